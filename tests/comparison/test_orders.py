@@ -15,7 +15,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from tests import naive
 from tieaware_sklearn import compare_systems, pvalues_over_orders
 from tieaware_sklearn.comparison import _orders
-from tieaware_sklearn.comparison._tests import ALTERNATIVES, TESTS, paired_test
+from tieaware_sklearn.comparison._systems import ALTERNATIVES, TESTS, paired_test
 from tieaware_sklearn.datasets import load_trec, make_web_search
 
 WEB = make_web_search(n_queries=30, random_state=3)

@@ -31,7 +31,7 @@ def one_query(first, second):
     """Both rankings and the number of their query, 0 throughout."""
     codes = np.zeros(len(first), dtype=np.int64)
     a, b = (RankedLists.of(np.array(s), codes, 1) for s in (first, second))
-    return a, b, codes
+    return a, b
 
 
 @settings(max_examples=100)
@@ -74,11 +74,11 @@ def test_values_by_enumeration_of_both_orders(pairs, p, depth):
 @given(st.lists(PAIRS, min_size=1, max_size=5))
 def test_overlaps_at_every_depth_by_enumeration(pairs):
     first, second = map(tuple, zip(*pairs, strict=True))
-    a, b, codes = one_query(first, second)
+    a, b = one_query(first, second)
     longest = np.maximum(a.length, b.length)
-    means = mean_overlaps(a, b, codes, longest)
+    means = mean_overlaps(a, b, longest)
     ends = [
-        mean_overlaps(*extreme_orders(a, b, codes, best=best), codes, longest)
+        mean_overlaps(*extreme_orders(a, b, best=best), longest)
         for best in (True, False)
     ]
     for d in range(1, longest[0] + 1):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tieaware_sklearn.comparison._tests import paired_effect, paired_test
+from tieaware_sklearn.comparison._systems import paired_effect, paired_test
 
 
 def test_randomisation_counts_all_signs_of_few_queries():

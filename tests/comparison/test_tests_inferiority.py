@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from tieaware_sklearn.comparison._tests import QueryLosses
+from tieaware_sklearn.comparison._systems import QueryLosses
 
 VALUES = st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=20)
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tieaware_sklearn.comparison._tests import (
+from tieaware_sklearn.comparison._systems import (
     ALTERNATIVES,
     TESTS,
     paired_pvalues,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from tieaware_sklearn import compare_systems
-from tieaware_sklearn.comparison._tests import tukey_pvalues
+from tieaware_sklearn.comparison._systems import tukey_pvalues
 from tieaware_sklearn.datasets import make_web_search
 
 WEB = make_web_search(n_queries=40, random_state=3)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from tieaware_sklearn.comparison._tests import QueryLosses, paired_test
+from tieaware_sklearn.comparison._systems import QueryLosses, paired_test
 from tieaware_sklearn.evaluation import _intervals
 from tieaware_sklearn.evaluation._intervals import (
     QueryMoments,

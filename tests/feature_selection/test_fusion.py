@@ -8,8 +8,8 @@ from scipy.stats import rankdata, spearmanr
 
 from tieaware_sklearn._engine.checks import check_qid
 from tieaware_sklearn._kernel.engines import compiled, use_engine
-from tieaware_sklearn.feature_selection import _fusion
-from tieaware_sklearn.feature_selection._fusion import (
+from tieaware_sklearn.feature_selection import _fused
+from tieaware_sklearn.feature_selection._fused import (
     BordaScores,
     Correlation,
     by_length,
@@ -30,7 +30,7 @@ def drawn(n_queries=40, n_features=11, seed=0):
 @pytest.mark.parametrize("dtype", [float, np.float32, int])
 @pytest.mark.parametrize("n_jobs", [1, 3])
 def test_scores_are_midranks_within_queries(engine, dtype, n_jobs, monkeypatch):
-    monkeypatch.setattr(_fusion, "_ROWS", 50)
+    monkeypatch.setattr(_fused, "_ROWS", 50)
     X, queries, qid = drawn()
     X = (10 * X).astype(dtype)
     with use_engine(engine):
@@ -69,9 +69,9 @@ def test_a_long_query_takes_wider_numbers(engine):
     assert borda.down.max() == -borda.down.min() == 39_998
 
 
-@pytest.mark.parametrize("longest", [_fusion._LONGEST, 1])
+@pytest.mark.parametrize("longest", [_fused._LONGEST, 1])
 def test_correlation_is_the_mean_of_spearmans_rho(longest, monkeypatch):
-    monkeypatch.setattr(_fusion, "_LONGEST", longest)
+    monkeypatch.setattr(_fused, "_LONGEST", longest)
     X, queries, qid = drawn()
     X[:, 1] = -(X[:, 0] ** 3)
     borda = BordaScores.of(X, queries)

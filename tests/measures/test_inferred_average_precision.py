@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from tests import naive
 from tests.strategies import judged_ranking
 from tieaware_sklearn import evaluate, parse_measure, ranking_score, sampled
-from tieaware_sklearn.measures import InferredAveragePrecision, _inferred
+from tieaware_sklearn.measures import InferredAveragePrecision
+from tieaware_sklearn.measures import _average_precision as module
 
 NAN, INF = math.nan, math.inf
 POOLS = ("judged", "all")
@@ -73,14 +74,14 @@ def plain_mean(pools_all, lo, n, judged, relevant, judged_above, relevant_above)
     ],
 )
 def test_means_of_longer_ties(pools_all, tie):
-    found = _inferred.InferredTies(pools_all).mean(_inferred.Tie(*tie))
+    found = module.mean_of_tie(module.InferredTies(pools_all), tuple(tie))
     assert found == pytest.approx(plain_mean(pools_all, *tie), rel=1e-12)
 
 
 def test_counts_left_out_are_nothing():
     """Of long ties, a band of counts is added up; all of them have no other mean."""
     n, marked = 3000, 700
-    for x, first, chances in _inferred._judged_above(n, marked):
+    for x, first, chances in module._judged_above(n, marked):
         assert chances.shape[1] < marked
         numbers = first[:, None] + np.arange(chances.shape[1])
         mean = (chances * numbers).sum(axis=1)
@@ -105,17 +106,17 @@ def test_variances_have_the_same_bits_whatever_else_is_computed(monkeypatch, poo
     judged = np.where(rng.random(200) < 0.5, n, rng.integers(1, n + 1))
     relevant = rng.integers(1, judged + 1)
     above = np.sort(rng.integers(0, 9, (3, 200)), axis=0)
-    ties = _inferred.Ties(above[2], n, judged, relevant, above[1], above[0])
-    worth = _inferred.InferredTies(pools_all)
+    ties = module.Ties(above[2], n, judged, relevant, above[1], above[0])
+    worth = module.InferredTies(pools_all)
     together, sampled = worth.variances(ties)
     assert not sampled.any()
     alone = [
-        worth.variances(_inferred.Ties(*(column[[g]] for column in ties)))[0][0]
+        worth.variances(module.Ties(*(column[[g]] for column in ties)))[0][0]
         for g in range(200)
     ]
     assert together.tolist() == alone
     # batches of several sizes
-    monkeypatch.setattr(_inferred, "_BATCH_CELLS", 100)
+    monkeypatch.setattr(module, "_BATCH_CELLS", 100)
     assert worth.variances(ties)[0].tolist() == alone
 
 
@@ -125,7 +126,7 @@ def test_sampled_variances_are_near_the_exact_ones(monkeypatch, pool, n, judged)
     labels = tied(n, judged, 4)
     measure = InferredAveragePrecision(pool=pool)
     exact = evaluate(labels, np.zeros(n), measures=measure)
-    monkeypatch.setattr(_inferred, "_STEPS", 0)
+    monkeypatch.setattr(module, "_STEPS", 0)
     found = evaluate(labels, np.zeros(n), measures=measure)
     assert found.std_is_estimate.all()
     assert not exact.std_is_estimate.any()

@@ -17,18 +17,21 @@ from ._overlap import (
 )
 from ._result import EXPECTED, STATISTICS, SystemComparison
 from ._systems import (
+    CORRECTIONS,
     ONE_SYSTEM,
+    TESTS,
     MeasuredSystems,
+    QueryLosses,
     check_baselines,
     check_options,
     check_systems,
     compare_systems,
     compared,
+    paired_test,
     pairs_of,
     values_of_systems,
     warn_undefined,
 )
-from ._tests import CORRECTIONS, TESTS, QueryLosses, paired_test
 
 __all__ = [
     "OfficialVsExact",

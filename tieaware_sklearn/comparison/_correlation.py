@@ -104,13 +104,8 @@ class OrderingCorrelation(Result):
     def _tables(self) -> list[Table]:
         if len(self.qid) > 1:
             return self.summary()._tables()
-        return [
-            Table.of(
-                ("coefficient", self.coefficients),
-                ("value", self.values[0]),
-                ("p", self.pvalues[0], probability),
-            )
-        ]
+        shown = ("coefficient", self.coefficients), ("value", self.values[0])
+        return [Table.of(*shown, ("p", self.pvalues[0], probability))]
 
 
 def _tables_of_means(of: Summary) -> list[Table]:
@@ -210,19 +205,11 @@ def rank_correlation(
     judged = check_scores(y_score, n_rows=len(right))
     queries = check_qid(qid, n_rows=len(right))
     right, judged = queries.arrange(right), queries.arrange(judged)
-    found = np.array(
-        [
-            _correlate(right[start:stop], judged[start:stop], names)
-            for start, stop in itertools.pairwise(queries.offsets.tolist())
-        ]
-    )
-    return OrderingCorrelation(
-        coefficients=tuple(names),
-        qid=queries.qid,
-        values=found[:, :, 0],
-        pvalues=found[:, :, 1],
-        n_documents=queries.sizes,
-    )
+    ends = itertools.pairwise(queries.offsets.tolist())
+    found = [_correlate(right[a:b], judged[a:b], names) for a, b in ends]
+    values, pvalues = np.moveaxis(np.array(found), 2, 0)
+    own = tuple(names), queries.qid, values, pvalues, queries.sizes
+    return OrderingCorrelation(*own)
 
 
 def _correlate(
@@ -235,12 +222,8 @@ def _correlate(
     first, second = first[order], second[order]
     kept = np.isfinite(right[order]) & np.isfinite(judged[order])
     values = right[order][kept], judged[order][kept]
-    return [
-        _of_scipy(stats.pearsonr, *map(_scaled, values))
-        if name == "pearson"
-        else _OF_RANKS[name](first, second)
-        for name in names
-    ]
+    columns = {"pearson": tuple(map(_scaled, values))}
+    return [_KNOWN[name](*columns.get(name, (first, second))) for name in names]
 
 
 def _of_scipy(
@@ -288,9 +271,7 @@ def _tau_ap(right: IntArray, judged: IntArray) -> tuple[float, float]:
     weights = np.array([_weight(lo, size) for lo, size in groups])
     # a document is above one of its own group half the time: Σ (x - 1)/(lo + x - 1)
     # over its places x, halved
-    inside = [
-        math.fsum(x / (lo + x) for x in range(1, size)) / 2 for lo, size in groups
-    ]
+    inside = [math.fsum(x / (lo + x) for x in range(1, k)) / 2 for lo, k in groups]
     # pairs with a document above that agree, ties halved
     greater, less = _greater_above(right, sizes), _greater_above(-right, sizes)
     above = (greater + (starts * sizes - less)) / 2
@@ -324,12 +305,13 @@ def _agreement_above(right: IntArray, judged: IntArray) -> float:
     return 2 * agreeing / below - 1
 
 
-_OF_RANKS: dict[str, Callable[[IntArray, IntArray], tuple[float, float]]] = {
+_KNOWN: dict[str, Callable[..., tuple[float, float]]] = {
     "tau_a": _tau_a,
     "tau_b": partial(_of_scipy, stats.kendalltau),
     "tau_ap": _tau_ap,
     "tau_ap_b": _tau_ap_b,
     "spearman": partial(_of_scipy, stats.spearmanr),
+    "pearson": partial(_of_scipy, stats.pearsonr),
 }
 
 
@@ -418,8 +400,6 @@ def order_agreement(exact: FloatArray, coarse: FloatArray, up: bool) -> FloatArr
     there = ~(np.isnan(exact) | np.isnan(coarse))
     if not there.any():
         return np.full(2, np.nan)
-    side = 1 if up else -1
-    found = rank_correlation(
-        side * exact[there], side * coarse[there], coefficients=("tau_b", "tau_ap")
-    )
+    both = (exact[there], coarse[there]) if up else (-exact[there], -coarse[there])
+    found = rank_correlation(*both, coefficients=("tau_b", "tau_ap"))
     return np.asarray(found.values[0])

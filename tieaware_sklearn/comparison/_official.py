@@ -148,11 +148,11 @@ class TieStatistics(Result):
         """
         queries = max(int(self.n_queries.sum()), 1)
         documents = max(int(self.n_documents.sum()), 1)
+        repeated = math.fsum(self.repeated_documents * self.n_documents)
         shares = {
             "systems": float(np.mean(self.tied_queries > 0)),
             "queries": math.fsum(self.tied_queries * self.n_queries) / queries,
-            "documents": math.fsum(self.repeated_documents * self.n_documents)
-            / documents,
+            "documents": repeated / documents,
         }
         if self._has_ranks:
             shares |= {
@@ -174,14 +174,12 @@ class TieStatistics(Result):
             )
         ]
         if self._has_ranks:
-            tables.append(
-                Table.of(
-                    ("ranks against scores", self.systems),
-                    ("neighbours", self.contradictions),
-                    ("queries", self.contradicted_queries),
-                    terms=_TERMS_OF_TIES,
-                )
+            of_ranks = (
+                ("ranks against scores", self.systems),
+                ("neighbours", self.contradictions),
+                ("queries", self.contradicted_queries),
             )
+            tables.append(Table.of(*of_ranks, terms=_TERMS_OF_TIES))
         names, shares = zip(*self.overall().items(), strict=True)
         return [*tables, Table.of(("share with ties", names), ("", shares, _percent))]
 
@@ -297,12 +295,8 @@ def _contradictions(
 ) -> tuple[int, int]:
     """Neighbours by rank whose scores rise, and the queries that have any."""
     there = np.flatnonzero(is_retrieved(scores))
-    reject(
-        rank[there] == -np.inf,
-        rank[there],
-        "rank",
-        "not be missing where a document is retrieved",
-    )
+    rule = "not be missing where a document is retrieved"
+    reject(rank[there] == -np.inf, rank[there], "rank", rule)
     query = queries.row_codes()[there]
     places, _ = dense_ranks(scores[there])
     # documents of equal rank do not contradict their scores
@@ -322,6 +316,7 @@ CHANGES = {
 #: of more pairs, only those with a change are shown
 _MOST_PAIRS = 10
 _OVER_ORDERS = ("share", "share_error", "smallest", "largest")
+_MEANS = ("official", "exact", "worst", "best")
 
 
 def changes_of(
@@ -409,9 +404,8 @@ class OfficialVsExact(Result):
     alpha: float
 
     def _columns(self) -> dict[str, Any]:
-        columns: dict[str, Any] = {
-            **names_of_pairs(self.measures, self.systems, self.pairs)
-        }
+        columns: dict[str, Any] = {}
+        columns |= names_of_pairs(self.measures, self.systems, self.pairs)
         # of each measure: official, exact
         shape = len(self.measures), 2, len(self.pairs)
         for i, ties in enumerate(("official", "exact")):
@@ -435,15 +429,13 @@ class OfficialVsExact(Result):
         """
         pandas = import_optional("pandas", extra="io", purpose="averages")
         n = len(self.measures)
-        figures = ("official", "exact", "worst", "best")
-        return pandas.DataFrame(
-            {
-                "measure": np.repeat(self.measures, len(self.systems)),
-                "system": list(self.systems) * n,
-                "tied_documents": np.tile(self.tied_documents, n),
-                **{name: getattr(self, name).T.ravel() for name in figures},
-            }
-        )
+        columns = {
+            "measure": np.repeat(self.measures, len(self.systems)),
+            "system": list(self.systems) * n,
+            "tied_documents": np.tile(self.tied_documents, n),
+        }
+        columns |= {name: getattr(self, name).T.ravel() for name in _MEANS}
+        return pandas.DataFrame(columns)
 
     def _tables(self) -> list[Table]:
         tables = []
@@ -459,19 +451,16 @@ class OfficialVsExact(Result):
         return [f"{measure}: {said}." for measure, said in told]
 
     def _system_table(self, j: int, more: list[str]) -> Table:
-        names = ("official", "exact", "worst", "best")
-        shown = {name: getattr(self, name)[:, j] for name in names}
-        notes = []
+        shown = {name: getattr(self, name)[:, j] for name in _MEANS}
         if not np.isnan(self.tau_b[j]):
-            notes.append(
-                "order of systems, official against exact: tau-b "
-                f"{self.tau_b[j]:.2f}, tau-AP {self.tau_ap[j]:.2f}"
-            )
+            said = "order of systems, official against exact: tau-b "
+            said += f"{self.tau_b[j]:.2f}, tau-AP {self.tau_ap[j]:.2f}"
+            more = [said, *more]
         return Table.of(
             (self.measures[j], self.systems),
             ("tied", self.tied_documents, _percent),
             *shown.items(),
-            notes=notes + more,
+            notes=more,
             ranges=Ranges(shown["worst"], shown["exact"], shown["best"]),
             terms=_TERMS,
         )
@@ -480,7 +469,7 @@ class OfficialVsExact(Result):
         official, exact = list(self.comparisons)[2 * j : 2 * j + 2]
         first, second = np.array(self.systems, dtype=object)[self.pairs[shown].T]
         level = f"p < {self.alpha:g}"
-        columns: list[tuple[Any, ...]] = [
+        return Table.of(
             ("A", first),
             ("B", second),
             ("official", official.difference[shown]),
@@ -490,9 +479,6 @@ class OfficialVsExact(Result):
             (level, self.share[j, shown], _percent),
             ("tie range", exact.tie_range[shown]),
             ("change", self.change[j, shown].tolist()),
-        ]
-        return Table.of(
-            *columns,
             left=2,
             drop=[7],
             notes=[_told(self.change[j])],
@@ -635,24 +621,20 @@ def official_vs_exact(
     systems.rules = TieRules(rule, len(systems.labels), names)
     baselines = systems.baselines(baseline)
     pairs = pairs_with(baselines, names)
-    found = {
-        ties: systems.all_values(STATISTICS[1:], ties) for ties in (OFFICIAL, EXACT)
-    }
-    comparisons = compared(
-        names, systems.asked, systems.queries, found, baselines, options
-    )
-    official, exact = (
-        [comparisons[measure, ties] for measure in comparisons.measures]
-        for ties in (OFFICIAL, EXACT)
-    )
-    both = list(zip(official, exact, strict=True))
+    both = (OFFICIAL, EXACT)
+    found = {ties: systems.all_values(STATISTICS[1:], ties) for ties in both}
+    of = systems.asked, systems.queries
+    comparisons = compared(names, *of, found, baselines, options)
+    each = list(comparisons)
+    official, exact = each[::2], each[1::2]
     over = over_orders(systems, pairs, found[EXACT], options, alpha, n_orders, progress)
     ranked = map(systems.ranked, systems.scores)
     tied = [score_ties(scores, systems.queries).tied_documents for scores in ranked]
     of_official, of_exact = _means(official, "expected"), _means(exact, "expected")
     ups = [measure.greater_is_better for measure in systems.measures]
-    each = zip(of_exact.T, of_official.T, ups, strict=True)
-    tau_b, tau_ap = np.transpose([order_agreement(*one) for one in each])
+    orders = zip(of_exact.T, of_official.T, ups, strict=True)
+    tau_b, tau_ap = np.transpose([order_agreement(*one) for one in orders])
+    changes = [changes_of(a, b, alpha) for a, b in zip(official, exact, strict=True)]
     return OfficialVsExact(
         systems=names,
         measures=comparisons.measures,
@@ -664,7 +646,7 @@ def official_vs_exact(
         tau_b=tau_b,
         tau_ap=tau_ap,
         pairs=pairs,
-        change=np.array([changes_of(*pair, alpha) for pair in both]),
+        change=np.array(changes),
         comparisons=comparisons,
         **{name: over[name] for name in _OVER_ORDERS},
         alpha=float(alpha),
@@ -681,18 +663,12 @@ def _ids(docno: Any, scores: Sequence[NDArray[Any]]) -> Any:
     values = given if isinstance(given, list) else array.tolist()
     retrieved = np.any([is_retrieved(column) for column in scores], axis=0)
     for row, one in enumerate(values):
-        if isinstance(one, (str, bytes)):
+        if isinstance(one, (str, bytes)) or (is_missing(one) and not retrieved[row]):
             continue
-        if not is_missing(one):
-            raise ValueError(
-                "docno must hold strings, which are compared as bytes, got "
-                f"{show(one)} in row {row}"
-            )
-        if retrieved[row]:
-            raise ValueError(
-                "docno must not be missing where a document is retrieved, got "
-                f"{one} in row {row}"
-            )
+        rule = "hold strings, which are compared as bytes"
+        if is_missing(one):
+            rule = "not be missing where a document is retrieved"
+        raise ValueError(f"docno must {rule}, got {show(one)} in row {row}")
     return given
 
 

@@ -29,13 +29,15 @@ from .._engine import (
 from ..evaluation import NO_DIFFERENCE, CanonicalRows, LabelledQueries
 from ..measures import Measure, parse_measures
 from ._systems import (
+    WORDS_OF_TESTS,
     MeasuredSystems,
     Options,
     check_options,
+    paired_pvalues,
     pairs_with,
+    random_signs,
     warn_undefined,
 )
-from ._tests import WORDS_OF_TESTS, paired_pvalues, random_signs
 
 #: scores of all orders that are ranked at a time
 _CELLS = 1 << 20
@@ -65,11 +67,7 @@ class OrderValues:
     """
 
     def __init__(
-        self,
-        systems: MeasuredSystems,
-        j: int,
-        found: dict[str, FloatArray],
-        seed: Sequence[int],
+        self, systems: MeasuredSystems, j: int, found: dict[str, FloatArray], seed: Any
     ) -> None:
         scores = systems.ranked(systems.scores[j])
         rows = CanonicalRows(systems.labels, scores, systems.queries)
@@ -90,8 +88,12 @@ class OrderValues:
         tied = at[mixed[at]]
         starts, sizes = runs(rows.group[tied])
         self._tied_labels = np.split(rows.label[tied], starts[1:])
-        self._log_orders = _log_arrangements(rows.label[tied], starts, sizes)
-        self._parts = _parts(rows, self._open, mixed, systems.measures)
+        # logarithm of the number of distinct orders of the labels of all groups
+        new = begins(rows.label[tied])
+        new[starts] = True
+        alike = np.diff(np.append(np.flatnonzero(new), len(tied)))
+        self._log_orders = gammaln(sizes + 1.0).sum() - gammaln(alike + 1.0).sum()
+        self._parts = _parts(rows, self._open, systems.measures)
 
     def enumerated(self, most: int) -> FloatArray | None:
         """The values in every order, if there are no more than so many.
@@ -130,7 +132,7 @@ class OrderValues:
         for numbers, part in self._parts:
             scores = np.repeat(part.scores[None], len(places), axis=0)
             scores[:, part.tied] += places
-            (found,) = part.statistics(numbers, scores, ["expected"])
+            (found,) = part.statistics(numbers, scores, "expected")
             for m, values in zip(numbers, found, strict=True):
                 there = self.varies[m, self._open]
                 out[m][:, self._open[there]] = values[there].T
@@ -149,12 +151,7 @@ class _Part:
     """
 
     def __init__(
-        self,
-        rows: CanonicalRows,
-        chosen: IntArray,
-        at: IntArray,
-        mixed: NDArray[np.bool_],
-        measures: Sequence[Measure],
+        self, rows: CanonicalRows, chosen: IntArray, at: IntArray, of: list[Measure]
     ) -> None:
         """Of the canonical rows `at` of the chosen queries."""
         sizes = np.diff(np.searchsorted(at, rows.queries.offsets))[chosen]
@@ -162,25 +159,22 @@ class _Part:
         # the groups of each query from 0 down: a place in a group is added to them
         group = rows.group[at]
         down = (np.repeat(group[own.offsets[:-1]], own.sizes) - group).astype(float)
-        self._measures = measures
+        self._measures = of
         self._labelled = LabelledQueries(rows.label[at], own, keep=True)
         self.scores = np.where(rows.retrieved[at], down, -np.inf)
-        self.tied = np.flatnonzero(mixed[at])
+        self.tied = np.flatnonzero(rows.mixed[group])
 
     def statistics(
-        self, numbers: Sequence[int], scores: FloatArray, names: Sequence[str]
-    ) -> list[FloatArray]:
-        """Each of shape (n_measures, n_queries, ...), of the measures so numbered."""
+        self, numbers: Sequence[int], scores: FloatArray, *names: str
+    ) -> FloatArray:
+        """(n_names, n_measures, n_queries, ...) of the measures so numbered."""
         chosen = [self._measures[m] for m in numbers]
         found = self._labelled.values(chosen, scores, statistics=names)
-        return [found[name].T for name in names]
+        return np.array([found[name].T for name in names])
 
 
 def _parts(
-    rows: CanonicalRows,
-    chosen: IntArray,
-    mixed: NDArray[np.bool_],
-    measures: Sequence[Measure],
+    rows: CanonicalRows, chosen: IntArray, measures: list[Measure]
 ) -> list[tuple[list[int], _Part]]:
     """The rows that measures need: numbers of measures, of all together, and the rows.
 
@@ -189,33 +183,16 @@ def _parts(
     and normaliser are the same without them, to the last bit.
     """
     at, numbers = rows.queries.rows(chosen), range(len(measures))
-    every = _Part(rows, chosen, at, mixed, measures)
+    every = _Part(rows, chosen, at, measures)
     of_use = rows.retrieved[at] | (rows.label[at] > 0)
     if of_use.all():
         return [(list(numbers), every)]
-    fewer = _Part(rows, chosen, at[of_use], mixed, measures)
+    fewer = _Part(rows, chosen, at[of_use], measures)
     names = ("expected", "best", "worst", "normaliser")
-    both = [part.statistics(numbers, part.scores, names) for part in (every, fewer)]
-    same = [
-        all(
-            np.array_equal(a[m], b[m], equal_nan=True)
-            for a, b in zip(*both, strict=True)
-        )
-        for m in numbers
-    ]
-    parts = [
-        ([m for m in numbers if same[m] == alike], part)
-        for alike, part in ((True, fewer), (False, every))
-    ]
+    a, b = (part.statistics(numbers, part.scores, *names) for part in (every, fewer))
+    same = [m for m in numbers if np.array_equal(a[:, m], b[:, m], equal_nan=True)]
+    parts = (same, fewer), ([m for m in numbers if m not in same], every)
     return [(own, part) for own, part in parts if own]
-
-
-def _log_arrangements(label: FloatArray, starts: Any, sizes: Any) -> float:
-    """Logarithm of the number of distinct orders of the labels of all groups."""
-    new = begins(label)
-    new[starts] = True
-    alike = np.diff(np.append(np.flatnonzero(new), len(label)))
-    return float(gammaln(sizes + 1.0).sum() - gammaln(alike + 1.0).sum())
 
 
 def _places(labels: FloatArray) -> Iterator[FloatArray]:
@@ -340,9 +317,9 @@ class PValuesOverOrders(Result):
             # without the column of the measure there is room for the error
             del columns[0]
             note = f"{self.measures[0]}, {note}"
-        n, notes = len(columns), [note]
-        drop = [n - 4, n - 1]
-        return [Table.of(*columns, left=n - 6, drop=drop, terms=terms, notes=notes)]
+        n = len(columns)
+        shape = {"left": n - 6, "drop": [n - 4, n - 1]}
+        return [Table.of(*columns, **shape, terms=terms, notes=[note])]
 
 
 def names_of_pairs(
@@ -350,9 +327,8 @@ def names_of_pairs(
 ) -> dict[str, list[str]]:
     """Measure, A and B of each row, for each measure and pair."""
     first, second = np.array(systems, dtype=object)[pairs.T].tolist()
-    n = len(measures)
     of = np.repeat(measures, len(pairs)).tolist()
-    return {"measure": of, "a": first * n, "b": second * n}
+    return {"measure": of, "a": first * len(measures), "b": second * len(measures)}
 
 
 #: values of all systems and measures that are held at a time
@@ -485,9 +461,8 @@ def pvalues_over_orders(
     check_share(alpha, "alpha")
     check_count(n_orders, "n_orders")
     check_flag(progress, "progress")
-    options = check_options(
-        test, alternative, n_resamples=n_resamples, random_state=random_state
-    )
+    drawn = {"n_resamples": n_resamples, "random_state": random_state}
+    options = check_options(test, alternative, **drawn)
     systems = MeasuredSystems(
         y_true, y_score, qid, parse_measures(measure, name="measure"),
         zero_relevance, unjudged, n_jobs,
@@ -516,37 +491,26 @@ def over_orders(
     progress: bool,
 ) -> dict[str, Any]:
     """What `PValuesOverOrders` has of each measure and pair."""
-    each = [
-        OrderValues(
-            systems,
-            j,
-            {name: found[name][..., j] for name in ("expected", "best", "worst")},
-            [options.seed, j],
-        )
-        for j in range(len(systems.names))
-    ]
-    signs = cache(
-        partial(
-            random_signs, n_resamples=options.n_resamples, random_state=options.seed
-        )
-    )
-    test = partial(
-        paired_pvalues, test=options.test, alternative=options.alternative, signs=signs
-    )
+    seed, n_measures = options.drawn["random_state"], len(systems.measures)
+    each = []
+    for j in range(len(systems.names)):
+        own = {name: found[name][..., j] for name in ("expected", "best", "worst")}
+        each.append(OrderValues(systems, j, own, [seed, j]))
+    signs = cache(partial(random_signs, **options.drawn))
+    test, side = options.test, options.alternative
+    tested = partial(paired_pvalues, test=test, alternative=side, signs=signs)
     cells = [
-        _Cell(m, each[a], each[b], test)
-        for m in range(len(systems.measures))
+        _Cell(m, each[a], each[b], tested)
+        for m in range(n_measures)
         for a, b in pairs.tolist()
     ]
     _enumerate_orders(cells, n_orders)
     _draw_orders(cells, n_orders, systems.n_jobs, progress)
     up = [measure.greater_is_better for measure in systems.measures]
     rows = [cell.figures(alpha, up[cell.m]) for cell in cells]
-    columns = np.array(rows, dtype=float).reshape(len(rows), len(_FIGURES)).T
-    of = {
-        name: column.reshape(len(systems.measures), len(pairs))
-        for name, column in zip(_FIGURES, columns, strict=True)
-    }
+    shape = len(_FIGURES), n_measures, len(pairs)
+    columns = np.array(rows, dtype=float).T.reshape(shape)
+    of = dict(zip(_FIGURES, columns, strict=True))
     kinds = {"n_orders": np.int64, "is_exact": np.bool_}
     return of | {name: of[name].astype(kind) for name, kind in kinds.items()}
 
@@ -555,11 +519,7 @@ class _Cell:
     """A pair of systems by a measure, and what was tested of it so far."""
 
     def __init__(
-        self,
-        m: int,
-        a: OrderValues,
-        b: OrderValues,
-        test: Callable[[FloatArray], FloatArray],
+        self, m: int, a: OrderValues, b: OrderValues, test: Callable[..., FloatArray]
     ) -> None:
         self.m, self.a, self.b, self._test = m, a, b, test
         self._found: list[tuple[FloatArray, FloatArray]] = []

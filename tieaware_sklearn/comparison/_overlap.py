@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
@@ -13,6 +14,7 @@ from .._display import Ranges, Result, Table
 from .._engine import (
     FloatArray,
     IntArray,
+    Queries,
     begins,
     check_count,
     check_qid,
@@ -62,6 +64,7 @@ class RankedLists(NamedTuple):
     size: IntArray
     length: IntArray
     first: IntArray
+    query: IntArray
 
     @classmethod
     def of(cls, scores: NDArray[Any], codes: IntArray, n_queries: int) -> RankedLists:
@@ -71,43 +74,36 @@ class RankedLists(NamedTuple):
         retrieved = np.flatnonzero(rank > _MISSING)
         order = retrieved[np.lexsort((-rank[retrieved], codes[retrieved]))]
         new = begins(codes[order]) | begins(rank[order])
-        return cls._of_order(rank, order, new, codes, n_queries)
+        length = np.bincount(codes[order], minlength=n_queries)
+        return cls._of_order(rank, order, new, codes, length)
 
-    def reordered(self, minor: IntArray, least: IntArray, codes: IntArray) -> Self:
+    def reordered(self, minor: IntArray, least: IntArray) -> Self:
         """The same ranking, its ties broken: smaller `minor` first, then `least`."""
         shown = np.flatnonzero(self.rank > _MISSING)
         # groups are numbered query by query
         keys = least[shown], minor[shown], self.group[shown]
         order = shown[np.lexsort(keys)]
         new = np.ones(len(order), dtype=bool)
-        return self._of_order(self.rank, order, new, codes, len(self.length))
+        return self._of_order(self.rank, order, new, self.query, self.length)
 
     @classmethod
     def _of_order(
         cls,
         rank: IntArray,
         order: IntArray,
-        new: NDArray[np.bool_],
+        new: Any,
         codes: IntArray,
-        n_queries: int,
+        length: IntArray,
     ) -> Self:
         """Of the retrieved documents in order, and where groups begin."""
-        query = codes[order]
-        length = np.bincount(query, minlength=n_queries)
         at = np.cumsum(new) - 1
         group = np.full(len(rank), _MISSING, dtype=np.int64)
         group[order] = at
         starts, size = runs(at)
-        owner = query[starts]
-        return cls(
-            rank=rank,
-            group=group,
-            at=at,
-            lo=np.append(starts - starts_of(length)[owner], 0),
-            size=np.append(size, 1),
-            length=length,
-            first=offsets_of(np.bincount(owner, minlength=n_queries)),
-        )
+        owner = codes[order][starts]
+        lo = np.append(starts - starts_of(length)[owner], 0)
+        first = offsets_of(np.bincount(owner, minlength=len(length)))
+        return cls(rank, group, at, lo, np.append(size, 1), length, first, codes)
 
     def at_depths(self, owner: IntArray, place: IntArray) -> IntArray:
         """The group at each place of a query; below its list, that after its last."""
@@ -116,19 +112,17 @@ class RankedLists(NamedTuple):
         found[inside] = self.at[starts_of(self.length)[owner[inside]] + place[inside]]
         return found
 
-    def cuts(self, depth: IntArray, codes: IntArray) -> NDArray[np.bool_]:
+    def cuts(self, depth: IntArray) -> NDArray[np.bool_]:
         """Per query, whether so many ranks end inside a tie."""
         out = np.zeros(len(depth), dtype=bool)
         there = self.group > _MISSING
-        lo, query = self.lo[self.group[there]], codes[there]
+        lo, query = self.lo[self.group[there]], self.query[there]
         size, cut = self.size[self.group[there]], depth[query]
         out[query[(lo < cut) & (cut < lo + size)]] = True
         return out
 
 
-def mean_overlaps(
-    a: RankedLists, b: RankedLists, codes: IntArray, deepest: IntArray
-) -> FloatArray:
+def mean_overlaps(a: RankedLists, b: RankedLists, deepest: IntArray) -> FloatArray:
     """Mean overlap at depths 1, 2, ... `deepest` of each query, one after another.
 
     The orders of the ties of both rankings are independent, so that the mean is the
@@ -144,19 +138,17 @@ def mean_overlaps(
     share_b = (place + 1 - b.lo[of_b]) / b.size[of_b]
 
     shared = (a.group > _MISSING) & (b.group > _MISSING)
-    in_a, in_b, query = a.group[shared], b.group[shared], codes[shared]
+    in_a, in_b, query = a.group[shared], b.group[shared], a.query[shared]
     # above the groups at a depth are the groups that end before it
     end = np.maximum(a.lo[in_a] + a.size[in_a], b.lo[in_b] + b.size[in_b])
     kept = end < deepest[query]
-    above = np.bincount(
-        starts_of(deepest)[query[kept]] + end[kept], minlength=len(owner)
-    )
+    at = starts_of(deepest)[query[kept]] + end[kept]
+    above = np.bincount(at, minlength=len(owner))
     both_above = count_before(above, deepest) + above
     a_cut, both_cut = _within(in_a, in_b, of_a, of_b, len(b.size))
     b_cut, _ = _within(in_b, in_a, of_b, of_a, len(a.size))
-    return np.asarray(
-        both_above + a_cut * share_a + b_cut * share_b + both_cut * share_a * share_b
-    )
+    cut = both_above + a_cut * share_a + b_cut * share_b
+    return np.asarray(cut + both_cut * share_a * share_b)
 
 
 def _within(
@@ -176,7 +168,7 @@ def _within(
 
 
 def extreme_orders(
-    a: RankedLists, b: RankedLists, codes: IntArray, *, best: bool
+    a: RankedLists, b: RankedLists, *, best: bool
 ) -> tuple[RankedLists, RankedLists]:
     """The orders of all ties with the most or the least overlap, at every depth.
 
@@ -187,10 +179,10 @@ def extreme_orders(
     Least: in its reverse, and in opposite orders. Neither depends on d, so that one
     order is extreme at all depths.
     """
-    rows = np.arange(len(codes))
+    rows = np.arange(len(a.rank))
     if best:
-        return a.reordered(-b.rank, rows, codes), b.reordered(-a.rank, rows, codes)
-    return a.reordered(b.rank, rows, codes), b.reordered(a.rank, -rows, codes)
+        return a.reordered(-b.rank, rows), b.reordered(-a.rank, rows)
+    return a.reordered(b.rank, rows), b.reordered(a.rank, -rows)
 
 
 _OF_QUERIES = ("expected", "worst", "best", "minimum", "residual")
@@ -387,16 +379,12 @@ def rank_biased_overlap(
     second = check_scores(y_score, n_rows=len(first))
     queries = check_qid(qid, n_rows=len(first))
     p, depth = check_reader(p, depth)
-    codes = queries.codes
-    a, b = (
-        RankedLists.of(queries.arrange(scores), codes, queries.n_queries)
-        for scores in (first, second)
-    )
+    a, b = _ranked([first, second], queries)
     return RankBiasedOverlap(
         p=p,
         depth=depth,
         qid=queries.qid,
-        **overlap_values(a, b, codes, p, depth),
+        **overlap_values(a, b, p, depth),
         n_retrieved=np.column_stack([a.length, b.length]),
     )
 
@@ -406,28 +394,28 @@ def check_reader(p: Any, depth: Any) -> tuple[float, int | None]:
     check_share(p, "p")
     if depth is not None:
         check_count(depth, "depth")
-        depth = int(depth)
-    return float(p), depth
+    return float(p), None if depth is None else int(depth)
+
+
+def _ranked(columns: Iterable[NDArray[Any]], queries: Queries) -> list[RankedLists]:
+    codes, n = queries.codes, queries.n_queries
+    return [RankedLists.of(queries.arrange(scores), codes, n) for scores in columns]
 
 
 def overlap_values(
-    a: RankedLists, b: RankedLists, codes: IntArray, p: float, depth: int | None
+    a: RankedLists, b: RankedLists, p: float, depth: int | None
 ) -> dict[str, FloatArray]:
     """All values of each query, NaN where a ranking retrieves nothing."""
     lengths = np.stack([a.length, b.length])
     if depth is not None:
         lengths = np.minimum(lengths, min(depth, int(lengths.max())))
     lists = _Lists(lengths.min(axis=0), lengths.max(axis=0))
-    overlaps = mean_overlaps(a, b, codes, lists.longer)
-    worst, best = (
-        lists.extrapolated(
-            mean_overlaps(*extreme_orders(a, b, codes, best=best), codes, lists.longer),
-            p,
-        )
-        for best in (False, True)
-    )
+    overlaps = mean_overlaps(a, b, lists.longer)
+    orders = (extreme_orders(a, b, best=best) for best in (False, True))
+    ends = (mean_overlaps(*pair, lists.longer) for pair in orders)
+    worst, best = (lists.extrapolated(one, p) for one in ends)
     residual = lists.residual(overlaps, p)
-    residual[a.cuts(lists.longer, codes) | b.cuts(lists.longer, codes)] = np.nan
+    residual[a.cuts(lists.longer) | b.cuts(lists.longer)] = np.nan
     found = {
         # a mean that is equal to one of the ends may differ in its last bit
         "expected": np.clip(lists.extrapolated(overlaps, p), worst, best),
@@ -473,10 +461,8 @@ class _Lists(NamedTuple):
         """RBO_MIN: no document in common below rank l."""
         place = expand(self.longer)[1]
         seen = geometric_weight(place, p) * (overlaps / (place + 1))
-        total = self._last(overlaps)
-        return np.asarray(
-            sum_segments(seen, self.longer) + total * _tail(self.longer, p)
-        )
+        rest = self._last(overlaps) * _tail(self.longer, p)
+        return np.asarray(sum_segments(seen, self.longer) + rest)
 
     def residual(self, overlaps: FloatArray, p: float) -> FloatArray:
         """RBO_RES: all documents in common, below s and l, that could be.
@@ -587,17 +573,10 @@ class OverlapMatrix(Result):
         return {"a": names[rows], "b": names[columns], **values}
 
     def _tables(self) -> list[Table]:
-        cells = self._columns()
-        return [
-            Table.of(
-                ("A", cells["a"]),
-                ("B", cells["b"]),
-                *((name, cells[name]) for name in ("mean", "worst", "best")),
-                ("queries", cells["n_queries"]),
-                left=2,
-                ranges=Ranges(cells["worst"], cells["mean"], cells["best"]),
-            )
-        ]
+        a, b, mean, worst, best, _, n_queries = self._columns().values()
+        columns = {"A": a, "B": b, "mean": mean, "worst": worst, "best": best}
+        columns["queries"], ranges = n_queries, Ranges(worst, mean, best)
+        return [Table.of(*columns.items(), left=2, ranges=ranges)]
 
 
 def pairwise_overlap(
@@ -651,24 +630,12 @@ def pairwise_overlap(
     names, columns = check_systems(y_score)
     queries = check_qid(qid, n_rows=len(columns[0]))
     p, depth = check_reader(p, depth)
-    codes, n_systems = queries.codes, len(names)
-    lists = [
-        RankedLists.of(queries.arrange(scores), codes, queries.n_queries)
-        for scores in columns
-    ]
+    n_systems, lists = len(names), _ranked(columns, queries)
     averages = np.empty((3, n_systems, n_systems))
     counts = np.empty((n_systems, n_systems), dtype=np.int64)
     for i, j in zip(*np.triu_indices(n_systems), strict=True):
-        found = overlap_values(lists[i], lists[j], codes, p, depth)
+        found = overlap_values(lists[i], lists[j], p, depth)
         values = [mean(found[name]) for name in ("expected", "worst", "best")]
         averages[:, i, j] = averages[:, j, i] = values
         counts[i, j] = counts[j, i] = (~np.isnan(found["expected"])).sum()
-    return OverlapMatrix(
-        systems=names,
-        p=p,
-        depth=depth,
-        mean=averages[0],
-        worst=averages[1],
-        best=averages[2],
-        n_queries=counts,
-    )
+    return OverlapMatrix(names, p, depth, averages[0], averages[1], averages[2], counts)

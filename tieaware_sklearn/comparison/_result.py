@@ -176,16 +176,11 @@ class SystemComparison(Result):
         n_pairs //= len(keys)
         rows = slice(at * n_pairs, (at + 1) * n_pairs)
         j = at // len(self.ties)
-        return replace(
-            self,
-            measures=(key[0],),
-            ties=(key[1],),
-            greater_is_better=self.greater_is_better[j : j + 1],
-            bounds=self.bounds[j : j + 1],
-            pairs=self.pairs[rows] - at * n,
-            **{name: getattr(self, name)[:, columns] for name in STATISTICS},
-            **{name: getattr(self, name)[rows] for name in _OF_PAIRS},
-        )
+        own: dict[str, Any] = {"measures": (key[0],), "ties": (key[1],)}
+        own |= {n: getattr(self, n)[j : j + 1] for n in ("greater_is_better", "bounds")}
+        own |= {name: getattr(self, name)[:, columns] for name in STATISTICS}
+        own |= {name: getattr(self, name)[rows] for name in _OF_PAIRS}
+        return replace(self, pairs=self.pairs[rows] - at * n, **own)
 
     def _keys(self) -> list[tuple[str, str]]:
         return [(measure, ties) for measure in self.measures for ties in self.ties]
@@ -407,28 +402,22 @@ def _tables_of_systems(of: Summary) -> list[Table]:
     rows = those[treatments[0]]
     measure, system = of.measure[rows], of.system[rows]
     names: list[tuple[Any, ...]] = [("measure", measure), ("system", system)]
-    if one := len(set(measure.tolist())) == 1:
+    largest, every = None, set(measure.tolist())
+    if len(every) == 1:
         names = [(measure[0], system)]
     if len(treatments) > 1:
         return [_treatments_side_by_side(of, those, names)]
     ties = treatments[0]
     if _is_one_order(ties, of.tie_std):
         return [_treated_by(Table.of(*names, ("mean", of.mean), left=len(names)), ties)]
-    largest = None
-    if not one:
-        ends = np.fmax(of.best, of.worst)
-        largest = np.zeros(len(of))
-        for name in set(measure.tolist()):
+    if len(every) > 1:
+        ends, largest = np.fmax(of.best, of.worst), np.zeros(len(of))
+        for name in every:
             largest[measure == name] = np.fmax.reduce([*ends[measure == name], 0.0])
-    table = Table.of(
-        *names,
-        ("mean", of.mean),
-        ("worst", of.worst),
-        ("best", of.best),
-        ("tie std", of.tie_std),
-        left=len(names),
-        ranges=Ranges(of.worst, of.mean, of.best, largest),
-    )
+    ranges = Ranges(of.worst, of.mean, of.best, largest)
+    figures = {"mean": of.mean, "worst": of.worst, "best": of.best}
+    figures["tie std"] = of.tie_std
+    table = Table.of(*names, *figures.items(), left=len(names), ranges=ranges)
     return [table if ties == EXPECTED else _treated_by(table, ties)]
 
 
@@ -466,12 +455,10 @@ def _still_open(ties: str) -> dict[str, str]:
     if ties == EXPECTED:
         return {}
     rest = f"documents that still tie by the rule {ties}"
+    heads = ("worst", "best", "tie std", "tie range", "holds")
     return {
-        "worst": f"average over queries in the least favourable order of {rest}",
-        "best": f"average over queries in the most favourable order of {rest}",
-        "tie std": f"standard deviation over the orders of {rest}",
-        "tie range": f"smallest and largest difference over all orders of {rest}",
-        "holds": f"whether the difference has the same sign in every order of {rest}",
+        head: meaning(head).removesuffix("tied documents").removesuffix("ties") + rest
+        for head in heads
     }
 
 
@@ -479,17 +466,14 @@ def _table_of_pairs(of: SystemComparison) -> Table:
     """Pairs of systems by one or several measures, under one treatment of ties."""
     (ties,) = of.ties
     level = f"{100 * of.confidence:g}%"
-    difference, interval = of.difference, of.difference_interval
-    if of.interval == "t":
-        head, said = f"±{level}", f"half of the {level} t interval"
-        half = (interval[:, 1] - interval[:, 0]) / 2
-        shown: tuple[Any, ...] = (head, half)
-    else:
-        head, said = f"{level} interval", f"{level} bootstrap interval"
-        shown = (head, interval, partial(bracketed, digits=3))
-    tie_range = of.tie_range
+    interval, tie_range = of.difference_interval, of.tie_range
+    shown: tuple[Any, ...] = (f"±{level}", np.diff(interval)[:, 0] / 2)
+    said = f"half of the {level} t interval"
+    if of.interval != "t":
+        shown = (f"{level} interval", interval, partial(bracketed, digits=3))
+        said = f"{level} bootstrap interval"
     columns: dict[str, tuple[Any, ...]] = {
-        "difference": ("A - B", difference),
+        "difference": ("A - B", of.difference),
         "interval": shown,
         "tie std": ("tie std", of.tie_std),
         "tie range": ("tie range", tie_range),
@@ -504,22 +488,21 @@ def _table_of_pairs(of: SystemComparison) -> Table:
         last.reverse()
     if _p_head(of) == f"p ({of.test})":
         columns["corrected p"] = columns.pop("p")
-    one_order = _is_one_order(ties, of.tie_std)
-    if one_order:
+    ranges = None
+    if _is_one_order(ties, of.tie_std):
         for name in ("tie std", "tie range", "holds"):
             del columns[name]
-    names = _names_of_pairs(of)
-    places = {name: len(names) + j for j, name in enumerate(columns)}
-    drop = [name for name in ("tie std", "p", "d", *last) if name in places]
-    ranges = None
-    if len(of) == 1 and not one_order:
-        ranges = Ranges(tie_range[:, 0], difference, tie_range[:, 1], head="tie range")
+    elif len(of) == 1:
+        least, most = tie_range.T
+        ranges = Ranges(least, of.difference, most, head="tie range")
+    names, places = _names_of_pairs(of), list(columns)
+    drop = [name for name in ("tie std", "p", "d", *last) if name in columns]
     return Table.of(
         *names,
         *columns.values(),
         left=len(names),
-        drop=[places[name] for name in drop],
-        terms={head: f"{said} of A - B over queries"} | _still_open(ties),
+        drop=[len(names) + places.index(name) for name in drop],
+        terms={shown[0]: f"{said} of A - B over queries"} | _still_open(ties),
         ranges=ranges,
     )
 
@@ -530,14 +513,10 @@ def _side_by_side(of: SystemComparison) -> Table:
     by = {ties: treated == ties for ties in of.ties}
     names = [(head, cells[by[of.ties[0]]]) for head, cells in _names_of_pairs(of)]
     head = _p_head(of)
-    columns: list[tuple[Any, ...]] = [
-        *names,
-        *((ties, of.difference[rows]) for ties, rows in by.items()),
-        *(
-            (f"p {ties}", of.adjusted_pvalues[rows], probability)
-            for ties, rows in by.items()
-        ),
-    ]
+    apart, adjusted = of.difference, of.adjusted_pvalues
+    columns: list[tuple[Any, ...]] = [*names]
+    columns += [(ties, apart[rows]) for ties, rows in by.items()]
+    columns += [(f"p {ties}", adjusted[own], probability) for ties, own in by.items()]
     # p-values, then differences, of all treatments but the first
     first, several = len(names), range(len(by) - 1, 0, -1)
     drop = [first + len(by) + i for i in several] + [first + i for i in several]
@@ -559,10 +538,8 @@ def _p_head(of: SystemComparison) -> str:
 def _names_of_pairs(of: SystemComparison) -> list[tuple[str, NDArray[Any]]]:
     """The first columns of a table with a row for each measure and pair."""
     names = of._names()
-    columns = [("A", names["a"]), ("B", names["b"])]
-    return (
-        columns if len(of.measures) == 1 else [("measure", names["measure"]), *columns]
-    )
+    columns = [("measure", names["measure"]), ("A", names["a"]), ("B", names["b"])]
+    return columns[len(of.measures) == 1 :]
 
 
 def _treated(ties: str) -> str:

@@ -25,9 +25,16 @@ from .._engine import (
 from ..evaluation import QueryMoments, QueryRows, adjust, lift
 from ..io import Kept, Saved, UnreadableError, kept_sums, sums_of
 from ..measures import names_to_save, parse_measures
-from ._correlation import FeatureCorrelation, Likeness, feature_correlation
-from ._selection import DECIMALS, Rule, Selection, each_direction
-from ._statistics import BEST, DIFFERENCE, EXPECTED, WORST, FeatureStatistics
+from ._selection import DECIMALS, Likeness, Rule, Selection, each_direction
+from ._statistics import (
+    BEST,
+    DIFFERENCE,
+    EXPECTED,
+    WORST,
+    FeatureCorrelation,
+    FeatureStatistics,
+    feature_correlation,
+)
 
 #: rows of a table in print
 SHOWN = 20
@@ -35,6 +42,8 @@ SHOWN = 20
 _ALPHA = 0.05
 #: lower correlations are no repetition
 _ALIKE = 0.5
+#: what ranks first, by direction
+_FIRST = {"descending": "high", "ascending": "low"}
 
 
 class _Figure:
@@ -170,17 +179,15 @@ class Screening(Saved, Result):
         total = np.where(value.weight > 0, value.weight, np.nan)
         # equal but for rounding: in the order of columns
         order = np.argsort(-sign * np.round(mean[:, sort], DECIMALS), kind="stable")
-        measures = tuple(map(str, rule.measures))
+        measures, alike = tuple(map(str, rule.measures)), sums.correlation
+        named = np.where(ascending, "ascending", "descending")
         return {
             "measures": measures,
             "sort_by": measures[sort],
             "n_averaged": sums.of_labels.count[0].astype(np.int64),
             "varies": sums.varies,
-            "directions": tuple(
-                np.where(ascending, "ascending", "descending").tolist()
-            ),
-            "rank_correlation": sums.correlation
-            and sums.correlation.of_directions(ascending),
+            "directions": tuple(named.tolist()),
+            "rank_correlation": alike and alike.of_directions(ascending),
             "mean": mean,
             "best": averages[:, BEST],
             "worst": averages[:, WORST],
@@ -208,10 +215,8 @@ class Screening(Saved, Result):
 
         def correlate(some: NDArray[np.intp]) -> FloatArray:
             both_ways = self.rule.missing == "last"
-            found = feature_correlation(
-                rows.X[:, some], rows.queries, rows.weight, both_ways=both_ways,
-                n_jobs=n_jobs, rounded=True,
-            )  # fmt: skip
+            X = rows.X[:, some]
+            found = feature_correlation(X, rows, both_ways, n_jobs, rounded=True)
             return found.likeness(ascending[some])
 
         none_yet = np.full(len(ascending), -1)
@@ -309,13 +314,12 @@ class Screening(Saved, Result):
                 "other must have the features, measures and options of this "
                 f"screening: {difference}"
             )
-        check_apart(
-            self.query_digests, other.query_digests, "screening", other.n_queries
-        )
+        digests = self.query_digests, other.query_digests
+        check_apart(*digests, "screening", other.n_queries)
         return replace(
             self,
             statistics=self.statistics.merge(other.statistics),
-            query_digests=merged(self.query_digests, other.query_digests),
+            query_digests=merged(*digests),
             selection=None,
             label=other.label if self.label is None else self.label,
         )
@@ -331,9 +335,8 @@ class Screening(Saved, Result):
             | ({"columns of labels": one.label} if named else {})
             for one in (self, other)
         )
-        return other_features(*names, here, there) or other_options(
-            ours, theirs, here, there
-        )
+        options = other_options(ours, theirs, here, there)
+        return other_features(*names, here, there) or options
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a dict of plain values for each feature, the best first.
@@ -360,11 +363,8 @@ class Screening(Saved, Result):
         places = None if self.selection is None else self.selection.places()
         rows = []
         for rank, j in enumerate(order.tolist(), start=1):
-            row: dict[str, Any] = {
-                "rank": rank,
-                "feature": self.feature_names[j],
-                "direction": directions[j],
-            }
+            row: dict[str, Any] = {"rank": rank, "feature": self.feature_names[j]}
+            row["direction"] = directions[j]
             if places is not None:
                 row["selected"] = bool(places[j])
                 row["chosen"] = int(places[j]) or None
@@ -390,11 +390,8 @@ class Screening(Saved, Result):
 
     def _kept(self) -> Kept:
         rule, sums, zero = self.rule, self.statistics, self.rule.zero_relevance
-        header = {
-            "feature_names": list(self.feature_names),
-            "weighted": self.weighted,
-            "label": self.label,
-        }
+        header = {"feature_names": list(self.feature_names), "weighted": self.weighted}
+        header["label"] = self.label
         kept = Kept(header, {"query_digests": self.query_digests})
         of_rule = rule._asdict() | {
             "measures": names_to_save(rule.measures),
@@ -475,7 +472,7 @@ def table_of(screening: Screening, rows: Sequence[dict[str, Any]]) -> Table:
     columns: list[tuple[Any, ...]] = [
         ("feature", ["(chance)", *(row["feature"] for row in rows)]),
         ("rank", ["", *(row["rank"] for row in rows)]),
-        ("first", ["", *(_first(row["direction"]) for row in rows)]),
+        ("first", ["", *(_FIRST[row["direction"]] for row in rows)]),
     ]
     if screening.selection is not None and screening.selection.is_shown():
         columns.append(("chosen", ["", *(row["chosen"] or "" for row in rows)]))
@@ -508,10 +505,6 @@ def table_of(screening: Screening, rows: Sequence[dict[str, Any]]) -> Table:
         terms={"(chance)": meaning("chance")},
         ranges=Ranges(worst, mean, best),
     )
-
-
-def _first(direction: str) -> str:
-    return "high" if direction == "descending" else "low"
 
 
 def _probability(value: float | str) -> str:

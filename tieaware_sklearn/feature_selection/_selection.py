@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -13,13 +13,15 @@ from .._display import warn
 from .._engine import FloatArray, check_choice, check_flag, is_number
 from ..evaluation import Asked, ask
 from ..measures import Measure, parse_measure, parse_measures
-from ._correlation import Likeness
 
+Indices = NDArray[np.intp]
 DIRECTIONS = ("auto", "descending", "ascending")
 #: features up to which redundancy="auto" correlates all pairs
 AUTO_REDUNDANCY = 1000
 #: correlations and scores differ in their last bits, which must not decide a choice
 DECIMALS = 10
+#: features that are correlated at once where not all pairs are
+_AT_ONCE = 64
 
 
 class Rule(NamedTuple):
@@ -50,7 +52,14 @@ class Rule(NamedTuple):
     @classmethod
     def of(cls, selector: Any, n_features: int) -> Rule:
         """By the parameters of a `RankingFeatureSelector`, checked."""
-        _check_selection(selector)
+        check_number(selector.n_features_to_select, "None")
+        for name, low in (("alpha", 0.0), ("min_lift", -np.inf), ("diversity", 0.0)):
+            value = getattr(selector, name)
+            if not is_number(value, most=1, least=low):
+                raise ValueError(f"{name} must be in [{low:g}, 1], got {value!r}")
+        top = selector.max_correlation
+        if top is not None and not is_number(top, most=1, least=0):
+            raise ValueError(f"max_correlation must be in [0, 1] or None, got {top!r}")
         check_choice(selector.missing, "missing", ("raise", "last"))
         check_choice(selector.redundancy, "redundancy", (True, False, "auto"))
         check_flag(selector.progress, "progress")
@@ -62,15 +71,10 @@ class Rule(NamedTuple):
             names = [str(measure) for measure in measures]
             raise ValueError(f"sort_by must be one of {names}, got {wanted}")
         few = selector.redundancy == "auto" and n_features <= AUTO_REDUNDANCY
-        return cls(
-            measures,
-            measures.index(wanted),
-            each_direction(selector.direction, n_features),
-            selector.missing,
-            selector.zero_relevance,
-            selector.unjudged,
-            few or selector.redundancy is True,
-        )
+        ways = each_direction(selector.direction, n_features)
+        own = selector.missing, selector.zero_relevance, selector.unjudged
+        correlates = few or selector.redundancy is True
+        return cls(measures, measures.index(wanted), ways, *own, correlates)
 
     def in_words(self) -> dict[str, Any]:
         """The fields as users know them, to be compared."""
@@ -102,18 +106,6 @@ def each_direction(direction: Any, n_features: int) -> tuple[str, ...]:
     for one in directions:
         check_choice(one, "direction", DIRECTIONS)
     return directions
-
-
-def _check_selection(selector: Any) -> None:
-    """The parameters that say which features are chosen."""
-    check_number(selector.n_features_to_select, "None")
-    for name, low in (("alpha", 0.0), ("min_lift", -np.inf), ("diversity", 0.0)):
-        value = getattr(selector, name)
-        if not is_number(value, most=1, least=low):
-            raise ValueError(f"{name} must be in [{low:g}, 1], got {value!r}")
-    limit = selector.max_correlation
-    if limit is not None and not is_number(limit, most=1, least=0):
-        raise ValueError(f"max_correlation must be in [0, 1] or None, got {limit!r}")
 
 
 def check_number(wanted: Any, otherwise: str) -> None:
@@ -152,8 +144,8 @@ class Selection:
         Whether a number of features was asked for.
     """
 
-    order: NDArray[np.intp]
-    repeats: NDArray[np.intp]
+    order: Indices
+    repeats: Indices
     correlation: FloatArray
     by_number: bool
 
@@ -161,21 +153,59 @@ class Selection:
         """Whether a table shows it: it is more than the features that pass a test."""
         return self.by_number or bool((self.repeats >= 0).any())
 
-    def places(self) -> NDArray[np.intp]:
+    def places(self) -> Indices:
         """For each feature its place in the order, 1 for the first, 0 if left out."""
         places = np.zeros(len(self.repeats), dtype=np.intp)
         places[self.order] = np.arange(1, len(self.order) + 1)
         return places
 
 
+@dataclass
+class Likeness:
+    """How alike features rank: of all pairs, or of pairs as they are asked for.
+
+    Where pairs are computed as they are asked for, some features are held until others
+    are asked for. A computation takes as many further features as there are chosen
+    ones, or 64, so that a feature is not sorted again and again.
+
+    Attributes
+    ----------
+    rho : ndarray of shape (n_held, n_held)
+        Rank correlations of the features that are held.
+    place : ndarray of shape (n_features,), int
+        Place of each feature among those that are held, or -1.
+    correlate : callable, optional
+        Gives the rank correlations of some features, where not all are held.
+    """
+
+    rho: FloatArray
+    place: Indices
+    correlate: Callable[[Indices], FloatArray] | None = None
+
+    def prepare(self, features: Indices, others: Indices) -> Indices:
+        """Correlate some of the features, the first one included, with the others.
+
+        The first features matter most. What is returned are those for which ρ can be
+        asked now.
+        """
+        held = self.place[features] >= 0
+        asked = held[0] and (self.place[others] >= 0).all()
+        if asked or self.correlate is None:
+            return features[held]
+        some = features[: max(_AT_ONCE, len(others))]
+        both = np.union1d(some, others)
+        self.rho = self.correlate(both)
+        self.place[:] = -1
+        self.place[both] = np.arange(len(both))
+        return some
+
+    def __call__(self, features: Indices, others: Indices) -> FloatArray:
+        """ρ of shape (len(features), len(others))."""
+        return np.asarray(self.rho[np.ix_(self.place[features], self.place[others])])
+
+
 def select_features(
-    selector: Any,
-    n_queries: int,
-    varies: NDArray[np.bool_],
-    ranking: NDArray[np.int64],
-    lift: FloatArray,
-    qvalues: FloatArray,
-    likeness: Likeness | None,
+    selector: Any, screening: Any, likeness: Likeness | None
 ) -> Selection:
     """The best features, or those better than chance, that do not repeat others.
 
@@ -183,16 +213,16 @@ def select_features(
     ----------
     selector : RankingFeatureSelector
         Its parameters say how features are chosen.
-    n_queries : int
-        Queries by which they are ranked.
-    varies, ranking, lift, qvalues : ndarray of shape (n_features,)
-        Of the features, by the measure that decides.
+    screening : Screening
+        Its figures by the measure that decides say how good they are.
     likeness : Likeness or None
         None if no parameter asks for rank correlations.
     """
     wanted, limit = selector.n_features_to_select, selector.max_correlation
-    usable = varies
+    sort, varies = screening.rule.sort, screening.varies
+    usable, lift = varies, screening.lift[:, sort]
     if wanted is None:
+        n_queries = int(screening.n_averaged[sort])
         if n_queries < 2:
             repeats = " and repeats no other" * (limit is not None)
             warn(
@@ -200,8 +230,9 @@ def select_features(
                 f"that is not constant{repeats} is selected"
             )
         else:
-            usable = varies & (qvalues <= selector.alpha) & (lift >= selector.min_lift)
-    best = np.argsort(ranking)
+            usable = varies & (screening.qvalues[:, sort] <= selector.alpha)
+            usable = usable & (lift >= selector.min_lift)
+    best = np.argsort(screening.ranking)
     best = best[usable[best]]
     number = len(best)
     if wanted is not None:
@@ -222,7 +253,7 @@ def select_features(
             f"features rank differently: {copies} of the selected features "
             f"{are} of others"
         )
-    return _with_repeats(walk.chosen, varies, wanted is not None, limit, likeness)
+    return walk.selection(varies, by_number=wanted is not None)
 
 
 def _relevance(lift: FloatArray) -> FloatArray:
@@ -234,40 +265,6 @@ def _relevance(lift: FloatArray) -> FloatArray:
     top = lift.max(initial=0.0)
     top = top if top > 0 else np.abs(lift).max(initial=0.0)
     return lift / top if top > 0 else lift
-
-
-def _with_repeats(
-    order: NDArray[np.intp],
-    usable: NDArray[np.bool_],
-    by_number: bool,
-    limit: float | None,
-    likeness: Likeness | None,
-) -> Selection:
-    """The selection of the features in `order`, with what the other usable ones repeat.
-
-    Of several chosen features above the limit it is the most similar one, of equals
-    the one chosen first.
-    """
-    selection = Selection(
-        order,
-        np.full(len(usable), -1, dtype=np.intp),
-        np.full(len(usable), np.nan),
-        by_number,
-    )
-    others = np.setdiff1d(np.flatnonzero(usable), order)
-    if limit is None or likeness is None or not len(order):
-        return selection
-    while len(others):
-        some = likeness.prepare(others, order)
-        others = np.setdiff1d(others, some)
-        rho = likeness(some, order)
-        size = _size(rho)
-        at = np.argmax(size, axis=1)
-        rows = np.arange(len(some))
-        is_repeat = _repeats(size[rows, at], limit)
-        selection.repeats[some[is_repeat]] = order[at[is_repeat]]
-        selection.correlation[some[is_repeat]] = rho[rows, at][is_repeat]
-    return selection
 
 
 def _size(rho: FloatArray) -> FloatArray:
@@ -302,7 +299,7 @@ class Walk:
         Rank correlations; None if neither diversity nor limit asks for them.
     """
 
-    candidates: NDArray[np.intp]
+    candidates: Indices
     relevance: FloatArray
     diversity: float
     limit: float | None
@@ -317,7 +314,7 @@ class Walk:
         self._chosen: list[int] = []
 
     @property
-    def chosen(self) -> NDArray[np.intp]:
+    def chosen(self) -> Indices:
         """Indices of the features chosen so far, in their order."""
         return self.candidates[np.array(self._chosen, dtype=np.intp)]
 
@@ -361,7 +358,7 @@ class Walk:
         self._chosen.append(j)
         self._open[j] = False
 
-    def _compare(self, wanted: NDArray[np.intp]) -> None:
+    def _compare(self, wanted: Indices) -> None:
         """Compare some candidates with the chosen ones; repeats are out."""
         if self.likeness is None:
             return
@@ -374,3 +371,27 @@ class Walk:
             self._closest[wanted] = np.maximum(self._closest[wanted], closest)
         self._compared[wanted] = len(self._chosen)
         self._open[wanted] &= ~_repeats(self._closest[wanted], self.limit)
+
+    def selection(self, usable: NDArray[np.bool_], by_number: bool) -> Selection:
+        """The selection of the chosen features, with what other usable ones repeat.
+
+        Of several chosen features above the limit it is the most similar one, of equals
+        the one chosen first.
+        """
+        order, likeness = self.chosen, self.likeness
+        nothing = np.full(len(usable), -1, dtype=np.intp), np.full(len(usable), np.nan)
+        selection = Selection(order, *nothing, by_number)
+        others = np.setdiff1d(np.flatnonzero(usable), order)
+        if self.limit is None or likeness is None or not len(order):
+            return selection
+        while len(others):
+            some = likeness.prepare(others, order)
+            others = np.setdiff1d(others, some)
+            rho = likeness(some, order)
+            size = _size(rho)
+            at = np.argmax(size, axis=1)
+            rows = np.arange(len(some))
+            is_repeat = _repeats(size[rows, at], self.limit)
+            selection.repeats[some[is_repeat]] = order[at[is_repeat]]
+            selection.correlation[some[is_repeat]] = rho[rows, at][is_repeat]
+        return selection

@@ -40,10 +40,9 @@ from ..io import (
     rows_of_batch,
 )
 from ..measures import Measure
-from ._columns import FeatureColumns
 from ._screening import Screening
 from ._selection import AUTO_REDUNDANCY, Rule, select_features
-from ._statistics import feature_statistics
+from ._statistics import FeatureColumns, Weights, feature_statistics
 
 #: parameters for which features must be correlated, as they are without correlations
 _BY_CORRELATION = {"max_correlation": None, "diversity": 0}
@@ -242,11 +241,7 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
         self.progress = progress
 
     def fit(
-        self,
-        X: Any,
-        y: ArrayLike,
-        qid: Any = None,
-        query_weight: ArrayLike | None = None,
+        self, X: Any, y: ArrayLike, qid: Any = None, query_weight: Weights = None
     ) -> Self:
         """Score every feature and select the best ones.
 
@@ -284,11 +279,7 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
         return self._show(screening, rows)
 
     def partial_fit(
-        self,
-        X: Any,
-        y: ArrayLike,
-        qid: Any = None,
-        query_weight: ArrayLike | None = None,
+        self, X: Any, y: ArrayLike, qid: Any = None, query_weight: Weights = None
     ) -> Self:
         """Add further whole queries, for data that do not fit in memory.
 
@@ -368,11 +359,7 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
         return self._show(self.screening_.merge(other.screening_))
 
     def screen(
-        self,
-        X: Any,
-        y: ArrayLike,
-        qid: Any = None,
-        query_weight: ArrayLike | None = None,
+        self, X: Any, y: ArrayLike, qid: Any = None, query_weight: Weights = None
     ) -> Screening:
         """Score every feature without fitting the selector.
 
@@ -520,10 +507,15 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
             chosen = _features(first, others, features)
             check_different([*others, *chosen], "label, qid, query_weight and features")
             columns = first.select(chosen).table
-            parts = self._of_tables(
-                every, chosen, label, qid, query_weight, batch_rows,
-                alike=features is None,
-            )  # fmt: skip
+
+            def of_rows(rows: Piece) -> Screening:
+                found = self.screen(rows.matrix(chosen), *map(rows.column, others))
+                return replace(found, label=str(label))
+
+            how = qid, rows_of_batch(batch_rows, len(chosen))
+            names, alike = [*others, *chosen], features is None
+            tables = gathered(every, names, *how, alike=alike)
+            parts = (of_all(rows, of_rows) for rows in tables)
         found: list[Screening] = []
         for part in parts:
             gather(found, part, Screening.merge, attrgetter("n_queries"))
@@ -551,58 +543,25 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
             except ValueError as error:
                 raise ValueError(f"batch {number}: {error}") from None
 
-    def _of_tables(
-        self,
-        batches: Iterable[Any],
-        features: list[Any],
-        label: str,
-        qid: str,
-        query_weight: str | None,
-        batch_rows: int | None,
-        *,
-        alike: bool,
-    ) -> Iterator[Screening]:
-        def of_rows(rows: Piece) -> Screening:
-            weight = None if query_weight is None else rows.column(query_weight)
-            X = rows.matrix(features)
-            found = self.screen(X, rows.column(label), rows.column(qid), weight)
-            return replace(found, label=str(label))
-
-        names = [label, qid, *([] if query_weight is None else [query_weight])]
-        least = rows_of_batch(batch_rows, len(features))
-        for rows in gathered(batches, [*names, *features], qid, least, alike=alike):
-            yield of_all(rows, of_rows)
-
     def _screened(
-        self,
-        X: Any,
-        y: Any,
-        qid: Any,
-        query_weight: Any,
-        *,
-        reset: bool = True,
-        selects: bool = True,
-        whole: bool = False,
+        self, *data: Any, reset: bool = True, selects: bool = True, whole: bool = False
     ) -> tuple[Screening, QueryRows]:
         """Scores of the features for these queries alone, and their rows.
 
         These are the whole data, or a part, by which features are selected or not.
         """
+        X, y, qid, query_weight = data
         X, qid = self._check_features(X, qid, reset=reset)
         rule = Rule.of(self, X.shape[1])
         if selects:
             self.check_correlated(rule, has_rows=whole)
-        unjudged = rule.ask().unjudged
-        rows = self._rows(
-            X, y, qid, query_weight, unjudged=unjudged, allow_zero=not whole
-        )
+        how = {"unjudged": rule.ask().unjudged, "allow_zero": not whole}
+        rows = self._rows(X, y, qid, query_weight, **how)
         queries, weighted = rows.queries, query_weight is not None
         digests = id_digests(queries.qid if qid is not None else queries.qid[:0])
         if not reset:
             self._check_new(queries, digests, weighted=weighted)
-        sums = feature_statistics(
-            rows, rule, n_jobs=self.n_jobs, progress=self.progress
-        )
+        sums = feature_statistics(rows, rule, self.n_jobs, self.progress)
         names = tuple(self._names())
         return Screening(names, rule, sums, kept(digests), weighted=weighted), rows
 
@@ -674,17 +633,9 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
 
         Correlations are those of the screening; without them, of the rows.
         """
-        sort = screening.rule.sort
         needs = self._needs_correlation()
-        selection = select_features(
-            self,
-            int(screening.n_averaged[sort]),
-            screening.varies,
-            screening.ranking,
-            screening.lift[:, sort],
-            screening.qvalues[:, sort],
-            screening.likeness(rows, self.n_jobs) if needs else None,
-        )
+        likeness = screening.likeness(rows, self.n_jobs) if needs else None
+        selection = select_features(self, screening, likeness)
         screening = replace(screening, selection=selection)
         features = self._is_feature()
 

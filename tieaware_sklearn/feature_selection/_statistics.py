@@ -1,19 +1,42 @@
-"""Scores of single features as sums, to which further queries can be added."""
+"""Columns of X as features: checked, correlated, and scored in sums to add to."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import reduce
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import Tags, check_array
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._display import show_progress
-from .._engine import AddedUp, FloatArray
+from .._display import show_progress, warn
+from .._engine import (
+    AddedUp,
+    FloatArray,
+    IntArray,
+    as_matrix,
+    blank_qid_column,
+    check_kinds,
+    check_no_nan,
+    how_to_pass_qid,
+    keep_order,
+    offsets_of,
+    qid_index,
+    resolve_qid,
+    runs,
+    warn_one_query,
+    without_mask,
+)
+from .._kernel import rank_within
 from ..evaluation import (
     NO_DIFFERENCE,
     Asked,
@@ -24,8 +47,6 @@ from ..evaluation import (
     sums_of_squares,
 )
 from ..measures import STATISTICS
-from ._columns import columns_taken, side_by_side
-from ._correlation import FeatureCorrelation, feature_correlation
 from ._selection import Rule
 
 #: tasks of each worker, so that all end at about the same time
@@ -66,7 +87,7 @@ class FeatureStatistics(AddedUp):
 
 
 def feature_statistics(
-    rows: QueryRows, rule: Rule, *, n_jobs: int | None, progress: bool
+    rows: QueryRows, rule: Rule, n_jobs: int | None, progress: bool
 ) -> FeatureStatistics:
     """Score every column of X, dense or sparse, alone.
 
@@ -91,38 +112,27 @@ def feature_statistics(
     directions = np.array(rule.directions)
     # a bar needs features as they come, which not every backend can give
     return_as = "generator" if progress else "list"
+    same = prepared, asked, chance, size, taken
     parts = Parallel(n_jobs=n_jobs, prefer="threads", return_as=return_as)(
-        delayed(_some_features)(
-            X[:, start:stop],
-            prepared,
-            asked,
-            directions[start:stop],
-            chance,
-            size,
-            taken,
-        )
+        delayed(_some_features)(X[:, start:stop], directions[start:stop], *same)
         for start, stop in pairwise(ends)
     )
-    parts = show_progress(
-        parts, progress, n_features, "feature", "screening", size=_Columns.size
-    )
-    found = _Columns.join(parts)
+    words = "feature", "screening"
+    parts = show_progress(parts, progress, n_features, *words, size=_Columns.size)
+    worth, tie_variance, varies = _Columns.join(parts)
     correlation = None
     if rule.correlates:
         # where NaN comes last, rankings by lower values differ from those by higher
         # values in more than their sign
         both_ways = rule.missing == "last"
-        correlation = feature_correlation(
-            X, queries, weight, both_ways=both_ways, n_jobs=n_jobs
-        )
-    return FeatureStatistics(
-        found.worth,
-        found.tie_variance,
-        QueryMoments.of(np.stack([chance, ideal], axis=1), weight),
-        found.varies,
-        correlation,
-        queries.n_queries,
-    )
+        correlation = feature_correlation(X, rows, both_ways, n_jobs)
+    of_labels = QueryMoments.of(np.stack([chance, ideal], axis=1), weight)
+    sums = worth, tie_variance, of_labels, varies
+    return FeatureStatistics(*sums, correlation, queries.n_queries)
+
+
+#: by the names of `STATISTICS`
+Values = dict[str, FloatArray]
 
 
 class _Columns(NamedTuple):
@@ -130,7 +140,7 @@ class _Columns(NamedTuple):
 
     worth: QueryMoments
     tie_variance: FloatArray
-    varies: NDArray[np.bool_]
+    varies: Any
 
     def size(self) -> int:
         return len(self.varies)
@@ -143,9 +153,9 @@ class _Columns(NamedTuple):
 
 def _some_features(
     X: Any,
+    directions: NDArray[np.str_],
     prepared: Prepared,
     asked: Asked,
-    directions: NDArray[np.str_],
     chance: FloatArray,
     size: int,
     taken: int,
@@ -162,12 +172,8 @@ def _some_features(
         at = np.where(down, at_down, at_up), np.where(up, at_up, at_down)
         each_way = np.stack(at, axis=1)
         varies = prepared.queries.varying(prepared.queries.arrange(columns.T))
-        part = _Columns(
-            worth.some(each_way),
-            tie_variance[each_way],
-            np.asarray(varies.any(axis=0)),
-        )
-        parts.append(part)
+        own = worth.some(each_way), tie_variance[each_way], varies.any(axis=0)
+        parts.append(_Columns(*own))
     return _Columns.join(parts)
 
 
@@ -189,7 +195,7 @@ def _ranked(
     asked: Asked,
     down: NDArray[np.bool_],
     up: NDArray[np.bool_],
-) -> dict[str, FloatArray]:
+) -> Values:
     """Values of the columns that are ranked down, then of those ranked up."""
     if down.all() and up.all():
         found = prepared.both_ways(asked, columns)
@@ -202,9 +208,7 @@ def _ranked(
     return {name: np.concatenate([way[name] for way in ways]) for name in STATISTICS}
 
 
-def _worth(
-    found: dict[str, FloatArray], asked: Asked, chance: FloatArray
-) -> FloatArray:
+def _worth(found: Values, asked: Asked, chance: FloatArray) -> FloatArray:
     """Of each query, the columns (n_columns, 4, n_measures) of `FeatureStatistics`."""
     sign = np.where([measure.greater_is_better for measure in asked.measures], 1.0, -1)
     difference = sign * (found["expected"] - chance)
@@ -212,3 +216,313 @@ def _worth(
     values = [found["expected"], difference, found["best"], found["worst"]]
     # queries first, then columns, figures and measures
     return np.stack(values, axis=2).swapaxes(0, 1)
+
+
+#: one for each row, or none
+Weights = ArrayLike | None
+#: columns that are copied at once: as many float64 as a line of the cache holds
+_COLUMNS_COPIED = 8
+#: memory for them
+_BYTES_COPIED = 1 << 27
+#: rows of theirs that a cache holds
+_ROWS_COPIED = 1 << 13
+
+
+class FeatureColumns(SelectorMixin):  # type: ignore[misc]
+    """A selector of the columns of X that are features.
+
+    Attributes
+    ----------
+    qid : str, int or None
+        The column of X with query ids.
+    missing : {"raise", "last"}
+        Whether NaN is an error.
+    support_ : ndarray of shape (n_columns,), bool
+        Which columns are selected.
+    """
+
+    qid: str | int | None
+    missing: str
+    support_: NDArray[np.bool_]
+    n_features_in_: int
+    _qid_at_: int
+
+    def _check_features(
+        self, X: Any, qid: Any, reset: bool, request: str = "set_fit_request(qid=False)"
+    ) -> tuple[Any, Any]:
+        """Features and query ids, `request` being what keeps routed ids away."""
+        # NaN is refused below, in words that name `missing`
+        options = {"accept_sparse": ("csc", "csr"), "ensure_all_finite": "allow-nan"}
+        names = self._look_at(X, reset=reset)
+        X, qid = resolve_qid(X, self.qid, qid, request=request)
+        check_kinds(X, hint="; query ids go into qid={}" if self.qid is None else "")
+        if self.qid is not None and not names:
+            raise ValueError(
+                f"X must have a feature beside its qid column {self.qid!r}, got "
+                "n_features=1"
+            )
+        features = X
+        X = check_array(without_mask(X), estimator=self, input_name="X", **options)
+        X = keep_order(X, features)
+        if self.missing == "raise":
+            columns = getattr(self, "feature_names_in_", None)
+            check_no_nan(X, columns if columns is None else columns[self._is_feature()])
+        return X, qid
+
+    def _rows(
+        self, X: Any, y: Any, qid: Any, query_weight: Any, **options: Any
+    ) -> QueryRows:
+        """Rows of features that are checked already, as `QueryRows.of` takes them."""
+        name = type(self).__name__
+        if y is None:
+            text = f"{name} requires y to be passed, but the target y is None"
+            raise ValueError(text)
+        rows = QueryRows.of(X, y, qid, query_weight, **options)
+        if qid is None:
+            how = f"{how_to_pass_qid()}, {name}(qid=<name or index>)"
+            warn_one_query(len(rows.labels), f"pass qid to fit. {how}")
+        return rows
+
+    def transform(self, X: Any) -> Any:
+        """Reduce X to the selected features, in the order of their columns.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        array, sparse matrix or data frame of shape (n_rows, n_selected)
+            The selected columns, of the type that `set_output` chooses; without a
+            column, with a warning, if no feature is selected.
+
+        Raises
+        ------
+        ValueError
+            If X has other columns than in `fit`.
+        """
+        check_is_fitted(self)
+        X = without_mask(X)
+        if self.qid is not None:
+            X = blank_qid_column(X, self.qid)
+        if not self.support_.any():
+            warn(self._why_none())
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "No features were selected")
+            chosen = super().transform(X)
+        objects = isinstance(chosen, np.ndarray) and chosen.dtype.kind == "O"
+        if self.qid is None or not objects:
+            return chosen
+        # ids may be texts, which make objects of the numbers beside them
+        finite = "allow-nan" if self.missing == "last" else True
+        return check_array(chosen, ensure_all_finite=finite, ensure_min_features=0)
+
+    def _why_none(self) -> str:
+        """Why no feature is selected, for a message."""
+        return "no feature is selected: each is constant within every query"
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        return np.asarray(self.support_)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.positive_only = True
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.missing == "last"
+        return tags
+
+    def _is_feature(self) -> NDArray[np.bool_]:
+        """Columns of X that are features."""
+        features = np.ones(self.n_features_in_, dtype=bool)
+        if self.qid is not None:
+            features[self._qid_at_] = False
+        return features
+
+    def _names(self) -> list[str]:
+        """Names of the features; x0, x1, ... by the columns of X if they have none."""
+        columns = np.flatnonzero(self._is_feature())
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            return [f"x{j}" for j in columns.tolist()]
+        return [str(name) for name in names[columns]]
+
+    def _look_at(self, X: Any, *, reset: bool = True) -> list[str]:
+        """Take, or without `reset` compare, the columns of X; names of the features."""
+        X = as_matrix(X)
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        if self.qid is not None:
+            self._qid_at_ = qid_index(X, self.qid)
+        return self._names()
+
+
+def columns_of(X: Any, some: slice) -> NDArray[Any]:
+    """Columns of a dense or sparse matrix, dense."""
+    part = X[:, some]
+    return np.asarray(part.toarray() if sp.issparse(part) else part)
+
+
+def side_by_side(X: Any, some: slice) -> NDArray[Any]:
+    """The same columns, each contiguous: of shape (n_columns, n_rows)."""
+    columns = columns_of(X, some).T
+    if columns.flags.c_contiguous:
+        return columns
+    # NumPy copies column by column, reading all lines of the cache for each of them
+    out = np.empty(columns.shape, dtype=columns.dtype)
+    for start in range(0, columns.shape[1], _ROWS_COPIED):
+        rows = slice(start, start + _ROWS_COPIED)
+        out[:, rows] = columns[:, rows]
+    return out
+
+
+def columns_taken(X: Any, size: int, most: int) -> int:
+    """How many columns to copy at once: a multiple of `size`, `most` at the most."""
+    column_bytes = max(int(X.shape[0]) * int(X.dtype.itemsize), 1)
+    taken = min(_COLUMNS_COPIED, _BYTES_COPIED // column_bytes, most)
+    return size * max(taken // size, 1)
+
+
+#: cells of a matrix of midranks; where one product is of all its rows
+_CELLS, _CELLS_ROUNDED = 1 << 18, 1 << 20
+#: n³ of rows whose products are whole numbers in floats: they add up to n³/3 at most
+_WHOLE = 3 * 2**53
+#: the same of single precision, in which products take half the time
+_WHOLE_SINGLE = 3 * 2**24
+#: cells of the products of queries that are multiplied in one call
+_PRODUCTS = 1 << 18
+#: |ρ| of copies, whose last bits may differ
+_COPY = 1 - 1e-10
+
+
+@dataclass
+class FeatureCorrelation(AddedUp):
+    """Spearman's ρ (with ties) within queries, summed over queries.
+
+    Attributes
+    ----------
+    total, weight : ndarray of shape (n_rankings, n_rankings)
+        Σ w ρ and Σ w over the queries in which both rankings vary. The rankings
+        are those of the features by higher values, then, if there are twice as
+        many, those by lower values.
+    """
+
+    total: FloatArray
+    weight: FloatArray
+
+    def of_directions(self, ascending: NDArray[np.bool_]) -> FloatArray:
+        """Mean ρ over queries of the features, each ranked in its direction.
+
+        0 where no query has both vary.
+        """
+        n = len(ascending)
+        if len(self.total) == n:
+            sign = np.where(ascending, -1.0, 1.0)
+            return self._means(np.s_[:]) * sign[:, None] * sign
+        chosen = np.arange(n) + n * ascending
+        return self._means(np.ix_(chosen, chosen))
+
+    def _means(self, at: Any) -> FloatArray:
+        total, weight = self.total[at], self.weight[at]
+        out: FloatArray = np.zeros(total.shape)
+        np.divide(total, weight, out=out, where=weight > 0)
+        return out
+
+    def likeness(self, ascending: NDArray[np.bool_]) -> FloatArray:
+        """The mean ρ by which copies are found.
+
+        It is that `of_directions`, but where missing values rank last either way, a
+        reversed copy in the same direction has ρ = -1, too.
+        """
+        rho = self.of_directions(ascending)
+        n = len(ascending)
+        if len(self.total) == n:
+            return rho
+        chosen, turned = (np.arange(n) + n * way for way in (ascending, ~ascending))
+        other = self._means(np.ix_(chosen, turned))
+        is_copy = (np.abs(other) > _COPY) | (np.abs(other.T) > _COPY)
+        return np.where(is_copy & (np.abs(rho) <= _COPY), -1.0, rho)
+
+
+def feature_correlation(
+    X: Any, rows: QueryRows, both_ways: bool, n_jobs: int | None, rounded: bool = False
+) -> FeatureCorrelation:
+    """Rank correlation within queries of all pairs of columns of X, some of `rows`.
+
+    Products of midranks are whole numbers, and queries are taken by their ids,
+    so that the sums do not depend on the order of the rows. If they are to be `rounded`
+    anyway, they may depend on it in their last bits, and take a quarter of the time.
+    """
+    by_row, queries = sp.csr_array(X) if sp.issparse(X) else X, rows.queries
+    # by length and id, single documents left out
+    chosen = queries.shortest_first()
+    chosen = chosen[queries.sizes[chosen] > 1]
+    cells = _CELLS_ROUNDED if rounded else _CELLS
+    limit = max(1, cells // X.shape[1])
+    batch = np.cumsum(queries.sizes[chosen]) // limit
+    parts = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")(
+        delayed(_correlate_queries)(by_row, rows, some, both_ways, rounded)
+        for some in np.split(chosen, np.flatnonzero(np.diff(batch)) + 1)
+    )
+    return FeatureCorrelation(*reduce(np.add, parts))
+
+
+def _correlate_queries(
+    X: Any, rows: QueryRows, chosen: IntArray, both_ways: bool, rounded: bool
+) -> FloatArray:
+    """Σ w ρ and Σ w of these queries."""
+    queries, query_weight = rows.queries, rows.weight
+    sizes = queries.sizes[chosen]
+    offsets = offsets_of(sizes)
+    columns = side_by_side(X[queries.given(queries.rows(chosen))], slice(None))
+    ranks = rank_within(columns, sizes, both_ways=both_ways)
+    if rounded:
+        length = np.sqrt(np.add.reduceat(ranks**2, offsets[:-1]))
+        there = (length > 0) * 1.0
+        if query_weight is not None:
+            there *= np.sqrt(query_weight[chosen])[:, None]
+        scale = np.divide(there, length, out=np.zeros_like(length), where=length > 0)
+        ranks *= np.repeat(scale, sizes, axis=0)
+        return np.stack([ranks.T @ ranks, there.T @ there])
+    n_rankings = ranks.shape[1]
+    total = np.zeros((2, n_rankings, n_rankings))
+    for some in _alike(sizes, n_rankings):
+        own = ranks[offsets[some.start] : offsets[some.stop]]
+        weight = None if query_weight is None else query_weight[chosen[some]]
+        total += _correlated(own, sizes[some], weight)
+    return total
+
+
+def _alike(sizes: IntArray, n_rankings: int) -> Iterator[slice]:
+    """Neighbouring queries of about the same length, few enough for their products."""
+    # rows are padded by a sixth at the most
+    starts, numbers = runs(np.ceil(4 * np.log2(sizes)))
+    for start, stop in zip(starts, starts + numbers, strict=True):
+        whole = sizes[stop - 1] ** 3 <= _WHOLE
+        most = max(1, _PRODUCTS // n_rankings**2) if whole else 1
+        for first in range(start, stop, most):
+            yield slice(first, min(first + most, stop))
+
+
+def _correlated(ranks: FloatArray, sizes: IntArray, weight: Any) -> FloatArray:
+    """Of queries whose midranks, (n_rows, n_rankings), stand one after another."""
+    longest = int(sizes.max())
+    if longest**3 > _WHOLE:
+        # take the rows in an order of their own
+        ranks = ranks[np.lexsort(ranks.T)]
+    kind = np.float32 if longest**3 <= _WHOLE_SINGLE else np.float64
+    padded = np.zeros((len(sizes), longest, ranks.shape[1]), dtype=kind)
+    padded[np.arange(longest) < sizes[:, None]] = ranks
+    products = padded.transpose(0, 2, 1) @ padded
+    length = np.sqrt(np.diagonal(products, axis1=1, axis2=2).astype(np.float64))
+    there = (length > 0).astype(np.float64)
+    scale = np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)
+    weighted = 1.0 if weight is None else weight[:, None]
+    rho = products * (weighted * scale)[:, :, None]
+    rho *= scale[:, None, :]
+    if weight is None:
+        # whole numbers
+        both = there.T @ there
+    else:
+        both = ((weighted * there)[:, :, None] * there[:, None, :]).sum(axis=0)
+    return np.stack([rho.sum(axis=0), both])

@@ -1,6 +1,11 @@
 """Measures of a ranking, exact under ties."""
 
-from ._average_precision import AveragePrecision, PrecisionRecallArea
+from ._average_precision import (
+    AveragePrecision,
+    BPref,
+    InferredAveragePrecision,
+    PrecisionRecallArea,
+)
 from ._base import (
     OF_LABELS,
     STATISTICS,
@@ -11,12 +16,21 @@ from ._base import (
     names_where,
     spelled_out,
 )
-from ._bpref import BPref
-from ._counts import Fallout, FBeta, Judged, Precision, Recall, RPrecision, SetAP
+from ._counts import (
+    Fallout,
+    FBeta,
+    Judged,
+    Precision,
+    RaghavanPrecision,
+    Recall,
+    ReciprocalRank,
+    RPrecision,
+    SearchLength,
+    SetAP,
+    Success,
+)
 from ._cumulated_gain import CG, CWL, DCG, NDCG, RBP, geometric_weight, refused_label
 from ._err import ERR
-from ._first_relevant import RaghavanPrecision, ReciprocalRank, SearchLength, Success
-from ._inferred import InferredAveragePrecision
 from ._interpolated import InterpolatedAveragePrecision, InterpolatedPrecision
 from ._parse import names_to_save, parse_measure, parse_measures
 from ._subtopics import (

@@ -1,14 +1,26 @@
-"""Average precision, and the area under the precision-recall curve."""
+"""Average precision and its likes: AUPRC, BPref and inferred AP.
+
+Inferred precisions at the relevant documents of a tie group, over its orders:
+
+Of n documents that tie, N are judged and r relevant. Above one of the relevant
+documents stand x others of its group, x uniform on 0 ... n - 1; j of these are judged,
+hypergeometric; of those, i are relevant, hypergeometric with mean j (r - 1)/(N - 1).
+What the document is worth is a linear function of i, so that its mean given x and j is
+the value at the mean of i.
+"""
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
 
 from .._engine import (
     LONGEST,
@@ -20,14 +32,25 @@ from .._engine import (
     count_before,
     count_segments,
     expand,
+    once_per_block,
     starts_of,
     sum_after,
     sum_segments,
 )
 from .._kernel import Walk
-from ._base import BinaryMeasure, MeasureOverRelevant, RelevanceMeasure, choice
-from ._cumulated_gain import harmonic_difference, n_ranks, rank_tables
+from ._base import (
+    BinaryMeasure,
+    MeasureOverRelevant,
+    Outcomes,
+    RelevanceMeasure,
+    choice,
+)
+from ._cumulated_gain import harmonic_difference, harmonic_tables, n_ranks
+from ._interpolated import generator, n_orders, places_of_some
 
+#: a rank of each place, where it counts
+Last = IntArray | None
+Pair = tuple[FloatArray, FloatArray]
 #: a tie with more documents above it than this times its own is summed place by place:
 #: shorter forms are differences that lose as many times the error of rounding
 _DEEP = 1024
@@ -35,7 +58,7 @@ _DEEP = 1024
 _DEEP_SPREAD = 64
 
 
-def _reciprocal(rank: IntArray, last: IntArray | None) -> FloatArray:
+def _reciprocal(rank: IntArray, last: Last) -> FloatArray:
     """1 / rank, or what that is more than 1 / last, to the last digit."""
     if last is None:
         return np.asarray(1.0 / rank)
@@ -49,12 +72,9 @@ class _SumOverPairs(RelevanceMeasure):
     """
 
     undefined_over_zero: ClassVar[bool] = True
-    maximum: ClassVar[float] = 1.0
 
     @abstractmethod
-    def _parts(
-        self, above: IntArray, rank: IntArray, last: IntArray | None = None
-    ) -> tuple[FloatArray, FloatArray]:
+    def _parts(self, above: IntArray, rank: IntArray, last: Last = None) -> Pair:
         """a and u of places with `rank` documents and `above` relevant ones above.
 
         With `last`, both less what they are where that many documents stand above.
@@ -164,7 +184,7 @@ class AveragePrecision(_SumOverPairs, BinaryMeasure):
     denominator: str = choice("relevant", "cutoff")
 
     def walk(self, levels: FloatArray, longest: int) -> Walk | None:
-        tables = _harmonic_tables(n_ranks(self.k, longest))
+        tables = harmonic_tables(n_ranks(self.k, longest))
         return self._walk("precisions", levels, depth=self.k, tables=tables)
 
     def numerator(self, groups: TieGroups) -> FloatArray:
@@ -185,9 +205,7 @@ class AveragePrecision(_SumOverPairs, BinaryMeasure):
             )
         return sum_segments(values, per_query)
 
-    def _parts(
-        self, above: IntArray, rank: IntArray, last: IntArray | None = None
-    ) -> tuple[FloatArray, FloatArray]:
+    def _parts(self, above: IntArray, rank: IntArray, last: Last = None) -> Pair:
         weight = _reciprocal(rank + 1, None if last is None else last + 1)
         return (above + 1) * weight, weight
 
@@ -208,11 +226,6 @@ class AveragePrecision(_SumOverPairs, BinaryMeasure):
 
     def normaliser(self, groups: Totals) -> FloatArray:
         return np.asarray(self._total(groups.total_relevant(self.rel)), np.float64)
-
-
-@lru_cache(maxsize=8)
-def _harmonic_tables(size: int) -> FloatArray:
-    return rank_tables(_reciprocal(np.arange(1, size + 1), None))
 
 
 def _tied_part(
@@ -292,9 +305,7 @@ class PrecisionRecallArea(_SumOverPairs, MeasureOverRelevant):
         found = alone + shared * (rank - groups.lo[group]) * more
         return sum_segments((r / groups.n)[group] * found, places.counts)
 
-    def _parts(
-        self, above: IntArray, rank: IntArray, last: IntArray | None = None
-    ) -> tuple[FloatArray, FloatArray]:
+    def _parts(self, above: IntArray, rank: IntArray, last: Last = None) -> Pair:
         here = _reciprocal(rank + 1, None if last is None else last + 1)
         before = _reciprocal(np.maximum(rank, 1), last)
         at_top = rank == 0
@@ -304,3 +315,471 @@ class PrecisionRecallArea(_SumOverPairs, MeasureOverRelevant):
     def _later(self, rank: IntArray, end: IntArray) -> FloatArray:
         later = harmonic_difference(rank + 1, end) + harmonic_difference(rank, end - 1)
         return later / 2
+
+
+#: the distribution is not computed for more sums than this
+_MOST_STEPS = 200_000_000
+
+
+class _Judged(NamedTuple):
+    """Judged documents of each group, and what a relevant one there is worth.
+
+    A relevant document has x of the s non-relevant ones of its group above it, x
+    being 0 ... s with equal chances, and B above the group: it is worth
+    max(M - B - x, 0)/M, positive for the first t values of x.
+
+    Attributes
+    ----------
+    r, s : ndarray of shape (n_groups,)
+        Relevant documents, and those judged not relevant.
+    headroom : ndarray of shape (n_groups,)
+        h = max(M - B, 0).
+    share : ndarray of shape (n_groups,)
+        t / (s + 1), the chance to be worth anything.
+    mean, variance : ndarray of shape (n_groups,)
+        Of what it is then worth.
+    """
+
+    r: IntArray
+    s: IntArray
+    headroom: IntArray
+    share: FloatArray
+    mean: FloatArray
+    variance: FloatArray
+
+
+@dataclass(frozen=True)
+class BPref(MeasureOverRelevant):
+    """Binary preference: how often relevant documents rank above judged others.
+
+    The value is Σ (1 - min(B_d, M)/M) / R over the relevant documents d that are
+    retrieved. B_d is the number of documents judged not relevant that stand above d.
+    R is the number of relevant documents. M is the smaller of R and the number of
+    documents judged not relevant.
+
+    Parameters
+    ----------
+    rel : float, default=1
+        Documents with a label of at least `rel` are relevant.
+
+    Raises
+    ------
+    ValueError
+        For rel <= 0.
+
+    See Also
+    --------
+    AveragePrecision : The measure that BPref replaces where judgments are few.
+    residuals : Bounds of other measures where documents are unjudged.
+
+    Notes
+    -----
+    Unjudged documents (NaN labels) are ignored. Every other measure treats them as
+    not relevant. BPref is undefined for queries without a relevant document. The
+    definition is that of Buckley and Voorhees (2004) in the form that trec_eval has
+    used since version 8. Mean and variance under ties follow from this: in a tie
+    group with s documents judged not relevant, each relevant document has 0, 1, ...
+    or s of them above it with equal probability.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import ranking_score
+    >>> from tieaware_sklearn.measures import BPref
+    >>> unjudged = float("nan")
+    >>> ranking_score([unjudged, 1, 0, 1, 0], [5, 4, 3, 2, 1], measure=BPref())
+    0.75
+    """
+
+    name: ClassVar[str] = "BPref"
+    takes_unjudged: ClassVar[bool] = True
+
+    def _most(self, groups: TieGroups) -> IntArray:
+        """M of each query."""
+        total = groups.total_relevant(self.rel)
+        # every judged document has a label of at least 0
+        return np.asarray(np.minimum(total, groups.total_relevant(0.0) - total))
+
+    @once_per_block
+    def _judged(self, groups: TieGroups) -> _Judged:
+        r = groups.relevant(self.rel)
+        s = groups.relevant(0.0) - r
+        above = groups.relevant_above(0.0) - groups.relevant_above(self.rel)
+        most = self._most(groups)[groups.query]
+        headroom = np.maximum(most - above, 0)
+        t = np.minimum(headroom, s + 1)
+        scale = np.maximum(most, 1)
+        mean = np.maximum(headroom - (t - 1) / 2, 0) / scale
+        t_float = t.astype(np.float64)
+        variance = np.maximum(t_float**2 - 1, 0) / 12 / scale / scale
+        share = t / (s + 1)
+        # without non-relevant documents all preferences hold
+        none = most == 0
+        share[none], mean[none], variance[none] = 1.0, 1.0, 0.0
+        return _Judged(r, s, headroom, share, mean, variance)
+
+    def numerator(self, groups: TieGroups) -> FloatArray:
+        judged = self._judged(groups)
+        return groups.sum_groups(judged.r * (judged.share * judged.mean))
+
+    def numerator_variance(self, groups: TieGroups) -> FloatArray:
+        judged = self._judged(groups)
+        spread = judged.share * judged.variance
+        spread += judged.share * (1 - judged.share) * judged.mean**2
+        together = (judged.r + judged.s + 1) / (judged.s + 2)
+        return groups.sum_groups(judged.r * spread * together)
+
+    def _outcomes(self, groups: TieGroups) -> Outcomes:
+        judged = self._judged(groups)
+        most, total = self._most(groups).tolist(), groups.total_relevant(self.rel)
+        sums = [np.ones(1) for _ in range(groups.n_queries)]
+        for g in np.flatnonzero(judged.r > 0).tolist():
+            query = groups.query[g]
+            r, s, headroom = (int(a[g]) for a in (judged.r, judged.s, judged.headroom))
+            # without non-relevant documents each relevant one is worth 1
+            own = _sums(r, s, headroom) if most[query] else np.arange(r + 1) == r
+            sums[query] = np.convolve(sums[query], own)
+        for query, chances in enumerate(sums):
+            scale = max(most[query], 1) * max(total[query], 1)
+            yield query, np.arange(len(chances)) / scale, chances
+
+
+def _sums(r: int, s: int, headroom: int) -> FloatArray:
+    """Chances of Σ max(headroom - x, 0) over r relevant documents among s others."""
+    most = r * headroom
+    if (r + 1) * (s + 1) * (most + 1) > _MOST_STEPS:
+        raise ValueError(
+            f"the distribution of BPref is computed in at most {_MOST_STEPS:.0e} "
+            f"steps, got {(r + 1) * (s + 1) * (most + 1):.0e} for a tie of {r} "
+            f"relevant and {s} other judged documents (sampled() estimates it)"
+        )
+    # rows: relevant documents met so far; columns: their sum
+    state = np.zeros((r + 1, most + 1))
+    state[0, 0] = 1.0
+    for x in range(s + 1):
+        worth = max(headroom - x, 0)
+        for met in range(r):
+            chance = (r - met) / (r - met + s - x)
+            moved = chance * state[met]
+            state[met + 1, worth:] += moved[: most + 1 - worth]
+            state[met] -= moved
+    return np.asarray(state[r])
+
+
+#: of Yilmaz and Aslam, as trec_eval has it
+EPSILON = 0.00001
+#: variances are computed in at most so many steps
+_STEPS = 200_000
+#: numbers held at a time
+_CELLS = 1 << 20
+#: those of groups whose variances are computed together
+_BATCH_CELLS = 1 << 14
+#: -ln of what the counts left out have in all: nothing beside 1
+_LEFT_OUT = 40.0
+
+
+class Ties(NamedTuple):
+    """Counts of tie groups, one each: of them, and of what stands above them.
+
+    Attributes
+    ----------
+    lo, n : ndarray of shape (n_groups,)
+        Documents above, and in the group.
+    judged, relevant : ndarray of shape (n_groups,)
+        Judged and relevant ones in the group.
+    judged_above, relevant_above : ndarray of shape (n_groups,)
+    """
+
+    lo: IntArray
+    n: IntArray
+    judged: IntArray
+    relevant: IntArray
+    judged_above: IntArray
+    relevant_above: IntArray
+
+    def some(self, chosen: Any) -> Ties:
+        """Those of the chosen groups."""
+        return Ties(*(column[chosen] for column in self))
+
+    def each(self) -> Iterator[tuple[int, ...]]:
+        """The counts of one group after another."""
+        return zip(*(column.tolist() for column in self), strict=True)
+
+
+class InferredTies(NamedTuple):
+    """What relevant documents are worth.
+
+    Attributes
+    ----------
+    pools_all : bool
+        Every document is in the pool, not only those judged.
+    """
+
+    pools_all: bool
+
+    def above(self, judged: Any, relevant: Any) -> Any:
+        """What `value` needs to know of the documents above one."""
+        precision = (relevant + EPSILON) / (judged + 2 * EPSILON)
+        return precision if self.pools_all else judged * precision
+
+    def value(self, rank: Any, above: Any) -> Any:
+        """The inferred precision at a relevant document; `above` may be a mean."""
+        return (1 + (rank - 1) * above if self.pools_all else 1 + above) / rank
+
+    def variances(self, ties: Ties) -> tuple[FloatArray, NDArray[np.bool_]]:
+        """The variance of that sum for each group, and whether it is estimated."""
+        whole = ties.judged == ties.n
+        # whole numbers would overflow
+        steps = ties.n.astype(np.float64) * ties.relevant
+        steps[~whole] *= ties.judged[~whole]
+        sampled = steps > _STEPS
+        out = np.empty(len(steps))
+        for judged, there in ((True, whole), (False, ~whole)):
+            for some in _alike(ties, np.flatnonzero(there & ~sampled)):
+                if len(some):
+                    longest_first = some[np.argsort(-ties.n[some], kind="stable")]
+                    own = ties.some(longest_first)
+                    out[longest_first] = _exact(self, own, judged)
+        out[sampled] = [_sampled(self, tie) for tie in ties.some(sampled).each()]
+        return out, sampled
+
+
+@lru_cache(maxsize=4096)
+def mean_of_tie(worth: InferredTies, tie: tuple[int, ...]) -> float:
+    """The mean sum of the values of a group."""
+    lo, n, judged, relevant, judged_above, relevant_above = tie
+    others = judged - 1
+    j = np.arange(judged)
+    share = (relevant - 1) / max(others, 1)
+    above = worth.above(judged_above + j, relevant_above + share * j)
+    total = 0.0
+    for x, first, chances in _judged_above(n - 1, others):
+        columns = first[:, None] + np.arange(chances.shape[1])
+        found = (chances * above[columns]).sum(axis=1)
+        total += float(worth.value(lo + x + 1, found).sum())
+    return relevant * (total / n)
+
+
+def _judged_above(
+    n: int, marked: int
+) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
+    """How many of x = 0 ... n documents drawn from n are marked: rows of chances.
+
+    Yields some x, the first number of each row, and the chances of this number and of
+    those that follow. Numbers whose chances add up to nothing are left out.
+    """
+    share = marked / n if n else 0.0
+    variance = n * share * (1 - share) / 4
+    # Bernstein's inequality, which holds without replacement, too (Hoeffding 1963)
+    reach = _LEFT_OUT / 3 + math.sqrt(_LEFT_OUT**2 / 9 + 2 * _LEFT_OUT * variance)
+    width = min(marked + 1, 2 * math.ceil(reach) + 2)
+    factorials = gammaln(np.arange(n + 2) + 1.0)
+    step = max(_CELLS // width, 1)
+    for at in range(0, n + 1, step):
+        x = np.arange(at, min(at + step, n + 1))
+        near = np.floor(x * share).astype(np.int64) - width // 2
+        first = np.clip(near, 0, marked + 1 - width)
+        j = first[:, None] + np.arange(width)
+        rest = x[:, None] - j
+        there = (rest >= 0) & (rest <= n - marked)
+        rest = np.where(there, rest, 0)
+        # C(marked, j) C(n - marked, x - j), but for factors of the row or of all
+        logs = -factorials[j] - factorials[marked - j]
+        logs -= factorials[rest] + factorials[n - marked - rest]
+        logs[~there] = -np.inf
+        chances = np.exp(logs - logs.max(axis=1, keepdims=True))
+        yield x, first, chances / chances.sum(axis=1, keepdims=True)
+
+
+def _alike(ties: Ties, chosen: IntArray) -> Iterator[IntArray]:
+    """The chosen groups, those of similar counts together: all are padded alike."""
+    judged, relevant = ties.judged[chosen], ties.relevant[chosen]
+    order = chosen[np.lexsort((ties.n[chosen], judged, relevant))]
+    cells = (ties.judged[order] + 2) * (ties.relevant[order] + 2)
+    batch = cells.cumsum() // _BATCH_CELLS
+    yield from np.split(order, np.flatnonzero(np.diff(batch)) + 1)
+
+
+def _exact(worth: InferredTies, ties: Ties, whole: bool) -> FloatArray:
+    """Variances of groups, longest first, of whose documents `whole` says all judged.
+
+    From the last place up: moments of what follows, by the judged documents above, rows
+    unless the place says how many there are, and by the relevant ones, columns. What is
+    beyond the counts of a group has no chance.
+    """
+    lo, n, judged, relevant, judged_above, relevant_above = (
+        column[:, None, None] for column in ties
+    )
+    met = np.arange(relevant.max() + 1)
+    seen = np.arange(1 if whole else judged.max() + 1)[:, None]
+    below, here = (np.s_[:], np.s_[:]) if whole else (np.s_[1:], np.s_[:-1])
+    shape = len(n), len(seen) + (not whole), len(met) + 1
+    mean, variance = np.zeros((2, *shape))
+    out = np.empty(len(n))
+    above = worth.above(judged_above + seen, relevant_above + met)
+    for left in range(1, int(n.max()) + 1):
+        k = np.count_nonzero(n >= left)
+        x, coming = n[:k] - left, relevant[:k] - met
+        if whole:
+            above = worth.above(judged_above[:k] + x, relevant_above[:k] + met)
+        hit = np.clip(coming / left, 0, 1)
+        miss = 1 - hit
+        if not whole:
+            miss = np.clip((judged[:k] - seen - coming) / left, 0, miss)
+        with_it = worth.value(lo[:k] + x + 1, above[:k]) + mean[:k, below, 1:]
+        parts = [
+            (hit, with_it, variance[:k, below, 1:]),
+            (miss, mean[:k, below, :-1], variance[:k, below, :-1]),
+        ]
+        if not whole:
+            passed = np.maximum(1 - hit - miss, 0)
+            parts.append((passed, mean[:k, here, :-1], variance[:k, here, :-1]))
+        new: Any = sum(chance * of_part for chance, of_part, _ in parts)
+        ends = sum(chance * (own + (of - new) ** 2) for chance, of, own in parts)
+        mean[:k, here, :-1], variance[:k, here, :-1] = new, ends
+        done = np.flatnonzero(x == 0)
+        out[done] = variance[done, 0, 0]
+    return out
+
+
+@lru_cache(maxsize=4096)
+def _sampled(worth: InferredTies, tie: tuple[int, ...]) -> float:
+    """Over random orders that these counts decide."""
+    lo, n, judged, relevant, judged_above, relevant_above = tie
+    rng = generator(np.array(tie))
+    orders = n_orders(judged if judged < n else relevant)
+    sums = []
+    step = max(_CELLS // judged, 1)
+    for at in range(0, orders, step):
+        some = min(step, orders - at)
+        # which of the judged documents are relevant, and where these stand
+        place = chosen = places_of_some(rng, judged, relevant, some)
+        if judged < n:
+            there = places_of_some(rng, n, judged, some)
+            place = np.take_along_axis(there, chosen - 1, axis=1)
+        met = relevant_above + np.arange(relevant)
+        above = worth.above(judged_above + chosen - 1, met)
+        sums.append(worth.value(lo + place, above).sum(axis=1))
+    return float(np.concatenate(sums).var(ddof=1))
+
+
+@dataclass(frozen=True)
+class InferredAveragePrecision(MeasureOverRelevant):
+    """Inferred AP: average precision, estimated where judgments are a sample.
+
+    Parameters
+    ----------
+    rel : float, default=1
+        Documents with a label of at least `rel` are relevant.
+    pool : {"judged", "all"}, default="judged"
+        Where unjudged documents (NaN labels) are. With "judged", they are outside the
+        pool of documents from which those to judge were drawn, and taken as not
+        relevant. With "all", every document is in the pool, and those that are not
+        judged are as often relevant as those that are.
+
+    Raises
+    ------
+    ValueError
+        For rel <= 0 or an unknown pool.
+
+    See Also
+    --------
+    AveragePrecision : The measure that is estimated.
+    BPref : A measure that ignores unjudged documents.
+    Judged : How many of the first k documents are judged.
+
+    Notes
+    -----
+    A relevant document at rank k, with r relevant and n judged non-relevant documents
+    above it, d documents of the pool in all, adds ::
+
+        1/k + (k - 1)/k · d/(k - 1) · (r + ε)/(r + n + 2ε),    ε = 0.00001
+
+    and the sum is divided by the number of relevant documents known. This is the
+    estimate of Yilmaz and Aslam, "Estimating average precision with incomplete and
+    imperfect judgments", CIKM 2006, with the ε of trec_eval. Inferred AP is undefined
+    for queries without a relevant document.
+
+    With ``pool="judged"``, d = r + n: up to ε, this is average precision. trec_eval
+    computes it where no label in the qrels is negative. Where all unjudged documents
+    that are retrieved have a label of -1 there, it computes what ``pool="all"`` does,
+    with d = k - 1. A NaN label does not tell documents of the pool from others, so
+    that qrels in which only some have a label of -1 give other values there.
+
+    The mean under ties is exact. Above a relevant document of a tie group, the number
+    of judged documents is hypergeometric, and given that number, so is that of
+    relevant ones, of which the value is a linear function. The standard deviation is
+    exact for tie groups of up to a few hundred documents: as long as n r, or n j r
+    with j < n judged documents, is at most 200,000. Beyond that, it is estimated from
+    100 to 1,000 sampled orders, and `RankingReport.std_is_estimate` says so.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import ranking_score
+    >>> from tieaware_sklearn.measures import InferredAveragePrecision
+    >>> unjudged = float("nan")
+    >>> labels, scores = [1, unjudged, unjudged, 1], [4, 3, 2, 1]
+    >>> for pool in ("judged", "all"):
+    ...     measure = InferredAveragePrecision(pool=pool)
+    ...     print(f"{ranking_score(labels, scores, measure=measure):.4f}")
+    0.7500
+    1.0000
+    """
+
+    name: ClassVar[str] = "infAP"
+    takes_unjudged: ClassVar[bool] = True
+    pool: str = choice("judged", "all")
+
+    # Relevant documents first are the best order, and last the worst: two neighbours
+    # of which one is relevant change the value of that one alone, and ε turns that
+    # round below rank 100,000 at the earliest, for 1e-10.
+
+    def _ties(self, groups: TieGroups, chosen: IntArray) -> Ties:
+        """Counts of some tie groups, in their order."""
+        levels = (0.0, self.rel)
+        counts = [*map(groups.relevant, levels), *map(groups.relevant_above, levels)]
+        return Ties(groups.lo, groups.n, *counts).some(chosen)
+
+    def numerator(self, groups: TieGroups) -> FloatArray:
+        chosen, _ = groups.holding(self.rel)
+        ties, worth = self._ties(groups, chosen), InferredTies(self.pool == "all")
+        # a place of a group whose documents are all judged has just so many above it
+        whole = ties.judged == ties.n
+        own = ties.some(whole)
+        x = consecutive(np.zeros(len(own.n), np.int64), own.n)
+        lo, _, _, _, judged_above, relevant_above = (
+            np.repeat(column, own.n) for column in own
+        )
+        share = (own.relevant - 1) / np.maximum(own.n - 1, 1)
+        met = relevant_above + np.repeat(share, own.n) * x
+        above = worth.above(judged_above + x, met)
+        places = worth.value(lo + x + 1, above)
+        # a sum over relevant documents alone has the same bits however they tie
+        pure = own.relevant == own.n
+        counts = np.ones(len(chosen), dtype=np.int64)
+        counts[whole] = np.where(pure, own.n, 1)
+        start, values = starts_of(counts), np.empty(counts.sum())
+        sums = own.relevant * (sum_segments(places, own.n) / own.n)
+        values[start[whole][~pure]] = sums[~pure]
+        alone = consecutive(start[whole][pure], own.n[pure])
+        values[alone] = places[np.repeat(pure, own.n)]
+        values[start[~whole]] = [
+            mean_of_tie(worth, tie) for tie in ties.some(~whole).each()
+        ]
+        per_query = np.bincount(groups.query[chosen], counts, groups.n_queries)
+        return sum_segments(values, per_query.astype(np.int64))
+
+    @once_per_block
+    def _variances(self, groups: TieGroups) -> tuple[FloatArray, FloatArray]:
+        """Of each query: the variance, and whether any part of it is estimated."""
+        relevant = groups.relevant(self.rel)
+        mixed = np.flatnonzero((relevant > 0) & (relevant < groups.n))
+        variances, sampled = np.zeros((2, len(groups.n)))
+        ties, worth = self._ties(groups, mixed), InferredTies(self.pool == "all")
+        variances[mixed], sampled[mixed] = worth.variances(ties)
+        return groups.sum_groups(variances), groups.sum_groups(sampled)
+
+    def numerator_variance(self, groups: TieGroups) -> FloatArray:
+        return self._variances(groups)[0]
+
+    def std_is_estimate(self, groups: TieGroups) -> FloatArray:
+        return (self._variances(groups)[1] > 0).astype(np.float64)

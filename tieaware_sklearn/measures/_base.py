@@ -141,20 +141,6 @@ def choice(*choices: str) -> Any:
     return field(default=choices[0], metadata={"check": check})
 
 
-class RemembersArguments:
-    """A dataclass that knows which of its fields were spelled out.
-
-    A default that was asked for is not one that was left open, and a field that holds
-    it cannot tell.
-    """
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        new = super().__new__(cls)
-        in_order = [f.name for f in fields(cls) if f.init and not f.kw_only]  # type: ignore[arg-type]
-        spell_out(new, [*in_order[: len(args)], *kwargs])
-        return new
-
-
 def spell_out(measure: Any, names: Iterable[str]) -> None:
     """Remember the fields of a measure that its maker named; no part of its value."""
     object.__setattr__(measure, "_spelled_out", frozenset(names))
@@ -201,6 +187,45 @@ def spelled(measure: Any) -> str:
     )
     inside = f"({shown})" if shown else ""
     return str(measure.name) + inside + ("" if after is None else f"@{after}")
+
+
+class NamedMeasure:
+    """A dataclass with a name that its parameters are part of.
+
+    It checks its parameters, and knows which of them were spelled out: a default that
+    was asked for is not one that was left open, and a field that holds it cannot tell.
+    """
+
+    name: ClassVar[str]
+    #: other names, and the parameters that each of them does not take
+    aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    #: the parameter that a name has after @
+    at: ClassVar[str] = "k"
+    #: parameters that stand in the name even where they have their default
+    always_shown: ClassVar[tuple[str, ...]] = ()
+    #: a name in full, of a measure with a parameter that has no default
+    example: ClassVar[str] = ""
+    #: parameters that a name may give by other words: what they mean, and their values
+    synonyms: ClassVar[Mapping[str, tuple[str, Mapping[str, Any]]]] = {}
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        new = super().__new__(cls)
+        in_order = [f.name for f in fields(cls) if f.init and not f.kw_only]  # type: ignore[arg-type]
+        spell_out(new, [*in_order[: len(args)], *kwargs])
+        return new
+
+    def __post_init__(self) -> None:
+        for f in fields(self):  # type: ignore[arg-type]
+            if check := f.metadata.get("check"):
+                object.__setattr__(self, f.name, check(getattr(self, f.name), f.name))
+
+    @property
+    def reach(self) -> int | None:
+        """The rank down to which this measure looks: deeper documents do not count."""
+        return getattr(self, "k", None)
+
+    def __str__(self) -> str:
+        return spelled(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,14 +310,14 @@ class Distribution:
 
 #: a vector of more ranks would not fit the memory of small machines
 DEEPEST = 10**7
+#: of one rank, or of several
+Weights = float | FloatArray
 
 
 class UserModel:
     """C, W and L of measures that have a user model."""
 
-    def weight(
-        self, i: ArrayLike, ranking: ArrayLike | None = None
-    ) -> float | FloatArray:
+    def weight(self, i: ArrayLike, ranking: ArrayLike | None = None) -> Weights:
         """Return W(i), the share of attention that rank i gets.
 
         Parameters
@@ -328,9 +353,7 @@ class UserModel:
         """
         return _plain(self._at(i, ranking)[0])
 
-    def continuation(
-        self, i: ArrayLike, ranking: ArrayLike | None = None
-    ) -> float | FloatArray:
+    def continuation(self, i: ArrayLike, ranking: ArrayLike | None = None) -> Weights:
         """Return C(i) = W(i + 1)/W(i), the probability of reading on from rank i.
 
         It is 0 for ranks that the user never reaches. Parameters, return value and
@@ -339,9 +362,7 @@ class UserModel:
         here, following, _ = self._at(i, ranking)
         return _ratio(following, here)
 
-    def last(
-        self, i: ArrayLike, ranking: ArrayLike | None = None
-    ) -> float | FloatArray:
+    def last(self, i: ArrayLike, ranking: ArrayLike | None = None) -> Weights:
         """Return L(i) = (W(i) - W(i + 1))/W(1), the probability of stopping at rank i.
 
         Parameters, return value and errors are those of `weight`.
@@ -360,9 +381,8 @@ class UserModel:
             raise ValueError(f"i must be at most {DEEPEST}, got {ranks.max()}")
         labels = None
         if ranking is not None:
-            labels = np.maximum(
-                check_labels(ranking, unjudged="nonrelevant", name="ranking"), 0
-            )
+            labels = check_labels(ranking, unjudged="nonrelevant", name="ranking")
+            labels = np.maximum(labels, 0)
         longest = int(ranks.max(initial=1)) + 1
         known = self._attention(longest, labels)
         weights = np.zeros(longest)
@@ -384,12 +404,12 @@ class UserModel:
         return labels
 
 
-def _ratio(part: FloatArray, whole: FloatArray) -> float | FloatArray:
+def _ratio(part: FloatArray, whole: FloatArray) -> Weights:
     """part/whole, 0 where there is no whole."""
     return _plain(np.divide(part, whole, out=np.zeros(part.shape), where=whole > 0))
 
 
-def _plain(values: FloatArray) -> float | FloatArray:
+def _plain(values: FloatArray) -> Weights:
     return float(values) if values.ndim == 0 else values
 
 
@@ -417,7 +437,7 @@ Outcomes = Iterator[tuple[int, FloatArray, FloatArray]]
 
 
 @dataclass(frozen=True)
-class Measure(UserModel, RemembersArguments, ABC):
+class Measure(UserModel, NamedMeasure, ABC):
     """Base class of all measures, which are exact under ties.
 
     Measures are small, immutable and hashable objects: two with the same parameters
@@ -446,17 +466,6 @@ class Measure(UserModel, RemembersArguments, ABC):
     (True, 'NDCG@10')
     """
 
-    name: ClassVar[str]
-    #: other names, and the parameters that each of them does not take
-    aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    #: the parameter that a name has after @
-    at: ClassVar[str] = "k"
-    #: parameters that stand in the name even where they have their default
-    always_shown: ClassVar[tuple[str, ...]] = ()
-    #: a name in full, of a measure with a parameter that has no default
-    example: ClassVar[str] = ""
-    #: parameters that a name may give by other words: what they mean, and their values
-    synonyms: ClassVar[Mapping[str, tuple[str, Mapping[str, Any]]]] = {}
     greater_is_better: ClassVar[bool] = True
     #: undefined, and not 0, where its denominator is 0
     undefined_over_zero: ClassVar[bool] = False
@@ -476,16 +485,6 @@ class Measure(UserModel, RemembersArguments, ABC):
         newer = takewhile(lambda parent: "walk" not in vars(parent), cls.__mro__)
         if not _FORMULAS.isdisjoint(chain.from_iterable(map(vars, newer))):
             cls.walk = Measure.walk  # type: ignore[method-assign]
-
-    def __post_init__(self) -> None:
-        for f in fields(self):
-            if check := f.metadata.get("check"):
-                object.__setattr__(self, f.name, check(getattr(self, f.name), f.name))
-
-    @property
-    def reach(self) -> int | None:
-        """The rank down to which this measure looks: deeper documents do not count."""
-        return getattr(self, "k", None)
 
     def walk(self, levels: FloatArray, longest: int) -> Walk | None:
         """What the kernel adds up for `numerator`; None leaves that to NumPy.
@@ -582,12 +581,8 @@ class Measure(UserModel, RemembersArguments, ABC):
         ValueError
             If the distribution of the measure has no closed form, or is too large.
         """
-        out = [
-            Distribution(np.zeros(1), np.ones(1))
-            if is_defined
-            else Distribution.undefined()
-            for is_defined in self.defined(groups).tolist()
-        ]
+        kinds = Distribution.undefined(), Distribution(np.zeros(1), np.ones(1))
+        out = [kinds[is_defined] for is_defined in self.defined(groups).tolist()]
         for query, values, chances in self._outcomes(groups):
             if len(out[query]):
                 out[query] = Distribution.of(values, chances)
@@ -601,13 +596,11 @@ class Measure(UserModel, RemembersArguments, ABC):
             f"(sampled() estimates it); {known} have one"
         )
 
-    def __str__(self) -> str:
-        return spelled(self)
-
 
 class RelevanceMeasure(Measure):
     """A measure of binary relevance: labels of at least `rel` are relevant."""
 
+    maximum: ClassVar[float] = 1.0
     rel: float
 
     def gains(self, levels: FloatArray) -> FloatArray:

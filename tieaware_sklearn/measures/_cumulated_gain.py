@@ -195,14 +195,15 @@ def _running_sums(terms: FloatArray) -> tuple[FloatArray, FloatArray]:
     return high, np.concatenate([[0.0], np.cumsum(error)])
 
 
-@lru_cache(maxsize=64)
-def _harmonic(size: int) -> tuple[FloatArray, FloatArray]:
-    return _running_sums(1.0 / np.arange(1, size))
-
-
 def rank_tables(weights: FloatArray) -> FloatArray:
     """Weights of ranks, from 0, their running sums, and what these have lost."""
     return np.stack([weights, *(sums[:-1] for sums in _running_sums(weights))])
+
+
+@lru_cache(maxsize=8)
+def harmonic_tables(size: int) -> FloatArray:
+    """Those of weights 1/i."""
+    return rank_tables(1.0 / np.arange(1, size + 1))
 
 
 def n_ranks(depth: int | None, longest: int) -> int:
@@ -228,7 +229,7 @@ def harmonic_difference(low: IntArray, high: IntArray) -> FloatArray:
     The table keeps what each of its additions lost, so that the difference of
     two large entries is as good as the short sum it stands for.
     """
-    sums, errors = _harmonic(n_ranks(None, int(high.max(initial=0))))
+    _, sums, errors = harmonic_tables(n_ranks(None, int(high.max(initial=0))))
     return np.asarray((sums[high] - sums[low]) + (errors[high] - errors[low]))
 
 
@@ -476,7 +477,6 @@ def _chances(given: Any, name: str) -> tuple[float, ...]:
 class _AttentionMeasure(WeightedSum, RelevanceMeasure):
     """Attention given to relevance, binary or in [0, 1]."""
 
-    maximum: ClassVar[float] = 1.0
     gain: Any
 
     def gains(self, levels: FloatArray) -> FloatArray:
@@ -486,9 +486,8 @@ class _AttentionMeasure(WeightedSum, RelevanceMeasure):
         gains = np.ones(len(levels))
         known = np.isfinite(levels)
         gains[known] = gains_of(self.gain, levels[known])
-        too_large = gains > 1
-        if too_large.any():
-            at = int(np.argmax(too_large))
+        if len(gains) and gains.max() > 1:
+            at = int(np.argmax(gains > 1))
             raise ValueError(
                 f"gain of {self.name} must be in [0, 1], got {gains[at]} for label "
                 f"{levels[at]}"

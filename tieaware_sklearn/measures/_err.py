@@ -43,18 +43,21 @@ def hopeless_after(mean: FloatArray) -> IntArray:
     return np.asarray(np.minimum(places, 2.0**62), np.int64)
 
 
-def widths(places: IntArray, cells_of: int) -> Iterator[tuple[int, IntArray]]:
+def widths(
+    places: IntArray, cells_of: int = 1, cells: int = _CELLS, fine: int = 24
+) -> Iterator[tuple[int, IntArray]]:
     """Groups of similar numbers of places, in batches that fit the cache.
 
     A group's width depends on its own number of places alone; a batch of width w
-    holds at most `_CELLS / (w + 1)^cells_of` groups.
+    holds at most `cells / (w + 1)^cells_of` groups. Widths are multiples of 4, and
+    above `fine` powers of 2.
     """
-    width = np.where(places <= 24, -(-places // 4) * 4, 0)
-    large = places > 24
+    large = places > fine
+    width = np.where(large, 0, -(-places // 4) * 4)
     width[large] = 1 << np.ceil(np.log2(places[large])).astype(np.int64)
     for columns in np.unique(width).tolist():
         of_width = np.flatnonzero(width == columns)
-        step = max(1, _CELLS // (columns + 1) ** cells_of)
+        step = max(1, cells // (columns + 1) ** cells_of)
         for at in range(0, len(of_width), step):
             yield columns, of_width[at : at + step]
 
@@ -151,7 +154,10 @@ def mean_of_long_group(lo: int, counts: IntArray, q: FloatArray) -> float:
     place in the group, u^(lo + places) turns 1/(lo + x) into an integral. With
     s = y⁴ and u = 1 - z⁴ a Gauss-Legendre rule sees no corner.
     """
-    s, ds, one_minus_u, u, du = _square()
+    nodes, weights = np.polynomial.legendre.leggauss(160)
+    y, weight = (nodes[:, None] + 1) / 2, weights[:, None] / 2
+    s, ds = y**4, 4 * y**3 * weight
+    one_minus_u, u, du = s.T, 1 - s.T, ds.T
     logs = [np.log1p(-s * (one_minus_u + u * (1 - qc))) for qc in q]
     total = sum(n * log for n, log in zip(counts.tolist(), logs, strict=True))
     with np.errstate(divide="ignore"):
@@ -162,14 +168,6 @@ def mean_of_long_group(lo: int, counts: IntArray, q: FloatArray) -> float:
         if n
     )
     return float((integrand * ds * du).sum())
-
-
-def _square() -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
-    nodes, weights = np.polynomial.legendre.leggauss(160)
-    y, weight = (nodes + 1) / 2, weights / 2
-    s, ds = (y**4)[:, None], (4 * y**3 * weight)[:, None]
-    one_minus_u, du = (y**4)[None, :], (4 * y**3 * weight)[None, :]
-    return s, ds, one_minus_u, 1 - one_minus_u, du
 
 
 #: whole groups longer than this are integrated
@@ -284,9 +282,8 @@ class ERR(Measure):
         passed = np.ones(len(groups.n))
         if not len(groups.n):
             return passed
-        through = np.multiply.reduceat(
-            1 - self.gains_of(groups)[groups.label], groups.start
-        )
+        go_on = 1 - self.gains_of(groups)[groups.label]
+        through = np.multiply.reduceat(go_on, groups.start)
         sizes = groups.n_groups_of_query
         first = starts_of(sizes)
         # query by query: a running product of its own groups alone
@@ -339,11 +336,10 @@ class ERR(Measure):
         long = mixed.whole & (mixed.places > _LONG)
         for i in np.flatnonzero(long).tolist():
             counts, chances = mixed.classes(np.array([i]))
-            worth[mixed.group[i]] = mean_of_long_group(
-                int(mixed.lo[i]), counts[0], chances[0]
-            )
+            found = mean_of_long_group(int(mixed.lo[i]), counts[0], chances[0])
+            worth[mixed.group[i]] = found
         short = np.flatnonzero(~long)
-        for width, batch in widths(mixed.places[short], 1):
+        for width, batch in widths(mixed.places[short]):
             part = short[batch]
             left = mean_products(*mixed.classes(part), width)
             x = np.arange(1, width + 1)
@@ -362,15 +358,12 @@ class ERR(Measure):
         variance = np.zeros(len(groups.n))
         places = np.minimum(mixed.places, _MOST_PLACES)
         for width, part in widths(places, 2):
-            variance[mixed.group[part]] = _exact_variance(
-                mixed, part, places[part], width
-            )
+            found = _exact_variance(mixed, part, places[part], width)
+            variance[mixed.group[part]] = found
         for i in np.flatnonzero(mixed.places > _MOST_PLACES).tolist():
-            variance[mixed.group[i]] += _sampled_variance(
-                int(mixed.lo[i]),
-                int(mixed.places[i]),
-                *(array[0] for array in mixed.classes(np.array([i]))),
-            )
+            counts, chances = mixed.classes(np.array([i]))
+            own = int(mixed.lo[i]), int(mixed.places[i]), counts[0], chances[0]
+            variance[mixed.group[i]] += _sampled_variance(*own)
         variance = np.maximum(variance, 0.0)
         found = groups.sum_groups(self._passed(groups) ** 2 * variance)
         # nothing spreads beyond half its range (Popoviciu), whatever the rounding

@@ -28,7 +28,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache, cached_property
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,9 +74,7 @@ def first_places(
     """The first `places` of `values` in random orders, (orders, places)."""
     n = len(values)
     if 4 * places < n:
-        return np.stack(
-            [values[rng.choice(n, places, replace=False)] for _ in range(orders)]
-        )
+        return np.stack([values[rng.choice(n, places, False)] for _ in range(orders)])
     rows = _shuffled(rng, values, orders)
     return np.concatenate([part[:, :places].copy() for part in rows])
 
@@ -84,9 +82,7 @@ def first_places(
 def places_of(rng: np.random.Generator, n: int, chosen: int, orders: int) -> IntArray:
     """Where `chosen` of n documents stand in random orders, ascending, from 1."""
     if 8 * chosen < n and n * orders > _SAMPLED_CELLS:
-        drawn = [
-            rng.choice(n, chosen, replace=False, shuffle=False) for _ in range(orders)
-        ]
+        drawn = [rng.choice(n, chosen, False, shuffle=False) for _ in range(orders)]
         return np.asarray(np.sort(np.stack(drawn), axis=1) + 1)
     rows = _shuffled(rng, np.arange(n) < chosen, orders)
     places = [np.nonzero(part)[1].reshape(-1, chosen) + 1 for part in rows]
@@ -102,11 +98,8 @@ def places_of_some(
     step = max(1, _SAMPLED_CELLS // n)
     if step < _WORTH_STEPPING:
         return places_of(rng, n, chosen, orders)
-    drawn = [
-        _subsets(rng, n, chosen, min(step, orders - at))
-        for at in range(0, orders, step)
-    ]
-    return np.concatenate(drawn)
+    sizes = (min(step, orders - at) for at in range(0, orders, step))
+    return np.concatenate([_subsets(rng, n, chosen, size) for size in sizes])
 
 
 def _subsets(rng: np.random.Generator, n: int, chosen: int, orders: int) -> IntArray:
@@ -116,9 +109,8 @@ def _subsets(rng: np.random.Generator, n: int, chosen: int, orders: int) -> IntA
     start = np.arange(orders) * n
     taken = np.zeros(orders * n, dtype=bool)
     last = np.arange(n - few, n)
-    for new, at in zip(
-        last.tolist(), rng.integers(last + 1, size=(orders, few)).T, strict=True
-    ):
+    drawn = rng.integers(last + 1, size=(orders, few)).T
+    for new, at in zip(last.tolist(), drawn, strict=True):
         at = at + start
         taken[np.where(taken[at], start + new, at)] = True
     if few < chosen:
@@ -160,16 +152,6 @@ class Law(NamedTuple):
 _NO_DOCUMENT = Law(np.zeros(1), np.ones(1))
 
 
-class _Part(Protocol):
-    """Neighbouring groups, and what is worth most from each relevant document on."""
-
-    def law(self, document: int) -> Law:
-        """From the relevant document with this number in the part on."""
-
-    def moments(self) -> tuple[FloatArray, FloatArray]:
-        """Mean and variance from each relevant document on."""
-
-
 @dataclass(eq=False)
 class _Pure:
     """Groups of relevant documents alone: within them precision grows.
@@ -191,9 +173,11 @@ class _Pure:
         return cls(np.repeat(from_here, n), tail)
 
     def law(self, document: int) -> Law:
+        """From the relevant document with this number in the part on."""
         return self.tail.at_least(self.worth[document])
 
     def moments(self) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance from each relevant document on."""
         values, below = self.tail
         most = values[-1]
         at = np.searchsorted(values, self.worth, side="right")
@@ -240,11 +224,13 @@ class _Mixed:
         return cls(values, kept[:, of_own] * tail.below[of_tail])
 
     def law(self, document: int) -> Law:
+        """As of `_Pure`."""
         below = self.below[document]
         end = int(np.argmax(below == 1.0)) + 1
         return Law(self.values[:end], below[:end])
 
     def moments(self) -> tuple[FloatArray, FloatArray]:
+        """As of `_Pure`."""
         values, below = self.values, self.below
         mean = values[-1] - (below[:, :-1] * np.diff(values)).sum(axis=1)
         chance = np.diff(below, prepend=0.0, axis=1)
@@ -312,6 +298,7 @@ class RelevantInTies:
         #: what exact values cost
         self.cost = int((n * r)[self._is_mixed].sum())
         self.is_long = self.cost > REACH
+        self._n_orders = n_orders(self.total)
         self._averages: dict[bytes, tuple[float, float]] = {}
 
     def mean(self, depths: IntArray, weights: FloatArray) -> float:
@@ -326,7 +313,7 @@ class RelevantInTies:
             return 0.0
         return float(self._moments[1][self._at(depths)[0]])
 
-    def is_estimate(self, depths: IntArray) -> bool:
+    def is_estimate(self, depths: IntArray, _: Any = None) -> bool:
         """Whether the variance comes from sampled orders."""
         return self.is_long or (bool(self._is_mixed.any()) and len(depths) > 1)
 
@@ -338,12 +325,10 @@ class RelevantInTies:
 
     def law(self, depth: int) -> Law:
         """What precision interpolated at one depth can be; not for long ties."""
-        for first, part in self._parts():
-            if depth > first:
-                return (
-                    part.law(depth - 1 - first) if depth <= self.total else _NO_DOCUMENT
-                )
-        return _NO_DOCUMENT
+        if depth > self.total:
+            return _NO_DOCUMENT
+        parts = self._parts()
+        return next(part.law(depth - 1 - at) for at, part in parts if depth > at)
 
     def _at(self, depths: IntArray) -> IntArray:
         """Numbers from 0, and `total` for what is not retrieved."""
@@ -361,31 +346,25 @@ class RelevantInTies:
             out[:, first : first + moments.shape[1]] = moments
         return out[0], out[1]
 
-    def _parts(self) -> Iterator[tuple[int, _Part]]:
+    def _parts(self) -> Iterator[tuple[int, _Pure | _Mixed]]:
         """From the last to the first: each mixed group, and runs of pure ones.
 
         With the number of relevant documents above it.
         """
         tail = _NO_DOCUMENT
-        starts, sizes = runs(self._is_mixed)
-        for start, size in zip(
-            starts[::-1].tolist(), sizes[::-1].tolist(), strict=True
-        ):
+        starts, sizes = (column[::-1].tolist() for column in runs(self._is_mixed))
+        for start, size in zip(starts, sizes, strict=True):
             step = 1 if self._is_mixed[start] else size
             for at in range(start + size - step, start - 1, -step):
                 part = self._part(slice(at, at + step), tail)
                 yield int(self.above[at]), part
                 tail = part.law(0)
 
-    def _part(self, own: slice, tail: Law) -> _Part:
-        lo, n, r, above = self.lo[own], self.n[own], self.r[own], self.above[own]
+    def _part(self, own: slice, tail: Law) -> _Pure | _Mixed:
+        lo, n, r, above = (one[own] for one in (self.lo, self.n, self.r, self.above))
         if self._is_mixed[own.start]:
             return _Mixed.of(int(lo[0]), int(n[0]), int(r[0]), int(above[0]), tail)
         return _Pure.of(n, lo + n, above + n, tail)
-
-    @property
-    def _n_orders(self) -> int:
-        return n_orders(self.total)
 
     def _sampled(self, depths: IntArray, weights: FloatArray) -> tuple[float, float]:
         """Mean and variance over sampled orders, which are the same for all depths."""
@@ -397,9 +376,8 @@ class RelevantInTies:
         if key not in self._averages:
             there = depths <= self.total
             at, weight = depths[there] - 1, weights[there]
-            values = np.concatenate(
-                [(part[:, at] * weight).sum(axis=1) for part in self._orders()]
-            )
+            sums = [(part[:, at] * weight).sum(axis=1) for part in self._orders()]
+            values = np.concatenate(sums)
             self._averages[key] = float(values.mean()), float(values.var(ddof=1))
         return self._averages[key]
 
@@ -458,24 +436,8 @@ def relevant_in_ties(groups: TieGroups, rel: float) -> list[RelevantInTies]:
 _ROUNDING = ("up", "nearest", "trec_eval9")
 
 
-class _Query(NamedTuple):
-    """The relevant documents of a query, and what is averaged of them."""
-
-    ties: RelevantInTies
-    depths: IntArray
-    weights: FloatArray
-
-    def mean(self) -> float:
-        return self.ties.mean(self.depths, self.weights)
-
-    def variance(self) -> float:
-        return self.ties.variance(self.depths, self.weights)
-
-    def error(self) -> float:
-        return self.ties.error(self.depths, self.weights)
-
-    def estimated(self) -> float:
-        return float(self.ties.is_estimate(self.depths))
+#: the relevant documents of a query, and the depths and weights averaged of them
+_Query = tuple[RelevantInTies, IntArray, FloatArray]
 
 
 @dataclass(frozen=True)
@@ -486,8 +448,6 @@ class _Interpolated(RelevanceMeasure):
     being the rank of the i-th relevant document (0 where c are not retrieved).
     """
 
-    maximum: ClassVar[float] = 1.0
-
     @abstractmethod
     def _depths(self, total: int) -> tuple[IntArray, FloatArray]:
         """Depths c, ascending, and their weights, for `total` relevant documents."""
@@ -495,30 +455,25 @@ class _Interpolated(RelevanceMeasure):
     @once_per_block
     def _queries(self, groups: TieGroups) -> list[_Query | None]:
         """Each query, None without a relevant document."""
-        ties = relevant_in_ties(groups, self.rel)
-        averaged = cache(self._depths)
-        return [
-            _Query(own, *averaged(total)) if total else None
-            for own, total in zip(
-                ties, groups.total_relevant(self.rel).tolist(), strict=True
-            )
-        ]
+        totals, averaged = groups.total_relevant(self.rel).tolist(), cache(self._depths)
+        each = zip(relevant_in_ties(groups, self.rel), totals, strict=True)
+        return [(own, *averaged(total)) if total else None for own, total in each]
 
-    def _column(self, groups: TieGroups, of: Callable[[_Query], float]) -> FloatArray:
+    def _column(self, groups: TieGroups, of: Callable[..., float]) -> FloatArray:
         queries = self._queries(groups)
-        return np.array([0.0 if q is None else of(q) for q in queries])
+        return np.array([0.0 if q is None else of(*q) for q in queries], np.float64)
 
     def numerator(self, groups: TieGroups) -> FloatArray:
-        return self._column(groups, _Query.mean)
+        return self._column(groups, RelevantInTies.mean)
 
     def numerator_variance(self, groups: TieGroups) -> FloatArray:
-        return self._column(groups, _Query.variance)
+        return self._column(groups, RelevantInTies.variance)
 
     def sampling_error(self, groups: TieGroups) -> FloatArray:
-        return self._column(groups, _Query.error)
+        return self._column(groups, RelevantInTies.error)
 
     def std_is_estimate(self, groups: TieGroups) -> FloatArray:
-        return self._column(groups, _Query.estimated)
+        return self._column(groups, RelevantInTies.is_estimate)
 
     def defined(self, groups: TieGroups) -> BoolArray:
         return groups.total_relevant(self.rel) > 0
@@ -591,13 +546,14 @@ class InterpolatedPrecision(_Interpolated):
         for number_of_query, query in enumerate(self._queries(groups)):
             if query is None:
                 continue
-            if query.ties.is_long:
+            ties, depths, _ = query
+            if ties.is_long:
                 raise ValueError(
                     f"the distribution of {self} is computed where the sum of n r over "
                     "the tie groups of a query (n documents, r of them relevant) is at "
-                    f"most {REACH}, got {query.ties.cost} (sampled() estimates it)"
+                    f"most {REACH}, got {ties.cost} (sampled() estimates it)"
                 )
-            law = query.ties.law(int(query.depths[0]))
+            law = ties.law(int(depths[0]))
             yield number_of_query, law.values, law.chances()
 
 
@@ -662,11 +618,8 @@ class InterpolatedAveragePrecision(_Interpolated):
     def _depths(self, total: int) -> tuple[IntArray, FloatArray]:
         if isinstance(self.points, str):
             return np.arange(1, total + 1), np.full(total, 1 / total)
-        last = self.points - 1
-        levels = [
-            _depth(Fraction(step, last), total, self.rounding)
-            for step in range(self.points)
-        ]
+        recalls = [Fraction(step, self.points - 1) for step in range(self.points)]
+        levels = [_depth(recall, total, self.rounding) for recall in recalls]
         depths, counts = np.unique(levels, return_counts=True)
         return depths, counts / self.points
 

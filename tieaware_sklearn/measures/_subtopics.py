@@ -12,8 +12,8 @@ from __future__ import annotations
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,17 +25,15 @@ from ._base import (
     OF_SUBTOPICS,
     Measure,
     Named,
-    RemembersArguments,
+    NamedMeasure,
     cutoff,
     number,
     relevance,
-    spelled,
     spelled_out,
 )
-from ._counts import Precision
+from ._counts import Precision, Success
 from ._cumulated_gain import log_discount
 from ._err import ERR, hopeless_after, widths
-from ._first_relevant import Success
 from ._parse import parse_measure, put_together, take_apart
 
 _EXAMPLE = '"alpha_nDCG@20" or "ERR_IA@20"'
@@ -44,7 +42,7 @@ _INTENT_AWARE = re.compile(r"([A-Za-z]\w*?)_IA(?!\w)(.*)", re.DOTALL | re.IGNORE
 
 
 @dataclass(frozen=True)
-class SubtopicMeasure(RemembersArguments, ABC):
+class SubtopicMeasure(NamedMeasure, ABC):
     """Base class of the measures that `evaluate_subtopics` takes.
 
     They are small, immutable and hashable. ``str(measure)`` is the canonical name,
@@ -65,15 +63,10 @@ class SubtopicMeasure(RemembersArguments, ABC):
     (True, 'alpha_nDCG@20')
     """
 
-    name: ClassVar[str]
-    #: as in `Measure`
-    aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    at: ClassVar[str] = "k"
-    always_shown: ClassVar[tuple[str, ...]] = ()
-    synonyms: ClassVar[Mapping[str, tuple[str, Mapping[str, Any]]]] = {}
-    example: ClassVar[str] = ""
     #: divided by the value of the ideal order, which is found greedily
     normalised: ClassVar[bool] = False
+    #: no value is above it
+    maximum: ClassVar[float] = 1.0
     #: undefined, and not 0, for a query without subtopics
     needs_subtopics: ClassVar[bool] = True
 
@@ -81,24 +74,8 @@ class SubtopicMeasure(RemembersArguments, ABC):
         super().__init_subclass__(**options)
         name = vars(cls).get("name", "")
         if name.isidentifier():
-            OF_SUBTOPICS[name.lower()] = Named(cls, ())
-            for alias, without in cls.aliases.items():
-                OF_SUBTOPICS[alias.lower()] = Named(cls, without)
-
-    def __post_init__(self) -> None:
-        for f in fields(self):
-            if check := f.metadata.get("check"):
-                object.__setattr__(self, f.name, check(getattr(self, f.name), f.name))
-
-    @property
-    def reach(self) -> int | None:
-        """The rank down to which this measure looks."""
-        return getattr(self, "k", None)
-
-    @property
-    def maximum(self) -> float:
-        """No value is above it."""
-        return 1.0
+            for one, without in {**cls.aliases, name: ()}.items():
+                OF_SUBTOPICS[one.lower()] = Named(cls, without)
 
     @abstractmethod
     def gains(self, levels: FloatArray) -> FloatArray:
@@ -122,9 +99,6 @@ class SubtopicMeasure(RemembersArguments, ABC):
         By default the mean. Queries without subtopics get 0.
         """
         return np.divide(sums, weights, out=np.zeros(len(sums)), where=weights > 0)
-
-    def __str__(self) -> str:
-        return spelled(self)
 
 
 def _checked_measure(value: Any, name: str) -> Measure:
@@ -185,12 +159,11 @@ class IntentAware(SubtopicMeasure):
         return reach
 
     @property
-    def maximum(self) -> float:
+    def maximum(self) -> float:  # type: ignore[override]
         return float(self.measure.maximum)
 
     def gains(self, levels: FloatArray) -> FloatArray:
-        gains: FloatArray = self.measure.gains(levels)
-        return gains
+        return np.asarray(self.measure.gains(levels))
 
     def of_lists(self, groups: TieGroups) -> FloatArray:
         (values,) = self.measure.statistics(groups, ["expected"])
@@ -298,9 +271,8 @@ def parse_subtopic_measure(measure: str | SubtopicMeasure) -> SubtopicMeasure:
         return IntentAware(parse_measure("".join(found.groups())))
     spelling = take_apart(text, measure, _EXAMPLE)
     if known is None:
-        names = sorted(
-            {named.cls.name for named in OF_SUBTOPICS.values()}, key=str.lower
-        )
+        every = {named.cls.name for named in OF_SUBTOPICS.values()}
+        names = sorted(every, key=str.lower)
         raise ValueError(
             f"unknown measure of subtopics {show(measure)} (known: {' '.join(names)}, "
             "and other measures with _IA after their names, as in AP_IA)"
@@ -327,42 +299,6 @@ def parse_subtopic_measures(
     if twice:
         raise ValueError(f"measures must differ, got {twice[0]} twice")
     return parsed
-
-
-def novelty_sums(
-    groups: TieGroups,
-    rel: float,
-    keep: float,
-    k: int | None,
-    weights: Callable[[IntArray], FloatArray],
-) -> FloatArray:
-    """Σ w(rank) keep^(relevant documents above) over the relevant documents of a list.
-
-    A group of n documents, c of them relevant, with C relevant ones above it adds
-    keep^C Σ_x w(lo + x) c/n E[keep^H]: a relevant document is at place x with chance
-    c/n, and H of the x - 1 others above it in the group are relevant, out of c - 1
-    among n - 1.
-    """
-    relevant = groups.relevant(rel)
-    inside = groups.inside(k)
-    chosen = np.flatnonzero((relevant > 0) & (inside > 0))
-    c, n, lo = relevant[chosen], groups.n[chosen], groups.lo[chosen]
-    others = np.maximum(n - 1, 1)
-    # what decays to nothing is not summed
-    mean = 1 - (1 - keep) * ((c - 1) / others)
-    places = np.minimum(inside[chosen], 1 + hopeless_after(mean))
-    worth = np.zeros(len(chosen))
-    for width, part in widths(places, 1):
-        kept = mean_kept(n[part] - 1, c[part] - 1, keep, width)
-        x = np.arange(width)
-        kept *= weights(lo[part, None] + x)
-        kept[x >= places[part, None]] = 0.0
-        worth[part] = kept.sum(axis=1)
-    worth *= c / n
-    worth *= np.power(keep, groups.relevant_above(rel)[chosen])
-    values = np.zeros(len(groups.n))
-    values[chosen] = worth
-    return groups.sum_groups(values)
 
 
 def mean_kept(n: IntArray, c: IntArray, keep: float, width: int) -> FloatArray:
@@ -404,8 +340,32 @@ class NoveltyMeasure(SubtopicMeasure):
         return relevance(levels, self.rel)
 
     def of_lists(self, groups: TieGroups) -> FloatArray:
-        keep = 1 - self.alpha
-        return novelty_sums(groups, self.rel, keep, self.k, self._rank_weights)
+        """Over the relevant documents of each list.
+
+        With q = 1 - alpha, a group of n documents, c of them relevant, with C relevant
+        ones above it adds q^C Σ_x w(lo + x) c/n E[q^H]: a relevant document is at place
+        x with chance c/n, and H of the x - 1 others above it in the group are relevant,
+        out of c - 1 among n - 1.
+        """
+        keep, relevant = 1 - self.alpha, groups.relevant(self.rel)
+        inside = groups.inside(self.k)
+        chosen = np.flatnonzero((relevant > 0) & (inside > 0))
+        c, n, lo = relevant[chosen], groups.n[chosen], groups.lo[chosen]
+        # what decays to nothing is not summed
+        mean = 1 - (1 - keep) * ((c - 1) / np.maximum(n - 1, 1))
+        places = np.minimum(inside[chosen], 1 + hopeless_after(mean))
+        worth = np.zeros(len(chosen))
+        for width, part in widths(places):
+            kept = mean_kept(n[part] - 1, c[part] - 1, keep, width)
+            x = np.arange(width)
+            kept *= self._rank_weights(lo[part, None] + x)
+            kept[x >= places[part, None]] = 0.0
+            worth[part] = kept.sum(axis=1)
+        worth *= c / n
+        worth *= np.power(keep, groups.relevant_above(self.rel)[chosen])
+        values = np.zeros(len(groups.n))
+        values[chosen] = worth
+        return groups.sum_groups(values)
 
 
 @dataclass(frozen=True)
@@ -474,10 +434,7 @@ class AlphaDCG(_Discounted):
 
     name: ClassVar[str] = "alpha_DCG"
     needs_subtopics: ClassVar[bool] = False
-
-    @property
-    def maximum(self) -> float:
-        return np.inf
+    maximum: ClassVar[float] = np.inf
 
     def of_queries(
         self, sums: FloatArray, weights: FloatArray, n_subtopics: IntArray
@@ -659,29 +616,17 @@ class _OverAll(_UpToCutoff):
 
     def _rank_weights(self, rank: IntArray) -> FloatArray:
         assert self.k is not None
-        ranks = np.arange(self.k)
+        weights, ranks = super()._rank_weights, np.arange(self.k)  # type: ignore[safe-super]
         kept = np.power(1 - self.alpha, ranks)
-        return self._weights(rank) / math.fsum((self._weights(ranks) * kept).tolist())
-
-    @abstractmethod
-    def _weights(self, rank: IntArray) -> FloatArray:
-        """What ranks weigh before that."""
+        return weights(rank) / math.fsum((weights(ranks) * kept).tolist())
 
 
-@dataclass(frozen=True)
-class _OfNdevalDCG(_OverAll):
-    def _weights(self, rank: IntArray) -> FloatArray:
-        return log_discount(rank)
-
+class _OfNdevalDCG(_OverAll, _Discounted):
     def __str__(self) -> str:
         return str(AlphaDCG(self.k, self.alpha, self.rel))
 
 
-@dataclass(frozen=True)
-class _OfNdevalERR(_OverAll):
-    def _weights(self, rank: IntArray) -> FloatArray:
-        return np.asarray(1.0 / (rank + 1))
-
+class _OfNdevalERR(_OverAll, _Reciprocal):
     def __str__(self) -> str:
         return str(IntentAware(ERR(self.k)))
 
@@ -699,12 +644,10 @@ def as_ndeval(measure: SubtopicMeasure) -> SubtopicMeasure:
     if isinstance(measure, (SubtopicRecall, AlphaNDCG, NormalisedERRIA, NRBP)):
         return measure
     inner = getattr(measure, "measure", None)
-    if isinstance(inner, (AveragePrecision, Precision)):
-        # what it has no option for must be as it is there
-        cut = None if isinstance(inner, AveragePrecision) else inner.k
-        wants_cut = isinstance(inner, Precision)
-        if inner == type(inner)(cut, inner.rel) and (cut is not None) == wants_cut:
-            return measure
+    # what it has no option for must be as it is there
+    cut, rel = getattr(inner, "k", None) or 1, getattr(inner, "rel", None) or 1.0
+    if inner in (AveragePrecision(None, rel), Precision(cut, rel)):
+        return measure
     # a scale that was spelled out is another measure
     if isinstance(inner, ERR) and inner.k and "max_label" not in spelled_out(inner):
         return _OfNdevalERR(inner.k)
