@@ -327,6 +327,8 @@ class Screening(Saved, Result):
     def _difference(self, other: Screening, here: str, there: str) -> str:
         """The first difference for which they do not merge, in words."""
         names = self.feature_names, other.feature_names
+        if found := other_features(*names, here, there):
+            return found
         # labels of arrays have no name
         named = None not in (self.label, other.label)
         ours, theirs = (
@@ -335,8 +337,7 @@ class Screening(Saved, Result):
             | ({"columns of labels": one.label} if named else {})
             for one in (self, other)
         )
-        options = other_options(ours, theirs, here, there)
-        return other_features(*names, here, there) or options
+        return other_options(ours, theirs, here, there)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a dict of plain values for each feature, the best first.
