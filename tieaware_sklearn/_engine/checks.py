@@ -252,7 +252,9 @@ def is_retrieved(scores: NDArray[Any]) -> NDArray[np.bool_]:
 
 def check_length(values: NDArray[Any], n_rows: int, name: str) -> None:
     if len(values) != n_rows:
-        require(False, f"{name} must have one value per row ({n_rows})", len(values))
+        raise ValueError(
+            f"{name} must have one value per row ({n_rows}), got {len(values)}"
+        )
 
 
 def _objects(values: Any) -> NDArray[Any]:

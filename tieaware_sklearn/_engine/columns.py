@@ -213,7 +213,7 @@ def need_qid(
     """Refuse to go on without query ids, and say how to pass them."""
     if qid is None:
         way = f"pass {name} to {where}. {way or how_to_pass_qid()}{otherwise}"
-        require(False, f"{name} must hold the query of each row, got None: {way}")
+        raise ValueError(f"{name} must hold the query of each row, got None: {way}")
 
 
 def warn_one_query(n_rows: int, how: str) -> None:

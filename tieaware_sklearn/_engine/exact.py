@@ -62,7 +62,8 @@ def none_for_masked(values: Any) -> Any:
 
 def one_dimensional(values: Any, name: str) -> NDArray[Any]:
     """An array of one value per row; a single column is taken, with a warning."""
-    require(values is not None, f"{name} must be a 1-D array", values)
+    if values is None:
+        raise ValueError(f"{name} must be a 1-D array, got None")
     values = from_tensor(values, name)
     try:
         array = np.asarray(values)
@@ -269,8 +270,8 @@ def from_tensor(values: Any, name: str) -> Any:
         return values
     if hasattr(values, "to_pylist"):
         return values
-    dense = not hasattr(values, "tocsr")
-    require(dense, f"{name} must be dense, got a {type(values).__name__}")
+    if hasattr(values, "tocsr"):
+        raise ValueError(f"{name} must be dense, got a {type(values).__name__}")
     if callable(getattr(values, "detach", None)):
         # torch makes no array of a tensor that requires gradients
         values = values.detach()
