@@ -143,6 +143,7 @@ dump_letor(X, X[:, 0], sys.argv[1], qid=np.ones(len(X), dtype=int))
 """
 
 
+@pytest.mark.weekly
 def test_an_interruption_in_the_middle_leaves_the_old_file(target):
     number = signal.SIGINT
     code, _ = stop_in_the_middle(

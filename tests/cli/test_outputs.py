@@ -266,6 +266,7 @@ def test_outputs_that_cannot_be_written_are_known_before(capsys, inputs, monkeyp
     assert (inputs / "kept").read_text() == "old"
 
 
+@pytest.mark.weekly
 @pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGINT", 130)])
 def test_a_command_stopped_while_it_writes(tmp_path, name, code):
     target = tmp_path / "digits.txt"

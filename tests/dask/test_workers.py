@@ -83,6 +83,7 @@ def die_reading(frame, flag):
     return frame
 
 
+@pytest.mark.weekly
 def test_a_worker_that_is_killed_while_it_reads(cluster, rows, tmp_path):
     df = spread(rows)
     flag = str(tmp_path / "died")
@@ -102,6 +103,7 @@ def die_between(frame, folder):
     return frame
 
 
+@pytest.mark.weekly
 def test_a_worker_that_is_killed_while_it_shuffles(cluster, rows, tmp_path):
     df = spread(rows)
     dying = df.map_partitions(die_between, tmp_path, meta=df._meta)
@@ -127,6 +129,7 @@ def die_merging(flag):
     Screening.merge = merged
 
 
+@pytest.mark.weekly
 def test_a_worker_that_is_killed_while_it_merges(cluster, rows, tmp_path):
     flag = str(tmp_path / "died")
     cluster.run(die_merging, flag)
@@ -148,6 +151,7 @@ def begin_and_wait(frame, folder):
     return frame
 
 
+@pytest.mark.weekly
 @pytest.mark.parametrize("stage", ["reading", "measuring"])
 def test_a_worker_that_is_killed_at_work_is_replaced(cluster, rows, tmp_path, stage):
     wanted = tieaware_sklearn.evaluate(
@@ -244,6 +248,7 @@ def test_an_error_does_not_outlive_its_fault(cluster, rows, tmp_path, shuffle):
     assert is_idle(cluster)
 
 
+@pytest.mark.weekly
 def test_an_interrupt_leaves_nothing_under_way(cluster, rows, tmp_path):
     def take_time(frame):
         (tmp_path / str(time.monotonic_ns())).touch()
