@@ -63,7 +63,8 @@ class ExactMeasure:
         for prepared in sets:
             known = self._sets.setdefault(_key(prepared.labels), prepared)
             rule = "evaluation sets must differ in their labels, all that a metric sees"
-            require(_same_queries(known, prepared), f"{rule}, or have the same queries")
+            rule = f"{rule}, or have the same queries and weights"
+            require(_same_queries(known, prepared), rule)
         self._unknown: bytes | None = None
 
     def is_max_optimal(self) -> bool:

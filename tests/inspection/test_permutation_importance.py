@@ -157,6 +157,12 @@ def test_containers_of_all_kinds_and_none_is_changed():
     assert_same(expected, found)
     assert found.columns == tuple(NAMES)
     assert_same(expected, importance(fitted, pl.from_pandas(frame)))
+    twice = frame.set_axis([NAMES[0], *[NAMES[1]] * (len(NAMES) - 1)], axis=1)
+    names_of = {"columns": [NAMES[0]]}
+    assert_same(
+        importance(Column(NAMES[0]), frame, **names_of),
+        importance(Column(NAMES[0]), twice, **names_of),
+    )
     own = X.copy()
     own.flags.writeable = False
     assert_same(expected, importance(X=own))
@@ -296,8 +302,9 @@ def test_one_document_and_a_pickle():
             {"columns": [4]},
             "columns must be the index of one of the 4 columns",
         ),
-        ({"columns": "x0"}, "columns must be an index where X has no column names"),
-        ({"columns": ["a"]}, "columns must be an index where X has no column names"),
+        ({"columns": "x0"}, "columns must be a list or a mapping of .*got 'x0'"),
+        ({"columns": 0}, "columns must be a list or a mapping of columns, got 0"),
+        ({"columns": ["a"]}, "columns must be an index where X has no column .*'a'$"),
         (
             {"columns": []},
             r"at least one entry, and different names, got \[\]",

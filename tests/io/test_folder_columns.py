@@ -90,14 +90,19 @@ def test_a_column_of_the_file_goes_before(tmp_path):
     assert load_table(tmp_path).data.tolist() == [[2], [3]]
 
 
-@given(
-    st.lists(st.integers(-(10**17), 10**17) | st.floats(allow_nan=False), min_size=1)
-)
+@given(st.lists(st.integers(-(2**53), 2**53) | st.floats(allow_nan=False), min_size=1))
 def test_numbers_stay_what_they_are(values):
     kind = type_of_values([str(value) for value in values])
     assert [kind(str(value)) for value in values] == [kind(value) for value in values]
     whole = all(isinstance(value, int) for value in values)
     assert kind is (int if whole else float)
+
+
+def test_floats_make_no_two_numbers_one():
+    large = ["9007199254740993", "9007199254740992"]
+    assert type_of_values([*large, "0.5"]) is str
+    assert type_of_values(large) is int
+    assert type_of_values(["1", "1.0", "nan"]) is float
 
 
 @pytest.mark.parametrize(

@@ -201,7 +201,13 @@ FILES = [
         ": cells must be separated by ',', got ';'",
     ),
     ("csv", whole("csv").replace(b"qid", b"q" * 999), ": there is no column 'qid'"),
+    ("csv", b"label,qid,x", ": there is no document"),
     ("parquet", b"PAR1" + whole("csv"), ": "),
+    (
+        "parquet",
+        gzip.compress(parquet()),
+        ": Parquet must not be compressed as a whole",
+    ),
     ("parquet", parquet()[:-30], ": "),
     *(
         (

@@ -55,3 +55,8 @@ def test_queries_without_a_relevant_document_are_left_out():
     assert display.ax_.get_xlabel() == "recall"
     with pytest.raises(ValueError, match="beta must be a finite number > 0, got 0"):
         PrecisionRecallScatterDisplay.from_predictions([1, 0], [2, 1], beta=0)
+
+
+def test_measures_are_its_own():
+    with pytest.raises(TypeError, match="measures"):
+        PrecisionRecallScatterDisplay.from_predictions([1, 0], [2, 1], measures="ap")

@@ -306,3 +306,14 @@ def test_ids_alone_are_no_features(Ranker):
     X = np.array([[1], [1], [2], [2]])
     with pytest.raises(ValueError, match=r"got 0 feature\(s\) .* selector before"):
         Ranker(qid=0).fit(X, [0, 1, 0, 1])
+
+
+@pytest.mark.parametrize(
+    "Ranker", [QueryLGBMRanker, QueryXGBRanker, QueryCatBoostRanker]
+)
+def test_training_data_stop_nothing_by_any_name(Ranker, web):
+    own = rows_of(web)
+    sets = {f"eval_{name}": [values] for name, values in own.items()}
+    model = Ranker(n_estimators=3, early_stopping_rounds=2)
+    with pytest.raises(ValueError, match="early_stopping_rounds needs an evaluation"):
+        model.fit(**own, **sets, eval_names=["mine"])

@@ -116,6 +116,10 @@ def test_a_ratio_close_to_one_changes_nothing():
     ("call", "message"),
     [
         (lambda: geometric_bands(0, 2), "n_documents must be an integer >= 1, got 0"),
+        (
+            lambda: geometric_bands(2**70, 2),
+            "n_documents must be at most .* got 1180591",
+        ),
         (lambda: geometric_bands(5, 1), "rho must be > 1, got 1"),
         (lambda: geometric_bands(5, "x"), "rho must be a number > 1, .* got 'x'"),
         (lambda: geometric_bands(5, math.nan), "rho must be a number > 1, .* got nan"),

@@ -170,11 +170,14 @@ def qid_index(X: Any, column: str | int, name: str = "qid") -> int:
         got = f"got 0 feature(s) (shape={X.shape}) while a minimum of 1 is required"
         raise ValueError(f"X must have columns, {got}: the qid column {column!r}")
     if isinstance(column, str):
-        raise ValueError(
-            f"{name} must be an index where X has no column names, got {column!r} "
-            "(RFECV, SequentialFeatureSelector and most transformers hand on arrays: "
-            "switch metadata routing on and pass it; SelectKBest and the like hand on "
+        advice = (
+            " (RFECV, SequentialFeatureSelector and most transformers hand on arrays: "
+            "switch metadata routing on and pass qid; SelectKBest and the like hand on "
             "arrays of all columns: give the index)"
+        )
+        raise ValueError(
+            f"{name} must be an index where X has no column names, got {column!r}"
+            f"{advice if name == 'qid' else ''}"
         )
     there = isinstance(column, numbers.Integral) and -n_columns <= column < n_columns
     rule = f"{name} must be the index of one of the {n_columns} columns of X"

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple, NoReturn
 
@@ -194,19 +194,21 @@ def _whole(least: int, below: int, *others: int) -> Callable[[str], int]:
         value = int(text)
         if value in others or least <= value < below:
             return value
+        more = "".join(f", or {other}" for other in others)
         raise argparse.ArgumentTypeError(
-            f"must be at least {least} and below {below}, got {value}"
+            f"must be at least {least} and below {below}{more}, got {value}"
         )
 
     return integer
 
 
-def _number_or_none(text: str) -> float | None:
-    return None if text == "none" else float(text)
+def _number_or(words: Mapping[str, Any]) -> Callable[[str], Any]:
+    """The type of an option with a number, or a word that stands for something."""
 
+    def number(text: str) -> Any:
+        return words[text] if text in words else float(text)
 
-def _number_or_word(text: str) -> float | str:
-    return text if text in ("skip", "raise") else float(text)
+    return number
 
 
 def _one_of(*words: str) -> dict[str, Any]:
@@ -222,7 +224,10 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     "--measures": {"nargs": "+"},
     "--top": {"type": _whole(0, 2**63)},
     "--select": {"type": int},
-    "--max-correlation": {"type": _number_or_none, "default": argparse.SUPPRESS},
+    "--max-correlation": {
+        "type": _number_or({"none": None}),
+        "default": argparse.SUPPRESS,
+    },
     "--diversity": {"type": float, "default": argparse.SUPPRESS},
     "--direction": _one_of(*DIRECTIONS),
     "--ignore": {"nargs": "+", "action": "extend"},
@@ -233,7 +238,10 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     "--missing-values": {"nargs": "+", "action": "extend"},
     "--missing": _one_of("raise", "last"),
     "--unjudged": _one_of("raise", "nonrelevant", "skip"),
-    "--zero-relevance": {"type": _number_or_word, "default": 0.0},
+    "--zero-relevance": {
+        "type": _number_or({"skip": "skip", "raise": "raise"}),
+        "default": 0.0,
+    },
     "--average": _one_of("macro", "geometric", "median"),
     "--ties": _one_of(*_compare.TIES) | {"nargs": "+", "default": ["expected"]},
     "--baseline": {"nargs": "+", "default": []},

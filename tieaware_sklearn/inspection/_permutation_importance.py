@@ -70,6 +70,10 @@ def column_groups(
         asked = [(names[j], [j]) for j in range(len(names)) if j != left_out]
     elif isinstance(columns, Mapping):
         asked = [(str(name), _places(X, group)) for name, group in columns.items()]
+    elif isinstance(columns, str) or not isinstance(columns, Iterable):
+        raise ValueError(
+            f"columns must be a list or a mapping of columns, got {show(columns)}"
+        )
     else:
         groups = [_places(X, group) for group in columns]
         asked = [(", ".join(names[j] for j in places), places) for places in groups]
@@ -100,6 +104,11 @@ def _places(X: Any, group: Any) -> list[int]:
 
 def with_rows(X: Any, places: list[int], rows: NDArray[np.intp]) -> Any:
     """X, of any kind, with some columns taken from other rows, each row once."""
+    if hasattr(X, "isetitem"):  # of pandas, where names may come twice
+        out = X.copy(deep=False)
+        for j in places:
+            out.isetitem(j, X.iloc[:, j].array.take(rows))
+        return out
     if list_columns(X):
         frame = nw.from_native(X, eager_only=True)
         return frame.with_columns(frame[:, j][rows] for j in places).to_native()

@@ -106,6 +106,17 @@ class QueryParts:
         return query_folds(cv, X, labels, codes, self.queries.qid)
 
 
+def check_selector(selector: Any, name: str = "selector") -> None:
+    """Refuse what is no selector of scikit-learn's interface, or reads ids of X."""
+    if isinstance(selector, type) or not (
+        hasattr(selector, "fit") and hasattr(selector, "get_support")
+    ):
+        raise ValueError(
+            f"{name} must be a selector with fit and get_support, got {show(selector)}"
+        )
+    check_without_qid(selector)
+
+
 def check_without_qid(model: Any) -> None:
     """Refuse an estimator, or a pipeline of one, that reads ids from a column of X."""
     steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else []
@@ -392,8 +403,9 @@ def selection_curve(
         named = {type(selectors).__name__: selectors}
     if not named:
         raise ValueError("selectors must have at least one entry, got none")
-    for model in (*named.values(), estimator):
-        check_without_qid(model)
+    for name, selector in named.items():
+        check_selector(selector, f"selectors[{name!r}]")
+    check_without_qid(estimator)
     check_share(confidence, "confidence")
     check_flag(progress, "progress")
     method = check_response_method(response_method)

@@ -21,7 +21,7 @@ from .._engine import (
     check_share,
 )
 from ..model_selection import fit_rows
-from ._selection_curve import QueryParts, check_without_qid
+from ._selection_curve import QueryParts, check_selector
 
 #: rows of the table in print
 _SHOWN = 20
@@ -209,7 +209,7 @@ def selection_stability(
     Stability 0.7710, 95% interval [0.7494, 0.7926] (50 bootstrap samples of 60
     queries, 4.0 features on average).
     """
-    check_without_qid(selector)
+    check_selector(selector)
     check_share(confidence, "confidence")
     check_flag(progress, "progress")
     check_count(n_bootstraps, "n_bootstraps", least=2)

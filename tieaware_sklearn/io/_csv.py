@@ -115,6 +115,9 @@ def kinds_of_csv(file: CsvFile, columns: Sequence[str]) -> dict[str, str]:
     column with a single number there is one of numbers.
     """
     found: dict[str, str] = {}
+    with closing(file.rows()) as rows:
+        if len(list(islice(rows, 2))) < 2:  # a header alone
+            return found
     try:
         try:
             _find_kinds(file, columns, found, _START)
@@ -374,7 +377,7 @@ def _wrong_with(
 ) -> Iterator[tuple[str, str, str]]:
     """What is wrong with a row: the column, the kind of problem, and words for it.
 
-    Cells that are "other" than whole numbers are wrong beside "large" ones.
+    Cells that are "other" than whole numbers of 64 bits are wrong beside "large" ones.
     """
     n_cells = len(file.names)
     if bad := _not_utf_8("".join(cells)):
@@ -403,14 +406,18 @@ def _wrong_with(
                 yield name, kind, what + _LEAVES_OUT
         elif plain and not is_number and not _NO_NUMBER.fullmatch(plain):
             yield name, "cell", cell
-        elif not is_whole:
-            yield name, "other", ""
-        elif _is_rounded(plain):
-            if len(plain) > 25 or not -(2**63) <= int(plain) < 2**63:
+        elif is_whole and _is_rounded(plain):
+            if not _is_64_bits(plain):
                 what = f"{must} numbers of 64 bits at most, {got}"
                 yield name, "64 bits", what + _LEAVES_OUT
-            what = f"{must} numbers that a float64 holds beside fractions, or cells"
-            yield name, "large", f"{what} that are missing, {got}{_LEAVES_OUT}"
+            what = f"{must} numbers that a float64 holds beside fractions, larger ones"
+            yield name, "large", f"{what} or missing cells, {got}{_LEAVES_OUT}"
+        elif not (is_whole and _is_64_bits(plain)):
+            yield name, "other", ""
+
+
+def _is_64_bits(whole: str) -> bool:
+    return len(whole) <= 25 and -(2**63) <= int(whole) < 2**63
 
 
 def _of_cells(name: str, cells: Sequence[str]) -> str:

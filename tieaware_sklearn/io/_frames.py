@@ -561,11 +561,14 @@ def tables_or_paths(source: Any) -> tuple[Iterable[Any] | None, list[Any]]:
         return (frame.to_native() for frame in frames), []
     for method in ("scanner", "to_reader"):  # of a dataset of Arrow
         source = getattr(source, method)() if hasattr(source, method) else source
+    wrong, where, is_column = source, "", False
     if hasattr(source, "__arrow_c_stream__"):
-        return arrow().RecordBatchReader.from_stream(source), []
-    wrong, where = source, ""
+        try:
+            return arrow().RecordBatchReader.from_stream(source), []
+        except arrow().ArrowInvalid:  # a stream of one column
+            is_column = True
     if isinstance(source, Iterable) and not (
-        isinstance(source, bytes) or hasattr(source, "read")
+        isinstance(source, (bytes, Mapping)) or hasattr(source, "read") or is_column
     ):
         items = iter(source)
         paths: list[Any] = []

@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from decimal import Decimal
 from pathlib import Path, PurePath, PurePosixPath
 from typing import IO, Any
 from urllib.parse import unquote
@@ -370,11 +371,12 @@ def type_of_values(values: Iterable[str]) -> type[int] | type[float] | type[str]
     if given and all(map(_WHOLE.fullmatch, given)):
         return int
     try:
-        for value in given:
-            float(value)
+        floats = set(map(float, given))
     except ValueError:
         return str
-    return float if given else str
+    # of two numbers, floats must not make one
+    exact = set(map(Decimal, given))
+    return float if given and len(floats) == len(exact) else str
 
 
 def value_of_folder(value: str, kind: Any) -> Any:

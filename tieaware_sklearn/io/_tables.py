@@ -342,6 +342,8 @@ def _named(source: TextSource) -> Iterator[None]:
 def _parquet_file(source: TextSource) -> Iterator[Any]:
     """The file, opened once."""
     with source.open() as file:
+        if not file.seekable():
+            raise ValueError("Parquet must not be compressed as a whole: unpack it")
         # in pieces, however large the row groups are; read ahead, all would be kept
         parquet = arrow(".parquet").ParquetFile
         yield parquet(file, buffer_size=_BUFFER, pre_buffer=False)

@@ -202,9 +202,11 @@ class PrecisionRecallScatterDisplay(SystemsDisplay):
     @staticmethod
     def _compute(y_true: Any, systems: dict[str, Any], **options: Any) -> Any:
         k, rel = options.pop("k", 10), options.pop("rel", 1.0)
-        options |= {"measures": [Precision(k, rel), Recall(k, rel)]}
+        measures = [Precision(k, rel), Recall(k, rel)]
         return {
-            name: evaluate(y_true, score, zero_relevance="skip", **options)
+            name: evaluate(
+                y_true, score, zero_relevance="skip", measures=measures, **options
+            )
             for name, score in systems.items()
         }
 

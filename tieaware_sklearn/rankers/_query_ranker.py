@@ -432,9 +432,9 @@ def name_eval_sets(
     rule = f"eval_names must have a different name for each evaluation set ({n_sets})"
     require(len(names) == len(set(names)) == n_sets, rule, names)
     rule = 'eval_names must have "training" for the training data and for no other set'
-    pairs = zip(names, default, strict=True)
+    pairs = list(zip(names, default, strict=True))
     require(not any(a == "training" != b for a, b in pairs), rule, names)
-    return names, [name for name in names if name != "training"]
+    return names, [name for name, usual in pairs if usual != "training"]
 
 
 class _Columns(NamedTuple):

@@ -91,6 +91,9 @@ def geometric_bands(n_documents: int, rho: Any) -> IntArray:
     array([1, 2, 3, 5, 8])
     """
     check_count(n_documents, "n_documents")
+    # the next band may begin at twice as much
+    if n_documents > 2**62:
+        raise ValueError(f"n_documents must be at most {2**62}, got {n_documents}")
     ratio = check_rho(rho)
     first, bands = 1, []
     while first <= n_documents:
