@@ -157,7 +157,7 @@ ROWS = pa.table({"qid": [1, 2, 1], "label": [1, 0, 1], "x": [1, 2, 3], "t": [*"a
         (["a.csv", ROWS], {}, "got Table in a list$"),
         ([None], {}, "got NoneType in a list$"),
         (iter([3]), {}, "got int in a list"),
-        (pd.Series([1, 2]), {}, "got Series$"),
+        (pd.Series([1, 2]), {}, "got .*Series$"),
         ({"label": [1]}, {}, "got dict$"),
         ([ROWS.slice(0, 2), "a.csv"], {}, "got str in batch 1"),
         (pa.Table.from_arrays([ROWS["x"]] * 3, ["qid", "label", "label"]), {},

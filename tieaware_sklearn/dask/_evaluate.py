@@ -6,7 +6,9 @@ from collections.abc import Iterable
 from operator import add
 from typing import Any
 
-from .._engine import Digests, Repeated, check_segment, id_digests, repeated
+import numpy as np
+
+from .._engine import Digests, check_segment, id_digests, repeated
 from ..evaluation import (
     DEFAULT_MEASURES,
     Asked,
@@ -19,13 +21,12 @@ from ..evaluation import evaluate as evaluate_in_memory
 from ..measures import Measure, parse_measures
 from ._partitions import (
     Names,
-    dd,
-    delayed,
     gathered,
     ids_of,
     in_several,
     merged,
     noted,
+    pandas,
     spell,
     with_digest,
 )
@@ -208,20 +209,30 @@ def evaluate_queries(
             found["qid"] = ids.repeat(len(asked.measures)).array
             return found.rename(columns={"qid": qid})
 
-    def digests_of(frame: Any) -> Digests:
-        return id_digests(ids_of(frame, qid), qid)
+    tables = df.map_partitions(of_partition, meta=meta, clear_divisions=True)
 
-    def checked(frame: Any, several: list[Repeated]) -> Any:
+    def digests_of(frame: Any) -> Any:
+        return _cell(id_digests(ids_of(frame, qid), qid).tobytes())
+
+    def compare(cells: Any) -> Any:
+        # one row for each partition, in their order
+        parts = [np.frombuffer(cell, dtype=np.uint64) for cell in cells["found"]]
+        return _cell((repeated(parts), len(parts)))
+
+    def checked(frame: Any, cells: Any) -> Any:
+        several, n_partitions = cells["found"].iloc[0]
         for again in several:
             for query in with_digest(frame, qid, again.digest):
-                what = in_several(again, spell(query), len(tables), qid, shuffle)
+                what = in_several(again, spell(query), n_partitions, qid, shuffle)
                 raise ValueError(what)
         return frame
 
-    tables = df.map_partitions(of_partition, meta=meta).to_delayed()
-    several = delayed(repeated)([delayed(digests_of)(table) for table in tables])
-    found = [delayed(checked)(table, several) for table in tables]
-    return dd.from_delayed(found, meta=meta, verify_meta=False)
+    digests = tables.map_partitions(digests_of, meta=_cell(b"")[:0])
+    compared = digests.repartition(npartitions=1).map_partitions(
+        compare, meta=_cell(())[:0]
+    )
+    # not of delayed tables: Dask of 2025 would compute all of them for each
+    return tables.map_partitions(checked, compared, meta=meta, align_dataframes=False)
 
 
 def report_of(
@@ -238,3 +249,10 @@ def report_of(
     if segment is not None:
         of_queries = check_segment(frame[segment], prepared.queries, name=segment)
     return prepared.report(asked, scores, segment=of_queries)
+
+
+def _cell(value: Any) -> Any:
+    """A frame that holds one object."""
+    cell = np.empty(1, dtype=object)
+    cell[0] = value
+    return pandas.DataFrame({"found": cell})

@@ -77,6 +77,17 @@ def _check_columns(df: Any, columns: list[Any]) -> None:
             raise ValueError(f"df must have one column {name!r}, got {got}")
 
 
+class _Graph(dict[Any, Any]):
+    """Tasks that are known by a name, and need not be compared with others."""
+
+    def __init__(self, tasks: Any, name: str) -> None:
+        super().__init__(tasks)
+        self._of = name
+
+    def __dask_tokenize__(self) -> tuple[str, str]:
+        return type(self).__name__, self._of
+
+
 def _in_own_partitions(df: Any) -> Any:
     """The same data frame, of which no step to come joins partitions.
 
@@ -84,11 +95,13 @@ def _in_own_partitions(df: Any) -> Any:
     asked for. Queries that two of them repeat would then be in one partition.
     """
     # what Dask does to a data frame before it computes it, but for that step
-    expr = df.expr.simplify().lower_completely()
+    expr = df.expr.simplify().lower_completely().simplify()
     fuse = getattr(expr, "fuse", None)  # Dask of 2025 does without
-    parts = dd.dask_expr.new_collection(expr if fuse is None else fuse())
-    own = parts.to_delayed(optimize_graph=False)
-    return dd.from_delayed(own, meta=df._meta, verify_meta=False)
+    expr = expr if fuse is None else fuse()
+    return dd.from_graph(
+        _Graph(expr.__dask_graph__(), expr._name), df._meta, expr.divisions,
+        list(expr.__dask_keys__()), "as-given",
+    )  # fmt: skip
 
 
 class Gathered(NamedTuple):
