@@ -186,13 +186,30 @@ def other_in_one(change):
 
 
 @pytest.mark.parametrize("shuffle", [False, True])
-@pytest.mark.parametrize("name", ["evaluate", "fit_selector"])
+@pytest.mark.parametrize("name", ALL)
 def test_a_column_that_a_partition_does_not_have_is_named(name, shuffle):
     without = other_in_one(lambda frame: frame.drop(columns="clicks"))
     df = dd.from_map(without, range(N_PARTITIONS), meta=META)
-    with pytest.raises(KeyError, match="clicks") as caught:
+    with pytest.raises(
+        ValueError,
+        match=r"must have a column 'clicks', as the meta of df has, got label, qid, "
+        r"weight\nin partition 2 \(of 0 to 3\)$",
+    ):
         computed(name, df, shuffle=shuffle)
-    assert caught.value.__notes__ == ["in partition 2 (of 0 to 3)"]
+
+
+def test_a_column_that_the_meta_does_not_have_is_no_feature_in_silence():
+    more = other_in_one(lambda frame: frame.assign(views=1.0))
+    df = dd.from_map(more, range(N_PARTITIONS), meta=META)
+    with pytest.raises(
+        ValueError,
+        match="must not have a column 'views', which the meta of df does not have: "
+        r"give df the right meta, or name the features\nin partition 2 ",
+    ):
+        fit_selector(RankingFeatureSelector("rr"), df)
+    named = fit_selector(RankingFeatureSelector("rr"), df, features=["clicks"])
+    assert named.n_queries_ == 32
+    assert evaluate(df, score="clicks").qid.size == 32
 
 
 @pytest.mark.parametrize("shuffle", [False, True])

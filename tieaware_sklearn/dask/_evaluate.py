@@ -73,10 +73,10 @@ def evaluate(
     Raises
     ------
     ValueError
-        As in `tieaware_sklearn.evaluate`; if `df` does not have a column; if a
-        partition has text where the meta of `df` says numbers, or numbers where it says
-        text; and if a query is in several partitions without `shuffle`, or has rows in
-        several segments.
+        As in `tieaware_sklearn.evaluate`; if `df`, or a partition, does not have a
+        column; if a partition has text where the meta of `df` says numbers, or
+        numbers where it says text; and if a query is in several partitions without
+        `shuffle`, or has rows in several segments.
 
         Errors of partitions, those of Dask and its readers too, have a note that names
         the partition and, where it is known, the Parquet file. Others are as Dask

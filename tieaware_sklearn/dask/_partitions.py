@@ -31,6 +31,8 @@ dask, dd, pandas = (
 )
 
 delayed = dask.delayed
+#: operations of Dask whose partitions are what a function of the user makes
+_ANY_COLUMNS = {"MapPartitions", "FromMap", "FromDelayed", "FromGraph"}
 #: how notes name a partition
 _PARTITION = re.compile(r"in (shuffled )?partition (\d+)")
 _ROW = re.compile(r"\bin row (\d+)")
@@ -122,23 +124,46 @@ class Gathered(NamedTuple):
 
 
 def gathered(
-    df: Any, names: Names, shuffle: bool, others: Sequence[str] = ()
+    df: Any,
+    names: Names,
+    shuffle: bool,
+    others: Sequence[str] = (),
+    *,
+    only: bool = False,
 ) -> Gathered:
     """The columns asked for, each for one purpose, the rows of a query together.
 
-    Every partition must have them, of the kinds of the meta of `df`.
+    Every partition must have them, of the kinds of the meta of `df`. With `only`, it
+    must not have columns that the meta does not have.
     """
     check_flag(shuffle, "shuffle")
     columns = [*names.given(), *others]
     _check_columns(df, columns)
-    meta, n_partitions = df._meta[columns], df.npartitions
+    meta, n_partitions, own = df._meta[columns], df.npartitions, list(df.columns)
+    of_a_reader = not any(type(e).__name__ in _ANY_COLUMNS for e in df.expr.walk())
 
     def select(frame: Any, partition_info: Any = None) -> Any:
         with noted(partition_info, n_partitions):
+            for name in columns:
+                if name not in frame:
+                    got = ", ".join(map(str, frame.columns))
+                    raise ValueError(
+                        f"a partition must have a column {name!r}, as the meta of df "
+                        f"has, got {got}"
+                    )
+            more = [name for name in frame if name not in own]
+            if only and more:
+                raise ValueError(
+                    f"a partition must not have a column {more[0]!r}, which the meta "
+                    "of df does not have: give df the right meta, or name the features"
+                )
             return _as_meta(frame, meta, names.qid)
 
     rows = _in_own_partitions(
-        df[columns].map_partitions(select, meta=meta, enforce_metadata=False)
+        # a reader then reads these columns only
+        (df[columns] if of_a_reader else df).map_partitions(
+            select, meta=meta, enforce_metadata=False
+        )
     )
     if not shuffle:
         return Gathered(rows, rows, df)

@@ -49,10 +49,11 @@ def fit_selector(
     ------
     ValueError
         As in `RankingFeatureSelector.fit`; as in `evaluate`, for what is wrong with
-        `df` or a partition; for another kind of selector, and one that reads query ids
-        from a column of X; and if there are more than 1000 features and the selector
-        needs their correlations, but does not have ``redundancy=True``. Parameters are
-        checked before any partition is read.
+        `df` or a partition; if a partition has columns that the meta of `df` does not
+        have, which would be no `features` by default; for another kind of selector, and
+        one that reads query ids from a column of X; and if there are more than 1000
+        features and the selector needs their correlations, but does not have
+        ``redundancy=True``. Parameters are checked before any partition is read.
 
         Errors have notes as in `evaluate`.
 
@@ -124,7 +125,7 @@ def fit_selector(
         without = replace(found, query_digests=digests[:0], label=str(label))
         return without, digests
 
-    rows = gathered(df, names, shuffle, columns)
+    rows = gathered(df, names, shuffle, columns, only=features is None)
     found, digests = merged(rows, screening, Screening.merge, qid, keep=True)
     names.check_weight(found.statistics.of_labels.weight)
     fitted: RankingFeatureSelector = clone(selector)
