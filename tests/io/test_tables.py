@@ -154,3 +154,10 @@ def test_types_of_parquet_say_what_is_a_feature(tmp_path):
     pq.write_table(text.set_column(2, "small", pa.array(["a", "b"])), path)
     with pytest.raises(ValueError, match=r"'small' must .* 'a' in .*t\.parquet, row 0"):
         load_table(tmp_path)
+
+
+def test_a_shard_may_be_a_header_alone(tmp_path):
+    for end in ("", "\n"):
+        (tmp_path / "0.csv").write_text(f"label,qid,x{end}")
+        (tmp_path / "1.csv").write_text("label,qid,x\n1,1,2")
+        assert load_table(tmp_path).data.tolist() == [[2]]

@@ -53,4 +53,4 @@ from ._trec_lines import (
     run_names,
     spelled,
 )
-from ._wording import in_one_line, listed
+from ._wording import listed

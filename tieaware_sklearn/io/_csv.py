@@ -115,9 +115,6 @@ def kinds_of_csv(file: CsvFile, columns: Sequence[str]) -> dict[str, str]:
     column with a single number there is one of numbers.
     """
     found: dict[str, str] = {}
-    with closing(file.rows()) as rows:
-        if len(list(islice(rows, 2))) < 2:  # a header alone
-            return found
     try:
         try:
             _find_kinds(file, columns, found, _START)
@@ -225,11 +222,20 @@ def _skip_blank(row: Any) -> str:
 
 
 class _QuotedLines(Lines):
-    """Lines of which is known whether a quotation mark may be left open at the end."""
+    """Lines of which the last one ends, too, but maybe not its quotation marks."""
 
     def __init__(self, file: IO[bytes], name: str) -> None:
         super().__init__(file, name)
         self.n_quotes, self._before, self._last = 0, b"\n", b"\n"
+        self._is_ended = False
+
+    def readinto(self, buffer: Any) -> int:
+        n_bytes = super().readinto(buffer)
+        if n_bytes or self._is_ended:
+            return n_bytes
+        # without a line end, pyarrow takes a header for nothing
+        self._is_ended, buffer[:1] = True, b"\n"
+        return 1
 
     def check(self, block: bytes) -> None:
         super().check(block)

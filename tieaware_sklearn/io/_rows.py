@@ -176,11 +176,6 @@ def in_whole_queries(
         yield waiting
 
 
-def place_after(place: Place, first: int, row: int) -> str:
-    """A row by its place behind a first one, as a function that can be pickled."""
-    return place(first + row)
-
-
 def _first_again(ids: list[Any]) -> int | None:
     """The place of the first id that came before."""
     seen: set[Any] = set()
