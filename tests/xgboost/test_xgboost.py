@@ -17,26 +17,17 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import tieaware_sklearn
+from tests.boosters import conftest
 from tests.boosters.helpers import XGBoost, rows_of
 from tests.strategies import queries
 from tieaware_sklearn import ranking_score
-from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.measures import NDCG
 from tieaware_sklearn.xgboost import QueryXGBRanker, custom_metric
 
 #: from XGBoost 3.4 on: boosters other than trees
 DEPRECATED = pytest.mark.filterwarnings("ignore:.*is deprecated:UserWarning")
+web, valid = conftest.web, conftest.valid
 PARAMS = {"objective": "rank:ndcg", "max_depth": 2, "nthread": 1}
-
-
-@pytest.fixture(scope="module")
-def web():
-    return make_web_search(n_queries=40, n_documents=15, random_state=0)
-
-
-@pytest.fixture(scope="module")
-def valid():
-    return make_web_search(n_queries=20, n_documents=15, random_state=1)
 
 
 def ranker(**parameters):
