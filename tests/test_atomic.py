@@ -71,31 +71,41 @@ def test_a_private_file_is_never_open_to_others(target):
     assert stat.S_IMODE(target.stat().st_mode) == 0o600
 
 
-def refused(path, match):
-    with pytest.raises(ValueError, match=rf"--out: .*{path.name}: {match}"):
-        check_writable(str(path), "--out")
-    with pytest.raises(OSError, match=match) as caught:
-        dump_letor([[1]], [1], path, qid=[1])
-    assert caught.value.filename == str(path)
-
-
-def test_a_write_protected_file_is_refused(target):
-    link = target.with_name("link")
-    link.symlink_to(target)
-    target.chmod(0o444)
-    for path in (target, link):
-        refused(path, "the file is write-protected")
-    assert target.read_text() == OLD
-    assert sorted(os.listdir(target.parent)) == ["link", target.name]
-
-
-def test_a_loop_of_links_is_refused(tmp_path):
-    one, other = tmp_path / "one", tmp_path / "other"
+def test_what_takes_no_file_is_refused(target, monkeypatch):
+    link, protected = target.with_name("link"), target.with_name("protected")
+    protected.write_text(OLD)
+    protected.chmod(0o444)
+    link.symlink_to(protected)
+    one, other = target.with_name("one"), target.with_name("other")
     one.symlink_to(other)
     other.symlink_to(one)
-    refused(one, "Too many levels of symbolic links")
-    assert one.is_symlink()
-    assert other.is_symlink()
+    closed = target.parent / "closed"
+    closed.mkdir()
+    before = sorted(os.listdir(target.parent))
+    # the superuser may write everywhere
+    access = os.access
+    monkeypatch.setattr(
+        "os.access", lambda path, how: path != closed and access(path, how)
+    )
+    for path, match in (
+        (protected, "the file is write-protected"),
+        (link, "the file is write-protected"),
+        (one, "Too many levels of symbolic links"),
+        (closed / "file", "its folder takes no new file"),
+        (target.parent, "it is a folder"),
+        (target.parent / "no" / "file", "there is no folder"),
+    ):
+        with pytest.raises(ValueError, match=rf"--out: .*{path.name}: {match}"):
+            check_writable(str(path), "--out")
+        with pytest.raises(OSError, match=match) as caught:
+            dump_letor([[1]], [1], path, qid=[1])
+        assert caught.value.filename == str(path)
+    for path in ("", "a\0b"):
+        with pytest.raises(ValueError, match="--out must name a file, got"):
+            check_writable(path, "--out")
+    assert protected.read_text() == OLD
+    assert sorted(os.listdir(target.parent)) == before
+    assert os.listdir(closed) == []
 
 
 def test_a_link_stays_a_link(target):
@@ -106,26 +116,6 @@ def test_a_link_stays_a_link(target):
         write_whole(link, [NEW])
         assert link.is_symlink()
         assert there.read_text() == NEW
-
-
-def test_a_folder_that_takes_no_new_file_is_refused(target, monkeypatch):
-    # the superuser may write everywhere
-    access = os.access
-    monkeypatch.setattr(
-        "os.access",
-        lambda path, how: path != target.parent and access(path, how),
-    )
-    refused(target, "its folder takes no new file")
-    assert target.read_text() == OLD
-    assert os.listdir(target.parent) == [target.name]
-
-
-def test_what_is_no_file_is_refused(tmp_path):
-    refused(tmp_path, "it is a folder")
-    refused(tmp_path / "no" / "file", "there is no folder")
-    for path in ("", "a\0b"):
-        with pytest.raises(ValueError, match="--out must name a file, got"):
-            check_writable(path, "--out")
 
 
 def test_a_full_disk_is_named():

@@ -1,10 +1,38 @@
-"""Every example of the guide runs, and prints what its page says."""
+"""What the guide, its recipes and the notebooks show runs, and prints what they say."""
 
 from __future__ import annotations
 
-import pytest
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 
+import joblib
+import nbformat
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from nbclient import NotebookClient
+from numpy.testing import assert_array_equal
+from threadpoolctl import threadpool_limits
+
+from tests.instances import MEASURES
 from tests.pages import DOCS, pages, run
+from tieaware_sklearn import evaluate
+from tieaware_sklearn.cli import main
+from tieaware_sklearn.datasets import make_web_search
+from tieaware_sklearn.feature_selection import Screening
+
+NOTEBOOKS = sorted((DOCS.parent / "notebooks").glob("*.ipynb"))
+SHARDS = (DOCS / "howto" / "shards.md").read_text()
+RECIPES = dict(
+    re.findall(r"^<!-- recipe: (\w+) -->\n```py\n(.*?)^```$", SHARDS, re.M | re.S)
+)
+SHELL = re.findall(r"^<!-- recipe: xargs -->\n```sh\n(.*?)^```$", SHARDS, re.M | re.S)
+quietly = pytest.mark.filterwarnings("ignore")
 
 
 @pytest.fixture
@@ -18,7 +46,7 @@ def in_a_folder_of_its_own(tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "1")  # threads of LightGBM
     before = optuna.logging.get_verbosity()
-    with sklearn.config_context():
+    with sklearn.config_context(), threadpool_limits(1, "openmp"):
         yield
     optuna.logging.set_verbosity(before)
     plt.close("all")
@@ -33,3 +61,204 @@ def test_page(page, in_a_folder_of_its_own):
         f"{page.name}:{one.start}: {one.source}\nsays:\n{one.want}\nprints:\n{one.got}"
         for one in wrong
     )
+
+
+def outputs(notebook):
+    """What the cells print, figures left out."""
+    found = []
+    for cell in notebook.cells:
+        text = []
+        for output in cell.get("outputs", []):
+            assert output.output_type != "error"
+            if output.output_type == "stream":
+                assert output.name == "stdout", output.text
+                text.append(output.text)
+            elif "image/png" not in output.get("data", {}):
+                text.append(output.data["text/plain"])
+        found.append("".join(text))
+    return found
+
+
+@quietly
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebook(path, monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    committed = nbformat.read(path, 4)
+    again = nbformat.read(path, 4)
+    for cell in again.cells:
+        if any("image/png" in one.get("data", {}) for one in cell.get("outputs", [])):
+            assert cell.metadata["mystnb"]["image"]["alt"], cell.source
+        if cell.cell_type == "code":
+            cell.outputs = []
+    resources = {"metadata": {"path": str(path.parent)}}
+    NotebookClient(again, timeout=300, resources=resources).execute()
+    assert any(outputs(committed))
+    # models of other versions differ in digits, not in what is shown
+    for now, then in zip(outputs(again), outputs(committed), strict=True):
+        assert bool(now) == bool(then)
+        assert len(now.splitlines()) == len(then.splitlines())
+
+
+def test_notebooks_are_small():
+    assert len(NOTEBOOKS) == 5
+    assert all(path.stat().st_size < 300_000 for path in NOTEBOOKS)
+
+
+@pytest.fixture
+def mlflow(monkeypatch, tmp_path):
+    # newer ones take files as a store only when told to
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
+    monkeypatch.setenv("MLFLOW_DISABLE_TELEMETRY", "true")
+    mlflow = pytest.importorskip("mlflow", reason="MLflow is not installed")
+    before = mlflow.get_tracking_uri()
+    mlflow.set_tracking_uri((tmp_path / "runs").as_uri())
+    yield mlflow
+    mlflow.set_tracking_uri(before)
+
+
+def test_the_recipe_logs_what_the_summary_says(mlflow):
+    recipe = (DOCS / "api" / "evaluation.md").read_text()
+    (code,) = re.findall(r"^```python\n(.*?)^```", recipe, re.M | re.S)
+    names: dict[str, object] = {}
+    exec(code, names)
+    run_id = names["run"].info.run_id
+    client = mlflow.MlflowClient()
+    logged = client.get_run(run_id).data.metrics
+    summary = names["summary"]
+    assert logged["NDCG_at_10/mean"] == summary.mean[0]
+    assert logged["AP/interval_high"] == summary.interval[1, 1]
+    # one value per tree
+    history = client.get_metric_history(run_id, "valid_0/NDCG_at_10")
+    assert [one.step for one in history] == list(range(1, 11))
+    assert history[-1].value == pytest.approx(summary.mean[0], abs=1e-12)
+    assert set(logged) == {"valid_0/NDCG_at_10", *summary.to_metrics()}
+    artifacts = {one.path for one in client.list_artifacts(run_id)}
+    assert artifacts == {"summary.txt", "queries.csv"}
+
+
+def test_names_of_all_measures_are_taken(mlflow):
+    summary = evaluate([2, 0, 1], [1, 1, 0], measures=MEASURES).summary()
+    with mlflow.start_run() as run:
+        mlflow.log_metrics(summary.to_metrics())
+    logged = mlflow.MlflowClient().get_run(run.info.run_id).data.metrics
+    assert logged == summary.to_metrics()
+
+
+@pytest.fixture
+def expected(tmp_path, monkeypatch):
+    """The summary of all rows, which stand in three files of whole queries."""
+    web = make_web_search(n_queries=60, random_state=0)
+    clicks = web.data[:, web.feature_names.index("clicks")]
+    rows = pa.table({"qid": web.qid, "label": web.target, "clicks": clicks})
+    (tmp_path / "shards").mkdir()
+    for part in range(3):
+        path = tmp_path / "shards" / f"{part}.parquet"
+        pq.write_table(rows.filter(pa.array(web.qid % 3 == part)), path)
+    monkeypatch.chdir(tmp_path)
+    return evaluate(web.target, clicks, qid=web.qid).summary()
+
+
+def check(recipe, expected, **names):
+    exec(compile(RECIPES[recipe], recipe, "exec"), names)
+    found = names["report"].summary()
+    for name, column in expected.columns.items():
+        assert_array_equal(found.columns[name], column)
+
+
+def test_polars(expected):
+    polars = pytest.importorskip("polars")
+    if not hasattr(polars.LazyFrame, "collect_batches"):
+        pytest.skip("this polars has no LazyFrame.collect_batches")
+    check("polars", expected)
+
+
+@pytest.mark.parametrize("recipe", ["duckdb", "folder", "joblib"])
+def test_recipes_of_shards(recipe, expected):
+    pytest.importorskip("duckdb" if recipe == "duckdb" else "joblib")
+    # functions of `exec` travel to threads only
+    with joblib.parallel_config(backend="threading"):
+        check(recipe, expected)
+
+
+@pytest.fixture
+def xargs(tmp_path):
+    """The recipe as it is run by a shell."""
+    command = tmp_path / "bin" / "tieaware"
+    command.parent.mkdir()
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m tieaware_sklearn "$@"\n')
+    command.chmod(0o755)
+    path = f"{command.parent}{os.pathsep}{os.environ['PATH']}"
+
+    def run_recipe():
+        return subprocess.run(
+            ["sh", "-c", *SHELL],
+            env={**os.environ, "PATH": path},
+            capture_output=True,
+            text=True,
+        )
+
+    return run_recipe
+
+
+def test_xargs(expected, xargs, capsys):
+    done = xargs()
+    assert (done.returncode, done.stderr) == (0, "")
+    assert main(["screen", *map(str, sorted(Path("shards").glob("*.parquet")))]) == 0
+    assert done.stdout == capsys.readouterr().out
+    row = pd.read_csv("found.csv").iloc[0]
+    at = list(expected.measure).index("AP")
+    assert row["AP"] == pytest.approx(expected.mean[at], abs=1e-12)
+    assert Screening.load("all.tie").n_queries == 60
+
+
+def test_xargs_merges_nothing_if_a_shard_fails(expected, xargs):
+    # of an earlier run, one of a shard that is no longer there
+    for name in ("1", "old"):
+        Path(f"shards/{name}.parquet.tie").write_bytes(b"stale")
+    Path("shards/1.parquet").write_bytes(b"no shard")
+    done = xargs()
+    assert done.returncode == 123
+    assert "shards/1.parquet: " in done.stderr
+    assert not Path("all.tie").exists()
+    assert not Path("found.csv").exists()
+    assert sorted(path.name for path in Path("shards").glob("*.tie")) == [
+        "0.parquet.tie", "2.parquet.tie"
+    ]  # fmt: skip
+
+
+@quietly
+def test_spark(expected):
+    sql = pytest.importorskip("pyspark.sql")
+    if shutil.which("java") is None:
+        pytest.skip("PySpark needs Java")
+    builder = sql.SparkSession.builder.master("local[2]")
+    for key, value in {
+        "spark.ui.enabled": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.sql.shuffle.partitions": "3",
+        "spark.sql.adaptive.enabled": "false",  # which would make one partition
+    }.items():
+        builder = builder.config(key, value)
+    spark = builder.getOrCreate()
+    try:
+        check("spark", expected, spark=spark)
+    finally:
+        spark.stop()
+
+
+@quietly
+def test_ray(expected):
+    pytest.importorskip("ray.data")
+    import ray
+
+    options = {"num_cpus": 2, "include_dashboard": False}
+    ray.init(object_store_memory=200_000_000, **options)
+    try:
+        check("ray", expected)
+    finally:
+        ray.shutdown()
+
+
+def test_every_recipe_of_the_page_is_run():
+    assert set(RECIPES) == {"duckdb", "polars", "folder", "joblib", "spark", "ray"}

@@ -32,71 +32,67 @@ from tieaware_sklearn.xgboost import QueryXGBRanker
 
 @dataclass(frozen=True)
 class Checked:
-    """An estimator for the checks.
-
-    Attributes
-    ----------
-    fails : dict
-        Checks that fail, and why.
-    warns : tuple of str
-        How the warnings begin that are to be expected.
-    """
+    """An estimator, the checks that it fails, and why, and how its warnings begin."""
 
     estimator: Any
     fails: dict[str, str] = field(default_factory=dict)
     warns: tuple[str, ...] = ()
 
 
+def all_of(why, *names):
+    """Checks that fail for one reason."""
+    return {f"check_{name}": why for name in names}
+
+
 #: the first column of the checks' X, numbers of any kind, holds ids where qid=0
-QID = {"check_dtype_object": "puts a dict into the column of ids"}
-INFINITE = {"check_estimators_nan_inf": "puts inf into the column of ids only, an id"}
-SCORED_WITHOUT_QID = dict.fromkeys(
-    (
-        "check_fit_score_takes_y",
-        "check_n_features_in_after_fitting",
-        "check_pipeline_consistency",
-    ),
+NAN_IDS = {"check_estimators_pickle": "puts NaN into the column of ids"}
+DICT_IDS = {"check_dtype_object": "puts a dict into the column of ids"}
+QID = DICT_IDS | {
+    "check_estimators_nan_inf": "puts inf into the column of ids only, an id"
+}
+ONLY_IDS = {"check_fit2d_1feature": "the only column holds query ids there"}
+SCORED_WITHOUT_QID = all_of(
     "calls score without the query ids that it needs",
+    *("fit_score_takes_y", "n_features_in_after_fitting", "pipeline_consistency"),
 )
-PREDICTS_WITHOUT_QID = dict.fromkeys(
-    (
-        "check_dict_unchanged",
-        "check_dtype_object",
-        "check_estimator_sparse_array",
-        "check_estimator_sparse_matrix",
-        "check_estimators_dtypes",
-        "check_estimators_pickle",
-        "check_f_contiguous_array_estimator",
-        "check_fit_idempotent",
-        "check_methods_sample_order_invariance",
-        "check_methods_subset_invariance",
-    ),
+PREDICTS_WITHOUT_QID = all_of(
     "calls predict without the query ids that it needs",
+    *("dict_unchanged", "dtype_object", "estimator_sparse_array"),
+    *("estimator_sparse_matrix", "estimators_dtypes", "estimators_pickle"),
+    *("f_contiguous_array_estimator", "fit_idempotent"),
+    *("methods_sample_order_invariance", "methods_subset_invariance"),
 )
+SECOND_FIT = {
+    "check_fit_score_takes_y": "gives partial_fit the queries of fit again: refused"
+}
+NO_FOLDS = {"check_fit2d_1sample": "one query makes no two folds"}
 #: where each row is a query
 NOTHING_VARIES = ("no feature is selected: each is constant",)
 ONE_QUERY = ("without qid", "p-values need at least two")
+ZERO_WEIGHTS = "check_all_zero_sample_weights_error"
+BOOSTER = NAN_IDS | ONLY_IDS
 LIGHTGBM = {
     "check_no_attributes_set_in_init": "LightGBM keeps **kwargs as attributes",
-    "check_all_zero_sample_weights_error": "LightGBM trains on weights of 0",
+    ZERO_WEIGHTS: "LightGBM trains on weights of 0",
     "check_complex_data": "y is refused first",
 }
-LIGHTGBM_OPTIONS = {
-    "qid": 0, "objective": "regression", "verbosity": -1, "n_jobs": 1
-}  # fmt: skip
-BOOSTERS = {
-    "check_estimators_pickle": "puts NaN into the column of ids",
-    "check_fit2d_1feature": "the only column holds query ids there",
-}
+LIGHTGBM_RANKER = QueryLGBMRanker(qid=0, objective="regression", verbosity=-1, n_jobs=1)
 XGBOOST = {
-    "check_all_zero_sample_weights_error": "the message says 0, not zero",
+    ZERO_WEIGHTS: "the message says 0, not zero",
     "check_sample_weights_not_overwritten": "gives rows of one query other weights",
 }
+XGBOOST_RANKER = QueryXGBRanker(
+    qid=0, objective="rank:pairwise", n_estimators=4, n_jobs=1
+)
 CATBOOST = {
-    "check_all_zero_sample_weights_error": "CatBoost's message says 0, not zero",
+    ZERO_WEIGHTS: "CatBoost's message says 0, not zero",
     "check_complex_data": "y is refused first",
     "check_fit2d_1sample": "CatBoost says that all features are constant",
 }
+CATBOOST_ROWS = all_of(
+    "CatBoost bins and samples rows, not weights",
+    *(f"sample_weight_equivalence_on_{x}_data" for x in ("dense", "sparse")),
+)
 CATBOOST_OPTIONS = {
     **{"qid": 0, "iterations": 4, "thread_count": 1},
     **{"verbose": False, "allow_writing_files": False},
@@ -104,106 +100,65 @@ CATBOOST_OPTIONS = {
 #: ids of the checks are those of other data, too
 SAME_IDS = ("qid holds ids that QueryCatBoostRanker was fitted on",)
 
+
+def coarse(model, level, **options):
+    fails = {**QID, **ONLY_IDS} if options else SCORED_WITHOUT_QID
+    return Checked(CoarseRanker(model, level, **options), fails)
+
+
+def linear(*weights, **options):
+    fails = QID if "qid" in options else SCORED_WITHOUT_QID
+    return Checked(LinearRanker(*weights, **options), fails)
+
+
 TABLE = {
     "selector": Checked(RankingFeatureSelector(), warns=ONE_QUERY),
     "selector, NaN last": Checked(
         RankingFeatureSelector(missing="last"), warns=ONE_QUERY
     ),
     "selector, qid=0": Checked(
-        RankingFeatureSelector(qid=0),
-        {
-            **QID,
-            **INFINITE,
-            "check_fit_score_takes_y": "gives partial_fit the queries of fit again, "
-            "which are refused",
-        },
-        warns=NOTHING_VARIES,
+        RankingFeatureSelector(qid=0), QID | SECOND_FIT, NOTHING_VARIES
     ),
     "fused selector": Checked(
         FusedRanker(n_features_to_select=1),
-        {**PREDICTS_WITHOUT_QID, **SCORED_WITHOUT_QID},
+        PREDICTS_WITHOUT_QID | SCORED_WITHOUT_QID,
         ONE_QUERY,
     ),
     "fused selector, qid=0": Checked(
         FusedRanker(n_features_to_select=1, missing="last", qid=0),
-        {
-            **QID,
-            **INFINITE,
-            "check_estimators_pickle": "puts NaN into the column of ids",
-        },
+        QID | NAN_IDS,
         NOTHING_VARIES,
     ),
     "fused selector, cv, qid=0": Checked(
         FusedRanker(n_features_to_select="cv", cv=2, qid=0),
-        {**QID, **INFINITE, "check_fit2d_1sample": "one query makes no two folds"},
+        QID | NO_FOLDS,
         NOTHING_VARIES,
     ),
-    "fused, qid=0": Checked(FusedRanker(qid=0), {**QID, **INFINITE}),
-    "linear, equal": Checked(LinearRanker("equal"), SCORED_WITHOUT_QID),
-    "linear, log1p": Checked(
-        LinearRanker("equal", transforms="log1p"), SCORED_WITHOUT_QID
-    ),
-    "linear, rank": Checked(
-        LinearRanker("equal", transforms="rank"), SCORED_WITHOUT_QID
-    ),
-    "linear, tuned": Checked(LinearRanker(qid=0, max_iter=2), {**QID, **INFINITE}),
-    "linear, held out": Checked(
-        LinearRanker(qid=0, max_iter=2, validation_fraction=0.5), {**QID, **INFINITE}
-    ),
-    "coarse, exact": Checked(
-        CoarseRanker(LinearRegression(), None), SCORED_WITHOUT_QID
-    ),
-    "coarse, float16": Checked(
-        CoarseRanker(Ridge(), "bits=float16"), SCORED_WITHOUT_QID
-    ),
-    "coarse, levels": Checked(
-        CoarseRanker(DecisionTreeRegressor(random_state=0), "levels=8"),
-        SCORED_WITHOUT_QID,
-    ),
-    "coarse, pipeline": Checked(
-        CoarseRanker(make_pipeline(StandardScaler(), Ridge()), "decimals=2"),
-        SCORED_WITHOUT_QID,
-    ),
-    "coarse, linear": Checked(
-        CoarseRanker(LinearRanker("equal"), "significant=3"), SCORED_WITHOUT_QID
-    ),
-    "coarse, qid=0": Checked(
-        CoarseRanker(LinearRegression(), "rho=1.5", qid=0),
-        {
-            **QID,
-            **INFINITE,
-            "check_fit2d_1feature": "the only column holds query ids there",
-        },
-    ),
+    "fused, qid=0": Checked(FusedRanker(qid=0), QID),
+    "linear, equal": linear("equal"),
+    "linear, log1p": linear("equal", transforms="log1p"),
+    "linear, rank": linear("equal", transforms="rank"),
+    "linear, tuned": linear(qid=0, max_iter=2),
+    "linear, held out": linear(qid=0, max_iter=2, validation_fraction=0.5),
+    "coarse, exact": coarse(LinearRegression(), None),
+    "coarse, float16": coarse(Ridge(), "bits=float16"),
+    "coarse, levels": coarse(DecisionTreeRegressor(random_state=0), "levels=8"),
+    "coarse, pipeline": coarse(make_pipeline(StandardScaler(), Ridge()), "decimals=2"),
+    "coarse, linear": coarse(LinearRanker("equal"), "significant=3"),
+    "coarse, qid=0": coarse(LinearRegression(), "rho=1.5", qid=0),
     "lightgbm, qid=0": Checked(
-        QueryLGBMRanker(**LIGHTGBM_OPTIONS),
-        {**QID, **BOOSTERS, **LIGHTGBM},
-        warns=("Converting data to scipy sparse",),
+        LIGHTGBM_RANKER,
+        DICT_IDS | BOOSTER | LIGHTGBM,
+        ("Converting data to scipy sparse",),
     ),
-    "xgboost, qid=0": Checked(
-        QueryXGBRanker(qid=0, objective="rank:pairwise", n_estimators=4, n_jobs=1),
-        {**BOOSTERS, **XGBOOST},
-    ),
+    "xgboost, qid=0": Checked(XGBOOST_RANKER, BOOSTER | XGBOOST),
     "catboost, qid=0": Checked(
-        QueryCatBoostRanker(**CATBOOST_OPTIONS),
-        {**QID, **BOOSTERS, **CATBOOST},
-        warns=SAME_IDS,
+        QueryCatBoostRanker(**CATBOOST_OPTIONS), DICT_IDS | BOOSTER | CATBOOST, SAME_IDS
     ),
     "catboost, RMSE": Checked(
         QueryCatBoostRanker(**CATBOOST_OPTIONS, loss_function="RMSE"),
-        {
-            **QID,
-            **BOOSTERS,
-            **CATBOOST,
-            **dict.fromkeys(
-                (
-                    "check_sample_weight_equivalence_on_dense_data",
-                    "check_sample_weight_equivalence_on_sparse_data",
-                ),
-                "CatBoost bins and samples rows, not weights",
-            ),
-        },
-        warns=(*SAME_IDS, "Regression loss"),
+        DICT_IDS | BOOSTER | CATBOOST | CATBOOST_ROWS,
+        (*SAME_IDS, "Regression loss"),
     ),
 }
 

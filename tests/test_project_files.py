@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 import tomllib
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
 GITHUB = ROOT / ".github"
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PROJECT = SETTINGS["project"]
 FILES = [*GITHUB.rglob("*.yml"), ROOT / ".pre-commit-config.yaml"]
 WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))
 
@@ -29,10 +33,10 @@ def commands(path: Path) -> str:
     return "\n".join(step["run"] for step in steps(path) if "run" in step)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
-def test_files_are_yaml(path):
-    assert isinstance(read(path), dict)
-    assert "\t" not in path.read_text()
+def test_files_are_yaml():
+    for path in FILES:
+        assert isinstance(read(path), dict), path
+        assert "\t" not in path.read_text(), path
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
@@ -93,3 +97,19 @@ def test_links_of_the_project_are_of_one_home():
     others = {name: url for name, url in PROJECT["urls"].items() if name != "Source"}
     assert others.pop("Documentation").startswith("https://")
     assert all(url.startswith(home) for url in others.values())
+
+
+def test_the_lowest_versions_are_those_stated():
+    """`.ci/run` tests the lowest versions: they are written once."""
+    extras = chain.from_iterable(PROJECT["optional-dependencies"].values())
+    built_by = SETTINGS["build-system"]["requires"]
+    lowest = set()
+    for requirement in map(Requirement, [*PROJECT["dependencies"], *extras, *built_by]):
+        if requirement.name == PROJECT["name"]:  # an extra within an extra
+            continue
+        (bound,) = requirement.specifier
+        assert bound.operator == ">="
+        lowest.add(f"{canonicalize_name(requirement.name)}=={bound.version}")
+    held, _, _ = (ROOT / ".ci" / "lowest.txt").read_text().partition("\n\n")
+    lines = [line for line in held.splitlines() if not line.startswith("#")]
+    assert lines == sorted(lowest, key=lambda line: line.partition("==")[0])

@@ -65,6 +65,7 @@ def test_words_that_meant_several_things_are_gone():
 
 @pytest.mark.parametrize(("owner", "call"), CALLS, ids=[name for name, _ in CALLS])
 def test_labels_come_first_then_scores_and_options_by_name(owner, call):
+    assert not {"measure", "measures"} <= set(inspect.signature(call).parameters)
     taken_here = parameters(call)
     names = [parameter.name for parameter in taken_here]
     for first, second in (("y_true", "y_score"), ("X", "y")):
@@ -75,9 +76,3 @@ def test_labels_come_first_then_scores_and_options_by_name(owner, call):
         given = [p for p in options if p.default is not p.empty]
         assert all(p.kind is p.KEYWORD_ONLY for p in given), names
         assert names.index("qid") == min(map(names.index, (p.name for p in given)))
-
-
-@pytest.mark.parametrize(("owner", "call"), CALLS, ids=[name for name, _ in CALLS])
-def test_a_measure_or_several(owner, call):
-    names = set(inspect.signature(call).parameters)
-    assert not {"measure", "measures"} <= names

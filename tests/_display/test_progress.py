@@ -22,47 +22,40 @@ from tieaware_sklearn import (
 from tieaware_sklearn._display.progress import show_progress, shows_progress
 from tieaware_sklearn.datasets import iter_batches
 
+Y, ONE, X = [0, 1], [1, 2], [[1], [2]]
+TWO, QID = {"a": [1, 2], "b": [2, 1]}, {"qid": [0, 1]}
+SELECTOR, LINEAR = RankingFeatureSelector, LinearRanker
+#: what is called with a progress that is none
 TAKE_PROGRESS = {
-    "FusedRanker": lambda wanted: FusedRanker(
-        n_features_to_select=1, progress=wanted
-    ).fit([[1], [2]], [0, 1], qid=[0, 0]),
-    "LinearRanker": lambda wanted: LinearRanker(progress=wanted).fit(
-        [[1], [2]], [0, 1], qid=[0, 1]
+    "FusedRanker": lambda p: FusedRanker(n_features_to_select=1, progress=p).fit(
+        X, Y, qid=[0, 0]
     ),
-    "RankingFeatureSelector": lambda wanted: RankingFeatureSelector(
-        progress=wanted
-    ).fit([[1], [2]], [0, 1], qid=[0, 0]),
-    "iter_batches": lambda wanted: iter_batches("no such file", progress=wanted),
-    "official_vs_exact": lambda wanted: official_vs_exact(
-        [0, 1], {"a": [1, 2], "b": [2, 1]}, ["x", "y"], qid=[0, 1], progress=wanted
+    "LinearRanker": lambda p: LINEAR(progress=p).fit(X, Y, **QID),
+    "RankingFeatureSelector": lambda p: SELECTOR(progress=p).fit(X, Y, qid=[0, 0]),
+    "iter_batches": lambda p: iter_batches("no such file", progress=p),
+    "official_vs_exact": lambda p: official_vs_exact(
+        Y, TWO, [*"xy"], **QID, progress=p
     ),
-    "precision_study": lambda wanted: precision_study([0, 1], [1, 2], progress=wanted),
-    "pvalues_over_orders": lambda wanted: pvalues_over_orders(
-        [0, 1], {"a": [1, 2], "b": [2, 1]}, qid=[0, 1], progress=wanted
+    "precision_study": lambda p: precision_study(Y, ONE, progress=p),
+    "pvalues_over_orders": lambda p: pvalues_over_orders(Y, TWO, **QID, progress=p),
+    "query_permutation_importance": lambda p: query_permutation_importance(
+        LINEAR("equal").fit(X), X, Y, progress=p
     ),
-    "query_permutation_importance": lambda wanted: query_permutation_importance(
-        LinearRanker("equal").fit([[1], [2]]), [[1], [2]], [0, 1], progress=wanted
+    "selection_curve": lambda p: selection_curve(
+        SELECTOR(), LINEAR(), X, Y, **QID, progress=p
     ),
-    "selection_curve": lambda wanted: selection_curve(
-        RankingFeatureSelector(),
-        LinearRanker(),
-        [[1], [2]],
-        [0, 1],
-        qid=[0, 1],
-        progress=wanted,
+    "selection_stability": lambda p: selection_stability(
+        SELECTOR(), X, Y, **QID, progress=p
     ),
-    "selection_stability": lambda wanted: selection_stability(
-        RankingFeatureSelector(), [[1], [2]], [0, 1], qid=[0, 1], progress=wanted
-    ),
-    "sampled": lambda wanted: sampled([0, 1], [1, 2], "rr", progress=wanted),
+    "sampled": lambda p: sampled(Y, ONE, "rr", progress=p),
 }
 
 
-@pytest.mark.parametrize("wanted", ["x", 1, None, [True]], ids=repr)
 @pytest.mark.parametrize("name", TAKE_PROGRESS)
-def test_only_true_and_false_say_whether_a_bar_is_wanted(name, wanted):
-    with pytest.raises(ValueError, match="progress must be True or False, got"):
-        TAKE_PROGRESS[name](wanted)
+def test_only_true_and_false_say_whether_a_bar_is_wanted(name):
+    for wanted in ("x", 1, None, [True]):
+        with pytest.raises(ValueError, match="progress must be True or False, got"):
+            TAKE_PROGRESS[name](wanted)
 
 
 def test_all_that_take_progress_are_tried():

@@ -9,25 +9,13 @@ import time
 from tests.fuzz.runner import Done, run_for
 
 
-class Line:
-    """One line of progress, twice a second, and none where nobody looks."""
-
-    def __init__(self) -> None:
-        self.last = 0.0
-
-    def __call__(self, done: Done, seconds: float) -> None:
-        if not sys.stderr.isatty() or time.monotonic() - self.last < 0.5:
-            return
-        self.last = time.monotonic()
-        rate = done.enumerated / seconds * 60
-        print(
-            f"\r{seconds:6.0f} s  {done.cases.total():,} cases  "
-            f"{done.comparisons.total():,} compared  "
-            f"{rate:,.0f} enumerated a minute ",
-            end="",
-            file=sys.stderr,
-            flush=True,
-        )
+def show_progress(done: Done, seconds: float) -> None:
+    """One line, written anew, and none where nobody looks."""
+    if sys.stderr.isatty():
+        counted = f"{done.cases.total():,} cases  {done.comparisons.total():,} compared"
+        rate = f"{done.enumerated / seconds * 60:,.0f} enumerated a minute "
+        sys.stderr.write(f"\r{seconds:6.0f} s  {counted}  {rate}")
+        sys.stderr.flush()
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -41,7 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error("--minutes and --jobs must be above 0")
     seed = time.time_ns() % 10**9 if given.seed is None else given.seed
     start = time.perf_counter()
-    done = run_for(60 * given.minutes, seed, given.jobs, Line())
+    done = run_for(60 * given.minutes, seed, given.jobs, show_progress)
     minutes = (time.perf_counter() - start) / 60
     print(f"\nseed {seed}, {minutes:.1f} minutes, {given.jobs} jobs", end=": ")
     busy = max(done.seconds.total() / 60, 1e-9)

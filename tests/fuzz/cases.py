@@ -22,30 +22,21 @@ class Mismatch(AssertionError):
 
 @dataclass(frozen=True, repr=False)
 class Case:
-    """Rows of queries, and what is asked of them.
+    """Rows of queries, and what is asked of them."""
 
-    Attributes
-    ----------
-    labels, scores, qid : list
-        Python numbers and ids, one per row. A NaN label is unjudged.
-    weight : list, optional
-        Weight of the query of each row.
-    scores_as, labels_as, qid_as : str
-        A dtype, or what else `handed` knows.
-    measures : tuple of int
-        Places in `tests.instances.MEASURES`.
-    options : dict
-        Options of the call.
-    """
-
+    #: Python numbers and ids, one per row; a NaN label is unjudged
     labels: list[Any]
     scores: list[Any]
     qid: list[Any]
+    #: of the query of each row
     weight: list[float] | None = None
+    #: a dtype, or what else `handed` knows
     scores_as: str = "list"
     labels_as: str = "list"
     qid_as: str = "list"
+    #: places in `tests.instances.MEASURES`
     measures: tuple[int, ...] = ()
+    #: of the call
     options: dict[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
@@ -178,9 +169,7 @@ def _long(value: Any) -> np.longdouble:
 
 def exact(value: Any) -> Any:
     """A score of any type as a fraction, or -inf."""
-    if isinstance(value, (bool, np.bool_)):
-        return int(value)
-    if isinstance(value, np.integer):
+    if isinstance(value, (bool, np.bool_, np.integer)):
         return int(value)
     if value == -math.inf:
         return -math.inf

@@ -26,17 +26,11 @@ MOST_FOR_CHANCE = 5
 
 
 class Tally:
-    """Comparisons of one case, made and counted.
-
-    Attributes
-    ----------
-    cases : int
-        Measures, or metrics of a tool, under which the query set was looked at.
-    comparisons : int
-    """
+    """Comparisons of one case, made and counted."""
 
     def __init__(self, case: Case) -> None:
         self.case = case
+        # measures, or metrics of a tool, under which the query set was looked at
         self.cases = len(case.measures)
         self.comparisons = 0
 
@@ -127,31 +121,26 @@ def _compare(
     case, measure = tally.case, MEASURES[number]
     call = {"measures": [measure], **case.options}
     if wanted is UNDEFINED:
-        instead = as_float(
-            reference.fill(measure, case.options.get("zero_relevance", 0.0))
-        )
+        zero_relevance = case.options.get("zero_relevance", 0.0)
+        instead = as_float(reference.fill(measure, zero_relevance))
         for name, value in values.items():
-            nothing = math.nan if instead != instead else 0.0
-            expected = nothing if name == "std" else instead
+            expected = 0 * instead if name == "std" else instead
             tally.same(value, expected, f"{name} of {where}", "evaluate", **call)
         return
-    plain = {name: float(getattr(wanted, name)) for name in ("expected", "best")}
-    plain["worst"] = float(wanted.worst)
+    plain = {n: float(getattr(wanted, n)) for n in ("expected", "best", "worst")}
     if len(query.labels) <= MOST_FOR_CHANCE:
         tied = wanted_of(number, query.tied)
         plain |= {"chance": float(tied.expected), "ideal": float(tied.best)}
     for name, expected in plain.items():
         what = f"{name} of {IDS[number]}, {where}"
         tally.same(values[name], expected, what, "evaluate", **call)
-    std, what = values["std"], f"std of {IDS[number]}, {where}"
+    found, expected = values["std"], math.sqrt(wanted.variance)
+    near = 1e-13 * max(abs(plain["best"]), abs(plain["worst"]))
     if INSTANCES[number].sampled:
+        found, expected = found**2, float(wanted.variance)
         near = reference.sampled_tolerance(wanted)
-        variance = float(wanted.variance)
-        tally.same(std**2, variance, what, "evaluate", tolerance=near, **call)
-    else:
-        near = 1e-13 * max(abs(plain["best"]), abs(plain["worst"]))
-        expected = math.sqrt(wanted.variance)
-        tally.same(std, expected, what, "evaluate", tolerance=near, **call)
+    what = f"std of {IDS[number]}, {where}"
+    tally.same(found, expected, what, "evaluate", tolerance=near, **call)
 
 
 def _check_row_order(tally: Tally, report: Any, options: dict[str, Any]) -> None:
@@ -192,8 +181,7 @@ def check_averages(case: Case) -> Tally:
     queries = reference.queries(case)
     weight = None
     if case.weight is not None:
-        rows = case.queries.values()
-        weight = [Fraction(case.weight[of_query[0]]) for of_query in rows]
+        weight = [Fraction(case.weight[rows[0]]) for rows in case.queries.values()]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         for number in case.measures:
@@ -206,15 +194,12 @@ def _values(
     number: int, queries: list[Query], ties: str, zero_relevance: Any
 ) -> list[Fraction | None]:
     """Per query, the undefined ones filled."""
-    instance = INSTANCES[number]
+    measure, plain = MEASURES[number], INSTANCES[number].plain
     if ties == "input":
-        found = [
-            reference.in_input_order(instance, query.of(instance.measure))
-            for query in queries
-        ]
+        found = [plain(*query.of(measure).input_order()) for query in queries]
     else:
-        found = [wanted_of(number, query).by_ties(ties) for query in queries]
-    instead = reference.fill(instance.measure, zero_relevance)
+        found = [getattr(wanted_of(number, query), ties) for query in queries]
+    instead = reference.fill(measure, zero_relevance)
     return [instead if value is None else value for value in found]
 
 
@@ -238,10 +223,8 @@ def _check_scores(
         call = {"measure": measure, "ties": ties, **case.options}
         each = ranking_score(**case.arrays, **call, average=None)
         for q, (found, value) in enumerate(zip(each, values, strict=True)):
-            what = f"query {q}"
-            tally.same(
-                found, as_float(value), what, "ranking_score", **call, average=None
-            )
+            said = f"query {q}", "ranking_score"
+            tally.same(found, as_float(value), *said, **call, average=None)
         for average, value in wanted.items():
             call["average"] = average
             found = ranking_score(**case.arrays, **call)
@@ -268,9 +251,8 @@ def _check_summaries(
             what = f"{name} of summary({average!r})"
             tally.same(found, wanted, what, "evaluate", **call)
     if not INSTANCES[number].sampled:
-        filled = reference.fill(measure, zero_relevance) is not None
         variances = [wanted_of(number, query).variance for query in queries]
-        if filled:
+        if reference.fill(measure, zero_relevance) is not None:
             variances = [v or Fraction(0) for v in variances]
         wanted = reference.tie_std(variances, weight)
         found = report.summary().tie_std[0]

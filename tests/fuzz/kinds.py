@@ -14,23 +14,13 @@ from tests.fuzz.enumerated import Tally
 
 
 class Kind(NamedTuple):
-    """Cases of one kind.
-
-    Attributes
-    ----------
-    draw : callable
-        A case from a random generator.
-    check : callable
-        Raises where the library is wrong, or tells what was compared.
-    share : float
-        Of the time.
-    enumerated : bool
-        Whether all orders of ties are gone through: each measure is a case.
-    """
+    """How cases are drawn and checked, and what share of the time they have."""
 
     draw: Callable[[Random], Case]
+    #: raises where the library is wrong, or tells what was compared
     check: Callable[[Case], Tally]
     share: float
+    #: whether all orders of ties are gone through: each measure is a case
     enumerated: bool = True
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from tests import naive
 from tests.fuzz.cases import Case, places
-from tests.instances import INSTANCES, Instance
+from tests.instances import INSTANCES
 from tieaware_sklearn import Measure
 from tieaware_sklearn.measures import (
     Fallout,
@@ -57,23 +57,16 @@ class Query(NamedTuple):
         """Labels as ranked, ties by row, and those that were not retrieved."""
         rows = sorted(range(len(self.scores)), key=lambda row: -self.scores[row])
         there = [self.labels[row] for row in rows if self.scores[row] != -math.inf]
-        missing = [
-            label
-            for label, score in zip(self.labels, self.scores, strict=True)
-            if score == -math.inf
-        ]
-        return there, missing
+        # the sort is stable: those come last, by row
+        return there, [self.labels[row] for row in rows[len(there) :]]
 
     @property
     def n_orders(self) -> int:
         """Distinct orders of labels that the scores allow."""
         count = 1
         for score in set(self.scores) - {-math.inf}:
-            group = [
-                label
-                for label, s in zip(self.labels, self.scores, strict=True)
-                if s == score
-            ]
+            pairs = zip(self.labels, self.scores, strict=True)
+            group = [label for label, s in pairs if s == score]
             count *= math.factorial(len(group))
             for label in set(group):
                 count //= math.factorial(group.count(label))
@@ -108,9 +101,6 @@ class Wanted(NamedTuple):
     fourth: Fraction = Fraction(0)
     furthest: Fraction = Fraction(0)
 
-    def by_ties(self, ties: str) -> Fraction | None:
-        return getattr(self, ties)
-
 
 UNDEFINED = Wanted(None, None, None, None)
 
@@ -131,11 +121,6 @@ def wanted(number: int, query: Query) -> Wanted:
     away = {abs(value - found.expected): chance for value, chance in chances.items()}
     fourth = sum((p * far**4 for far, p in away.items()), Fraction(0))
     return Wanted(*found, fourth, max(away))
-
-
-def in_input_order(instance: Instance, query: Query) -> Fraction | None:
-    """The plain measure, ties by row."""
-    return instance.plain(*query.input_order())
 
 
 def denominator(measure: Measure, query: Query) -> Fraction:
@@ -176,12 +161,8 @@ def macro(values: list[Fraction], weight: list[Fraction]) -> float:
 
 
 def geometric(values: list[Fraction], weight: list[Fraction]) -> float:
-    total = sum(weight)
-    if not total:
-        return math.nan
     logs = [Fraction(math.log(max(value, FLOOR))) for value in values]
-    pairs = zip(logs, weight, strict=True)
-    return math.exp(sum(log * w for log, w in pairs) / total)
+    return math.exp(macro(logs, weight))
 
 
 def median(values: list[Fraction], weight: list[Fraction]) -> float:

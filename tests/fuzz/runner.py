@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
+from itertools import chain
 from multiprocessing import get_context
 from typing import Any
 
@@ -22,23 +23,16 @@ CHUNK_SECONDS = 0.5
 
 @dataclass
 class Done:
-    """What was checked, by kind.
+    """What was checked, by kind."""
 
-    Attributes
-    ----------
-    sets, cases, comparisons : Counter
-        Query sets, pairs of a query set and a measure or a metric of a tool,
-        and comparisons.
-    seconds : Counter
-        Of processor time.
-    failure : str, optional
-        A report of the first case that failed.
-    """
-
+    #: query sets
     sets: Counter[str] = field(default_factory=Counter)
+    #: pairs of a query set and a measure, or a metric of a tool
     cases: Counter[str] = field(default_factory=Counter)
     comparisons: Counter[str] = field(default_factory=Counter)
+    #: of processor time
     seconds: Counter[str] = field(default_factory=Counter)
+    #: a report of the first case that failed
     failure: str | None = None
 
     def add(self, other: Done) -> None:
@@ -53,12 +47,10 @@ class Done:
 
     def __str__(self) -> str:
         lines = [f"{'kind':13} {'query sets':>10} {'cases':>10} {'compared':>12}"]
-        for name in self.sets:
-            numbers = (self.sets[name], self.cases[name], self.comparisons[name])
-            lines.append("{:13} {:10,} {:10,} {:12,}".format(name, *numbers))
-        total = [counter.total() for counter in (self.sets, self.cases)]
-        total.append(self.comparisons.total())
-        lines.append("{:13} {:10,} {:10,} {:12,}".format("all", *total))
+        counters = self.sets, self.cases, self.comparisons
+        rows = [(name, *(one[name] for one in counters)) for name in self.sets]
+        for row in [*rows, ("all", *(one.total() for one in counters))]:
+            lines.append("{:13} {:10,} {:10,} {:12,}".format(*row))
         return "\n".join(lines)
 
 
@@ -83,15 +75,9 @@ def report(kind: str, seed: int, number: int, case: Case, error: Exception) -> s
     """A failure, as small as it can be made, and how to see it again."""
     small = shrink(case, KINDS[kind].check, error)
     last = failure_of(small, KINDS[kind].check) or error
-    return "\n".join(
-        [
-            f"seed {seed}, {kind!r}, number {number}: {type(last).__name__}: {last}",
-            "",
-            "# the same, to be pasted into Python at the root of the project",
-            HEADER,
-            f"KINDS[{kind!r}].check({small!r})",
-        ]
-    )
+    said = f"seed {seed}, {kind!r}, number {number}: {type(last).__name__}: {last}"
+    again = "# the same, to be pasted into Python at the root of the project"
+    return f"{said}\n\n{again}\n{HEADER}\nKINDS[{kind!r}].check({small!r})"
 
 
 def failure_of(case: Case, check: Callable[[Case], Any]) -> Exception | None:
@@ -109,24 +95,19 @@ def _sort_of(error: Exception | None) -> tuple[Any, str]:
 
 def shrink(case: Case, check: Callable[[Case], Any], error: Exception) -> Case:
     """The case without all that the failure does not need, greedily."""
-    wanted, steps = _sort_of(error), MOST_STEPS
-    progress = True
-    while progress and steps:
-        progress = False
-        for smaller in _smaller(case):
-            steps -= 1
-            if _sort_of(failure_of(smaller, check)) == wanted:
-                case, progress = smaller, True
-                break
-            if not steps:
-                break
+    wanted, smaller = _sort_of(error), _smaller(case)
+    for _ in range(MOST_STEPS):
+        step = next(smaller, None)
+        if step is None:
+            break
+        if _sort_of(failure_of(step, check)) == wanted:
+            case, smaller = step, _smaller(step)
     return case
 
 
 def _smaller(case: Case) -> Iterator[Case]:
     """Cases a step smaller or plainer, the largest steps first."""
-    yield from _fewer(case)
-    yield from _plainer(case)
+    return chain(_fewer(case), _plainer(case))
 
 
 def _fewer(case: Case) -> Iterator[Case]:

@@ -35,10 +35,10 @@ def test_every_kind_is_in_the_short_run():
     assert set(KINDS) <= set(SHORT)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_case_is_the_same_whenever_it_is_drawn(kind):
-    assert repr(drawn(kind, 3, 14)) == repr(drawn(kind, 3, 14))
-    assert repr(drawn(kind, 3, 14)) != repr(drawn(kind, 3, 15))
+def test_a_case_is_the_same_whenever_it_is_drawn():
+    for kind in KINDS:
+        assert repr(drawn(kind, 3, 14)) == repr(drawn(kind, 3, 14))
+        assert repr(drawn(kind, 3, 14)) != repr(drawn(kind, 3, 15))
 
 
 @pytest.fixture

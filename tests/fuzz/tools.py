@@ -20,26 +20,14 @@ from tieaware_sklearn import ranking_score
 
 
 class Theirs(NamedTuple):
-    """A value of the tool, and how it is asked for here.
-
-    Attributes
-    ----------
-    name : str
-        What the tool calls it.
-    measure : str
-    ties : str
-    values : float or list of float
-        The average over queries, or one value per query.
-    refusable : bool
-        Whether an error is an answer, too.
-    average : str
-        Which average it is.
-    """
+    """A value of the tool, which has a name for it, and how it is asked for here."""
 
     name: str
     measure: str
     ties: str
+    #: the average over queries, or one value per query
     values: float | list[float]
+    #: whether an error is an answer, too
     refusable: bool = False
     average: str = "macro"
 
@@ -226,14 +214,14 @@ def trec_eval(columns: Columns) -> Iterator[Theirs]:
     supported = pytrec_eval.supported_measures
     each = pytrec_eval.RelevanceEvaluator(qrels, supported).evaluate(runs)
 
-    def values(name: str) -> list[float]:
+    def values(name: str, each: dict[str, Any] = each) -> list[float]:
         return [each[topic][name] for topic in qrels]
 
     for name, measure in TREC_EVAL.items():
         yield Theirs(name, measure, "input", values(name))
     exponential = pytrec_eval.RelevanceEvaluator(gains, {"ndcg"}).evaluate(runs)
-    found = [exponential[topic]["ndcg"] for topic in qrels]
-    yield _explicit("ndcg of 2 ** y - 1", "ndcg(gain=exponential)", "input", found)
+    name, found = "ndcg of 2 ** y - 1", values("ndcg", exponential)
+    yield _explicit(name, "ndcg(gain=exponential)", "input", found)
     logs = values("gm_map")
     mean = math.exp(math.fsum(logs) / len(logs))
     yield Theirs("gm_map", "ap", "input", mean, average="geometric")
@@ -252,11 +240,8 @@ def drawn_for_trec_eval(rng: Random) -> Case:
                 labels[row] = math.nan
             if row != retrieved and rng.random() < 0.2:
                 scores[row] = -math.inf
-    kept = [
-        row
-        for row in range(len(labels))
-        if labels[row] == labels[row] or scores[row] != -math.inf
-    ]
+    columns = zip(labels, scores, strict=True)
+    kept = [row for row, (y, s) in enumerate(columns) if y == y or s != -math.inf]
     return dataclasses.replace(case, labels=labels, scores=scores).rows(kept)
 
 
@@ -284,15 +269,9 @@ def checker(
                 tally.comparisons += 1
                 continue
             pairs = zip(np.atleast_1d(ours), np.atleast_1d(theirs.values), strict=True)
-            what = f"{convention}'s {theirs.name}"
+            what = f"{convention}'s {theirs.name}", "ranking_score"
             for found, wanted in pairs:
-                tally.same(
-                    *map(float, (found, wanted)),
-                    what,
-                    "ranking_score",
-                    tolerance=tolerance,
-                    **call,
-                )
+                tally.same(found, float(wanted), *what, tolerance=tolerance, **call)
         return tally
 
     return check

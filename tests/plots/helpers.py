@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 import matplotlib
+import numpy as np
 from sklearn.tree import DecisionTreeRegressor
 
 from tieaware_sklearn import (
@@ -142,3 +143,13 @@ def segments(axis):
         c for c in axis.collections if c.get_label() == "worst to best order of ties"
     ]
     return [segment[:, 0].tolist() for segment in bars.get_segments()]
+
+
+def legend(display):
+    return [text.get_text() for text in display.figure_.legends[0].get_texts()]
+
+
+def line(axis, label):
+    """Where the points of a line stand."""
+    (found,) = [one for one in axis.lines if one.get_label() == label]
+    return np.asarray(found.get_xdata()).tolist()

@@ -1,0 +1,306 @@
+"""What the rankers of the three libraries promise alike."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import pickle
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+import sklearn
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import cross_val_score
+
+from tests.boosters.helpers import BOOSTERS, rows_of
+from tieaware_sklearn import QueryKFold, make_ranking_scorer, ranking_score
+from tieaware_sklearn.datasets import make_web_search
+from tieaware_sklearn.measures import NDCG
+
+STOPPING = {"early_stopping_rounds": 5, "n_estimators": 60, "learning_rate": 0.5}
+
+
+@pytest.mark.parametrize("objective", [0, 1])
+def test_sorted_rows_give_the_model_of_the_library(booster, web, objective):
+    options = {**booster.objectives[objective], **booster.sample, "random_state": 3}
+    weight = web.qid % 3 + 0.7
+    theirs = booster.own(web, weight, **options)
+    names = np.array([f"q{-q % 7}{q}" for q in web.qid])  # in another order
+    ours = booster.ranker(row_order="input", **options)
+    ours.fit(web.data, web.target, qid=names, sample_weight=weight)
+    assert booster.bits(ours) == booster.bits(theirs)
+    assert np.array_equal(ours.predict(web.data), theirs.predict(web.data))
+
+
+@pytest.mark.filterwarnings("ignore:Converting data to scipy sparse")
+@pytest.mark.parametrize("kind", [np.asarray, pd.DataFrame, sp.csr_array])
+def test_no_order_of_rows_moves_a_bit(booster, web, valid, kind):
+    """All that has rows goes along: in training, in stopping and in logs."""
+    rng = np.random.default_rng(0)
+    n, m = len(web.qid), len(valid.qid)
+    weight, valid_weight = web.qid % 3 + 1.0, valid.qid % 3 + 1.0
+    start, valid_start = rng.normal(size=n), rng.normal(size=m)
+
+    def fit(rows, valid_rows):
+        given = {
+            "X": kind(web.data[rows]),
+            "y": web.target[rows],
+            "qid": [f"q{q:03}" for q in web.qid[rows]],
+            "sample_weight": weight[rows],
+            "init_score": start[rows],
+            "eval_X": (kind(valid.data[valid_rows]), kind(web.data)),
+            "eval_y": (valid.target[valid_rows], web.target),
+            "eval_qid": (valid.qid[valid_rows], web.qid),
+            "eval_names": ["held out", "seen"],
+            "eval_sample_weight": [valid_weight[valid_rows]],
+            "eval_init_score": (valid_start[valid_rows], start),
+        }
+        return booster.fit(given, ["ap", "fallout@5"], n_estimators=6, **booster.sample)
+
+    plain = fit(np.arange(n), np.arange(m))
+    mixed = fit(rng.permutation(n), rng.permutation(m))
+    assert booster.bits(plain) == booster.bits(mixed)
+    assert plain.evals_result_ == mixed.evals_result_
+    tree = len(plain.evals_result_["held out"]["AP"]) - 1
+    if booster.library == "catboost":
+        tree = plain.best_iteration_
+    scores = booster.started(plain, kind(valid.data), valid_start)
+    assert plain.evals_result_["held out"]["AP"][tree] == pytest.approx(
+        ranking_score(
+            valid.target,
+            scores,
+            qid=valid.qid,
+            measure="ap",
+            query_weight=valid_weight,
+        ),
+        abs=1e-9,
+    )
+
+
+@pytest.mark.parametrize("first", ["ndcg@10", "fallout@3"])
+def test_early_stopping_is_exact(booster, web, valid, first):
+    other = make_web_search(n_queries=10, n_documents=15, random_state=2)
+    sets = {"other": other, "held out: a-b": valid, "training": web}
+    if not booster.last_set_stops:
+        del sets["other"]
+    given = rows_of(web, *sets.values()) | {"eval_names": list(sets)}
+    model = booster.fit(given, [first, "rr", NDCG(5)], **STOPPING)
+    results = model.evals_result_
+    assert set(results) == set(sets)
+    names = [{"ndcg@10": "NDCG@10", "fallout@3": "Fallout@3"}[first], "RR", "NDCG@5"]
+    found = results["held out: a-b"]
+    assert list(found)[:3] == names
+    decides = found[names[0]]
+    best = (max if first == "ndcg@10" else min)(decides)
+    tree = decides.index(best)
+    # the first measure, on the last set that is not the training data
+    assert booster.best(model, "held out: a-b", names[0]) == (tree, best)
+    assert len(decides) == tree + 6 < 60
+    for name, data in sets.items():
+        for trees in (1, tree + 1):
+            scores = booster.first_trees(model, data.data, trees)
+            for measure in names:
+                assert results[name][measure][trees - 1] == ranking_score(
+                    data.target, scores, qid=data.qid, measure=measure
+                )
+    scores = model.predict(valid.data)
+    assert best == ranking_score(valid.target, scores, qid=valid.qid, measure=first)
+
+
+@pytest.mark.parametrize("zero", [0.0, 1.0, "skip", "raise"])
+def test_queries_without_relevant_documents(booster, web, valid, zero):
+    target = np.where(valid.qid == valid.qid[0], 0, valid.target)
+    given = {**rows_of(web, valid), "eval_y": (target,)}
+    if zero == "raise":
+        with pytest.raises(Exception, match="AP is undefined for query"):
+            booster.fit(given, "ap", zero)
+        return
+    model = booster.fit(given, "ap", zero)
+    values = model.evals_result_["valid_0"]["AP"]
+    scores = booster.first_trees(model, valid.data, 1)
+    assert values[0] == ranking_score(
+        target, scores, qid=valid.qid, measure="ap", zero_relevance=zero
+    )
+
+
+def test_training_data_alone_keep_all_trees(booster, web):
+    """They are known as such, and stop nothing."""
+    own = rows_of(web) | {f"eval_{name}": v for name, v in rows_of(web).items()}
+    model = booster.fit(own)
+    assert booster.n_trees(model) == 4
+    assert list(model.evals_result_) == ["training"]
+    assert model.evals_result_["training"]["NDCG@10"][-1] == ranking_score(
+        web.target, model.predict(web.data), qid=web.qid
+    )
+
+
+@pytest.mark.filterwarnings("ignore:.*is deprecated:UserWarning")  # XGBoost 3.4
+def test_a_column_of_ids_and_one_of_categories(booster, web, valid):
+    frame = pd.DataFrame(web.data, columns=web.feature_names)
+    frame.insert(3, "qid", [f"q{q}" for q in web.qid])
+    kinds = np.array(["a", "b", "c"])[(web.target + web.qid).astype(int) % 3]
+    frame["kind"] = pd.Categorical(kinds)
+    without = frame.drop(columns="qid")
+    options = {
+        "lightgbm": {},
+        "xgboost": {"enable_categorical": True},
+        "catboost": {"cat_features": ["kind"]},
+    }[booster.library]
+    model = booster.ranker(qid="qid", **options)
+    model.fit(frame, web.target, eval_X=(frame[:150],), eval_y=(web.target[:150],))
+    seen = ranking_score(
+        web.target[:150], model.predict(frame[:150]), qid=web.qid[:150]
+    )
+    assert seen in model.evals_result_["valid_0"]["NDCG@10"]
+    model.fit(frame, web.target)
+    routed = booster.ranker(**options)
+    routed.fit(without, web.target, qid=frame["qid"])
+    expected = routed.predict(without)
+    for X in (frame, without):
+        assert np.array_equal(model.predict(X), expected)
+    rows = np.random.default_rng(0).permutation(len(frame))
+    again = clone(model).fit(frame.iloc[rows], web.target[rows])
+    assert np.array_equal(again.predict(frame), expected)
+    assert model.n_features_in_ == 14
+    assert model.feature_names_in_.tolist() == list(frame)
+    assert np.flatnonzero(np.isnan(model.feature_importances_)).tolist() == [3]
+    # X of which the ids are left out, whose ids are given
+    ids = [f"v{q}" for q in valid.qid]
+    plain = booster.ranker(qid="qid").fit(frame.drop(columns="kind"), web.target)
+    held_out = pd.DataFrame(valid.data, columns=web.feature_names)
+    score = ranking_score(valid.target, plain.predict(held_out), qid=ids)
+    assert plain.score(held_out, valid.target, qid=ids) == score
+    held_out.insert(3, "qid", ids)
+    assert plain.score(held_out, valid.target) == score
+    array = booster.ranker(qid=3).fit(frame.to_numpy()[:, :4], web.target)
+    assert array.n_features_in_ == 4
+    assert not hasattr(array, "feature_names_in_")
+
+
+def test_copies_parameters_and_another_fit(booster, web, valid):
+    model = booster.ranker(**STOPPING, random_state=1)
+    with pytest.raises(NotFittedError):
+        model.predict(web.data)
+    assert clone(model).get_params() == model.get_params()
+    assert {"qid", "row_order", *booster.Theirs().get_params()} <= set(
+        booster.Ranker().get_params()
+    )
+    model.fit(**rows_of(web, valid))
+    scores = model.predict(valid.data)
+    best = booster.best(model, "valid_0", "NDCG@10")
+    for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        assert np.array_equal(other.predict(valid.data), scores)
+        assert other.evals_result_ == model.evals_result_
+        assert booster.best(other, "valid_0", "NDCG@10") == best
+        kept = [pickle.dumps(one._fitted_queries_) for one in (other, model)]
+        assert kept[0] == kept[1]
+    few = {"catboost": "iterations"}.get(booster.library, "n_estimators")
+    model.set_params(**{few: 2, "early_stopping_rounds": None})
+    again = model.fit(**rows_of(web))
+    assert booster.n_trees(again) == 2
+    assert again.evals_result_ == {}
+    again.fit(**rows_of(web), init_model=booster.inner(again))
+    assert booster.n_trees(again) == 4
+
+
+def test_the_seed_draws_another_order(booster, web):
+    a, b = (booster.ranker(random_state=s).fit(**rows_of(web)) for s in (0, 1))
+    assert not np.array_equal(a.predict(web.data), b.predict(web.data))
+
+
+def test_routing_and_columns_give_the_same_folds(booster, web):
+    options = {"scoring": make_ranking_scorer("ndcg@10"), "cv": QueryKFold(3)}
+    with sklearn.config_context(enable_metadata_routing=True):
+        on = cross_val_score(
+            booster.ranker(), web.data, web.target, **options, params={"qid": web.qid}
+        )
+    X = np.column_stack([web.data, web.qid])
+    off = cross_val_score(
+        booster.ranker(qid=-1), X, web.target, cv=QueryKFold(3, qid=-1)
+    )
+    assert np.array_equal(on, off)
+
+
+X3, Y3, Q3 = np.arange(9.0).reshape(3, 3), [0, 1, 0], [1, 1, 2]
+EVAL3 = {"eval_X": X3.copy(), "eval_y": [*Y3], "eval_qid": [*Q3]}
+TWICE = {name: (value, value) for name, value in EVAL3.items()}
+
+
+@pytest.mark.parametrize(
+    ("options", "given", "message"),
+    [
+        ({}, {"qid": None}, "qid must hold the query .*got None: pass qid to fit"),
+        ({}, {"qid": [1, 2]}, r"qid must have one value per row \(3\), got 2"),
+        ({}, {"qid": [1, None, 2]}, "qid must not be missing"),
+        ({}, {"qid": "qid"}, r"got 'qid' \(pass the values, such as X\['qid'\];"),
+        ({}, {"qid": -1}, r"one value per row, got -1 \(pass .* X\[:, -1\];"),
+        ({"qid": 0}, {}, r"given once.*set_fit_request\(qid=False\)"),
+        ({"qid": "topic"}, {"X": pd.DataFrame(X3), "qid": None}, "got 'topic'"),
+        ({}, {"y": [0, 1]}, r"y must have one value per row \(3\)"),
+        ({}, {"y": None}, "y must hold the labels of X.* y is None"),
+        ({}, {"y": [0, 1, np.nan]}, "y must be judged .* nan in row 2"),
+        ({}, {"y": [0, 1, -1]}, "y must be >= 0, got -1.0 in row 2"),
+        ({}, {"sample_weight": [1.0]}, r"sample_weight must.* row \(3\), got 1"),
+        ({}, {"sample_weight": 2.0}, "sample_weight must be 1-dim"),
+        ({}, {"sample_weight": [1, -1.0, 1]}, "sample_weight must be >= 0, got -1.0"),
+        ({}, {"init_score": [1.0]}, r"init_score must have.* row \(3\), got 1"),
+        ({}, {"init_score": [1, np.nan, 1]}, "init_score must not be NaN.* row 1"),
+        ({}, {**EVAL3, "eval_qid": None}, "eval_qid to fit. .* column of eval_X"),
+        ({}, {**EVAL3, "eval_y": None}, "eval_y must hold the labels of eval_X"),
+        ({}, {"eval_qid": Q3}, "eval_X must come with eval_qid"),
+        ({}, {**EVAL3, "eval_qid": [1]}, r"eval_qid must have.* row \(3\), got 1"),
+        ({}, {**EVAL3, "eval_X": (X3, X3)}, "eval_y must be a tuple of 2 entries, as"),
+        ({}, {**EVAL3, "eval_X": X3[:, :2]}, "eval_X must.* 3 features, got 2"),
+        (
+            {},
+            {**EVAL3, "eval_sample_weight": [1.0, 2.0, 1.0]},
+            "eval_sample_weight must be constant within a query, got 1.0 and 2.0",
+        ),
+        (
+            {},
+            {**TWICE, "eval_sample_weight": np.ones(3)},
+            "weight must be a tuple of 2",
+        ),
+        (
+            {},
+            {**EVAL3, "eval_sample_weight": ([1, 1, 1], None)},
+            r"eval_sample_weight must have at most one entry per .*\(1\), got 2",
+        ),
+        ({}, {**EVAL3, "eval_names": ["a", "b"]}, r"eval_names.*each eval.* \(1\)"),
+        ({}, {**TWICE, "eval_names": ["a", "a"]}, r"eval_names.*each eval.* \(2\)"),
+        ({}, {**EVAL3, "eval_names": "training"}, 'must have "training" for the train'),
+        ({"measures": "ndgc@10"}, {}, r"eval_metric: .*did you mean 'NDCG@10'\?"),
+        ({"measures": ["rr", "mrr"]}, {}, "measures must differ"),
+        ({"zero_relevance": "x"}, {}, "zero_relevance must be one of"),
+        ({"row_order": "sorted"}, {}, "row_order must be one of"),
+        (
+            {"early_stopping_rounds": 2},
+            {},
+            "early_stopping_rounds needs an eval.* none",
+        ),
+    ],
+)
+def test_what_is_refused(booster, options, given, message):
+    rows = {"X": X3, "y": Y3, "qid": Q3, **given}
+    with pytest.raises(ValueError, match=message):
+        booster.fit(rows, **options)
+
+
+@pytest.mark.parametrize("booster", ["xgboost", "catboost"], indirect=True)
+def test_callables_are_no_measures(booster):
+    for measures in (["ap", len], 3):
+        with pytest.raises(TypeError, match="eval_metric must be the name of a meas"):
+            booster.fit({"X": X3, "y": Y3, "qid": Q3}, measures)
+
+
+@pytest.mark.parametrize("library", BOOSTERS)
+def test_a_missing_library_is_named(library, monkeypatch):
+    monkeypatch.setitem(sys.modules, library, None)
+    monkeypatch.delitem(sys.modules, f"tieaware_sklearn.{library}", raising=False)
+    hint = rf'pip install "tieaware-sklearn\[{library}\]"'
+    with pytest.raises(ImportError, match=hint):
+        importlib.import_module(f"tieaware_sklearn.{library}")

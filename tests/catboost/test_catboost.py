@@ -1,0 +1,255 @@
+"""What is particular to the real CatBoost: what it hands a metric, sets and names."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from catboost import CatBoostError, CatBoostRanker, Pool
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.utils import Bunch
+
+from tests.boosters.helpers import CatBoost, rows_of
+from tieaware_sklearn import ranking_score
+from tieaware_sklearn.catboost import QueryCatBoostRanker, eval_metric
+from tieaware_sklearn.datasets import make_web_search
+
+OPTIONS = CatBoost.options
+TRAIN = make_web_search(n_queries=30, n_documents=12, random_state=0)
+VALID = make_web_search(n_queries=15, n_documents=12, random_state=1)
+OTHER = make_web_search(n_queries=15, n_documents=12, random_state=2)
+
+
+def pool(web, **options):
+    return Pool(web.data, web.target, group_id=web.qid, **options)
+
+
+def train(metric, *evaluated, **options):
+    model = CatBoostRanker(eval_metric=metric, random_seed=0, **{**OPTIONS, **options})
+    return model.fit(pool(TRAIN), eval_set=list(evaluated) or None)
+
+
+def ranker(**parameters):
+    return QueryCatBoostRanker(**{**OPTIONS, **parameters})
+
+
+@pytest.mark.parametrize("measure", ["ndcg@5", "fallout@3"])
+def test_values_are_those_of_ranking_score(measure):
+    weight = VALID.qid % 3 + 0.7  # CatBoost keeps 32 bits
+    sets = [pool(OTHER), pool(VALID, group_weight=weight)]
+    model = train(eval_metric(measure, pools=sets), *sets, use_best_model=False)
+    results = model.get_evals_result()
+    for tree in range(4):
+        for name, web, own in (
+            ("validation_0", OTHER, None),
+            ("validation_1", VALID, weight),
+        ):
+            scores = model.predict(web.data, ntree_end=tree + 1)
+            assert results[name]["ExactMeasure"][tree] == ranking_score(
+                web.target, scores, qid=web.qid, measure=measure, query_weight=own
+            )
+    values = results["validation_1"]["ExactMeasure"]
+    best = min(values) if measure == "fallout@3" else max(values)
+    assert model.get_best_iteration() == values.index(best)
+    assert set(results["learn"]["ExactMeasure"]) == {0.0}
+
+
+def test_it_trains_again_with_other_data():
+    metric = eval_metric(pools=pool(VALID))
+    first = train(metric, pool(VALID)).get_evals_result()
+    model = CatBoostRanker(eval_metric=metric, **OPTIONS)
+    model.fit(pool(OTHER), eval_set=pool(VALID))
+    assert train(metric, pool(VALID)).get_evals_result() == first
+    assert repr(copy.deepcopy(metric)) == repr(metric) == "eval_metric(NDCG@10)"
+
+
+def test_labels_in_32_bits():
+    web = Bunch(**VALID)
+    web.target = np.where(VALID.target >= 2, 0.7, 0.1)
+    model = train(eval_metric("ap(rel=0.7)", pools=pool(web)), pool(web))
+    scores = model.predict(web.data, ntree_end=1)
+    assert model.get_evals_result()["validation"]["ExactMeasure"][0] == ranking_score(
+        web.target, scores, qid=web.qid, measure="ap(rel=0.7)"
+    )
+
+
+def test_what_metrics_refuse():
+    with pytest.raises(ValueError, match=r"did you mean 'NDCG@10'\?"):
+        eval_metric("ndgc@10", pools=pool(VALID))
+    with pytest.raises(ValueError, match="pools must have group ids, got one without"):
+        eval_metric(pools=Pool(VALID.data, VALID.target))
+    merged = Pool(VALID.data, VALID.target, group_id=VALID.qid // 2)
+    with pytest.raises(ValueError, match="evaluation sets must differ in their labels"):
+        eval_metric(pools=[pool(VALID), merged])
+    eval_metric(pools=[pool(VALID), pool(VALID)])
+    varying = pool(VALID, weight=VALID.target)
+    with pytest.raises(CatBoostError, match="weight must be constant within a query"):
+        train(eval_metric(pools=varying), varying)
+    with pytest.raises(CatBoostError, match="pools must include every evaluation set"):
+        train(eval_metric(pools=pool(VALID)), pool(OTHER))
+    # their metric objects are theirs
+    with pytest.raises(TypeError, match="eval_metric must be the name of a measure"):
+        ranker(eval_metric=eval_metric(pools=pool(VALID))).fit(**rows_of(TRAIN))
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("loss", ["YetiRank", "QueryRMSE"])
+def test_what_catboost_promises(loss, threads):
+    """The contract: whole evaluation sets, in order, once a tree, no warning of numba.
+
+    What it is asked for is used; the learning data come in any order. A callback
+    comes after the metrics of its tree. The last set decides.
+    """
+
+    class Seen:
+        no_jit = True
+
+        def __init__(self):
+            self.calls, self.trees = [], []
+
+        def __deepcopy__(self, memo):
+            return self
+
+        def is_max_optimal(self):
+            return True
+
+        def get_final_error(self, error, weight):
+            return error
+
+        def evaluate(self, approxes, target, weight):
+            self.calls.append((np.array(target), np.array(approxes[0])))
+            number = len(self.calls) // 3
+            return float([number, -number, number == 1][len(self.calls) % 3 - 1]), 1.0
+
+        def after_iteration(self, info):
+            self.trees.append(len(self.calls))
+            return True
+
+    seen = Seen()
+    options = {"iterations": 3, "loss_function": loss, "thread_count": threads}
+    options = {**OPTIONS, **options, "use_best_model": False}
+    model = CatBoostRanker(eval_metric=seen, **options)
+    model.fit(pool(TRAIN), eval_set=[pool(VALID), pool(OTHER)], callbacks=[seen])
+    assert seen.trees == [3, 6, 9]
+    for tree in range(3):
+        learn, *evaluated = seen.calls[3 * tree : 3 * tree + 3]
+        assert np.array_equal(np.sort(learn[0]), np.sort(TRAIN.target))
+        for (labels, scores), web in zip(evaluated, (VALID, OTHER), strict=True):
+            assert np.array_equal(labels, web.target)
+            assert np.array_equal(scores, model.predict(web.data, ntree_end=tree + 1))
+    assert model.get_best_iteration() == 0
+
+
+def test_weights_of_documents_where_catboost_has_them():
+    theirs = CatBoostRanker(**OPTIONS, loss_function="QueryRMSE")
+    weight = TRAIN.target + 1
+    theirs.fit(TRAIN.data, TRAIN.target, group_id=TRAIN.qid, sample_weight=weight)
+    ours = ranker(row_order="input", loss_function="QueryRMSE")
+    ours.fit(**rows_of(TRAIN), sample_weight=weight)
+    assert np.array_equal(ours.predict(TRAIN.data), theirs.predict(TRAIN.data))
+
+
+def test_the_best_model_is_kept_and_the_last_set_decides():
+    stopping = {"early_stopping_rounds": 5, "iterations": 60, "learning_rate": 0.5}
+    model = ranker(**stopping, eval_metric=["ndcg@10", "rr"])
+    model.fit(**rows_of(TRAIN, OTHER, VALID, TRAIN))
+    # CatBoost's own as well, of its loss
+    for values in model.evals_result_.values():
+        assert set(values) == {"NDCG@10", "RR", "NDCG:type=Base"}
+    tree = model.best_iteration_
+    assert model.model_.tree_count_ == tree + 1
+    assert model.best_score_["valid_1"] == {
+        name: model.evals_result_["valid_1"][name][tree] for name in ("NDCG@10", "RR")
+    }
+    # the labels of evaluation sets stay behind
+    assert VALID.target.astype(np.float32).tobytes() not in pickle.dumps(model)
+
+
+def test_sets_with_the_same_labels():
+    """Told apart by their order; where their queries differ, nothing tells.
+
+    With early stopping, the last set has values after trees where others have none.
+    """
+    other = Bunch(**{**VALID, "data": VALID.data[:, ::-1]})
+    for period, stop, lengths in ((1, None, [6, 6]), (3, 9, [3, 6])):
+        model = ranker(iterations=6, metric_period=period, early_stopping_rounds=stop)
+        model.set_params(use_best_model=False).fit(**rows_of(TRAIN, other, VALID))
+        results = model.evals_result_
+        assert [len(of["NDCG@10"]) for of in results.values()] == lengths
+        for name, data, n in zip(results, (other, VALID), lengths, strict=True):
+            trees = [1, 4, 6] if n == 3 else range(1, 7)
+            scores = [model.predict(data.data, ntree_end=tree) for tree in trees]
+            assert results[name]["NDCG@10"] == [
+                ranking_score(data.target, one, qid=data.qid) for one in scores
+            ]
+    given = {**rows_of(TRAIN, VALID, other), "eval_qid": (VALID.qid, VALID.qid // 2)}
+    with pytest.raises(ValueError, match="evaluation sets must differ in their labels"):
+        ranker(row_order="input").fit(**given)
+
+
+def test_no_query_with_a_value():
+    model = ranker(eval_metric="ap", zero_relevance="skip")
+    given = {**rows_of(TRAIN, VALID), "eval_y": (np.zeros(len(VALID.qid)),)}
+    with pytest.warns(UndefinedMetricWarning, match="AP"):
+        model.fit(**given)
+    assert np.isnan(model.evals_result_["valid_0"]["AP"]).all()
+
+
+def test_catboosts_own_metrics_by_request():
+    theirs = CatBoostRanker(**OPTIONS).fit(pool(TRAIN), eval_set=pool(VALID))
+    ours = ranker(eval_metric=None, row_order="input").fit(**rows_of(TRAIN, VALID))
+    assert ours.evals_result_["valid_0"] == theirs.get_evals_result()["validation"]
+    assert ours.best_iteration_ == theirs.get_best_iteration()
+    assert ours.best_score_ == {}
+    added = ranker(custom_metric="MRR", metric_period=3).fit(**rows_of(TRAIN, VALID))
+    results = added.evals_result_["valid_0"]
+    assert {name: len(values) for name, values in results.items()} == {
+        "NDCG@10": 2,
+        "NDCG:type=Base": 2,
+        "MRR": 2,
+    }
+    assert added.best_score_["valid_0"]["NDCG@10"] == max(results["NDCG@10"])
+
+
+def test_users_callbacks():
+    class Stop:
+        def after_iteration(self, info):
+            return info.iteration < 2
+
+    model = ranker(eval_metric="rr").fit(**rows_of(TRAIN, VALID), callbacks=[Stop()])
+    assert len(model.evals_result_["valid_0"]["RR"]) == 2
+
+
+def test_columns_of_categories():
+    frame = pd.DataFrame(TRAIN.data, columns=TRAIN.feature_names)
+    frame.insert(3, "qid", [f"q{q}" for q in TRAIN.qid])
+    kinds = (TRAIN.target + TRAIN.qid).astype(int) % 3
+    frame["kind"] = np.array(["a", "b", "c"])[kinds]
+    without = frame.drop(columns="qid")
+    theirs = CatBoostRanker(**OPTIONS, cat_features=["kind"])
+    theirs.fit(without, TRAIN.target, group_id=TRAIN.qid)
+    expected = theirs.predict(without)
+    for X, kind, qid in ((frame, "kind", "qid"), (frame.to_numpy(), 13, 3)):
+        model = ranker(row_order="input", cat_features=[kind], qid=qid)
+        model.fit(X, TRAIN.target)
+        assert np.array_equal(model.predict(X), expected)
+    model = ranker(cat_features=["kind"], qid="qid").fit(frame, TRAIN.target)
+    assert model.model_.feature_names_ == list(without)
+    with pytest.raises(ValueError, match="cat_features must leave out the qid column"):
+        ranker(qid="qid", cat_features=["qid"]).fit(frame, TRAIN.target)
+
+
+def test_parameters():
+    assert repr(QueryCatBoostRanker(depth=3)) == "QueryCatBoostRanker(depth=3)"
+    assert QueryCatBoostRanker().get_params()["loss_function"] == "YetiRank"
+    with pytest.raises(TypeError, match="CatBoostRanker has no parameter max_leafs"):
+        QueryCatBoostRanker(max_leafs=3)
+    with pytest.raises(ValueError, match="Invalid parameter 'max_leafs'"):
+        ranker().set_params(max_leafs=3)
+    # a model to continue from may be ours, too
+    model = ranker(iterations=2).fit(**rows_of(TRAIN))
+    more = ranker(iterations=2).fit(**rows_of(TRAIN), init_model=model)
+    assert more.model_.tree_count_ == 4

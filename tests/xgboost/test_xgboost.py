@@ -1,0 +1,339 @@
+"""What is particular to the real XGBoost: its metrics, names, limits and files."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import pickle
+import sys
+from collections import OrderedDict
+
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost as xgb
+from hypothesis import given, settings
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+import tieaware_sklearn
+from tests.boosters import conftest
+from tests.boosters.helpers import XGBoost, rows_of
+from tests.strategies import queries
+from tieaware_sklearn import ranking_score
+from tieaware_sklearn.measures import NDCG
+from tieaware_sklearn.xgboost import QueryXGBRanker, custom_metric
+
+#: from XGBoost 3.4 on: boosters other than trees
+DEPRECATED = pytest.mark.filterwarnings("ignore:.*is deprecated:UserWarning")
+web, valid = conftest.web, conftest.valid
+PARAMS = {"objective": "rank:ndcg", "max_depth": 2, "nthread": 1}
+
+
+def ranker(**parameters):
+    return QueryXGBRanker(**{**XGBoost.options, **parameters})
+
+
+def matrix(data, **options):
+    return xgb.DMatrix(data.data, data.target, qid=data.qid, **options)
+
+
+@settings(max_examples=20)
+@given(queries(max_queries=6, max_documents=10))
+def test_value_is_that_of_ranking_score(rows):
+    labels, scores, qid = (np.array(column) for column in rows)
+    order = np.argsort(qid, kind="stable")
+    data = xgb.DMatrix(
+        np.zeros((len(qid), 1)), labels[order], qid=qid[order], nthread=1
+    )
+    metric = custom_metric(["ndcg@3", "fallout@2"])
+    for _ in range(2):
+        assert metric(scores[order], data) == [
+            (name, ranking_score(labels, scores, qid=qid, measure=measure))
+            for name, measure in (
+                ("precise-NDCG@3", "ndcg@3"),
+                ("Fallout@2", "fallout@2"),
+            )
+        ]
+    assert len(metric._prepared) == 1
+
+
+def test_train_with_weights(web):
+    # queries of one document, which XGBRanker would give 1.0
+    first = np.r_[True, web.qid[1:] != web.qid[:-1]]
+    keep = ~np.isin(web.qid, [3, 4, 11]) | first
+    X, y, qid = web.data[keep], web.target[keep], web.qid[keep]
+    per_query = np.arange(1, len(np.unique(qid)) + 1) % 5 + 1.0
+    data = xgb.DMatrix(X, y, qid=qid, weight=per_query)
+    history = {}
+    booster = xgb.train(
+        PARAMS,
+        data,
+        4,
+        evals=[(data, "train")],
+        custom_metric=custom_metric(["ap", NDCG(k=5), "fallout@3"]),
+        evals_result=history,
+        verbose_eval=False,
+    )
+    weight = np.repeat(per_query, np.unique(qid, return_counts=True)[1])
+    for tree in range(4):
+        scores = booster.predict(data, iteration_range=(0, tree + 1))
+        for name in ("precise-AP", "precise-NDCG@5", "Fallout@3"):
+            measure = name.removeprefix("precise-")
+            expected = ranking_score(
+                y, scores, qid=qid, measure=measure, query_weight=weight
+            )
+            # XGBoost keeps six decimals of custom metrics
+            assert history["train"][name][tree] == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("measure", ["rr", "ndcg@10", "fallout@5"])
+def test_early_stopping_goes_the_right_way(web, valid, measure):
+    history = {}
+    booster = xgb.train(
+        {**PARAMS, "eta": 0.5, "disable_default_eval_metric": 1},
+        matrix(web),
+        80,
+        evals=[(matrix(valid), "valid")],
+        custom_metric=custom_metric(measure),
+        early_stopping_rounds=5,
+        evals_result=history,
+        verbose_eval=False,
+    )
+    (values,) = history["valid"].values()
+    best = min(values) if measure.startswith("fallout") else max(values)
+    assert booster.best_score == best
+    assert booster.best_iteration == values.index(best)
+    assert len(values) == booster.best_iteration + 6 < 80
+
+
+def test_importing_has_no_side_effects(monkeypatch):
+    modules = [xgb, xgb.core, xgb.sklearn, xgb.training, xgb.callback]
+    before = [dict(vars(module)) for module in modules]
+    classes = {v for names in before for v in names.values() if isinstance(v, type)}
+    members = [dict(vars(cls)) for cls in classes]
+    monkeypatch.delitem(sys.modules, "tieaware_sklearn.xgboost")
+    monkeypatch.setattr(tieaware_sklearn, "xgboost", None)
+    importlib.import_module("tieaware_sklearn.xgboost")
+    assert [dict(vars(module)) for module in modules] == before
+    assert [dict(vars(cls)) for cls in classes] == members
+
+
+def test_cv(web):
+    found = xgb.cv(
+        PARAMS,
+        matrix(web),
+        3,
+        nfold=3,
+        custom_metric=custom_metric("rr"),
+        seed=0,
+        as_pandas=False,
+    )
+    assert len(found["test-precise-RR-mean"]) == 3
+
+
+def test_labels_in_32_bits(web):
+    y = np.where(web.target >= 2, 0.7, 0.1)
+    data = xgb.DMatrix(web.data, y, qid=web.qid)
+    scores = np.round(web.data[:, 0])
+    name, value = custom_metric("ap(rel=0.7)")(scores, data)
+    assert name == "precise-AP(rel=0.7)"
+    assert value == ranking_score(y, scores, qid=web.qid, measure="ap(rel=0.7)") > 0
+
+
+def test_copies_and_names_of_metrics(web):
+    table = custom_metric("ndcg(gain={0:0,1:1,2:1,3:1,4:2})@5")
+    data = matrix(web)
+    text = xgb.train(PARAMS, data, 1).eval_set([(data, "x")], feval=table)
+    (name, value) = xgb.core._parse_eval_str(text)[-1]
+    assert name.startswith("x-precise-NDCG(gain={0=0")
+    assert 0 < value < 1
+    metric = custom_metric(["rr", "p@5"])
+    for other in (copy.deepcopy(metric), pickle.loads(pickle.dumps(metric))):
+        assert repr(other) == "custom_metric(RR, P@5)"
+        assert other.__name__ == "precise-RR, precise-P@5"
+
+
+def test_what_metrics_refuse(web):
+    y, metric = web.target, custom_metric("rr")
+    with pytest.raises(ValueError, match=r"did you mean 'NDCG@10'\?"):
+        custom_metric("ndgc@10")
+    with pytest.raises(ValueError, match="must have query groups"):
+        metric(y, xgb.DMatrix(web.data, y))
+    with pytest.raises(ValueError, match="predictions must not be NaN"):
+        metric(np.full(len(y), np.nan), matrix(web))
+    with pytest.raises(ValueError, match="AP is undefined for query"):
+        custom_metric("ap", zero_relevance="raise")(
+            y, xgb.DMatrix(web.data, 0 * y, qid=web.qid)
+        )
+    with pytest.raises(TypeError, match=r"predictions and a DMatrix.*got ndarray"):
+        metric(y, y)
+    model = xgb.XGBRanker(n_estimators=1, n_jobs=1, eval_metric=metric)
+    with pytest.raises(TypeError, match=r"passes single queries.*QueryXGBRanker"):
+        model.fit(
+            web.data, y, qid=web.qid, eval_set=[(web.data, y)], eval_qid=[web.qid]
+        )
+
+
+def test_a_random_state_is_drawn_from_once(web):
+    options = {**XGBoost.options, "subsample": 0.5}
+    theirs = xgb.XGBRanker(**options, random_state=np.random.RandomState(5))
+    theirs.fit(web.data, web.target, qid=web.qid)
+    ours = ranker(**options, row_order="input", random_state=np.random.RandomState(5))
+    ours.fit(**rows_of(web))
+    assert XGBoost().bits(ours) == XGBoost().bits(theirs)
+    assert np.array_equal(ours.apply(web.data), theirs.apply(web.data))
+    limit = (0, 2)
+    assert np.array_equal(ours.apply(web.data, limit), theirs.apply(web.data, limit))
+
+
+@DEPRECATED
+def test_evaluation_changes_no_tree(web, valid):
+    plain = ranker(booster="dart", rate_drop=0.5).fit(**rows_of(web))
+    seen = clone(plain).fit(**rows_of(web, valid))
+    assert XGBoost().bits(plain) == XGBoost().bits(seen)
+
+
+def test_users_callbacks_see_our_values(web, valid, capsys):
+    class Seen(xgb.callback.TrainingCallback):
+        def after_iteration(self, model, epoch, evals_log):
+            return evals_log["valid_0"]["RR"][-1] > 0 and epoch == 2
+
+    model = ranker(callbacks=[Seen()], eval_metric="rr")
+    for verbose, shown in ((1, 1), (2, 0), (False, 0)):
+        model.fit(**rows_of(web, valid), verbose=verbose)
+        assert len(model.evals_result_["valid_0"]["RR"]) == 3
+        assert capsys.readouterr().out.count("[1]\tvalid_0-RR:") == shown
+    model.fit(**rows_of(web, valid))
+    assert capsys.readouterr().out == ""
+    assert [type(c) for c in model.get_params()["callbacks"]] == [Seen]
+
+
+@DEPRECATED
+def test_linear_boosters(web):
+    X = np.column_stack([web.qid, web.data])
+    model = ranker(booster="gblinear", max_depth=None, qid=0).fit(X, web.target)
+    assert np.flatnonzero(np.isnan(model.coef_)).tolist() == [0]
+    assert not hasattr(ranker().fit(**rows_of(web)), "coef_")
+
+
+def test_files(web, valid, tmp_path):
+    path = tmp_path / "model.json"
+    model = ranker().fit(**rows_of(web, valid))
+    scores = model.predict(valid.data)
+    model.save_model(path)
+    loaded, plain = QueryXGBRanker(), xgb.XGBRanker()
+    for other in (loaded, plain):
+        other.load_model(path)
+        assert np.array_equal(other.predict(valid.data), scores)
+    assert loaded.n_features_in_ == valid.data.shape[1]
+    assert not hasattr(loaded, "feature_names_in_")
+    assert np.array_equal(loaded.feature_importances_, model.feature_importances_)
+    assert loaded.score(valid.data, valid.target, qid=valid.qid) > 0
+    with pytest.raises(ValueError, match="X has 3 features, but QueryXGBRanker is"):
+        loaded.predict(valid.data[:, :3])
+    # loaded models find the column of ids
+    frame = pd.DataFrame(web.data, columns=web.feature_names).assign(q=web.qid)
+    model = ranker(qid="q").fit(frame, web.target)
+    model.save_model(path)
+    loaded = QueryXGBRanker(qid="q")
+    loaded.load_model(path)
+    assert np.array_equal(loaded.predict(frame), model.predict(frame))
+    assert loaded.feature_names_in_.tolist() == web.feature_names
+    assert loaded.score(frame, web.target) == model.score(frame, web.target)
+
+
+def test_parameters_of_every_kind():
+    model = QueryXGBRanker(max_depth=2, lambdarank_num_pair_per_sample=4)
+    model.set_params(eval_metric="ap", ndcg_exp_gain=False)
+    params = model.get_params()
+    assert (params["max_depth"], params["eval_metric"]) == (2, "ap")
+    assert params["lambdarank_num_pair_per_sample"] == 4
+    assert clone(model).get_params() == params
+    theirs = model.get_xgb_params()
+    assert not {"qid", "row_order", "zero_relevance"} & set(theirs)
+    assert theirs["ndcg_exp_gain"] is False
+    assert not hasattr(model, "n_features_in_")
+    with pytest.raises(NotFittedError):
+        model.get_booster()
+
+
+X3 = np.arange(9.0).reshape(3, 3)
+FRAME3 = pd.DataFrame(X3, columns=["a", "qid", "b"])
+EVAL3 = {"eval_X": X3.copy(), "eval_y": [0, 1, 0], "eval_qid": [1, 1, 2]}
+
+
+@pytest.mark.parametrize(
+    ("options", "given", "message"),
+    [
+        ({}, {"X": FRAME3}, "X must not have a feature named 'qid'.*qid=\"qid\""),
+        ({}, {"y": [0, 0.5, 0]}, r"y must be integers up to 31 .*got 0.5 in row 1"),
+        ({}, {"y": [0, 1, 32]}, r"y must be integers up to 31 .*got 32.0 in row 2"),
+        ({"ndcg_exp_gain": True}, {"y": [0, 1, 32]}, "y must be integers up to 31"),
+        ({"objective": "rank:map"}, {"y": [0, 2, 1]}, "y must be 0 or 1 .*rank:map"),
+        ({}, {"sample_weight": [1, 2, 3]}, "weight must be constant within a query"),
+        ({"early_stopping_rounds": 2.0}, {}, "rounds needs an evaluation set"),
+        (
+            {"early_stopping_rounds": 2, "eval_metric": None},
+            EVAL3,
+            "needs a metric, got none: give eval_metric to the constructor",
+        ),
+    ],
+)
+def test_what_is_refused(options, given, message):
+    rows = {"X": X3, "y": [0, 1, 0], "qid": [1, 1, 2], **given}
+    with pytest.raises(ValueError, match=message):
+        ranker(**options).fit(**rows)
+
+
+@pytest.mark.parametrize(
+    ("options", "y"),
+    [
+        ({}, [0, 31, 1]),
+        ({"ndcg_exp_gain": False}, [0, 0.5, 40]),
+        ({"objective": "rank:pairwise"}, [0, 0.5, 40]),
+        ({"objective": "rank:map"}, [0, 1, 0]),
+        ({"early_stopping_rounds": 0}, [0, 1, 0]),
+    ],
+)
+def test_limits_are_those_of_the_objective(options, y):
+    ranker(**options).fit(X3, y, qid=[1, 1, 2])
+
+
+def test_metric_objects_of_training_are_refused():
+    with pytest.raises(TypeError, match="eval_metric must be the name of a measure"):
+        ranker(eval_metric=custom_metric("rr")).fit(X3, [0, 1, 0], qid=[1, 1, 2])
+
+
+def test_what_xgboost_promises(web):
+    """The contract: a callback may add values, which stop early, and which stay.
+
+    A matrix that is none of the training is predicted as it will be by all trees.
+    """
+    other = xgb.DMatrix(web.data[:100])
+    seen = []
+    stop = xgb.callback.EarlyStopping(
+        rounds=2, metric_name="M", data_name="mine", maximize=True
+    )
+
+    class Adds(xgb.callback.TrainingCallback):
+        def before_training(self, model):
+            return stop.before_training(model)
+
+        def after_training(self, model):
+            return stop.after_training(model)
+
+        def after_iteration(self, model, epoch, evals_log):
+            seen.append(model.predict(other))
+            values = evals_log.setdefault("mine", OrderedDict()).setdefault("M", [])
+            values.append([1.0, 3.0, 2.0, 2.0, 0.0][epoch])
+            return stop.after_iteration(model, epoch, evals_log)
+
+    log = {}
+    options = {"callbacks": [Adds()], "evals_result": log, "verbose_eval": False}
+    booster = xgb.train({**PARAMS, "max_depth": 3}, matrix(web), 5, **options)
+    assert log["mine"]["M"] == [1.0, 3.0, 2.0, 2.0]
+    assert (booster.best_iteration, booster.best_score) == (1, 3.0)
+    for tree, scores in enumerate(seen):
+        whole = booster.predict(other, iteration_range=(0, tree + 1))
+        assert np.array_equal(scores, whole)
