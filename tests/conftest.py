@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-# workers that each take all cores stand in each other's way
-if "PYTEST_XDIST_WORKER" in os.environ:
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
+from . import libraries
+
+# processes that each take all cores stand in each other's way
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # a check that passed once passes again; HYPOTHESIS_PROFILE=random looks for new cases
 for profile in ("default", "random"):
@@ -29,6 +30,11 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 # their assertions show values, as those of tests do
 for helpers in Path(__file__).parent.glob("*/helpers.py"):
     pytest.register_assert_rewrite(f"tests.{helpers.parent.name}.helpers")
+
+
+def pytest_configure(config):
+    config.pluginmanager.register(libraries)  # for doctests of the package, too
+
 
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 

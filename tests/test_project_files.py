@@ -64,7 +64,7 @@ def test_workflows_run_the_commands_of_our_own_check():
     ours = (ROOT / ".ci" / "run").read_text() + (ROOT / "README.md").read_text()
     tests = commands(GITHUB / "workflows" / "tests.yml")
     assert "bash .ci/run" in tests
-    assert '".[test]"' in tests
+    assert '".[dev]"' in tests
     line = "pytest -q -n auto --dist loadgroup"
     assert line in tests
     assert line in ours
@@ -74,7 +74,7 @@ def test_workflows_run_the_commands_of_our_own_check():
 
 
 def test_hooks_run_what_is_installed():
-    needed = " ".join(PROJECT["optional-dependencies"]["test"])
+    needed = " ".join(PROJECT["optional-dependencies"]["dev"])
     for repository in read(ROOT / ".pre-commit-config.yaml")["repos"]:
         assert repository["repo"] == "local"
         for hook in repository["hooks"]:

@@ -1,0 +1,57 @@
+"""Tests are skipped for want of libraries that `.[test]` does not install."""
+
+from __future__ import annotations
+
+import doctest
+import os
+from importlib.util import find_spec
+
+import pytest
+
+#: what tests need beyond `.[test]`; `.[dev]` has all
+LIBRARIES = (
+    *("aiohttp", "catboost", "dask", "distributed", "duckdb", "fsspec", "ir_measures"),
+    *("matplotlib", "mlflow", "myst_nb", "nbclient", "nbformat", "numpydoc"),
+    *("optuna_integration", "pytrec_eval", "sphinx", "sphinx_gallery", "xgboost"),
+    *("yaml", "mypy", "IPython"),
+)
+
+
+def missing_library(error: BaseException | None) -> str | None:
+    """The library for want of which something failed."""
+    while error is not None:
+        name = getattr(error, "name", None) if isinstance(error, ImportError) else None
+        library = (name or "").partition(".")[0]
+        if library in LIBRARIES and find_spec(library) is None:
+            return library
+        if isinstance(error, doctest.UnexpectedException):
+            error = error.exc_info[1]
+        elif failures := getattr(error, "failures", None):  # of a doctest
+            error = failures[0]
+        else:
+            cause = getattr(error, "cause", None)  # of a conftest that fails
+            error = cause or error.__cause__ or error.__context__
+    return None
+
+
+def skip_without_library(report, call) -> None:
+    """No failure, unless TIEAWARE_LIBRARIES=require: one line for each library."""
+    if report.failed and os.environ.get("TIEAWARE_LIBRARIES") != "require":
+        library = missing_library(call.excinfo and call.excinfo.value)
+        if library is not None:
+            report.outcome = "skipped"
+            report.longrepr = (__file__, None, f"Skipped: needs {library} (`.[dev]`)")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    skip_without_library(report, call)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    report = yield
+    skip_without_library(report, report.call)
+    return report

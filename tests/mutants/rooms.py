@@ -1,0 +1,216 @@
+"""Faults in the Python code of a room, sampled, against the tests of that room."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import difflib
+import importlib
+import io
+import json
+import multiprocessing
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from typing import NamedTuple
+from xml.etree import ElementTree
+
+from tqdm import tqdm
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "tieaware_sklearn"
+
+#: what is changed, and the tests that must notice
+ROOMS = {
+    room: (PACKAGE / room, (f"tests/{room}",))
+    for room in (
+        *("measures", "_engine", "evaluation"),
+        *("comparison", "feature_selection", "model_selection"),
+    )
+}
+ROOMS["boosters"] = (
+    PACKAGE / "rankers/_query_ranker.py",
+    ("tests/rankers", "tests/boosters", "tests/lightgbm"),
+)
+#: seconds of tests for a fault, quick ones first
+BUDGET = 60.0
+LIBRARIES = (
+    "hypothesis.strategies",
+    "pandas",
+    "pytest",
+    "scipy.stats",
+    "sklearn.pipeline",
+)
+
+
+class Fault(NamedTuple):
+    """A function of a file, its first and last line, and another function for it."""
+
+    file: Path
+    name: str
+    lines: range
+    function: ast.FunctionDef
+
+    def put_into(self, source: str) -> ast.Module:
+        tree = ast.parse(source)
+        for parent, node in functions(tree):
+            if node.lineno == self.lines.start:
+                parent.body[parent.body.index(node)] = self.function
+        return ast.fix_missing_locations(tree)
+
+    def __str__(self) -> str:
+        return f"{self.file.relative_to(ROOT)}:{self.lines.start} {self.name}"
+
+
+def functions(tree: ast.Module) -> Iterator[tuple[ast.AST, ast.FunctionDef]]:
+    """Functions and methods, and what holds them."""
+    for parent in ast.walk(tree):
+        if isinstance(parent, ast.Module | ast.ClassDef):
+            for node in list(parent.body):
+                if isinstance(node, ast.FunctionDef):
+                    yield parent, node
+
+
+class _NoProse(ast.NodeTransformer):
+    """What is said is no behaviour: texts with a space are all the same."""
+
+    def visit_Constant(self, node: ast.Constant) -> ast.Constant:
+        prose = isinstance(node.value, str) and " " in node.value
+        return ast.Constant("") if prose else node
+
+
+def what_it_does(function: ast.FunctionDef) -> str:
+    return "".join(ast.dump(_NoProse().visit(copy.deepcopy(s))) for s in function.body)
+
+
+def faults(file: Path) -> Iterator[Fault]:
+    """All that mutmut makes of a file, without those that only say something else."""
+    from mutmut.mutation.file_mutation import mutate_file_contents
+    from mutmut.utils.format_utils import parse_mutant_key
+
+    source = file.read_text()
+    mutated = mutate_file_contents(str(file), source)
+    made = {node.name: node for _, node in functions(ast.parse(mutated.code))}
+    place = {
+        (getattr(parent, "name", None), node.name): range(
+            node.lineno, node.end_lineno + 1
+        )
+        for parent, node in functions(ast.parse(source))
+    }
+    for name in mutated.mutant_names:
+        key, _, number = name.partition("__mutmut_")
+        called, owner = parse_mutant_key(key)
+        plain, fault = made[f"{key}__mutmut_orig"], made[name]
+        if what_it_does(plain) != what_it_does(fault):
+            fault.name, fault.decorator_list = called, plain.decorator_list
+            whole = f"{owner}.{called}" if owner else called
+            yield Fault(file, f"{whole} {number}", place[owner, called], fault)
+
+
+def tests_by_line(
+    source: Path, tests: tuple[str, ...], folder: str
+) -> tuple[dict[tuple[str, int], set[str]], dict[str, float]]:
+    """Functions of tests that meet each line, and how long each of them takes."""
+    settings, data, times = (f"{folder}/{x}" for x in ("rc", "data", "xml"))
+    where = source if source.is_dir() else source.parent
+    Path(settings).write_text(
+        f"[run]\ndynamic_context=test_function\ndata_file={data}\nsource={where}\n"
+    )
+    run = [sys.executable, "-m", "coverage", "run", f"--rcfile={settings}", "-m"]
+    run += ["pytest", "-q", "-p", "no:cacheprovider", "-o", "addopts=", *tests]
+    subprocess.run([*run, f"--junitxml={times}"], cwd=ROOT, check=True)
+    seconds: dict[str, float] = defaultdict(float)
+    for case in ElementTree.parse(times).iter("testcase"):
+        test = f"{case.get('classname')}.{case.get('name')}".partition("[")[0]
+        seconds[test] += float(case.get("time", 0))
+    export = [sys.executable, "-m", "coverage", "json", f"--rcfile={settings}", "-q"]
+    subprocess.run(
+        [*export, "--show-contexts", "-o", f"{folder}/json"], cwd=ROOT, check=True
+    )
+    met: dict[tuple[str, int], set[str]] = defaultdict(set)
+    for file, lines in json.loads(Path(f"{folder}/json").read_text())["files"].items():
+        for line, contexts in lines["contexts"].items():
+            met[str(ROOT / file), int(line)].update(c for c in contexts if c in seconds)
+    return met, dict(seconds)
+
+
+def is_noticed(job: tuple[Fault | None, list[str]]) -> bool:
+    """Whether one of the tests fails, in a process that dies with the fault."""
+    fault, tests = job
+    wanted, limit = str(fault and fault.file), 5 * BUDGET
+    read = SourceFileLoader.get_code
+
+    def get_code(self: SourceFileLoader, name: str) -> object:
+        path = self.get_filename(name)
+        if path != wanted:
+            return read(self, name)
+        return compile(fault.put_into(Path(path).read_text()), path, "exec")
+
+    def stop(*_: object) -> None:
+        raise TimeoutError
+
+    SourceFileLoader.get_code = get_code  # type: ignore[method-assign]
+    signal.signal(signal.SIGALRM, stop)
+    signal.alarm(int(limit) if fault else 0)
+    resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
+    import pytest
+
+    options = ["-x", "-q", "-p", "no:cacheprovider", "-o", "addopts="]
+    options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
+    os.chdir(ROOT)
+    with redirect_stdout(io.StringIO()) as said:
+        code = pytest.main([*options, *tests])
+    if code not in (0, 1, 2, 4):
+        raise RuntimeError(f"pytest ends with {code}")
+    if fault is None and code:
+        raise RuntimeError(f"without a fault, too: {said.getvalue()[-2000:]}")
+    return code != 0
+
+
+def check(room: str, number: int, seed: int, jobs: int) -> None:
+    """Score a room, and show the faults that no test noticed."""
+    source, tests = ROOMS[room]
+    files = sorted(source.rglob("*.py")) if source.is_dir() else [source]
+    every = [fault for file in files for fault in faults(file)]
+    chosen = random.Random(f"{seed} {room}").sample(every, min(number, len(every)))
+    with tempfile.TemporaryDirectory() as folder:
+        met, seconds = tests_by_line(source, tests, folder)
+    work = []
+    for fault in chosen:
+        called = {t for line in fault.lines for t in met[str(fault.file), line]}
+        total, few = 0.0, []
+        for test in sorted(called or seconds, key=lambda t: seconds[t]):
+            total += seconds[test]
+            if few and total > BUDGET:
+                break
+            module, _, name = test.rpartition(".")
+            few.append(f"{module.replace('.', '/')}.py::{name}")
+        work.append((fault, few))
+    for library in LIBRARIES:  # once, unlike the package, which each process imports
+        importlib.import_module(library)
+    with multiprocessing.get_context("fork").Pool(jobs, maxtasksperchild=1) as pool:
+        every = [test for _, tests in work for test in tests]
+        pool.apply(is_noticed, [(None, list(dict.fromkeys(every)))])
+        noticed = list(tqdm(pool.imap(is_noticed, work), room, len(work)))
+    left = [fault for (fault, _), seen in zip(work, noticed, strict=True) if not seen]
+    print(f"{room}: {len(work) - len(left)} of {len(work)} noticed", flush=True)
+    for fault in left:
+        source = fault.file.read_text()
+        lines = [source, ast.unparse(fault.put_into(source))]
+        print(fault, *changes(*lines), sep="\n    ", flush=True)
+
+
+def changes(before: str, after: str) -> Iterator[str]:
+    lines = [ast.unparse(ast.parse(text)).split("\n") for text in (before, after)]
+    for line in difflib.unified_diff(*lines, n=0, lineterm=""):
+        if line[:2] not in ("--", "++", "@@"):
+            yield line
