@@ -1,10 +1,12 @@
-"""Tables and streams of other libraries, in batches of whole queries."""
+"""Tables and streams of other libraries: batches of whole queries, and ids."""
 
 from __future__ import annotations
 
 import pickle
+import re
 from decimal import Decimal
 from io import BytesIO
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -13,12 +15,13 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
+from tests.io.helpers import joined
 from tieaware_sklearn import RankingFeatureSelector, evaluate, evaluate_batches
-from tieaware_sklearn.datasets import iter_batches
+from tieaware_sklearn.datasets import iter_batches, query_digests, whole_queries
 
 
 def lazy(frame):
@@ -63,10 +66,9 @@ def table(web, tmp_path_factory):
 @pytest.mark.parametrize("name", SOURCES)
 @pytest.mark.parametrize("batch_rows", [1, 60, None])
 def test_all_rows_in_whole_queries(table, web, name, batch_rows):
-    source = SOURCES[name](*table)
-    batches = list(iter_batches(source, batch_rows=batch_rows))
-    assert_array_equal(np.concatenate([b.data for b in batches]), web["X"])
-    assert_array_equal(np.concatenate([b.target for b in batches]), web["y"])
+    batches = list(iter_batches(SOURCES[name](*table), batch_rows=batch_rows))
+    assert_array_equal(joined(batches), web["X"])
+    assert_array_equal(joined(batches, "target"), web["y"])
     ids = [set(b.qid.tolist()) for b in batches]
     assert sum(map(len, ids)) == len(set.union(*ids)) == 30
     assert all(len(b.qid) >= (batch_rows or 10**6) for b in batches[:-1])
@@ -88,18 +90,19 @@ def test_one_line_for_a_score_and_for_a_screening(table, web, name):
     assert_array_equal(selector.selection_order_, at_once.selection_order_)
 
 
-def test_evaluate_batches_takes_batches_of_files(files, web):
+@pytest.mark.parametrize("name", ["web.txt", "web.csv", "web.parquet"])
+def test_evaluate_batches_takes_batches_of_files(files, web, name):
     whole = evaluate(web["y"], web["X"][:, 1], qid=web["qid"]).summary()
-    for name in ("web.txt", "web.csv", "web.parquet"):
-        for as_frame in (False, True):
-            batches = iter_batches(files[name], batch_rows=50, as_frame=as_frame)
-            feature = "2" if name == "web.txt" else "f1"
-            found = evaluate_batches(batches, score=feature)
-            assert_array_equal(found.summary().mean, whole.mean)
+    feature = "2" if name == "web.txt" else "f1"
+    for as_frame in (False, True):
+        batches = iter_batches(files[name], batch_rows=50, as_frame=as_frame)
+        found = evaluate_batches(batches, score=feature)
+        assert_array_equal(found.summary().mean, whole.mean)
     with pytest.raises(ValueError, match=r"batch 0: there is no column 'f99'"):
-        evaluate_batches(iter_batches(files["web.csv"]), score="f99")
+        evaluate_batches(iter_batches(files[name]), score="f99")
 
 
+@settings(max_examples=40)
 @given(data=st.data())
 def test_any_chunks_give_the_same_batches(data):
     sizes = data.draw(st.lists(st.integers(1, 5), min_size=1, max_size=6))
@@ -215,3 +218,142 @@ def test_labels_of_every_kind_of_number():
         for source in (rows, rows.to_pandas()):
             (batch,) = iter_batches(source)
             assert batch.target.tolist() == [1, 0]
+
+
+KINDS = {
+    "pandas": lambda frame: frame,
+    "polars": lambda frame: pl.DataFrame({"q": [*frame["q"]], "x": [*frame["x"]]}),
+    "table": lambda frame: pa.Table.from_pandas(frame, preserve_index=False),
+    "batch": lambda frame: pa.RecordBatch.from_pandas(frame, preserve_index=False),
+}  # fmt: skip
+
+
+def pairs_of(table):
+    if isinstance(table, pd.DataFrame):
+        return list(zip(table["q"].tolist(), table["x"].tolist(), strict=True))
+    table = table.to_arrow() if isinstance(table, pl.DataFrame) else table
+    columns = table.column("q").to_pylist(), table.column("x").to_pylist()
+    return list(zip(*columns, strict=True))
+
+
+@given(kind=st.sampled_from(list(KINDS)), data=st.data())
+def test_all_rows_in_order_and_no_query_cut(kind, data):
+    sizes = data.draw(st.lists(st.integers(1, 5), min_size=1, max_size=8))
+    names = data.draw(st.permutations([f"q{i}" for i in range(len(sizes))]))
+    ids = np.repeat(np.array(names, dtype=object), sizes)
+    frame = pd.DataFrame({"q": ids, "x": np.arange(len(ids))})
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(ids)), max_size=6)))
+    least = data.draw(st.integers(1, 9))
+    ends = [0, *cuts, len(ids)]
+    batches = [KINDS[kind](frame.iloc[a:b]) for a, b in pairwise(ends)]
+    found = list(whole_queries(batches, "q", batch_rows=least))
+    same = pa.Table if kind == "batch" else type(batches[0])
+    assert {type(batch) for batch in found} == {same}
+    assert [row for batch in found for row in pairs_of(batch)] == pairs_of(frame)
+    queries = [{q for q, _ in pairs_of(batch)} for batch in found]
+    assert sum(map(len, queries)) == len(sizes)
+    assert all(len(batch) >= least for batch in map(pairs_of, found[:-1]))
+    assert all(map(pairs_of, found))
+
+
+def frames(*ids, column="q"):
+    return [pd.DataFrame({column: list(own), "x": range(len(own))}) for own in ids]
+
+
+@pytest.mark.parametrize(
+    ("ids", "message"),
+    [
+        (["aab", "bcb"], "row 2 of batch 1: query 'b' comes back after"),
+        (["aab", "bc", "", "a"], "row 0 of batch 3: query 'a' comes back after"),
+        (["aba"], "row 2 of batch 0: query 'a' comes back after"),
+        (["ab", "ba"], "row 1 of batch 1: query 'a' comes back after"),
+        (["a", [None]], "column 'q' of batch 1 must not be missing, got None in row 0"),
+    ],
+)  # fmt: skip
+def test_a_query_that_comes_back_is_named(ids, message):
+    with pytest.raises(ValueError, match=message):
+        list(whole_queries(frames(*ids), "q"))
+
+
+def test_the_batches_before_an_error_are_given():
+    found = whole_queries(frames("ab", "ca"), "q")
+    assert pairs_of(next(found)) == [("a", 0)]
+    with pytest.raises(ValueError, match="query 'a'"):
+        next(found)
+
+
+@pytest.mark.parametrize(
+    ("batches", "message"),
+    [
+        (frames("a")[0], "must be an iterable of tables, got a single DataFrame"),
+        ([{"q": [1]}], "Arrow or the like, got dict in batch 0"),
+        ([*frames("a"), pl.DataFrame({"q": ["b"], "x": [1]})],
+         "got a pandas DataFrame first and a polars DataFrame in batch 1"),
+        (frames("a", column="k"), r"batch 0: there is no column 'q' \(columns: k, x\)"),
+        ([*frames("a"), pd.DataFrame({"q": ["b"]})],
+         "batch 1: there is no column 'x' .*: the first batch has it"),
+        ([pd.DataFrame({"q": ["b"]}), *frames("a")],
+         "batch 0: there is no column 'x' .*: batch 1 has it"),
+    ],
+)  # fmt: skip
+def test_what_is_no_batch(batches, message):
+    with pytest.raises(ValueError, match=message):
+        list(whole_queries(batches, "q"))
+    with pytest.raises(ValueError, match="batch_rows must be"):
+        whole_queries([], batch_rows=0)
+
+
+def test_nothing_of_nothing_and_a_record_batch_reader():
+    assert list(whole_queries([])) == []
+    table = pa.table({"qid": [1, 1, 2]})
+    found = list(whole_queries(table.to_reader(max_chunksize=1)))
+    assert [batch.column("qid").to_pylist() for batch in found] == [[1, 1], [2]]
+
+
+@pytest.mark.parametrize("kind", ["polars", "table", "batch"])
+def test_columns_of_two_types_in_any_order(kind):
+    first = KINDS[kind](pd.DataFrame({"q": [1, 2], "x": [1, 2]}))
+    second = KINDS[kind](pd.DataFrame({"q": [2], "x": [0.5]})).select(["x", "q"])
+    *_, last = whole_queries([first, second], "q")
+    assert pairs_of(last) == [(2, 2.0), (2, 0.5)]
+
+
+def rows_of(ids):
+    return pd.DataFrame(
+        {"qid": np.repeat(ids, 2), "label": [1, 0] * len(ids), "x": [1, 2] * len(ids)}
+    )
+
+
+def summary_of(rows):
+    return evaluate_batches([rows], score="x", measures="rr")
+
+
+def selector_of(rows):
+    return RankingFeatureSelector("rr").fit(rows[["x"]], rows.label, rows.qid)
+
+
+@pytest.mark.parametrize("make", [summary_of, selector_of])
+@pytest.mark.parametrize(
+    "ids", [["tea", "mug", "pot"], [7, -1, 2**62], [0.5, 1.0, 2.0]]
+)
+def test_the_query_of_a_message_is_found(make, ids):
+    ours, theirs = rows_of(ids[:2]), rows_of(ids[1:])
+    with pytest.raises(ValueError, match=r"datasets\.query_digests tells") as caught:
+        make(ours).merge(make(theirs))
+    digest = int(re.search("0x[0-9a-f]{16}", str(caught.value))[0], 16)
+    assert set(theirs.qid[query_digests(theirs.qid) == digest]) == {ids[1]}
+
+
+@settings(max_examples=50)
+@given(st.lists(st.integers(-5, 5) | st.sampled_from([2**53, 2**53 + 1]), min_size=1))
+def test_equal_ids_have_equal_digests(ids):
+    found = query_digests(ids)
+    assert found.dtype == np.uint64
+    same = np.equal.outer(np.array(ids), np.array(ids))
+    assert np.array_equal(np.equal.outer(found, found), same)
+    assert np.array_equal(found, query_digests(pd.Series(ids)))
+
+
+def test_what_is_no_id_is_refused():
+    with pytest.raises(ValueError, match="qid must not"):
+        query_digests(["a", None])
