@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import re
 import tempfile
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import pytrec_eval
-from hypothesis import assume, example, given
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from tieaware_sklearn import ranking_score
@@ -50,6 +49,7 @@ def as_trec_eval(score):
     return float(np.float32(min(max(score, -limit), limit)))
 
 
+@settings(max_examples=60)
 @given(lines, st.booleans())
 @example([(b"1", b"a", 0.1), (b"1", b"b", np.nextafter(0.1, 1))], False)
 def test_runs_read_back(drawn, zipped):
@@ -86,6 +86,7 @@ def test_runs_read_back(drawn, zipped):
     assert read["rank"].tolist() == ranks
 
 
+@settings(max_examples=50)
 @given(lines)
 def test_judgments_read_back(drawn):
     assume(not drawn[0][0].startswith(MARKS))
@@ -158,41 +159,30 @@ NAN, INF = np.nan, np.inf
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ((["1", "1"], ["a", "a"], [1, 2]), "a is retrieved twice for topic 1"),
-        (
-            (["1", "1"], ["a", "b"], [1, NAN]),
-            "score must be a finite number, got nan in row 1",
-        ),
-        ((["1", "1"], ["a", "b"], [1, INF]), "got inf in row 1"),
-        (
-            (["1"], ["a"], [-INF]),
-            "score must retrieve a document, got -inf in all rows",
-        ),
+        ((["1", "1"], ["a", "a"], [1, 2]), "row 1: a is retrieved twice for topic 1"),
+        ((["1", "1"], ["a", "b"], [1, NAN]), "score must be .* got nan in row 1"),
+        ((["1", "1"], ["a", "b"], [1, INF]), "score must be .* got inf in row 1"),
+        ((["1"], ["a"], [-INF]), "^score must retrieve a document, got -inf in all"),
         ((["1"], ["a"], ["x"]), "score must be numeric, got dtype object with 'x' in "),
         ((["1"], ["a b"], [1]), "docno must not hold white space, got 'a b'"),
-        ((["1\n"], ["a"], [1]), "qid must not hold white space, got '1\\n'"),
-        ((["1"], ["a", "b"], [1]), "must have columns of one length, got [1, 2]"),
-        ((["1", "1"], ["a", "b"], [1]), "must have columns of one length, got [1, 2]"),
+        ((["1\n"], ["a"], [1]), r"qid must not hold white space, got '1\\n'"),
+        ((["1"], ["a", "b"], [1]), r"must have columns of one length, got \[1, 2\]"),
+        ((["1", "1"], ["a", "b"], [1]), r"must have columns of one length, got \[1, 2"),
         ((["1"], [""], [1]), "docno must be neither empty nor hold a NUL"),
         ((["1"], [1.5], [1]), "docno must be a string or bytes, got 1.5"),
         ((["1"], [None], [1]), "docno must be a string or bytes, got None"),
         ((None, ["a"], [1]), "qid must have one value per row, got None"),
         ((["1"], "a", [1]), "docno must have one value per row, got 'a'"),
         (([], [], []), "must hold at least one row, got none"),
-        (
-            (["BZh1"], ["a"], [1]),
-            "must not begin with the bytes of compressed data, got",
-        ),
-        (
-            (["\ufeff1"], ["a"], [1]),
-            "must not begin with the bytes of a byte order mark",
-        ),
+        ((["BZh1"], ["a"], [1]), "must not begin with the bytes of compressed data"),
+        ((["\ufeff1"], ["a"], [1]), "must not begin with the bytes of a byte order"),
+        (([b"\xff\xfe1"], ["a"], [1]), "must not begin with the bytes of UTF-16"),
     ],
-)
+)  # fmt: skip
 def test_bad_runs(tmp_path, columns, message):
     path = tmp_path / "run"
     path.write_text("old")
-    with pytest.raises(ValueError, match=re.escape(message)):
+    with pytest.raises(ValueError, match=message):
         dump_trec_run(path, *columns)
     assert path.read_text() == "old"
     assert [*tmp_path.iterdir()] == [path]
@@ -210,14 +200,13 @@ def test_bad_tags(tmp_path, tag):
         ((["1", "1"], ["a", "a"], [1, 0]), "a is judged twice for topic 1"),
         ((["1"], ["a"], [INF]), "label must be a finite number, got inf in row 0"),
         ((["1"], ["a"], [-INF]), "label must be a finite number, got -inf in row 0"),
-        ((["1"], ["a\tb"], [1]), "docno must not hold white space, got 'a\\tb'"),
+        ((["1"], ["a\tb"], [1]), r"docno must not hold white space, got 'a\\tb'"),
     ],
 )
 def test_bad_judgments(tmp_path, columns, message):
     path = tmp_path / "qrels"
-    with pytest.raises(ValueError, match=re.escape(str(path))) as raised:
+    with pytest.raises(ValueError, match=f"^{path}.*{message}"):
         dump_qrels(path, *columns)
-    assert message in str(raised.value)
     assert not path.exists()
 
 
@@ -240,33 +229,8 @@ def test_pytrec_eval_reads_what_is_written(tmp_path):
     for trec in (load_trec(qrels, run, order="trec_eval"), load_trec(qrels, scores)):
         # lines that are written stand in trec_eval's order already
         for name, ours in (("map", "ap"), ("ndcg", "ndcg(gain=linear)")):
-            found = ranking_score(
-                trec.target,
-                trec.score,
-                qid=trec.qid,
-                measure=ours,
-                ties="input",
-                unjudged="nonrelevant",
-                average=None,
-            )
+            options = {"qid": trec.qid, "measure": ours, "ties": "input"}
+            options |= {"unjudged": "nonrelevant", "average": None}
+            found = ranking_score(trec.target, trec.score, **options)
             official = [wanted[topic][name] for topic in ("301", "302", "303")]
             np.testing.assert_allclose(found, official, rtol=0, atol=1e-12)
-
-
-def test_a_run_of_robust03_goes_through_a_dict_and_a_file(shared_data, tmp_path):
-    folder = shared_data / "robust03"
-    qrels, run = folder / "qrels.robust03.txt.gz", folder / "input.rutcor03100.gz"
-    wanted = load_trec(qrels, run)
-    with gzip.open(run, "rt") as ranked, gzip.open(qrels, "rt") as judged:
-        dicts = pytrec_eval.parse_qrel(judged), pytrec_eval.parse_run(ranked)
-    found = load_trec(*dicts)
-    for name in ("qid", "docno", "target", "score", "input_order"):
-        np.testing.assert_array_equal(found[name], wanted[name])
-    assert np.isnan(found["rank"]).all()
-    official = load_trec(qrels, run, order="trec_eval")
-    written = tmp_path / "run.gz"
-    dump_trec_run(written, wanted.qid, wanted.docno, wanted.score)
-    again = load_trec(qrels, written)
-    for name in ("qid", "docno", "target"):
-        np.testing.assert_array_equal(again[name], official[name])
-    np.testing.assert_array_equal(again["rank"], again.input_order)
