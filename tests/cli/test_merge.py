@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import itertools
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -65,6 +64,15 @@ def parts(capsys, shards):
     for name, part in zip(NAMES, PARTS, strict=True):
         assert run(capsys, "screen", name, "--save", part)[0] == 0
     return shards
+
+
+def fitted(rows, *, weight=None, **options):
+    """The selector that Python fits on the rows."""
+    X, weights = rows.drop(columns=["label", "qid"]), None
+    if weight is not None:
+        weights = np.full(len(X), weight)
+    selector = RankingFeatureSelector(**options)
+    return selector.fit(X, rows.label, qid=rows.qid, query_weight=weights)
 
 
 def words_of(*more):
@@ -135,42 +143,28 @@ def test_no_bit_depends_on_the_order_or_names_of_parts(capsys, parts):
     assert outputs() == wanted
 
 
-def test_parts_are_merged_further(capsys, parts):
+def test_parts_of_parts_and_one_alone(capsys, parts, folder):
     assert run(capsys, "merge", "b.tie", "a.tie", "--save=ab.tie")[0] == 0
     wanted = run(capsys, "merge", *PARTS)[1]
     assert run(capsys, "merge", "c.tie", "ab.tie")[1] == wanted
-
-
-def test_one_file_is_shown_again(capsys, parts):
+    assert run(capsys, "merge", *PARTS, "--report=o.html", "--plot=o.png")[0] == 0
+    page = (folder / "o.html").read_text()
+    for name, part, rows in zip(NAMES, PARTS, parts, strict=True):
+        assert f"{part}: {rows.qid.nunique()} queries of {name}" in page
+    assert (folder / "o.png").read_bytes().startswith(b"\x89PNG")
+    # one file is shown again
     wanted = run(capsys, "screen", "b.parquet", *words_of())[1]
     before = outputs()
     assert run(capsys, "merge", "b.tie", *words_of()) == (0, wanted, "")
     assert outputs() == before
 
 
-def test_a_page_names_the_parts(capsys, parts, folder):
-    assert run(capsys, "merge", *PARTS, "--report=o.html", "--plot=o.png")[0] == 0
-    page = (folder / "o.html").read_text()
-    for name, part, rows in zip(NAMES, PARTS, parts, strict=True):
-        assert f"{part}: {rows.qid.nunique()} queries of {name}" in page
-    assert (folder / "o.png").read_bytes().startswith(b"\x89PNG")
-
-
-def test_python_reads_what_the_shell_saves(parts):
-    for name, rows in zip(PARTS, parts, strict=True):
-        found = Screening.load(name)
-        X = rows.drop(columns=["label", "qid"])
-        selector = RankingFeatureSelector().fit(X, rows.label, qid=rows.qid)
-        assert found.feature_names == tuple(X.columns)
-        np.testing.assert_allclose(found.mean, selector.mean_, atol=1e-12)
-
-
-def test_the_shell_merges_what_python_saves(capsys, parts):
+def test_the_shell_and_python_read_what_the_other_saves(capsys, parts):
     wanted = run(capsys, "merge", *PARTS)[1]
-    first, second, _ = parts
-    for rows, name in ((first, "a.tie"), (second, "b.tie")):
-        X = rows.drop(columns=["label", "qid"])
-        selector = RankingFeatureSelector().fit(X, rows.label, qid=rows.qid)
+    for name, rows in zip(PARTS, parts[:2], strict=False):
+        found, selector = Screening.load(name), fitted(rows)
+        assert found.feature_names == tuple(selector.feature_names_in_)
+        np.testing.assert_allclose(found.mean, selector.mean_, atol=1e-12)
         selector.screening_.save(name)
     code, out, _ = run(capsys, "merge", *PARTS, "--json=o.json")
     assert code == 0
@@ -230,28 +224,23 @@ def test_a_query_in_two_parts_is_refused(capsys, parts, rows):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (
-            ["--measures", "rr"],
-            "measures differ: RR in b.tie, NDCG@10, AP, RR in",
-        ),
+        (["--measures", "rr"], "measures differ: RR in b.tie, NDCG@10, AP, RR in"),
         (["--ignore", "clicks"], "features differ: b.tie has no 'clicks'"),
     ],
 )
-def test_parts_of_other_options_are_refused(capsys, parts, options, said):
-    assert run(capsys, "screen", "b.parquet", "--save=b.tie", *options)[0] == 0
-    assert refused(capsys, *PARTS).startswith(
-        f"b.tie does not merge with a.tie: {said}"
-    )
+def test_parts_of_other_options_and_features_are_refused(capsys, parts, options, said):
+    def screened(rows, *options):
+        rows.to_parquet("b.parquet", index=False)
+        assert run(capsys, "screen", "b.parquet", "--save=b.tie", *options)[0] == 0
+        return refused(capsys, *PARTS)
 
-
-def test_parts_of_other_features_are_refused(capsys, parts):
     second = parts[1]
-    second.assign(more=second.clicks).to_parquet("b.parquet", index=False)
-    assert run(capsys, "screen", "b.parquet", "--save=b.tie")[0] == 0
-    assert "features differ: a.tie has no 'more'" in refused(capsys, *PARTS)
-    second[second.columns[::-1]].to_parquet("b.parquet", index=False)
-    assert run(capsys, "screen", "b.parquet", "--save=b.tie")[0] == 0
-    assert "features differ in their order: b.tie has " in refused(capsys, *PARTS)
+    said = f"b.tie does not merge with a.tie: {said}"
+    assert screened(second, *options).startswith(said)
+    said = screened(second.assign(more=second.clicks))
+    assert "features differ: a.tie has no 'more'" in said
+    said = screened(second[second.columns[::-1]])
+    assert "features differ in their order: b.tie has " in said
 
 
 def test_labels_and_scores_of_other_columns_are_refused(capsys, parts):
@@ -268,8 +257,7 @@ def test_labels_and_scores_of_other_columns_are_refused(capsys, parts):
     with pytest.raises(ValueError, match="labels differ: l2 in other, label in this s"):
         Screening.load("a.tie").merge(Screening.load("b.tie"))
     # labels of arrays have no name, and do not join what does not go together
-    X = third.drop(columns=["label", "qid"])
-    RankingFeatureSelector().fit(X, third.label, qid=third.qid).screening_.save("c.tie")
+    fitted(third).screening_.save("c.tie")
     assert refused(capsys, "c.tie", "a.tie", "b.tie").endswith(f"{said}a.tie")
     assert run(capsys, "merge", "c.tie", "a.tie", "--save=ca.tie")[0] == 0
     assert refused(capsys, "ca.tie", "b.tie").endswith(f"{said}ca.tie")
@@ -282,11 +270,7 @@ def test_labels_and_scores_of_other_columns_are_refused(capsys, parts):
 
 def test_weights_of_some_queries_only_are_refused(capsys, parts):
     for name, rows, weight in (("a", parts[0], None), ("b", parts[1], 1.0)):
-        X = rows.drop(columns=["label", "qid"])
-        weights = weight and np.full(len(X), weight)
-        selector = RankingFeatureSelector()
-        selector.fit(X, rows.label, qid=rows.qid, query_weight=weights)
-        selector.screening_.save(f"{name}.tie")
+        fitted(rows, weight=weight).screening_.save(f"{name}.tie")
     assert refused(capsys, "a.tie", "b.tie") == (
         "b.tie does not merge with a.tie: weights of queries differ: given in b.tie, "
         "none in a.tie"
@@ -418,9 +402,8 @@ def test_damaged_files_are_refused(capsys, parts, content):
 
 def test_features_that_were_not_correlated(capsys, parts):
     for name, rows in zip(PARTS, parts, strict=True):
-        X = rows.drop(columns=["label", "qid"])
-        selector = RankingFeatureSelector(redundancy=False, max_correlation=None)
-        selector.fit(X, rows.label, qid=rows.qid).screening_.save(name)
+        selector = fitted(rows, redundancy=False, max_correlation=None)
+        selector.screening_.save(name)
     code, _, err = run(capsys, "merge", *PARTS)
     assert code == 0
     assert err.startswith("tieaware: repeats are not looked for: ")
@@ -430,22 +413,18 @@ def test_features_that_were_not_correlated(capsys, parts):
     )
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/full")
 @pytest.mark.parametrize("command", ["screen", "merge"])
 def test_a_full_disk_costs_no_other_output(capsys, parts, command):
     read = NAMES if command == "screen" else PARTS
     code, table, _ = run(capsys, command, *read, *words_of())
     assert code == 0
     wanted = outputs()
-    for at, name in enumerate(OUTPUTS):
-        Path(name).unlink()
-        option = ["csv", "json", "save"][at]
-        code, out, err = run(capsys, command, *read, *words_of(f"--{option}=/dev/full"))
-        assert (code, out) == (1, table)
-        assert err == "tieaware: error: /dev/full: No space left on device\n"
-        assert not Path(name).exists()
-        assert run(capsys, command, *read, *words_of())[0] == 0
-        assert outputs() == wanted
+    Path("o.tie").unlink()
+    code, out, err = run(capsys, command, *read, *words_of("--save=/dev/full"))
+    assert (code, out) == (1, table)
+    assert err == "tieaware: error: /dev/full: No space left on device\n"
+    assert not Path("o.tie").exists()
+    assert [Path(name).read_bytes() for name in OUTPUTS[:2]] == wanted[:2]
 
 
 @pytest.mark.parametrize(
