@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import re
 from decimal import Decimal
 from io import BytesIO
 from itertools import pairwise
@@ -20,7 +19,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from tests.io.helpers import joined
-from tieaware_sklearn import RankingFeatureSelector, evaluate, evaluate_batches
+from tieaware_sklearn import evaluate, evaluate_batches
 from tieaware_sklearn.datasets import iter_batches, query_digests, whole_queries
 
 
@@ -77,17 +76,6 @@ def test_all_rows_in_whole_queries(table, web, name, batch_rows):
     assert f"rows 0 to {len(first.qid) - 1}, " in first.DESCR
     last = pickle.loads(pickle.dumps(batches[-1].place))
     assert last(len(batches[-1].qid) - 1).startswith(f"row {len(web['y']) - 1} of a ")
-
-
-@pytest.mark.parametrize("name", ["reader", "polars lazy", "dataset"])
-def test_one_line_for_a_score_and_for_a_screening(table, web, name):
-    found = evaluate_batches(iter_batches(SOURCES[name](*table)), score="f1")
-    whole = evaluate(web["y"], web["X"][:, 1], qid=web["qid"]).summary()
-    assert_array_equal(found.summary().mean, whole.mean)
-    batches = iter_batches(SOURCES[name](*table), batch_rows=50)
-    selector = RankingFeatureSelector().fit_batches(batches)
-    at_once = RankingFeatureSelector().fit(web["X"], web["y"], qid=web["qid"])
-    assert_array_equal(selector.selection_order_, at_once.selection_order_)
 
 
 @pytest.mark.parametrize("name", ["web.txt", "web.csv", "web.parquet"])
@@ -318,32 +306,6 @@ def test_columns_of_two_types_in_any_order(kind):
     assert pairs_of(last) == [(2, 2.0), (2, 0.5)]
 
 
-def rows_of(ids):
-    return pd.DataFrame(
-        {"qid": np.repeat(ids, 2), "label": [1, 0] * len(ids), "x": [1, 2] * len(ids)}
-    )
-
-
-def summary_of(rows):
-    return evaluate_batches([rows], score="x", measures="rr")
-
-
-def selector_of(rows):
-    return RankingFeatureSelector("rr").fit(rows[["x"]], rows.label, rows.qid)
-
-
-@pytest.mark.parametrize("make", [summary_of, selector_of])
-@pytest.mark.parametrize(
-    "ids", [["tea", "mug", "pot"], [7, -1, 2**62], [0.5, 1.0, 2.0]]
-)
-def test_the_query_of_a_message_is_found(make, ids):
-    ours, theirs = rows_of(ids[:2]), rows_of(ids[1:])
-    with pytest.raises(ValueError, match=r"datasets\.query_digests tells") as caught:
-        make(ours).merge(make(theirs))
-    digest = int(re.search("0x[0-9a-f]{16}", str(caught.value))[0], 16)
-    assert set(theirs.qid[query_digests(theirs.qid) == digest]) == {ids[1]}
-
-
 @settings(max_examples=50)
 @given(st.lists(st.integers(-5, 5) | st.sampled_from([2**53, 2**53 + 1]), min_size=1))
 def test_equal_ids_have_equal_digests(ids):
@@ -354,6 +316,6 @@ def test_equal_ids_have_equal_digests(ids):
     assert np.array_equal(found, query_digests(pd.Series(ids)))
 
 
-def test_what_is_no_id_is_refused():
+def test_no_id_has_a_digest():
     with pytest.raises(ValueError, match="qid must not"):
         query_digests(["a", None])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import math
 import re
 from collections import namedtuple
 
@@ -13,12 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tieaware_sklearn import (
-    evaluate,
-    evaluate_subtopics,
-    ranking_score,
-    tie_treatments,
-)
+from tieaware_sklearn import evaluate, evaluate_subtopics, ranking_score
 from tieaware_sklearn.datasets import load_qrels, load_run, load_subtopics, load_trec
 from tieaware_sklearn.io import run_names
 from tieaware_sklearn.judgments import depth_pool
@@ -176,10 +170,8 @@ def test_ids_are_told_apart_by_their_bytes(files):
     qrels, run = files(qrels, run + b"301 Q0 \x80 4 1 x\n")
     for frame in (False, True):
         trec = load_trec(qrels, run, as_frame=frame)
-        assert trec.docno.tolist() == [
-            *("caf\udce8", "a\xa0z", "caf\xe9", "\udc80"),
-            *("caf\udce9", "b"),
-        ]
+        first, last = ["caf\udce8", "a\xa0z", "caf\xe9", "\udc80"], ["caf\udce9", "b"]
+        assert trec.docno.tolist() == first + last
         np.testing.assert_array_equal(trec.target, [NAN, 1, 0, NAN, 1, 0])
     assert trec.frame["docno"].tolist() == trec.docno.tolist()
     # in the order of bytes, in which \x80 stands above c, not below it
@@ -409,61 +401,19 @@ def test_what_a_run_says_of_each_document(drawn, order, alone):
             np.testing.assert_array_equal(cells[:, i, j], of_pair)
 
 
-def test_every_rule_of_ties_goes_with_lists_of_runs(tmp_path):
-    first, second = tmp_path / "first", tmp_path / "second"
-    # all tied: by rank b leads, by line a, by document c
-    first.write_text("1 Q0 a 3 1 x\n1 Q0 b 1 1 x\n1 Q0 c 2 1 x\n")
-    second.write_text("1 Q0 b 2 1 y\n1 Q0 c 1 1 y\n1 Q0 a 3 1 y\n")
-    both = load_trec({"1": {"a": 3, "b": 2, "c": 1}}, [first, second])
-    for j, (by_rank, by_line) in enumerate([(2 / 3, 1), (1 / 3, 2 / 3)]):
-        found = tie_treatments(
-            both.target,
-            both.score[:, j],
-            qid=both.qid,
-            measures=["ndcg(gain=linear)@1"],
-            external={
-                "rank": (both["rank"][:, j], "ascending"),
-                "file": (both.input_order[:, j], "ascending"),
-                "official": (both.docno, "descending"),
-            },
-        )
-        column = found.to_pandas().set_index("treatment").iloc[:, 0]
-        assert column["rank"] == pytest.approx(by_rank)
-        assert column["file"] == pytest.approx(by_line)
-        assert column["official"] == pytest.approx(1 / 3)
-
-
 # judgments by subtopic
-BY_SUBTOPIC = """2 10 b 1
-1 1 a 1
-1 2 a 2
-1 2 c 1
-1 1 d -2
-2 9 b 0
-2 9 e 1
-
-3 1 a 1
-"""
-WEB = """1 Q0 c 1 2.5 x
-1 Q0 a 2 2.5 x
-1 Q0 z 3 1 x
-2 Q0 e 1 7 x
-9 Q0 e 1 7 x
-"""
+BY_SUBTOPIC = (
+    "2 10 b 1\n1 1 a 1\n1 2 a 2\n1 2 c 1\n1 1 d -2\n2 9 b 0\n2 9 e 1\n\n3 1 a 1\n"
+)
+WEB = "1 Q0 c 1 2.5 x\n1 Q0 a 2 2.5 x\n1 Q0 z 3 1 x\n2 Q0 e 1 7 x\n9 Q0 e 1 7 x\n"
 
 
 def test_labels_of_subtopics_stand_beside_the_run(files):
     qrels, run = files(BY_SUBTOPIC, WEB)
     web = load_subtopics(qrels, run)
     columns = (web[name].tolist() for name in ("qid", "docno", "score"))
-    assert list(zip(*columns, strict=True)) == [
-        ("2", "e", 7.0),
-        ("2", "b", -math.inf),
-        ("1", "c", 2.5),
-        ("1", "a", 2.5),
-        ("1", "z", 1.0),
-        ("1", "d", -math.inf),
-    ]
+    rows = [("2", "e", 7), ("2", "b", -INF), ("1", "c", 2.5), ("1", "a", 2.5)]
+    assert list(zip(*columns, strict=True)) == [*rows, ("1", "z", 1), ("1", "d", -INF)]
     # numbers by size
     assert web.subtopics == {"2": ["9", "10"], "1": ["1", "2"]}
     np.testing.assert_array_equal(
@@ -476,7 +426,7 @@ def test_labels_of_subtopics_stand_beside_the_run(files):
     assert report.expected[:, 0].tolist() == [0.5, 0.75]
     every = load_subtopics(qrels, run, topics="qrels")
     assert list(every.subtopics) == ["2", "1", "3"]
-    assert every.score[every.qid == "3"].tolist() == [-math.inf]
+    assert every.score[every.qid == "3"].tolist() == [-INF]
     with pytest.raises(ValueError, match="topics must be one of"):
         load_subtopics(qrels, run, topics="all")
 
@@ -508,37 +458,29 @@ def test_robust03_as_published(shared_data):
             assert f"{score:.4f}" == value
 
 
-BINARY = {
-    "map": "ap(rel={rel})",
-    "gm_map": "ap(rel={rel})",
-    "Rprec": "rprec(rel={rel})",
-    "bpref": "bpref(rel={rel})",
-    "gm_bpref": "bpref(rel={rel})",
-    "recip_rank": "rr(rel={rel})",
-    "P": "p(rel={rel})@{k}",
-    "recall": "r(rel={rel})@{k}",
-    "map_cut": "ap(rel={rel})@{k}",
-    "success": "success(rel={rel})@{k}",
-    "set_P": "SetP(rel={rel})",
-    "set_recall": "SetR(rel={rel})",
-    "set_F": "SetF(rel={rel})",
-    "set_map": "SetAP(rel={rel})",
-    "11pt_avg": "iap(rel={rel})",
-    "iprec_at_recall": "iprec(rel={rel})@{k}",
-}
-GRADED = {"ndcg": "ndcg(gain=linear)", "ndcg_cut": "ndcg(gain=linear)@{k}"}
-# of qrels without labels of -1, which say that a document is in the pool
-POOLED = {"infAP": "infAP(rel={rel})"}
+def pairs(text):
+    return dict(pair.split("=") for pair in text.split())
+
+
+#: trec_eval's names of measures of relevance or not, and ours; those that are cut
+BINARY = pairs(
+    "map=ap gm_map=ap Rprec=rprec bpref=bpref gm_bpref=bpref recip_rank=rr set_P=SetP "
+    "set_recall=SetR set_F=SetF set_map=SetAP 11pt_avg=iap"
+)
+CUT = pairs("P=p recall=r map_cut=ap success=success iprec_at_recall=iprec")
+#: of labels, and of qrels without labels of -1, which say that a document is pooled
+GRADED = {"ndcg": "ndcg(gain=linear)", "infAP": "infAP"}
+GRADED_CUT = {"ndcg_cut": "ndcg(gain=linear)"}
 
 
 def name_of(measure, rel):
     """Our name of trec_eval's measure."""
-    match = re.fullmatch(r"(\w+?)(?:_(\d+|\d\.\d+))?", measure)
-    known = BINARY if rel > 1 else {**BINARY, **GRADED, **POOLED}
-    name = known.get(match[1]) if match else None
-    if name is None or ("{k}" in name) != (match[2] is not None):
-        return None
-    return name.format(rel=rel, k=match[2])
+    name, k = re.fullmatch(r"(\w+?)(?:_(\d+|\d\.\d+))?", measure).groups()
+    binary, graded = (CUT, GRADED_CUT) if k else (BINARY, GRADED)
+    cut = f"@{k}" if k else ""
+    if name in graded and rel == 1:
+        return graded[name] + cut
+    return f"{binary[name]}(rel={rel}){cut}" if name in binary else None
 
 
 @pytest.mark.parametrize(

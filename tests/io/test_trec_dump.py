@@ -56,18 +56,9 @@ def test_runs_read_back(drawn, zipped):
     assume(not drawn[0][0].startswith(MARKS))
     topics = list(dict.fromkeys(topic for topic, _, _ in drawn))
     # the definition of the order: trec_eval's
-    wanted = [
-        line
-        for topic in topics
-        for line in sorted(
-            sorted(
-                (line for line in drawn if line[0] == topic),
-                key=lambda line: line[1],
-                reverse=True,
-            ),
-            key=lambda line: -as_trec_eval(line[2]),
-        )
-    ]
+    by_docno = sorted(drawn, key=lambda line: line[1], reverse=True)
+    by_score = sorted(by_docno, key=lambda line: -as_trec_eval(line[2]))
+    wanted = sorted(by_score, key=lambda line: topics.index(line[0]))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "run.gz" if zipped else "run")
         columns = list(zip(*drawn, strict=True))
@@ -195,18 +186,18 @@ def test_bad_tags(tmp_path, tag):
 
 
 @pytest.mark.parametrize(
-    ("columns", "message"),
+    ("docno", "labels", "message"),
     [
-        ((["1", "1"], ["a", "a"], [1, 0]), "a is judged twice for topic 1"),
-        ((["1"], ["a"], [INF]), "label must be a finite number, got inf in row 0"),
-        ((["1"], ["a"], [-INF]), "label must be a finite number, got -inf in row 0"),
-        ((["1"], ["a\tb"], [1]), r"docno must not hold white space, got 'a\\tb'"),
+        (["a", "a"], [1, 0], "a is judged twice for topic 1"),
+        (["a", "b"], [INF, 0], "label must be a finite number, got inf in row 0"),
+        (["a", "b"], [0, -INF], "label must be a finite number, got -inf in row 1"),
+        (["b", "a\tb"], [1, 0], r"docno must not hold white space, got 'a\\tb'"),
     ],
 )
-def test_bad_judgments(tmp_path, columns, message):
+def test_bad_judgments(tmp_path, docno, labels, message):
     path = tmp_path / "qrels"
     with pytest.raises(ValueError, match=f"^{path}.*{message}"):
-        dump_qrels(path, *columns)
+        dump_qrels(path, ["1", "1"], docno, labels)
     assert not path.exists()
 
 
@@ -216,21 +207,17 @@ def test_pytrec_eval_reads_what_is_written(tmp_path):
     docno = np.tile([f"D-{i}" for i in range(40)], 3)
     score = rng.integers(0, 5, 120) / 3
     score[rng.random(120) < 0.3] = -np.inf
-    label = rng.integers(-1, 3, 120).astype(float)
     run, qrels = tmp_path / "run", tmp_path / "qrels"
     dump_trec_run(run, qid, docno, score)
-    dump_qrels(qrels, qid, docno, label)
+    dump_qrels(qrels, qid, docno, rng.integers(-1, 3, 120).astype(float))
     with run.open() as ranked, qrels.open() as judged:
-        scores = pytrec_eval.parse_run(ranked)
-        evaluator = pytrec_eval.RelevanceEvaluator(
-            pytrec_eval.parse_qrel(judged), {"map", "ndcg"}
-        )
-    wanted = evaluator.evaluate(scores)
+        scores, labels = pytrec_eval.parse_run(ranked), pytrec_eval.parse_qrel(judged)
+    wanted = pytrec_eval.RelevanceEvaluator(labels, {"map", "ndcg"}).evaluate(scores)
+    options = {"ties": "input", "unjudged": "nonrelevant", "average": None}
     for trec in (load_trec(qrels, run, order="trec_eval"), load_trec(qrels, scores)):
         # lines that are written stand in trec_eval's order already
-        for name, ours in (("map", "ap"), ("ndcg", "ndcg(gain=linear)")):
-            options = {"qid": trec.qid, "measure": ours, "ties": "input"}
-            options |= {"unjudged": "nonrelevant", "average": None}
-            found = ranking_score(trec.target, trec.score, **options)
+        for name, measure in (("map", "ap"), ("ndcg", "ndcg(gain=linear)")):
+            own = {"qid": trec.qid, "measure": measure}
+            found = ranking_score(trec.target, trec.score, **own, **options)
             official = [wanted[topic][name] for topic in ("301", "302", "303")]
             np.testing.assert_allclose(found, official, rtol=0, atol=1e-12)
