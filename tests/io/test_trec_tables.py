@@ -231,7 +231,7 @@ FRAME = pd.DataFrame({"query_id": "1", "doc_id": ["a", "b"], "score": [2.0, 1.0]
          r"or query-id or q_id\), got the columns query_id, qid"),
         ({"qid": ["1", "1"], "docno": ["a", "b"], "score": [1.0]},
          r"run must have columns of one length, got \[1, 2\]"),
-        ([Scored("1", "a", 1.0), Qrel("1", "b", 1, "0")], "run must hold records of one"),
+        ([Scored("1", "a", 1.0), Qrel("1", "b", 1, "0")], "must hold records of one"),
         (pd.concat([FRAME, FRAME[["doc_id"]]], axis=1), r"one column of documents "
          r"\(docno or doc_id or corpus-id\), got the columns doc_id, doc_id"),
         (pl.LazyFrame({"qid": ["1"]}), "run must be a path, a dict of dicts, a"),
