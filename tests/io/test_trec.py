@@ -104,13 +104,6 @@ def test_several_runs_over_the_same_documents(files, tmp_path):
     assert both.run_names == ["sys", "s"]
     assert both.n_inversions.tolist() == both.n_contradictions.tolist() == [1, 1]
     assert both.DESCR.startswith(f"2 runs, judged by {qrels}: 3 topics, ")
-    options = {"measures": ["ap", "rprec", "ndcg@3"], **UNJUDGED}
-    for run, column in zip((first, second), both.score.T, strict=True):
-        alone = load_trec(qrels, run, topics="qrels")
-        expected = evaluate(alone.target, alone.score, qid=alone.qid, **options)
-        found = evaluate(both.target, column, qid=both.qid, **options)
-        np.testing.assert_array_equal(found.qid, expected.qid)
-        np.testing.assert_array_equal(found.expected, expected.expected)
     every = load_trec(qrels, [first], topics="qrels")
     assert every.qid.tolist()[-1] == "303"
     first.write_text("999 Q0 X 1 1 s\n")
@@ -121,7 +114,7 @@ def test_several_runs_over_the_same_documents(files, tmp_path):
 
 
 @pytest.mark.parametrize("order", [None, "trec_eval"])
-def test_several_runs_break_their_ties_as_each_alone_does(files, tmp_path, order):
+def test_several_runs_have_the_scores_and_ties_of_each_alone(files, tmp_path, order):
     rng = np.random.default_rng(0)
     pairs = [(t, d) for t in range(9) for d in range(30)]
     qrels = "".join(f"{t} 0 d{d} {rng.integers(-1, 3)}\n" for t, d in pairs)
@@ -132,15 +125,19 @@ def test_several_runs_break_their_ties_as_each_alone_does(files, tmp_path, order
         path.write_text("".join(lines))
     qrels, _ = files(qrels)
     together = load_trec(qrels, runs, order=order)
-    options = {"measure": "ap", "average": None, **UNJUDGED}
+    options = {"measures": ["ap", "rprec", "ndcg@3"], **UNJUDGED}
     for run, column in zip(runs, together.score.T, strict=True):
         alone = load_trec(qrels, run, order="trec_eval", topics="qrels")
-        for ties in ("input", "expected"):
-            found, wanted = (
-                ranking_score(one.target, score, qid=one.qid, ties=ties, **options)
-                for one, score in ((together, column), (alone, alone.score))
-            )
-            np.testing.assert_array_equal(found, wanted)
+        found = evaluate(together.target, column, qid=together.qid, **options)
+        wanted = evaluate(alone.target, alone.score, qid=alone.qid, **options)
+        np.testing.assert_array_equal(found.qid, wanted.qid)
+        np.testing.assert_array_equal(found.expected, wanted.expected)
+        found, wanted = (
+            ranking_score(one.target, score, qid=one.qid, measure="ap", ties="input",
+                          average=None, **UNJUDGED)
+            for one, score in ((together, column), (alone, alone.score))
+        )  # fmt: skip
+        np.testing.assert_array_equal(found, wanted)
     for topic in np.unique(together.qid):
         docno = together.docno[together.qid == topic].tolist()
         assert docno == sorted(docno, reverse=True)
