@@ -223,11 +223,7 @@ FILES = [
     ("parquet", PAGES[0], ": row group 0 (rows 0 to 4) cannot be read"),
     ("parquet", PAGES[1], ": row group 1 (rows 5 to 9) cannot be read"),
     ("parquet", PAGES[3], ": row group 3 (rows 15 to 19) cannot be read"),
-    (
-        "parquet",
-        parquet(qid=[None, *range(19)]),
-        ": column 'qid' must not be missing, ",
-    ),
+    ("parquet", parquet(qid=[None, *range(19)]), ": column 'qid' must not be missing"),
     ("parquet", parquet(x=[*"1234567", "x", *"123456789012"]), AS_TEXT),
     ("qrels", cut("qrels", b" D-19"), ", line 20: must have 4 columns"),
     ("qrels", UTF_16["qrels"], NOT_UTF_8 + "UTF-16"),
