@@ -19,8 +19,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from tests.io.helpers import joined
-from tieaware_sklearn import evaluate, evaluate_batches
+from tieaware_sklearn import RankingFeatureSelector, evaluate, evaluate_batches
 from tieaware_sklearn.datasets import iter_batches, query_digests, whole_queries
+from tieaware_sklearn.io import gathered
 
 
 def lazy(frame):
@@ -76,6 +77,32 @@ def test_all_rows_in_whole_queries(table, web, name, batch_rows):
     assert f"rows 0 to {len(first.qid) - 1}, " in first.DESCR
     last = pickle.loads(pickle.dumps(batches[-1].place))
     assert last(len(batches[-1].qid) - 1).startswith(f"row {len(web['y']) - 1} of a ")
+
+
+def test_streams_and_tables_are_screened_and_evaluated(table, web):
+    found = evaluate_batches([table[0]], score="f1").summary()
+    whole = evaluate(web["y"], web["X"][:, 1], qid=web["qid"]).summary()
+    assert_array_equal(found.mean, whole.mean)
+    batches = iter_batches(SOURCES["reader"](*table), batch_rows=50)
+    selector = RankingFeatureSelector().fit_batches(batches)
+    at_once = RankingFeatureSelector().fit(web["X"], web["y"], qid=web["qid"])
+    assert_array_equal(selector.selection_order_, at_once.selection_order_)
+
+
+def test_small_batches_are_gathered(table):
+    batches = list(
+        iter_batches(SOURCES["reader"](*table), batch_rows=50, as_frame=True)
+    )
+    tables = [batch.data.assign(qid=batch.qid) for batch in batches]
+    for least in (1, 120, 10**6):
+        found = list(gathered(tables, ["f1", "qid"], "qid", least))
+        sizes = [sum(piece.n_rows for piece in pieces) for pieces in found]
+        assert sum(sizes) == sum(map(len, tables))
+        assert all(least <= size < least + 100 for size in sizes[:-1])
+        assert [p.number for pieces in found for p in pieces] == [*range(len(tables))]
+        assert found[0][0].names == ["f1", "qid"]
+    with pytest.raises(ValueError, match=r"got query 'q.*' again in batch 1 \(whole"):
+        list(gathered([tables[0], tables[0]], ["qid"], "qid", 1))
 
 
 @pytest.mark.parametrize("name", ["web.txt", "web.csv", "web.parquet"])
