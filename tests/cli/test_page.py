@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import base64
+import json
 import re
 import shlex
+import shutil
+import subprocess
 import sys
+from html import unescape
 from xml.etree import ElementTree
 
 import pytest
@@ -13,6 +17,7 @@ import pytest
 from tests._display.test_html import parsed
 from tests.cli.helpers import run
 
+pytest.importorskip("matplotlib")
 NASTY = "<b>&\"'"
 
 
@@ -39,7 +44,6 @@ SHOWN = {"screen": (1, "(chance)"), "evaluate": (1, "<i>one"), "compare": (4, "<
 
 @pytest.mark.parametrize("command", SHOWN)
 def test_pages_are_whole(command, files, tmp_path, capsys):
-    pytest.importorskip("matplotlib")
     path = tmp_path / "report.html"
     words = [command, *map(str, files[command]), "--report", str(path)]
     code, out, err = run(capsys, *words)
@@ -101,23 +105,7 @@ def test_without_matplotlib_the_page_says_so(files, tmp_path, capsys, monkeypatc
     assert len(found.tables) == 1
 
 
-def test_reports_refuse_before_they_work(letor, tmp_path, capsys):
-    for path, message in (
-        ("-", "--report must name a file, got standard output"),
-        (letor, "--report must not replace an input"),
-        (str(tmp_path / "no" / "x.html"), "there is no folder"),
-    ):
-        code, out, err = run(capsys, "screen", letor, "--report", path)
-        assert (code, out) == (1, "")
-        assert message in err
-    same = str(tmp_path / "x")
-    code, _, err = run(capsys, "screen", letor, f"--csv={same}", "--report", same)
-    assert code == 1
-    assert "only one of --csv and --report" in err
-
-
 def test_no_name_breaks_a_picture(tmp_path, capsys):
-    pytest.importorskip("matplotlib")
     qrels, one, two = tmp_path / "qrels", tmp_path / "one", tmp_path / "two"
     qrels.write_text("1 0 a 1\n1 0 b 0\n2 0 a 1\n")
     for path, tag in ((one, b"caf\xe9"), (two, b"\x1b[31m\x01$")):
@@ -132,3 +120,57 @@ def test_no_name_breaks_a_picture(tmp_path, capsys):
         assert parsed(text).tables
         (picture,) = re.findall(r'base64,([^"]+)"', text)
         assert ElementTree.fromstring(base64.b64decode(picture)) is not None
+
+
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
+
+#: clicks every head twice, and writes down what stands below it then
+CLICKS = """
+<script>
+const found = {wider: document.documentElement.scrollWidth > innerWidth, sorted: []};
+for (const head of document.querySelectorAll("th")) {
+  const rows = head.closest("table").tBodies[0].rows;
+  for (const _ of [1, 2]) {
+    head.querySelector("button").click();
+    const cells = [...rows].map(row => row.cells[head.cellIndex]);
+    const keys = cells.map(cell => "key" in cell.dataset ? Number(cell.dataset.key)
+      : cell.textContent.trim());
+    found.sorted.push([head.textContent, head.getAttribute("aria-sort"), keys]);
+  }
+}
+const shown = document.createElement("pre");
+shown.id = "found";
+shown.textContent = JSON.stringify(found);
+document.body.append(shown);
+</script>
+"""
+
+
+@pytest.mark.skipif(BROWSER is None, reason="needs Chromium")
+def test_tables_sort(letor, tmp_path, capsys):
+    path = tmp_path / "report.html"
+    assert run(capsys, "screen", letor, "--report", path)[0] == 0
+    page = path.read_text(encoding="utf-8").replace("</body>", f"{CLICKS}</body>")
+    path.write_text(page, encoding="utf-8")
+    options = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"]
+    options += [f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom"]
+    command = [BROWSER, *options, path.as_uri()]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    except subprocess.TimeoutExpired:
+        pytest.skip("Chromium does not start here")
+    shown = re.search('<pre id="found">(.*?)</pre>', done.stdout, re.DOTALL)
+    if shown is None and done.returncode:
+        pytest.skip("Chromium does not start here")
+    assert shown is not None, done.stderr
+    found = json.loads(unescape(shown[1]))
+    assert not found["wider"]
+    assert len(found["sorted"]) >= 2 * 14
+    ways = set()
+    for head, way, keys in found["sorted"]:
+        ways.add(way)
+        numbers = [key for key in keys if not isinstance(key, str)]
+        assert numbers == sorted(numbers, reverse=way == "descending"), head
+        # what is missing is below the rest
+        assert "" not in keys or not any(keys[keys.index("") :]), head
+    assert ways == {"ascending", "descending"}

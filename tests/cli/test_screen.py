@@ -1,40 +1,58 @@
-"""The command screen."""
+"""The command screen: tables of features, selections, files at once and in batches."""
 
 from __future__ import annotations
 
+import io
 import json
+import re
+import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from tests.cli.helpers import run
+from tests.io.helpers import csv
 from tieaware_sklearn import RankingFeatureSelector
 from tieaware_sklearn.datasets import dump_letor, load_letor
+from tieaware_sklearn.io import track
+
+COLUMNS = ["--label", "rating", "--qid", "query"]
+
+
+@pytest.fixture(scope="module")
+def frame(web):
+    frame = pd.DataFrame(web.data, columns=web.feature_names)
+    return frame.assign(rating=web.target, query=[f"q{q}" for q in web.qid], url="a/b")
 
 
 def test_screen_prints_a_table(capsys, letor, web):
     code, out, err = run(capsys, "screen", letor, "--top", 5)
     assert (code, err) == (0, "")
     lines = out.splitlines()
-    assert f"{len(web.target)} documents, 40 queries, 12 features" in lines[0]
+    said = f"{letor}: {len(web.target)} documents, 40 queries, 12 features"
+    assert lines[0] == said
     assert lines[2].split()[:4] == ["feature", "first", "chosen", "NDCG@10"]
     assert lines[4].startswith("(chance)")
     selector = RankingFeatureSelector().fit(web.data, web.target, web.qid)
     best = int(np.argmin(selector.ranking_))
     cells = lines[5].split()
-    assert cells[:3] == [str(best + 1), "high", "1"]
-    assert cells[3] == f"{selector.mean_[best, 0]:.4f}"
+    figures = [str(best + 1), "high", "1", f"{selector.mean_[best, 0]:.4f}"]
+    assert cells[:4] == figures
     assert len(lines[5:10]) == 5
-    assert "... and 7 more" in out
+    assert "... and 7 more (--top 0 shows all)" in out
     passed = (selector.qvalues_[:, 0] <= 0.05).sum()
-    assert f"{passed} of 12 features beat chance by NDCG@10" in out
+    assert f"{passed} of 12 features beat chance by NDCG@10 (q <= 0.05; 40 qu" in out
     repeats = (selector.repeats_ >= 0).sum()
     left_out = f"{repeats} others repeat one of them (|rho| > 0.95)."
     assert f"{selector.support_.sum()} are selected; {left_out}" in out
+    for words in ([], ["--top", 0]):
+        assert "more (--top" not in run(capsys, "screen", letor, *words)[1]
 
 
-def test_the_selection_is_that_of_the_selector(capsys, letor, web):
-    for options, parameters in [
+@pytest.mark.parametrize(
+    ("options", "parameters"),
+    [
         ([], {}),
         (["--select", 5], {"n_features_to_select": 5}),
         (
@@ -46,35 +64,25 @@ def test_the_selection_is_that_of_the_selector(capsys, letor, web):
             ["--select", 6, "--diversity", 0.7, "--batch-rows", 200],
             {"n_features_to_select": 6, "diversity": 0.7},
         ),
-    ]:
-        selector = RankingFeatureSelector(**parameters)
-        selector.fit(web.data, web.target, web.qid)
-        code, out, _ = run(capsys, "screen", letor, *options, "--json")
-        assert code == 0
-        found = json.loads(out)
-        names = [str(j + 1) for j in selector.selection_order_]
-        assert found["selected"] == names
-        rows = {row["feature"]: row for row in found["features"]}
-        assert [rows[name]["chosen"] for name in names] == [*range(1, len(names) + 1)]
-        for j in np.flatnonzero(selector.repeats_ >= 0):
-            assert rows[str(j + 1)]["repeats"] == str(selector.repeats_[j] + 1)
-            assert not rows[str(j + 1)]["selected"]
-
-
-def test_a_selection_that_is_not_understood_is_an_error(capsys, letor):
-    for options, message in [
-        (["--select", 0], "n_features_to_select must be an integer >= 1"),
-        (["--max-correlation", 2], "max_correlation must be in [0, 1] or None, got 2"),
-        (["--diversity", -1], "diversity must be in [0, 1], got -1"),
-    ]:
-        code, _, err = run(capsys, "screen", letor, *options)
-        assert code == 1
-        assert message in err
-    with pytest.raises(SystemExit):
-        run(capsys, "screen", letor, "--max-correlation", "some")
-    err = capsys.readouterr().err
-    assert "--max-correlation: " in err
-    assert "'some'" in err
+        (
+            ["--direction", "ascending", "--measures", "rr", "ap", "--sort-by", "ap"],
+            {"measures": ["rr", "ap"], "sort_by": "ap", "direction": "ascending"},
+        ),
+    ],
+)
+def test_the_selection_is_that_of_the_selector(capsys, letor, web, options, parameters):
+    selector = RankingFeatureSelector(**parameters)
+    selector.fit(web.data, web.target, web.qid)
+    code, out, _ = run(capsys, "screen", letor, *options, "--json")
+    assert code == 0
+    found = json.loads(out)
+    names = [str(j + 1) for j in selector.selection_order_]
+    assert found["selected"] == names
+    rows = {row["feature"]: row for row in found["features"]}
+    assert [rows[name]["chosen"] for name in names] == [*range(1, len(names) + 1)]
+    for j in np.flatnonzero(selector.repeats_ >= 0):
+        assert rows[str(j + 1)]["repeats"] == str(selector.repeats_[j] + 1)
+        assert not rows[str(j + 1)]["selected"]
 
 
 def test_many_features_in_batches(capsys, tmp_path):
@@ -96,6 +104,8 @@ def test_many_features_in_batches(capsys, tmp_path):
     selector.fit(data.data, data.target, data.qid)
     names = [str(j + 1) for j in selector.selection_order_]
     assert json.loads(out)["selected"] == names
+    command += ["--ignore", "1001", "--batch-rows", 8]
+    assert run(capsys, *command)[::2] == (0, "")
 
 
 def test_measures_that_few_queries_have_say_so(capsys, tmp_path):
@@ -110,11 +120,245 @@ def test_measures_that_few_queries_have_say_so(capsys, tmp_path):
     assert "\nAP is" not in out
     _, out, _ = run(capsys, "screen", path, *measures)
     assert "of 3 queries" not in out
-
-
-def test_one_query_is_warned_of_in_plain_words(capsys, tmp_path):
-    path = tmp_path / "one.txt"
+    # of one query, at once and in batches
     path.write_text("1 qid:1 1:1\n0 qid:1 1:0\n")
-    code, _, err = run(capsys, "screen", path)
+    for words in ([], ["--batch-rows", 2]):
+        code, _, err = run(capsys, "screen", path, *words)
+        assert code == 0
+        assert err.startswith("tieaware: warning: p-values need at least two queries")
+
+
+@pytest.mark.parametrize("name", ["web.csv", "web.tsv.xz", "web.parquet", "web.txt"])
+def test_screen_reads_files_at_once_and_in_batches(capsys, frame, web, tmp_path, name):
+    path, columns = tmp_path / name, COLUMNS
+    if name == "web.txt":
+        columns = []
+        dump_letor(web.data, web.target, path, qid=web.qid)
+    elif name == "web.parquet":
+        frame.to_parquet(path)
+    else:
+        frame.to_csv(path, index=False, sep="\t" if ".tsv" in name else ",")
+    code, out, err = run(capsys, "screen", path, *columns, "--json")
+    assert (code, err) == (0, "tieaware: left out, not numeric: url\n" * bool(columns))
+    selector = RankingFeatureSelector().fit(web.data, web.target, web.qid)
+    for row in json.loads(out)["features"]:
+        named = row["feature"]
+        j = web.feature_names.index(named) if columns else int(named) - 1
+        assert row["NDCG@10"] == pytest.approx(selector.mean_[j, 0], abs=1e-12)
+    at_once = run(capsys, "screen", path, *columns)
+    assert run(capsys, "screen", path, *columns, "--batch-rows", 50) == at_once
+    again = path.with_name(f"again-{name}")
+    again.write_bytes(path.read_bytes())
+    code, out, _ = run(capsys, "screen", path, again, *columns)
     assert code == 0
-    assert err.startswith("tieaware: warning: p-values need at least two queries")
+    assert out.startswith(f"{path} and 1 more: {2 * len(web.qid)} documents, 40 quer")
+    ignored = "clicks" if columns else "2"
+    words = ["screen", path, *columns, "--ignore", ignored]
+    code, out, _ = run(capsys, *words, "--csv")
+    assert code == 0
+    features = {line.split(",")[1] for line in out.splitlines()}
+    assert len(features) == 12
+    assert ignored not in features
+    if columns:
+        # left out before it is looked at
+        assert run(capsys, *words, "url")[::2] == (0, "")
+
+
+def test_tables_keep_query_ids_and_integers_as_they_are(capsys, tmp_path):
+    lines = ["label,qid,big,b,"]
+    for n, qid in enumerate(["007", "7", "NA", "null"]):
+        lines += [f"1,{qid},{2**62 + 1},0.5,1", f"0,{qid},{2**62},{n}.5,2"]
+    path = csv(tmp_path, "\n".join(lines))
+    code, out, err = run(capsys, "screen", path, "--json", "--measures", "rr")
+    assert (code, err) == (0, "tieaware: left out, without a name in the header: \n")
+    document = json.loads(out)
+    assert document["n_queries"] == 4
+    by_name = {row["feature"]: row for row in document["features"]}
+    # a tie in float64, none in int64
+    assert by_name["big"]["RR"] == 1
+    path = csv(tmp_path, 'label,qid,x,t,n\n1,1,"1,406",tbd,\n0,1,3,4,\n')
+    words = ["--missing-values", "tbd", "--thousands", ",", "--missing", "last"]
+    code, out, err = run(capsys, "screen", path, "--json", *words)
+    assert code == 0
+    assert err.endswith("tieaware: left out, not numeric: n\n")
+    assert {row["feature"] for row in json.loads(out)["features"]} == {"x", "t"}
+
+
+def test_rows_in_any_order_in_folders_and_large_files(
+    capsys, monkeypatch, frame, tmp_path
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "shards").mkdir()
+    frame.to_parquet("web.parquet")
+    mixed = frame.sample(frac=1, random_state=0)
+    for i in range(3):
+        mixed.iloc[i::3].to_parquet(f"shards/{i}.parquet")
+    (tmp_path / "shards" / "_SUCCESS").write_text("")
+    wanted = run(capsys, "screen", "web.parquet", *COLUMNS)[1].splitlines()[1:]
+    used = []
+    monkeypatch.setattr(
+        "tieaware_sklearn.cli._screen.track",
+        lambda *arguments: used.append(arguments[1]) or track(*arguments),
+    )
+    for files in ("shards", "shards/*.parquet"):
+        code, out, _ = run(capsys, "screen", files, *COLUMNS)
+        assert (code, out.splitlines()[1:]) == (0, wanted)
+    assert used == [None, None]
+    monkeypatch.setattr("tieaware_sklearn.cli._screen._LARGE", 10_000)
+    assert run(capsys, "screen", "web.parquet", *COLUMNS)[1].splitlines()[1:] == wanted
+    assert used[2] == (1 << 22) // 12
+    # rows that do not stand together are an error that says what to do
+    for words in ([], ["--batch-rows", 60]):
+        code, _, err = run(capsys, "screen", "shards", *COLUMNS, *words)
+        assert code == 1
+        assert "sort the rows by query first, or read all of them at once" in err
+    words = ["screen", "shards", *COLUMNS, "--batch-rows", 0]
+    assert run(capsys, *words)[1].splitlines()[1:] == wanted
+    for option in ("--csv=shards/1.parquet", "--json=shards/0.parquet"):
+        code, _, err = run(capsys, "screen", "shards", option)
+        assert code == 1
+        assert "must not replace an input, got shards/" in err
+
+
+def test_screen_in_batches_from_standard_input(capsys, monkeypatch, tmp_path, web):
+    path = tmp_path / "web.txt"
+    dump_letor(web.data, web.target, path, qid=web.qid)
+    wanted = run(capsys, "screen", path)[1]
+    text = io.TextIOWrapper(io.BytesIO(path.read_bytes()))
+    monkeypatch.setattr(sys, "stdin", text)
+    code, out, _ = run(capsys, "screen", "-", "--batch-rows", 50)
+    assert (code, out) == (0, wanted.replace(str(path), "-"))
+    text = io.TextIOWrapper(io.BytesIO(b"1 qid:1 1:2\n\n-1 qid:1 1:3\n"))
+    monkeypatch.setattr(sys, "stdin", text)
+    err = run(capsys, "screen", "-")[2]
+    assert "standard input, line 3: a label must be finite and >= 0, got -1" in err
+
+
+@pytest.mark.parametrize("batch_rows", [0, 20])
+def test_missing_labels_count_as_nonrelevant_or_are_left_out(
+    capsys, frame, tmp_path, batch_rows
+):
+    gaps = frame.copy()
+    gaps.loc[gaps.index % 3 == 0, "rating"] = np.nan
+    gaps.loc[:40, "rating"] = np.nan  # and queries without a label
+
+    def screened(table, *more):
+        table.to_csv(tmp_path / "table.csv", index=False)
+        options = [*COLUMNS, "--json", "--batch-rows", batch_rows]
+        return run(capsys, "screen", tmp_path / "table.csv", *options, *more)
+
+    code, out, err = screened(gaps)
+    assert (code, out) == (1, "")
+    n_rows = len(gaps) if batch_rows == 0 else 48
+    n_missing = gaps.rating[:n_rows].isna().sum()
+    said = f"line 2: the label is missing ({n_missing} of {n_rows} are missing; "
+    assert said in err
+    assert "--unjudged nonrelevant counts" in err
+    assert "--unjudged skip leaves" in err
+    for how, alike in (
+        ("skip", gaps.dropna(subset="rating")),
+        ("nonrelevant", gaps.fillna({"rating": 0})),
+    ):
+        code, out, _ = screened(gaps, "--unjudged", how)
+        assert code == 0
+        found, wanted = json.loads(out), json.loads(screened(alike)[1])
+        for key in ("n_documents", "n_queries"):
+            assert found[key] == wanted[key]
+        # other batches are added up in another order
+        for one, other in zip(found["features"], wanted["features"], strict=True):
+            assert one["NDCG@10"] == pytest.approx(other["NDCG@10"])
+    one = gaps.assign(rating=[1.0] + [np.nan] * (len(gaps) - 1)).iloc[::-1]
+    assert screened(one, "--unjudged", "skip")[0] == 0
+
+
+SOME = "label,qid,x\n1,1,2\n0,1,3\n"
+FINE = "1 qid:1 1:1\n0 qid:1 1:0\n1 qid:2 1:0\n"
+FINITE = "a label must be finite and >= 0, got"
+
+
+@pytest.mark.parametrize(
+    ("files", "words", "message"),
+    [
+        ({}, "absent.txt", "absent.txt: No such file or directory"),
+        ({}, "absent.parquet", "absent.parquet: No such file"),
+        ({}, ".", "FILE: there is no file to read in ."),
+        ({"a.txt": FINE, "b.csv": "a"}, "a.txt b.csv", "all files must be of one kind"),
+        ({"a.txt": "# \n\n-1 qid:1 1:1\n"}, "a.txt", f"a.txt, line 3: {FINITE} -1"),
+        ({"a.txt": "inf qid:1 1:1\n"}, "a.txt", f"a.txt, line 1: {FINITE} inf"),
+        ({"a.csv": "label,qid,x\n0,1,1\n0,2,1\n-1,3,1\n"}, "a.csv --batch-rows 2",
+         f"a.csv, line 4: {FINITE} -1"),
+        ({"a.txt": FINE, "b.txt": "0 qid:1 1:0\n1 qid:1 1:nan\n"}, "a.txt b.txt",
+         "b.txt, line 2: feature 1 is missing (1 values are missing in all; --missing "
+         "last ranks them below all others)"),
+        ({"a.txt": FINE, "b.txt": "0 qid:1 1:0\n1 qid:1 1:inf\n"}, "a.txt b.txt",
+         "b.txt, line 2: feature 1 must be finite, got inf (--missing-values inf"),
+        ({"a.csv": 'label,qid,x,y\n1,1,2,"a\nb"\n\n1,1,two,c\n'}, "a.csv",
+         "a.csv, line 5: column 'x' must hold numbers"),
+        ({"a.csv": f"label,qid,x,t\n1,1,1,{'a' * 200_000}\n0,1,y,b\n"}, "a.csv",
+         "a.csv, line 3: column 'x' must hold numbers, got 'y'"),
+        ({"a.txt": "nan qid:1 1:1\n"}, "a.txt --unjudged skip", "no document has a"),
+        ({"a.csv": SOME}, "a.csv --label qid", "different columns, got 'qid' twice"),
+        ({"a.csv": SOME}, "a.csv --label y", "no column 'y' (columns: label, qid, x)"),
+        ({"a.csv": SOME}, "a.csv --qid y", "a.csv: there is no column 'y'"),
+        ({"a.txt": FINE}, "a.txt --label x", "--label and --qid are for CSV and"),
+        ({"a.txt": FINE}, "a.txt --qid x", "but a.txt is read as LETOR text"),
+        ({"a.csv": SOME}, "a.csv --query-file q", "query_file must not be given for"),
+        ({"a.csv": SOME}, "a.csv --n-features 3", "n_features must not be given for"),
+        ({"a.txt": FINE}, "a.txt --thousands ,", "thousands must not be given for"),
+        ({"a.txt": FINE}, "a.txt --ignore 7", "ignore must name a feature, got '7'"),
+        ({"a.txt": FINE}, "a.txt --ignore 1", "ignore must leave at least one feature"),
+        ({"a.txt": FINE}, "a.txt --measures ndgc@10", "did you mean 'NDCG@10'?"),
+        ({"a.txt": FINE}, "a.txt --sort-by dcg", "sort_by must be one of"),
+        ({"a.txt": FINE}, "a.txt --select 0", "n_features_to_select must be an"),
+        ({"a.txt": FINE}, "a.txt --max-correlation 2", "max_correlation must be in [0"),
+        ({"a.txt": FINE}, "a.txt --diversity -1", "diversity must be in [0, 1], got"),
+        ({"a.txt": FINE}, "a.txt --measures fallout --zero-relevance raise", "undef"),
+    ],
+)  # fmt: skip
+def test_errors_are_one_line(capsys, tmp_path, monkeypatch, files, words, message):
+    monkeypatch.chdir(tmp_path)
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    code, out, err = run(capsys, "screen", *words.split())
+    assert (code, out) == (1, "")
+    assert message in err
+    assert err.count("\n") == 1
+    assert err.startswith("tieaware: error: ")
+
+
+def test_several_bad_values_are_told_at_once(capsys, tmp_path):
+    names = [f"f{j}" for j in range(12)]
+    infinite = ",".join(["inf"] * 12)
+    text = f"label,qid,{','.join(names)},y\n1,1,{infinite},1\n-1,1,{infinite},\n"
+    path = csv(tmp_path, f"{text}0,2,{','.join('1' * 12)},3\n")
+    code, _, err = run(capsys, "screen", path)
+    lines = err.splitlines()
+    assert (code, len(lines)) == (1, 10)
+    assert f"line 3: {FINITE} -1" in lines[0]
+    assert "line 2: feature f0 must be finite, got inf (--missing-values" in lines[1]
+    path = csv(tmp_path, "label,qid,x,y\n1,1,inf,1\n0,1,2,\n1,1,3,1\n")
+    err = run(capsys, "screen", path)[2]
+    assert "line 3: feature y is missing" in err
+    words = ["--missing-values", "inf", "--missing", "last", "--ignore", "y"]
+    assert run(capsys, "screen", path, *words)[0] == 0
+
+
+@pytest.mark.parametrize("batch_rows", [0, 1])
+@pytest.mark.parametrize(
+    ("measure", "message"),
+    [
+        ("ndcg@10", 'NDCG@10: the label must be <= 60 .*gain="linear" .* got 100.0'),
+        ("err", "ERR: the label must be <= max_label=4 .* got 100"),
+        ("cg(gain=[0,1,2])", "the label must be one of .* of the gain table, got 100"),
+        ("rbp(gain={0:0,1:1,2:1,100:7})", r"be in \[0, 1\], got 7.0 for label 100"),
+    ],
+)
+def test_a_label_that_a_measure_refuses_is_named(
+    capsys, tmp_path, measure, message, batch_rows
+):
+    path = csv(tmp_path, "label,qid,x\n1,1,5\n100,2,7\n2,2,3\n")
+    options = ["--measures", "rr", measure, "--batch-rows", batch_rows]
+    code, out, err = run(capsys, "screen", path, *options)
+    assert (code, out) == (1, "")
+    assert re.search(f"table.csv, line 3: .*{message}", err)
+    assert run(capsys, "screen", path, "--measures", "ndcg(gain=linear)")[0] == 0

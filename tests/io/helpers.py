@@ -7,6 +7,7 @@ import subprocess
 import time
 from contextlib import suppress
 
+import numpy as np
 import pandas as pd
 
 from tieaware_sklearn.datasets import dump_letor
@@ -25,6 +26,18 @@ def write(path, X, y, qid, row_group_size=37):
     else:
         frame.to_csv(path, index=False, sep="\t" if ".tsv" in path.name else ",")
     return path
+
+
+def joined(batches, key="data"):
+    return np.concatenate([batch[key] for batch in batches])
+
+
+def place_of(path, row):
+    """What a message calls a row of the file."""
+    if path.name.endswith(".parquet"):
+        return f"{path}, row {row}"
+    # the first line of a table holds the names
+    return f"{path}, line {row + (1 if '.txt' in path.name else 2)}"
 
 
 def csv(tmp_path, text, name="table.csv"):

@@ -5,16 +5,20 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import tracemalloc
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
+from numpy.testing import assert_array_equal
 
-from tieaware_sklearn.datasets import dump_letor, load_letor
+from tieaware_sklearn._kernel.engines import use_engine
+from tieaware_sklearn.datasets import dump_letor, iter_batches, load_letor
+from tieaware_sklearn.io import _letor
 
 LETOR = """\
 2 qid:10 1:0.5 2:3 4:-1e-3 # docid = 17 1:9
@@ -32,200 +36,341 @@ def write(folder, text, name="train.txt"):
     return path
 
 
-def test_letor_text(tmp_path):
-    found = load_letor(write(tmp_path, LETOR))
+def test_what_is_read(tmp_path):
+    path = write(tmp_path, LETOR)
+    found = load_letor(path)
     assert found.data.dtype == np.float64
     assert found.data.tolist() == ROWS
     assert found.target.tolist() == [2, 0, 1]
     assert found.qid.tolist() == [10, 10, 9]
     assert found.feature_names == ["1", "2", "3", "4"]
-    assert "3 rows, 2 queries, 4 features" in found.DESCR
-
-
-def test_letor_gzipped_whatever_its_name(tmp_path):
-    for name in ("train.txt.gz", "train.txt"):
-        path = tmp_path / name
-        path.write_bytes(gzip.compress(LETOR.encode()))
-        assert load_letor(path).data.tolist() == ROWS
-        assert load_letor(str(path)).data.tolist() == ROWS
+    assert f"{path}: 3 rows, 2 queries, 4 features" == found.DESCR
+    assert [found.place(row) for row in range(3)] == [
+        f"{path}, line {line}" for line in (1, 4, 5)
+    ]
+    sparse = load_letor(path, sparse=True).data
+    assert (sparse.format, sparse.toarray().tolist()) == ("csr", ROWS)
+    for options in ({}, {"sparse": True}):
+        found = load_letor(path, as_frame=True, ignore=["2"], **options)
+        assert found.data.columns.tolist() == found.feature_names == ["1", "3", "4"]
+        assert_array_equal(found.data.to_numpy(), np.delete(ROWS, 1, axis=1))
+    assert isinstance(found.data.dtypes.iloc[0], pd.SparseDtype)
+    with pytest.raises(ValueError, match="ignore must leave at least one feature"):
+        load_letor(path, ignore=["1", "2", "3", "4"])
+    # several files have one set of features, and a query may go on
+    found = load_letor([path, write(tmp_path, "3 qid:9 6:1\n", "b.txt")])
+    assert found.data.shape == (4, 6)
+    assert found.qid.tolist() == [10, 10, 9, 9]
 
 
 @pytest.mark.parametrize(
     "compress", [gzip.compress, bz2.compress, lzma.compress, bytes]
 )
-def test_letor_compressed_with_a_byte_order_mark(tmp_path, compress):
+def test_compressed_whatever_its_name_with_a_byte_order_mark(tmp_path, compress):
     path = tmp_path / "train"
     path.write_bytes(compress(b"\xef\xbb\xbf" + LETOR.replace("\n", "\r\n").encode()))
-    assert load_letor(path).data.tolist() == ROWS
+    assert load_letor(str(path)).data.tolist() == ROWS
+    # streams one after another, and zeros behind them
+    halves = [compress(half.encode()) for half in (LETOR[:70], LETOR[70:])]
+    if compress is not bytes:
+        path.write_bytes(b"".join([halves[0], bytes(9), halves[1], bytes(3)]))
+        assert load_letor(path).data.tolist() == ROWS
 
 
-def test_letor_sparse(tmp_path):
-    found = load_letor(write(tmp_path, LETOR), sparse=True)
-    assert sp.issparse(found.data)
-    assert found.data.format == "csr"
-    assert found.data.toarray().tolist() == ROWS
-
-
-def test_letor_as_a_data_frame(tmp_path):
-    path = write(tmp_path, LETOR)
-    for options in ({}, {"sparse": True}):
-        found = load_letor(path, as_frame=True, ignore=["2"], **options)
-        assert found.feature_names == ["1", "3", "4"]
-        assert found.data.columns.tolist() == found.feature_names
-        wanted = np.delete(ROWS, 1, axis=1)
-        assert np.array_equal(found.data.to_numpy(), wanted)
-    assert isinstance(found.data.dtypes.iloc[0], pd.SparseDtype)
-    with pytest.raises(ValueError, match="ignore must leave at least one feature"):
-        load_letor(path, ignore=["1", "2", "3", "4"])
-
-
-def test_letor_feature_numbers(tmp_path):
-    from_zero = write(tmp_path, "1 qid:1 0:5 2:7\n", "zero.txt")
-    assert load_letor(from_zero).data.tolist() == [[5, 0, 7]]
-    assert load_letor(from_zero).feature_names == ["0", "1", "2"]
-    from_one = write(tmp_path, "1 qid:1 2:7\n", "one.txt")
-    assert load_letor(from_one).data.tolist() == [[0, 7]]
-    as_zero = load_letor(from_one, zero_based=True)
-    assert as_zero.data.tolist() == [[0, 0, 7]]
-    assert load_letor(from_one, n_features=3).data.tolist() == [[0, 7, 0]]
-    with pytest.raises(ValueError, match=r"n_features must be at least 2, .* got 1"):
-        load_letor(from_one, n_features=1)
-    with pytest.raises(
-        ValueError, match="zero_based=False, but a feature has number 0"
+def test_feature_numbers(tmp_path):
+    zero = write(tmp_path, "1 qid:1 0:5 2:7\n", "zero.txt")
+    assert load_letor(zero).data.tolist() == [[5, 0, 7]]
+    assert load_letor(zero).feature_names == ["0", "1", "2"]
+    one = write(tmp_path, "1 qid:1 2:7\n", "one.txt")
+    for options, wanted in (
+        ({}, [[0, 7]]),
+        ({"zero_based": False}, [[0, 7]]),
+        ({"zero_based": True}, [[0, 0, 7]]),
+        ({"n_features": 3}, [[0, 7, 0]]),
+        ({"n_features": 2}, [[0, 7]]),
     ):
-        load_letor(from_zero, zero_based=False)
-    with pytest.raises(ValueError, match="zero_based must be one of"):
-        load_letor(from_zero, zero_based="maybe")
-
-
-def test_letor_several_files(tmp_path):
-    a = write(tmp_path, LETOR, "a.txt")
-    b = write(tmp_path, "3 qid:9 6:1\n", "b.txt")
-    found = load_letor([a, b])
-    assert found.data.shape == (4, 6)
-    assert found.qid.tolist() == [10, 10, 9, 9]
-
-
-def test_letor_with_group_sizes(tmp_path):
-    text = "1 1:1\n0 1:2\n0 1:3\n"
-    path = write(tmp_path, text)
-    with pytest.raises(
-        ValueError, match=r"no qid:, and there is no file train\.txt\.query"
+        assert load_letor(one, **options).data.tolist() == wanted
+    (batch,) = iter_batches(one, n_features=3)
+    assert (batch.feature_names, batch.data.tolist()) == ([*"123"], [[0, 7, 0]])
+    for path, options, message in (
+        (one, {"n_features": 1}, "^n_features must be at least 2, .* got 1"),
+        (zero, {"zero_based": False}, "zero_based=False, but a feature has number 0"),
+        (one, {"zero_based": "maybe"}, "zero_based must be one of"),
+        ([], {}, "path must name at least one file"),
+        (write(tmp_path, "1 qid:1\n0 qid:1\n", "0"), {}, "0: no line holds a feature"),
+        (write(tmp_path, "# nothing\n\n", "e"), {}, "e: there is no document"),
     ):
-        load_letor(path)
-    write(tmp_path, "2\n1\n", "train.txt.query")
-    assert load_letor(path).qid.tolist() == [0, 0, 1]
-    again = write(tmp_path, text, "again.txt")
-    write(tmp_path, "2\n1\n", "again.txt.query")
-    assert load_letor([path, again]).qid.tolist() == [0, 0, 1, 2, 2, 3]
-    other = write(tmp_path, "1\n\n1\n1", "sizes")
-    assert load_letor(path, query_file=other).qid.tolist() == [0, 1, 2]
-    wrong = write(tmp_path, "2\n2\n", "wrong")
-    with pytest.raises(
-        ValueError, match=r"wrong: the sizes of its 2 queries add up to 4"
-    ):
-        load_letor(path, query_file=wrong)
-    for text, line in (("2\nx\n", 2), ("0\n3\n", 1), ("3 # three\n", 1)):
-        malformed = write(tmp_path, text, "malformed")
-        with pytest.raises(ValueError, match=f"malformed, line {line}: the size"):
-            load_letor(path, query_file=malformed)
-    with pytest.raises(ValueError, match=r"one file for each path \(1\), got 2"):
-        load_letor(path, query_file=[other, other])
-    with pytest.raises(
-        ValueError, match="query_file must be None, because the lines have qid:"
-    ):
-        load_letor(write(tmp_path, LETOR, "q.txt"), query_file=other)
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("x qid:1 1:2", "the label must be a number, got 'x'"),
-        ("qid:1 1:2", "the label must be a number, got 'qid:1'"),
-        ("1 qid:a 1:2", "qid must be a 64-bit integer, got 'a'"),
-        ("1 qid: 1:2", "qid must be a 64-bit integer, got ''"),
-        ("1 1:2", "there is no qid:, though other lines have one"),
-        ("1 qid:1 1:2 3", "a feature must look like number:value, got '3'"),
-        ("1 qid:1 1:2 three:3", "a feature must look like .* got 'three:3'"),
-        ("1 qid:1 1:two", "a feature must look like number:value, got '1:two'"),
-        ("1 qid:1 1:", "a feature must look like number:value, got '1:'"),
-        ("1 qid:1 -1:2", "a feature must look like number:value, got '-1:2'"),
-        ("1 qid:1 2:1 1:2", "feature numbers must ascend, got 1 after 2"),
-        ("1 qid:1 4000000000:1", "a feature number must be below 2.31"),
-        ("1 qid:1 1:1 1:2", "feature numbers must ascend, got 1 after 1"),
-        ("1 qid:99999999999999999999 1:1", "qid must be a 64-bit integer"),
-        ("\x00\x01PAR1", "must be text in UTF-8, got a NUL byte"),
-    ],
-)
-def test_a_malformed_line_is_reported_with_file_and_number(tmp_path, line, message):
-    lines = ["# head", "", *["1 qid:1 1:0.5 2:1"] * 50]
-    lines.insert(30, line)
-    path = write(tmp_path, "\n".join(lines), "middle.txt")
-    with pytest.raises(ValueError, match=f"middle.txt, line 31: {message}"):
-        load_letor(path)
-
-
-def test_letor_damaged_or_empty_files(tmp_path):
-    whole = gzip.compress(LETOR.encode() * 1000)
-    path = tmp_path / "cut.gz"
-    path.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(ValueError, match=r"cut\.gz: damaged compressed data"):
-        load_letor(path)
-    for text in ("", "# nothing\n\n"):
-        with pytest.raises(ValueError, match=r"train\.txt: there is no document"):
-            load_letor(write(tmp_path, text))
+        with pytest.raises(ValueError, match=message):
+            load_letor(path, **options)
+    assert load_letor(tmp_path / "0", n_features=1).data.tolist() == [[0], [0]]
     with pytest.raises(FileNotFoundError):
         load_letor(tmp_path / "absent")
-    with pytest.raises(ValueError, match="path must name at least one file"):
-        load_letor([])
+
+
+def test_features_far_beyond_the_others_if_they_are_meant(tmp_path):
+    path = write(tmp_path, "0 qid:1 1:1\n1 qid:1 20000:1\n")
+    for read in (load_letor, iter_batches):
+        with pytest.raises(ValueError, match=r"line 2: feature number 20000 is far"):
+            read(path)
+    assert load_letor(path, n_features=20000, sparse=True).data.shape == (2, 20000)
+    path = write(tmp_path, "1 qid:1 1:1 10000:1\n")
+    assert load_letor(path, sparse=True).data.shape == (1, 10000)
+    lines = [f"1 qid:1 {n}:1\n" for n in range(1, 20000, 50)]
+    path = write(tmp_path, "".join(lines))
+    assert load_letor(path, sparse=True).data.shape == (400, 19951)
+
+
+def test_sizes_of_queries_beside_files(tmp_path):
+    text = "# a comment\n\n1 1:1\n0 1:2\n0 1:3\n"
+    path = write(tmp_path, text)
+    with pytest.raises(ValueError, match=r"no qid:.* no file train\.txt\.query"):
+        load_letor(path)
+    write(tmp_path, "1\n2\n", "train.txt.group")
+    assert load_letor(path).qid.tolist() == [0, 1, 1]
+    write(tmp_path, "2\n1\n", "train.txt.query")
+    assert load_letor(path).qid.tolist() == [0, 0, 1]
+    again = write(tmp_path, text, "train2.txt")
+    write(tmp_path, "2\n1\n", "train2.txt.query")
+    # a folder, beside text of no rows
+    write(tmp_path, "", "train0.txt")
+    files = str(tmp_path / "train*.txt")
+    assert load_letor(files).qid.tolist() == [0, 0, 1, 2, 2, 3]
+    batches = list(iter_batches([path, again], batch_rows=1))
+    assert [b.qid.tolist() for b in batches] == [[0, 0], [1], [2, 2], [3]]
+    assert batches[3].place(0) == f"{again}, line 5"
+    sizes = write(tmp_path, "1\n\n1\n1", "sizes")
+    assert load_letor(path, query_file=sizes).qid.tolist() == [0, 1, 2]
+    assert load_letor([path, again], query_file=[sizes] * 2).qid.tolist() == [*range(6)]
+    for text, message in (
+        ("2\nx\n", "line 2: the size of a query must be an integer >= 1 .* got 'x'"),
+        ("0\n3\n", "line 1: the size .* got '0'"),
+        ("3 # three\n", "line 1: the size .* got '3 # three'"),
+        ("1 2\n", "line 1: the size .* got '1 2'"),
+        ("2147483648\n", r"line 1: the size .* below 2\^31, got '2147483648'"),
+    ):
+        with pytest.raises(ValueError, match=f"malformed, {message}"):
+            load_letor(path, query_file=write(tmp_path, text, "malformed"))
+    with_ids = write(tmp_path, LETOR, "q.txt")
+    for paths, named, message in (
+        (path, write(tmp_path, "2\n2\n", "wrong"), "wrong: the sizes of its 2 queries "
+         f"add up to 4, but {path} has 3 rows"),
+        (path, [sizes, sizes], r"one file for each path \(1\), got 2"),
+        (with_ids, sizes, "query_file must be None, because the lines have qid:"),
+    ):  # fmt: skip
+        for read in (load_letor, iter_batches):
+            with pytest.raises(ValueError, match=message):
+                read(paths, query_file=named)
+    write(tmp_path, "1\n", "train0.txt.query")
+    with pytest.raises(ValueError, match=r"add up to 1, but .* has 0 rows"):
+        load_letor(files)
+
+
+@pytest.mark.parametrize("text", ["1 qid:1 1:1\n", LETOR * 2])
+def test_a_file_that_has_changed(tmp_path, text):
+    batches = iter_batches(write(tmp_path, LETOR), batch_rows=10)
+    write(tmp_path, text)
+    with pytest.raises(ValueError, match="has changed since it was read"):
+        list(batches)
 
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(
     data=arrays(float, array_shapes(min_dims=2, max_dims=2), elements=NUMBERS),
     zero_based=st.booleans(),
     suffix=st.sampled_from([".txt", ".txt.gz"]),
     draw=st.data(),
 )
-def test_letor_reads_back_exactly(tmp_path, data, zero_based, suffix, draw):
+def test_what_is_written_reads_back_exactly(tmp_path, data, zero_based, suffix, draw):
     n = len(data)
     y = draw.draw(arrays(float, n, elements=st.floats(0, 1e9)))
     qid = draw.draw(arrays(np.int64, n, elements=st.integers(0, 5)))
     path = tmp_path / f"out{suffix}"
-    dump_letor(data, y, path, qid=qid, zero_based=zero_based)
-    found = load_letor(path, zero_based=zero_based)
-    assert np.array_equal(found.data, data)
-    assert found.target.tolist() == y.tolist()
-    assert found.qid.tolist() == qid.tolist()
-    sparse = sp.csr_array(data)
-    dump_letor(sparse, y, path, qid=qid, zero_based=zero_based)
-    found = load_letor(path, zero_based=zero_based, n_features=data.shape[1])
-    assert np.array_equal(found.data, data)
+    for rows in (data, sp.csr_array(data)):
+        dump_letor(rows, y, path, qid=qid, zero_based=zero_based)
+        found = load_letor(path, zero_based=zero_based, n_features=data.shape[1])
+        assert_array_equal(found.data, data)
+        assert found.target.tolist() == y.tolist()
+        assert found.qid.tolist() == qid.tolist()
     assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".")] == []
 
 
-def test_dump_refuses_and_leaves_the_old_file(tmp_path):
+MASKED = np.ma.masked_equal([1], 1)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "qid", "message"),
+    [
+        ([["a"]], [1], [1], "X must be a 2-D numeric array"),
+        ([1.0], [1], [1], r"X must be a 2-D numeric array, got shape \(1,\)"),
+        ([[1.0]], [1, 2], [1], r"y must have one value per row \(1\), got 2"),
+        ([[1.0]], [1], [1, 2], r"qid must have one value per row \(1\), got 2"),
+        ([[1.0]], [1], ["a"], "qid must hold 64-bit integers"),
+        ([[1.0]], [1], np.array([2**63], np.uint64), "qid must hold 64-bit integers"),
+        ([[1.0]], ["a"], [1], "y must be numeric"),
+        (np.ma.masked_equal([[1.0]], 1), [1], [1], "X must not hold masked values"),
+        ([[1.0]], MASKED, [1], "y must not hold masked values"),
+        ([[1.0]], [1], MASKED, "qid must not hold masked values"),
+    ],
+)
+def test_what_cannot_be_written_leaves_the_old_file(tmp_path, X, y, qid, message):
     path = write(tmp_path, "old")
-    X, y, qid = [[1.0]], [1], [1]
-    for arguments, message in (
-        (([["a"]], y, qid), "X must be a 2-D numeric array"),
-        (([1.0], y, qid), r"X must be a 2-D numeric array, got shape \(1,\)"),
-        ((X, [1, 2], qid), r"y must have one value per row \(1\), got 2"),
-        ((X, y, ["a"]), "qid must hold 64-bit integers"),
-        ((X, y, np.array([2**63], np.uint64)), "qid must hold 64-bit integers"),
-        ((X, ["a"], qid), "y must be numeric"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            dump_letor(*arguments[:2], path, qid=arguments[2])
+    with pytest.raises(ValueError, match=message):
+        dump_letor(X, y, path, qid=qid)
     assert path.read_text() == "old"
-    dump_letor(np.array([[True, False]]), [True], path, qid=[3])
-    assert path.read_text() == "1 qid:3 1:1 2:0\n"
+
+
+def test_what_is_written(tmp_path):
+    path = tmp_path / "out"
     twice = sp.csr_array(([1.0, 2.0, 5.0], [1, 1, 0], [0, 3]), shape=(1, 2))
-    dump_letor(twice, [1], path, qid=[3])
-    assert path.read_text() == "1 qid:3 1:5 2:3\n"
+    for X, y, options, text in (
+        ([[True, False]], [True], {}, "1 qid:3 1:1 2:0\n"),
+        ([[0.5, 3]], [0.25], {"zero_based": True}, "0.25 qid:3 0:0.5 1:3\n"),
+        (twice, [1], {}, "1 qid:3 1:5 2:3\n"),
+        (sp.csr_array((1, 2)), [1], {}, "1 qid:3\n"),
+        (pd.DataFrame({"a": [1], "b": [True]}), [1], {}, "1 qid:3 1:1 2:1\n"),
+    ):
+        dump_letor(X, y, path, qid=[3], **options)
+        assert path.read_text() == text
     assert twice.indices.tolist() == [1, 1, 0]
-    dump_letor(pd.DataFrame({"a": [1], "b": [True]}), [1], path, qid=[3])
-    assert load_letor(path).data.tolist() == [[1, 1]]
+    dump_letor([[1]], [1], path, qid=np.array([2**63 - 1], np.uint64))
+    assert path.read_text() == f"1 qid:{2**63 - 1} 1:1\n"
+
+
+# the kernel and the readers in Python
+plain = st.builds(
+    lambda label, qid, features, end: f"{label} qid:{qid} {features}{end}",
+    st.integers(0, 4),
+    st.integers(-3, 12),
+    st.lists(st.integers(0, 30), unique=True).map(
+        lambda numbers: " ".join(f"{n}:{n / 7:.17g}" for n in sorted(numbers))
+    ),
+    st.sampled_from(["", " ", "\r", "# 1:2 qid:3", " #"]),
+)
+tokens = st.sampled_from(
+    [
+        *("1", "0.5", "-1", "nan", "1e3", "1_0", "x", "#", "#1", "\xe9"),
+        *("qid:1", "qid:7", "qid:x", "qid:", "qidx:1", f"qid:{10**20}"),
+        *("1:2", "2:3", "3:4e-5", "10:1e400", "4:-inf", "1:", ":1", "1:x", "5:0x1"),
+        *("+4:1", "-1:1", "01:1", "1:2:3", "0:1", "4294967297:1", "1:1_0"),
+        *(f"3:{2**53}", f"3:{2**53 + 1}", "2:\xb2", "1:\0"),
+    ]
+)
+noisy = st.lists(tokens, max_size=5).flatmap(
+    lambda words: st.sampled_from([" ", "\t", "  ", "\x0b", "\r"]).map(
+        lambda white: white.join(words)
+    )
+)
+texts = st.builds(
+    lambda lines, end, ends: (end.join(lines) + end * ends).encode("latin-1"),
+    st.lists(plain, min_size=1, max_size=12)
+    | st.lists(plain | plain | noisy, min_size=1, max_size=12),
+    st.sampled_from(["\n", "\r\n", "\n\n"]),
+    st.booleans(),
+) | st.binary(max_size=80).map(b"1 qid:1 1:5\n0 qid:1 2:3 ".__add__)
+
+
+def found_in(path, **options):
+    """All that is read, or the words of the error."""
+    try:
+        found = load_letor(path, **options)
+    except ValueError as error:
+        return str(error)
+    data = found.data
+    parts = [data]
+    if sp.issparse(data):
+        parts = [data.data, data.indices, data.indptr, np.array(data.shape)]
+    arrays = [
+        (x.dtype, x.shape, x.tobytes()) for x in (*parts, found.target, found.qid)
+    ]
+    return arrays, found.feature_names, found.DESCR
+
+
+@pytest.mark.usefixtures("kernel")
+@settings(max_examples=350)
+@given(
+    texts,
+    st.sampled_from([True, False, "auto"]),
+    st.sampled_from([1, 9, 1 << 20]),
+    st.sampled_from([{}, {"sparse": True}, {"ignore": ["3"]}, {"n_features": 31}]),
+)
+@example(b"1 qid:1 1:9007199254740993\n", "auto", 9, {})
+@example(b"1 qid:1 1:5\n1 qid:1 1:-9007199254740993\n", "auto", 9, {})
+@example(b"1 qid:1 1:5\n1 qid:1 2:1 x 3:1\n", "auto", 1, {})
+@example(b"9007199254740993 qid:1 1:5\n", "auto", 1, {"sparse": True})
+def test_readers_agree_on_any_text(
+    tmp_path, monkeypatch, text, zero_based, chunk, options
+):
+    path = tmp_path / "any.txt"
+    path.write_bytes(text)
+    monkeypatch.setattr(_letor, "_CHUNK", chunk)
+    with use_engine("numpy"):
+        wanted = found_in(path, zero_based=zero_based, **options)
+    with use_engine("compiled"):
+        assert found_in(path, zero_based=zero_based, **options) == wanted
+
+
+@pytest.mark.usefixtures("kernel")
+def test_plain_text_is_read_by_the_kernel_alone(tmp_path, monkeypatch, web):
+    def refuse(*_, **__):
+        raise AssertionError("the reader in Python is called")
+
+    path = tmp_path / "web.txt.gz"
+    dump_letor(web["X"], web["y"], path, qid=web["qid"])
+    monkeypatch.setattr(_letor, "load_svmlight_file", refuse)
+    with use_engine("compiled"):
+        assert_array_equal(load_letor(path).data, web["X"])
+    with use_engine("numpy"), pytest.raises(AssertionError, match="is called"):
+        load_letor(path)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (
+            "1 qid:700 1:2 2:1.0.0",
+            "a feature must look like number:value, got '2:1.0.0",
+        ),
+        ("1 qid:700.5 1:2 2:1", "qid must be a 64-bit integer, got '700.5'"),
+    ],
+)
+def test_a_number_is_at_fault_in_the_line_where_it_stands(
+    tmp_path, engine, line, message
+):
+    # far into the file, among plain lines and behind some chunks of them
+    lines = [f"{i % 3} qid:{i // 10} 1:{i}.25 2:1e-3{'0' * 300}" for i in range(8000)]
+    lines[7000] = line
+    path = write(tmp_path, "\n".join(lines))
+    assert path.stat().st_size > 2 * _letor._CHUNK
+    with pytest.raises(ValueError, match=f"line 7001: {message}"):
+        load_letor(path)
+
+
+def test_lines_that_are_very_long(tmp_path, engine):
+    features = " ".join(f"{i}:{i}" for i in range(1, 150_001))
+    text = f"1 qid:1 {features}\n0 qid:1 7:1 # {'x' * 10**6}\n"
+    found = load_letor(write(tmp_path, text), sparse=True)
+    assert found.data.shape == (2, 150_000)
+    assert_array_equal(found.data[[0]].toarray()[0], np.arange(1, 150_001))
+    assert found.data[[1]].indices.tolist() == [6]
+
+
+@pytest.mark.usefixtures("kernel")
+def test_memory_is_that_of_what_is_read(tmp_path):
+    line = " ".join(f"{j}:{j}" for j in range(1, 41))
+    text = "".join(f"{i % 2} qid:{i // 20} {line}\n" for i in range(30_000))
+    path = write(tmp_path, text)
+    assert path.stat().st_size > 6e6
+    tracemalloc.start()
+    try:
+        with use_engine("compiled"):
+            data = load_letor(path).data
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert data.shape == (30_000, 40)
+    assert (data == np.arange(1, 41)).all()
+    # the matrix, and some chunks of text beside it; not the text
+    assert peak < data.nbytes + 8e6

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import re
 import tempfile
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import pytrec_eval
-from hypothesis import assume, example, given
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from tieaware_sklearn import ranking_score
@@ -50,24 +49,16 @@ def as_trec_eval(score):
     return float(np.float32(min(max(score, -limit), limit)))
 
 
+@settings(max_examples=60)
 @given(lines, st.booleans())
 @example([(b"1", b"a", 0.1), (b"1", b"b", np.nextafter(0.1, 1))], False)
 def test_runs_read_back(drawn, zipped):
     assume(not drawn[0][0].startswith(MARKS))
     topics = list(dict.fromkeys(topic for topic, _, _ in drawn))
     # the definition of the order: trec_eval's
-    wanted = [
-        line
-        for topic in topics
-        for line in sorted(
-            sorted(
-                (line for line in drawn if line[0] == topic),
-                key=lambda line: line[1],
-                reverse=True,
-            ),
-            key=lambda line: -as_trec_eval(line[2]),
-        )
-    ]
+    by_docno = sorted(drawn, key=lambda line: line[1], reverse=True)
+    by_score = sorted(by_docno, key=lambda line: -as_trec_eval(line[2]))
+    wanted = sorted(by_score, key=lambda line: topics.index(line[0]))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "run.gz" if zipped else "run")
         columns = list(zip(*drawn, strict=True))
@@ -86,6 +77,7 @@ def test_runs_read_back(drawn, zipped):
     assert read["rank"].tolist() == ranks
 
 
+@settings(max_examples=50)
 @given(lines)
 def test_judgments_read_back(drawn):
     assume(not drawn[0][0].startswith(MARKS))
@@ -158,41 +150,30 @@ NAN, INF = np.nan, np.inf
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ((["1", "1"], ["a", "a"], [1, 2]), "a is retrieved twice for topic 1"),
-        (
-            (["1", "1"], ["a", "b"], [1, NAN]),
-            "score must be a finite number, got nan in row 1",
-        ),
-        ((["1", "1"], ["a", "b"], [1, INF]), "got inf in row 1"),
-        (
-            (["1"], ["a"], [-INF]),
-            "score must retrieve a document, got -inf in all rows",
-        ),
+        ((["1", "1"], ["a", "a"], [1, 2]), "row 1: a is retrieved twice for topic 1"),
+        ((["1", "1"], ["a", "b"], [1, NAN]), "score must be .* got nan in row 1"),
+        ((["1", "1"], ["a", "b"], [1, INF]), "score must be .* got inf in row 1"),
+        ((["1"], ["a"], [-INF]), "^score must retrieve a document, got -inf in all"),
         ((["1"], ["a"], ["x"]), "score must be numeric, got dtype object with 'x' in "),
         ((["1"], ["a b"], [1]), "docno must not hold white space, got 'a b'"),
-        ((["1\n"], ["a"], [1]), "qid must not hold white space, got '1\\n'"),
-        ((["1"], ["a", "b"], [1]), "must have columns of one length, got [1, 2]"),
-        ((["1", "1"], ["a", "b"], [1]), "must have columns of one length, got [1, 2]"),
+        ((["1\n"], ["a"], [1]), r"qid must not hold white space, got '1\\n'"),
+        ((["1"], ["a", "b"], [1]), r"must have columns of one length, got \[1, 2\]"),
+        ((["1", "1"], ["a", "b"], [1]), r"must have columns of one length, got \[1, 2"),
         ((["1"], [""], [1]), "docno must be neither empty nor hold a NUL"),
         ((["1"], [1.5], [1]), "docno must be a string or bytes, got 1.5"),
         ((["1"], [None], [1]), "docno must be a string or bytes, got None"),
         ((None, ["a"], [1]), "qid must have one value per row, got None"),
         ((["1"], "a", [1]), "docno must have one value per row, got 'a'"),
         (([], [], []), "must hold at least one row, got none"),
-        (
-            (["BZh1"], ["a"], [1]),
-            "must not begin with the bytes of compressed data, got",
-        ),
-        (
-            (["\ufeff1"], ["a"], [1]),
-            "must not begin with the bytes of a byte order mark",
-        ),
+        ((["BZh1"], ["a"], [1]), "must not begin with the bytes of compressed data"),
+        ((["\ufeff1"], ["a"], [1]), "must not begin with the bytes of a byte order"),
+        (([b"\xff\xfe1"], ["a"], [1]), "must not begin with the bytes of UTF-16"),
     ],
-)
+)  # fmt: skip
 def test_bad_runs(tmp_path, columns, message):
     path = tmp_path / "run"
     path.write_text("old")
-    with pytest.raises(ValueError, match=re.escape(message)):
+    with pytest.raises(ValueError, match=message):
         dump_trec_run(path, *columns)
     assert path.read_text() == "old"
     assert [*tmp_path.iterdir()] == [path]
@@ -205,19 +186,18 @@ def test_bad_tags(tmp_path, tag):
 
 
 @pytest.mark.parametrize(
-    ("columns", "message"),
+    ("docno", "labels", "message"),
     [
-        ((["1", "1"], ["a", "a"], [1, 0]), "a is judged twice for topic 1"),
-        ((["1"], ["a"], [INF]), "label must be a finite number, got inf in row 0"),
-        ((["1"], ["a"], [-INF]), "label must be a finite number, got -inf in row 0"),
-        ((["1"], ["a\tb"], [1]), "docno must not hold white space, got 'a\\tb'"),
+        (["a", "a"], [1, 0], "a is judged twice for topic 1"),
+        (["a", "b"], [INF, 0], "label must be a finite number, got inf in row 0"),
+        (["a", "b"], [0, -INF], "label must be a finite number, got -inf in row 1"),
+        (["b", "a\tb"], [1, 0], r"docno must not hold white space, got 'a\\tb'"),
     ],
 )
-def test_bad_judgments(tmp_path, columns, message):
+def test_bad_judgments(tmp_path, docno, labels, message):
     path = tmp_path / "qrels"
-    with pytest.raises(ValueError, match=re.escape(str(path))) as raised:
-        dump_qrels(path, *columns)
-    assert message in str(raised.value)
+    with pytest.raises(ValueError, match=f"^{path}.*{message}"):
+        dump_qrels(path, ["1", "1"], docno, labels)
     assert not path.exists()
 
 
@@ -227,46 +207,17 @@ def test_pytrec_eval_reads_what_is_written(tmp_path):
     docno = np.tile([f"D-{i}" for i in range(40)], 3)
     score = rng.integers(0, 5, 120) / 3
     score[rng.random(120) < 0.3] = -np.inf
-    label = rng.integers(-1, 3, 120).astype(float)
     run, qrels = tmp_path / "run", tmp_path / "qrels"
     dump_trec_run(run, qid, docno, score)
-    dump_qrels(qrels, qid, docno, label)
+    dump_qrels(qrels, qid, docno, rng.integers(-1, 3, 120).astype(float))
     with run.open() as ranked, qrels.open() as judged:
-        scores = pytrec_eval.parse_run(ranked)
-        evaluator = pytrec_eval.RelevanceEvaluator(
-            pytrec_eval.parse_qrel(judged), {"map", "ndcg"}
-        )
-    wanted = evaluator.evaluate(scores)
+        scores, labels = pytrec_eval.parse_run(ranked), pytrec_eval.parse_qrel(judged)
+    wanted = pytrec_eval.RelevanceEvaluator(labels, {"map", "ndcg"}).evaluate(scores)
+    options = {"ties": "input", "unjudged": "nonrelevant", "average": None}
     for trec in (load_trec(qrels, run, order="trec_eval"), load_trec(qrels, scores)):
         # lines that are written stand in trec_eval's order already
-        for name, ours in (("map", "ap"), ("ndcg", "ndcg(gain=linear)")):
-            found = ranking_score(
-                trec.target,
-                trec.score,
-                qid=trec.qid,
-                measure=ours,
-                ties="input",
-                unjudged="nonrelevant",
-                average=None,
-            )
+        for name, measure in (("map", "ap"), ("ndcg", "ndcg(gain=linear)")):
+            own = {"qid": trec.qid, "measure": measure}
+            found = ranking_score(trec.target, trec.score, **own, **options)
             official = [wanted[topic][name] for topic in ("301", "302", "303")]
             np.testing.assert_allclose(found, official, rtol=0, atol=1e-12)
-
-
-def test_a_run_of_robust03_goes_through_a_dict_and_a_file(shared_data, tmp_path):
-    folder = shared_data / "robust03"
-    qrels, run = folder / "qrels.robust03.txt.gz", folder / "input.rutcor03100.gz"
-    wanted = load_trec(qrels, run)
-    with gzip.open(run, "rt") as ranked, gzip.open(qrels, "rt") as judged:
-        dicts = pytrec_eval.parse_qrel(judged), pytrec_eval.parse_run(ranked)
-    found = load_trec(*dicts)
-    for name in ("qid", "docno", "target", "score", "input_order"):
-        np.testing.assert_array_equal(found[name], wanted[name])
-    assert np.isnan(found["rank"]).all()
-    official = load_trec(qrels, run, order="trec_eval")
-    written = tmp_path / "run.gz"
-    dump_trec_run(written, wanted.qid, wanted.docno, wanted.score)
-    again = load_trec(qrels, written)
-    for name in ("qid", "docno", "target"):
-        np.testing.assert_array_equal(again[name], official[name])
-    np.testing.assert_array_equal(again["rank"], again.input_order)

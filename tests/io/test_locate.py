@@ -1,0 +1,352 @@
+"""Where files are: folders, patterns, lists, links and URLs."""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import os
+import re
+import socket
+import threading
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from tests.io.helpers import FORMS, joined, write
+from tieaware_sklearn.cli import main
+from tieaware_sklearn.datasets import iter_batches, load_letor, load_table
+from tieaware_sklearn.io import find_files, size_on_disk
+
+#: in the order in which they are read
+SHARDS = ["a/part-2.parquet", "a/part-10.parquet", "b-1.parquet", "b-03.parquet"]
+
+
+@pytest.fixture
+def shards(tmp_path, web, monkeypatch):
+    """Rows of four files, beside files that are none of them."""
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "shards"
+    (folder / "a").mkdir(parents=True)
+    (folder / "_temporary").mkdir()
+    ends = np.searchsorted(web["qid"], [0, 4, 11, 20, 99])
+    for name, start, stop in zip(SHARDS, ends, ends[1:], strict=False):
+        write(folder / name, **{key: v[start:stop] for key, v in web.items()})
+    for name in (
+        "_SUCCESS", "_metadata", ".hidden.parquet", ".b-1.parquet.crc",
+        "b-1.parquet.crc", "notes.txt", "_temporary/c.parquet",
+    ):  # fmt: skip
+        (folder / name).write_bytes(b"no Parquet")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("path", "n_first", "n_files"),
+    [
+        ("shards", 0, 4),
+        ("shards/", 0, 4),
+        ("./shards/../shards", 0, 4),
+        ("shards/**/*.parquet", 0, 4),
+        ("shards/*.parquet", 2, 4),
+        ("shards/a", 0, 2),
+        ("shards/[a]/part-?*.parquet", 0, 2),
+        (["shards/*.parquet", "shards/a"], None, 4),
+        ("*/*", 2, 4),
+    ],
+)
+def test_files_of_folders_and_patterns_in_natural_order(
+    shards, web, path, n_first, n_files
+):
+    found = [os.path.relpath(file, shards) for file in find_files(path)]
+    if n_first is None:
+        assert found == [*SHARDS[2:], *SHARDS[:2]]
+        return
+    assert found == SHARDS[n_first:n_files]
+    data = joined(iter_batches(path, batch_rows=30))
+    ends = np.searchsorted(web["qid"], [0, 4, 11, 20, 99])
+    assert_array_equal(data, web["X"][ends[n_first] : ends[n_files]])
+    assert_array_equal(load_table(path).data, data)
+
+
+def test_the_order_of_a_folder_is_that_of_names_not_of_the_disk(tmp_path):
+    names = ["10", "9", "1a", "1", "a10", "a9", "B", "ä", "٣"]
+    for name in names:
+        (tmp_path / f"{name}.csv").write_text("")
+    found = [file.stem for file in find_files(tmp_path)]
+    assert found[:4] == ["1", "1a", "9", "10"] or found.index("9") < found.index("10")
+    assert found.index("a9") < found.index("a10")
+    assert sorted(found) == sorted(names)
+    assert found == [file.stem for file in find_files(str(tmp_path / "*"))]
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("empty", r"path: there is no file to read in empty$"),
+        ("empty/*.csv", r"no file to read in empty/\*\.csv$"),
+        ("shards/_*", r"no file to read in shards/_\* \(2 left out: shards/_"),
+        ([], "path must name at least one file"),
+    ],
+)
+def test_nothing_to_read(shards, tmp_path, path, message):
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ValueError, match=message):
+        iter_batches(path)
+
+
+@pytest.fixture
+def links(tmp_path, web, monkeypatch):
+    """A table, and a folder in which it has two other names."""
+    monkeypatch.chdir(tmp_path)
+    path = write(tmp_path / "a.parquet", **web)
+    write(tmp_path / "b.csv", **web)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "x.parquet").hardlink_to(path)
+    (tmp_path / "latest.parquet").symlink_to("a.parquet")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("path", "names"),
+    [
+        (["a.parquet", "a.parquet"], "a.parquet and a.parquet"),
+        (["a.parquet", "./a.parquet"], "a.parquet and ./a.parquet"),
+        (["a.parquet", "b.csv", "{here}/a.parquet"], "a.parquet and {here}/a.parquet"),
+        (["latest.parquet", "a.parquet"], "latest.parquet and a.parquet"),
+        (["a.parquet", "folder/x.parquet"], "a.parquet and folder/x.parquet"),
+        (["folder", "a.parquet"], "folder/x.parquet (of folder) and a.parquet"),
+        (["b.csv", "b*.csv"], "b.csv and b.csv (of b*.csv)"),
+        ("*.parquet", "a.parquet (of *.parquet) and latest.parquet (of *.parquet)"),
+        ("{here}", "{here}/a.parquet and {here}/folder/x.parquet"),
+        (["no.csv", "./no.csv"], "no.csv and ./no.csv"),
+        (["-", "-"], "- and -"),
+        (["memory://x.csv", "memory://x.csv"], "memory://x.csv and memory://x.csv"),
+    ],
+)
+def test_the_same_file_twice(links, path, names):
+    here = str(links)
+    given = [path] if isinstance(path, str) else path
+    path = [one.replace("{here}", here) for one in given]
+    names = names.replace("{here}", here)
+    with pytest.raises(ValueError, match="must name each file once") as error:
+        find_files(path, "FILE")
+    assert names in str(error.value).replace(f" (of {here})", "")
+
+
+@pytest.mark.parametrize("scheme", ["file://", "simplecache::file://"])
+def test_the_same_file_by_its_url(links, scheme):
+    pytest.importorskip("fsspec")
+    url = f"{scheme}{links / 'a.parquet'}"
+    with pytest.raises(ValueError, match=rf": a.parquet and {url} are the same file"):
+        iter_batches(["a.parquet", url])
+    assert len(find_files([f"{scheme}{links / 'b.csv'}", url])) == 2
+
+
+def test_files_that_the_system_does_not_number(links, monkeypatch):
+    stat = os.stat
+
+    def without_number(path, **options):
+        state = stat(path, **options)
+        return os.stat_result((state.st_mode, 0, *tuple(state)[2:]))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "stat", without_number)
+        assert len(find_files(["a.parquet", "b.csv"])) == 2
+        with pytest.raises(ValueError, match=r"latest\.parquet and a\.parquet are"):
+            find_files(["latest.parquet", "a.parquet"])
+
+
+@pytest.mark.parametrize("reader", [iter_batches, load_table, load_letor])
+def test_all_readers_refuse_names_alike(links, reader):
+    for path in ("", ["a.parquet", ""]):
+        with pytest.raises(ValueError, match="path must not be empty"):
+            reader(path)
+    with pytest.raises(ValueError, match="path must name each file once"):
+        reader(["b.csv", "./b.csv"])
+
+
+def test_a_file_whose_name_is_a_pattern_is_that_file(tmp_path):
+    for name in ("a[1].parquet", "a1.parquet"):
+        (tmp_path / name).write_text("")
+    assert find_files(str(tmp_path / "a[1].parquet")) == [tmp_path / "a[1].parquet"]
+
+
+def test_folders_of_text(tmp_path, web):
+    first = web["qid"] < 9
+    for name, rows in (("1.txt", first), ("2.txt.gz", ~first)):
+        write(tmp_path / name, **{key: values[rows] for key, values in web.items()})
+    for name in ("1.txt.query", "2.txt.gz.group", "saved.tie"):
+        (tmp_path / name).write_text("3\n")
+    assert_array_equal(load_letor(tmp_path).data, web["X"])
+    assert_array_equal(joined(iter_batches(tmp_path, batch_rows=30)), web["X"])
+
+
+def test_folders_that_are_links_are_read_once(tmp_path):
+    own, other = tmp_path / "all" / "own", tmp_path / "other"
+    own.mkdir(parents=True)
+    other.mkdir()
+    (own / "a.csv").write_text("")
+    (other / "b.csv").write_text("")
+    (tmp_path / "all" / "more").symlink_to(other, target_is_directory=True)
+    (own / "loop").symlink_to(tmp_path / "all", target_is_directory=True)
+    found = [path.name for path in find_files(tmp_path / "all")]
+    assert found == ["b.csv", "a.csv"]
+
+
+def test_folders_that_cannot_be_listed_are_errors_and_pipes_are_left_out(
+    tmp_path, monkeypatch
+):
+    (tmp_path / "a.csv").write_text("")
+    os.mkfifo(tmp_path / "b.csv")
+    for path in (tmp_path, str(tmp_path / "*.csv")):
+        assert find_files(path) == [tmp_path / "a.csv"]
+    (tmp_path / "shut").mkdir()
+    scandir = os.scandir
+
+    def refuse(path):
+        if os.fspath(path).endswith("shut"):
+            raise PermissionError(13, "Permission denied", os.fspath(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    with pytest.raises(PermissionError, match="shut"):
+        find_files(tmp_path)
+
+
+class Server(http.server.SimpleHTTPRequestHandler):
+    """A folder; of files in ranges of bytes, whole, or without their length."""
+
+    gives = "ranges"
+    #: names of files that end before their length
+    cut: frozenset[str] = frozenset()
+
+    def log_message(self, *_):
+        pass
+
+    def do_GET(self):
+        path = self.translate_path(self.path)
+        if not os.path.isfile(path):
+            return self.send_error(404)
+        with open(path, "rb") as file:
+            content = file.read()
+        wanted = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range") or "")
+        by_range = wanted and self.gives == "ranges"
+        start, stop = 0, len(content)
+        if by_range:
+            start, stop = int(wanted[1]), min(int(wanted[2]) + 1, len(content))
+        self.send_response(206 if by_range else 200)
+        if self.gives != "no length":
+            self.send_header("Content-Length", str(stop - start))
+        if self.gives == "ranges":
+            self.send_header("Accept-Ranges", "bytes")
+        if by_range:
+            span = f"bytes {start}-{stop - 1}/{len(content)}"
+            self.send_header("Content-Range", span)
+        self.end_headers()
+        if self.command == "GET":
+            block = content[start:stop]
+            is_cut = os.path.basename(path) in self.cut
+            self.wfile.write(block[: len(block) // 2] if is_cut else block)
+            self.close_connection = True
+        return None
+
+    do_HEAD = do_GET
+
+
+@pytest.fixture
+def serve(files):
+    pytest.importorskip("fsspec")
+    pytest.importorskip("aiohttp", reason="fsspec reads http with aiohttp")
+    servers = []
+
+    def start(**settings):
+        handler = type("Handler", (Server,), settings)
+        folder = str(files["web.csv"].parent)
+        server = http.server.ThreadingHTTPServer(
+            ("127.0.0.1", 0), functools.partial(handler, directory=folder)
+        )
+        threading.Thread(target=server.serve_forever, args=[0.01], daemon=True).start()
+        servers.append(server)
+        return f"http://127.0.0.1:{server.server_port}"
+
+    yield start
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.fixture
+def memory(files):
+    fsspec = pytest.importorskip("fsspec")
+    system = fsspec.filesystem("memory")
+    for name in FORMS:
+        system.pipe(f"/files/{name}", files[name].read_bytes())
+    shard = files["web.parquet"].read_bytes()
+    for i in (2, 10):
+        system.pipe(f"/shards/part={i}/a.parquet", shard)
+    system.pipe("/shards/_SUCCESS", b"")
+    yield "memory://"
+    system.rm("/", recursive=True)
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_files_in_memory(memory, web, name):
+    url = f"{memory}files/{name}"
+    batches = list(iter_batches(url, batch_rows=60))
+    assert_array_equal(joined(batches), web["X"])
+    assert batches[0].DESCR.startswith(f"{url}: rows 0 to")
+    assert url in batches[0].place(0)
+
+
+@pytest.mark.parametrize("path", ["shards", "shards/", "shards/*/*.parquet"])
+def test_folders_and_patterns(memory, web, path):
+    found = [str(file).partition("shards/")[2] for file in find_files(memory + path)]
+    assert found == ["part=2/a.parquet", "part=10/a.parquet"]
+    part = load_table(memory + path).data[:, -1]
+    assert part.tolist() == [2] * len(web["y"]) + [10] * len(web["y"])
+
+
+def test_nothing_there(memory):
+    with pytest.raises(FileNotFoundError, match=r"memory://files/no\.parquet"):
+        iter_batches(memory + "files/no.parquet")
+    with pytest.raises(ValueError, match=r"no file to read in memory://x/\*"):
+        iter_batches(memory + "x/*")
+    with pytest.raises(OSError, match=r"cannot be read.*nosuch://x\.csv"):
+        iter_batches("nosuch://x.csv")
+
+
+@pytest.mark.parametrize("gives", ["ranges", "whole files", "no length"])
+@pytest.mark.parametrize("name", ["web.txt", "web.tsv.gz", "web.parquet"])
+def test_files_of_a_server(serve, web, name, gives):
+    url = f"{serve(gives=gives)}/{name}"
+    if name == "web.parquet" and gives == "no length":
+        with pytest.raises(OSError, match="simplecache:: before the URL"):
+            iter_batches(url)
+        url = f"simplecache::{url}"
+    assert_array_equal(joined(iter_batches(url, batch_rows=60)), web["X"])
+
+
+def test_errors_of_servers_name_the_url(serve, capsys):
+    names = ("web.csv", "web.parquet", "web.txt")
+    url = serve(cut=frozenset(names))
+    with pytest.raises(FileNotFoundError, match=f"{url}/no.csv"):
+        iter_batches(f"{url}/no.csv")
+    for name in names:
+        with pytest.raises((OSError, ValueError), match=f"{url}/{name}"):
+            list(iter_batches(f"{url}/{name}"))
+        assert main(["screen", f"{url}/{name}"]) == 1
+        err = capsys.readouterr().err
+        assert err.count("\n") == 1
+        assert f"{url}/{name}" in err
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        closed = f"http://127.0.0.1:{free.getsockname()[1]}/a.parquet"
+    with pytest.raises(OSError, match=f"cannot be read: .*[Cc]onnect.*{closed}"):
+        iter_batches(closed)
+
+
+def test_sizes_of_urls_and_of_files(memory, files, tmp_path):
+    path = files["web.parquet"]
+    (url,) = find_files(memory + "files/web.parquet")
+    size = path.stat().st_size
+    assert size_on_disk([path, url, tmp_path / "absent", tmp_path]) == 2 * size
