@@ -158,6 +158,8 @@ def is_noticed(job: tuple[Fault | None, list[str]]) -> bool:
     def stop(*_: object) -> None:
         raise TimeoutError
 
+    # joblib would warn of processes that may not have others
+    multiprocessing.current_process()._config["daemon"] = False  # type: ignore[attr-defined]
     SourceFileLoader.get_code = get_code  # type: ignore[method-assign]
     signal.signal(signal.SIGALRM, stop)
     signal.alarm(int(limit) if fault else 0)
