@@ -1,0 +1,183 @@
+"""Tie groups against the plain definition: sorted documents, group by group."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+from tests.strategies import queries
+from tieaware_sklearn._engine.ties import all_tied, dense_ranks, find_ties
+
+GAINS = [
+    np.arange(5.0),
+    2.0 ** np.arange(5) - 1,
+    np.array([0, 0.1, 0.1, 0.7, 1e-3]),
+    np.zeros(5),
+    2.0**53 * np.arange(5.0),
+    np.array([3.0, 2.0, 1.0, 0.5, 0.25]),
+]
+
+
+def plain_groups(labels, scores, qid, input_order=False):
+    """(query, documents above, labels in the group's order) of each group."""
+    found = []
+    for query in sorted(set(qid)):
+        rows = [i for i, q in enumerate(qid) if q == query]
+        kept = [i for i in rows if scores[i] != -np.inf]
+        above = 0
+        for score in sorted({scores[i] for i in kept}, reverse=True):
+            tied = [int(labels[i]) for i in kept if scores[i] == score]
+            parts = [[y] for y in tied] if input_order else [sorted(tied)]
+            for part in parts:
+                found.append((query, above, part))
+                above += len(part)
+    return found
+
+
+def block_of(labels, scores, qid, input_order=False, dtype=np.int64):
+    """The same by the engine, and the queries by number."""
+    names, query = np.unique(qid, return_inverse=True)
+    order = np.argsort(query, kind="stable")
+    label, query = np.asarray(labels, dtype)[order], query[order]
+    score = np.asarray(scores, float)[order]
+    everything = all_tied(np.bincount(query), label, np.arange(5.0))
+    place = dense_ranks(-score)[0]
+    groups = find_ties(
+        query,
+        place,
+        label,
+        everything,
+        retrieved=score != -np.inf,
+        input_order=input_order,
+    )
+    return groups, list(names)
+
+
+def labels_of(groups):
+    return np.split(groups.label, groups.start[1:]) if len(groups.start) else []
+
+
+@given(queries(), st.booleans(), st.sampled_from([np.uint8, np.int64]))
+def test_groups_stand_as_the_scores_say(rows, input_order, dtype):
+    labels, _, qid = rows
+    plain = plain_groups(*rows, input_order)
+    groups, names = block_of(*rows, input_order, dtype)
+    assert [(names[q], lo) for q, lo in zip(groups.query, groups.lo, strict=True)] == [
+        (q, lo) for q, lo, _ in plain
+    ]
+    assert [list(part) for part in labels_of(groups)] == [part for *_, part in plain]
+    assert_array_equal(groups.hi, [lo + len(part) for _, lo, part in plain])
+    assert groups.untied == all(len(part) == 1 for *_, part in plain)
+    assert groups.mixed == any(len(set(part)) > 1 for *_, part in plain)
+    assert_array_equal(
+        groups.retrieved,
+        [sum(len(part) for q, _, part in plain if q == n) for n in names],
+    )
+    everything = groups.everything
+    assert everything.everything is everything
+    assert [list(part) for part in labels_of(everything)] == [
+        sorted(y for y, q in zip(labels, qid, strict=True) if q == n) for n in names
+    ]
+    assert everything.label.dtype == dtype
+
+
+@given(queries(), st.integers(1, 14))
+def test_counts_of_groups_and_documents(rows, k):
+    plain = plain_groups(*rows)
+    groups, names = block_of(*rows)
+    of_query = np.arange(len(names)) % 3 + k
+    for cut, depth in (
+        (None, [99 for _ in plain]),
+        (k, [k for _ in plain]),
+        (2**70, [99 for _ in plain]),
+        (of_query, [of_query[names.index(q)] for q, *_ in plain]),
+    ):
+        inside = [
+            min(max(d - lo, 0), len(part))
+            for d, (_, lo, part) in zip(depth, plain, strict=True)
+        ]
+        assert_array_equal(groups.inside(cut), inside)
+        chosen = np.arange(0, len(plain), 2)
+        assert_array_equal(groups.inside(cut, chosen), inside[::2])
+        if cut is of_query:
+            continue
+        for _ in range(2):  # the second time from memory
+            places = groups.documents(cut)
+            filled = [g for g, size in enumerate(inside) for _ in range(size)]
+            assert_array_equal(places.group, filled)
+            ranks = [plain[g][1] + i for g, n in enumerate(inside) for i in range(n)]
+            assert_array_equal(places.rank, ranks)
+            owners = [plain[g][0] for g in filled]
+            assert_array_equal(places.counts, [owners.count(name) for name in names])
+        groups.forget()
+    for rel in (1, 2.5, 4, 5):
+        counts = [sum(y >= rel for y in part) for *_, part in plain]
+        assert_array_equal(groups.relevant(rel), counts)
+        holds, each = groups.holding(rel)
+        assert_array_equal(holds, np.flatnonzero(counts))
+        assert_array_equal(each, [
+            sum(c > 0 for c, (q, *_) in zip(counts, plain, strict=True) if q == name)
+            for name in names
+        ])  # fmt: skip
+        above = [
+            sum(
+                c
+                for c, (q, lo, _) in zip(counts, plain, strict=True)
+                if q == query and lo < top
+            )
+            for query, top, _ in plain
+        ]
+        assert_array_equal(groups.relevant_above(rel), above)
+        labels, _, qid = rows
+        assert_array_equal(groups.total_relevant(rel), [
+            sum(y >= rel for y, q in zip(labels, qid, strict=True) if q == name)
+            for name in names
+        ])  # fmt: skip
+
+
+@pytest.mark.parametrize("gains", GAINS, ids=lambda gains: str(gains[-1]))
+@given(queries(), st.booleans())
+def test_gains_of_groups(gains, rows, descending):
+    plain = plain_groups(*rows)
+    groups, names = block_of(*rows)
+    own = [gains[part] for *_, part in plain]
+    means = groups.gain_means(gains)
+    np.testing.assert_allclose(groups.gain_sums(gains), [g.sum() for g in own])
+    np.testing.assert_allclose(means, [g.mean() for g in own], rtol=1e-13)
+    for mean, part in zip(means, own, strict=True):
+        assert part.min() <= mean <= part.max()  # equal gains have just that mean
+    chosen = np.arange(0, len(plain), 2)
+    assert_array_equal(groups.gain_means(gains, chosen), means[::2])
+    variances = [g.var(ddof=1) if len(g) > 1 else 0.0 for g in own]
+    np.testing.assert_allclose(groups.gain_variances(gains), variances, 1e-9, 1e-30)
+    sums = [sum(m for m, (q, *_) in zip(means, plain, strict=True) if q == n)
+            for n in names]  # fmt: skip
+    np.testing.assert_allclose(groups.sum_groups(means), sums)
+    ordered = groups.ordered(gains, descending=descending)
+    assert ordered.everything is groups.everything
+    assert_array_equal(ordered.retrieved, groups.retrieved)
+    assert not any(len(set(gains[part])) > 1 for part in labels_of(ordered))
+    expected = [sorted(g, reverse=descending) for g in own]
+    assert_array_equal(gains[ordered.label], np.concatenate([[], *expected]))
+    assert groups.ordered(gains, descending=descending) is ordered
+    groups.forget()
+    assert groups.ordered(gains, descending=descending) is not ordered
+
+
+def test_sums_of_whole_numbers_beyond_floats_are_not_running_sums():
+    """A running sum of 2^53 and ones would lose the ones."""
+    gains = np.array([1.0, 2.0**53])
+    groups = all_tied(np.array([2, 3]), np.array([1, 1, 0, 0, 0]), np.arange(2.0))
+    assert_array_equal(groups.gain_sums(gains), [2.0**54, 3])
+    assert_array_equal(groups.gain_means(gains), [2.0**53, 1])
+
+
+def test_many_queries_of_many_levels_are_sorted_not_counted():
+    rng = np.random.default_rng(0)
+    sizes = np.full(50, 2)
+    label = rng.integers(0, 100, 100)
+    found = all_tied(sizes, label, np.arange(100.0))
+    assert_array_equal(found.label, np.sort(label.reshape(-1, 2)).ravel())
