@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from dask import dataframe as dd
 from numpy.testing import assert_allclose, assert_array_equal
 
+import tieaware_sklearn
 from tieaware_sklearn import RankingFeatureSelector, RankingReport
 from tieaware_sklearn.dask import evaluate, evaluate_queries, fit_selector
 
 MEASURES = ["ndcg@10", "ap", "rr", "err@5"]
+SYSTEMS = ["clicks", "in_degree", "page_visits"]
 MARKS = [
     # a cluster warns of its own affairs, and leaves sockets to the collector
     pytest.mark.filterwarnings("ignore::UserWarning:distributed"),
@@ -69,3 +72,35 @@ def computed(name, df, **options):
     if name == "evaluate_queries":
         return evaluate_queries(df, score="clicks", **options).compute()
     return fit_selector(RankingFeatureSelector("rr"), df, **options)
+
+
+def compared(rows, systems=SYSTEMS, **options):
+    return tieaware_sklearn.compare_systems(
+        rows.label, rows[systems], qid=rows.qid, **options
+    )
+
+
+def assert_same_comparison(found, wanted):
+    """Queries on a cluster are by id."""
+    assert type(found) is type(wanted)
+    order = [found.qid.tolist().index(one) for one in wanted.qid.tolist()]
+    for name, value in vars(wanted).items():
+        ours = getattr(found, name)
+        if name in ("qid", "expected", "best", "worst", "std", "chance"):
+            assert_array_equal(ours[order], value, err_msg=name)
+        elif isinstance(value, np.ndarray):
+            assert_array_equal(ours, value, err_msg=name)
+        else:
+            assert ours == value, name
+    assert_same_summary(found.summary(), wanted.summary())
+
+
+LARGE = 2**53
+
+
+def part(number):
+    """Whole queries."""
+    rng = np.random.default_rng(number)
+    labels, scores = rng.integers(0, 3, 40).astype(float), rng.random(40)
+    qid = np.repeat(np.arange(8), 5) + 8 * number
+    return pd.DataFrame({"label": labels, "qid": qid, "clicks": scores, "weight": 1.0})

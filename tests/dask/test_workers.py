@@ -21,12 +21,20 @@ from tests.dask.conftest import GIVE_UP
 from tests.dask.helpers import (
     MARKS,
     MEASURES,
+    SYSTEMS,
+    assert_same_comparison,
     assert_same_report,
     assert_same_selector,
+    compared,
     spread,
 )
 from tieaware_sklearn import QueryKFold, RankingFeatureSelector, make_ranking_scorer
-from tieaware_sklearn.dask import evaluate, evaluate_queries, fit_selector
+from tieaware_sklearn.dask import (
+    compare_systems,
+    evaluate,
+    evaluate_queries,
+    fit_selector,
+)
 from tieaware_sklearn.feature_selection import Screening
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
 
@@ -43,6 +51,11 @@ def test_on_a_cluster(cluster, rows):
         rows.label, rows.clicks, qid=rows.qid, measures=MEASURES
     )
     assert_same_report(found, wanted)
+    options = {"measure": ["rr", "ap"], "correction": "tukey"}
+    frames = [rows[rows.qid % 3 == part] for part in range(3)]
+    whole = dd.concat([dd.from_pandas(frame, npartitions=1) for frame in frames])
+    found = compare_systems(whole, scores=SYSTEMS, shuffle=False, **options)
+    assert_same_comparison(found, compared(rows, **options))
 
 
 def test_grid_search_with_the_dask_backend_of_joblib(cluster, rows):

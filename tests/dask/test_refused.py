@@ -1,0 +1,517 @@
+"""What is wrong is said with its column, value, query, partition and file."""
+
+from __future__ import annotations
+
+import ast
+import re
+from itertools import pairwise
+
+import dask
+import numpy as np
+import pandas as pd
+import pytest
+from dask import dataframe as dd
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.feature_selection import SelectKBest
+
+from tests.dask.helpers import ALL, LARGE, MARKS, SYSTEMS, computed, part, spread
+from tieaware_sklearn import FusedRanker, RankingFeatureSelector
+from tieaware_sklearn.dask import (
+    compare_systems,
+    evaluate,
+    evaluate_queries,
+    fit_selector,
+)
+from tieaware_sklearn.datasets import make_web_search
+from tieaware_sklearn.measures import NDCG
+
+pytestmark = [
+    *MARKS,
+    # by Dask's reader of Parquet, of the newest pandas
+    pytest.mark.filterwarnings("ignore:The inplace keyword"),
+]
+N_PARTITIONS = 4
+#: the query with the fault, and its partition
+QUERY, PARTITION = 19, 2
+META = part(0)[:0]
+Selector = RankingFeatureSelector
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    with dask.config.set({"scheduler": "sync", "dataframe.convert-string": False}):
+        yield
+
+
+def never(rows):
+    """Nothing of it may be computed."""
+    return spread(rows, 2).map_partitions(lambda frame: 1 / 0, meta=rows[:0])
+
+
+TWICE = "must name different columns, got '{}' twice"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"score": None}, "df must have one column None, got"),
+        ({"score": ["clicks"]}, r"df must have one column \['clicks'\], got"),
+        ({"score": "x"}, "df must have one column 'x', got in_degree"),
+        ({"score": "label"}, TWICE.format("label")),
+        ({"qid": None}, "df must have one column None, got"),
+        ({"shuffle": "disk"}, "shuffle must be True or False, got 'disk'"),
+        ({"measures": "x"}, "unknown measure 'x'"),
+        ({"segment": "market"}, "df must have one column 'market'"),
+        ({"segment": "label"}, TWICE.format("label")),
+        ({"query_weight": "x"}, "df must have one column 'x'"),
+    ],
+)
+def test_arguments_of_evaluate(rows, options, message):
+    with pytest.raises(ValueError, match=message):
+        evaluate(never(rows), **{"score": "clicks", **options})
+    if not {"segment", "query_weight"} & set(options):
+        with pytest.raises(ValueError, match=message):
+            evaluate_queries(never(rows), **{"score": "clicks", **options})
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"test": "z"}, "test must be one of"),
+        ({"interval": "z"}, "interval must be one of"),
+        ({"ties": "input"}, "ties must not be 'input' on a cluster"),
+        ({"ties": "docno"}, "ties must be"),
+        ({"external": {"x": ("label", "sideways")}}, "must be one of .*'sideways'"),
+        ({"external": {"x": ("label", "random")}}, "each partition would draw"),
+        ({"external": {"x": "docno"}}, "df must have one column 'docno'"),
+        ({"external": {"x": [1, 2]}}, "unhashable"),
+        ({"external": {"x": (pd.Series([1]), "ascending")}}, "unhashable"),
+        ({"external": {"best": "label"}}, "must not use the name of a built-in"),
+        ({"external": "docno"}, "external must map names to keys"),
+        ({"scores": "clicks"}, "scores must be a list of columns, got 'clicks'"),
+        ({"scores": []}, "scores must be a list of columns"),
+        ({"scores": {"a": [1]}}, "scores must be a list of columns"),
+        ({"scores": 3}, "scores must be a list of columns, got 3"),
+        ({"scores": ["clicks", "clicks"]}, TWICE.format("clicks")),
+        ({"scores": ["clicks", "label"]}, TWICE.format("label")),
+        ({"baseline": "age"}, "baseline"),
+        ({"correction": "tukey", "baseline": "clicks"}, "baseline must be None"),
+        ({"confidence": 95}, "confidence must be a number"),
+    ],
+)
+def test_arguments_of_compare_systems(rows, options, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        compare_systems(never(rows), **({"scores": SYSTEMS} | options))
+
+
+@pytest.mark.parametrize(
+    ("selector", "features", "message"),
+    [
+        (FusedRanker(), None, "must be a RankingFeatureSelector, got FusedRank"),
+        (SelectKBest(), None, "must be a RankingFeatureSelector, got SelectKBest"),
+        (Selector, None, "must be a RankingFeatureSelector, got <class"),
+        (Selector(qid="qid"), None, "must not read query ids from a column"),
+        (Selector(diversity=7), None, r"diversity must be in \[0, 1\], got 7"),
+        (Selector(redundancy=False), None, "redundancy must be 'auto' or True"),
+        (Selector(direction=["auto"]), None, "one value per feature"),
+        (Selector("xx", max_correlation=None, diversity=0), None, "measure 'xx'"),
+        (Selector(zero_relevance="no"), None, "zero_relevance must be"),
+        (Selector(), "clicks", "features must be a list of at least one"),
+        (Selector(), [], "features must be a list of at least one"),
+        (Selector(), 3, "features must be a list"),
+        (Selector(), ["qid"], TWICE.format("qid")),
+    ],
+)
+def test_arguments_of_fit_selector(rows, selector, features, message):
+    with pytest.raises(ValueError, match=message):
+        fit_selector(selector, never(rows), features=features)
+
+
+def test_data_frames_that_are_none(rows):
+    wide = pd.DataFrame(dict.fromkeys(["label", "qid", *range(1001)], rows.label))
+    with pytest.raises(ValueError, match=r"redundancy must be True .* 1001 features"):
+        fit_selector(Selector(), never(wide))
+    with pytest.raises(ValueError, match=r"df must be a dask.dataframe"):
+        evaluate(rows, score="clicks")
+    with pytest.raises(ValueError, match="at least one row"):
+        evaluate(spread(rows.iloc[:0], 1), score="clicks")
+    twice = rows.set_axis([*rows.columns[:-1], "clicks"], axis=1)
+    with pytest.raises(ValueError, match="must have one column 'clicks', got in_deg"):
+        evaluate(spread(twice), score="clicks")
+    levels = pd.MultiIndex.from_tuples([("a", name) for name in rows])
+    with pytest.raises(ValueError, match=r"one column 'label', got .*'a'"):
+        evaluate(spread(rows.set_axis(levels, axis=1)), score="clicks")
+    # unlike those of other names, it would be lost on the way
+    own = spread(rows.rename(columns={"clicks": "_partitions"}), 1)
+    with pytest.raises(KeyError, match="_partitions"):
+        evaluate(own, score="_partitions")
+    assert evaluate(own, score="_partitions", shuffle=False).qid.size == 60
+    for name in ("measure", "expected"):
+        df = spread(rows.rename(columns={"qid": name}))
+        message = f"must not have the name of .*, got '{name}'"
+        with pytest.raises(ValueError, match=message):
+            evaluate_queries(df, score="clicks", qid=name)
+
+
+def frames_of(change):
+    """A data frame of which one partition is another."""
+
+    def frame(number):
+        return change(part(number)) if number == PARTITION else part(number)
+
+    return dd.from_map(frame, range(N_PARTITIONS), meta=META)
+
+
+def put(column, value, rows=slice(3, 4)):
+    """Some rows of the query are changed."""
+
+    def change(frame):
+        own = np.flatnonzero(frame.qid == QUERY)
+        frame[column] = frame[column].astype(object)
+        frame.loc[own[rows], column] = value
+        return frame if isinstance(value, str) else frame.astype({column: float})
+
+    return change
+
+
+WEIGHT = {"query_weight": "weight"}
+NO_CLICKS = put("clicks", np.nan)
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "names", "message"),
+    [
+        (put("label", -1), {}, ALL, "(label|y) must be >= 0, got -1.0 in row 18"),
+        (put("label", -1, slice(3, 5)), {}, ALL, r"got -1.0 in row 18 \(and 1 more\)"),
+        (put("label", np.inf), {}, ALL, "(label|y) must be finite, got inf in row 18"),
+        (put("label", np.nan), {}, ALL, "(label|y) must be judged .* nan in row 18"),
+        (NO_CLICKS, {}, ALL[:2], "clicks must not be NaN, got nan in row 18"),
+        (put("clicks", np.inf), {}, ALL[:2], "clicks must be finite, .* inf in row 18"),
+        (NO_CLICKS, {}, ALL[2:], "X must not hold NaN, got 1 in column 'clicks'"),
+        (put("clicks", -np.inf), {}, ALL[2:], "X contains infinity"),
+        (put("weight", 2.0), WEIGHT, ALL[::2], "got 1.0 and 2.0 in query 19"),
+        (put("weight", -2.0, slice(5)), WEIGHT, ALL[::2], ">= 0, got -2.0 in row 15 "),
+        (put("qid", np.nan), {}, ALL, "qid must not be missing, got nan in row 18"),
+        (
+            put("label", 70),
+            {"measures": [NDCG(10, gain="exponential")]},
+            ALL[:2],
+            "must be <= 60 with exponential gain .*, got 70",
+        ),
+        (
+            put("label", 0.0, slice(5)),
+            {"zero_relevance": "raise"},
+            ALL[:2],
+            "NDCG@10 is undefined for query 19: its denominator is 0",
+        ),
+        (put("clicks", "many"), {}, ALL, "'clicks' must hold float64, .* got object"),
+        (
+            lambda frame: frame.drop(columns="clicks"),
+            {},
+            ALL,
+            "must have a column 'clicks', .*, got label, qid, weight",
+        ),
+        (
+            lambda frame: frame.assign(qid="q" + frame.qid.map(str)),
+            {},
+            ALL,
+            "^column 'qid' must hold int64, .* got (object|str|string) ",
+        ),
+    ],
+)
+def test_a_fault_in_a_partition(change, options, names, message):
+    df = frames_of(change)
+    for name in names:
+        with pytest.raises(ValueError, match=message) as caught:
+            computed(name, df, shuffle=False, **options)
+        note, *_ = caught.value.__notes__
+        assert note.startswith("in partition 2 (of 0 to 3)")
+        if " in row " in str(caught.value):
+            assert re.search(", query (19|nan)$", note)
+        if (
+            "must hold" in message or "have a column" in message
+        ):  # said before the shuffle
+            with pytest.raises(ValueError, match=f"{message}.*\nin partition 2 "):
+                computed(name, df)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_after_a_shuffle_the_query_is_named(name):
+    message = r"must be >= 0, got -1.0 in row \d+\nin shuffled partition \d "
+    with pytest.raises(ValueError, match=message + r"\(of 0 to 3\), query 19$"):
+        computed(name, frames_of(put("label", -1)))
+
+
+def test_faults_of_segments_systems_and_weights(rows):
+    df = frames_of(NO_CLICKS).assign(market="us")
+    what = r"clicks must not be NaN.*\n.*query 19"
+    with pytest.raises(ValueError, match=what):
+        evaluate(df, score="clicks", segment="market", shuffle=False)
+    with pytest.raises(ValueError, match=what):
+        compare_systems(df, scores=["weight", "clicks"], shuffle=False)
+    text = df.map_partitions(lambda frame: frame.assign(qid="q" + frame.qid.map(str)))
+    with pytest.raises(ValueError, match=r"got nan in row 18\n.*query 'q19'$"):
+        evaluate(text, score="clicks", shuffle=False)
+    two = rows.assign(market=np.where((rows.qid == 7) & (rows.index % 2), "us", "de"))
+    what = "market must be constant within a query, got '(us|de)' and .* in query 7"
+    with pytest.raises(ValueError, match=what):
+        evaluate(spread(two), score="clicks", segment="market")
+    market = (rows.qid % 3).astype(str).astype(object)
+    for hole in (None, np.nan):
+        holes = rows.assign(market=market.where(rows.qid != 7, hole))
+        what = r"market must not be missing.*\n.*query 7"
+        with pytest.raises(ValueError, match=what):
+            evaluate(spread(holes), score="clicks", segment="market")
+        number = rows.qid[7]
+        holes = rows.assign(docno=market.where(rows.index != 7, hole))
+        what = rf"external\['x'\] must not be missing .* query {number}"
+        with pytest.raises(ValueError, match=what):
+            compare_systems(
+                spread(holes), scores=SYSTEMS, external={"x": "docno"}, ties="x"
+            )
+    nothing = spread(rows.assign(weight=0.0, segment=rows.qid % 2))
+    for options in ({}, {"segment": "segment"}):
+        with pytest.raises(ValueError, match="weight must not be 0 in every query"):
+            evaluate(nothing, score="clicks", query_weight="weight", **options)
+
+
+def test_text_among_features_of_any_type_is_named():
+    meta = META.astype({"clicks": object})
+    own = [part(number).astype({"clicks": object}) for number in range(2)]
+    own[1].loc[7, "clicks"] = "many"
+    df = dd.from_map(lambda number: own[number], range(2), meta=meta)
+    with pytest.raises(ValueError, match="many"):
+        fit_selector(Selector(), df, features=["clicks"], shuffle=False)
+
+
+def test_a_column_that_the_meta_does_not_have_is_no_feature_in_silence():
+    df = frames_of(lambda frame: frame.assign(views=1.0))
+    what = "must not have a column 'views', .*\nin partition 2 "
+    with pytest.raises(ValueError, match=what):
+        fit_selector(Selector("rr"), df)
+    assert fit_selector(Selector("rr"), df, features=["clicks"]).n_queries_ == 32
+    assert evaluate(df, score="clicks").qid.size == 32
+
+
+@pytest.mark.parametrize("shuffle", [False, True])
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("floats", ["meta", "partition"])
+def test_ids_are_integers_or_floats_in_all_partitions(name, shuffle, floats):
+    """As floats, 2^53 and 2^53 + 1 are one query."""
+    meta = META.astype({"qid": float}) if floats == "meta" else META
+    own = [part(i).assign(qid=part(i).qid + LARGE) for i in range(3)]
+    if floats == "partition":
+        own[1]["qid"] = own[1].qid.astype(float)
+    df = dd.from_map(lambda i: own[i], range(3), meta=meta)
+    of, got = ("float64", "int64") if floats == "meta" else ("int64", "float64")
+    message = rf"^column 'qid' must hold {of}, .*, got {got} .*\nin partition \d"
+    with pytest.raises(ValueError, match=message):
+        computed(name, df, shuffle=shuffle)
+    # what is empty is of no kind
+    others = [own[0], own[1][:0].astype({"qid": float}), own[2]]
+    df = dd.from_map(lambda i: others[i], range(3), meta=META)
+    if floats == "partition":
+        assert evaluate(df, score="clicks", shuffle=shuffle).qid.size == 16
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_ids_of_two_types_do_not_meet_in_a_shuffle(rows, name):
+    """Python's 1 and 1.0 are equal, but Dask shuffles them by their texts."""
+    mixed = np.array(rows.qid.tolist(), dtype=object)
+    mixed[::2] = rows.qid[::2].astype(float).tolist()
+    df = dd.from_pandas(rows.assign(qid=mixed), npartitions=5)
+    with pytest.raises(ValueError, match="must have equal ids of one type, got"):
+        computed(name, df)
+
+
+def test_ids_with_the_same_digest_are_named(rows, monkeypatch):
+    ordered = rows.sort_values("qid").reset_index(drop=True)
+    ordered = ordered[ordered.qid < 20]
+    parts = [ordered[ordered.qid < 10], ordered[ordered.qid >= 10]]
+    df = dd.concat([dd.from_pandas(part, npartitions=1) for part in parts])
+
+    def coarse(ids):
+        return np.asarray(ids).astype(np.uint64) % np.uint64(13)
+
+    for module in ("_engine.digests", "dask._partitions"):
+        monkeypatch.setattr(f"tieaware_sklearn.{module}.value_bits", coarse)
+    least = min(set(coarse(range(1, 10))) & set(coarse(range(10, 20))))
+    names = [q for q in range(1, 20) if q % 13 == least]
+    for name in ("evaluate", "fit_selector"):
+        with pytest.raises(ValueError, match=f"got {names[0]} and {names[1]}, which"):
+            computed(name, df, shuffle=False)
+    one = dd.from_pandas(ordered, npartitions=1)
+    for name in ALL:
+        with pytest.raises(ValueError, match="ids that differ in their digests"):
+            computed(name, one, shuffle=False)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_queries_cut_by_partitions_are_not_counted_twice(name):
+    # 400 queries in 50 partitions were 449, with NDCG@10 .4532 for .4439
+    web = make_web_search(n_queries=400, random_state=0)
+    rows = pd.DataFrame(web.data, columns=web.feature_names)
+    df = spread(rows.assign(label=web.target, qid=web.qid), 50)
+    message = (
+        r"qid must have all rows of a query in one partition without shuffle, "
+        r"got query \d+ in partitions \d+ and \d+ \(of 0 to 49\), and 48 more queries"
+    )
+    with pytest.raises(ValueError, match=message):
+        computed(name, df, shuffle=False)
+    if name == "evaluate":
+        with pytest.raises(ValueError, match=message):
+            compare_systems(df, scores=SYSTEMS, shuffle=False)
+        one = spread(rows.assign(label=web.target, qid=7), 9)
+        what = "query 7 in partitions 0 and 1 and 7 more"
+        with pytest.raises(ValueError, match=what):
+            evaluate(one, score="clicks", shuffle=False)
+
+
+def test_only_partitions_of_values_with_a_cut_query_are_refused(rows):
+    ordered = rows.sort_values("qid").reset_index(drop=True)
+    starts = [0, *(np.flatnonzero(np.diff(ordered.qid))[[9, 19, 29]] + 1), len(ordered)]
+    starts[2] += 3
+    frames = [ordered[i:j] for i, j in pairwise(starts)]
+    whole = dd.concat([dd.from_pandas(frame, npartitions=1) for frame in frames])
+    values = evaluate_queries(whole, score="clicks", shuffle=False)
+    assert values.partitions[3].compute().qid.nunique() == frames[3].qid.nunique()
+    for cut in (1, 2):
+        with pytest.raises(ValueError, match="query 21 in partitions 1 and 2"):
+            values.partitions[cut].compute()
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("filesystem", ["fsspec", "arrow"])
+def test_a_file_that_is_read_twice_is_an_error(rows, tmp_path, name, filesystem):
+    """Dask reads several files as one partition where few columns are wanted."""
+    wide = rows.assign(**{f"more {j}": 0.0 for j in range(20)})
+    for i in range(8):
+        wide[wide.qid % 8 == i].to_parquet(tmp_path / f"{i}.parquet")
+    wide[wide.qid % 8 == 0].to_parquet(tmp_path / "0 again.parquet")
+    df = dd.read_parquet(tmp_path, filesystem=filesystem)
+    few = df[["clicks", "label", "qid"]] if name == "fit_selector" else df
+    with pytest.raises(ValueError, match=r"in partitions \d and \d \(of 0 to 8\)"):
+        computed(name, few, shuffle=False)
+
+
+@st.composite
+def cut_queries(draw):
+    """Partitions of queries, of which some are cut or repeated, and these."""
+    n_partitions = draw(st.integers(2, 5))
+    frames = [[] for _ in range(n_partitions)]
+    twice = {}
+    numbers = st.lists(st.integers(-3, 9), min_size=1, max_size=6, unique=True)
+    texts = st.lists(st.text("ab", min_size=1), min_size=1, max_size=6, unique=True)
+    ids = draw(numbers | texts)
+    for qid in ids:
+        documents = st.tuples(st.integers(0, 2), st.sampled_from([0.0, 0.5, 1.0]))
+        found = draw(st.lists(documents, min_size=2, max_size=5))
+        rows = [(label, score, qid) for label, score in found]
+        place = st.integers(0, n_partitions - 1)
+        first, second = draw(place), draw(place)
+        cut = draw(st.integers(1, len(rows)))
+        frames[first] += rows[:cut]
+        frames[second] += rows if draw(st.booleans()) else rows[cut:]
+        if first != second and cut < len(rows):
+            twice[qid] = {first, second}
+    kinds = {"label": float, "clicks": float, "qid": type(ids[0])}
+    names = ["label", "clicks", "qid"]
+    return [pd.DataFrame(one, columns=names).astype(kinds) for one in frames], twice
+
+
+@settings(max_examples=40)
+@given(cut_queries(), st.sampled_from(ALL))
+def test_queries_cut_or_repeated_anywhere_are_named(data, name):
+    frames, twice = data
+    if not twice:
+        return
+    df = dd.concat([dd.from_pandas(frame, npartitions=1) for frame in frames])
+    with pytest.raises(ValueError, match="in one partition without") as caught:
+        computed(name, df, shuffle=False)
+    query = re.search(r"got query (.*?) in partitions", str(caught.value))[1]
+    held = twice.get(ast.literal_eval(query))
+    assert held is None or all(str(place) in str(caught.value) for place in held)
+
+
+class OfTheUser(Exception):
+    pass
+
+
+@pytest.mark.parametrize("error", [KeyError("password"), OfTheUser("not today")])
+def test_errors_of_what_makes_a_partition_are_left_as_they_are(error):
+    def fail(frame):
+        raise type(error)(*error.args)
+
+    with pytest.raises(type(error)) as caught:
+        evaluate(frames_of(fail), score="clicks")
+    assert caught.value.args == error.args
+    assert caught.value.__notes__ == ["in partition 2 (of 0 to 3)"]
+
+
+def test_no_partition_and_ids_that_are_times():
+    with pytest.raises(TypeError, match=r"NoneType.*\nin partition 2 "):
+        evaluate(frames_of(lambda frame: None), score="clicks")
+    own = part(0)
+    own["qid"] = pd.Timestamp("2020-01-20") + pd.to_timedelta(own.qid, unit="D")
+    df = dd.concat([dd.from_pandas(own[:3], 1), dd.from_pandas(own[3:], 1)])
+    with pytest.raises(ValueError, match="got query 2020-01-20T00:00:00"):
+        evaluate(df, score="clicks", shuffle=False)
+
+
+@pytest.fixture
+def files(tmp_path):
+    for number in range(N_PARTITIONS):
+        part(number).to_parquet(tmp_path / f"{number}.parquet", index=False)
+    return tmp_path
+
+
+NAMED = r"in partition 2 \(of 0 to 3\)\nin file \S*2\.parquet$"
+
+
+@pytest.mark.parametrize("name", ["evaluate", "fit_selector"])
+@pytest.mark.parametrize("filesystem", ["fsspec", "arrow"])
+def test_a_corrupt_row_group_names_its_file(files, name, filesystem):
+    path = files / "2.parquet"
+    whole = bytearray(path.read_bytes())
+    # pages, behind the magic bytes and before the footer
+    whole[4:300] = b"\xff" * 296
+    path.write_bytes(whole)
+    df = dd.read_parquet(files, filesystem=filesystem)
+    with pytest.raises(OSError, match=NAMED):
+        computed(name, df, shuffle=False)
+
+
+@pytest.mark.parametrize("name", ["evaluate", "fit_selector"])
+def test_files_that_are_cut_or_differ_are_named(files, name):
+    path = files / "2.parquet"
+    others = [
+        (part(2).drop(columns="clicks"), "clicks"),
+        (part(2).astype({"qid": str}), "column 'qid' must hold int64"),
+    ]
+    for frame, message in others:
+        frame.to_parquet(path, index=False)
+        with pytest.raises((KeyError, ValueError), match=f"{message}.*\n{NAMED}"):
+            computed(name, dd.read_parquet(files))
+    part(2).to_parquet(path, index=False)
+    df = dd.read_parquet(files)
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(ValueError, match=f"Parquet.*\n{NAMED}"):
+        computed(name, df)
+
+
+def test_files_are_named_though_several_are_one_partition(files):
+    """Dask makes one partition of several files of which few columns are read."""
+    many = {f"f{j}": np.zeros(40) for j in range(40)}
+    for number in range(N_PARTITIONS):
+        part(number).assign(**many).to_parquet(files / f"{number}.parquet")
+    df = dd.read_parquet(files)
+    texts = part(2).assign(qid="q" + part(2).qid.map(str), **many)
+    texts.to_parquet(files / "2.parquet")
+    with pytest.raises(ValueError, match=f"column 'qid' must hold.*\n{NAMED}"):
+        evaluate(df, score="clicks", shuffle=False)
+    part(2).assign(label=-1, **many).to_parquet(files / "2.parquet")
+    df = dd.read_parquet(files)
+    for name in ("evaluate", "fit_selector"):
+        with pytest.raises(ValueError, match=r"must be >= 0, got -1.*\n(.*\n)?in file"):
+            computed(name, df, shuffle=False)
