@@ -1,24 +1,63 @@
-"""Which engine is tested, and doctests of what is installed."""
+"""Which engine is tested, and what is skipped for want of a library."""
 
 from __future__ import annotations
 
+import doctest
 import os
 from importlib.util import find_spec
-from pathlib import Path
+
+import pytest
 
 # tables are as wide as the terminal, which is not everyone's
 os.environ["COLUMNS"] = "80"
 
-#: what examples need beyond scikit-learn
-NEEDED = {
-    "catboost": ("catboost",),
-    "dask": ("dask", "distributed", "pandas"),
-    "io/_tabular": ("pandas",),
-    "lightgbm": ("lightgbm",),
-    "optuna": ("optuna",),
-    "plots": ("matplotlib",),
-    "xgboost": ("xgboost",),
-}
+#: what tests need beyond `.[test]`; `.[dev]` has all
+LIBRARIES = (
+    *("aiohttp", "catboost", "dask", "distributed", "duckdb", "fsspec", "ir_measures"),
+    *("matplotlib", "mlflow", "myst_nb", "nbclient", "nbformat", "numpydoc"),
+    *("optuna_integration", "pytrec_eval", "sphinx", "sphinx_gallery", "xgboost"),
+    *("yaml", "mypy", "IPython"),
+)
+
+
+def missing_library(error: BaseException | None) -> str | None:
+    """The library for want of which something failed."""
+    while error is not None:
+        name = getattr(error, "name", None) if isinstance(error, ImportError) else None
+        library = (name or "").partition(".")[0]
+        if library in LIBRARIES and find_spec(library) is None:
+            return library
+        if isinstance(error, doctest.UnexpectedException):
+            error = error.exc_info[1]
+        elif failures := getattr(error, "failures", None):  # of a doctest
+            error = failures[0]
+        else:
+            cause = getattr(error, "cause", None)  # of a conftest that fails
+            error = cause or error.__cause__ or error.__context__
+    return None
+
+
+def skip_without_library(report, call) -> None:
+    """No failure, unless TIEAWARE_LIBRARIES=require: one line for each library."""
+    if report.failed and os.environ.get("TIEAWARE_LIBRARIES") != "require":
+        library = missing_library(call.excinfo and call.excinfo.value)
+        if library is not None:
+            report.outcome = "skipped"
+            report.longrepr = (__file__, None, f"Skipped: needs {library} (`.[dev]`)")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    skip_without_library(report, call)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    report = yield
+    skip_without_library(report, report.call)
+    return report
 
 
 def pytest_report_header() -> str:
@@ -26,16 +65,3 @@ def pytest_report_header() -> str:
     from tieaware_sklearn._kernel.engines import engine_in_words
 
     return f"tieaware-sklearn engine: {engine_in_words()}"
-
-
-def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    """Leave out the companions of libraries that are not installed."""
-    package = Path(__file__).parent / "tieaware_sklearn"
-    if package not in collection_path.parents:
-        return None
-    here = collection_path.relative_to(package).with_suffix("").as_posix()
-    for room, needed in NEEDED.items():
-        inside = here == room or here.startswith(f"{room}/")
-        if inside and any(find_spec(name) is None for name in needed):
-            return True
-    return None

@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from . import libraries
-
 # processes that each take all cores stand in each other's way
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -30,10 +28,6 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 # their assertions show values, as those of tests do
 for helpers in Path(__file__).parent.glob("*/helpers.py"):
     pytest.register_assert_rewrite(f"tests.{helpers.parent.name}.helpers")
-
-
-def pytest_configure(config):
-    config.pluginmanager.register(libraries)  # for doctests of the package, too
 
 
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
