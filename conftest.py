@@ -16,7 +16,7 @@ LIBRARIES = (
     *("aiohttp", "catboost", "dask", "distributed", "duckdb", "fsspec", "ir_measures"),
     *("matplotlib", "mlflow", "myst_nb", "nbclient", "nbformat", "numpydoc"),
     *("optuna_integration", "pytrec_eval", "sphinx", "sphinx_gallery", "xgboost"),
-    *("yaml", "mypy", "IPython"),
+    *("yaml", "mypy", "IPython", "jinja2"),
 )
 
 
@@ -37,26 +37,33 @@ def missing_library(error: BaseException | None) -> str | None:
     return None
 
 
-def skip_without_library(report, call) -> None:
-    """No failure, unless TIEAWARE_LIBRARIES=require: one line for each library."""
+def fold(report, call) -> None:
+    """Skip what fails for want of a library, and tell skips by their reasons alone.
+
+    With TIEAWARE_LIBRARIES=require, it fails.
+    """
     if report.failed and os.environ.get("TIEAWARE_LIBRARIES") != "require":
         library = missing_library(call.excinfo and call.excinfo.value)
         if library is not None:
             report.outcome = "skipped"
-            report.longrepr = (__file__, None, f"Skipped: needs {library} (`.[dev]`)")
+            report.longrepr = ("", None, f"could not import {library!r}")
+    if report.skipped and isinstance(report.longrepr, tuple):
+        reason = report.longrepr[2].removeprefix("Skipped: ").partition(": No module")
+        # a line for all of one reason, not one for each place
+        report.longrepr = ("tests", None, f"Skipped: {reason[0]}")
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
     report = yield
-    skip_without_library(report, call)
+    fold(report, call)
     return report
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report(collector):
     report = yield
-    skip_without_library(report, report.call)
+    fold(report, report.call)
     return report
 
 

@@ -146,6 +146,7 @@ def test_no_bit_depends_on_the_order_or_names_of_parts(capsys, parts):
 
 
 def test_parts_of_parts_and_one_alone(capsys, parts):
+    pytest.importorskip("matplotlib")
     assert run(capsys, "merge", "b.tie", "a.tie", "--save=ab.tie")[0] == 0
     shown = run(capsys, "merge", *PARTS)[1]
     assert run(capsys, "merge", "c.tie", "ab.tie")[1] == shown
@@ -178,6 +179,7 @@ def test_the_shell_and_python_read_what_the_other_saves(capsys, parts):
 
 @pytest.mark.parametrize("average", ["macro", "geometric", "median"])
 def test_reports_of_batches(capsys, shards, rows, average):
+    pytest.importorskip("matplotlib")
     for name, some in zip(PARTS, shards, strict=True):
         evaluate_batches([some], score="clicks").save(name)
     words = [*ALL, "--plot=o.png", "--report=o.html", f"--average={average}"]
