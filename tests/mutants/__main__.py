@@ -9,22 +9,22 @@ from __future__ import annotations
 import argparse
 import os
 
-from . import kernel, rooms
+from . import listed, rooms
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m tests.mutants", description=__doc__
     )
-    known = ("kernel", *rooms.ROOMS)
+    known = (*listed.LISTS, *rooms.ROOMS)
     parser.add_argument("rooms", nargs="*", help=f"of {', '.join(known)}; default: all")
     parser.add_argument("--number", type=int, default=100, help="sampled of each room")
     parser.add_argument("--seed", type=int, default=34)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     asked = parser.parse_args()
     for room in asked.rooms or known:
-        if room == "kernel":
-            kernel.check(asked.jobs)
+        if room in listed.LISTS:
+            listed.check(room, asked.jobs)
         else:
             rooms.check(room, asked.number, asked.seed, asked.jobs)
 
