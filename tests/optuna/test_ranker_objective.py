@@ -24,7 +24,6 @@ from sklearn.model_selection import KFold, PredefinedSplit
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from xgboost import XGBRanker
 
 from tieaware_sklearn import QueryKFold, RankingFeatureSelector, ranking_score
 from tieaware_sklearn._engine.checks import check_qid
@@ -46,6 +45,7 @@ def test_the_column_is_for_estimators_alone(web):
 
 
 def test_xgboost_with_texts_as_ids(web):
+    XGBRanker = pytest.importorskip("xgboost").XGBRanker
     ids = np.array([f"q{q:03}" for q in web.qid])
     values = []
     for qid in (web.qid, ids):
@@ -104,7 +104,6 @@ def test_rankers_of_all_kinds(web, make):
     cases = [(tree, "max_depth")]
     if make is np.asarray:
         cases += [
-            (XGBRanker(n_estimators=2, n_jobs=1), "max_depth"),
             (Pipeline([("s", StandardScaler()), ("t", tree)]), "t__max_depth"),
             (
                 Pipeline(
