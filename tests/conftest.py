@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, settings
 
 # processes that each take all cores stand in each other's way
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ["MPLBACKEND"] = "agg"
 
 # a check that passed once passes again; HYPOTHESIS_PROFILE=random looks for new cases
 for profile in ("default", "random"):

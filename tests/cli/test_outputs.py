@@ -10,7 +10,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import matplotlib
 import numpy as np
 import pytest
 
@@ -19,7 +18,6 @@ from tieaware_sklearn import RankingFeatureSelector, evaluate
 from tieaware_sklearn.cli import _evaluate, main
 from tieaware_sklearn.datasets import load_trec
 
-matplotlib.use("Agg")
 COMMANDS = {
     "screen": ["screen", "train.txt"],
     "evaluate": ["evaluate", "q1", "r1"],

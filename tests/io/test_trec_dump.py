@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import pytrec_eval
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
@@ -202,6 +201,8 @@ def test_bad_judgments(tmp_path, docno, labels, message):
 
 
 def test_pytrec_eval_reads_what_is_written(tmp_path):
+    import pytrec_eval
+
     rng = np.random.default_rng(0)
     qid = np.repeat(["301", "302", "303"], 40)
     docno = np.tile([f"D-{i}" for i in range(40)], 3)

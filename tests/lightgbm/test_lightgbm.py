@@ -17,7 +17,6 @@ import pytest
 import scipy.sparse as sp
 import sklearn
 from hypothesis import given, settings
-from optuna_integration.lightgbm import LightGBMPruningCallback, LightGBMTuner
 from sklearn.decomposition import PCA
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -173,6 +172,8 @@ def test_lightgbm_cv_with_our_folds(web):
 
 
 def test_lightgbm_tuner_maximises_the_negative(web, valid):
+    from optuna_integration.lightgbm import LightGBMTuner
+
     train = dataset(web, params={"feature_pre_filter": False})
     tuner = LightGBMTuner(
         {**QUIET, "metric": "neg_NDCG@10"},
@@ -195,6 +196,8 @@ def test_lightgbm_tuner_maximises_the_negative(web, valid):
 
 @pytest.mark.parametrize(("lower", "pruned"), [(0.3, False), (2.0, True)])
 def test_optunas_pruning_callback_finds_our_names(web, valid, lower, pruned):
+    from optuna_integration.lightgbm import LightGBMPruningCallback
+
     def objective(trial):
         train = dataset(web)
         callback = LightGBMPruningCallback(trial, "NDCG@10")

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import matplotlib
 import pytest
 from matplotlib import pyplot
-
-matplotlib.use("Agg")
 
 
 @pytest.fixture(autouse=True)
