@@ -19,7 +19,16 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = "tieaware_sklearn"
 HERE = Path(__file__).parent
 BUILD = ["setup.py", "-q", "build_ext", "--inplace"]
-CHECK = ["-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-o", "addopts="]
+CHECK = [
+    "-m",
+    "pytest",
+    "-q",
+    "-x",
+    "-p",
+    "no:cacheprovider",
+    "-o",
+    "addopts=-m 'not weekly'",
+]
 LISTS = [file.stem for file in sorted(HERE.glob("*.txt"))]
 
 

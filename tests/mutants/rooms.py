@@ -126,7 +126,15 @@ def tests_by_line(
         f"[run]\ndynamic_context=test_function\ndata_file={data}\nsource={where}\n"
     )
     run = [sys.executable, "-m", "coverage", "run", f"--rcfile={settings}", "-m"]
-    run += ["pytest", "-q", "-p", "no:cacheprovider", "-o", "addopts=", *tests]
+    run += [
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-o",
+        "addopts=-m 'not weekly'",
+        *tests,
+    ]
     subprocess.run([*run, f"--junitxml={times}"], cwd=ROOT, check=True)
     seconds: dict[str, float] = defaultdict(float)
     for case in ElementTree.parse(times).iter("testcase"):
@@ -166,7 +174,7 @@ def is_noticed(job: tuple[Fault | None, list[str]]) -> bool:
     resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
     import pytest
 
-    options = ["-x", "-q", "-p", "no:cacheprovider", "-o", "addopts="]
+    options = ["-x", "-q", "-p", "no:cacheprovider", "-o", "addopts=-m 'not weekly'"]
     options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
     os.chdir(ROOT)
     with redirect_stdout(io.StringIO()) as said:
