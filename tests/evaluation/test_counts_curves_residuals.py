@@ -190,9 +190,7 @@ def test_residuals_include_what_follows_the_list(
 
 @pytest.mark.parametrize("measure", ["ap", "ndcg@10", "r@5"])
 def test_residuals_of_measures_with_denominators_are_refused(measure):
-    with pytest.raises(
-        ValueError, match=r"be P, RBP, CWL, RR, Succe.*got"
-    ):
+    with pytest.raises(ValueError, match=r"be P, RBP, CWL, RR, Succe.*got"):
         residuals([1, NAN], [2, 1], measures=measure)
 
 
