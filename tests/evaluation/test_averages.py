@@ -15,7 +15,6 @@ from sklearn.exceptions import UndefinedMetricWarning
 from tests.evaluation.helpers import AP_A, AP_C, LABELS, QID, SCORES, score
 from tieaware_sklearn import evaluate, ranking_score
 from tieaware_sklearn.comparison._systems import QueryLosses, paired_test
-from tieaware_sklearn.evaluation import _intervals
 from tieaware_sklearn.evaluation._averages import column_sums, median
 from tieaware_sklearn.evaluation._intervals import (
     QueryMoments,
@@ -162,10 +161,8 @@ def test_scipys_t_test():
 def every_greater(values):
     """The p-value of each test that the package has of mean > 0."""
     values = np.array(values)
-    moments = QueryMoments.of(values[:, None])
-    zeros = np.zeros_like(values)
+    moments, zeros = QueryMoments.of(values[:, None]), np.zeros_like(values)
     return [
-        t_test(moments.mean, moments.standard_error(), moments.count).pvalue.item(),
         moments.p_greater().item(),
         paired_test(values, "t", "greater").pvalue,
         QueryLosses.of(zeros, values).inferiority(1.0, greater_is_better=True),
@@ -185,7 +182,7 @@ def every_greater(values):
     ],
 )
 def test_one_rule_where_nothing_spreads(values, p):
-    np.testing.assert_array_equal(every_greater(values), [p] * 4)
+    np.testing.assert_array_equal(every_greater(values), [p] * 3)
 
 
 def test_a_sure_difference_by_alternative():
@@ -240,19 +237,6 @@ def test_scipys_bootstrap():
     np.testing.assert_allclose(found, expected.confidence_interval, rtol=1e-9)
 
 
-def test_a_bootstrap_takes_linear_time(monkeypatch):
-    # scipy's jackknife alone would take the mean of 999 * 1000 values
-    cells, mean = [], _intervals._resampled_mean
-
-    def counted(x, weight=None, *, axis):
-        cells.append(x.size)
-        return mean(x, weight, axis=axis)
-
-    monkeypatch.setattr(_intervals, "_resampled_mean", counted)
-    bootstrapped(np.arange(1000) % 7, np.arange(1000) % 3 + 1, n_resamples=9)
-    assert sum(cells) <= 10 * 1000
-
-
 @settings(max_examples=40)
 @given(
     rows=st.lists(
@@ -285,6 +269,9 @@ def test_bootstraps_stay_inside_of_the_values(rows, weighted, n_resamples, seed)
 
 
 def test_where_no_bootstrap_is_defined():
+    # scipy's jackknife alone would take the mean of 50,000 * 49,999 values
+    low, high = bootstrapped(np.arange(50_000) % 7, np.arange(50_000) % 3, 9)
+    assert 2.9 < low < high < 3.1
     assert bootstrapped([0.1, 0.1, 0.1]) == (0.1, 0.1)
     assert bootstrapped([0.1, 0.1, 0.9], [1, 2, 0]) == (0.1, 0.1)
     assert np.isnan([bootstrapped([0.1]), bootstrapped([])]).all()

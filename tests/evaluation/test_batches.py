@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from decimal import Decimal
-from itertools import permutations
 
 import numpy as np
 import pandas as pd
@@ -16,7 +14,6 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from tieaware_sklearn import RankingReport, evaluate, evaluate_batches
-from tieaware_sklearn.datasets import iter_batches, whole_queries
 
 MEASURES = ["ndcg@3", "ap", "rr", "dcg", "bpref"]
 KINDS = [
@@ -69,22 +66,22 @@ def test_the_bits_of_all_rows_at_once(
     check(found, rows, average, weight, **options)
 
 
-def test_many_queries_in_many_parts_merged_in_any_order():
-    rows = made(2000)
+def test_parts_merged_in_any_order():
+    rows = made(600)
     parts = [
-        evaluate_batches([rows[rows.qid % 31 == part]], score="s", measures=MEASURES)
-        for part in range(31)
+        evaluate_batches([rows[rows.qid % 4 == part]], score="s", measures=MEASURES)
+        for part in range(4)
     ]
     whole = evaluate_batches([rows], score="s", measures=MEASURES)
-    order = np.random.default_rng(0).permutation(31)
-    found, *others = (pickle.loads(pickle.dumps(parts[i])) for i in order)
+    found, *others = (
+        pickle.loads(pickle.dumps(parts[i])) for i in (3, 0, 6, 2, 5, 1, 4)
+    )
+    again = RankingReport.merge(found, *others)
     for other in others:
         found = found.merge(other)
     check(found, rows)
-    again = RankingReport.merge(*(parts[i] for i in order))
     assert again.to_bytes() == found.to_bytes() == whole.to_bytes()
     assert str(found) == str(whole)
-    assert found.summary().to_metrics() == whole.summary().to_metrics()
 
 
 def test_what_needs_the_values_of_all_queries():
@@ -103,16 +100,6 @@ def test_what_needs_the_values_of_all_queries():
             assert found.summary(**asked).to_metrics() == (
                 whole.summary(**asked).to_metrics()
             )
-
-
-def test_two_ids_that_cannot_be_told_apart_are_named(monkeypatch):
-    def alike(ids):
-        return np.zeros(len(ids), dtype=np.uint64)
-
-    monkeypatch.setattr("tieaware_sklearn._engine.digests.value_bits", alike)
-    rows = pd.DataFrame({"qid": ["a", "b"], "label": 1, "s": 1})
-    with pytest.raises(ValueError, match=r"ids that differ .*'a' and 'b'"):
-        evaluate_batches([rows], score="s", measures="ap")
 
 
 @pytest.mark.parametrize("batch_rows", [1, 1000])
@@ -187,6 +174,7 @@ def test_what_merges_and_what_does_not():
         ({"qid": np.nan}, {}, "column 'qid' of batch 1 must not be missing"),
         ({"w": -1.0}, {"query_weight": "w"}, "batch 1: w must be"),
         ({"w": 2.0}, {"segment": "w"}, "batch 1: w must be constant .*1.0 and 2.0"),
+        ({"qid": ""}, {}, "column 'qid' of batch 1 must not be empty, got '' in row 2"),
         ({}, {"score": "absent"}, "batch 0: there is no column 'absent'"),
         ({}, {"label": "s"}, "must name different columns, got 's' twice"),
         ({}, {"batch_rows": 0}, "batch_rows must be an integer >= 1, got 0"),
@@ -198,7 +186,8 @@ def test_errors_name_the_batch_and_row(change, options, message):
         for q in (0, 2, 4)
     ]
     for name, value in change.items():
-        batches[1] = batches[1].astype({name: float})
+        kind = object if value == "" else float
+        batches[1] = batches[1].astype({name: kind})
         batches[1].loc[1 if "segment" in options else 2, name] = value
     with pytest.raises(ValueError, match=message):
         evaluate_batches(batches, **({"score": "s"} | options))
@@ -217,73 +206,24 @@ def test_no_row_and_no_weight():
     check(found, pd.concat([rows, other]), weight="w")
 
 
-IDS = {
-    "integers": lambda ids: ids,
-    "text": lambda ids: [str(i) for i in ids],
-    "bytes": lambda ids: [str(i).encode() for i in ids],
-    "float64": lambda ids: ids.astype(float),
-    "without a sign": lambda ids: ids.astype(np.uint64),
-    "Decimal": lambda ids: [Decimal(i) for i in ids.tolist()],
-    "ns": lambda ids: pd.to_datetime(ids, unit="D").astype("M8[ns]"),
-    "us": lambda ids: pd.to_datetime(ids, unit="D").astype("M8[us]"),
-    "tuple": lambda ids: [(i,) for i in ids.tolist()],
-}
-
-
 @pytest.mark.parametrize(
-    "run",
+    ("one", "other"),
     [
-        lambda batches: evaluate_batches(batches, score="s", batch_rows=1),
-        lambda batches: evaluate_batches(batches, score="s"),
-        lambda batches: list(whole_queries(batches, batch_rows=1)),
-        lambda batches: list(iter_batches(batches, batch_rows=1000)),
+        ("integers", lambda ids: ids.astype(str)),
+        ("integers", lambda ids: ids.astype(float)),
+        ("integers", lambda ids: [(i,) for i in ids.tolist()]),
+        ("size alone", lambda ids: ids.astype(np.int32)),
+        ("size alone", lambda ids: ids.astype(object)),
     ],
 )
-def test_ids_of_two_kinds_are_refused(run):
+def test_ids_of_two_kinds_are_refused(one, other):
     """A query of both batches would be two queries, or found by their conversion."""
     rows = made(6).sort_values("qid")
-    dressed = {kind: rows.assign(qid=make(rows.qid)) for kind, make in IDS.items()}
-    for first, second in permutations(IDS, 2):
-        with pytest.raises(ValueError, match=f"batch 1 must hold .*{first}.*, as in"
-                           f" batch 0, got .*{second}.*: a query of both"):  # fmt: skip
-            run([dressed[first], dressed[second]])
-
-
-def test_ids_that_differ_in_size_or_class_only_are_of_one_kind():
-    rows = made(6).sort_values("qid")
-    for first, second in (
-        (rows.qid.astype(np.int32), rows.qid),
-        (rows.qid.astype("Int64"), rows.qid.astype(object)),
-        (rows.qid.astype(str), rows.qid.astype(str).astype("category")),
-        (rows.qid.astype(float), rows.qid.astype(float).astype(object)),
-    ):
-        parts = [rows.assign(qid=first)[:9], rows.assign(qid=second)[9:]]
-        cut = [part[~part.qid.isin(other.qid)] for part, other in (parts, parts[::-1])]
-        assert len(evaluate_batches(cut, score="s").qid) > 3
-        with pytest.raises(ValueError, match="again in batch 1"):
-            evaluate_batches(
-                [rows.assign(qid=first), rows.assign(qid=second)], score="s"
-            )
-
-
-@pytest.mark.parametrize(
-    ("ids", "message"),
-    [
-        (["a", ""], "'qid' of batch 0 must not be empty, got '' in row 1"),
-        (pl.Series([{"a": 1}, {"a": 2}]), "one value in each cell, got Struct"),
-        (pa.array([{"a": 1}, {"a": 2}]), "one value in each cell, got Struct"),
-        (np.array(["a", "\ud800"], object), r"that UTF-8 can write, got '.ud800'"),
-        (pa.array(["a", None]).dictionary_encode(), "must not be missing, got None"),
-    ],
-)
-def test_what_is_no_id(ids, message):
-    rows = {"qid": ids, "label": [1, 0], "s": [1, 2]}
-    if isinstance(ids, pl.Series):
-        table = pl.DataFrame(rows)
-    elif isinstance(ids, pa.Array):
-        table = pa.table(rows)
-    else:
-        table = pd.DataFrame(rows | {"qid": pd.Series(ids, dtype=object)})
-    for batches in ([table], iter_batches([table])):
-        with pytest.raises(ValueError, match=message):
-            evaluate_batches(batches, score="s")
+    again = rows.assign(qid=other(rows.qid))
+    message = "batch 1 must hold .*integers.*, as in batch 0, got .*: a query of both"
+    if one == "size alone":
+        message = "again in batch 1"
+        new = again.assign(qid=again.qid + 6)
+        assert len(evaluate_batches([rows, new], score="s").qid) == 12
+    with pytest.raises(ValueError, match=message):
+        evaluate_batches([rows, again], score="s")

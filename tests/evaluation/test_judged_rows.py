@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 
@@ -14,10 +13,7 @@ from tests.instances import INSTANCES, MEASURES
 from tests.strategies import judged_ranking, queries
 from tieaware_sklearn import (
     PreparedRanking,
-    RankingFeatureSelector,
-    compare_systems,
     evaluate,
-    make_ranking_scorer,
     ranking_score,
     sampled,
     tie_report,
@@ -169,11 +165,6 @@ def test_all_functions_that_take_unjudged():
     assert list(chances) == list(wanted) == ["a", "c"]
     for query, found in chances.items():
         assert found.values.tolist() == wanted[query].values.tolist()
-    systems = {"one": scores, "other": scores[::-1]}
-    of_left_too = {"one": left[1], "other": [scores[::-1][i] for i in (0, 2, 3, 4, 5)]}
-    found = compare_systems(labels, systems, measure="ap", **with_drop)
-    assert str(found) == str(compare_systems(left[0], of_left_too, measure="ap",
-                                             **without))  # fmt: skip
 
 
 def test_what_is_left_of_a_query_without_judgments():
@@ -197,29 +188,3 @@ def test_what_is_left_of_a_query_without_judgments():
 
     sampled(LABELS, SCORES, first, qid=QID, unjudged="drop", n_orders=5)
     assert seen[1, -INF] == [0]
-
-
-def test_selectors_and_scorers():
-    rng = np.random.default_rng(0)
-    X, qid = rng.integers(0, 4, (120, 3)).astype(float), np.repeat(range(12), 10)
-    y = rng.integers(0, 2, 120).astype(float)
-    X[:, 0] += y
-    y[::4] = NAN
-    judged = ~np.isnan(y)
-    selector = RankingFeatureSelector("ap", unjudged="drop").fit(X, y, qid=qid)
-    wanted = RankingFeatureSelector("ap").fit(X[judged], y[judged], qid=qid[judged])
-    # features are correlated over all documents, whoever judged them
-    found, wanted = (
-        one.screening_.to_pandas().drop(columns="correlation")
-        for one in (selector, wanted)
-    )
-    pd.testing.assert_frame_equal(found, wanted)
-
-    class First:
-        def predict(self, X):
-            return X[:, 0]
-
-    scorer = make_ranking_scorer("ap", unjudged="drop")
-    found = scorer(First(), X, y, qid=qid)
-    plain = make_ranking_scorer("ap")
-    assert found == plain(First(), X[judged], y[judged], qid=qid[judged])
