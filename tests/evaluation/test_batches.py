@@ -73,9 +73,7 @@ def test_parts_merged_in_any_order():
         for part in range(4)
     ]
     whole = evaluate_batches([rows], score="s", measures=MEASURES)
-    found, *others = (
-        pickle.loads(pickle.dumps(parts[i])) for i in (3, 0, 6, 2, 5, 1, 4)
-    )
+    found, *others = (pickle.loads(pickle.dumps(parts[i])) for i in (3, 0, 2, 1))
     again = RankingReport.merge(found, *others)
     for other in others:
         found = found.merge(other)
