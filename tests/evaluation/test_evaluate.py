@@ -7,9 +7,6 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.linear_model import Ridge
-from sklearn.metrics import make_scorer
-from sklearn.model_selection import cross_val_score
 
 from tests.evaluation.helpers import AP_A, AP_C, LABELS, QID, SCORES, score
 from tieaware_sklearn import evaluate, ranking_score
@@ -77,16 +74,6 @@ def test_unjudged_labels():
     assert evaluate(labels, [1, 2, 3], measures=["bpref", "judged"]).expected[0, 0] == 0
     with pytest.raises(ValueError, match=r"y_true must be judged .* got nan in row 1"):
         evaluate(labels, [1, 2, 3], measures=["bpref", "rr"])
-
-
-def test_works_in_make_scorer():
-    rng = np.random.default_rng(0)
-    X, y = rng.random((60, 3)), rng.integers(0, 4, 60)
-    scoring = make_scorer(ranking_score, measure="ndcg@5")
-    scores = cross_val_score(Ridge(), X, y, scoring=scoring, cv=3)
-    model = Ridge().fit(X[20:], y[20:])
-    first = ranking_score(y[:20], model.predict(X[:20]), measure="ndcg@5")
-    assert scores[0] == pytest.approx(first)
 
 
 def masked(values):

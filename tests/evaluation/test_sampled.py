@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from tests import naive
 from tests.strategies import queries
 from tieaware_sklearn import evaluate, sampled
 from tieaware_sklearn.evaluation import sample_orderings, tie_distributions
@@ -173,14 +172,8 @@ def test_queries_can_be_left_out():
         ({"progress": 1}, "progress must be True or False, got 1"),
         ({"score_func": 7}, "score_func must be a function .* got 7"),
         ({"score_func": "xyzzy"}, "unknown measure 'xyzzy'"),
-        (
-            {"score_func": lambda labels, scores: "high"},
-            "must return a finite number, got 'high' for query 1",
-        ),
-        (
-            {"score_func": lambda labels, scores: math.inf},
-            "must return a finite number, got inf for query 1",
-        ),
+        ({"score_func": lambda labels, scores: "high"}, "finite .*'high' for query 1"),
+        ({"score_func": lambda labels, scores: math.inf}, "finite .*got inf for query"),
         (
             {"score_func": lambda labels, scores: 1 if labels[0] else NAN},
             r"NaN for every order .* or for none, got NaN for \d+ of 1000 .*query 1",
@@ -195,17 +188,14 @@ def test_bad_input(change, message):
         sampled(**{**given, "qid": [1, 1], **change})
 
 
-def test_bad_orders():
-    # checked when called, drawn when asked for
-    with pytest.raises(ValueError, match="n_orders must be an integer >= 1, got 0"):
-        sample_orderings([0, 1], [1, 1], n_orders=0)
-
-
 def test_orders_and_distributions_of_unjudged_documents():
     labels, scores = [1, NAN, 0], [1, 1, 0]
     for function in (sample_orderings, tie_distributions):
         with pytest.raises(ValueError, match="y_true must be judged"):
             function(labels, scores)
+    # checked when called, drawn when asked for
+    with pytest.raises(ValueError, match="n_orders must be an integer >= 1, got 0"):
+        sample_orderings([0, 1], [1, 1], n_orders=0)
     taken = {"unjudged": "nonrelevant"}
     orders = {tuple(o) for o in sample_orderings(labels, scores, n_orders=50, **taken)}
     assert orders == {(0, 1, 2), (1, 0, 2)}
@@ -242,14 +232,3 @@ def test_inst_of_the_guide_is_its_definition():
         wanted = plain_inst(labels[: n // 2 + 1], T, 5_000)
         assert inst(labels, scores, T) == pytest.approx(wanted, rel=4e-3)
     assert inst(np.array([1]), np.array([-np.inf])) == 0
-
-
-def test_sampled_inst_is_near_its_mean_over_all_orders():
-    inst = inst_of_the_guide()
-    labels, scores = [1, 0, 0, 1, 0, 1], [2.0, 2.0, 2.0, 1.0, 1.0, 1.0]
-    places = -np.arange(6.0)
-    values = [inst(np.array(order), places) for order in naive.orders(labels, scores)]
-    found = sampled(labels, scores, inst, n_orders=500)
-    assert found.mean == pytest.approx(np.mean(values), abs=4 * found.sampling_error)
-    assert found.min == pytest.approx(min(values))
-    assert found.max == pytest.approx(max(values))

@@ -182,6 +182,12 @@ def test_a_ranking_may_be_better_than_the_greedy_one():
     assert report.interval[0] == pytest.approx([value, value])
 
 
+def test_nrbp_by_hand():
+    found = evaluate_subtopics([[1, 0], [1, 1]], [2, 1], measures="nrbp(beta=0.75)")
+    sums = (1 + 0.75 / 2) + 0.75
+    assert found.expected[0, 0] == pytest.approx((1 - 0.75 / 2) * sums / 2)
+
+
 def test_weights_of_subtopics():
     labels, _, qid = ROWS
     plain = of_rows()
