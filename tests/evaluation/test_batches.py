@@ -82,24 +82,6 @@ def test_parts_merged_in_any_order():
     assert str(found) == str(whole)
 
 
-def test_what_needs_the_values_of_all_queries():
-    rows = made(30).assign(segment=lambda frame: frame.qid % 3)
-    options = {"score": "s", "measures": MEASURES, "segment": "segment"}
-    parts = [evaluate_batches([rows[rows.qid % 2 == i]], **options) for i in (0, 1)]
-    whole = evaluate(
-        rows.label, rows.s, qid=rows.qid, measures=MEASURES, segment=rows.segment
-    )
-    for found in (parts[0].merge(parts[1]), parts[1].merge(parts[0])):
-        for asked in (
-            {"average": "median"},
-            {"interval": "bootstrap", "n_resamples": 99},
-        ):
-            assert str(found.by_segment(**asked)) == str(whole.by_segment(**asked))
-            assert found.summary(**asked).to_metrics() == (
-                whole.summary(**asked).to_metrics()
-            )
-
-
 @pytest.mark.parametrize("batch_rows", [1, 1000])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_query_of_two_batches_is_named(kind, batch_rows):
