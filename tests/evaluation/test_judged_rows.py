@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from tests import naive
-from tests.instances import INSTANCES, MEASURES
-from tests.strategies import judged_ranking, queries
+from tests.instances import MEASURES
+from tests.strategies import queries
 from tieaware_sklearn import (
     PreparedRanking,
     evaluate,
@@ -29,32 +28,6 @@ from tieaware_sklearn.evaluation import (
 pytestmark = pytest.mark.usefixtures("engine")
 NAN, INF = math.nan, math.inf
 STATISTICS = ("expected", "best", "worst", "std", "chance", "ideal")
-EXACT = [instance for instance in INSTANCES if not instance.sampled]
-
-
-@settings(max_examples=40)
-@given(case=judged_ranking())
-def test_dropped_documents_leave_enumeration(case):
-    labels, scores = case
-    judged = [i for i, label in enumerate(labels) if label >= 0]
-    left = [[column[i] for i in judged] for column in (labels, scores)]
-    report = evaluate(
-        [NAN if label < 0 else label for label in labels],
-        scores,
-        measures=[instance.measure for instance in EXACT],
-        unjudged="drop",
-        zero_relevance="skip",
-    )
-    for j, instance in enumerate(EXACT):
-        lower = not instance.measure.greater_is_better
-        exact = naive.over_ties(instance.plain, *left, lower, instance.harmonic)
-        wanted = [NAN] * 4
-        if exact is not None:
-            *values, variance = map(float, exact)
-            wanted = [*values, math.sqrt(variance)]
-        found = [getattr(report, name)[0, j] for name in STATISTICS[:4]]
-        close = pytest.approx(wanted, rel=1e-13, abs=1e-12, nan_ok=True)
-        assert found == close, instance.measure
 
 
 @settings(max_examples=25)
