@@ -15,6 +15,7 @@ from tieaware_sklearn import (
     ranking_score,
     tie_treatments,
 )
+from tieaware_sklearn.datasets import load_trec
 from tieaware_sklearn.measures import (
     NDCG,
     AveragePrecision,
@@ -235,14 +236,12 @@ def test_weights_of_scikit_learn():
 def test_scikit_learn_has_no_dcg_of_one_document(theirs, name):
     with pytest.raises(ValueError, match=r"more than 1 document|formats are supported"):
         theirs([[3]], [[1]])
-    rows = {"y_true": [1, 0, 3], "y_score": [2, 1, 1], "qid": ["a", "a", "b"]}
     options = {"measure": name, "convention": "sklearn"}
-    prepared = PreparedRanking(rows["y_true"], rows["qid"], convention="sklearn")
+    prepared = PreparedRanking([1, 0, 3], ["a", "a", "b"], convention="sklearn")
     matrices = [[1, 0], [3, math.nan]], [[2, 1], [1, math.nan]]
     for call in (
-        lambda: ranking_score(**rows, **options, average=None),
-        lambda: evaluate(**rows, measures=name, convention="sklearn"),
-        lambda: prepared.score(rows["y_score"], name),
+        lambda: prepared.score([2, 1, 1], name, average=None),
+        lambda: prepared.evaluate([2, 1, 1], ["ap", name]),
         lambda: ranking_score(*matrices, **options),
     ):
         with pytest.raises(
@@ -272,42 +271,32 @@ def test_trec_eval(tied):
     """The program itself, version 9, in the bindings of pytrec_eval."""
     import pytrec_eval
 
-    rng = np.random.default_rng(0)
-    qrel: dict[str, dict[str, int]] = {}
-    run: dict[str, dict[str, float]] = {}
-    rows = []
+    rng, qrel, run = np.random.default_rng(0), {}, {}
     for number, (labels, scores) in enumerate(cases(tied=tied)):
-        topic = f"q{number:03}"
-        qrel[topic], run[topic] = {}, {}
         judged, retrieved = rng.random((2, len(labels))) < 0.8
         # trec_eval leaves out topics without a judgment, or without a document
         judged[0] = retrieved[-1] = True
-        for i, (label, score) in enumerate(zip(labels, scores, strict=True)):
-            document = f"d{i:02}"
-            if judged[i]:
-                qrel[topic][document] = int(label)
-            if retrieved[i]:
-                run[topic][document] = float(score)
-            if judged[i] or retrieved[i]:
-                value = score if retrieved[i] else -math.inf
-                rows.append((topic, document, label if judged[i] else math.nan, value))
-    # ties by document id, descending
-    rows.sort(key=lambda row: (row[0], row[3], row[1]), reverse=True)
-    topic, _, label, score = (np.array(column) for column in zip(*rows, strict=True))
+        qrel[f"q{number}"], run[f"q{number}"] = (
+            {f"d{i:02}": kind(values[i]) for i in np.flatnonzero(some).tolist()}
+            for kind, values, some in (
+                (int, labels, judged),
+                (float, scores, retrieved),
+            )
+        )
+    trec = load_trec(qrel, run, order="trec_eval")
+    topics = dict.fromkeys(trec.qid.tolist())
     evaluator = pytrec_eval.RelevanceEvaluator(qrel, pytrec_eval.supported_measures)
     theirs = evaluator.evaluate(run)
     options = {"unjudged": "nonrelevant", "ties": "input", "average": None}
     for name, measure in TREC_EVAL.items():
-        expected = [theirs[q][name] for q in dict.fromkeys(topic.tolist())]
+        expected = [theirs[topic][name] for topic in topics]
         spelled = [(measure, "trec_eval"), (name, "trec_eval9"), (name, None)]
         if name == "ndcg":
             spelled.remove((name, None))  # linear by the convention alone
         for given, convention in spelled:
-            options["convention"] = convention
-            found = ranking_score(label, score, qid=topic, measure=given, **options)
-            np.testing.assert_allclose(
-                found, expected, rtol=0, atol=1e-9, err_msg=f"{given} {convention}"
-            )
+            options |= {"qid": trec.qid, "measure": given, "convention": convention}
+            found = ranking_score(trec.target, trec.score, **options)
+            assert_same(found, expected)
 
 
 @pytest.mark.parametrize(

@@ -163,16 +163,10 @@ def test_tie_report_treats_judged_documents_alone(ties):
     qid, docno = np.array([1, 1, 1, 2, 3, 3]), np.array(list("abcdef"))
 
     def report(rows, **options):
-        return tie_report(
-            labels[rows],
-            scores[rows],
-            qid=qid[rows],
-            measures="ap",
-            ties=[ties, "expected"],
-            external={"id": (docno[rows], "descending")},
-            zero_relevance="skip",
-            **options,
-        )
+        options |= {"ties": [ties, "expected"], "zero_relevance": "skip"}
+        options |= {"qid": qid[rows], "measures": "ap"}
+        external = {"id": (docno[rows], "descending")}
+        return tie_report(labels[rows], scores[rows], external=external, **options)
 
     found = report(np.full(6, True), unjudged="drop")
     alone = report(~np.isnan(labels))
@@ -196,20 +190,20 @@ rows = st.lists(
 
 def by_hand(scores, keys, qid, *, reverse):
     """Ranks from the bottom of each query, by comparing two documents at a time."""
-    out = np.full(len(scores), -np.inf)
-    for i, (own, key, query) in enumerate(zip(scores, keys, qid, strict=True)):
-        if own == -np.inf:
-            continue
-        below = set()
-        for other, its_key, its_query in zip(scores, keys, qid, strict=True):
-            if its_query != query or other == -np.inf:
-                continue
-            first = its_key < key if not reverse else its_key > key
-            lower = other < own or (other == own and its_key != key and not first)
-            if lower:
-                below.add((other + 0.0, its_key))
-        out[i] = len(below) + 1
-    return out
+
+    def below(query, score, key, *, own):
+        same = query == own[0] and score > -np.inf
+        after = key < own[2] if reverse else key > own[2]
+        return same and (score < own[1] or (score == own[1] and after))
+
+    places = list(zip(qid, np.add(scores, 0.0).tolist(), keys, strict=True))
+    distinct = set(places)
+    return [
+        1 + sum(below(*other, own=own) for other in distinct)
+        if own[1] > -np.inf
+        else -np.inf
+        for own in places
+    ]
 
 
 @settings(max_examples=60)
@@ -218,7 +212,7 @@ def test_ties_are_broken_by_bytes(cases, descending, random):
     qid, scores, docno, _ = map(list, zip(*cases, strict=True))
     direction = "descending" if descending else "ascending"
     keys = [text.encode("utf-8", "surrogateescape") for text in docno]
-    wanted = by_hand(scores, keys, qid, reverse=descending).tolist()
+    wanted = by_hand(scores, keys, qid, reverse=descending)
     # texts, bytes and objects compare alike
     for same in (docno, keys, np.array(docno, dtype=object)):
         assert break_ties(scores, (same, direction), qid=qid).tolist() == wanted
