@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 
@@ -12,7 +13,10 @@ from tests.instances import MEASURES
 from tests.strategies import queries
 from tieaware_sklearn import (
     PreparedRanking,
+    RankingFeatureSelector,
+    compare_systems,
     evaluate,
+    make_ranking_scorer,
     ranking_score,
     sampled,
     tie_report,
@@ -161,3 +165,32 @@ def test_what_is_left_of_a_query_without_judgments():
 
     sampled(LABELS, SCORES, first, qid=QID, unjudged="drop", n_orders=5)
     assert seen[1, -INF] == [0]
+
+
+def test_selectors_scorers_and_comparisons():
+    rng = np.random.default_rng(0)
+    X, qid = rng.integers(0, 4, (120, 3)).astype(float), np.repeat(range(12), 10)
+    y = rng.integers(0, 2, 120).astype(float)
+    X[:, 0] += y
+    y[::4] = NAN
+    judged = ~np.isnan(y)
+    left = X[judged], y[judged]
+    selector = RankingFeatureSelector("ap", unjudged="drop").fit(X, y, qid=qid)
+    wanted = RankingFeatureSelector("ap").fit(*left, qid=qid[judged])
+    # features are correlated over all documents, whoever judged them
+    found, wanted = (
+        one.screening_.to_pandas().drop(columns="correlation")
+        for one in (selector, wanted)
+    )
+    pd.testing.assert_frame_equal(found, wanted)
+
+    class First:
+        def predict(self, X):
+            return X[:, 0]
+
+    found = make_ranking_scorer("ap", unjudged="drop")(First(), X, y, qid=qid)
+    assert found == make_ranking_scorer("ap")(First(), *left, qid=qid[judged])
+    options = {"qid": qid, "measure": "ap"}
+    found = compare_systems(y, X[:, :2], unjudged="drop", **options)
+    options["qid"] = qid[judged]
+    assert str(found) == str(compare_systems(left[1], left[0][:, :2], **options))
