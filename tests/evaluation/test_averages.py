@@ -1,4 +1,4 @@
-"""Averages over queries, and their weights."""
+"""Averages over queries, their weights, intervals and corrections."""
 
 from __future__ import annotations
 
@@ -7,112 +7,94 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import stats
 from sklearn.exceptions import UndefinedMetricWarning
 
 from tests.evaluation.helpers import AP_A, AP_C, LABELS, QID, SCORES, score
 from tieaware_sklearn import evaluate, ranking_score
+from tieaware_sklearn.comparison._systems import QueryLosses, paired_test
 from tieaware_sklearn.evaluation._averages import column_sums, median
+from tieaware_sklearn.evaluation._intervals import (
+    QueryMoments,
+    adjust,
+    bootstrap_interval,
+    t_test,
+)
+
+ALTERNATIVES = ("greater", "less", "two-sided")
+# relevant in the first two of a: 1, of b: 0, of c: 2/3
+HITS = 1 + 0 + 2 / 3
+
+
+@pytest.mark.parametrize(
+    ("measure", "average", "options", "expected"),
+    [
+        ("ap", "macro", {}, (AP_A + AP_C) / 3),
+        ("ap", "macro", {"query_weight": [2, 2, 5, 5, 2, 1, 1, 1]},
+         (2 * AP_A + AP_C) / 8),
+        ("ap", "macro", {"query_weight": [2, 2, 5, 5, 2, 1, 1, 1],
+                         "zero_relevance": "skip"}, (2 * AP_A + AP_C) / 3),
+        # with the floor of trec_eval
+        ("ap", "geometric", {}, (AP_A * 1e-5 * AP_C) ** (1 / 3)),
+        ("ap", "geometric", {"query_weight": [1, 1, 0, 0, 1, 3, 3, 3]},
+         (AP_A * AP_C**3) ** (1 / 4)),
+        ("P@2", "micro", {}, HITS / 6),
+        ("R@2", "micro", {}, HITS / (2 + 0 + 1)),
+        ("F@2", "micro", {}, 2 * HITS / (6 + 3)),
+        ("Fallout@2", "micro", {}, (6 - HITS) / (1 + 2 + 2)),
+        ("Rprec", "micro", {}, (1 + 0 + 1 / 3) / 3),
+        ("R@2", "micro", {"query_weight": [2, 2, 1, 1, 2, 0, 0, 0]}, 1 / 2),
+        ("R@2", "micro", {"ties": "best"}, 2 / 3),
+    ],
+)  # fmt: skip
+def test_averages_by_hand(measure, average, options, expected):
+    found = score(measure, average=average, **options)
+    assert found == pytest.approx(expected)
 
 
 def test_average_of_nothing_is_nan_and_says_so():
     with pytest.warns(UndefinedMetricWarning, match="NDCG@10 is undefined for every"):
         assert math.isnan(ranking_score([0, 0], [1, 2], zero_relevance="skip"))
-    options = {"average": "micro", "zero_relevance": "skip"}
+    pooled = {"measure": "R@1", "average": "micro"}
     with pytest.warns(UndefinedMetricWarning, match="R@1 is undefined for every"):
-        assert math.isnan(ranking_score([0, 0], [1, 2], measure="R@1", **options))
+        assert math.isnan(
+            ranking_score([0, 0], [1, 2], zero_relevance="skip", **pooled)
+        )
+    assert ranking_score([0, 0], [1, 2], zero_relevance=0.25, **pooled) == 0.25
 
 
-def test_geometric_mean_has_the_floor_of_trec_eval():
-    expected = (AP_A * 1e-5 * AP_C) ** (1 / 3)
-    assert score(average="geometric") == pytest.approx(expected)
-    weight = [1, 1, 0, 0, 1, 3, 3, 3]
-    weighted = score(average="geometric", query_weight=weight)
-    assert weighted == pytest.approx((AP_A * AP_C**3) ** (1 / 4))
+def test_summaries_by_the_geometric_mean_and_with_weights():
     summary = evaluate(LABELS, SCORES, qid=QID, measures="ap").summary("geometric")
     assert summary.mean[0] == score(average="geometric")
     assert math.isnan(summary.tie_std[0])
     assert summary.interval[0, 0] < summary.mean[0] < summary.interval[0, 1]
     assert str(summary).startswith("geometric")
-
-
-def test_micro_average_pools_counts():
-    # relevant in the first two of a: 1, of b: 0, of c: 2/3
-    hits = 1 + 0 + 2 / 3
-    assert score("P@2", average="micro") == pytest.approx(hits / 6)
-    assert score("R@2", average="micro") == pytest.approx(hits / (2 + 0 + 1))
-    assert score("F@2", average="micro") == pytest.approx(2 * hits / (6 + 3))
-    assert score("Fallout@2", average="micro") == pytest.approx(
-        (6 - hits) / (1 + 2 + 2)
-    )
-    assert score("Rprec", average="micro") == pytest.approx((1 + 0 + 1 / 3) / 3)
-    weight = [2, 2, 1, 1, 2, 0, 0, 0]
-    weighted = score("R@2", average="micro", query_weight=weight)
-    assert weighted == pytest.approx(2 * 1 / (2 * 2))
-    best = score("R@2", average="micro", ties="best")
-    assert best == pytest.approx(2 / 3)
-    for measure in ("ap", "rr", "ndcg@10", "success@3"):
-        with pytest.raises(ValueError, match="average='micro' requires measures that"):
-            score(measure, average="micro")
-    none = {"measure": "R@1", "average": "micro", "zero_relevance": 0.25}
-    assert ranking_score([0, 0], [1, 2], **none) == 0.25
-
-
-def test_query_weight():
-    weight = np.array([2.0, 2, 5, 5, 2, 1, 1, 1])
-    expected = (2 * AP_A + 0 + AP_C) / 8
-    assert score(query_weight=weight) == pytest.approx(expected)
-    skipped = score(query_weight=weight, zero_relevance="skip")
-    assert skipped == pytest.approx((2 * AP_A + AP_C) / 3)
+    weight = [2, 2, 5, 5, 2, 1, 1, 1]
     report = evaluate(LABELS, SCORES, qid=QID, measures="ap", query_weight=weight)
     std = report.std[:, 0]
-    summary = report.summary()
-    assert summary.tie_std[0] == pytest.approx(np.hypot(2 * std[0], std[2]) / 8)
+    assert report.summary().tie_std[0] == pytest.approx(
+        np.hypot(2 * std[0], std[2]) / 8
+    )
     assert report.query_weight.tolist() == [2, 5, 1]
 
 
 def test_the_median_is_an_average_too():
+    # reciprocal ranks 1, 3/4, 1/2, 1
     labels, qid = [1, 0, 1, 0, 0, 1, 1, 0], [1, 1, 2, 2, 3, 3, 4, 4]
     scores = [2, 1, 1, 1, 2, 1, 3, 1]
-    # reciprocal ranks 1, 3/4, 1/2, 1
     data = {"qid": qid, "measure": "rr", "average": "median"}
     assert ranking_score(labels, scores, **data) == 7 / 8
     assert ranking_score(labels, scores, ties="worst", **data) == 3 / 4
-    weight = np.array([1, 1, 1, 1, 5, 5, 0, 0])
-    assert ranking_score(labels, scores, query_weight=weight, **data) == 1 / 2
-    weight = np.array([1, 1, 3, 3, 2, 2, 0, 0])
-    assert ranking_score(labels, scores, query_weight=weight, **data) == 3 / 4
-    weight = np.array([1, 1, 1, 1, 2, 2, 0, 0])
+    weight = [1, 1, 1, 1, 2, 2, 0, 0]
     assert ranking_score(labels, scores, query_weight=weight, **data) == 5 / 8
-    summary = evaluate(labels, scores, qid=qid, measures="rr").summary("median")
-    assert summary.mean[0] == 7 / 8
-    assert np.isnan(summary.interval).all()
+    for own, mean in ((None, 7 / 8), (weight, 5 / 8)):
+        report = evaluate(labels, scores, qid=qid, measures="rr", query_weight=own)
+        summary = report.summary("median")
+        assert summary.mean[0] == mean
+        assert np.isnan(summary.interval).all()
     assert "median" in str(summary)
-
-
-def test_the_interval_of_a_median_is_between_values_of_known_ranks():
-    n = 20
-    qid = np.repeat(np.arange(n), 30)
-    labels = np.tile(np.arange(30) == 0, n)
-    scores = -np.tile(np.arange(30.0), n)
-    scores[np.arange(n) * 30] = -np.arange(n) - 0.5  # rank i + 2, but for the first
-    report = evaluate(labels, scores, qid=qid, measures="rr")
-    low, high = report.summary("median").interval[0]
-    ranked = np.sort(report.expected[:, 0])
-    assert (low, high) == (ranked[5], ranked[14])
-    assert stats.binom.cdf(5, n, 0.5) <= 0.025 < stats.binom.cdf(6, n, 0.5)
-
-
-@pytest.mark.parametrize("weight", [0.1, 0.7, 3.0, 1e-100, 1e100])
-def test_equal_weights_do_not_change_a_median(weight):
-    n = 10
-    labels, qid = np.eye(n, n + 2).ravel(), np.repeat(np.arange(n), n + 2)
-    data = {"qid": qid, "measure": "rr", "average": "median"}
-    scores = np.tile(-np.arange(n + 2), n)
-    expected = (1 / 5 + 1 / 6) / 2
-    assert ranking_score(labels, scores, **data) == expected
-    weights = np.full(len(labels), weight)
-    assert ranking_score(labels, scores, query_weight=weights, **data) == expected
 
 
 def test_weighted_medians_are_those_of_exact_arithmetic():
@@ -132,20 +114,31 @@ def test_weighted_medians_are_those_of_exact_arithmetic():
         assert median(values, weight) == expected
 
 
+def test_the_interval_of_a_median_is_between_values_of_known_ranks():
+    n = 20
+    qid = np.repeat(np.arange(n), 30)
+    labels = np.tile(np.arange(30) == 0, n)
+    scores = -np.tile(np.arange(30.0), n)
+    scores[np.arange(n) * 30] = -np.arange(n) - 0.5  # rank i + 2, but for the first
+    report = evaluate(labels, scores, qid=qid, measures="rr")
+    low, high = report.summary("median").interval[0]
+    ranked = np.sort(report.expected[:, 0])
+    assert (low, high) == (ranked[5], ranked[14])
+    assert stats.binom.cdf(5, n, 0.5) <= 0.025 < stats.binom.cdf(6, n, 0.5)
+
+
 @pytest.mark.parametrize("spread", [0, 1, 40, 300])
-@pytest.mark.parametrize("n_queries", [0, 1, 5, 300, 5000])
+@pytest.mark.parametrize("n_queries", [0, 5, 300, 5000])
 def test_sums_over_queries_are_those_of_fsum(n_queries, spread):
     rng = np.random.default_rng(n_queries + spread)
     shape = n_queries, 2, 3
     values = rng.normal(size=shape) * 2.0 ** rng.integers(-spread, spread + 1, shape)
     values[rng.random(shape) < 0.1] = 0.0
     values[:, 0, 0] = 0.0
-    values[:, 0, 1] = np.float64(0.1)
+    values[:, 0, 1] = 0.1
     values[::2, 1, 1] = -values[: n_queries - n_queries // 2, 1, 1]
     expected = [[math.fsum(own) for own in part] for part in values.T.tolist()]
     assert np.array_equal(column_sums(values), np.array(expected).reshape(3, 2).T)
-    apart = np.moveaxis(np.ascontiguousarray(np.moveaxis(values, 0, -1)), -1, 0)
-    assert np.array_equal(column_sums(apart), column_sums(values))
 
 
 def test_sums_over_many_queries_may_be_infinite():
@@ -153,3 +146,134 @@ def test_sums_over_many_queries_may_be_infinite():
     values[0, 0] = math.inf
     assert column_sums(values).tolist() == [math.inf, 1000.0]
     assert column_sums(values[:, 1:] * 1e305).tolist() == [1e308]
+
+
+def test_scipys_t_test():
+    values = np.random.default_rng(0).normal(0.1, 0.3, size=(20, 4))
+    error = values.std(axis=0, ddof=1) / math.sqrt(20)
+    for alternative in ALTERNATIVES:
+        expected = stats.ttest_1samp(values, 0, alternative=alternative)
+        found = t_test(values.mean(axis=0), error, 20, alternative)
+        np.testing.assert_allclose(found.statistic, expected.statistic)
+        np.testing.assert_allclose(found.pvalue, expected.pvalue)
+
+
+def every_greater(values):
+    """The p-value of each test that the package has of mean > 0."""
+    values = np.array(values)
+    moments, zeros = QueryMoments.of(values[:, None]), np.zeros_like(values)
+    return [
+        moments.p_greater().item(),
+        paired_test(values, "t", "greater").pvalue,
+        QueryLosses.of(zeros, values).inferiority(1.0, greater_is_better=True),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("values", "p"),
+    [
+        ([0.0, 0.0, 0.0], 1),
+        ([1e-13, -1e-13, 2e-13], 1),
+        ([-0.1, -0.1, -0.1], 1),
+        ([0.1, 0.1 + 1e-15, 0.1 - 1e-15], 0),
+        ([5e-9, 5e-9, 5e-9], 0),
+        ([200.0, 200.0, 200.0 + 1e-11], 0),
+        ([0.1], math.nan),
+    ],
+)
+def test_one_rule_where_nothing_spreads(values, p):
+    np.testing.assert_array_equal(every_greater(values), [p] * 3)
+
+
+def test_a_sure_difference_by_alternative():
+    found = {a: t_test([0.1, -0.1, 0.0], [0.0] * 3, 5, a) for a in ALTERNATIVES}
+    for test in found.values():
+        assert test.statistic.tolist() == [math.inf, -math.inf, 0]
+    assert found["greater"].pvalue.tolist() == [0, 1, 1]
+    assert found["less"].pvalue.tolist() == [1, 0, 1]
+    assert found["two-sided"].pvalue.tolist() == [0, 0, 1]
+    few = t_test([0.1, 0.0], [0.0, 0.0], [1, 0])
+    assert np.isnan([few.statistic, few.pvalue]).all()
+
+
+def test_corrections_by_hand():
+    p = np.array([0.01, np.nan, 0.04, 0.03])
+    np.testing.assert_array_equal(adjust(p, None), p)
+    np.testing.assert_array_equal(
+        adjust(p, "holm"), [3 * 0.01, np.nan, 2 * 0.03, 2 * 0.03]
+    )
+    np.testing.assert_allclose(adjust(p, "bh"), [0.03, np.nan, 0.04, 0.04])
+    assert adjust(np.array([0.9, 0.8]), "holm").tolist() == [1, 1]
+    assert np.isnan(adjust(np.array([np.nan]), "bh")).all()
+
+
+def bootstrapped(values, weight=None, n_resamples=999, random_state=0):
+    weight = None if weight is None else np.array(weight, dtype=float)
+    return bootstrap_interval(
+        np.array(values, dtype=float),
+        weight,
+        n_resamples=n_resamples,
+        random_state=random_state,
+    )
+
+
+def test_scipys_bootstrap():
+    rng = np.random.default_rng(1)
+    values, weight = rng.beta(0.5, 2, 25), rng.integers(1, 4, 25).astype(float)
+    expected = stats.bootstrap((np.sort(values),), np.mean, n_resamples=999, rng=0)
+    np.testing.assert_allclose(
+        bootstrapped(values), expected.confidence_interval, rtol=1e-12
+    )
+    x, w = np.array([values, weight])[:, np.lexsort((weight, values))]
+
+    def mean(rows):
+        rows = np.asarray(rows, dtype=int)
+        return (w[rows] * x[rows]).sum() / w[rows].sum()
+
+    expected = stats.bootstrap(
+        (np.arange(25),), mean, vectorized=False, n_resamples=299, rng=0
+    )
+    found = bootstrapped(values, weight, n_resamples=299)
+    np.testing.assert_allclose(found, expected.confidence_interval, rtol=1e-9)
+
+
+@settings(max_examples=40)
+@given(
+    rows=st.lists(
+        st.tuples(st.sampled_from([0.0, 0.1, 0.5, 1.0]), st.sampled_from([0, 1, 2])),
+        min_size=1,
+        max_size=9,
+    ),
+    weighted=st.booleans(),
+    n_resamples=st.sampled_from([2, 3, 29]),
+    seed=st.integers(0, 5),
+)
+def test_bootstraps_stay_inside_of_the_values(rows, weighted, n_resamples, seed):
+    values, weight = map(np.array, zip(*rows, strict=True))
+    given = weight if weighted else None
+    found = bootstrapped(values, given, n_resamples, seed)
+    there = values[weight > 0] if weighted else values
+    if len(there) < 2:
+        assert np.isnan(found).all()
+        return
+    assert there.min() <= found[0] <= found[1] <= there.max()
+    # neither the order of rows nor one without a value matters
+    order = np.random.default_rng(seed).permutation(len(rows))
+    shuffled = bootstrapped(
+        np.append(values[order], math.nan),
+        None if given is None else np.append(weight[order], 1),
+        n_resamples,
+        seed,
+    )
+    assert shuffled == found
+
+
+def test_where_no_bootstrap_is_defined():
+    # scipy's jackknife alone would take the mean of 50,000 * 49,999 values
+    low, high = bootstrapped(np.arange(50_000) % 7, np.arange(50_000) % 3, 9)
+    assert 2.9 < low < high < 3.1
+    assert bootstrapped([0.1, 0.1, 0.1]) == (0.1, 0.1)
+    assert bootstrapped([0.1, 0.1, 0.9], [1, 2, 0]) == (0.1, 0.1)
+    assert np.isnan([bootstrapped([0.1]), bootstrapped([])]).all()
+    equal = bootstrapped([0.0, 0.5, 1.0], [2, 2, 2])
+    assert equal == bootstrapped([0.0, 0.5, 1.0])

@@ -9,14 +9,21 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score, dcg_score, ndcg_score
 
-from tieaware_sklearn import PreparedRanking, evaluate, ranking_score
+from tieaware_sklearn import (
+    PreparedRanking,
+    evaluate,
+    ranking_score,
+    tie_treatments,
+)
+from tieaware_sklearn.datasets import load_trec
 from tieaware_sklearn.measures import (
     NDCG,
     AveragePrecision,
     InterpolatedAveragePrecision,
 )
 
-N_CASES = 300
+N_CASES = 100
+TREC_EVALS = ("trec_eval", "trec_eval9", "trec_eval10")
 
 
 def case(seed: int, *, tied: bool, top: int = 4):
@@ -44,196 +51,219 @@ def together(parts):
     return labels, scores, np.repeat(np.arange(len(parts)), sizes), sizes
 
 
-def ours(parts, measure, convention, ties):
+def ours(parts, measure, convention, weight=None, **options):
     labels, scores, qid, _ = together(parts)
-    return ranking_score(
-        labels,
-        scores,
-        qid=qid,
-        measure=measure,
-        convention=convention,
-        ties=ties,
-        average=None,
+    options |= {"measure": measure, "convention": convention}
+    weight = None if weight is None else np.array(weight)[qid]
+    return ranking_score(labels, scores, qid=qid, query_weight=weight, **options)
+
+
+def of_lightgbm(parts, weight, metric):
+    import lightgbm as lgb
+
+    labels, scores, qid, sizes = together(parts)
+    data = lgb.Dataset(
+        np.arange(len(labels))[:, None].astype(float),
+        label=labels,
+        group=sizes,
+        init_score=scores,
+        weight=np.array(weight)[qid],
+        params={"min_data_in_leaf": 1, "min_data_in_bin": 1, "verbosity": -1},
+    )
+    name, k = metric.split("@")
+    parameters = {"objective": "none", "metric": name, "eval_at": [int(k)]}
+    return lgb.Booster({**parameters, "verbosity": -1}, data).eval_train()[0][2]
+
+
+def of_xgboost(parts, weight, metric):
+    import xgboost as xgb
+
+    labels, scores, _, sizes = together(parts)
+    rows = np.arange(len(labels))[:, None].astype(float)
+    data = xgb.DMatrix(rows, label=labels, base_margin=scores)
+    data.set_group(sizes)
+    data.set_weight(weight)
+    metric, *modes = metric.split(";")
+    parameters = {"objective": "rank:ndcg", "eval_metric": metric}
+    parameters |= dict(mode.split("=") for mode in modes)
+    return float(xgb.Booster(parameters, [data]).eval(data).split(":")[-1])
+
+
+def of_catboost(parts, weight, metric):
+    from catboost.utils import eval_metric
+
+    labels, scores, qid, _ = together(parts)
+    group = {"group_id": qid, "group_weight": np.array(weight)[qid]}
+    return eval_metric(labels, scores, metric, **group)[0]
+
+
+TOOLS = {"lightgbm": of_lightgbm, "xgboost": of_xgboost, "catboost": of_catboost}
+
+
+@pytest.mark.parametrize(
+    ("convention", "theirs", "measure", "top"),
+    [
+        ("lightgbm", "ndcg@3", "ndcg@3", 4),
+        ("lightgbm", "ndcg@40", "ndcg@40", 4),
+        ("lightgbm", "map@3", "ap@3", 4),
+        ("lightgbm", "map@40", "ap@40", 4),
+        ("xgboost", "ndcg", "ndcg", 4),
+        ("xgboost", "ndcg@3", "ndcg@3", 4),
+        ("xgboost", "ndcg@5;ndcg_exp_gain=0", "ndcg(gain=linear)@5", 4),
+        # a cut-off that no list reaches
+        ("xgboost", "ndcg@1000", NDCG(k=None), 4),
+        ("xgboost", "map", "ap", 1),
+        ("xgboost", "map@3", "ap@3", 1),
+        ("xgboost", "pre", "p", 1),
+        ("xgboost", "pre@4", "p@4", 1),
+        ("catboost", "NDCG", "ndcg", 4),
+        ("catboost", "NDCG:top=3", "ndcg@3", 4),
+        ("catboost", "NDCG:top=5;type=Exp", "ndcg(gain=exponential)@5", 4),
+        ("catboost", "DCG:top=3", "dcg@3", 4),
+        ("catboost", "DCG:top=5;type=Exp", "dcg(gain=exponential)@5", 4),
+        ("catboost", "MAP", "ap", 1),
+        ("catboost", "MAP:top=3", "ap@3", 1),
+        ("catboost", "MAP:top=5;border=1.5", "ap(rel=2)@5", 4),
+        ("catboost", "PrecisionAt:top=4", "p@4", 1),
+        ("catboost", "PrecisionAt:top=5;border=1.5", "p(rel=2)@5", 4),
+        ("catboost", "RecallAt:top=4", "r@4", 1),
+        ("catboost", "RecallAt:top=5;border=1.5", "r(rel=2)@5", 4),
+        ("catboost", "MRR", "rr", 1),
+        ("catboost", "MRR:top=5;border=1.5", "rr(rel=2)@5", 4),
+    ],
+)
+def test_values_of_single_queries(convention, theirs, measure, top):
+    ties = "worst" if convention == "catboost" else "input"
+    # CatBoost's NDCG takes labels up to 1
+    unit = 1 / 4 if theirs.startswith("NDCG") else 1
+    every = cases(tied=False, top=top) + cases(tied=True, top=top)
+    parts = [(labels * unit, scores) for labels, scores in every]
+    expected = [TOOLS[convention]([part], [1.0], theirs) for part in parts]
+    found = ours(parts, measure, convention, ties=ties, average=None)
+    # others keep scores in 32 bits, which these fit, and sum in them
+    tolerance = 1e-9 if convention == "lightgbm" else 1e-6
+    assert_same(found, expected, tolerance)
+    if convention == "catboost" and measure[0] in "apr" and measure[1] != "r":
+        return  # it ignores weights
+    weight = (1.0 + np.arange(len(parts)) % 5) / 4
+    if "ndcg" in theirs:
+        # where NDCG is undefined it counts once
+        weight[[not labels.any() for labels, _ in parts]] = 1
+    assert_same(
+        ours(parts, measure, convention, weight, ties=ties),
+        TOOLS[convention](parts, weight, theirs),
+        tolerance,
     )
 
 
-# -- LightGBM
+NOTHING_FIRST = [(np.zeros(2), np.arange(2.0)), (np.array([0.0, 1]), np.arange(2.0))]
 
 
-def lightgbm_values(parts, metric, ks):
-    """Each query as a data set of its own, k by k."""
-    import lightgbm as lgb
-
-    out = []
-    for labels, scores in parts:
-        data = lgb.Dataset(
-            np.arange(len(labels))[:, None].astype(float),
-            label=labels,
-            group=[len(labels)],
-            init_score=scores,
-            params={"min_data_in_leaf": 1, "min_data_in_bin": 1, "verbosity": -1},
-        )
-        parameters = {"objective": "none", "metric": metric, "eval_at": ks}
-        booster = lgb.Booster({**parameters, "verbosity": -1}, data)
-        found = {name: value for _, name, value, _ in booster.eval_train()}
-        out.append([found[f"{metric}@{k}"] for k in ks])
-    return np.array(out).T
-
-
-@pytest.mark.parametrize("tied", [False, True])
-@pytest.mark.parametrize(("theirs", "name"), [("ndcg", "ndcg"), ("map", "ap")])
-def test_lightgbm(theirs, name, tied):
-    parts = cases(tied=tied)
-    ks = [1, 3, 10, 40]
-    values = lightgbm_values(parts, theirs, ks)
-    for k, expected in zip(ks, values, strict=True):
-        assert_same(ours(parts, f"{name}@{k}", "lightgbm", "input"), expected)
-
-
-# -- XGBoost
-
-
-@pytest.mark.parametrize("tied", [False, True])
 @pytest.mark.parametrize(
-    ("theirs", "name", "top"),
+    ("convention", "measure", "message"),
     [
-        ("ndcg", "ndcg", 4),
-        ("ndcg@3", "ndcg@3", 4),
-        ("map", "ap", 1),
-        ("map@3", "ap@3", 1),
-        ("pre@4", "p@4", 1),
-        ("pre", "p", 1),
+        ("lightgbm", "ndcg@3", "be 1 for queries where NDCG@3 is undefined, .*lightgbm "
+         "counts each of them once, got 0.5 for query 0"),
+        ("xgboost", "ndcg@3", "be 1 .* NDCG@3 .*xgboost counts .*got 0.5 for query 0"),
+        ("catboost", "ap@2", "be None for AP.*'catboost': catboost ignores weights"),
+        ("catboost", "p@2", "be None for P.*'catboost': catboost ignores weights"),
+        ("catboost", "r@2", "be None for R.*'catboost': catboost ignores weights"),
+        *((one, "rr", f"be None for RR .*{one}.*: {one} has no") for one in TREC_EVALS),
     ],
-)
-def test_xgboost(theirs, name, top, tied):
-    import xgboost as xgb
-
-    parts = cases(tied=tied, top=top)
-    values = []
-    for labels, scores in parts:
-        data = xgb.DMatrix(
-            np.arange(len(labels))[:, None].astype(float),
-            label=labels,
-            base_margin=scores,
-        )
-        data.set_group([len(labels)])
-        parameters = {"objective": "rank:ndcg", "eval_metric": theirs}
-        booster = xgb.Booster(parameters, [data])
-        values.append(float(booster.eval(data).split(":")[-1]))
-    # XGBoost keeps scores in 32 bits, which these fit, and sums in them
-    assert_same(ours(parts, name, "xgboost", "input"), values, 1e-6)
+)  # fmt: skip
+def test_weights_that_a_tool_does_not_apply_are_refused(convention, measure, message):
+    labels, scores, qid, _ = together(NOTHING_FIRST)
+    options = {"query_weight": np.array([0.5, 1.5])[qid], "convention": convention}
+    prepared = PreparedRanking(labels, qid, **options)
+    several = [measure] if "None" in message else ["ap@1", measure]
+    for call in (
+        lambda: ranking_score(labels, scores, qid=qid, measure=measure, **options),
+        lambda: evaluate(labels, scores, qid=qid, measures=several, **options),
+        lambda: prepared.score(scores, measure),
+        lambda: tie_treatments(labels, scores, qid=qid, measures=measure, **options),
+    ):
+        with pytest.raises(ValueError, match=f"query_weight must {message}"):
+            call()
 
 
-# -- CatBoost
-
-
-@pytest.mark.parametrize("tied", [False, True])
-@pytest.mark.parametrize(
-    ("theirs", "name"),
-    [
-        ("NDCG", "ndcg"),
-        ("NDCG:top=3", "ndcg@3"),
-        ("DCG:top=3", "dcg@3"),
-        ("MAP:top=3", "ap@3"),
-        ("MAP", "ap"),
-        ("PrecisionAt:top=4", "p@4"),
-        ("RecallAt:top=4", "r@4"),
-        ("MRR", "rr"),
-        ("MRR:top=3", "rr@3"),
-    ],
-)
-def test_catboost(theirs, name, tied):
-    from catboost.utils import eval_metric
-
-    top = 4 if "DCG" in theirs else 1
-    parts = cases(tied=tied, top=top)
-    values = [
-        eval_metric(labels, scores, theirs, group_id=np.zeros(len(labels), int))[0]
-        for labels, scores in parts
-    ]
-    assert_same(ours(parts, name, "catboost", "worst"), values, 1e-6)
-
-
-# -- scikit-learn
+def test_why_weights_are_refused():
+    # (1 + 1.5) / 2
+    assert of_lightgbm(NOTHING_FIRST, [0.5, 1.5], "ndcg@3") == 1.25
+    parts = [(np.array([0.0, 0, 1]), np.arange(3.0)), (np.eye(3)[0], np.arange(3.0))]
+    for theirs in ("MAP:top=2", "PrecisionAt:top=2", "RecallAt:top=2"):
+        found = [of_catboost(parts, weight, theirs) for weight in ([1, 1], [1, 3])]
+        assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("tied", [False, True])
 def test_scikit_learn(tied):
     parts = [(y, s) for y, s in cases(tied=tied) if len(y) > 1]
     for k in (1, 3, 40):
-        values = [ndcg_score([y], [s], k=k) for y, s in parts]
-        assert_same(ours(parts, f"ndcg@{k}", "sklearn", "expected"), values)
-        values = [dcg_score([y], [s], k=k) for y, s in parts]
-        assert_same(ours(parts, f"dcg@{k}", "sklearn", "expected"), values)
+        for name, theirs in (("ndcg", ndcg_score), ("dcg", dcg_score)):
+            values = [theirs([y], [s], k=k) for y, s in parts]
+            assert_same(ours(parts, f"{name}@{k}", "sklearn", average=None), values)
     if tied:
-        return  # its AP counts all tied documents as one step: no order gives that
+        # its AP counts all tied documents as one step: no order gives that
+        assert average_precision_score([1, 0], [1, 1]) == 1 / 2
+        assert ranking_score([1, 0], [1, 1], measure="ap", convention="sklearn") == 0.75
+        return
     parts = cases(tied=False, top=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # no positive class
         values = [average_precision_score(y, s) for y, s in parts]
-    assert_same(ours(parts, "ap", "sklearn", "expected"), values)
+    assert_same(ours(parts, "ap", "sklearn", average=None), values)
 
 
-def test_average_precision_of_scikit_learn_is_no_mean_over_orders():
-    labels, scores = [1, 0], [1, 1]
-    assert average_precision_score(labels, scores) == 1 / 2
-    assert ranking_score(labels, scores, measure="ap", convention="sklearn") == 3 / 4
+def test_weights_of_scikit_learn():
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 2, (5, 6))
+    scores = rng.permutation(30).reshape(5, 6).astype(float)
+    weight = np.array([1, 2, 3, 0.5, 1])
+    labels[1] = 0
+    parts = list(zip(labels.astype(float), scores, strict=True))
+    for name, theirs in (("ndcg@2", ndcg_score), ("dcg@2", dcg_score)):
+        expected = theirs(labels, scores, k=2, sample_weight=weight)
+        assert_same(ours(parts, name, "sklearn", weight), expected)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # no positive class
+        expected = average_precision_score(
+            labels, scores, average="samples", sample_weight=weight
+        )
+    assert_same(ours(parts, "ap", "sklearn", weight), expected)
 
 
 @pytest.mark.parametrize(("theirs", "name"), [(ndcg_score, "ndcg"), (dcg_score, "dcg")])
-@pytest.mark.parametrize("label", [0, 1, 3])
-def test_scikit_learn_has_no_dcg_of_one_document(theirs, name, label):
+def test_scikit_learn_has_no_dcg_of_one_document(theirs, name):
     with pytest.raises(ValueError, match=r"more than 1 document|formats are supported"):
-        theirs([[label]], [[1]])
-    rows = {"y_true": [1, 0, label], "y_score": [2, 1, 1], "qid": ["a", "a", "b"]}
+        theirs([[3]], [[1]])
     options = {"measure": name, "convention": "sklearn"}
-    message = (
-        f"queries must have at least 2 documents for {name.upper()}.* with "
-        "convention='sklearn', got 1 in query ('b'|1)"
-    )
-    prepared = PreparedRanking(rows["y_true"], rows["qid"], convention="sklearn")
+    prepared = PreparedRanking([1, 0, 3], ["a", "a", "b"], convention="sklearn")
+    matrices = [[1, 0], [3, math.nan]], [[2, 1], [1, math.nan]]
     for call in (
-        lambda: ranking_score(**rows, **options),
-        lambda: ranking_score(**rows, **options, average=None),
-        lambda: evaluate(**rows, measures=name, convention="sklearn"),
-        lambda: prepared.score(rows["y_score"], name),
-        lambda: ranking_score([[1, 0], [label, np.nan]], [[2, 1], [1, np.nan]],
-                              **options),
-    ):  # fmt: skip
-        with pytest.raises(ValueError, match=message):
+        lambda: prepared.score([2, 1, 1], name, average=None),
+        lambda: prepared.evaluate([2, 1, 1], ["ap", name]),
+        lambda: ranking_score(*matrices, **options),
+    ):
+        with pytest.raises(
+            ValueError,
+            match=f"queries must have at least 2 documents for {name.upper()}.* with "
+            "convention='sklearn', got 1 in query ('b'|1)",
+        ):
             call()
     # average_precision_score takes one, other tools do, and we too
     assert ranking_score([1], [1], measure="ap", convention="sklearn") == 1
     assert ranking_score([1], [1], measure="ndcg", convention="lightgbm") == 1
-    assert ranking_score([label], [1], measure=name) >= 0
-
-
-# -- trec_eval
 
 
 TREC_EVAL = {
-    "map": "ap",
-    "map_cut_10": "ap@10",
-    "P_5": "p@5",
-    "P_100": "p@100",
-    "recall_5": "r@5",
-    "Rprec": "rprec",
-    "recip_rank": "rr",
-    "bpref": "bpref",
-    "infAP": "infap",
-    "ndcg": "ndcg",
-    "ndcg_cut_10": "ndcg@10",
-    "success_1": "success@1",
-    "set_P": "SetP",
-    "set_recall": "SetR",
-    "set_F": "SetF",
-    "set_map": "SetAP",
-    "iprec_at_recall_0.00": "iprec@0",
-    "iprec_at_recall_0.10": "iprec@0.1",
-    "iprec_at_recall_0.70": "iprec@0.7",
-    "iprec_at_recall_1.00": "iprec@1",
+    "map": "ap", "map_cut_10": "ap@10", "P_5": "p@5", "P_100": "p@100",
+    "recall_5": "r@5", "Rprec": "rprec", "recip_rank": "rr", "bpref": "bpref",
+    "infAP": "infap", "ndcg": "ndcg", "ndcg_cut_10": "ndcg@10",
+    "success_1": "success@1", "set_P": "SetP", "set_recall": "SetR", "set_F": "SetF",
+    "set_map": "SetAP", "iprec_at_recall_0.00": "iprec@0",
+    "iprec_at_recall_0.70": "iprec@0.7", "iprec_at_recall_1.00": "iprec@1",
     "11pt_avg": "iap",
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("tied", [False, True])
@@ -241,210 +271,112 @@ def test_trec_eval(tied):
     """The program itself, version 9, in the bindings of pytrec_eval."""
     import pytrec_eval
 
-    rng = np.random.default_rng(0)
-    qrel: dict[str, dict[str, int]] = {}
-    run: dict[str, dict[str, float]] = {}
-    rows = []
+    rng, qrel, run = np.random.default_rng(0), {}, {}
     for number, (labels, scores) in enumerate(cases(tied=tied)):
-        topic = f"q{number:03}"
-        qrel[topic], run[topic] = {}, {}
-        judged = rng.random(len(labels)) < 0.8
-        retrieved = rng.random(len(labels)) < 0.8
+        judged, retrieved = rng.random((2, len(labels))) < 0.8
         # trec_eval leaves out topics without a judgment, or without a document
         judged[0] = retrieved[-1] = True
-        for i, (label, score) in enumerate(zip(labels, scores, strict=True)):
-            document = f"d{i:02}"
-            if judged[i]:
-                qrel[topic][document] = int(label)
-            if retrieved[i]:
-                run[topic][document] = float(score)
-            if judged[i] or retrieved[i]:
-                value = score if retrieved[i] else -math.inf
-                rows.append((topic, document, label if judged[i] else math.nan, value))
-    # ties by document id, descending
-    rows.sort(key=lambda row: (row[0], row[3], row[1]), reverse=True)
-    topic, _, label, score = (np.array(column) for column in zip(*rows, strict=True))
+        qrel[f"q{number}"], run[f"q{number}"] = (
+            {f"d{i:02}": kind(values[i]) for i in np.flatnonzero(some).tolist()}
+            for kind, values, some in (
+                (int, labels, judged),
+                (float, scores, retrieved),
+            )
+        )
+    trec = load_trec(qrel, run, order="trec_eval")
+    topics = dict.fromkeys(trec.qid.tolist())
     evaluator = pytrec_eval.RelevanceEvaluator(qrel, pytrec_eval.supported_measures)
     theirs = evaluator.evaluate(run)
     options = {"unjudged": "nonrelevant", "ties": "input", "average": None}
     for name, measure in TREC_EVAL.items():
-        expected = [theirs[q][name] for q in dict.fromkeys(topic.tolist())]
+        expected = [theirs[topic][name] for topic in topics]
         spelled = [(measure, "trec_eval"), (name, "trec_eval9"), (name, None)]
         if name == "ndcg":
             spelled.remove((name, None))  # linear by the convention alone
         for given, convention in spelled:
-            options["convention"] = convention
-            found = ranking_score(label, score, qid=topic, measure=given, **options)
-            np.testing.assert_allclose(
-                found, expected, rtol=0, atol=1e-9, err_msg=f"{given} {convention}"
-            )
+            options |= {"qid": trec.qid, "measure": given, "convention": convention}
+            found = ranking_score(trec.target, trec.score, **options)
+            assert_same(found, expected)
 
 
 @pytest.mark.parametrize(
-    "name", ["iprec_at_recall_0.70", "iprec@0.7", "11pt_avg", "iap"]
+    ("convention", "given", "name", "undefined"),
+    [
+        ("lightgbm", "ndcg@2", "NDCG@2", 1),
+        ("lightgbm", "ap@2", "AP(denominator=cutoff)@2", 1),
+        ("xgboost", "ndcg(gain=linear)@3", "NDCG(gain=linear)@3", 1),
+        ("xgboost", NDCG(3, gain="exponential"), "NDCG@3", 1),
+        ("xgboost", "p", "P(denominator=retrieved)@32", 0),
+        ("catboost", "ndcg", "NDCG(gain=linear)", 1),
+        ("catboost", "ndcg(gain=exponential)@3", "NDCG@3", 1),
+        ("catboost", "ap", "AP(denominator=cutoff)", 0),
+        ("catboost", "r@1", "R@1", 1),
+        ("sklearn", NDCG(3, gain="linear"), "NDCG(gain=linear)@3", 0),
+        # a parameter that is not part of a convention stays as it is
+        ("trec_eval", "ap(rel=2)", "AP(rel=2)", 0),
+        ("trec_eval", "iprec@0.7", "IPrec(rounding=trec_eval9)@0.7", 0),
+        ("trec_eval9", "iprec_at_recall_0.70", "IPrec(rounding=trec_eval9)@0.7", 0),
+        ("trec_eval10", "iprec_at_recall_0.70", "IPrec(rounding=nearest)@0.7", 0),
+        ("trec_eval", "iap", "IAP(rounding=trec_eval9)", 0),
+        ("trec_eval10", "11pt_avg", "IAP(rounding=nearest)", 0),
+    ],
 )
-def test_recall_levels_of_trec_eval(name):
-    ranked = [1, 0, 1, 0, 0, 1], [6, 5, 4, 3, 2, 1]
-    report = {
-        version: evaluate(*ranked, measures=name, convention=version)
-        for version in ("trec_eval", "trec_eval9", "trec_eval10")
-    }
-    (nine,), (ten,) = report["trec_eval9"].measures, report["trec_eval10"].measures
-    assert report["trec_eval"].measures == (nine,)
-    assert "rounding=trec_eval9" in nine
-    assert ten == nine.replace("trec_eval9", "nearest")
-    by_hand = evaluate(*ranked, measures=ten)
-    assert np.array_equal(report["trec_eval10"].expected, by_hand.expected)
-
-
-# -- what the user spells out
-
-
-def test_modes_of_catboost():
-    from catboost.utils import eval_metric
-
-    for labels, scores in cases(tied=False)[:60]:
-        group = np.zeros(len(labels), int)
-        for theirs, measure in [
-            ("NDCG:top=5;type=Exp", "ndcg(gain=exponential)@5"),
-            ("DCG:top=5;type=Exp", "dcg(gain=exponential)@5"),
-            ("MAP:top=5;border=1.5", "ap(rel=2)@5"),
-            ("PrecisionAt:top=5;border=1.5", "p(rel=2)@5"),
-            ("RecallAt:top=5;border=1.5", "r(rel=2)@5"),
-            ("MRR:top=5;border=1.5", "rr(rel=2)@5"),
-        ]:
-            # its NDCG takes labels up to 1
-            given = labels / 4 if theirs.startswith("NDCG") else labels
-            (expected,) = eval_metric(given, scores, theirs, group_id=group)
-            found = ranking_score(
-                given, scores, measure=measure, convention="catboost", ties="worst"
-            )
-            assert_same(found, expected, 1e-6)
-
-
-@pytest.mark.parametrize(
-    "convention", ["catboost", "xgboost", "sklearn", "trec_eval", "trec_eval10"]
-)
-@pytest.mark.parametrize("gain", ["exponential", "linear"])
-def test_a_gain_that_is_spelled_out_is_never_dropped(convention, gain):
-    labels, scores = [1, 3, 0, 2], [4, 3, 2, 1]
-    for measure in (f"ndcg(gain={gain})@3", NDCG(3, gain=gain)):
-        given = {"measure": measure, "convention": convention}
-        if gain == "linear" or convention in ("catboost", "xgboost"):
-            wanted = ranking_score(labels, scores, measure=NDCG(3, gain))
-            assert ranking_score(labels, scores, **given) == wanted
-        else:
-            with pytest.raises(
-                ValueError,
-                match=r"gain must be 'linear' .* got 'exponential' in NDCG",
-            ):
-                ranking_score(labels, scores, **given)
-
-
-# -- what all have in common
-
-
-def test_a_convention_is_a_bundle_of_parameters():
-    labels, scores, qid = [0, 0, 1, 2, 0], [1, 2, 1, 1, 1], [1, 1, 2, 2, 2]
-    report = evaluate(
-        labels, scores, qid=qid, measures=["ndcg@2", "ap@2"], convention="lightgbm"
-    )
-    assert report.measures == ("NDCG@2", "AP(denominator=cutoff)@2")
-    assert report.expected[0].tolist() == [1, 1]
-    assert report.n_undefined.tolist() == [1, 1]
-    by_hand = evaluate(
-        labels,
-        scores,
-        qid=qid,
-        measures=["ndcg@2", "ap(denominator=cutoff)@2"],
-        zero_relevance=1,
-    )
-    assert np.array_equal(report.expected, by_hand.expected)
-    catboost = evaluate(
-        labels, scores, qid=qid, measures=["ndcg", "ap", "r@1"], convention="catboost"
-    )
-    assert catboost.measures[0] == "NDCG(gain=linear)"
-    assert catboost.expected[0].tolist() == [1, 0, 1]
-    # a parameter that is not part of a convention stays as it is
-    found = evaluate(labels, scores, measures="ap(rel=2)", convention="trec_eval")
-    assert found.measures == ("AP(rel=2)",)
+def test_a_convention_is_a_bundle_of_parameters(convention, given, name, undefined):
+    labels, scores, qid = [0, 0, 1, 2, 0, 1], [1, 2, 1, 1, 1, 3], [1, 1, 2, 2, 2, 2]
+    found = evaluate(labels, scores, qid=qid, measures=given, convention=convention)
+    assert found.measures == (name,)
+    assert found.expected[0, 0] == undefined
+    by_hand = evaluate(labels, scores, qid=qid, measures=name, zero_relevance=undefined)
+    assert np.array_equal(found.expected, by_hand.expected)
+    assert found.n_undefined.tolist() == by_hand.n_undefined.tolist()
 
 
 def test_trec_eval_accepts_documents_without_a_judgment():
     labels, scores = [math.nan, 1, 0], [3, 2, 1]
-    assert ranking_score(labels, scores, measure="ap", convention="trec_eval") == 0.5
+    for convention in TREC_EVALS:
+        options = {"measure": "ap", "convention": convention}
+        assert ranking_score(labels, scores, **options) == 0.5
     with pytest.raises(ValueError, match="y_true must be judged"):
         ranking_score(labels, scores, measure="ap", convention="lightgbm")
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("convention", "measure", "options", "message"),
     [
-        ({"convention": "ranx"}, "convention must be one of .* got 'ranx'"),
-        ({"measure": "rr"}, r"measure must be one that lightgbm has \(AP NDCG\), got"),
-        (
-            {"measure": "ndcg(gain=linear)"},
-            "gain must be 'exponential' with convention='lightgbm', got 'linear'",
-        ),
-        (
-            {"measure": "ap(denominator=cutoff)", "convention": "trec_eval"},
-            "denominator must be 'relevant' with convention='trec_eval', got 'cutoff'",
-        ),
-        (
-            {"zero_relevance": "skip"},
-            "zero_relevance must be .* with convention='lightgbm', .* got 'skip'",
-        ),
-        ({"zero_relevance": 1}, "must be left at its default .* got 1"),
-        (
-            {"measure": "f@10", "convention": "trec_eval"},
-            "k must be None with convention='trec_eval', got 10 in F@10",
-        ),
-        ({"measure": "dcg", "convention": "trec_eval"}, "one that trec_eval has"),
-        ({"measure": "rbp", "convention": "trec_eval"}, "one that trec_eval has"),
-        ({"measure": "rbp", "convention": "trec_eval10"}, "one that trec_eval10 has"),
+        ("ranx", "ndcg", {}, "convention must be one of .* got 'ranx'"),
+        ("lightgbm", "ndcg", {"zero_relevance": "skip"},
+         "zero_relevance must be .* with convention='lightgbm', .* got 'skip'"),
+        ("lightgbm", "ndcg", {"zero_relevance": 1}, "left at its default .* got 1"),
+        ("lightgbm", "rr", {}, r"measure must be one that lightgbm has \(AP NDCG\)"),
+        ("trec_eval", "dcg", {}, "one that trec_eval has .*got DCG"),
+        ("trec_eval", "rbp", {}, "one that trec_eval has .*got RBP"),
+        ("trec_eval10", "rbp", {}, "one that trec_eval10 has"),
+        ("lightgbm", "ndcg(gain=linear)", {},
+         "gain must be 'exponential' with convention='lightgbm', got 'linear'"),
+        ("sklearn", "ndcg(gain=exponential)@3", {}, "gain must be 'linear' .*got 'exp"),
+        ("trec_eval", NDCG(3, gain="exponential"), {}, "'linear' .* got 'exponential'"),
+        ("xgboost", "ndcg(gain=[0, 1])", {},
+         "gain must be 'exponential' or 'linear' with convention='xgboost', got"),
+        ("trec_eval", "ap(denominator=cutoff)", {},
+         "denominator must be 'relevant' with convention='trec_eval', got 'cutoff'"),
         # what is spelled out may be a default
-        (
-            {"measure": AveragePrecision(3, denominator="relevant")},
-            "denominator must be 'cutoff' with .*'lightgbm', got 'relevant' in AP@3",
-        ),
-        (
-            {"measure": "map_cut_10"},
-            "denominator must be 'cutoff' .*, got 'relevant'",
-        ),
-        (
-            {"measure": "ap(rel=2)"},
-            "rel must be 1.0 with .*'lightgbm', got 2.0",
-        ),
-        (
-            {"measure": "p(denominator=cutoff)@3", "convention": "catboost"},
-            "denominator must be 'retrieved' with convention='catboost', got 'cutoff'",
-        ),
-        (
-            {"measure": "ndcg(gain=[0, 1])", "convention": "xgboost"},
-            "gain must be 'exponential' or 'linear' with convention='xgboost', got",
-        ),
-        (
-            {"measure": "iprec(rounding=up)@0.1", "convention": "trec_eval"},
-            "rounding must be 'trec_eval9' with .*'trec_eval', got 'up' in IPrec@0.1",
-        ),
-        (
-            {"measure": "iap(rounding=trec_eval9)", "convention": "trec_eval10"},
-            "rounding must be 'nearest' with .*'trec_eval10', got 'trec_eval9'",
-        ),
-        (
-            {
-                "measure": InterpolatedAveragePrecision("all"),
-                "convention": "trec_eval",
-            },
-            "points must be 11 with convention='trec_eval', got 'all'",
-        ),
-        (
-            {"measure": "ap@10", "convention": "sklearn"},
-            "k must be None with convention='sklearn', got 10 in AP@10",
-        ),
+        ("lightgbm", AveragePrecision(3, denominator="relevant"), {},
+         "denominator must be 'cutoff' with .*'lightgbm', got 'relevant' in AP@3"),
+        ("lightgbm", "map_cut_10", {}, "must be 'cutoff' .*, got 'relevant'"),
+        ("lightgbm", "ap(rel=2)", {}, "rel must be 1.0 with .*'lightgbm', got 2.0"),
+        ("catboost", "p(denominator=cutoff)@3", {},
+         "denominator must be 'retrieved' with convention='catboost', got 'cutoff'"),
+        ("trec_eval", "iprec(rounding=up)@0.1", {},
+         "rounding must be 'trec_eval9' with .*'trec_eval', got 'up' in IPrec@0.1"),
+        ("trec_eval10", "iap(rounding=trec_eval9)", {},
+         "rounding must be 'nearest' with .*'trec_eval10', got 'trec_eval9'"),
+        ("trec_eval", InterpolatedAveragePrecision("all"), {},
+         "points must be 11 with convention='trec_eval', got 'all'"),
+        ("trec_eval", "f@10", {}, "k must be None with .*'trec_eval', got 10 in F@10"),
+        ("sklearn", "ap@10", {}, "k must be None with .*'sklearn', got 10 in AP@10"),
     ],
-)
-def test_bad_conventions(change, message):
-    given = {"measure": "ndcg", "convention": "lightgbm", **change}
+)  # fmt: skip
+def test_bad_conventions(convention, measure, options, message):
+    options |= {"measure": measure, "convention": convention}
     with pytest.raises(ValueError, match=message):
-        ranking_score([0, 1], [1, 2], **given)
+        ranking_score([0, 1], [1, 2], **options)
