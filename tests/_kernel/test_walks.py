@@ -208,6 +208,14 @@ def test_dtypes_in_columns(kind):
     assert_engines_agree(labels, table[:, 1], qid, GRADED)
 
 
+def test_labels_of_hundreds_of_levels():
+    rng = np.random.default_rng(4)
+    labels, qid = rng.integers(0, 1000, 3000) / 8, rng.integers(0, 40, 3000)
+    for way in ({}, {"input_order": True}):
+        scores = rng.integers(0, 20, 3000)
+        assert_engines_agree(labels, scores, qid, ANY_LABELS, **way)
+
+
 def test_gains_of_the_users():
     """That follow the labels, do not, are all the same, or all zero."""
     rng = np.random.default_rng(5)
