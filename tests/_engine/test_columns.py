@@ -7,8 +7,16 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import scipy.sparse as sp
 
 from tieaware_sklearn import LinearRanker, RankingFeatureSelector
+from tieaware_sklearn._engine.columns import (
+    blank_qid_column,
+    column_of,
+    ids_of,
+    need_qid,
+)
+from tieaware_sklearn._engine.exact import none_for_masked
 from tieaware_sklearn.datasets import dump_letor
 
 FRAMES = pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table])
@@ -61,3 +69,29 @@ def test_masks_are_not_looked_through_elsewhere(tmp_path):
         LinearRanker("equal").fit(X, [0, 1])
     with pytest.raises(ValueError, match="X must not hold masked values"):
         dump_letor(X, [0, 1], tmp_path / "a.txt", qid=[1, 1])
+
+
+@pytest.mark.parametrize("make", [np.asarray, list, pd.DataFrame, pl.DataFrame])
+def test_ids_are_taken_out_of_a_matrix_and_blanked_in_it(make):
+    X = np.array([[7.0, 1], [7, 2], [8, 3]])
+    X = X.tolist() if make is list else make(X)
+    column = X.columns[0] if hasattr(X, "columns") else 0
+    ids, is_column = ids_of(X, column)
+    assert (list(ids), is_column) == ([7, 7, 8], True)
+    assert ids_of(X, ids)[1] is False
+    if make is not list:
+        blank = np.asarray(blank_qid_column(X, column), dtype=float)
+        assert blank.tolist() == [[0, 1], [0, 2], [0, 3]]
+        assert np.asarray(X)[0, 0] == 7
+
+
+def test_ids_in_a_sparse_matrix_that_are_broken_or_missing():
+    X = sp.csr_array([[0.5, 1], [7, 2]])
+    with pytest.warns(UserWarning, match="qid=0 is a column of fractions, with 0.5 in"):
+        assert column_of(X, 0).tolist() == [0.5, 7]
+    assert blank_qid_column(X, 0) is X
+    with pytest.raises(ValueError, match=r"qid must hold .* None: pass qid to fit"):
+        need_qid(None, "fit")
+    masked = none_for_masked(np.ma.array([1, 2], mask=[0, 1]))
+    assert masked.tolist() == [1, None]
+    assert none_for_masked([1]) == [1]
