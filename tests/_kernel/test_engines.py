@@ -18,7 +18,6 @@ import tieaware_sklearn
 from tests._kernel.helpers import (
     GRADED,
     assert_close,
-    by_engine,
     labelled,
 )
 from tieaware_sklearn import (
@@ -28,7 +27,6 @@ from tieaware_sklearn import (
     make_ranking_scorer,
     ranking_score,
     show_versions,
-    tie_report,
 )
 from tieaware_sklearn._kernel import engines
 from tieaware_sklearn._kernel.engines import (
@@ -38,13 +36,10 @@ from tieaware_sklearn._kernel.engines import (
     use_engine,
 )
 from tieaware_sklearn.datasets import make_web_search
-from tieaware_sklearn.evaluation import (
-    precision_recall_curve,
-    tie_distributions,
-)
 
 each_engine = pytest.mark.parametrize("name", ENGINES)
 NAMES = ["ndcg@10", "ap", "rr", "p@3", "rprec", "err@5", "bpref"]
+PER_QUERY = ("expected", "best", "worst", "std", "chance", "ideal")
 
 
 @pytest.fixture(scope="module")
@@ -169,86 +164,19 @@ def test_the_engine_that_runs_is_told(monkeypatch):
     )
 
 
-def test_reports_of_ties(web):
-    scores = web.data[:, 1]
-    given = web.target, scores
-    compiled, numpy = by_engine(tie_report, *given, qid=web.qid)
-    assert str(compiled) == str(numpy)
-    for measure in ("rr", "bpref"):
-        compiled, numpy = by_engine(
-            tie_distributions, *given, qid=web.qid, measure=measure
-        )
-        assert list(compiled) == list(numpy)
-        for query, one in compiled.items():
-            assert_close(one.values, numpy[query].values, measure)
-            assert_close(one.probability, numpy[query].probability, measure)
-    compiled, numpy = by_engine(precision_recall_curve, *given, qid=web.qid)
-    assert str(compiled) == str(numpy)
-
-
-def test_prepared_rankings(web):
-    def columns():
-        prepared = PreparedRanking(web.target, web.qid)
-        found = [prepared.score_columns(web.data, name) for name in NAMES]
-        one_by_one = [[prepared.score(x, name) for x in web.data.T] for name in NAMES]
-        assert np.array_equal(found, one_by_one)
-        return found
-
-    assert_close(*by_engine(columns))
-
-
-@pytest.mark.parametrize(
-    ("missing", "dtype", "n_jobs"),
-    [("last", np.float64, 2), ("raise", np.float32, None), ("raise", np.int8, None)],
-)
-def test_selectors(web, missing, dtype, n_jobs):
-    X = web.data.astype(dtype)
-    if missing == "last" and dtype is not np.int8:
-        X[::7, :3] = np.nan
-
-    def fit():
-        # both memory orders
-        given = np.asfortranarray(X) if n_jobs else X
-        selector = RankingFeatureSelector(
-            NAMES[:5], missing=missing, n_jobs=n_jobs, direction="auto"
-        )
-        return selector.fit(given, web.target, qid=web.qid)
-
-    compiled, numpy = by_engine(fit)
-    one, other = compiled.screening_.to_pandas(), numpy.screening_.to_pandas()
-    assert list(one.columns) == list(other.columns)
-    for name in other.columns:
-        if other[name].dtype.kind == "f":
-            # tests divide by standard errors, which are small
-            close = {"rtol": 1e-9, "atol": 1e-12}
-            np.testing.assert_allclose(one[name], other[name], **close, err_msg=name)
-        else:
-            assert list(one[name]) == list(other[name]), name
-    assert np.array_equal(compiled.get_support(), numpy.get_support())
-
-
 @each_engine
 def test_threads_at_once_give_the_same_bits(web, name):
-    def report(j):
-        scores = web.data[:, j % web.data.shape[1]]
-        return evaluate(web.target, scores, qid=web.qid, measures=NAMES)
-
     prepared = PreparedRanking(web.target, web.qid)
 
-    def score(j):
-        return prepared.score(web.data[:, j % web.data.shape[1]], NAMES[j % 7])
+    def compute(j):
+        scores = web.data[:, j % web.data.shape[1]]
+        report = evaluate(web.target, scores, qid=web.qid, measures=NAMES)
+        values = [getattr(report, part).ravel() for part in PER_QUERY]
+        return np.append(np.concatenate(values), prepared.score(scores, NAMES[j % 7]))
 
     with use_engine(name), ThreadPoolExecutor(8) as pool:
-        for compute in (report, score):
-            alone = [compute(j) for j in range(12)]
-            together = list(pool.map(compute, range(12)))
-            for one, other in zip(alone, together, strict=True):
-                if compute is score:
-                    assert one == other
-                    continue
-                for part in ("expected", "best", "worst", "std", "chance", "ideal"):
-                    same = getattr(one, part), getattr(other, part)
-                    assert np.array_equal(*same, equal_nan=True)
+        for j, together in enumerate(pool.map(compute, range(12))):
+            assert np.array_equal(together, compute(j), equal_nan=True)
 
 
 def score_of(prepared, column):
