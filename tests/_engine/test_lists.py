@@ -20,7 +20,6 @@ from tieaware_sklearn import (
     PreparedRanking,
     evaluate,
     ranking_score,
-    sampled,
     tie_report,
     tie_treatments,
 )
@@ -94,9 +93,6 @@ def test_every_function_with_labels_and_scores_takes_matrices():
         y_true, y_score, qid=qid, external={"name": keys.ravel()[:5]}
     )
     assert_array_equal(found.per_query, wanted.per_query)
-    found = sampled(labels, scores, "rr", n_orders=9)
-    wanted = sampled(y_true, y_score, "rr", n_orders=9, qid=qid)
-    assert_array_equal(found.expected, wanted.expected)
     assert tie_distributions(labels, scores)[1].values.tolist() == [0.5, 1]
     assert residuals(labels, scores, measures="rr").qid.tolist() == [0, 1]
     # orders are of places in the flattened matrix

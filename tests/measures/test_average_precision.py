@@ -175,34 +175,3 @@ def test_sampled_variances_are_near_the_exact_ones(monkeypatch, pool, n, judged)
     assert not exact.std_is_estimate.any()
     assert (found.expected == exact.expected).all()
     assert found.std[0, 0] == pytest.approx(exact.std[0, 0], rel=0.15)
-
-
-@pytest.mark.parametrize("pool", POOLS)
-def test_inferred_ap_is_trec_evals(pool):
-    """Unjudged documents are not in its qrels, or there with a label of -1."""
-    import pytrec_eval
-
-    rng = np.random.default_rng(2)
-    qrels, run, qid, labels, scores = {}, {}, [], [], []
-    for topic in map(str, range(60)):
-        n = int(rng.integers(1, 30))
-        label = rng.choice([NAN, 0, 1, 2], n)
-        label[0] = 1
-        retrieved = rng.random(n) < 0.8
-        retrieved[-1] |= not retrieved.any()
-        score = rng.permutation(n)
-        qrels[topic] = {
-            f"d{i:02}": -1 if math.isnan(label[i]) else int(label[i])
-            for i in range(n)
-            if pool == "all" or not math.isnan(label[i])
-        }
-        run[topic] = {f"d{i:02}": float(score[i]) for i in np.flatnonzero(retrieved)}
-        qid += [topic] * n
-        labels += label.tolist()
-        scores += np.where(retrieved, score, -INF).tolist()
-    theirs = pytrec_eval.RelevanceEvaluator(qrels, {"infAP"}).evaluate(run)
-    wanted = pytest.approx([own["infAP"] for own in theirs.values()], abs=1e-13)
-    options = {"qid": qid, "measure": f"infap(pool={pool})", "average": None}
-    for convention in (None, "trec_eval"):
-        found = ranking_score(labels, scores, convention=convention, **options)
-        assert found == wanted

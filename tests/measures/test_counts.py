@@ -20,31 +20,6 @@ def test_judged_is_pooled_over_the_places_that_are_filled():
     assert ranking_score(labels, scores, average="micro", **options) == 1 / 3
 
 
-def test_judged_and_set_ap_are_those_of_ir_measures():
-    ir_measures = pytest.importorskip("ir_measures")
-    rng = np.random.default_rng(0)
-    qrels, run, labels, scores, qid = {}, {}, [], [], []
-    for topic in map(str, range(30)):
-        n = int(rng.integers(1, 15))
-        own = rng.permutation(n) / 4
-        judged = rng.random(n) < 0.6
-        # topics without a judgment are left out there
-        judged[0] = True
-        label = rng.integers(0, 3, n)
-        qrels[topic] = {f"d{i}": int(label[i]) for i in range(n) if judged[i]}
-        run[topic] = {f"d{i}": float(own[i]) for i in range(n)}
-        labels += np.where(judged, label, NAN).tolist()
-        scores += own.tolist()
-        qid += [topic] * n
-    names = ["Judged", "Judged@1", "Judged@5", "Judged@20", "SetAP", "SetAP(rel=2)"]
-    ours = evaluate(labels, scores, qid=qid, measures=names, unjudged="nonrelevant")
-    wanted = {ir_measures.parse_measure(name): j for j, name in enumerate(names)}
-    theirs = np.full(ours.expected.shape, np.nan)
-    for found in ir_measures.iter_calc(list(wanted), qrels, run):
-        theirs[int(found.query_id), wanted[found.measure]] = found.value
-    np.testing.assert_allclose(ours.expected, theirs, rtol=0, atol=1e-12)
-
-
 def test_no_order_of_ties_changes_set_ap():
     labels, scores = [1, 0, 2, 0, 1], [1, 1, 1, 0, -math.inf]
     for ties in ("expected", "best", "worst", "input"):

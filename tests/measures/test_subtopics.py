@@ -62,27 +62,13 @@ def test_names_read_back():
         ("MAP-IA", "AP_IA"),
         ("P-IA@5", "P_IA@5"),
         ("strec@5", "StRecall@5"),
+        ("P_IA(rel=2)@5", "P_IA(rel=2)@5"),
+        ("alpha_nDCG(rel=2,alpha=0.8)@20", "alpha_nDCG(alpha=0.8,rel=2)@20"),
         ("ndcg_ia(gain=linear)@10", "NDCG_IA(gain=linear)@10"),
     ],
 )
 def test_names_of_ir_measures_and_ndeval(name, canonical):
     assert str(parse_subtopic_measure(name)) == canonical
-
-
-def test_measures_of_ir_measures_have_the_same_names():
-    theirs = pytest.importorskip("ir_measures", reason="needs ir-measures")
-    some = [
-        *(theirs.alpha_nDCG @ 20, theirs.alpha_nDCG(alpha=0.8, rel=2) @ 20),
-        *(theirs.alpha_DCG @ 5, theirs.ERR_IA @ 20, theirs.nERR_IA @ 20),
-        *(theirs.NRBP(beta=0.8), theirs.nNRBP, theirs.StRecall @ 10),
-        *(theirs.P_IA(rel=2) @ 5, theirs.AP_IA),
-    ]
-    for measure in some:
-        assert str(parse_subtopic_measure(str(measure))) in (
-            str(measure),
-            # parameters in another order
-            "alpha_nDCG(alpha=0.8,rel=2)@20",
-        )
 
 
 @pytest.mark.parametrize(
@@ -146,21 +132,21 @@ def of_all_tied(n, c):
     )
 
 
-@pytest.mark.parametrize(("n", "c"), [(300, 5), (400, 30), (1000, 300), (20_000, 1)])
+@pytest.mark.parametrize(("n", "c"), [(300, 5), (400, 30), (600, 150), (20_000, 1)])
 def test_a_long_tie_is_summed_to_its_end(n, c):
     labels = (np.arange(n) < c).astype(float)[:, None]
     report = evaluate_subtopics(labels, np.ones(n), measures=AlphaDCG())
     assert report.expected[0, 0] == pytest.approx(of_all_tied(n, c), rel=1e-11)
 
 
-def test_a_million_tied_documents():
-    labels = np.zeros((1_000_000, 1))
-    labels[::1000] = 1
+def test_many_tied_documents():
+    labels = np.zeros((100_000, 1))
+    labels[::100] = 1
     report = evaluate_subtopics(
         labels, np.ones(len(labels)), measures=["alpha_dcg", "alpha_ndcg@20", "nrbp"]
     )
     value = sum(
-        0.75 * 0.5**x * 1e-3 * exact_mean(999_999, 999, 0.5, x) for x in range(40)
+        0.75 * 0.5**x * 1e-2 * exact_mean(99_999, 999, 0.5, x) for x in range(40)
     )
     assert report.expected[0, 2] == pytest.approx(value, rel=1e-9)
     assert 0 < report.expected[0, 1] < report.expected[0, 0]
