@@ -92,6 +92,7 @@ def test_ids_in_a_sparse_matrix_that_are_broken_or_missing():
     assert blank_qid_column(X, 0) is X
     with pytest.raises(ValueError, match=r"qid must hold .* None: pass qid to fit"):
         need_qid(None, "fit")
+    need_qid([1], "fit")
     masked = none_for_masked(np.ma.array([1, 2], mask=[0, 1]))
     assert masked.tolist() == [1, None]
     assert none_for_masked([1]) == [1]
