@@ -204,6 +204,8 @@ def test_gains():
     table = RBP(0.5, gain={0: 0, 1: 0.5})
     assert hash(table) == hash(RBP(0.5, gain=[(0, 0.0), (1, 0.5)]))
     assert parse_measure(str(table)) == table
+    # small ones lose nothing
+    assert ranking_score([1e-12], [1], measure="dcg") == math.expm1(1e-12 * math.log(2))
     # a gain of 1 is full relevance
     full = RBP(0.5, gain={0: 0, 1: 1})
     assert ranking_score([0, 1, 1], [3, 2, 1], measure=full) == 0.375
