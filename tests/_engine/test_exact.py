@@ -19,7 +19,7 @@ from tieaware_sklearn import (
     ranking_score,
     tie_treatments,
 )
-from tieaware_sklearn._engine.checks import check_qid, check_segment
+from tieaware_sklearn._engine.checks import check_count, check_qid, check_segment
 from tieaware_sklearn._engine.exact import from_tensor, is_missing, numbers_of, show
 from tieaware_sklearn.comparison import compare_systems, rank_correlation
 from tieaware_sklearn.score_precision import round_scores
@@ -295,6 +295,13 @@ def test_options_of_odd_kinds_are_refused_in_words():
         for value in values:
             with pytest.raises(ValueError, match=f"{name} must be"):
                 ranking_score([0, 1, 0], [1, 2, 3], **{name: value})
+
+
+def test_counts_are_whole_and_large_enough():
+    check_count(3, "depth", least=3)
+    for value in (2, 3.5, True, "4"):
+        with pytest.raises(ValueError, match=f"depth must be .* >= 3, got {value!r}"):
+            check_count(value, "depth", least=3)
 
 
 def test_values_are_shown_in_a_line():

@@ -109,7 +109,7 @@ ONE = run(("q", "a", 1))
         (depth_pool, [], 5, "runs must be a sequence of at least one run"),
         (depth_pool, ONE, 5, "runs must be a sequence of at le"),
         (depth_pool, [{"qid": [1]}], 5, r"runs\[0\] must have qid, docno and"),
-        (depth_pool, [ONE], 0, "depth must be an integer >= 1"),
+        (depth_pool, [ONE], 0, "depth must be an integer >= 1, got 0"),
         (
             depth_pool,
             [run(("q", "a", 1), ("q", "a", 2))],
