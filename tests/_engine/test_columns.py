@@ -7,12 +7,17 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from sklearn.linear_model import LinearRegression
-from sklearn.pipeline import make_pipeline
+import scipy.sparse as sp
 
 from tieaware_sklearn import LinearRanker, RankingFeatureSelector
-from tieaware_sklearn.datasets import dump_letor, load_letor, load_table
-from tieaware_sklearn.judgments import fleiss_kappa, joint_agreement
+from tieaware_sklearn._engine.columns import (
+    blank_qid_column,
+    column_of,
+    ids_of,
+    need_qid,
+)
+from tieaware_sklearn._engine.exact import none_for_masked
+from tieaware_sklearn.datasets import dump_letor
 
 FRAMES = pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table])
 
@@ -53,35 +58,9 @@ def test_numbers_that_pandas_can_read_have_a_hint(cell, options, tmp_path):
     otherwise = "leave the column out, or encode it; query ids go into qid='views'"
     assert str(caught.value).endswith(f" ({how or otherwise})")
     file = tmp_path / "views.csv"
-    X.assign(label=[0, 1, 0], qid=1).to_csv(file, index=False)
-    with pytest.raises(ValueError, match=r"line 2: column 'views' must hold") as caught:
-        load_table(file)
-    if options == {"thousands": ","}:
-        how = 'thousands=",", or --thousands ,, reads such numbers'
-    assert how in str(caught.value)
-    assert "ignore, or --ignore, leaves out the column" in str(caught.value)
+    X.to_csv(file, index=False)
     if options:
         assert pd.read_csv(file, **options).views.dtype.kind in "if"
-
-
-@pytest.mark.parametrize("qid", [None, 0])
-def test_a_pipeline_says_what_no_feature_passed(qid):
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(60, 3)), rng.integers(0, 2, 60)
-    X[:, 0] = np.repeat(np.arange(20), 3)
-    options = {} if qid == 0 else {"rankingfeatureselector__qid": X[:, 0]}
-    pipe = make_pipeline(
-        RankingFeatureSelector(alpha=1e-9, qid=qid), LinearRegression()
-    )
-    why = "no feature is selected: .* q-value of at most alpha=1e-09 .* has q = "
-    with (
-        pytest.warns(UserWarning, match=why),
-        pytest.raises(ValueError, match="0 feat"),
-    ):
-        pipe.fit(X, y, **options)
-    constant = RankingFeatureSelector(qid=0).fit(np.column_stack([X[:, 0]] * 2), y)
-    with pytest.warns(UserWarning, match="each is constant within every query"):
-        assert constant.transform(X[:, :2]).shape == (60, 0)
 
 
 def test_masks_are_not_looked_through_elsewhere(tmp_path):
@@ -90,36 +69,30 @@ def test_masks_are_not_looked_through_elsewhere(tmp_path):
         LinearRanker("equal").fit(X, [0, 1])
     with pytest.raises(ValueError, match="X must not hold masked values"):
         dump_letor(X, [0, 1], tmp_path / "a.txt", qid=[1, 1])
-    with pytest.raises(ValueError, match="y1 must not be missing"):
-        joint_agreement(X[:, 0], [1, 2])
-    with pytest.raises(ValueError, match="counts must be whole numbers"):
-        fleiss_kappa(X)
 
 
-@pytest.mark.parametrize(
-    ("line", "rule"),
-    [
-        (
-            "0 qid:1 1:9007199254740993",
-            "feature 1 must be a number that",
-        ),
-        (
-            "0 qid:1 1:-9007199254740993.0 2:1",
-            "feature 1 must be a number that",
-        ),
-        (
-            "9007199254740993 qid:1 1:3",
-            "the label must be a number that",
-        ),
-        ("0 qid:9007199254740993 1:9007199254740992 # 1:9007199254740993", ""),
-        ("0 qid:1 1:1e300 2:1152921504606846976", ""),
-    ],
-)
-def test_letor_values_are_not_rounded(tmp_path, line, rule):
-    path = tmp_path / "data.txt"
-    path.write_text(f"1 qid:1 1:0.5\n{line}\n")
-    if rule:
-        with pytest.raises(ValueError, match=f"data.txt, line 2: {rule}"):
-            load_letor(path)
-    else:
-        assert load_letor(path).data[1, 0] in (2.0**53, 1e300)
+@pytest.mark.parametrize("make", [np.asarray, list, pd.DataFrame, pl.DataFrame])
+def test_ids_are_taken_out_of_a_matrix_and_blanked_in_it(make):
+    X = np.array([[7.0, 1], [7, 2], [8, 3]])
+    X = X.tolist() if make is list else make(X)
+    column = X.columns[0] if hasattr(X, "columns") else 0
+    ids, is_column = ids_of(X, column)
+    assert (list(ids), is_column) == ([7, 7, 8], True)
+    assert ids_of(X, ids)[1] is False
+    if make is not list:
+        blank = np.asarray(blank_qid_column(X, column), dtype=float)
+        assert blank.tolist() == [[0, 1], [0, 2], [0, 3]]
+        assert np.asarray(X)[0, 0] == 7
+
+
+def test_ids_in_a_sparse_matrix_that_are_broken_or_missing():
+    X = sp.csr_array([[0.5, 1], [7, 2]])
+    with pytest.warns(UserWarning, match="qid=0 is a column of fractions, with 0.5 in"):
+        assert column_of(X, 0).tolist() == [0.5, 7]
+    assert blank_qid_column(X, 0) is X
+    with pytest.raises(ValueError, match=r"qid must hold .* None: pass qid to fit"):
+        need_qid(None, "fit")
+    need_qid([1], "fit")
+    masked = none_for_masked(np.ma.array([1, 2], mask=[0, 1]))
+    assert masked.tolist() == [1, None]
+    assert none_for_masked([1]) == [1]

@@ -1,4 +1,4 @@
-"""Rows, queries and ids told apart by 64 bits."""
+"""Rows, queries and ids told apart by 64 bits, and the order of rows by them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tieaware_sklearn._engine.digests import row_digests, value_bits
+from tieaware_sklearn._engine.checks import check_qid
+from tieaware_sklearn._engine.digests import by_content, row_digests, value_bits
 
 MATRICES = [
     np.asarray,
@@ -45,15 +46,12 @@ def test_digests_tell_rows_apart_and_nothing_else(make):
     X = some_rows()
     rows = {tuple(row + 0.0) for row in X}
     digests = row_digests(make(X))
+    assert np.array_equal(digests, row_digests(X))
     assert len(set(digests.tolist())) == len(rows)
     order = np.random.default_rng(1).permutation(200)
     assert np.array_equal(row_digests(make(X[order])), digests[order])
-
-
-@pytest.mark.parametrize("make", MATRICES)
-def test_equal_rows_have_equal_digests_in_every_matrix(make):
-    X = some_rows()
-    assert np.array_equal(row_digests(make(X)), row_digests(X))
+    # a cell in another column is another row
+    assert len(set(row_digests(make(np.eye(5))).tolist())) == 5
 
 
 @pytest.mark.parametrize("backend", ["numpy_nullable", "pyarrow"])
@@ -69,31 +67,10 @@ def test_what_pandas_calls_na_is_nan(backend):
     assert np.array_equal(row_digests(frame), row_digests(X))
 
 
-@pytest.mark.parametrize(
-    "values", [[1, 2.5, True], [2**53, 1.0], [2**70, 1], [0, -0.0]]
-)
-def test_objects_that_are_numbers_are_those_numbers(values):
-    alone = [value_bits([value])[0] for value in values]
-    assert value_bits(np.array(values, dtype=object)).tolist() == alone
-
-
-def test_a_cell_in_another_column_is_another_row():
-    assert len(set(row_digests(np.eye(5)).tolist())) == 5
-
-
-@pytest.mark.parametrize(
-    "dtype", [bool, np.int8, np.int64, np.uint64, np.float32, object]
-)
-def test_numbers_are_told_apart_by_value_alone(dtype):
-    values = np.array([0, 1, 1, 0])
-    assert np.array_equal(value_bits(values.astype(dtype)), value_bits(values * 1.0))
-
-
-def test_large_integers_are_not_rounded():
-    values = np.array([2**53, 2**53 + 1, 2**62, 2**62 + 1])
-    assert len(set(value_bits(values).tolist())) == 4
-    assert np.array_equal(value_bits(values.astype(object)), value_bits(values))
-    assert np.array_equal(value_bits(values.astype(np.uint64)), value_bits(values))
+def test_objects_that_are_numbers_are_those_numbers():
+    for values in ([1, 2.5, True], [2**53, 1.0], [2**70, 1], [0, -0.0]):
+        alone = [value_bits([value])[0] for value in values]
+        assert value_bits(np.array(values, dtype=object)).tolist() == alone
 
 
 def in_an_array(value):
@@ -258,3 +235,86 @@ def test_digests_are_the_same_in_every_process():
         for seed in ("1", "2")
     }
     assert len(found) == 1
+
+
+@pytest.fixture
+def rows():
+    """Few distinct cells, some of them NaN or below 0; equal rows; queries mixed."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(-2, 3, (200, 4)) / 3
+    X[rng.random(X.shape) < 0.1] = np.nan
+    X[100:110] = X[0]
+    return {
+        "X": X,
+        "y": rng.integers(0, 3, 200),
+        "qid": rng.integers(0, 9, 200),
+        "weight": rng.random(200),
+    }
+
+
+def order(X, y, qid, weight=None, salt=0):
+    queries = by_content(X, check_qid(qid, n_rows=len(y)), y, weight, salt=salt)
+    assert sorted(queries.order) == list(range(len(y)))
+    assert (np.diff(qid[queries.order]) >= 0).all()
+    return queries.order
+
+
+def test_no_order_of_the_input_changes_it(rows):
+    frame = pd.DataFrame(rows["X"], columns=list("abcd"))
+    frame["text"] = [f"{value:.2f} of it" for value in rows["weight"]]
+    frame["day"] = pd.Timestamp("2026-01-01") + pd.to_timedelta(np.arange(200), "D")
+    for seed, X in enumerate((rows["X"], frame)):
+        mixed = np.random.default_rng(seed).permutation(200)
+        some = X[mixed] if X is rows["X"] else X.iloc[mixed]
+        others = {name: rows[name][mixed] for name in ("y", "qid", "weight")}
+        again = order(some, **others)
+        assert np.array_equal(mixed[again], order(**{**rows, "X": X}))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        sp.csr_array,
+        sp.csc_matrix,
+        lambda X: sp.csr_array(X).tolil(),
+        pd.DataFrame,
+        lambda X: pd.DataFrame(X).astype(object),
+    ],
+)
+def test_it_is_that_of_a_dense_matrix(rows, make):
+    assert np.array_equal(order(**{**rows, "X": make(rows["X"])}), order(**rows))
+
+
+def test_rows_are_compared_by_label_column_and_weight(rows):
+    """Sorted as the rule says, and permuted: rows and places tell it apart."""
+    x = np.nan_to_num(rows["X"], nan=np.inf)
+    keys = [rows["weight"], *x.T[::-1], rows["y"], rows["qid"]]
+    expected = np.lexsort(keys)
+    place = np.empty(200, dtype=int)
+    place[expected] = np.arange(200)
+    # another salt permutes the places, which are those of the rule
+    other = {"X": np.arange(200.0)[:, None], "y": np.zeros(200)}
+    drawn = order(**other, qid=np.sort(rows["qid"]))
+    assert np.array_equal(place[order(**rows)], drawn)
+
+
+def test_places_do_not_tell_labels():
+    """Queries of one size are permuted each in its own way, and by the salt."""
+    n_queries, size = 400, 10
+    y = np.tile(np.arange(size), n_queries)
+    qid = np.repeat(np.arange(n_queries), size)
+    found = [
+        y[order(np.zeros((len(y), 1)), y, qid, salt=salt)].reshape(-1, size)
+        for salt in (0, 1)
+    ]
+    assert not np.array_equal(*found)
+    # each label at each place about as often: chi-squared of 81 degrees of freedom
+    for labels in found:
+        counts = [np.bincount(column, minlength=size) for column in labels.T]
+        assert ((np.array(counts) - 40) ** 2 / 40).sum() < 140
+
+
+def test_a_query_that_is_added_leaves_those_of_other_sizes(rows):
+    more = {name: np.append(value, value[:1], axis=0) for name, value in rows.items()}
+    more["qid"][-1] = -1
+    assert np.array_equal(order(**more)[1:], order(**rows))

@@ -1,4 +1,4 @@
-"""Numbers of any kind: none is rounded into another, none that is missing is taken."""
+"""Arrays of any kind: none is rounded into another, none that is missing is taken."""
 
 from __future__ import annotations
 
@@ -19,14 +19,20 @@ from tieaware_sklearn import (
     ranking_score,
     tie_treatments,
 )
-from tieaware_sklearn._engine.exact import is_missing, numbers_of, show
+from tieaware_sklearn._engine.checks import check_count, check_qid, check_segment
+from tieaware_sklearn._engine.exact import from_tensor, is_missing, numbers_of, show
 from tieaware_sklearn.comparison import compare_systems, rank_correlation
-from tieaware_sklearn.judgments import depth_pool
 from tieaware_sklearn.score_precision import round_scores
 
 #: a time in nanoseconds: 64-bit floats are 256 apart there
 T = 1_700_000_000_000_000_000
 THIRD = Fraction(1, 3)
+NAN = float("nan")
+LABELS = [1, 0, 0, 0, 2, 0, 1, 0]
+SCORES = [2.0, 2.0, 1.0, 1.0, 0.0, 3.0, 3.0, 3.0]
+QID = ["a", "a", "b", "b", "a", "c", "c", "c"]
+#: AP of the three queries
+APS = [((1 + 1 / 2) / 2 + 2 / 3) / 2, 0, (1 + 1 / 2 + 1 / 3) / 3]
 #: the second beats the first, and floats do not tell them apart
 CLOSE = {
     "beside a float": [T, T + 100, 0.5],
@@ -34,28 +40,23 @@ CLOSE = {
     "64 bits with and without a sign": [2**63, 2**63 + 1, -1],
     "beyond 64 bits": [2**70, 2**70 + 1, 0],
     "objects": np.array([T, T + 100, 0.5], dtype=object),
+    "masked": np.ma.array([T, T + 100, 0], mask=[0, 0, 1]),
     "NumPy's scalars": [np.int64(T), np.int64(T + 100), np.float64(0.5)],
     "Decimal": [Decimal(1), Decimal("1.0000000000000000001"), Decimal(0)],
     "Fraction": [THIRD, THIRD + Fraction(1, 10**30), 0],
     "underflow": [0, Decimal("1e-400"), -1],
     "polars": pl.Series([T, T + 100, 0], dtype=pl.Decimal(30, 0)),
+    "with gaps, polars": pl.Series([T, T + 100, None]),
+    "with gaps, Arrow": pa.array([T, T + 100, None]),
+    "with gaps, pandas": pd.array([T, T + 100, None], "Int64"),
 }
 
 
 @pytest.mark.parametrize("scores", CLOSE.values(), ids=CLOSE)
-def test_scores_that_floats_make_one_of_two_are_refused(scores):
-    rule = "must not hold numbers that differ but are equal as 64-bit floats, got "
-    for call in (
-        lambda: ranking_score([0, 1, 0], scores, measure="rr"),
-        lambda: evaluate([0, 1, 0], scores),
-        lambda: PreparedRanking([0, 1, 0]).score(scores),
-        lambda: round_scores(scores, "decimals=2"),
-        lambda: rank_correlation([0, 1, 0], scores),
-        lambda: compare_systems([0, 1, 0], {"a": scores, "b": [1, 2, 3]}),
-        lambda: depth_pool([{"qid": [1] * 3, "docno": [*"abc"], "score": scores}]),
-    ):
-        with pytest.raises(ValueError, match=rule):
-            call()
+def test_numbers_that_floats_make_one_of_two_are_refused(scores):
+    rule = "y must not hold numbers that differ but are equal as 64-bit floats, got "
+    with pytest.raises(ValueError, match=rule):
+        numbers_of(scores, "y")
 
 
 def test_the_message_names_the_two_and_what_to_do():
@@ -89,6 +90,11 @@ def test_numbers_of_one_dtype_or_that_floats_tell_apart_are_taken(scores):
     assert ranking_score([0, 1, 0], scores, measure="rr") == 1
 
 
+def test_integers_with_gaps_are_not_rounded():
+    values = pd.array([T, T + 1000, None], "Int64")
+    assert np.isnan(numbers_of(values, "y")).tolist() == [0, 0, 1]
+
+
 def test_labels_and_weights_are_floats_and_none_is_rounded_into_another():
     for labels in ([T, T + 100], np.array([T, T + 100]), pd.Series([T, T + 100])):
         with pytest.raises(ValueError, match="y_true must not hold numbers that diff"):
@@ -98,43 +104,21 @@ def test_labels_and_weights_are_floats_and_none_is_rounded_into_another():
         evaluate([1, 0], [1, 2], qid=[1, 2], query_weight=[2**60, 2**60 + 1])
 
 
-@pytest.mark.parametrize(
-    "values", [pl.Series, pa.array, lambda v: pd.array(v, "Int64")]
-)
-def test_integers_with_gaps_are_not_rounded(values):
-    with pytest.raises(ValueError, match="y must not hold numbers that differ"):
-        numbers_of(values([T, T + 100, None]), "y")
-    assert np.isnan(numbers_of(values([T, T + 1000, None]), "y")).tolist() == [0, 0, 1]
-
-
-def test_rounding_takes_floats_and_refuses_what_they_do_not_hold():
-    for scores in (np.array([T, T + 100]), np.array([2**63, 2**63 + 1], np.uint64)):
-        for coarseness in ("significant=3", "levels=4", "bits=float32"):
-            with pytest.raises(ValueError, match="y_score must not hold numbers that"):
-                round_scores(scores, coarseness)
-        assert round_scores(scores, "rho=1.1").argmax() == 1  # bands are of ranks
-
-
-def test_pearson_takes_differences_of_large_integers_exactly():
-    small = np.array([0, 100, 50, 300])
-    other = [1, 2, 4, 8]
+def test_large_integers_are_exact_wherever_they_are_scores():
+    small, other = np.array([0, 100, 50, 300]), [1, 2, 4, 8]
     expected = rank_correlation(other, small).values[0]
     assert rank_correlation(other, small + T).values[0] == pytest.approx(expected)
-
-
-def test_systems_and_keys_keep_their_integers():
-    labels, rows = [0, 1, 0], [[T, 0.5], [T + 100, 0.25], [0, 0.75]]
-    for systems in (
-        rows,
-        pd.DataFrame({"0": [T, T + 100, 0], "1": [0.5, 0.25, 0.75]}),
-        pl.DataFrame({"0": [T, T + 100, 0], "1": [0.5, 0.25, 0.75]}),
-        pa.table({"0": [T, T + 100, 0], "1": [0.5, 0.25, 0.75]}),
-    ):
-        found = compare_systems(labels, systems, qid=[7, 7, 7], measure="rr")
+    for scores in (np.array([T, T + 100]), np.array([2**63, 2**63 + 1], np.uint64)):
+        with pytest.raises(ValueError, match="y_score must not hold numbers that"):
+            round_scores(scores, "significant=3")
+        assert round_scores(scores, "rho=1.1").argmax() == 1  # bands are of ranks
+    labels, columns = [0, 1, 0], {"0": [T, T + 100, 0], "1": [0.5, 0.25, 0.75]}
+    rows = list(zip(*columns.values(), strict=True))
+    for make in (lambda d: rows, pd.DataFrame, pl.DataFrame, pa.table):
+        found = compare_systems(labels, make(columns), qid=[7, 7, 7], measure="rr")
         assert found.expected.tolist() == [[1, 1 / 3]]
-    by_key = tie_treatments(
-        labels, [1, 1, 1], measures="rr", external={"k": [T + 100, T, T + 1000.5]}
-    )
+    external = {"k": [T + 100, T, T + 1000.5]}
+    by_key = tie_treatments(labels, [1, 1, 1], measures="rr", external=external)
     assert by_key.mean[1, 0] == 1
 
 
@@ -157,13 +141,10 @@ def test_a_feature_keeps_the_order_of_its_integers_beside_floats(frame):
     assert selector.mean_[0, 0] == 1
 
 
-def test_a_feature_that_floats_do_not_hold_is_refused_with_its_name():
+def test_features_and_ids_that_floats_do_not_hold():
     X = pd.DataFrame({"fine": [1, 2], "close": [THIRD, THIRD + Fraction(1, 10**30)]})
     with pytest.raises(ValueError, match="column 'close' of X must not hold numbers"):
         RankingFeatureSelector("rr").fit(X, [0, 1])
-
-
-def test_query_ids_in_a_list_of_rows_are_not_rounded():
     X = [[2**53, 0.5], [2**53 + 1, 0.25], [2**53, 0.75], [2**53 + 1, 1.0]]
     selector = RankingFeatureSelector("rr", qid=0).fit(X, [0, 1, 1, 0])
     assert selector.n_queries_ == 2
@@ -178,19 +159,10 @@ def test_what_is_masked_is_missing():
     data = {"y": [0, 1, 0, 1], "qid": [1, 1, 2, 2]}
     with pytest.raises(ValueError, match="X must not hold NaN, got 1 in column 0"):
         RankingFeatureSelector("rr").fit(X, **data)
-    plain = {"max_correlation": None, "diversity": 0}
-    found = RankingFeatureSelector(
-        "rr", missing="last", n_features_to_select=2, **plain
-    )
+    found = RankingFeatureSelector("rr", missing="last", n_features_to_select=1)
     found.fit(X, **data)
     filled = np.ma.filled(X, np.nan)
     assert np.array_equal(found.mean_, found.fit(filled, **data).mean_)
-    assert np.array_equal(found.transform(X), filled, equal_nan=True)
-    with pytest.raises(ValueError, match="y must be judged"):
-        RankingFeatureSelector("rr").fit(filled[1:], masked([0, 1, 0], [0, 1, 0]))
-
-
-def test_masked_scores_labels_weights_keys_and_systems_are_refused():
     one = masked([1, 2, 3], [0, 1, 0])
     for arguments, rule in (
         ({"y_true": one}, "y_true must be judged"),
@@ -200,16 +172,8 @@ def test_masked_scores_labels_weights_keys_and_systems_are_refused():
     ):
         with pytest.raises(ValueError, match=rule):
             ranking_score(**{"y_true": [0, 1, 0], "y_score": [1, 2, 3], **arguments})
-    two = masked([[1, 2], [3, 4], [5, 6]], [[0, 0], [0, 1], [0, 0]])
-    with pytest.raises(ValueError, match=r"y_score\['system 1'\] must not be NaN"):
-        compare_systems([0, 1, 0], two)
-    with pytest.raises(ValueError, match="must not be missing where a document"):
-        tie_treatments([0, 1, 0], [1, 1, 1], external={"key": one})
-    with pytest.raises(ValueError, match="must not hold numbers that differ"):
-        ranking_score(masked([T, T + 100, 0], [0, 0, 1]), [1, 2, 3])
 
 
-NAN = float("nan")
 MISSING = {
     "NaT": np.array([pd.NaT, pd.NaT, 1], dtype=object),
     "NumPy's NaT": np.array([np.datetime64("NaT"), 1, 1], dtype=object),
@@ -229,13 +193,60 @@ MISSING = {
 
 @pytest.mark.parametrize("qid", MISSING.values(), ids=MISSING)
 def test_query_ids_with_something_missing_are_refused(qid):
-    for call in (
-        lambda: evaluate([0, 1, 0], [1, 2, 3], qid=qid),
-        lambda: RankingFeatureSelector().fit([[1], [2], [3]], [0, 1, 0], qid=qid),
-        lambda: depth_pool([{"qid": qid, "docno": [*"abc"], "score": [1, 2, 3]}]),
-    ):
-        with pytest.raises(ValueError, match="qid must not be missing, got"):
-            call()
+    with pytest.raises(ValueError, match="qid must not be missing, got"):
+        check_qid(qid, n_rows=3)
+
+
+@pytest.mark.parametrize(
+    "qid",
+    [
+        np.array([3, 3, 1, 1, 3, 2, 2, 2]),
+        np.array([0.5, 0.5, 1, 1, 0.5, 2, 2, 2]),
+        np.array(QID),
+        np.array(QID, dtype=object),
+        np.array([b"x", b"x", b"y", b"y", b"x", b"z", b"z", b"z"]),
+        np.array([50, 50, 51, 51, 50, 52, 52, 52], "M8[Y]"),
+        [*[(1, "a")] * 2, *[(2, "b")] * 2, (1, "a"), *[(3, "c")] * 3],
+        [1, 1, "1", "1", 1, 2, 2, 2],
+        pd.Series(QID, index=range(8, 0, -1)),
+        pd.Series(QID, dtype="category"),
+        pd.array([1, 1, 2, 2, 1, 3, 3, 3], dtype="Int64"),
+        pl.Series(QID),
+        [True, True, False, False, True, 2, 2, 2],
+        ["1", "1", b"1", b"1", "1", 1, 1, 1],
+        [2**53, 2**53, 2**53 + 1, 2**53 + 1, 2**53, 1.5, 1.5, 1.5],
+        [2**63, 2**63, 2**63 + 1, 2**63 + 1, 2**63, -1, -1, -1],
+        ["a\0", "a\0", "a", "a", "a\0", "b", "b", "b"],
+        np.array([1, 1, 2, 2, 1, 3, 3, 3], dtype=[("id", int)]),
+    ],
+    ids=lambda qid: type(qid).__name__,
+)
+def test_qid_of_any_hashable_dtype(qid):
+    values = ranking_score(LABELS, SCORES, qid=qid, measure="ap", average=None)
+    assert values == pytest.approx(APS)
+
+
+@pytest.mark.parametrize("series", [list, tuple, np.array, pd.Series, pl.Series])
+def test_one_dimensional_input_of_any_kind(series):
+    options = {"qid": series(QID), "measure": "ap", "average": None}
+    found = ranking_score(series(LABELS), series(SCORES), **options)
+    assert found == pytest.approx(APS)
+
+
+@pytest.mark.parametrize("make", [
+    list,
+    np.array,
+    lambda ids: np.array(ids, dtype=object),
+    lambda ids: [one.encode() for one in ids],
+    lambda ids: np.array([one.encode() for one in ids]),
+])  # fmt: skip
+def test_the_empty_text_is_no_id_and_a_segment(make):
+    """In text files, nothing tells it from an id that is missing."""
+    ids = make(["a", "b", "", "b"])
+    with pytest.raises(ValueError, match=r"qid must not be empty, got .*'' in row 2"):
+        check_qid(ids, n_rows=4)
+    queries = check_qid([1, 2, 3, 2], n_rows=4)
+    assert len(set(check_segment(ids, queries).tolist())) == 3
 
 
 def test_one_column_is_taken_with_a_warning():
@@ -246,10 +257,6 @@ def test_one_column_is_taken_with_a_warning():
     assert taken == plain
     assert [str(w.message).split()[0] for w in caught] == ["y_true", "qid", "y_score"]
     assert {w.filename for w in caught} == {__file__}
-    with pytest.warns(DataConversionWarning, match="y must be 1-dimensional"):
-        RankingFeatureSelector(n_features_to_select=1).fit(
-            frame[["score"]], frame[["rel"]], qid=frame["qid"]
-        )
 
 
 def test_flags_with_gaps_are_labels_without_a_judgment():
@@ -281,18 +288,20 @@ def test_objects_that_are_no_numbers_are_named(value, shown):
 
 
 def test_options_of_odd_kinds_are_refused_in_words():
-    labels, scores = [0, 1, 0], [1, 2, 3]
-    for options in (
-        {"unjudged": np.array([1, 2])},
-        {"ties": np.array(["best", "worst"])},
-        {"average": np.array([1, 2])},
-        {"convention": np.array([1, 2])},
-        {"zero_relevance": np.array([1, 2])},
-        {"zero_relevance": 10**400},
-        {"zero_relevance": 10**5000},
-    ):
-        with pytest.raises(ValueError, match=f"{next(iter(options))} must be"):
-            ranking_score(labels, scores, **options)
+    two = np.array([1, 2])
+    odd = {key: [two] for key in ("unjudged", "ties", "average", "convention")}
+    odd["zero_relevance"] = [two, 10**400, 10**5000]
+    for name, values in odd.items():
+        for value in values:
+            with pytest.raises(ValueError, match=f"{name} must be"):
+                ranking_score([0, 1, 0], [1, 2, 3], **{name: value})
+
+
+def test_counts_are_whole_and_large_enough():
+    check_count(3, "depth", least=3)
+    for value in (2, 3.5, True, "4"):
+        with pytest.raises(ValueError, match=f"depth must be .* >= 3, got {value!r}"):
+            check_count(value, "depth", least=3)
 
 
 def test_values_are_shown_in_a_line():
@@ -300,3 +309,91 @@ def test_values_are_shown_in_a_line():
     assert show("x" * 200) == f"'{'x' * 59}... (202 characters)"
     assert not is_missing(("a", frozenset([1])))
     assert not is_missing(np.array([1, 2]))
+
+
+class OfArray:
+    """Offers `__array__` alone."""
+
+    def __init__(self, values):
+        self.values = np.asarray(values)
+
+    def __array__(self, dtype=None, copy=None):
+        return self.values if dtype is None else self.values.astype(dtype)
+
+
+class OfDLPack:
+    """Offers DLPack alone, on a device of our choice."""
+
+    def __init__(self, values, device=(1, 0)):
+        self.values = np.asarray(values)
+        self.device = device
+
+    def __dlpack_device__(self):
+        return self.device
+
+    def __dlpack__(self, **options):
+        return self.values.__dlpack__(**options)
+
+
+class Old(OfDLPack):
+    """Of before DLPack had options."""
+
+    def __dlpack__(self):
+        return self.values.__dlpack__()
+
+
+class LikeTorch(OfDLPack):
+    """Requires gradients, as the outputs of models do."""
+
+    shape = property(lambda self: self.values.shape)
+
+    def __array__(self, dtype=None, copy=None):
+        raise RuntimeError("Can't call numpy() on Tensor that requires grad.")
+
+    def detach(self):
+        return OfArray(self.values)
+
+
+class NoDtype(OfDLPack):
+    def __array__(self, dtype=None, copy=None):
+        raise TypeError("Got unsupported ScalarType BFloat16")
+
+
+LISTS = [[1, 0, 2], [0, 1, 0]], [[2.0, 1.0, 1.0], [1.0, 1.0, 0.0]]
+
+
+@pytest.mark.parametrize("tensor", [OfArray, OfDLPack, Old, LikeTorch])
+def test_tensors_in_one_dimension_and_in_two(tensor):
+    wanted = ranking_score(*LISTS, average=None).tolist()
+    y_true, y_score = map(tensor, LISTS)
+    weight, mask = tensor([1.0, 2.0]), tensor(np.ones((2, 3), bool))
+    report = evaluate(y_true, y_score, query_weight=weight, mask=mask)
+    assert report.expected[:, 0].tolist() == wanted
+    assert report.query_weight.tolist() == [1, 2]
+    prepared = PreparedRanking(y_true, mask=mask)
+    assert prepared.score(y_score, average=None).tolist() == wanted
+    flat = [tensor(np.ravel(a)) for a in (*LISTS, [[0] * 3, [1] * 3])]
+    assert ranking_score(*flat[:2], qid=flat[2], average=None).tolist() == wanted
+    # integers stay integers
+    assert ranking_score([1, 0], tensor([2**53, 2**53 + 1]), measure="rr") == 1 / 2
+
+
+@pytest.mark.parametrize(
+    ("device", "name"),
+    [((2, 1), "device 1 of DLPack type 2"), ((99, 0), "DLPack type 99")],
+)
+def test_the_memory_of_other_devices(device, name):
+    message = rf"y_score must be in the memory of the CPU, got .* {name}.*: .*cpu\("
+    with pytest.raises(ValueError, match=message):
+        ranking_score(LISTS[0], OfDLPack(LISTS[1], device))
+    with pytest.raises(ValueError, match="y_true must be in the memory"):
+        ranking_score(OfDLPack([1, 0], device), [1, 2])
+
+
+def test_other_tensors():
+    # memory that the CPU shares, dtypes that NumPy has not, and what is no tensor
+    assert np.array_equal(from_tensor(OfDLPack(LISTS[1], (3, 0)), "y"), LISTS[1])
+    with pytest.raises(ValueError, match="y_score must be an array that NumPy"):
+        ranking_score([1, 0], NoDtype([1.0, 2.0]))
+    for value in ([1, 2], np.ones(2), np.ma.ones(2), 7, None, "text"):
+        assert from_tensor(value, "y_true") is value

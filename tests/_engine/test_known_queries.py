@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tieaware_sklearn import RankingFeatureSelector
 from tieaware_sklearn._engine import digests as module
 from tieaware_sklearn._engine.digests import (
+    SeenQueries,
     are_kept,
     both,
     check_apart,
@@ -80,6 +80,8 @@ def test_the_least_digests_are_kept_in_whatever_order_parts_come(parts, most):
                 warnings.simplefilter("always")
                 whole = merged(whole, kept(part))
             assert len(caught) == (both > most)
+            for warned in caught:
+                assert f"of more than {most} queries" in str(warned.message)
         every = np.sort(np.concatenate(parts))
         assert whole.tolist() == every[:most].tolist()
     finally:
@@ -96,70 +98,23 @@ def test_two_ids_with_one_digest_are_named(monkeypatch):
         id_digests(ids, "query")
 
 
-def test_beyond_the_number_that_is_kept_a_selector_warns(monkeypatch):
-    monkeypatch.setattr(module, "MOST_KNOWN", 100)
-    rng = np.random.default_rng(0)
-    X, y = rng.random((600, 2)), rng.integers(0, 2, 600)
-    qid = np.arange(600) // 3
-    selector = RankingFeatureSelector("rr")
-    selector.partial_fit(X[:300], y[:300], qid[:300])
-    # exactly as many as are compared: each is refused
-    for again in range(0, 300, 3):
-        rows = slice(again, again + 3)
-        with pytest.raises(ValueError, match=f"got query {again // 3} again"):
-            selector.partial_fit(X[rows], y[rows], qid[rows])
-    with pytest.warns(UserWarning, match="of more than 100 queries, only those with"):
-        selector.partial_fit(X[300:], y[300:], qid[300:])
-    assert selector.n_queries_ == 200
-    # a batch that comes again is still refused, by those of its queries that are kept
-    with pytest.raises(ValueError, match=r"got query \d+ again"):
-        selector.partial_fit(X[300:], y[300:], qid[300:])
-    other = RankingFeatureSelector("rr").fit(X[300:], y[300:], qid[300:])
-    least = int(value_bits(np.arange(200)).min())
-    assert selector.screening_.query_digests[0] == least
-    with pytest.raises(ValueError, match=r"none of the queries .* 0x[0-9a-f]{16}"):
-        selector.merge(other)
-    assert len(selector.screening_.query_digests) == 100
+BATCHES = st.lists(st.lists(st.integers(-9, 40), unique=True, max_size=6), max_size=12)
 
 
-PARTS = st.lists(
-    st.lists(st.integers(0, 7), min_size=1, max_size=4, unique=True),
-    min_size=1,
-    max_size=4,
-)
+@given(BATCHES)
+def test_the_first_that_comes_again_as_a_set_finds_it(batches):
+    seen, plain = SeenQueries(), set()
+    for batch in batches:
+        again = [i for i, query in enumerate(batch) if query in plain]
+        found = seen.add(np.array(batch, dtype=np.int64))
+        assert found == (again[0] if again else None)
+        if not again:
+            plain |= set(batch)
 
 
-@given(PARTS, st.booleans())
-def test_parts_of_a_fit_share_no_query_however_they_come(parts, by_merge):
-    """Batches A, B, A are an error that names a query of A; others are one fit."""
-    rng = np.random.default_rng(1)
-    X, y = rng.integers(0, 3, (24, 2)).astype(float), rng.integers(0, 2, 24)
-    qid = np.repeat(np.arange(8), 3)
-    selector, seen = RankingFeatureSelector("rr"), set()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of few queries nothing can be said
-        for part in parts:
-            rows = np.isin(qid, part)
-            part_of = X[rows], y[rows], qid[rows]
-            repeats = [one for one in np.sort(part) if one in seen]
-            if by_merge and seen:
-                other = RankingFeatureSelector("rr").fit(*part_of)
-                if repeats:
-                    names = value_bits(np.array(repeats))
-                    what = f"got {len(repeats)} of .* digest {names.min():#018x}"
-                    with pytest.raises(ValueError, match=what):
-                        selector.merge(other)
-                    return
-                selector.merge(other)
-            else:
-                if repeats:
-                    what = f"got query {repeats[0]} again"
-                    with pytest.raises(ValueError, match=what):
-                        selector.partial_fit(*part_of)
-                    return
-                selector.partial_fit(*part_of)
-            seen |= set(part)
-        rows = np.isin(qid, list(seen))
-        whole = RankingFeatureSelector("rr").fit(X[rows], y[rows], qid[rows])
-    assert selector.n_queries_ == whole.n_queries_ == len(seen)
-    np.testing.assert_allclose(selector.mean_, whole.mean_, atol=1e-12)
+def test_ids_of_any_type_that_are_equal_are_one():
+    seen = SeenQueries()
+    assert seen.add(np.array([1, 2])) is None
+    assert seen.add(np.array([0.5, 2.0])) == 1
+    assert seen.add(np.array(["1", "2"], dtype=object)) is None
+    assert seen.add(np.array(["0", "2"])) == 1

@@ -13,12 +13,11 @@ from sklearn.ensemble import BaggingRegressor, StackingRegressor, VotingRegresso
 from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression
-from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV, KFold
+from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-import tieaware_sklearn
-from tieaware_sklearn import QueryKFold, SplitQueriesWarning
+from tieaware_sklearn import SplitQueriesWarning
 from tieaware_sklearn._engine.checks import check_qid
 from tieaware_sklearn._engine.split_queries import FittedQueries, check_whole_queries
 from tieaware_sklearn.score_precision import CoarseRanker
@@ -91,26 +90,14 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("ids", IDS)
-@pytest.mark.parametrize("case", CASES)
-def test_what_is_warned_of(case, ids):
-    fitted, scored, warns = CASES[case]
-    name = IDS[ids]
-    found = warnings_of(keep(name(QID)[fitted]), name(scored))
-    assert len(found) == warns
-    for said in found:
-        assert "QueryKFold" in said
-        assert "tieaware_sklearn.SplitQueriesWarning" in said
-        assert "Keeps" in said
-
-
-@pytest.mark.parametrize(
-    ("cv", "warns"),
-    [(QueryKFold(5), 0), (KFold(4), 1), (KFold(3, shuffle=True, random_state=0), 1)],
-)
-def test_folds(cv, warns):
-    for train, test in cv.split(QID, groups=QID if warns == 0 else None):
-        assert len(warnings_of(keep(QID[train]), QID[test])) == warns
+@pytest.mark.parametrize(("fitted", "scored", "warns"), CASES.values(), ids=CASES)
+def test_what_is_warned_of(fitted, scored, warns):
+    for name in IDS.values():
+        found = warnings_of(keep(name(QID)[fitted]), name(scored))
+        assert len(found) == warns
+        for said in found:
+            for word in ("QueryKFold", "tieaware_sklearn.SplitQueriesWarning", "Keeps"):
+                assert word in said
 
 
 def test_the_first_query_and_how_many_more():
@@ -118,16 +105,6 @@ def test_the_first_query_and_how_many_more():
     assert "numbers of rows: 'q0'. " in said
     (said,) = warnings_of(keep(QID), QID[4:-4])
     assert "numbers of rows: 0 and 1 more. " in said
-
-
-def test_it_can_be_silenced_and_can_be_an_error():
-    queries = check_qid(QID[1:], n_rows=len(QID) - 1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with pytest.raises(tieaware_sklearn.SplitQueriesWarning):
-            check_whole_queries(keep(QID), queries)
-        warnings.filterwarnings("ignore", category=SplitQueriesWarning)
-        check_whole_queries(keep(QID), queries)
 
 
 def test_it_is_small_and_holds_no_ids():
@@ -193,16 +170,13 @@ def test_a_ranker_is_found_inside(name):
     assert len(warnings_of(model, ids[1:])) == 1
 
 
-def test_of_several_rankers_one_is_enough():
+def test_of_several_rankers_one_is_enough_and_some_hold_themselves():
     model = VotingRegressor([])
-    model.estimators_ = [keep(QID), keep(QID[1:]), keep(QID[2:])]
-    assert len(warnings_of(model, QID)) == 1
-    model.estimators_ = [keep(QID), clone(Keeps())]
-    assert not warnings_of(model, QID)
-
-
-def test_estimators_that_hold_themselves():
-    model = VotingRegressor([])
-    model.estimators_ = [model, [[], [model]], [1.0, 2.0], keep(QID[1:])]
-    assert len(warnings_of(model, QID[:10])) == 1
+    for estimators, n_warnings in (
+        ([keep(QID), keep(QID[1:]), keep(QID[2:])], 1),
+        ([keep(QID), clone(Keeps())], 0),
+        ([model, [[], [model]], [1.0, 2.0], keep(np.append(QID, 0))], 1),
+    ):
+        model.estimators_ = estimators
+        assert len(warnings_of(model, QID)) == n_warnings
     assert not warnings_of(object(), QID)

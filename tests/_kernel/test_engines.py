@@ -7,21 +7,17 @@ import pickle
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from joblib import Parallel, delayed
 from sklearn.metrics import make_scorer
 
+import tieaware_sklearn
 from tests._kernel.helpers import (
     GRADED,
-    LABELS,
     assert_close,
-    assert_engines_agree,
-    by_engine,
-    cases,
     labelled,
 )
 from tieaware_sklearn import (
@@ -30,19 +26,20 @@ from tieaware_sklearn import (
     evaluate,
     make_ranking_scorer,
     ranking_score,
-    tie_report,
+    show_versions,
 )
 from tieaware_sklearn._kernel import engines
-from tieaware_sklearn._kernel.engines import ENGINES, engine, use_engine
-from tieaware_sklearn.datasets import make_web_search
-from tieaware_sklearn.evaluation import (
-    precision_recall_curve,
-    residuals,
-    tie_distributions,
+from tieaware_sklearn._kernel.engines import (
+    ENGINES,
+    engine,
+    engine_in_words,
+    use_engine,
 )
+from tieaware_sklearn.datasets import make_web_search
 
 each_engine = pytest.mark.parametrize("name", ENGINES)
 NAMES = ["ndcg@10", "ap", "rr", "p@3", "rprec", "err@5", "bpref"]
+PER_QUERY = ("expected", "best", "worst", "std", "chance", "ideal")
 
 
 @pytest.fixture(scope="module")
@@ -95,177 +92,91 @@ def python(code, **environment):
 HIDDEN = "import sys; sys.modules['tieaware_sklearn._kernel.walks'] = None; "
 
 
+RUN = """\
+import sys, sklearn.feature_selection; before = set(sys.modules)
+import tieaware_sklearn as t; from tieaware_sklearn._kernel import engines
+t.show_versions()
+optional = {'pandas', 'lightgbm', 'matplotlib', 'optuna', 'dask', 'pyarrow'}
+print(optional & (set(sys.modules) - before))
+print(engines.engine(), t.ranking_score([0, 1], [2, 1], measure='rr'))
+"""
+
+
 @pytest.mark.parametrize(
-    ("code", "variable", "printed"),
+    ("hidden", "variable", "engine"),
+    [("", "numpy", "numpy"), ("", "compiled", "compiled"), (HIDDEN, "", "numpy")],
+)
+def test_the_environment_chooses_and_no_optional_library_is_imported(
+    hidden, variable, engine
+):
+    given = {"TIEAWARE_ENGINE": variable} if variable else {}
+    status, said = python(hidden + RUN, **given)
+    assert status == 0
+    assert said.endswith(f"set()\n{engine} 0.5")
+
+
+@pytest.mark.parametrize(
+    ("hidden", "variable", "error"),
     [
-        ("", "numpy", "numpy 0.5"),
-        ("", "compiled", "compiled 0.5"),
-        (HIDDEN, "numpy", "numpy 0.5"),
-        (HIDDEN, None, "numpy 0.5"),
+        (HIDDEN, "compiled", "TIEAWARE_ENGINE='compiled' needs the compiled kernel"),
+        ("", "fortran", "must be one of ('compiled', 'numpy'), got 'fortran'"),
     ],
 )
-def test_the_environment_chooses(code, variable, printed):
-    code += "import tieaware_sklearn as t; from tieaware_sklearn._kernel import engines"
-    code += "; print(engines.engine(), t.ranking_score([0, 1], [2, 1], measure='rr'))"
-    given = {} if variable is None else {"TIEAWARE_ENGINE": variable}
-    assert python(code, **given) == (0, printed)
-
-
-def test_what_was_asked_for_and_is_missing_is_an_error():
-    code = HIDDEN + "import tieaware_sklearn"
-    status, said = python(code, TIEAWARE_ENGINE="compiled")
+def test_an_engine_that_is_asked_for_and_missing_is_an_error(hidden, variable, error):
+    status, said = python(f"{hidden}import tieaware_sklearn", TIEAWARE_ENGINE=variable)
     assert status == 1
-    assert "TIEAWARE_ENGINE='compiled' needs the compiled kernel" in said
-    status, said = python("import tieaware_sklearn", TIEAWARE_ENGINE="fortran")
-    assert "TIEAWARE_ENGINE must be one of ('compiled', 'numpy'), got 'fortran'" in said
+    assert error in said
 
 
-@settings(max_examples=60)
-@given(
-    case=cases(labels={"graded": LABELS["graded"]}, max_documents=25),
-    ties=st.sampled_from(["expected", "best", "worst", "input"]),
-    average=st.sampled_from(["macro", "geometric", "median", None]),
-)
-def test_ranking_score_and_evaluate(case, ties, average):
-    labels, scores, qid = case
-    if scores.dtype.kind == "f":
-        scores = np.where(np.isnan(scores), np.array(7, dtype=scores.dtype), scores)
-    for measure in NAMES:
-        compiled, numpy = by_engine(
-            ranking_score,
-            labels,
-            scores,
-            qid=qid,
-            measure=measure,
-            ties=ties,
-            average=average,
-        )
-        assert_close(compiled, numpy, measure)
-    compiled, numpy = by_engine(evaluate, labels, scores, qid=qid, measures=GRADED)
-    for name in ("expected", "best", "worst", "std", "chance", "ideal"):
-        assert_close(getattr(compiled, name), getattr(numpy, name), name)
-    assert np.array_equal(compiled.n_undefined, numpy.n_undefined)
-    assert np.array_equal(compiled.qid, numpy.qid)
+def shown(capsys) -> dict[str, str]:
+    show_versions()
+    lines = capsys.readouterr().out.splitlines()
+    return dict(line.split(maxsplit=1) for line in lines)
 
 
-def test_reports_of_ties(web):
-    scores = web.data[:, 1]
-    given = web.target, scores
-    compiled, numpy = by_engine(tie_report, *given, qid=web.qid)
-    assert str(compiled) == str(numpy)
-    some = np.where(np.arange(len(scores)) % 5 == 0, np.nan, web.target)
-    compiled, numpy = by_engine(
-        residuals, some, scores, qid=web.qid, measures=["rbp(p=0.8)"]
+def test_versions_are_those_installed(monkeypatch, capsys):
+    rows = shown(capsys)
+    assert rows["python"].startswith(sys.version.split()[0])
+    assert rows["tieaware-sklearn"] == tieaware_sklearn.__version__
+    for name in ("numpy", "scipy", "scikit-learn", "joblib"):
+        assert rows[name] == version(name)
+    assert rows["engine"] == engine_in_words()
+
+    def found(name):
+        if name in ("pandas", "joblib"):
+            raise PackageNotFoundError(name)
+        return "1.0"
+
+    monkeypatch.setattr(engines, "version", found)
+    rows = shown(capsys)
+    assert "pandas" not in rows
+    assert rows["joblib"] == "not found"
+    assert rows["polars"] == "1.0"
+
+
+def test_the_engine_that_runs_is_told(monkeypatch):
+    monkeypatch.setattr(engines, "missing", None)
+    with use_engine("numpy"):
+        assert engine_in_words() == "numpy"
+    monkeypatch.setattr(engines, "missing", "it was not built")
+    assert engine_in_words().endswith(
+        "(the compiled kernel is missing: it was not built)"
     )
-    for name in vars(numpy):
-        own = getattr(numpy, name)
-        if isinstance(own, np.ndarray) and own.dtype.kind == "f":
-            assert_close(getattr(compiled, name), own, name)
-    for measure in ("rr", "p@5", "bpref", "esl"):
-        compiled, numpy = by_engine(
-            tie_distributions, *given, qid=web.qid, measure=measure
-        )
-        assert list(compiled) == list(numpy)
-        for query, one in compiled.items():
-            assert_close(one.values, numpy[query].values, measure)
-            assert_close(one.probability, numpy[query].probability, measure)
-    compiled, numpy = by_engine(precision_recall_curve, *given, qid=web.qid)
-    assert str(compiled) == str(numpy)
-
-
-def test_prepared_rankings(web):
-    def columns():
-        prepared = PreparedRanking(web.target, web.qid)
-        found = [prepared.score_columns(web.data, name) for name in NAMES]
-        one_by_one = [[prepared.score(x, name) for x in web.data.T] for name in NAMES]
-        assert np.array_equal(found, one_by_one)
-        return found
-
-    assert_close(*by_engine(columns))
-
-
-@pytest.mark.parametrize("missing", ["raise", "last"])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int8])
-@pytest.mark.parametrize("n_jobs", [None, 2])
-def test_selectors(web, missing, dtype, n_jobs):
-    X = web.data.astype(dtype)
-    if missing == "last" and dtype is not np.int8:
-        X[::7, :3] = np.nan
-
-    def fit():
-        # both memory orders
-        given = np.asfortranarray(X) if n_jobs else X
-        selector = RankingFeatureSelector(
-            NAMES[:5], missing=missing, n_jobs=n_jobs, direction="auto"
-        )
-        return selector.fit(given, web.target, qid=web.qid)
-
-    compiled, numpy = by_engine(fit)
-    one, other = compiled.screening_.to_pandas(), numpy.screening_.to_pandas()
-    assert list(one.columns) == list(other.columns)
-    for name in other.columns:
-        if other[name].dtype.kind == "f":
-            # tests divide by standard errors, which are small
-            close = {"rtol": 1e-9, "atol": 1e-12}
-            np.testing.assert_allclose(one[name], other[name], **close, err_msg=name)
-        else:
-            assert list(one[name]) == list(other[name]), name
-    assert np.array_equal(compiled.get_support(), numpy.get_support())
-
-
-def test_objectives_of_optuna(web):
-    pytest.importorskip("optuna")
-    from tieaware_sklearn.optuna import LinearScoringObjective
-
-    def values():
-        objective = LinearScoringObjective(
-            web.data, web.target, qid=web.qid, measure="ap"
-        )
-        study = objective.create_study(seed=0)
-        study.optimize(objective, n_trials=8)
-        return [trial.value for trial in study.trials]
-
-    # a trial is proposed by the values before, whose last bits may differ
-    compiled, numpy = by_engine(values)
-    assert_close(compiled[:1], numpy[:1])
-    assert max(compiled) == pytest.approx(max(numpy), abs=0.05)
 
 
 @each_engine
 def test_threads_at_once_give_the_same_bits(web, name):
-    def report(j):
-        scores = web.data[:, j % web.data.shape[1]]
-        return evaluate(web.target, scores, qid=web.qid, measures=NAMES)
-
     prepared = PreparedRanking(web.target, web.qid)
 
-    def score(j):
-        return prepared.score(web.data[:, j % web.data.shape[1]], NAMES[j % 7])
+    def compute(j):
+        scores = web.data[:, j % web.data.shape[1]]
+        report = evaluate(web.target, scores, qid=web.qid, measures=NAMES)
+        values = [getattr(report, part).ravel() for part in PER_QUERY]
+        return np.append(np.concatenate(values), prepared.score(scores, NAMES[j % 7]))
 
     with use_engine(name), ThreadPoolExecutor(8) as pool:
-        for compute in (report, score):
-            alone = [compute(j) for j in range(40)]
-            together = list(pool.map(compute, range(40)))
-            for one, other in zip(alone, together, strict=True):
-                if compute is score:
-                    assert one == other
-                    continue
-                for part in ("expected", "best", "worst", "std", "chance", "ideal"):
-                    same = getattr(one, part), getattr(other, part)
-                    assert np.array_equal(*same, equal_nan=True)
-
-
-@each_engine
-def test_prepared_rankings_travel_between_engines(web, name):
-    (other,) = set(ENGINES) - {name}
-    scores = web.data[:, 0]
-    with use_engine(name):
-        prepared = PreparedRanking(web.target, web.qid)
-        before = prepared.score(scores, "ap")
-        sent = pickle.dumps(prepared)
-        assert pickle.loads(sent).score(scores, "ap") == before
-    with use_engine(other):
-        assert_close(pickle.loads(sent).score(scores, "ap"), before)
+        for j, together in enumerate(pool.map(compute, range(12))):
+            assert np.array_equal(together, compute(j), equal_nan=True)
 
 
 def score_of(prepared, column):
@@ -309,14 +220,18 @@ def test_simd_of_numpy_changes_no_bit(web):
 
 
 @each_engine
-def test_labelled_queries_travel_between_engines(web, name):
+def test_labelled_queries_and_prepared_rankings_travel_between_engines(web, name):
     labels = web.target.astype(float)
     with use_engine(name):
         queries = labelled(labels, web.qid, keep=True)
         before = queries.values(GRADED, web.data[:, 1])
         sent = pickle.dumps(queries)
+        prepared = PreparedRanking(web.target, web.qid)
+        score = prepared.score(web.data[:, 1], "ap")
     for there in ENGINES:
         with use_engine(there):
+            again = pickle.loads(pickle.dumps(prepared)).score(web.data[:, 1], "ap")
+            assert_close(again, score)
             found = pickle.loads(sent).values(GRADED, web.data[:, 1])
         for part, values in before.items():
             # what NumPy has prepared stays with NumPy
@@ -324,8 +239,3 @@ def test_labelled_queries_travel_between_engines(web, name):
                 assert np.array_equal(found[part], values, equal_nan=True)
             else:
                 assert_close(found[part], values)
-
-
-def test_engines_agree_on_web_search(web):
-    for column in web.data.T[::4]:
-        assert_engines_agree(web.target, column, web.qid, GRADED)

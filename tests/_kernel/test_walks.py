@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from itertools import product
 
 import numpy as np
 import pytest
@@ -53,16 +53,11 @@ def test_most_measures_have_a_walk():
     assert len(WALKED) > 30
 
 
-@settings(max_examples=150)
-@given(case=cases(), way=ways)
-def test_engines_agree(case, way):
+@settings(max_examples=90)
+@given(case=cases(), other=cases(labels=OTHER_LABELS), way=ways)
+def test_engines_agree(case, other, way):
     assert_engines_agree(*case, GRADED, **way)
-
-
-@settings(max_examples=100)
-@given(case=cases(labels=OTHER_LABELS), way=ways)
-def test_engines_agree_on_labels_of_any_size(case, way):
-    assert_engines_agree(*case, ANY_LABELS, **way)
+    assert_engines_agree(*other, ANY_LABELS, **way)
 
 
 @settings(max_examples=30)
@@ -88,7 +83,7 @@ def test_engines_agree_on_the_top_of_long_lists(kind, n_distinct, way, seed):
         assert_engines_agree(labels, scores, qid, parse_measures(names), **way)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(case=cases(max_documents=20), seed=st.integers(0, 99))
 def test_engines_agree_on_several_columns_and_both_ways(case, seed):
     labels, scores, qid = case
@@ -102,16 +97,14 @@ def test_engines_agree_on_several_columns_and_both_ways(case, seed):
     for name, found in compiled.items():
         assert_close(found, numpy[name], name)
     with use_engine("compiled"):
-        for number, column in enumerate(columns):
-            for way, ascending in enumerate((False, True)):
-                own = values_of(labels, column, qid, GRADED, ascending=ascending)
-                for name, values in both_ways().items():
-                    found = values[way, number]
-                    same = np.array_equal(found, own[name], equal_nan=True)
-                    assert same, (name, ascending)
+        for (number, column), way in product(enumerate(columns), (0, 1)):
+            alone = values_of(labels, column, qid, GRADED, ascending=bool(way))
+            for name, values in compiled.items():
+                same = np.array_equal(values[way, number], alone[name], equal_nan=True)
+                assert same, (name, way)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(case=ranking(), engine=st.sampled_from(["compiled", "numpy"]))
 def test_by_definition(case, engine):
     labels, scores = case
@@ -146,7 +139,7 @@ SHAPES = {
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("share", [0.5, 1e-4])
 def test_engines_agree_on_long_lists(shape, share):
-    n = 100_003
+    n = 50_003
     rng = np.random.default_rng(0)
     labels = rng.integers(1, 5, n) * (rng.random(n) < share)
     labels[-3:] = 1, 0, 2
@@ -156,11 +149,13 @@ def test_engines_agree_on_long_lists(shape, share):
         assert_engines_agree(labels, scores, np.zeros(n), measures, **way)
 
 
-@pytest.mark.parametrize("backwards", [False, True])
-@pytest.mark.parametrize("kind", ["near", "nearly tied", "negative", "in pairs"])
-def test_a_million_near_equal_scores_take_no_longer(kind, backwards):
+@pytest.mark.parametrize(
+    ("kind", "backwards"),
+    [("near", False), ("nearly tied", True), ("negative", True), ("in pairs", False)],
+)
+def test_many_near_equal_scores_are_told_apart(kind, backwards):
     # keys hold 20 bits of the place: scores alike but for the last bits are one run
-    n = 1 << 20
+    n = 1 << 19
     rng = np.random.default_rng(1)
     steps = {
         "near": rng.permutation(n),
@@ -183,11 +178,11 @@ def test_a_million_near_equal_scores_take_no_longer(kind, backwards):
 def test_neighbours_by_one_ulp_between_ties_of_every_length():
     rng = np.random.default_rng(2)
     measures = parse_measures(["ndcg", "ap", "rr", "p@3", "ap@5", "fallout@4"])
-    for n in (2, 3, 5, 17, 64, 65, 300):
-        for spread in (2, 3, 40):
+    for n in (2, 3, 17, 64, 65, 300):
+        for spread in (3, 40):
             steps = rng.integers(0, spread, n)
             labels, qid = rng.integers(0, 3, n), rng.integers(0, 3, n)
-            for base in (1.0, -1.0, 1e300, 1e-300, 5e-324):
+            for base in (1.0, -1.0, 1e300, 5e-324):
                 scores = base + np.abs(base) * UNIT * steps
                 if base == 5e-324:
                     scores = base * steps
@@ -216,9 +211,9 @@ def test_dtypes_in_columns(kind):
 def test_labels_of_hundreds_of_levels():
     rng = np.random.default_rng(4)
     labels, qid = rng.integers(0, 1000, 3000) / 8, rng.integers(0, 40, 3000)
-    scores = rng.integers(0, 20, 3000)
-    assert_engines_agree(labels, scores, qid, ANY_LABELS)
-    assert_engines_agree(labels, scores, qid, ANY_LABELS, input_order=True)
+    for way in ({}, {"input_order": True}):
+        scores = rng.integers(0, 20, 3000)
+        assert_engines_agree(labels, scores, qid, ANY_LABELS, **way)
 
 
 def test_gains_of_the_users():
@@ -235,85 +230,9 @@ def test_gains_of_the_users():
             assert_engines_agree(labels, scores, qid, own)
 
 
-@dataclass(frozen=True)
-class TopHeavy(NDCG):
-    """Gains of its own, by which a 1 is worth most."""
-
-    def gains(self, levels):
-        return np.where(levels == 1, 5.0, levels)
-
-
-@dataclass(frozen=True)
-class BinaryGain(DCG):
-    """Gains that are not floats."""
-
-    def gains(self, levels):
-        return levels >= 2
-
-
-@dataclass(frozen=True)
-class PooledIdeal(NDCG):
-    def normaliser(self, groups):
-        return np.full(groups.n_queries, 40.0)
-
-
-@dataclass(frozen=True)
-class OtherIdeal(NDCG):
-    def normaliser(self, groups):
-        return 2 * super().normaliser(groups)
-
-
-@dataclass(frozen=True)
-class HalfPrecision(Precision):
-    def numerator(self, groups):
-        return super().numerator(groups) / 2
-
-
-@dataclass(frozen=True)
-class ReversedPrecision(Precision):
-    """What counts as its best order is another."""
-
-    def gains(self, levels):
-        return 1 - super().gains(levels)
-
-
-@dataclass(frozen=True)
-class OtherStatistics(AveragePrecision):
-    def statistics(self, groups, names):
-        return super().statistics(groups, names) ** 2
-
-
-@dataclass(frozen=True)
-class OtherBest(ReciprocalRank):
-    def found(self, groups, name):
-        mean = super().found(groups, name)
-        return np.ones(groups.n_queries) if name == "best" else mean
-
-
-@dataclass(frozen=True)
-class OtherVariance(Recall):
-    def numerator_variance(self, groups):
-        return np.full(groups.n_queries, 4.0)
-
-
-@dataclass(frozen=True)
-class SomeDefined(Precision):
-    def defined(self, groups):
-        return groups.total_relevant(self.rel) > 1
-
-
-@dataclass(frozen=True)
-class Flipped(Fallout):
-    """Larger values are better."""
-
-    greater_is_better: ClassVar[bool] = True
-    undefined_over_zero: ClassVar[bool] = False
-
-
-@dataclass(frozen=True)
-class SlowDiscount(DCG):
-    def _rank_weights(self, rank):
-        return (1 / np.sqrt(rank + 1.0)).astype(np.float32)
+def own(parent, *first, **body):
+    """A subclass with these of its own, and what comes before its parent."""
+    return dataclass(frozen=True)(type("Own", (*first, parent), body))
 
 
 class Halved:
@@ -323,30 +242,45 @@ class Halved:
         return super().numerator(groups) / 2
 
 
-@dataclass(frozen=True)
-class HalvedDCG(Halved, DCG):
-    pass
+def of_numerator(self, groups):
+    return Precision.numerator(self, groups) / 2
 
 
-@dataclass(frozen=True)
-class ChildOfHalf(HalfPrecision):
-    """A child of what has no walk has none."""
+def other_best(self, groups, name):
+    mean = ReciprocalRank.found(self, groups, name)
+    return np.ones(groups.n_queries) if name == "best" else mean
 
 
-@dataclass(frozen=True)
-class OtherMaximum(NDCG):
-    maximum: ClassVar[float] = 2.0
+def squared(self, groups, names):
+    return AveragePrecision.statistics(self, groups, names) ** 2
 
 
-WITHOUT = [TopHeavy(3), HalfPrecision(3), ReversedPrecision(2)]
-WITHOUT += [OtherStatistics(), OtherBest(), OtherVariance(2), SomeDefined(3)]
-WITHOUT += [HalvedDCG(3), ChildOfHalf(3), Flipped(3)]
+WITHOUT = [
+    # by which a 1 is worth most
+    own(NDCG, gains=lambda self, levels: np.where(levels == 1, 5.0, levels))(3),
+    own(Precision, numerator=of_numerator)(3),
+    # a child of what has no walk has none
+    own(own(Precision, numerator=of_numerator))(3),
+    # what counts as its best order is another
+    own(Precision, gains=lambda self, levels: (levels < self.rel) + 0.0)(2),
+    own(AveragePrecision, statistics=squared)(),
+    own(ReciprocalRank, found=other_best)(),
+    own(Recall, numerator_variance=lambda self, groups: np.full(groups.n_queries, 4.0))(
+        2
+    ),
+    own(Precision, defined=lambda self, groups: groups.total_relevant(self.rel) > 1)(3),
+    own(DCG, Halved)(3),
+    own(Fallout, greater_is_better=True, undefined_over_zero=False)(3),
+]
 WITH = [
-    PooledIdeal(5),
-    OtherIdeal(3),
-    BinaryGain(3),
-    SlowDiscount(4),
-    OtherMaximum(3),
+    own(NDCG, normaliser=lambda self, groups: np.full(groups.n_queries, 40.0))(5),
+    own(NDCG, normaliser=lambda self, groups: 2 * NDCG.normaliser(self, groups))(3),
+    # gains, and weights, that are not doubles
+    own(DCG, gains=lambda self, levels: levels >= 2)(3),
+    own(DCG, _rank_weights=lambda self, rank: (rank + 1.0).astype(np.float32) ** -0.5)(
+        4
+    ),
+    own(NDCG, maximum=2.0)(3),
 ]
 
 
@@ -357,7 +291,7 @@ def test_a_subclass_with_formulas_of_its_own_has_no_walk():
         assert measure.walk(LEVELS, 10) is not None, measure
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(case=cases(max_documents=30), way=ways)
 def test_subclasses_are_answered_by_their_own_formulas(case, way):
     # beside measures that are walked, in one call
@@ -366,23 +300,17 @@ def test_subclasses_are_answered_by_their_own_formulas(case, way):
     assert_engines_agree(*case, WITHOUT, **way)
 
 
-@dataclass(frozen=True)
-class LongWords(NDCG):
-    """Says what it needs wrongly."""
-
-    wrong: str = "gain"
-
+@pytest.mark.parametrize(
+    ("wrong", "part"), [("gain", lambda a: a[:-1]), ("tables", lambda a: a[:, :3])]
+)
+def test_what_a_walk_holds_is_checked(wrong, part):
     def walk(self, levels, longest):
-        found = super().walk(levels, longest)
-        if self.wrong == "gain":
-            return found._replace(gain=found.gain[:-1])
-        return found._replace(tables=found.tables[:, :longest])
+        found = NDCG.walk(self, levels, longest)
+        return found._replace(**{wrong: part(getattr(found, wrong))})
 
-
-@pytest.mark.parametrize("wrong", ["gain", "tables"])
-def test_what_a_walk_holds_is_checked(wrong):
+    measure = own(NDCG, walk=walk)()
     with (
         use_engine("compiled"),
         pytest.raises(ValueError, match=f"{wrong}.* must .*shape"),
     ):
-        evaluate([0, 1, 2], [1, 2, 3], measures=[LongWords(wrong=wrong)])
+        evaluate([0, 1, 2], [1, 2, 3], measures=measure)

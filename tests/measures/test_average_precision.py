@@ -1,4 +1,4 @@
-"""Average precision, and the area under the curve."""
+"""Average precision, the area under the curve, BPref and inferred AP."""
 
 from __future__ import annotations
 
@@ -13,9 +13,14 @@ from hypothesis import strategies as st
 from sklearn.metrics import auc, precision_recall_curve
 
 from tieaware_sklearn import evaluate, ranking_score
+from tieaware_sklearn.measures import BPref, InferredAveragePrecision
+from tieaware_sklearn.measures import _average_precision as module
+
+NAN, INF = math.nan, math.inf
+POOLS = ("judged", "all")
 
 
-@settings(max_examples=100)
+@settings(max_examples=30)
 @given(labels=st.lists(st.integers(0, 1), min_size=2, max_size=30))
 def test_area_is_scikit_learns_without_ties(labels):
     assume(any(labels))
@@ -25,66 +30,34 @@ def test_area_is_scikit_learns_without_ties(labels):
     assert ours == pytest.approx(auc(recall, precision), abs=1e-12)
 
 
-def test_std_of_ap_of_large_groups_equals_the_sum_over_pairs():
-    """Var Σ_i Σ_{j<=i} x_i x_j / i from the joint chances of up to four documents."""
-    n, r, lo, above, k = 60, 17, 5, 2, 41
-
-    def together(m: int) -> Fraction:
-        out = Fraction(1)
-        for i in range(m):
-            out *= Fraction(r - i, n - i)
-        return out
-
-    inside = k - lo
-    # whole numbers, to be divided by their scale
-    scale = math.lcm(*range(lo + 1, k + 1))
-    weights = [scale // (lo + j) for j in range(1, inside + 1)]
-    # x_i (above + 1 + Σ_{j<i} x_j) w_i as a quadratic form in distinct x
-    terms: dict[frozenset[int], int] = {}
-    for i, w in enumerate(weights):
-        terms[frozenset([i])] = (above + 1) * w
-        for j in range(i):
-            terms[frozenset([i, j])] = w
-    mean = sum(c * together(len(s)) for s, c in terms.items()) / scale
-    products = [0] * 5
-    for s, c in terms.items():
-        for t, d in terms.items():
-            products[len(s | t)] += c * d
-    square = sum(c * together(m) for m, c in enumerate(products)) / scale**2
-    labels = [1] * above + [0] * (lo - above) + [1] * r + [0] * (n - r)
-    scores = [100 - i for i in range(lo)] + [0] * n
-    report = evaluate(labels, scores, measures=[f"AP@{k}"])
-    total = above + r
-    base = Fraction(0)  # the documents above the group: relevant at ranks 1, 2
-    base += sum(Fraction(i, i) for i in range(1, above + 1))
-    assert report.expected[0, 0] == pytest.approx(
-        float((base + mean) / total), abs=1e-13
-    )
-    std = math.sqrt(square - mean**2) / total
-    assert report.std[0, 0] == pytest.approx(std, rel=1e-10)
-
-
-def moments_of_a_tie(lo, n, r, above, inside, k=None) -> tuple[Fraction, Fraction]:
-    """Mean and variance of what a tie adds to AP, over all its orders."""
+def moments_of_a_tie(name, lo, n, r, above, inside) -> tuple[Fraction, Fraction]:
+    """Mean and variance of what a tie adds to AP or AUPRC, over all its orders."""
+    # the area has the mean of the precision at a rank and one above
     values = []
     for relevant in itertools.combinations(range(n), r):
         ranks = enumerate((lo + 1 + place for place in relevant), start=above + 1)
-        values.append(sum(Fraction(i, at) for i, at in ranks if at <= lo + inside))
+        shown = [(i, at) for i, at in ranks if at <= lo + inside]
+        found = sum(Fraction(i, at) for i, at in shown)
+        if name == "AUPRC":
+            found = (found + sum(Fraction(i - 1, at - 1) for i, at in shown)) / 2
+        values.append(found)
     mean = sum(values) / len(values)
-    return mean, sum((value - mean) ** 2 for value in values) / len(values)
+    return mean, sum(value * value for value in values) / len(values) - mean**2
 
 
-@pytest.mark.parametrize("measure", ["AP", "AP@{cut}"])
-@pytest.mark.parametrize(("lo", "above"), [(100, 3), (20_000, 3), (3_000_000, 0)])
-def test_ap_of_a_short_tie_deep_in_a_list_keeps_its_digits(lo, above, measure):
-    n, r = 10, 5
-    inside = 4 if "cut" in measure else n
+@pytest.mark.parametrize("name", ["AP", "AP@{cut}", "AUPRC"])
+@pytest.mark.parametrize(
+    ("lo", "above", "n", "r"),
+    [(5, 2, 14, 6), (100, 3, 10, 5), (20_000, 3, 8, 3), (1_000_000, 0, 10, 5)],
+)
+def test_a_tie_anywhere_in_a_list_keeps_its_digits(name, lo, above, n, r):
+    inside = n // 2 - 1 if "cut" in name else n
     labels = np.zeros(lo + n)
     labels[:above] = 1
     labels[lo : lo + r] = 1
     scores = np.concatenate([-np.arange(lo), np.full(n, -lo)])
-    report = evaluate(labels, scores, measures=measure.format(cut=lo + inside))
-    mean, variance = moments_of_a_tie(lo, n, r, above, inside)
+    report = evaluate(labels, scores, measures=name.format(cut=lo + inside))
+    mean, variance = moments_of_a_tie(name, lo, n, r, above, inside)
     total = above + r
     expected = float((above + mean) / total)
     assert report.expected[0, 0] == pytest.approx(expected, rel=1e-13, abs=0)
@@ -92,34 +65,113 @@ def test_ap_of_a_short_tie_deep_in_a_list_keeps_its_digits(lo, above, measure):
     assert report.std[0, 0] == pytest.approx(std, rel=1e-11, abs=0)
 
 
-@pytest.mark.parametrize("lo", [100, 20_000])
-def test_area_under_a_short_tie_deep_in_a_list_keeps_its_digits(lo):
-    n, r, above = 8, 3, 2
-    labels = np.zeros(lo + n)
-    labels[:above] = 1
-    labels[lo : lo + r] = 1
-    scores = np.concatenate([-np.arange(lo), np.full(n, -lo)])
-    report = evaluate(labels, scores, measures="AUPRC")
-    values = []
-    for relevant in itertools.combinations(range(n), r):
-        ranks = enumerate((lo + 1 + place for place in relevant), start=above + 1)
-        # the mean of the precision there and one rank above
-        values.append(sum(Fraction(i, at) + Fraction(i - 1, at - 1) for i, at in ranks))
-    mean = sum(values) / len(values)
-    square = sum((value - mean) ** 2 for value in values) / len(values)
-    std = math.sqrt(square) / 2 / (above + r)
-    assert report.std[0, 0] == pytest.approx(std, rel=1e-11, abs=0)
-    expected = float((above + mean / 2) / (above + r))
-    assert report.expected[0, 0] == pytest.approx(expected, rel=1e-13, abs=0)
-
-
-@pytest.mark.parametrize("name", ["P", "R", "F", "AP", "AP(denominator=cutoff)", "RR"])
-@pytest.mark.parametrize("k", [2**63, 10**20, 10**400])
-def test_a_cutoff_may_be_beyond_any_list(name, k):
+def test_a_cutoff_may_be_beyond_any_list():
     labels, scores = [3, 1, 0, 0, 2, 0], [1, 2, 3, 3, 3, 1]
-    found = evaluate(labels, scores, measures=f"{name}@{k}").expected
-    # P and F divide by k
-    expected = 0 if name in "PF" else ranking_score(labels, scores, measure=name)
-    assert found == pytest.approx(expected, abs=1e-17)
-    if name in "PF":
-        assert evaluate(labels, scores, measures=f"{name}@{k}").ideal < 1e-17
+    for k in (2**63, 10**20, 10**400):
+        for name in ("R", "AP", "AP(denominator=cutoff)", "RR"):
+            found = ranking_score(labels, scores, measure=f"{name}@{k}")
+            whole = ranking_score(labels, scores, measure=name)
+            assert found == pytest.approx(whole, abs=1e-17)
+        for name in "PF":  # which divide by k
+            report = evaluate(labels, scores, measures=f"{name}@{k}")
+            assert max(report.expected[0, 0], report.ideal[0, 0]) < 1e-17
+
+
+def test_only_measures_that_know_of_judgments_accept_nan_by_default():
+    labels, scores = [NAN, 1, 0, 1], [4, 3, 2, 1]
+    # R = 2, one judged not relevant: the last one has it above
+    assert ranking_score(labels, scores, measure="bpref") == 1 / 2
+    assert ranking_score([0, 1, 0, 1], scores, measure="bpref") == 1 / 4
+    for names in ("ap", ["bpref", "ap"]):
+        with pytest.raises(ValueError, match="y_true must be judged"):
+            evaluate(labels, scores, measures=names)
+    both = evaluate(labels, scores, measures=["bpref", "p"], unjudged="nonrelevant")
+    assert both.expected.tolist() == [[1 / 2, 1 / 2]]
+
+
+def test_bpref_without_judged_nonrelevant_documents_counts_what_is_retrieved():
+    assert ranking_score([1, 1, NAN], [1, 1, 1], measure=BPref()) == 1
+    assert ranking_score([1, 1, NAN], [1, -INF, 1], measure=BPref()) == 1 / 2
+
+
+def plain_mean(pools_all, lo, n, judged, relevant, judged_above, relevant_above):
+    """Mean of inferred AP by sums of products of binomials, in fractions."""
+    epsilon, total, others = Fraction(1, 100_000), Fraction(0), judged - 1
+    share = Fraction(relevant - 1, max(others, 1))
+    for x in range(n):
+        for j in range(max(0, x - (n - 1 - others)), min(x, others) + 1):
+            ways = math.comb(others, j) * math.comb(n - 1 - others, x - j)
+            chance = Fraction(ways, math.comb(n - 1, x))
+            m = judged_above + j
+            precision = (relevant_above + share * j + epsilon) / (m + 2 * epsilon)
+            pooled = lo + x if pools_all else m
+            total += chance * (1 + pooled * precision) / (lo + x + 1)
+    return float(relevant * total / n)
+
+
+@pytest.mark.parametrize("pools_all", [False, True])
+@pytest.mark.parametrize(
+    "tie",
+    [
+        (0, 60, 20, 5, 0, 0),
+        (0, 60, 1, 1, 0, 0),
+        (7, 60, 59, 30, 0, 0),
+        (7, 60, 30, 30, 4, 2),
+        (100, 61, 12, 3, 100, 50),
+        (0, 200, 100, 40, 0, 0),
+    ],
+)
+def test_means_of_inferred_precisions_in_longer_ties(pools_all, tie):
+    found = module.mean_of_tie(module.InferredTies(pools_all), tuple(tie))
+    assert found == pytest.approx(plain_mean(pools_all, *tie), rel=1e-12)
+
+
+def test_counts_left_out_are_nothing():
+    """Of long ties, a band of counts is added up; all of them have no other mean."""
+    n, marked = 3000, 700
+    for x, first, chances in module._judged_above(n, marked):
+        assert chances.shape[1] < marked
+        numbers = first[:, None] + np.arange(chances.shape[1])
+        mean = (chances * numbers).sum(axis=1)
+        assert mean == pytest.approx(x * marked / n, rel=1e-10, abs=1e-10)
+        spread = (chances * (numbers - mean[:, None]) ** 2).sum(axis=1)
+        share = marked / n
+        wanted = x * share * (1 - share) * (n - x) / (n - 1)
+        assert spread == pytest.approx(wanted, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("pools_all", [False, True])
+def test_variances_have_the_same_bits_whatever_else_is_computed(monkeypatch, pools_all):
+    rng = np.random.default_rng(4)
+    n = rng.integers(2, 12, 60)
+    judged = np.where(rng.random(60) < 0.5, n, rng.integers(1, n + 1))
+    relevant = rng.integers(1, judged + 1)
+    above = np.sort(rng.integers(0, 9, (3, 60)), axis=0)
+    ties = module.Ties(above[2], n, judged, relevant, above[1], above[0])
+    worth = module.InferredTies(pools_all)
+    together, sampled = worth.variances(ties)
+    assert not sampled.any()
+    alone = [
+        worth.variances(module.Ties(*(column[[g]] for column in ties)))[0][0]
+        for g in range(60)
+    ]
+    assert together.tolist() == alone
+    # batches of several sizes
+    monkeypatch.setattr(module, "_BATCH_CELLS", 100)
+    assert worth.variances(ties)[0].tolist() == alone
+
+
+@pytest.mark.parametrize("pool", POOLS)
+@pytest.mark.parametrize(("n", "judged"), [(30, 30), (30, 12)])
+def test_sampled_variances_are_near_the_exact_ones(monkeypatch, pool, n, judged):
+    labels = np.full(n, NAN)
+    labels[:judged] = 0
+    labels[:4] = 1
+    measure = InferredAveragePrecision(pool=pool)
+    exact = evaluate(labels, np.zeros(n), measures=measure)
+    monkeypatch.setattr(module, "_STEPS", 0)
+    found = evaluate(labels, np.zeros(n), measures=measure)
+    assert found.std_is_estimate.all()
+    assert not exact.std_is_estimate.any()
+    assert (found.expected == exact.expected).all()
+    assert found.std[0, 0] == pytest.approx(exact.std[0, 0], rel=0.15)

@@ -1,4 +1,4 @@
-"""Judged and SetAP, which count otherwise than the measures beside them."""
+"""Judged and SetAP, and the places of the first relevant documents."""
 
 from __future__ import annotations
 
@@ -6,33 +6,11 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 
-from tests import naive
-from tests.strategies import judged_ranking
 from tieaware_sklearn import evaluate, ranking_score
-from tieaware_sklearn.measures import Judged, SetAP
+from tieaware_sklearn.measures import SetAP
 
 NAN = math.nan
-
-
-def unjudged(labels):
-    """Labels with NaN for those below 0."""
-    return [NAN if label < 0 else label for label in labels]
-
-
-@settings(max_examples=200)
-@given(case=judged_ranking())
-def test_judged_equals_enumeration(case):
-    labels, scores = case
-    cutoffs = (None, 1, 3, 9)
-    measures = [Judged(k) for k in cutoffs]
-    report = evaluate(unjudged(labels), scores, measures=measures)
-    for j, k in enumerate(cutoffs):
-        *values, variance = naive.over_ties(naive.judged(k), labels, scores)
-        found = [getattr(report, name)[0, j] for name in ("expected", "best", "worst")]
-        assert found == pytest.approx(list(map(float, values)), abs=1e-14)
-        assert report.std[0, j] == pytest.approx(math.sqrt(variance), abs=1e-14)
 
 
 def test_judged_is_pooled_over_the_places_that_are_filled():
@@ -42,49 +20,48 @@ def test_judged_is_pooled_over_the_places_that_are_filled():
     assert ranking_score(labels, scores, average="micro", **options) == 1 / 3
 
 
-def by_topic(measures, qrels, run):
-    """Values of ir-measures by measure, one for each topic in order."""
-    ir_measures = pytest.importorskip("ir_measures")
-    found = {measure: {} for measure in measures}
-    wanted = {ir_measures.parse_measure(measure): measure for measure in measures}
-    for metric in ir_measures.iter_calc(list(wanted), qrels, run):
-        found[wanted[metric.measure]][metric.query_id] = metric.value
-    return {measure: [values[t] for t in qrels] for measure, values in found.items()}
-
-
-def test_judged_and_set_ap_of_ir_measures():
-    rng = np.random.default_rng(0)
-    qrels, run, labels, scores, qid = {}, {}, [], [], []
-    for topic in map(str, range(30)):
-        n = int(rng.integers(1, 15))
-        own = rng.permutation(n) / 4
-        judged = rng.random(n) < 0.6
-        # topics without a judgment are left out there
-        judged[0] = True
-        label = rng.integers(0, 3, n)
-        qrels[topic] = {f"d{i}": int(label[i]) for i in range(n) if judged[i]}
-        run[topic] = {f"d{i}": float(own[i]) for i in range(n)}
-        labels += np.where(judged, label, NAN).tolist()
-        scores += own.tolist()
-        qid += [topic] * n
-    names = ["Judged", "Judged@1", "Judged@5", "Judged@20", "SetAP", "SetAP(rel=2)"]
-    theirs = by_topic(names, qrels, run)
-    ours = evaluate(labels, scores, qid=qid, measures=names, unjudged="nonrelevant")
-    for j, name in enumerate(names):
-        assert ours.expected[:, j] == pytest.approx(theirs[name], abs=1e-12), name
-
-
 def test_no_order_of_ties_changes_set_ap():
     labels, scores = [1, 0, 2, 0, 1], [1, 1, 1, 0, -math.inf]
-    report = evaluate(labels, scores, measures=["SetAP"])
-    assert report.expected[0, 0] == report.best[0, 0] == report.worst[0, 0] == 4 / 12
-    assert report.std[0, 0] == 0
     for ties in ("expected", "best", "worst", "input"):
         assert ranking_score(labels, scores, measure=SetAP(rel=2), ties=ties) == 1 / 4
-
-
-def test_set_ap_of_a_list_without_documents_is_0_where_some_are_relevant():
+    # 0 where some are relevant and none is retrieved
     none = [-math.inf, -math.inf]
     options = {"measure": "SetAP", "average": None, "zero_relevance": "skip"}
     assert ranking_score([1, 0], none, **options).tolist() == [0]
     assert np.isnan(ranking_score([0, 0], none, **options)).all()
+
+
+def test_esl_is_skipped_where_nothing_is_found():
+    labels, scores, qid = [0, 1, 0, 0], [1, 1, 1, 1], [1, 1, 2, 2]
+    for zero_relevance in (0.0, 5.0, "skip"):
+        data = {"qid": qid, "measure": "esl", "zero_relevance": zero_relevance}
+        assert ranking_score(labels, scores, **data) == 1 / 2
+        found = ranking_score(labels, scores, average=None, **data)
+        assert found[0] == 1 / 2
+        assert np.isnan(found[1])
+    with pytest.raises(ValueError, match="ESL is undefined for query 2"):
+        ranking_score(labels, scores, qid=qid, measure="esl", zero_relevance="raise")
+    report = evaluate(labels, scores, qid=qid, measures=["esl", "rr"])
+    assert report.n_undefined.tolist() == [1, 0]
+    assert report.summary().n_queries.tolist() == [1, 2]
+
+
+def test_esl_is_compared_with_the_same_queries():
+    # all documents retrieved in query 1, the relevant one missed in query 2
+    labels, qid = [0, 1, 0, 1, 0, 0], [1, 1, 1, 2, 2, 2]
+    scores = [3, 2, 1, -math.inf, 2, 1]
+    report = evaluate(labels, scores, qid=qid, measures="esl")
+    assert np.isnan(report.chance[1, 0])
+    assert np.isnan(report.ideal[1, 0])
+    summary = report.summary()
+    assert (summary.mean[0], summary.chance[0]) == (1, 1)
+    assert summary.lift[0] == 0
+    with pytest.raises(ValueError, match=r"ESL .* too few relevant documents are retr"):
+        evaluate(labels, scores, qid=qid, measures="esl", zero_relevance="raise")
+
+
+def test_lift_of_esl_is_coopers_reduction_factor():
+    labels, scores = [0, 1, 0, 1, 0, 0, 0], [7, 6, 5, 4, 3, 2, 1]
+    report = evaluate(labels, scores, measures="esl")
+    # one other document above; 5/3 expected at random
+    assert report.summary().lift[0] == pytest.approx(1 - 1 / (5 / 3))
