@@ -33,10 +33,10 @@ def rows():
 @pytest.mark.parametrize(
     ("kind", "weight", "batch_rows"),
     [
-        (KINDS[0], None, 1),
-        (KINDS[1], "w", 100),
-        (KINDS[2], "w", None),
-        (KINDS[3], None, 100),
+        (0, None, 1),
+        (1, "w", 100),
+        (2, "w", None),
+        (3, None, 100),
     ],
 )
 def test_as_after_a_fit_of_all_rows(rows, kind, weight, batch_rows):
