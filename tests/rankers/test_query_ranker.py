@@ -472,11 +472,6 @@ def test_it_is_an_lgbm_model_with_all_that_one_has(web, valid):
             name == "booster_"
         )
     assert trees_of(again) == trees_of(model)
-    pyplot = pytest.importorskip("matplotlib.pyplot")
-    _, axes = pyplot.subplots(1, 2)
-    lgb.plot_metric(model, ax=axes[0])
-    lgb.plot_importance(model, ax=axes[1])
-    pyplot.close("all")
     more = lgb.LGBMRanker(n_estimators=2, verbosity=-1)
     sizes = np.unique(web.qid, return_counts=True)[1]
     more.fit(frame, web.target, group=sizes, init_model=model)

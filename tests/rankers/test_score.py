@@ -37,8 +37,8 @@ RANKERS = [
 
 @pytest.mark.parametrize("ranker", RANKERS, ids=repr)
 def test_it_is_that_of_ranking_score_and_routed_without_being_asked(ranker):
-    asking = sklearn.base.clone(ranker).set_score_request(sample_weight=True)
     with sklearn.config_context(enable_metadata_routing=True):
+        asking = sklearn.base.clone(ranker).set_score_request(sample_weight=True)
         model, weighted = (
             make_pipeline(StandardScaler(), one).fit(X, Y, qid=QID)
             for one in (ranker, asking)
