@@ -11,7 +11,7 @@ import scipy.sparse as sp
 import sklearn
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import rankdata, spearmanr
+from scipy.stats import spearmanr
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 
@@ -61,35 +61,6 @@ def drawn():
     qid = rng.permutation(np.repeat(rng.permutation(40), rng.integers(1, 30, 40)))
     X = rng.normal(size=(len(qid), 11)).round(1)
     return X, by_length(check_qid(qid, n_rows=len(qid))), qid
-
-
-@pytest.mark.parametrize(("dtype", "n_jobs"), [(float, 1), (np.float32, 3), (int, 3)])
-def test_scores_are_midranks_within_queries(engine, dtype, n_jobs, monkeypatch):
-    monkeypatch.setattr(_fused, "_ROWS", 50)
-    X, queries, qid = drawn()
-    X = (10 * X).astype(dtype)
-    borda = BordaScores.of(X, queries, n_jobs)
-    assert borda.down.dtype == np.int16
-    assert not borda.up
-    expected = np.empty(X.shape)
-    for one in np.unique(qid):
-        rows = qid == one
-        # rank 1 is the lowest
-        expected[rows] = 2 * rankdata(X[rows], axis=0) - (rows.sum() + 1)
-    np.testing.assert_array_equal(borda.down, expected[queries.order].T)
-    np.testing.assert_array_equal(borda.of_feature(3, True), -borda.down[3])
-
-
-def test_missing_values_have_the_lowest_scores_either_way(engine):
-    X, queries, _ = drawn()
-    X[::4, 2] = np.nan
-    borda, low, high = (
-        BordaScores.of(np.where(np.isnan(X), end, X), queries)
-        for end in (np.nan, -99, 99)
-    )
-    assert list(borda.up) == [2]
-    np.testing.assert_array_equal(borda.down, low.down)
-    np.testing.assert_array_equal(borda.of_feature(2, True), -high.down[2])
 
 
 def test_a_long_query_takes_wider_numbers(engine):
@@ -214,12 +185,13 @@ def test_equal_candidates_go_by_rank_alone_then_by_column():
     assert selector.selection_order_.tolist() == [0, 1]
 
 
-def test_neither_rows_nor_columns_nor_threads_change_the_choice(web):
+def test_neither_rows_nor_columns_nor_threads_change_the_choice(web, monkeypatch):
     # the last two are copies, of which the first column is chosen
     X = web.data[:, :10]
     rows = np.random.default_rng(0).permutation(len(web.target))
     columns = np.random.default_rng(1).permutation(10)
     expected = fitted(web, X)
+    monkeypatch.setattr(_fused, "_ROWS", 50)
     for n_jobs in (1, 3):
         assert_same(fitted(web, X, rows, n_jobs=n_jobs), expected)
     turned = fitted(web, X[:, columns])
@@ -355,20 +327,6 @@ def test_nothing_varies(web):
 
 
 # as an estimator
-
-
-def test_scores_are_sums_of_borda_scores_within_the_query():
-    X = np.array([[3, 10], [2, 30], [2, 20], [1, 20], [5, 10], [4, 20]])
-    qid = np.array([1, 1, 1, 1, 2, 2])
-    ranker = FusedRanker(direction=["descending", "ascending"])
-    ranker.fit(X, [0, 1, 1, 0, 0, 1], qid=qid)
-    first, second = [3, 0, 0, -3, 1, -1], [3, -3, 0, 0, 1, -1]
-    expected = np.add(first, second)
-    np.testing.assert_array_equal(ranker.predict(X, qid=qid), expected)
-    rows = [4, 1, 0, 3, 5, 2]
-    np.testing.assert_array_equal(ranker.predict(X[rows], qid[rows]), expected[rows])
-    # one query changes nothing of the other
-    np.testing.assert_array_equal(ranker.predict(X[4:], qid[4:]), expected[4:])
 
 
 @pytest.mark.parametrize("features", [None, [-1, 2]])

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
@@ -83,12 +81,6 @@ def test_it_prints_and_pickles(web):
         ValueError, match=r"feature_names must have one name per feature \(12\), got 1"
     ):
         screening.named(["a"])
-
-
-def test_a_table_needs_pandas(web, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match="to_pandas needs pandas: pip install"):
-        fitted(web).to_pandas()
 
 
 # -- merged and adopted
@@ -423,23 +415,3 @@ def test_headers_that_no_screening_has(part, value):
             assert found["content"] == content | changed
         else:
             assert new.startswith("data ")
-
-
-def test_processes_agree_on_ids_that_are_texts():
-    ids = [f"q{i}" for i in range(10)]
-    X = [[i % 3] for i in range(10)]
-    code = (
-        "import sys; from tieaware_sklearn import RankingFeatureSelector as S;"
-        f"s = S('rr', redundancy=False).screen({X}, {[1] * 10}, qid={ids});"
-        "sys.stdout.buffer.write(s.to_bytes())"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={"PYTHONHASHSEED": "1", "PYTHONPATH": ":".join(sys.path)},
-        capture_output=True,
-        check=True,
-    )
-    selector = RankingFeatureSelector("rr", redundancy=False)
-    own = selector.screen(X, [1] * 10, qid=["a", *ids[1:]])
-    with pytest.raises(ValueError, match="got 9 of them among its 10"):
-        own.merge(Screening.from_bytes(done.stdout))

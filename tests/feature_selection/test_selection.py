@@ -178,20 +178,6 @@ def test_without_limit_and_diversity_nothing_needs_correlations():
     assert (np.diff(ranks) > 0).all()
 
 
-def test_the_choice_does_not_depend_on_rows_columns_and_threads():
-    data = similar_features(0)
-    rng = np.random.default_rng(0)
-    rows, columns = rng.permutation(len(data.target)), rng.permutation(8)
-    options = {"n_features_to_select": 5, "max_correlation": 0.8}
-    order = quietly_fitted(data, **options).selection_order_.tolist()
-    shuffled = Bunch(data=data.data[rows], target=data.target[rows], qid=data.qid[rows])
-    turned = Bunch(data=data.data[:, columns], target=data.target, qid=data.qid)
-    found = quietly_fitted(shuffled, n_jobs=2, **options)
-    assert found.selection_order_.tolist() == order
-    found = quietly_fitted(turned, **options)
-    assert columns[found.selection_order_].tolist() == order
-
-
 @pytest.mark.parametrize(
     ("missing", "direction"), [("raise", "auto"), ("last", "descending")]
 )

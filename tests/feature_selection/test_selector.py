@@ -178,18 +178,6 @@ def test_ids_of_other_columns_do_not_merge(web):
 # -- data of many kinds
 
 
-@pytest.mark.parametrize(
-    ("frame", "series"), [(pd.DataFrame, pd.Series), (pl.DataFrame, pl.Series)]
-)
-def test_data_frames_of_pandas_and_polars(web, frame, series):
-    X = frame(dict(zip(web.feature_names, web.data.T, strict=True)))
-    found = RankingFeatureSelector().fit(X, series(web.target), qid=series(web.qid))
-    assert_same(found, fitted(web))
-    # scikit-learn before 1.9 sees no names in frames of polars 2
-    names = getattr(found, "feature_names_in_", np.array(web.feature_names))
-    assert names.tolist() == web.feature_names
-
-
 def test_columns_keep_their_dtypes_beside_one_of_ids(web):
     ids = [f"q{q}" for q in web.qid]
     X = pd.DataFrame({"qid": ids, "clicks": web.data[:, 11].astype(np.int32)})
@@ -313,37 +301,19 @@ def test_a_ranker_behind_the_selector_with_routing(web, name):
 
 
 @pytest.mark.parametrize("name", ["lightgbm", "coarse"])
-@pytest.mark.parametrize("frames", [False, True])
-def test_a_ranker_behind_the_selector_with_a_column(web, name, frames):
+def test_a_ranker_behind_the_selector_with_a_column(web, name):
     X = pd.DataFrame(web.data, columns=web.feature_names).assign(qid=web.qid)
     selector = RankingFeatureSelector(n_features_to_select=4, qid="qid")
     keep_qid = ColumnTransformer(
         [("features", selector, list(X)), ("qid", "passthrough", ["qid"])]
     )
-    qid = -1
-    if frames:
-        keep_qid.set_output(transform="pandas")
-        qid = "qid__qid"
-    model = make_pipeline(keep_qid, sklearn.clone(RANKERS[name]).set_params(qid=qid))
-    model.fit(X, web.target)
+    keep_qid.set_output(transform="pandas")
+    ranker = sklearn.clone(RANKERS[name]).set_params(qid="qid__qid")
+    model = make_pipeline(keep_qid, ranker).fit(X, web.target)
     predicted = model.predict(X)
     np.testing.assert_array_equal(predicted, by_hand(web, name))
-    assert model.score(X, web.target) == ranking_score(
-        web.target, predicted, qid=web.qid
-    )
-
-
-def test_ids_by_the_name_of_the_step(web):
-    model = make_pipeline(
-        RankingFeatureSelector(n_features_to_select=4),
-        sklearn.clone(RANKERS["lightgbm"]),
-    )
-    steps = {"rankingfeatureselector__qid": web.qid, "querylgbmranker__qid": web.qid}
-    model.fit(web.data, web.target, **steps)
-    predicted = model.predict(web.data)
-    np.testing.assert_array_equal(predicted, by_hand(web, "lightgbm"))
-    with pytest.raises(ValueError, match="qid"):
-        model.score(web.data, web.target)
+    score = ranking_score(web.target, predicted, qid=web.qid)
+    assert model.score(X, web.target) == score
 
 
 # -- what is refused

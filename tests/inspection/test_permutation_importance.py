@@ -12,7 +12,6 @@ import pytest
 import sklearn
 from scipy import sparse, stats
 from sklearn.compose import make_column_transformer
-from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -90,39 +89,6 @@ def test_against_a_plain_loop(within):
             assert found.interval[j, m] == pytest.approx(list(interval))
     assert found.qid.tolist() == np.unique(qid).tolist()
     assert found.differences.shape == (n_queries, 4, 2)
-
-
-def test_scikit_learns_own_on_one_query(monkeypatch):
-    """With its permutations, which it composes anew for every repeat."""
-    ordered = canonical(X, Y, None)
-    X_, y = ordered.X, ordered.labels
-    theirs = permutation_importance(
-        TREE,
-        X_,
-        y,
-        scoring=lambda model, X, y: ranking_score(y, model.predict(X)),
-        n_repeats=4,
-        random_state=7,
-    )
-
-    def composed(queries, number, rng, *, within):
-        seed = rng.randint(np.iinfo(np.int32).max + 1)
-        rng, rows, order = np.random.RandomState(seed), [], np.arange(queries.n_rows)
-        place = order.copy()
-        for _ in range(number):
-            rng.shuffle(order)
-            place = place[order]
-            rows.append(place)
-        return rows
-
-    monkeypatch.setattr(module, "permutations", composed)
-    with pytest.warns(UserWarning, match=r"without qid, all \d+ rows .*: pass qid"):
-        ours = importance(qid=None, n_repeats=4, random_state=7, measures="ndcg@10")
-    np.testing.assert_allclose(ours.importances[:, 0], theirs.importances, atol=1e-12)
-    np.testing.assert_allclose(
-        ours.importances_std[:, 0], theirs.importances_std, atol=1e-12
-    )
-    assert np.isnan(ours.interval).all()
 
 
 @pytest.mark.parametrize("within", [False, True])
@@ -218,20 +184,6 @@ def test_groups_of_columns():
     assert importance(model, two, columns=[("a", 2)]).columns == ("('a', 2)",)
 
 
-def test_features_of_queries_lose_nothing_within_queries():
-    rng = np.random.default_rng(0)
-    kind = rng.integers(0, 2, size=21)[QID].astype(float)
-    # documents rank by one column or by the other, as the query wants
-    model = Column()
-    model.predict = lambda X: np.where(X[:, 0] > 0, X[:, 1], X[:, 2])
-    score = np.where(kind > 0, X[:, 1], X[:, 2])
-    y = (score > np.median(score)).astype(float)
-    data = np.c_[kind, X[:, 1:3]]
-    within = importance(model, data, y, within_queries=True)
-    assert within.importances_mean[0].max() == 0
-    assert importance(model, data, y).importances_mean[0, 0] > 0.02
-
-
 def test_ids_from_a_column_are_never_permuted():
     column = QueryLGBMRanker(qid="q", n_estimators=3, verbosity=-1, n_jobs=1)
     frame = pd.DataFrame(X, columns=NAMES).assign(q=QID)
@@ -278,6 +230,13 @@ def test_settings_of_scikit_learn_reach_the_threads():
 
     with sklearn.config_context(transform_output="pandas"):
         importance(Framed(), n_jobs=2)
+
+
+def test_without_ids_all_rows_are_one_query():
+    with pytest.warns(UserWarning, match=r"without qid, all \d+ rows .*: pass qid"):
+        found = importance(qid=None)
+    assert_same(found, importance(qid=0 * QID))
+    assert np.isnan(found.interval).all()
 
 
 def test_progress(capsys):
@@ -348,23 +307,14 @@ def test_to_pandas():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (
-            {"columns": [4]},
-            "columns must be the index of one of the 4 columns",
-        ),
+        ({"columns": [4]}, "columns must be the index of one of the 4 columns"),
         ({"columns": "x0"}, "columns must be a list or a mapping of .*got 'x0'"),
         ({"columns": 0}, "columns must be a list or a mapping of columns, got 0"),
         ({"columns": ["a"]}, "columns must be an index where X has no column .*'a'$"),
-        (
-            {"columns": []},
-            r"at least one entry, and different names, got \[\]",
-        ),
+        ({"columns": []}, r"at least one entry, and different names, got \[\]"),
         ({"columns": [0, 0]}, r"different names, got \['x0', 'x0'\]"),
         ({"columns": {"none": []}}, "at least one column in each group, .* got 'none'"),
-        (
-            {"columns": {"both": [1, 1]}},
-            "each column once and .* got 'both'",
-        ),
+        ({"columns": {"both": [1, 1]}}, "each column once and .* got 'both'"),
         ({"n_repeats": 0}, "n_repeats must be an integer >= 1"),
         ({"within_queries": "yes"}, "within_queries must be True or False"),
         ({"correction": "bonferroni"}, "correction must be one of"),

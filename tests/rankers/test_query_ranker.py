@@ -15,7 +15,7 @@ import pytest
 import scipy.sparse as sp
 import sklearn
 from sklearn.exceptions import NotFittedError, UnsetMetadataPassedError
-from sklearn.feature_selection import RFE, RFECV, SelectFromModel
+from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -212,25 +212,6 @@ def test_all_containers_have_one_order(web, orders, make):
         np.testing.assert_array_equal(model.predict(make(X)), expected.predict(X))
 
 
-@pytest.mark.parametrize("measure", ["ndcg@10", "err@5"])
-def test_early_stopping_by_the_same_bits(web, valid, orders, measure):
-    """Stopping and LightGBM's own metric, which goes by the order of rows."""
-    options = {"early_stopping_rounds": 5, "n_estimators": 60, "metric": "ndcg"}
-    found = set()
-    rng = np.random.default_rng(2)
-    for rows in (np.arange(len(web.qid)), *orders):
-        shuffled = rng.permutation(len(valid.qid))
-        seen = with_order(valid, shuffled)
-        model = ranker(**options).fit(
-            **with_order(web, rows),
-            **{f"eval_{name}": values for name, values in seen.items()},
-            eval_metric=measure,
-        )
-        assert model.best_iteration_ < 60
-        found.add((trees_of(model), str(model.evals_result_), model.best_iteration_))
-    assert len(found) == 1
-
-
 def test_the_seed_decides_the_order(web, plain):
     """As it does what is drawn; None is a seed, too."""
     rows = rows_of(web)
@@ -376,13 +357,6 @@ def test_labels_and_weights_in_32_bits(web, valid):
         assert value == pytest.approx(expected, abs=1e-15)
 
 
-def test_whole_numbers_in_32_bits_stay_as_they_are():
-    labels = np.array([134217728, 0, 2147483648], dtype=np.float32)
-    sizes = np.array([3])
-    found = eval_metric("cg")(labels, np.array([3.0, 2.0, 1.0]), None, sizes)
-    assert found == ("CG", 134217728.0 + 2147483648.0, True)
-
-
 # -- among scikit-learn's tools
 
 
@@ -419,11 +393,6 @@ def test_searches_and_weighted_scores_with_routing_and_a_column(web, frame, rout
 
 def test_selectors_of_features(web, frame):
     """The importance of the qid column is NaN: nothing takes it for a bad feature."""
-    with sklearn.config_context(enable_metadata_routing=True):
-        search = RFECV(ranker(), cv=QueryKFold(3), min_features_to_select=4)
-        search.set_params(scoring=make_ranking_scorer(), step=4)
-        search.fit(web.data, web.target, qid=web.qid)
-    assert 4 <= search.n_features_ <= 12
     # without its NaN, RFE would take importances for those of other columns
     X = np.column_stack([web.qid, web.data])
     with pytest.raises(ValueError, match="contains NaN"):
