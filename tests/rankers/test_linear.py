@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
 import pytest
-import sklearn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, cross_validate
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from tieaware_sklearn import (
     LinearRanker,
-    QueryKFold,
     SplitQueriesWarning,
-    make_ranking_scorer,
     ranking_score,
 )
 from tieaware_sklearn._kernel.engines import engine, use_engine
@@ -88,19 +80,6 @@ def test_equal_weights_put_features_on_one_scale():
     assert ranker.coef_[2] == 0
     order = rng.permutation(200)
     assert np.array_equal(LinearRanker("equal").fit(X[order]).coef_, ranker.coef_)
-
-
-def test_it_is_unpickled_without_optuna():
-    Z = np.array([[1.0, 2.0], [3.0, 1.0]])
-    ranker = pickle.dumps(LinearRanker([1, 1], transforms="rank").fit(Z))
-    code = (
-        "import pickle, sys; sys.modules['optuna'] = None;"
-        f"print(pickle.loads({ranker!r}).predict({Z.tolist()}).tolist())"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == "[1.0, 1.0]"
 
 
 @pytest.mark.parametrize(
@@ -314,24 +293,6 @@ def test_a_column_of_ids(plain):
         ranker.fit(named, Y, qid=QID)
     with pytest.raises(ValueError, match="must name a column of X, got 'query'"):
         ranker.predict(frame)
-
-
-def test_searches_and_cross_validation():
-    grid = {"linearranker__measure": ["ndcg@10", "ap"]}
-    scorer = make_ranking_scorer("ndcg@10")
-    options = {"cv": QueryKFold(3), "error_score": "raise"}
-    with sklearn.config_context(enable_metadata_routing=True):
-        model = make_pipeline(StandardScaler(), quick())
-        search = GridSearchCV(model, grid, scoring=scorer, **options).fit(X, Y, qid=QID)
-        routed = cross_validate(
-            quick(), X, Y, scoring=scorer, params={"qid": QID}, **options
-        )["test_score"]
-    assert search.best_estimator_[-1].coef_.shape == (12,)
-    by_column = cross_validate(
-        quick(qid=12), np.column_stack([X, QID]), Y, cv=QueryKFold(3, qid=12),
-        scoring=make_ranking_scorer("ndcg@10", qid=12), error_score="raise",
-    )["test_score"]  # fmt: skip
-    assert np.array_equal(routed, by_column)
 
 
 def test_split_queries_are_warned_of():
