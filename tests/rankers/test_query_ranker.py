@@ -74,6 +74,19 @@ def test_frames_must_have_the_columns_of_fit(web, frame):
         ranker().fit(web.data[:, 0], web.target, qid=web.qid)
 
 
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [
+        ("eval_X", "eval_X must come with eval_y"),
+        ("eval_y", "eval_y must hold the labels of eval_X, got None"),
+        ("eval_qid", "eval_qid must .*Or let it be a column of eval_X"),
+    ],
+)
+def test_parts_of_an_evaluation_set_come_together(web, valid, part, message):
+    with pytest.raises(ValueError, match=message):
+        ranker().fit(**{**rows_of(web, valid), part: None})
+
+
 def test_categorical_features_are_counted_with_the_qid_column(web, frame):
     frame = frame[["qid", *web.feature_names]]
     data = frame.to_numpy()
