@@ -269,7 +269,7 @@ def test_a_table_per_measure_what_matters_most_on_top():
     result = of_column_3()
     first, second = str(result).split("\n\n")
     lines = first.splitlines()
-    assert lines[0].split()[:2] == ["AP", f"{result.baseline[0]:.4f}"]
+    assert lines[0].split()[:3] == ["AP", f"{result.baseline[0]:.4f}", "loss"]
     assert "p (holm)" in lines[0]
     assert lines[2].split()[0] == "x3"
     assert lines[-1] == "... and 4 more"

@@ -220,6 +220,22 @@ def test_equal_values_change_nothing():
     assert ranker.coef_[0] == pytest.approx(10 * ranker.coef_[1])
 
 
+def test_the_ascent_starts_at_weights_by_lift_or_at_the_best_feature():
+    ranker = quick(n_restarts=0, max_iter=1).fit(X, Y, qid=QID)
+    chance = ranking_score(Y, 0 * X[:, 0], qid=QID)
+    lifts = np.zeros(X.shape[1])
+    for j, column in enumerate(X.T):
+        down, up = (ranking_score(Y, s * column, qid=QID) - chance for s in (1, -1))
+        lifts[j] = max(down, 0) if down >= up else -max(up, 0)
+    best = np.where(np.abs(lifts) == np.abs(lifts).max(), lifts, 0)
+    centred = X - [X[q == QID].mean(axis=0) for q in QID]
+    starts = [
+        ranking_score(Y, X @ (start / centred.std(axis=0)), qid=QID)
+        for start in (lifts, best)
+    ]
+    assert ranker.train_score_[0] == pytest.approx(max(starts), abs=1e-9)
+
+
 def test_restarts_only_add(plain):
     """More restarts keep the ascents that fewer make."""
     none, more = (quick(n_restarts=n).fit(X, Y, qid=QID) for n in (0, 3))
