@@ -6,18 +6,8 @@ import numpy as np
 
 from tieaware_sklearn import RankingFeatureSelector
 
-ARRAYS = (
-    "mean_",
-    "best_",
-    "worst_",
-    "tie_std_",
-    "chance_",
-    "ideal_",
-    "lift_",
-    "interval_",
-    "pvalues_",
-    "qvalues_",
-)
+FIGURES = ("mean_", "best_", "worst_", "tie_std_", "chance_", "ideal_", "lift_")
+FIGURES += ("interval_", "pvalues_", "qvalues_", "rank_correlation_")
 
 
 def fitted(web, **parameters):
@@ -25,7 +15,7 @@ def fitted(web, **parameters):
 
 
 def assert_same(a, b, tolerance=0.0):
-    for name in ARRAYS:
+    for name in FIGURES:
         x, y = getattr(a, name), getattr(b, name)
         np.testing.assert_allclose(x, y, rtol=0, atol=tolerance, err_msg=name)
     for name in ("directions_", "ranking_", "support_"):

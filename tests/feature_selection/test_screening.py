@@ -1,4 +1,4 @@
-"""The features of a screening as a table."""
+"""Screenings: as tables, merged, and in files."""
 
 from __future__ import annotations
 
@@ -7,10 +7,18 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+from sklearn.base import clone
 
 from tests.feature_selection.helpers import assert_same, fitted
+from tests.instances import MEASURES
+from tests.saved import check_damaged, members_of, npy, outcome, zipped
 from tieaware_sklearn import RankingFeatureSelector, Screening
+
+FIGURES = ["mean", "best", "worst", "tie_std", "lift", "interval", "pvalues", "qvalues"]
+FIGURES += ["chance", "ideal", "n_averaged", "ranking", "varies", "query_digests"]
 
 
 def test_table_names_what_a_feature_repeats(web):
@@ -30,42 +38,30 @@ def test_table_names_what_a_feature_repeats(web):
     assert by_name.loc["log_clicks", "repeats"] == "clicks"
     assert by_name.loc["log_clicks", "correlation"] == pytest.approx(1)
     assert pd.isna(table.loc[0, "repeats"])
-    # the mean of Spearman's rho over the queries
-    i, j = (web.feature_names.index(name) for name in ("clicks", "url_length"))
-    rho = []
-    for query in np.unique(web.qid):
-        X = web.data[web.qid == query]
-        if np.ptp(X[:, i]) > 0 and np.ptp(X[:, j]) > 0:
-            rho.append(stats.spearmanr(X[:, i], X[:, j]).statistic)
-    # short URLs rank first
-    assert selector.directions_[j] == "ascending"
-    assert selector.rank_correlation_[i, j] == pytest.approx(-np.mean(rho), abs=1e-12)
     without = fitted(web, redundancy=False, max_correlation=None)
     assert without.rank_correlation_ is None
     assert without.to_pandas()["repeats"].isna().all()
 
 
-def test_the_selector_shows_its_screening(web):
+def test_the_selector_shows_its_screening_without_the_column_of_ids(web):
     X = np.column_stack([web.data[:, :3], web.qid, web.data[:, 3:]])
-    for selector in (fitted(web), RankingFeatureSelector(qid=3).fit(X, web.target)):
-        screening = selector.screening_
-        is_feature = np.asarray(selector.directions_) != "qid"
-        shown = {
-            "mean": selector.mean_,
-            "interval": selector.interval_,
-            **{
-                name: getattr(selector, f"{name}_")
-                for name in ("best", "worst", "tie_std", "lift", "pvalues", "qvalues")
-            },
-            "ranking": selector.ranking_,
-            "directions": selector.directions_,
-        }
-        for name, values in shown.items():
-            np.testing.assert_array_equal(getattr(screening, name), values[is_feature])
-        assert screening.measures == selector.measures_
-        assert screening.sort_by == "NDCG@10"
-        columns = np.flatnonzero(is_feature)
-        assert screening.feature_names == tuple(f"x{j}" for j in columns)
+    selector = RankingFeatureSelector(qid=3).fit(X, web.target)
+    screening = selector.screening_
+    columns = np.delete(np.arange(13), 3)
+    for name in [*FIGURES[:8], "ranking", "directions"]:
+        shown = getattr(selector, f"{name}_")[columns]
+        assert_array_equal(shown, getattr(screening, name))
+    assert screening.measures == selector.measures_
+    assert screening.sort_by == "NDCG@10"
+    assert screening.feature_names == tuple(f"x{j}" for j in columns)
+    table = selector.to_pandas()
+    assert sorted(table["feature"]) == sorted(screening.feature_names)
+    names = selector.get_feature_names_out().tolist()
+    assert sorted(table["feature"][table["selected"]]) == sorted(names)
+    # what is shown is a copy
+    for name in ("mean_", "ranking_", "chance_", "interval_", "rank_correlation_"):
+        getattr(selector, name)[:] = 0
+    assert selector.to_pandas().equals(table)
 
 
 def test_it_prints_and_pickles(web):
@@ -87,34 +83,12 @@ def test_it_prints_and_pickles(web):
         screening.named(["a"])
 
 
-def test_parts_are_screened_merged_and_adopted(web):
-    selector = RankingFeatureSelector(n_features_to_select=3)
-    parts = [
-        selector.screen(web.data[rows], web.target[rows], qid=web.qid[rows])
-        for rows in (web.qid <= 20, web.qid > 20)
-    ]
-    assert not hasattr(selector, "screening_")
-    whole = parts[0].merge(parts[1])
-    assert whole.n_queries == 60
-    adopted = selector.adopt(whole, web.data[:0])
-    assert_same(adopted, fitted(web, n_features_to_select=3), tolerance=1e-12)
-    assert adopted.transform(web.data).shape[1] == 3
-    frame = pd.DataFrame(web.data, columns=web.feature_names)
-    named = RankingFeatureSelector().fit(frame, web.target, qid=web.qid).screening_
-    assert named.feature_names == tuple(web.feature_names)
-    for other, said in (
-        (named, "features differ: other has no 'x0'"),
-        (fitted(web, measures="rr").screening_, "measures differ: RR in other, NDCG"),
-    ):
-        with pytest.raises(ValueError, match=f"of this screening: {said}"):
-            whole.merge(other)
-    with pytest.raises(ValueError, match="other must be a Screening, got 3"):
-        whole.merge(3)
-    with pytest.raises(
-        ValueError, match=r"the 2 features of X \(x0, x1\), got 12 \(x0"
-    ):
-        selector.adopt(whole, web.data[:, :2])
-    for options, said in (
+# -- merged and adopted
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
         ({"measures": "rr"}, "measures differ: RR in other, NDCG@10, AP, RR in this s"),
         ({"sort_by": "ap"}, "measures to sort by differ: AP in other, NDCG@10 in this"),
         ({"zero_relevance": "skip"}, "values of zero_relevance differ: skip in other"),
@@ -128,29 +102,78 @@ def test_parts_are_screened_merged_and_adopted(web):
             {"direction": ["auto"] * 11 + ["descending"]},
             "directions differ: descending in other, auto in this screening",
         ),
-    ):
-        other = RankingFeatureSelector(**options)
-        with pytest.raises(ValueError, match="by the measures and options"):
-            other.adopt(whole, web.data)
-        assert not hasattr(other, "n_features_in_")
+    ],
+)
+def test_other_measures_and_options_are_neither_adopted_nor_merged(web, options, said):
+    selector, other = fitted(web), RankingFeatureSelector(**options)
+    whole = selector.screening_
+    with pytest.raises(ValueError, match="by the measures and options"):
+        other.adopt(whole, web.data)
+    assert not hasattr(other, "n_features_in_")
+    other.fit(web.data, web.target, qid=web.qid + 1000)
+    for ours, theirs in ((whole, other.screening_), (selector, other)):
         with pytest.raises(ValueError, match=f"of this screening: {said}"):
-            whole.merge(other.fit(web.data, web.target, qid=web.qid).screening_)
+            ours.merge(theirs)
+    selector.set_params(**options)
+    for call in (
+        lambda: selector.partial_fit(web.data, web.target, web.qid + 1000),
+        lambda: selector.merge(other),
+    ):
+        with pytest.raises(ValueError, match="must not change after the first queries"):
+            call()
+    assert selector.screening_ is whole
+
+
+def test_what_is_refused_leaves_the_selector_as_it_is(web):
+    frame = pd.DataFrame(web.data, columns=web.feature_names)
+    selector = RankingFeatureSelector(n_features_to_select=1)
+    selector.fit(frame, web.target, qid=web.qid)
+    kept, screening = selector.transform(frame), selector.screening_
+    bare = selector.screen(web.data, web.target, qid=web.qid)
+    turned = frame[frame.columns[::-1]]
+    for wrong, X, message in [
+        (screening, web.data[:, :5], "the 5 features of X .*, got 12 .in_degree"),
+        (screening, turned, "the 12 features of X .log_clicks, .*got 12 .in_degree"),
+        (bare, web.data[:, :2], r"the 2 features of X \(x0, x1\), got 12 \(x0"),
+        (None, frame, "screening must be a Screening, got None"),
+        (selector, frame, "screening must be a Screening"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            selector.adopt(wrong, X)
+        assert_array_equal(selector.transform(frame), kept)
+    for ours, other, message in [
+        (bare, screening, "of this screening: features differ: other has no 'x0'"),
+        (bare, 3, "other must be a Screening, got 3"),
+        (selector, 3, "other must be another RankingFeatureSelector, got 3"),
+        (selector, selector, "other must be another"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            ours.merge(other)
+    # without names, those of X are taken
+    adopted = clone(selector).adopt(bare, frame[:0])
+    assert adopted.screening_.feature_names == tuple(web.feature_names)
+    assert_same(adopted, selector)
+    assert bare.selection is None
+    selector.set_params(qid=3)
+    with pytest.raises(ValueError, match="must not change after the first queries"):
+        selector.partial_fit(frame, web.target)
 
 
 @pytest.mark.parametrize("weight", [0.0, 1.0])
 def test_screenings_with_and_without_weights_do_not_merge(web, weight):
     selector = RankingFeatureSelector("ap")
-    first, second = web.qid <= 20, web.qid > 20
-    weights = np.where(first, weight, np.arange(len(web.qid)) * 0.0 + 2.0)
+    first = web.qid <= 20
 
-    def of(rows, **options):
-        return web.data[rows], web.target[rows], {"qid": web.qid[rows], **options}
+    def data(rows, weight=None):
+        weights = (
+            {} if weight is None else {"query_weight": np.full(rows.sum(), weight)}
+        )
+        return (web.data[rows], web.target[rows], web.qid[rows]), weights
 
-    def screened(rows, *, weighted):
-        X, y, options = of(rows, **{"query_weight": weights[rows]} if weighted else {})
-        return selector.screen(X, y, **options)
+    def screened(*data):
+        return selector.screen(*data[0], **data[1])
 
-    plain, given = screened(second, weighted=False), screened(first, weighted=True)
+    plain, given = screened(*data(~first)), screened(*data(first, weight))
     # all of these are 0, or 1: they are weights all the same
     assert given.weighted
     assert not plain.weighted
@@ -162,23 +185,19 @@ def test_screenings_with_and_without_weights_do_not_merge(web, weight):
         for other in (theirs, Screening.from_bytes(theirs.to_bytes())):
             with pytest.raises(ValueError, match=said.format(*names)):
                 ours.merge(other)
-    both = given.merge(screened(second, weighted=True))
+    both = given.merge(screened(*data(~first, 2.0)))
     assert both.weighted
     assert Screening.from_bytes(both.to_bytes()).weighted
-
-    X, y, options = of(second)
-    added = RankingFeatureSelector("ap").partial_fit(X, y, **options)
-    before = added.screening_.to_bytes()
-    X, y, options = of(first, query_weight=weights[first])
-    with pytest.raises(ValueError, match="all queries or for none, got weights after "):
-        added.partial_fit(X, y, **options)
-    assert added.screening_.to_bytes() == before
-    X, y, options = of(second, query_weight=weights[second])
-    added = RankingFeatureSelector("ap").partial_fit(X, y, **options)
-    with pytest.raises(ValueError, match="for none, got none after queries with weigh"):
-        added.partial_fit(web.data[first], web.target[first], qid=web.qid[first])
-    with pytest.raises(ValueError, match="weights of queries differ: none in other"):
-        added.merge(RankingFeatureSelector("ap").fit(web.data, web.target, qid=web.qid))
+    for before, after, words in (
+        (None, weight, "weights after queries with none"),
+        (2.0, None, "none after queries with weights"),
+    ):
+        (X, weights), (more, others) = data(~first, before), data(first, after)
+        added = RankingFeatureSelector("ap").partial_fit(*X, **weights)
+        kept = added.screening_
+        with pytest.raises(ValueError, match=f"all queries or for none, got {words}"):
+            added.partial_fit(*more, **others)
+        assert added.screening_ is kept
 
 
 def test_labels_of_other_columns_do_not_merge(web):
@@ -203,46 +222,196 @@ def test_labels_of_other_columns_do_not_merge(web):
     assert one.merge(three).merge(own).screening_.label == "l1"
 
 
-def test_what_is_refused_leaves_the_selector_as_it_is(web):
-    frame = pd.DataFrame(web.data, columns=web.feature_names)
-    selector = RankingFeatureSelector(n_features_to_select=1)
-    selector.fit(frame, web.target, qid=web.qid)
-    kept = selector.transform(frame)
-    screening = selector.screening_
-    turned = frame[frame.columns[::-1]]
-    for wrong, X, message in [
-        (screening, web.data[:, :5], "the 5 features of X .*, got 12 .in_degree"),
-        (screening, turned, "the 12 features of X .log_clicks, .*got 12 .in_degree"),
-        (None, frame, "screening must be a Screening, got None"),
-        (selector, frame, "screening must be a Screening"),
-    ]:
-        with pytest.raises(ValueError, match=message):
-            selector.adopt(wrong, X)
-        np.testing.assert_array_equal(selector.transform(frame), kept)
-    # without names, those of X are taken
-    bare = selector.screen(web.data, web.target, qid=web.qid)
-    assert (
-        selector.adopt(bare, frame).screening_.feature_names == screening.feature_names
+# -- in files
+
+
+def made(n_queries, n_features, seed=0, first=0, **options):
+    rng = np.random.default_rng(seed)
+    qid = first + np.repeat(np.arange(n_queries), rng.integers(1, 6, n_queries))
+    X = rng.integers(0, 4, (len(qid), n_features)).astype(float)
+    labels = rng.integers(0, 3, len(qid))
+    weight = options.pop("query_weight", None)
+    if weight is not None:
+        weight = rng.random(first + n_queries)[qid]
+    selector = RankingFeatureSelector(**options)
+    return selector.screen(X, labels, qid=qid, query_weight=weight)
+
+
+def check_same(found, expected):
+    assert type(found) is type(expected)
+    for name in ("feature_names", "rule", "n_queries", "directions"):
+        assert getattr(found, name) == getattr(expected, name)
+    for name in FIGURES:
+        assert_array_equal(getattr(found, name), getattr(expected, name), err_msg=name)
+    assert (found.rank_correlation is None) == (expected.rank_correlation is None)
+    if found.rank_correlation is not None:
+        assert_array_equal(found.rank_correlation, expected.rank_correlation)
+    assert found.to_bytes() == expected.to_bytes()
+    assert str(found) == str(expected)
+
+
+def loaded(screening):
+    return Screening.from_bytes(screening.to_bytes())
+
+
+@settings(max_examples=30)
+@given(
+    st.lists(st.text(st.characters()), min_size=1, max_size=4),
+    st.integers(1, 6),
+    st.integers(0, 99),
+    st.fixed_dictionaries({
+        "missing": st.sampled_from(["raise", "last"]),
+        "redundancy": st.booleans(),
+        "zero_relevance": st.sampled_from([0.0, 0.1, 1, "skip"]),
+        "query_weight": st.sampled_from([None, "w"]),
+        "measures": st.sampled_from([["ap"], ["ndcg@3", "esl", "rr"]]),
+    }),
+)  # fmt: skip
+def test_all_is_there_again_and_merges(names, n_queries, seed, options):
+    one, two = (
+        made(n_queries, len(names), seed, first, **options).named(names)
+        for first in (0, n_queries)
     )
-    selector.partial_fit(frame, web.target, qid=web.qid + 1000)
-    assert selector.n_queries_ == 120
+    for part in (one, two):
+        check_same(loaded(part), part)
+    check_same(loaded(one).merge(loaded(two)), one.merge(two))
+    check_same(one.merge(loaded(two)), one.merge(two))
+    with pytest.raises(ValueError, match="must have none of the queries"):
+        loaded(one).merge(one)
 
 
-def test_fitted_attributes_are_copies(web):
-    selector = fitted(web)
-    before = pickle.dumps(selector.screening_.to_pandas())
-    for name in ("mean_", "ranking_", "chance_", "interval_", "rank_correlation_"):
-        getattr(selector, name)[:] = 0
-    assert pickle.dumps(selector.screening_.to_pandas()) == before
+def test_a_file_with_a_selection(tmp_path):
+    X = np.random.default_rng(0).integers(0, 5, (200, 4)).astype(float)
+    X = np.column_stack([X, X[:, 0]])
+    labels, qid = X[:, 0] // 2, np.repeat(np.arange(20), 10)
+    selector = RankingFeatureSelector("rr", n_features_to_select=2).fit(X, labels, qid)
+    expected = selector.screening_
+    path = tmp_path / "part.tie"
+    expected.save(path)
+    assert path.read_bytes() == expected.to_bytes()
+    found = Screening.load(str(path))
+    check_same(found, expected)
+    assert str(found.rows()) == str(expected.rows())
+    for name in ("order", "repeats", "correlation"):
+        ours, theirs = (getattr(s.selection, name) for s in (found, expected))
+        assert_array_equal(ours, theirs)
+        assert ours.dtype == theirs.dtype
+    # NumPy alone reads it
+    with np.load(path, allow_pickle=False) as file:
+        means = file["statistics/worth/mean"][:, 0, 0]
+        assert b'"kind": "Screening"' in file["header.json"]
+    assert_array_equal(means, expected.statistics.worth.mean[:, 0, 0])
 
 
-def test_weights_of_a_part_may_all_be_0(web):
-    weight = (web.qid > 20).astype(float)
-    selector = RankingFeatureSelector()
-    parts = [
-        selector.screen(web.data[rows], web.target[rows], web.qid[rows], weight[rows])
-        for rows in (web.qid <= 20, web.qid > 20)
-    ]
-    rows = web.qid > 20
-    only = selector.screen(web.data[rows], web.target[rows], web.qid[rows])
-    np.testing.assert_allclose(parts[0].merge(parts[1]).mean, only.mean, atol=1e-12)
+@pytest.mark.parametrize("column", [None, "qid", 0])
+@pytest.mark.parametrize("texts", [False, True])
+def test_a_selector_goes_on_from_a_file(column, texts):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.integers(0, 3, (40, 3)), columns=list("abc"))
+    y, ids = rng.integers(0, 3, 40), np.repeat(np.arange(10), 4)
+    ours = ids < 6
+    ids = np.char.add("q", ids.astype(str)) if texts else ids
+    if column is not None:
+        X.insert(1 if column == "qid" else 0, "qid", ids)
+    X = X.to_numpy() if column == 0 else X
+
+    def data(rows):
+        given = (ids[rows],) if column is None else ()
+        return X[rows], y[rows], *given
+
+    selector = RankingFeatureSelector("ap", n_features_to_select=1, qid=column)
+    one, two = (clone(selector).fit(*data(rows)) for rows in (ours, ~ours))
+    adopted, other, more = (
+        clone(selector).adopt(loaded(of.screening_), X) for of in (one, two, one)
+    )
+    check_fitted_alike(adopted, one)
+    assert_array_equal(adopted.transform(X), one.transform(X))
+    for again in (
+        lambda: adopted.partial_fit(*data(ours)),
+        lambda: adopted.merge(one),
+    ):
+        with pytest.raises(ValueError, match=r"again$|none of the queries"):
+            again()
+        check_fitted_alike(adopted, one)
+    more.partial_fit(*data(~ours))
+    check_fitted_alike(adopted.merge(other), one.merge(two))
+    check_fitted_alike(more, one)
+
+
+def check_fitted_alike(found, expected):
+    """All fitted attributes, private ones included, to the last bit."""
+    check_same(found.screening_, expected.screening_)
+    ours, theirs = vars(found), vars(expected)
+    assert set(ours) == set(theirs)
+    for name, value in theirs.items():
+        if isinstance(value, np.ndarray):
+            assert_array_equal(ours[name], value, err_msg=name)
+            assert ours[name].dtype == value.dtype, name
+
+
+def test_every_measure_with_a_name():
+    gained = [m for m in MEASURES if callable(getattr(m, "gain", None))]
+    named = [m for m in MEASURES if m not in gained]
+    assert len(named) > 40
+    screening = made(3, 2, measures=named, missing="last")
+    assert loaded(screening).rule.measures == tuple(named)
+    check_same(loaded(screening), screening)
+    assert gained
+    for measure in gained:
+        with pytest.raises(ValueError, match=r"cannot be saved.*not functions") as told:
+            made(3, 2, measures=[measure]).to_bytes()
+        assert str(measure) in str(told.value)
+
+
+SMALL = made(2, 1, measures="rr", redundancy=False).to_bytes()
+
+
+@settings(max_examples=50)
+@given(st.integers(0, 10**6), st.integers(1, 255))
+def test_damaged_files(where, change):
+    check_damaged(Screening, SMALL, where, change)
+
+
+VALUE = "statistics/worth/mean.npy"
+
+
+@pytest.mark.parametrize(
+    ("name", "member", "message"),
+    [
+        (VALUE, None, "has no array 'mean'"),
+        (VALUE, npy([[0.5, 0.5]]), r"'mean' of .* shape \(1, 2, 4, 1\), got"),
+        (VALUE, npy(np.float32([[1]])), r"'mean' of dtype <f8 .* got <f4"),
+        (VALUE, npy([[0.5]])[:-1], "is damaged or cut off"),
+        (VALUE, npy(np.array([[SMALL]], object), allow_pickle=True), "Object arrays"),
+        ("query_digests.npy", npy(np.uint64([5, 4])), "a sorted digest of each query"),
+        ("query_digests.npy", npy(np.uint64([4, 4])), "a sorted digest of each query"),
+        ("query_digests.npy", npy(np.uint64([3, 4, 5])), "a sorted digest"),
+    ],
+)
+def test_arrays_that_no_screening_has(name, member, message):
+    header, members = members_of(SMALL)
+    assert name in members
+    members |= {name: member}
+    data = zipped(header, {n: m for n, m in members.items() if m is not None})
+    with pytest.raises(ValueError, match=f"^data .*{message}"):
+        Screening.from_bytes(data)
+
+
+@pytest.mark.parametrize("value", [None, 7, -1, "x", [], ["x"], {}, 1e300, True, [[]]])
+@pytest.mark.parametrize("part", ["", "rule", "statistics"])
+def test_headers_that_no_screening_has(part, value):
+    header, members = members_of(SMALL)
+    content = header["content"]
+    for name in content[part] if part else content:
+        changed = {name: value}
+        if part:
+            changed = {part: content[part] | changed}
+        new = outcome(
+            Screening, zipped(header | {"content": content | changed}, members)
+        )
+        # some of these are right
+        if not isinstance(new, str):
+            found, _ = members_of(new)
+            assert found["content"] == content | changed
+        else:
+            assert new.startswith("data ")

@@ -12,7 +12,6 @@ import pytest
 import sklearn
 from scipy import sparse, stats
 from sklearn.compose import make_column_transformer
-from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -92,92 +91,58 @@ def test_against_a_plain_loop(within):
     assert found.differences.shape == (n_queries, 4, 2)
 
 
-def test_scikit_learns_own_on_one_query(monkeypatch):
-    """With its permutations, which it composes anew for every repeat."""
-    ordered = canonical(X, Y, None)
-    X_, y = ordered.X, ordered.labels
-    theirs = permutation_importance(
-        TREE,
-        X_,
-        y,
-        scoring=lambda model, X, y: ranking_score(y, model.predict(X)),
-        n_repeats=4,
-        random_state=7,
-    )
-
-    def composed(queries, number, rng, *, within):
-        seed = rng.randint(np.iinfo(np.int32).max + 1)
-        rng, rows, order = np.random.RandomState(seed), [], np.arange(queries.n_rows)
-        place = order.copy()
-        for _ in range(number):
-            rng.shuffle(order)
-            place = place[order]
-            rows.append(place)
-        return rows
-
-    monkeypatch.setattr(module, "permutations", composed)
-    with pytest.warns(UserWarning, match=r"without qid, all \d+ rows .*: pass qid"):
-        ours = importance(qid=None, n_repeats=4, random_state=7, measures="ndcg@10")
-    np.testing.assert_allclose(ours.importances[:, 0], theirs.importances, atol=1e-12)
-    np.testing.assert_allclose(
-        ours.importances_std[:, 0], theirs.importances_std, atol=1e-12
-    )
-    assert np.isnan(ours.interval).all()
-
-
-@pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("within", [False, True])
-def test_no_row_order_and_no_thread_matters(within, n_jobs):
+def test_no_row_order_and_no_thread_matters(within):
     options = {"within_queries": within, "random_state": 4}
     scaled = make_pipeline(StandardScaler(), LinearRegression()).fit(X, Y)
+    order = np.random.default_rng(1).permutation(len(Y))
     for model in (TREE, scaled):
         expected = importance(model, **options)
-        order = np.random.default_rng(n_jobs).permutation(len(Y))
-        found = importance(
-            model, X[order], Y[order], QID[order], n_jobs=n_jobs, **options
-        )
+        found = importance(model, X[order], Y[order], QID[order], n_jobs=2, **options)
         assert_same(expected, found)
     assert (importance(random_state=5).importances != expected.importances).any()
 
 
-def test_what_a_column_loses_does_not_go_by_the_others():
-    expected = importance()
-    some = importance(columns=[2, 0])
-    assert some.columns == ("x2", "x0")
-    np.testing.assert_array_equal(some.importances, expected.importances[[2, 0]])
+KINDS = {
+    "numbers": np.ndarray.tolist,
+    "csr": sparse.csr_array,
+    "csc": sparse.csc_array,
+    "coo": sparse.coo_matrix,
+    "pandas": lambda X: pd.DataFrame(X, columns=NAMES, index=np.arange(len(X))[::-1]),
+    "polars": lambda X: pl.DataFrame(X, schema=NAMES),
+    "arrow": lambda X: pa.table(dict(zip(NAMES, X.T, strict=True))),
+}
 
 
-def test_containers_of_all_kinds_and_none_is_changed():
-    expected = importance()
-    frame = pd.DataFrame(X, columns=NAMES, index=np.arange(len(Y))[::-1])
-    fitted = DecisionTreeRegressor(max_depth=5, random_state=0).fit(frame, Y)
-    before = frame.copy()
-    found = importance(fitted, frame)
-    pd.testing.assert_frame_equal(frame, before)
-    assert_same(expected, found)
-    assert found.columns == tuple(NAMES)
-    assert_same(expected, importance(fitted, pl.from_pandas(frame)))
-    twice = frame.set_axis([NAMES[0], *[NAMES[1]] * (len(NAMES) - 1)], axis=1)
-    names_of = {"columns": [NAMES[0]]}
-    assert_same(
-        importance(Column(NAMES[0]), frame, **names_of),
-        importance(Column(NAMES[0]), twice, **names_of),
-    )
+@pytest.mark.parametrize("kind", KINDS)
+def test_containers_of_all_kinds_are_permuted_and_none_is_changed(kind):
+    class Plain(Column):
+        def predict(self, X):
+            if kind == "arrow":
+                X = np.column_stack([np.asarray(column) for column in X.columns])
+            elif kind in ("pandas", "polars"):
+                X = X.to_numpy()
+            return TREE.predict(X)
+
+    given, before = KINDS[kind](X), KINDS[kind](X)
+    found = importance(Plain(), given)
+    assert_same(importance(), found)
+    named = kind in ("pandas", "polars", "arrow")
+    assert found.columns == tuple(NAMES if named else ["x0", "x1", "x2", "x3"])
+    if not named:
+        assert str(given) == str(before)
+    else:
+        assert given.equals(before)
+
+
+def test_names_that_come_twice_and_arrays_that_are_read_only():
+    frame = KINDS["pandas"](X)
+    twice = frame.set_axis([NAMES[0], *[NAMES[1]] * 3], axis=1)
+    first = {"estimator": Column(NAMES[0]), "columns": [NAMES[0]]}
+    assert_same(importance(X=frame, **first), importance(X=twice, **first))
     own = X.copy()
     own.flags.writeable = False
-    assert_same(expected, importance(X=own))
-    assert_same(expected, importance(X=X.tolist(), y=Y.tolist(), qid=QID.tolist()))
-    for kind in (sparse.csr_array, sparse.csc_array, sparse.coo_matrix):
-        matrix = kind(X)
-        assert_same(expected, importance(X=matrix))
-        assert (matrix.toarray() == X).all()
-
-    class OfArrow(Column):
-        def predict(self, X):
-            return TREE.predict(np.column_stack([np.asarray(c) for c in X.columns]))
-
-    table = pa.table(dict(zip(NAMES, X.T, strict=True)))
-    assert_same(expected, importance(OfArrow(), table))
+    assert_same(importance(), importance(X=own))
 
 
 def test_categories_stay_categories():
@@ -185,24 +150,28 @@ def test_categories_stay_categories():
     names = np.array(["red", "green", "blue"])
     colour = pd.Categorical(names[rng.integers(0, 3, len(Y))])
     frame = pd.DataFrame({"size": X[:, 0], "colour": colour, "when": pd.Timestamp(0)})
+    encode = make_column_transformer((OneHotEncoder(), ["colour"]), remainder="drop")
+    model = make_pipeline(encode, LogisticRegression()).fit(frame, Y > 0)
 
     class Typed(Column):
         def predict(self, X):
             assert X.dtypes.equals(frame.dtypes)
-            return X["size"] + (X["colour"] == "red")
+            # a classifier ranks by its probabilities
+            return model.predict_proba(X)[:, 1]
 
-    assert importance(Typed(), frame).importances_mean[2].tolist() == [0, 0]
-    encode = make_column_transformer((OneHotEncoder(), ["colour"]), remainder="drop")
-    model = make_pipeline(encode, LogisticRegression()).fit(frame, Y > 0)
-    # a classifier ranks by its probabilities
     found = importance(model, frame, measures="ap")
-    assert found.importances_mean[0, 0] == 0
+    assert found.importances_mean[[0, 2], 0].tolist() == [0, 0]
     assert found.importances_mean[1, 0] != 0
+    assert_same(importance(Typed(), frame, measures="ap"), found)
 
 
 def test_groups_of_columns():
-    frame = pd.DataFrame(X, columns=NAMES)
-    model = TREE.__class__(max_depth=5, random_state=0).fit(frame, Y)
+    expected = importance()
+    some = importance(columns=[2, 0])
+    # what a column loses does not go by the others
+    np.testing.assert_array_equal(some.importances, expected.importances[[2, 0]])
+    frame = KINDS["pandas"](X)
+    model = sklearn.base.clone(TREE).fit(frame, Y)
     groups = {"first": NAMES[0], "pair": NAMES[1:3]}
     found = importance(model, frame, columns=groups)
     assert found.columns == ("first", "pair")
@@ -210,25 +179,9 @@ def test_groups_of_columns():
     assert listed.columns == (NAMES[0], f"{NAMES[1]}, {NAMES[2]}")
     assert_same(found, listed)
     assert_same(found, importance(columns=[0, [1, 2]]))
-    twins = np.c_[X[:, 0], X[:, 0]]
-    model = LinearRegression().fit(twins, Y)
-    two = pd.DataFrame(twins, columns=pd.MultiIndex.from_tuples([("a", 1), ("a", 2)]))
+    two = pd.DataFrame(X[:, :2], columns=pd.MultiIndex.from_product([["a"], [1, 2]]))
+    model = LinearRegression().fit(X[:, :2], Y)
     assert importance(model, two, columns=[("a", 2)]).columns == ("('a', 2)",)
-
-
-def test_features_of_queries_lose_nothing_within_queries():
-    rng = np.random.default_rng(0)
-    kind = rng.integers(0, 2, size=21)[QID].astype(float)
-    # documents rank by one column or by the other, as the query wants
-    model = Column()
-    model.predict = lambda X: np.where(X[:, 0] > 0, X[:, 1], X[:, 2])
-    score = np.where(kind > 0, X[:, 1], X[:, 2])
-    y = (score > np.median(score)).astype(float)
-    data = np.c_[kind, X[:, 1:3]]
-    assert (
-        importance(model, data, y, within_queries=True).importances_mean[0].max() == 0
-    )
-    assert importance(model, data, y).importances_mean[0, 0] > 0.02
 
 
 def test_ids_from_a_column_are_never_permuted():
@@ -279,42 +232,89 @@ def test_settings_of_scikit_learn_reach_the_threads():
         importance(Framed(), n_jobs=2)
 
 
+def test_without_ids_all_rows_are_one_query():
+    with pytest.warns(UserWarning, match=r"without qid, all \d+ rows .*: pass qid"):
+        found = importance(qid=None)
+    assert_same(found, importance(qid=0 * QID))
+    assert np.isnan(found.interval).all()
+
+
 def test_progress(capsys):
     importance(progress=True)
     assert "permuting: 100%" in capsys.readouterr().err
 
 
+# -- the result
+
+
 def test_one_document_and_a_pickle():
-    found = importance(X=X[:1], y=Y[:1], qid=QID[:1], within_queries=True)
-    assert (
-        found.importances_mean.tolist() == [[0, 0]] * 4
-        or np.isnan(found.importances_mean[:, 1]).all()
-    )
-    again = pickle.loads(pickle.dumps(importance()))
-    assert_same(again, importance())
-    assert str(again) == str(importance())
+    one = importance(X=X[:1], y=Y[:1], qid=QID[:1], within_queries=True)
+    assert one.importances_mean.tolist() == [[0, 0]] * 4
+    found = importance()
+    again = pickle.loads(pickle.dumps(found))
+    assert_same(again, found)
+    assert str(again) == str(found)
+
+
+WIDE = np.random.default_rng(0).normal(size=(60, 24))
+RELEVANT = (WIDE[:, 3] > 0.5).astype(float)
+
+
+def of_column_3(columns=None, **options):
+    options = {"measures": ["ap", "rr"], "n_repeats": 2, "columns": columns, **options}
+    return importance(Column(3), WIDE, RELEVANT, np.repeat(np.arange(10), 6), **options)
+
+
+def test_a_table_per_measure_what_matters_most_on_top():
+    result = of_column_3()
+    first, second = str(result).split("\n\n")
+    lines = first.splitlines()
+    assert lines[0].split()[:3] == ["AP", f"{result.baseline[0]:.4f}", "loss"]
+    assert "p (holm)" in lines[0]
+    assert lines[2].split()[0] == "x3"
+    assert lines[-1] == "... and 4 more"
+    assert len(lines) == 23
+    assert second.startswith("RR")
+    assert result.ranking[3] == 1
+    # corrected for the number of columns, by measure
+    least = result.pvalues.min(axis=0)
+    assert result.adjusted_pvalues.min(axis=0) == pytest.approx(24 * least)
+    alone = str(of_column_3([3], measures="ap"))
+    assert "holm" not in alone
+    assert alone.splitlines()[0].endswith(" p")
+    assert "(bh)" in str(of_column_3(correction="bh"))
+    assert "90% interval" in str(of_column_3(confidence=0.9))
+    wide = str(of_column_3({"a rather long name " * 5 + str(j): j for j in range(24)}))
+    assert max(map(len, wide.splitlines())) <= 80
+
+
+def test_to_pandas():
+    result = of_column_3(correction=None)
+    frame = result.to_pandas()
+    assert len(frame) == 48
+    row = frame[(frame["column"] == "x3") & (frame["measure"] == "RR")].iloc[0]
+    low, high = result.interval[3, 1]
+    assert row.drop(["column", "measure"]).to_dict() == {
+        "importances_mean": result.importances_mean[3, 1],
+        "importances_std": result.importances[3, 1].std(),
+        "interval_low": low,
+        "interval_high": high,
+        "pvalue": result.pvalues[3, 1],
+        "adjusted_pvalue": result.pvalues[3, 1],
+    }
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (
-            {"columns": [4]},
-            "columns must be the index of one of the 4 columns",
-        ),
+        ({"columns": [4]}, "columns must be the index of one of the 4 columns"),
         ({"columns": "x0"}, "columns must be a list or a mapping of .*got 'x0'"),
         ({"columns": 0}, "columns must be a list or a mapping of columns, got 0"),
         ({"columns": ["a"]}, "columns must be an index where X has no column .*'a'$"),
-        (
-            {"columns": []},
-            r"at least one entry, and different names, got \[\]",
-        ),
+        ({"columns": []}, r"at least one entry, and different names, got \[\]"),
         ({"columns": [0, 0]}, r"different names, got \['x0', 'x0'\]"),
         ({"columns": {"none": []}}, "at least one column in each group, .* got 'none'"),
-        (
-            {"columns": {"both": [1, 1]}},
-            "each column once and .* got 'both'",
-        ),
+        ({"columns": {"both": [1, 1]}}, "each column once and .* got 'both'"),
         ({"n_repeats": 0}, "n_repeats must be an integer >= 1"),
         ({"within_queries": "yes"}, "within_queries must be True or False"),
         ({"correction": "bonferroni"}, "correction must be one of"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import joblib
 import lightgbm
 import numpy as np
 import pandas as pd
@@ -78,22 +79,6 @@ def test_against_a_plain_loop():
     assert (found.interval <= 1).all()
 
 
-def test_random_features_are_no_better_than_chance():
-    """A selection that had seen the test queries would be better."""
-    rng = np.random.default_rng(0)
-    qid = np.repeat(np.arange(30), 6)
-    y = np.tile([2.0, 1, 0, 0, 0, 0], 30)
-    noise = rng.normal(size=(len(y), 400))
-    found = curve(X=noise, y=y, qid=qid, n_features=[1, 5], measure="ndcg", cv=5)
-    chance = ranking_score(y, np.zeros(len(y)), qid=qid, measure="ndcg")
-    assert (found.interval[0, :, 0] < chance).all()
-    assert (found.interval[0, :, 1] > chance).all()
-    # the same features chosen on all queries
-    leaked = np.argsort(LIFT.fit(noise, y, qid=qid).ranking_)[:5]
-    seen = curve(X=noise[:, leaked], y=y, qid=qid, n_features=[1], measure="ndcg", cv=5)
-    assert seen.mean_all > found.interval[0, 1, 1]
-
-
 class Watching(Ridge):
     """Notes the ids of the rows that it is fitted on, which the first column holds."""
 
@@ -129,19 +114,19 @@ def test_training_and_test_queries_have_none_in_common():
     assert all(10 < len(ids) < 20 for ids in Watching.fits)
 
 
+class Folds:
+    def __init__(self, *folds):
+        self.folds = folds
+
+    def split(self, X, y, groups):
+        assert len(X) == len(y) == len(groups)
+        yield from self.folds
+
+
 def test_values_of_a_query_are_averaged_over_repeats():
     cv = QueryKFold(2, shuffle=True, n_repeats=2, random_state=1)
-    found = curve(cv=cv)
-    folds = list(cv.split(X, groups=QID))
-
-    class Half:
-        def __init__(self, part):
-            self.part = part
-
-        def split(self, X, y, groups):
-            return iter(self.part)
-
-    halves = [curve(cv=Half(folds[:2])), curve(cv=Half(folds[2:]))]
+    found, folds = curve(cv=cv), list(cv.split(X, groups=QID))
+    halves = [curve(cv=Folds(*folds[:2])), curve(cv=Folds(*folds[2:]))]
     means = (halves[0].values + halves[1].values) / 2
     np.testing.assert_allclose(found.values, means)
     assert found.selected.shape[0] == 4
@@ -154,13 +139,14 @@ def test_queries_that_are_never_tested_are_left_out():
     np.testing.assert_allclose(found.mean, found.values[tested].mean(axis=0))
 
 
-def test_nothing_depends_on_the_order_of_rows_or_on_processes():
+def test_nothing_depends_on_the_order_of_rows_or_on_workers():
     trees = QueryLGBMRanker(n_estimators=3, min_child_samples=2, n_jobs=1, verbosity=-1)
-    found = curve({"lift": LIFT, "F": F}, trees)
+    both = {"lift": LIFT, "F": F}
+    found = curve(both, trees)
     rows = np.random.default_rng(0).permutation(len(Y))
-    other = curve({"lift": LIFT, "F": F}, trees, X[rows], Y[rows], QID[rows])
-    assert_same(found, other)
-    assert_same(found, curve({"lift": LIFT, "F": F}, trees, n_jobs=2))
+    assert_same(found, curve(both, trees, X[rows], Y[rows], QID[rows]))
+    with joblib.parallel_config(backend="threading"):
+        assert_same(found, curve(both, trees, n_jobs=2))
 
 
 def test_data_of_any_kind():
@@ -196,19 +182,14 @@ def test_the_first_features_are_those_chosen_first():
                 np.testing.assert_array_equal(one.get_support(), own[k])
 
 
-def test_selectors_of_all_kinds():
-    cut = RFE(Ridge())
-    found = curve({"RFE": cut, "ours": LIFT})
+def test_selectors_whose_ranks_tie_are_fitted_for_every_number():
+    found = curve({"RFE": RFE(Ridge()), "ours": LIFT})
     assert (found.selected.sum(axis=3) == [1, 3]).all()
-    # ranks of RFE tie, so that it is fitted for every number
-    for size, chosen in zip((1, 3), found.selected[:, 0].swapaxes(0, 1), strict=True):
-        for (train, _), own in zip(
-            QueryKFold(4).split(X, groups=QID), chosen, strict=True
-        ):
+    folds = QueryKFold(4).split(X, groups=QID)
+    for (train, _), chosen in zip(folds, found.selected[:, 0], strict=True):
+        for size, own in zip((1, 3), chosen, strict=True):
             cut = RFE(Ridge(), n_features_to_select=size).fit(X[train], Y[train])
             np.testing.assert_array_equal(cut.get_support(), own)
-    with pytest.raises(ValueError, match="selectors must have selection_order_"):
-        curve(SelectFromModel(Ridge()))
 
 
 class Nothing(BaseEstimator):
@@ -230,9 +211,8 @@ def test_without_a_feature_all_documents_tie():
 
 
 def test_numbers_of_features_by_default():
-    assert curve(n_features=None).n_features == (1, 2, 5, 10)
-    assert curve(X=X[:, :2], n_features=None).n_features == (1,)
-    assert curve(X=X[:, :1], n_features=None).n_features == (1,)
+    for width, numbers in [(12, (1, 2, 5, 10)), (2, (1,)), (1, (1,))]:
+        assert curve(X=X[:, :width], n_features=None, cv=2).n_features == numbers
 
 
 def test_weights_and_undefined_queries():
@@ -265,23 +245,25 @@ def test_table_data_frame_and_page():
     assert alone.splitlines()[2].startswith("RankingFeatureSelector")
 
 
+ROWS = np.arange(len(Y))
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"selectors": {}}, "selectors must have at least one entry"),
-        (
-            {"estimator": QueryLGBMRanker(qid="q")},
-            "qid must be given once, as an argument",
-        ),
+        ({"selectors": SelectFromModel(Ridge())}, "must have selection_order_"),
+        ({"estimator": QueryLGBMRanker(qid="q")}, "qid must be given once, as an arg"),
         ({"n_features": [0]}, "n_features must be an integer >= 1, got 0"),
-        (
-            {"n_features": [13]},
-            r"integers from 1 to .*12.*got \[13\]",
-        ),
+        ({"n_features": [13]}, r"integers from 1 to .*12.*got \[13\]"),
         ({"n_features": [2.5]}, "got 2.5"),
         ({"n_features": []}, r"n_features must be integers .*got \[\]"),
         ({"measure": "nothing"}, "nothing"),
         ({"cv": "five"}, "cv must be a number of folds"),
+        ({"cv": Folds((ROWS[:5], ROWS[5:]))}, "cv must keep queries whole"),
+        ({"cv": Folds((ROWS, ROWS))}, "cv must keep queries whole"),
+        ({"cv": Folds()}, "cv must make a fold"),
+        ({"cv": QueryKFold(2, qid=0)}, "cv must leave its qid at None"),
         ({"qid": None}, "qid must say which rows"),
         ({"X": X[:, 0]}, "X must be 2-dimensional"),
     ],

@@ -1,45 +1,54 @@
-"""LinearRanker: equal rows have equal scores."""
+"""LinearRanker: equal rows have equal scores, and weights are tuned exactly."""
 
 from __future__ import annotations
 
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
 import pytest
-import sklearn
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from tieaware_sklearn import (
     LinearRanker,
-    QueryKFold,
-    RankingFeatureSelector,
-    make_ranking_scorer,
+    SplitQueriesWarning,
     ranking_score,
 )
+from tieaware_sklearn._kernel.engines import engine, use_engine
 from tieaware_sklearn.datasets import make_web_search
 
+WEB = make_web_search(n_queries=24, n_documents=15, random_state=0)
+X, Y, QID = WEB.data, WEB.target, WEB.qid
 
+
+def quick(**options):
+    return LinearRanker(**{"n_restarts": 1, "max_iter": 3, **options})
+
+
+@pytest.fixture(scope="module")
+def plain():
+    return quick().fit(X, Y, qid=QID)
+
+
+# -- given weights
+
+
+@settings(max_examples=25)
 @given(st.integers(1, 70), st.integers(0, 10_000))
 def test_equal_rows_have_equal_scores_wherever_they_stand(n_features, seed):
     rng = np.random.default_rng(seed)
-    X = rng.normal(size=(40, n_features))
+    Z = rng.normal(size=(40, n_features))
     at = rng.permutation(40)[:15]
-    X[at] = X[at[0]]
-    ranker = LinearRanker(rng.normal(size=n_features)).fit(X)
-    scores = ranker.predict(X)
+    Z[at] = Z[at[0]]
+    ranker = LinearRanker(rng.normal(size=n_features)).fit(Z)
+    scores = ranker.predict(Z)
     assert len(set(scores[at])) == 1
     for rows in (at, slice(1, None), slice(None, None, -3)):
-        assert np.array_equal(ranker.predict(X[rows]), scores[rows])
-    assert np.array_equal(ranker.predict(np.asfortranarray(X)), scores)
-    np.testing.assert_allclose(scores, X @ ranker.coef_, atol=1e-12)
+        assert np.array_equal(ranker.predict(Z[rows]), scores[rows])
+    assert np.array_equal(ranker.predict(np.asfortranarray(Z)), scores)
+    np.testing.assert_allclose(scores, Z @ ranker.coef_, atol=1e-12)
 
 
 def test_very_wide_rows():
@@ -73,50 +82,6 @@ def test_equal_weights_put_features_on_one_scale():
     assert np.array_equal(LinearRanker("equal").fit(X[order]).coef_, ranker.coef_)
 
 
-def test_in_a_pipeline_and_a_search():
-    web = make_web_search(n_queries=30, n_documents=20, random_state=0)
-    with sklearn.config_context(enable_metadata_routing=True):
-        model = make_pipeline(
-            RankingFeatureSelector(n_features_to_select=2),
-            StandardScaler(),
-            LinearRanker(),
-        )
-        search = GridSearchCV(
-            model,
-            {"linearranker__coef": [[1, 0], [0, 1], [1, 1]]},
-            scoring=make_ranking_scorer("ndcg@10"),
-            cv=QueryKFold(3),
-            error_score="raise",
-        ).fit(web.data, web.target, qid=web.qid)
-    scores = search.cv_results_["mean_test_score"]
-    assert search.best_score_ == max(scores)
-    assert len(set(scores)) == 3
-
-
-def test_frames_and_clone():
-    X = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 1.0]})
-    ranker = LinearRanker([1.0, 2.0]).fit(X)
-    assert ranker.feature_names_in_.tolist() == ["a", "b"]
-    assert ranker.predict(X).tolist() == [7.0, 4.0]
-    assert clone(ranker).get_params() == ranker.get_params()
-    assert repr(ranker) == "LinearRanker(coef=[1.0, 2.0])"
-
-
-def test_it_is_unpickled_without_optuna(tmp_path):
-    X = np.array([[1.0, 2.0], [3.0, 1.0]])
-    path = tmp_path / "ranker.pickle"
-    path.write_bytes(pickle.dumps(LinearRanker([1, 1], transforms="rank").fit(X)))
-    code = (
-        "import pickle, sys; sys.modules['optuna'] = None;"
-        f"ranker = pickle.load(open({str(path)!r}, 'rb'));"
-        f"print(ranker.predict({X.tolist()}).tolist())"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == "[1.0, 1.0]"
-
-
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
@@ -129,17 +94,287 @@ def test_it_is_unpickled_without_optuna(tmp_path):
         ({"transforms": ["rank"]}, r"one entry per feature \(2\), got \['rank'\]"),
     ],
 )
-def test_bad_parameters(parameters, message):
+def test_given_weights_that_are_refused(parameters, message):
     with pytest.raises(ValueError, match=message):
         LinearRanker(**{"coef": "equal", **parameters}).fit(np.ones((3, 2)))
 
 
-def test_ties_survive_where_blas_breaks_them():
-    """Two documents with equal features tie, and count with their mean."""
-    rng = np.random.default_rng(3)
-    row = rng.normal(size=13)
-    X, y = np.vstack([row] * 9), np.eye(9)[0]
-    scores = LinearRanker(rng.normal(size=13)).fit(X).predict(X)
-    assert ranking_score(y, scores, measure="rr") == pytest.approx(
-        sum(1 / k for k in range(1, 10)) / 9
+# -- tuned weights
+
+
+def drawn(seed, n_queries=8, n_features=3):
+    """Features with ties, and labels that depend on them a little."""
+    rng = np.random.default_rng(seed)
+    qid = np.repeat(np.arange(n_queries), rng.integers(2, 9, n_queries))
+    Z = rng.integers(0, 4, (len(qid), n_features)).astype(float)
+    y = np.clip(Z[:, 0] + rng.integers(-2, 2, len(qid)), 0, 3)
+    y[0] = 1
+    return Z, y, qid
+
+
+@settings(max_examples=10)
+@given(st.integers(0, 10_000), st.sampled_from(["ndcg@10", "ap", "rr", "esl"]))
+def test_training_never_gets_worse(seed, measure):
+    Z, y, qid = drawn(seed)
+    ranker = quick(measure=measure).fit(Z, y, qid=qid)
+    sign = -1 if measure == "esl" else 1
+    assert (sign * np.diff(ranker.train_score_) >= 0).all()
+    best = ranker.train_score_[ranker.n_iter_]
+    assert best == sign * np.max(sign * ranker.train_score_)
+    # the value that was tuned is the value of the ranking
+    assert best == ranking_score(y, ranker.predict(Z), qid=qid, measure=measure)
+    for j in range(Z.shape[1]):
+        alone = [
+            ranking_score(y, s * Z[:, j], qid=qid, measure=measure) for s in (1, -1)
+        ]
+        lifted = ranking_score(y, 0 * Z[:, j], qid=qid, measure=measure)
+        if measure != "esl" and max(alone) > lifted:
+            assert best >= max(alone) - 1e-12
+
+
+@settings(max_examples=6)
+@given(st.integers(0, 10_000), st.sampled_from([None, 0.4]), st.booleans())
+def test_no_bit_depends_on_rows_ids_or_threads(seed, share, texts):
+    Z, y, qid = drawn(seed)
+    y = np.maximum(y, 1)
+    Z = Z + np.random.default_rng(seed).normal(size=Z.shape).round(1)
+    ids = np.array([f"q{q}" for q in qid]) if texts else qid
+    ranker = quick(validation_fraction=share, transforms="log1p")
+    weight = qid % 3 + 0.5
+    one = clone(ranker).fit(Z, y, qid=ids, query_weight=weight)
+    rows = np.random.default_rng(seed).permutation(len(y))
+    two = clone(ranker).set_params(n_jobs=2)
+    two.fit(Z[rows], y[rows], qid=ids[rows], query_weight=weight[rows])
+    assert np.array_equal(one.coef_, two.coef_)
+    assert np.array_equal(one.train_score_, two.train_score_)
+    assert np.array_equal(one.predict(Z), two.predict(Z))
+
+
+def test_both_engines_agree():
+    found = []
+    for name in ("numpy", engine()):
+        with use_engine(name):
+            found.append(quick().fit(X, Y, qid=QID))
+    assert np.array_equal(found[0].coef_, found[1].coef_)
+    np.testing.assert_allclose(found[0].train_score_, found[1].train_score_, atol=1e-12)
+
+
+@pytest.mark.parametrize("transform", [None, "log1p", "rank"])
+def test_a_linear_model_is_recovered(transform):
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(600, 4)) * [1.0, 50.0, 0.01, 1.0]
+    made = Z @ np.array([1.0, -0.04, 60.0, 0.0])
+    qid = np.arange(600) % 30
+    if transform is not None:
+        made = np.sign(Z[:, 0]) * np.log1p(abs(Z[:, 0])) - 0.01 * Z[:, 1]
+    y = np.digitize(made, np.quantile(made, [0.6, 0.85]))
+    ranker = LinearRanker(transforms=transform).fit(Z, y, qid=qid)
+    assert ranker.train_score_[ranker.n_iter_] > 0.97
+    equal = LinearRanker("equal", transforms=transform).fit(Z)
+    assert ranker.score(Z, y, qid=qid) > equal.score(Z, y, qid=qid) + 0.1
+    share = ranker.coef_ * Z.std(axis=0)
+    if transform is None:
+        assert np.abs(share).sum() == pytest.approx(1, abs=1e-12)
+        np.testing.assert_allclose(share / share[0], [1, -2, 0.6, 0], atol=0.3)
+
+
+def test_an_interaction_of_signs_is_found():
+    """Neither feature ranks alone; their difference does."""
+    rng = np.random.default_rng(1)
+    common, own = rng.normal(size=400) * 20, rng.normal(size=400)
+    Z = np.column_stack([common + own, common - own])
+    y = (own > 1).astype(int)
+    qid = np.arange(400) % 20
+    ranker = LinearRanker(measure="ap").fit(Z, y, qid=qid)
+    perfect = ranking_score(y, own, qid=qid, measure="ap")
+    assert ranker.train_score_[0] < perfect - 0.2
+    assert ranking_score(y, ranker.predict(Z), qid=qid, measure="ap") == perfect
+
+
+def test_a_single_feature_has_the_direction_that_ranks():
+    for sign in (1, -1):
+        ranker = quick().fit(sign * Y[:, None], Y, qid=QID)
+        assert np.sign(ranker.coef_) == [sign]
+        assert ranker.train_score_.tolist() == [ranker.train_score_[0]] * 2
+        assert ranker.n_iter_ == 0
+
+
+def test_features_constant_within_queries_get_no_weight():
+    Z = np.column_stack([X[:, 0], np.ones(len(Y)), QID, X[:, 1]])
+    ranker = quick(n_restarts=3).fit(Z, Y, qid=QID)
+    assert ranker.coef_[[1, 2]].tolist() == [0, 0]
+    assert ranker.coef_.any()
+    for constant in (np.ones((len(Y), 2)), QID[:, None]):
+        for share in (None, 0.3):
+            ranker = quick(validation_fraction=share).fit(constant, Y, qid=QID)
+            assert not ranker.coef_.any()
+            assert ranker.n_iter_ == 0
+            assert len(set(ranker.predict(constant))) == 1
+
+
+def test_equal_values_change_nothing():
+    """A perfect ranking stays as it is, for weights that could move as well."""
+    ranker = quick().fit(np.column_stack([Y, Y * 10]), Y, qid=QID)
+    assert len(set(ranker.train_score_)) == 1
+    assert ranker.n_iter_ == 0
+    assert ranker.coef_[0] == pytest.approx(10 * ranker.coef_[1])
+
+
+def test_the_ascent_starts_at_weights_by_lift_or_at_the_best_feature():
+    ranker = quick(n_restarts=0, max_iter=1).fit(X, Y, qid=QID)
+    chance = ranking_score(Y, 0 * X[:, 0], qid=QID)
+    lifts = np.zeros(X.shape[1])
+    for j, column in enumerate(X.T):
+        down, up = (ranking_score(Y, s * column, qid=QID) - chance for s in (1, -1))
+        lifts[j] = max(down, 0) if down >= up else -max(up, 0)
+    best = np.where(np.abs(lifts) == np.abs(lifts).max(), lifts, 0)
+    centred = X - [X[q == QID].mean(axis=0) for q in QID]
+    starts = [
+        ranking_score(Y, X @ (start / centred.std(axis=0)), qid=QID)
+        for start in (lifts, best)
+    ]
+    assert ranker.train_score_[0] == pytest.approx(max(starts), abs=1e-9)
+
+
+def test_restarts_only_add(plain):
+    """More restarts keep the ascents that fewer make."""
+    none, more = (quick(n_restarts=n).fit(X, Y, qid=QID) for n in (0, 3))
+    best = [max(ranker.train_score_) for ranker in (none, plain, more)]
+    assert best == sorted(best)
+    assert len(set(best)) > 1
+
+
+def test_the_seed_and_its_kinds(plain):
+    one = quick(random_state=1).fit(X, Y, qid=QID).coef_
+    assert not np.array_equal(one, plain.coef_)
+    state = np.random.RandomState(1)
+    assert np.array_equal(quick(random_state=state).fit(X, Y, qid=QID).coef_, one)
+
+
+def test_held_out_queries_stop_the_ascent(plain):
+    ranker = quick(validation_fraction=0.25, max_iter=8, tol=0).fit(X, Y, qid=QID)
+    held = ranker.validation_score_
+    assert len(held) == len(ranker.train_score_)
+    assert held[ranker.n_iter_] == held.max()
+    assert ranker.n_iter_ == np.argmax(held)
+    # the mean of all queries is that of both parts
+    everything = ranking_score(Y, ranker.predict(X), qid=QID)
+    parts = 18 * ranker.train_score_[ranker.n_iter_] + 6 * held[ranker.n_iter_]
+    assert everything == pytest.approx(parts / 24, abs=1e-12)
+    assert not hasattr(plain, "validation_score_")
+
+
+def test_tol_and_max_iter():
+    assert len(quick(max_iter=1).fit(X, Y, qid=QID).train_score_) == 2
+    # two iterations that bring too little are the last
+    assert len(quick(max_iter=9, tol=1).fit(X, Y, qid=QID).train_score_) == 3
+
+
+def test_weights_of_queries_are_those_of_the_mean():
+    few = QID[40] > QID
+    for weight in (QID % 2 * 3.0 + (QID % 2 == 0), few):
+        ranker = quick().fit(X, Y, qid=QID, query_weight=weight)
+        scores = ranker.predict(X)
+        expected = ranking_score(Y, scores, qid=QID, query_weight=weight)
+        assert ranker.train_score_[ranker.n_iter_] == pytest.approx(expected, abs=1e-15)
+
+
+def test_undefined_and_unjudged():
+    y = np.where(QID[0] == QID, 0, Y)
+    skipped = quick(zero_relevance="skip").fit(X, y, qid=QID)
+    assert skipped.train_score_[-1] == pytest.approx(
+        ranking_score(y, skipped.predict(X), qid=QID, zero_relevance="skip")
     )
+    missing = np.where(np.arange(len(Y)) % 7 == 0, np.nan, Y)
+    ranker = quick(unjudged="nonrelevant").fit(X, missing, qid=QID)
+    as_zero = quick().fit(X, np.nan_to_num(missing), qid=QID)
+    assert np.array_equal(ranker.coef_, as_zero.coef_)
+
+
+def test_a_column_of_ids(plain):
+    frame = pd.DataFrame(X, columns=WEB.feature_names)
+    named = frame.copy()
+    named.insert(3, "query", [f"q{q:03d}" for q in QID])
+    ranker = quick(qid="query").fit(named, Y)
+    assert np.array_equal(ranker.coef_, plain.coef_)
+    assert ranker.n_features_in_ == 13
+    assert ranker.feature_names_in_.tolist() == list(named)
+    assert np.array_equal(ranker.predict(named), plain.predict(X))
+    assert ranker.score(named, Y) == plain.score(X, Y, qid=QID)
+    # given weights leave the column out, too
+    Z = np.column_stack([X, QID])
+    given = LinearRanker(plain.coef_, qid=-1).fit(Z)
+    assert np.array_equal(given.predict(Z), plain.predict(X))
+    with pytest.raises(ValueError, match="qid must be given once"):
+        ranker.fit(named, Y, qid=QID)
+    with pytest.raises(ValueError, match="must name a column of X, got 'query'"):
+        ranker.predict(frame)
+
+
+def test_split_queries_are_warned_of():
+    half = np.arange(len(Y)) % 3 == 0
+    ids = np.array([f"q{q}" for q in QID])
+    ranker = quick().fit(X[half], Y[half], qid=ids[half])
+    with pytest.warns(SplitQueriesWarning, match="LinearRanker was fitted on"):
+        ranker.score(X[~half], Y[~half], qid=ids[~half])
+
+
+def test_it_is_pickled_cloned_and_fitted_again():
+    ranker = quick(transforms="rank", validation_fraction=0.3).fit(X, Y, qid=QID)
+    again = pickle.loads(pickle.dumps(ranker))
+    assert np.array_equal(again.predict(X), ranker.predict(X))
+    assert clone(ranker).get_params() == ranker.get_params()
+    # given weights leave nothing of an earlier fit
+    ranker.set_params(coef=ranker.coef_).fit(X)
+    for name in ("train_score_", "validation_score_", "n_iter_"):
+        assert not hasattr(ranker, name)
+    assert np.array_equal(again.coef_, ranker.coef_)
+
+
+def test_a_bar(capsys):
+    quick(progress=True).fit(X, Y, qid=QID)
+    shown = capsys.readouterr().err
+    assert "tuning" in shown
+    assert "3/3" in shown
+
+
+FIRST = QID[0] == QID
+
+
+@pytest.mark.parametrize(
+    ("options", "given", "message"),
+    [
+        ({}, {"y": None}, "requires y to be passed, but the target y is None"),
+        ({}, {"qid": None}, 'got None: pass qid to fit.*coef="equal" needs no query'),
+        ({}, {"qid": QID * 0}, "at least two queries to tune weights, got one"),
+        ({}, {"qid": QID[:9]}, "qid must have one value per row"),
+        ({}, {"y": Y[:9]}, r"y must have one value per row \(\d+\), got 9"),
+        ({}, {"y": Y * 0}, "a label above 0 to tune weights, got no relevant"),
+        ({}, {"y": Y - 1.0}, "y must be >= 0"),
+        ({}, {"y": np.where(FIRST, np.nan, Y)}, "y must be judged"),
+        ({"measure": "x"}, {}, "measure"),
+        ({"measure": "esl(i=99)"}, {}, r"ESL\(i=99\) must be defined .* such query$"),
+        ({"n_restarts": -1}, {}, "n_restarts must be an integer >= 0, got -1"),
+        ({"max_iter": 0}, {}, "max_iter must be an integer >= 1, got 0"),
+        ({"tol": -1}, {}, "tol must be a number >= 0, got -1"),
+        ({"random_state": "x"}, {}, "random_state must be"),
+        ({"validation_fraction": 1}, {}, r"validation_fraction .* \(0, 1\), got 1"),
+        ({"validation_fraction": 0.01}, {}, "at least one query .* got 0.01 of 24"),
+        (
+            {"validation_fraction": 0.2},
+            {"y": Y * FIRST},
+            "relevant documents in both parts, got none in the (5|19) queries",
+        ),
+        (
+            {"validation_fraction": 0.3},
+            {"query_weight": FIRST},
+            r"no such query (held out|left to tune by)",
+        ),
+        ({"unjudged": "x"}, {}, "unjudged must be one of"),
+        ({"zero_relevance": "x"}, {}, "zero_relevance must be one of"),
+        ({"zero_relevance": "raise"}, {"y": Y * ~FIRST}, "NDCG@10 is undefined for qu"),
+    ],
+)
+def test_what_is_refused(options, given, message):
+    with pytest.raises(ValueError, match=message):
+        quick(**options).fit(X, **{"y": Y, "qid": QID, **given})

@@ -26,70 +26,35 @@ from tieaware_sklearn.score_precision import CoarseRanker
 WEB = make_web_search(n_queries=40, n_documents=20, random_state=0)
 X, Y, QID = WEB.data, WEB.target, WEB.qid
 WEIGHT = QID % 3 + 0.5
+TREES = QueryLGBMRanker(n_estimators=2, num_leaves=3, verbosity=-1, n_jobs=1)
 RANKERS = [
     LinearRanker("equal"),
     LinearRanker(n_restarts=0, max_iter=1),
-    CoarseRanker(LinearRegression(), "rho=1.5"),
     CoarseRanker(LinearRegression(), "levels=4", scale="query"),
-    QueryLGBMRanker(n_estimators=2, num_leaves=3, verbosity=-1, n_jobs=1),
+    TREES,
 ]
 
 
-def fitted(ranker, X=X):
-    return sklearn.base.clone(ranker).fit(X, Y, qid=QID)
-
-
-def predicted(ranker, X):
-    by_query = isinstance(ranker, CoarseRanker)
-    return ranker.predict(X, **({"qid": QID} if by_query else {}))
-
-
 @pytest.mark.parametrize("ranker", RANKERS, ids=repr)
-@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["equal", "weighted"])
-def test_it_is_that_of_ranking_score(ranker, weight):
-    model = fitted(ranker)
-    found = model.score(X, Y, qid=QID, sample_weight=weight)
-    expected = ranking_score(
-        Y, predicted(model, X), qid=QID, measure="ndcg@10", query_weight=weight
-    )
-    assert type(found) is float
-    assert found == expected
-
-
-@pytest.mark.parametrize("ranker", RANKERS, ids=repr)
-def test_it_is_routed_without_being_asked(ranker):
+def test_it_is_that_of_ranking_score_and_routed_without_being_asked(ranker):
     with sklearn.config_context(enable_metadata_routing=True):
-        pipeline = make_pipeline(StandardScaler(), ranker)
-        model = pipeline.fit(X, Y, qid=QID)
-        found = model.score(X, Y, qid=QID)
-        Z = model[0].transform(X)
-        assert found == model[-1].score(Z, Y, qid=QID)
         asking = sklearn.base.clone(ranker).set_score_request(sample_weight=True)
-        weighted = make_pipeline(StandardScaler(), asking).fit(X, Y, qid=QID)
-        assert weighted.score(X, Y, qid=QID, sample_weight=WEIGHT) == weighted[
-            -1
-        ].score(Z, Y, qid=QID, sample_weight=WEIGHT)
+        model, weighted = (
+            make_pipeline(StandardScaler(), one).fit(X, Y, qid=QID)
+            for one in (ranker, asking)
+        )
+        found = model.score(X, Y, qid=QID)
+        with_weight = weighted.score(X, Y, qid=QID, sample_weight=WEIGHT)
+    Z, last = model[0].transform(X), model[-1]
+    by_query = {"qid": QID} if isinstance(ranker, CoarseRanker) else {}
+    scores = last.predict(Z, **by_query)
+    assert type(found) is float
+    assert found == last.score(Z, Y, qid=QID) == ranking_score(Y, scores, qid=QID)
+    expected = ranking_score(Y, scores, qid=QID, query_weight=WEIGHT)
+    assert with_weight == last.score(Z, Y, qid=QID, sample_weight=WEIGHT) == expected
 
 
 def test_searches_without_scoring():
-    grid = {"transforms": ["identity", "log1p", "rank"]}
-    with sklearn.config_context(enable_metadata_routing=True):
-        found, expected = (
-            GridSearchCV(
-                LinearRanker("equal"),
-                grid,
-                cv=QueryKFold(3),
-                scoring=scoring,
-                error_score="raise",
-            )
-            .fit(X, Y, qid=QID)
-            .cv_results_["mean_test_score"]
-            for scoring in (None, make_ranking_scorer("ndcg@10"))
-        )
-    assert np.array_equal(found, expected)
-
-
-def test_searches_of_bands_by_a_column():
     frame = pd.DataFrame(X, columns=WEB.feature_names).assign(qid=QID)
     found, expected = (
         GridSearchCV(
@@ -116,9 +81,9 @@ def test_ties_are_exact():
 
 @pytest.mark.parametrize("ranker", RANKERS, ids=repr)
 def test_what_is_refused(ranker):
-    model = fitted(ranker)
     with pytest.raises(NotFittedError):
         sklearn.base.clone(ranker).score(X, Y, qid=QID)
+    model = sklearn.base.clone(ranker).fit(X, Y, qid=QID)
     ways = r"qid must hold the query of each row, got None: pass qid to score"
     with pytest.raises(ValueError, match=ways) as caught:
         model.score(X, Y)
@@ -126,39 +91,33 @@ def test_what_is_refused(ranker):
     assert (named in str(caught.value)) == hasattr(ranker, "qid")
     for arguments, message in (
         ({"qid": QID[:3]}, r"qid must have one value per row \(971\), got 3"),
-        ({"qid": QID, "y": Y - 9.0}, "y must be >= 0"),
-        ({"qid": QID, "y": [0, 1]}, r"^y must have one value per row \(971\), got 2"),
-        (
-            {"qid": QID, "sample_weight": np.arange(len(Y))},
-            "sample_weight must be constant within a query",
-        ),
-        ({"qid": QID, "sample_weight": 0 * Y}, "sample_weight must not be 0 in every"),
+        ({"y": Y - 9.0}, "y must be >= 0"),
+        ({"y": [0, 1]}, r"^y must have one value per row \(971\), got 2"),
+        ({"sample_weight": np.arange(len(Y))}, "sample_weight must be constant within"),
+        ({"sample_weight": 0 * Y}, "sample_weight must not be 0 in every"),
     ):
         with pytest.raises(ValueError, match=message):
-            model.score(X, **{"y": Y, **arguments})
+            model.score(X, **{"y": Y, "qid": QID, **arguments})
 
 
 def test_query_ids_are_given_once():
-    model = CoarseRanker(LinearRegression(), qid=0)
     Z = np.column_stack([QID, X])
-    model.fit(Z, Y)
+    model = CoarseRanker(LinearRegression(), qid=0).fit(Z, Y)
     with pytest.raises(ValueError, match=r"given once.*set_score_request\(qid=False\)"):
         model.score(Z, Y, qid=QID)
-    assert model.score(Z, Y) == fitted(CoarseRanker(LinearRegression())).score(
-        X, Y, qid=QID
-    )
+    other = CoarseRanker(LinearRegression()).fit(X, Y, qid=QID)
+    assert model.score(Z, Y) == other.score(X, Y, qid=QID)
 
 
-def test_split_queries_are_warned_of():
+@pytest.mark.parametrize("ranker", [TREES, CoarseRanker(TREES, "decimals=2")], ids=repr)
+def test_split_queries_are_warned_of(ranker):
     """As the scorer does, for a ranker inside another one, too."""
     ids = np.array([f"q{q}" for q in QID])
     half = np.arange(len(Y)) % 3 == 0
-    inner = QueryLGBMRanker(n_estimators=2, num_leaves=3, verbosity=-1, n_jobs=1)
-    for ranker in (inner, CoarseRanker(inner, "decimals=2")):
-        model = sklearn.base.clone(ranker).fit(X[half], Y[half], qid=ids[half])
-        with pytest.warns(SplitQueriesWarning, match="QueryLGBMRanker was fitted on"):
-            model.score(X[~half], Y[~half], qid=ids[~half])
-        assert model.score(X[half], Y[half], qid=ids[half]) > 0.3
+    model = sklearn.base.clone(ranker).fit(X[half], Y[half], qid=ids[half])
+    with pytest.warns(SplitQueriesWarning, match="QueryLGBMRanker was fitted on"):
+        model.score(X[~half], Y[~half], qid=ids[~half])
+    assert model.score(X[half], Y[half], qid=ids[half]) > 0.3
 
 
 def test_split_queries_are_warned_of_with_a_column_of_ids():

@@ -1,0 +1,495 @@
+"""Features fused by Borda scores, and selected one after another."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+import sklearn
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import spearmanr
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+
+from tests import naive
+from tieaware_sklearn import (
+    FusedRanker,
+    QueryKFold,
+    RankingFeatureSelector,
+    SplitQueriesWarning,
+    evaluate,
+    make_ranking_scorer,
+    ranking_score,
+)
+from tieaware_sklearn._engine.checks import check_qid
+from tieaware_sklearn.feature_selection import _fused
+from tieaware_sklearn.feature_selection._fused import (
+    BordaScores,
+    Correlation,
+    by_length,
+)
+
+MEASURES = {
+    "ndcg@3": (naive.ndcg(3), 1),
+    "ap": (naive.average_precision(), 1),
+    "fallout@2": (naive.fallout(2), -1),
+}
+SHOWN = ("selection_order_", "path_scores_", "support_", "mean_", "directions_")
+SHOWN += ("ranking_", "repeats_")
+
+
+def fitted(web, X=None, rows=slice(None), **parameters):
+    ranker = FusedRanker(**{"n_features_to_select": 5, **parameters})
+    X = web.data if X is None else X
+    return ranker.fit(X[rows], web.target[rows], qid=web.qid[rows])
+
+
+def assert_same(one, other):
+    for name in SHOWN:
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), name)
+
+
+# Borda scores
+
+
+def drawn():
+    rng = np.random.default_rng(0)
+    qid = rng.permutation(np.repeat(rng.permutation(40), rng.integers(1, 30, 40)))
+    X = rng.normal(size=(len(qid), 11)).round(1)
+    return X, by_length(check_qid(qid, n_rows=len(qid))), qid
+
+
+def test_a_long_query_takes_wider_numbers(engine):
+    X = np.arange(40_000.0)[:, None] // 2
+    borda = BordaScores.of(X, by_length(check_qid(None, n_rows=len(X))))
+    assert borda.down.dtype == np.int32
+    assert borda.down.max() == -borda.down.min() == 39_998
+
+
+@pytest.mark.parametrize("longest", [_fused._LONGEST, 1])
+def test_correlation_is_the_mean_of_spearmans_rho(longest, monkeypatch):
+    monkeypatch.setattr(_fused, "_LONGEST", longest)
+    X, queries, qid = drawn()
+    X[:, 1] = -(X[:, 0] ** 3)
+    borda = BordaScores.of(X, queries)
+    weight = np.random.default_rng(1).uniform(size=queries.n_queries)
+    ascending = np.zeros(X.shape[1], dtype=bool)
+    correlation = Correlation(borda, weight)
+    assert correlation.of(0, 1, ascending) == pytest.approx(-1, abs=1e-15)
+    weights, found = [], []
+    for own, one in zip(weight, queries.qid, strict=True):
+        rows = qid == one
+        if all(len(np.unique(X[rows, j])) > 1 for j in (2, 3)):
+            weights.append(own)
+            found.append(spearmanr(X[rows, 2], X[rows, 3]).statistic)
+    expected = np.average(found, weights=weights)
+    assert correlation.of(2, 3, ascending) == pytest.approx(expected)
+    ascending[2] = True
+    assert correlation.of(2, 3, ascending) == pytest.approx(-expected)
+
+
+# selected by the definition, in exact fractions
+
+
+def borda(column, direction):
+    """n + 1 - 2 midrank of each document."""
+    better = (lambda a, b: a > b) if direction == "descending" else lambda a, b: a < b
+    return [
+        sum(better(own, other) for other in column)
+        - sum(better(other, own) for other in column)
+        for own in column
+    ]
+
+
+def value(plain, queries, features, directions):
+    """Mean over queries of the expected measure of the fused ranking."""
+    total = Fraction(0)
+    for X, labels in queries:
+        scores = [
+            sum(own)
+            for own in zip(
+                *(borda([row[j] for row in X], directions[j]) for j in features),
+                strict=True,
+            )
+        ]
+        found = naive.over_ties(plain, labels, scores)
+        total += found.expected if found else 0
+    return total / len(queries)
+
+
+@st.composite
+def small_data(draw):
+    """Queries of a few documents with a few features, which tie."""
+    n_features = draw(st.integers(2, 4))
+    row = st.lists(st.integers(0, 2), min_size=n_features, max_size=n_features)
+    query = st.lists(st.tuples(row, st.integers(0, 2)), min_size=1, max_size=5)
+    drawn = draw(st.lists(query, min_size=1, max_size=3))
+    return [tuple(map(list, zip(*one, strict=True))) for one in drawn]
+
+
+@pytest.mark.filterwarnings("ignore:n_features_to_select")
+@pytest.mark.filterwarnings("ignore:no feature is selected")
+@pytest.mark.parametrize("measure", MEASURES)
+@given(queries=small_data())
+@settings(max_examples=25)
+def test_each_step_is_the_best_by_enumeration(engine, measure, queries):
+    plain, sign = MEASURES[measure]
+    X = np.array([row for rows, _ in queries for row in rows])
+    y = np.array([label for _, labels in queries for label in labels])
+    qid = np.repeat(np.arange(len(queries)), [len(rows) for rows, _ in queries])
+    selector = FusedRanker(
+        measure=measure, n_features_to_select=10, max_correlation=None
+    )
+    selector.fit(X, y, qid=qid)
+    n_features = X.shape[1]
+    directions = list(selector.directions_)
+    for j in range(n_features):
+        down, up = (
+            sign * value(plain, queries, [j], {j: way})
+            for way in ("descending", "ascending")
+        )
+        # of two that are as good, higher values rank first
+        assert directions[j] == ("ascending" if up > down else "descending")
+    varies = [
+        any(any(borda([row[j] for row in rows], "descending")) for rows, _ in queries)
+        for j in range(n_features)
+    ]
+    assert list(selector.support_) == varies
+    chosen = []
+    pairs = zip(selector.selection_order_, selector.path_scores_, strict=True)
+    for feature, score in pairs:
+        left = [j for j in range(n_features) if varies[j] and j not in chosen]
+        values = {
+            j: sign * value(plain, queries, [*chosen, j], directions) for j in left
+        }
+        assert values[feature] == max(values.values())
+        assert score == pytest.approx(float(sign * values[feature]), abs=1e-12)
+        chosen.append(feature)
+
+
+def test_equal_candidates_go_by_rank_alone_then_by_column():
+    # fused with the first, each of the others gives a perfect ranking
+    X = [[2, 1, 0, 1], [1, 0, 1, 0], [1, 1, 0, 1], [0, 0, 0, 0]]
+    selector = FusedRanker(
+        measure="rr",
+        n_features_to_select=2,
+        max_correlation=None,
+        direction="descending",
+    )
+    selector.fit(X, [1, 0, 0, 0], qid=[0] * 4)
+    assert selector.ranking_.tolist() == [1, 2, 4, 3]
+    assert selector.selection_order_.tolist() == [0, 1]
+
+
+def test_neither_rows_nor_columns_nor_threads_change_the_choice(web, monkeypatch):
+    # the last two are copies, of which the first column is chosen
+    X = web.data[:, :10]
+    rows = np.random.default_rng(0).permutation(len(web.target))
+    columns = np.random.default_rng(1).permutation(10)
+    expected = fitted(web, X)
+    monkeypatch.setattr(_fused, "_ROWS", 50)
+    for n_jobs in (1, 3):
+        assert_same(fitted(web, X, rows, n_jobs=n_jobs), expected)
+    turned = fitted(web, X[:, columns])
+    order = columns[turned.selection_order_]
+    np.testing.assert_array_equal(order, expected.selection_order_)
+    np.testing.assert_array_equal(turned.path_scores_, expected.path_scores_)
+
+
+def test_the_scores_along_the_path_are_those_of_the_ranker(web):
+    options = {"measure": "ap", "zero_relevance": "skip"}
+    selector = fitted(web, **options)
+    for number, score in enumerate(selector.path_scores_, 1):
+        order = selector.selection_order_[:number]
+        directions = [selector.directions_[j] for j in order]
+        ranker = FusedRanker(order.tolist(), direction=directions)
+        ranker.fit(web.data, web.target, qid=web.qid)
+        scores = ranker.predict(web.data, qid=web.qid)
+        assert ranking_score(web.target, scores, qid=web.qid, **options) == score
+    np.testing.assert_array_equal(selector.predict(web.data, qid=web.qid), scores)
+
+
+def test_single_features_are_as_the_other_selector_has_them(web):
+    selector = fitted(web)
+    alone = RankingFeatureSelector("ndcg@10").fit(web.data, web.target, qid=web.qid)
+    np.testing.assert_array_equal(selector.mean_, alone.mean_[:, 0])
+    np.testing.assert_array_equal(selector.ranking_, alone.ranking_)
+    np.testing.assert_array_equal(selector.directions_, alone.directions_)
+    assert selector.selection_order_[0] == np.argmin(alone.ranking_)
+    assert selector.measure_ == "NDCG@10"
+    assert selector.n_queries_ == 60
+
+
+def test_weights_of_queries_are_those_of_repeated_queries(web):
+    again = web.qid == web.qid[0]
+    options = {"n_features_to_select": 4, "direction": "descending"}
+    weighted = FusedRanker(**options)
+    weighted.fit(web.data, web.target, qid=web.qid, query_weight=1.0 + again)
+    X, y = np.vstack([web.data, web.data[again]]), np.r_[web.target, web.target[again]]
+    ids = np.r_[web.qid, np.full(again.sum(), web.qid.max() + 1)]
+    repeated = FusedRanker(**options).fit(X, y, qid=ids)
+    np.testing.assert_array_equal(weighted.selection_order_, repeated.selection_order_)
+    np.testing.assert_allclose(weighted.path_scores_, repeated.path_scores_, atol=1e-12)
+
+
+def test_unjudged_documents(web):
+    y = web.target.astype(float)
+    y[::7] = np.nan
+    found = FusedRanker(n_features_to_select=3, unjudged="nonrelevant")
+    zeros = FusedRanker(n_features_to_select=3)
+    zeros.fit(web.data, np.nan_to_num(y), qid=web.qid)
+    assert_same(found.fit(web.data, y, qid=web.qid), zeros)
+    with pytest.raises(ValueError, match="y must be judged"):
+        zeros.fit(web.data, y, qid=web.qid)
+
+
+@pytest.mark.parametrize("number", [4, 0.1])
+def test_copies_in_any_monotone_form_are_left_out(web, number):
+    X = web.data[:, :10]
+    forms = [X, 2 * X + 1, -X, np.exp(X / np.abs(X).max(axis=0))]
+    selector = fitted(web, np.hstack(forms), n_features_to_select=number)
+    plain = fitted(web, X, n_features_to_select=4)
+    order = selector.selection_order_
+    np.testing.assert_array_equal(order % 10, plain.selection_order_)
+    np.testing.assert_array_equal(selector.path_scores_, plain.path_scores_)
+    for feature in order:
+        repeated = np.flatnonzero(selector.repeats_ == feature)
+        assert set(feature % 10 + 10 * np.arange(4)) - {feature} <= set(repeated)
+
+
+def test_copies_fill_up_where_nothing_else_is_left(web):
+    X = np.column_stack([web.data[:, :2], web.data[:, :2] ** 3, np.ones(len(web.data))])
+    with pytest.warns(UserWarning, match="2 of the 4 features that are selected") as w:
+        selector = FusedRanker(n_features_to_select=4).fit(X, web.target, qid=web.qid)
+    assert len(w) == 1
+    assert set(selector.selection_order_[:2] % 2) == {0, 1}
+    assert set(selector.selection_order_) == {0, 1, 2, 3}
+    assert selector.repeats_[4] == -1
+    with pytest.warns(UserWarning, match="only 4 of 5 features vary"):
+        FusedRanker(n_features_to_select=10, max_correlation=None).fit(
+            X, web.target, qid=web.qid
+        )
+    auto = FusedRanker(n_features_to_select="cv", cv=2)
+    auto.fit(X, web.target, qid=web.qid)
+    assert len(auto.selection_order_) <= 2
+
+
+def test_auto_takes_fewest_features_that_are_as_good(web):
+    auto = {"n_features_to_select": "cv", "max_features": 7}
+    selector = fitted(web, **auto)
+    results = selector.cv_results_
+    assert results["n_features"].tolist() == list(range(1, 8))
+    best = np.argmax(results["mean_test_score"])
+    good = results["loss"] <= results["standard_error"]
+    number = int(results["n_features"][good][0])
+    fixed = fitted(web, n_features_to_select=number)
+    assert_same(selector, fixed)
+    assert not hasattr(fixed, "cv_results_")
+    # what is chosen on the other queries alone, and the rows in any order
+    by_hand = np.zeros((7, 60))
+    for train, test in QueryKFold(5).split(web.data, groups=web.qid):
+        own = fitted(web, rows=train, n_features_to_select=7)
+        for number in range(7):
+            order = own.selection_order_[: number + 1]
+            ranker = FusedRanker(order, direction=own.directions_[order])
+            ranker.fit(web.data[train], web.target[train], qid=web.qid[train])
+            scores = ranker.predict(web.data[test], qid=web.qid[test])
+            report = evaluate(
+                web.target[test], scores, qid=web.qid[test], measures="ndcg@10"
+            )
+            at = np.searchsorted(np.unique(web.qid), report.qid)
+            by_hand[number, at] = report.expected[:, 0]
+    np.testing.assert_allclose(results["mean_test_score"], by_hand.mean(axis=1))
+    loss = by_hand[best] - by_hand
+    error = loss.std(axis=1, ddof=1) / np.sqrt(60)
+    np.testing.assert_allclose(results["loss"], loss.mean(axis=1), atol=1e-12)
+    np.testing.assert_allclose(results["standard_error"], error, atol=1e-12)
+    rows = np.random.default_rng(0).permutation(len(web.target))
+    again = fitted(web, rows=rows, **auto)
+    assert_same(selector, again)
+    np.testing.assert_array_equal(again.cv_results_["loss"], results["loss"])
+
+
+def test_nothing_varies(web):
+    with pytest.warns(UserWarning, match="no feature is selected"):
+        selector = FusedRanker(n_features_to_select=10).fit(
+            web.data, web.target, qid=np.arange(len(web.target))
+        )
+    assert not selector.support_.any()
+    assert selector.path_scores_.shape == selector.selection_order_.shape == (0,)
+    with pytest.warns(UserWarning, match="no feature is selected"):
+        assert selector.transform(web.data).shape == (len(web.data), 0)
+    assert not selector.predict(web.data, qid=web.qid).any()
+
+
+# as an estimator
+
+
+@pytest.mark.parametrize("features", [None, [-1, 2]])
+def test_features_that_are_fused_without_a_selection(web, features):
+    ranker = FusedRanker(features).fit(web.data, web.target, qid=web.qid)
+    selector, n = fitted(web), web.data.shape[1]
+    columns = np.arange(n) if features is None else np.array(features) % n
+    np.testing.assert_array_equal(ranker.selection_order_, columns)
+    for name in ("directions_", "mean_"):
+        found, expected = getattr(ranker, name), getattr(selector, name)
+        np.testing.assert_array_equal(found[columns], expected[columns])
+    others = np.setdiff1d(np.arange(n), columns)
+    assert set(ranker.directions_[others]) <= {"none"}
+    assert np.isnan(ranker.mean_[others]).all()
+    assert (ranker.ranking_[others] == n).all()
+    assert sorted(ranker.ranking_[columns]) == list(range(1, len(columns) + 1))
+    selector.set_params(n_features_to_select=None)
+    selector.fit(web.data, web.target, qid=web.qid)
+    assert selector.support_.all()
+    for one in (ranker, selector):
+        assert not hasattr(one, "path_scores_")
+        assert not hasattr(one, "repeats_")
+
+
+def test_a_selection_among_features_by_name_beside_a_column_of_ids(web):
+    names = ["text_score", "n_slashes", "clicks"]
+    frame = pd.DataFrame(web.data, columns=web.feature_names)
+    with_ids = frame.assign(q=web.qid)[["clicks", "q", "url_length", *names[:2]]]
+    options = {"n_features_to_select": 2, "direction": "descending"}
+    found = FusedRanker(names, qid="q", **options).set_output(transform="pandas")
+    found.fit(with_ids, web.target)
+    alone = fitted(web, frame[names], **options)
+    order = [names[j] for j in alone.selection_order_]
+    assert [with_ids.columns[j] for j in found.selection_order_] == order
+    assert (
+        found.directions_.tolist() == ["descending", "qid", "none"] + ["descending"] * 2
+    )
+    assert np.isnan(found.mean_[:3]).tolist() == [False, True, True]
+    assert found.n_features_in_ == 5
+    np.testing.assert_array_equal(found.path_scores_, alone.path_scores_)
+    chosen = [name for name in with_ids if name in order]
+    assert list(found.transform(with_ids)) == chosen
+    assert found.get_feature_names_out().tolist() == chosen
+    scores = found.predict(with_ids)
+    np.testing.assert_array_equal(scores, alone.predict(frame[names], qid=web.qid))
+    assert found.score(with_ids, web.target) == found.path_scores_[-1]
+    with pytest.raises(ValueError, match="qid must be given once"):
+        found.predict(with_ids, qid=web.qid)
+
+
+@pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_matrix])
+def test_sparse_matrices_are_as_arrays(web, kind):
+    expected, X = fitted(web), kind(web.data)
+    selector = fitted(web, X)
+    assert_same(selector, expected)
+    chosen = selector.transform(X).toarray()
+    np.testing.assert_array_equal(chosen, expected.transform(web.data))
+    scores = expected.predict(web.data, qid=web.qid)
+    np.testing.assert_array_equal(selector.predict(X, qid=web.qid), scores)
+
+
+def test_missing_values_are_last_in_either_direction(web):
+    X = web.data.copy()
+    X[::3, :6] = np.nan
+    selector = fitted(web, X, missing="last")
+    low = np.where(selector.directions_ == "ascending", 1e9, -1e9)
+    filled = np.where(np.isnan(X), low, X)
+    other = fitted(web, filled, direction=selector.directions_.tolist())
+    assert_same(selector, other)
+    scores = other.predict(filled, qid=web.qid)
+    np.testing.assert_array_equal(selector.predict(X, qid=web.qid), scores)
+    with pytest.raises(ValueError, match="NaN"):
+        fitted(web, X)
+
+
+def test_a_pipeline_with_routing(web):
+    given = {"qid": web.qid}
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = make_pipeline(FusedRanker(n_features_to_select=3), FusedRanker())
+        model.fit(web.data, web.target, **given)
+        predicted = model.predict(web.data, **given)
+        score = model.score(web.data, web.target, **given)
+        options = {"cv": QueryKFold(3), "params": given}
+        own, by_scorer = (
+            cross_val_score(model, web.data, web.target, scoring=scoring, **options)
+            for scoring in (None, make_ranking_scorer("ndcg@10"))
+        )
+    expected = fitted(web, n_features_to_select=3)
+    np.testing.assert_array_equal(predicted, expected.predict(web.data, qid=web.qid))
+    assert score == ranking_score(web.target, predicted, qid=web.qid)
+    np.testing.assert_array_equal(own, by_scorer)
+    assert own.min() > 0.2
+
+
+def test_a_progress_bar_changes_nothing(web, capsys):
+    for number in (5, "cv"):
+        shown = fitted(web, n_features_to_select=number, progress=True)
+        bars = capsys.readouterr().err
+        assert "selecting" in bars
+        assert ("cross-validation" in bars) == (number == "cv")
+        assert_same(shown, fitted(web, n_features_to_select=number))
+
+
+def test_ids_are_needed_and_known_again(web):
+    own = web.qid == web.qid[0]
+    selector = FusedRanker(n_features_to_select=2)
+    one = FusedRanker(n_features_to_select=2)
+    with pytest.warns(UserWarning, match="without qid.*pass qid to fit"):
+        selector.fit(web.data[own], web.target[own])
+    one.fit(web.data[own], web.target[own], qid=np.zeros(own.sum()))
+    assert_same(selector, one)
+    with pytest.raises(ValueError, match=r"qid must hold .*: pass qid to predict"):
+        selector.predict(web.data)
+    with pytest.raises(ValueError, match="cv must be at most the number of queries"):
+        fitted(web, rows=own, n_features_to_select="cv")
+    third = np.arange(len(web.qid)) % 3 == 0
+    ranker = fitted(web, rows=third)
+    with pytest.warns(SplitQueriesWarning, match="ids that FusedRanker was fitted on"):
+        ranker.score(web.data[~third], web.target[~third], qid=web.qid[~third])
+
+
+class ByRows:
+    """Folds that split queries."""
+
+    def split(self, X, y=None, groups=None):
+        rows = np.arange(len(X))
+        return [(rows[::2], rows[1::2])]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        *(
+            ({"n_features_to_select": bad}, r"n_features_to_select .* >= 1, .* got")
+            for bad in (0, 1.5, True, "auto")
+        ),
+        ({"max_correlation": 0}, r"max_correlation must be .*\(0, 1\] .* got 0"),
+        ({"max_correlation": 1.1}, r"max_correlation must be .*\(0, 1\] .* got 1.1"),
+        ({"max_features": 0}, "max_features must be an integer >= 1, got 0"),
+        ({"direction": "up"}, "direction must be one of"),
+        ({"direction": ["auto"]}, r"one value per feature \(12\), got 1"),
+        ({"missing": "first"}, "missing must be one of"),
+        ({"progress": 1}, "progress must be True or False"),
+        ({"measure": "ndgc"}, "ndgc"),
+        ({"n_features_to_select": "cv", "cv": ByRows()}, "cv must keep queries whole"),
+        (
+            {"n_features_to_select": "cv", "cv": QueryKFold(3, qid=0)},
+            "cv must leave its qid at None",
+        ),
+        ({"features": []}, r"at least one column .* got \[\]"),
+        ({"features": [0, -12]}, "each once"),
+        *(
+            ({"features": bad}, "names or indices of the 12 columns")
+            for bad in ([12], [-13], ["clicks"], [True])
+        ),
+    ],
+)
+def test_parameters_that_break_a_rule(web, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        fitted(web, **parameters)
+
+
+def test_the_column_of_ids_is_no_feature(web):
+    X = np.column_stack([web.qid, web.data])
+    with pytest.raises(ValueError, match=r"must not name the column of query ids.* 0"):
+        FusedRanker([0], qid=0).fit(X, web.target)
