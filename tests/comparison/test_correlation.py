@@ -95,6 +95,7 @@ def test_tau_ap_b_by_its_definition(pairs, random):
     right, judged = zip(*pairs, strict=True)
     found = rank_correlation(right, judged, coefficients="tau_ap_b")
     assert math.isnan(found.pvalues[0, 0])
+    assert "tau_ap_b" in str(found)
     assert found.summary().n_significant.tolist() == [0]
     found, expected = found.values[0, 0], naive.tau_ap_b(right, judged)
     if expected is None:
