@@ -1,15 +1,20 @@
-"""trec_eval's order of ties against exact means."""
+"""trec_eval's order of ties against exact means, and the ties of many systems."""
 
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
-from tieaware_sklearn import evaluate, official_vs_exact, ranking_score
-from tieaware_sklearn.comparison import pvalues_over_orders
+from tieaware_sklearn import evaluate, official_vs_exact, ranking_score, tie_report
+from tieaware_sklearn._engine.checks import check_qid
+from tieaware_sklearn.comparison import pvalues_over_orders, tie_statistics
+from tieaware_sklearn.comparison._official import score_ties
 from tieaware_sklearn.datasets import load_trec
 
 #: six topics of four documents; the relevant document has the highest id
@@ -21,15 +26,14 @@ FLAT = np.ones(24)
 SHARP = np.where(QID < 4, np.tile([4, 3, 2, 1], 6), np.tile([3, 4, 2, 1], 6))
 
 
-def test_an_order_by_ids_can_find_what_is_not_there():
-    found = official_vs_exact(
-        LABELS,
-        {"flat": FLAT, "sharp": SHARP},
-        DOCNO,
-        qid=QID,
-        measures=["rr", "p@1"],
-        n_orders=50,
+def compare(systems, measures="rr", **options):
+    return official_vs_exact(
+        LABELS, systems, DOCNO, qid=QID, measures=measures, **options
     )
+
+
+def test_an_order_by_ids_can_find_what_is_not_there():
+    found = compare({"flat": FLAT, "sharp": SHARP}, ["rr", "p@1"], n_orders=50)
     assert found.measures == ("RR", "P@1")
     # by id the relevant document is first; exactly it is anywhere
     assert found.official[:, 0].tolist() == [1, 5 / 6]
@@ -37,7 +41,7 @@ def test_an_order_by_ids_can_find_what_is_not_there():
     assert found.worst[0].tolist() == [1 / 4, 0]
     assert found.best[0].tolist() == [1, 1]
     assert found.tied_documents.tolist() == [1, 0]
-    assert found.tau_b.tolist() == [-1, -1]
+    assert found.tau_b.tolist() == found.tau_ap.tolist() == [-1, -1]
     difference = np.repeat([0, 1 / 2], [4, 2])
     wanted = stats.ttest_1samp(difference, 0).pvalue
     assert found.comparisons["RR", "official"].pvalues == pytest.approx([wanted])
@@ -46,25 +50,27 @@ def test_an_order_by_ids_can_find_what_is_not_there():
     text = str(found)
     assert "1 of 1 conclusions change; new: only the exact" in text
     assert max(map(len, text.splitlines())) <= 80
+    assert found.alpha == 0.05
+    frame = found.averages()
+    assert frame["system"].tolist() == ["flat", "sharp"] * 2
+    assert frame["tied_documents"].tolist() == [1, 0] * 2
+    for name in ("official", "exact", "worst", "best"):
+        assert frame[name].tolist() == getattr(found, name).T.ravel().tolist()
 
 
-def test_a_significant_difference_can_turn_round_or_be_lost():
-    half = np.where(QID < 5, FLAT, SHARP)
-    systems = {"flat": FLAT, "half": half, "low": np.tile([1, 2, 3, 4], 6)}
-    found = official_vs_exact(
-        LABELS, systems, DOCNO, qid=QID, measures=["rr"], n_orders=2
-    )
-    changes = {
-        (found.systems[a], found.systems[b]): change
-        for (a, b), change in zip(found.pairs.tolist(), found.change[0], strict=True)
-    }
-    assert set(changes.values()) <= {"", "sign", "lost", "new", "turned"}
-    assert changes["flat", "low"] == ""
+def test_a_row_for_each_pair():
+    systems = {"flat": FLAT, "half": np.where(QID < 5, FLAT, SHARP)}
+    systems["low"] = np.tile([1, 2, 3, 4], 6)
+    found = compare(systems, n_orders=2)
+    assert found.change[0, 1] == ""
     frame = found.to_pandas()
     assert frame["change"].tolist() == found.change[0].tolist()
     assert frame["official_difference"][1] == pytest.approx(3 / 4)
-    averages = found.averages()
-    assert averages["official"].tolist() == found.official[:, 0].tolist()
+    exact = found.comparisons["RR", "expected"]
+    assert frame["exact_difference"].tolist() == exact.difference.tolist()
+    assert frame["exact_pvalue"].tolist() == exact.pvalues.tolist()
+    ends = frame[["tie_range_low", "tie_range_high"]]
+    assert np.array_equal(ends, exact.tie_range)
 
 
 def test_values_are_those_of_each_treatment_alone():
@@ -74,37 +80,28 @@ def test_values_are_those_of_each_treatment_alone():
     systems = {name: rng.integers(0, 4, 200) / 7 for name in "abcd"}
     systems["a"][::5] = -math.inf
     docno = rng.permutation(200)
-    # ids as text
-    texts = [f"x{i:03}" for i in docno]
-    found = official_vs_exact(
-        labels, systems, texts, qid=qid, measures=["ap", "ndcg@5"], n_orders=20
-    )
+    texts = np.array([f"x{i:03}" for i in docno])
+    options = {"measures": ["ap", "ndcg@5"], "n_orders": 20}
+    found = official_vs_exact(labels, systems, texts, qid=qid, **options)
     order = np.argsort(-docno)
     for j, scores in enumerate(systems.values()):
         for m, measure in enumerate(["ap", "ndcg@5"]):
             # descending ids come first in the input
             official = ranking_score(
-                labels[order],
-                scores[order],
-                qid=qid[order],
-                measure=measure,
+                labels[order], scores[order], qid=qid[order], measure=measure,
                 ties="input",
-            )
+            )  # fmt: skip
             assert found.official[j, m] == official
             summary = evaluate(labels, scores, qid=qid, measures=measure).summary()
             assert found.exact[j, m] == summary.mean[0]
             assert found.worst[j, m] <= found.official[j, m] <= found.best[j, m]
     over = pvalues_over_orders(labels, systems, qid=qid, measure="ap", n_orders=20)
-    assert found.share[0].tolist() == over.share[0].tolist()
-    assert found.largest[0].tolist() == over.largest[0].tolist()
-    shuffled = rng.permutation(200)
+    for name in ("share", "share_error", "smallest", "largest"):
+        assert getattr(found, name)[0].tolist() == getattr(over, name)[0].tolist()
+    rows = rng.permutation(200)
+    shuffled = {name: scores[rows] for name, scores in systems.items()}
     again = official_vs_exact(
-        labels[shuffled],
-        {name: scores[shuffled] for name, scores in systems.items()},
-        np.array(texts)[shuffled],
-        qid=qid[shuffled],
-        measures=["ap", "ndcg@5"],
-        n_orders=20,
+        labels[rows], shuffled, texts[rows], qid=qid[rows], **options
     )
     for name in ("official", "exact", "worst", "best", "share", "smallest", "largest"):
         assert getattr(again, name).tolist() == getattr(found, name).tolist(), name
@@ -112,10 +109,7 @@ def test_values_are_those_of_each_treatment_alone():
 
 def test_more_pairs_than_ten_are_shown_where_a_conclusion_changes():
     rng = np.random.default_rng(0)
-    systems = {f"s{i}": rng.permutation(24) for i in range(6)}
-    found = official_vs_exact(
-        LABELS, systems, DOCNO, qid=QID, measures="rr", n_orders=1
-    )
+    found = compare({f"s{i}": rng.permutation(24) for i in range(6)}, n_orders=1)
     assert len(found.pairs) == 15
     assert not found.change.any()
     assert str(found).splitlines()[-1] == "0 of 15 conclusions change"
@@ -139,21 +133,34 @@ def test_documents_left_out_do_not_tie():
 
 
 @pytest.mark.parametrize(
-    ("scores", "docno", "message"),
+    ("docno", "message"),
     [
-        ({"a": [1, 2]}, ["x", "y"], "y_score must hold at least two systems, got 'a'"),
-        ({"a": [1, 2], "b": [1, 2]}, ["x"], "docno must have one value per row"),
-        ({"a": [1, 2], "b": [1, 2]}, [["x"], ["y"]], "docno must be 1-dimensional"),
-        ({"a": [1, 2], "b": [1, 2]}, ["x", None], "docno must not be .* None in row 1"),
+        (["x"], "docno must have one value per row"),
+        ([["x"], ["y"]], "docno must be 1-dimensional"),
+        (["x", None], "docno must not be .* None in row 1"),
         # 9 ranks above 10, as bytes, and below it, as a number
-        ({"a": [1, 1], "b": [1, 2]}, [9, 10], "must hold strings, .* got 9 in row 0"),
-        ({"a": [1, 1], "b": [1, 2]}, np.array([9, 10]), "got 9 in row 0"),
-        ({"a": [1, 1], "b": [1, 2]}, ["9", 10], "got 10 in row 1"),
+        ([9, 10], "docno must hold strings, .* got 9 in row 0"),
+        (np.array([9, 10]), "got 9 in row 0"),
+        (["9", 10], "got 10 in row 1"),
     ],
 )
-def test_bad_input(scores, docno, message):
+def test_bad_ids(docno, message):
     with pytest.raises(ValueError, match=message):
-        official_vs_exact([1, 0], scores, docno, qid=[1, 1])
+        official_vs_exact([1, 0], {"a": [1, 1], "b": [1, 2]}, docno, qid=[1, 1])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"systems": {"a": FLAT}}, "y_score must hold at least two systems, got 'a'"),
+        ({"alpha": 0}, "alpha must"),
+        ({"n_orders": 0}, "n_orders must"),
+        ({"progress": 1}, "progress must"),
+    ],
+)
+def test_bad_options(options, message):
+    with pytest.raises(ValueError, match=message):
+        compare(**{"systems": {"a": FLAT, "b": SHARP}, **options})
 
 
 def test_the_published_example(shared_data):
@@ -170,14 +177,102 @@ def test_the_published_example(shared_data):
         unjudged="nonrelevant",
         n_orders=20,
     )
-    first = [found.comparisons[name, "official"] for name in found.measures]
-    assert [round(one.difference[0], 4) for one in first[:3]] == [0.0096, 0.025, 0.0202]
-    assert round(first[0].pvalues[0], 4) == 0.0001
-    exact = [found.comparisons[name, "expected"] for name in found.measures]
-    assert [round(one.difference[0], 4) for one in exact[:3]] == [
-        -0.0019, -0.0058, -0.0036,
-    ]  # fmt: skip
+    official, exact = [
+        [found.comparisons[name, ties] for name in found.measures]
+        for ties in ("official", "expected")
+    ]
+    first = [[round(x.difference[0], 4) for x in one[:3]] for one in (official, exact)]
+    assert first == [[0.0096, 0.025, 0.0202], [-0.0019, -0.0058, -0.0036]]
+    assert round(official[0].pvalues[0], 4) == 0.0001
     assert round(exact[0].pvalues[0], 2) == 0.46
     assert found.change[:, 0].tolist() == ["lost", "lost", "lost", "", "new"]
     assert found.official[2, 3].round(4) == 0.0002
     assert found.exact[2, 3].round(4) == 0.1055
+    # as the posterior says, too
+    assert exact[0].posterior(rope=0.005).equivalent[0] > 0.85
+
+
+def test_bits_and_ties_of_scores():
+    scores = np.array([1.0, 1.0, 2.0, 3.0, -np.inf, 5.0, -np.inf])
+    found = score_ties(scores, check_qid([1, 2, 1, 1, 1, 2, 3], n_rows=7))
+    assert found.bits == pytest.approx((np.log2(3) + np.log2(2)) / 2)
+    assert found.tied_documents == 0
+    found = score_ties(np.array([4, 4, 1]), check_qid(None, n_rows=3))
+    assert (found.bits, found.tied_documents) == (1, 2 / 3)
+    nothing = score_ties(np.array([-np.inf]), check_qid(None, n_rows=1))
+    assert (nothing.bits, nothing.tied_documents) == (0, 0)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from("qrs"),
+            st.sampled_from([-np.inf, 1.0, 2.0]),
+            st.integers(1, 9),
+        ),
+        min_size=1,
+        max_size=12,
+    )
+)
+def test_statistics_are_those_of_a_tie_report(cases):
+    qid, scores, rank = map(list, zip(*cases, strict=True))
+    found = tie_statistics({"a": scores}, qid=qid, rank=rank)
+    report = tie_report([0] * len(cases), scores, qid=qid, measures="p@1")
+    for name in ("tied_documents", "repeated_documents", "n_documents"):
+        assert getattr(found, name)[0] == getattr(report, name), name
+    queries = {q for q, s in zip(qid, scores, strict=True) if s > -np.inf}
+    assert found.n_queries[0] == len(queries)
+    tied = found.tied_queries[0] * found.n_queries[0]
+    assert tied == pytest.approx(report.tied_queries * report.n_queries)
+    contradictions = []
+    for query in queries:
+        # equal ranks contradict nothing
+        own = sorted((r, -s) for q, s, r in cases if q == query and s > -np.inf)
+        contradictions.append(sum(a < b for (_, b), (_, a) in pairwise(own)))
+    assert found.contradictions[0] == sum(contradictions)
+    assert found.contradicted_queries[0] == sum(map(bool, contradictions))
+
+
+def test_shares_of_all_systems():
+    systems = {"a": [1, 1, 2, 2], "b": [4, 3, 2, 1], "c": [1, 2, -np.inf, -np.inf]}
+    rank = np.array([[1, 1, 2], [2, 2, 1], [3, 4, np.nan], [4, 3, np.nan]])
+    found = tie_statistics(systems, qid=[1, 1, 2, 2], rank=rank)
+    # of five lists two are tied, of ten documents two as the one before
+    assert found.overall() == pytest.approx(
+        {
+            "systems": 1 / 3,
+            "queries": 2 / 5,
+            "documents": 2 / 10,
+            "contradictory systems": 1 / 3,
+            "contradictory queries": 1 / 5,
+        }
+    )
+    assert found.to_pandas()["system"].tolist() == ["a", "b", "c"]
+    assert "contradictory" in str(found)
+    without = tie_statistics(systems, qid=[1, 1, 2, 2])
+    assert without.contradictions.tolist() == [-1] * 3
+    assert "contradictory" not in str(without)
+
+
+@pytest.mark.parametrize(
+    ("rank", "message"),
+    [
+        ([1, 2], r"rank must have shape .*\(3,\) or \(3, 1\), got \(2,\)"),
+        (np.ones((3, 2)), r"rank must have shape .* got \(3, 2\)"),
+        ({"a": [1, 2, 3]}, r"rank must have shape .* got \(\)"),
+        (["first", "second", "third"], "rank must be numeric, .* 'first' in row 0"),
+        ([1, 2, np.inf], "rank must be finite, .* got inf in row 2"),
+        ([1, np.nan, 2], "rank must not be missing where a document is retrieved"),
+    ],
+)
+def test_bad_ranks(rank, message):
+    with pytest.raises(ValueError, match=message):
+        tie_statistics({"a": [1, 2, 3]}, rank=rank)
+
+
+def test_contradictions_are_those_of_the_reader(shared_data):
+    folder = shared_data / "robust03"
+    runs = sorted(folder.glob("input.*.gz"))[:3]
+    trec = load_trec(folder / "qrels.robust03.txt.gz", runs)
+    found = tie_statistics(trec.score, qid=trec.qid, rank=trec["rank"])
+    assert found.contradictions.tolist() == trec.n_contradictions.tolist()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import collections
 import itertools
 import math
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -15,13 +15,21 @@ from sklearn.exceptions import UndefinedMetricWarning
 from tests import naive
 from tieaware_sklearn import compare_systems, pvalues_over_orders
 from tieaware_sklearn.comparison import _orders
-from tieaware_sklearn.comparison._systems import ALTERNATIVES, TESTS, paired_test
-from tieaware_sklearn.datasets import load_trec, make_web_search
+from tieaware_sklearn.comparison._orders import OrderValues
+from tieaware_sklearn.comparison._systems import (
+    ALTERNATIVES,
+    TESTS,
+    MeasuredSystems,
+    paired_test,
+)
+from tieaware_sklearn.datasets import make_web_search
+from tieaware_sklearn.measures import parse_measure
 
 WEB = make_web_search(n_queries=30, random_state=3)
 SYSTEMS = {
     name: WEB.data[:, j] for j, name in enumerate(WEB.feature_names) if j in (0, 1, 4)
 }
+NAMES = list(SYSTEMS)
 PLAIN = {
     "ap": (naive.average_precision(), True),
     "p@2": (naive.precision(2), True),
@@ -32,6 +40,10 @@ FIGURES = (
     *("pvalues", "share", "share_error", "share_a", "share_b", "smallest", "largest"),
     *("mean", "combined", "n_orders", "is_exact"),
 )
+
+
+def over_orders(systems=SYSTEMS, **options):
+    return pvalues_over_orders(WEB.target, systems, qid=WEB.qid, **options)
 
 
 def by_definition(labels, qid, a, b, name, test, alternative):
@@ -47,8 +59,7 @@ def by_definition(labels, qid, a, b, name, test, alternative):
             if name == "esl" and None in pair:
                 continue
             values.append(float((pair[0] or 0) - (pair[1] or 0)))
-        difference = np.array(values)
-        p = paired_test(difference, test, alternative).pvalue
+        p = paired_test(np.array(values), test, alternative).pvalue
         found.append((p, sum(values)))
     return np.array(found).T
 
@@ -83,13 +94,15 @@ def test_all_orders_of_small_rankings(case, test, alternative):
         assert found.n_orders[m, 0] <= n_orders
         better = difference if rises else -difference
         significant = p < alpha
+        mean = p.mean()
         expected = {
             "share": significant.mean(),
             "share_a": (significant & (better > 1e-12)).mean(),
             "share_b": (significant & (better < -1e-12)).mean(),
             "smallest": p.min(),
             "largest": p.max(),
-            "mean": p.mean(),
+            "mean": mean,
+            "combined": mean if found.n_orders[m, 0] == 1 else min(1, 2 * mean),
         }
         for figure, value in expected.items():
             own = getattr(found, figure)[m, 0]
@@ -102,27 +115,27 @@ def test_all_orders_of_small_rankings(case, test, alternative):
 @pytest.mark.parametrize("test", TESTS)
 def test_sampled_orders_of_small_rankings(test):
     labels = [1, 0, 0, 1, 0, 1, 0, 0, 1, 0, 0, 1]
-    qid = [1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4]
-    a = [1, 1, 0, 2, 2, 2, 1, 1, 1, 5, 3, 3]
-    b = [1, 2, 2, 1, 1, 0, 3, 3, 3, 2, 2, 2]
-    options = {"qid": qid, "measure": ["ap", "p@2"], "test": test, "alpha": 0.3}
-    systems = {"a": a, "b": b}
+    systems = {"a": [1, 1, 0, 2, 2, 2, 1, 1, 1, 5, 3, 3]}
+    systems["b"] = [1, 2, 2, 1, 1, 0, 3, 3, 3, 2, 2, 2]
+    options = {"qid": np.repeat(range(4), 3), "measure": ["ap", "p@2"], "test": test}
+    options["alpha"] = 0.3
     every = pvalues_over_orders(labels, systems, n_orders=10**4, **options)
     assert every.is_exact.all()
-    for seed in range(4):
+    for seed in range(2):
         found = pvalues_over_orders(
             labels, systems, n_orders=300, random_state=seed, **options
         )
         assert not found.is_exact.any()
         assert (found.n_orders == 300).all()
-        assert (found.share_error > 0).all()
+        x = found.share * 300
+        error = np.sqrt((x + 1) * (301 - x) / (302**2 * 303))
+        assert found.share_error == pytest.approx(error)
         apart = np.abs(found.share - every.share)
         assert (apart <= 4 * found.share_error).all()
         assert (found.smallest >= every.smallest).all()
         assert (found.largest <= every.largest).all()
         assert np.allclose(found.mean, every.mean, atol=0.08)
         assert np.array_equal(found.pvalues, every.pvalues)
-        assert np.array_equal(found.combined, np.minimum(1, 2 * found.mean))
 
 
 @pytest.mark.parametrize("test", TESTS)
@@ -131,7 +144,7 @@ def test_neither_rows_nor_threads_nor_blocks_matter(test, monkeypatch):
     options = {
         "measure": ["rr", "ndcg@10"], "test": test, "n_orders": 40, "n_resamples": 99,
     }  # fmt: skip
-    found = pvalues_over_orders(WEB.target, SYSTEMS, qid=WEB.qid, **options)
+    found = over_orders(**options)
     shuffled = {name: column[rows] for name, column in SYSTEMS.items()}
     monkeypatch.setattr(_orders, "_VALUES", 1000)
     monkeypatch.setattr(_orders, "_CELLS", 3000)
@@ -144,19 +157,22 @@ def test_neither_rows_nor_threads_nor_blocks_matter(test, monkeypatch):
 
 
 def test_one_draw_serves_all_measures_and_pairs():
-    options = {"qid": WEB.qid, "n_orders": 30}
-    both = pvalues_over_orders(WEB.target, SYSTEMS, measure=["ap", "rr"], **options)
-    alone = pvalues_over_orders(WEB.target, SYSTEMS, measure="rr", **options)
-    first = dict(list(SYSTEMS.items())[:2])
-    pair = pvalues_over_orders(WEB.target, first, measure="rr", **options)
+    both = over_orders(measure=["ap", "rr"], n_orders=30)
+    options = {"measure": "rr", "n_orders": 30}
+    alone = over_orders(**options)
+    pair = over_orders({name: SYSTEMS[name] for name in NAMES[:2]}, **options)
     for name in FIGURES:
         assert np.array_equal(getattr(both, name)[1:], getattr(alone, name)), name
         assert np.array_equal(getattr(both, name)[1:, :1], getattr(pair, name)), name
-    other = pvalues_over_orders(
-        WEB.target, SYSTEMS, measure="rr", random_state=1, **options
-    )
+    other = over_orders(random_state=1, **options)
     assert not np.array_equal(alone.mean, other.mean)
     assert np.array_equal(alone.pvalues, other.pvalues)
+    # A and B change places
+    found = over_orders(baseline=NAMES[1], **options)
+    assert found.pairs.tolist() == [[0, 1], [2, 1]]
+    assert found.mean[0, 0] == alone.mean[0, 0]
+    assert found.mean[0, 1] == pytest.approx(alone.mean[0, 2])
+    assert found.share_a[0, 1] == alone.share_b[0, 2]
 
 
 @pytest.mark.parametrize("test", TESTS)
@@ -177,129 +193,67 @@ def test_exact_means_as_in_compare_systems(test):
     assert not found.share_error.any()
 
 
-def swapped(columns, qid, swaps):
-    """Two columns of scores, exchanged on some of the queries 0, 1, ..."""
-    a, b = columns
-    chosen = np.array(swaps)[qid]
-    return {"a": np.where(chosen, b, a), "b": np.where(chosen, a, b)}
-
-
-@pytest.mark.parametrize("alternative", ["two-sided", "greater"])
-def test_sizes_by_all_orders_and_all_signs(alternative):
+def test_which_of_them_are_p_values_by_all_orders_and_all_signs():
     # all data sets that are equally likely if the rankings with their ties are
     # exchangeable on each of six queries
-    rng = np.random.default_rng(5)
     qid = np.repeat(np.arange(6), 3)
-    labels = np.tile([1, 0, 0], 6)
-    columns = rng.integers(0, 2, (2, len(qid)))
-    columns[:, :3] = [[2, 1, 1], [0, 1, 1]]
+    a, b = np.random.default_rng(5).integers(0, 2, (2, len(qid)))
     found = []
-    levels = np.arange(1, 65) / 64
-    shares = np.zeros((64, len(levels)))
-    for row, swaps in enumerate(itertools.product([0, 1], repeat=6)):
-        systems = swapped(columns, qid, swaps)
-        for j, level in enumerate(levels[: 16 if row else None]):
-            one = pvalues_over_orders(
-                labels, systems, qid=qid, measure="ap", test="randomization",
-                alternative=alternative, alpha=min(level + 1e-9, 1 - 1e-9),
-                n_orders=10**4,
-            )  # fmt: skip
-            shares[row, j] = one.share[0, 0]
-        found.append(one)
+    for swaps in itertools.product([False, True], repeat=6):
+        chosen = np.array(swaps)[qid]
+        systems = {"a": np.where(chosen, b, a), "b": np.where(chosen, a, b)}
+        found.append(
+            pvalues_over_orders(
+                np.tile([1, 0, 0], 6), systems, qid=qid, measure="ap",
+                test="randomization", alpha=0.1, n_orders=10**4,
+            )
+        )  # fmt: skip
     assert found[0].n_orders[0, 0] > 1
-    # the test in a random order, and so the expected share of significant orders
-    assert (shares[:, :16].mean(axis=0) <= levels[:16] + 1e-9).all()
-    # three p-values that need no random order
-    for name in ("combined", "largest", "pvalues"):
+    assert np.mean([one.share[0, 0] for one in found]) <= 0.1
+    for name in ("combined", "largest", "pvalues", "smallest"):
         pvalues = np.array([getattr(one, name)[0, 0] for one in found])
-        assert all(np.mean(pvalues <= p + 1e-9) <= p + 1e-9 for p in pvalues), name
-
-
-def test_the_smallest_p_value_is_none():
-    rng = np.random.default_rng(5)
-    qid = np.repeat(np.arange(6), 3)
-    labels = np.tile([1, 0, 0], 6)
-    columns = rng.integers(0, 2, (2, len(qid)))
-    found = [
-        pvalues_over_orders(
-            labels, swapped(columns, qid, swaps), qid=qid, measure="ap",
-            test="randomization", n_orders=10**4,
-        )
-        for swaps in itertools.product([0, 1], repeat=6)
-    ]  # fmt: skip
-    pvalues = np.array([one.smallest[0, 0] for one in found])
-    assert any(np.mean(pvalues <= p + 1e-9) > p + 0.1 for p in pvalues)
+        above = [np.mean(pvalues <= p + 1e-9) - p for p in pvalues]
+        assert (max(above) <= 1e-9) == (name != "smallest"), name
 
 
 def test_documents_without_a_judgment():
-    rng = np.random.default_rng(4)
-    unjudged = rng.random(len(WEB.target)) < 0.4
+    unjudged = np.random.default_rng(4).random(len(WEB.target)) < 0.4
     labels = np.where(unjudged, np.nan, WEB.target)
     options = {"measure": ["rr", "ap"], "n_orders": 30}
-    dropped = pvalues_over_orders(
-        labels, SYSTEMS, qid=WEB.qid, unjudged="drop", **options
+    dropped, last = (
+        pvalues_over_orders(labels, SYSTEMS, qid=WEB.qid, unjudged=how, **options)
+        for how in ("drop", "nonrelevant")
     )
     judged = {name: column[~unjudged] for name, column in SYSTEMS.items()}
     alone = pvalues_over_orders(
         labels[~unjudged], judged, qid=WEB.qid[~unjudged], **options
-    )
-    last = pvalues_over_orders(
-        labels, SYSTEMS, qid=WEB.qid, unjudged="nonrelevant", **options
     )
     for name in FIGURES:
         assert np.array_equal(getattr(dropped, name), getattr(alone, name)), name
     assert not np.array_equal(dropped.mean, last.mean)
 
 
-def test_baselines():
-    every = pvalues_over_orders(WEB.target, SYSTEMS, qid=WEB.qid, n_orders=20)
-    names = list(SYSTEMS)
-    found = pvalues_over_orders(
-        WEB.target, SYSTEMS, qid=WEB.qid, n_orders=20, baseline=names[1]
-    )
-    assert found.pairs.tolist() == [[0, 1], [2, 1]]
-    assert found.mean[0, 0] == every.mean[0, 0]
-    assert found.mean[0, 1] == pytest.approx(every.mean[0, 2])
-    # A and B change places
-    assert found.share_a[0, 1] == every.share_b[0, 2]
-    with pytest.raises(ValueError, match=r"baseline must be .*got 'nobody'"):
-        pvalues_over_orders(WEB.target, SYSTEMS, qid=WEB.qid, baseline="nobody")
-    with pytest.raises(ValueError, match="baseline must leave at least one other"):
-        pvalues_over_orders(WEB.target, SYSTEMS, qid=WEB.qid, baseline=names)
-
-
-def test_the_better_system_of_a_measure_where_lower_is_better():
-    labels, qid = [1, 0, 0] * 4, np.repeat([1, 2, 3, 4], 3)
-    systems = {"good": [3, 2, 1] * 4, "bad": [1, 2, 2, 0, 1, 2, 1, 3, 3, 0, 1, 1]}
-    found = pvalues_over_orders(labels, systems, qid=qid, measure=["esl", "rr"])
-    assert found.share.tolist() == [[1.0], [1.0]]
-    assert found.share_a.tolist() == [[1.0], [1.0]]
-    assert found.share_b.tolist() == [[0.0], [0.0]]
-
-
 def test_what_it_shows():
-    found = pvalues_over_orders(
-        WEB.target, SYSTEMS, qid=WEB.qid, measure=["rr", "ap"], n_orders=20
-    )
+    found = over_orders(measure=["rr", "ap"], n_orders=20)
     lines = str(found).splitlines()
     assert len(lines) == 2 + 6 + 1
     assert lines[-1] == "paired t test, two-sided"
-    one = pvalues_over_orders(
-        WEB.target, SYSTEMS, qid=WEB.qid, measure="rr", n_orders=20, alpha=0.01,
-        test="randomization", alternative="less",
-    )  # fmt: skip
+    assert max(map(len, lines)) <= 80
+    assert "p < 0.05" in lines[0]
+    one = over_orders(
+        measure="rr", n_orders=20, alpha=0.01, test="randomization", alternative="less"
+    )
+    assert (one.test, one.alternative, one.alpha) == ("randomization", "less", 0.01)
     assert str(one).splitlines()[0].split("  ")[0] == "A"
     assert "p < 0.01" in str(one)
     assert str(one).endswith("RR, Fisher's randomisation test, less")
-    assert max(map(len, lines)) <= 80
-    assert "p < 0.05" in lines[0]
     frame = found.to_pandas()
     assert list(frame.columns) == ["measure", "a", "b", *FIGURES]
     assert frame["measure"].tolist() == ["RR"] * 3 + ["AP"] * 3
-    assert frame["b"].tolist() == [list(SYSTEMS)[j] for j in (1, 2, 2)] * 2
+    assert frame["a"].tolist() == [NAMES[j] for j in (0, 0, 1)] * 2
+    assert frame["b"].tolist() == [NAMES[j] for j in (1, 2, 2)] * 2
     for name in FIGURES:
         assert frame[name].tolist() == getattr(found, name).ravel().tolist()
-    assert frame.equals(pd.DataFrame(frame.to_dict("list")))
 
 
 def test_one_query_one_system_nothing_defined():
@@ -327,27 +281,100 @@ def test_one_query_one_system_nothing_defined():
         ({"alternative": "two"}, "alternative must"),
         ({"measure": "nothing"}, "measure"),
         ({"progress": 1}, "progress must"),
+        ({"baseline": "nobody"}, "baseline must be .*got 'nobody'"),
     ],
 )
 def test_bad_input(options, message):
     with pytest.raises(ValueError, match=message):
-        pvalues_over_orders(WEB.target, SYSTEMS, qid=WEB.qid, **options)
+        over_orders(**options)
 
 
 def test_progress(capsys):
     pytest.importorskip("tqdm")
-    pvalues_over_orders(WEB.target, SYSTEMS, qid=WEB.qid, n_orders=20, progress=True)
+    over_orders(n_orders=20, progress=True)
     assert "20/20" in capsys.readouterr().err
 
 
-def test_the_order_of_document_ids_is_not_a_random_order(shared_data):
-    folder = shared_data / "sigtrec"
-    runs = [folder / "baseline.gz", folder / "result_to_compare1.gz"]
-    trec = load_trec(folder / "qrelFile.qrel.gz", runs)
-    found = pvalues_over_orders(
-        trec.target, trec.score, qid=trec.qid, measure=["ap", "p@5"],
-        unjudged="nonrelevant", n_orders=50,
-    )  # fmt: skip
-    # trec_eval's order has p = .0001 and .0003
-    assert found.share.tolist() == [[0.0], [0.0]]
-    assert (found.smallest > 0.1).all()
+def values_of(labels, scores, qid, names, seed=(0, 0)):
+    systems = MeasuredSystems(
+        labels, scores, qid, [parse_measure(name) for name in names], 0.0, "raise", None
+    )
+    found = systems.all_values(("best", "worst"))
+    found = {name: values[..., 0] for name, values in found.items()}
+    return OrderValues(systems, 0, found, seed)
+
+
+def test_orders_are_drawn_evenly():
+    labels, scores = [2, 1, 0, 0, 1, 0, 0], [1, 1, 1, 0, 0, 0, 5]
+    qid = [1, 1, 1, 1, 1, 2, 2]
+    values = values_of(labels, scores, qid, PLAIN, seed=(7, 0))
+    drawn, every = values.draw(4000), values.enumerated(300)
+    orders = naive.joint_orders(labels, qid, scores)
+    for m, (name, (plain, _)) in enumerate(PLAIN.items()):
+        # a query that is undefined has the value 0, or none
+        empty = math.nan if name == "esl" else 0.0
+        each = [[plain(*order[query]) for query in (1, 2)] for order in orders]
+        exact = [[float(empty if v is None else v) for v in row] for row in each]
+        exact, found, all_found = (
+            collections.Counter(str(np.round(row, 9).tolist()) for row in rows)
+            for rows in (exact, drawn[m], every[m])
+        )
+        assert found.keys() == exact.keys(), name
+        for key, often in exact.items():
+            share = often / exact.total()
+            assert all_found[key] / all_found.total() == pytest.approx(share), name
+            error = math.sqrt(share * (1 - share) / 4000)
+            assert abs(found[key] / 4000 - share) <= 4 * error, name
+
+
+def test_more_orders_than_asked_for():
+    values = values_of([1, 0, 0, 1, 0], [1] * 5, [1] * 5, ["p@2", "ap"])
+    assert values.enumerated(9) is None
+    assert values.enumerated(10).shape == (2, 10, 1)
+    # more orders than a float can count
+    many = values_of(np.arange(10**4) % 2, np.zeros(10**4), np.ones(10**4), ["p@10"])
+    assert many.enumerated(10**6) is None
+
+
+def test_orders_do_not_depend_on_measures_or_batches(monkeypatch):
+    rng = np.random.default_rng(0)
+    given = rng.integers(0, 3, 90), rng.integers(0, 3, 90), rng.integers(0, 9, 90)
+    found = values_of(*given, ["p@1", "ap"]).draw(30)
+    assert np.array_equal(found[:1], values_of(*given, ["p@1"]).draw(30))
+    monkeypatch.setattr(_orders, "_CELLS", 200)
+    small = values_of(*given, ["p@1", "ap"])
+    batches = [small.draw(7), small.draw(23)]
+    assert np.array_equal(found, np.concatenate(batches, axis=1))
+    other = values_of(*given, ["p@1", "ap"], seed=(0, 1))
+    assert not np.array_equal(found, other.draw(30))
+
+
+def test_only_open_queries_vary():
+    # the tie of query 1 is below the cut-off, that of query 2 of equal labels
+    labels, scores = [1, 0, 0, 1, 1, 0, 1], [9, 8, 1, 1, 5, 5, 5]
+    qid = [1, 1, 1, 1, 2, 3, 3]
+    values = values_of(labels, scores, qid, ["p@2", "p@1", "ap"])
+    assert values.varies.tolist() == [
+        [False, False, False],
+        [False, False, True],
+        [True, False, True],
+    ]
+    shallow = values_of(labels[:5], scores[:5], qid[:5], ["p@2"])
+    assert shallow.enumerated(1).tolist() == [[[0.5, 0.5]]]
+    assert shallow.draw(2).tolist() == [[[0.5, 0.5]] * 2]
+
+
+def test_documents_without_relevance_that_are_not_retrieved():
+    rng = np.random.default_rng(2)
+    labels, qid = rng.integers(0, 2, 200), rng.integers(0, 8, 200)
+    scores = np.where(rng.random(200) < 0.3, rng.integers(0, 3, 200), -np.inf)
+    names = ["ap", "fallout@5", "bpref", "p@5", "ndcg"]
+    together = values_of(labels, scores, qid, names)
+    found = together.draw(10)
+    for m, name in enumerate(names):
+        alone = values_of(labels, scores, qid, [name])
+        assert np.array_equal(found[m], alone.draw(10)[0]), name
+    # Fallout and BPref count them
+    assert [numbers for numbers, _ in together._parts] == [[0, 3, 4], [1, 2]]
+    rows = [len(part.scores) for _, part in together._parts]
+    assert rows[0] < rows[1] == 200

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 from fractions import Fraction
 
@@ -13,13 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests import naive
-from tieaware_sklearn.comparison import rank_biased_overlap
-from tieaware_sklearn.comparison._overlap import (
-    RankedLists,
-    _tail,
-    extreme_orders,
-    mean_overlaps,
-)
+from tieaware_sklearn.comparison import pairwise_overlap, rank_biased_overlap
+from tieaware_sklearn.comparison._overlap import _tail
 
 SCORES = st.sampled_from([-math.inf, 0.0, 0.0, 1.0, 2.0])
 PAIRS = st.tuples(SCORES, SCORES)
@@ -27,14 +21,7 @@ PERSISTENCE = st.sampled_from([0.125, 0.5, 0.75])
 DEPTHS = st.sampled_from([None, None, 1, 2, 3, 4, 9])
 
 
-def one_query(first, second):
-    """Both rankings and the number of their query, 0 throughout."""
-    codes = np.zeros(len(first), dtype=np.int64)
-    a, b = (RankedLists.of(np.array(s), codes, 1) for s in (first, second))
-    return a, b
-
-
-@settings(max_examples=100)
+@settings(max_examples=120)
 @given(st.lists(PAIRS, min_size=1, max_size=4), PERSISTENCE, DEPTHS)
 def test_values_by_enumeration_of_both_orders(pairs, p, depth):
     first, second = map(tuple, zip(*pairs, strict=True))
@@ -44,7 +31,7 @@ def test_values_by_enumeration_of_both_orders(pairs, p, depth):
     assert found.n_retrieved.tolist() == [lengths]
     if not all(lengths):
         assert np.isnan([found.expected, found.best, found.worst]).all()
-        assert np.isnan([found.minimum, found.residual, found.distance]).all()
+        assert np.isnan([found.minimum, found.residual]).all()
         return
     extrapolated = functools.partial(naive.rbo_extrapolated, p=exact)
     values = naive.over_both_orders(extrapolated, first, second, depth)
@@ -70,91 +57,16 @@ def test_values_by_enumeration_of_both_orders(pairs, p, depth):
     assert found.minimum[0] <= found.expected[0] + 1e-13
 
 
-@settings(max_examples=100)
-@given(st.lists(PAIRS, min_size=1, max_size=5))
-def test_overlaps_at_every_depth_by_enumeration(pairs):
-    first, second = map(tuple, zip(*pairs, strict=True))
-    a, b = one_query(first, second)
-    longest = np.maximum(a.length, b.length)
-    means = mean_overlaps(a, b, longest)
-    ends = [
-        mean_overlaps(*extreme_orders(a, b, best=best), longest)
-        for best in (True, False)
-    ]
-    for d in range(1, longest[0] + 1):
-        overlap = functools.partial(naive.prefix_overlap, d=d)
-        values = naive.over_both_orders(overlap, first, second)
-        mean = Fraction(sum(values), len(values))
-        assert means[d - 1] == pytest.approx(float(mean), abs=1e-14)
-        # one pair of orders is extreme at all depths
-        assert ends[0][d - 1] == max(values)
-        assert ends[1][d - 1] == min(values)
-
-
-@pytest.mark.parametrize(("s", "length"), [(1, 1), (1, 2), (2, 2), (1, 3), (2, 3)])
-def test_the_greatest_overlap_is_that_of_some_pair_of_longer_lists(s, length):
-    last = 4
-    longer, new = tuple(range(length)), (10, 11, 12)
-    for shorter in itertools.permutations(range(length + s), s):
-        documents = {*shorter, *longer, *new}
-        ways = [
-            [
-                (*known, *rest)
-                for rest in itertools.permutations(
-                    documents - set(known), last - len(known)
-                )
-            ]
-            for known in (shorter, longer)
-        ]
-        overlaps = {
-            tuple(len({*one[:d]} & {*other[:d]}) for d in range(1, last + 1))
-            for one, other in itertools.product(*ways)
-        }
-        could = tuple(
-            min(
-                d,
-                naive.prefix_overlap(shorter, longer, d)
-                + max(d - s, 0)
-                + max(d - length, 0),
-            )
-            for d in range(1, last + 1)
-        )
-        # one pair of lists has it at all depths, and none has more
-        assert could in overlaps
-        assert could == tuple(map(max, zip(*overlaps, strict=True)))
-
-
-def test_four_documents_by_hand():
-    # a b c d and a (b c) d: the overlap at rank 2 is 2 or 1
-    found = rank_biased_overlap([4, 3, 2, 1], [4, 3, 3, 1], p=0.5)
-    weights = [1 / 2, 1 / 4, 1 / 8, 1 / 16]
-    missing = weights[1] * 1 / 2
-    assert found.best[0] == 1
-    assert found.worst[0] == 1 - missing
-    assert found.expected[0] == 1 - missing / 2
-    assert found.distance[0] == missing / 2
-    # at ranks 5, 6, ... four documents of d agree at least, all of them at most
-    beyond = sum(4 / d / 2**d for d in range(5, 60))
-    lowest = sum(weights) - missing / 2 + beyond
-    assert found.minimum[0] == pytest.approx(lowest, abs=1e-15)
-    assert found.residual[0] == pytest.approx(1 / 16 - beyond, abs=1e-15)
-
-
-def test_lists_of_other_lengths_by_hand():
-    inf = math.inf
-    # a b c and a: the shorter list goes on as it began, in full agreement
-    found = rank_biased_overlap([3, 2, 1], [1, -inf, -inf], p=0.5)
-    assert found.expected[0] == 1 / 2 * 1 + 1 / 4 * 2 / 2 + 1 / 8 * 3 / 3 + 1 / 8
-    assert found.n_retrieved.tolist() == [[3, 1]]
-    # a b c and b: no agreement at rank 1, one document from rank 2 on
-    found = rank_biased_overlap([3, 2, 1], [-inf, 1, -inf], p=0.5)
-    assert found.expected[0] == 1 / 4 * 1 / 2 + 1 / 8 * 1 / 3 + 1 / 8 * 1 / 3
-
-
-# rbo_ext of rbo 0.1.3, from PyPI
 @pytest.mark.parametrize(
     ("first", "second", "p", "expected"),
     [
+        # the shorter list goes on as it began, in full agreement
+        ("abc", "a", 0.5, 1.0),
+        # no agreement at rank 1, one document from rank 2 on
+        ("abc", "b", 0.5, 1 / 4 * 1 / 2 + 1 / 8 * 1 / 3 + 1 / 8 * 1 / 3),
+        ("abc", "abc", 0.9, 1.0),
+        ("a", "b", 0.9, 0.0),
+        # rbo_ext of rbo 0.1.3, from PyPI
         ("abcdefg", "zcavwxy", 0.9, 0.28821728571428573),
         ("abcde", "bacde", 0.9, 0.9),
         ("abcdef", "cab", 0.9, 0.855),
@@ -162,7 +74,7 @@ def test_lists_of_other_lengths_by_hand():
         ("abcdefghij", "jihgfedcba", 0.98, 0.8780443726553534),
     ],
 )
-def test_another_package(first, second, p, expected):
+def test_lists_without_ties(first, second, p, expected):
     documents = sorted({*first, *second})
     scores = [
         [-ranking.index(d) if d in ranking else -math.inf for d in documents]
@@ -171,25 +83,19 @@ def test_another_package(first, second, p, expected):
     found = rank_biased_overlap(*scores, p=p)
     assert found.expected[0] == pytest.approx(expected, abs=1e-12)
     assert found.best[0] == found.worst[0] == found.expected[0]
+    assert found.distance[0] == 1 - found.expected[0]
+    assert found.n_retrieved.tolist() == [[len(first), len(second)]]
 
 
-def test_numbers_of_other_types():
+def test_numbers_of_other_types_and_the_default():
     found = rank_biased_overlap([1, 2], [1, 1], p=Fraction(1, 2), depth=np.int64(10**9))
     assert (found.p, found.depth) == (0.5, 10**9)
     beyond = rank_biased_overlap([1, 2], [1, 1], p=0.5, depth=10**30)
+    # the first document is the same in half of all orders
     assert found.expected[0] == beyond.expected[0] == 1 - 1 / 2 * 1 / 2
-
-
-def test_a_ranking_and_itself():
-    untied = rank_biased_overlap([3, 2, 1], [30, 20, 10])
-    assert untied.expected[0] == untied.worst[0] == 1
-    assert untied.distance[0] == 0
-    tied = rank_biased_overlap([1, 1], [1, 1], p=0.5)
-    # the first documents are the same in half of all pairs of orders
-    assert tied.expected[0] == 1 - 1 / 2 * 1 / 2
-    assert (tied.best[0], tied.worst[0]) == (1, 1 / 2)
-    nothing = rank_biased_overlap([1, -math.inf], [-math.inf, 1])
-    assert nothing.expected[0] == nothing.best[0] == nothing.minimum[0] == 0
+    assert (found.best[0], found.worst[0]) == (1, 1 / 2)
+    usual = rank_biased_overlap([1, 2], [2, 1])
+    assert (usual.p, usual.depth) == (0.9, None)
 
 
 @settings(max_examples=30)
@@ -282,21 +188,72 @@ def test_the_tail_of_the_series(p, above):
         assert found == pytest.approx(-(1 - p) / p * math.log1p(-p), rel=1e-14)
 
 
+RNG = np.random.default_rng(0)
+QID = RNG.integers(0, 5, 80)
+SYSTEMS = {
+    "a": RNG.integers(0, 4, 80).astype(float),
+    "b": np.where(RNG.random(80) < 0.3, -math.inf, RNG.random(80)),
+    # nothing is retrieved for one query
+    "c": np.where(QID == 2, -math.inf, RNG.integers(0, 30, 80)),
+}
+
+
+@pytest.mark.parametrize("options", [{}, {"p": 0.5, "depth": 4}])
+def test_each_pair_of_many_is_that_of_two_rankings(options):
+    found = pairwise_overlap(SYSTEMS, qid=QID, **options)
+    assert found.systems == ("a", "b", "c")
+    assert (found.p, found.depth) == (options.get("p", 0.9), options.get("depth"))
+    for i, one in enumerate(SYSTEMS.values()):
+        for j, other in enumerate(SYSTEMS.values()):
+            pair = rank_biased_overlap(one, other, qid=QID, **options).summary()
+            for name in ("mean", "worst", "best", "distance"):
+                value = getattr(found, name)[i, j]
+                assert value == pytest.approx(getattr(pair, name), abs=1e-15)
+    assert found.n_queries.tolist() == [[5, 5, 4], [5, 5, 4], [4, 4, 4]]
+    frame = found.to_pandas()
+    names = frame[["a", "b"]].agg("".join, axis=1)
+    assert names.tolist() == ["aa", "ab", "ac", "bb", "bc", "cc"]
+    for name in ("mean", "worst", "best", "distance", "n_queries"):
+        assert frame[name].tolist() == getattr(found, name)[np.triu_indices(3)].tolist()
+    assert np.array_equal(found.mean, found.mean.T)
+
+
+def test_a_table_of_one_system_and_of_none_retrieved():
+    alone = pairwise_overlap([3, 2, 1])
+    assert alone.mean.tolist() == [[1.0]]
+    assert str(alone).splitlines()[-1].split()[0] == "scores"
+    nothing = pairwise_overlap([-math.inf, -math.inf])
+    assert np.isnan(nothing.mean).all()
+    assert nothing.n_queries.tolist() == [[0]]
+
+
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("given", "message"),
+    [
+        ({"p": 1}, r"p must be .*\(0, 1\), got 1"),
+        ({"p": 0.0}, r"p must be .*\(0, 1\), got 0.0"),
+        ({"depth": 0}, "depth must be .*>= 1, got 0"),
+        ({"depth": 2.5}, "depth must be .*>= 1, got 2.5"),
+        ({"qid": [1]}, "qid must have one value per row"),
+        ({"qid": [1, None]}, "qid must not be missing"),
+        ({"y_score": []}, "y_(score|true) must (not be empty|have one value per row)"),
+    ],
+)
+def test_bad_input_of_both(given, message):
+    with pytest.raises(ValueError, match=message):
+        pairwise_overlap(**{"y_score": [1, 2], **given})
+    with pytest.raises(ValueError, match=message):
+        rank_biased_overlap(**{"y_true": [1, 2], "y_score": [1, 2], **given})
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
     [
         ({"y_score": [1]}, r"y_score must have one value per row \(2\), got 1"),
         ({"y_true": [math.nan, 1]}, "y_true must not be NaN, got nan in row 0"),
         ({"y_score": [math.inf, 1]}, "y_score must be finite, or -inf"),
-        ({"p": 1}, r"p must be a number in \(0, 1\), got 1"),
-        ({"p": 0.0}, r"p must be a number in \(0, 1\), got 0.0"),
-        ({"depth": 0}, "depth must be an integer >= 1, got 0"),
-        ({"depth": 2.5}, "depth must be an integer >= 1, got 2.5"),
-        ({"qid": [1, None]}, "qid must not be missing"),
-        ({"y_true": [], "y_score": []}, "y_true must not be empty"),
     ],
 )
-def test_bad_input(options, message):
-    given = {"y_true": [1, 2], "y_score": [2, 1], **options}
+def test_bad_rankings(given, message):
     with pytest.raises(ValueError, match=message):
-        rank_biased_overlap(given.pop("y_true"), given.pop("y_score"), **given)
+        rank_biased_overlap(**{"y_true": [1, 2], "y_score": [2, 1], **given})
