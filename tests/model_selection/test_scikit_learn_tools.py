@@ -170,16 +170,14 @@ def test_cross_validate_with_several_measures(name):
     assert (-found[2]).tolist() == by_hand(name, "fallout@5")
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("name", RANKERS)
-def test_grid_search(name, n_jobs):
+def test_grid_search(name):
     def run(at):
         search = GridSearchCV(
             at.ranker,
             at.grid,
             scoring=at.scorer(),
             cv=at.cv,
-            n_jobs=n_jobs,
             error_score="raise",
         ).fit(at.X, WEB.target, **at.fit)
         assert search.score(at.X, WEB.target, **at.fit) == ranking_score(
@@ -512,24 +510,6 @@ def test_early_stopping_in_a_pipeline(name):
     assert max(found) == ranking_score(
         valid.target, model.predict(valid.data), qid=valid.qid
     )
-
-
-@pytest.mark.parametrize("name", RANKERS)
-def test_scorers_by_name(name):
-    def run(at):
-        found = cross_validate(
-            at.ranker,
-            at.X,
-            WEB.target,
-            scoring={"a": at.scorer(), "b": at.scorer("rr")},
-            cv=at.cv,
-            error_score="raise",
-            **at.params,
-        )
-        return [found["test_a"], found["test_b"]]
-
-    found = in_both_settings(name, run)
-    assert found[0].tolist() == by_hand(name)
 
 
 @pytest.mark.parametrize("name", RANKERS)
