@@ -99,8 +99,6 @@ def test_queries_without_a_relevant_document_are_left_out():
     assert display.ax_.get_xlabel() == "recall"
     with pytest.raises(ValueError, match="beta must be a finite number > 0, got 0"):
         made([1, 0], [2, 1], beta=0)
-    with pytest.raises(TypeError, match="measures"):
-        made([1, 0], [2, 1], measures="ap")
 
 
 @pytest.mark.parametrize("measure", ["rr", "fallout@5"])
