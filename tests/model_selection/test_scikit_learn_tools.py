@@ -1,7 +1,7 @@
 """The guide's table of scikit-learn tools, line by line, routing on and off.
 
-Every tool runs for each ranker in both settings, and must give the same values:
-with routing on, ``qid`` is passed once; with routing off, it is a column of X.
+Every tool runs in both settings, and must give the same values: with routing on,
+``qid`` is passed once; with routing off, it is a column of X.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ BOOSTERS = {
     "xgboost": (QueryXGBRanker(n_estimators=4, n_jobs=1), "max_depth"),
     "catboost": (QueryCatBoostRanker(n_estimators=4, **QUIET), "depth"),
 }
-RANKERS = (*BOOSTERS, "regressor")
+RANKERS = ("lightgbm", "regressor")
 
 
 class Setting(NamedTuple):
@@ -78,8 +78,22 @@ class Setting(NamedTuple):
         return QueryKFold(3, qid=self.qid)
 
     @property
-    def grid(self):
-        return {self.parameter: [2, 4]}
+    def rows(self):
+        return self.X, WEB.target
+
+    @property
+    def how(self):
+        return {"scoring": self.scorer(), "cv": self.cv, "error_score": "raise"}
+
+    def cross_val_score(self, model=None, **options):
+        model = self.ranker if model is None else model
+        given = {**self.how, **self.params, **options}
+        return cross_val_score(model, *self.rows, **given)
+
+    def search(self, Search=GridSearchCV, ranker=None, **options):
+        """A search over two values of the parameter, not fitted."""
+        ranker = self.ranker if ranker is None else ranker
+        return Search(ranker, {self.parameter: [2, 4]}, **{**self.how, **options})
 
 
 def setting(name: str, routing: bool) -> Setting:
@@ -125,41 +139,80 @@ def by_hand(name, measure="ndcg@10"):
     return values
 
 
-def splits(search):
-    return [search.cv_results_[f"split{i}_test_score"][0] for i in range(3)]
-
-
-@pytest.mark.parametrize("name", [*RANKERS, "XGBRanker"])
+@pytest.mark.parametrize("name", [*BOOSTERS, "regressor", "XGBRanker"])
 def test_cross_val_score(name):
-    found = in_both_settings(
-        name,
-        lambda at: cross_val_score(
-            at.ranker,
-            at.X,
-            WEB.target,
-            scoring=at.scorer(),
-            cv=at.cv,
-            error_score="raise",
-            **at.params,
-        ),
-    )
+    found = in_both_settings(name, lambda at: at.cross_val_score())
     assert found.tolist() == by_hand(name)
+
+
+def results_of(*keys, **options):
+    """What a search finds by these keys."""
+
+    def run(at):
+        search = at.search(**options).fit(*at.rows, **at.fit)
+        return [search.cv_results_[key] for key in keys or ["mean_test_score"]]
+
+    return run
+
+
+def scorers_by_name(at):
+    scoring = {"a": at.scorer(), "b": at.scorer("rr")}
+    how = {**at.how, **at.params, "scoring": scoring}
+    found = cross_validate(at.ranker, *at.rows, **how)
+    assert found["test_a"].tolist() == by_hand("lightgbm")
+    return [found["test_a"], found["test_b"]]
+
+
+def group_k_fold(at):
+    cv, given = GroupKFold(3), {"groups": WEB.qid}
+    if at.qid is None:
+        cv, given = cv.set_split_request(groups="qid"), at.params
+    return cross_val_score(at.ranker, *at.rows, **{**at.how, **given, "cv": cv})
+
+
+def refit_by_one_of_several(at):
+    search = at.search(scoring=at.scorer(["ndcg@10", "rr"]), refit="rr")
+    results = search.fit(*at.rows, **at.fit).cv_results_
+    assert search.best_index_ == results["rank_test_rr"].argmin()
+    return [results["mean_test_ndcg@10"], results["mean_test_rr"]]
+
+
+def curve_of_values(at):
+    values = {"param_name": at.parameter, "param_range": [2, 4]}
+    found = validation_curve(at.ranker, *at.rows, **values, **at.how, **at.params)
+    assert found[0].shape == found[1].shape == (2, 3)
+    return found
+
+
+HALVING = {
+    "resource": "n_estimators", "min_resources": 2, "max_resources": 6,
+    "random_state": 0,
+}  # fmt: skip
+TOOLS = {
+    "random search": results_of(Search=RandomizedSearchCV, n_iter=2, random_state=0),
+    "halving": results_of(Search=HalvingGridSearchCV, **HALVING),
+    "random halving": results_of(
+        Search=HalvingRandomSearchCV, n_candidates=2, **HALVING
+    ),
+    "nested": lambda at: at.cross_val_score(at.search()),
+    "refit by one of several": refit_by_one_of_several,
+    "validation curve": curve_of_values,
+    "scorers by name": scorers_by_name,
+    "group k-fold": group_k_fold,
+}
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_tools_give_the_same_with_routing_and_without(tool):
+    in_both_settings("lightgbm", TOOLS[tool])
 
 
 @pytest.mark.parametrize("name", RANKERS)
 def test_cross_validate_with_several_measures(name):
-    measures = ["ndcg@10", "AP", "fallout@5"]
-
     def run(at):
+        how = {**at.how, "scoring": at.scorer(["ndcg@10", "AP", "fallout@5"])}
         found = cross_validate(
-            at.ranker,
-            at.X,
-            WEB.target,
-            scoring=at.scorer(measures),
-            cv=at.cv,
-            return_train_score=True,
-            error_score="raise",
-            **at.params,
+            at.ranker, *at.rows, return_train_score=True, **how, **at.params
         )
         names = ("test_ndcg@10", "test_AP", "test_neg_fallout@5", "train_AP")
         return [found[name] for name in names]
@@ -173,90 +226,21 @@ def test_cross_validate_with_several_measures(name):
 @pytest.mark.parametrize("name", RANKERS)
 def test_grid_search(name):
     def run(at):
-        search = GridSearchCV(
-            at.ranker,
-            at.grid,
-            scoring=at.scorer(),
-            cv=at.cv,
-            error_score="raise",
-        ).fit(at.X, WEB.target, **at.fit)
-        assert search.score(at.X, WEB.target, **at.fit) == ranking_score(
-            WEB.target, search.predict(at.X), qid=WEB.qid
-        )
-        return [*splits(search), search.best_score_]
+        search = at.search().fit(*at.rows, **at.fit)
+        expected = ranking_score(WEB.target, search.predict(at.X), qid=WEB.qid)
+        assert search.score(*at.rows, **at.fit) == expected
+        return [*search.cv_results_["mean_test_score"], search.best_score_]
 
     found = in_both_settings(name, run)
     at = setting(name, False)
-    scores = []
-    for value in (2, 4):
-        model = clone(at.ranker).set_params(**{at.parameter: value})
-        scores.append(cross_val_score(model, at.X, WEB.target, scoring=at.scorer(),
-                                      cv=at.cv).mean())  # fmt: skip
-    assert found[-1] == max(scores)
-
-
-@pytest.mark.parametrize("name", RANKERS)
-def test_grid_search_refits_by_one_of_several_measures(name):
-    def run(at):
-        search = GridSearchCV(
-            at.ranker,
-            at.grid,
-            scoring=at.scorer(["ndcg@10", "rr"]),
-            refit="rr",
-            cv=at.cv,
-            error_score="raise",
-        ).fit(at.X, WEB.target, **at.fit)
-        results = search.cv_results_
-        assert search.best_index_ == results["rank_test_rr"].argmin()
-        return [results["mean_test_ndcg@10"], results["mean_test_rr"]]
-
-    in_both_settings(name, run)
-
-
-@pytest.mark.parametrize("name", RANKERS)
-def test_randomized_search(name):
-    def run(at):
-        search = RandomizedSearchCV(
-            at.ranker,
-            at.grid,
-            n_iter=2,
-            scoring=at.scorer(),
-            cv=at.cv,
-            random_state=0,
-            error_score="raise",
-        ).fit(at.X, WEB.target, **at.fit)
-        return search.cv_results_["mean_test_score"]
-
-    in_both_settings(name, run)
-
-
-@pytest.mark.parametrize("name", BOOSTERS)
-@pytest.mark.parametrize("Search", [HalvingGridSearchCV, HalvingRandomSearchCV])
-def test_halving_over_a_resource_of_the_estimator(name, Search):
-    options = {} if Search is HalvingGridSearchCV else {"n_candidates": 2}
-
-    def run(at):
-        search = Search(
-            at.ranker,
-            at.grid,
-            scoring=at.scorer(),
-            cv=at.cv,
-            resource="n_estimators",
-            min_resources=2,
-            max_resources=6,
-            random_state=0,
-            error_score="raise",
-            **options,
-        ).fit(at.X, WEB.target, **at.fit)
-        return search.cv_results_["mean_test_score"]
-
-    in_both_settings(name, run)
+    models = (clone(at.ranker).set_params(**{at.parameter: n}) for n in (2, 4))
+    assert found[-1] == max(at.cross_val_score(model).mean() for model in models)
 
 
 @pytest.mark.parametrize("name", RANKERS)
 def test_out_of_fold_report(name):
     def run(at):
-        scores = cross_val_predict(at.ranker, at.X, WEB.target, cv=at.cv, **at.params)
+        scores = cross_val_predict(at.ranker, *at.rows, cv=at.cv, **at.params)
         report = evaluate(WEB.target, scores, qid=WEB.qid, measures=["ndcg@10", "rr"])
         return report.expected
 
@@ -267,139 +251,44 @@ def test_out_of_fold_report(name):
     assert means == pytest.approx(by_hand(name), abs=1e-12)
 
 
-@pytest.mark.parametrize("name", RANKERS)
-def test_nested_cross_validation(name):
-    def run(at):
-        search = GridSearchCV(at.ranker, at.grid, scoring=at.scorer(), cv=at.cv)
-        return cross_val_score(
-            search,
-            at.X,
-            WEB.target,
-            scoring=at.scorer(),
-            cv=at.cv,
-            error_score="raise",
-            **at.params,
-        )
-
-    in_both_settings(name, run)
-
-
-@pytest.mark.parametrize("name", RANKERS)
-def test_validation_curve(name):
-    def run(at):
-        return validation_curve(
-            at.ranker,
-            at.X,
-            WEB.target,
-            param_name=at.parameter,
-            param_range=[2, 4],
-            scoring=at.scorer(),
-            cv=at.cv,
-            error_score="raise",
-            **at.params,
-        )
-
-    train, test = in_both_settings(name, run)
-    assert train.shape == test.shape == (2, 3)
-
-
-@pytest.mark.parametrize("name", RANKERS)
-def test_learning_curve(name):
+def test_learning_curve():
     # it cuts the last query of a training set short, even at 1.0
     def run(at):
-        return learning_curve(
-            at.ranker,
-            at.X,
-            WEB.target,
-            train_sizes=[0.5, 1.0],
-            scoring=at.scorer(),
-            cv=at.cv,
-            error_score="raise",
-            **at.params,
-        )[2]
+        sizes = {"train_sizes": [0.5, 1.0]}
+        return learning_curve(at.ranker, *at.rows, **sizes, **at.how, **at.params)[2]
 
     # the first fold's training set is the smallest, and whole
-    assert in_both_settings(name, run)[1][0] == by_hand(name)[0]
+    assert in_both_settings("lightgbm", run)[1][0] == by_hand("lightgbm")[0]
 
 
 @pytest.mark.parametrize("name", RANKERS)
-def test_a_pipeline_with_the_selector_and_routing(name):
+def test_a_pipeline_with_the_selector(name):
+    """With a column, the selector drops it; a ranker behind it needs it handed on."""
+    selector = RankingFeatureSelector(n_features_to_select=4)
     with sklearn.config_context(enable_metadata_routing=True):
-        at = setting(name, True)
-        model = make_pipeline(RankingFeatureSelector(n_features_to_select=4), at.ranker)
-        scores = cross_val_score(
-            model,
-            at.X,
-            WEB.target,
-            scoring=at.scorer(),
-            cv=at.cv,
-            error_score="raise",
-            **at.params,
-        )
-    selected = []
+        on = setting(name, True)
+        routed = on.cross_val_score(make_pipeline(selector, on.ranker))
+    expected = []
     for train, test in QueryKFold(3).split(FRAME, groups=WEB.qid):
-        selector = RankingFeatureSelector(n_features_to_select=4)
         rows = FRAME.iloc[train], WEB.target[train]
         X = selector.fit(*rows, qid=WEB.qid[train]).transform(FRAME)
         given = {} if name == "regressor" else {"qid": WEB.qid[train]}
-        ranker = clone(at.ranker).fit(X[train], WEB.target[train], **given)
-        selected.append(
+        ranker = clone(on.ranker).fit(X[train], WEB.target[train], **given)
+        expected.append(
             ranking_score(WEB.target[test], ranker.predict(X[test]), qid=WEB.qid[test])
         )
-    assert scores.tolist() == selected
-
-
-@pytest.mark.parametrize("name", BOOSTERS)
-def test_a_pipeline_with_the_selector_and_a_column(name):
-    """The selector drops the column; a ranker behind it needs it handed on."""
-    selector = RankingFeatureSelector(n_features_to_select=4, qid="qid")
-    keep_qid = ColumnTransformer(
-        [("features", selector, list(WITH_QID)), ("qid", "passthrough", ["qid"])]
-    )
-    at = setting(name, False)
-    ranker = clone(at.ranker).set_params(qid=-1)
-    off = cross_val_score(
-        make_pipeline(keep_qid, ranker),
-        WITH_QID,
-        WEB.target,
-        scoring=at.scorer(),
-        cv=at.cv,
-        error_score="raise",
-    )
-    with sklearn.config_context(enable_metadata_routing=True):
-        on = setting(name, True)
-        routed = cross_val_score(
-            make_pipeline(RankingFeatureSelector(n_features_to_select=4), on.ranker),
-            FRAME,
-            WEB.target,
-            scoring=on.scorer(),
-            cv=on.cv,
-            error_score="raise",
-            **on.params,
-        )
-    assert off.tolist() == routed.tolist()
-
-
-def test_a_pipeline_with_the_selector_and_a_regressor():
-    selector = RankingFeatureSelector(n_features_to_select=4, qid="qid")
-    at = setting("regressor", False)
-    tree = DecisionTreeRegressor(random_state=0)
-    scores = cross_val_score(
-        make_pipeline(selector, tree),
-        WITH_QID,
-        WEB.target,
-        scoring=at.scorer(),
-        cv=at.cv,
-        error_score="raise",
-    )
-    plain = RankingFeatureSelector(n_features_to_select=4)
-    expected = []
-    for train, test in QueryKFold(3).split(FRAME, groups=WEB.qid):
-        y, qid = WEB.target[train], WEB.qid[train]
-        X = plain.fit(FRAME.iloc[train], y, qid=qid).transform(FRAME)
-        predicted = clone(tree).fit(X[train], y).predict(X[test])
-        expected.append(ranking_score(WEB.target[test], predicted, qid=WEB.qid[test]))
-    assert scores.tolist() == expected
+    assert routed.tolist() == expected
+    off, by_column = setting(name, False), clone(selector).set_params(qid="qid")
+    if name == "regressor":
+        model = make_pipeline(by_column, DecisionTreeRegressor(random_state=0))
+    else:
+        parts = [
+            ("features", by_column, list(WITH_QID)),
+            ("qid", "passthrough", ["qid"]),
+        ]
+        ranker = clone(off.ranker).set_params(qid=-1)
+        model = make_pipeline(ColumnTransformer(parts), ranker)
+    assert off.cross_val_score(model).tolist() == expected
 
 
 @pytest.mark.parametrize("name", RANKERS)
@@ -408,59 +297,44 @@ def test_rfecv_and_sequential_selection_need_routing(name):
         at = setting(name, True)
         X = at.X.iloc[:, :6]  # as many fits as features, squared
         ranker = at.ranker["tree"] if name == "regressor" else at.ranker
-        rfecv = RFECV(ranker, step=4, cv=at.cv, scoring=at.scorer())
-        rfecv.fit(X, WEB.target, **at.fit)
-        found = rfecv.cv_results_
-        assert found["n_features"].tolist() == [1, 2, 6]
-        assert (
-            rfecv.n_features_ == found["n_features"][found["mean_test_score"].argmax()]
-        )
-        whole = cross_val_score(
-            clone(ranker), X.to_numpy(), WEB.target, cv=at.cv, scoring=at.scorer(),
-            **at.params,
-        )  # fmt: skip
-        assert found["mean_test_score"][-1] == whole.mean()
-        sfs = SequentialFeatureSelector(
-            ranker, n_features_to_select=1, cv=at.cv, scoring=at.scorer()
-        )
-        sfs.fit(X, WEB.target, **at.fit)
-        single = [
-            cross_val_score(
-                clone(ranker),
-                X.to_numpy()[:, [j]],
-                WEB.target,
-                cv=at.cv,
-                scoring=at.scorer(),
-                **at.params,
+        how = {"cv": at.cv, "scoring": at.scorer()}
+
+        def mean_score(columns):
+            values = X.to_numpy()[:, columns]
+            return cross_val_score(
+                clone(ranker), values, WEB.target, **how, **at.params
             ).mean()
-            for j in range(X.shape[1])
-        ]
+
+        rfecv = RFECV(ranker, step=4, **how).fit(X, WEB.target, **at.fit)
+        found, means = rfecv.cv_results_, rfecv.cv_results_["mean_test_score"]
+        assert found["n_features"].tolist() == [1, 2, 6]
+        assert rfecv.n_features_ == found["n_features"][means.argmax()]
+        assert means[-1] == mean_score(np.arange(6))
+        sfs = SequentialFeatureSelector(ranker, n_features_to_select=1, **how)
+        sfs.fit(X, WEB.target, **at.fit)
+        single = [mean_score([j]) for j in range(6)]
         assert np.flatnonzero(sfs.get_support()) == np.argmax(single)
     if name == "regressor":
         return
     at = setting(name, False)
-    for selector in (
-        RFECV(at.ranker, cv=at.cv, scoring=at.scorer()),
-        SequentialFeatureSelector(at.ranker, cv=at.cv, scoring=at.scorer()),
-    ):
+    for Selector in (RFECV, SequentialFeatureSelector):
+        selector = Selector(at.ranker, cv=at.cv, scoring=at.scorer())
         with pytest.raises(ValueError, match="RFECV, SequentialFeatureSelector"):
             selector.fit(at.X, WEB.target)
 
 
-@pytest.mark.parametrize("name", RANKERS)
-def test_permutation_importance_through_a_closure(name):
+def test_permutation_importance_through_a_closure():
     with sklearn.config_context(enable_metadata_routing=True):
-        at = setting(name, True)
-        fit = {} if name == "regressor" else at.fit
-        model = at.ranker.fit(at.X, WEB.target, **fit)
+        at = setting("lightgbm", True)
+        model = at.ranker.fit(*at.rows, **at.fit)
         with pytest.raises(ValueError, match="qid must hold"):
-            permutation_importance(model, at.X, WEB.target, scoring=at.scorer())
+            permutation_importance(model, *at.rows, scoring=at.scorer())
 
         def score(model, X, y):
             return ranking_score(y, model.predict(X), qid=WEB.qid)
 
         found = permutation_importance(
-            model, at.X, WEB.target, scoring=score, n_repeats=2, random_state=0
+            model, *at.rows, scoring=score, n_repeats=2, random_state=0
         )
     assert found.importances_mean.max() > 0
 
@@ -468,81 +342,44 @@ def test_permutation_importance_through_a_closure(name):
 def test_several_measures_do_not_fit_where_one_number_is_wanted():
     at = setting("lightgbm", False)
     with pytest.raises(ValueError, match="'scoring' parameter of cross_val_score"):
-        cross_val_score(
-            at.ranker, at.X, WEB.target, scoring=at.scorer(["ndcg@10", "rr"]), cv=at.cv
-        )
+        at.cross_val_score(scoring=at.scorer(["ndcg@10", "rr"]))
 
 
 @pytest.mark.parametrize("name", BOOSTERS)
-def test_early_stopping_in_a_search(name):
+def test_early_stopping_in_a_search_and_in_a_pipeline(name):
     valid = make_web_search(n_queries=10, n_documents=20, random_state=1)
-    given = {"eval_y": (valid.target,)}
+    held_out = pd.DataFrame(valid.data, columns=WEB.feature_names)
 
     def run(at):
-        held_out = pd.DataFrame(valid.data, columns=WEB.feature_names)
+        params = {"eval_y": (valid.target,), "eval_X": (held_out,), **at.fit}
         if at.qid is None:
-            params = {**given, **at.fit, "eval_X": (held_out,)}
             params["eval_qid"] = (valid.qid,)
         else:
-            params = {**given, "eval_X": (held_out.assign(qid=valid.qid),)}
+            params["eval_X"] = (held_out.assign(qid=valid.qid),)
         ranker = clone(at.ranker).set_params(
             n_estimators=30, learning_rate=0.5, early_stopping_rounds=2
         )
-        search = GridSearchCV(ranker, at.grid, scoring=at.scorer(), cv=at.cv)
-        search.set_params(error_score="raise").fit(at.X, WEB.target, **params)
+        search = at.search(ranker=ranker, cv=QueryKFold(2, qid=at.qid))
+        search.fit(*at.rows, **params)
         found = search.best_estimator_.evals_result_["valid_0"]["NDCG@10"]
         assert len(found) < 30
         return [*search.cv_results_["mean_test_score"], *found]
 
     in_both_settings(name, run)
-
-
-@pytest.mark.parametrize("name", BOOSTERS)
-def test_early_stopping_in_a_pipeline(name):
-    valid = make_web_search(n_queries=10, n_documents=20, random_state=1)
-    held_out = {"eval_y": valid.target, "eval_qid": valid.qid}
+    given = {"eval_X": valid.data, "eval_y": valid.target, "eval_qid": valid.qid}
     with sklearn.config_context(enable_metadata_routing=True):
         at = setting(name, True)
         ranker = at.ranker.set_params(n_estimators=30, early_stopping_rounds=2)
         model = make_pipeline(StandardScaler(), ranker, transform_input=["eval_X"])
-        model.fit(WEB.data, WEB.target, eval_X=valid.data, **held_out, **at.fit)
+        model.fit(WEB.data, WEB.target, **given, **at.fit)
     found = model[-1].evals_result_["valid_0"]["NDCG@10"]
-    assert max(found) == ranking_score(
-        valid.target, model.predict(valid.data), qid=valid.qid
-    )
+    predicted = model.predict(valid.data)
+    assert max(found) == ranking_score(valid.target, predicted, qid=valid.qid)
 
 
-@pytest.mark.parametrize("name", RANKERS)
-def test_group_k_fold(name):
-    def run(at):
-        cv, given = GroupKFold(3), {"groups": WEB.qid}
-        if at.qid is None:
-            cv, given = cv.set_split_request(groups="qid"), at.params
-        return cross_val_score(
-            at.ranker,
-            at.X,
-            WEB.target,
-            scoring=at.scorer(),
-            cv=cv,
-            error_score="raise",
-            **given,
-        )
-
-    in_both_settings(name, run)
-
-
-@pytest.mark.parametrize("name", BOOSTERS)
-def test_an_integer_splits_queries(name):
-    for routing in (True, False):
-        with sklearn.config_context(enable_metadata_routing=routing):
-            at = setting(name, routing)
-            with pytest.warns(SplitQueriesWarning, match="folds split queries"):
-                cross_val_score(
-                    at.ranker,
-                    at.X,
-                    WEB.target,
-                    scoring=at.scorer(),
-                    cv=4,
-                    error_score="raise",
-                    **at.params,
-                )
+@pytest.mark.parametrize("routing", [True, False])
+def test_an_integer_splits_queries(routing):
+    with sklearn.config_context(enable_metadata_routing=routing):
+        at = setting("lightgbm", routing)
+        with pytest.warns(SplitQueriesWarning, match="folds split queries"):
+            at.cross_val_score(cv=4)

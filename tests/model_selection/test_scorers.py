@@ -12,19 +12,24 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 import sklearn
-from hypothesis import given
-from sklearn.base import clone
+from hypothesis import given, settings
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import VotingClassifier
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
 from sklearn.metrics import check_scoring, make_scorer
 from sklearn.model_selection import (
+    FixedThresholdClassifier,
+    GridSearchCV,
     KFold,
     TunedThresholdClassifierCV,
+    cross_val_score,
     cross_validate,
 )
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
-from sklearn.tree import DecisionTreeRegressor
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from tests.model_selection.helpers import Column
 from tests.strategies import queries
@@ -40,8 +45,16 @@ from tieaware_sklearn.evaluation._prepared import Prepared
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
 from tieaware_sklearn.measures import NDCG
 from tieaware_sklearn.model_selection import _scorers
+from tieaware_sklearn.score_precision import CoarseRanker
 
 
+def value_by_column(web, j=1, measure="ndcg@10", rows=slice(None), **options):
+    """`ranking_score` of a column of X."""
+    given = {"qid": web.qid[rows], "measure": measure, **options}
+    return ranking_score(web.target[rows], web.data[rows, j], **given)
+
+
+@settings(max_examples=40)
 @given(queries())
 def test_value_is_that_of_ranking_score(rows):
     labels, scores, qid = rows
@@ -67,6 +80,9 @@ def test_keys_are_as_given():
     assert list(make_ranking_scorer(name for name in ("rr", "ap"))) == ["rr", "ap"]
 
 
+# -- what scorers of one call share
+
+
 def test_several_measures_predict_once_and_find_ties_once(web, monkeypatch):
     found = []
     values = Prepared.values
@@ -86,29 +102,19 @@ def test_several_measures_predict_once_and_find_ties_once(web, monkeypatch):
     assert list(values_of.values()) == report.summary().mean.tolist()
     # the same objects may be other rows by now
     web = make_web_search(n_queries=5, random_state=3)
+    one = make_ranking_scorer("ap")
     for j in (0, 1):
         web.data[:, 2] = web.data[:, j]
         fresh = scorer(column, web.data, web.target, qid=web.qid)
         report = evaluate(web.target, web.data[:, j], qid=web.qid)
         assert list(fresh.values()) == report.summary().mean.tolist()
-
-
-def test_nothing_found_outlives_its_call(web):
-    scorer = check_scoring(Column(), make_ranking_scorer(["ap", "rr"]))
-    scorer(Column(1), web.data, web.target, qid=web.qid)
+        by_itself = one(column, web.data, web.target, qid=web.qid)
+        assert by_itself == value_by_column(web, j, "ap")
+    # nothing found outlives its call
     with pytest.raises(ValueError, match="must be judged"):
-        scorer(Column(1), web.data, np.full(len(web.qid), np.nan), qid=web.qid)
+        scorer(column, web.data, np.full(len(web.qid), np.nan), qid=web.qid)
     gc.collect()
     assert not len(_scorers._FOUND)
-
-
-def test_a_scorer_that_is_called_by_itself_shares_nothing(web):
-    scorer, column = make_ranking_scorer("ap"), Column(0)
-    for j in (1, 2):
-        web.data[:, 0] = web.data[:, j]  # the same objects
-        found = scorer(column, web.data, web.target, qid=web.qid)
-        expected = ranking_score(web.target, web.data[:, j], qid=web.qid, measure="ap")
-        assert found == expected
 
 
 def test_members_that_ask_for_other_metadata_share_nothing(web):
@@ -116,27 +122,23 @@ def test_members_that_ask_for_other_metadata_share_nothing(web):
     scorers = make_ranking_scorer(["ap", "rr"])
     scorers["rr"].set_score_request(query_weight=True)
     scorers["ap"].set_score_request(query_weight=False)
+    given = {"qid": web.qid, "query_weight": weight}
     with sklearn.config_context(enable_metadata_routing=True):
         scorer = check_scoring(Column(), scorers)
-        found = scorer(
-            Column(1), web.data, web.target, qid=web.qid, query_weight=weight
-        )
-    rows = web.target, web.data[:, 1]
+        found = scorer(Column(1), web.data, web.target, **given)
     assert found == {
-        "ap": ranking_score(*rows, qid=web.qid, measure="ap"),
-        "rr": ranking_score(*rows, qid=web.qid, measure="rr", query_weight=weight),
+        "ap": value_by_column(web, measure="ap"),
+        "rr": value_by_column(web, measure="rr", query_weight=weight),
     }
 
 
 def test_a_dict_of_scorers_predicts_once(web):
-    X = np.column_stack([web.qid, web.data])
     names = ("ndcg@10", "ap")
-    scoring = {name: make_ranking_scorer(name, qid=0) for name in names}
     found = cross_validate(
         Column(3),
-        X,
+        np.column_stack([web.qid, web.data]),
         web.target,
-        scoring=scoring,
+        scoring={name: make_ranking_scorer(name, qid=0) for name in names},
         cv=QueryKFold(3, qid=0),
         return_estimator=True,
         error_score="raise",
@@ -144,13 +146,7 @@ def test_a_dict_of_scorers_predicts_once(web):
     assert [e.n_predictions_ for e in found["estimator"]] == [1, 1, 1]
 
 
-def test_measures_of_lower_is_better_come_negative(web):
-    scorer = make_ranking_scorer("fallout@5")
-    value = scorer(Column(1), web.data, web.target, qid=web.qid)
-    assert value == -ranking_score(
-        web.target, web.data[:, 1], qid=web.qid, measure="fallout@5"
-    )
-    assert scorer.__name__ == "neg_fallout@5"
+# -- query ids, weights and options
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
@@ -158,7 +154,7 @@ def test_query_ids_from_a_column_of_a_frame(web, frame):
     columns = {f"x{j}": web.data[:, j] for j in range(3)}
     X = frame({**columns, "query": [f"q{q}" for q in web.qid]})
     value = make_ranking_scorer("ap", qid="query")(Column("x1"), X, web.target)
-    assert value == ranking_score(web.target, web.data[:, 1], qid=web.qid, measure="ap")
+    assert value == value_by_column(web, measure="ap")
 
 
 @pytest.mark.parametrize("make", [np.asarray, np.ndarray.tolist, sp.csr_array])
@@ -168,93 +164,57 @@ def test_query_ids_from_a_column_of_an_array(web, make):
             return (X.toarray() if sp.issparse(X) else np.asarray(X))[:, 0]
 
     X = make(np.column_stack([web.data[:, 1], web.qid + 1]))
-    expected = ranking_score(web.target, web.data[:, 1], qid=web.qid)
+    expected = pytest.approx(value_by_column(web), abs=1e-15)
     for index in (1, -1):
-        scorer = make_ranking_scorer("ndcg@10", qid=index)
-        assert scorer(First(), X, web.target) == pytest.approx(expected, abs=1e-15)
-
-
-def test_query_weight(web):
-    weight = web.qid % 3 + 1.0
-    scorer = check_scoring(Column(), make_ranking_scorer(["ndcg@10", "rr"]))
-    values = scorer(Column(1), web.data, web.target, qid=web.qid, query_weight=weight)
-    for name, value in values.items():
-        assert value == ranking_score(
-            web.target,
-            web.data[:, 1],
-            qid=web.qid,
-            measure=name,
-            query_weight=weight,
-        )
+        assert make_ranking_scorer(qid=index)(First(), X, web.target) == expected
 
 
 def test_query_weight_is_routed_on_request_and_sample_weight_never(web):
     weight = web.qid % 3 + 1.0
     model = DecisionTreeRegressor(max_depth=2, random_state=0)
-    cv = QueryKFold(3)
+    params = {"qid": web.qid, "query_weight": weight}
     with sklearn.config_context(enable_metadata_routing=True):
         model.set_fit_request(sample_weight=True)
-        scorer = make_ranking_scorer("ap").set_score_request(query_weight=True)
-        params = {
-            "qid": web.qid,
-            "query_weight": weight,
-            "sample_weight": np.arange(len(web.qid)) + 1.0,
-        }
         found = cross_validate(
             model,
             web.data,
             web.target,
-            scoring=scorer,
-            cv=cv,
-            params=params,
+            scoring=make_ranking_scorer("ap").set_score_request(query_weight=True),
+            cv=QueryKFold(3),
+            params={**params, "sample_weight": np.arange(len(web.qid)) + 1.0},
             return_estimator=True,
             error_score="raise",
         )
-    for i, (_, test) in enumerate(cv.split(web.data, groups=web.qid)):
+        with pytest.raises(Exception, match="query_weight"):
+            cross_val_score(
+                Column(),
+                web.data,
+                web.target,
+                scoring=make_ranking_scorer(),
+                cv=QueryKFold(3),
+                params=params,
+            )
+    for i, (_, test) in enumerate(QueryKFold(3).split(web.data, groups=web.qid)):
         predicted = found["estimator"][i].predict(web.data[test])
-        assert found["test_score"][i] == ranking_score(
-            web.target[test],
-            predicted,
-            qid=web.qid[test],
-            measure="ap",
-            query_weight=weight[test],
-        )
-
-
-def test_query_weight_unasked_for_is_an_error(web):
-    with (
-        sklearn.config_context(enable_metadata_routing=True),
-        pytest.raises(Exception, match="query_weight"),
-    ):
-        cross_validate(
-            Column(),
-            web.data,
-            web.target,
-            scoring=make_ranking_scorer(),
-            cv=QueryKFold(3),
-            params={"qid": web.qid, "query_weight": web.qid},
-        )
+        given = {name: values[test] for name, values in params.items()}
+        expected = ranking_score(web.target[test], predicted, measure="ap", **given)
+        assert found["test_score"][i] == expected
 
 
 def test_query_ids_under_another_name(web):
+    cv = QueryKFold(3)
     with sklearn.config_context(enable_metadata_routing=True):
-        scorer = make_ranking_scorer().set_score_request(qid="topic")
-        found = cross_validate(
+        found = cross_val_score(
             Column(1),
             web.data,
             web.target,
-            scoring=scorer,
+            scoring=make_ranking_scorer().set_score_request(qid="topic"),
             cv=QueryKFold(3).set_split_request(groups="topic"),
             params={"topic": web.qid},
             error_score="raise",
         )
-    for score, (_, test) in zip(
-        found["test_score"],
-        QueryKFold(3).split(web.data, groups=web.qid),
-        strict=True,
-    ):
-        expected = ranking_score(web.target[test], web.data[test, 1], qid=web.qid[test])
-        assert score == expected
+    tests = [test for _, test in cv.split(web.data, groups=web.qid)]
+    assert found.tolist() == [value_by_column(web, rows=test) for test in tests]
 
 
 def test_zero_relevance_and_unjudged():
@@ -265,41 +225,35 @@ def test_zero_relevance_and_unjudged():
     assert zero(Column(), X, y, qid=qid) == 0.5
     with pytest.raises(ValueError, match="y_true must be judged"):
         make_ranking_scorer("ap")(Column(), X, y, qid=qid)
+    strict = make_ranking_scorer("ap", zero_relevance="raise")
     with pytest.raises(ValueError, match="AP is undefined for query 2"):
-        make_ranking_scorer("ap", zero_relevance="raise")(
-            Column(), X, [1, 0, 0], qid=qid
-        )
+        strict(Column(), X, [1, 0, 0], qid=qid)
 
 
-@pytest.mark.parametrize("ties", ["best", "worst", "input"])
-@pytest.mark.parametrize("average", ["geometric", "median", "micro"])
-def test_ties_and_averages(web, ties, average):
+@pytest.mark.parametrize(
+    "rules",
+    [
+        *[
+            {"ties": ties, "average": average}
+            for ties in ("best", "worst", "input")
+            for average in ("geometric", "median", "micro")
+        ],
+        {"convention": "lightgbm", "ties": "input"},
+    ],
+)
+def test_ties_averages_conventions_and_weights(web, rules):
     weight = web.qid % 3 + 1.0
-    names = ["P@5", "F@10"]
-    scorers = make_ranking_scorer(names, ties=ties, average=average)
-    column = Column(2)
+    names = ["ndcg@5", "ndcg@9"] if "convention" in rules else ["P@5", "F@10"]
+    scorers, column = make_ranking_scorer(names, **rules), Column(2)
     given = {"qid": web.qid, "query_weight": weight}
     found = check_scoring(column, scorers)(column, web.data, web.target, **given)
-    rules = {"ties": ties, "average": average}
     for name in names:
-        expected = ranking_score(
-            web.target, web.data[:, 2], measure=name, **rules, **given
-        )
+        expected = value_by_column(web, 2, name, query_weight=weight, **rules)
         assert found[name] == expected
         assert scorers[name](column, web.data, web.target, **given) == expected
 
 
-def test_a_convention(web):
-    scorer = make_ranking_scorer("ndcg@5", convention="lightgbm", ties="input")
-    expected = ranking_score(
-        web.target,
-        web.data[:, 1],
-        qid=web.qid,
-        measure="ndcg@5",
-        convention="lightgbm",
-        ties="input",
-    )
-    assert scorer(Column(1), web.data, web.target, qid=web.qid) == expected
+# -- as scikit-learn takes scorers
 
 
 def test_a_threshold_is_tuned_by_the_measure_itself(web):
@@ -307,7 +261,7 @@ def test_a_threshold_is_tuned_by_the_measure_itself(web):
     y = (web.target >= 2).astype(int)
     with sklearn.config_context(enable_metadata_routing=True):
         model = TunedThresholdClassifierCV(
-            LogisticRegression(max_iter=2000),
+            DecisionTreeClassifier(max_depth=2, random_state=0),
             scoring=make_ranking_scorer("fallout@5"),
             cv=QueryKFold(2),
             thresholds=2,
@@ -335,38 +289,44 @@ def test_a_threshold_is_tuned_by_the_measure_itself(web):
     ids=str,
 )
 def test_repr_pickle_and_clone(scorer):
-    same = [
+    for other in (
         eval(repr(scorer), {"make_ranking_scorer": make_ranking_scorer}),
         pickle.loads(pickle.dumps(scorer)),
         copy.deepcopy(scorer),
         clone(scorer, safe=False),
-    ]
-    for other in same:
+    ):
         assert repr(other) == repr(scorer)
         assert other.measure == scorer.measure
         assert other.key == scorer.key
 
 
-def test_requests_survive_a_pickle():
-    scorer = make_ranking_scorer().set_score_request(qid="topic", query_weight=True)
-    for other in (pickle.loads(pickle.dumps(scorer)), clone(scorer, safe=False)):
-        request = other.get_metadata_routing().score.requests
-        assert request == {"qid": "topic", "query_weight": True}
+def test_requests_survive_a_pickle_and_stay_if_not_named():
+    def requests(scorer):
+        return scorer.get_metadata_routing().score.requests
+
+    expected = {"qid": "topic", "query_weight": True}
+    scorer = make_ranking_scorer().set_score_request(qid="topic")
+    scorer.set_score_request(query_weight=True)
+    with pytest.raises(ValueError, match="alias"):
+        scorer.set_score_request(qid="no alias")
+    for other in (
+        scorer,
+        pickle.loads(pickle.dumps(scorer)),
+        clone(scorer, safe=False),
+    ):
+        assert requests(other) == expected
+    column = make_ranking_scorer(qid=0).set_score_request(query_weight=True)
+    assert requests(column)["qid"] is False
 
 
 def test_scikit_learns_make_scorer_does_as_well(web):
     with sklearn.config_context(enable_metadata_routing=True):
-        scorers = {
-            "theirs": make_scorer(ranking_score, measure="rr").set_score_request(
-                qid=True
-            ),
-            "ours": make_ranking_scorer("rr"),
-        }
+        theirs = make_scorer(ranking_score, measure="rr").set_score_request(qid=True)
         found = cross_validate(
             DecisionTreeRegressor(max_depth=2, random_state=0),
             web.data,
             web.target,
-            scoring=scorers,
+            scoring={"theirs": theirs, "ours": make_ranking_scorer("rr")},
             cv=QueryKFold(3),
             params={"qid": web.qid},
             error_score="raise",
@@ -397,69 +357,52 @@ def test_bad_options(arguments, message):
         make_ranking_scorer(**arguments)
 
 
-def test_without_query_ids_it_says_what_to_write(web):
-    with pytest.raises(ValueError, match="routing is off, so that a qid"):
-        make_ranking_scorer()(Column(), web.data, web.target)
-    frame = pd.DataFrame(web.data)
-    with pytest.raises(ValueError, match="qid must name a column of X, got 'topic'"):
-        make_ranking_scorer(qid="topic")(Column(), frame, web.target)
-    with pytest.raises(ValueError, match="must be given once"):
-        make_ranking_scorer(qid=0)(Column(), web.data, web.target, qid=web.qid)
-    with pytest.raises(ValueError, match=r"one value per row \(\d+\), got 3"):
-        make_ranking_scorer()(Column(), web.data, web.target, qid=[1, 2, 3])
+@pytest.mark.parametrize(
+    ("own", "qid", "message"),
+    [
+        (None, None, "qid must hold .* routing is off, so that a qid"),
+        ("topic", None, "qid must name a column of X, got 'topic'"),
+        ("topic", [1], r"must be given once.*set_score_request\(qid=False\)"),
+        (None, [1, 2, 3], r"one value per row \(\d+\), got 3"),
+    ],
+)
+def test_without_query_ids_it_says_what_to_write(web, own, qid, message):
+    X = pd.DataFrame(web.data)
+    with pytest.raises(ValueError, match=message):
+        make_ranking_scorer(qid=own)(Column(), X, web.target, qid=qid)
 
 
 def test_in_a_search_the_error_is_told(web):
     with pytest.warns(UserWarning, match="qid must hold the query of each row"):
-        found = cross_validate(
+        found = cross_val_score(
             Column(1), web.data, web.target, scoring=make_ranking_scorer(), cv=KFold(2)
         )
-    assert np.isnan(found["test_score"]).all()
+    assert np.isnan(found).all()
 
 
-def small_ranker(**parameters):
-    return QueryLGBMRanker(
-        n_estimators=2, num_leaves=3, verbosity=-1, n_jobs=1, **parameters
-    )
+# -- queries that training and test rows share
+
+
+def small_ranker():
+    return QueryLGBMRanker(n_estimators=2, num_leaves=3, verbosity=-1, n_jobs=1)
 
 
 @pytest.mark.parametrize("cv", [3, KFold(3, shuffle=True, random_state=0)])
 def test_a_fold_that_splits_a_query_is_warned_of(web, cv):
-    scorer = make_ranking_scorer()
     with (
         sklearn.config_context(enable_metadata_routing=True),
         pytest.warns(SplitQueriesWarning, match="use QueryKFold") as caught,
     ):
-        cross_validate(
+        cross_val_score(
             small_ranker(),
             web.data,
             web.target,
-            scoring=scorer,
+            scoring=make_ranking_scorer(),
             cv=cv,
             params={"qid": [f"q{q}" for q in web.qid]},
             error_score="raise",
         )
     assert len(caught) == 3  # once a fold
-
-
-def test_training_scores_are_no_split(web):
-    with sklearn.config_context(enable_metadata_routing=True):
-        found = cross_validate(
-            small_ranker(),
-            web.data,
-            web.target,
-            scoring=make_ranking_scorer(),
-            cv=QueryKFold(3),
-            params={"qid": web.qid},
-            return_train_score=True,
-            return_estimator=True,
-            error_score="raise",
-        )
-    for i, (train, _) in enumerate(QueryKFold(3).split(web.data, groups=web.qid)):
-        predicted = found["estimator"][i].predict(web.data[train])
-        assert found["train_score"][i] == ranking_score(
-            web.target[train], predicted, qid=web.qid[train]
-        )
 
 
 def test_other_data_with_the_same_ids_are_scored_with_a_warning():
@@ -485,36 +428,238 @@ def test_other_data_with_the_same_ids_are_scored_with_a_warning():
 )
 def test_a_training_score_is_one_by_any_labels_and_of_some_queries(web, wrap):
     ids = np.array([f"q{q}" for q in web.qid])
-    with sklearn.config_context(enable_metadata_routing=True):
-        ranker = small_ranker()
-        if wrap is FrozenEstimator:
-            ranker.fit(web.data, web.target, qid=ids)
-        model = wrap(ranker).fit(web.data, web.target, qid=ids)
-    scores, scorer = model.predict(web.data), make_ranking_scorer()
+
+    def fitted(rows):
+        given = web.data[rows], web.target[rows]
+        with sklearn.config_context(enable_metadata_routing=True):
+            ranker = small_ranker()
+            if wrap is FrozenEstimator:
+                ranker.fit(*given, qid=ids[rows])
+            return wrap(ranker).fit(*given, qid=ids[rows])
+
+    model, scorer = fitted(slice(None)), make_ranking_scorer()
+    scores = model.predict(web.data)
     for rows in (slice(None), web.qid < 9):
         for y in (web.target, (web.target > 1).astype(int)):
             found = scorer(model, web.data[rows], y[rows], qid=ids[rows])
             assert found == ranking_score(y[rows], scores[rows], qid=ids[rows])
-    half = np.arange(len(ids)) % 2 > 0
-    with sklearn.config_context(enable_metadata_routing=True):
-        ranker = small_ranker()
-        if wrap is FrozenEstimator:
-            ranker.fit(web.data[half], web.target[half], qid=ids[half])
-        model = wrap(ranker).fit(web.data[half], web.target[half], qid=ids[half])
+    half = fitted(np.arange(len(ids)) % 2 > 0)
     with pytest.warns(SplitQueriesWarning, match="QueryLGBMRanker was fitted on"):
-        scorer(model, web.data, web.target, qid=ids)
+        scorer(half, web.data, web.target, qid=ids)
 
 
-def test_requests_not_named_stay_as_they_were():
-    scorer = make_ranking_scorer().set_score_request(qid="topic")
-    scorer.set_score_request(query_weight=True)
+# -- predictions of estimators of any kind
 
-    def requests():
-        return scorer.get_metadata_routing().score.requests
 
-    assert requests() == {"qid": "topic", "query_weight": True}
-    with pytest.raises(ValueError, match="alias"):
-        scorer.set_score_request(qid="no alias")
-    assert requests() == {"qid": "topic", "query_weight": True}
-    column = make_ranking_scorer(qid=0).set_score_request(query_weight=True)
-    assert column.get_metadata_routing().score.requests["qid"] is False
+class Probabilities(ClassifierMixin, BaseEstimator):
+    def __init__(self, probabilities, classes):
+        self.probabilities = probabilities
+        self.classes_ = np.asarray(classes)
+
+    def fit(self, X, y):
+        return self
+
+    def predict_proba(self, X):
+        return np.asarray(self.probabilities, dtype=float)
+
+    def predict(self, X):
+        return (self.predict_proba(X)[:, 1] > 0.5).astype(int)
+
+
+@pytest.fixture(scope="module")
+def two(web):
+    """Labels of two classes, a forgetful tree and ridge regression fitted on them."""
+    y = (web.target >= 2).astype(int)
+    tree = DecisionTreeClassifier(max_depth=3, random_state=0).fit(web.data, y)
+    return y, tree, RidgeClassifier().fit(web.data, y)
+
+
+def ap(web, model, y, **options):
+    scorer = make_ranking_scorer("ap", **options)
+    return scorer(model, web.data, y, qid=web.qid)
+
+
+@pytest.mark.parametrize(
+    ("method", "scores_of"),
+    [
+        ("predict", lambda model, X: model.predict(X)),
+        ("predict_proba", lambda model, X: model.predict_proba(X)[:, 1]),
+        ("decision_function", lambda model, X: model.decision_function(X)),
+        (["decision_function", "predict"], lambda model, X: model.decision_function(X)),
+        (None, lambda model, X: model.predict_proba(X)[:, 1]),
+    ],
+)
+def test_two_classes_rank_by_the_greater(web, two, method, scores_of):
+    y, tree, _ = two
+    model = LogisticRegression(max_iter=50).fit(web.data / web.data.max(axis=0), y)
+    expected = ranking_score(y, scores_of(model, web.data), qid=web.qid, measure="ap")
+    assert ap(web, model, y, response_method=method) == expected
+    if isinstance(method, list):
+        # the first that there is
+        found = ranking_score(y, tree.predict(web.data), qid=web.qid, measure="ap")
+        assert ap(web, tree, y, response_method=method) == found
+
+
+def test_more_classes_rank_by_the_expected_label(web):
+    model = Probabilities(
+        [[0.5, 0.3, 0.2], [0.1, 0.2, 0.7], [0.6, 0.4, 0.0]], [0, 1, 4]
+    )
+    expected = [0.3 * 1 + 0.2 * 4, 0.2 * 1 + 0.7 * 4, 0.4 * 1]
+    scorer = make_ranking_scorer("ndcg", response_method="predict_proba")
+    found = scorer(model, np.zeros((3, 1)), [4, 0, 1], qid=[1, 1, 1])
+    assert found == ranking_score([4, 0, 1], expected)
+    y = np.minimum(web.target, 2)
+    tree = DecisionTreeClassifier(max_depth=3, random_state=0).fit(web.data, y)
+    expected = tree.predict_proba(web.data) @ [0.0, 1.0, 2.0]
+    coarse = CoarseRanker(tree, None).fit(web.data, y)
+    assert coarse.predict(web.data) == pytest.approx(expected, abs=1e-15)
+
+
+def test_equal_rows_tie_by_the_expected_label():
+    row = np.random.default_rng(0).dirichlet(np.ones(5))
+    model = Probabilities(np.tile(row, (257, 1)), range(5))
+    y = np.r_[np.ones(1), np.zeros(256)]
+    scorer = make_ranking_scorer("rr", response_method="predict_proba")
+    found = scorer(model, np.zeros((257, 1)), y, qid=np.zeros(257))
+    assert found == ranking_score(y, np.zeros(257), measure="rr")
+
+
+def test_a_classifier_ranks_by_its_probabilities_unless_told_otherwise():
+    """Two of its classes would tie eight documents: AP .30 where it has .40."""
+    p = np.array([0.9, 0.8, 0.7, 0.6, 0.4, 0.3, 0.2, 0.1, 0.05, 0.01])
+    y = np.zeros(10)
+    y[[1, 5]] = 1
+    rows = Probabilities(np.column_stack([1 - p, p]), [0, 1]), np.zeros((10, 1)), y
+    by_default = make_ranking_scorer("ap")(*rows, qid=np.zeros(10))
+    assert by_default == ranking_score(y, p, measure="ap") == (1 / 2 + 2 / 6) / 2
+    told = make_ranking_scorer("ap", response_method="predict")
+    expected = ranking_score(y, p > 0.5, measure="ap")
+    assert told(*rows, qid=np.zeros(10)) == expected
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        FrozenEstimator,
+        FixedThresholdClassifier,
+        lambda model: make_pipeline(StandardScaler(), model),
+        lambda model: GridSearchCV(model, {"max_depth": [3]}, cv=2),
+        lambda model: GridSearchCV(make_pipeline(StandardScaler(), model), {}, cv=2),
+    ],
+)
+def test_a_classifier_inside_others_is_one(web, two, wrap):
+    y, tree, _ = two
+    model = wrap(tree).fit(web.data, y)
+    scores = model.predict_proba(web.data)[:, 1]
+    assert ap(web, model, y) == ranking_score(y, scores, qid=web.qid, measure="ap")
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_a_classifier_of_one_class_ties_all(web, two, label):
+    y = two[0]
+    model = DummyClassifier().fit(web.data, np.full(len(y), label))
+    chance = ranking_score(y, np.zeros(len(y)), qid=web.qid, measure="ap")
+    assert ap(web, model, y) == chance
+    scoring = {name: make_ranking_scorer("ap") for name in "ab"}
+    found = check_scoring(model, scoring)(model, web.data, y, qid=web.qid)
+    assert found == {"a": chance, "b": chance}
+
+
+def test_classifiers_without_probabilities(web, two):
+    y, _, ridge = two
+    scores = ridge.decision_function(web.data)
+    assert ap(web, ridge, y) == ranking_score(y, scores, qid=web.qid, measure="ap")
+    ridge = RidgeClassifier().fit(web.data, np.minimum(web.target, 2))
+    with pytest.raises(ValueError, match="predict_proba, of the expected label"):
+        ap(web, ridge, y)
+    with pytest.raises(ValueError, match="must give one score per row"):
+        ap(web, ridge, y, response_method="decision_function")
+    votes = VotingClassifier([("ridge", RidgeClassifier())]).fit(web.data, y)
+    with pytest.raises(AttributeError, match='"predict" ranks by the class'):
+        ap(web, votes, y)
+
+
+def test_regressors_and_estimators_without_tags_predict(web):
+    model = LinearRegression().fit(web.data, web.target)
+
+    class Plain:
+        fit, predict = model.fit, model.predict
+
+    expected = ranking_score(web.target, model.predict(web.data), qid=web.qid)
+    for one in (model, Plain()):
+        scorer = make_ranking_scorer()
+        assert scorer(one, web.data, web.target, qid=web.qid) == expected
+        scoring = check_scoring(one, {"a": scorer, "b": make_ranking_scorer()})
+        found = scoring(one, web.data, web.target, qid=web.qid)
+        assert found == {"a": expected, "b": expected}
+
+
+def test_a_ranker_with_a_decision_function_alone(web):
+    class Ranker(BaseEstimator):
+        def fit(self, X, y):
+            return self
+
+        def decision_function(self, X):
+            return X[:, [1]]
+
+    found = ap(web, Ranker(), web.target, response_method="decision_function")
+    assert found == value_by_column(web, measure="ap")
+    with pytest.raises(AttributeError, match=r"Ranker has no predict: .* estimator$"):
+        ap(web, Ranker(), web.target)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, np.ma.masked])
+def test_predictions_must_be_numbers(web, bad):
+    class Bad(Column):
+        def predict(self, X):
+            scores = np.ma.array(X[:, 1], copy=True)
+            scores[7] = bad
+            return scores
+
+    with pytest.raises(ValueError, match=r"predict of Bad must .* in row 7"):
+        ap(web, Bad(), web.target)
+
+
+def test_classes_that_are_no_labels():
+    model = Probabilities(np.full((3, 3), 1 / 3), ["a", "b", "c"])
+    with pytest.raises(ValueError, match="classes_ of the estimator must be numbers"):
+        make_ranking_scorer()(model, np.zeros((3, 1)), [1, 0, 0], qid=[1, 1, 1])
+
+
+# -- bands that take query ids to predict
+
+
+def coarse_search(model, **grid):
+    how = {"cv": QueryKFold(2), "scoring": make_ranking_scorer()}
+    return GridSearchCV(model, grid, error_score="raise", **how)
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda coarse: coarse,
+        lambda coarse: coarse_search(coarse, coarseness=["rho=1.5"]),
+        lambda coarse: coarse_search(make_pipeline(StandardScaler(), coarse)),
+        lambda coarse: make_pipeline(
+            StandardScaler(), make_pipeline("passthrough", coarse_search(coarse))
+        ),
+        lambda coarse: coarse_search(coarse_search(coarse)),
+    ],
+    ids=["plain", "search", "pipeline", "search in pipeline", "nested"],
+)
+def test_query_ids_reach_predict_through_searches_and_pipelines(web, wrap):
+    coarse = CoarseRanker(LinearRegression(), "rho=1.5")
+    scorers = make_ranking_scorer(["ndcg@10", "rr"])
+    rows, given = (web.data, web.target), {"qid": web.qid}
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = wrap(coarse).fit(*rows, **given)
+        found = check_scoring(model, scorers)(model, *rows, **given)
+        how = {"scoring": scorers["ndcg@10"], "cv": QueryKFold(2)}
+        folds = cross_val_score(
+            wrap(coarse), *rows, params=given, error_score="raise", **how
+        )
+    plain = coarse.fit(*rows).predict(web.data, qid=web.qid)
+    for name, value in found.items():
+        expected = ranking_score(web.target, plain, qid=web.qid, measure=name)
+        assert value == pytest.approx(expected, abs=1e-9)
+    assert np.isfinite(folds).all()
