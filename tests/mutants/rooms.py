@@ -42,7 +42,7 @@ ROOMS["boosters"] = (
     ("tests/rankers", "tests/boosters", "tests/lightgbm"),
 )
 #: seconds of tests for a fault, quick ones first
-BUDGET = 60.0
+BUDGET = 200.0
 LIBRARIES = (
     "hypothesis.strategies",
     "pandas",
