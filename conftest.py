@@ -32,8 +32,7 @@ def missing_library(error: BaseException | None) -> str | None:
         elif failures := getattr(error, "failures", None):  # of a doctest
             error = failures[0]
         else:
-            cause = getattr(error, "cause", None)  # of a conftest that fails
-            error = cause or error.__cause__ or error.__context__
+            error = error.__cause__ or error.__context__
     return None
 
 

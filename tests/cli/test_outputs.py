@@ -18,6 +18,8 @@ from tieaware_sklearn import RankingFeatureSelector, evaluate
 from tieaware_sklearn.cli import _evaluate, main
 from tieaware_sklearn.datasets import load_trec
 
+pytest.importorskip("matplotlib")
+
 COMMANDS = {
     "screen": ["screen", "train.txt"],
     "evaluate": ["evaluate", "q1", "r1"],

@@ -7,10 +7,8 @@ import os
 import time
 from contextlib import ExitStack, suppress
 
-import dask
 import pandas as pd
 import pytest
-from distributed import Client, LocalCluster
 
 from tieaware_sklearn.datasets import make_web_search
 
@@ -42,6 +40,8 @@ class Cluster:
     """Two workers, and a client of them."""
 
     def __init__(self) -> None:
+        from distributed import Client, LocalCluster
+
         self._open = ExitStack()
         options = {"threads_per_worker": 1, "host": "127.0.0.1"}
         workers = LocalCluster(n_workers=2, dashboard_address=None, **options)
@@ -69,6 +69,8 @@ class Cluster:
 @pytest.fixture(scope="module")
 def clusters():
     """The cluster of a module, the last of the list."""
+    import dask
+
     patient = {"connect": f"{GIVE_UP}s", "tcp": f"{GIVE_UP}s"}
     options = {
         "distributed.comm.timeouts": patient,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from matplotlib import pyplot
 
 
 @pytest.fixture(autouse=True)
 def _close():
+    from matplotlib import pyplot
+
     yield
     pyplot.close("all")
