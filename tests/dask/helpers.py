@@ -62,7 +62,23 @@ def assert_same_selector(found, wanted):
             assert_array_equal(getattr(found, name), value, err_msg=name)
 
 
-ALL = ["evaluate", "evaluate_queries", "fit_selector"]
+def assert_same_values(found, wanted):
+    """Rows of values by query, in any order."""
+    assert list(found.columns) == list(wanted.columns)
+    by = ["qid", "measure"]
+    pd.testing.assert_frame_equal(
+        found.astype({"qid": wanted.qid.dtype}).sort_values(by, ignore_index=True),
+        wanted.sort_values(by, ignore_index=True),
+        check_exact=True,
+    )
+
+
+SAME = {
+    "evaluate": assert_same_report,
+    "evaluate_queries": assert_same_values,
+    "fit_selector": assert_same_selector,
+}
+ALL = list(SAME)
 
 
 def computed(name, df, **options):
@@ -93,6 +109,7 @@ def assert_same_comparison(found, wanted):
         else:
             assert ours == value, name
     assert_same_summary(found.summary(), wanted.summary())
+    assert str(found) == str(wanted)
 
 
 LARGE = 2**53

@@ -23,11 +23,13 @@ from tests.dask.helpers import (
     LARGE,
     MARKS,
     MEASURES,
+    SAME,
     SYSTEMS,
     assert_same_comparison,
     assert_same_report,
     assert_same_selector,
     assert_same_summary,
+    assert_same_values,
     compared,
     computed,
     part,
@@ -61,17 +63,6 @@ def assert_same_evaluation(found, wanted):
     if wanted.segment is not None:
         for average in ("macro", "geometric", "median"):
             assert_same_summary(found.by_segment(average), wanted.by_segment(average))
-
-
-def assert_same_values(found, wanted):
-    """Rows of values by query, in any order."""
-    assert list(found.columns) == list(wanted.columns)
-    by = ["qid", "measure"]
-    pd.testing.assert_frame_equal(
-        found.astype({"qid": wanted.qid.dtype}).sort_values(by, ignore_index=True),
-        wanted.sort_values(by, ignore_index=True),
-        check_exact=True,
-    )
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -205,11 +196,7 @@ def test_no_shape_of_partitions_changes_a_number(rows, name, shuffle):
     assert 0 in df.map_partitions(len).compute().tolist()
     found = computed(name, df, shuffle=shuffle)
     wanted = computed(name, dd.from_pandas(few, npartitions=1), shuffle=False)
-    same = dict(zip(ALL, CHECKS, strict=True))[name]
-    same(found, wanted)
-
-
-CHECKS = [assert_same_report, assert_same_values, assert_same_selector]
+    SAME[name](found, wanted)
 
 
 def test_single_rows_are_queries_of_one_document(rows):
