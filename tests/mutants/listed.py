@@ -15,20 +15,11 @@ from typing import NamedTuple
 
 from tqdm import tqdm
 
-ROOT = Path(__file__).parents[2]
-PACKAGE = "tieaware_sklearn"
+from . import PACKAGE, PYTEST, ROOT
+
 HERE = Path(__file__).parent
-BUILD = ["setup.py", "-q", "build_ext", "--inplace"]
-CHECK = [
-    "-m",
-    "pytest",
-    "-q",
-    "-x",
-    "-p",
-    "no:cacheprovider",
-    "-o",
-    "addopts=-m 'not weekly'",
-]
+BUILD = ("setup.py", "-q", "build_ext", "--inplace")
+CHECK = ("-m", "pytest", "-x", *PYTEST)
 LISTS = [file.stem for file in sorted(HERE.glob("*.txt"))]
 
 
@@ -77,7 +68,7 @@ def fails(folder: Path, *words: str) -> bool:
 
 def is_noticed(mutant: Mutant, folder: Path) -> bool:
     """Whether a test fails, or the kernel no longer compiles."""
-    file = folder / PACKAGE / mutant.file
+    file = folder / PACKAGE.name / mutant.file
     text = file.read_text()
     file.write_text(mutant.put_into(text))
     try:

@@ -24,10 +24,10 @@ from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree
 
+import pytest
 from tqdm import tqdm
 
-ROOT = Path(__file__).parents[2]
-PACKAGE = ROOT / "tieaware_sklearn"
+from . import PACKAGE, PYTEST, ROOT
 
 #: what is changed, and the tests that must notice
 ROOMS = {
@@ -46,7 +46,6 @@ BUDGET = 200.0
 LIBRARIES = (
     "hypothesis.strategies",
     "pandas",
-    "pytest",
     "scipy.stats",
     "sklearn.pipeline",
 )
@@ -126,15 +125,7 @@ def tests_by_line(
         f"[run]\ndynamic_context=test_function\ndata_file={data}\nsource={where}\n"
     )
     run = [sys.executable, "-m", "coverage", "run", f"--rcfile={settings}", "-m"]
-    run += [
-        "pytest",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "-o",
-        "addopts=-m 'not weekly'",
-        *tests,
-    ]
+    run += ["pytest", *PYTEST, *tests]
     subprocess.run([*run, f"--junitxml={times}"], cwd=ROOT, check=True)
     seconds: dict[str, float] = defaultdict(float)
     for case in ElementTree.parse(times).iter("testcase"):
@@ -172,10 +163,7 @@ def is_noticed(job: tuple[Fault | None, list[str]]) -> bool:
     signal.signal(signal.SIGALRM, stop)
     signal.alarm(int(limit) if fault else 0)
     resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
-    import pytest
-
-    options = ["-x", "-q", "-p", "no:cacheprovider", "-o", "addopts=-m 'not weekly'"]
-    options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
+    options = ["-x", *PYTEST, "-W", "ignore::pytest.PytestAssertRewriteWarning"]
     os.chdir(ROOT)
     with redirect_stdout(io.StringIO()) as said:
         code = pytest.main([*options, *tests])
@@ -208,19 +196,20 @@ def check(room: str, number: int, seed: int, jobs: int) -> None:
     for library in LIBRARIES:  # once, unlike the package, which each process imports
         importlib.import_module(library)
     with multiprocessing.get_context("fork").Pool(jobs, maxtasksperchild=1) as pool:
-        every = [test for _, tests in work for test in tests]
-        pool.apply(is_noticed, [(None, list(dict.fromkeys(every)))])
+        chosen_tests = dict.fromkeys(test for _, few in work for test in few)
+        pool.apply(is_noticed, [(None, list(chosen_tests))])
         noticed = list(tqdm(pool.imap(is_noticed, work), room, len(work)))
     left = [fault for (fault, _), seen in zip(work, noticed, strict=True) if not seen]
     print(f"{room}: {len(work) - len(left)} of {len(work)} noticed", flush=True)
     for fault in left:
-        source = fault.file.read_text()
-        lines = [source, ast.unparse(fault.put_into(source))]
-        print(fault, *changes(*lines), sep="\n    ", flush=True)
+        print(fault, *changes(fault), sep="\n    ", flush=True)
 
 
-def changes(before: str, after: str) -> Iterator[str]:
-    lines = [ast.unparse(ast.parse(text)).split("\n") for text in (before, after)]
+def changes(fault: Fault) -> Iterator[str]:
+    """The lines that it takes away and puts in their place."""
+    before = fault.file.read_text()
+    trees = ast.parse(before), fault.put_into(before)
+    lines = [ast.unparse(tree).split("\n") for tree in trees]
     for line in difflib.unified_diff(*lines, n=0, lineterm=""):
         if line[:2] not in ("--", "++", "@@"):
             yield line
