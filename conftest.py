@@ -37,11 +37,8 @@ def missing_library(error: BaseException | None) -> str | None:
 
 
 def fold(report, call) -> None:
-    """Skip what fails for want of a library, and tell skips by their reasons alone.
-
-    With TIEAWARE_LIBRARIES=require, it fails.
-    """
-    if report.failed and os.environ.get("TIEAWARE_LIBRARIES") != "require":
+    """Skip what fails for want of a library, and tell skips by their reasons alone."""
+    if report.failed:
         library = missing_library(call.excinfo and call.excinfo.value)
         if library is not None:
             report.outcome = "skipped"
@@ -64,6 +61,13 @@ def pytest_make_collect_report(collector):
     report = yield
     fold(report, report.call)
     return report
+
+
+def pytest_configure(config) -> None:
+    """With TIEAWARE_LIBRARIES=require, nothing is skipped for want of a library."""
+    missing = [name for name in LIBRARIES if find_spec(name) is None]
+    if missing and os.environ.get("TIEAWARE_LIBRARIES") == "require":
+        raise pytest.UsageError(f"TIEAWARE_LIBRARIES=require, but without {missing}")
 
 
 def pytest_report_header() -> str:
