@@ -39,9 +39,8 @@ from ir_measures import (
 )
 
 import tieaware_sklearn.ir_measures
-from tests.naive import over_ties, rbp
 from tests.strategies import every_order, judged_runs
-from tieaware_sklearn import evaluate, ranking_score
+from tieaware_sklearn import evaluate
 from tieaware_sklearn.datasets import load_trec
 from tieaware_sklearn.ir_measures import TieAwareProvider, provider
 
@@ -193,24 +192,6 @@ def test_values_are_those_of_arrays(case):
             assert found[topic, measure] == pytest.approx(value, rel=0, abs=1e-15)
 
 
-def test_rbp_is_the_plain_one():
-    """No provider that can be installed beside us has it."""
-    labels, scores = [0, 1, 2, 1], [1.0, 1.0, 1.0, 0.5]
-    exact = over_ties(rbp(0.7, 3, 2), labels, scores).expected
-    qrels = {"q": {f"d{i}": label for i, label in enumerate(labels)}}
-    run = {"q": {f"d{i}": score for i, score in enumerate(scores)}}
-    measure = RBP(p=0.7, rel=2) @ 3
-    assert provider.calc_aggregate([measure], qrels, run)[measure] == pytest.approx(
-        float(exact), abs=1e-12
-    )
-
-
-def test_a_label_below_0_is_a_judgment_to_judged():
-    qrels = {"q1": {"d1": -1, "d2": 0}}
-    assert provider.calc_aggregate([Judged], qrels, RUN)[Judged] == 2 / 3
-    assert ir_measures.judged.calc_aggregate([Judged], qrels, RUN)[Judged] == 2 / 3
-
-
 def test_topics_are_those_of_the_judgments():
     run = RUN | {"q7": {"d1": 1.0}}
     found = values(provider, [AP, NumQ, nDCG(gains={1: 5})], QRELS, run)
@@ -320,16 +301,6 @@ def test_every_measure_it_names_is_one_of_the_tests():
 def test_data_that_are_none_are_refused(qrels, run, message):
     with pytest.raises(ValueError, match=message):
         provider.calc_aggregate([ERR @ 5], qrels, run)
-
-
-def test_the_value_of_a_tie_is_not_that_of_document_ids():
-    trec = load_trec(QRELS, RUN)
-    exact = ranking_score(
-        trec.target, trec.score, qid=trec.qid, measure="rr", unjudged="nonrelevant"
-    )
-    assert exact == 3 / 4
-    of_q1 = {"q1": QRELS["q1"]}
-    assert provider.calc_aggregate([RR], of_q1, RUN) == {RR: exact}
 
 
 def test_without_ir_measures_its_extra_is_named(monkeypatch):

@@ -1,4 +1,4 @@
-"""Workflows, hooks and templates are well formed, and run what `.ci/run` runs."""
+"""Workflows and hooks run what `.ci/run` runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ ROOT = Path(__file__).parents[1]
 GITHUB = ROOT / ".github"
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT = SETTINGS["project"]
-FILES = [*GITHUB.rglob("*.yml"), ROOT / ".pre-commit-config.yaml"]
 WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))
 
 
@@ -31,12 +30,6 @@ def steps(path: Path) -> list[dict[str, Any]]:
 
 def commands(path: Path) -> str:
     return "\n".join(step["run"] for step in steps(path) if "run" in step)
-
-
-def test_files_are_yaml():
-    for path in FILES:
-        assert isinstance(read(path), dict), path
-        assert "\t" not in path.read_text(), path
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
@@ -80,23 +73,6 @@ def test_hooks_run_what_is_installed():
         for hook in repository["hooks"]:
             program, *_ = hook["entry"].split()
             assert program == "python" or program in needed
-
-
-def test_forms_ask_for_something():
-    for path in (GITHUB / "ISSUE_TEMPLATE").glob("*.yml"):
-        if path.name == "config.yml":
-            continue
-        form = read(path)
-        assert {"name", "description", "body"} <= set(form)
-        fields = [field["id"] for field in form["body"]]
-        assert len(fields) == len(set(fields)) > 0
-
-
-def test_links_of_the_project_are_of_one_home():
-    home = PROJECT["urls"]["Source"]
-    others = {name: url for name, url in PROJECT["urls"].items() if name != "Source"}
-    assert others.pop("Documentation").startswith("https://")
-    assert all(url.startswith(home) for url in others.values())
 
 
 def test_the_lowest_versions_are_those_stated():

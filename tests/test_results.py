@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import importlib
 import operator
 import re
@@ -22,18 +21,13 @@ from threadpoolctl import threadpool_limits
 from benchmarks.results import (
     _shared,
     constant_features,
-    constant_run,
     early_stopping_xgboost,
     empty_queries,
-    official,
-    row_order,
     score_precision,
-    split_queries,
     winners,
 )
 from tests.pages import alike
 from tieaware_sklearn import ranking_score
-from tieaware_sklearn.datasets import dump_letor, load_trec, make_web_search
 from tieaware_sklearn.score_precision import round_scores
 
 PAGE = Path(__file__).parents[1] / "docs" / "results.md"
@@ -138,49 +132,6 @@ def test_two_winners():
         assert exact <= max(descending, ascending) <= best
 
 
-def test_ties_broken_by_document_id(tmp_path):
-    files = constant_run.made_up(tmp_path, n_topics=8)
-    runs = _shared.trec(files[0], files[1:])
-    for measure in ("ap", "rr", "p@5"):
-        lines = winners.averages(winners.comparisons(runs, measure))
-        for path, (name, descending, *_) in zip(files[1:], lines, strict=True):
-            assert _shared.run_name(path) == name
-            alone = load_trec(files[0], path, order="trec_eval")
-            options = {"measure": measure, "ties": "input"}
-            assert descending == ranking_score(
-                alone.target, alone.score, qid=alone.qid, **options
-            )
-    # relevant documents are called K, others u
-    useful, constant = constant_run.reciprocal_ranks(runs)
-    _, tied, descending, ascending, exact, *_ = constant
-    assert (tied, ascending) == ("100%", 1)
-    assert useful[1] != tied
-    assert descending < exact < ascending
-
-
-def test_official_against_exact(tmp_path):
-    files = constant_run.made_up(tmp_path, n_topics=8)
-    runs = _shared.trec(files[0], files[1:])
-    found = official.compared(runs, measures=["map", "P_10"], n_orders=50)
-    for j, measure in enumerate(("ap", "p@10")):
-        lines = winners.averages(winners.comparisons(runs, measure, correction=None))
-        for i, (name, descending, _, exact, worst, best) in enumerate(lines):
-            assert found.systems[i] == name
-            means = [getattr(found, of)[i, j] for of in ("official", "exact")]
-            assert means == [descending, exact]
-            assert (found.worst[i, j], found.best[i, j]) == (worst, best)
-            cells = [f"{value:.4f}" for value in (descending, exact, worst, best)]
-            assert " ".join([name, *cells]) in plain(official.averages(found, j))
-    pairs = found.to_pandas()
-    assert len(plain(official.differences(pairs))) == 1 + 2
-    assert f"p < {found.alpha:g}" in official.tests(pairs, found.alpha)
-    ties = official.ties(runs)
-    assert ties.tied_documents[1] == 1
-    assert ties.contradictions.tolist() == [
-        load_trec(files[0], path).n_contradictions for path in files[1:]
-    ]
-
-
 def test_the_picture_has_the_values_of_the_page():
     picture = runpy.run_path(str(PAGE.parent / "pictures/official_and_exact.py"))
     (found,) = [one for one in commands() if "ndcg_cut_10" in one.arguments]
@@ -192,19 +143,6 @@ def test_the_picture_has_the_values_of_the_page():
             for run, row in zip(names, rows, strict=True)
         ]
         assert found.lines[at + 1 : at + 4] == shown
-
-
-def test_changes_of_conclusions():
-    found = official.compared(winners.made_up(), measures="map", n_orders=50)
-    count, pair, *lines = plain(official.changes(found.to_pandas(), found.alpha))
-    assert count == "1 of 1 conclusions change"
-    assert pair == "coarse - fine"
-    assert lines[-1].split()[0] == "AP"
-    assert lines[-1].split()[-1] == "lost"
-    clear = official.compared(winners.made_up(), measures="map", alpha=0.5, n_orders=9)
-    assert [*clear.change.ravel()] == ["turned"]
-    same = official.compared(winners.made_up(), measures="R@1000", n_orders=9)
-    assert official.changes(same.to_pandas(), 0.05) == "0 of 1 conclusions change"
 
 
 def test_official_map_of_a_tied_run(shared_data):
@@ -286,20 +224,6 @@ def test_constant_features_win_on_sorted_rows():
     assert exact == ranking_score(rows.y, np.zeros(len(rows.y)), qid=rows.qid)
 
 
-def test_places_of_a_feature():
-    rows, *_ = _shared.generated(40)
-    places = row_order.places(rows, 2, ["ap"])
-    exact = places[-1]
-    by_rows = {place.rows: place for place in places[:-1]}
-    assert by_rows["relevant last"].value < exact.value
-    assert by_rows["relevant first"].value > exact.value
-    assert exact.value == ranking_score(
-        rows.y, rows.X[:, 1], qid=rows.qid, measure="ap"
-    )
-    assert (exact.place == 1) == (exact.value == exact.best_value)
-    assert exact.best_value >= exact.value
-
-
 def test_queries_without_a_relevant_document():
     rows = empty_queries.made_up()
     empty, n_queries = empty_queries.share_of_empty(rows)
@@ -312,33 +236,3 @@ def test_queries_without_a_relevant_document():
         assert low == pytest.approx(mean * (1 - empty / n_queries))
         assert theirs == pytest.approx(high, abs=0.05)
     assert skipped[-1] == 1
-
-
-def test_queries_cut_in_two():
-    rows, *_ = _shared.generated(40)
-    cut, whole = split_queries.compare(rows, n_splits=2, max_iter=5)
-    assert cut[1] > whole[1]
-    assert int(cut[2]) < int(whole[2])
-
-
-@pytest.mark.parametrize("n_files", [1, 2, 3])
-def test_files_are_split(tmp_path, n_files):
-    paths = []
-    for seed in range(n_files):
-        web = make_web_search(n_queries=8, n_documents=5, random_state=seed)
-        paths.append(str(tmp_path / f"{seed}.txt"))
-        dump_letor(web.data, web.target, paths[-1], qid=web.qid)
-    parts = _shared.read("+".join(paths))
-    n_queries = [len(set(part.qid)) for part in parts]
-    assert len(parts) == 3
-    assert min(n_queries) >= 1
-    assert sum(n_queries) == 8 * n_files
-    assert n_queries[n_files:] == [] or sum(n_queries[: 4 - n_files]) == 8
-
-
-def test_names_of_runs(tmp_path):
-    assert _shared.run_name("robust03/input.humR03dc.gz") == "humR03dc"
-    path = tmp_path / "a.gz"
-    with gzip.open(path, "wt") as file:
-        file.write("text")
-    assert constant_run.text(str(path)) == "text"
