@@ -38,6 +38,7 @@ from .columns import (
     keep_order,
     list_columns,
     need_qid,
+    need_qid_to_predict,
     qid_index,
     resolve_qid,
     split_qid_column,

@@ -219,6 +219,18 @@ def need_qid(
         raise ValueError(f"{name} must hold the query of each row, got None: {way}")
 
 
+def need_qid_to_predict(qid: Any, ranker: Any, why: str) -> None:
+    """Refuse to predict without query ids, and say how they get there."""
+    if qid is None:
+        rule = f"qid must hold the query of each row, because {why}, got None"
+        column = f"{type(ranker).__name__}(qid=<name or index>)"
+        raise ValueError(
+            f"{rule}: pass it to predict, as make_ranking_scorer does with the qid it "
+            f"gets, or let it be a column of X, {column}, which works for "
+            "cross_val_predict and inside searches, too"
+        )
+
+
 def warn_one_query(n_rows: int, how: str) -> None:
     """Say that rows without query ids count as one query, and how to pass ids."""
     warn(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypedDict, Unpack, overload
 
@@ -17,6 +18,7 @@ from .._engine import (
     check_labels,
     list_columns,
     matrix_of,
+    warn_one_query,
 )
 from ..measures import Distribution, Measure, parse_measure, parse_measures
 from ._asked import Asked, ask
@@ -153,6 +155,9 @@ def ranking_score(
     -----
     UndefinedMetricWarning
         If every query is skipped, so that the average is NaN.
+    UserWarning
+        If a scorer of `sklearn.metrics.make_scorer` calls it without query ids: all
+        rows are then one query.
 
     See Also
     --------
@@ -195,6 +200,11 @@ def ranking_score(
     """
     asked = ask([parse_measure(measure)], zero_relevance, unjudged, convention)
     check_averaging(asked, ties, average)
+    if qid is None and np.ndim(y_true) == 1:
+        # make_scorer(ranking_score) with metadata routing off
+        if sys._getframe(1).f_globals.get("__name__") == "sklearn.metrics._scorer":
+            how = "make_ranking_scorer asks for query ids"
+            warn_one_query(len(y_true), how)  # type: ignore[arg-type]
     prepared, scores = prepare(asked, y_true, y_score, qid, query_weight, mask=mask)
     return prepared.averaged(asked, scores, ties, average)[0]
 

@@ -24,8 +24,8 @@ from .._engine import (
     check_count,
     check_flag,
     check_qid,
-    how_to_pass_qid,
     is_number,
+    need_qid_to_predict,
     sum_segments,
 )
 from .._kernel import rank_within
@@ -292,12 +292,7 @@ class FusedRanker(RankerMixin, FeatureColumns, BaseEstimator):  # type: ignore[m
         check_is_fitted(self)
         request = "set_predict_request(qid=False)"
         data, ids = self._check_features(X, qid, reset=False, request=request)
-        if ids is None:
-            raise ValueError(
-                "qid must hold the query of each row, because Borda scores are those "
-                f"of a query, got None: pass qid to predict. {how_to_pass_qid()}, "
-                f"{type(self).__name__}(qid=<name or index>)"
-            )
+        need_qid_to_predict(ids, self, "Borda scores are those of a query")
         queries = by_length(check_qid(ids, n_rows=data.shape[0]))
         borda = BordaScores.of(data[:, self._own_], queries, self.n_jobs)
         scores = np.empty(data.shape[0])

@@ -21,6 +21,7 @@ from sklearn.utils.metadata_routing import (
     get_routing_for_object,
 )
 
+from .._display import warn
 from .._engine import (
     UNJUDGED,
     FloatArray,
@@ -30,7 +31,9 @@ from .._engine import (
     check_choices,
     check_scores,
     check_whole_queries,
+    list_columns,
     need_qid,
+    qid_index,
     require,
     resolve_qid,
 )
@@ -105,6 +108,19 @@ def _ranking_method(
     raise AttributeError(f"{own}: {advice}")
 
 
+def score_taken_apart(
+    y_true: ArrayLike, y_score: ArrayLike, *, qid: Any = None, **options: Any
+) -> Any:
+    """`ranking_score` for those who call a scorer's function, and not the scorer.
+
+    `TunedThresholdClassifierCV` does so with all rows, and with no column of X.
+    """
+    way = "Metadata routing brings it: a column of X does not reach those who call it"
+    way = f"{way} with labels and scores, as TunedThresholdClassifierCV does"
+    need_qid(qid, "the function of the scorer", "", way=way)
+    return ranking_score(y_true, y_score, qid=qid, **options)
+
+
 def _method_with_qid(estimator: Any, method: str) -> Callable[..., Any] | None:
     """A method that ranks query by query, as that of `CoarseRanker` does, if any.
 
@@ -141,6 +157,45 @@ def _after_steps(
         if step not in (None, "passthrough"):
             X = step.transform(X)
     return by_query(X, qid=qid)
+
+
+def warn_of_learned_ids(estimator: Any, X: Any, column: str | int) -> None:
+    """Warn where the estimator has the column of query ids as a feature."""
+    X = X if hasattr(X, "shape") else array_of(X)
+    names = list_columns(X) or [f"x{j}" for j in range(X.shape[1])]
+    name = names[qid_index(X, column)]
+    learner = _learner_from(estimator, names, name)
+    if learner is not None:
+        warn(
+            f"{type(learner).__name__} was fitted on the query ids, column {column!r} "
+            "of X, as on a feature: leave them out, as by "
+            f'make_column_transformer(("drop", [{column!r}]), remainder="passthrough") '
+            "in a pipeline, or pass qid through metadata routing"
+        )
+
+
+def _learner_from(estimator: Any, names: list[Any], name: Any) -> Any:
+    """What was fitted on these columns with this one among them, as far as it shows.
+
+    Estimators with a `qid` of their own leave it out, as do steps of pipelines that
+    say so; of others that hold estimators nothing is known.
+    """
+    if getattr(estimator, "qid", None) is not None:
+        return None
+    for fitted in ("best_estimator_", "regressor_"):
+        if hasattr(estimator, fitted):
+            return _learner_from(getattr(estimator, fitted), names, name)
+    for _, step in getattr(estimator, "steps", [])[:-1]:
+        if step not in (None, "passthrough"):
+            with suppress(Exception):
+                names = list(step.get_feature_names_out(names))
+            name = next((n for n in names if f"{n}".endswith(f"__{name}")), name)
+    if hasattr(estimator, "steps"):
+        return _learner_from(estimator.steps[-1][1], names, name)
+    given = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
+    holds = any(given.get(name) is not None for name in ("estimator", "estimators"))
+    is_fitted_on = getattr(estimator, "n_features_in_", None) == len(names)
+    return estimator if is_fitted_on and name in names and not holds else None
 
 
 def check_response_method(response_method: Any) -> str | tuple[str, ...] | None:
@@ -438,7 +493,7 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
         self.key: str = ("" if better else "neg_") + family.names[place]
         self.qid = family.source["qid"]
         super().__init__(
-            score_func=ranking_score,
+            score_func=score_taken_apart,
             sign=1 if better else -1,
             kwargs={"measure": self.measure, **family.rules},
             # of several, scikit-learn takes the first that an estimator has
@@ -523,6 +578,8 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
     ) -> Callable[[Asked], list[Any]]:
         """What gives the averages of measures."""
         family = self._family
+        if self.qid is not None:
+            warn_of_learned_ids(estimator, X, self.qid)
         _, qid = resolve_qid(X, self.qid, qid, request="set_score_request(qid=False)")
         need_qid(qid, "the scorer", ", make_ranking_scorer(..., qid=<name or index>)")
         unjudged = family.asked.unjudged

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numbers
 import warnings
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -31,6 +32,7 @@ from .._engine import (
     count_rows,
     count_segments,
     ids_of,
+    list_columns,
     need_qid,
     numbers_of,
     one_dimensional,
@@ -57,12 +59,11 @@ class QuerySplits:
         The column of X that holds query ids.
     """
 
-    # scikit-learn passes `qid` on as `groups`
-    __metadata_request__split: ClassVar[dict[str, Any]] = {"groups": "qid"}
+    __metadata_request__split: ClassVar[dict[str, Any]] = {"qid": True, "groups": True}
     qid: str | int | None
 
     def split(
-        self, X: Any, y: Any = None, groups: Any = None
+        self, X: Any, y: Any = None, groups: Any = None, *, qid: Any = None
     ) -> Iterator[tuple[Rows, Rows]]:
         """Generate the rows of each training and test set.
 
@@ -71,8 +72,8 @@ class QuerySplits:
         X : array-like or data frame of shape (n_rows, n_features)
         y : array-like of shape (n_rows,), optional
             Labels, which stratified folds need.
-        groups : array-like of shape (n_rows,), optional
-            Query of each row, unless a column of X holds it.
+        groups, qid : array-like of shape (n_rows,), optional
+            Query of each row, under either name, unless a column of X holds it.
 
         Yields
         ------
@@ -86,19 +87,21 @@ class QuerySplits:
         ValueError
             If there are no query ids, or too few queries.
         """
-        queries = self._gather(X, groups)
+        queries = self._gather(X, groups, qid)
         return rows_of(queries, self._parts(queries, y))
 
     def _parts(self, queries: Queries, y: Any) -> Iterable[Part]:
         """Training and test queries of each split; checks come before the first."""
         raise NotImplementedError
 
-    def _gather(self, X: Any, groups: Any) -> Queries:
+    def _gather(self, X: Any, groups: Any, qid: Any) -> Queries:
         """The queries, by id."""
-        qid = given_or_column(X, self.qid, groups, "qid", "groups")
-        otherwise = f", {type(self).__name__}(qid=<name or index>)"
-        need_qid(qid, "split", otherwise, name="groups")
-        return check_qid(qid, n_rows=count_rows(X), name="groups").by_id()
+        rule = "qid must be given once, got groups, its other name, too"
+        require(groups is None or qid is None, rule)
+        name, given = ("qid", qid) if groups is None else ("groups", groups)
+        ids = given_or_column(X, self.qid, given, "qid", name)
+        need_qid(ids, "split", f", {type(self).__name__}(qid=<name or index>)")
+        return check_qid(ids, n_rows=count_rows(X), name=name).by_id()
 
 
 def given_or_column(
@@ -401,8 +404,8 @@ def _by_spread(
 class QueryTimeSeriesSplit(QuerySplits, TimeSeriesSplit):  # type: ignore[misc]
     """Folds of whole queries in the order of time.
 
-    In each fold, the test queries are later than the training queries, as they are in
-    production.
+    In each fold, every test query is later than every training query, as in
+    production: queries of one time are never on both sides.
 
     Parameters
     ----------
@@ -411,7 +414,8 @@ class QueryTimeSeriesSplit(QuerySplits, TimeSeriesSplit):  # type: ignore[misc]
     max_train_size : int, optional
         Largest number of queries in a training set, which then holds the latest ones.
     test_size : int, optional
-        Number of queries in a test set; by default ``n_queries // (n_splits + 1)``.
+        Number of queries in a test set; by default ``n_queries // (n_splits + 1)``. A
+        set that would begin among queries of one time begins where the time changes.
     gap : int, default=0
         Number of queries left out between the training set and the test set.
     qid : str or int, optional
@@ -420,15 +424,16 @@ class QueryTimeSeriesSplit(QuerySplits, TimeSeriesSplit):  # type: ignore[misc]
         through metadata routing, which needs no request, or as `groups`.
     time : str or int, optional
         The column of X that holds the time of each row's query: numbers, dates, or
-        anything that sorts. By default the time comes as ``time`` through metadata
-        routing, which needs no request; without it, queries are ordered by their ids.
+        anything that sorts. ``time="qid"`` is the order of the ids, if they are in the
+        order of time. By default the time comes as ``time`` through metadata routing,
+        which needs no request.
 
     Raises
     ------
     ValueError
         If `n_splits` is less than 2, or `max_train_size`, `test_size` or `gap` is not a
-        number of queries. The split raises it if there are no query ids or too few
-        queries, or if the time is missing or varies within a query.
+        number of queries. The split raises it if there are no query ids, too few
+        queries or too few times, or if the time is missing or varies within a query.
 
     See Also
     --------
@@ -437,9 +442,8 @@ class QueryTimeSeriesSplit(QuerySplits, TimeSeriesSplit):  # type: ignore[misc]
 
     Notes
     -----
-    Queries with the same time come in the order of their ids. Folds do not depend on
-    the order of rows. An estimator that is given a column of times uses it as a
-    feature: the second example drops it.
+    Folds do not depend on the order of rows. An estimator that is given a column of
+    times uses it as a feature: the second example drops it.
 
     Examples
     --------
@@ -476,10 +480,9 @@ class QueryTimeSeriesSplit(QuerySplits, TimeSeriesSplit):  # type: ignore[misc]
     True
     """
 
-    __metadata_request__split: ClassVar[dict[str, Any]] = {
-        "groups": "qid",
-        "time": True,
-    }
+    __metadata_request__split: ClassVar[dict[str, Any]] = dict.fromkeys(
+        ("qid", "groups", "time"), True
+    )
 
     def __init__(
         self,
@@ -502,7 +505,13 @@ class QueryTimeSeriesSplit(QuerySplits, TimeSeriesSplit):  # type: ignore[misc]
         self.time = time
 
     def split(
-        self, X: Any, y: Any = None, groups: Any = None, time: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        groups: Any = None,
+        time: Any = None,
+        *,
+        qid: Any = None,
     ) -> Iterator[tuple[Rows, Rows]]:
         """Generate the rows of each training and test set.
 
@@ -525,25 +534,48 @@ class QueryTimeSeriesSplit(QuerySplits, TimeSeriesSplit):  # type: ignore[misc]
         Raises
         ------
         ValueError
-            If there are no query ids or too few queries, or if the time varies within a
-            query.
+            If there are no query ids or times, too few of them, or if the time varies
+            within a query.
         """
-        queries = self._gather(X, groups)
+        queries = self._gather(X, groups, qid)
+        if self.time == "qid" and "qid" not in list_columns(X):
+            require(time is None, "time must be given once, got time='qid' and times")
+            return rows_of(queries, self._parts(queries, None))
         time = given_or_column(X, self.time, time, "time", "time")
+        rule = "time must hold the time of each row's query, got None: pass time to"
+        way = 'split, or through metadata routing; time="qid" is the order of ids'
+        require(time is not None, f"{rule} {way}")
         return rows_of(queries, self._parts(queries, time))
 
-    def _parts(self, queries: Queries, time: Any) -> Iterator[Part]:
+    def _parts(self, queries: Queries, time: Any) -> list[Part]:
         n_queries, n_splits, gap = queries.n_queries, self.n_splits, self.gap
         test_size = self.test_size or n_queries // (n_splits + 1)
+        first = n_queries - n_splits * test_size
+        ranks = np.arange(n_queries)
+        if time is not None:
+            ranks = query_ranks(time, queries, "time")
+        order = np.argsort(ranks, kind="stable")
+        changes = 1 + np.flatnonzero(np.diff(ranks[order]))
         rule = "n_splits, test_size and gap must leave queries for training"
         got = f"{n_splits=}, {test_size=}, {gap=} for {n_queries} queries"
-        rest = n_queries - gap - n_splits * test_size
-        require(test_size >= 1 and rest >= 1, f"{rule}, got {got}")
-        order = np.arange(n_queries)
-        if time is not None:
-            order = np.argsort(query_ranks(time, queries, "time"), kind="stable")
-        parts = TimeSeriesSplit.split(self, order)
-        return ((order[train], order[test]) for train, test in parts)
+        got = f"{rule}, got {got} of {len(changes) + 1} times"
+        require(test_size >= 1 and first > gap and len(changes) >= n_splits, got)
+        starts = nearest_changes(changes, first + test_size * np.arange(n_splits))
+        require(starts[0] > gap, got)
+        longest = self.max_train_size or n_queries
+        trains = [np.arange(max(0, at - gap - longest), at - gap) for at in starts]
+        tests = [order[a:b] for a, b in pairwise([*starts, n_queries])]
+        return [(order[train], test) for train, test in zip(trains, tests, strict=True)]
+
+
+def nearest_changes(changes: IntArray, wanted: IntArray) -> list[int]:
+    """As many of these places, ascending, each as near as can be to the one wanted."""
+    chosen, at = [], 0
+    for left, place in zip(range(len(wanted))[::-1], wanted, strict=True):
+        there = changes[at : len(changes) - left]
+        at += 1 + int(np.argmin(np.abs(there - place)))
+        chosen.append(int(changes[at - 1]))
+    return chosen
 
 
 class QueryShuffleSplit(QuerySplits, BaseShuffleSplit):  # type: ignore[misc]

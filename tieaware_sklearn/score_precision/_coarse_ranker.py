@@ -29,6 +29,7 @@ from .._engine import (
     check_qid,
     check_scores,
     count_rows,
+    need_qid_to_predict,
     resolve_qid,
 )
 from ..model_selection import check_response_method, predicted_scores
@@ -436,13 +437,8 @@ optional
             validate_data(self, given, reset=False, skip_check_array=True)
         queries = check_qid(qid, n_rows=count_rows(X))
         by_query = coarseness is not None and coarseness.by_query(self.scale)
-        if by_query and qid is None:
-            raise ValueError(
-                f"{coarseness} must know which rows are ranked together, got qid=None: "
-                "give predict qid=, as make_ranking_scorer does with the qid that it "
-                "gets, or let it be a column of X, CoarseRanker(..., qid=<name or "
-                "index>), which works for cross_val_predict and inside searches, too"
-            )
+        if by_query:
+            need_qid_to_predict(qid, self, f"{coarseness} goes by query")
         scores = self._exact(X, qid)
         if coarseness is None:
             return scores
