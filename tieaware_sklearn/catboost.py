@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from inspect import signature
@@ -66,6 +67,18 @@ class ExactMeasure:
             rule = f"{rule}, or have the same queries and weights"
             require(_same_queries(known, prepared), rule)
         self._unknown: bytes | None = None
+        self._take_name()
+
+    def _take_name(self) -> None:
+        # CatBoost and its callbacks show a metric by the name of its class
+        self.__class__ = type(self.asked.names[0], (type(self),), {})
+
+    def __reduce__(self) -> Any:
+        return copyreg.__newobj__, (type(self).__base__,), self.__dict__  # type: ignore[attr-defined]
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._take_name()
 
     def is_max_optimal(self) -> bool:
         """Whether higher is better."""
@@ -144,6 +157,10 @@ class RecordedMeasures(ExactMeasure):
             if values:
                 found[name] = values.pop()
         self.trees.add(found)
+        for i, name in enumerate(self.trees.sets):
+            key = f"validation_{i}" if len(self.trees.sets) > 1 else "validation"
+            # the first is there; callbacks that come later see all
+            info.metrics.setdefault(key, {}).update(self.trees.history[name])
         self.after_tree.append(found)
         self._values.clear()
         return True
@@ -211,7 +228,7 @@ def eval_metric(
 
     Notes
     -----
-    CatBoost's results name the metric ``ExactMeasure``; the last evaluation set decides
+    CatBoost's results name the metric by its measure; the last evaluation set decides
     on early stopping and the best model. For the training data (``learn``) the value is
     0, because CatBoost passes them in an order that it does not reveal. The metric
     needs training on the CPU.
@@ -227,7 +244,7 @@ def eval_metric(
     >>> ranker = CatBoostRanker(iterations=5, eval_metric=eval_metric(pools=pool),
     ...                         verbose=False, allow_writing_files=False)
     >>> _ = ranker.fit(web.data, web.target, group_id=web.qid, eval_set=pool)
-    >>> len(ranker.evals_result_["validation"]["ExactMeasure"])
+    >>> len(ranker.evals_result_["validation"]["NDCG@10"])
     5
     """
     several = pools if isinstance(pools, Iterable) else [pools]
@@ -280,7 +297,7 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
     n_features_in_, feature_names_in_ : int, ndarray of shape (n_columns,)
         Number and names of the columns of X in `fit`, that of `qid` included.
     feature_importances_ : ndarray of shape (n_columns,)
-        CatBoost's ``PredictionValuesChange``, NaN for the column of `qid`.
+        CatBoost's ``PredictionValuesChange``, 0 for the column of `qid`.
     evals_result_ : dict
         Values of each evaluation set after each tree, by canonical names of
         measures, ``evals_result_["valid_0"]["NDCG@10"]``, and CatBoost's own.
@@ -374,7 +391,7 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
         eval_names : str or list of str, optional
             Names of the evaluation sets, by default ``valid_0``, ``valid_1``, ..., and
             ``training`` for a set that is the same objects as X, y and qid.
-        eval_sample_weight : array-like or tuple or list of such, optional
+        eval_query_weight : array-like or tuple or list of such, optional
             Weight of each row's query in the evaluation: constant within a query.
         eval_init_score : array-like or tuple or list of such, optional
             Scores to which the predictions are added, one per row.
@@ -396,7 +413,7 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
         TypeError
             If `eval_metric` has anything other than measures.
         """
-        data = self._fit_data(X, y, **given)
+        data = self._fit_data_of(X, y, given)
         asked = ask_eval_metric(self.eval_metric, self.zero_relevance, "CatBoostRanker")
         data.check_stopping(self.early_stopping_rounds)
         # CatBoost goes by the last one
@@ -417,6 +434,8 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
             params.setdefault("use_best_model", False)
         recorded = None
         if asked is not None and evals:
+            rule = "eval_metric must be None for an evaluation set on a GPU"
+            require(self.task_type != "GPU", rule, asked.names)
             sets = {name: one.prepared() for name, one in evals.items()}
             recorded = RecordedMeasures(TreeByTree(asked, sets))
             params["eval_metric"] = recorded
@@ -465,7 +484,7 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
 
     @property
     def feature_importances_(self) -> NDArray[Any]:
-        """One value per column of X, NaN for that of `qid`."""
+        """One value per column of X, 0 for that of `qid`."""
         check_is_fitted(self)
         values = self.model_.get_feature_importance(type="PredictionValuesChange")
         return self._per_column(np.asarray(values))

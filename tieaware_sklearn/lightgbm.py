@@ -298,7 +298,7 @@ random_state, n_jobs, importance_type
     n_features_in_, feature_names_in_ : int, ndarray of shape (n_columns,)
         Number and names of the columns of X in `fit`, that of `qid` included.
     feature_importances_ : ndarray of shape (n_columns,)
-        One value per column of X, NaN for that of `qid`. LightGBM's own
+        One value per column of X, 0 for that of `qid`. LightGBM's own
         `n_features_`, `feature_name_` and plots leave it out.
     evals_result_ : dict
         Values of each evaluation set after each tree, by canonical names of measures:
@@ -391,7 +391,7 @@ random_state, n_jobs, importance_type
         eval_names : str or list of str, optional
             Names of the evaluation sets, by default ``valid_0``, ``valid_1``, ..., and
             ``training`` for a set that is the same objects as X, y and qid.
-        eval_sample_weight : array-like or tuple or list of such, optional
+        eval_query_weight : array-like or tuple or list of such, optional
             Weight of each row's query in the evaluation: constant within a query.
         eval_init_score : array-like or tuple or list of such, optional
             Scores to which the predictions are added, one per row.
@@ -422,7 +422,7 @@ random_state, n_jobs, importance_type
             break a rule above; if early stopping has no evaluation set; or if
             `eval_metric` is given to the constructor, where LightGBM would ignore it.
         """
-        data = self._fit_data(X, y, **given)
+        data = self._fit_data_of(X, y, given)
         train, evals = data.train, data.evals.values()
         self._check_limits(train)
         params = self.get_params()
@@ -507,7 +507,7 @@ validate_features, **kwargs
 
     @property
     def feature_importances_(self) -> NDArray[Any]:
-        """One value per column of X, NaN for that of `qid`."""
+        """One value per column of X, 0 for that of `qid`."""
         return self._per_column(self.booster_.feature_importance(self.importance_type))
 
     def _model_params(self) -> dict[str, Any]:

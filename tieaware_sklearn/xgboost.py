@@ -219,7 +219,7 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
     n_features_in_, feature_names_in_ : int, ndarray of shape (n_columns,)
         Number and names of the columns of X in `fit`, that of `qid` included.
     feature_importances_ : ndarray of shape (n_columns,)
-        One value per column of X, NaN for that of `qid`.
+        One value per column of X, 0 for that of `qid`.
     evals_result_ : dict
         Values of each evaluation set after each tree, by canonical names of
         measures: ``evals_result_["valid_0"]["NDCG@10"]``.
@@ -311,7 +311,7 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
         eval_names : str or list of str, optional
             Names of the evaluation sets, by default ``valid_0``, ``valid_1``, ..., and
             ``training`` for a set that is the same objects as X, y and qid.
-        eval_sample_weight : array-like or tuple or list of such, optional
+        eval_query_weight : array-like or tuple or list of such, optional
             Weight of each row's query in the evaluation: constant within a query.
         eval_init_score : array-like or tuple or list of such, optional
             Scores to which the predictions are added, one per row.
@@ -334,7 +334,7 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
         TypeError
             If `eval_metric` has anything other than measures.
         """
-        data = self._fit_data(X, y, **given)
+        data = self._fit_data_of(X, y, given)
         train = data.train
         self._check_limits(train)
         asked = ask_eval_metric(self.eval_metric, self.zero_relevance, "XGBRanker")
@@ -460,14 +460,14 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
 
     @property
     def feature_importances_(self) -> NDArray[Any]:
-        """One value per column of X, NaN for that of `qid`."""
+        """One value per column of X, 0 for that of `qid`."""
         check_is_fitted(self)
         self._model_.importance_type = self.importance_type
         return self._per_column(self._model_.feature_importances_)
 
     @property
     def coef_(self) -> NDArray[Any]:
-        """Coefficients of ``booster="gblinear"``, NaN for the column of `qid`."""
+        """Coefficients of ``booster="gblinear"``, 0 for the column of `qid`."""
         check_is_fitted(self)
         return self._per_column(self._model_.coef_)
 

@@ -200,11 +200,10 @@ def ranking_score(
     """
     asked = ask([parse_measure(measure)], zero_relevance, unjudged, convention)
     check_averaging(asked, ties, average)
-    if qid is None and np.ndim(y_true) == 1:
-        # make_scorer(ranking_score) with metadata routing off
-        if sys._getframe(1).f_globals.get("__name__") == "sklearn.metrics._scorer":
-            how = "make_ranking_scorer asks for query ids"
-            warn_one_query(len(y_true), how)  # type: ignore[arg-type]
+    # make_scorer(ranking_score) with metadata routing off
+    scorers = "sklearn.metrics._scorer"
+    if qid is None and sys._getframe(1).f_globals.get("__name__") == scorers:
+        warn_one_query(np.shape(y_true)[0], "make_ranking_scorer asks for query ids")
     prepared, scores = prepare(asked, y_true, y_score, qid, query_weight, mask=mask)
     return prepared.averaged(asked, scores, ties, average)[0]
 

@@ -61,6 +61,7 @@ class QuerySplits:
 
     __metadata_request__split: ClassVar[dict[str, Any]] = {"qid": True, "groups": True}
     qid: str | int | None
+    n_splits: int
 
     def split(
         self, X: Any, y: Any = None, groups: Any = None, *, qid: Any = None
@@ -89,6 +90,21 @@ class QuerySplits:
         """
         queries = self._gather(X, groups, qid)
         return rows_of(queries, self._parts(queries, y))
+
+    def get_n_splits(
+        self, X: Any = None, y: Any = None, groups: Any = None, **routed: Any
+    ) -> int:
+        """Return the number of splits.
+
+        Parameters
+        ----------
+        X, y, groups, **routed : ignored
+
+        Returns
+        -------
+        int
+        """
+        return int(self.n_splits * getattr(self, "n_repeats", 1))
 
     def _parts(self, queries: Queries, y: Any) -> Iterable[Part]:
         """Training and test queries of each split; checks come before the first."""
@@ -277,19 +293,6 @@ class QueryKFold(QuerySplits, GroupKFold):  # type: ignore[misc]
         self.qid = qid
         self.n_repeats = n_repeats
         self.stratify = stratify
-
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """Return the number of folds in all repeats.
-
-        Parameters
-        ----------
-        X, y, groups : ignored
-
-        Returns
-        -------
-        int
-        """
-        return int(self.n_splits * self.n_repeats)
 
     def _parts(self, queries: Queries, y: Any) -> Iterator[Part]:
         n_splits = self.n_splits

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 import operator
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from inspect import Parameter, signature
@@ -24,6 +25,7 @@ from .._engine import (
     check_query_weight,
     check_scores,
     check_whole_queries,
+    count_rows,
     list_columns,
     need_qid,
     offsets_of,
@@ -211,7 +213,7 @@ def queries_of(sizes: Any) -> Queries:
 
 
 #: the parts of an evaluation set beside eval_X
-_EVAL_PARTS = ("eval_y", "eval_qid", "eval_sample_weight", "eval_init_score")
+_EVAL_PARTS = ("eval_y", "eval_qid", "eval_query_weight", "eval_init_score")
 #: the names that the libraries have for the seed, aliases first
 _SEEDS = ("random_seed", "seed", "random_state")
 
@@ -333,7 +335,7 @@ class QueryData(NamedTuple):
 
     def prepared(self) -> Prepared:
         """An evaluation set, for scores after each tree."""
-        return prepare_set(self.y, self.queries, self.weight, "eval_sample_weight")
+        return prepare_set(self.y, self.queries, self.weight, "eval_query_weight")
 
 
 def columns_of(X: Any) -> list[Any]:
@@ -382,6 +384,19 @@ def split_eval_sets(given: GivenSet) -> list[GivenSet]:
     return [GivenSet(*one) for one in zip(*columns, strict=True)]
 
 
+def _check_slices(one: GivenSet, n_rows: int) -> None:
+    """Refuse parts of which a search has left only the rows of its fold."""
+    parts = {"eval_X": one.X, "eval_y": one.y, "eval_qid": one.qid}
+    rows = {name: count_rows(x) for name, x in parts.items() if x is not None}
+    if len(set(rows.values())) > 1 and n_rows in rows.values():
+        sliced = ", ".join(name for name, n in rows.items() if n == n_rows)
+        raise ValueError(
+            f"eval_X, eval_y and eval_qid must have as many rows, got {rows}. In a "
+            f"search, scikit-learn cuts what has as many rows as X, here {sliced}, to "
+            f"the {n_rows} rows of X in the fold: write tuples, eval_X=(X_valid,)"
+        )
+
+
 def _each(values: Any, n_sets: int, name: str) -> list[Any]:
     """One entry per evaluation set, None where there is none."""
     values = () if values is None else values
@@ -401,10 +416,13 @@ def without_qid(
     """Features of a kind, numbered without the qid column of X."""
     if qid is None or isinstance(given, str) or given is None:
         return given
-    at = qid_index(X if hasattr(X, "shape") else np.asarray(X), qid)
-    features = []
+    X = X if hasattr(X, "shape") else np.asarray(X)
+    at, n_columns, features = qid_index(X, qid), X.shape[1], []
     for feature in given:
         counted = isinstance(feature, numbers.Integral)
+        rule = f"{name} must hold indices of columns of X, of which there are"
+        there = not counted or 0 <= feature < n_columns
+        require(there, f"{rule} {n_columns}", feature)
         left_out = feature != (at if counted else qid)
         require(left_out, f"{name} must leave out the qid column", feature)
         features.append(feature - 1 if counted and feature > at else feature)
@@ -505,13 +523,13 @@ class QueryRankerMixin(RankerMixin):
         eval_y: Any = None,
         eval_qid: Any = None,
         eval_names: Sequence[str] | None = None,
-        eval_sample_weight: Any = None,
+        eval_query_weight: Any = None,
         eval_init_score: Any = None,
     ) -> FitData:
         """The data that `fit` of each booster takes, checked and query by query."""
         given = GivenSet(X, y, qid, sample_weight, init_score)
         sets = split_eval_sets(
-            GivenSet(eval_X, eval_y, eval_qid, eval_sample_weight, eval_init_score)
+            GivenSet(eval_X, eval_y, eval_qid, eval_query_weight, eval_init_score)
         )
         salt = self._salt()
         train = self._gather(given, salt)
@@ -520,6 +538,7 @@ class QueryRankerMixin(RankerMixin):
         plain = sample_weight is getattr(self, "class_weight", None) is None
         evals = []
         for one, is_training in zip(sets, are_training, strict=True):
+            _check_slices(one, len(train.y))
             # the training data themselves, if they are evaluated with their values
             if plain and is_training and one.weight is one.init_score is None:
                 evals.append(train)
@@ -529,8 +548,15 @@ class QueryRankerMixin(RankerMixin):
         names, held_out = name_eval_sets(eval_names, are_training)
         return FitData(X, train, dict(zip(names, evals, strict=True)), held_out)
 
-    # errors about arguments are those of `fit`
-    _fit_data.__qualname__ = "fit"
+    def _fit_data_of(self, X: Any, y: ArrayLike, given: dict[str, Any]) -> FitData:
+        """The same, of arguments that a booster may call otherwise."""
+        for name in given.keys() - signature(self._fit_data).parameters:
+            way = "it takes qid, and evaluation sets as eval_X, eval_y, eval_qid and"
+            raise TypeError(
+                f"{type(self).__name__}.fit() got an unexpected keyword argument "
+                f"{name!r}: {way} eval_query_weight"
+            )
+        return self._fit_data(X, y, **given)
 
     def _gather(self, given: GivenSet, salt: int, prefix: str = "") -> QueryData:
         """Checked data, query by query: by `by_content` with this salt, or as given.
@@ -550,7 +576,8 @@ class QueryRankerMixin(RankerMixin):
         rule = f"{prefix}X must have features, got 0 feature(s) (shape={X.shape}) while"
         way = "did a selector before the ranker keep none?"
         require(X.shape[1], f"{rule} a minimum of 1 is required: {way}")
-        name, weight, start = f"{prefix}sample_weight", given.weight, given.init_score
+        weight, start = given.weight, given.init_score
+        name = "eval_query_weight" if prefix else "sample_weight"
         own = weight if prefix else None
         rows = QueryRows.of(X, given.y, qid, own, prefix=prefix, weight=name)
         labels, queries = rows.labels, rows.queries
@@ -616,11 +643,20 @@ class QueryRankerMixin(RankerMixin):
         return np.array(names, dtype=object)
 
     def _per_column(self, values: NDArray[Any]) -> NDArray[Any]:
-        """One value per feature at the columns of X, NaN at that of `qid`."""
+        """One value per feature at the columns of X, 0 at that of `qid`."""
         is_feature = self._columns_.is_feature
-        if not is_feature.all():
-            values = spread_features(values.astype(float), is_feature, np.nan)
-        return values
+        if is_feature.all():
+            return values
+        values, frame = values.astype(float), sys._getframe()
+        while frame := frame.f_back:  # type: ignore[assignment]
+            asking = frame.f_globals.get("__name__")
+            rule = f"{type(self).__name__} must get its query ids by metadata routing"
+            what = f"in RFE, which drops columns, that of the ids ({self.qid!r}) too"
+            require(asking != "sklearn.feature_selection._rfe", f"{rule} {what}")
+            if asking == "sklearn.feature_selection._from_model":
+                # a median of 0 would keep the ids
+                values = np.maximum(values, 5e-324)
+        return spread_features(values, is_feature, 0.0)
 
     def _qid_column(self, X: Any) -> str | int | None:
         """The column of query ids, where X still has it."""
