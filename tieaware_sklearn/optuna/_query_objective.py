@@ -161,6 +161,17 @@ def best_trial(study: Any) -> Any:
     return study.best_trial
 
 
+def check_same(study: Any, name: str, mine: str) -> None:
+    """Let a study say what its trials are of, or refuse those of something else."""
+    theirs = study.user_attrs.get(name)
+    if theirs is None:
+        study.set_user_attr(name, mine)
+    else:
+        rule = f"the study must hold {name} of this objective ({mine})"
+        way = "use another study for another measure or other data"
+        require(theirs == mine, f"{rule}, got {theirs}: {way}")
+
+
 def _agree(study: Any, told: bool) -> None:
     """Let a new study say what it was told, or see that one goes on as it began."""
     said = study.user_attrs.get(PRUNE)
@@ -186,8 +197,15 @@ def _join(study: Any, seed: int | None) -> tuple[bool, int | None]:
 #: at most so many values are reported by a trial
 N_VALUES = 256
 _REPORTS = "reports"
+#: the user attribute of a study that says what all of its trials are of
+TRIALS = "trials"
 #: WilcoxonPruner is asked about trials that have reported so many values
 _LEAST_PAIRS = 14
+
+
+def digest_of(*parts: bytes) -> str:
+    """A short text that other bytes have not."""
+    return hashlib.blake2b(b"".join(parts), digest_size=8).hexdigest()
 
 
 class Measured(NamedTuple):
@@ -395,8 +413,9 @@ class QueryObjective(StudyCreator):
         Raises
         ------
         ValueError
-            If the study's directions do not go with the measures, if it has several
-            objectives and prunes, and for scores that cannot rank.
+            If the study's directions do not go with the measures, if it holds trials of
+            another measure or of other data, if it has several objectives and prunes,
+            and for scores that cannot rank.
         """
         pruner = self._check_study(trial)
         paired = is_paired(pruner)
@@ -506,33 +525,31 @@ class QueryObjective(StudyCreator):
             require(len(self._measures) > 1 or pruner is None, rule)
             return None
         self._check_directions(trial, *self._measures)
+        mine = f"{' and '.join(self._asked.names)}, {self._data_digest}"
+        check_same(study, TRIALS, mine)
         said = study.user_attrs.get(PRUNE)
         if pruner is None or said is False or len(self._measures) > 1:
             return None
-        # trials must not have reported other things under the same steps
+        # nor may trials have reported other things under the same steps
         kind = "values of buckets" if is_paired(pruner) else "running means"
-        mine = f"{kind} of {self._measures[0]}, {self._data_digest}"
-        theirs = study.user_attrs.get(_REPORTS)
-        if theirs is None:
-            study.set_user_attr(_REPORTS, mine)
-        else:
-            way = "join it by create_study(..., load_if_exists=True) of the objective"
-            rule = f"the study must hold reports of this objective ({mine})"
-            require(theirs == mine, f"{rule}, got {theirs}: {way}")
+        check_same(study, _REPORTS, f"{kind} of {mine}, {self._steps_digest}")
         return pruner
 
     @cached_property
     def _data_digest(self) -> str:
-        """Tells objectives apart whose steps or values mean other things."""
+        """Tells objectives apart whose values mean other things."""
         data = self._prepared
-        digest = hashlib.blake2b(digest_size=8)
-        digest.update(query_marks(data.labels, data.queries.offsets).tobytes())
-        digest.update(repr((self._zero_relevance, data.weight is None)).encode())
-        if data.weight is not None:
-            digest.update(data.weight.tobytes())
-        for bucket in self._dealt:
-            digest.update(np.array([len(bucket), *bucket], np.int64).tobytes())
-        return f"data {digest.hexdigest()}"
+        marks = query_marks(data.labels, data.queries.offsets).tobytes()
+        weight = b"" if data.weight is None else data.weight.tobytes()
+        return f"data {digest_of(marks, repr(self._zero_relevance).encode(), weight)}"
+
+    @cached_property
+    def _steps_digest(self) -> str:
+        """Tells objectives apart whose steps mean other queries."""
+        buckets = (
+            np.array([len(one), *one], np.int64).tobytes() for one in self._dealt
+        )
+        return f"buckets {digest_of(*buckets)}"
 
     def _metric_names(self) -> list[str]:
         return [] if self._is_one else list(map(str, self._measures))

@@ -15,7 +15,7 @@ from ..comparison import MeasuredSystems, QueryLosses
 from ..evaluation import mean, std_of_mean
 from ..measures import Measure, parse_measure
 from ..score_precision import FORMATS, KINDS, coarse_values, parse_coarseness
-from ._query_objective import StudyCreator, optuna
+from ._query_objective import TRIALS, StudyCreator, check_same, digest_of, optuna
 
 _LINEAR = "linear"
 _LEAST_RHO = 1.01
@@ -157,10 +157,14 @@ class ScorePrecisionObjective(StudyCreator):
         Raises
         ------
         ValueError
-            If the directions of the study do not go with the objectives, and if the
-            measure is undefined for every query.
+            If the directions of the study do not go with the objectives, if it holds
+            trials of another measure or other scores, and if the measure is undefined
+            for every query.
         """
         self._check_directions(trial, self.measure, "the bits of scores")
+        if hasattr(trial, "study"):
+            data = f"data {digest_of(self._exact.tobytes())}"
+            check_same(trial.study, TRIALS, f"{self.measure}, {data}")
         coarseness = parse_coarseness(self._suggest(trial))
         measured = self._measure(coarseness, "best", "worst", "std")
         found = measured.values
