@@ -90,10 +90,8 @@ class ScoringObjective(QueryObjective):
 
     Examples
     --------
-    >>> import optuna
     >>> from tieaware_sklearn.datasets import make_web_search
     >>> from tieaware_sklearn.optuna import ScoringObjective
-    >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
     >>> web = make_web_search(n_queries=60, random_state=0)
     >>> clicks, text = (web.feature_names.index(n) for n in ("clicks", "text_score"))
     >>> def score(trial, X):
@@ -212,10 +210,8 @@ class LinearScoringObjective(ScoringObjective):
 
     Examples
     --------
-    >>> import optuna
     >>> from tieaware_sklearn.datasets import make_web_search
     >>> from tieaware_sklearn.optuna import LinearScoringObjective
-    >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
     >>> web = make_web_search(n_queries=60, random_state=0)
     >>> objective = LinearScoringObjective(web.data[:, [1, 5]], web.target, qid=web.qid,
     ...                                    feature_names=["clicks", "text_score"],
@@ -469,7 +465,6 @@ class RankerObjective(QueryObjective):
     >>> from tieaware_sklearn.datasets import make_web_search
     >>> from tieaware_sklearn.lightgbm import QueryLGBMRanker
     >>> from tieaware_sklearn.optuna import RankerObjective
-    >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
     >>> web = make_web_search(n_queries=40, random_state=0)
     >>> objective = RankerObjective(QueryLGBMRanker(n_estimators=5, verbosity=-1),
     ...                             {"num_leaves": IntDistribution(2, 16)},

@@ -54,6 +54,7 @@ class StudyCreator(ABC):
         sampler: Any = None,
         pruner: Any = None,
         prune: bool = False,
+        verbose: bool = False,
     ) -> Any:
         """Create a study with a sampler and a pruner that suit the objective.
 
@@ -78,6 +79,9 @@ class StudyCreator(ABC):
             Whether to stop trials early by Optuna's `WilcoxonPruner`. That pays where
             scores are expensive: see the notes of `QueryObjective`. All workers of a
             study must say the same.
+        verbose : bool, default=False
+            Whether Optuna logs every trial. False turns its log down to warnings, for
+            the whole process, as ``optuna.logging.set_verbosity`` does.
 
         Returns
         -------
@@ -86,13 +90,16 @@ class StudyCreator(ABC):
         Raises
         ------
         ValueError
-            If `prune` is neither True nor False, is True although `pruner` is given, or
-            differs from that of the study that is joined, or if a study of several
-            objectives is to prune.
+            If `prune` or `verbose` is neither True nor False, if `prune` is True
+            although `pruner` is given, or differs from that of the study that is
+            joined, or if a study of several objectives is to prune.
         """
         if seed is not None:
             check_count(seed, "seed", least=0)
         told = self._told(prune, pruner)
+        check_flag(verbose, "verbose")
+        if not verbose:
+            optuna.logging.set_verbosity(optuna.logging.WARNING)
         with warnings.catch_warnings():
             # what Optuna has called experimental for years
             warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)

@@ -89,10 +89,8 @@ class ScorePrecisionObjective(StudyCreator):
 
     Examples
     --------
-    >>> import optuna
     >>> from tieaware_sklearn.datasets import make_web_search
     >>> from tieaware_sklearn.optuna import ScorePrecisionObjective, coarsest
-    >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
     >>> web = make_web_search(n_queries=100, random_state=0)
     >>> text_score = web.data[:, 5]
     >>> objective = ScorePrecisionObjective(web.target, text_score, qid=web.qid)
@@ -258,10 +256,8 @@ def coarsest(study: Any, *, keep: float = 0.99, alpha: float = 0.05) -> Any:
 
     Examples
     --------
-    >>> import optuna
     >>> from tieaware_sklearn.datasets import make_web_search
     >>> from tieaware_sklearn.optuna import ScorePrecisionObjective, coarsest
-    >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
     >>> web = make_web_search(n_queries=100, random_state=0)
     >>> objective = ScorePrecisionObjective(web.target, web.data[:, 5], qid=web.qid,
     ...                                     kinds=["significant"])

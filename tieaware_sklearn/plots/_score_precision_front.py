@@ -48,7 +48,6 @@ class ScorePrecisionDisplay(Display):
     >>> from tieaware_sklearn.datasets import make_web_search
     >>> from tieaware_sklearn.optuna import ScorePrecisionObjective
     >>> from tieaware_sklearn.plots import ScorePrecisionDisplay
-    >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
     >>> web = make_web_search(n_queries=50, random_state=0)
     >>> objective = ScorePrecisionObjective(web.target, web.data[:, 5], qid=web.qid)
     >>> study = objective.create_study(seed=0)
