@@ -7,13 +7,10 @@ the best trade-offs between NDCG@10 and bits. The ring marks the coarsest scores
 keep 95 % of the mean, by a statistical test.
 """
 
-import optuna
-
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.optuna import ScorePrecisionObjective
 from tieaware_sklearn.plots import ScorePrecisionDisplay
 
-optuna.logging.set_verbosity(optuna.logging.WARNING)
 web = make_web_search(n_queries=60, as_frame=True, random_state=0)
 objective = ScorePrecisionObjective(web.target, web.data["text_score"], qid=web.qid)
 study = objective.create_study(seed=0)
