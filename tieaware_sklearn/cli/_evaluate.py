@@ -15,6 +15,7 @@ from ..evaluation import PreparedRanking, Summary, ask, estimates, reduce_querie
 from ..io import TextSource, TrecLines, given_qrels, given_run, run_names, trec_rows
 from ..measures import (
     NDCG,
+    InferredAveragePrecision,
     InterpolatedAveragePrecision,
     InterpolatedPrecision,
     Measure,
@@ -32,6 +33,7 @@ _OTHERWISE: dict[type[Measure], str] = {
     InterpolatedPrecision: "iprec_at_recall_0.10 (version 10: "
     "iprec(rounding=nearest)@0.1)",
     InterpolatedAveragePrecision: "11pt_avg (version 10: iap(rounding=nearest))",
+    InferredAveragePrecision: "another number where judgments have labels below 0",
 }
 _Columns = dict[str, NDArray[Any]]
 
@@ -53,19 +55,25 @@ def run(arguments: argparse.Namespace) -> int:
         ranked = given_run(TextSource(path))
         trec = trec_rows(judged, [ranked], None, topics=topics, order="trec_eval")
         check_labels(trec, measures, judgments)
-        summary, columns = _measured(trec, measures, arguments)
+        pooled = bool(np.isnan(judged.numbers).any())
+        official = [_is_trec_evals(measure, pooled) for measure in measures]
+        summary, columns = _measured(trec, measures, official, arguments)
         notes = [*estimates(summary), *_notes(trec, judged, ranked, of_none)]
         found.append((summary, columns, notes))
         tags.append(ranked.tag)
         read.append(_described(path, ranked, "documents"))
     names = run_names(arguments.runs, tags)
     named = dict(zip(names, found, strict=True))
-    return write_findings(arguments, _findings(arguments, measures, named, read))
+    others = [m for m, same in zip(measures, official, strict=True) if not same]
+    return write_findings(
+        arguments, _findings(arguments, measures, others, named, read)
+    )
 
 
 def _findings(
     arguments: argparse.Namespace,
     measures: list[Measure],
+    others: list[Measure],
     found: dict[str, tuple[Summary, _Columns, list[str]]],
     read: list[str],
 ) -> Findings:
@@ -78,8 +86,8 @@ def _findings(
     remarks = [f"{name}: {one}" for name, (_, _, told) in found.items() for one in told]
     remarks += [
         f"trec_eval's {measure.name} is {_OTHERWISE[type(measure)]}"
-        for measure in measures
-        if type(measure) in _OTHERWISE and not _is_trec_evals(measure)
+        for measure in others
+        if type(measure) in _OTHERWISE
     ]
     summaries = {name: summary for name, (summary, _, _) in found.items()}
     return Findings(
@@ -127,7 +135,10 @@ def unjudged_of(arguments: argparse.Namespace) -> str:
 
 
 def _measured(
-    trec: Bunch, measures: list[Measure], arguments: argparse.Namespace
+    trec: Bunch,
+    measures: list[Measure],
+    is_official: list[bool],
+    arguments: argparse.Namespace,
 ) -> tuple[Summary, _Columns]:
     """The averages, and columns with a row per measure and topic, ``all`` last."""
     ranking = PreparedRanking(trec.target, trec.qid, unjudged=unjudged_of(arguments))
@@ -136,7 +147,7 @@ def _measured(
     # NaN for measures that trec_eval has not, or not so
     official = np.full(report.expected.shape, np.nan)
     for j, measure in enumerate(measures):
-        if _is_trec_evals(measure):
+        if is_official[j]:
             official[:, j] = ranking.score(
                 trec.score, measure, ties="input", average=None
             )
@@ -167,8 +178,13 @@ def _measured(
     return summary, columns
 
 
-def _is_trec_evals(measure: Measure) -> bool:
-    """Whether version 9 or 10 has it, defined alike."""
+def _is_trec_evals(measure: Measure, pooled: bool) -> bool:
+    """Whether version 9 or 10 has it, defined alike.
+
+    With `pooled` documents, of labels below 0, infAP knows more than NaN tells.
+    """
+    if pooled and isinstance(measure, InferredAveragePrecision):
+        return False
     for version in ("trec_eval9", "trec_eval10"):
         with suppress(ValueError):
             if ask([measure], convention=version).measures == (measure,):
