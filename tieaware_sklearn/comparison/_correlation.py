@@ -163,7 +163,7 @@ def rank_correlation(
     -----
     τ_AP = 2/(N - 1) Σ_{i >= 2} C(i)/(i - 1) - 1, where C(i) is the number of documents
     above rank i that `y_true`, too, ranks above the document at rank i (Yilmaz, Aslam
-    and Robertson, SIGIR 2008, equation 3). Errors at the top of the ranking therefore
+    and Robertson, SIGIR 2008). Errors at the top of the ranking therefore
     cost more. Under ties, τ_AP is the exact mean over the orders of the ties of both
     orderings. Where `y_true` has no ties, this is τ_AP,a of Urbano and Marrero (ICTIR
     2017). Its p-values are exact, from all orders, for up to 7 documents. For

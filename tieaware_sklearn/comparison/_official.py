@@ -593,7 +593,7 @@ def official_vs_exact(
     Notes
     -----
     Yang, Moffat and Turpin, "How precise does document scoring need to be?", AIRS 2016,
-    section 2 and Figure 2, compare the official values with the mean and the range
+    Figure 2, compare the official values with the mean and the range
     over the orders of ties.
 
     Examples

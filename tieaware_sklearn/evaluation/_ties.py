@@ -450,8 +450,8 @@ def tie_treatments(
     Notes
     -----
     The treatments are those of Yang, Moffat and Turpin, "How precise does document
-    scoring need to be?", AIRS 2016, section 2, where "best", "worst" and "expected"
-    are called optimistic, pessimistic and mean.
+    scoring need to be?", AIRS 2016, where "best", "worst" and "expected" are called
+    optimistic, pessimistic and mean.
 
     Examples
     --------

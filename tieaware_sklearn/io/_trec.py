@@ -114,7 +114,7 @@ def load_trec(
     Notes
     -----
     The README of Buckley's trec_eval describes the files of TREC. trec_eval breaks
-    ties by document id. Yang, Moffat and Turpin (AIRS 2016), section 3, count the runs
+    ties by document id. Yang, Moffat and Turpin (AIRS 2016) count the runs
     whose ranks contradict their scores.
 
     A file is of one form throughout, which its first line shows:

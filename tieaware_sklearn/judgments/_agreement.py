@@ -198,8 +198,8 @@ def fleiss_kappa(counts: ArrayLike) -> float:
 
     Notes
     -----
-    The definition is that of Fleiss (1971), equations 2 to 7. For two assessors it is
-    equal to Scott's pi.
+    The definition is that of Fleiss (1971). For two assessors it is equal to Scott's
+    pi.
 
     Examples
     --------

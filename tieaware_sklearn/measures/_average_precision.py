@@ -169,7 +169,7 @@ class AveragePrecision(_SumOverPairs, BinaryMeasure):
     probability r/n; then, on average, (j - 1)(r - 1)/(n - 1) other relevant documents
     of the group stand above that place. The place therefore adds
     r/n (R0 + 1 + (j - 1)(r - 1)/(n - 1)) / (lo + j) to the mean of the sum: McSherry
-    and Najork (2008), section 3.5.
+    and Najork (2008), section 2.4.
 
     Examples
     --------

@@ -136,7 +136,7 @@ class Precision(_CountMeasure, BinaryMeasure):
     Notes
     -----
     Precision is 0 for queries without a relevant document. For the mean under ties
-    see McSherry and Najork (2008), section 3.1.
+    see McSherry and Najork (2008), section 2.1.
 
     Examples
     --------
@@ -186,7 +186,7 @@ class Recall(_CountMeasure, BinaryMeasure):
     Notes
     -----
     Recall is undefined for queries without a relevant document. For the mean under
-    ties see McSherry and Najork (2008), section 3.2.
+    ties see McSherry and Najork (2008), section 2.2.
 
     Examples
     --------
@@ -234,7 +234,7 @@ class FBeta(_CountMeasure, BinaryMeasure):
     F is 0 for queries without a relevant document. van Rijsbergen, Information
     Retrieval (1979), chapter 7, gives precision a weight alpha in place of beta,
     F = 1/(alpha/P + (1 - alpha)/R), so that β² = (1 - alpha)/alpha. For the mean
-    under ties see McSherry and Najork (2008), section 3.3.
+    under ties see McSherry and Najork (2008), section 2.3.
 
     Examples
     --------
@@ -553,7 +553,7 @@ class ReciprocalRank(FirstRelevantMeasure):
     -----
     Reciprocal rank is 0 for queries without a relevant document. The mean of the
     reciprocal rank is not the reciprocal of the mean rank. For the mean under ties
-    see McSherry and Najork (2008), section 3.4. A misprint is corrected: they print
+    see McSherry and Najork (2008), section 2.5. A misprint is corrected: they print
     the probability f(x) that none of the first x documents of the group is relevant
     where the difference f(x - 1) - f(x) is needed.
 

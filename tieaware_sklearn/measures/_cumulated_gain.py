@@ -270,7 +270,7 @@ class WeightedSum(Measure):
     def numerator(self, groups: TieGroups) -> FloatArray:
         """Each place down to rank k holds the mean gain of its group.
 
-        McSherry and Najork (2008), section 3.6.
+        McSherry and Najork (2008), section 2.6.
         """
         gains = self.gains_of(groups)
         near, owner, rank, counts = groups.documents(self.k)
@@ -388,7 +388,7 @@ class DCG(_GainMeasure):
     -----
     The definition is that of Burges et al. (2005) with exponential gain, and that of
     Järvelin and Kekäläinen (2002) with linear gain. For the mean under ties see
-    McSherry and Najork (2008), section 3.6.
+    McSherry and Najork (2008), section 2.6.
 
     Examples
     --------
@@ -429,7 +429,7 @@ class NDCG(_GainMeasure):
     NDCG is undefined for queries in which no document has a positive gain. The ideal
     order includes documents that are not retrieved. scikit-learn's `ndcg_score` is
     ``NDCG(gain="linear")``. The definition is that of Järvelin and Kekäläinen (2002).
-    For the mean under ties see McSherry and Najork (2008), section 3.6.
+    For the mean under ties see McSherry and Najork (2008), section 2.6.
 
     Examples
     --------
@@ -522,7 +522,7 @@ class RBP(_AttentionMeasure):
 
     Notes
     -----
-    The definition is equation 3 of Moffat and Zobel (2008).
+    The definition is that of Moffat and Zobel (2008).
 
     Examples
     --------
@@ -576,9 +576,8 @@ class CWL(_AttentionMeasure):
     Notes
     -----
     The value is Σ W(i) r_i, where r_i is the gain at rank i. The weights W follow
-    from the continuation vector and sum to 1: Moffat, Thomas and Scholer (2013),
-    equations 1 to 3. The mean under ties is exact, as for every sum of weighted
-    gains.
+    from the continuation vector and sum to 1: Moffat, Thomas and Scholer (2013).
+    The mean under ties is exact, as for every sum of weighted gains.
 
     Examples
     --------

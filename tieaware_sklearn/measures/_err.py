@@ -240,7 +240,7 @@ class ERR(Measure):
 
     Notes
     -----
-    ERR is 0 for queries without a relevant document. The definition is equation 4 of
+    ERR is 0 for queries without a relevant document. The definition is that of
     Chapelle, Metzler, Zhang and Grinspan (2009). Under ties the mean is exact. The
     standard deviation is exact where at most 64 places of each tie count, and so for
     k <= 64. For longer ties, the part of the places after the 64th is estimated from

@@ -250,7 +250,7 @@ def coarsest(study: Any, *, keep: float = 0.99, alpha: float = 0.05) -> Any:
 
     Notes
     -----
-    The test is that of Yang, Moffat and Turpin (AIRS 2016), section 4. The choice among
+    The test is that of Yang, Moffat and Turpin (AIRS 2016). The choice among
     many trials favours lucky ones: with slightly different queries, it may be another
     trial of similar coarseness.
 

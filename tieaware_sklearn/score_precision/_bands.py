@@ -80,7 +80,7 @@ def geometric_bands(n_documents: int, rho: Any) -> IntArray:
     Notes
     -----
     The bands are those of Yang, Moffat and Turpin, "How precise does document scoring
-    need to be?", AIRS 2016, section 4.
+    need to be?", AIRS 2016.
 
     Examples
     --------
@@ -173,7 +173,7 @@ def band_scores(
 
     Notes
     -----
-    The method is that of Yang, Moffat and Turpin (AIRS 2016), section 4.
+    The method is that of Yang, Moffat and Turpin (AIRS 2016).
 
     Examples
     --------
@@ -259,7 +259,7 @@ def worst_case_loss(measure: str | Measure, rho: Any) -> float:
     A band of s ranks loses most if its t relevant documents are on top. RR depends only
     on the first band with a relevant document; for RBP the bands add up, each with its
     worst t in 1 ... s. The method is that of Yang, Moffat and Turpin (AIRS 2016),
-    section 4 and Table 2, whose printed bound on t leaves values out.
+    Table 2, whose printed bound on t leaves values out.
 
     Examples
     --------

@@ -488,7 +488,7 @@ def precision_study(
     Notes
     -----
     The study is that of Yang, Moffat and Turpin, "How precise does document scoring
-    need to be?", AIRS 2016, section 4: a system is not inferior at 99% if a one-tailed
+    need to be?", AIRS 2016: a system is not inferior at 99% if a one-tailed
     paired t test rejects that its coarse mean is at most 0.99 of its exact mean. They
     take documents with tied exact scores in the order of rows
     (``existing_ties="order"``), and measure one order of the ties that bands make; here
