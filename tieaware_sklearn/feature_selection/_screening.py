@@ -432,10 +432,21 @@ class Screening(Saved, Result):
         rows = self.rows()
         more = len(rows) - SHOWN
         notes = [f"... and {more} more"] if more > 0 else []
+        notes += self._notes(rows)
         return [replace(table_of(self, rows[:SHOWN]), notes=notes)]
 
     def _whole(self) -> list[Table]:
-        return [table_of(self, self.rows())]
+        rows = self.rows()
+        return [replace(table_of(self, rows), notes=self._notes(rows))]
+
+    def _notes(self, rows: list[dict[str, Any]]) -> list[str]:
+        """That a reversed copy shows in no ρ of two rankings with NaN last."""
+        if self.rule.missing != "last" or all(r["correlation"] != -1 for r in rows):
+            return []
+        return [
+            "repeats (-1.00): of the copy in the other direction, missing values last; "
+            "rank_correlation is that of the directions shown"
+        ]
 
     def _conclusion(self) -> list[str]:
         sort, best = self.rule.sort, self.rows()[0]

@@ -141,7 +141,9 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
         Canonical names of the measures, in the order of the columns above.
     rank_correlation_ : ndarray of shape (n_features, n_features) or None
         Mean over queries of Spearman's ρ of two rankings, each in its direction,
-        without the column of query ids.
+        without the column of query ids. With ``missing="last"`` a reversed copy in the
+        same direction has another ρ than -1 here, by which it repeats the feature:
+        missing values are last in both.
     screening_ : Screening
         All results, without the column of query ids.
     n_queries_, n_features_in_ : int
