@@ -62,7 +62,7 @@ def _findings(
     # what a row is of comes first
     first = ("measure", "ties", "topic")
     pairs = dict.fromkeys(first, np.full(len(found.pairs), "all")) | found._columns()
-    rows = rows_of({name.replace("pvalues", "pvalue"): v for name, v in pairs.items()})
+    rows = rows_of(pairs)
     tables = _titled(found)
     if arguments.per_topic:
         by_topic = _by_topic(found)

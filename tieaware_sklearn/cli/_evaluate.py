@@ -232,7 +232,7 @@ def _table(
         (first, mean),
         ("worst", worst),
         ("best", best),
-        ("tie std", columns["tie_std"]),
+        ("tie_std", columns["tie_std"]),
         ("trec_eval", columns["trec_eval"]),
     ]
     drop = [n_names + 3]

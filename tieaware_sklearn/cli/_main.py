@@ -237,7 +237,7 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     "--batch-rows": {"type": _whole(0, 2**63)},
     "--missing-values": {"nargs": "+", "action": "extend"},
     "--missing": _one_of("raise", "last"),
-    "--unjudged": _one_of("raise", "nonrelevant", "skip"),
+    "--unjudged": _one_of("raise", "nonrelevant", "drop"),
     "--zero-relevance": {
         "type": _number_or({"skip": "skip", "raise": "raise"}),
         "default": 0.0,
@@ -278,8 +278,10 @@ _JUDGED = {
     "judgment is not relevant)",
 }
 #: figures that the help explains
-_OF_RUNS = ("mean", "worst", "best", "tie std")
-_OF_FEATURES = ("chance", "first", "chosen", "±95%", "q", "repeats", "lift", "tie std")
+_OF_RUNS = ("mean", "worst", "best", "tie_std")
+_OF_FEATURES = (
+    *("chance", "direction", "chosen", "±95%", "qvalue", "repeats", "lift", "tie_std"),
+)
 _COMMON = {
     "--jobs N": "number of threads; -1 uses every core (default: 1)",
     "--quiet": "show no progress bar",
@@ -451,7 +453,7 @@ _COMMANDS = {
             **_JUDGED,
             **_OUTPUTS,
         },
-        (*_OF_RUNS, "A - B", "tie range", "holds", "d"),
+        (*_OF_RUNS, "A - B", "tie range", "same sign", "d"),
         _compare.DEFAULT_MEASURES,
     ),
 }

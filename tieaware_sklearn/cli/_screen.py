@@ -81,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
         direction=arguments.direction,
         missing=arguments.missing,
         zero_relevance=arguments.zero_relevance,
-        unjudged="raise" if unjudged == "skip" else unjudged,
+        unjudged="raise" if unjudged == "drop" else unjudged,
         n_jobs=arguments.jobs,
     )
     set_selection(selector, arguments)
@@ -167,7 +167,7 @@ def _screened(
             _check_values(batch, arguments, measures)
             data, target, qid = batch.data, batch.target, batch.qid
             judged = ~np.isnan(target)
-            if arguments.unjudged == "skip" and not judged.all():
+            if arguments.unjudged == "drop" and not judged.all():
                 data, target, qid = data[judged], target[judged], qid[judged]
             if not len(target):
                 continue
@@ -220,7 +220,7 @@ def _check_values(
             np.argmax(unlabelled),
             f"the label is missing ({int(unlabelled.sum())} of {len(target)} are "
             "missing; --unjudged nonrelevant counts such documents as not relevant, "
-            "--unjudged skip leaves them out)",
+            "--unjudged drop leaves them out)",
         )
     refused = np.isinf(target) | (target < 0)
     if refused.any():

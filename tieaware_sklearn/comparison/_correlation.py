@@ -105,7 +105,7 @@ class OrderingCorrelation(Result):
         if len(self.qid) > 1:
             return self.summary()._tables()
         shown = ("coefficient", self.coefficients), ("value", self.values[0])
-        return [Table.of(*shown, ("p", self.pvalues[0], probability))]
+        return [Table.of(*shown, ("pvalue", self.pvalues[0], probability))]
 
 
 def _tables_of_means(of: Summary) -> list[Table]:
@@ -191,13 +191,13 @@ def rank_correlation(
     --------
     >>> from tieaware_sklearn.comparison import rank_correlation
     >>> found = rank_correlation([4, 3, 2, 1], [4, 2, 3, 1])  # a b c d, a c b d
-    >>> print(found)
-    coefficient   value       p
+    coefficient   value  pvalue
     ---------------------------
     tau_a        0.6667  0.3333
     tau_b        0.6667  0.3333
     tau_ap       0.6667  0.2500
     spearman     0.8000  0.2000
+    pearson      0.8000  0.2000
     pearson      0.8000  0.2000
     """
     names = check_choices(coefficients, "coefficients", _ALL)

@@ -473,9 +473,9 @@ class OfficialVsExact(Result):
             ("A", first),
             ("B", second),
             ("official", official.difference[shown]),
-            ("p", official.pvalues[shown], probability),
+            ("pvalue", official.pvalues[shown], probability),
             ("exact", exact.difference[shown]),
-            ("p exact", exact.pvalues[shown], probability),
+            ("pvalue exact", exact.pvalues[shown], probability),
             (level, self.share[j, shown], _percent),
             ("tie range", exact.tie_range[shown]),
             ("change", self.change[j, shown].tolist()),
@@ -497,8 +497,8 @@ _TERMS = {
     "tied": "share of the documents that tie with another one of their query",
     "official": "by trec_eval's order of ties: descending document id",
     "exact": "mean over all orders of ties",
-    "p": "p-value of the official difference",
-    "p exact": "p-value of the exact difference",
+    "pvalue": "p-value of the official difference",
+    "pvalue exact": "p-value of the exact difference",
 }
 
 

@@ -296,7 +296,7 @@ class PValuesOverOrders(Result):
         names = names_of_pairs(self.measures, self.systems, self.pairs)
         columns: list[tuple[Any, ...]] = [
             *zip(("measure", "A", "B"), names.values(), strict=True),
-            ("p", self.pvalues.ravel(), probability),
+            ("pvalue", self.pvalues.ravel(), probability),
             (f"p < {self.alpha:g}", self.share.ravel()),
             ("error", self.share_error.ravel()),
             ("min p", self.smallest.ravel(), probability),
@@ -304,7 +304,7 @@ class PValuesOverOrders(Result):
             ("combined", self.combined.ravel(), probability),
         ]
         terms = {
-            "p": "p-value of the exact means over all orders of ties",
+            "pvalue": "p-value of the exact means over all orders of ties",
             f"p < {self.alpha:g}": "share of the orders of ties with such a p-value",
             "error": "standard error of this share; 0 where all orders were tested",
             "min p": "smallest p-value found over the orders of ties",
@@ -453,7 +453,7 @@ def pvalues_over_orders(
     >>> web = make_web_search(n_queries=40, random_state=0)
     >>> systems = {"degree": web.data[:, 0], "slashes": -web.data[:, 4]}
     >>> print(pvalues_over_orders(web.target, systems, qid=web.qid, measure="rr"))
-    A       B             p  p < 0.05   error   min p   max p  combined
+    A       B        pvalue  p < 0.05   error   min p   max p  combined
     -------------------------------------------------------------------
     degree  slashes  0.3374    0.0290  0.0054  0.0083  0.9997    0.9195
     RR, paired t test, two-sided

@@ -32,7 +32,7 @@ EXPECTED = "expected"
 #: values of each query and system
 STATISTICS = ("expected", "best", "worst", "std", "chance")
 _OF_PAIRS = (
-    *("difference", "difference_interval", "tie_std", "tie_range", "survives"),
+    *("difference", "difference_interval", "tie_std", "tie_range", "same_sign"),
     *("statistic", "pvalues", "adjusted_pvalues", "effect", "n_queries"),
 )
 
@@ -43,7 +43,7 @@ class SystemComparison(Result):
 
     The first table has a row for each measure and system, the second a row for each
     measure and pair; several treatments of ties are columns beside each other. In the
-    second, "holds" says whether the difference has the same sign in every order of
+    second, "same sign" says whether the difference has the same sign in every order of
     ties. If the treatment of ties leaves only one order, nothing is shown of orders.
 
     Attributes
@@ -71,13 +71,13 @@ class SystemComparison(Result):
         Interval of `difference` over queries, in units of the measure.
     tie_std : ndarray of shape (n_pairs,)
         Standard deviation of the difference over the orders of tied documents, which
-        are independent between A and B. Like `tie_range` and `survives`, it is over the
+        are independent between A and B. Like `tie_range` and `same_sign`, it is over the
         orders that the treatment of ties leaves open: all of them under "expected", one
         under "best", "worst" and "input", those of documents that still tie under an
         external rule.
     tie_range : ndarray of shape (n_pairs, 2)
         Smallest and largest difference over these orders.
-    survives : ndarray of shape (n_pairs,), bool
+    same_sign : ndarray of shape (n_pairs,), bool
         Whether the difference has the same sign in each of these orders.
     statistic, pvalues, adjusted_pvalues : ndarray of shape (n_pairs,)
         Statistic and p-value of the paired test over queries, and the p-value
@@ -120,11 +120,11 @@ class SystemComparison(Result):
     P@1      a         1.0000  1.0000  1.0000
     P@1      b         0.2500  0.0000  0.5000
     <BLANKLINE>
-    measure  A  B  expected   worst  p expected  p worst  holds
-    -----------------------------------------------------------
-    RR       a  b    0.3750  0.5000      0.2048  <0.0001    yes
-    P@1      a  b    0.7500  1.0000      0.2048  <0.0001    yes
-    A - B and p (t) by treatment of ties
+    measure  A  B  expected   worst  pvalue expected  pvalue worst  same sign
+    -------------------------------------------------------------------------
+    RR       a  b    0.3750  0.5000           0.2048       <0.0001        yes
+    P@1      a  b    0.7500  1.0000           0.2048       <0.0001        yes
+    A - B and pvalue (t) by treatment of ties
     """
 
     systems: tuple[str, ...]
@@ -143,7 +143,7 @@ class SystemComparison(Result):
     difference_interval: FloatArray
     tie_std: FloatArray
     tie_range: FloatArray
-    survives: NDArray[np.bool_]
+    same_sign: NDArray[np.bool_]
     statistic: FloatArray
     pvalues: FloatArray
     adjusted_pvalues: FloatArray
@@ -347,7 +347,9 @@ class SystemComparison(Result):
         return {"measure": keys[:, 0], "ties": keys[:, 1], "a": first, "b": second}
 
     def _columns(self) -> dict[str, Any]:
-        of_pairs = {name: getattr(self, name) for name in _OF_PAIRS}
+        of_pairs = {
+            name.replace("pvalues", "pvalue"): getattr(self, name) for name in _OF_PAIRS
+        }
         return as_columns(self._names() | of_pairs)
 
     def _tables(self) -> list[Table]:
@@ -373,7 +375,7 @@ class SystemComparison(Result):
                 line += f"; {differ} of {n} differences are significant "
                 line += f"({_p_head(one)} <= {alpha:g})"
                 if ties == EXPECTED:
-                    line += f", and {one.survives.sum()} hold in every order of ties"
+                    line += f", and {one.same_sign.sum()} have the same sign in every order of ties"
             lines.append(f"{line}.")
         return lines
 
@@ -416,7 +418,7 @@ def _tables_of_systems(of: Summary) -> list[Table]:
             largest[measure == name] = np.fmax.reduce([*ends[measure == name], 0.0])
     ranges = Ranges(of.worst, of.mean, of.best, largest)
     figures = {"mean": of.mean, "worst": of.worst, "best": of.best}
-    figures["tie std"] = of.tie_std
+    figures["tie_std"] = of.tie_std
     table = Table.of(*names, *figures.items(), left=len(names), ranges=ranges)
     return [table if ties == EXPECTED else _treated_by(table, ties)]
 
@@ -455,7 +457,7 @@ def _still_open(ties: str) -> dict[str, str]:
     if ties == EXPECTED:
         return {}
     rest = f"documents that still tie by the rule {ties}"
-    heads = ("worst", "best", "tie std", "tie range", "holds")
+    heads = ("worst", "best", "tie_std", "tie range", "same sign")
     return {
         head: meaning(head).removesuffix("tied documents").removesuffix("ties") + rest
         for head in heads
@@ -475,10 +477,10 @@ def _table_of_pairs(of: SystemComparison) -> Table:
     columns: dict[str, tuple[Any, ...]] = {
         "difference": ("A - B", of.difference),
         "interval": shown,
-        "tie std": ("tie std", of.tie_std),
+        "tie_std": ("tie_std", of.tie_std),
         "tie range": ("tie range", tie_range),
-        "holds": ("holds", np.where(of.survives, "yes", "no")),
-        "p": (f"p ({of.test})", of.pvalues, probability),
+        "same sign": ("same sign", np.where(of.same_sign, "yes", "no")),
+        "p": (f"pvalue ({of.test})", of.pvalues, probability),
         "corrected p": (_p_head(of), of.adjusted_pvalues, probability),
         "d": ("d", of.effect, partial(number, digits=2)),
     }
@@ -486,17 +488,17 @@ def _table_of_pairs(of: SystemComparison) -> Table:
     last = ["interval", "tie range"]
     if of.interval != "t" or ties != EXPECTED:
         last.reverse()
-    if _p_head(of) == f"p ({of.test})":
+    if _p_head(of) == f"pvalue ({of.test})":
         columns["corrected p"] = columns.pop("p")
     ranges = None
     if _is_one_order(ties, of.tie_std):
-        for name in ("tie std", "tie range", "holds"):
+        for name in ("tie_std", "tie range", "same sign"):
             del columns[name]
     elif len(of) == 1:
         least, most = tie_range.T
         ranges = Ranges(least, of.difference, most, head="tie range")
     names, places = _names_of_pairs(of), list(columns)
-    drop = [name for name in ("tie std", "p", "d", *last) if name in columns]
+    drop = [name for name in ("tie_std", "d", *last) if name in columns]
     return Table.of(
         *names,
         *columns.values(),
@@ -516,15 +518,16 @@ def _side_by_side(of: SystemComparison) -> Table:
     apart, adjusted = of.difference, of.adjusted_pvalues
     columns: list[tuple[Any, ...]] = [*names]
     columns += [(ties, apart[rows]) for ties, rows in by.items()]
-    columns += [(f"p {ties}", adjusted[own], probability) for ties, own in by.items()]
-    # p-values, then differences, of all treatments but the first
-    first, several = len(names), range(len(by) - 1, 0, -1)
-    drop = [first + len(by) + i for i in several] + [first + i for i in several]
+    columns += [
+        (f"pvalue {ties}", adjusted[own], probability) for ties, own in by.items()
+    ]
+    # differences of all treatments but the first; p-values stay
+    drop = [len(names) + i for i in range(len(by) - 1, 0, -1)]
     if EXPECTED in by:
         drop.insert(0, len(columns))
-        columns.append(("holds", np.where(of.survives[by[EXPECTED]], "yes", "no")))
+        columns.append(("same sign", np.where(of.same_sign[by[EXPECTED]], "yes", "no")))
     terms = {ties: f"{meaning('A - B')}, {_treated(ties)}" for ties in by}
-    terms |= {f"p {ties}": meaning(head) for ties in by}
+    terms |= {f"pvalue {ties}": meaning(head) for ties in by}
     note = f"A - B and {head} by treatment of ties"
     return Table.of(*columns, left=len(names), drop=drop, terms=terms, notes=[note])
 
@@ -532,7 +535,7 @@ def _side_by_side(of: SystemComparison) -> Table:
 def _p_head(of: SystemComparison) -> str:
     """What p-values are called: after the correction, if there is one."""
     several = of.correction is not None and len(of.pairs) > len(of)
-    return f"p ({of.correction if several else of.test})"
+    return f"pvalue ({of.correction if several else of.test})"
 
 
 def _names_of_pairs(of: SystemComparison) -> list[tuple[str, NDArray[Any]]]:

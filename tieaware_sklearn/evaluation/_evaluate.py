@@ -274,7 +274,7 @@ def evaluate(
     array([[0.5 , 1.  ],
            [0.5 , 0.75]])
     >>> print(report)
-    measure    mean   worst    best  tie std  chance    lift      95% interval
+    measure    mean   worst    best  tie_std  chance    lift      95% interval
     --------------------------------------------------------------------------
     P@2      0.5000  0.5000  0.5000   0.0000  0.3333  1.0000  [0.5000, 0.5000]
     RR       0.8750  0.7500  1.0000   0.1250  0.6111  0.6786  [0.0000, 1.0000]

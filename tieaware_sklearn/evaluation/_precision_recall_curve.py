@@ -64,7 +64,7 @@ class PrecisionRecallCurve(Result):
             ("precision", self.mean),
             ("worst", self.worst),
             ("best", self.best),
-            ("tie std", self.tie_std),
+            ("tie_std", self.tie_std),
         ]
         error = float(self.sampling_error.max())
         note = (
@@ -123,7 +123,7 @@ def precision_recall_curve(
     --------
     >>> from tieaware_sklearn.evaluation import precision_recall_curve
     >>> print(precision_recall_curve([1, 0, 1], [2, 1, 1], recall=[0, 0.5, 1]))
-    recall  precision   worst    best  tie std
+    recall  precision   worst    best  tie_std
     ------------------------------------------
     0          1.0000  1.0000  1.0000   0.0000
     0.5        1.0000  1.0000  1.0000   0.0000

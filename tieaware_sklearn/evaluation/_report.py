@@ -284,7 +284,7 @@ class RankingReport(Saved, Result):
             Average of the expected values: the mean ("macro"); the geometric mean of
             values raised to at least 1e-5, whose interval is that of the mean
             logarithm; or the median (Fuhr 2017), weighted as in `ranking_score`. The
-            geometric mean and the median have no tie std.
+            geometric mean and the median have no tie_std.
         interval : {"t", "bootstrap"}, default="t"
             Interval of the average. "t" is Student's t interval, which is symmetric
             except where it is cut at `bounds`; for medians, it comes from the ranks of
@@ -676,7 +676,7 @@ def _tables_of_means(of: Summary) -> list[Table]:
         ("median" if of.average == "median" else "mean", of.mean),
         ("worst", of.worst),
         ("best", of.best),
-        ("tie std", of.tie_std),
+        ("tie_std", of.tie_std),
         ("chance", of.chance),
         ("lift", of.lift),
         ("95% interval", of.interval),
@@ -703,7 +703,7 @@ def estimates(of: Summary) -> list[str]:
         if count := of.n_estimated[i]:
             queries = "1 query" if count == 1 else f"{count} queries"
             notes.append(
-                f"{name}: the tie std of {queries} is estimated from sampled orders of "
+                f"{name}: the tie_std of {queries} is estimated from sampled orders of "
                 "ties"
             )
     return notes

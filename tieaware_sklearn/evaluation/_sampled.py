@@ -240,7 +240,7 @@ class SampledScore(Result):
             ("measure", self.measure),
             ("mean", self.mean),
             ("standard error", self.sampling_error),
-            ("tie std", self.tie_std),
+            ("tie_std", self.tie_std),
             ("min", self.min),
             ("max", self.max),
             ("orders", self.n_orders),

@@ -43,7 +43,6 @@ _ALPHA = 0.05
 #: lower correlations are no repetition
 _ALIKE = 0.5
 #: what ranks first, by direction
-_FIRST = {"descending": "high", "ascending": "low"}
 
 
 class _Figure:
@@ -124,15 +123,15 @@ class Screening(Saved, Result):
     >>> web = make_web_search(n_queries=200, n_noise=0, n_duplicates=0, random_state=0)
     >>> selector = RankingFeatureSelector("ap").fit(web.data, web.target, qid=web.qid)
     >>> print(selector.screening_.named(web.feature_names))
-    feature      rank  first      AP    ±95%        q
-    -------------------------------------------------
-    (chance)                  0.4826
-    clicks          1   high  0.6276  0.0299  <0.0001
-    text_score      2   high  0.6147  0.0322  <0.0001
-    page_visits     3   high  0.5778  0.0321  <0.0001
-    in_degree       4   high  0.5735  0.0323  <0.0001
-    url_length      5    low  0.5614  0.0328  <0.0001
-    n_slashes       6    low  0.5421  0.0325  <0.0001
+    feature      rank   direction      AP    ±95%   qvalue
+    ------------------------------------------------------
+    (chance)                       0.4826
+    clicks          1  descending  0.6276  0.0299  <0.0001
+    text_score      2  descending  0.6147  0.0322  <0.0001
+    page_visits     3  descending  0.5778  0.0321  <0.0001
+    in_degree       4  descending  0.5735  0.0323  <0.0001
+    url_length      5   ascending  0.5614  0.0328  <0.0001
+    n_slashes       6   ascending  0.5421  0.0325  <0.0001
     """
 
     _kind: ClassVar[str] = "Screening"
@@ -357,8 +356,8 @@ class Screening(Saved, Result):
             "_tie_std": self.tie_std,
             "_chance": np.broadcast_to(self.chance, self.mean.shape),
             "_lift": self.lift,
-            "_p": self.pvalues,
-            "_q": self.qvalues,
+            "_pvalue": self.pvalues,
+            "_qvalue": self.qvalues,
         }
         order, directions = np.argsort(self.ranking), self.directions
         places = None if self.selection is None else self.selection.places()
@@ -453,7 +452,7 @@ class Screening(Saved, Result):
         beat = int((self.qvalues[:, sort] <= _ALPHA).sum())
         return [
             f"{beat} of {len(self.feature_names)} features beat chance by "
-            f"{self.sort_by} (q <= {_ALPHA:g}; {self.n_averaged[sort]} queries); "
+            f"{self.sort_by} (qvalue <= {_ALPHA:g}; {self.n_averaged[sort]} queries); "
             f"{best['feature']} is best, {number(best[self.sort_by])} where chance is "
             f"{number(self.chance[sort])}."
         ]
@@ -477,24 +476,24 @@ def table_of(screening: Screening, rows: Sequence[dict[str, Any]]) -> Table:
     """Some of the rows of a screening, with the chance level above them.
 
     Text of 80 columns does without the intervals of all measures but `sort_by`, then
-    without their q, the rank, the interval of `sort_by` and the order of choice.
+    without their qvalue, the rank, the interval of `sort_by` and the order of choice.
     """
     features = np.argsort(screening.ranking)[[row["rank"] - 1 for row in rows]]
     half = np.diff(screening._t_interval[features])[..., 0] / 2
     columns: list[tuple[Any, ...]] = [
         ("feature", ["(chance)", *(row["feature"] for row in rows)]),
         ("rank", ["", *(row["rank"] for row in rows)]),
-        ("first", ["", *(_FIRST[row["direction"]] for row in rows)]),
+        ("direction", ["", *(row["direction"] for row in rows)]),
     ]
     if screening.selection is not None and screening.selection.is_shown():
         columns.append(("chosen", ["", *(row["chosen"] or "" for row in rows)]))
     start = len(columns)
     for m, measure in enumerate(screening.measures):
-        means, q = ([row[measure + end] for row in rows] for end in ("", "_q"))
+        means, q = ([row[measure + end] for row in rows] for end in ("", "_qvalue"))
         columns += [
             (measure, [float(screening.chance[m]), *means]),
             ("±95%", ["", *half[:, m].tolist()]),
-            ("q", ["", *q], _probability),
+            ("qvalue", ["", *q], _probability),
         ]
     if any(alike := [abs(row["correlation"]) >= _ALIKE for row in rows]):
         repeated = [

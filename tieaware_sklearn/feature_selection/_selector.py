@@ -688,10 +688,10 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
             the place in `selection_order_`, 1 for the first, missing if not selected.
             For each measure, a column of its name holds the mean, and columns whose
             names begin with it hold ``_interval_low`` and ``_interval_high`` (95%),
-            ``_best``, ``_worst``, ``_tie_std``, ``_chance``, ``_lift``, ``_p`` and
-            ``_q``. ``repeats`` is the feature of `repeats_` for which a feature was
-            left out; for other features, it is the better-ranked feature with the most
-            similar rankings. ``correlation`` is the mean over queries of their rank
+            ``_best``, ``_worst``, ``_tie_std``, ``_chance``, ``_lift``, ``_pvalue`` and
+            ``_qvalue``. ``repeats`` is the feature of `repeats_` for which a feature
+            was left out; for other features, it is the better-ranked feature with the
+            most similar rankings. ``correlation`` is the mean over queries of their rank
             correlation. Both are missing without `redundancy`, and where no better
             feature has a positive correlation.
 

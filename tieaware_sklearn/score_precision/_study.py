@@ -350,7 +350,7 @@ def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
 
 def _of_share(name: str) -> str:
     """The head of a column of p-values: the share that they are of."""
-    return f"p ({_more(float(name.removeprefix(_PVALUE)))})"
+    return f"pvalue ({_more(float(name.removeprefix(_PVALUE)))})"
 
 
 def _percent(value: float, form: str = ".1%") -> str:
