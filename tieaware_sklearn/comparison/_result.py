@@ -71,10 +71,10 @@ class SystemComparison(Result):
         Interval of `difference` over queries, in units of the measure.
     tie_std : ndarray of shape (n_pairs,)
         Standard deviation of the difference over the orders of tied documents, which
-        are independent between A and B. Like `tie_range` and `same_sign`, it is over the
-        orders that the treatment of ties leaves open: all of them under "expected", one
-        under "best", "worst" and "input", those of documents that still tie under an
-        external rule.
+        are independent between A and B. Like `tie_range` and `same_sign`, it is over
+        the orders that the treatment of ties leaves open: all of them under "expected",
+        one under "best", "worst" and "input", those of documents that still tie under
+        an external rule.
     tie_range : ndarray of shape (n_pairs, 2)
         Smallest and largest difference over these orders.
     same_sign : ndarray of shape (n_pairs,), bool
@@ -375,7 +375,8 @@ class SystemComparison(Result):
                 line += f"; {differ} of {n} differences are significant "
                 line += f"({_p_head(one)} <= {alpha:g})"
                 if ties == EXPECTED:
-                    line += f", and {one.same_sign.sum()} have the same sign in every order of ties"
+                    same = one.same_sign.sum()
+                    line += f", and {same} have the same sign in every order of ties"
             lines.append(f"{line}.")
         return lines
 

@@ -691,8 +691,8 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
             ``_best``, ``_worst``, ``_tie_std``, ``_chance``, ``_lift``, ``_pvalue`` and
             ``_qvalue``. ``repeats`` is the feature of `repeats_` for which a feature
             was left out; for other features, it is the better-ranked feature with the
-            most similar rankings. ``correlation`` is the mean over queries of their rank
-            correlation. Both are missing without `redundancy`, and where no better
+            most similar rankings. ``correlation`` is the mean over queries of their
+            rank correlation. Both are missing without `redundancy`, and where no better
             feature has a positive correlation.
 
         Raises
