@@ -3,7 +3,7 @@ Is one system better than another, whatever the order of ties?
 ==============================================================
 
 `compare_systems` tests every pair of systems. In the second table that it prints,
-"holds" says whether a difference has the same sign in every order of the ties.
+"same sign" says whether a difference has one sign in every order of the ties.
 """
 
 from tieaware_sklearn import compare_systems

@@ -29,7 +29,7 @@ panel.axvspan(
 )
 marks = [
     (row.worst, f"worst\n{row.worst:.3f}", 1.15, "#444444"),
-    (row.mean, f"mean {row.mean:.3f}\ntie std {row.tie_std:.3f}", 1.15, "#1f5fa8"),
+    (row.mean, f"mean {row.mean:.3f}\ntie_std {row.tie_std:.3f}", 1.15, "#1f5fa8"),
     (row.best, f"best\n{row.best:.3f}", 1.15, "#444444"),
     (row.chance, f"chance\n{row.chance:.3f}", 0.6, "#c8553d"),
 ]

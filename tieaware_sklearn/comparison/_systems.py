@@ -472,7 +472,7 @@ def compared(
 
 
 def _compare(values: dict[str, FloatArray], options: Options) -> tuple[float, ...]:
-    """Difference, tie std and range, statistic, p, interval, effect and queries."""
+    """Difference, tie_std and range, statistic, p, interval, effect and queries."""
     there = ~np.isnan(values["expected"]).any(axis=1)
     a, b = values["expected"][there].T
     # best is the smallest where lower is better

@@ -432,7 +432,7 @@ class RankingReport(Saved, Result):
         >>> report = evaluate([[1, 0], [0, 1], [1, 0]], [[2, 1], [1, 1], [1, 2]],
         ...                   segment=["short", "long", "long"], measures="rr")
         >>> print(report.by_segment(interval="bootstrap"))
-        RR     queries   mean  worst   best  tie std  chance    lift    95% interval
+        RR     queries   mean  worst   best  tie_std  chance    lift    95% interval
         ----------------------------------------------------------------------------
         long         2  0.625  0.500  0.750    0.125   0.750  -0.500  [0.500, 0.750]
         short        1  1.000  1.000  1.000    0.000   0.750   1.000          [-, -]

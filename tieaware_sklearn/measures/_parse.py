@@ -99,8 +99,10 @@ def parse_measure(measure: str | Measure) -> Measure:
         known: Measure = READ[measure]
         return known
     if not isinstance(measure, str):
+        way = ": sampled(y_true, y_score, function) estimates functions"
         raise ValueError(
             f'measure must be a name such as "ndcg@10" or a Measure, got {measure!r}'
+            f"{way if callable(measure) else ''}"
         )
     if len(measure) > _LONGEST:
         raise ValueError(
@@ -154,10 +156,8 @@ def parse_measures(
     measures: str | Measure | Iterable[str | Measure], *, name: str = "measures"
 ) -> list[Measure]:
     """One measure or several as a list; no measure twice."""
-    if isinstance(measures, (str, Measure)):
-        return [parse_measure(measures)]
-    if not isinstance(measures, Iterable):
-        raise ValueError(f"{name} must be a name or a list of names, got {measures!r}")
+    if isinstance(measures, (str, Measure)) or not isinstance(measures, Iterable):
+        return [parse_measure(measures)]  # type: ignore[arg-type]
     parsed = [parse_measure(measure) for measure in measures]
     if not parsed:
         raise ValueError(f"{name} must name at least one measure, got none")

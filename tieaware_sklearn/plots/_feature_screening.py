@@ -91,7 +91,7 @@ class FeatureScreeningDisplay(Display, of=[Screening]):
         names = short(
             [
                 found.feature_names[j]
-                + " (low first)" * (found.directions[j] == "ascending")
+                + " (ascending)" * (found.directions[j] == "ascending")
                 for j in shown
             ]
         )
