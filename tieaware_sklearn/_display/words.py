@@ -52,12 +52,12 @@ _MEANINGS = {
     "pvalue (t)": "p-value of the paired t test over queries",
     "pvalue (wilcoxon)": "p-value of Wilcoxon's signed-rank test over queries",
     "pvalue (randomization)": "p-value of Fisher's randomisation test over queries",
-    "pvalue (holm)": "the p-value corrected for the number of comparisons (Holm)",
-    "pvalue (bh)": "the p-value corrected for the number of comparisons (Benjamini and "
+    "holm": "the p-value corrected for the number of comparisons (Holm)",
+    "bh": "the p-value corrected for the number of comparisons (Benjamini and "
     "Hochberg)",
-    "pvalue (by)": "the p-value corrected for the number of comparisons (Benjamini and "
+    "by": "the p-value corrected for the number of comparisons (Benjamini and "
     "Yekutieli)",
-    "pvalue (tukey)": "p-value of Tukey's test of all pairs at once (honestly "
+    "tukey": "p-value of Tukey's test of all pairs at once (honestly "
     "significant difference)",
     "d": "Cohen's d: mean of the differences divided by their standard deviation",
     "loses": "by how much the mean gets worse when the column is permuted",

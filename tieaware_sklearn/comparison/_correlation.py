@@ -191,13 +191,13 @@ def rank_correlation(
     --------
     >>> from tieaware_sklearn.comparison import rank_correlation
     >>> found = rank_correlation([4, 3, 2, 1], [4, 2, 3, 1])  # a b c d, a c b d
+    >>> print(found)
     coefficient   value  pvalue
     ---------------------------
     tau_a        0.6667  0.3333
     tau_b        0.6667  0.3333
     tau_ap       0.6667  0.2500
     spearman     0.8000  0.2000
-    pearson      0.8000  0.2000
     pearson      0.8000  0.2000
     """
     names = check_choices(coefficients, "coefficients", _ALL)

@@ -124,7 +124,7 @@ class SystemComparison(Result):
     -------------------------------------------------------------------------
     RR       a  b    0.3750  0.5000           0.2048       <0.0001        yes
     P@1      a  b    0.7500  1.0000           0.2048       <0.0001        yes
-    A - B and pvalue (t) by treatment of ties
+    A - B and pvalue by treatment of ties
     """
 
     systems: tuple[str, ...]
@@ -372,8 +372,9 @@ class SystemComparison(Result):
             line = f"By {by}, {one.systems[first]} is best ({number(mean[first])})"
             if n := len(one.pairs):
                 differ = np.count_nonzero(one.adjusted_pvalues <= alpha)
+                kind = "" if _p_head(one) == "pvalue" else f" by {_p_head(one)}"
                 line += f"; {differ} of {n} differences are significant "
-                line += f"({_p_head(one)} <= {alpha:g})"
+                line += f"(pvalue{kind} <= {alpha:g})"
                 if ties == EXPECTED:
                     same = one.same_sign.sum()
                     line += f", and {same} have the same sign in every order of ties"
@@ -481,16 +482,16 @@ def _table_of_pairs(of: SystemComparison) -> Table:
         "tie_std": ("tie_std", of.tie_std),
         "tie range": ("tie range", tie_range),
         "same sign": ("same sign", np.where(of.same_sign, "yes", "no")),
-        "p": (f"pvalue ({of.test})", of.pvalues, probability),
-        "corrected p": (_p_head(of), of.adjusted_pvalues, probability),
+        "pvalue": ("pvalue", of.pvalues, probability),
+        "corrected": (_p_head(of), of.adjusted_pvalues, probability),
         "d": ("d", of.effect, partial(number, digits=2)),
     }
     # of the interval and the tie range, what was asked for is the last to go
     last = ["interval", "tie range"]
     if of.interval != "t" or ties != EXPECTED:
         last.reverse()
-    if _p_head(of) == f"pvalue ({of.test})":
-        columns["corrected p"] = columns.pop("p")
+    if _p_head(of) == "pvalue":
+        columns["corrected"] = columns.pop("pvalue")
     ranges = None
     if _is_one_order(ties, of.tie_std):
         for name in ("tie_std", "tie range", "same sign"):
@@ -499,13 +500,17 @@ def _table_of_pairs(of: SystemComparison) -> Table:
         least, most = tie_range.T
         ranges = Ranges(least, of.difference, most, head="tie range")
     names, places = _names_of_pairs(of), list(columns)
-    drop = [name for name in ("tie_std", "d", *last) if name in columns]
+    drop = [name for name in ("d", "tie_std", *last) if name in columns]
     return Table.of(
         *names,
         *columns.values(),
         left=len(names),
         drop=[len(names) + places.index(name) for name in drop],
-        terms={shown[0]: f"{said} of A - B over queries"} | _still_open(ties),
+        terms={
+            shown[0]: f"{said} of A - B over queries",
+            "pvalue": meaning(f"pvalue ({of.test})"),
+            **_still_open(ties),
+        },
         ranges=ranges,
     )
 
@@ -528,7 +533,8 @@ def _side_by_side(of: SystemComparison) -> Table:
         drop.insert(0, len(columns))
         columns.append(("same sign", np.where(of.same_sign[by[EXPECTED]], "yes", "no")))
     terms = {ties: f"{meaning('A - B')}, {_treated(ties)}" for ties in by}
-    terms |= {f"pvalue {ties}": meaning(head) for ties in by}
+    said = meaning(f"pvalue ({of.test})" if head == "pvalue" else head)
+    terms |= {f"{head} {ties}": said for ties in by}
     note = f"A - B and {head} by treatment of ties"
     return Table.of(*columns, left=len(names), drop=drop, terms=terms, notes=[note])
 
@@ -536,7 +542,7 @@ def _side_by_side(of: SystemComparison) -> Table:
 def _p_head(of: SystemComparison) -> str:
     """What p-values are called: after the correction, if there is one."""
     several = of.correction is not None and len(of.pairs) > len(of)
-    return f"pvalue ({of.correction if several else of.test})"
+    return of.correction if several else "pvalue"  # type: ignore[return-value]
 
 
 def _names_of_pairs(of: SystemComparison) -> list[tuple[str, NDArray[Any]]]:

@@ -107,15 +107,15 @@ n_resamples, random_state, zero_relevance, unjudged
     ...                      "age": [1, 2, 3, 2, 3, 3, 1, 1, 1],
     ...                      "qid": [1, 1, 1, 2, 2, 2, 3, 3, 3]})
     >>> print(compare_systems(dd.from_pandas(rows, npartitions=2),
+    ...                       scores=["clicks", "age"], measure="rr"))
     RR        mean   worst    best  tie_std
     ---------------------------------------
     clicks  0.9167  0.8333  1.0000   0.0833
     age     0.4259  0.3333  0.5556   0.0944
     <BLANKLINE>
-    A       B     A - B    ±95%         tie range  same sign  pvalue (t)     d
-    --------------------------------------------------------------------------
-    clicks  age  0.4907  0.7569  [0.2778, 0.6667]        yes      0.1081  1.61
-    clicks  age  0.4907  0.7569   0.1259  [0.2778, 0.6667]    yes  0.1081  1.61
+    A       B     A - B    ±95%  tie_std         tie range  same sign  pvalue     d
+    -------------------------------------------------------------------------------
+    clicks  age  0.4907  0.7569   0.1259  [0.2778, 0.6667]        yes  0.1081  1.61
     """
     options = check_options(
         test, alternative, correction, interval, confidence, n_resamples,

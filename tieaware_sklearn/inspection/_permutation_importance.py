@@ -256,7 +256,7 @@ class PermutationImportance(Result):
         shown, more = order[:most], len(order) - most
         head, pvalues = "pvalue", self.pvalues
         if self.correction is not None and len(order) > 1:
-            head, pvalues = f"pvalue ({self.correction})", self.adjusted_pvalues
+            head, pvalues = self.correction, self.adjusted_pvalues
         lost, (low, high) = self.importances_mean[shown, m], self.interval[shown, m].T
         interval = f"{self.confidence:.0%} interval"
         return Table.of(
@@ -390,11 +390,11 @@ def query_permutation_importance(
     >>> print(query_permutation_importance(
     ...     ranker.fit(X, y, qid=qid), X_test, y_test, qid=qid_test, measures="ndcg@10",
     ...     columns={"clicks": 1, "text and url": [3, 4, 5], "noise": 6}))
-    NDCG@10 0.6442    loss      95% interval  ±repeats  pvalue (holm)
-    -----------------------------------------------------------------
-    text and url    0.2316  [0.1560, 0.3072]    0.0241        <0.0001
-    clicks          0.1174  [0.0833, 0.1516]    0.0214        <0.0001
-    noise           0.0000  [0.0000, 0.0000]    0.0000         1.0000
+    NDCG@10 0.6442    loss      95% interval  ±repeats     holm
+    -----------------------------------------------------------
+    text and url    0.2316  [0.1560, 0.3072]    0.0241  <0.0001
+    clicks          0.1174  [0.0833, 0.1516]    0.0214  <0.0001
+    noise           0.0000  [0.0000, 0.0000]    0.0000   1.0000
     """
     asked = ask(parse_measures(measures), zero_relevance, unjudged)
     check_count(n_repeats, "n_repeats")
