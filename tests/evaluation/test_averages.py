@@ -295,4 +295,6 @@ def test_where_no_bootstrap_is_defined():
     assert 2.9 < low < high < 3.1
     assert bootstrapped([0.1, 0.1, 0.1]) == (0.1, 0.1)
     assert bootstrapped([0.1, 0.1, 0.9], [1, 2, 0]) == (0.1, 0.1)
+    # two resamples, neither of which has the last
+    assert bootstrapped([0] * 8 + [1], n_resamples=2, seed=3) == (0, 0)
     assert np.isnan([bootstrapped([0.1]), bootstrapped([])]).all()
