@@ -68,6 +68,7 @@ def test_judgments_are_known_to_some_and_zeros_to_others(case):
     labels, scores = case
     with_nan = [math.nan if label < 0 else label for label in labels]
     measures = [instance.measure for instance in OF_JUDGMENTS]
+    assert {measure.name for measure in measures} == {"BPref", "infAP", "Judged"}
     report = evaluate(with_nan, scores, measures=measures, zero_relevance="skip")
     found = np.stack([getattr(report, name)[0] for name in STATISTICS], axis=1)
     wanted = enumerated(tuple(labels), tuple(scores), unjudged=True)
