@@ -119,19 +119,6 @@ def by_two(segment=("b", "a", "b"), measures=("rr", "p@1"), **options):
     return evaluate(labels, scores, segment=segment, measures=measures, **options)
 
 
-@pytest.mark.parametrize(
-    ("segment", "ascending"),
-    [
-        ([(2, "x"), (1, "y"), (2, "x")], [(1, "y"), (2, "x")]),
-        ([10, 9, 10], [9, 10]),
-        (pd.Series(["b", "a", "b"], dtype="category"), ["a", "b"]),
-    ],
-)
-def test_segments_of_any_values(segment, ascending):
-    found = by_two(segment=segment).by_segment()
-    assert found.segment.tolist()[::2] == found.segment.tolist()[1::2] == ascending
-
-
 def test_a_table_by_segment():
     report = by_two()
     assert report.segment.tolist() == ["b", "a", "b"]
@@ -159,16 +146,28 @@ def test_a_table_by_segment():
     assert frame["mean"].tolist() == found.mean.ravel().tolist()
 
 
+def half(label):
+    return label / 2
+
+
+def half_(label):
+    return label / 2
+
+
+def metrics(**options):
+    return by_two(**options).by_segment().to_metrics()
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda: evaluate([1, 0, 1], [1, 2, 3], qid=[1, 1, 7], segment=["a", "b", "a"]),
          "segment must be constant within a query, got 'a' and 'b' in query 1$"),
         (lambda: evaluate([1, 0], [1, 2], segment=["a"]), r"segment .*\(2\), got 1"),
-        (lambda: by_two(segment=["a"] * 6), r"one value per row \(3\), got 6"),
-        (lambda: by_two(segment=["a", None, "b"]), "segment must not be missing"),
-        (lambda: by_two(segment=[["a"], ["b"], ["c"]]), "segment must hold hashable"),
-        (lambda: by_two(segment=None).by_segment(), "segment must be given to.*None"),
+        (lambda: by_two(["a"] * 6), r"one value per row \(3\), got 6"),
+        (lambda: by_two(["a", None, "b"]), "segment must not be missing"),
+        (lambda: by_two([["a"], ["b"], ["c"]]), "segment must hold hashable"),
+        (lambda: by_two(None).by_segment(), "segment must be given to.*None"),
         (lambda: by_two().by_segment("harmonic"), "average must be one of.*'harmonic'"),
         (lambda: by_two().summary("harmonic"), "average must be one of.*'geometric'"),
         (lambda: by_two().summary(interval="z"), "interval .*'t', 'boot.*got 'z'"),
@@ -176,10 +175,14 @@ def test_a_table_by_segment():
          "n_resamples must be an integer >= 2, got 1"),
         (lambda: by_two().by_segment(interval="bootstrap", random_state="x"),
          "random_state must be an integer"),
-        (lambda: by_two([(1, 2), (3, 4), (1, 2)]).to_bytes(), "segment must hold texts"),
-        (lambda: by_two(["a", 1, 1]).to_bytes(), "texts or numbers of one kind"),
         (lambda: by_two().summary("median", interval="bootstrap"),
          "interval must be 't' with average='median' .* got 'bootstrap'"),
+        (lambda: by_two([(1, 2), (3, 4), (1, 2)]).to_bytes(), "segment must hold text"),
+        (lambda: by_two(["a", 1, 1]).to_bytes(), "texts or numbers of one kind"),
+        (lambda: metrics(segment=["a b", "a&b", "c"]), ".* must have .* a b, a&b, c$"),
+        (lambda: metrics(segment=["a", "日本", "c"]), ".* must have .* a, c, 日本$"),
+        (lambda: metrics(measures=[NDCG(gain=half), NDCG(gain=half_)]),
+         r"measures must .*differ in .*half\), NDCG\(gain=half_\)"),
     ],
 )  # fmt: skip
 def test_bad_input(call, message):
@@ -216,28 +219,6 @@ def test_metrics_have_stable_names():
     assert "b/RR_median/mean" in by_segment.by_segment("median").to_metrics()
 
 
-def half(label):
-    return label / 2
-
-
-def half_(label):
-    return label / 2
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"segment": ["a b", "a&b", "c"]}, "segments must have .* got a b, a&b, c$"),
-        ({"segment": ["a b", "日本", "c"]}, "segments must have .* got a b, c, 日本$"),
-        ({"measures": [NDCG(gain=half), NDCG(gain=half_)]},
-         r"measures must .*differ in .*half\), NDCG\(gain=half_\)"),
-    ],
-)  # fmt: skip
-def test_metrics_never_share_a_name(options, message):
-    with pytest.raises(ValueError, match=message):
-        by_two(**options).by_segment().to_metrics()
-
-
 def made(n_queries, seed=0, first=0):
     rng = np.random.default_rng(seed + 100 * first)
     qid = np.repeat(np.arange(n_queries), rng.integers(1, 6, n_queries))
@@ -245,7 +226,7 @@ def made(n_queries, seed=0, first=0):
         "qid": first + qid,
         "label": rng.integers(0, 3, len(qid)),
         "s": rng.integers(0, 3, len(qid)),
-        "w": rng.random(n_queries)[qid] + 0.1,
+        "w": np.append(rng.choice([0, 0.5, 2], n_queries - 1), 1.0)[qid],
         "market": np.array(["us", "de"])[qid % 2],
         "length": qid % 3,
     })  # fmt: skip
@@ -310,21 +291,25 @@ def test_what_merges_and_what_does_not():
     rows = made(20)
     parts = [rows[rows.qid < 9], rows[rows.qid >= 9], rows[rows.qid >= 7]]
     a, b, c = (evaluate_batches([part], score="s") for part in parts)
-    for others, n in (((c,), 2), ((b, a), 9)):
-        said = rf"got {n} of them, .* 0x[0-9a-f]{{16}} \(datasets.query_digests tells"
+    label, s, qid, w = (parts[1][name] for name in ("label", "s", "qid", "w"))
+    digest = r"0x[0-9a-f]{16} \(datasets.query_digests tells"
+    for others, said in (
+        ([c], f"got 2 of them, .* {digest}"),
+        ([b, a], f"got 9 of them, .* {digest}"),
+        (
+            [evaluate(label, s, qid=qid, query_weight=w)],
+            "of queries differ: yes in oth",
+        ),
+        ([evaluate([1], [1]).summary()], "must be a RankingReport, got Summary"),
+    ):
         with pytest.raises(ValueError, match=said):
             a.merge(*others)
     # queries are told apart by their ids, whatever the column is called
     named = parts[1].rename(columns={"qid": "q"})
     assert len(a.merge(evaluate_batches([named], score="s", qid="q")).qid) == 20
-    # arrays have no names, and weights
-    label, s, qid, w = (parts[1][name] for name in ("label", "s", "qid", "w"))
+    # arrays have no names
     arrays = evaluate(label, s, qid=qid)
     assert len(a.merge(arrays).qid) == len(arrays.merge(a).qid) == 20
-    with pytest.raises(ValueError, match="weights of queries differ: yes in other"):
-        a.merge(evaluate(label, s, qid=qid, query_weight=w))
-    with pytest.raises(ValueError, match="must be a RankingReport, got Summary"):
-        a.merge(evaluate([1], [1]).summary())
     # zero_relevance of any type of number is one
     number = evaluate_batches([parts[0]], score="s", zero_relevance=0)
     assert number.merge(b).to_bytes() == a.merge(b).to_bytes()
@@ -468,22 +453,12 @@ def test_arrays_and_headers_that_no_report_has(name, value, message):
         RankingReport.from_bytes(zipped(header, members))
 
 
-@pytest.mark.parametrize("average", ["macro", "geometric", "median"])
-def test_a_part_whose_queries_weigh_nothing(average):
-    one, two = made(5, 0).assign(w=0.0), made(4, 1, first=5)
-    nothing = evaluate(one.label, one.s, qid=one.qid, query_weight=one.w)
+def test_averages_of_queries_that_weigh_nothing():
+    rows = made(5).assign(w=0.0)
+    nothing = evaluate(rows.label, rows.s, qid=rows.qid, query_weight=rows.w)
     assert nothing.query_weight.tolist() == [0] * 5
-    for interval in ("t", "bootstrap")[: 1 + (average != "median")]:
+    for options in AVERAGES:
         with pytest.warns(UndefinedMetricWarning, match="every query has weight 0"):
-            summary = nothing.summary(average, interval=interval)
+            summary = nothing.summary(**options)
         assert np.isnan(summary.mean).all()
         assert np.isnan(summary.interval).all()
-    options = {"score": "s", "query_weight": "w"}
-    parts = [evaluate_batches([some], **options) for some in (one, two)]
-    parts[0] = RankingReport.from_bytes(parts[0].to_bytes())
-    whole = evaluate_batches([pd.concat([one, two])], **options).summary(average)
-    for merged in (parts[0].merge(parts[1]), parts[1].merge(parts[0])):
-        found = merged.summary(average).columns
-        for name, values in whole.columns.items():
-            assert_array_equal(found[name], values)
-    assert_array_equal(whole.mean, parts[1].summary(average).mean)
