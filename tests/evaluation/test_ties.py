@@ -81,23 +81,20 @@ def test_figures_equal_counting(engine, case, k):
     np.testing.assert_array_equal(report.largest_gap, largest)
 
 
-@pytest.mark.parametrize(
-    ("scores", "qid", "said"),
-    [
-        ([0.1 + 0.2, 0.3, 0.3, 5.0, -INF], None, r"only \(1 in .* 0.3 and 0.30"),
-        (np.array([1, 1 + 2**-23], np.float32), None, r"last bits only \(1 in"),
-        # not across queries, not between integers, not where they are equal
-        ([0.1 + 0.2, 0.3], [1, 2], None),
-        (np.array([2**60, 2**60 + 1]), None, None),
-        ([0.3, 0.3], None, None),
-        (np.array([1, 1.0001], dtype=np.float32), None, None),
-        (np.array([1e7, 1e7 + 1], dtype=np.float32), None, None),
-        (np.array([1, 1.001], dtype=np.float16), None, None),
-        ([1.7e308, -1.7e308], None, None),
-        # dense scores are near each other by chance
-        (np.random.default_rng(0).random(100_000).astype(np.float32), None, None),
-    ],
-)
+@pytest.mark.parametrize(("scores", "qid", "said"), [
+    ([0.1 + 0.2, 0.3, 0.3, 5.0, -INF], None, r"only \(1 in .* 0.3 and 0.30"),
+    (np.array([1, 1 + 2**-23], np.float32), None, r"last bits only \(1 in"),
+    # not across queries, not between integers, not where they are equal
+    ([0.1 + 0.2, 0.3], [1, 2], None),
+    (np.array([2**60, 2**60 + 1]), None, None),
+    ([0.3, 0.3], None, None),
+    (np.array([1, 1.0001], dtype=np.float32), None, None),
+    (np.array([1e7, 1e7 + 1], dtype=np.float32), None, None),
+    (np.array([1, 1.001], dtype=np.float16), None, None),
+    ([1.7e308, -1.7e308], None, None),
+    # dense scores are near each other by chance
+    (np.random.default_rng(0).random(100_000).astype(np.float32), None, None),
+])  # fmt: skip
 def test_scores_apart_by_rounding_only(scores, qid, said):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -188,27 +185,24 @@ LARGE = np.array([2**53 + 1, 2**53, 2**53 + 4, 2**60])
 COLUMNS = [[1.0, 2.0], [1.0, 2.0], [-INF, 3.0]]
 
 
-@pytest.mark.parametrize(
-    ("scores", "key", "ranks"),
-    [
-        # scores equal in 32 bits tie only if that is asked for
-        (NEAR, (DOCNO, "descending"), [1, 2, 3, 4]),
-        (NEAR, (DOCNO, "ascending", "float32"), [2, 1, 3, 4]),
-        (NEAR, (DOCNO, "descending", "float32"), [1, 2, 4, 3]),
-        (LARGE, (DOCNO, "descending", "float32"), [1, 2, 3, 4]),
-        (LARGE, (DOCNO, "descending"), [2, 1, 3, 4]),
-        # NUL bytes tell keys apart: arrays of bytes and of strings lose them
-        ([1] * 3, ([b"a", b"a\0", b"a\0\0"], "descending"), [1, 2, 3]),
-        ([1] * 3, (["a", "a\0", "a\0\0"], "descending"), [1, 2, 3]),
-        ([1] * 3, (["a", b"a\0", "a\0\0"], "descending"), [1, 2, 3]),
-        # a tuple of strings is a key
-        ([1, 1], ("a", "b"), [2, 1]),
-        ([1] * 3, ("b", "descending", "a"), [2, 1, 3]),
-        # each column of scores is broken on its own
-        (COLUMNS, [[1, 2], [2, 1], [NAN, 3]], [[2, 1], [1, 2], [-INF, 3]]),
-        (COLUMNS, ["b", "a", "c"], [[1, 1], [2, 2], [-INF, 3]]),
-    ],
-)
+@pytest.mark.parametrize(("scores", "key", "ranks"), [
+    # scores equal in 32 bits tie only if that is asked for
+    (NEAR, (DOCNO, "descending"), [1, 2, 3, 4]),
+    (NEAR, (DOCNO, "ascending", "float32"), [2, 1, 3, 4]),
+    (NEAR, (DOCNO, "descending", "float32"), [1, 2, 4, 3]),
+    (LARGE, (DOCNO, "descending", "float32"), [1, 2, 3, 4]),
+    (LARGE, (DOCNO, "descending"), [2, 1, 3, 4]),
+    # NUL bytes tell keys apart: arrays of bytes and of strings lose them
+    ([1] * 3, ([b"a", b"a\0", b"a\0\0"], "descending"), [1, 2, 3]),
+    ([1] * 3, (["a", "a\0", "a\0\0"], "descending"), [1, 2, 3]),
+    ([1] * 3, (["a", b"a\0", "a\0\0"], "descending"), [1, 2, 3]),
+    # a tuple of strings is a key
+    ([1, 1], ("a", "b"), [2, 1]),
+    ([1] * 3, ("b", "descending", "a"), [2, 1, 3]),
+    # each column of scores is broken on its own
+    (COLUMNS, [[1, 2], [2, 1], [NAN, 3]], [[2, 1], [1, 2], [-INF, 3]]),
+    (COLUMNS, ["b", "a", "c"], [[1, 1], [2, 2], [-INF, 3]]),
+])  # fmt: skip
 def test_keys_by_hand(scores, key, ranks):
     assert break_ties(scores, key).tolist() == ranks
 
@@ -290,52 +284,46 @@ def compared(**options):
     return lambda: compare_systems([1, 0], systems, qid=[1, 2], **options)
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (rule("docno"), r"key must be one of \('input', 'random'\), got 'docno'"),
-        (rule(([1, 2], "up")), r"key must be one of \('ascending', .* got 'up'"),
-        (rule(([1, 2], "ascending", "half")), "key must .*'float32'.* got 'half'"),
-        (rule(([1, 2], "descending", "float32", 1)), "key .* a tuple of 4 elements"),
-        (rule(([1, 2], 1)), "key must be an array, or a tuple of an array and one of"),
-        (rule([1, 2, 3]), r"key must have one value per row \(2\), got 3"),
-        (rule([None, "a"]), "key must not be missing .* got None in row 0$"),
-        (rule([[1, 2], [3, 4]]), r"key .*1-dim.*\(n_documents,\), got .*\(2, 2\)"),
-        (rule(["a", 1]), r"key must hold numbers only or strings only, got \['a', 1\]"),
-        (rule([1, {}]), "key must hold numbers only or strings only: "),
-        (treated({"expected": [1, 2]}), "external must not use .* got 'expected'"),
-        (treated({"a": [1, 2, 3]}), r"external\['a'\] must have one .*\(2\), got 3"),
-        (treated({"a": [1, NAN]}), r"external\['a'\] .*missing .* got nan in row 1"),
-        (treated({"a": ([1, 2], "down")}), r"\['a'\] must be one of .* got 'down'"),
-        (treated({"a": [[1, 2]]}), r"external\['a'\] must be 1-dimensional"),
-        (treated([1, 2]), r"external must map names to keys, got \[1, 2\]"),
-        (treated({1: [1, 2]}), "external must map names to keys"),
-        (compared(ties="x", external={"docno": [1, 2]}),
-         r"ties must be one of .*'docno'\), got 'x'"),
-        (compared(ties="rank", external={"rank": [[1, 2], [1, NAN]]}),
-         r"external\['rank'\] must not be missing where a document is retrieved, "
-         "got nan in row 1, query 2, of system 'b'"),
-        (compared(ties="rank", external={"rank": np.ones((2, 3))}),
-         r"1-dimensional, .*\(n_documents, n_systems\), got shape \(2, 3\)"),
-        (lambda: tie_report([0, 1], [1, 2], external={1: [1, 2]}), "external must map"),
-        (lambda: tie_report([0, 1], [1, 2], ties="x"), "ties must be one of .*got 'x'"),
-        (lambda: tie_report([0, 1], [1, 2], k=0), "k must be an integer >= 1, got 0"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("call", "message"), [
+    (rule("docno"), r"key must be one of \('input', 'random'\), got 'docno'"),
+    (rule(([1, 2], "up")), r"key must be one of \('ascending', .* got 'up'"),
+    (rule(([1, 2], "ascending", "half")), "key must .*'float32'.* got 'half'"),
+    (rule(([1, 2], "descending", "float32", 1)), "key .* a tuple of 4 elements"),
+    (rule(([1, 2], 1)), "key must be an array, or a tuple of an array and one of"),
+    (rule([1, 2, 3]), r"key must have one value per row \(2\), got 3"),
+    (rule([None, "a"]), "key must not be missing .* got None in row 0$"),
+    (rule([[1, 2], [3, 4]]), r"key .*1-dim.*\(n_documents,\), got .*\(2, 2\)"),
+    (rule(["a", 1]), r"key must hold numbers only or strings only, got \['a', 1\]"),
+    (rule([1, {}]), "key must hold numbers only or strings only: "),
+    (treated({"expected": [1, 2]}), "external must not use .* got 'expected'"),
+    (treated({"a": [1, 2, 3]}), r"external\['a'\] must have one .*\(2\), got 3"),
+    (treated({"a": [1, NAN]}), r"external\['a'\] .*missing .* got nan in row 1"),
+    (treated({"a": ([1, 2], "down")}), r"\['a'\] must be one of .* got 'down'"),
+    (treated({"a": [[1, 2]]}), r"external\['a'\] must be 1-dimensional"),
+    (treated([1, 2]), r"external must map names to keys, got \[1, 2\]"),
+    (treated({1: [1, 2]}), "external must map names to keys"),
+    (compared(ties="x", external={"docno": [1, 2]}),
+     r"ties must be one of .*'docno'\), got 'x'"),
+    (compared(ties="rank", external={"rank": [[1, 2], [1, NAN]]}),
+     r"external\['rank'\] must not be missing where a document is retrieved, "
+     "got nan in row 1, query 2, of system 'b'"),
+    (compared(ties="rank", external={"rank": np.ones((2, 3))}),
+     r"1-dimensional, .*\(n_documents, n_systems\), got shape \(2, 3\)"),
+    (lambda: tie_report([0, 1], [1, 2], external={1: [1, 2]}), "external must map"),
+    (lambda: tie_report([0, 1], [1, 2], ties="x"), "ties must be one of .*got 'x'"),
+    (lambda: tie_report([0, 1], [1, 2], k=0), "k must be an integer >= 1, got 0"),
+])  # fmt: skip
 def test_bad_input(call, message):
     with pytest.raises(ValueError, match=message):
         call()
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"zero_relevance": 0.25, "query_weight": [1, 1, 3, 3, 1, 1]},
-        {"zero_relevance": "skip"},
-        {"convention": "catboost"},
-        {"unjudged": "nonrelevant", "y_true": [1, NAN, 0, NAN, 2, 0]},
-    ],
-)
+@pytest.mark.parametrize("options", [
+    {"zero_relevance": 0.25, "query_weight": [1, 1, 3, 3, 1, 1]},
+    {"zero_relevance": "skip"},
+    {"convention": "catboost"},
+    {"unjudged": "nonrelevant", "y_true": [1, NAN, 0, NAN, 2, 0]},
+])  # fmt: skip
 def test_options_are_those_of_ranking_score(options):
     data = {"y_true": [1, 0, 0, 0, 2, 0], "y_score": [1, 1, 2, 2, 1, 1], **options}
     data["qid"] = [1, 1, 2, 2, 3, 3]
