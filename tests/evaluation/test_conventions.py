@@ -172,51 +172,44 @@ def test_weights_that_a_tool_does_not_apply_are_refused(convention, measure, mes
             call()
 
 
-@pytest.mark.parametrize("tied", [False, True])
-def test_scikit_learn(tied):
-    parts = [(y, s) for y, s in cases(tied=tied) if len(y) > 1]
-    for k in (1, 3, 40):
-        for name, theirs in (("ndcg", ndcg_score), ("dcg", dcg_score)):
-            values = [theirs([y], [s], k=k) for y, s in parts]
-            assert_same(ours(parts, f"{name}@{k}", "sklearn", average=None), values)
-    if tied:
-        # its AP counts all tied documents as one step: no order gives that
-        assert ranking_score([1, 0], [1, 1], measure="ap", convention="sklearn") == 0.75
-
-
 @pytest.mark.filterwarnings("ignore:No positive class")
-def test_weights_and_average_precision_of_scikit_learn():
+def test_scikit_learn():
+    for tied in (False, True):
+        parts = [(y, s) for y, s in cases(tied=tied) if len(y) > 1]
+        for k in (1, 3, 40):
+            for name, theirs in (("ndcg", ndcg_score), ("dcg", dcg_score)):
+                values = [theirs([y], [s], k=k) for y, s in parts]
+                assert_same(ours(parts, f"{name}@{k}", "sklearn", average=None), values)
+    # its AP counts all tied documents as one step: no order gives that
+    assert ranking_score([1, 0], [1, 1], measure="ap", convention="sklearn") == 0.75
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 2, (5, 6))
     scores = rng.permutation(30).reshape(5, 6).astype(float)
-    weight = np.array([1, 2, 3, 0.5, 1])
     labels[1] = 0
-    parts = list(zip(labels.astype(float), scores, strict=True))
-    options = {"average": "samples", "sample_weight": weight}
+    weight = np.array([1, 2, 3, 0.5, 1])
     for name, expected in (
         ("ndcg@2", ndcg_score(labels, scores, k=2, sample_weight=weight)),
         ("dcg@2", dcg_score(labels, scores, k=2, sample_weight=weight)),
-        ("ap", average_precision_score(labels, scores, **options)),
-    ):
-        assert_same(ours(parts, name, "sklearn", weight), expected)
+        ("ap", average_precision_score(
+            labels, scores, average="samples", sample_weight=weight)),
+    ):  # fmt: skip
+        found = ours([*zip(labels, scores, strict=True)], name, "sklearn", weight)
+        assert_same(found, expected)
 
 
 @pytest.mark.parametrize("name", ["ndcg", "dcg"])
 def test_scikit_learn_has_no_dcg_of_one_document(name):
-    options = {"measure": name, "convention": "sklearn"}
     prepared = PreparedRanking([1, 0, 3], ["a", "a", "b"], convention="sklearn")
-    matrices = [[1, 0], [3, math.nan]], [[2, 1], [1, math.nan]]
-    said = f"at least 2 documents for {name.upper()}.*='sklearn', got 1 in query "
-    for call, query in (
-        (lambda: prepared.score([2, 1, 1], name, average=None), "'b'"),
-        (lambda: prepared.evaluate([2, 1, 1], ["ap", name]), "'b'"),
-        (lambda: ranking_score(*matrices, **options), "1"),
+    said = f"at least 2 documents for {name.upper()}.*='sklearn', got 1 in query 'b'"
+    for call in (
+        lambda: prepared.score([2, 1, 1], name, average=None),
+        lambda: prepared.evaluate([2, 1, 1], ["ap", name]),
     ):
-        with pytest.raises(ValueError, match=said + query):
+        with pytest.raises(ValueError, match=said):
             call()
     # average_precision_score takes one, other tools do, and we too
     assert ranking_score([1], [1], measure="ap", convention="sklearn") == 1
-    assert ranking_score([1], [1], measure="ndcg", convention="lightgbm") == 1
+    assert ranking_score([1], [1], measure=name, convention="catboost") == 1
 
 
 TREC_EVAL = {
@@ -284,10 +277,7 @@ def test_a_convention_is_a_bundle_of_parameters(convention, given, name, undefin
     by_hand = evaluate(labels, scores, qid=qid, measures=name, zero_relevance=undefined)
     assert np.array_equal(found.expected, by_hand.expected)
     assert found.n_undefined.tolist() == by_hand.n_undefined.tolist()
-
-
-def test_trec_eval_accepts_documents_without_a_judgment():
-    for convention in TREC_EVALS:
+    if convention in TREC_EVALS:
         options = {"measure": "ap", "convention": convention}
         assert ranking_score([math.nan, 1, 0], [3, 2, 1], **options) == 0.5
 

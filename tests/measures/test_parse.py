@@ -160,6 +160,7 @@ BAD_NAMES = [
     ("f1(beta=2)", r"f1 has no parameter 'beta'"),
     ("P(2)", "parameters of a measure must look like name=value"),
     ("P(rel=)", "parameters of a measure must look like name=value"),
+    ("P(rel=2)(k=3)", "parameters of a measure must look like name=value"),
     ("P(rel=0)", "rel must be a finite number > 0, got 0"),
     ("P(rel=high)", "rel must be .* got 'high'"),
     ("RBP(p=1)", "p must be a finite number > 0 and < 1, got 1"),

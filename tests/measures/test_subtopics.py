@@ -122,9 +122,12 @@ def test_a_long_tie_is_summed_to_its_end(n, c):
 
 
 def test_many_tied_documents():
-    labels = (np.arange(100_000) % 100 == 0)[:, None]
-    report = evaluate_subtopics(labels, np.ones(100_000), measures="nrbp")
+    labels, measures = (np.arange(100_000) % 100 == 0)[:, None], ["nrbp", "alpha_dcg"]
+    report = evaluate_subtopics(
+        labels, np.ones(100_000), measures=[*measures, "alpha_ndcg@20"]
+    )
     value = sum(
         0.75 * 0.5**x * 1e-2 * exact_mean(99_999, 999, 0.5, x) for x in range(40)
     )
     assert report.expected[0, 0] == pytest.approx(value, rel=1e-9)
+    assert 0 < report.expected[0, 2] < report.expected[0, 1]
