@@ -103,29 +103,48 @@ def test_values_by_hand():
     assert found == 1 / 3
 
 
-def test_all_functions_that_take_unjudged():
-    """Beside the same functions of the rows that stay, of queries that have any."""
-    rows = [0, 1, 2, 3, 6, 7, 8]
-    labels, scores, qid = ([c[i] for i in rows] for c in (LABELS, SCORES, QID))
-    left = of_left(LABELS), of_left(SCORES)
-    with_drop = {"qid": qid, "unjudged": "drop"}
-    without = {"qid": of_left(QID)}
-    for function, options in [
-        (evaluate, {"measures": "ap"}),
-        (tie_report, {"measures": "ap", "k": 1}),
-        (tie_treatments, {"measures": ["ap", "rr"]}),
-        (contingency_table, {"k": 1}),
-        (precision_recall_curve, {}),
-        (sampled, {"score_func": "ap", "n_orders": 50}),
-        (sampled, {"score_func": lambda labels, scores: labels[0], "n_orders": 50}),
-    ]:
-        found = function(labels, scores, **options, **with_drop)
-        assert str(found) == str(function(*left, **options, **without)), function
-    chances = tie_distributions(labels, scores, measure="rr", **with_drop)
-    wanted = tie_distributions(*left, measure="rr", **without)
-    assert list(chances) == list(wanted) == ["a", "c"]
-    for query, found in chances.items():
-        assert found.values.tolist() == wanted[query].values.tolist()
+class First:
+    def predict(self, X):
+        return X[:, 0]
+
+
+def screened(X, y, qid, **unjudged):
+    found = RankingFeatureSelector("ap", **unjudged).fit(X, y, qid=qid).screening_
+    # features are correlated over all documents, whoever judged them
+    return found.to_pandas().drop(columns="correlation").to_csv()
+
+
+def of_scores(function, **options):
+    return lambda X, y, qid, **unjudged: function(
+        y, X[:, 0], qid=qid, **options, **unjudged
+    )
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        screened,
+        lambda X, y, qid, **un: make_ranking_scorer("ap", **un)(First(), X, y, qid=qid),
+        lambda X, y, qid, **un: compare_systems(y, X, qid=qid, measure="ap", **un),
+        of_scores(evaluate, measures="ap"),
+        of_scores(tie_report, measures="ap", k=1),
+        of_scores(tie_treatments, measures=["ap", "rr"]),
+        of_scores(contingency_table, k=1),
+        of_scores(precision_recall_curve),
+        of_scores(sampled, score_func="ap", n_orders=50),
+        of_scores(sampled, score_func=lambda labels, scores: labels[0], n_orders=50),
+        of_scores(tie_distributions, measure="rr"),
+    ],
+)
+def test_all_that_take_unjudged_see_the_rows_that_stay(function):
+    rng = np.random.default_rng(0)
+    X, qid = rng.integers(0, 4, (120, 3)).astype(float), np.repeat(range(12), 10)
+    y = rng.integers(0, 2, 120).astype(float)
+    X[:, 0] += y
+    y[::4] = NAN
+    judged = ~np.isnan(y)
+    found = function(X, y, qid, unjudged="drop")
+    assert str(found) == str(function(X[judged], y[judged], qid[judged]))
 
 
 def test_what_is_left_of_a_query_without_judgments():
@@ -149,35 +168,3 @@ def test_what_is_left_of_a_query_without_judgments():
 
     sampled(score_func=first, n_orders=5, **data)
     assert seen[1, -INF] == [0]
-
-
-class First:
-    def predict(self, X):
-        return X[:, 0]
-
-
-def screened(X, y, qid, **unjudged):
-    found = RankingFeatureSelector("ap", **unjudged).fit(X, y, qid=qid).screening_
-    # features are correlated over all documents, whoever judged them
-    return found.to_pandas().drop(columns="correlation").to_csv()
-
-
-@pytest.mark.parametrize(
-    "function",
-    [
-        screened,
-        lambda X, y, qid, **un: make_ranking_scorer("ap", **un)(First(), X, y, qid=qid),
-        lambda X, y, qid, **un: compare_systems(
-            y, X[:, :2], qid=qid, measure="ap", **un
-        ),
-    ],
-)
-def test_selectors_scorers_and_comparisons(function):
-    rng = np.random.default_rng(0)
-    X, qid = rng.integers(0, 4, (120, 3)).astype(float), np.repeat(range(12), 10)
-    y = rng.integers(0, 2, 120).astype(float)
-    X[:, 0] += y
-    y[::4] = NAN
-    judged = ~np.isnan(y)
-    found = function(X, y, qid, unjudged="drop")
-    assert str(found) == str(function(X[judged], y[judged], qid[judged]))
