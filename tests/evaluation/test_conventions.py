@@ -13,11 +13,7 @@ from sklearn.metrics import average_precision_score, dcg_score, ndcg_score
 from tests.strategies import judged_runs
 from tieaware_sklearn import PreparedRanking, evaluate, ranking_score, tie_treatments
 from tieaware_sklearn.datasets import load_trec
-from tieaware_sklearn.measures import (
-    NDCG,
-    AveragePrecision,
-    InterpolatedAveragePrecision,
-)
+from tieaware_sklearn.measures import NDCG, AveragePrecision
 
 N_CASES = 100
 TREC_EVALS = ("trec_eval", "trec_eval9", "trec_eval10")
@@ -93,31 +89,28 @@ def of_catboost(parts, weight, metric):
 TOOLS = {"lightgbm": of_lightgbm, "xgboost": of_xgboost, "catboost": of_catboost}
 
 
-@pytest.mark.parametrize(
-    ("convention", "theirs", "measure", "top"),
-    [
-        ("lightgbm", "ndcg@3", "ndcg@3", 4),
-        ("lightgbm", "ndcg@40", "ndcg@40", 4),
-        ("lightgbm", "map@3", "ap@3", 4),
-        ("lightgbm", "map@40", "ap@40", 4),
-        ("xgboost", "ndcg", "ndcg", 4),
-        ("xgboost", "ndcg@3", "ndcg@3", 4),
-        ("xgboost", "ndcg@5;ndcg_exp_gain=0", "ndcg(gain=linear)@5", 4),
-        # a cut-off that no list reaches
-        ("xgboost", "ndcg@1000", NDCG(k=None), 4),
-        ("xgboost", "map@3", "ap@3", 1),
-        ("xgboost", "pre", "p", 1),
-        ("xgboost", "pre@4", "p@4", 1),
-        ("catboost", "NDCG:top=3", "ndcg@3", 4),
-        ("catboost", "NDCG:top=5;type=Exp", "ndcg(gain=exponential)@5", 4),
-        ("catboost", "DCG:top=5;type=Exp", "dcg(gain=exponential)@5", 4),
-        ("catboost", "MAP:top=5;border=1.5", "ap(rel=2)@5", 4),
-        ("catboost", "PrecisionAt:top=5;border=1.5", "p(rel=2)@5", 4),
-        ("catboost", "RecallAt:top=5;border=1.5", "r(rel=2)@5", 4),
-        ("catboost", "MRR", "rr", 1),
-        ("catboost", "MRR:top=5;border=1.5", "rr(rel=2)@5", 4),
-    ],
-)
+@pytest.mark.parametrize(("convention", "theirs", "measure", "top"), [
+    ("lightgbm", "ndcg@3", "ndcg@3", 4),
+    ("lightgbm", "ndcg@40", "ndcg@40", 4),
+    ("lightgbm", "map@3", "ap@3", 4),
+    ("lightgbm", "map@40", "ap@40", 4),
+    ("xgboost", "ndcg", "ndcg", 4),
+    ("xgboost", "ndcg@3", "ndcg@3", 4),
+    ("xgboost", "ndcg@5;ndcg_exp_gain=0", "ndcg(gain=linear)@5", 4),
+    # a cut-off that no list reaches
+    ("xgboost", "ndcg@1000", NDCG(k=None), 4),
+    ("xgboost", "map@3", "ap@3", 1),
+    ("xgboost", "pre", "p", 1),
+    ("xgboost", "pre@4", "p@4", 1),
+    ("catboost", "NDCG:top=3", "ndcg@3", 4),
+    ("catboost", "NDCG:top=5;type=Exp", "ndcg(gain=exponential)@5", 4),
+    ("catboost", "DCG:top=5;type=Exp", "dcg(gain=exponential)@5", 4),
+    ("catboost", "MAP:top=5;border=1.5", "ap(rel=2)@5", 4),
+    ("catboost", "PrecisionAt:top=5;border=1.5", "p(rel=2)@5", 4),
+    ("catboost", "RecallAt:top=5;border=1.5", "r(rel=2)@5", 4),
+    ("catboost", "MRR", "rr", 1),
+    ("catboost", "MRR:top=5;border=1.5", "rr(rel=2)@5", 4),
+])  # fmt: skip
 def test_values_of_single_queries(convention, theirs, measure, top):
     ties = "worst" if convention == "catboost" else "input"
     # CatBoost's NDCG takes labels up to 1
@@ -142,31 +135,24 @@ def test_values_of_single_queries(convention, theirs, measure, top):
     )
 
 
-NOTHING_FIRST = [(np.zeros(2), np.arange(2.0)), (np.array([0.0, 1]), np.arange(2.0))]
-
-
-@pytest.mark.parametrize(
-    ("convention", "measure", "message"),
-    [
-        ("lightgbm", "ndcg@3", "be 1 for queries where NDCG@3 is undefined, .*lightgbm "
-         "counts each of them once, got 0.5 for query 0"),
-        ("xgboost", "ndcg@3", "be 1 .* NDCG@3 .*xgboost counts .*got 0.5 for query 0"),
-        ("catboost", "ap@2", "be None for AP.*'catboost': catboost ignores weights"),
-        ("catboost", "p@2", "be None for P.*'catboost': catboost ignores weights"),
-        ("catboost", "r@2", "be None for R.*'catboost': catboost ignores weights"),
-        *((one, "rr", f"be None for RR .*{one}.*: {one} has no") for one in TREC_EVALS),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("convention", "measure", "message"), [
+    ("lightgbm", "ndcg@3", "be 1 for queries where NDCG@3 is undefined, .*lightgbm "
+     "counts each of them once, got 0.5 for query 0"),
+    ("xgboost", "ndcg@3", "be 1 .* NDCG@3 .*xgboost counts .*got 0.5 for query 0"),
+    ("catboost", "ap@2", "be None for AP.*'catboost': catboost ignores weights"),
+    ("catboost", "p@2", "be None for P.*'catboost': catboost ignores weights"),
+    ("catboost", "r@2", "be None for R.*'catboost': catboost ignores weights"),
+    *((one, "rr", f"be None for RR .*{one}.*: {one} has no") for one in TREC_EVALS),
+])  # fmt: skip
 def test_weights_that_a_tool_does_not_apply_are_refused(convention, measure, message):
-    labels, scores, qid, _ = together(NOTHING_FIRST)
-    options = {"query_weight": np.array([0.5, 1.5])[qid], "convention": convention}
-    prepared = PreparedRanking(labels, qid, **options)
+    data = {"y_true": [0, 0, 0, 1], "qid": [0, 0, 1, 1], "convention": convention}
+    data["query_weight"], scores = [0.5, 0.5, 1.5, 1.5], [0, 1, 0, 1]
     several = [measure] if "None" in message else ["ap@1", measure]
     for call in (
-        lambda: ranking_score(labels, scores, qid=qid, measure=measure, **options),
-        lambda: evaluate(labels, scores, qid=qid, measures=several, **options),
-        lambda: prepared.score(scores, measure),
-        lambda: tie_treatments(labels, scores, qid=qid, measures=measure, **options),
+        lambda: ranking_score(y_score=scores, measure=measure, **data),
+        lambda: evaluate(y_score=scores, measures=several, **data),
+        lambda: PreparedRanking(**data).score(scores, measure),
+        lambda: tie_treatments(y_score=scores, measures=measure, **data),
     ):
         with pytest.raises(ValueError, match=f"query_weight must {message}"):
             call()
@@ -197,19 +183,14 @@ def test_scikit_learn():
         assert_same(found, expected)
 
 
-@pytest.mark.parametrize("name", ["ndcg", "dcg"])
-def test_scikit_learn_has_no_dcg_of_one_document(name):
+def test_scikit_learn_has_no_dcg_of_one_document():
     prepared = PreparedRanking([1, 0, 3], ["a", "a", "b"], convention="sklearn")
-    said = f"at least 2 documents for {name.upper()}.*='sklearn', got 1 in query 'b'"
-    for call in (
-        lambda: prepared.score([2, 1, 1], name, average=None),
-        lambda: prepared.evaluate([2, 1, 1], ["ap", name]),
-    ):
+    for name in ("ndcg", "dcg"):
+        said = f"at least 2 documents for {name.upper()}.*='sklearn', got 1 in .*'b'"
         with pytest.raises(ValueError, match=said):
-            call()
-    # average_precision_score takes one, other tools do, and we too
-    assert ranking_score([1], [1], measure="ap", convention="sklearn") == 1
-    assert ranking_score([1], [1], measure=name, convention="catboost") == 1
+            prepared.evaluate([2, 1, 1], ["ap", name])
+        # other tools take one
+        assert ranking_score([1], [1], measure=name, convention="catboost") == 1
 
 
 TREC_EVAL = {
@@ -247,28 +228,25 @@ def test_trec_eval(case):
             assert_same(found, expected)
 
 
-@pytest.mark.parametrize(
-    ("convention", "given", "name", "undefined"),
-    [
-        ("lightgbm", "ndcg@2", "NDCG@2", 1),
-        ("lightgbm", "ap@2", "AP(denominator=cutoff)@2", 1),
-        ("xgboost", "ndcg(gain=linear)@3", "NDCG(gain=linear)@3", 1),
-        ("xgboost", NDCG(3, gain="exponential"), "NDCG@3", 1),
-        ("xgboost", "p", "P(denominator=retrieved)@32", 0),
-        ("catboost", "ndcg", "NDCG(gain=linear)", 1),
-        ("catboost", "ndcg(gain=exponential)@3", "NDCG@3", 1),
-        ("catboost", "ap", "AP(denominator=cutoff)", 0),
-        ("catboost", "r@1", "R@1", 1),
-        ("sklearn", NDCG(3, gain="linear"), "NDCG(gain=linear)@3", 0),
-        # a parameter that is not part of a convention stays as it is
-        ("trec_eval", "ap(rel=2)", "AP(rel=2)", 0),
-        ("trec_eval", "iprec@0.7", "IPrec(rounding=trec_eval9)@0.7", 0),
-        ("trec_eval9", "iprec_at_recall_0.70", "IPrec(rounding=trec_eval9)@0.7", 0),
-        ("trec_eval10", "iprec_at_recall_0.70", "IPrec(rounding=nearest)@0.7", 0),
-        ("trec_eval", "iap", "IAP(rounding=trec_eval9)", 0),
-        ("trec_eval10", "11pt_avg", "IAP(rounding=nearest)", 0),
-    ],
-)
+@pytest.mark.parametrize(("convention", "given", "name", "undefined"), [
+    ("lightgbm", "ndcg@2", "NDCG@2", 1),
+    ("lightgbm", "ap@2", "AP(denominator=cutoff)@2", 1),
+    ("xgboost", "ndcg(gain=linear)@3", "NDCG(gain=linear)@3", 1),
+    ("xgboost", NDCG(3, gain="exponential"), "NDCG@3", 1),
+    ("xgboost", "p", "P(denominator=retrieved)@32", 0),
+    ("catboost", "ndcg", "NDCG(gain=linear)", 1),
+    ("catboost", "ndcg(gain=exponential)@3", "NDCG@3", 1),
+    ("catboost", "ap", "AP(denominator=cutoff)", 0),
+    ("catboost", "r@1", "R@1", 1),
+    ("sklearn", NDCG(3, gain="linear"), "NDCG(gain=linear)@3", 0),
+    # a parameter that is not part of a convention stays as it is
+    ("trec_eval", "ap(rel=2)", "AP(rel=2)", 0),
+    ("trec_eval", "iprec@0.7", "IPrec(rounding=trec_eval9)@0.7", 0),
+    ("trec_eval9", "iprec_at_recall_0.70", "IPrec(rounding=trec_eval9)@0.7", 0),
+    ("trec_eval10", "iprec_at_recall_0.70", "IPrec(rounding=nearest)@0.7", 0),
+    ("trec_eval", "iap", "IAP(rounding=trec_eval9)", 0),
+    ("trec_eval10", "11pt_avg", "IAP(rounding=nearest)", 0),
+])  # fmt: skip
 def test_a_convention_is_a_bundle_of_parameters(convention, given, name, undefined):
     labels, scores, qid = [0, 0, 1, 2, 0, 1], [1, 2, 1, 1, 1, 3], [1, 1, 2, 2, 2, 2]
     found = evaluate(labels, scores, qid=qid, measures=given, convention=convention)
@@ -282,43 +260,32 @@ def test_a_convention_is_a_bundle_of_parameters(convention, given, name, undefin
         assert ranking_score([math.nan, 1, 0], [3, 2, 1], **options) == 0.5
 
 
-@pytest.mark.parametrize(
-    ("convention", "measure", "options", "message"),
-    [
-        ("ranx", "ndcg", {}, "convention must be one of .* got 'ranx'"),
-        ("lightgbm", "ndcg", {"zero_relevance": "skip"},
-         "zero_relevance must be .* with convention='lightgbm', .* got 'skip'"),
-        ("lightgbm", "ndcg", {"zero_relevance": 1}, "left at its default .* got 1"),
-        ("lightgbm", "ap", {"labels": [0, math.nan]}, "y_true must be judged"),
-        ("lightgbm", "rr", {}, r"measure must be one that lightgbm has \(AP NDCG\)"),
-        ("trec_eval", "dcg", {}, "one that trec_eval has .*got DCG"),
-        ("trec_eval10", "rbp", {}, "one that trec_eval10 has"),
-        ("lightgbm", "ndcg(gain=linear)", {},
-         "gain must be 'exponential' with convention='lightgbm', got 'linear'"),
-        ("sklearn", "ndcg(gain=exponential)@3", {}, "gain must be 'linear' .*got 'exp"),
-        ("xgboost", "ndcg(gain=[0, 1])", {},
-         "gain must be 'exponential' or 'linear' with convention='xgboost', got"),
-        ("trec_eval", "ap(denominator=cutoff)", {},
-         "denominator must be 'relevant' with convention='trec_eval', got 'cutoff'"),
-        # what is spelled out may be a default
-        ("lightgbm", AveragePrecision(3, denominator="relevant"), {},
-         "denominator must be 'cutoff' with .*'lightgbm', got 'relevant' in AP@3"),
-        ("lightgbm", "map_cut_10", {}, "must be 'cutoff' .*, got 'relevant'"),
-        ("lightgbm", "ap(rel=2)", {}, "rel must be 1.0 with .*'lightgbm', got 2.0"),
-        ("catboost", "p(denominator=cutoff)@3", {},
-         "denominator must be 'retrieved' with convention='catboost', got 'cutoff'"),
-        ("trec_eval", "iprec(rounding=up)@0.1", {},
-         "rounding must be 'trec_eval9' with .*'trec_eval', got 'up' in IPrec@0.1"),
-        ("trec_eval10", "iap(rounding=trec_eval9)", {},
-         "rounding must be 'nearest' with .*'trec_eval10', got 'trec_eval9'"),
-        ("trec_eval", InterpolatedAveragePrecision("all"), {},
-         "points must be 11 with convention='trec_eval', got 'all'"),
-        ("trec_eval", "f@10", {}, "k must be None with .*'trec_eval', got 10 in F@10"),
-        ("sklearn", "ap@10", {}, "k must be None with .*'sklearn', got 10 in AP@10"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("convention", "measure", "options", "message"), [
+    ("ranx", "ndcg", {}, "convention must be one of .* got 'ranx'"),
+    ("lightgbm", "ndcg", {"zero_relevance": "skip"},
+     "zero_relevance must be .* with convention='lightgbm', .* got 'skip'"),
+    ("lightgbm", "ndcg", {"zero_relevance": 1}, "left at its default .* got 1"),
+    ("lightgbm", "ap", {"y_true": [0, math.nan]}, "y_true must be judged"),
+    ("lightgbm", "rr", {}, r"measure must be one that lightgbm has \(AP NDCG\)"),
+    ("trec_eval", "dcg", {}, "one that trec_eval has .*got DCG"),
+    ("lightgbm", "ndcg(gain=linear)", {},
+     "gain must be 'exponential' with convention='lightgbm', got 'linear'"),
+    ("sklearn", "ndcg(gain=exponential)@3", {}, "gain must be 'linear' .*got 'exp"),
+    ("xgboost", "ndcg(gain=[0, 1])", {}, "gain must be 'exponential' or 'linear' with"),
+    ("trec_eval", "ap(denominator=cutoff)", {}, "'relevant' .*'trec_eval', got 'cut"),
+    # what is spelled out may be a default
+    ("lightgbm", AveragePrecision(3, denominator="relevant"), {},
+     "denominator must be 'cutoff' with .*'lightgbm', got 'relevant' in AP@3"),
+    ("lightgbm", "map_cut_10", {}, "must be 'cutoff' .*, got 'relevant'"),
+    ("lightgbm", "ap(rel=2)", {}, "rel must be 1.0 with .*'lightgbm', got 2.0"),
+    ("catboost", "p(denominator=cutoff)@3", {}, "'retrieved' .*='catboost', got 'cut"),
+    ("trec_eval", "iprec(rounding=up)@0.1", {}, "be 'trec_eval9' .* in IPrec@0.1"),
+    ("trec_eval10", "iap(rounding=trec_eval9)", {}, "rounding must be 'nearest' with"),
+    ("trec_eval", "iap(points=all)", {}, "points must be 11 .*, got 'all'"),
+    ("trec_eval", "f@10", {}, "k must be None with .*'trec_eval', got 10 in F@10"),
+    ("sklearn", "ap@10", {}, "k must be None with .*'sklearn', got 10 in AP@10"),
+])  # fmt: skip
 def test_bad_conventions(convention, measure, options, message):
-    labels = options.pop("labels", [0, 1])
-    options |= {"measure": measure, "convention": convention}
+    data = {"y_true": [0, 1], "y_score": [1, 2], "measure": measure, **options}
     with pytest.raises(ValueError, match=message):
-        ranking_score(labels, [1, 2], **options)
+        ranking_score(convention=convention, **data)
