@@ -95,15 +95,12 @@ def test_the_curve_is_the_eleven_point_average_apart():
     assert "the means of long ties are estimated from sampled orders" in str(long)
 
 
-@pytest.mark.parametrize(
-    ("recall", "message"),
-    [
-        ([0.5, 2], "recall must be a finite number >= 0 and"),
-        ([0.5, 0.5], r"recall must hold each level once, got \[0.5, 0.5\]"),
-        ([], "recall must hold at least one level, got none"),
-        ("x", r"recall must hold numbers in \[0, 1\]"),
-    ],
-)
+@pytest.mark.parametrize(("recall", "message"), [
+    ([0.5, 2], "recall must be a finite number >= 0 and"),
+    ([0.5, 0.5], r"recall must hold each level once, got \[0.5, 0.5\]"),
+    ([], "recall must hold at least one level, got none"),
+    ("x", r"recall must hold numbers in \[0, 1\]"),
+])  # fmt: skip
 def test_bad_levels_of_recall(recall, message):
     with pytest.raises(ValueError, match=message):
         precision_recall_curve([0, 1], [1, 2], recall=recall)
@@ -144,21 +141,18 @@ def test_residuals_bound_every_judgment_and_every_order(case):
 WEIGHTS = np.array([1, 0.5, 0.25, 0.125, 0.0625])
 
 
-@pytest.mark.parametrize(
-    ("measure", "labels", "scores", "expected", "residual"),
-    [
-        # the second rank, and all from the fourth on
-        ("rbp(p=0.8)", [1, NAN, 0, 1], [4, 3, 2, -INF], 0.2, 0.2 * 0.8 + 0.8**3),
-        # below the cut-off nothing counts
-        ("rbp(p=0.8)@2", [1, NAN, 0, 1], [4, 3, 2, -INF], 0.2, 0.2 * 0.8),
-        ("rbp(p=0.8)@5", [1, NAN, 0], [4, 3, 2], 0.2, 0.2 * 0.8 + 0.8**3 - 0.8**5),
-        ("cwl(chances=[0.5,0.5,0.5,0.5])", [1, NAN, 0, 1], [4, 3, 2, -INF],
-         1 / WEIGHTS.sum(), WEIGHTS[[1, 3, 4]].sum() / WEIGHTS.sum()),
-        ("rbp(p=0.5)", [NAN] * 3, [1, 1, 1], 0, 1),
-        # graded gains: an unjudged document may be worth 1
-        ("rbp(p=0.5,gain={0: 0, 1: 0.5})", [1, NAN], [2, 1], 1 / 4, 1 / 4 + 1 / 4),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("measure", "labels", "scores", "expected", "residual"), [
+    # the second rank, and all from the fourth on
+    ("rbp(p=0.8)", [1, NAN, 0, 1], [4, 3, 2, -INF], 0.2, 0.2 * 0.8 + 0.8**3),
+    # below the cut-off nothing counts
+    ("rbp(p=0.8)@2", [1, NAN, 0, 1], [4, 3, 2, -INF], 0.2, 0.2 * 0.8),
+    ("rbp(p=0.8)@5", [1, NAN, 0], [4, 3, 2], 0.2, 0.2 * 0.8 + 0.8**3 - 0.8**5),
+    ("cwl(chances=[0.5,0.5,0.5,0.5])", [1, NAN, 0, 1], [4, 3, 2, -INF],
+     1 / WEIGHTS.sum(), WEIGHTS[[1, 3, 4]].sum() / WEIGHTS.sum()),
+    ("rbp(p=0.5)", [NAN] * 3, [1, 1, 1], 0, 1),
+    # graded gains: an unjudged document may be worth 1
+    ("rbp(p=0.5,gain={0: 0, 1: 0.5})", [1, NAN], [2, 1], 1 / 4, 1 / 4 + 1 / 4),
+])  # fmt: skip
 def test_residuals_include_what_follows_the_list(
     measure, labels, scores, expected, residual
 ):

@@ -132,15 +132,12 @@ def test_bad_input_names_the_argument_the_rule_and_the_value(changes, message):
         ranking_score(**arguments)
 
 
-@pytest.mark.parametrize(
-    ("measures", "message"),
-    [
-        ([], "measures must name at least one measure"),
-        (["ap", "map"], "measures must differ, got AP twice"),
-        (7, "measures must be a name or a list of names"),
-        (["bpref", "rr"], "y_true must be judged .* got nan in row 1"),
-    ],
-)
+@pytest.mark.parametrize(("measures", "message"), [
+    ([], "measures must name at least one measure"),
+    (["ap", "map"], "measures must differ, got AP twice"),
+    (7, "measures must be a name or a list of names"),
+    (["bpref", "rr"], "y_true must be judged .* got nan in row 1"),
+])  # fmt: skip
 def test_bad_measures_of_evaluate(measures, message):
     with pytest.raises(ValueError, match=message):
         evaluate([0, NAN], [1, 2], measures=measures)
@@ -271,43 +268,40 @@ def test_a_query_that_nothing_defines():
 TWO = PreparedRanking([1, 0])
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: PreparedRanking([]), "y_true must not be empty"),
-        (lambda: PreparedRanking([1], zero_relevance="no"), "zero_relevance must"),
-        (lambda: PreparedRanking([0], zero_relevance="raise").score([1], "ap"),
-         "AP is undefined for query 0"),
-        (lambda: PreparedRanking([1], unjudged="no"), "unjudged .*got 'no'"),
-        (lambda: PreparedRanking([1, 0], [1]), "qid must have one value per row"),
-        (lambda: PreparedRanking([1, 0], [1, 1], query_weight=[1, 2]),
-         "query_weight must be constant within a query"),
-        (lambda: PreparedRanking([1, 0], segment=["a"]), "segment must have one value"),
-        (lambda: PreparedRanking([1], zero_relevance=0.5, convention="lightgbm"),
-         "zero_relevance must be .* convention=.*got 0.5"),
-        (lambda: PreparedRanking([1], convention="letor"), "convention .*'letor'"),
-        (lambda: TWO.score([1]), r"y_score must have one value per row \(2\), got 1"),
-        (lambda: TWO.score([1, 2], ties="no"), "ties must be one of .*got 'no'"),
-        (lambda: TWO.score([1, 2], average="no"), "average must be .*got 'no'"),
-        (lambda: TWO.score([1, 2], "rr", average="micro"),
-         r"ratios of counts \(F, Fallout, Judged, P, R and Rprec\), got RR"),
-        (lambda: TWO.evaluate([1, 2], []), "at least one measure"),
-        (lambda: TWO.score([NAN, 2]), "y_score must not be NaN"),
-        (lambda: TWO.score_columns([[1, 2]] * 2, ties="no"), "ties must be one of"),
-        (lambda: TWO.score_columns([1, 2]),
-         r"one axis more than y_true, for the columns, got shape \(2,\)"),
-        (lambda: TWO.score_columns(np.ones((2, 2, 2))), r"columns, .*\(2, 2, 2\)"),
-        (lambda: TWO.score_columns(np.ones((3, 2))),
-         r"y_score\[0\] must have one value per row \(2\), got 3"),
-        (lambda: TWO.score_columns(np.ones((2, 0))), "at least one column, got none"),
-        (lambda: TWO.score_columns({}), "y_score must hold at least one column"),
-        (lambda: TWO.score_columns(pd.DataFrame([[1, 2]] * 2, columns=["a", "a"])),
-         r"y_score must have columns of different names, got \['a', 'a'\]"),
-        (lambda: TWO.score_columns([[1, 2], [2, NAN]]), r"y_score\[1\] .*nan in row 1"),
-        (lambda: TWO.score_columns({"a": [1, 2], "b": [NAN, 2]}),
-         r"y_score\['b'\] must not be NaN, .* row 0"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("call", "message"), [
+    (lambda: PreparedRanking([]), "y_true must not be empty"),
+    (lambda: PreparedRanking([1], zero_relevance="no"), "zero_relevance must"),
+    (lambda: PreparedRanking([0], zero_relevance="raise").score([1], "ap"),
+     "AP is undefined for query 0"),
+    (lambda: PreparedRanking([1], unjudged="no"), "unjudged .*got 'no'"),
+    (lambda: PreparedRanking([1, 0], [1]), "qid must have one value per row"),
+    (lambda: PreparedRanking([1, 0], [1, 1], query_weight=[1, 2]),
+     "query_weight must be constant within a query"),
+    (lambda: PreparedRanking([1, 0], segment=["a"]), "segment must have one value"),
+    (lambda: PreparedRanking([1], zero_relevance=0.5, convention="lightgbm"),
+     "zero_relevance must be .* convention=.*got 0.5"),
+    (lambda: PreparedRanking([1], convention="letor"), "convention .*'letor'"),
+    (lambda: TWO.score([1]), r"y_score must have one value per row \(2\), got 1"),
+    (lambda: TWO.score([1, 2], ties="no"), "ties must be one of .*got 'no'"),
+    (lambda: TWO.score([1, 2], average="no"), "average must be .*got 'no'"),
+    (lambda: TWO.score([1, 2], "rr", average="micro"),
+     r"ratios of counts \(F, Fallout, Judged, P, R and Rprec\), got RR"),
+    (lambda: TWO.evaluate([1, 2], []), "at least one measure"),
+    (lambda: TWO.score([NAN, 2]), "y_score must not be NaN"),
+    (lambda: TWO.score_columns([[1, 2]] * 2, ties="no"), "ties must be one of"),
+    (lambda: TWO.score_columns([1, 2]),
+     r"one axis more than y_true, for the columns, got shape \(2,\)"),
+    (lambda: TWO.score_columns(np.ones((2, 2, 2))), r"columns, .*\(2, 2, 2\)"),
+    (lambda: TWO.score_columns(np.ones((3, 2))),
+     r"y_score\[0\] must have one value per row \(2\), got 3"),
+    (lambda: TWO.score_columns(np.ones((2, 0))), "at least one column, got none"),
+    (lambda: TWO.score_columns({}), "y_score must hold at least one column"),
+    (lambda: TWO.score_columns(pd.DataFrame([[1, 2]] * 2, columns=["a", "a"])),
+     r"y_score must have columns of different names, got \['a', 'a'\]"),
+    (lambda: TWO.score_columns([[1, 2], [2, NAN]]), r"y_score\[1\] .*nan in row 1"),
+    (lambda: TWO.score_columns({"a": [1, 2], "b": [NAN, 2]}),
+     r"y_score\['b'\] must not be NaN, .* row 0"),
+])  # fmt: skip
 def test_bad_input_of_prepared_rankings(call, message):
     with pytest.raises(ValueError, match=message):
         call()

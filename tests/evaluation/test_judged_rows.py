@@ -120,22 +120,19 @@ def of_scores(function, **options):
     )
 
 
-@pytest.mark.parametrize(
-    "function",
-    [
-        screened,
-        lambda X, y, qid, **un: make_ranking_scorer("ap", **un)(First(), X, y, qid=qid),
-        lambda X, y, qid, **un: compare_systems(y, X, qid=qid, measure="ap", **un),
-        of_scores(evaluate, measures="ap"),
-        of_scores(tie_report, measures="ap", k=1),
-        of_scores(tie_treatments, measures=["ap", "rr"]),
-        of_scores(contingency_table, k=1),
-        of_scores(precision_recall_curve),
-        of_scores(sampled, score_func="ap", n_orders=50),
-        of_scores(sampled, score_func=lambda labels, scores: labels[0], n_orders=50),
-        of_scores(tie_distributions, measure="rr"),
-    ],
-)
+@pytest.mark.parametrize("function", [
+    screened,
+    lambda X, y, qid, **un: make_ranking_scorer("ap", **un)(First(), X, y, qid=qid),
+    lambda X, y, qid, **un: compare_systems(y, X, qid=qid, measure="ap", **un),
+    of_scores(evaluate, measures="ap"),
+    of_scores(tie_report, measures="ap", k=1),
+    of_scores(tie_treatments, measures=["ap", "rr"]),
+    of_scores(contingency_table, k=1),
+    of_scores(precision_recall_curve),
+    of_scores(sampled, score_func="ap", n_orders=50),
+    of_scores(sampled, score_func=lambda labels, scores: labels[0], n_orders=50),
+    of_scores(tie_distributions, measure="rr"),
+])  # fmt: skip
 def test_all_that_take_unjudged_see_the_rows_that_stay(function):
     rng = np.random.default_rng(0)
     X, qid = rng.integers(0, 4, (120, 3)).astype(float), np.repeat(range(12), 10)

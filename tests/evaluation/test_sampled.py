@@ -96,15 +96,12 @@ def test_a_function_of_ones_own():
     assert (row[0], row[-2:]) == ("second", ["200", "2"])
 
 
-@pytest.mark.parametrize(
-    ("options", "mean"),
-    [
-        ({}, 3 / 8),
-        ({"zero_relevance": "skip"}, 3 / 4),
-        ({"zero_relevance": 1.0}, 7 / 8),
-        ({"query_weight": [1, 1, 3, 3]}, 9 / 16),
-    ],
-)
+@pytest.mark.parametrize(("options", "mean"), [
+    ({}, 3 / 8),
+    ({"zero_relevance": "skip"}, 3 / 4),
+    ({"zero_relevance": 1.0}, 7 / 8),
+    ({"query_weight": [1, 1, 3, 3]}, 9 / 16),
+])  # fmt: skip
 def test_a_measure_is_averaged_as_anywhere_else(options, mean):
     labels, scores, qid = [0, 0, 1, 0], [1, 1, 1, 1], [1, 1, 2, 2]
     options |= {"n_orders": 800, "random_state": np.random.default_rng(0)}
@@ -145,23 +142,20 @@ def test_what_is_undefined_or_unjudged():
     assert tie_distributions(**taken)[0].values.tolist() == [0.5, 1]
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"n_orders": 1}, "n_orders must be an integer >= 2, got 1"),
-        ({"progress": 1}, "progress must be True or False, got 1"),
-        ({"score_func": 7}, "score_func must be a function .* got 7"),
-        ({"score_func": "xyzzy"}, "unknown measure 'xyzzy'"),
-        ({"score_func": lambda labels, scores: "high"}, "finite .*'high' for query 1"),
-        ({"score_func": lambda labels, scores: math.inf}, "finite .*got inf for query"),
-        ({"score_func": lambda labels, scores: 1 if labels[0] else NAN},
-         r"NaN for every order .* or for none, got NaN for \d+ of 1000 .*query 1"),
-        ({"y_true": [NAN, 1]}, "y_true must be judged"),
-        ({"y_true": [NAN, 1], "unjudged": "keep"}, "y_true must be judged"),
-        ({"y_true": [0, 0], "zero_relevance": "raise"}, "AP is undefined for query 1"),
-        ({"random_state": "x"}, "random_state must be an integer from 0 .* got 'x'"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("change", "message"), [
+    ({"n_orders": 1}, "n_orders must be an integer >= 2, got 1"),
+    ({"progress": 1}, "progress must be True or False, got 1"),
+    ({"score_func": 7}, "score_func must be a function .* got 7"),
+    ({"score_func": "xyzzy"}, "unknown measure 'xyzzy'"),
+    ({"score_func": lambda labels, scores: "high"}, "finite .*'high' for query 1"),
+    ({"score_func": lambda labels, scores: math.inf}, "finite .*got inf for query"),
+    ({"score_func": lambda labels, scores: 1 if labels[0] else NAN},
+     r"NaN for every order .* or for none, got NaN for \d+ of 1000 .*query 1"),
+    ({"y_true": [NAN, 1]}, "y_true must be judged"),
+    ({"y_true": [NAN, 1], "unjudged": "keep"}, "y_true must be judged"),
+    ({"y_true": [0, 0], "zero_relevance": "raise"}, "AP is undefined for query 1"),
+    ({"random_state": "x"}, "random_state must be an integer from 0 .* got 'x'"),
+])  # fmt: skip
 def test_bad_input(change, message):
     given = {"score_func": "ap", "y_true": [0, 1], "y_score": [1, 1], "qid": [1, 1]}
     with pytest.raises(ValueError, match=message):

@@ -169,19 +169,16 @@ def test_the_table_of_the_reference_is_the_registry():
     assert [row for row in found if "`IntentAware`" not in row] == rows
 
 
-@pytest.mark.parametrize(
-    ("measure", "rank", "message"),
-    [
-        ("success", 1, "Success has no user model"),
-        ("r@5", 1, "R@5 has no user model"),
-        ("ap", 1, "ranking must .* of AP, got None"),
-        ("p", 1, "ranking must hold the labels .* of P, got"),
-        ("ndcg", 1, "NDCG needs a cut-off, .* for its user model"),
-        ("rbp", 0, "i must hold ranks, integers >= 1, got 0"),
-        ("rbp", 1.5, "i must hold ranks, integers >= 1, got 1.5"),
-        ("rbp", 10**12, "i must be at most 10000000, got 1000000000000"),
-    ],
-)
+@pytest.mark.parametrize(("measure", "rank", "message"), [
+    ("success", 1, "Success has no user model"),
+    ("r@5", 1, "R@5 has no user model"),
+    ("ap", 1, "ranking must .* of AP, got None"),
+    ("p", 1, "ranking must hold the labels .* of P, got"),
+    ("ndcg", 1, "NDCG needs a cut-off, .* for its user model"),
+    ("rbp", 0, "i must hold ranks, integers >= 1, got 0"),
+    ("rbp", 1.5, "i must hold ranks, integers >= 1, got 1.5"),
+    ("rbp", 10**12, "i must be at most 10000000, got 1000000000000"),
+])  # fmt: skip
 def test_bad_users(measure, rank, message):
     for function in ("weight", "last", "continuation"):
         with pytest.raises(ValueError, match=message):

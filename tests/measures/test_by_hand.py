@@ -18,34 +18,28 @@ GRADED = [3, 2, 3, 0, 1]
 TEN = [3, 2, 3, 0, 0, 1, 2, 2, 3, 0]
 
 
-@pytest.mark.parametrize(
-    ("name", "labels", "figures", "digits"),
-    [
-        ("P", BINARY, [1, 1 / 2, 2 / 3, 2 / 4, 3 / 5], 15),
-        ("R", BINARY, [1 / 3, 1 / 3, 2 / 3, 2 / 3, 1], 15),
-        ("F1", BINARY, [2 / 4, 2 / 5, 4 / 6, 4 / 7, 6 / 8], 15),
-        ("CG", GRADED, [3, 5, 8, 8, 9], 15),
-        ("DCG(gain=linear)", GRADED, [3, 4.262, 5.762, 5.762, 6.149], 3),
-        ("NDCG(gain=linear)", GRADED, [1, 0.871, 0.978, 0.911, 0.972], 3),
-        ("DCG", TEN, [7, 8.89, 12.39, 12.39, 12.39, 12.75, 13.75, 14.7, 16.8, 16.8], 2),
-        ("NDCG", TEN, [1, 0.78, 0.83, 0.76, 0.71, 0.69, 0.73, 0.78, 0.9, 0.9], 2),
-    ],
-)
+@pytest.mark.parametrize(("name", "labels", "figures", "digits"), [
+    ("P", BINARY, [1, 1 / 2, 2 / 3, 2 / 4, 3 / 5], 15),
+    ("R", BINARY, [1 / 3, 1 / 3, 2 / 3, 2 / 3, 1], 15),
+    ("F1", BINARY, [2 / 4, 2 / 5, 4 / 6, 4 / 7, 6 / 8], 15),
+    ("CG", GRADED, [3, 5, 8, 8, 9], 15),
+    ("DCG(gain=linear)", GRADED, [3, 4.262, 5.762, 5.762, 6.149], 3),
+    ("NDCG(gain=linear)", GRADED, [1, 0.871, 0.978, 0.911, 0.972], 3),
+    ("DCG", TEN, [7, 8.89, 12.39, 12.39, 12.39, 12.75, 13.75, 14.7, 16.8, 16.8], 2),
+    ("NDCG", TEN, [1, 0.78, 0.83, 0.76, 0.71, 0.69, 0.73, 0.78, 0.9, 0.9], 2),
+])  # fmt: skip
 def test_at_every_rank(name, labels, figures, digits):
     names = [f"{name}@{k}" for k in range(1, len(labels) + 1)]
     found = evaluate(labels, -np.arange(len(labels)), measures=names).expected[0]
     assert np.round(found, digits) == pytest.approx(figures, abs=1e-14)
 
 
-@pytest.mark.parametrize(
-    ("ranking", "figures"),
-    [
-        ("10101", {"ap": 0.7556}),
-        # .775 is printed as .78
-        ("1011110001", {"ap": 0.775, "iap": 0.82}),
-        ("0100111011", {"ap": 0.52, "iap": 0.60}),
-    ],
-)
+@pytest.mark.parametrize(("ranking", "figures"), [
+    ("10101", {"ap": 0.7556}),
+    # .775 is printed as .78
+    ("1011110001", {"ap": 0.775, "iap": 0.82}),
+    ("0100111011", {"ap": 0.52, "iap": 0.60}),
+])  # fmt: skip
 def test_averages_of_precision(ranking, figures):
     labels, scores = [int(c) for c in ranking], -np.arange(len(ranking))
     for name, figure in figures.items():

@@ -205,13 +205,10 @@ def all_tied(measures, n, relevant):
 
 
 # what is sampled takes long
-@pytest.mark.parametrize(
-    ("measures", "n", "relevant"),
-    [
-        (LIGHT, 300_000, 15_000),
-        ([m for m in MEASURES if m not in LIGHT], 50_000, 250),
-    ],
-)
+@pytest.mark.parametrize(("measures", "n", "relevant"), [
+    (LIGHT, 300_000, 15_000),
+    ([m for m in MEASURES if m not in LIGHT], 50_000, 250),
+])  # fmt: skip
 def test_many_tied_documents_are_scored_without_overflow(measures, n, relevant):
     report = all_tied(measures, n, relevant)
     for name in STATISTICS:

@@ -19,18 +19,15 @@ from tieaware_sklearn.measures._interpolated import (
 )
 
 
-@pytest.mark.parametrize(
-    ("name", "relevant", "n", "value"),
-    [
-        # 0.1 of 30 is 3, though 0.1 * 30 > 3 in floats
-        ("IPrec@0.1", [0, 1, 10, *range(33, 60)], 60, 30 / 60),
-        ("IPrec@0", [0, 1, 10, *range(33, 60)], 60, 1),
-        # 0.7 * 3 + 0.9 is 2.999... in floats: trec_eval looks from the second one on
-        ("IPrec(rounding=trec_eval9)@0.7", [0, 2, 5], 6, 2 / 3),
-        ("IPrec@0.7", [0, 2, 5], 6, 3 / 6),
-        ("IPrec(rounding=nearest)@0.8", [0, 2, 5], 6, 2 / 3),
-    ],
-)
+@pytest.mark.parametrize(("name", "relevant", "n", "value"), [
+    # 0.1 of 30 is 3, though 0.1 * 30 > 3 in floats
+    ("IPrec@0.1", [0, 1, 10, *range(33, 60)], 60, 30 / 60),
+    ("IPrec@0", [0, 1, 10, *range(33, 60)], 60, 1),
+    # 0.7 * 3 + 0.9 is 2.999... in floats: trec_eval looks from the second one on
+    ("IPrec(rounding=trec_eval9)@0.7", [0, 2, 5], 6, 2 / 3),
+    ("IPrec@0.7", [0, 2, 5], 6, 3 / 6),
+    ("IPrec(rounding=nearest)@0.8", [0, 2, 5], 6, 2 / 3),
+])  # fmt: skip
 def test_recall_levels_are_decimal_fractions(name, relevant, n, value):
     labels = np.isin(np.arange(n), relevant)
     assert ranking_score(labels, -np.arange(n), measure=name) == value
@@ -81,15 +78,12 @@ def walk(groups: list[tuple[int, int]], depth: int, t: float) -> float:
     return kept(0, 0, 0)
 
 
-@pytest.mark.parametrize(
-    "groups",
-    [
-        [(24, 7)],
-        [(4, 4), (11, 5), (3, 0), (9, 8)],
-        [(16, 1), (3, 3), (1, 1), (2, 0), (7, 3), (2, 2)],
-        [(1, 0), (15, 14), (1, 1)],
-    ],
-)
+@pytest.mark.parametrize("groups", [
+    [(24, 7)],
+    [(4, 4), (11, 5), (3, 0), (9, 8)],
+    [(16, 1), (3, 3), (1, 1), (2, 0), (7, 3), (2, 2)],
+    [(1, 0), (15, 14), (1, 1)],
+])  # fmt: skip
 def test_laws_are_those_of_a_walk_over_places(groups):
     labels = np.concatenate([np.arange(n) < r for n, r in groups]).astype(float)
     scores = -np.repeat(np.arange(len(groups)), [n for n, _ in groups])

@@ -78,23 +78,20 @@ def test_names(text, measure, canonical):
     assert parse_measure(measure) is measure
 
 
-@pytest.mark.parametrize(
-    ("measure", "spelled"),
-    [
-        (NDCG(), ""),
-        (NDCG(10), "k"),
-        (NDCG(None, gain="exponential"), "k gain"),
-        (parse_measure("ndcg(gain=exponential)@10"), "k gain"),
-        (parse_measure("ndcg(dcg=exp-log2)"), "gain"),
-        (parse_measure("map_cut_5"), "k denominator"),
-        (parse_measure("SetP"), "k"),
-        (parse_measure("set_P"), "k"),
-        (parse_measure("f1@3"), "k beta"),
-        # of whichever version
-        (parse_measure("11pt_avg"), ""),
-        (parse_measure("iprec_at_recall_0.1"), "recall"),
-    ],
-)
+@pytest.mark.parametrize(("measure", "spelled"), [
+    (NDCG(), ""),
+    (NDCG(10), "k"),
+    (NDCG(None, gain="exponential"), "k gain"),
+    (parse_measure("ndcg(gain=exponential)@10"), "k gain"),
+    (parse_measure("ndcg(dcg=exp-log2)"), "gain"),
+    (parse_measure("map_cut_5"), "k denominator"),
+    (parse_measure("SetP"), "k"),
+    (parse_measure("set_P"), "k"),
+    (parse_measure("f1@3"), "k beta"),
+    # of whichever version
+    (parse_measure("11pt_avg"), ""),
+    (parse_measure("iprec_at_recall_0.1"), "recall"),
+])  # fmt: skip
 def test_measures_remember_what_was_spelled_out(measure, spelled):
     copies = [pickle.loads(pickle.dumps(measure)), copy.copy(measure)]
     for same in (measure, clone(measure, safe=False), *copies):

@@ -22,28 +22,25 @@ from tieaware_sklearn.measures import (
 from tieaware_sklearn.measures._subtopics import mean_kept
 
 
-@pytest.mark.parametrize(
-    ("name", "canonical"),
-    [
-        ("alpha_nDCG@20", "alpha_nDCG@20"),
-        ("alpha_nDCG(alpha=0.8)@20", "alpha_nDCG(alpha=0.8)@20"),
-        (" alpha-nDCG@5 ", "alpha_nDCG@5"),
-        ("alpha-DCG", "alpha_DCG"),
-        ("ERR-IA@5", "ERR_IA@5"),
-        ("nERR-IA@5", "nERR_IA@5"),
-        ("NRBP(alpha=0.1, beta=0.8)", "NRBP(alpha=0.1,beta=0.8)"),
-        ("nnrbp(beta=0.9)", "nNRBP(beta=0.9)"),
-        ("MAP-IA", "AP_IA"),
-        ("P-IA@5", "P_IA@5"),
-        ("strec@5", "StRecall@5"),
-        ("P_IA(rel=2)@5", "P_IA(rel=2)@5"),
-        ("alpha_nDCG(rel=2,alpha=0.8)@20", "alpha_nDCG(alpha=0.8,rel=2)@20"),
-        ("ndcg_ia(gain=linear)@10", "NDCG_IA(gain=linear)@10"),
-        (AlphaNDCG(10, alpha=0.25, rel=2), "alpha_nDCG(alpha=0.25,rel=2)@10"),
-        (NormalisedERRIA(20), "nERR_IA@20"),
-        (IntentAware(ERR(20, max_label=1)), "ERR_IA(max_label=1)@20"),
-    ],
-)
+@pytest.mark.parametrize(("name", "canonical"), [
+    ("alpha_nDCG@20", "alpha_nDCG@20"),
+    ("alpha_nDCG(alpha=0.8)@20", "alpha_nDCG(alpha=0.8)@20"),
+    (" alpha-nDCG@5 ", "alpha_nDCG@5"),
+    ("alpha-DCG", "alpha_DCG"),
+    ("ERR-IA@5", "ERR_IA@5"),
+    ("nERR-IA@5", "nERR_IA@5"),
+    ("NRBP(alpha=0.1, beta=0.8)", "NRBP(alpha=0.1,beta=0.8)"),
+    ("nnrbp(beta=0.9)", "nNRBP(beta=0.9)"),
+    ("MAP-IA", "AP_IA"),
+    ("P-IA@5", "P_IA@5"),
+    ("strec@5", "StRecall@5"),
+    ("P_IA(rel=2)@5", "P_IA(rel=2)@5"),
+    ("alpha_nDCG(rel=2,alpha=0.8)@20", "alpha_nDCG(alpha=0.8,rel=2)@20"),
+    ("ndcg_ia(gain=linear)@10", "NDCG_IA(gain=linear)@10"),
+    (AlphaNDCG(10, alpha=0.25, rel=2), "alpha_nDCG(alpha=0.25,rel=2)@10"),
+    (NormalisedERRIA(20), "nERR_IA@20"),
+    (IntentAware(ERR(20, max_label=1)), "ERR_IA(max_label=1)@20"),
+])  # fmt: skip
 def test_names_of_ir_measures_and_ndeval_read_back(name, canonical):
     measure = parse_subtopic_measure(name)
     assert isinstance(measure, SubtopicMeasure)
@@ -53,23 +50,20 @@ def test_names_of_ir_measures_and_ndeval_read_back(name, canonical):
     assert len({measure, pickle.loads(pickle.dumps(measure))}) == 1
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("ndcg@10", r"unknown measure of subtopics 'ndcg@10' \(known: alpha_DCG"),
-        ("foo_ia", "unknown measure 'foo'"),
-        ("", "must look like"),
-        ("alpha_ndcg@", "must look like"),
-        ("alpha_ndcg@0", "k must be an integer >= 1"),
-        ("alpha_ndcg(alpha=1.5)@3", "alpha must be a finite number >= 0 and <= 1"),
-        ("alpha_ndcg(beta=1)@3", "has no parameter 'beta'"),
-        ("nrbp(beta=1)", "beta must be a finite number > 0 and < 1"),
-        ("nrbp@20", "nrbp takes no cut-off"),
-        ("esl_ia", "measure must be one of which higher values are better, got ESL"),
-        ("fallout_ia@5", "higher values are better, got Fallout@5"),
-        (3, r"measure must be a name such as .* got 3"),
-    ],
-)
+@pytest.mark.parametrize(("name", "message"), [
+    ("ndcg@10", r"unknown measure of subtopics 'ndcg@10' \(known: alpha_DCG"),
+    ("foo_ia", "unknown measure 'foo'"),
+    ("", "must look like"),
+    ("alpha_ndcg@", "must look like"),
+    ("alpha_ndcg@0", "k must be an integer >= 1"),
+    ("alpha_ndcg(alpha=1.5)@3", "alpha must be a finite number >= 0 and <= 1"),
+    ("alpha_ndcg(beta=1)@3", "has no parameter 'beta'"),
+    ("nrbp(beta=1)", "beta must be a finite number > 0 and < 1"),
+    ("nrbp@20", "nrbp takes no cut-off"),
+    ("esl_ia", "measure must be one of which higher values are better, got ESL"),
+    ("fallout_ia@5", "higher values are better, got Fallout@5"),
+    (3, r"measure must be a name such as .* got 3"),
+])  # fmt: skip
 def test_other_names_are_refused(name, message):
     with pytest.raises(ValueError, match=message):
         parse_subtopic_measure(name)
