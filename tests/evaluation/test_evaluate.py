@@ -1,4 +1,4 @@
-"""`ranking_score`, `evaluate` and `PreparedRanking`: queries, options, bad input."""
+"""`ranking_score`, `evaluate`, `PreparedRanking`: queries, options, judged rows."""
 
 from __future__ import annotations
 
@@ -14,13 +14,31 @@ from numpy.testing import assert_array_equal
 from sklearn.exceptions import UndefinedMetricWarning
 
 from tests.evaluation.helpers import AP_A, AP_C, LABELS, QID, SCORES, score
+from tests.instances import MEASURES
 from tests.strategies import queries
-from tieaware_sklearn import PreparedRanking, evaluate, ranking_score
-from tieaware_sklearn.evaluation import _prepared
+from tieaware_sklearn import (
+    PreparedRanking,
+    RankingFeatureSelector,
+    compare_systems,
+    evaluate,
+    make_ranking_scorer,
+    ranking_score,
+    sampled,
+    tie_report,
+    tie_treatments,
+)
+from tieaware_sklearn.evaluation import (
+    _prepared,
+    contingency_table,
+    precision_recall_curve,
+    sample_orderings,
+    tie_distributions,
+)
 from tieaware_sklearn.evaluation._statistics import deepest
 from tieaware_sklearn.measures import NDCG, parse_measures
 
-NAN = math.nan
+pytestmark = pytest.mark.usefixtures("engine")
+NAN, INF = math.nan, math.inf
 
 
 def test_queries_in_order_of_first_appearance():
@@ -152,7 +170,7 @@ def test_gains_of_large_and_small_labels():
     assert ranking_score(labels, [3, 2, 1], measure="ndcg") == pytest.approx(linear)
 
 
-def test_many_distinct_labels_and_a_query_far_longer_than_others(engine):
+def test_many_distinct_labels_and_a_query_far_longer_than_others():
     rng = np.random.default_rng(0)
     labels, scores = rng.random(70_000), rng.integers(0, 9, 70_000)
     qid = np.minimum(np.arange(70_000) // 10, 600)
@@ -171,7 +189,7 @@ def test_the_deepest_of_measures():
 
 # -- rankings prepared
 
-MEASURES = ["ndcg@3", "ap", "rr", "esl", "fallout@2", "r@2"]
+SEVERAL = ["ndcg@3", "ap", "rr", "esl", "fallout@2", "r@2"]
 ARRAYS = ("expected", "best", "worst", "std", "chance", "ideal", "n_undefined")
 
 
@@ -185,11 +203,11 @@ ARRAYS = ("expected", "best", "worst", "std", "chance", "ideal", "n_undefined")
     st.sampled_from([1, 50, 1 << 15]), st.sampled_from([None, 2]),
 )  # fmt: skip
 def test_the_same_as_one_column_at_a_time(
-    engine, case, seed, average, ties, zero, weighted, cells, n_jobs
+    case, seed, average, ties, zero, weighted, cells, n_jobs
 ):
     labels, scores, qid = case
     rng = np.random.default_rng(seed)
-    names = ["p@2", "r@2"] if average == "micro" else MEASURES
+    names = ["p@2", "r@2"] if average == "micro" else SEVERAL
     measure = names[seed % len(names)]
     columns = {
         "given": scores,
@@ -203,8 +221,8 @@ def test_the_same_as_one_column_at_a_time(
     options = {"measure": measure, "ties": ties, "average": average}
     prepared = PreparedRanking(labels, qid, **data)
     for name in ("given", "tied"):
-        report = prepared.evaluate(columns[name], MEASURES, n_jobs=n_jobs)
-        wanted = evaluate(labels, columns[name], qid=qid, measures=MEASURES, **data)
+        report = prepared.evaluate(columns[name], SEVERAL, n_jobs=n_jobs)
+        wanted = evaluate(labels, columns[name], qid=qid, measures=SEVERAL, **data)
         for array in ARRAYS:
             assert_array_equal(getattr(report, array), getattr(wanted, array), array)
     wanted = [
@@ -222,7 +240,7 @@ def test_the_same_as_one_column_at_a_time(
     assert_array_equal(prepared.score_columns(matrix, **options), found[3:])
 
 
-def test_columns_of_matrices(engine):
+def test_columns_of_matrices():
     labels, there = np.array([[1, 0, 2], [0, 1, 0]]), np.ones((2, 3), bool)
     there[1, 2] = False
     scores = np.random.default_rng(0).integers(0, 3, (2, 3, 4)).astype(float)
@@ -238,7 +256,7 @@ def test_columns_of_matrices(engine):
     assert prepared.evaluate(named["a"]).segment.tolist() == ["b", "a"]
 
 
-def test_labels_without_a_judgment_are_refused_by_those_who_cannot_take_them(engine):
+def test_labels_without_a_judgment_are_refused_by_those_who_cannot_take_them():
     labels, scores = [1, NAN, 0, 1], [3, 2, 1, 1]
     prepared = PreparedRanking(labels)
     wanted = ranking_score(labels, scores, measure="bpref")
@@ -322,7 +340,7 @@ def test_what_is_given_away_is_a_copy():
 
 
 @pytest.mark.parametrize("named", [True, False], ids=["names", "measures"])
-def test_many_measures_leave_nothing_behind(engine, named):
+def test_many_measures_leave_nothing_behind(named):
     labels = np.random.default_rng(0).integers(0, 2, 2000)
     prepared = PreparedRanking(labels, np.arange(2000) // 4)
     before = len(pickle.dumps(prepared))
@@ -346,3 +364,142 @@ def test_many_measures_leave_nothing_behind(engine, named):
     after = pickle.dumps(prepared)
     assert len(after) == before < 2.5 * 8 * 2000
     assert pickle.loads(after).score(labels) == prepared.score(labels)
+
+
+# -- without the documents that nobody judged
+
+STATISTICS = ("expected", "best", "worst", "std", "chance", "ideal")
+
+
+@settings(max_examples=25)
+@given(case=queries())
+def test_dropping_is_leaving_rows_out_to_the_bit(case):
+    labels, scores, qid = (np.array(column) for column in case)
+    # labels of 4 are those that nobody gave; each query keeps a document
+    judged = labels < 4
+    judged[np.unique(qid, return_index=True)[1]] = True
+    labels = np.where(judged, labels, NAN)
+    found = evaluate(labels, scores, qid=qid, measures=MEASURES, unjudged="drop")
+    left = [column[judged] for column in (labels, scores, qid)]
+    wanted = evaluate(*left[:2], qid=left[2], measures=MEASURES)
+    order = [wanted.qid.tolist().index(q) for q in found.qid]
+    for name in STATISTICS:
+        ours, theirs = getattr(found, name), getattr(wanted, name)[order]
+        assert np.array_equal(ours, theirs, equal_nan=True), name
+
+
+Y = [1, NAN, 0, 1, NAN, NAN, 0, 2, NAN]
+S = [3, 3, 3, 1, 9, 9, 2, 2, 2]
+IDS = ["a", "a", "a", "a", "b", "b", "c", "c", "c"]
+KEPT = [0, 2, 3, 6, 7]
+
+
+def of_left(column):
+    return [column[i] for i in KEPT]
+
+
+def test_a_query_whose_documents_are_all_dropped_has_nothing_retrieved():
+    undefined = ["R", "Fallout", "NDCG", "BPref", "ESL", "SetAP", "NDCG(gain=[2,3,4])"]
+    names = ["P@2", "P", "CG(gain=[2,3,4])", "RBP", "Judged", "RR", *undefined]
+    options = {"qid": IDS, "unjudged": "drop"}
+    report = evaluate(Y, S, measures=names, zero_relevance="skip", **options)
+    assert report.qid.tolist() == ["a", "b", "c"]
+    wanted = [0.0] * 6 + [NAN] * 7
+    for statistic in STATISTICS:
+        assert np.array_equal(getattr(report, statistic)[1], wanted, equal_nan=True)
+    # queries a and c have 1/2 each, whatever the tie
+    score = ranking_score(Y, S, measure="P@2", **options)
+    assert score == (1 / 2 + 0 + 1 / 2) / 3
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "longdouble", "bool", "large"])
+def test_scores_of_any_dtype(dtype):
+    scores = np.array(S) + 2**62
+    if dtype != "large":
+        scores = np.array(S) > 2 if dtype == "bool" else np.array(S, dtype)
+    options = {"measure": "rr", "average": None}
+    found = ranking_score(Y, scores, qid=IDS, unjudged="drop", **options)
+    left = ranking_score(of_left(Y), scores[KEPT], qid=of_left(IDS), **options)
+    assert found.tolist() == [left[0], 0, left[1]]
+    columns = np.column_stack([scores, scores[::-1]])
+    prepared = PreparedRanking(Y, IDS, unjudged="drop")
+    several = prepared.score_columns(columns, "rr", average=None)
+    assert several[0].tolist() == found.tolist()
+    assert several[1].tolist() == prepared.score(scores[::-1], **options).tolist()
+
+
+def test_values_by_hand():
+    # ties in input order are those of the rows that stay
+    options = {"measure": "rr", "ties": "input", "unjudged": "drop"}
+    assert ranking_score([NAN, 0, 1, 1], [1, 1, 1, 0], **options) == 1 / 2
+    # the sum of a ratio has nothing of what is dropped
+    options = {"measure": "Fallout@1", "average": "micro", "unjudged": "drop"}
+    assert ranking_score([0, 1, NAN], [1, 1, 1], qid=[1, 1, 2], **options) == 1 / 2
+    labels = [[1, NAN, 0], [NAN, NAN, NAN], [0, 2, NAN]]
+    scores = [[2.0, 2.0, 2.0], [1.0, 1.0, NAN], [3.0, 3.0, NAN]]
+    found = ranking_score(labels, scores, measure="P@1", unjudged="drop")
+    assert found == 1 / 3
+
+
+class First:
+    def predict(self, X):
+        return X[:, 0]
+
+
+def screened(X, y, qid, **unjudged):
+    found = RankingFeatureSelector("ap", **unjudged).fit(X, y, qid=qid).screening_
+    # features are correlated over all documents, whoever judged them
+    return found.to_pandas().drop(columns="correlation").to_csv()
+
+
+def of_scores(function, **options):
+    return lambda X, y, qid, **unjudged: function(
+        y, X[:, 0], qid=qid, **options, **unjudged
+    )
+
+
+@pytest.mark.parametrize("function", [
+    screened,
+    lambda X, y, qid, **un: make_ranking_scorer("ap", **un)(First(), X, y, qid=qid),
+    lambda X, y, qid, **un: compare_systems(y, X, qid=qid, measure="ap", **un),
+    of_scores(evaluate, measures="ap"),
+    of_scores(tie_report, measures="ap", k=1),
+    of_scores(tie_treatments, measures=["ap", "rr"]),
+    of_scores(contingency_table, k=1),
+    of_scores(precision_recall_curve),
+    of_scores(sampled, score_func="ap", n_orders=50),
+    of_scores(sampled, score_func=lambda labels, scores: labels[0], n_orders=50),
+    of_scores(tie_distributions, measure="rr"),
+])  # fmt: skip
+def test_all_that_take_unjudged_see_the_rows_that_stay(function):
+    rng = np.random.default_rng(0)
+    X, qid = rng.integers(0, 4, (120, 3)).astype(float), np.repeat(range(12), 10)
+    y = rng.integers(0, 2, 120).astype(float)
+    X[:, 0] += y
+    y[::4] = NAN
+    judged = ~np.isnan(y)
+    found = function(X, y, qid, unjudged="drop")
+    assert str(found) == str(function(X[judged], y[judged], qid[judged]))
+
+
+def test_what_is_left_of_a_query_without_judgments():
+    data = {"y_true": Y, "y_score": S, "qid": IDS, "unjudged": "drop"}
+    counts = contingency_table(**data).to_pandas().set_index("qid")
+    cells = ["true_positive", "false_positive", "false_negative", "true_negative"]
+    assert counts.loc["b", cells].tolist() == [0, 0, 0, 0]
+    assert counts.loc["a", cells].tolist() == [2, 1, 0, 0]
+    # orders have what is dropped at the end of its query
+    for rows in sample_orderings(n_orders=20, **data):
+        assert sorted(rows[:2]) == [0, 2]
+        assert rows[2:4].tolist() == [3, 1]
+        assert sorted(rows[4:6]) == [4, 5]
+        assert rows[8] == 8
+    # functions of the user see one document where all are dropped
+    seen = {}
+
+    def first(labels, scores):
+        seen[len(labels), scores[0]] = labels.tolist()
+        return labels[0]
+
+    sampled(score_func=first, n_orders=5, **data)
+    assert seen[1, -INF] == [0]
