@@ -103,7 +103,6 @@ BAD = [
     ({"y_score": [1, math.inf, 2]}, "y_score must be finite, or -inf .*inf in row 1"),
     ({"y_score": np.ones((3, 2))}, r"y_score must be 1-dimensional, got .*\(3, 2\)"),
     ({"y_score": np.array([1, 2, 3j])}, "y_score must be numeric, got dtype complex"),
-    ({"y_score": np.array(["1", "2", "3"], object)}, "y_score must be numeric"),
     ({"y_score": [10**400, 1, 2]}, r"y_score must fit 64-bit floats, got 10+\.\.\."),
     ({"y_true": [0, -1, -2]}, r"y_true must be >= 0 \(.*got -1.0 in row 1 \(and 1 m"),
     ({"y_true": [0, 1, math.inf]}, "y_true must be finite, got inf in row 2"),
@@ -126,7 +125,6 @@ BAD = [
     ({"query_weight": [0, 0, 0]}, "query_weight must not be 0 in every query"),
     ({"query_weight": [1e200] * 3}, "query_weight must be 0 or from 1e-100 to 1e100"),
     ({"measure": "ndcg@0"}, r"measure 'ndcg@0': k must be an integer >= 1, got 0"),
-    ({"measure": "ndgc@10"}, r"unknown measure 'ndgc@10'; did you mean 'NDCG@10'\?"),
     ({"measure": 7}, "measure must be a name such as"),
     ({"measure": "rbp(gain=linear)"}, r"gain of RBP must be in \[0, 1\], got 2.0"),
     ({"measure": NDCG(gain=lambda x: None)}, "gain must be a number, got None"),
@@ -148,17 +146,6 @@ def test_bad_input_names_the_argument_the_rule_and_the_value(changes, message):
     arguments = {"y_true": [0, 1, 2], "y_score": [3, 2, 1], **changes}
     with pytest.raises(ValueError, match=message):
         ranking_score(**arguments)
-
-
-@pytest.mark.parametrize(("measures", "message"), [
-    ([], "measures must name at least one measure"),
-    (["ap", "map"], "measures must differ, got AP twice"),
-    (7, "measures must be a name or a list of names"),
-    (["bpref", "rr"], "y_true must be judged .* got nan in row 1"),
-])  # fmt: skip
-def test_bad_measures_of_evaluate(measures, message):
-    with pytest.raises(ValueError, match=message):
-        evaluate([0, NAN], [1, 2], measures=measures)
 
 
 def test_gains_of_large_and_small_labels():
@@ -241,34 +228,33 @@ def test_the_same_as_one_column_at_a_time(
 
 
 def test_columns_of_matrices():
-    labels, there = np.array([[1, 0, 2], [0, 1, 0]]), np.ones((2, 3), bool)
-    there[1, 2] = False
+    labels, there = [[1, 0, 2], [0, 1, 0]], [[True] * 3, [True, True, False]]
+    options = {"mask": there, "query_weight": [1, 2], "segment": ["b", "a"]}
+    prepared = PreparedRanking(labels, **options)
     scores = np.random.default_rng(0).integers(0, 3, (2, 3, 4)).astype(float)
-    prepared = PreparedRanking(
-        labels, mask=there, query_weight=[1, 2], segment=["b", "a"]
-    )
-    found = prepared.score_columns(scores, "ap", average=None)
-    assert found.shape == (4, 2)
     named = dict(zip("abcd", np.moveaxis(scores, -1, 0), strict=True))
-    assert_array_equal(prepared.score_columns(named, "ap", average=None), found)
-    for j, column in enumerate(named.values()):
-        assert_array_equal(prepared.score(column, "ap", average=None), found[j])
+    wanted = [prepared.score(one, "ap", average=None) for one in named.values()]
+    for columns in (scores, named):
+        found = prepared.score_columns(columns, "ap", average=None)
+        assert_array_equal(found, np.array(wanted))
     assert prepared.evaluate(named["a"]).segment.tolist() == ["b", "a"]
 
 
 def test_labels_without_a_judgment_are_refused_by_those_who_cannot_take_them():
     labels, scores = [1, NAN, 0, 1], [3, 2, 1, 1]
     prepared = PreparedRanking(labels)
-    wanted = ranking_score(labels, scores, measure="bpref")
-    assert prepared.score(scores, "bpref") == wanted
+    for unjudged, measure in (
+        ("raise", "bpref"),
+        ("nonrelevant", "ap"),
+        ("drop", "ap"),
+    ):
+        options = {"measure": measure, "unjudged": unjudged}
+        found = PreparedRanking(labels, unjudged=unjudged).score(scores, measure)
+        assert found == ranking_score(labels, scores, **options)
     with pytest.raises(ValueError, match=r"y_true must be judged .*got nan in row 1$"):
         prepared.score(scores, "ap")
     with pytest.raises(ValueError, match="y_true must be judged"):
         prepared.evaluate(scores, ["bpref", "ap"])
-    for unjudged in ("nonrelevant", "drop"):
-        found = PreparedRanking(labels, unjudged=unjudged).score(scores, "ap")
-        options = {"measure": "ap", "unjudged": unjudged}
-        assert found == ranking_score(labels, scores, **options)
 
 
 def test_a_query_that_nothing_defines():
@@ -287,7 +273,6 @@ TWO = PreparedRanking([1, 0])
 
 
 @pytest.mark.parametrize(("call", "message"), [
-    (lambda: PreparedRanking([]), "y_true must not be empty"),
     (lambda: PreparedRanking([1], zero_relevance="no"), "zero_relevance must"),
     (lambda: PreparedRanking([0], zero_relevance="raise").score([1], "ap"),
      "AP is undefined for query 0"),
@@ -298,14 +283,17 @@ TWO = PreparedRanking([1, 0])
     (lambda: PreparedRanking([1, 0], segment=["a"]), "segment must have one value"),
     (lambda: PreparedRanking([1], zero_relevance=0.5, convention="lightgbm"),
      "zero_relevance must be .* convention=.*got 0.5"),
-    (lambda: PreparedRanking([1], convention="letor"), "convention .*'letor'"),
     (lambda: TWO.score([1]), r"y_score must have one value per row \(2\), got 1"),
     (lambda: TWO.score([1, 2], ties="no"), "ties must be one of .*got 'no'"),
     (lambda: TWO.score([1, 2], average="no"), "average must be .*got 'no'"),
     (lambda: TWO.score([1, 2], "rr", average="micro"),
      r"ratios of counts \(F, Fallout, Judged, P, R and Rprec\), got RR"),
     (lambda: TWO.evaluate([1, 2], []), "at least one measure"),
-    (lambda: TWO.score([NAN, 2]), "y_score must not be NaN"),
+    (lambda: evaluate([0], [1], measures=[]), "measures must name at least one"),
+    (lambda: evaluate([0], [1], measures=["ap", "map"]), "must differ, got AP twice"),
+    (lambda: evaluate([0], [1], measures=7), "measures must be a name or a list of"),
+    (lambda: evaluate([0, NAN], [1, 2], measures=["bpref", "rr"]),
+     "y_true must be judged .* got nan in row 1"),
     (lambda: TWO.score_columns([[1, 2]] * 2, ties="no"), "ties must be one of"),
     (lambda: TWO.score_columns([1, 2]),
      r"one axis more than y_true, for the columns, got shape \(2,\)"),
@@ -320,7 +308,7 @@ TWO = PreparedRanking([1, 0])
     (lambda: TWO.score_columns({"a": [1, 2], "b": [NAN, 2]}),
      r"y_score\['b'\] must not be NaN, .* row 0"),
 ])  # fmt: skip
-def test_bad_input_of_prepared_rankings(call, message):
+def test_bad_calls_of_evaluate_and_of_prepared_rankings(call, message):
     with pytest.raises(ValueError, match=message):
         call()
 

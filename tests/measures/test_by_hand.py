@@ -6,7 +6,6 @@ import itertools
 import math
 import tracemalloc
 from fractions import Fraction
-from fractions import Fraction as F
 from functools import cache
 
 import numpy as np
@@ -17,10 +16,9 @@ from tieaware_sklearn.evaluation import precision_recall_curve, tie_distribution
 from tieaware_sklearn.measures import (
     ERR,
     InferredAveragePrecision,
-    SetAP,
+    _average_precision,
     _interpolated,
 )
-from tieaware_sklearn.measures import _average_precision as module
 from tieaware_sklearn.measures._err import mean_double_products
 from tieaware_sklearn.measures._interpolated import (
     RelevantInTies,
@@ -64,31 +62,11 @@ def test_averages_of_precision(ranking, figures):
         assert found == pytest.approx(figure, abs=0.005)
 
 
-def test_run_with_ties_of_yang_moffat_and_turpin():
-    scores = [9.8, 9.3, 9.3, 9.3, 8.4, 8.4, 8.2, 8.0, 8.0, 8.0]
-    labels = [0, 0, 1, 1, 0, 1, 1, 0, 0, 1]
-    report = evaluate(labels, scores, measures=["P@5", "RR", "RBP(p=0.5)"])
-    assert report.worst[0, :2] == pytest.approx([2 / 5, 1 / 3])
-    assert report.best[0, :2] == pytest.approx([3 / 5, 1 / 2])
-    assert report.expected[0, 0] == pytest.approx(2 / 5 + 1 / 5 / 2)
-    share = [F(0), *[F(2, 3)] * 3, *[F(1, 2)] * 2, F(1), *[F(1, 3)] * 3]
-    rbp = sum(s * F(1, 2) ** i for i, s in enumerate(share, start=1))
-    assert report.expected[0, 2] == pytest.approx(float(rbp), abs=1e-15)
-
-
 def test_judged_is_pooled_over_the_places_that_are_filled():
     labels, scores, qid = [1, NAN, 0, NAN], [1, 1, -INF, 2], [1, 1, 1, 2]
     options = {"qid": qid, "measure": "judged@5"}
     assert ranking_score(labels, scores, average=None, **options).tolist() == [0.5, 0]
     assert ranking_score(labels, scores, average="micro", **options) == 1 / 3
-
-
-def test_set_ap_is_0_where_nothing_relevant_is_retrieved():
-    labels, scores = [1, 0, 2, 0, 1], [1, 1, 1, 0, -INF]
-    assert ranking_score(labels, scores, measure=SetAP(rel=2)) == 1 / 4
-    none, options = [-INF, -INF], {"measure": "SetAP", "zero_relevance": 0.5}
-    assert ranking_score([1, 0], none, **options) == 0
-    assert ranking_score([0, 0], none, **options) == 0.5
 
 
 def test_esl_is_compared_with_the_queries_that_have_it():
@@ -105,12 +83,6 @@ def test_esl_is_compared_with_the_queries_that_have_it():
         assert (report.n_undefined[0], summary.n_queries[0]) == (2, 1)
     with pytest.raises(ValueError, match=r"ESL .*query 2.* too few relevant documents"):
         evaluate(**data, measures="esl", zero_relevance="raise")
-
-
-def test_lift_of_esl_is_coopers_reduction_factor():
-    report = evaluate([0, 1, 0, 1, 0, 0, 0], [7, 6, 5, 4, 3, 2, 1], measures="esl")
-    # one other document above; 5/3 expected at random
-    assert report.summary().lift[0] == pytest.approx(1 - 1 / (5 / 3))
 
 
 # -- expected reciprocal rank
@@ -174,9 +146,6 @@ def test_second_moments_of_large_classes_neither_overflow_nor_vanish():
     square, mean = share @ q[0] ** 2, share @ q[0]
     for x, z in ((0, 64), (64, 0), (20, 30)):
         assert double[0, x, z] == pytest.approx(square**x * mean**z, rel=1e-3)
-
-
-NAN = math.nan
 
 
 def moments_of_a_tie(name, lo, n, r, above, inside) -> tuple[Fraction, Fraction]:
@@ -246,14 +215,16 @@ def test_means_of_inferred_precisions_in_longer_ties(pools_all):
     ties = [(0, 60, 20, 5, 0, 0), (0, 60, 1, 1, 0, 0), (7, 60, 59, 30, 0, 0)]
     ties += [(7, 60, 30, 30, 4, 2), (100, 61, 12, 3, 100, 50), (0, 200, 100, 40, 0, 0)]
     for tie in ties:
-        found = module.mean_of_tie(module.InferredTies(pools_all), tie)
+        found = _average_precision.mean_of_tie(
+            _average_precision.InferredTies(pools_all), tie
+        )
         assert found == pytest.approx(plain_mean(pools_all, *tie), rel=1e-12)
 
 
 def test_counts_left_out_are_nothing():
     """Of long ties, a band of counts is added up; all of them have no other mean."""
     n, marked = 3000, 700
-    for x, first, chances in module._judged_above(n, marked):
+    for x, first, chances in _average_precision._judged_above(n, marked):
         assert chances.shape[1] < marked
         numbers = first[:, None] + np.arange(chances.shape[1])
         mean = (chances * numbers).sum(axis=1)
@@ -271,18 +242,19 @@ def test_variances_have_the_same_bits_whatever_else_is_computed(monkeypatch, poo
     judged = np.where(rng.random(60) < 0.5, n, rng.integers(1, n + 1))
     relevant = rng.integers(1, judged + 1)
     above = np.sort(rng.integers(0, 9, (3, 60)), axis=0)
-    ties = module.Ties(above[2], n, judged, relevant, above[1], above[0])
-    worth = module.InferredTies(pools_all)
-    together, sampled = worth.variances(ties)
+    columns = above[2], n, judged, relevant, above[1], above[0]
+    worth = _average_precision.InferredTies(pools_all)
+
+    def variances(columns):
+        return worth.variances(_average_precision.Ties(*columns))
+
+    together, sampled = variances(columns)
     assert not sampled.any()
-    alone = [
-        worth.variances(module.Ties(*(column[[g]] for column in ties)))[0][0]
-        for g in range(60)
-    ]
+    alone = [variances([own[[g]] for own in columns])[0][0] for g in range(60)]
     assert together.tolist() == alone
     # batches of several sizes
-    monkeypatch.setattr(module, "_BATCH_CELLS", 100)
-    assert worth.variances(ties)[0].tolist() == alone
+    monkeypatch.setattr(_average_precision, "_BATCH_CELLS", 100)
+    assert variances(columns)[0].tolist() == alone
 
 
 @pytest.mark.parametrize("pool", ["judged", "all"])
@@ -293,7 +265,7 @@ def test_sampled_variances_are_near_the_exact_ones(monkeypatch, pool, judged):
     labels[:4] = 1
     measure = InferredAveragePrecision(pool=pool)
     exact = evaluate(labels, np.zeros(30), measures=measure)
-    monkeypatch.setattr(module, "_STEPS", 0)
+    monkeypatch.setattr(_average_precision, "_STEPS", 0)
     found = evaluate(labels, np.zeros(30), measures=measure)
     assert (exact.std_is_estimate, found.std_is_estimate) == (False, True)
     assert found.expected == exact.expected
