@@ -31,32 +31,23 @@ QRELS = {"q1": {"d1": 0, "d2": 1, "d3": 0, "d4": 2}, "q2": {"d1": 1}, "q3": {"d1
 RUN = {"q1": {"d1": 2.0, "d2": 1.5, "d3": 1.5, "d9": 1.0}, "q2": {"d1": 1.0}}
 
 
-def both(qrels, run, names, level=1, judged_only=False):
-    theirs = pytrec_eval.RelevanceEvaluator(qrels, set(names), level, judged_only)
-    ours = RelevanceEvaluator(qrels, names, level, judged_only)
-    return theirs.evaluate(run), ours.evaluate(run)
-
-
-def assert_the_same(theirs, ours, atol=1e-12):
-    assert list(ours) == list(theirs)
-    for topic, values in theirs.items():
-        # the order of their keys, too, but for that of numbers
-        assert set(ours[topic]) == set(values)
-        for name, value in values.items():
-            if not math.isnan(value):
-                assert ours[topic][name] == pytest.approx(value, rel=0, abs=atol), name
-
-
 @settings(max_examples=25)
 @given(judged_runs(tied=False), st.sampled_from([1, 2]), st.booleans())
 def test_runs_without_ties_have_the_values_of_pytrec_eval(case, level, only):
     qrels, run = case
     for names in (NUMBERED, NAMES):
-        theirs, ours = both(qrels, run, names, level, only)
-        assert_the_same(theirs, ours)
+        pytrec = pytrec_eval.RelevanceEvaluator(qrels, set(names), level, only)
+        evaluator = RelevanceEvaluator(qrels, names, level, only)
+        theirs, ours = pytrec.evaluate(run), evaluator.evaluate(run)
+        assert list(ours) == list(theirs)
+        for topic, values in theirs.items():
+            assert set(ours[topic]) == set(values)
+            for name, value in values.items():
+                # pytrec_eval has NaN where it divides by nothing
+                hoped = ours[topic][name] if math.isnan(value) else value
+                assert ours[topic][name] == pytest.approx(hoped, rel=0, abs=1e-12), name
     # and over all topics
-    ours = RelevanceEvaluator(qrels, NAMES, level, only).aggregate(run)
-    for name, value in ours.items():
+    for name, value in evaluator.aggregate(run).items():
         values = [of_topic[name] for of_topic in theirs.values()]
         if not any(map(math.isnan, values)):
             hoped = pytrec_eval.compute_aggregated_measure(name, values)
@@ -88,13 +79,6 @@ def test_values_are_those_over_all_orders_of_ties_as_pytrec_eval_has_them(
         assert_allclose(found[:shown], hoped[:shown], rtol=0, atol=2e-8, err_msg=name)
 
 
-def test_logarithms_are_those_of_exact_means():
-    evaluator = RelevanceEvaluator(QRELS, ["map", "gm_map", "bpref", "gm_bpref"])
-    own = evaluator.evaluate(RUN, statistics=["expected"])["expected"]["q1"]
-    for name in ("map", "bpref"):
-        assert own[f"gm_{name}"] == math.log(max(own[name], 1e-5))
-
-
 def test_our_own_names_are_read_as_everywhere():
     names = ["ndcg@10", "rbp(p=0.5)", NDCG(2, gain="linear"), "ap(rel=2)", "ap(rel=1)"]
     found = RelevanceEvaluator(QRELS, [*names, "ndcg", "ap"], 2).evaluate(RUN)
@@ -121,6 +105,11 @@ def test_statistics_come_alone_or_by_their_names():
     assert evaluator.evaluate(RUN, statistics="best") == found["best"]
     assert evaluator.evaluate(RUN) == evaluator.evaluate(RUN, statistics="expected")
     json.dumps(found)
+    # logarithms are those of exact means
+    logs = RelevanceEvaluator(QRELS, ["map", "gm_map", "bpref", "gm_bpref"])
+    own = logs.evaluate(RUN)["q1"]
+    assert own["gm_map"] == math.log(own["map"])
+    assert own["gm_bpref"] == math.log(max(own["bpref"], 1e-5))
     again = pickle.loads(pickle.dumps(evaluator))
     assert again.evaluate(RUN) == evaluator.evaluate(RUN)
     # each topic: 0 or 1 with equal chances; the mean has the variance (1/4 + 1/4) / 4
@@ -161,14 +150,13 @@ def test_neither_order_nor_kind_of_a_run_matters(case, random):
 
 
 def test_topics_are_those_of_both():
-    run = {"q9": {"d1": 1.0}, "q2": {"d1": 1.0, "d7": 1.0}, "q1": {}}
+    run = {"q9": {"d1": 1.0}, "q2": {"d1": 1.0, "d7": 1.0}, "q1": {}, "q5": {"d1": 1.0}}
     names = ["map", "iprec_at_recall_0.00", "num_ret"]
-    theirs, ours = both(QRELS | {"q5": {}}, run | {"q5": {"d1": 1.0}}, names)
-    # older versions have topics without judgments, too
-    assert list(ours) == [topic for topic in theirs if topic != "q5"] == ["q2", "q1"]
+    evaluator = RelevanceEvaluator(QRELS | {"q5": {}}, names)
+    found = evaluator.evaluate(run)
+    assert list(found) == ["q2", "q1"]
     # pytrec_eval has NaN for an interpolated precision
-    assert ours["q1"] == {"num_ret": 0.0, "map": 0.0, "iprec_at_recall_0.00": 0.0}
-    evaluator = RelevanceEvaluator(QRELS, names)
+    assert found["q1"] == {"num_ret": 0.0, "map": 0.0, "iprec_at_recall_0.00": 0.0}
     assert evaluator.evaluate({}) == {}
     assert evaluator.evaluate({}, statistics=["best"]) == {"best": {}}
 
@@ -201,17 +189,14 @@ def statistics(chosen, *names):
     (of_run(3), "scores must be a path, a dict of dicts"),
     # large whole scores are not made equal
     (of_run({"q1": {"d1": 2**53 + 1, "d2": 2**53}}), "9007199254740993"),
-    (made({"q1": {1: 1}}, ["map"]), "document must be a string"),
     (made({"q1": {"d1": None}}, ["map"]), "document d1 of topic q1"),
     (made({}, ["map"]), "must hold at least one topic"),
     (made(QRELS, 3), "measures must be a name or several names, got 3"),
     (made(QRELS, ["map"], 0), "relevance_level must be a finite number > 0, got 0"),
     (made(QRELS, ["map"], 1, "yes"), "judged_docs_only_flag must be True or .*'ye"),
     (asked(), "measures must name at least one measure, got none"),
-    (asked("mapp"), "unknown measure 'mapp'"),
     (asked("map_5"), "unknown measure 'map_5'"),
     (asked("P_0"), "k must be an integer >= 1, got 0"),
-    (asked("P_2.5"), "k must be an integer >= 1"),
     (asked("success.5x"), "success.5x"),
     (asked("set_F.1,2"), "set_F with one number, got 2"),
     (asked("set_F_0"), "beta must be a finite number > 0"),

@@ -112,15 +112,13 @@ def test_means_are_those_over_all_orders_of_ties(case, weighted):
         assert (report.n_subtopics[0, j] == 0) == needs or measure.name == "alpha_DCG"
 
 
-def made():
+def made(n=600):
     """Interleaved queries with ties, unretrieved documents and sparse subtopics."""
     rng = np.random.default_rng(0)
-    n = 600
     labels = np.where(rng.random((n, 5)) < 0.15, rng.integers(1, 4, (n, 5)), 0.0)
     labels[rng.random((n, 5)) < 0.3] = NAN
-    scores = rng.integers(0, 6, n).astype(float)
+    scores, qid = rng.integers(0, 6, n).astype(float), rng.integers(0, 25, n)
     scores[rng.random(n) < 0.1] = -np.inf
-    qid = rng.integers(0, 25, n)
     # subtopics that these queries do not have, and one without any
     labels[qid % 2 == 0, 3:] = NAN
     labels[qid == 7] = 0
@@ -195,30 +193,22 @@ def test_weights_of_subtopics():
     assert_array_equal(found.n_subtopics, twin.n_subtopics)
     # nor does it break a tie: the ideal begins with the first, unless column 0 counts
     labels = np.array([[0, 1, 1, 0, 0], [1, 1, 0, 1, 0], [0, 0, 1, 0, 1]])
-    found, twin, turned = (
-        evaluate_subtopics(rows, [3, 2, 1], measures=AlphaNDCG(2), subtopic_weight=w)
-        for rows, w in (
-            (labels, [0, 1, 1, 1, 1]),
-            (labels[:, 1:], None),
-            (labels[:, [3, 1, 2, 4]], None),
-        )
-    )
+    options = {"y_score": [3, 2, 1], "measures": AlphaNDCG(2)}
+    found = evaluate_subtopics(labels, subtopic_weight=[0, 1, 1, 1, 1], **options)
+    twin = evaluate_subtopics(labels[:, 1:], **options)
+    turned = evaluate_subtopics(labels[:, [3, 1, 2, 4]], **options)
     assert found.expected == twin.expected != turned.expected
 
 
-@pytest.mark.parametrize(
-    ("zero_relevance", "mean"),
-    [(0.0, 0.25), (1.0, 0.75), ("skip", 0.5)],
-)
-def test_queries_without_subtopics(zero_relevance, mean):
+@pytest.mark.parametrize(("zero", "mean"), [(0.0, 0.25), (1.0, 0.75), ("skip", 0.5)])
+def test_queries_without_subtopics(zero, mean):
     labels, scores, qid = [[1, 0], [0, 1], [0, NAN]], [2, 1, 1], ["a", "a", "b"]
-    measures = ["strec@1", "alpha_dcg"]
-    options = {"qid": qid, "measures": measures, "zero_relevance": zero_relevance}
-    found = evaluate_subtopics(labels, scores, **options)
+    options = {"measures": ["strec@1", "alpha_dcg"], "zero_relevance": zero}
+    found = evaluate_subtopics(labels, scores, qid=qid, **options)
     assert found.mean == pytest.approx([mean, (1 + 1 / math.log2(3)) / 2])
     assert found.n_undefined.tolist() == [1, 0]
     assert found.n_subtopics.tolist() == [[2, 2], [0, 0]]
-    skips = zero_relevance == "skip"
+    skips = zero == "skip"
     assert np.isnan(found.expected[1]).tolist() == [skips, False]
     assert np.isnan(found.chance[1]).tolist() == [skips, False]
     assert str(found).splitlines()[0].endswith("queries") == skips
@@ -281,17 +271,14 @@ def test_query_weights_weigh_queries():
 def test_bad_input_is_named(change, message):
     given = {"y_true": [[1, 0], [0, 1]], "y_score": [1, 2], **change}
     with pytest.raises(ValueError, match=message):
-        evaluate_subtopics(given.pop("y_true"), given.pop("y_score"), **given)
+        evaluate_subtopics(**given)
 
 
 def test_err_ia_is_that_of_ndeval_but_for_a_constant():
     rng = np.random.default_rng(5)
-    relevant = rng.random((40, 3)) < 0.2
-    scores = rng.integers(0, 9, 40)
-    plain = evaluate_subtopics(relevant, scores, measures="ERR_IA(max_label=1)@10")
-    theirs = evaluate_subtopics(
-        relevant, scores, measures="ERR_IA@10", convention="ndeval"
-    )
+    data = {"y_true": rng.random((40, 3)) < 0.2, "y_score": rng.integers(0, 9, 40)}
+    plain = evaluate_subtopics(**data, measures="ERR_IA(max_label=1)@10")
+    theirs = evaluate_subtopics(**data, measures="ERR_IA@10", convention="ndeval")
     ratio = sum(0.5**rank / rank for rank in range(1, 11))
     assert theirs.measures == ("ERR_IA@10",)
     assert_allclose(plain.expected, theirs.expected * ratio, rtol=1e-14)
