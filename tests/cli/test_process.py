@@ -1,4 +1,4 @@
-"""What needs a process of its own: pipes, closed streams, signals, exit codes."""
+"""Pipes, closed streams, signals, exit codes; what needs a process of its own."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from tests.cli.helpers import INPUTS, run
-from tests.io import conftest
+from tests.cli.helpers import run
 from tests.io.helpers import stop_in_the_middle
 from tieaware_sklearn import RankingFeatureSelector
 from tieaware_sklearn.cli import main
@@ -23,29 +22,8 @@ from tieaware_sklearn.datasets import iter_batches
 from tieaware_sklearn.feature_selection import Screening
 from tieaware_sklearn.io import track
 
-web, files = conftest.web, conftest.files
 TIEAWARE = [sys.executable, "-m", "tieaware_sklearn"]
 NO_SPACE = "standard output: No space left on device"
-
-
-@pytest.fixture
-def inputs(tmp_path, monkeypatch):
-    for name, text in INPUTS.items():
-        (tmp_path / name).write_text(text)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def shell(words):
-    """The command as a shell runs it, with what follows the words."""
-    return subprocess.run(
-        words.replace("tieaware", shlex.join(TIEAWARE), 1),
-        shell=True,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
 
 
 @pytest.mark.parametrize(
@@ -53,9 +31,7 @@ def shell(words):
     [
         # a reader that leaves, as head does, is no error
         ("tieaware screen train.txt --csv=/dev/stdout | head -c 1", 0, "r", ""),
-        ("tieaware screen train.txt --csv=/dev/stdout > out; cat out", 0, "rank,f", ""),
         ("tieaware screen train.txt > /dev/full", 1, "", f"error: {NO_SPACE}\n"),
-        ("tieaware screen train.txt >&-", 1, "", "error: standard output is closed\n"),
         # a closed standard error is not standard output; one query is warned of
         ("tieaware screen test.txt --csv 2>&-", 0, "rank,feature", ""),
         ("tieaware screen - --csv=train.txt < train.txt", 1, "",
@@ -65,27 +41,13 @@ def shell(words):
 def test_in_a_shell(inputs, words, code, out, err):
     if "2>&-" in words and np.__version__.startswith("2.0."):
         pytest.skip("NumPy 2.0 is not imported without a standard error")
-    done = shell(words)
+    words = words.replace("tieaware", shlex.join(TIEAWARE), 1)
+    pipes = {"capture_output": True, "text": True, "timeout": 120}
+    done = subprocess.run(words, shell=True, check=False, **pipes)
     assert done.returncode == code
     assert done.stdout.startswith(out)
     assert bool(done.stdout) == bool(out)
     assert done.stderr == f"tieaware: {err}" * bool(err)
-
-
-def test_standard_input_and_a_plain_terminal(monkeypatch, files):
-    letor = str(files["web.txt"])
-    with open(letor, "rb") as file:
-        words = [*TIEAWARE, "screen", "-", "--top", "1"]
-        options = {"PYTHONIOENCODING": "ascii", "COLUMNS": "80"}
-        done = subprocess.run(
-            words, stdin=file, capture_output=True, text=True, env=os.environ | options
-        )
-    assert (done.returncode, done.stderr) == (0, "")
-    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), "ascii"))
-    assert main(["screen", letor, "--top", "1"]) == 0
-    sys.stdout.seek(0)
-    assert done.stdout == sys.stdout.read().replace(letor, "-")
-    assert "?95%" in done.stdout
 
 
 def test_help_takes_no_optional_library_and_signals_stay_as_they_were():
@@ -104,11 +66,27 @@ def test_help_takes_no_optional_library_and_signals_stay_as_they_were():
     assert done.stderr == "set()\n"
 
 
-# streams of which this process knows, too
+def test_standard_input_in_batches_and_a_plain_terminal(inputs, monkeypatch, capsys):
+    wanted = run(capsys, "screen", "train.txt")[1]
+    assert "±95%" in wanted
+    text = (inputs / "train.txt").read_bytes()
+    for words in ([], ["--batch-rows", "1"]):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+        with monkeypatch.context() as patched:
+            patched.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), "ascii"))
+            assert main(["screen", "-", *words]) == 0
+            sys.stdout.seek(0)
+            found = sys.stdout.read()
+        assert found == wanted.replace("train.txt", "-").replace("±", "?")
+    text = io.TextIOWrapper(io.BytesIO(b"1 qid:1 1:2\n\n-1 qid:1 1:3\n"))
+    monkeypatch.setattr(sys, "stdin", text)
+    err = run(capsys, "screen", "-")[2]
+    assert "standard input, line 3: a label must be finite and >= 0, got -1" in err
+
+
 @pytest.mark.parametrize(
     ("words", "name", "message"),
     [
-        ("screen train.txt --csv", "stdout", "standard output is closed"),
         ("screen train.txt --csv=new", "stdout", "standard output is closed"),
         ("screen - --quiet", "stdin", "standard input is closed"),
         ("evaluate - r1", "stdin", "standard input is closed"),
@@ -128,7 +106,7 @@ def test_a_lost_report_is_an_error(inputs, monkeypatch, capsys, words, name, mes
     assert not (inputs / "new").exists()
 
 
-def test_without_a_standard_error(inputs, monkeypatch, capsys):
+def test_without_a_standard_error(inputs, monkeypatch):
     monkeypatch.setattr(sys, "stderr", None)
     assert main(["screen", "absent"]) == 1
     assert sys.stderr.name == os.devnull
@@ -150,72 +128,15 @@ def test_a_reader_that_has_seen_enough_costs_no_file(inputs, monkeypatch, capsys
 
 
 SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
-#: the command, which says before a batch that it waits
-SCREENS = """
-import sys, time
-from tieaware_sklearn.cli import _screen, main
-first, track = int(sys.argv.pop(1)), _screen.track
-def waiting(*arguments, **options):
-    for number, batch in enumerate(track(*arguments, **options)):
-        if number == first:
-            print("ready", file=sys.stderr, flush=True)
-            while True:
-                time.sleep(0.01)  # a signal just before signal.pause would not end it
-        yield batch
-_screen.track = waiting
-sys.exit(main())
-"""
-
-
-def stopped(number, first, words):
-    """The exit code and output of a command that gets a signal before a batch."""
-    # whatever started the tests may have it ignored
-    before = signal.signal(number, signal.SIG_DFL)
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    command = [sys.executable, "-c", SCREENS, str(first), *map(str, words)]
-    try:
-        process = subprocess.Popen(command, **pipes)
-    finally:
-        signal.signal(number, before)
-    with process:
-        try:
-            # such as which columns are left out comes before
-            assert "ready\n" in iter(process.stderr.readline, "")
-            process.send_signal(number)
-            out, err = process.communicate(timeout=120)
-        finally:
-            process.kill()
-    return process.returncode, out, err
-
-
-@pytest.mark.parametrize(("number", "code"), SIGNALS)
-def test_of_an_interrupted_screening_only_a_part_is_kept(files, tmp_path, number, code):
-    path, found, part = files["web.csv"], tmp_path / "found.csv", tmp_path / "part.tie"
-    found.write_text("old")
-    batches = list(iter_batches(path, batch_rows=100))
-    selector = RankingFeatureSelector()
-    for batch in batches[:2]:
-        selector.partial_fit(batch.data, batch.target, qid=batch.qid)
-    done = sum(len(batch.qid) for batch in batches[:2])
-    words = ["screen", path, "--batch-rows", 100, f"--csv={found}", "--quiet"]
-    stop, out, err = stopped(number, 2, [*words, "--save", part])
-    assert (stop, out, found.read_text()) == (code, "", "old")
-    told, last = err.splitlines()
-    assert last == "tieaware: interrupted"
-    assert told.startswith(
-        f"tieaware: {part} holds what was found in the first {done} "
-    )
-    kept = Screening.load(part)
-    assert kept.n_queries == selector.n_queries_
-    assert_allclose(kept.mean, selector.mean_, atol=1e-12)
 
 
 @pytest.mark.parametrize(("number", "code"), SIGNALS)
 @pytest.mark.parametrize(
-    ("batch_rows", "first", "saved"), [(0, 0, True), (100, 0, True), (100, 2, False)]
+    ("batch_rows", "first", "saved"),
+    [(0, 0, True), (100, 0, True), (100, 2, False), (100, 2, True)],
 )
-def test_a_command_interrupted_before_there_is_a_result(
-    files, tmp_path, monkeypatch, capsys, number, code, batch_rows, first, saved
+def test_of_an_interrupted_screening_only_a_part_is_kept(
+    letor, tmp_path, monkeypatch, capsys, number, code, batch_rows, first, saved
 ):
     def until(*arguments):
         for at, batch in enumerate(track(*arguments)):
@@ -224,10 +145,10 @@ def test_a_command_interrupted_before_there_is_a_result(
             yield batch
 
     monkeypatch.setattr("tieaware_sklearn.cli._screen.track", until)
-    found = tmp_path / "found.csv"
+    found, part = tmp_path / "found.csv", tmp_path / "part.tie"
     found.write_text("old")
-    words = [files["web.csv"], "--batch-rows", batch_rows, f"--csv={found}", "--quiet"]
-    words += [f"--save={tmp_path / 'part.tie'}"] * saved
+    words = [letor, "--batch-rows", batch_rows, f"--csv={found}", "--quiet"]
+    words += [f"--save={part}"] * saved
     before = [signal.signal(one, signal.SIG_DFL) for one, _ in SIGNALS]
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
@@ -235,9 +156,24 @@ def test_a_command_interrupted_before_there_is_a_result(
     finally:
         for (one, _), handler in zip(SIGNALS, before, strict=True):
             signal.signal(one, handler)
-    assert (stop, out, err) == (code, "", "tieaware: interrupted\n")
-    assert found.read_text() == "old"
-    assert os.listdir(tmp_path) == ["found.csv"]
+    assert (stop, out, found.read_text()) == (code, "", "old")
+    told, last = err[: err.rfind("tieaware: ")], err[err.rfind("tieaware: ") :]
+    assert last == "tieaware: interrupted\n"
+    if not (first and saved):
+        assert told == ""
+        assert os.listdir(tmp_path) == ["found.csv"]
+        return
+    selector, done = RankingFeatureSelector(), 0
+    for batch in list(iter_batches(letor, batch_rows=100))[:2]:
+        selector.partial_fit(batch.data, batch.target, qid=batch.qid)
+        done += len(batch.qid)
+    assert told == (
+        f"tieaware: {part} holds what was found in the first {done} documents "
+        "(tieaware merge --interrupted takes it)\n"
+    )
+    kept = Screening.load(part)
+    assert kept.n_queries == selector.n_queries_
+    assert_allclose(kept.mean, selector.mean_, atol=1e-12)
 
 
 def test_signals_are_handled_in_the_block_alone():
