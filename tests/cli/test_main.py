@@ -1,4 +1,4 @@
-"""The command line, as a shell user meets it."""
+"""The command line, as a shell user meets it; the demo."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.helpers import run
+from tests.cli.helpers import INPUTS, run
 from tieaware_sklearn._kernel import engines
 from tieaware_sklearn.cli import _main, main
 from tieaware_sklearn.cli._main import parsed
@@ -20,15 +20,9 @@ from tieaware_sklearn.cli._main import parsed
         ("screen", "required: FILE"),
         ("launch", "invalid choice: 'launch'"),
         ("screen x --direction up", "'up'"),
-        (
-            "screen x --top -1",
-            "must be at least 0 and below 9223372036854775808, got -1",
-        ),
-        ("screen x --top few", "'few'"),
-        ("screen x --jobs two", "'two'"),
+        ("screen x --top -1", "at least 0 and below 9223372036854775808, got -1"),
         ("demo --jobs 0", "must be at least 1 and below 1025, or -1, got 0"),
         ("screen x --jobs -5", "got -5"),
-        ("screen x --jobs 99999999999999999999", "got 99999999999999999999"),
         ("screen x --batch-rows 99999999999999999999", "got 99999999999999999999"),
         ("screen x --n-features 2147483648", "at least 1 and below 2147483648, got "),
         ("screen x --n-features 0", "got 0"),
@@ -69,12 +63,13 @@ def test_errors_are_said_in_words(monkeypatch, capsys, letor, error, code, said)
     assert run(capsys, "screen", letor) == (code, "", f"tieaware: {said}\n")
 
 
-def test_a_missing_kernel_is_told_of_after_a_long_time(monkeypatch, capsys, letor):
+def test_a_missing_kernel_is_told_of_after_a_long_time(monkeypatch, capsys, inputs):
+    words = ["screen", "train.txt"]
     monkeypatch.setattr(engines, "missing", "it was not built")
     monkeypatch.delenv(engines.VARIABLE, raising=False)
-    assert run(capsys, "screen", letor)[2] == ""
+    assert run(capsys, *words)[2] == ""
     monkeypatch.setattr(_main, "_LONG", 0)
-    code, out, err = run(capsys, "screen", letor)
+    code, out, err = run(capsys, *words)
     assert code == 0
     assert err.startswith("tieaware: the compiled kernel is missing (it was not built)")
     assert "pip install --force-reinstall" in err
@@ -86,18 +81,19 @@ def test_a_missing_kernel_is_told_of_after_a_long_time(monkeypatch, capsys, leto
     assert "the compiled kernel is missing: it was not built" in version
     # who chose NumPy's engine is told nothing
     monkeypatch.setenv(engines.VARIABLE, "numpy")
-    assert run(capsys, "screen", letor)[2] == ""
+    assert run(capsys, *words)[2] == ""
     monkeypatch.delenv(engines.VARIABLE)
     monkeypatch.setattr(engines, "missing", None)
-    assert run(capsys, "screen", letor)[2] == ""
+    assert run(capsys, *words)[2] == ""
 
 
-def test_progress_on_a_terminal_only(monkeypatch, capsys, letor):
+@pytest.mark.parametrize(
+    ("words", "shown"), [([], "12/12"), (["--batch-rows", "100"], "screening")]
+)
+def test_progress_on_a_terminal_only(monkeypatch, capsys, letor, words, shown):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    for words in ([], ["--batch-rows", "100"]):
-        err = run(capsys, "screen", letor, *words)[2]
-        assert ("screening" if words else "12/12") in err
-        assert run(capsys, "screen", letor, *words, "--quiet")[2] == ""
+    assert shown in run(capsys, "screen", letor, *words)[2]
+    assert run(capsys, "screen", letor, *words, "--quiet")[2] == ""
 
 
 @pytest.mark.parametrize(
@@ -115,20 +111,17 @@ def test_help_and_the_page_name_all_there_is(command, files, figures, capsys):
         main([command, "--help"])
     assert stopped.value.code == 0
     out = capsys.readouterr().out
-    assert out.startswith(f"usage: tieaware {command} {files}")
-    assert out.splitlines()[0].endswith(" [options]")
-    assert ("Give the files before the options." in " ".join(out.split())) == bool(
-        files
-    )
+    assert out.startswith(f"usage: tieaware {command} {files}[options]\n")
+    first = "Give the files before the options." in " ".join(out.split())
+    assert first == bool(files)
     assert ("--jobs N" in out) == (command != "merge")
     assert ("--csv [=FILE]" in out) == (command != "demo")
     told, _, examples = out.partition("\nfigures:\n")[2].partition("\nexamples:\n")
     for word in figures.split(", "):
         assert f"  {word} " in told
-    examples = examples.splitlines()
-    assert all(line.startswith("  tieaware ") for line in examples)
     assert max(map(len, out.splitlines())) <= 80
-    for line in examples:
+    for line in examples.splitlines():
+        assert line.startswith("  tieaware ")
         # what follows is understood
         parsed(line.split()[1:])
     page = (Path(__file__).parents[2] / "docs" / "command_line.md").read_text("utf-8")
@@ -138,29 +131,23 @@ def test_help_and_the_page_name_all_there_is(command, files, figures, capsys):
     named = {word for row in rows for word in re.findall(r"`(--?[a-zA-Z][a-z-]*)", row)}
     described = _main._COMMANDS[command]
     options = {*described.options, *described.common()}
-    known = {word for one in options for word in one.split() if word[0] == "-"}
-    assert named == known
+    assert named == {w for one in options for w in one.split() if w[0] == "-"}
 
 
-def test_tables_of_commands_fit_80_columns(tmp_path, capsys):
-    long = "ranked"
-    table, qrels = tmp_path / "x.csv", tmp_path / "qrels"
-    names = ",".join(f"{long}/{j}" for j in range(9))
-    rows = [f"{d % 2},{q},{','.join(str(d % j) for j in range(2, 11))}" for q in "abc"
-            for d in range(8)]  # fmt: skip
-    table.write_text("\n".join([f"label,qid,{names}", *rows, ""]))
-    qrels.write_text("".join(f"{q} 0 {d} {d % 2}\n" for q in "abc" for d in range(8)))
-    runs = [tmp_path / f"run{j}" for j in range(6)]
-    for j, path in enumerate(runs, start=2):
-        lines = (f"{q} Q0 {d} 1 {d % j} {long}{j}\n" for q in "abc" for d in range(8))
-        path.write_text("".join(lines))
+def test_tables_of_commands_fit_80_columns(inputs, capsys):
+    names = ",".join(f"ranked/{j}" for j in range(9))
+    rows = [f"{d % 2},{q},{','.join(str(d % j) for j in range(2, 11))}"
+            for q in range(3) for d in range(8)]  # fmt: skip
+    Path("x.csv").write_text("\n".join([f"label,qid,{names}", *rows, ""]))
+    runs = [f"run{j}" for j in range(6)]
+    for name in runs:
+        Path(name).write_text(INPUTS["r1"].replace("x", f"ranked{name[-1]}"))
     measures = ["--measures", "ndcg@10", "ap", "p@5"]
     for words in (
-        ["screen", table, *measures],
-        ["evaluate", qrels, *runs, *measures, "-q"],
-        ["evaluate", qrels, runs[0], *measures],
-        ["compare", qrels, *runs, *measures, "--test", "randomization"],
-        ["demo", "--queries", "5"],
+        ["screen", "x.csv", *measures],
+        ["evaluate", "q1", *runs, *measures, "-q"],
+        ["evaluate", "q1", "run0", *measures],
+        ["compare", "q1", *runs, *measures, "--test", "randomization"],
     ):
         code, out, _ = run(capsys, *words)
         assert code == 0
@@ -172,3 +159,43 @@ def test_commas_between_measures_and_in_them():
     words = "ndcg(gain={0: 0, 1: 3})@10,ap", "p@1," + "," * 10**6
     found = parsed(["screen", "x", "--measures", *words]).measures
     assert found == ["ndcg(gain={0: 0, 1: 3})@10", "ap", "p@1"]
+
+
+@pytest.mark.parametrize("name", ["digits.txt", "digits.csv", "digits.tsv.gz"])
+def test_demo(capsys, inputs, name):
+    code, shown, err = run(capsys, "demo", "--queries", 2, "--out", name)
+    assert code == 0
+    features = "; features 1 hamming, 2 l1, " * (name == "digits.txt")
+    assert err.startswith(f"tieaware: wrote {name}{features}")
+    found = re.search(
+        r"has only (\d+) values, .* moves its AP from (\S+) to (\S+); the exact value "
+        r"is (\S+)\.$",
+        " ".join(shown.split()),
+    )
+    n_values, worst, best, exact = map(float, found.groups())
+    assert n_values == 10
+    assert worst < exact < best
+    assert max(map(len, shown.splitlines())) <= 80
+    for term in ("q", "first"):
+        assert f"\n{term}  " in shown
+    code, out, _ = run(capsys, "screen", name)
+    assert code == 0
+    assert "3592 documents, 2 queries, 7 features" in out
+    if not features:
+        # the same table, of the same names
+        assert out.split("\n\n")[1] == shown.split("\n\n")[1]
+    # it is shown though its data are lost
+    said = "tieaware: error: /dev/full: No space left on device\n"
+    words = ["demo", "--queries", 2, "--out", "/dev/full"]
+    assert run(capsys, *words) == (1, shown, said)
+
+
+@pytest.mark.parametrize("name", ["d.json", "d.parquet", "d.csv.zst", "d.csv.xz"])
+def test_data_are_not_written_under_the_name_of_another_format(capsys, inputs, name):
+    code, out, err = run(capsys, "demo", "--out", name)
+    assert (code, out) == (1, "")
+    assert err.startswith("tieaware: error: --out must name a file of LETOR text, CSV")
+    assert name in err
+    assert not (inputs / name).exists()
+    code, _, err = run(capsys, "demo", "--queries", 0)
+    assert (code, err) == (1, "tieaware: error: n_queries must be in 1..1797, got 0\n")
