@@ -134,27 +134,15 @@ HOLDS = "line 3: column 'x' must hold numbers"
     ("text", "message"),
     [
         # beyond all types of 64 bits, and beyond what one of them holds
-        (
-            column(2**64 + 1, 2**64 + 2, 3),
-            f"line 2: column 'x' must .* got '{2**64 + 1}",
-        ),
+        (column(2**64 + 1, 2**64 + 2, 3), f"line 2: column 'x' .* got '{2**64 + 1}"),
         (column(2**63 + 1, 2**63, -3), f"line 2: column 'x' must .* got '{2**63 + 1}"),
         (column(2**63 - 1, 2**63, 3), f"line 2: column 'x' must .* got '{2**63 - 1}"),
-        (
-            column("0" * 5000 + "1", "9" * 5000),
-            f"line 2: column 'x' .* got '{'0' * 60}",
-        ),
+        (column("0" * 5000 + "1", "9" * 5000), f"line 2: .* got '{'0' * 60}'"),
         *((column(2, cell), HOLDS) for cell in ("1_0", "0x1", "٣")),
-        (
-            column(2, '"1.406,5"'),
-            r"\(pandas.read_csv\(..., thousands='.', decimal=','\)",
-        ),
+        (column(2, '"1.406,5"'), r"read_csv\(..., thousands='.', decimal=','\)"),
         # in later rows
         (column(*range(9), "x3", 4), "line 11: column 'x' must hold numbers, got 'x3'"),
-        (
-            column(*"abcdefghi", 1),
-            "line 11: .* numbers or text, not both, got '1' after",
-        ),
+        (column(*"abcdefghi", 1), "line 11: .* or text, not both, got '1' after"),
         (column(*range(9), "3,9"), "line 11: a row must not have more cells"),
         ("label\tqid\tx\n1\t1\t2", r"separated by ',', got '\\t'"),
         ("label|qid|x\n1|1|2", r"separated by ',', got '\|'"),
