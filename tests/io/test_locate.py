@@ -14,7 +14,6 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from tests.io.helpers import FORMS, joined, write
-from tieaware_sklearn.cli import main
 from tieaware_sklearn.datasets import iter_batches, load_letor, load_table
 from tieaware_sklearn.io import find_files, size_on_disk
 
@@ -41,42 +40,41 @@ def shards(tmp_path, web, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("path", "n_first", "n_files"),
+    ("path", "n_first"),
     [
-        ("shards", 0, 4),
-        ("shards/", 0, 4),
-        ("./shards/../shards", 0, 4),
-        ("shards/**/*.parquet", 0, 4),
-        ("shards/*.parquet", 2, 4),
-        ("shards/a", 0, 2),
-        ("shards/[a]/part-?*.parquet", 0, 2),
-        (["shards/*.parquet", "shards/a"], None, 4),
-        ("*/*", 2, 4),
+        ("shards", 0),
+        ("./shards/../shards/", 0),
+        ("shards/**/*.parquet", 0),
+        ("shards/*.parquet", 2),
+        (["shards/*.parquet", "shards/a"], None),
+        ("*/*", 2),
     ],
 )
-def test_files_of_folders_and_patterns_in_natural_order(
-    shards, web, path, n_first, n_files
-):
+def test_files_of_folders_and_patterns_in_natural_order(shards, web, path, n_first):
     found = [os.path.relpath(file, shards) for file in find_files(path)]
     if n_first is None:
         assert found == [*SHARDS[2:], *SHARDS[:2]]
         return
-    assert found == SHARDS[n_first:n_files]
+    assert found == SHARDS[n_first:]
     data = joined(iter_batches(path, batch_rows=30))
-    ends = np.searchsorted(web["qid"], [0, 4, 11, 20, 99])
-    assert_array_equal(data, web["X"][ends[n_first] : ends[n_files]])
+    assert_array_equal(data, web["X"][web["qid"] >= (11 if n_first else 0)])
     assert_array_equal(load_table(path).data, data)
 
 
+def test_a_file_whose_name_is_a_pattern_is_that_file(tmp_path):
+    for name in ("a[1].parquet", "a1.parquet"):
+        (tmp_path / name).write_text("")
+    assert find_files(str(tmp_path / "a[1].parquet")) == [tmp_path / "a[1].parquet"]
+
+
 def test_the_order_of_a_folder_is_that_of_names_not_of_the_disk(tmp_path):
-    names = ["10", "9", "1a", "1", "a10", "a9", "B", "ä", "٣"]
-    for name in names:
+    names = ["1", "1a", "9", "10", "B", "a9", "a10", "ä", "٣"]
+    for name in names[::-1]:
         (tmp_path / f"{name}.csv").write_text("")
     found = [file.stem for file in find_files(tmp_path)]
-    assert found[:4] == ["1", "1a", "9", "10"] or found.index("9") < found.index("10")
-    assert found.index("a9") < found.index("a10")
-    assert sorted(found) == sorted(names)
     assert found == [file.stem for file in find_files(str(tmp_path / "*"))]
+    found.remove("٣")
+    assert found == names[:-1]
 
 
 @pytest.mark.parametrize(
@@ -109,7 +107,6 @@ def links(tmp_path, web, monkeypatch):
 @pytest.mark.parametrize(
     ("path", "names"),
     [
-        (["a.parquet", "a.parquet"], "a.parquet and a.parquet"),
         (["a.parquet", "./a.parquet"], "a.parquet and ./a.parquet"),
         (["a.parquet", "b.csv", "{here}/a.parquet"], "a.parquet and {here}/a.parquet"),
         (["latest.parquet", "a.parquet"], "latest.parquet and a.parquet"),
@@ -119,7 +116,6 @@ def links(tmp_path, web, monkeypatch):
         ("*.parquet", "a.parquet (of *.parquet) and latest.parquet (of *.parquet)"),
         ("{here}", "{here}/a.parquet and {here}/folder/x.parquet"),
         (["no.csv", "./no.csv"], "no.csv and ./no.csv"),
-        (["-", "-"], "- and -"),
         (["memory://x.csv", "memory://x.csv"], "memory://x.csv and memory://x.csv"),
     ],
 )
@@ -158,17 +154,13 @@ def test_files_that_the_system_does_not_number(links, monkeypatch):
 
 @pytest.mark.parametrize("reader", [iter_batches, load_table, load_letor])
 def test_all_readers_refuse_names_alike(links, reader):
-    for path in ("", ["a.parquet", ""]):
-        with pytest.raises(ValueError, match="path must not be empty"):
+    for path, message in (
+        ("", "path must not be empty"),
+        (["a.parquet", ""], "path must not be empty"),
+        (["b.csv", "./b.csv"], "path must name each file once"),
+    ):
+        with pytest.raises(ValueError, match=message):
             reader(path)
-    with pytest.raises(ValueError, match="path must name each file once"):
-        reader(["b.csv", "./b.csv"])
-
-
-def test_a_file_whose_name_is_a_pattern_is_that_file(tmp_path):
-    for name in ("a[1].parquet", "a1.parquet"):
-        (tmp_path / name).write_text("")
-    assert find_files(str(tmp_path / "a[1].parquet")) == [tmp_path / "a[1].parquet"]
 
 
 def test_folders_of_text(tmp_path, web):
@@ -183,10 +175,9 @@ def test_folders_of_text(tmp_path, web):
 
 def test_folders_that_are_links_are_read_once(tmp_path):
     own, other = tmp_path / "all" / "own", tmp_path / "other"
-    own.mkdir(parents=True)
-    other.mkdir()
-    (own / "a.csv").write_text("")
-    (other / "b.csv").write_text("")
+    for folder, name in ((own, "a.csv"), (other, "b.csv")):
+        folder.mkdir(parents=True)
+        (folder / name).write_text("")
     (tmp_path / "all" / "more").symlink_to(other, target_is_directory=True)
     (own / "loop").symlink_to(tmp_path / "all", target_is_directory=True)
     found = [path.name for path in find_files(tmp_path / "all")]
@@ -217,8 +208,8 @@ class Server(http.server.SimpleHTTPRequestHandler):
     """A folder; of files in ranges of bytes, whole, or without their length."""
 
     gives = "ranges"
-    #: names of files that end before their length
-    cut: frozenset[str] = frozenset()
+    #: whether files end before their length
+    cut = False
 
     def log_message(self, *_):
         pass
@@ -228,15 +219,14 @@ class Server(http.server.SimpleHTTPRequestHandler):
         if not os.path.isfile(path):
             return self.send_error(404)
         with open(path, "rb") as file:
-            content = file.read()
+            block = content = file.read()
         wanted = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range") or "")
-        by_range = wanted and self.gives == "ranges"
-        start, stop = 0, len(content)
-        if by_range:
+        if by_range := wanted and self.gives == "ranges":
             start, stop = int(wanted[1]), min(int(wanted[2]) + 1, len(content))
+            block = content[start:stop]
         self.send_response(206 if by_range else 200)
         if self.gives != "no length":
-            self.send_header("Content-Length", str(stop - start))
+            self.send_header("Content-Length", str(len(block)))
         if self.gives == "ranges":
             self.send_header("Accept-Ranges", "bytes")
         if by_range:
@@ -244,9 +234,7 @@ class Server(http.server.SimpleHTTPRequestHandler):
             self.send_header("Content-Range", span)
         self.end_headers()
         if self.command == "GET":
-            block = content[start:stop]
-            is_cut = os.path.basename(path) in self.cut
-            self.wfile.write(block[: len(block) // 2] if is_cut else block)
+            self.wfile.write(block[: len(block) // 2] if self.cut else block)
             self.close_connection = True
         return None
 
@@ -326,21 +314,16 @@ def test_files_of_a_server(serve, web, name, gives):
     assert_array_equal(joined(iter_batches(url, batch_rows=60)), web["X"])
 
 
-def test_errors_of_servers_name_the_url(serve, capsys):
-    names = ("web.csv", "web.parquet", "web.txt")
-    url = serve(cut=frozenset(names))
-    with pytest.raises(FileNotFoundError, match=f"{url}/no.csv"):
-        iter_batches(f"{url}/no.csv")
-    for name in names:
-        with pytest.raises((OSError, ValueError), match=f"{url}/{name}"):
-            list(iter_batches(f"{url}/{name}"))
-        assert main(["screen", f"{url}/{name}"]) == 1
-        err = capsys.readouterr().err
-        assert err.count("\n") == 1
-        assert f"{url}/{name}" in err
+@pytest.mark.parametrize("name", ["web.csv", "web.parquet", "web.txt"])
+def test_errors_of_servers_name_the_url(serve, name):
+    url = serve(cut=True)
+    with pytest.raises(FileNotFoundError, match=f"{url}/no{name}"):
+        iter_batches(f"{url}/no{name}")
+    with pytest.raises((OSError, ValueError), match=f"{url}/{name}"):
+        list(iter_batches(f"{url}/{name}"))
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        closed = f"http://127.0.0.1:{free.getsockname()[1]}/a.parquet"
+        closed = f"http://127.0.0.1:{free.getsockname()[1]}/{name}"
     with pytest.raises(OSError, match=f"cannot be read: .*[Cc]onnect.*{closed}"):
         iter_batches(closed)
 
