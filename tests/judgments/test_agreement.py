@@ -26,27 +26,21 @@ from tieaware_sklearn.judgments import (
 YES_NO = ([1, 1, 0, 0], [1, 0, 1, 0])
 
 
-def test_the_table_of_the_textbook():
+def test_the_tables_of_the_textbook_and_of_fleiss():
     weight = [300, 20, 10, 70]
-    agreed = Fraction(370, 400)
     relevant = Fraction(320 + 310, 800)
     chance = relevant**2 + (1 - relevant) ** 2
-    pi = (agreed - chance) / (1 - chance)
+    pi = (Fraction(370, 400) - chance) / (1 - chance)
     found = scott_pi(*YES_NO, sample_weight=weight)
     assert found == pytest.approx(float(pi), abs=1e-15)
     assert round(found, 5) == 0.77591
     assert joint_agreement(*YES_NO, sample_weight=weight) == 370 / 400
     rows = [np.repeat(column, weight) for column in YES_NO]
-    assert scott_pi(*rows) == pytest.approx(float(pi), abs=1e-14)
     # each assessor's own margins give Cohen's
-    cohen = cohen_kappa_score(*rows)
-    assert round(cohen, 5) == 0.77612
+    assert round(cohen_kappa_score(*rows), 5) == 0.77612
     counts = np.stack([2 - np.add(*rows), np.add(*rows)], axis=1)
     assert fleiss_kappa(counts) == pytest.approx(float(pi), abs=1e-14)
-
-
-def test_the_table_of_fleiss():
-    """Fourteen assessors, ten items, five categories: Fleiss (1971), as reprinted."""
+    # fourteen assessors, ten items, five categories: Fleiss (1971), as reprinted
     counts = [
         *([0, 0, 0, 0, 14], [0, 2, 6, 4, 2], [0, 0, 3, 5, 6], [0, 3, 9, 2, 0]),
         *([2, 2, 8, 1, 1], [7, 7, 0, 0, 0], [3, 2, 6, 3, 0], [2, 5, 3, 2, 2]),
@@ -56,9 +50,7 @@ def test_the_table_of_fleiss():
 
 
 @settings(max_examples=50)
-@given(
-    pairs=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1),
-)
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1))
 def test_pi_by_fractions(pairs):
     first, second = zip(*pairs, strict=True)
     n = len(pairs)
@@ -87,8 +79,7 @@ def test_kappa_in_words():
 
 @pytest.mark.parametrize("ratings", [[0, 1], [2, 0, 2, 5, 1, 1, 3], [0] * 9 + [1]])
 def test_full_agreement_is_one_to_the_bit(ratings):
-    assert joint_agreement(ratings, ratings) == 1
-    assert scott_pi(ratings, ratings) == 1
+    assert joint_agreement(ratings, ratings) == scott_pi(ratings, ratings) == 1
     report = assessor_agreement(np.stack([ratings] * 3, axis=1))
     assert report.fleiss == 1
     assert "almost perfect" in str(report)
@@ -101,8 +92,7 @@ def test_agreement_of_several():
     noisy = np.where(rng.random((80, 3)) < 0.8, truth[:, None], guess)
     report = assessor_agreement(noisy, names=["ann", "bob", "cleo"])
     assert report.scott[0, 2] == scott_pi(noisy[:, 0], noisy[:, 2])
-    alike = (noisy[:, 1] == noisy[:, 2]).mean()
-    assert report.joint[1, 2] == pytest.approx(alike)
+    assert report.joint[1, 2] == pytest.approx((noisy[:, 1] == noisy[:, 2]).mean())
     tau = stats.kendalltau(noisy[:, 0], noisy[:, 1]).statistic
     assert report.correlation[0, 1] == tau
     alike = (noisy == noisy[:, :1]).all(axis=1).mean()
@@ -130,17 +120,17 @@ def test_agreement_of_several():
     assert np.isnan(assessor_agreement([[1, 2]]).correlation[0, 1])
 
 
+weighted = partial(scott_pi, sample_weight=[-1])
+named = partial(assessor_agreement, names=["a"])
+
+
 @pytest.mark.parametrize(
     ("function", "arguments", "message"),
     [
         (scott_pi, ([1, 0], [1]), r"y2 must have one value per row \(2\), got 1"),
         (scott_pi, ([], []), "y1 must be a 1-D array of at least one value"),
         (scott_pi, ([1, math.nan], [1, 0]), "y1 must not be missing, got nan in"),
-        (
-            partial(scott_pi, sample_weight=[-1]),
-            ([1], [1]),
-            "sample_weight must be finite",
-        ),
+        (weighted, ([1], [1]), "sample_weight must be finite"),
         (scott_pi, ([1, 2], ["1", "2"]), "y1 and y2 must both hold numbers"),
         (scott_pi, (np.array([1, "a"], object), [1, 2]), "must hold numbers only or"),
         (fleiss_kappa, ([1, 2],), r"counts .* shape \(n_items, n_categories\), got"),
@@ -150,7 +140,7 @@ def test_agreement_of_several():
         (fleiss_kappa, ([["a", "b"]],), "counts must hold numbers"),
         (fleiss_kappa, ([[np.inf, 2]],), "whole numbers >= 0, got inf in row 0"),
         (assessor_agreement, ([[1], [2]],), "ratings must have a row for each item"),
-        (partial(assessor_agreement, names=["a"]), ([[1, 2]],), "names must hold 2"),
+        (named, ([[1, 2]],), "names must hold 2"),
     ],
 )
 def test_bad_ratings(function, arguments, message):
