@@ -300,18 +300,6 @@ def test_columns_of_all_types():
             assert next(iter_batches(source)).target.tolist() == [1, 0]
 
 
-def test_sums_of_duckdb_are_features():
-    duckdb = pytest.importorskip("duckdb")
-    rows = duckdb.sql(
-        "select qid, max(label) as label, sum(f) as total, avg(f) as mean from (values "
-        "(1, 0, 2), (1, 1, 3), (2, 1, 5), (2, 1, 6)) t(qid, label, f) "
-        "group by qid order by qid"
-    )
-    (batch,) = iter_batches(rows)
-    assert batch.feature_names == ["total", "mean"]
-    assert_array_equal(batch.data, [[5, 2.5], [11, 5.5]])
-
-
 def test_a_file_that_is_open_and_files_of_two_kinds(table, files):
     with pq.ParquetFile(table[1] / "0.parquet") as file:
         with pytest.raises(ValueError, match="of data frames, got ParquetFile"):

@@ -7,6 +7,7 @@ import re
 from collections import namedtuple
 from fractions import Fraction
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -109,22 +110,6 @@ def test_several_runs_over_the_same_documents(files, tmp_path):
     message = f"{qrels} and {first} must have a topic in common, got 3 and 1 topics"
     with pytest.raises(ValueError, match=message):
         load_trec(qrels, [second, first])
-
-
-def test_the_order_of_trec_eval(files):
-    run = "301 Q0 FR-1 1 0.1 s\n301 Q0 FR-2 2 0.10000000001 s\n301 Q0 FR-9 3 0.1 s\n"
-    trec = load_trec(*files(run=run), order="trec_eval")
-    assert trec.docno.tolist()[:3] == ["FR-9", "FR-2", "FR-1"]
-    assert len(set(trec.score[:3])) == 1
-    # scores beyond 32 bits are alike and retrieved
-    run = "301 Q0 FR-1 1 -1e39 s\n301 Q0 FR-2 2 1e39 s\n301 Q0 FR-9 3 2e39 s\n"
-    trec = load_trec(*files(run=run), order="trec_eval")
-    assert trec.docno.tolist()[:3] == ["FR-9", "FR-2", "FR-1"]
-    assert np.isfinite(trec.score[:3]).all()
-    assert trec.score[0] == trec.score[1] > trec.score[2]
-    exact = load_trec(*files(run=run))
-    assert exact.score.tolist()[:3] == [-1e39, 1e39, 2e39]
-    assert (trec.n_inversions, exact.n_inversions) == (1, 2)
 
 
 def test_ids_are_told_apart_by_their_bytes(files):
@@ -283,14 +268,6 @@ def test_ranks_and_tags_of_frames():
         assert load_trec({"1": {"a": 1}}, runs).run_names == names
 
 
-def test_topics_without_documents():
-    found = load_trec({"1": {"a": 1}, "2": {"b": 1}}, {"1": {}, "2": {"b": 1.0}})
-    assert found.qid.tolist() == ["1", "2"]
-    assert found.score.tolist() == [-INF, 1]
-    unjudged = load_trec({"1": {}, "2": {"b": 1}}, {"1": {"a": 1}, "2": {"b": 1.0}})
-    assert_array_equal(unjudged.target, [NAN, 1])
-
-
 ids = st.one_of(
     st.text(st.characters(exclude_characters="\0", codec="utf-8"), min_size=1),
     st.binary(min_size=1).filter(lambda one: b"\0" not in one),
@@ -374,6 +351,7 @@ joined = partial(load_trec, JUDGED)
         (load_qrels, {"1": {"a": 1, b"a": 1}}, "a is judged twice for topic 1"),
         (load_qrels, [JUDGED, JUDGED], "^qrels must be a path, a dict of dicts"),
         (joined, [], "^run must hold at least one run, got an empty list"),
+        (joined, {}, "^run must hold at least one topic, got an empty dict"),
         (joined, 3, "^run must be a path, a dict of dicts, a data .* records.*got 3"),
         (joined, b"run.txt", "^run must be a path.*got b'run.txt'"),
         (joined, {"bm25": DICT, "2": {"c": 1}}, r"^run\['2'\] must map .* got 1 "
@@ -421,7 +399,9 @@ def test_runs_of_any_kinds_in_a_list_or_by_their_names(tmp_path):
     odd = {"qid": {"a": 1}, "docno": {"b": 2}}
     assert load_trec(odd, odd).qid.tolist() == ["qid", "docno"]
     for run in (DICT, {"1": {}, "2": {"c": 1}}):
-        assert load_trec(JUDGED, run).score.ndim == 1
+        found = load_trec(JUDGED, run)
+        assert (set(found.qid), found.score.ndim) == ({"1", "2"}, 1)
+    assert_array_equal(load_trec({"1": {}}, OTHER).target, [NAN])
 
 
 @pytest.mark.parametrize(
@@ -455,8 +435,15 @@ def test_names(paths, tags, names):
     assert run_names(paths, tags) == names
 
 
-a_line = st.tuples(st.sampled_from("12"), st.sampled_from("abcde"), st.integers(0, 2))
+#: alike in 32 bits, and beyond them
+scores = st.sampled_from([0.0, 1.0, 0.1, 0.10000000001, 1e39, 2e39, -1e39])
+a_line = st.tuples(st.sampled_from("12"), st.sampled_from("abcde"), scores)
 lines = st.lists(a_line, unique_by=lambda line: line[:2], max_size=8)
+
+
+def in_32_bits(line):
+    limit = float(np.finfo(np.float32).max)
+    return *line[:2], float(np.float32(np.clip(line[2], -limit, limit)))
 
 
 @given(
@@ -467,7 +454,7 @@ lines = st.lists(a_line, unique_by=lambda line: line[:2], max_size=8)
 def test_what_a_run_says_of_each_document(drawn, order, alone):
     judged = {"1": {"a": 1, "b": 0, "e": 2}, "2": {"c": 1, "d": 1}}
     # each run has some topic
-    drawn = [[*lines, ("2", "z", 1)] for lines in drawn][: 1 if alone else 3]
+    drawn = [[*lines, ("2", "z", 1.0)] for lines in drawn][: 1 if alone else 3]
     frames = []
     for own in drawn:
         columns = zip(("qid", "docno", "score"), zip(*own, strict=True), strict=True)
@@ -477,14 +464,20 @@ def test_what_a_run_says_of_each_document(drawn, order, alone):
     assert len(set(pairs)) == len(pairs)
     names = ("score", "rank", "input_order")
     cells = np.array([trec[name].reshape(len(pairs), -1) for name in names])
+    if order == "trec_eval":
+        drawn = [[*map(in_32_bits, own)] for own in drawn]
     for j, own in enumerate(drawn):
-        wanted, seen = {}, {"1": 0, "2": 0}
+        wanted, seen = {}, {"1": [], "2": []}
         for place, (topic, document, score) in enumerate(own):
-            seen[topic] += 1
-            wanted[topic, document] = score, 7 * place, seen[topic]
+            seen[topic].append(score)
+            wanted[topic, document] = score, 7 * place, len(seen[topic])
         assert set(wanted) <= set(pairs)
         for i, pair in enumerate(pairs):
             assert_array_equal(cells[:, i, j], wanted.get(pair, (-INF, NAN, NAN)))
+        # ranks are those of the lines
+        rises = sum(b > a for own in seen.values() for a, b in pairwise(own))
+        assert np.ravel(trec.n_inversions)[j] == rises
+        assert np.ravel(trec.n_contradictions)[j] == rises
     for topic in set(trec.qid):
         documents = trec.docno[trec.qid == topic].tolist()
         own = [line for line in drawn[0] if line[0] == topic]
