@@ -70,13 +70,11 @@ def test_whole_files_are_the_only_batch(files, name):
     for key in ("data", "target", "qid", "feature_names", "left_out"):
         assert_array_equal(whole[key], batch[key], strict=True)
     n_rows = len(whole.qid)
-    described = f"{files[name]}: {n_rows} rows, 30 queries, 12 features"
-    assert described == whole.DESCR
+    assert f"{files[name]}: {n_rows} rows, 30 queries, 12 features" == whole.DESCR
     assert pickle.loads(pickle.dumps(whole)).place(3) == batch.place(3)
-    for framed in iter_batches(files[name], batch_rows=40, as_frame=True):
-        assert framed.data.columns.tolist() == whole.feature_names
-        n_rows -= len(framed.data)
-    assert n_rows == 0
+    framed = list(iter_batches(files[name], batch_rows=40, as_frame=True))
+    assert_array_equal(joined(framed), whole.data)
+    assert framed[-1].data.columns.tolist() == whole.feature_names
 
 
 @each_form

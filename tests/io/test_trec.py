@@ -180,64 +180,52 @@ def rows(nested):
     ]
 
 
-def frame(names, number):
-    of_rows = rows(IN_MEMORY[number])
-    return pd.DataFrame(of_rows, columns=names or ["query_id", "doc_id", number])
+def forms(number):
+    """The same in all forms; number is the name of the last column."""
+    of_rows, judged = rows(IN_MEMORY[number]), number == "relevance"
+    frame = pd.DataFrame(of_rows, columns=["query_id", "doc_id", number])
+    columns = frame.set_axis(["qid", "docno", number], axis=1).to_dict("list")
+    records = [Qrel(*row, "0") if judged else Scored(*row) for row in of_rows]
 
+    def mapped(key, value):
+        return {
+            key(topic): {key(docno): value(of) for docno, of in own.items()}
+            for topic, own in IN_MEMORY[number].items()
+        }
 
-def columns(number):
-    return frame(["qid", "docno", number], number).to_dict("list")
-
-
-def records(number):
-    kind = Scored if number == "score" else lambda *row: Qrel(*row, "0")
-    return [kind(*row) for row in rows(IN_MEMORY[number])]
-
-
-def mapped(key, value, number):
     return {
-        key(topic): {key(docno): value(of) for docno, of in own.items()}
-        for topic, own in IN_MEMORY[number].items()
+        "pandas": frame,
+        "ours": pd.DataFrame(columns).rename(columns={"relevance": "target"}),
+        "labels": pd.DataFrame(columns).rename(columns={"relevance": "label"}),
+        "beir": frame.set_axis(["query-id", "corpus-id", "score"], axis=1),
+        "ranx": frame.set_axis(["q_id", "doc_id", "score"], axis=1),
+        "polars": pl.from_pandas(frame),
+        "arrow": pa.Table.from_pandas(frame),
+        "index": frame.set_axis(range(5, 0, -1)),
+        "categories": frame.astype({"query_id": "category", "doc_id": "category"}),
+        "bytes": mapped(str.encode, float),
+        "numpy numbers": mapped(str, np.float32),
+        "fractions": mapped(str, Fraction),
+        "columns": columns,
+        "arrays": {name: np.array(own) for name, own in columns.items()},
+        "records": records,
+        "iterator": iter(records),
     }
 
 
-OURS, LABEL = {"relevance": "target"}, {"relevance": "label"}
-IDS = {"query_id": "category", "doc_id": "category"}
-FORMS = {
-    "pandas": partial(frame, None),
-    "ours": lambda n: frame(["qid", "docno", OURS.get(n, n)], n),
-    "labels": lambda n: frame(["qid", "docno", LABEL.get(n, n)], n),
-    "beir": partial(frame, ["query-id", "corpus-id", "score"]),
-    "ranx": partial(frame, ["q_id", "doc_id", "score"]),
-    "polars": lambda number: pl.from_pandas(frame(None, number)),
-    "arrow": lambda number: pa.Table.from_pandas(frame(None, number)),
-    "index": lambda number: frame(None, number).set_axis(range(5, 0, -1)),
-    "categories": lambda number: frame(None, number).astype(IDS),
-    "dict": IN_MEMORY.get,
-    "bytes": partial(mapped, str.encode, float),
-    "numpy numbers": partial(mapped, str, np.float32),
-    "fractions": partial(mapped, str, Fraction),
-    "columns": columns,
-    "arrays": lambda n: {name: np.array(own) for name, own in columns(n).items()},
-    "records": records,
-    "iterator": lambda number: iter(records(number)),
-}
-
-
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", forms("score"))
 def test_all_forms_are_those_of_the_file(files, form):
     lines = [f"{t} 0 {d} {n}\n" for t, d, n in rows(IN_MEMORY["relevance"])]
     ranked = [f"{t} Q0 {d} 0 {n} x\n" for t, d, n in rows(IN_MEMORY["score"])]
     qrels, run = files("".join(lines), "".join(ranked))
-    given = FORMS[form]
-    same(load_qrels(given("relevance")), load_qrels(qrels))
-    same(load_trec(given("relevance"), run), load_trec(qrels, run))
+    same(load_qrels(forms("relevance")[form]), load_qrels(qrels))
+    same(load_trec(forms("relevance")[form], run), load_trec(qrels, run))
     # equal ranks, 0 in the file, contradict no scores, as do none
     readers = [load_run, partial(load_trec, qrels)]
     for read in [*readers, partial(load_trec, qrels, order="trec_eval")]:
         wanted = read(run)
         wanted["rank"] = np.full(len(wanted.qid), NAN)
-        same(read(given("score")), wanted)
+        same(read(forms("score")[form]), wanted)
 
 
 def test_frames_of_ours_read_back(files):
@@ -404,18 +392,16 @@ def test_runs_of_any_kinds_in_a_list_or_by_their_names(tmp_path):
     assert_array_equal(load_trec({"1": {}}, OTHER).target, [NAN])
 
 
-@pytest.mark.parametrize(
-    ("lines", "names"),
-    [
-        (b"1 x b 1 7 n\xc3\xa9\n1 y a 2 1 n\xc3\xa9\n", ["sys", "né"]),
-        (b"1 Q0 b 1 7 n\xe9\n", ["sys", "n\udce9"]),
-        (b"1 Q0 b 1 7 a\n1 Q0 c 1 6 b\n1 Q0 d 1 6 a\n", ["sys", "run"]),
-    ],
-)
-def test_runs_go_by_their_tags_or_files(files, tmp_path, lines, names):
+def test_runs_go_by_their_tags_or_files(files, tmp_path):
     first = tmp_path / "first"
     first.write_text("1 Q0 a 1 5 sys\n")
-    assert load_trec(JUDGED, [first, files(run=lines)[1]]).run_names == names
+    for lines, name in (
+        (b"1 x b 1 7 n\xc3\xa9\n1 y a 2 1 n\xc3\xa9\n", "né"),
+        (b"1 Q0 b 1 7 n\xe9\n", "n\udce9"),
+        (b"1 Q0 b 1 7 a\n1 Q0 c 1 6 b\n1 Q0 d 1 6 a\n", "run"),
+    ):
+        runs = [first, files(run=lines)[1]]
+        assert load_trec(JUDGED, runs).run_names == ["sys", name]
 
 
 @pytest.mark.parametrize(
