@@ -93,8 +93,7 @@ def assert_close(found, wanted):
 
 
 @pytest.mark.parametrize(
-    "options",
-    ["", "--top 3", "--select 4 --diversity 0.2", "--max-correlation none"],
+    "options", ["", "--top 3", "--select 4 --diversity 0.2", "--max-correlation none"]
 )
 def test_parts_make_what_all_files_make(capsys, parts, options):
     options = options.split()
