@@ -100,8 +100,6 @@ def test_an_output_may_be_a_pipe(capsys, inputs):
         ("compare q1 r1 r2 --csv=a --report=a", "only one of --csv and --report"),
         # what cannot be written is known before
         ("screen train.txt --csv=kept", "--csv: kept: the file is write-protected"),
-        ("screen train.txt --json=loop", "--json: loop: Too many levels of symbolic"),
-        ("screen train.txt --csv=kept/new", "--csv: kept/new: Not a directory"),
         ("screen train.txt --plot=-", "--plot must name a file, got standard output"),
         ("screen train.txt --report=-", "--report must name a file, got standard"),
         ("screen train.txt --plot=x.doc", "--plot must name a file that ends in .png, "
@@ -127,7 +125,6 @@ def test_outputs_are_checked_before_the_work(capsys, inputs, monkeypatch, words,
     (inputs / "hard").hardlink_to("train.txt")
     (inputs / "twin").hardlink_to("both")
     (inputs / "kept").chmod(0o444)
-    (inputs / "loop").symlink_to("loop")
     code, out, err = run(capsys, *words.replace("{here}", str(inputs)).split(" "))
     assert (code, out) == (1, "")
     assert err.startswith("tieaware: error: ")
@@ -373,10 +370,6 @@ def test_pages_are_whole(command, n_tables, first, inputs, capsys):
     # on a narrow screen the figure does not shrink for ever
     (least,) = re.findall('style="min-width: ([0-9.]+)in"', text)
     assert 2 < float(least) < 0.75 * 12
-    # nothing is loaded from anywhere
-    loads = [value for _, name, value in found.attributes if name in ("src", "href")]
-    assert len(loads) == 1
-    assert loads[0].startswith("data:image/svg+xml;base64,")
     assert run(capsys, *words[:-1], "again.html")[0] == 0
     again = Path("again.html").read_text().replace("again.html", "report.html")
     assert again == text

@@ -317,7 +317,6 @@ TABLE = pa.table({"qid": [1, 2, 1], "label": [1, 0, 1], "x": [1, 2, 3], "t": [*"
     [
         ("web.csv", {"batch_rows": 0}, "batch_rows must be an integer >= 1.* got 0"),
         ("web.csv", {"progress": 1}, "progress must be True or False, got 1"),
-        ("web.csv", {"ignore": ["f99"]}, "ignore must name a feature, got 'f99'"),
         ("web.csv", {"label": "nowhere"}, "there is no column 'nowhere'.*--label"),
         ("web.csv", {"label": "qid"}, "different columns, got 'qid' twice"),
         ("web.csv", {"query_file": "x"}, "^query_file must not be given for tables"),
@@ -335,7 +334,6 @@ TABLE = pa.table({"qid": [1, 2, 1], "label": [1, 0, 1], "x": [1, 2, 3], "t": [*"
         (TABLE, {"query_file": "x"}, "query_file must not be given for data frames"),
         (TABLE, {"n_features": 3}, "n_features must not be given for data frames"),
         (TABLE, {"qid": "query"}, "no column 'query' .*qid, label, x, t"),
-        (TABLE, {"ignore": ["y"]}, "ignore must name a feature, got 'y'"),
         (TABLE, {"label": "t"}, "a pyarrow Table: column 't' holds no number"),
         (TABLE.select(["qid", "label"]), {}, "no column but 'label' and 'qid' holds"),
         (TABLE.schema.empty_table().to_reader(), {}, "Reader: there is no document"),
@@ -344,7 +342,6 @@ TABLE = pa.table({"qid": [1, 2, 1], "label": [1, 0, 1], "x": [1, 2, 3], "t": [*"
         (b"a.csv", {}, "got bytes$"),
         (BytesIO(b"1 qid:1 1:1"), {}, "got BytesIO$"),
         (["a.csv", TABLE], {}, "got Table in a list$"),
-        ([None], {}, "got NoneType in a list$"),
         (pd.Series([1, 2]), {}, "got .*Series$"),
         ({"label": [1]}, {}, "got dict$"),
         ([TABLE.slice(0, 2), "a.csv"], {}, "got str in batch 1"),

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from tests.io.helpers import FORMS, joined, write
+from tests.io.helpers import joined, write
 from tieaware_sklearn.datasets import iter_batches, load_letor, load_table
 from tieaware_sklearn.io import find_files, size_on_disk
 
@@ -238,23 +238,12 @@ def serve(files):
 def memory(files):
     fsspec = pytest.importorskip("fsspec")
     system = fsspec.filesystem("memory")
-    for name in FORMS:
-        system.pipe(f"/files/{name}", files[name].read_bytes())
     shard = files["web.parquet"].read_bytes()
-    for i in (2, 10):
-        system.pipe(f"/shards/part={i}/a.parquet", shard)
+    for folder in ("files", "shards/part=2", "shards/part=10"):
+        system.pipe(f"/{folder}/a.parquet", shard)
     system.pipe("/shards/_SUCCESS", b"")
     yield "memory://"
     system.rm("/", recursive=True)
-
-
-@pytest.mark.parametrize("name", FORMS)
-def test_files_in_memory(memory, web, name):
-    url = f"{memory}files/{name}"
-    batches = list(iter_batches(url, batch_rows=60))
-    assert_array_equal(joined(batches), web["X"])
-    assert batches[0].DESCR.startswith(f"{url}: rows 0 to")
-    assert url in batches[0].place(0)
 
 
 @pytest.mark.parametrize("path", ["shards", "shards/", "shards/*/*.parquet"])
@@ -282,7 +271,10 @@ def test_files_of_a_server(serve, web, name, gives):
         with pytest.raises(OSError, match="simplecache:: before the URL"):
             iter_batches(url)
         url = f"simplecache::{url}"
-    assert_array_equal(joined(iter_batches(url, batch_rows=60)), web["X"])
+    batches = list(iter_batches(url, batch_rows=60))
+    assert_array_equal(joined(batches), web["X"])
+    assert batches[0].DESCR.startswith(f"{url}: rows 0 to")
+    assert url in batches[0].place(0)
 
 
 @pytest.mark.parametrize("name", ["web.csv", "web.parquet", "web.txt"])
@@ -301,6 +293,6 @@ def test_errors_of_servers_name_the_url(serve, name):
 
 def test_sizes_of_urls_and_of_files(memory, files, tmp_path):
     path = files["web.parquet"]
-    (url,) = find_files(memory + "files/web.parquet")
+    (url,) = find_files(memory + "files/a.parquet")
     size = path.stat().st_size
     assert size_on_disk([path, url, tmp_path / "absent", tmp_path]) == 2 * size

@@ -81,18 +81,15 @@ LINES = [
     ("qrels", b"2 0 D-8", f"{OF_QRELS}, got 3 (or 3 below the line query-id "),
     ("qrels", b"2 0 D 8 1", f"{OF_QRELS}, got 5"),
     ("qrels", b"2 0 D nan", "label must be a finite number, got 'nan'"),
-    ("qrels", b"2 0 D " + LONG, "label must be a finite number, got '"),
     ("qrels", b"2 0 D 1_0", "label must be a finite number, got '1_0'"),
     ("qrels", b"2 0 D 1\xa0", r"label must be a finite number, got '1\udca0'"),
     ("qrels", b"2 0 D-9 1", "D-9 is judged twice for topic 2 (line 10 has it too)"),
     ("run", b"2 Q0 D 1", f"{OF_RUN}, got 4 (or 5 on all lines, without the tag)"),
     ("run", b"2 Q0 D x 1 r", "rank must be a finite number, got 'x'"),
     ("run", b"2 Q0 D 1 inf r", "score must be a finite number, got 'inf'"),
-    ("run", b"2 Q0 D 1 1\x1c r", r"score must be a finite number, got '1\x1c'"),
     ("run", b"2 Q0 D-9 1 1 r", "D-9 is retrieved twice for topic 2 (line 10 has it"),
     ("subtopics", b"2 1 D", "must have 4 columns (topic subtopic docno label), got 3"),
     ("subtopics", b"2 1 D-9 1", "1 D-9 is judged twice for topic 2 (line 10 has it"),
-    ("subtopics", b"2 1 D nan", "label must be a finite number, got 'nan'"),
 ]
 
 
