@@ -10,7 +10,7 @@ from operator import mul
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -76,7 +76,7 @@ def test_rounding_gives_no_ranks():
 
 
 @pytest.mark.parametrize("test", TESTS)
-@pytest.mark.parametrize("n", [1, 2, 5, 13, 14, 50, 51, 300])
+@pytest.mark.parametrize("n", [1, 2, 4, 13, 14, 50, 51, 300])
 def test_many_tests_at_once_are_those_one_by_one_to_the_last_bit(test, n):
     rng = np.random.default_rng(n)
     # thirds, which no float is, of few values: ties, and sums that should be equal
@@ -89,46 +89,26 @@ def test_many_tests_at_once_are_those_one_by_one_to_the_last_bit(test, n):
     slow = n == 13 and test == "wilcoxon"
     rows = rows[[0, 3, -1]] if slow else rows
     for alternative in ["greater"] if slow else ALTERNATIVES:
-        found = paired_pvalues(rows, test, alternative, signs=signs)
+        found, *parts = (
+            paired_pvalues(part, test, alternative, signs=signs)
+            for part in (rows, *np.array_split(rows, 3))
+        )
         alone = [paired_test(row, test, alternative, **options).pvalue for row in rows]
         assert np.array_equal(found, alone, equal_nan=True)
-        halves = [
-            paired_pvalues(part, test, alternative, signs=signs)
-            for part in np.array_split(rows, 3)
-        ]
-        assert np.array_equal(found, np.concatenate(halves), equal_nan=True)
-
-
-FEW = st.lists(
-    st.sampled_from([-0.5, -1 / 3, 0.0, 0.1, 0.2, 1 / 3]), min_size=4, max_size=4
-)
-
-
-@given(
-    st.lists(FEW, min_size=1, max_size=4),
-    st.sampled_from(TESTS),
-    st.sampled_from(ALTERNATIVES),
-)
-def test_few_differences(rows, test, alternative):
-    signs = partial(random_signs, n_resamples=9999, random_state=0)
-    found = paired_pvalues(np.array(rows), test, alternative, signs=signs)
-    alone = [paired_test(np.array(row), test, alternative).pvalue for row in rows]
-    assert np.array_equal(found, alone)
+        assert np.array_equal(found, np.concatenate(parts), equal_nan=True)
 
 
 def by_all_signs(tenths, alternative):
     """The p-value by its definition, in fractions."""
-    observed = sum(tenths)
-    sums = [
-        sum(map(mul, signs, tenths))
-        for signs in itertools.product([-1, 1], repeat=len(tenths))
-    ]
-    less = Fraction(sum(total <= observed for total in sums), len(sums))
-    greater = Fraction(sum(total >= observed for total in sums), len(sums))
+    signs = itertools.product([-1, 1], repeat=len(tenths))
+    sums = [sum(map(mul, own, tenths)) for own in signs]
+    less = Fraction(sum(total <= sum(tenths) for total in sums), len(sums))
+    greater = Fraction(sum(total >= sum(tenths) for total in sums), len(sums))
     both = min(2 * min(less, greater), Fraction(1))
     return {"less": less, "greater": greater, "two-sided": both}[alternative]
 
 
+@settings(max_examples=50)
 @given(
     st.lists(st.integers(-9, 9), min_size=2, max_size=7).filter(any),
     st.sampled_from(ALTERNATIVES),
@@ -154,21 +134,23 @@ def test_signs_are_all_or_random():
     assert random_signs(300, 999, 5).shape == (999, 300)
 
 
+@settings(max_examples=30)
 @given(
     st.lists(st.integers(-(10**12), 10**12), min_size=1, max_size=50).filter(any),
-    st.permutations(range(50)),
+    st.randoms(use_true_random=False),
 )
-def test_sums_of_whole_numbers_are_exact(values, order):
+def test_sums_of_whole_numbers_are_exact(values, random):
     row = np.array(values) / 7e11
     (whole,) = whole_numbers(row[None])
     assert np.array_equal(whole, np.rint(whole))
     assert int(whole.sum()) == sum(map(int, whole.tolist()))
-    shuffled = whole[[at for at in order if at < len(whole)]]
+    shuffled = random.sample(whole.tolist(), len(whole))
     assert np.add.accumulate(shuffled)[-1] == whole.sum()
     unit = np.abs(row).max() / np.abs(whole).max()
     assert np.allclose(whole * unit, row, rtol=0, atol=unit)
 
 
+@settings(max_examples=40)
 @given(
     st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=20),
     st.sampled_from([1.0, 0.99, 0.5]),
@@ -189,8 +171,8 @@ def test_inferiority_is_scipys_test(pairs, share, up):
 def tukey(values):
     values = np.asarray(values, dtype=float)
     pairs = np.array(list(itertools.combinations(range(values.shape[1]), 2)))
-    turned = tukey_pvalues(values, pairs[:, ::-1])
     found = tukey_pvalues(values, pairs)
+    turned = tukey_pvalues(values, pairs[:, ::-1])
     assert np.array_equal(found, turned, equal_nan=True)
     return found
 
@@ -203,8 +185,12 @@ def test_tukey_by_hand():
     mse = (1 + 1 + 1 + 1) / ((3 - 1) * (3 - 1))
     q = np.array([5 - 4, 9 - 4, 9 - 5]) / math.sqrt(mse / 3)
     assert found == pytest.approx(stats.studentized_range.sf(q, 3, 4), abs=1e-9)
+    # where nothing spreads
+    assert tukey(np.arange(5.0)[:, None] + np.array([0, 0, 1])).tolist() == [1, 0, 0]
+    assert np.isnan(tukey(np.ones((1, 3)))).all()
 
 
+@settings(max_examples=20)
 @given(st.lists(st.tuples(*[st.integers(0, 8)] * 2), min_size=2, max_size=20))
 def test_tukey_of_two_systems_is_a_paired_t_test(rows):
     values = np.array(rows) / 8
@@ -215,20 +201,12 @@ def test_tukey_of_two_systems_is_a_paired_t_test(rows):
 
 def test_neither_the_order_nor_the_level_of_queries_matters_to_tukey():
     rng = np.random.default_rng(4)
-    values = rng.normal(size=(30, 4)) / 8 + rng.random((30, 1)) + np.arange(4) / 40
+    values = rng.normal(size=(30, 3)) / 8 + rng.random((30, 1)) + np.arange(3) / 40
     found = tukey(values)
     # nor do queries where a system is undefined
-    gaps = [[np.nan, 1, 0, 1], [0, 1, np.nan, 1]]
+    gaps = [[np.nan, 1, 0], [0, 1, np.nan]]
     again = tukey(np.vstack([values[rng.permutation(30)], gaps]))
     assert np.array_equal(found, again)
     # what queries add to all systems alike is taken out
     raised = tukey(values + np.arange(30)[:, None])
     assert raised == pytest.approx(found, abs=1e-9)
-    # a test of one-way layouts loses power to the queries
-    one_way = stats.tukey_hsd(*values.T).pvalue
-    assert (found <= one_way[np.triu_indices(4, k=1)]).all()
-
-
-def test_tukey_where_nothing_spreads():
-    assert tukey(np.arange(5.0)[:, None] + np.array([0, 0, 1])).tolist() == [1, 0, 0]
-    assert np.isnan(tukey(np.ones((1, 3)))).all()
