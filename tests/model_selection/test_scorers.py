@@ -58,16 +58,15 @@ def value_by_column(web, j=1, measure="ndcg@10", **options):
 @given(queries())
 def test_value_is_that_of_ranking_score(rows):
     labels, scores, qid = rows
-    X = np.column_stack([scores])
+    X, y = np.column_stack([scores]), {"y_true": labels, "qid": qid}
     names = ["ndcg@3", "rr", "AP(rel=2)@5", "fallout@2"]
     scorers = make_ranking_scorer(names)
     values = check_scoring(Column(), scorers)(Column(), X, labels, qid=qid)
     for name, (key, scorer) in zip(names, scorers.items(), strict=True):
         sign = -1 if key.startswith("neg_") else 1
-        expected = ranking_score(labels, scores, qid=qid, measure=name)
-        assert values[key] == sign * expected
+        assert values[key] == sign * ranking_score(**y, y_score=scores, measure=name)
         for one in (scorer, make_ranking_scorer(name)):
-            assert one(Column(), X, labels, qid=qid) == values[key]
+            assert one(Column(), X, **y) == values[key]
 
 
 def test_keys_are_as_given():
@@ -120,21 +119,6 @@ def test_several_measures_predict_once_and_find_ties_once(web, monkeypatch):
     assert not len(_scorers._FOUND)
 
 
-def test_members_that_ask_for_other_metadata_share_nothing(web):
-    weight = web.qid % 3 + 1.0
-    scorers = make_ranking_scorer(["ap", "rr"])
-    scorers["rr"].set_score_request(query_weight=True)
-    scorers["ap"].set_score_request(query_weight=False)
-    given = {"qid": web.qid, "query_weight": weight}
-    with sklearn.config_context(enable_metadata_routing=True):
-        scorer = check_scoring(Column(), scorers)
-        found = scorer(Column(1), web.data, web.target, **given)
-    assert found == {
-        "ap": value_by_column(web, measure="ap"),
-        "rr": value_by_column(web, measure="rr", query_weight=weight),
-    }
-
-
 # -- query ids, weights and options
 
 
@@ -162,25 +146,27 @@ def test_query_ids_from_a_column(web, make, at):
 
 def test_query_weight_is_routed_on_request_and_sample_weight_never(web):
     params = {"topic": web.qid, "query_weight": web.qid % 3 + 1.0}
-    scorer = make_ranking_scorer("ap").set_score_request(qid="topic")
-    how = {"X": web.data, "y": web.target, "error_score": "raise"}
+    scorers = make_ranking_scorer(["ap", "rr"])
+    for scorer in scorers.values():
+        scorer.set_score_request(qid="topic")
+    scorers["rr"].set_score_request(query_weight=False)
+    how = {"X": web.data, "y": web.target, "scoring": scorers, "error_score": "raise"}
     model = DecisionTreeRegressor(max_depth=2, random_state=0)
     with sklearn.config_context(enable_metadata_routing=True):
         how["cv"] = QueryKFold(3).set_split_request(groups="topic")
         with pytest.raises(Exception, match="query_weight"):
-            cross_val_score(Column(), scoring=scorer, params=params, **how)
-        found = cross_validate(
-            model.set_fit_request(sample_weight=True),
-            scoring=scorer.set_score_request(query_weight=True),
-            params={**params, "sample_weight": np.arange(len(web.qid)) + 1.0},
-            return_estimator=True,
-            **how,
-        )
+            cross_validate(Column(), params=params, **how)
+        scorers["ap"].set_score_request(query_weight=True)
+        model.set_fit_request(sample_weight=True)
+        params["sample_weight"] = np.arange(len(web.qid)) + 1.0
+        found = cross_validate(model, params=params, return_estimator=True, **how)
     for i, (_, test) in enumerate(QueryKFold(3).split(web.data, groups=web.qid)):
         rows = web.target[test], found["estimator"][i].predict(web.data[test])
-        qid, weight = (values[test] for values in params.values())
-        expected = ranking_score(*rows, qid=qid, measure="ap", query_weight=weight)
-        assert found["test_score"][i] == expected
+        qid, weight, _ = (values[test] for values in params.values())
+        # scorers that ask for other metadata share nothing
+        for name, own in (("ap", weight), ("rr", None)):
+            wanted = ranking_score(*rows, qid=qid, measure=name, query_weight=own)
+            assert found[f"test_{name}"][i] == wanted
 
 
 def test_zero_relevance_and_unjudged():
@@ -260,18 +246,19 @@ def test_repr_pickle_and_clone(scorer):
 
 
 def test_requests_survive_a_pickle_and_stay_if_not_named():
-    def requests(scorer):
-        return scorer.get_metadata_routing().score.requests
-
     scorer = make_ranking_scorer().set_score_request(qid="topic")
     scorer.set_score_request(query_weight=True)
     with pytest.raises(ValueError, match="alias"):
         scorer.set_score_request(qid="no alias")
-    copies = pickle.loads(pickle.dumps(scorer)), clone(scorer, safe=False)
-    for other in (scorer, *copies):
-        assert requests(other) == {"qid": "topic", "query_weight": True}
+    for other in (
+        scorer,
+        pickle.loads(pickle.dumps(scorer)),
+        clone(scorer, safe=False),
+    ):
+        requests = other.get_metadata_routing().score.requests
+        assert requests == {"qid": "topic", "query_weight": True}
     column = make_ranking_scorer(qid=0).set_score_request(query_weight=True)
-    assert requests(column)["qid"] is False
+    assert column.get_metadata_routing().score.requests["qid"] is False
 
 
 @pytest.mark.parametrize(
@@ -373,7 +360,6 @@ def ap(web, model, y, **options):
     [
         ("predict", lambda model, X: model.predict(X)),
         ("predict_proba", lambda model, X: model.predict_proba(X)[:, 1]),
-        ("decision_function", lambda model, X: model.decision_function(X)),
         (["decision_function", "predict"], lambda model, X: model.decision_function(X)),
         (None, lambda model, X: model.predict_proba(X)[:, 1]),
     ],
@@ -410,17 +396,6 @@ def test_more_classes_rank_by_the_expected_label(web):
         Probabilities(np.full((3, 3), 1 / 3), ["a", "b", "c"]).value([1, 0, 0])
 
 
-def test_a_classifier_ranks_by_its_probabilities_unless_told_otherwise():
-    """Two of its classes would tie eight documents: AP .30 where it has .40."""
-    p = np.array([0.9, 0.8, 0.7, 0.6, 0.4, 0.3, 0.2, 0.1, 0.05, 0.01])
-    y = np.zeros(10)
-    y[[1, 5]] = 1
-    model = Probabilities(np.column_stack([1 - p, p]), [0, 1])
-    assert model.value(y) == ranking_score(y, p, measure="ap") == (1 / 2 + 2 / 6) / 2
-    expected = ranking_score(y, p > 0.5, measure="ap")
-    assert model.value(y, response_method="predict") == expected
-
-
 @pytest.mark.parametrize(
     "wrap",
     [
@@ -447,24 +422,19 @@ def test_a_classifier_of_one_class_ties_all(web, two, label):
     assert found == {"a": chance, "b": chance}
 
 
-def test_classifiers_without_probabilities(web, two):
-    y, _, ridge = two
-    scores = ridge.decision_function(web.data)
-    assert ap(web, ridge, y) == ranking_score(y, scores, qid=web.qid, measure="ap")
-    ridge = RidgeClassifier().fit(web.data, np.minimum(web.target, 2))
-    with pytest.raises(ValueError, match=r"one score per row.*predict_proba, of"):
-        ap(web, ridge, y)
-    votes = VotingClassifier([("ridge", RidgeClassifier())]).fit(web.data, y)
-    with pytest.raises(AttributeError, match='"predict" ranks by the class'):
-        ap(web, votes, y)
-
-
-def test_estimators_without_tags_predict(web):
+def test_methods_that_there_are_and_are_not(web, two):
     model = LinearRegression().fit(web.data, web.target)
 
     class Plain:
         fit, predict = model.fit, model.predict
 
+    class Decides(BaseEstimator):
+        fit = model.fit
+
+        def decision_function(self, X):
+            return X[:, [1]]
+
+    # estimators without tags predict
     expected = ranking_score(web.target, model.predict(web.data), qid=web.qid)
     for one in (model, Plain()):
         scorer = make_ranking_scorer()
@@ -472,20 +442,21 @@ def test_estimators_without_tags_predict(web):
         scoring = check_scoring(one, {"a": scorer, "b": make_ranking_scorer()})
         found = scoring(one, web.data, web.target, qid=web.qid)
         assert found == {"a": expected, "b": expected}
-
-
-def test_a_ranker_with_a_decision_function_alone(web):
-    class Ranker(BaseEstimator):
-        def fit(self, X, y):
-            return self
-
-        def decision_function(self, X):
-            return X[:, [1]]
-
-    found = ap(web, Ranker(), web.target, response_method="decision_function")
+    found = ap(web, Decides(), web.target, response_method="decision_function")
     assert found == value_by_column(web, measure="ap")
-    with pytest.raises(AttributeError, match=r"Ranker has no predict: .* estimator$"):
-        ap(web, Ranker(), web.target)
+    # classifiers without probabilities
+    y, _, ridge = two
+    scores = ridge.decision_function(web.data)
+    assert ap(web, ridge, y) == ranking_score(y, scores, qid=web.qid, measure="ap")
+    ridge = RidgeClassifier().fit(web.data, np.minimum(web.target, 2))
+    votes = VotingClassifier([("ridge", RidgeClassifier())]).fit(web.data, y)
+    for one, error, message in (
+        (Decides(), AttributeError, r"Decides has no predict: .* estimator$"),
+        (ridge, ValueError, r"must give one score per row.*predict_proba, of the expe"),
+        (votes, AttributeError, r'has no predict_proba or .*"predict" ranks by the cl'),
+    ):
+        with pytest.raises(error, match=message):
+            ap(web, one, y)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, np.ma.masked])
@@ -503,21 +474,23 @@ def test_predictions_must_be_numbers(web, bad):
 # -- bands that take query ids to predict
 
 
-def coarse_search(model, **grid):
+def search(model, **grid):
     how = {"cv": QueryKFold(2), "scoring": make_ranking_scorer()}
     return GridSearchCV(model, grid, error_score="raise", **how)
+
+
+def scaled(*steps):
+    return make_pipeline(StandardScaler(), *steps)
 
 
 @pytest.mark.parametrize(
     "wrap",
     [
         lambda coarse: coarse,
-        lambda coarse: coarse_search(coarse, coarseness=["rho=1.5"]),
-        lambda coarse: coarse_search(make_pipeline(StandardScaler(), coarse)),
-        lambda coarse: make_pipeline(
-            StandardScaler(), make_pipeline("passthrough", coarse_search(coarse))
-        ),
-        lambda coarse: coarse_search(coarse_search(coarse)),
+        lambda coarse: search(coarse, coarseness=["rho=1.5"]),
+        lambda coarse: search(scaled(coarse)),
+        lambda coarse: scaled(make_pipeline("passthrough", search(coarse))),
+        lambda coarse: search(search(coarse)),
     ],
     ids=["plain", "search", "pipeline", "search in pipeline", "nested"],
 )
@@ -525,13 +498,11 @@ def test_query_ids_reach_predict_through_searches_and_pipelines(web, wrap):
     coarse = CoarseRanker(LinearRegression(), "rho=1.5")
     scorers = make_ranking_scorer(["ndcg@10", "rr"])
     rows, given = (web.data, web.target), {"qid": web.qid}
+    how = {"scoring": scorers["ndcg@10"], "cv": QueryKFold(2), "error_score": "raise"}
     with sklearn.config_context(enable_metadata_routing=True):
         model = wrap(coarse).fit(*rows, **given)
         found = check_scoring(model, scorers)(model, *rows, **given)
-        how = {"scoring": scorers["ndcg@10"], "cv": QueryKFold(2)}
-        folds = cross_val_score(
-            wrap(coarse), *rows, params=given, error_score="raise", **how
-        )
+        folds = cross_val_score(wrap(coarse), *rows, params=given, **how)
     plain = coarse.fit(*rows).predict(web.data, qid=web.qid)
     for name, value in found.items():
         expected = ranking_score(web.target, plain, qid=web.qid, measure=name)
