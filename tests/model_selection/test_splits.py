@@ -187,14 +187,10 @@ def test_folds_are_those_of_the_rule_and_the_seed(n_splits, options):
 
 @pytest.mark.parametrize("stratify", [False, "n_relevant"])
 def test_repeats_are_shuffled_folds_of_one_stream(stratify):
-    X, qid = rows_each([3] * 20)
-    y = qid % 4 // 3
-
     def folds(random_state=7, n_repeats=1):
         how = {"random_state": random_state, "n_repeats": n_repeats}
         cv = QueryKFold(4, shuffle=True, stratify=stratify, **how)
-        assert cv.get_n_splits() == 4 * n_repeats
-        return [test.tolist() for _, test in cv.split(X, y, qid)]
+        return [test.tolist() for _, test in cv.split(X, Y, QID)]
 
     rng = np.random.RandomState(7)
     once = [folds(rng) for _ in range(3)]
@@ -220,10 +216,9 @@ def spreads(cv, qid, y):
     """Greatest less least fold: rows, queries, those without relevant, relevant."""
     relevant = np.bincount(qid, weights=y >= 1)
     out = []
-    for _, test in cv.split(np.zeros((len(y), 1)), y, qid):
-        there = np.unique(qid[test])
-        row = len(test), len(there), (relevant[there] == 0).sum(), (y[test] >= 1).sum()
-        out.append(row)
+    for _, test in cv.split(y[:, None], y, qid):
+        own = relevant[np.unique(qid[test])]
+        out.append((len(test), len(own), (own == 0).sum(), own.sum()))
     return np.ptp(np.array(out), axis=0)
 
 
@@ -346,29 +341,21 @@ def test_folds_are_those_of_time_series_split_over_queries(options):
         lambda t: [int(i) if i % 2 else float(i) for i in t],
     ],
 )
-def test_times_of_any_kind(of):
+def test_times_of_any_kind_from_a_column_or_by_routing(of):
     cv = QueryTimeSeriesSplit(3)
     expected = queries_of(cv.split(FLAT, groups=WHICH, time=TIME), WHICH)
-    assert queries_of(cv.split(FLAT, groups=WHICH, time=of(TIME)), WHICH) == expected
-
-
-def test_time_from_a_column_or_by_routing():
-    frame = pd.DataFrame(FLAT, columns=["a"]).assign(q=WHICH, day=TIME)
-    cv = QueryTimeSeriesSplit(3)
-    expected = queries_of(cv.split(FLAT, groups=WHICH, time=TIME), WHICH)
-    by_column = QueryTimeSeriesSplit(3, qid="q", time="day")
+    given = {"qid": WHICH, "time": of(TIME)}
+    assert queries_of(cv.split(FLAT, None, *given.values()), WHICH) == expected
+    frame = pd.DataFrame(FLAT, columns=["a"]).assign(**given)
+    by_column = QueryTimeSeriesSplit(3, qid="qid", time="time")
     assert queries_of(by_column.split(frame), WHICH) == expected
     how = {"scoring": make_ranking_scorer(), "return_indices": True, "cv": cv}
     with sklearn.config_context(enable_metadata_routing=True):
-        params = {"qid": WHICH, "time": TIME}
-        found = cross_validate(LinearRegression(), FLAT, TIME, params=params, **how)
+        found = cross_validate(LinearRegression(), FLAT, TIME, params=given, **how)
     assert queries_of(zip(*found["indices"].values(), strict=True), WHICH) == expected
-
-
-def test_queries_of_one_time_come_by_id():
-    parts = QueryTimeSeriesSplit(2, test_size=1).split(
-        np.zeros((4, 1)), groups=["d", "b", "a", "c"], time=[1, 1, 1, 0]
-    )
+    # queries of one time come by id
+    ids, times = ["d", "b", "a", "c"], of(np.array([2, 2, 2, 1]))
+    parts = QueryTimeSeriesSplit(2, test_size=1).split(FLAT[:4], None, ids, times)
     found = [(train.tolist(), test.tolist()) for train, test in parts]
     assert found == [([2, 3], [1]), ([1, 2, 3], [0])]
 
@@ -396,24 +383,22 @@ def test_errors_of_time(options, time, message):
 
 
 @pytest.mark.parametrize(
-    ("sizes", "n_train", "n_test"),
+    ("sizes", "numbers"),
     [
-        ({}, 32, 8),
-        ({"test_size": 0.3}, 28, 12),
-        ({"test_size": 5}, 35, 5),
-        ({"train_size": 0.33}, 13, 27),
-        ({"train_size": 10, "test_size": 0.5}, 10, 20),
+        ({}, (32, 8)),
+        ({"test_size": 0.3}, (28, 12)),
+        ({"test_size": 5}, (35, 5)),
+        ({"train_size": 0.33}, (13, 27)),
+        ({"train_size": 10, "test_size": 0.5}, (10, 20)),
     ],
 )
-def test_sizes_are_of_queries_and_sets_those_of_group_shuffle_split(
-    sizes, n_train, n_test
-):
+def test_sizes_are_of_queries_and_sets_those_of_group_shuffle_split(sizes, numbers):
     ours, theirs = (
         queries_of(Split(3, random_state=5, **sizes).split(X, groups=QID))
         for Split in (QueryShuffleSplit, GroupShuffleSplit)
     )
     assert ours == theirs
-    assert {tuple(map(len, ids)) for ids in ours} == {(n_train, n_test)}
+    assert {tuple(map(len, ids)) for ids in ours} == {numbers}
 
 
 # -- arrays
@@ -433,8 +418,7 @@ def test_arrays_are_split_and_qid_comes_last():
         assert np.array_equal(test, array[inside])
     order = RNG.permutation(len(QID))
     again = split_queries(X[order], qid=QID[order], random_state=0)
-    assert set(again[-1]) == set(qid_test)
-    assert set(split_queries(X, random_state=1)[-1]) != set(qid_test)
+    assert set(again[-1]) == set(qid_test) != set(split_queries(X, random_state=1)[-1])
     # of ids in a column of the first array
     frame = pd.DataFrame(X, columns=["a", "b"]).assign(q=QID)
     _, found, *others = split_queries(frame, Y, qid="q", random_state=0)
@@ -491,15 +475,13 @@ def test_stratified_by_labels(test_size):
     order = RNG.permutation(len(QID))
     *_, test = split_queries(X, qid=QID[order], stratify=y[order], **options)
     assert set(test) == ends[-1]
-
-
-def test_stratified_by_what_is_no_number():
+    # what is no number
     market = np.array(["de", "fr", "it", "us"])[QID % 4]
     sizes = {"train_size": 16, "test_size": 8, "random_state": 0}
     for values in (market, market.tolist(), pd.Series(market, dtype="category")):
         *_, train, test = split_queries(X, stratify=values, **sizes)
-        assert np.bincount(np.unique(test) % 4).tolist() == [2, 2, 2, 2]
-        assert np.bincount(np.unique(train) % 4).tolist() == [4, 4, 4, 4]
+        for ids, number in ((train, 4), (test, 2)):
+            assert np.bincount(np.unique(ids) % 4).tolist() == [number] * 4
 
 
 @pytest.mark.parametrize(
