@@ -46,11 +46,6 @@ def over_orders(systems=SYSTEMS, **options):
     return pvalues_over_orders(WEB.target, systems, qid=WEB.qid, **options)
 
 
-def assert_same(found, other):
-    for name in FIGURES:
-        assert np.array_equal(getattr(found, name), getattr(other, name)), name
-
-
 def by_definition(labels, qid, a, b, name, test, alternative):
     """The p-value and the difference of every joint order of two systems."""
     plain, _ = PLAIN[name]
@@ -135,23 +130,43 @@ def test_sampled_orders_of_small_rankings(test):
     assert (found.smallest >= every.smallest).all()
     assert (found.largest <= every.largest).all()
     assert np.allclose(found.mean, every.mean, atol=0.08)
+    compared = compare_systems(labels, systems, **options).pvalues
+    assert every.pvalues.ravel().tolist() == compared.tolist()
     assert np.array_equal(found.pvalues, every.pvalues)
+    # without ties there is one order
+    untied = {name: np.random.default_rng(0).permutation(12) for name in "ab"}
+    untied["b"] = untied["b"][::-1]
+    compared = compare_systems(labels, untied, **options).pvalues
+    found = pvalues_over_orders(labels, untied, alpha=0.3, **options)
+    for name in ("pvalues", "smallest", "largest", "mean", "combined"):
+        assert getattr(found, name).ravel().tolist() == compared.tolist(), name
+    assert found.share.ravel().tolist() == (compared < 0.3).tolist()
+    assert found.n_orders.tolist() == [[1], [1]]
+    assert not found.share_error.any()
 
 
 @pytest.mark.parametrize("test", ["t", "randomization"])
 def test_neither_rows_nor_threads_nor_blocks_matter(test, monkeypatch):
-    rows = np.random.default_rng(0).permutation(len(WEB.qid))
+    judged = np.random.default_rng(4).random(len(WEB.target)) < 0.6
+    labels = np.where(judged, WEB.target, np.nan)
     options = {"measure": ["rr", "ndcg@10"], "n_orders": 40, "n_resamples": 99}
     options["test"] = test
-    found = over_orders(**options)
+    found, last = (
+        pvalues_over_orders(labels, SYSTEMS, qid=WEB.qid, unjudged=how, **options)
+        for how in ("drop", "nonrelevant")
+    )
+    assert not np.array_equal(found.mean, last.mean)
+    assert (found.smallest < found.largest).any(axis=1).all()
+    # nor do documents without a judgment that are dropped
+    rows = np.random.default_rng(0).permutation(np.flatnonzero(judged))
     shuffled = {name: column[rows] for name, column in SYSTEMS.items()}
     monkeypatch.setattr(_orders, "_VALUES", 1000)
     monkeypatch.setattr(_orders, "_CELLS", 3000)
     again = pvalues_over_orders(
-        WEB.target[rows], shuffled, qid=WEB.qid[rows], n_jobs=2, **options
+        labels[rows], shuffled, qid=WEB.qid[rows], n_jobs=2, **options
     )
-    assert_same(found, again)
-    assert (found.smallest < found.largest).any(axis=1).all()
+    for name in FIGURES:
+        assert np.array_equal(getattr(found, name), getattr(again, name)), name
 
 
 def test_one_draw_serves_all_measures_and_pairs():
@@ -170,38 +185,6 @@ def test_one_draw_serves_all_measures_and_pairs():
     assert found.mean[0, 0] == alone.mean[0, 0]
     assert found.mean[0, 1] == pytest.approx(alone.mean[0, 2])
     assert found.share_a[0, 1] == alone.share_b[0, 2]
-
-
-@pytest.mark.parametrize("test", TESTS)
-def test_exact_means_as_in_compare_systems(test):
-    options = {"qid": WEB.qid, "measure": "rr", "test": test, "n_resamples": 199}
-    compared = compare_systems(WEB.target, SYSTEMS, **options)
-    found = pvalues_over_orders(WEB.target, SYSTEMS, n_orders=2, **options)
-    assert np.array_equal(found.pvalues[0], compared.pvalues)
-    # without ties there is one order
-    rng = np.random.default_rng(0)
-    untied = {name: rng.permutation(len(WEB.qid)) for name in "abc"}
-    compared = compare_systems(WEB.target, untied, **options)
-    found = pvalues_over_orders(WEB.target, untied, **options)
-    for name in ("pvalues", "smallest", "largest", "mean", "combined"):
-        assert np.array_equal(getattr(found, name)[0], compared.pvalues), name
-    assert found.share[0].tolist() == (compared.pvalues < 0.05).tolist()
-    assert found.n_orders.tolist() == [[1, 1, 1]]
-    assert not found.share_error.any()
-
-
-def test_documents_without_a_judgment():
-    judged = np.random.default_rng(4).random(len(WEB.target)) < 0.6
-    labels = np.where(judged, WEB.target, np.nan)
-    options = {"measure": ["rr", "ap"], "n_orders": 30}
-    dropped, last = (
-        pvalues_over_orders(labels, SYSTEMS, qid=WEB.qid, unjudged=how, **options)
-        for how in ("drop", "nonrelevant")
-    )
-    systems = {name: column[judged] for name, column in SYSTEMS.items()}
-    alone = pvalues_over_orders(labels[judged], systems, qid=WEB.qid[judged], **options)
-    assert_same(dropped, alone)
-    assert not np.array_equal(dropped.mean, last.mean)
 
 
 def test_what_it_shows(capsys):
@@ -299,19 +282,6 @@ def test_orders_are_drawn_evenly():
     assert many.enumerated(10**6) is None
 
 
-def test_orders_do_not_depend_on_measures_or_batches(monkeypatch):
-    rng = np.random.default_rng(0)
-    given = rng.integers(0, 3, 90), rng.integers(0, 3, 90), rng.integers(0, 9, 90)
-    found = values_of(*given, ["p@1", "ap"]).draw(30)
-    assert np.array_equal(found[:1], values_of(*given, ["p@1"]).draw(30))
-    monkeypatch.setattr(_orders, "_CELLS", 200)
-    small = values_of(*given, ["p@1", "ap"])
-    batches = [small.draw(7), small.draw(23)]
-    assert np.array_equal(found, np.concatenate(batches, axis=1))
-    other = values_of(*given, ["p@1", "ap"], seed=(0, 1))
-    assert not np.array_equal(found, other.draw(30))
-
-
 def test_only_open_queries_vary():
     # the tie of query 1 is below the cut-off, that of query 2 of equal labels
     labels, scores = [1, 0, 0, 1, 1, 0, 1], [9, 8, 1, 1, 5, 5, 5]
@@ -327,17 +297,24 @@ def test_only_open_queries_vary():
     assert shallow.draw(2).tolist() == [[[0.5, 0.5]] * 2]
 
 
-def test_documents_without_relevance_that_are_not_retrieved():
+def test_documents_without_relevance_that_are_not_retrieved(monkeypatch):
     rng = np.random.default_rng(2)
     labels, qid = rng.integers(0, 2, 200), rng.integers(0, 8, 200)
     scores = np.where(rng.random(200) < 0.3, rng.integers(0, 3, 200), -np.inf)
     names = ["ap", "fallout@5", "bpref", "p@5", "ndcg"]
     together = values_of(labels, scores, qid, names)
-    found = together.draw(10)
+    found = together.draw(30)
     for m, name in enumerate(names):
         alone = values_of(labels, scores, qid, [name])
-        assert np.array_equal(found[m], alone.draw(10)[0]), name
+        assert np.array_equal(found[m], alone.draw(30)[0]), name
     # Fallout and BPref count them
     assert [numbers for numbers, _ in together._parts] == [[0, 3, 4], [1, 2]]
     rows = [len(part.scores) for _, part in together._parts]
     assert rows[0] < rows[1] == 200
+    # no batches matter, but the seed does
+    other = values_of(labels, scores, qid, names, seed=(0, 1))
+    assert not np.array_equal(found, other.draw(30))
+    monkeypatch.setattr(_orders, "_CELLS", 200)
+    small = values_of(labels, scores, qid, names)
+    batches = [small.draw(7), small.draw(23)]
+    assert np.array_equal(found, np.concatenate(batches, axis=1))
