@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 from tests.feature_selection.helpers import assert_same, fitted
 from tests.instances import MEASURES
-from tests.saved import check_damaged, members_of, npy, outcome, zipped
+from tests.saved import members_of, npy, outcome, zipped
 from tieaware_sklearn import RankingFeatureSelector, Screening
 
 FIGURES = ["mean", "best", "worst", "tie_std", "lift", "interval", "pvalues", "qvalues"]
@@ -66,9 +66,7 @@ def test_it_prints_and_pickles(web):
     again = pickle.loads(pickle.dumps(screening))
     assert repr(again) == str(screening)
     assert again.to_pandas().equals(screening.to_pandas())
-    wide = np.hstack([web.data, web.data])
-    many = RankingFeatureSelector("ap").fit(wide, web.target, qid=web.qid)
-    assert str(many.screening_).endswith("... and 4 more")
+    assert str(made(2, 24, measures="ap")).endswith("... and 4 more")
     with pytest.raises(ValueError, match=r"one name per feature \(12\), got 1"):
         screening.named(["a"])
 
@@ -188,16 +186,13 @@ def test_labels_of_other_columns_do_not_merge(web):
     rows = pd.DataFrame(web.data, columns=features)
     rows = rows.assign(qid=web.qid, l1=web.target, l2=web.target[::-1])
     parts = [rows[rows.qid % 4 == part] for part in range(4)]
-    one, two, three = (
-        RankingFeatureSelector("ap")
-        .fit_batches([part], label=label, features=features)
-        for part, label in zip(parts, ["l1", "l2", "l1"], strict=False)
-    )  # fmt: skip
+    one, two, three, own = (RankingFeatureSelector("ap") for _ in parts)
+    for fit, part, label in ((one, 0, "l1"), (two, 1, "l2"), (three, 2, "l1")):
+        fit.fit_batches([parts[part]], label=label, features=features)
     assert one.screening_.label == "l1"
     with pytest.raises(ValueError, match="labels differ: l2 in other, l1 in this scre"):
         one.merge(two)
     # labels of arrays have no name
-    own = RankingFeatureSelector("ap")
     own.fit(parts[3][features], parts[3].l2, qid=parts[3].qid)
     assert own.screening_.label is None
     assert own.screening_.merge(one.screening_).label == "l1"
@@ -207,27 +202,32 @@ def test_labels_of_other_columns_do_not_merge(web):
 # -- in files
 
 
-def made(n_queries, n_features, seed=0, first=0, **options):
+def made(n_queries, n_features, seed=0, first=0, query_weight=None, **options):
     rng = np.random.default_rng(seed)
     qid = first + np.repeat(np.arange(n_queries), rng.integers(1, 6, n_queries))
     X = rng.integers(0, 4, (len(qid), n_features)).astype(float)
     labels = rng.integers(0, 3, len(qid))
-    weight = options.pop("query_weight", None)
-    if weight is not None:
-        weight = rng.random(first + n_queries)[qid]
+    weight = None if query_weight is None else rng.random(first + n_queries)[qid]
     selector = RankingFeatureSelector(**options)
     return selector.screen(X, labels, qid=qid, query_weight=weight)
 
 
 def check_same(found, expected):
     assert type(found) is type(expected)
+    if isinstance(found, RankingFeatureSelector):
+        # all fitted attributes, private ones included, to the last bit
+        ours, theirs = vars(found), vars(expected)
+        assert set(ours) == set(theirs)
+        for name, value in theirs.items():
+            if isinstance(value, np.ndarray):
+                assert_array_equal(ours[name], value, err_msg=name)
+                assert ours[name].dtype == value.dtype, name
+        found, expected = found.screening_, expected.screening_
     for name in ("feature_names", "rule", "n_queries", "directions"):
         assert getattr(found, name) == getattr(expected, name)
     for name in FIGURES:
         assert_array_equal(getattr(found, name), getattr(expected, name), err_msg=name)
-    assert (found.rank_correlation is None) == (expected.rank_correlation is None)
-    if found.rank_correlation is not None:
-        assert_array_equal(found.rank_correlation, expected.rank_correlation)
+    assert_array_equal(found.rank_correlation, expected.rank_correlation)
     assert found.to_bytes() == expected.to_bytes()
     assert str(found) == str(expected)
 
@@ -253,8 +253,7 @@ def test_all_is_there_again_and_merges(names, n_queries, seed, options):
         made(n_queries, len(names), seed, first, **options).named(names)
         for first in (0, n_queries)
     )
-    for part in (one, two):
-        check_same(loaded(part), part)
+    check_same(loaded(one), one)
     check_same(loaded(one).merge(loaded(two)), one.merge(two))
     check_same(one.merge(loaded(two)), one.merge(two))
     with pytest.raises(ValueError, match="must have none of the queries"):
@@ -314,35 +313,18 @@ def test_a_selector_goes_on_from_a_file(column, texts):
     adopted, other, more = (
         clone(selector).adopt(loaded(of.screening_), X) for of in (one, two, one)
     )
-    check_fitted_alike(adopted, one)
+    check_same(adopted, one)
     assert_array_equal(adopted.transform(X), one.transform(X))
     with pytest.raises(ValueError, match=r"again$"):
         adopted.partial_fit(*data(ours))
     with pytest.raises(ValueError, match="none of the queries"):
         adopted.merge(one)
-    check_fitted_alike(adopted, one)
-    check_fitted_alike(adopted.merge(other), one.merge(two))
-    check_fitted_alike(more.partial_fit(*data(~ours)), one)
-
-
-def check_fitted_alike(found, expected):
-    """All fitted attributes, private ones included, to the last bit."""
-    check_same(found.screening_, expected.screening_)
-    ours, theirs = vars(found), vars(expected)
-    assert set(ours) == set(theirs)
-    for name, value in theirs.items():
-        if isinstance(value, np.ndarray):
-            assert_array_equal(ours[name], value, err_msg=name)
-            assert ours[name].dtype == value.dtype, name
+    check_same(adopted, one)
+    check_same(adopted.merge(other), one.merge(two))
+    check_same(more.partial_fit(*data(~ours)), one)
 
 
 SMALL = made(2, 1, measures="rr", redundancy=False).to_bytes()
-
-
-@settings(max_examples=50)
-@given(st.integers(0, 10**6), st.integers(1, 255))
-def test_damaged_files(where, change):
-    check_damaged(Screening, SMALL, where, change)
 
 
 VALUE = "statistics/worth/mean.npy"
@@ -355,7 +337,6 @@ VALUE = "statistics/worth/mean.npy"
         (VALUE, npy([[0.5, 0.5]]), r"'mean' of .* shape \(1, 2, 4, 1\), got"),
         (VALUE, npy(np.float32([[1]])), r"'mean' of dtype <f8 .* got <f4"),
         (VALUE, npy([[0.5]])[:-1], "is damaged or cut off"),
-        (VALUE, npy(np.array([[SMALL]], object), allow_pickle=True), "Object arrays"),
         ("query_digests.npy", npy(np.uint64([5, 4])), "a sorted digest of each query"),
         ("query_digests.npy", npy(np.uint64([4, 4])), "a sorted digest of each query"),
         ("query_digests.npy", npy(np.uint64([3, 4, 5])), "a sorted digest"),
@@ -363,9 +344,8 @@ VALUE = "statistics/worth/mean.npy"
 )
 def test_arrays_that_no_screening_has(name, member, message):
     header, members = members_of(SMALL)
-    assert name in members
-    members |= {name: member}
-    data = zipped(header, {n: m for n, m in members.items() if m is not None})
+    del members[name]
+    data = zipped(header, members if member is None else members | {name: member})
     with pytest.raises(ValueError, match=f"^data .*{message}"):
         Screening.from_bytes(data)
 
