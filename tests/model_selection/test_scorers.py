@@ -75,6 +75,7 @@ def test_keys_are_as_given():
     assert [scorer.key for scorer in scorers.values()] == list(scorers)
     assert [scorer.__name__ for scorer in scorers.values()] == list(scorers)
     assert make_ranking_scorer("rr").__name__ == "rr"
+    assert repr(make_ranking_scorer("rr")) == "make_ranking_scorer('rr')"
     assert list(make_ranking_scorer(name for name in ("rr", "ap"))) == ["rr", "ap"]
 
 

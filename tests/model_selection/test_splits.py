@@ -121,41 +121,6 @@ def test_messages_say_how_to_pass_ids(make):
             make(**options).split(data, Y, ids)
 
 
-def relevant_folds(y, **options):
-    cv = QueryKFold(**{"n_splits": 2, "stratify": "n_relevant", **options})
-    return cv.split(np.zeros((4, 1)), y, [1, 1, 2, 2])
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: QueryKFold(1), "n_splits=1"),
-        (lambda: QueryKFold(2, random_state=0), "random_state"),
-        (lambda: QueryKFold(n_repeats=2), "n_repeats must be 1 without shuffle.*got 2"),
-        (lambda: QueryKFold(n_repeats=0, **DRAWN), "n_repeats .*got 0"),
-        (lambda: QueryKFold(n_repeats=2.0, **DRAWN), "n_repeats .*got 2.0"),
-        (lambda: QueryKFold(stratify="label"), "stratify must .*got 'label'"),
-        (lambda: QueryKFold(stratify=True), "stratify must .*got True"),
-        (lambda: QueryKFold(stratify=None), "stratify must .*got None"),
-        (
-            lambda: relevant_folds(None),
-            "y must hold the labels .* n_relevant, got None",
-        ),
-        (lambda: relevant_folds([0, 1, -1, 0]), "y must be >= 0, got -1.0 in row 2"),
-        (lambda: relevant_folds([0, 1]), r"y must have one value per row \(4\), got 2"),
-        (lambda: relevant_folds(None, n_splits=3), r"number of queries \(2\), got 3"),
-        (lambda: QueryShuffleSplit(0), "n_splits .* >= 1, got 0"),
-        (lambda: QueryShuffleSplit(test_size=40).split(X, groups=QID), "_size=40 shou"),
-        (lambda: QueryTimeSeriesSplit(gap=-1), "gap .*>= 0, got -1"),
-        (lambda: QueryTimeSeriesSplit(test_size=0), "test_size .*>= 1, got 0"),
-        (lambda: QueryTimeSeriesSplit(max_train_size=1.5), "max_train.*>= 1, got 1.5"),
-    ],
-)
-def test_errors_of_splitters(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()
-
-
 # -- folds
 
 
@@ -265,45 +230,6 @@ def test_mean_labels_have_grades_and_shares():
         assert queries_of(parts, qid[order]) == expected
 
 
-class Folds:
-    def __init__(self, *folds):
-        self.folds = folds
-
-    def split(self, X, y, groups):
-        return self.folds
-
-    def __repr__(self):
-        return "these"
-
-
-CODES, IDS = np.array([0, 1, 0, 2]), np.array(["a", "b", "c"])
-
-
-@pytest.mark.parametrize(
-    ("cv", "message"),
-    [
-        (4, r"cv must be at most the number of queries \(3\), got 4"),
-        (True, "cv must be a number of folds or a cross-validator, got True"),
-        ("ab", "cv must be a number of folds or a cross-validator, got 'ab'"),
-        (QueryKFold(2, qid=0), "cv must leave its qid at None"),
-        (Folds(), "cv must make a fold, got none from these"),
-        (Folds(([0, 2], [1]), ([0, 1], [3])), "whole .*, got fold 1 of these"),
-        (Folds(([1], [0])), "whole and test on others .*, got fold 0 of these"),
-        (Folds(([0, 1, 2], [1])), "whole and test on others .*, got fold 0 of these"),
-    ],
-)
-def test_folds_of_queries_are_checked(cv, message):
-    with pytest.raises(ValueError, match=message):
-        query_folds(cv, np.zeros((4, 1)), np.zeros(4), CODES, IDS)
-
-
-@pytest.mark.parametrize("cv", [3, np.int64(3), QueryKFold(3)])
-def test_folds_of_queries_are_by_number(cv):
-    found = query_folds(cv, np.zeros((4, 1)), np.zeros(4), CODES, IDS)
-    tests = sorted((test.tolist(), train.tolist()) for train, test in found)
-    assert tests == [([0], [1, 2]), ([1], [0, 2]), ([2], [0, 1])]
-
-
 # -- later queries for testing
 
 FLAT, WHICH = rows_each(np.random.default_rng(0).integers(1, 6, size=17))
@@ -358,25 +284,6 @@ def test_times_of_any_kind_from_a_column_or_by_routing(of):
     parts = QueryTimeSeriesSplit(2, test_size=1).split(FLAT[:4], None, ids, times)
     found = [(train.tolist(), test.tolist()) for train, test in parts]
     assert found == [([2, 3], [1]), ([1, 2, 3], [0])]
-
-
-@pytest.mark.parametrize(
-    ("options", "time", "message"),
-    [
-        ({"n_splits": 17}, None, "training, got .*test_size=0, gap=0 for 17 queries"),
-        ({"gap": 8}, None, "training, got n_splits=5, test_size=2, gap=8 for 17 quer"),
-        ({"test_size": 4}, None, "must leave queries for training"),
-        ({"time": 0}, TIME, r"time must be given once.*\(time=False\)"),
-        ({"time": "hour"}, None, "time must name a column of X, got 'hour'"),
-        ({}, np.arange(len(WHICH)), "time must be constant .* query"),
-        ({}, np.where(WHICH == 3, np.nan, TIME), "time must not be missing"),
-        ({}, TIME[1:], "time must have one value per row"),
-    ],
-)
-def test_errors_of_time(options, time, message):
-    data = pd.DataFrame({"a": FLAT[:, 0]}) if "time" in options else FLAT
-    with pytest.raises(ValueError, match=message):
-        QueryTimeSeriesSplit(**options).split(data, groups=WHICH, time=time)
 
 
 # -- drawn at random
@@ -484,26 +391,100 @@ def test_stratified_by_labels(test_size):
             assert np.bincount(np.unique(ids) % 4).tolist() == [number] * 4
 
 
+# -- what is refused
+
+
+class Folds:
+    def __init__(self, *folds):
+        self.folds = folds
+
+    def split(self, X, y, groups):
+        return self.folds
+
+    def __repr__(self):
+        return "these"
+
+
+CODES, IDS = np.array([0, 1, 0, 2]), np.array(["a", "b", "c"])
+
+
+def folds_of(cv):
+    return query_folds(cv, np.zeros((4, 1)), np.zeros(4), CODES, IDS)
+
+
+def relevant_folds(y, **options):
+    cv = QueryKFold(**{"n_splits": 2, "stratify": "n_relevant", **options})
+    return cv.split(np.zeros((4, 1)), y, [1, 1, 2, 2])
+
+
+def in_time(times=None, **options):
+    X = pd.DataFrame({"a": FLAT[:, 0]})
+    return QueryTimeSeriesSplit(**options).split(X, None, WHICH, times)
+
+
+def stratified(values):
+    return split_queries(X, stratify=values)
+
+
 @pytest.mark.parametrize(
-    ("arrays", "options", "message"),
+    ("make", "message"),
     [
-        ([], {}, "arrays must include at least one array, got none"),
-        ([X, None], {}, "got None in array 1"),
-        ([X], {"qid": None}, "qid must say which rows are one query, got None"),
-        ([X], {"qid": QID[1:]}, r"one row per value of qid \(\d+\), .* in array 0"),
-        ([X], {"qid": "q"}, "qid must be an index where X has no column names"),
-        ([X], {"test_size": 1.0}, r"test_size=1.0 should .*of samples 40 .* \(0, 1\)"),
-        ([X], {"test_size": 0}, "test_size=0 should be .*the samples are queries"),
-        ([X], {"test_size": True}, "test_size: True .*the samples are queries"),
-        ([X], {"test_size": 40}, "test_size=40 should be .*number of samples 40"),
-        ([X], {"test_size": 0.6, "train_size": 0.6}, "1.2, should be .*queries"),
-        ([X], {"stratify": Y, "shuffle": False}, "must be None with shuffle=False"),
-        ([X], {"stratify": Y[1:]}, "stratify must have one value per row"),
-        ([X], {"stratify": np.where(Y == 1, np.nan, 1)}, "stratify must be finite"),
-        ([X], {"stratify": np.where(Y == 1, "a", "b")}, "stratify.* within a query, g"),
-        ([X], {"random_state": "x"}, "random_state must be"),
+        (lambda: QueryKFold(1), "n_splits=1"),
+        (lambda: QueryKFold(2, random_state=0), "random_state"),
+        (lambda: QueryKFold(n_repeats=2), "n_repeats must be 1 without shuffle.*got 2"),
+        (lambda: QueryKFold(n_repeats=0, **DRAWN), "n_repeats .*got 0"),
+        (lambda: QueryKFold(n_repeats=2.0, **DRAWN), "n_repeats .*got 2.0"),
+        (lambda: QueryKFold(stratify="label"), "stratify must .*got 'label'"),
+        (lambda: QueryKFold(stratify=True), "stratify must .*got True"),
+        (lambda: QueryKFold(stratify=None), "stratify must .*got None"),
+        (lambda: relevant_folds(None), "y must hold the labels .* n_relevant"),
+        (lambda: relevant_folds([0, 1, -1, 0]), "y must be >= 0, got -1.0 in row 2"),
+        (lambda: relevant_folds([0, 1]), r"y must have one value per row \(4\), got 2"),
+        (lambda: relevant_folds(None, n_splits=3), r"number of queries \(2\), got 3"),
+        (lambda: folds_of(4), r"cv must be at most the number of .* \(3\), got 4"),
+        (lambda: folds_of(True), "cv must be a number of folds or .*, got True"),
+        (lambda: folds_of("ab"), "cv must be .* a cross-validator, got 'ab'"),
+        (lambda: folds_of(QueryKFold(2, qid=0)), "cv must leave its qid at None"),
+        (lambda: folds_of(Folds()), "cv must make a fold, got none from these"),
+        (lambda: folds_of(Folds(([0, 2], [1]), ([0, 1], [3]))), "whole .* 1 of these"),
+        (lambda: folds_of(Folds(([1], [0]))), "whole and test on others .* fold 0"),
+        (lambda: folds_of(Folds(([0, 1, 2], [1]))), "test on others .*, got fold 0"),
+        (lambda: QueryShuffleSplit(0), "n_splits .* >= 1, got 0"),
+        (lambda: QueryShuffleSplit(test_size=40).split(X, groups=QID), "_size=40 shou"),
+        (lambda: QueryTimeSeriesSplit(gap=-1), "gap .*>= 0, got -1"),
+        (lambda: QueryTimeSeriesSplit(test_size=0), "test_size .*>= 1, got 0"),
+        (lambda: QueryTimeSeriesSplit(max_train_size=1.5), "max_train.*>= 1, got 1.5"),
+        (lambda: in_time(n_splits=17), "training, .*test_size=0, gap=0 for 17 q"),
+        (lambda: in_time(gap=8), "got n_splits=5, test_size=2, gap=8 for 17 queries"),
+        (lambda: in_time(test_size=4), "must leave queries for training"),
+        (lambda: in_time(TIME, time=0), r"time must be given once.*\(time=False\)"),
+        (lambda: in_time(time="hour"), "time must name a column of X, got 'hour'"),
+        (lambda: in_time(np.arange(len(WHICH))), "time must be constant .* query"),
+        (lambda: in_time(np.where(WHICH == 3, np.nan, TIME)), "must not be missing"),
+        (lambda: in_time(TIME[1:]), "time must have one value per row"),
+        (lambda: split_queries(), "arrays must include at least one array, got none"),
+        (lambda: split_queries(X, None), "got None in array 1"),
+        (lambda: split_queries(X, qid=None), "qid must say which .*, got None"),
+        (lambda: split_queries(X, qid=QID[1:]), r"row per value of qid .* in array 0"),
+        (lambda: split_queries(X, qid="q"), "qid must be an index where X has"),
+        (lambda: split_queries(X, test_size=1.0), r"_size=1.0 .* 40 .* \(0, 1\)"),
+        (lambda: split_queries(X, test_size=0), "test_size=0 .*samples are queries"),
+        (lambda: split_queries(X, test_size=True), "test_size: True .*are queries"),
+        (lambda: split_queries(X, test_size=40), "test_size=40 .*number of samples 40"),
+        (lambda: split_queries(X, test_size=0.6, train_size=0.6), "1.2, .*queries"),
+        (lambda: split_queries(X, stratify=Y, shuffle=False), "None with shuffle=F"),
+        (lambda: split_queries(X, random_state="x"), "random_state must be"),
+        (lambda: stratified(Y[1:]), "stratify must have one value per row"),
+        (lambda: stratified(np.where(Y == 1, np.nan, 1)), "stratify must be finite"),
+        (lambda: stratified(np.where(Y == 1, "a", "b")), "stratify.* within a query"),
     ],
-)
-def test_errors_of_split_queries(arrays, options, message):
+)  # fmt: skip
+def test_errors(make, message):
     with pytest.raises(ValueError, match=message):
-        split_queries(*arrays, **options)
+        make()
+
+
+@pytest.mark.parametrize("cv", [3, np.int64(3), QueryKFold(3)])
+def test_folds_of_queries_are_by_number(cv):
+    tests = sorted((test.tolist(), train.tolist()) for train, test in folds_of(cv))
+    assert tests == [([0], [1, 2]), ([1], [0, 2]), ([2], [0, 1])]
