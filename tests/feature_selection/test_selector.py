@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import re
 from decimal import Decimal
+from functools import partial
 from operator import methodcaller
 
 import numpy as np
@@ -24,7 +25,6 @@ from sklearn.utils import Bunch
 
 from tests.feature_selection.helpers import assert_same, fitted
 from tieaware_sklearn import (
-    LinearRanker,
     QueryKFold,
     RankingFeatureSelector,
     evaluate,
@@ -212,14 +212,13 @@ def test_unjudged_labels_may_count_as_not_relevant(web, capfd):
 
 def test_texts_are_named_and_numbers_that_are_spelled_out_are_numbers(web):
     frame = pd.DataFrame(web.data[:, :2], columns=["in_degree", "clicks"])
-    frame["url"] = "http://a.org"
+    frame = frame.assign(url="http://a.org", q=web.qid)
     message = "X must hold numbers, got 'http://a.org' in column 'url'"
-    with pytest.raises(ValueError, match=message):
-        RankingFeatureSelector().fit(frame, web.target, qid=web.qid)
-    with pytest.raises(ValueError, match=message):
-        RankingFeatureSelector(qid="q").fit(frame.assign(q="a"), web.target)
+    for qid in ("q", None):
+        with pytest.raises(ValueError, match=message):
+            by_column(web, qid, frame)
     frame["url"] = [str(clicks) for clicks in frame["clicks"]]
-    selector = RankingFeatureSelector().fit(frame, web.target, qid=web.qid)
+    selector = by_column(web, "q", frame)
     assert selector.mean_[1].tolist() == selector.mean_[2].tolist()
 
 
@@ -248,7 +247,6 @@ def test_weights_are_asked_for_only_on_request(web):
 
 RANKERS = {
     "lightgbm": QueryLGBMRanker(n_estimators=3, verbosity=-1, n_jobs=1),
-    "linear": LinearRanker("equal"),
     "coarse": CoarseRanker(LinearRegression(), "rho=1.5"),
 }
 
@@ -266,11 +264,9 @@ def test_a_ranker_behind_the_selector(web, name):
     # by hand
     X = clone(new).fit_transform(*rows, **given)
     ranker = clone(RANKERS[name])
-    ranker.fit(X, web.target, **({} if name == "linear" else given))
+    ranker.fit(X, web.target, **given)
     np.testing.assert_array_equal(predicted, ranker.predict(X, **coarse))
     assert score == ranking_score(web.target, predicted, qid=web.qid)
-    if name == "linear":
-        return
     # with a column, that the ranker is given, too
     X = pd.DataFrame(web.data, columns=web.feature_names).assign(qid=web.qid)
     by_column = ("features", clone(new).set_params(qid="qid"), list(X))
@@ -283,6 +279,18 @@ def test_a_ranker_behind_the_selector(web, name):
 
 
 # -- what is refused
+
+
+def refit(web, **given):
+    given = {"y": web.target, "qid": web.qid, **given}
+    return RankingFeatureSelector(zero_relevance="raise").fit(web.data, **given)
+
+
+def by_column(web, qid, X):
+    return RankingFeatureSelector(qid=qid).fit(X, web.target)
+
+
+BY_NUMBER = {"redundancy": False, "n_features_to_select": 2}
 
 
 @pytest.mark.parametrize(
@@ -308,62 +316,38 @@ def test_a_ranker_behind_the_selector(web, name):
         ({"max_correlation": "auto"}, "max_correlation must be .* got 'auto'"),
         ({"diversity": -0.1}, r"diversity must be in \[0, 1\], got -0.1"),
         ({"diversity": None}, r"diversity must be in \[0, 1\], got None"),
-        (
-            {"redundancy": False},
-            r"redundancy must be .* with max_correlation=0.95, got False; to select "
-            r"without correlations, set max_correlation=None$",
-        ),
-        (
-            {"redundancy": False, "n_features_to_select": 2},
-            "with max_correlation=0.95 and diversity=0.4, got False.* set "
-            "max_correlation=None and diversity=0$",
-        ),
-        (
-            {"redundancy": False, "n_features_to_select": 2, "max_correlation": None},
-            "with diversity=0.4, got False.* set diversity=0$",
-        ),
+        ({"redundancy": False},
+         r"redundancy must be .* with max_correlation=0.95, got False; to select "
+         r"without correlations, set max_correlation=None$"),
+        (BY_NUMBER,
+         "with max_correlation=0.95 and diversity=0.4, got False.* set "
+         "max_correlation=None and diversity=0$"),
+        (BY_NUMBER | {"max_correlation": None},
+         "with diversity=0.4, got False.* set diversity=0$"),
         ({"progress": "x"}, "progress must be True or False, got 'x'"),
-    ],
-)
-def test_bad_parameters(web, parameters, message):
-    with pytest.raises(ValueError, match=message):
-        fitted(web, **parameters)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda y, qid: {"y": y - 1.0}, "y must be >= 0, got -1"),
-        (lambda y, qid: {"y": None}, "requires y to be passed, but the target y is No"),
-        (lambda y, qid: {"y": np.where(np.arange(len(y)) == 7, np.nan, y)},
+        (lambda web: refit(web, y=web.target - 1.0), "y must be >= 0, got -1"),
+        (lambda web: refit(web, y=None), "requires y to be passed, but the target y i"),
+        (lambda web: refit(web, y=np.where(np.arange(len(web.qid)) == 7, np.nan, 1)),
          r"y must be judged \(leave .* row 7"),
-        (lambda y, qid: {"qid": [1, 2, 3]}, r"qid must have one value per row.*got 3"),
-        (lambda y, qid: {"query_weight": np.arange(len(y))},
+        (lambda web: refit(web, y=np.where(web.qid == 5, 0, 1)), "undefined for query"),
+        (lambda web: refit(web, qid=[1, 2, 3]), "qid must have one value .*got 3"),
+        (lambda web: refit(web, query_weight=np.arange(len(web.qid))),
          "query_weight must be constant within"),
-        (lambda y, qid: {"query_weight": np.zeros(len(y))}, "must not be 0 in every"),
-        (lambda y, qid: {"y": np.where(qid == 5, 0, y)}, "is undefined for query"),
+        (lambda web: refit(web, query_weight=0 * web.qid), "must not be 0 in every"),
+        (lambda web: by_column(web, "qid", of_frame(web)[0][["qid"]]),
+         "a feature beside its qid column 'qid'"),
+        (lambda web: by_column(web, "query", of_frame(web)[0]),
+         "qid must name a column of X, got 'query'"),
+        (lambda web: by_column(web, 13, of_array(web, 0)[0]), "one of the 13 columns"),
+        (lambda web: by_column(web, 0, of_array(web, 0)[0]).merge(
+            by_column(web, 12, of_array(web, 12)[0])),
+         "other must have the features, measures"),
     ],
 )  # fmt: skip
-def test_bad_data(web, change, message):
-    given = {"y": web.target, "qid": web.qid, **change(web.target, web.qid)}
+def test_bad_parameters_and_data(web, parameters, message):
+    call = parameters if callable(parameters) else partial(fitted, **parameters)
     with pytest.raises(ValueError, match=message):
-        RankingFeatureSelector(zero_relevance="raise").fit(web.data, **given)
-
-
-def test_bad_columns_of_ids(web):
-    def fit(qid, X):
-        return RankingFeatureSelector(qid=qid).fit(X, web.target)
-
-    frame, first = of_frame(web)[0], fit(0, of_array(web, 0)[0])
-    for call, message in (
-        (lambda: fit("qid", frame[["qid"]]), "a feature beside its qid column 'qid'"),
-        (lambda: fit("query", frame), "qid must name a column of X, got 'query'"),
-        (lambda: fit(13, of_array(web, 0)[0]), "index of one of the 13 columns"),
-        (lambda: first.merge(fit(12, of_array(web, 12)[0])),
-         "other must have the features, measures"),
-    ):  # fmt: skip
-        with pytest.raises(ValueError, match=message):
-            call()
+        call(web)
 
 
 # -- in batches
