@@ -94,9 +94,6 @@ def test_tau_ap_b_by_its_definition(pairs, random):
 @pytest.mark.parametrize(
     ("coefficient", "right", "judged", "expected"),
     [
-        ("tau_a", [4, 3, 2, 1], [4, 2, 3, 1], 4 / 6),
-        ("tau_b", [4, 3, 2, 1], [4, 2, 3, 1], 4 / 6),
-        ("spearman", [4, 3, 2, 1], [4, 2, 3, 1], 1 - 6 * 2 / (4 * 15)),
         # above the documents at ranks 2, 3 and 4: 1 of 1, 1 of 2, 3 of 3
         ("tau_ap", [4, 3, 2, 1], [4, 2, 3, 1], 2 / 3 * (1 + 1 / 2 + 1) - 1),
         # tauap_a and tauap_b of pyircor 0.2.0, from PyPI, which is the R package of

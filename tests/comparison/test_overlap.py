@@ -88,6 +88,21 @@ def test_numbers_of_other_types_and_the_default():
     assert (found.best[0], found.worst[0]) == (1, 1 / 2)
     usual = rank_biased_overlap([1, 2], [2, 1])
     assert (usual.p, usual.depth) == (0.9, None)
+    # in a table
+    first, second = [2, 1, 2, 2, 1], [1, 2, -math.inf, 1, 1]
+    found = rank_biased_overlap(first, second, qid=list("aabcc"), p=0.5, depth=1)
+    # one of two tied documents is the first of the other ranking
+    assert found.expected.tolist() == pytest.approx([0, math.nan, 1 / 2], nan_ok=True)
+    assert math.isnan(found.residual[2])
+    summary, frame = found.summary(), found.to_pandas()
+    assert [*summary.mean, *summary.best, *summary.distance] == [1 / 4, 1 / 2, 3 / 4]
+    assert summary.n_queries == 2
+    assert math.isnan(summary.residual[0])
+    assert "RBO(p=0.5)@1" in str(found) == str(summary)
+    assert frame["qid"].tolist() == list("abc")
+    assert frame["n_retrieved_score"].tolist() == [2, 0, 2]
+    assert frame["distance"][2] == 1 / 2
+    assert summary.to_pandas()["mean"].tolist() == [1 / 4]
 
 
 @settings(max_examples=20)
@@ -118,26 +133,6 @@ def test_rows_and_other_queries_do_not_matter(rows, depth, random):
     for name in ("mean", "worst", "best", "minimum", "residual", "distance"):
         values = [getattr(one.summary(), name) for one in (found, shuffled)]
         assert np.array_equal(*values, equal_nan=True)
-
-
-def test_summary_and_data_frame():
-    first, second = [2, 1, 2, 2, 1], [1, 2, -math.inf, 1, 1]
-    found = rank_biased_overlap(first, second, qid=list("aabcc"), p=0.5, depth=1)
-    assert found.expected[:2].tolist() == pytest.approx([0, math.nan], nan_ok=True)
-    # one of two tied documents is the first of the other ranking
-    assert found.expected[2] == 1 / 2
-    assert math.isnan(found.residual[2])
-    summary = found.summary()
-    found_means = [*summary.mean, *summary.best, *summary.distance]
-    assert found_means == [1 / 4, 1 / 2, 3 / 4]
-    assert summary.n_queries == 2
-    assert math.isnan(summary.residual[0])
-    assert "RBO(p=0.5)@1" in str(found) == str(summary)
-    frame = found.to_pandas()
-    assert frame["qid"].tolist() == list("abc")
-    assert frame["n_retrieved_score"].tolist() == [2, 0, 2]
-    assert frame["distance"][2] == 1 / 2
-    assert summary.to_pandas()["mean"].tolist() == [1 / 4]
 
 
 def test_huge_groups():

