@@ -170,19 +170,6 @@ def test_query_weight_is_routed_on_request_and_sample_weight_never(web):
             assert found[f"test_{name}"][i] == wanted
 
 
-def test_zero_relevance_and_unjudged():
-    X, y, qid = np.array([[2.0], [1.0], [3.0]]), [1, np.nan, 0], [1, 1, 2]
-    skip = make_ranking_scorer("ap", zero_relevance="skip", unjudged="nonrelevant")
-    zero = make_ranking_scorer("ap", unjudged="nonrelevant")
-    assert skip(Column(), X, y, qid=qid) == 1.0
-    assert zero(Column(), X, y, qid=qid) == 0.5
-    with pytest.raises(ValueError, match="y_true must be judged"):
-        make_ranking_scorer("ap")(Column(), X, y, qid=qid)
-    strict = make_ranking_scorer("ap", zero_relevance="raise")
-    with pytest.raises(ValueError, match="AP is undefined for query 2"):
-        strict(Column(), X, [1, 0, 0], qid=qid)
-
-
 @pytest.mark.parametrize(
     "rules",
     [
@@ -192,7 +179,7 @@ def test_zero_relevance_and_unjudged():
         {"convention": "lightgbm", "ties": "input"},
     ],
 )
-def test_ties_averages_conventions_and_weights(web, rules):
+def test_rules_and_weights(web, rules):
     weight = web.qid % 3 + 1.0
     names = ["ndcg@5", "ndcg@9"] if "convention" in rules else ["P@5", "F@10"]
     scorers, column = make_ranking_scorer(names, **rules), Column(2)
@@ -202,6 +189,25 @@ def test_ties_averages_conventions_and_weights(web, rules):
         expected = value_by_column(web, 2, name, query_weight=weight, **rules)
         assert found[name] == expected
         assert scorers[name](column, web.data, web.target, **given) == expected
+
+
+def test_zero_relevance_and_unjudged():
+    def value(y=(1, np.nan, 0), **rules):
+        X = np.array([[2.0], [1.0], [3.0]])
+        return make_ranking_scorer("ap", **rules)(Column(), X, y, qid=[1, 1, 2])
+
+    assert value(zero_relevance="skip", unjudged="nonrelevant") == 1.0
+    assert value(unjudged="nonrelevant") == 0.5
+    with pytest.raises(ValueError, match="y_true must be judged"):
+        value()
+    with pytest.raises(ValueError, match="AP is undefined for query 2"):
+        value([1, 0, 0], zero_relevance="raise")
+    # predictions are numbers
+    for bad in (np.nan, np.inf, np.ma.masked):
+        X = np.ma.array([[1.0], [2.0], [3.0]])
+        X[1] = bad
+        with pytest.raises(ValueError, match=r"predict of Column must .* in row 1"):
+            make_ranking_scorer()(Column(), X, [1, 0, 0], qid=[1, 1, 2])
 
 
 # -- as scikit-learn takes scorers
@@ -285,19 +291,16 @@ def test_bad_options(arguments, message):
         make_ranking_scorer(**arguments)
 
 
-@pytest.mark.parametrize(
-    ("own", "qid", "message"),
-    [
+def test_without_query_ids_it_says_what_to_write(web):
+    X = pd.DataFrame(web.data)
+    for own, qid, message in (
         (None, None, r"qid must hold .*off.*, make_ranking_scorer\(\.\.\., qid"),
         ("topic", None, "qid must name a column of X, got 'topic'"),
         ("topic", [1], r"must be given once.*set_score_request\(qid=False\)"),
         (None, [1, 2, 3], r"one value per row \(\d+\), got 3"),
-    ],
-)
-def test_without_query_ids_it_says_what_to_write(web, own, qid, message):
-    X = pd.DataFrame(web.data)
-    with pytest.raises(ValueError, match=message):
-        make_ranking_scorer(qid=own)(Column(), X, web.target, qid=qid)
+    ):
+        with pytest.raises(ValueError, match=message):
+            make_ranking_scorer(qid=own)(Column(), X, web.target, qid=qid)
 
 
 @pytest.mark.parametrize("cv", [3, KFold(3, shuffle=True, random_state=0)])
@@ -357,18 +360,20 @@ def ap(web, model, y, **options):
 
 
 @pytest.mark.parametrize(
-    ("method", "scores_of"),
+    ("method", "used"),
     [
-        ("predict", lambda model, X: model.predict(X)),
-        ("predict_proba", lambda model, X: model.predict_proba(X)[:, 1]),
-        (["decision_function", "predict"], lambda model, X: model.decision_function(X)),
-        (None, lambda model, X: model.predict_proba(X)[:, 1]),
+        ("predict", "predict"),
+        ("predict_proba", "predict_proba"),
+        (["decision_function", "predict"], "decision_function"),
+        (None, "predict_proba"),
     ],
 )
-def test_two_classes_rank_by_the_greater(web, two, method, scores_of):
+def test_two_classes_rank_by_the_greater(web, two, method, used):
     y, tree, _ = two
     model = LogisticRegression(max_iter=50).fit(web.data / web.data.max(axis=0), y)
-    expected = ranking_score(y, scores_of(model, web.data), qid=web.qid, measure="ap")
+    scores = getattr(model, used)(web.data)
+    scores = scores[:, 1] if used == "predict_proba" else scores
+    expected = ranking_score(y, scores, qid=web.qid, measure="ap")
     assert ap(web, model, y, response_method=method) == expected
     if isinstance(method, list):
         # the first that there is
@@ -458,18 +463,6 @@ def test_methods_that_there_are_and_are_not(web, two):
     ):
         with pytest.raises(error, match=message):
             ap(web, one, y)
-
-
-@pytest.mark.parametrize("bad", [np.nan, np.inf, np.ma.masked])
-def test_predictions_must_be_numbers(web, bad):
-    class Bad(Column):
-        def predict(self, X):
-            scores = np.ma.array(X[:, 1], copy=True)
-            scores[7] = bad
-            return scores
-
-    with pytest.raises(ValueError, match=r"predict of Bad must .* in row 7"):
-        ap(web, Bad(), web.target)
 
 
 # -- bands that take query ids to predict
