@@ -91,8 +91,8 @@ def test_values_are_those_of_each_treatment_alone():
         assert getattr(again, name).tolist() == getattr(found, name).tolist(), name
     frame, exact = found.to_pandas(), found.comparisons["AP", "expected"]
     assert frame["change"].tolist() == found.change.ravel().tolist()
-    own, n = frame[frame["measure"] == "AP"], found.comparisons["AP", "official"]
-    assert own["official_difference"].tolist() == n.difference.tolist()
+    own, official = frame[frame["measure"] == "AP"], found.comparisons["AP", "official"]
+    assert own["official_difference"].tolist() == official.difference.tolist()
     assert own["exact_difference"].tolist() == exact.difference.tolist()
     assert own["exact_pvalue"].tolist() == exact.pvalues.tolist()
     assert np.array_equal(own[["tie_range_low", "tie_range_high"]], exact.tie_range)

@@ -24,8 +24,7 @@ from sklearn.model_selection import (
     learning_curve,
     validation_curve,
 )
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.pipeline import Pipeline
 from sklearn.tree import DecisionTreeRegressor
 from xgboost import XGBRanker
 
@@ -79,10 +78,9 @@ class Setting(NamedTuple):
         model = self.ranker if model is None else model
         return tool(model, *self.rows, **{**self.how, **self.params, **options})
 
-    def search(self, Search=GridSearchCV, ranker=None, **options):
+    def search(self, Search=GridSearchCV, **options):
         """A search over two values of the parameter, not fitted."""
-        ranker = self.ranker if ranker is None else ranker
-        return Search(ranker, {self.parameter: [2, 4]}, **{**self.how, **options})
+        return Search(self.ranker, {self.parameter: [2, 4]}, **{**self.how, **options})
 
 
 def setting(name: str, routing: bool) -> Setting:
@@ -212,32 +210,3 @@ def test_selectors_of_scikit_learn_need_routing(Selector):
     selector = Selector(at.ranker, cv=at.how["cv"], scoring=at.scorer())
     with pytest.raises(ValueError, match="RFECV, SequentialFeatureSelector"):
         selector.fit(*at.rows)
-
-
-@pytest.mark.parametrize("name", BOOSTERS)
-def test_early_stopping_in_a_search_and_in_a_pipeline(name):
-    valid = make_web_search(n_queries=10, n_documents=15, random_state=1)
-    held_out = pd.DataFrame(valid.data, columns=WEB.feature_names)
-    stopping = {"n_estimators": 30, "learning_rate": 0.5, "early_stopping_rounds": 2}
-
-    def run(at):
-        X, ids = (held_out, {"eval_qid": (valid.qid,)})
-        if at.qid is not None:
-            X, ids = held_out.assign(qid=valid.qid), {}
-        ranker = clone(at.ranker).set_params(**stopping)
-        search = at.search(ranker=ranker, cv=QueryKFold(2, qid=at.qid))
-        search.fit(*at.rows, eval_X=(X,), eval_y=(valid.target,), **ids, **at.fit)
-        found = search.best_estimator_.evals_result_["valid_0"]["NDCG@10"]
-        assert len(found) < 30
-        return [*search.cv_results_["mean_test_score"], *found]
-
-    in_both_settings(name, run)
-    given = {"eval_X": valid.data, "eval_y": valid.target, "eval_qid": valid.qid}
-    with sklearn.config_context(enable_metadata_routing=True):
-        at = setting(name, True)
-        ranker = at.ranker.set_params(**stopping)
-        model = make_pipeline(StandardScaler(), ranker, transform_input=["eval_X"])
-        model.fit(WEB.data, WEB.target, **given, **at.fit)
-    found = max(model[-1].evals_result_["valid_0"]["NDCG@10"])
-    predicted = model.predict(valid.data)
-    assert found == ranking_score(valid.target, predicted, qid=valid.qid)
