@@ -109,13 +109,21 @@ def test_query_ids_are_given_once():
     assert model.score(Z, Y) == other.score(X, Y, qid=QID)
 
 
-@pytest.mark.parametrize("ranker", [TREES, CoarseRanker(TREES, "decimals=2")], ids=repr)
-def test_split_queries_are_warned_of(ranker):
+@pytest.mark.parametrize(
+    ("ranker", "name"),
+    [
+        (TREES, "QueryLGBMRanker"),
+        (CoarseRanker(TREES, "decimals=2"), "QueryLGBMRanker"),
+        (RANKERS[1], "LinearRanker"),
+    ],
+    ids=repr,
+)
+def test_split_queries_are_warned_of(ranker, name):
     """As the scorer does, for a ranker inside another one, too."""
     ids = np.array([f"q{q}" for q in QID])
     half = np.arange(len(Y)) % 3 == 0
     model = sklearn.base.clone(ranker).fit(X[half], Y[half], qid=ids[half])
-    with pytest.warns(SplitQueriesWarning, match="QueryLGBMRanker was fitted on"):
+    with pytest.warns(SplitQueriesWarning, match=f"{name} was fitted on"):
         model.score(X[~half], Y[~half], qid=ids[~half])
     assert model.score(X[half], Y[half], qid=ids[half]) > 0.3
 
@@ -123,9 +131,7 @@ def test_split_queries_are_warned_of(ranker):
 def test_split_queries_are_warned_of_with_a_column_of_ids():
     half = np.arange(len(Y)) % 3 == 0
     Z = np.column_stack([X, QID + 1000])
-    model = QueryLGBMRanker(n_estimators=2, verbosity=-1, n_jobs=1, qid=-1)
-    model.fit(Z[half], Y[half])
-    for rows in (Z[~half], X[~half]):
-        given = {} if rows.shape[1] == 13 else {"qid": QID[~half] + 1000}
+    model = sklearn.base.clone(TREES).set_params(qid=-1).fit(Z[half], Y[half])
+    for rows, given in ((Z, {}), (X, {"qid": QID[~half] + 1000})):
         with pytest.warns(SplitQueriesWarning, match="QueryLGBMRanker was fitted on"):
-            model.score(rows, Y[~half], **given)
+            model.score(rows[~half], Y[~half], **given)
