@@ -21,16 +21,6 @@ def rows():
     return frame.sample(frac=1, random_state=0).reset_index(drop=True)
 
 
-@pytest.fixture(params=["int", "text", "category"])
-def kind(request, rows):
-    ids = {
-        "int": rows.qid,
-        "text": "q" + rows.qid.astype(str),
-        "category": ("q" + rows.qid.astype(str)).astype("category"),
-    }
-    return rows.assign(qid=ids[request.param])
-
-
 #: seconds after which a test gives up on a loaded machine, and those after which a
 #: cluster that a test has left without a worker is started anew
 GIVE_UP, LEFT_ALONE = 300, 60

@@ -12,9 +12,6 @@ import dask
 import pytest
 from dask import dataframe as dd
 from distributed import Client
-from joblib import parallel_config
-from numpy.testing import assert_array_equal
-from sklearn.model_selection import GridSearchCV
 
 import tieaware_sklearn
 from tests.dask.conftest import GIVE_UP
@@ -28,7 +25,7 @@ from tests.dask.helpers import (
     compared,
     spread,
 )
-from tieaware_sklearn import QueryKFold, RankingFeatureSelector, make_ranking_scorer
+from tieaware_sklearn import RankingFeatureSelector
 from tieaware_sklearn.dask import (
     compare_systems,
     evaluate,
@@ -36,7 +33,6 @@ from tieaware_sklearn.dask import (
     fit_selector,
 )
 from tieaware_sklearn.feature_selection import Screening
-from tieaware_sklearn.lightgbm import QueryLGBMRanker
 
 pytestmark = [
     *MARKS,
@@ -58,21 +54,6 @@ def test_on_a_cluster(cluster, rows):
     assert_same_comparison(found, compared(rows, **options))
 
 
-def test_grid_search_with_the_dask_backend_of_joblib(cluster, rows):
-    X = rows.drop(columns=["label", "weight"])
-    search = GridSearchCV(
-        QueryLGBMRanker(qid="qid", n_jobs=1, verbosity=-1),
-        {"n_estimators": [3, 6]},
-        scoring=make_ranking_scorer("ndcg@10", qid="qid"),
-        cv=QueryKFold(3, qid="qid"),
-        error_score="raise",
-    )
-    here = search.fit(X, rows.label).cv_results_["mean_test_score"]
-    with parallel_config(backend="dask"):
-        there = search.fit(X, rows.label).cv_results_["mean_test_score"]
-    assert_array_equal(here, there)
-
-
 def killed_once(flag):
     """The first worker that comes here is killed, as if it had run out of memory."""
     try:
@@ -84,26 +65,24 @@ def killed_once(flag):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def fitted(rows, options):
-    features = [c for c in rows if c not in ("label", "qid", "weight")]
-    wanted = RankingFeatureSelector(**options)
-    return wanted.fit(rows[features], rows.label, rows.qid)
-
-
 def die_reading(frame, flag):
     if len(frame):
         killed_once(flag)
     return frame
 
 
+def fitted(rows):
+    features = [c for c in rows if c not in ("label", "qid", "weight")]
+    return RankingFeatureSelector("rr").fit(rows[features], rows.label, rows.qid)
+
+
 @pytest.mark.weekly
 def test_a_worker_that_is_killed_while_it_reads(cluster, rows, tmp_path):
-    df = spread(rows)
-    flag = str(tmp_path / "died")
+    df, flag = spread(rows.drop(columns="weight")), str(tmp_path / "died")
     dying = df.map_partitions(die_reading, flag, meta=df._meta)
-    found = fit_selector(RankingFeatureSelector(), dying.drop(columns="weight"))
+    found = fit_selector(RankingFeatureSelector("rr"), dying)
     assert os.path.exists(flag)
-    assert_same_selector(found, fitted(rows, {}))
+    assert_same_selector(found, fitted(rows))
 
 
 def die_between(frame, folder):
@@ -150,51 +129,7 @@ def test_a_worker_that_is_killed_while_it_merges(cluster, rows, tmp_path):
     df = spread(rows.drop(columns="weight"), 12)
     found = fit_selector(RankingFeatureSelector("rr"), df)
     assert os.path.exists(flag)
-    assert_same_selector(found, fitted(rows, {"measures": "rr"}))
-
-
-def begin_and_wait(frame, folder):
-    """Tell which rows are worked on by which process, and go on when told to."""
-    if len(frame):
-        (folder / f"{frame.index.min()} {os.getpid()}").touch()
-        give_up = time.monotonic() + GIVE_UP
-        while not (folder / "go on").exists():
-            assert time.monotonic() < give_up
-            time.sleep(0.02)
-    return frame
-
-
-@pytest.mark.weekly
-@pytest.mark.parametrize("stage", ["reading", "measuring"])
-def test_a_worker_that_is_killed_at_work_is_replaced(cluster, rows, tmp_path, stage):
-    wanted = tieaware_sklearn.evaluate(
-        rows.label, rows.clicks, qid=rows.qid, measures=MEASURES
-    )
-    df = spread(rows) if stage == "reading" else spread(rows).shuffle("qid")
-    waiting = df.map_partitions(begin_and_wait, tmp_path, meta=df._meta)
-    killed = []
-
-    def kill():
-        """What waits is not done: nobody has told it to go on."""
-        give_up = time.monotonic() + GIVE_UP
-        while not (begun := os.listdir(tmp_path)):
-            assert time.monotonic() < give_up
-            time.sleep(0.02)
-        killed.extend(begun[0].split())
-        os.kill(int(killed[1]), signal.SIGKILL)
-        (tmp_path / "go on").touch()
-
-    killer = threading.Thread(target=kill, daemon=True)
-    killer.start()
-    found = evaluate(
-        waiting, score="clicks", measures=MEASURES, shuffle=stage == "reading"
-    )
-    killer.join()
-    assert_same_report(found, wanted)
-    (tmp_path / "go on").unlink()
-    first, pid = killed
-    by = {own.split()[1] for own in os.listdir(tmp_path) if own.split()[0] == first}
-    assert by > {pid}, "the rows of the worker that died were not read again"
+    assert_same_selector(found, fitted(rows))
 
 
 def test_an_error_of_a_worker_is_the_whole_message(cluster, rows):
@@ -211,17 +146,6 @@ def test_an_error_of_a_worker_is_the_whole_message(cluster, rows):
             rf"in shuffled partition \d \(of 0 to 2\), query {name}$",
         ):
             call()
-
-
-def test_a_file_that_a_worker_cannot_read_is_named(cluster, rows, tmp_path):
-    for number in range(3):
-        rows[rows.qid % 3 == number].to_parquet(tmp_path / f"{number}.parquet")
-    df = dd.read_parquet(tmp_path)
-    path = tmp_path / "1.parquet"
-    path.write_bytes(path.read_bytes()[:-100])
-    named = r"in partition 1 \(of 0 to 2\)\nin file \S*1.parquet$"
-    with pytest.raises(ValueError, match=named):
-        evaluate(df, score="clicks")
 
 
 def is_idle(client):
@@ -288,26 +212,17 @@ def test_an_interrupt_leaves_nothing_under_way(cluster, rows, tmp_path):
 
 # as some versions of Dask say where a client is open
 @pytest.mark.filterwarnings("ignore:Running on a single-machine scheduler")
-def test_threads_and_tasks_of_workers_compute_as_dask_does(rows):
-    df = spread(rows, 1)
-    for scheduler in ("sync", "threads"):
-        with dask.config.set(scheduler=scheduler):
-            assert evaluate(df, score="clicks").qid.size == 60
-    options = {"processes": False, "n_workers": 1, "threads_per_worker": 1}
-    with Client(**options, dashboard_address=None) as client:
+def test_other_schedulers_and_tasks_of_workers_compute_as_dask_does(rows):
+    def size():
+        return evaluate(spread(rows, 1), score="clicks").qid.size
 
-        def inside():
-            return evaluate(spread(rows, 1), score="clicks")
-
-        assert client.submit(inside).result(timeout=GIVE_UP).qid.size == 60
-
-
-# as some versions of Dask say
-@pytest.mark.filterwarnings("ignore:Running on a single-machine scheduler")
-def test_another_scheduler_than_that_of_an_open_client(rows):
-    options = {"processes": False, "n_workers": 1, "threads_per_worker": 1}
-    df = spread(rows, 2)
-    with Client(**options, dashboard_address=None):
+    def alone():
         for scheduler in ("sync", "threads"):
             with dask.config.set(scheduler=scheduler):
-                assert evaluate(df, score="clicks").qid.size == 60
+                assert size() == 60
+
+    alone()
+    options = {"processes": False, "n_workers": 1, "threads_per_worker": 1}
+    with Client(**options, dashboard_address=None) as client:
+        assert client.submit(size).result(timeout=GIVE_UP) == 60
+        alone()
