@@ -26,7 +26,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from benchmarks.results.bm25 import bm25, made_up, tune
 from tests.optuna.helpers import boosted, linear, scoring, tree
 from tieaware_sklearn import (
     LinearRanker,
@@ -93,14 +92,6 @@ def test_without_a_pruner_everything_is_scored_at_once(web):
     study = optimized(scoring(web, score), 2)
     assert calls == [len(web.qid)] * 2
     assert all(not t.intermediate_values for t in study.trials)
-
-
-def test_bm25_of_a_sparse_matrix():
-    data = made_up(n_queries=30, n_documents=60)
-    study = tune(data, 12, seed=0, prune=True)
-    scores = bm25(data)(FixedTrial(study.best_params), data.X)
-    assert study.best_value == ranking_score(data.y, scores, qid=data.qid)
-    assert study.best_value > study.trials[0].value
 
 
 @pytest.mark.parametrize(
