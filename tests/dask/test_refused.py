@@ -210,13 +210,6 @@ def test_a_fault_in_a_partition(change, options, names, message):
                 computed(name, df)
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_after_a_shuffle_the_query_is_named(name):
-    message = r"must be >= 0, got -1.0 in row \d+\nin shuffled partition \d "
-    with pytest.raises(ValueError, match=message + r"\(of 0 to 3\), query 19$"):
-        computed(name, frames_of(put("label", -1)))
-
-
 def test_faults_of_segments_systems_and_weights(rows):
     df = frames_of(NO_CLICKS).assign(market="us")
     what = r"clicks must not be NaN.*\n.*query 19"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import sys
 import warnings
-from itertools import pairwise
 
 import dask
 import numpy as np
@@ -23,7 +22,6 @@ from tests.dask.helpers import (
     LARGE,
     MARKS,
     MEASURES,
-    SAME,
     SYSTEMS,
     assert_same_comparison,
     assert_same_report,
@@ -152,26 +150,6 @@ def test_small_data(data):
     options = {**zero, "measure": measure, "correction": correction}
     found = compare_systems(df, scores=["clicks", "other"], **options)
     assert_same_comparison(found, compared(rows, ["clicks", "other"], **options))
-
-
-@pytest.mark.parametrize("shuffle", [False, True])
-@pytest.mark.parametrize("name", ALL)
-def test_no_shape_of_partitions_changes_a_number(rows, name, shuffle):
-    """Nearly all rows in one, single rows, empty ones, and half of all in one query."""
-    few = rows[:120].copy()
-    few.loc[:59, "qid"] = 7
-    few = few.sort_values("qid", ignore_index=True)
-    if shuffle:
-        ends = [0, 0, 1, 2, 3, 117, 118, 118, 120]
-    else:
-        starts = np.flatnonzero(np.diff(few.qid)) + 1
-        ends = [0, 0, *starts[:2], *starts[-3:], len(few), len(few)]
-    cells = [few[i:j] for i, j in pairwise(ends)]
-    df = dd.from_map(lambda i: cells[i], range(len(cells)), meta=few[:0])
-    assert 0 in df.map_partitions(len).compute().tolist()
-    found = computed(name, df, shuffle=shuffle)
-    wanted = computed(name, dd.from_pandas(few, npartitions=1), shuffle=False)
-    SAME[name](found, wanted)
 
 
 def test_a_partition_may_weigh_nothing(rows):

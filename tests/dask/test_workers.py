@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
 import time
 from multiprocessing import parent_process
 
@@ -21,7 +20,6 @@ from tests.dask.helpers import (
     SYSTEMS,
     assert_same_comparison,
     assert_same_report,
-    assert_same_selector,
     compared,
     spread,
 )
@@ -32,7 +30,6 @@ from tieaware_sklearn.dask import (
     evaluate_queries,
     fit_selector,
 )
-from tieaware_sklearn.feature_selection import Screening
 
 pytestmark = [
     *MARKS,
@@ -65,26 +62,6 @@ def killed_once(flag):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def die_reading(frame, flag):
-    if len(frame):
-        killed_once(flag)
-    return frame
-
-
-def fitted(rows):
-    features = [c for c in rows if c not in ("label", "qid", "weight")]
-    return RankingFeatureSelector("rr").fit(rows[features], rows.label, rows.qid)
-
-
-@pytest.mark.weekly
-def test_a_worker_that_is_killed_while_it_reads(cluster, rows, tmp_path):
-    df, flag = spread(rows.drop(columns="weight")), str(tmp_path / "died")
-    dying = df.map_partitions(die_reading, flag, meta=df._meta)
-    found = fit_selector(RankingFeatureSelector("rr"), dying)
-    assert os.path.exists(flag)
-    assert_same_selector(found, fitted(rows))
-
-
 def die_between(frame, folder):
     """A worker is killed that has read, and sent on, two other partitions."""
     if len(frame):
@@ -108,28 +85,6 @@ def test_a_worker_that_is_killed_while_it_shuffles(cluster, rows, tmp_path):
     # what it had sent was lost with it
     read = [name.split()[1] for name in os.listdir(tmp_path) if " " in name]
     assert len(read) > len(set(read)) == df.npartitions
-
-
-def die_merging(flag):
-    """From now on, a worker is killed when it merges."""
-    merge = Screening.merge
-
-    def merged(ours, theirs):
-        killed_once(flag)
-        return merge(ours, theirs)
-
-    Screening.merge = merged
-
-
-@pytest.mark.weekly
-def test_a_worker_that_is_killed_while_it_merges(cluster, rows, tmp_path):
-    flag = str(tmp_path / "died")
-    cluster.run(die_merging, flag)
-    # two levels of a tree
-    df = spread(rows.drop(columns="weight"), 12)
-    found = fit_selector(RankingFeatureSelector("rr"), df)
-    assert os.path.exists(flag)
-    assert_same_selector(found, fitted(rows))
 
 
 def test_an_error_of_a_worker_is_the_whole_message(cluster, rows):
@@ -183,31 +138,6 @@ def test_an_error_does_not_outlive_its_fault(cluster, rows, tmp_path, shuffle):
     assert len(values.compute()) == rows.qid.nunique()
     del values
     assert is_idle(cluster)
-
-
-@pytest.mark.weekly
-def test_an_interrupt_leaves_nothing_under_way(cluster, rows, tmp_path):
-    def take_time(frame):
-        (tmp_path / str(time.monotonic_ns())).touch()
-        time.sleep(0.1)
-        return frame
-
-    def interrupt():
-        while not list(tmp_path.iterdir()):
-            time.sleep(0.01)
-        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
-
-    df = spread(rows, 100).map_partitions(take_time, meta=rows[:0])
-    thread = threading.Thread(target=interrupt, daemon=True)
-    thread.start()
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            evaluate(df, score="clicks", shuffle=False)
-    finally:
-        signal.signal(signal.SIGINT, before)
-    assert is_idle(cluster)
-    assert len(list(tmp_path.iterdir())) < 50
 
 
 # as some versions of Dask say where a client is open

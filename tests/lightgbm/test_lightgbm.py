@@ -5,11 +5,9 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
-import warnings
 
 import lightgbm as lgb
 import numpy as np
-import optuna
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -113,24 +111,6 @@ def test_values_in_training(web, valid, measure):
                 )
 
 
-def test_metrics_in_lightgbms_own_ranker(web, valid):
-    model = lgb.LGBMRanker(n_estimators=4, verbosity=-1, metric="None", n_jobs=1)
-    model.fit(
-        web.data,
-        web.target,
-        group=sizes_of(web),
-        eval_X=valid.data,
-        eval_y=valid.target,
-        eval_group=[sizes_of(valid)],
-        eval_metric=eval_metric(["ndcg@10", "rr"]),
-    )
-    scores = model.predict(valid.data)
-    for name in ("NDCG@10", "RR"):
-        assert model.evals_result_["valid_0"][name][-1] == ranking_score(
-            valid.target, scores, qid=valid.qid, measure=name
-        )
-
-
 @pytest.mark.parametrize(("zero", "value"), [(0.0, 0.25), (0.5, 0.5), ("skip", 0.5)])
 def test_queries_without_a_relevant_document(zero, value):
     y, scores, sizes = np.array([1, 0, 0, 0]), np.array([1.0, 2, 0, 0]), [2, 2]
@@ -163,29 +143,6 @@ def test_lightgbm_cv_with_our_folds(web):
         predicted = booster.predict(web.data[test])
         scores.append(ranking_score(web.target[test], predicted, qid=web.qid[test]))
     assert results["valid NDCG@10-mean"][-1] == pytest.approx(np.mean(scores))
-
-
-def test_lightgbm_tuner_maximises_the_negative(web, valid):
-    from optuna_integration.lightgbm import LightGBMTuner
-
-    train = dataset(web, params={"feature_pre_filter": False})
-    tuner = LightGBMTuner(
-        {**QUIET, "metric": "neg_NDCG@10"},
-        train,
-        valid_sets=[dataset(valid, train)],
-        num_boost_round=5,
-        feval=feval("ndcg@10", negate=True),
-        study=optuna.create_study(direction="minimize"),
-        show_progress_bar=False,
-        optuna_seed=0,
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        tuner.tune_feature_fraction(n_trials=3)
-    values = [trial.value for trial in tuner.study.trials]
-    assert tuner.best_score == min(values) < max(values) < 0
-    scores = tuner.get_best_booster().predict(valid.data)
-    assert -tuner.best_score == ranking_score(valid.target, scores, qid=valid.qid)
 
 
 Y2, S2, G2 = np.array([1, 0]), np.array([1.0, 2.0]), np.array([2])

@@ -23,7 +23,6 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.model_selection import KFold, PredefinedSplit
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from tests.optuna.helpers import boosted, linear, scoring, tree
@@ -310,28 +309,20 @@ def test_cross_validated_value_by_hand(web, prune):
 
 TREE = DecisionTreeRegressor(random_state=0)
 FEW = RankingFeatureSelector(n_features_to_select=3)
-LGBM = {"n_estimators": 2, "verbosity": -1, "n_jobs": 1}
 COLUMNS = ColumnTransformer([("few", FEW, list(range(12)))])
 
 
 @pytest.mark.parametrize(
     ("model", "name", "options"),
     [
-        (make_pipeline(StandardScaler(), TREE), "decisiontreeregressor__max_depth", {}),
-        (make_pipeline(FEW, TREE), "decisiontreeregressor__max_depth", {}),
         (make_pipeline(COLUMNS, TREE), "decisiontreeregressor__max_depth", {}),
-        (
-            make_pipeline(StandardScaler(), QueryLGBMRanker(**LGBM)),
-            "querylgbmranker__max_depth",
-            {},
-        ),
         (
             DecisionTreeClassifier(random_state=0),
             "max_depth",
             {"response_method": "predict_proba"},
         ),
         (
-            lgb.LGBMRanker(**LGBM),
+            lgb.LGBMRanker(n_estimators=2, verbosity=-1, n_jobs=1),
             "num_leaves",
             {"fit_params": {"categorical_feature": [3]}},
         ),
@@ -363,15 +354,11 @@ def test_rankers_of_all_kinds(web, model, name, options):
 
 
 def test_x_and_ids_of_any_kind(web):
-    make = [np.asarray, pd.DataFrame, pl.DataFrame, sp.csr_array]
-    trial = FixedTrial({"max_depth": 3})
-    values = {tree(kind(web.data), web.target, web.qid)(trial) for kind in make}
-    assert len(values) == 1
-    theirs = pytest.importorskip("xgboost").XGBRanker(n_estimators=2, n_jobs=1)
-    space = {"max_depth": IntDistribution(1, 3)}
+    texts = np.array([f"q{q:03}" for q in web.qid])
     values = {
-        RankerObjective(theirs, space, web.data, web.target, qid=qid)(trial)
-        for qid in (web.qid, np.array([f"q{q:03}" for q in web.qid]))
+        tree(make(web.data), web.target, qid)(FixedTrial({"max_depth": 3}))
+        for make in (np.asarray, pd.DataFrame, pl.DataFrame, sp.csr_array)
+        for qid in (web.qid, texts)
     }
     assert len(values) == 1
 

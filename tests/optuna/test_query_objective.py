@@ -24,7 +24,6 @@ from optuna.trial import FixedTrial
 from tests.optuna.helpers import boosted, linear, records, scoring, tree
 from tieaware_sklearn import QueryKFold, evaluate, parse_measure, ranking_score
 from tieaware_sklearn.datasets import make_web_search
-from tieaware_sklearn.evaluation._statistics import LabelledQueries
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
 from tieaware_sklearn.optuna import (
     LinearScoringObjective,
@@ -353,20 +352,13 @@ def test_equal_seeds_and_shuffled_rows_give_equal_studies(web, kind, measure, pr
     assert recorded(5, plain) == recorded(5, rows) != recorded(6, plain)
 
 
-def test_threads_share_an_objective(web):
-    objective = tree(web.data, web.target, web.qid)
-    study = objective.create_study(0)
-    study.optimize(objective, n_trials=8, n_jobs=2)
-    for trial in study.trials:
-        assert objective(FixedTrial(trial.params)) == trial.value
-
-
 def test_a_study_of_several_measures(web):
     objective = scoring(web, measure=["ap", *BOTH])
     assert objective.measure == tuple(map(parse_measure, ["ap", *BOTH]))
     assert objective.directions == ["maximize", "maximize", "minimize"]
     with pytest.raises(RuntimeError, match="no single direction: use directions"):
         objective.direction  # noqa: B018
+    assert scoring(web, measure="fallout@5").direction == "minimize"
     study = objective.create_study(3)
     assert isinstance(study.sampler, optuna.samplers.TPESampler)
     assert study.metric_names == ["AP", "NDCG@10", "ESL"]
@@ -384,23 +376,6 @@ def test_a_list_of_one_measure_is_a_list(web):
         fixed = FixedTrial(trial.params)
         assert objective(fixed) == (trial.value,) == (alone(FixedTrial(trial.params)),)
         assert set(fixed.user_attrs) >= {"AP best", "AP worst", "AP tie_std"}
-
-
-def test_ties_are_found_once_for_all_measures(web, monkeypatch):
-    found, each_block = [], LabelledQueries.each_block
-
-    def counted(self, *given, **more):
-        found.append(1)
-        return each_block(self, *given, **more)
-
-    monkeypatch.setattr(LabelledQueries, "each_block", counted)
-    counts = []
-    for measure in ("ndcg@10", ["ndcg@10", "ap", "rr", "p@5"]):
-        objective = scoring(web, measure=measure)
-        found.clear()
-        objective(FixedTrial({"boost": 1.0}))
-        counts.append(len(found))
-    assert counts[0] == counts[1] > 0
 
 
 @pytest.mark.parametrize(
@@ -436,12 +411,6 @@ def test_studies_with_other_values_beside(web, measure, others, pruner):
     study.optimize(values, n_trials=2)
     for trial in study.trials:
         assert trial.values == values(FixedTrial(trial.params))
-
-
-def test_lower_is_better_is_minimised(web):
-    objective = scoring(web, measure="fallout@5")
-    assert objective.direction == "minimize"
-    assert objective.create_study(0).direction.name == "MINIMIZE"
 
 
 X3, Y3, Q3 = np.arange(18.0).reshape(3, 6), [1, 0, 0], [1, 1, 2]

@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import cross_val_score
@@ -15,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from tests.boosters.helpers import LightGBM, rows_of
-from tieaware_sklearn import QueryKFold, make_ranking_scorer, ranking_score
+from tieaware_sklearn import QueryKFold, ranking_score
 from tieaware_sklearn.lightgbm import eval_metric
 from tieaware_sklearn.measures import NDCG
 from tieaware_sklearn.rankers import ask_eval_metric
@@ -136,20 +135,6 @@ def test_a_column_of_fractions_holds_no_ids(web):
 
 
 # -- the order of rows
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"random_state": 3, "subsample": 0.7, "subsample_freq": 1},
-        {"objective": "rank_xendcg", "random_state": 1},
-    ],
-)
-def test_any_order_gives_the_same_bits(web, orders, options):
-    expected = trees_of(ranker(**options).fit(**rows_of(web)))
-    for rows in orders:
-        assert trees_of(ranker(**options).fit(**with_order(web, rows))) == expected
 
 
 @pytest.mark.parametrize("name", ["sample_weight", "init_score"])
@@ -295,35 +280,6 @@ def test_what_measures_are_asked_for():
 
 
 # -- among scikit-learn's tools
-
-
-@pytest.mark.parametrize("routing", [False, True])
-def test_searches_and_weighted_scores_with_routing_and_a_column(web, frame, routing):
-    weight = web.qid % 3 + 1.0
-    X = frame.drop(columns="qid") if routing else frame
-    given = {"qid": web.qid} if routing else {}
-    qid = None if routing else "qid"
-    with sklearn.config_context(enable_metadata_routing=routing):
-        model = ranker(qid=qid)
-        options = {"cv": QueryKFold(3, qid=qid), "params": given or None}
-        found, expected = (
-            cross_val_score(model, X, web.target, scoring=scoring, **options)
-            for scoring in (None, make_ranking_scorer("ndcg@10", qid=qid))
-        )
-        assert np.array_equal(found, expected)
-        pipeline = make_pipeline("passthrough", model).fit(X, web.target, **given)
-        scores = pipeline.predict(X)
-        score = ranking_score(web.target, scores, qid=web.qid)
-        # with routing on, Pipeline.score hands sample_weight down, as None too
-        assert pipeline.score(X, web.target, **given) == score
-        given["sample_weight"] = weight
-        if routing:
-            with pytest.raises(UnsetMetadataPassedError, match="sample_weight"):
-                pipeline.score(X, web.target, **given)
-            model.set_score_request(sample_weight=True)
-        weighted = ranking_score(web.target, scores, qid=web.qid, query_weight=weight)
-        assert weighted != score
-        assert pipeline.score(X, web.target, **given) == weighted
 
 
 def test_weights_of_training_are_routed_on_request(web):
