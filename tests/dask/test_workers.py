@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import time
@@ -10,40 +11,55 @@ from multiprocessing import parent_process
 import dask
 import pytest
 from dask import dataframe as dd
-from distributed import Client
+from distributed import Client, LocalCluster
 
 import tieaware_sklearn
-from tests.dask.conftest import GIVE_UP
 from tests.dask.helpers import (
+    ALL,
     MARKS,
     MEASURES,
     SYSTEMS,
     assert_same_comparison,
     assert_same_report,
     compared,
+    computed,
     spread,
 )
-from tieaware_sklearn import RankingFeatureSelector
-from tieaware_sklearn.dask import (
-    compare_systems,
-    evaluate,
-    evaluate_queries,
-    fit_selector,
-)
+from tieaware_sklearn.dask import compare_systems, evaluate, evaluate_queries
 
-pytestmark = [
-    *MARKS,
-    # by Dask's reader of Parquet, of the newest pandas
-    pytest.mark.filterwarnings("ignore:The inplace keyword"),
-]
+pytestmark = MARKS
+#: seconds after which a test gives up on a loaded machine
+GIVE_UP = 300
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """The client of two workers."""
+    patient = {"connect": f"{GIVE_UP}s", "tcp": f"{GIVE_UP}s"}
+    options = {
+        "distributed.comm.timeouts": patient,
+        # what is sent to a worker that was killed
+        "distributed.p2p.comm.retry.delay.min": "100ms",
+    }
+    own = {"n_workers": 2, "threads_per_worker": 1, "host": "127.0.0.1"}
+    with (
+        dask.config.set(options),
+        LocalCluster(**own, dashboard_address=None) as workers,
+        Client(workers) as client,
+    ):
+        yield client
+    gc.collect()
+
+
+def evaluated(rows):
+    return tieaware_sklearn.evaluate(
+        rows.label, rows.clicks, qid=rows.qid, measures=MEASURES
+    )
 
 
 def test_on_a_cluster(cluster, rows):
     found = evaluate(spread(rows), score="clicks", measures=MEASURES)
-    wanted = tieaware_sklearn.evaluate(
-        rows.label, rows.clicks, qid=rows.qid, measures=MEASURES
-    )
-    assert_same_report(found, wanted)
+    assert_same_report(found, evaluated(rows))
     options = {"measure": ["rr", "ap"], "correction": "tukey"}
     frames = [rows[rows.qid % 3 == part] for part in range(3)]
     whole = dd.concat([dd.from_pandas(frame, npartitions=1) for frame in frames])
@@ -51,56 +67,14 @@ def test_on_a_cluster(cluster, rows):
     assert_same_comparison(found, compared(rows, **options))
 
 
-def killed_once(flag):
-    """The first worker that comes here is killed, as if it had run out of memory."""
-    try:
-        with open(flag, "x"):
-            pass
-    except FileExistsError:
-        return
-    assert parent_process() is not None, "this is no worker"
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def die_between(frame, folder):
-    """A worker is killed that has read, and sent on, two other partitions."""
-    if len(frame):
-        own = f"{os.getpid()} "
-        if sum(name.startswith(own) for name in os.listdir(folder)) == 2:
-            killed_once(folder / "died")
-        (folder / f"{own}{frame.index.min()}").touch()
-    return frame
-
-
-@pytest.mark.weekly
-def test_a_worker_that_is_killed_while_it_shuffles(cluster, rows, tmp_path):
-    df = spread(rows)
-    dying = df.map_partitions(die_between, tmp_path, meta=df._meta)
-    found = evaluate(dying, score="clicks", measures=MEASURES)
-    wanted = tieaware_sklearn.evaluate(
-        rows.label, rows.clicks, qid=rows.qid, measures=MEASURES
-    )
-    assert_same_report(found, wanted)
-    assert (tmp_path / "died").exists()
-    # what it had sent was lost with it
-    read = [name.split()[1] for name in os.listdir(tmp_path) if " " in name]
-    assert len(read) > len(set(read)) == df.npartitions
-
-
-def test_an_error_of_a_worker_is_the_whole_message(cluster, rows):
+@pytest.mark.parametrize("name", ALL)
+def test_an_error_of_a_worker_is_the_whole_message(cluster, rows, name):
     wrong = spread(rows.assign(label=rows.label.where(rows.index != 7, -1)), 3)
-    name = rows.qid[7]
-    for call in (
-        lambda: evaluate(wrong, score="clicks"),
-        lambda: evaluate_queries(wrong, score="clicks").compute(),
-        lambda: fit_selector(RankingFeatureSelector("rr"), wrong),
+    message = r"^(label|y) must be >= 0, got -1.0 in row \d+\nin shuffled partition \d "
+    with pytest.raises(
+        ValueError, match=rf"{message}\(of 0 to 2\), query {rows.qid[7]}$"
     ):
-        with pytest.raises(
-            ValueError,
-            match=r"^(label|y) must be >= 0, got -1.0 in row \d+\n"
-            rf"in shuffled partition \d \(of 0 to 2\), query {name}$",
-        ):
-            call()
+        computed(name, wrong)
 
 
 def is_idle(client):
@@ -122,8 +96,6 @@ def test_an_error_does_not_outlive_its_fault(cluster, rows, tmp_path, shuffle):
     here = rows[["label", "qid", "clicks"]]
 
     def read(number):
-        with (tmp_path / f"read {number}").open("a") as log:
-            log.write("x")
         if number == 2 and not (tmp_path / "up").exists():
             raise OSError("the server does not answer")
         return here[here.qid % 4 == number]
@@ -138,6 +110,32 @@ def test_an_error_does_not_outlive_its_fault(cluster, rows, tmp_path, shuffle):
     assert len(values.compute()) == rows.qid.nunique()
     del values
     assert is_idle(cluster)
+
+
+def die_between(frame, folder):
+    """A worker is killed that has read, and sent on, two other partitions."""
+    if len(frame):
+        own = f"{os.getpid()} "
+        if sum(name.startswith(own) for name in os.listdir(folder)) == 2:
+            with (folder / "died").open("a") as died:
+                died.write("x")
+            if (folder / "died").read_text() == "x":
+                assert parent_process() is not None, "this is no worker"
+                os.kill(os.getpid(), signal.SIGKILL)
+        (folder / f"{own}{frame.index.min()}").touch()
+    return frame
+
+
+@pytest.mark.weekly
+def test_a_worker_that_is_killed_while_it_shuffles(cluster, rows, tmp_path):
+    df = spread(rows)
+    dying = df.map_partitions(die_between, tmp_path, meta=df._meta)
+    found = evaluate(dying, score="clicks", measures=MEASURES)
+    assert_same_report(found, evaluated(rows))
+    assert (tmp_path / "died").exists()
+    # what it had sent was lost with it
+    read = [name.split()[1] for name in os.listdir(tmp_path) if " " in name]
+    assert len(read) > len(set(read)) == df.npartitions
 
 
 # as some versions of Dask say where a client is open

@@ -110,28 +110,23 @@ def test_query_ids_are_given_once():
 
 
 @pytest.mark.parametrize(
-    ("ranker", "name"),
+    ("ranker", "column", "name"),
     [
-        (TREES, "QueryLGBMRanker"),
-        (CoarseRanker(TREES, "decimals=2"), "QueryLGBMRanker"),
-        (RANKERS[1], "LinearRanker"),
+        (TREES, False, "QueryLGBMRanker"),
+        (sklearn.base.clone(TREES).set_params(qid=-1), True, "QueryLGBMRanker"),
+        (CoarseRanker(TREES, "decimals=2"), False, "QueryLGBMRanker"),
+        (RANKERS[1], False, "LinearRanker"),
     ],
     ids=repr,
 )
-def test_split_queries_are_warned_of(ranker, name):
+def test_split_queries_are_warned_of(ranker, column, name):
     """As the scorer does, for a ranker inside another one, too."""
-    ids = np.array([f"q{q}" for q in QID])
+    ids = QID + 1000 if column else np.array([f"q{q}" for q in QID])
     half = np.arange(len(Y)) % 3 == 0
-    model = sklearn.base.clone(ranker).fit(X[half], Y[half], qid=ids[half])
+    Z = np.column_stack([X, ids]) if column else X
+    given = {} if column else {"qid": ids[half]}
+    model = sklearn.base.clone(ranker).fit(Z[half], Y[half], **given)
+    # a column of ids may be left out, and ids given
     with pytest.warns(SplitQueriesWarning, match=f"{name} was fitted on"):
         model.score(X[~half], Y[~half], qid=ids[~half])
-    assert model.score(X[half], Y[half], qid=ids[half]) > 0.3
-
-
-def test_split_queries_are_warned_of_with_a_column_of_ids():
-    half = np.arange(len(Y)) % 3 == 0
-    Z = np.column_stack([X, QID + 1000])
-    model = sklearn.base.clone(TREES).set_params(qid=-1).fit(Z[half], Y[half])
-    for rows, given in ((Z, {}), (X, {"qid": QID[~half] + 1000})):
-        with pytest.warns(SplitQueriesWarning, match="QueryLGBMRanker was fitted on"):
-            model.score(rows[~half], Y[~half], **given)
+    assert model.score(Z[half], Y[half], **given) > 0.3

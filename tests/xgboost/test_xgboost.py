@@ -103,12 +103,6 @@ def test_early_stopping_goes_the_right_way(web, valid, measure):
     assert len(values) == booster.best_iteration + 6 < 80
 
 
-def test_cv(web):
-    options = {"nfold": 3, "custom_metric": custom_metric("rr"), "as_pandas": False}
-    found = xgb.cv(PARAMS, matrix(web), 3, seed=0, **options)
-    assert len(found["test-precise-RR-mean"]) == 3
-
-
 def test_copies_and_names_of_metrics(web):
     table = custom_metric("ndcg(gain={0:0,1:1,2:1,3:1,4:2})@5")
     data = matrix(web)
@@ -153,13 +147,6 @@ def test_a_random_state_is_drawn_from_once(web):
     assert np.array_equal(ours.apply(web.data), theirs.apply(web.data))
     limit = (0, 2)
     assert np.array_equal(ours.apply(web.data, limit), theirs.apply(web.data, limit))
-
-
-@DEPRECATED
-def test_evaluation_changes_no_tree(web, valid):
-    plain = ranker(booster="dart", rate_drop=0.5).fit(**rows_of(web))
-    seen = clone(plain).fit(**rows_of(web, valid))
-    assert bits(plain) == bits(seen)
 
 
 def test_users_callbacks_see_our_values(web, valid, capsys):
