@@ -51,16 +51,11 @@ TWICE = "must name different columns, got '{}' twice"
 OF_DATA = [
     ({"score": None}, "df must have one column None, got"),
     ({"score": ["clicks"]}, r"df must have one column \['clicks'\], got"),
-    ({"score": "x"}, "df must have one column 'x', got in_degree"),
     ({"score": "label"}, TWICE.format("label")),
     ({"shuffle": "disk"}, "shuffle must be True or False, got 'disk'"),
     ({"measures": "x"}, "unknown measure 'x'"),
 ]
-OF_EVALUATE = [
-    ({"segment": "market"}, "df must have one column 'market'"),
-    ({"segment": "label"}, TWICE.format("label")),
-    ({"query_weight": "x"}, "df must have one column 'x'"),
-]
+NO_LIST = "scores must be a list of columns, got"
 OF_COMPARISONS = [
     ({"test": "z"}, "test must be one of"),
     ({"ties": "input"}, "ties must not be 'input' on a cluster"),
@@ -70,48 +65,36 @@ OF_COMPARISONS = [
     ({"external": {"x": [1, 2]}}, "unhashable"),
     ({"external": {"x": (pd.Series([1]), "ascending")}}, "unhashable"),
     ({"external": "docno"}, "external must map names to keys"),
-    ({"scores": "clicks"}, "scores must be a list of columns, got 'clicks'"),
-    ({"scores": []}, "scores must be a list of columns"),
-    ({"scores": {"a": [1]}}, "scores must be a list of columns"),
-    ({"scores": 3}, "scores must be a list of columns, got 3"),
+    *(({"scores": scores}, NO_LIST) for scores in ("clicks", [], {"a": [1]}, 3)),
     ({"scores": ["clicks", "clicks"]}, TWICE.format("clicks")),
-    ({"baseline": "age"}, "baseline"),
     ({"correction": "tukey", "baseline": "clicks"}, "baseline must be None"),
 ]
+NO_SELECTOR = "must be a RankingFeatureSelector, got"
 OF_SELECTORS = [
-    ({"selector": FusedRanker()}, "must be a RankingFeatureSelector, got FusedRank"),
-    ({"selector": Selector}, "must be a RankingFeatureSelector, got <class"),
+    ({"selector": FusedRanker()}, f"{NO_SELECTOR} FusedRanker"),
+    ({"selector": Selector}, f"{NO_SELECTOR} <class"),
     ({"selector": Selector(qid="qid")}, "must not read query ids from a column"),
-    ({"selector": Selector(diversity=7)}, r"diversity must be in \[0, 1\], got 7"),
     ({"selector": Selector(redundancy=False)}, "redundancy must be 'auto' or True"),
     ({"selector": Selector(direction=["auto"])}, "one value per feature"),
-    (
-        {"selector": Selector("xx", max_correlation=None, diversity=0)},
-        "measure 'xx'",
-    ),
+    ({"selector": Selector("xx", max_correlation=None)}, "measure 'xx'"),
     ({"selector": Selector(zero_relevance="no")}, "zero_relevance must be"),
-    ({"features": "clicks"}, "features must be a list of at least one"),
-    ({"features": []}, "features must be a list of at least one"),
-    ({"features": 3}, "features must be a list"),
+    *(({"features": one}, "a list of at least one") for one in ("clicks", [], 3)),
     ({"features": ["qid"]}, TWICE.format("qid")),
 ]
 
 
 @pytest.mark.parametrize(
-    ("function", "options", "message"),
+    ("function", "given", "options", "message"),
     [
-        *((evaluate, *case) for case in OF_DATA + OF_EVALUATE),
-        *((evaluate_queries, *case) for case in OF_DATA),
-        *((compare_systems, *case) for case in OF_COMPARISONS),
-        *((fit_selector, *case) for case in OF_SELECTORS),
+        *((evaluate, {"score": "clicks"}, *case) for case in OF_DATA),
+        *((evaluate_queries, {"score": "clicks"}, *case) for case in OF_DATA),
+        *((compare_systems, {"scores": SYSTEMS}, *case) for case in OF_COMPARISONS),
+        *((fit_selector, {"selector": Selector()}, *case) for case in OF_SELECTORS),
+        (evaluate, {"score": "clicks"}, {"segment": "label"}, TWICE.format("label")),
+        (evaluate, {"score": "clicks"}, {"query_weight": "x"}, "one column 'x', got"),
     ],
 )
-def test_arguments(rows, function, options, message):
-    given = {"score": "clicks"}
-    if function is compare_systems:
-        given = {"scores": SYSTEMS}
-    elif function is fit_selector:
-        given = {"selector": Selector()}
+def test_arguments(rows, function, given, options, message):
     with pytest.raises((ValueError, TypeError), match=message):
         function(df=never(rows), **given | options)
 
@@ -211,35 +194,31 @@ def test_a_fault_in_a_partition(change, options, names, message):
 
 
 def test_faults_of_segments_systems_and_weights(rows):
-    df = frames_of(NO_CLICKS).assign(market="us")
-    what = r"clicks must not be NaN.*\n.*query 19"
-    with pytest.raises(ValueError, match=what):
-        evaluate(df, score="clicks", segment="market", shuffle=False)
-    with pytest.raises(ValueError, match=what):
-        compare_systems(df, scores=["weight", "clicks"], shuffle=False)
-    text = df.map_partitions(lambda frame: frame.assign(qid="q" + frame.qid.map(str)))
-    with pytest.raises(ValueError, match=r"got nan in row 18\n.*query 'q19'$"):
-        evaluate(text, score="clicks", shuffle=False)
+    no_clicks = frames_of(NO_CLICKS).assign(market="us")
+    text = frames_of(NO_CLICKS).map_partitions(
+        lambda frame: frame.assign(qid="q" + frame.qid.map(str))
+    )
     two = rows.assign(market=np.where((rows.qid == 7) & (rows.index % 2), "us", "de"))
-    what = "market must be constant within a query, got '(us|de)' and .* in query 7"
-    with pytest.raises(ValueError, match=what):
-        evaluate(spread(two), score="clicks", segment="market")
-    market, number = (rows.qid % 3).astype(str).astype(object), rows.qid[7]
+    segment, keys = {"segment": "market"}, {"external": {"x": "docno"}, "ties": "x"}
+    cases = [
+        (no_clicks, {**segment, "shuffle": False}, r"clicks must not be NaN.*\n.*19"),
+        (text, {"shuffle": False}, r"got nan in row 18\n.*query 'q19'$"),
+        (spread(two), segment, "market must be constant within a query, .* query 7"),
+        (spread(rows.assign(weight=0.0)), WEIGHT, "must not be 0 in every query"),
+    ]
+    market = (rows.qid % 3).astype(str).astype(object)
     for hole in (None, np.nan):
-        holes = rows.assign(
-            market=market.where(rows.qid != 7, hole),
-            docno=market.where(rows.index != 7, hole),
-        )
-        what = r"market must not be missing.*\n.*query 7"
+        df = spread(rows.assign(market=market.where(rows.qid != 7, hole)))
+        cases.append((df, segment, r"market must not be missing.*\n.*query 7"))
+        df = spread(rows.assign(docno=market.where(rows.index != 7, hole)))
+        what = rf"external\['x'\] must not be missing .* query {rows.qid[7]}"
         with pytest.raises(ValueError, match=what):
-            evaluate(spread(holes), score="clicks", segment="market")
-        options = {"scores": SYSTEMS, "external": {"x": "docno"}, "ties": "x"}
-        what = rf"external\['x'\] must not be missing .* query {number}"
-        with pytest.raises(ValueError, match=what):
-            compare_systems(spread(holes), **options)
-    nothing = spread(rows.assign(weight=0.0))
-    with pytest.raises(ValueError, match="weight must not be 0 in every query"):
-        evaluate(nothing, score="clicks", query_weight="weight")
+            compare_systems(df, scores=SYSTEMS, **keys)
+    for df, options, message in cases:
+        with pytest.raises(ValueError, match=message):
+            evaluate(df, score="clicks", **options)
+    with pytest.raises(ValueError, match=r"clicks must not be NaN.*\n.*query 19"):
+        compare_systems(no_clicks, scores=["weight", "clicks"], shuffle=False)
 
 
 def test_text_among_features_of_any_type_is_named():
