@@ -33,8 +33,6 @@ from tieaware_sklearn import (
     evaluate,
     ranking_score,
 )
-from tieaware_sklearn._engine.checks import check_qid
-from tieaware_sklearn._engine.digests import by_content
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
 from tieaware_sklearn.optuna import (
@@ -269,45 +267,42 @@ def test_bad_linear_objectives(options, message):
         LinearScoringObjective(**given)
 
 
+TREE = DecisionTreeRegressor(random_state=0)
+SPACE = {
+    "max_depth": IntDistribution(2, 5),
+    "min_weight_fraction_leaf": FloatDistribution(0.001, 0.1, log=True),
+    "ccp_alpha": FloatDistribution(0, 0.002, step=0.001),
+    "max_features": CategoricalDistribution([0.5, 1.0]),
+}
+
+
 @pytest.mark.parametrize("prune", [False, True])
-def test_cross_validated_value_by_hand(web, prune):
-    cv = QueryKFold(4)
-    objective = RankerObjective(
-        QueryLGBMRanker(n_estimators=3, verbosity=-1, n_jobs=1),
-        {
-            "num_leaves": IntDistribution(2, 12),
-            "learning_rate": FloatDistribution(0.01, 1, log=True),
-            "reg_alpha": FloatDistribution(0, 1, step=0.5),
-            "objective": CategoricalDistribution(["lambdarank", "rank_xendcg"]),
-        },
-        web.data,
-        web.target,
-        qid=web.qid,
-        cv=cv,
-        measure="ap",
-    )
+@pytest.mark.parametrize("n_values", [60, 10])
+def test_cross_validated_value_by_hand(web, n_values, prune):
+    """Folds by position are those of the rows given."""
+    cv, groups = QueryKFold(4), {"groups": web.qid}
+    if n_values == 10:
+        cv, groups = PredefinedSplit(np.where(web.qid % 6 == 0, 0, -1)), {}
+    data = (web.data, web.target)
+    objective = RankerObjective(TREE, SPACE, *data, qid=web.qid, cv=cv, measure="ap")
     study = objective.create_study(0, prune=prune)
     study.optimize(objective, n_trials=4)
     first = study.trials[0]
-    assert first.distributions == objective.space
-    queries = check_qid(web.qid, n_rows=len(web.qid))
-    rows = by_content(web.data, queries, web.target).order
-    X, y, qid = web.data[rows], web.target[rows], web.qid[rows]
+    assert first.distributions == SPACE
     values = []
-    for train, test in cv.split(X, groups=qid):
-        model = clone(objective.estimator).set_params(**first.params)
-        model.fit(X[train], y[train], qid=qid[train])
-        values += ranking_score(
-            y[test], model.predict(X[test]), qid=qid[test], measure="ap", average=None
-        ).tolist()
-    assert first.value == pytest.approx(np.mean(values), abs=1e-12)
-    assert len(first.intermediate_values) == (60 if prune else 0)
+    for train, test in cv.split(web.data, **groups):
+        model = clone(TREE).set_params(**first.params)
+        model.fit(web.data[train], web.target[train])
+        options = {"qid": web.qid[test], "measure": "ap", "average": None}
+        scores = model.predict(web.data[test])
+        values.append(ranking_score(web.target[test], scores, **options))
+    assert first.value == pytest.approx(np.concatenate(values).mean(), abs=1e-12)
+    assert len(first.intermediate_values) == (n_values if prune else 0)
     best = objective.best_estimator(study)
     assert {k: best.get_params()[k] for k in study.best_params} == study.best_params
-    assert len(best._fitted_queries_.ids) == 60
+    assert best.tree_.n_node_samples[0] == len(web.qid)
 
 
-TREE = DecisionTreeRegressor(random_state=0)
 FEW = RankingFeatureSelector(n_features_to_select=3)
 COLUMNS = ColumnTransformer([("few", FEW, list(range(12)))])
 
@@ -417,19 +412,6 @@ def test_bad_ranker_objectives(web, options, message):
     frame = pd.DataFrame(web.data).assign(qid=web.qid)
     with pytest.raises(ValueError, match=message):
         RankerObjective(**given | options, X=frame, y=web.target, qid=web.qid)
-
-
-def test_folds_by_position_are_those_of_the_rows_given():
-    qid = np.repeat(np.arange(30)[::-1], 10)
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(300, 4)), rng.integers(0, 3, 300)
-    fold = np.repeat(np.where(np.arange(30) < 5, 0, -1), 10)
-    value = tree(X, y, qid, cv=PredefinedSplit(fold))(FixedTrial({"max_depth": 2}))
-    test = fold == 0
-    content = np.lexsort((*X.T, qid))  # any order of rows serves a tree
-    train = content[~test[content]]
-    model = clone(TREE).set_params(max_depth=2).fit(X[train], y[train])
-    assert value == ranking_score(y[test], model.predict(X[test]), qid=qid[test])
 
 
 def test_query_ids_reach_what_ranks_by_query(web):

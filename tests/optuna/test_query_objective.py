@@ -12,7 +12,6 @@ import optuna
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from optuna.distributions import IntDistribution
 from optuna.pruners import (
     MedianPruner,
     NopPruner,
@@ -24,7 +23,6 @@ from optuna.trial import FixedTrial
 from tests.optuna.helpers import boosted, linear, records, scoring, tree
 from tieaware_sklearn import QueryKFold, evaluate, parse_measure, ranking_score
 from tieaware_sklearn.datasets import make_web_search
-from tieaware_sklearn.lightgbm import QueryLGBMRanker
 from tieaware_sklearn.optuna import (
     LinearScoringObjective,
     QueryObjective,
@@ -289,12 +287,6 @@ def test_every_kind_of_random_state_deals_buckets(web):
     assert dealt(None) != dealt(None)
 
 
-def lightgbm(X, y, qid, **options):
-    model = QueryLGBMRanker(n_estimators=3, min_child_samples=5, verbosity=-1, n_jobs=1)
-    space = {"num_leaves": IntDistribution(2, 12)}
-    return RankerObjective(model, space, X, y, qid=qid, cv=QueryKFold(3), **options)
-
-
 KINDS = {
     "function": lambda X, y, qid, **more: ScoringObjective(
         boosted, X, y, qid=qid, **more
@@ -303,7 +295,6 @@ KINDS = {
     "transforms": lambda X, y, qid, **more: linear(
         X[:, :3], y, qid, transforms=["tune", "rank", "identity"], **more
     ),
-    "lightgbm": lightgbm,
     "tree": tree,
 }
 
@@ -334,7 +325,6 @@ def test_documents_that_nobody_judged(web, kind):
         ("linear", "ndcg@10", True),
         ("linear", ["ap", *BOTH], False),
         ("transforms", "ndcg@10", False),
-        ("lightgbm", "ndcg@10", True),
         ("tree", "ndcg@10", True),
         ("tree", ["ap", *BOTH], False),
     ],
