@@ -183,13 +183,6 @@ def test_matrices_of_any_kind_have_one_order(web, valid, kind):
     assert model.n_features_in_ == web.data.shape[1] + 1
     if kind in ("list", "array", "csr"):
         np.testing.assert_array_equal(model.predict(make(valid.data)), expected)
-    found = make_ranking_scorer(qid=column)(model, X, web.target[rows])
-    scores = plain.predict(web.data)
-    assert found == ranking_score(web.target, scores, qid=web.qid)
-    folds = QueryKFold(3, qid=column).split(X)
-    again = QueryKFold(3).split(rows, groups=web.qid[rows])
-    for (_, a), (_, b) in zip(folds, again, strict=True):
-        assert np.array_equal(a, b)
 
 
 def test_several_measures_stop_on_the_first(web, valid):

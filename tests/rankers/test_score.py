@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 import sklearn
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
-from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from tieaware_sklearn import (
     LinearRanker,
-    QueryKFold,
     SplitQueriesWarning,
-    make_ranking_scorer,
     ranking_score,
 )
 from tieaware_sklearn.datasets import make_web_search
@@ -52,31 +48,6 @@ def test_it_is_that_of_ranking_score_and_routed_without_being_asked(ranker):
     assert found == last.score(Z, Y, qid=QID) == ranking_score(Y, scores, qid=QID)
     expected = ranking_score(Y, scores, qid=QID, query_weight=WEIGHT)
     assert with_weight == last.score(Z, Y, qid=QID, sample_weight=WEIGHT) == expected
-
-
-def test_searches_without_scoring():
-    frame = pd.DataFrame(X, columns=WEB.feature_names).assign(qid=QID)
-    found, expected = (
-        GridSearchCV(
-            CoarseRanker(LinearRegression(), qid="qid"),
-            {"coarseness": ["rho=1.1", "rho=3"]},
-            cv=QueryKFold(3, qid="qid"),
-            scoring=scoring,
-            error_score="raise",
-        )
-        .fit(frame, Y)
-        .cv_results_["mean_test_score"]
-        for scoring in (None, make_ranking_scorer("ndcg@10", qid="qid"))
-    )
-    assert np.array_equal(found, expected)
-
-
-def test_ties_are_exact():
-    constant = LinearRanker([0.0]).fit(X[:, :1])
-    labels, ids = np.array([0, 1, 0, 2, 0]), [7, 7, 7, "b", "b"]
-    for order in ([0, 1, 2, 3, 4], [1, 4, 3, 2, 0]):
-        found = constant.score(X[:5, :1], labels[order], qid=[ids[i] for i in order])
-        assert found == ranking_score(labels, np.zeros(5), qid=ids)
 
 
 @pytest.mark.parametrize("ranker", RANKERS, ids=repr)
