@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.lightgbm import conftest
+from tests.boosters import conftest
 
 web, valid = conftest.web, conftest.valid
