@@ -14,6 +14,7 @@ from tieaware_sklearn.comparison import compare_systems, rank_correlation
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.score_precision import (
     band_scores,
+    parse_coarseness,
     round_scores,
     worst_case_loss,
 )
@@ -181,7 +182,7 @@ def test_skipped_queries_are_left_out_of_tests():
 
 
 def test_what_is_repeated_counts_once():
-    levels = ["rho=2", "rho=4/2", " bits = 3", "levels=3"]
+    levels = ["rho=2", "rho=4/2", parse_coarseness(" bits = 3"), "levels=3"]
     study = precision_study([0, 1, 0], [1, 2, 3], coarseness=levels, keep=[0.9, 0.9])
     assert study.levels == ("exact", "rho=2", "bits=3", "levels=3")
     assert study.keep == (0.9,)
