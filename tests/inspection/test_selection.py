@@ -1,6 +1,10 @@
-"""Held-out curves: against a plain loop, without leaks, for any kind of selector."""
+"""Held-out curves and stability: by plain loops and definitions, for any selector."""
 
 from __future__ import annotations
+
+import itertools
+import re
+from fractions import Fraction
 
 import joblib
 import lightgbm
@@ -10,7 +14,13 @@ import polars as pl
 import pytest
 from scipy import sparse, stats
 from sklearn.base import BaseEstimator, clone
-from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest, f_regression
+from sklearn.feature_selection import (
+    RFE,
+    SelectFromModel,
+    SelectKBest,
+    SelectorMixin,
+    f_regression,
+)
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -22,14 +32,18 @@ from tieaware_sklearn import (
     RankingFeatureSelector,
     ranking_score,
     selection_curve,
+    selection_stability,
 )
 from tieaware_sklearn.datasets import make_web_search
+from tieaware_sklearn.inspection._selection_stability import nogueira
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
 
 WEB = make_web_search(n_queries=20, n_documents=8, shuffle=True, random_state=3)
 X, Y, QID = WEB.data, WEB.target, WEB.qid
 LIFT = RankingFeatureSelector("ndcg@5", max_correlation=None, diversity=0)
-F = SelectKBest(f_regression)
+F = SelectKBest(f_regression, k=2)
+BEST = RankingFeatureSelector("ndcg@5", n_features_to_select=3)
+ROWS = np.arange(len(Y))
 FIGURES = ("values", "all_features", "selected", "mean", "interval", "difference")
 
 
@@ -79,41 +93,6 @@ def test_against_a_plain_loop():
     assert (found.interval <= 1).all()
 
 
-class Watching(Ridge):
-    """Notes the ids of the rows that it is fitted on, which the first column holds."""
-
-    fits: list = []  # noqa: RUF012
-
-    def fit(self, X, y, qid=None):
-        self.fits.append(set(X[:, 0].tolist()))
-        self.own_ = self.fits[-1]
-        return super().fit(X, y)
-
-    def predict(self, X):
-        assert not self.own_ & set(X[:, 0].tolist())
-        return super().predict(X)
-
-
-class First(RankingFeatureSelector):
-    """The column of ids first, then by lift."""
-
-    def fit(self, X, y, qid=None):
-        super().fit(X, y, qid=qid)
-        assert set(X[:, 0].tolist()) == set(np.unique(qid).tolist())
-        order = np.argsort(self.ranking_)
-        self.selection_order_ = np.append(0, order[order != 0])
-        return self
-
-
-def test_training_and_test_queries_have_none_in_common():
-    Watching.fits.clear()
-    both = np.column_stack([QID, X])
-    found = curve(First("ap"), Watching(), both, n_features=[2, 3])
-    assert len(Watching.fits) == 4 * 3
-    assert found.selected[:, :, :, 0].all()
-    assert all(10 < len(ids) < 20 for ids in Watching.fits)
-
-
 class Folds:
     def __init__(self, *folds):
         self.folds = folds
@@ -123,16 +102,13 @@ class Folds:
         yield from self.folds
 
 
-def test_values_of_a_query_are_averaged_over_repeats():
+def test_values_are_averaged_over_repeats_and_over_the_queries_tested():
     cv = QueryKFold(2, shuffle=True, n_repeats=2, random_state=1)
     found, folds = curve(cv=cv), list(cv.split(X, groups=QID))
     halves = [curve(cv=Folds(*folds[:2])), curve(cv=Folds(*folds[2:]))]
     means = (halves[0].values + halves[1].values) / 2
     np.testing.assert_allclose(found.values, means)
     assert found.selected.shape[0] == 4
-
-
-def test_queries_that_are_never_tested_are_left_out():
     found = curve(cv=QueryShuffleSplit(2, test_size=4, random_state=0))
     tested = ~np.isnan(found.all_features)
     assert 4 <= tested.sum() <= 8
@@ -144,9 +120,18 @@ def test_nothing_depends_on_the_order_of_rows_or_on_workers():
     both = {"lift": LIFT, "F": F}
     found = curve(both, trees)
     rows = np.random.default_rng(0).permutation(len(Y))
-    assert_same(found, curve(both, trees, X[rows], Y[rows], QID[rows]))
+    shuffled = X[rows], Y[rows]
+    assert_same(found, curve(both, trees, *shuffled, QID[rows]))
+    options = {"n_bootstraps": 4, "random_state": 5}
+    chosen = selection_stability(BEST, X, Y, qid=QID, **options).selected
+    other = selection_stability(BEST, *shuffled, qid=QID[rows], **options).selected
+    np.testing.assert_array_equal(chosen, other)
     with joblib.parallel_config(backend="threading"):
         assert_same(found, curve(both, trees, n_jobs=2))
+        other = selection_stability(BEST, X, Y, qid=QID, n_jobs=2, **options).selected
+    np.testing.assert_array_equal(chosen, other)
+    other = selection_stability(BEST, X, Y, qid=QID, n_bootstraps=4, random_state=6)
+    assert (chosen != other.selected).any()
 
 
 def test_data_of_any_kind():
@@ -157,46 +142,49 @@ def test_data_of_any_kind():
     other = curve(X=frame.assign(query=QID), qid="query")
     assert_same(found, other)
     assert other.feature_names == tuple(WEB.feature_names)
+    # selectors without ids
+    found = selection_stability(F, X, Y, qid=QID, n_bootstraps=4)
+    with_ids = np.column_stack([X, QID])
+    other = selection_stability(F, with_ids, Y, qid=-1, n_bootstraps=4)
+    np.testing.assert_array_equal(found.selected, other.selected)
+    assert len(other.feature_names) == X.shape[1]
 
 
 def test_estimators_get_the_ids_that_they_take():
     options = {"n_estimators": 3, "min_child_samples": 2, "verbosity": -1, "n_jobs": 1}
     ours = QueryLGBMRanker(row_order="input", **options)
-    found = curve(estimator=ours)
-    assert_same(found, curve(estimator=lightgbm.LGBMRanker(**options)))
+    found = curve(estimator=ours, cv=2)
+    assert_same(found, curve(estimator=lightgbm.LGBMRanker(**options), cv=2))
     # a pipeline routes them
-    curve(estimator=make_pipeline(StandardScaler(), ours))
-    curve(estimator=make_pipeline(StandardScaler(), Ridge()))
+    curve(estimator=make_pipeline(StandardScaler(), ours), cv=2)
+    curve(estimator=make_pipeline(StandardScaler(), Ridge()), cv=2)
 
 
-def test_the_first_features_are_those_chosen_first():
-    walk = RankingFeatureSelector("ndcg@5")
-    fused = FusedRanker(measure="ndcg@5")
-    found = curve({"walk": walk, "fused": fused})
+@pytest.mark.parametrize(
+    "selector",
+    [
+        RankingFeatureSelector("ndcg@5"),
+        FusedRanker(measure="ndcg@5"),
+        RFE(Ridge()),  # its ranks tie: it is fitted for every number
+    ],
+)
+def test_the_first_features_are_those_of_a_selector_of_as_many(selector):
+    found = curve(selector).selected[:, 0]
     folds = QueryKFold(4).split(X, groups=QID)
-    for (train, _), chosen in zip(folds, found.selected, strict=True):
-        for selector, own in zip((walk, fused), chosen, strict=True):
-            for k, size in enumerate((1, 3)):
-                one = clone(selector).set_params(n_features_to_select=size)
-                one.fit(X[train], Y[train], qid=QID[train])
-                np.testing.assert_array_equal(one.get_support(), own[k])
-
-
-def test_selectors_whose_ranks_tie_are_fitted_for_every_number():
-    found = curve({"RFE": RFE(Ridge()), "ours": LIFT})
-    assert (found.selected.sum(axis=3) == [1, 3]).all()
-    folds = QueryKFold(4).split(X, groups=QID)
-    for (train, _), chosen in zip(folds, found.selected[:, 0], strict=True):
+    for (train, _), chosen in zip(folds, found, strict=True):
         for size, own in zip((1, 3), chosen, strict=True):
-            cut = RFE(Ridge(), n_features_to_select=size).fit(X[train], Y[train])
-            np.testing.assert_array_equal(cut.get_support(), own)
+            one = clone(selector).set_params(n_features_to_select=size)
+            ids = {} if isinstance(selector, RFE) else {"qid": QID[train]}
+            one.fit(X[train], Y[train], **ids)
+            np.testing.assert_array_equal(one.get_support(), own)
 
 
 class Nothing(BaseEstimator):
     """Selects no feature."""
 
+    selection_order_ = ()
+
     def fit(self, X, y):
-        self.selection_order_ = np.zeros(0, int)
         return self
 
     def get_support(self):
@@ -211,8 +199,8 @@ def test_without_a_feature_all_documents_tie():
 
 
 def test_numbers_of_features_by_default():
-    for width, numbers in [(12, (1, 2, 5, 10)), (2, (1,)), (1, (1,))]:
-        assert curve(X=X[:, :width], n_features=None, cv=2).n_features == numbers
+    for width, sizes in [(12, (1, 2, 5, 10)), (2, (1,)), (1, (1,))]:
+        assert curve(X=X[:, :width], n_features=None, cv=2).n_features == sizes
 
 
 def test_weights_and_undefined_queries():
@@ -234,18 +222,14 @@ def test_table_data_frame_and_page():
     assert frame.n_features.tolist() == [1, 3, 1, 3, 12]
     np.testing.assert_array_equal(frame["mean"][:4], found.mean.ravel())
     np.testing.assert_array_equal(frame.difference[:4], found.difference.ravel())
-    lines = str(found).splitlines()
-    assert max(map(len, lines)) <= 80
-    assert len(lines) == 2 + 5
-    assert "difference" in lines[0]
-    assert "90% interval" in lines[0]
+    head, _, *rows = str(found).splitlines()
+    assert re.search(r"difference +90% interval$", head)
+    assert len(rows) == 5
+    assert max(map(len, rows)) <= 80
     assert "mean minus that of lift with as many features" in found._repr_html_()
-    alone = str(curve())
-    assert "difference" not in alone
-    assert alone.splitlines()[2].startswith("RankingFeatureSelector")
-
-
-ROWS = np.arange(len(Y))
+    head, _, first, *_ = str(curve()).splitlines()
+    assert "difference" not in head
+    assert first.startswith("RankingFeatureSelector")
 
 
 @pytest.mark.parametrize(
@@ -268,6 +252,116 @@ ROWS = np.arange(len(Y))
         ({"X": X[:, 0]}, "X must be 2-dimensional"),
     ],
 )
-def test_what_is_refused(options, message):
+def test_curves_that_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         curve(**options)
+
+
+# -- stability
+
+
+def by_definition(rows):
+    """Equation 4 of the paper, in fractions."""
+    m, d = len(rows), len(rows[0])
+    share = [Fraction(sum(column), m) for column in zip(*rows, strict=True)]
+    variance = [Fraction(m, m - 1) * p * (1 - p) for p in share]
+    size = sum(share) / d
+    return 1 - sum(variance) / d / (size * (1 - size))
+
+
+@pytest.mark.parametrize(("m", "d"), [(2, 2), (2, 4), (3, 3), (4, 2)])
+def test_every_small_selection_is_by_the_definition(m, d):
+    all_rows = list(itertools.product([0, 1], repeat=d))
+    for rows in itertools.combinations_with_replacement(all_rows, m):
+        index, error = nogueira(np.array(rows, dtype=bool))
+        if sum(map(sum, rows)) in (0, m * d):
+            assert np.isnan(index)
+            assert np.isnan(error)
+            continue
+        exact = by_definition(rows)
+        assert Fraction(-1, m - 1) <= exact <= 1
+        assert index == pytest.approx(float(exact), abs=1e-12)
+        if len(set(rows)) == 1:
+            assert (index, error) == (pytest.approx(1), pytest.approx(0, abs=1e-12))
+
+
+def test_the_error_is_that_of_the_delta_method():
+    """Each sample contributes what a little more weight on it changes."""
+    rng = np.random.default_rng(1)
+    rows = rng.random((12, 7)) < np.linspace(0.1, 0.9, 7)
+
+    def plug_in(weight):
+        share = weight @ rows / weight.sum()
+        size = share.mean()
+        return 1 - np.mean(share * (1 - share)) / (size * (1 - size))
+
+    m, step = len(rows), 1e-6 * np.eye(12)
+    slopes = [(plug_in(1 / m + d) - plug_in(1 / m - d)) / 2e-6 for d in step]
+    # the paper's index has M/(M - 1), which its variance keeps only inside
+    expected = np.sqrt(np.sum(np.square(slopes - np.mean(slopes)))) / m
+    assert nogueira(rows)[1] == pytest.approx(expected, rel=0.15)
+    many = np.repeat(rows, 500, axis=0)
+    assert nogueira(many)[1] == pytest.approx(expected / np.sqrt(500), rel=1e-3)
+
+
+class Recorder(SelectorMixin, BaseEstimator):
+    """Keeps the first column, and what it was fitted on."""
+
+    seen: list = []  # noqa: RUF012
+
+    def fit(self, X, y, qid=None):
+        self.n_features_in_ = X.shape[1]
+        self.seen.append(np.unique(qid, return_counts=True))
+        return self
+
+    def _get_support_mask(self):
+        return np.arange(self.n_features_in_) == 0
+
+
+def test_bootstrap_samples_are_of_whole_queries():
+    Recorder.seen.clear()
+    found = selection_stability(Recorder(), X, Y, qid=QID, n_bootstraps=6)
+    assert len(Recorder.seen) == 6
+    # each sample has as many queries as there are, of their sizes, some of them twice
+    for ids, sizes in Recorder.seen:
+        assert len(ids) == 20
+        assert set(sizes) <= set(np.unique(QID, return_counts=True)[1])
+    assert found.stability == 1
+    assert found.frequency.tolist() == [1] + [0] * (X.shape[1] - 1)
+
+
+def test_stability_and_its_table():
+    found = selection_stability(BEST, X, Y, qid=QID, n_bootstraps=5)
+    assert (found.selected.sum(axis=1) == 3).all()
+    np.testing.assert_array_equal(found.frequency, found.selected.mean(axis=0))
+    exact = by_definition(found.selected.astype(int).tolist())
+    assert found.stability == pytest.approx(float(exact))
+    half = stats.norm.ppf(0.975) * nogueira(found.selected)[1]
+    ends = [found.stability - half, found.stability + half]
+    assert found.interval == pytest.approx(ends)
+    frame = found.to_pandas()
+    assert frame.frequency.is_monotonic_decreasing
+    assert list(frame.columns) == ["feature", "frequency"]
+    text = str(found)
+    assert max(map(len, text.splitlines())) <= 80
+    assert f"Stability {found.stability:.4f}" in text
+    assert "5 bootstrap samples of 20 queries, 3.0 features" in text.replace("\n", " ")
+    wide = selection_stability(BEST, np.hstack([X, X]), Y, qid=QID, n_bootstraps=2)
+    assert "... and 4 more" in str(wide)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"selector": RankingFeatureSelector(qid=0)}, "qid must be given once"),
+        ({"n_bootstraps": 1}, "n_bootstraps must be an integer >= 2, got 1"),
+        ({"qid": None}, "qid must say which rows"),
+        ({"confidence": 1.5}, "confidence must be"),
+        ({"progress": 2}, "progress must be"),
+        ({"y": Y[:-1]}, "y must have"),
+    ],
+)
+def test_stability_that_is_refused(options, message):
+    options = {"selector": BEST, "X": X, "y": Y, "qid": QID, **options}
+    with pytest.raises(ValueError, match=message):
+        selection_stability(**options)
