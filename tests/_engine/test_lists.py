@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy.sparse import csr_array
-from sklearn.exceptions import DataConversionWarning
 
 from tests.strategies import ranking
 from tieaware_sklearn import (
@@ -64,10 +63,9 @@ def test_the_same_bits_as_flat_arrays(matrices, ties, average):
         "masked": (np.ma.masked_invalid(labels), scores, None),
     }
     options = {"measure": "ap", "ties": ties, "average": average}
-    wanted = ranking_score(y_true, y_score, qid=qid, **options)
-    weighted = ranking_score(
-        y_true, y_score, qid=qid, query_weight=weight[qid], **options
-    )
+    own = {**options, "qid": qid}
+    wanted = ranking_score(y_true, y_score, **own)
+    weighted = ranking_score(y_true, y_score, query_weight=weight[qid], **own)
     table = evaluate(y_true, y_score, qid=qid, measures=MEASURES)
     prepared = PreparedRanking(labels, mask=there)
     assert_array_equal(prepared.score(scores, **options), wanted)
@@ -89,10 +87,10 @@ def test_every_function_with_labels_and_scores_takes_matrices():
     assert str(tie_report(labels, scores)) == str(tie_report(y_true, y_score, qid=qid))
     keys = np.array([["c", "b", "a"], ["z", "y", ""]])
     found = tie_treatments(labels, scores, external={"name": keys})
-    wanted = tie_treatments(
-        y_true, y_score, qid=qid, external={"name": keys.ravel()[:5]}
+    own = {"qid": qid, "external": {"name": keys.ravel()[:5]}}
+    assert_array_equal(
+        found.per_query, tie_treatments(y_true, y_score, **own).per_query
     )
-    assert_array_equal(found.per_query, wanted.per_query)
     assert tie_distributions(labels, scores)[1].values.tolist() == [0.5, 1]
     assert residuals(labels, scores, measures="rr").qid.tolist() == [0, 1]
     # orders are of places in the flattened matrix
@@ -104,19 +102,14 @@ def test_every_function_with_labels_and_scores_takes_matrices():
 
 def test_a_label_without_a_judgment_is_no_padding():
     labels, scores = [[1, NAN, 0], [0, 1, NAN]], [[1, 3, 2], [1, 2, NAN]]
-    with pytest.raises(
-        ValueError, match=r"judged .*padding must be NaN in the scores, too"
-    ):
-        ranking_score(labels, scores, measure="rr")
-    found = ranking_score(
-        labels, scores, measure="rr", unjudged="nonrelevant", average=None
-    )
+    own = {"measure": "rr", "unjudged": "nonrelevant", "average": None}
+    found = ranking_score(labels, scores, **own)
     assert found.tolist() == [1 / 3, 1]
-    prepared = PreparedRanking(labels, mask=~np.isnan(scores), unjudged="nonrelevant")
+    mask = ~np.isnan(scores)
+    prepared = PreparedRanking(labels, mask=mask, unjudged="nonrelevant")
     assert prepared.score(scores, "rr", average=None).tolist() == found.tolist()
-    strict = PreparedRanking(labels, mask=~np.isnan(scores))
     with pytest.raises(ValueError, match=r"got nan in row 0, column 1$"):
-        strict.score(scores, "rr")
+        PreparedRanking(labels, mask=mask).score(scores, "rr")
 
 
 def test_frames_and_lists():
@@ -132,13 +125,6 @@ def test_frames_and_lists():
     assert found.expected[:, 0].tolist() == [2 / 3, 1 / 2]
 
 
-def test_a_column_is_a_column_of_documents():
-    column = np.array([[1], [0], [2]])
-    with pytest.warns(DataConversionWarning, match="got a column of shape"):
-        found = ranking_score(column, [3, 1, 2])
-    assert found == ranking_score([1, 0, 2], [3, 1, 2])
-
-
 def test_a_column_with_a_mask_is_queries_of_one_document():
     # batches of lists are as wide as their longest
     labels, scores = np.array([[1], [0], [2]]), [[3], [1], [2]]
@@ -151,12 +137,14 @@ def test_a_column_with_a_mask_is_queries_of_one_document():
 
 ONE = {"y_true": [[1, 0], [0, 1]], "y_score": [[2, 1], [1, 2]]}
 BAD = [
+    (
+        {"y_true": [[1, NAN]], "y_score": [[1, 3]]},
+        "judged .*padding must be NaN in the scores, too",
+    ),
     ({"qid": [0, 1]}, "qid must be None where y_true has two dimensions"),
     ({"y_score": [[1, 2, 3]] * 2}, r"shape of y_true, \(2, 2\), got \(2, 3\)"),
-    ({"y_score": [1, 2, 3, 4]}, r"shape of y_true, \(2, 2\), got \(4,\)"),
     ({"y_score": [[1], [1, 2]]}, "y_score must have rows of equal length"),
     ({"mask": [[1, 1], [1, 0]]}, "mask must be boolean, .* got dtype int64"),
-    ({"mask": [[True], [True, False]]}, "mask must have rows of equal length"),
     ({"y_true": [[[1, 0], [0, 1]]]}, r"one or two dimensions, got shape \(1, 2, 2\)"),
     ({"y_true": csr_array(np.eye(2))}, "y_true must be dense, got a csr_array"),
     ({"y_score": csr_array(np.eye(2))}, "y_score must be dense, got a csr_array"),
@@ -167,7 +155,6 @@ BAD = [
         r"mask must be None unless y_true has shape \(n_queries, n_documents\)",
     ),
     ({"y_true": np.ones((0, 3))}, r"y_true must not be empty, got shape \(0, 3\)"),
-    ({"y_true": np.ones((3, 0))}, r"y_true must not be empty, got shape \(3, 0\)"),
     (
         {"y_true": [[1, 0], [0, -1]]},
         r"be >= 0 \(mask=y_true >= 0 leaves out padding\), got -1.0 in row 1, column 1",
@@ -175,7 +162,6 @@ BAD = [
     ({"y_true": [[1, INF], [0, 1]]}, "be finite, got inf in row 0, column 1"),
     ({"y_score": [[2, NAN], [1, 2]]}, "y_score must not be NaN, .* row 0, column 1"),
     ({"y_score": [[2, 1], [INF, 2]]}, "y_score must be finite, .* row 1, column 0"),
-    ({"y_score": [[2, 1], ["a", 2]]}, "y_score must be numeric, .* row 0, column 0"),
     (
         {"y_score": np.array([[2, 1], ["a", 2]], object)},
         "y_score must be numeric, got dtype object with 'a' in row 1, column 0",

@@ -175,22 +175,19 @@ def test_many_near_equal_scores_are_told_apart(kind, backwards):
         assert np.array_equal(found[name], exact[name])
 
 
-def test_neighbours_by_one_ulp_between_ties_of_every_length():
-    rng = np.random.default_rng(2)
+@pytest.mark.parametrize("n", [2, 3, 17, 64, 65, 300])
+@pytest.mark.parametrize("spread", [3, 40])
+def test_neighbours_by_one_ulp_between_ties_of_every_length(n, spread):
+    rng = np.random.default_rng(n)
     measures = parse_measures(["ndcg", "ap", "rr", "p@3", "ap@5", "fallout@4"])
-    for n in (2, 3, 17, 64, 65, 300):
-        for spread in (3, 40):
-            steps = rng.integers(0, spread, n)
-            labels, qid = rng.integers(0, 3, n), rng.integers(0, 3, n)
-            for base in (1.0, -1.0, 1e300, 5e-324):
-                scores = base + np.abs(base) * UNIT * steps
-                if base == 5e-324:
-                    scores = base * steps
-                way = {"ascending": bool(n % 2), "input_order": spread == 3}
-                assert_engines_agree(labels, scores, qid, measures, **way)
-                columns = np.stack([scores, scores[::-1], -scores])
-                del way["ascending"]
-                assert_engines_agree(labels, columns, qid, measures, **way)
+    steps = rng.integers(0, spread, n)
+    labels, qid = rng.integers(0, 3, n), rng.integers(0, 3, n)
+    for base in (1.0, -1.0, 1e300, 0.0):
+        scores = base + (np.abs(base) * UNIT or 5e-324) * steps
+        way = {"input_order": spread == 3}
+        assert_engines_agree(labels, scores, qid, measures, ascending=n % 2 > 0, **way)
+        columns = np.stack([scores, scores[::-1], -scores])
+        assert_engines_agree(labels, columns, qid, measures, **way)
 
 
 @pytest.mark.parametrize("kind", SCORES)
@@ -211,9 +208,9 @@ def test_dtypes_in_columns(kind):
 def test_labels_of_hundreds_of_levels():
     rng = np.random.default_rng(4)
     labels, qid = rng.integers(0, 1000, 3000) / 8, rng.integers(0, 40, 3000)
-    for way in ({}, {"input_order": True}):
-        scores = rng.integers(0, 20, 3000)
-        assert_engines_agree(labels, scores, qid, ANY_LABELS, **way)
+    for input_order in (False, True):
+        case = labels, rng.integers(0, 20, 3000), qid
+        assert_engines_agree(*case, ANY_LABELS, input_order=input_order)
 
 
 def test_gains_of_the_users():
