@@ -191,6 +191,7 @@ MISSING = {
     "NA": pd.array([1, None, 2], dtype="Int64"),
     "category": pd.Series(["a", None, "b"], dtype="category"),
     "polars": pl.Series([1, None, 2]),
+    "None": ["a", None, "b"],
 }
 
 

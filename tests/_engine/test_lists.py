@@ -162,15 +162,13 @@ BAD = [
     ({"y_true": [[1, INF], [0, 1]]}, "be finite, got inf in row 0, column 1"),
     ({"y_score": [[2, NAN], [1, 2]]}, "y_score must not be NaN, .* row 0, column 1"),
     ({"y_score": [[2, 1], [INF, 2]]}, "y_score must be finite, .* row 1, column 0"),
+    ({"y_score": [[2, 1], ["a", 2]]}, "y_score must be numeric, .* row 0, column 0"),
     (
         {"y_score": np.array([[2, 1], ["a", 2]], object)},
         "y_score must be numeric, got dtype object with 'a' in row 1, column 0",
     ),
     ({"query_weight": [1, 2, 3]}, r"query_weight must have one value per row \(2\)"),
-    (
-        {"query_weight": [1, -2]},
-        "query_weight must be finite and >= 0, got -2.0 in",
-    ),
+    ({"query_weight": [1, -2]}, "query_weight must be finite and >= 0, got -2.0 in"),
 ]
 
 
