@@ -11,27 +11,10 @@ import pytest
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import UndefinedMetricWarning
 
-from tieaware_sklearn import (
-    RankingFeatureSelector,
-    evaluate,
-    make_ranking_scorer,
-    precision_study,
-    ranking_score,
-    tie_report,
-)
+import tieaware_sklearn as ta
+from tieaware_sklearn._display import words
 from tieaware_sklearn._display.html import fragment, table_html
 from tieaware_sklearn._display.tables import Ranges, Table
-from tieaware_sklearn._display.words import (
-    bracketed,
-    definitions,
-    meaning,
-    number,
-    paragraph,
-    printable,
-    probability,
-    warn,
-    width,
-)
 from tieaware_sklearn.comparison import compare_systems
 
 #: they close nothing
@@ -123,7 +106,7 @@ def test_a_notebook_gets_no_more_rows_than_it_shows():
 
 def test_bars_go_from_worst_to_best():
     # three of four documents tie, one of them relevant
-    report = evaluate([0, 1, 0, 0], [2, 1, 1, 1], measures=["rr", "dcg@3", "esl"])
+    report = ta.evaluate([0, 1, 0, 0], [2, 1, 1, 1], measures=["rr", "dcg@3", "esl"])
     text = report._repr_html_()
     bars = re.findall(r'class="range" x="([\d.]+)" y="3" width="([\d.]+)"', text)
     # RR: from 1/4 to 1/2 of 0 to 1
@@ -137,27 +120,27 @@ def test_bars_go_from_worst_to_best():
 
 def test_words():
     spelled = r"a\x1b[31m\n\r\t\x9b2J\x7f\u202e\u2028\udcff"
-    assert printable(CONTROLS) == spelled
+    assert words.printable(CONTROLS) == spelled
     for plain in ("", "NDCG@10 ±95% (ρ)", "名前", "C:\\new"):
-        assert printable(plain) is plain
+        assert words.printable(plain) is plain
     texts = ("ab", "±", "名前", "e\u0301", "")
-    assert [*map(width, texts)] == [2, 1, 4, 1, 0]
-    lines = paragraph("word " * 40).splitlines()
+    assert [*map(words.width, texts)] == [2, 1, 4, 1, 0]
+    lines = words.paragraph("word " * 40).splitlines()
     assert 70 < max(map(len, lines)) <= 80
-    assert definitions([("a", "b c"), ("long", "d")]) == "a     b c\nlong  d"
-    assert definitions([("a", "b")], margin=2) == "  a  b"
-    assert max(map(len, definitions([("a", "word " * 40)]).splitlines())) <= 80
-    assert meaning("measure") == ""
+    assert words.definitions([("a", "b c"), ("long", "d")]) == "a     b c\nlong  d"
+    assert words.definitions([("a", "b")], margin=2) == "  a  b"
+    assert max(map(len, words.definitions([("a", "word " * 40)]).splitlines())) <= 80
+    assert words.meaning("measure") == ""
 
 
 def test_numbers():
-    assert number(2 / 3) == "0.6667"
-    assert number(2 / 3, 2) == "0.67"
-    assert number(1.5e18) == "1.5000e+18"
-    assert number(math.nan) == probability(math.nan) == "-"
-    assert probability(0.00012) == "0.0001"
-    assert probability(0.00001) == "<0.0001"
-    assert bracketed([0, math.inf], 1) == "[0.0, inf]"
+    assert words.number(2 / 3) == "0.6667"
+    assert words.number(2 / 3, 2) == "0.67"
+    assert words.number(1.5e18) == "1.5000e+18"
+    assert words.number(math.nan) == words.probability(math.nan) == "-"
+    assert words.probability(0.00012) == "0.0001"
+    assert words.probability(0.00001) == "<0.0001"
+    assert words.bracketed([0, math.inf], 1) == "[0.0, inf]"
 
 
 def test_names_do_not_break_a_table():
@@ -165,7 +148,9 @@ def test_names_do_not_break_a_table():
     lines = Table.of(("name", names), ("n\n", ["1", "22", "3"])).text().splitlines()
     assert len(lines) == 5
     assert all(line.isprintable() for line in lines if "\u0301" not in line)
-    assert {width(line) for line in lines} == {min(len(printable(CONTROLS)), 36) + 5}
+    assert {words.width(line) for line in lines} == {
+        min(len(words.printable(CONTROLS)), 36) + 5
+    }
     name = "".join(map(str, range(200)))
     (row,) = Table.of(("name", [name]), ("n", [1])).text().splitlines()[2:]
     assert len(row) == 36 + 3
@@ -182,7 +167,7 @@ def test_names_do_not_break_a_table():
                 ("median", np.array([0.5, math.nan])),
                 ("interval", np.array([[0.0, 1.0], [math.nan, math.nan]])),
                 ("n", np.array([3, 12])),
-                ("p", [0.5, 0.0], probability),
+                ("p", [0.5, 0.0], words.probability),
             ],
             {"notes": ["and so on"]},
             [
@@ -231,9 +216,9 @@ def test_columns_are_left_out_of_more_than_80(columns, n, left, monkeypatch):
 
 
 NOTHING = {"qid": [1, 1], "zero_relevance": "skip"}
-SCORER = make_ranking_scorer("ap", zero_relevance="skip")
-EVERY = RankingFeatureSelector()
-FIRST = RankingFeatureSelector("rr", n_features_to_select=1)
+SCORER = ta.make_ranking_scorer("ap", zero_relevance="skip")
+EVERY = ta.RankingFeatureSelector()
+FIRST = ta.RankingFeatureSelector("rr", n_features_to_select=1)
 
 
 class Same(BaseEstimator):
@@ -244,13 +229,13 @@ class Same(BaseEstimator):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: warn(f"feature {CONTROLS}"), r"^feature a\\x1b\[31m\\n"),
-        (lambda: warn("undefined", UndefinedMetricWarning), "undefined"),
-        (lambda: ranking_score([0, 0], [1, 2], **NOTHING), "undefined"),
+        (lambda: words.warn(f"feature {CONTROLS}"), r"^feature a\\x1b\[31m\\n"),
+        (lambda: words.warn("undefined", UndefinedMetricWarning), "undefined"),
+        (lambda: ta.ranking_score([0, 0], [1, 2], **NOTHING), "undefined"),
         (lambda: SCORER(Same(), np.zeros((2, 1)), [0, 0], qid=[1, 1]), "undefined"),
         (lambda: compare_systems([0, 0], {"a": [1, 2]}, **NOTHING), "undefined"),
-        (lambda: precision_study([0, 0], {"a": [1, 2]}, **NOTHING), "undefined"),
-        (lambda: tie_report([0, 1], [0.1 + 0.2, 0.3]), "last bits"),
+        (lambda: ta.precision_study([0, 0], {"a": [1, 2]}, **NOTHING), "undefined"),
+        (lambda: ta.tie_report([0, 1], [0.1 + 0.2, 0.3]), "last bits"),
         (lambda: EVERY.fit([[1], [2]], [0, 1], qid=[0, 0]), "two queries"),
         (lambda: FIRST.fit([[1], [2]], [0, 1]), "without qid"),
     ],

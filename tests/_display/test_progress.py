@@ -7,35 +7,24 @@ from functools import partial
 
 import pytest
 
+import tieaware_sklearn as ta
 from tests.signatures import taken
-from tieaware_sklearn import (
-    FusedRanker,
-    LinearRanker,
-    RankingFeatureSelector,
-    official_vs_exact,
-    precision_study,
-    pvalues_over_orders,
-    query_permutation_importance,
-    sampled,
-    selection_curve,
-    selection_stability,
-)
 from tieaware_sklearn._display.progress import show_progress, shows_progress
 from tieaware_sklearn.datasets import iter_batches
 
 Y, ONE, X = [0, 1], [1, 2], [[1], [2]]
-TWO, SELECTOR = {"a": [1, 2], "b": [2, 1]}, RankingFeatureSelector()
-MODEL = LinearRanker("equal").fit(X)
-FITTED = [FusedRanker, LinearRanker, RankingFeatureSelector]
+TWO, SELECTOR = {"a": [1, 2], "b": [2, 1]}, ta.RankingFeatureSelector()
+MODEL = ta.LinearRanker("equal").fit(X)
+FITTED = [ta.FusedRanker, ta.LinearRanker, ta.RankingFeatureSelector]
 CALLED = [
     partial(iter_batches, "no such file"),
-    partial(official_vs_exact, Y, TWO, [*"xy"]),
-    partial(precision_study, Y, ONE),
-    partial(pvalues_over_orders, Y, TWO),
-    partial(query_permutation_importance, MODEL, X, Y),
-    partial(selection_curve, SELECTOR, MODEL, X, Y, qid=[0, 1]),
-    partial(selection_stability, SELECTOR, X, Y, qid=[0, 1]),
-    partial(sampled, Y, ONE, "rr"),
+    partial(ta.official_vs_exact, Y, TWO, [*"xy"]),
+    partial(ta.precision_study, Y, ONE),
+    partial(ta.pvalues_over_orders, Y, TWO),
+    partial(ta.query_permutation_importance, MODEL, X, Y),
+    partial(ta.selection_curve, SELECTOR, MODEL, X, Y, qid=[0, 1]),
+    partial(ta.selection_stability, SELECTOR, X, Y, qid=[0, 1]),
+    partial(ta.sampled, Y, ONE, "rr"),
 ]
 
 

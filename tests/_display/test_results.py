@@ -15,38 +15,11 @@ from dask.dataframe import from_pandas
 from matplotlib import pyplot
 from sklearn.linear_model import LinearRegression
 
-import tieaware_sklearn
+import tieaware_sklearn as ta
 from tests._display.test_html import HOSTILE, parsed
-from tieaware_sklearn import (
-    RankingFeatureSelector,
-    dask,
-    evaluate,
-    evaluate_batches,
-    evaluate_subtopics,
-    query_permutation_importance,
-    sampled,
-    selection_curve,
-    selection_stability,
-    tie_report,
-    tie_treatments,
-)
+from tieaware_sklearn import comparison, dask, evaluation
 from tieaware_sklearn._display.html import Result
 from tieaware_sklearn._display.words import width
-from tieaware_sklearn.comparison import (
-    compare_systems,
-    official_vs_exact,
-    pairwise_overlap,
-    pvalues_over_orders,
-    rank_biased_overlap,
-    rank_correlation,
-    tie_statistics,
-)
-from tieaware_sklearn.evaluation import (
-    Summary,
-    contingency_table,
-    precision_recall_curve,
-    residuals,
-)
 from tieaware_sklearn.judgments import assessor_agreement, depth_pool, pseudo_relevance
 from tieaware_sklearn.score_precision import precision_study
 
@@ -78,56 +51,56 @@ def results() -> dict[str, Result]:
     """At least one of each kind."""
     score, own = SCORES[:, 0], {"qid": QID}
     segment = np.array(LONG)[QID % 5]
-    report = evaluate(Y, score, measures=MEASURES, segment=segment, **own)
+    report = ta.evaluate(Y, score, measures=MEASURES, segment=segment, **own)
     runs = [{**own, "docno": np.arange(120), "score": s} for s in SCORES.T]
-    model, selector = LinearRegression(), RankingFeatureSelector(MEASURES[3])
+    model, selector = LinearRegression(), ta.RankingFeatureSelector(MEASURES[3])
     frame = pd.DataFrame(SYSTEMS).assign(label=Y, **own)
     ties = {"ties": ["expected", LONG[2], "best"], "external": {LONG[2]: QID}}
     found = [
         *(report, report.by_segment(), report.summary("median")),
-        tie_report(Y, score, measures=MEASURES, **own),
-        tie_treatments(Y, score, measures=MEASURES, external={LONG[3]: QID}, **own),
-        residuals(Y, score, measures=["rbp(p=0.95,gain=[0,0.5,1])@100"], **own),
-        precision_recall_curve(Y, score, **own),
-        contingency_table(Y, score, k=10**9, **own),
-        sampled(Y, score, MEASURES[2], n_orders=5, **own),
-        rank_correlation(Y, score, **own),
-        rank_correlation(Y, score, **own).summary(),
-        compare_systems(Y, SYSTEMS, test="randomization", **own).summary(),
+        ta.tie_report(Y, score, measures=MEASURES, **own),
+        ta.tie_treatments(Y, score, measures=MEASURES, external={LONG[3]: QID}, **own),
+        evaluation.residuals(Y, score, measures="rbp(p=0.9,gain=[0,0.5,1])@100", **own),
+        evaluation.precision_recall_curve(Y, score, **own),
+        evaluation.contingency_table(Y, score, k=10**9, **own),
+        ta.sampled(Y, score, MEASURES[2], n_orders=5, **own),
+        comparison.rank_correlation(Y, score, **own),
+        comparison.rank_correlation(Y, score, **own).summary(),
+        ta.compare_systems(Y, SYSTEMS, test="randomization", **own).summary(),
         precision_study(Y, SYSTEMS, measure=MEASURES[2], keep=[0.99, 0.9], **own),
         depth_pool(runs, depth=3),
         pseudo_relevance(runs, m=1),
         assessor_agreement(Y.reshape(-1, 3), names=LONG[:3]),
-        RankingFeatureSelector(MEASURES[:9]).fit(SCORES, Y, qid=QID)
+        ta.RankingFeatureSelector(MEASURES[:9]).fit(SCORES, Y, qid=QID)
         .screening_.named(LONG),
-        query_permutation_importance(
+        ta.query_permutation_importance(
             model.fit(SCORES, Y), SCORES, Y, measures=MEASURES[:3],
             columns=dict(zip(LONG, range(5), strict=True)), **own
         ),
-        selection_stability(selector, SCORES, Y, n_bootstraps=2, **own),
-        selection_curve(
+        ta.selection_stability(selector, SCORES, Y, n_bootstraps=2, **own),
+        ta.selection_curve(
             dict.fromkeys(LONG[:3], selector), model, SCORES, Y, measure=MEASURES[4],
             cv=2, **own
         ),
-        compare_systems(Y, SYSTEMS, measure=MEASURES[3], **own),
-        compare_systems(
+        ta.compare_systems(Y, SYSTEMS, measure=MEASURES[3], **own),
+        ta.compare_systems(
             Y, SYSTEMS, measure=MEASURES[2:5], interval="bootstrap", n_resamples=99,
             **ties, **own
         ),
-        rank_biased_overlap(Y, score, p=0.123456789, depth=10**9, **own),
-        rank_biased_overlap(Y, score, **own).summary(),
-        pairwise_overlap(SYSTEMS, **own),
-        evaluate_subtopics(
+        comparison.rank_biased_overlap(Y, score, p=0.123456789, depth=10**9, **own),
+        comparison.rank_biased_overlap(Y, score, **own).summary(),
+        comparison.pairwise_overlap(SYSTEMS, **own),
+        ta.evaluate_subtopics(
             Y.reshape(-1, 1) >= [1, 2], score,
             measures=["err_ia", "alpha_ndcg(alpha=0.75)@20", "alpha_dcg@5"], **own
         ),
-        compare_systems(Y, SYSTEMS, measure=MEASURES[3], **own).posterior(),
-        official_vs_exact(
+        ta.compare_systems(Y, SYSTEMS, measure=MEASURES[3], **own).posterior(),
+        ta.official_vs_exact(
             Y, SYSTEMS, QID.astype(str), measures=MEASURES[:3], n_orders=3, **own
         ),
-        pvalues_over_orders(Y, SYSTEMS, measure=MEASURES[:3], n_orders=3, **own),
-        tie_statistics(SYSTEMS, rank=np.arange(len(Y)), **own),
-        evaluate_batches([frame], score=LONG[0], measures=MEASURES),
+        ta.pvalues_over_orders(Y, SYSTEMS, measure=MEASURES[:3], n_orders=3, **own),
+        comparison.tie_statistics(SYSTEMS, rank=np.arange(len(Y)), **own),
+        ta.evaluate_batches([frame], score=LONG[0], measures=MEASURES),
         dask.compare_systems(
             from_pandas(frame, npartitions=2), scores=LONG, measure=MEASURES[3]
         ),
@@ -150,7 +123,7 @@ def test_each_kind_of_result_is_here_and_is_a_frozen_table():
 
 
 def test_a_prompt_shows_the_table_and_a_frame_the_fields_with_a_value_per_row():
-    summary = evaluate([1, 0], [1, 1], measures=["rr", "p@1"]).summary()
+    summary = ta.evaluate([1, 0], [1, 1], measures=["rr", "p@1"]).summary()
     assert repr(summary) == str(summary)
     assert repr(summary).splitlines()[1].startswith("-----")
     frame = summary.to_pandas()
@@ -194,11 +167,11 @@ def test_every_result_is_html_for_notebooks_and_the_first_of_a_kind_a_page(name)
     text = result.to_html()
     assert text.startswith("<!DOCTYPE html>")
     found = parsed_as(result._whole(), text)
-    assert kind is Summary or bool(figures(text)) == (kind.__name__ in DRAWN)
+    assert kind is evaluation.Summary or bool(figures(text)) == (kind.__name__ in DRAWN)
     # nothing is loaded from anywhere
     loads = [value for _, key, value in found.attributes if key in ("src", "href")]
     assert all(one.startswith("data:") for one in loads)
-    version = f"tieaware-sklearn {tieaware_sklearn.__version__}"
+    version = f"tieaware-sklearn {ta.__version__}"
     for said in (version, "numpy ", "Python", date.today().isoformat()):
         assert said in found.text
 
@@ -206,40 +179,42 @@ def test_every_result_is_html_for_notebooks_and_the_first_of_a_kind_a_page(name)
 def test_results_of_plain_names_fit_80_columns():
     systems, own = dict(zip("abcde", SCORES.T, strict=True)), {"qid": QID}
     segment = np.array(["one", "two"])[QID % 2]
-    report = evaluate(Y, SCORES[:, 0], segment=segment, **own)
+    report = ta.evaluate(Y, SCORES[:, 0], segment=segment, **own)
     for result in (
-        *(report, report.by_segment(), tie_report(Y, SCORES[:, 0], **own)),
-        RankingFeatureSelector().fit(SCORES, Y, **own).screening_,
-        compare_systems(Y, systems, test="randomization", interval="bootstrap", **own),
-        compare_systems(Y, systems, measure=["ap", "rr"], **own),
+        *(report, report.by_segment(), ta.tie_report(Y, SCORES[:, 0], **own)),
+        ta.RankingFeatureSelector().fit(SCORES, Y, **own).screening_,
+        ta.compare_systems(
+            Y, systems, test="randomization", interval="bootstrap", **own
+        ),
+        ta.compare_systems(Y, systems, measure=["ap", "rr"], **own),
     ):
         assert max(map(width, str(result).splitlines())) <= 80, result
 
 
 def test_intervals_stay_within_the_range_of_their_measure():
-    apart = evaluate([[1, 0]] * 2, [[1, 0], [0, 1]])
+    apart = ta.evaluate([[1, 0]] * 2, [[1, 0], [0, 1]])
     for report in (RESULTS["RankingReport-0"], apart):
         summary = report.summary()
         low, high = report.bounds.T
         assert (summary.interval[:, 0] >= low).all()
         assert (summary.interval[:, 1] <= high).all()
     assert summary.interval[-1].tolist() == [0.0, 1.0]
-    screening = RankingFeatureSelector(["p@1", "dcg@1"]).fit(SCORES, Y, qid=QID)
+    screening = ta.RankingFeatureSelector(["p@1", "dcg@1"]).fit(SCORES, Y, qid=QID)
     interval = screening.screening_.interval
     assert interval[:, 0].min() >= 0
     assert interval[:, 0].max() == 1
 
 
 def test_what_was_found_comes_first():
-    comparison = compare_systems(Y, SYSTEMS, qid=QID)
-    averages = dict(zip(SYSTEMS, comparison.summary().mean, strict=True))
+    compared = ta.compare_systems(Y, SYSTEMS, qid=QID)
+    averages = dict(zip(SYSTEMS, compared.summary().mean, strict=True))
     best = max(averages, key=averages.get)
-    differ = (comparison.adjusted_pvalues <= 0.05).sum()
+    differ = (compared.adjusted_pvalues <= 0.05).sum()
     for result, said in (
-        (evaluate([0, 1], [1, 1], measures="rr"), "RR is 0.7500 (95% interval [-, -], "
-         "chance 0.7500); the order of ties moves it from 0.5000 to 1.0000."),
-        (evaluate([0, 1], [1, 2], measures="rr"), "no order of ties changes it."),
-        (comparison, f"{best} is best ({averages[best]:.4f}); {differ} of 10 differ"),
+        (ta.evaluate([0, 1], [1, 1], measures="rr"), "RR is 0.7500 (95% interval "
+         "[-, -], chance 0.7500); the order of ties moves it from 0.5000 to 1.0000."),
+        (ta.evaluate([0, 1], [1, 2], measures="rr"), "no order of ties changes it."),
+        (compared, f"{best} is best ({averages[best]:.4f}); {differ} of 10 differ"),
     ):  # fmt: skip
         text = re.sub("<wbr>", "", result.to_html())
         lead = text.index('class="lead"')
@@ -250,7 +225,7 @@ def test_what_was_found_comes_first():
 
 def test_a_page_has_all_rows():
     X = np.random.default_rng(0).random((120, 40))
-    screening = RankingFeatureSelector("ap").fit(X, Y, qid=QID).screening_
+    screening = ta.RankingFeatureSelector("ap").fit(X, Y, qid=QID).screening_
     assert len(str(screening).splitlines()) < 40
     text = screening.to_html()
     assert len(parsed(text).tables[0]) == 42
@@ -258,7 +233,7 @@ def test_a_page_has_all_rows():
 
 
 def test_a_page_goes_into_a_file(tmp_path):
-    report, path = evaluate([0, 1], [1, 2]), tmp_path / "page.html"
+    report, path = ta.evaluate([0, 1], [1, 2]), tmp_path / "page.html"
     path.write_text("old")
     figures_open = pyplot.get_fignums()
     assert report.to_html(str(path)) is None
@@ -268,7 +243,7 @@ def test_a_page_goes_into_a_file(tmp_path):
 
 def test_without_matplotlib_a_page_says_so(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    text = evaluate([0, 1], [1, 2]).to_html()
+    text = ta.evaluate([0, 1], [1, 2]).to_html()
     assert "because matplotlib is not installed" in text
     assert not figures(text)
 
@@ -276,10 +251,10 @@ def test_without_matplotlib_a_page_says_so(monkeypatch):
 def test_names_of_any_kind_make_sound_pages(tmp_path):
     names = [HOSTILE, "a\x00\x1b[2J\n", "caf\udce9", "$x", "_p", ""]
     systems = dict(zip(names, [*SCORES.T, np.arange(120)], strict=True))
-    fitted = RankingFeatureSelector("ap").fit(SCORES, Y, qid=QID)
+    fitted = ta.RankingFeatureSelector("ap").fit(SCORES, Y, qid=QID)
     path = tmp_path / "page.html"
     for result in (
-        compare_systems(Y, systems, qid=QID),
+        ta.compare_systems(Y, systems, qid=QID),
         *(fitted.screening_.named(some) for some in (names[:5], names[1:])),
     ):
         result.to_html(path)

@@ -14,14 +14,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import DataConversionWarning
 
-from tieaware_sklearn import (
-    LinearRanker,
-    PreparedRanking,
-    RankingFeatureSelector,
-    evaluate,
-    ranking_score,
-    tie_treatments,
-)
+import tieaware_sklearn as ta
 from tieaware_sklearn._engine.checks import check_count, check_qid, check_segment
 from tieaware_sklearn._engine.columns import (
     blank_qid_column,
@@ -93,19 +86,19 @@ def test_numbers_that_floats_make_one_of_two_are_refused(scores):
 def test_numbers_of_one_dtype_or_that_floats_tell_apart_are_taken(scores):
     if getattr(scores, "dtype", None) == np.longdouble and scores[1] == 1.0:
         pytest.skip("no longer than a double here")
-    assert ranking_score([0, 1, 0], scores, measure="rr") == 1
+    assert ta.ranking_score([0, 1, 0], scores, measure="rr") == 1
 
 
 def test_labels_and_weights_are_floats_and_none_is_rounded_into_another():
     got = f"y_score must not hold .* got {T} and {T + 100} .pass .* one integer dtype"
     with pytest.raises(ValueError, match=got):
-        ranking_score([0, 1, 0], [T, T + 100, 0.5])
+        ta.ranking_score([0, 1, 0], [T, T + 100, 0.5])
     for labels in ([T, T + 100], np.array([T, T + 100]), pd.Series([T, T + 100])):
         with pytest.raises(ValueError, match="y_true must not hold numbers that diff"):
-            ranking_score(labels, [1, 2], measure="rr")
-    assert ranking_score([0, T], [1, 2], measure="rr") == 1
+            ta.ranking_score(labels, [1, 2], measure="rr")
+    assert ta.ranking_score([0, T], [1, 2], measure="rr") == 1
     with pytest.raises(ValueError, match="query_weight must not hold numbers that d"):
-        evaluate([1, 0], [1, 2], qid=[1, 2], query_weight=[2**60, 2**60 + 1])
+        ta.evaluate([1, 0], [1, 2], qid=[1, 2], query_weight=[2**60, 2**60 + 1])
     values = pd.array([T, T + 1000, None], "Int64")
     assert np.isnan(numbers_of(values, "y")).tolist() == [0, 0, 1]
 
@@ -121,7 +114,7 @@ def test_large_integers_are_exact_wherever_they_are_scores():
         found = compare_systems(labels, make(columns), qid=[7, 7, 7], measure="rr")
         assert found.expected.tolist() == [[1, 1 / 3]]
     external = {"k": [T + 100, T, T + 1000.5]}
-    by_key = tie_treatments(labels, [1, 1, 1], measures="rr", external=external)
+    by_key = ta.tie_treatments(labels, [1, 1, 1], measures="rr", external=external)
     assert by_key.mean[1, 0] == 1
 
 
@@ -140,16 +133,16 @@ FRAMES = {
 def test_a_feature_keeps_the_order_of_its_integers_beside_floats(frame):
     X = frame({"time": [T, T + 100, 0, 5], "other": [0.5, 1.0, 2.0, 3.0]})
     with pytest.warns(UserWarning, match="p-values need"):
-        selector = RankingFeatureSelector("rr").fit(X, [0, 1, 0, 0], qid=[1] * 4)
+        selector = ta.RankingFeatureSelector("rr").fit(X, [0, 1, 0, 0], qid=[1] * 4)
     assert selector.mean_[0, 0] == 1
 
 
 def test_features_and_ids_that_floats_do_not_hold():
     X = pd.DataFrame({"fine": [1, 2], "close": [THIRD, THIRD + Fraction(1, 10**30)]})
     with pytest.raises(ValueError, match="column 'close' of X must not hold numbers"):
-        RankingFeatureSelector("rr").fit(X, [0, 1])
+        ta.RankingFeatureSelector("rr").fit(X, [0, 1])
     X = [[2**53, 0.5], [2**53 + 1, 0.25], [2**53, 0.75], [2**53 + 1, 1.0]]
-    selector = RankingFeatureSelector("rr", qid=0).fit(X, [0, 1, 1, 0])
+    selector = ta.RankingFeatureSelector("rr", qid=0).fit(X, [0, 1, 1, 0])
     assert selector.n_queries_ == 2
 
 
@@ -157,14 +150,14 @@ def test_what_is_masked_is_missing(tmp_path):
     X = np.ma.array([[1.0, 2], [3, 4], [5, 6], [0, 1]], mask=[[1, 0], *[[0, 0]] * 3])
     data = {"y": [0, 1, 0, 1], "qid": [1, 1, 2, 2]}
     with pytest.raises(ValueError, match="X must not hold NaN, got 1 in column 0"):
-        RankingFeatureSelector("rr").fit(X, **data)
-    found = RankingFeatureSelector("rr", missing="last", n_features_to_select=1)
+        ta.RankingFeatureSelector("rr").fit(X, **data)
+    found = ta.RankingFeatureSelector("rr", missing="last", n_features_to_select=1)
     found.fit(X, **data)
     filled = np.ma.filled(X, np.nan)
     assert np.array_equal(found.mean_, found.fit(filled, **data).mean_)
     # elsewhere masks are not looked through
     with pytest.raises(ValueError, match="contains NaN"):
-        LinearRanker("equal").fit(X, data["y"])
+        ta.LinearRanker("equal").fit(X, data["y"])
     with pytest.raises(ValueError, match="X must not hold masked values"):
         dump_letor(X, data["y"], tmp_path / "a.txt", qid=data["qid"])
     one = np.ma.array([1, 2, 3], mask=[0, 1, 0])
@@ -175,7 +168,7 @@ def test_what_is_masked_is_missing(tmp_path):
         ("qid", "qid must not be missing"),
     ):
         with pytest.raises(ValueError, match=rule):
-            ranking_score(**{"y_true": [0, 1, 0], "y_score": [1, 2, 3], name: one})
+            ta.ranking_score(**{"y_true": [0, 1, 0], "y_score": [1, 2, 3], name: one})
     assert none_for_masked(one).tolist() == [1, None, 3]
     assert none_for_masked([1]) == [1]
 
@@ -222,7 +215,7 @@ def test_query_ids_with_something_missing_are_refused(qid):
     ids=lambda qid: type(qid).__name__,
 )
 def test_qid_of_any_hashable_dtype(qid):
-    values = ranking_score(LABELS, SCORES, qid=qid, measure="ap", average=None)
+    values = ta.ranking_score(LABELS, SCORES, qid=qid, measure="ap", average=None)
     assert values == pytest.approx(APS)
 
 
@@ -244,11 +237,11 @@ def test_the_empty_text_is_no_id_and_a_segment(make):
 
 def test_one_column_is_taken_with_a_warning():
     frame = pd.DataFrame({"rel": [0, 1, 0], "score": [1, 2, 3], "qid": [*"aab"]})
-    plain = ranking_score(frame["rel"], frame["score"], qid=frame["qid"])
+    plain = ta.ranking_score(frame["rel"], frame["score"], qid=frame["qid"])
     with pytest.warns(
         DataConversionWarning, match="1-dimensional, got a column of shape"
     ) as caught:
-        taken = ranking_score(frame[["rel"]], frame[["score"]], qid=frame[["qid"]])
+        taken = ta.ranking_score(frame[["rel"]], frame[["score"]], qid=frame[["qid"]])
     assert taken == plain
     assert [str(w.message).split()[0] for w in caught] == ["y_true", "qid", "y_score"]
     assert {w.filename for w in caught} == {__file__}
@@ -257,9 +250,9 @@ def test_one_column_is_taken_with_a_warning():
 def test_flags_with_gaps_are_labels_without_a_judgment():
     labels = pd.array([True, None, False], dtype="boolean")
     with pytest.raises(ValueError, match=r"y_true must be judged .* got nan in row 1"):
-        ranking_score(labels, [1, 2, 3])
+        ta.ranking_score(labels, [1, 2, 3])
     options = {"measure": "rr", "unjudged": "nonrelevant"}
-    assert ranking_score(labels, [1, 2, 3], **options) == 1 / 3
+    assert ta.ranking_score(labels, [1, 2, 3], **options) == 1 / 3
 
 
 @pytest.mark.parametrize(
@@ -279,7 +272,7 @@ def test_objects_that_are_no_numbers_are_named(value, shown):
     scores[2] = value
     got = f"y_score must be numeric, got dtype object with {shown}.* in row 2"
     with pytest.raises(ValueError, match=got):
-        ranking_score([0, 1, 0], scores)
+        ta.ranking_score([0, 1, 0], scores)
 
 
 def test_options_of_odd_kinds_are_refused_in_words():
@@ -289,7 +282,7 @@ def test_options_of_odd_kinds_are_refused_in_words():
     for name, values in odd.items():
         for value in values:
             with pytest.raises(ValueError, match=f"{name} must be"):
-                ranking_score([0, 1, 0], [1, 2, 3], **{name: value})
+                ta.ranking_score([0, 1, 0], [1, 2, 3], **{name: value})
     check_count(3, "depth", least=3)
     for value in (2, 3.5, True, "4"):
         with pytest.raises(ValueError, match=f"depth must be .* >= 3, got {value!r}"):
@@ -349,18 +342,18 @@ LISTS = [[1, 0, 2], [0, 1, 0]], [[2.0, 1.0, 1.0], [1.0, 1.0, 0.0]]
 
 @pytest.mark.parametrize("tensor", [OfArray, OfDLPack, LikeTorch])
 def test_tensors_in_one_dimension_and_in_two(tensor):
-    wanted = ranking_score(*LISTS, average=None).tolist()
+    wanted = ta.ranking_score(*LISTS, average=None).tolist()
     y_true, y_score = map(tensor, LISTS)
     weight, mask = tensor([1.0, 2.0]), tensor(np.ones((2, 3), bool))
-    report = evaluate(y_true, y_score, query_weight=weight, mask=mask)
+    report = ta.evaluate(y_true, y_score, query_weight=weight, mask=mask)
     assert report.expected[:, 0].tolist() == wanted
     assert report.query_weight.tolist() == [1, 2]
-    prepared = PreparedRanking(y_true, mask=mask)
+    prepared = ta.PreparedRanking(y_true, mask=mask)
     assert prepared.score(y_score, average=None).tolist() == wanted
     flat = [tensor(np.ravel(a)) for a in (*LISTS, [[0] * 3, [1] * 3])]
-    assert ranking_score(*flat[:2], qid=flat[2], average=None).tolist() == wanted
+    assert ta.ranking_score(*flat[:2], qid=flat[2], average=None).tolist() == wanted
     # integers stay integers
-    assert ranking_score([1, 0], tensor([2**53, 2**53 + 1]), measure="rr") == 1 / 2
+    assert ta.ranking_score([1, 0], tensor([2**53, 2**53 + 1]), measure="rr") == 1 / 2
 
 
 @pytest.mark.parametrize(
@@ -370,16 +363,16 @@ def test_tensors_in_one_dimension_and_in_two(tensor):
 def test_the_memory_of_other_devices(device, name):
     message = rf"y_score must be in the memory of the CPU, got .* {name}.*: .*cpu\("
     with pytest.raises(ValueError, match=message):
-        ranking_score(LISTS[0], OfDLPack(LISTS[1], device))
+        ta.ranking_score(LISTS[0], OfDLPack(LISTS[1], device))
     with pytest.raises(ValueError, match="y_true must be in the memory"):
-        ranking_score(OfDLPack([1, 0], device), [1, 2])
+        ta.ranking_score(OfDLPack([1, 0], device), [1, 2])
 
 
 def test_other_tensors():
     # memory that the CPU shares, dtypes that NumPy has not, and what is no tensor
     assert np.array_equal(from_tensor(OfDLPack(LISTS[1], (3, 0)), "y"), LISTS[1])
     with pytest.raises(ValueError, match="y_score must be an array that NumPy"):
-        ranking_score([1, 0], NoDtype([1.0, 2.0]))
+        ta.ranking_score([1, 0], NoDtype([1.0, 2.0]))
     for value in ([1, 2], np.ones(2), np.ma.ones(2), 7, None, "text"):
         assert from_tensor(value, "y_true") is value
 
@@ -392,14 +385,14 @@ def test_columns_of_times_and_of_text_are_named(frame):
     times = pd.date_range("2020", periods=3).to_numpy()
     X = frame({"when": times, "clicks": [1, 2, 3]})
     with pytest.raises(ValueError, match=r"numbers, got .* in column 'when' \(convert"):
-        RankingFeatureSelector("rr").fit(X, [0, 1, 0])
+        ta.RankingFeatureSelector("rr").fit(X, [0, 1, 0])
     X = frame({"query_id": ["a", "a", "b"], "clicks": [1, 2, 3]})
     with pytest.raises(ValueError, match=r"got 'a' in column 'query_id' .*qid='query_"):
-        RankingFeatureSelector("rr").fit(X, [0, 1, 0])
-    found = RankingFeatureSelector("rr", qid="query_id", n_features_to_select=1)
+        ta.RankingFeatureSelector("rr").fit(X, [0, 1, 0])
+    found = ta.RankingFeatureSelector("rr", qid="query_id", n_features_to_select=1)
     assert found.fit(X, [0, 1, 0]).n_queries_ == 2
     with pytest.raises(ValueError, match="X must hold numbers, got an array of datet"):
-        RankingFeatureSelector("rr").fit(times[:, None], [0, 1, 0])
+        ta.RankingFeatureSelector("rr").fit(times[:, None], [0, 1, 0])
 
 
 @pytest.mark.parametrize(
@@ -419,7 +412,7 @@ def test_numbers_that_pandas_can_read_have_a_hint(cell, options):
     how = f"pandas.read_csv(..., {names}) reads such numbers" if options else ""
     X = pd.DataFrame({"views": [cell, "7", "8"]})
     with pytest.raises(ValueError, match=r"got .* in column 'views'") as caught:
-        RankingFeatureSelector("rr").fit(X, [0, 1, 0])
+        ta.RankingFeatureSelector("rr").fit(X, [0, 1, 0])
     otherwise = "leave the column out, or encode it; query ids go into qid='views'"
     assert str(caught.value).endswith(f" ({how or otherwise})")
     if options:

@@ -14,14 +14,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy.sparse import csr_array
 
+import tieaware_sklearn as ta
 from tests.strategies import ranking
-from tieaware_sklearn import (
-    PreparedRanking,
-    evaluate,
-    ranking_score,
-    tie_report,
-    tie_treatments,
-)
 from tieaware_sklearn.evaluation import residuals, sample_orderings, tie_distributions
 
 NAN, INF = math.nan, math.inf
@@ -64,17 +58,17 @@ def test_the_same_bits_as_flat_arrays(matrices, ties, average):
     }
     options = {"measure": "ap", "ties": ties, "average": average}
     own = {**options, "qid": qid}
-    wanted = ranking_score(y_true, y_score, **own)
-    weighted = ranking_score(y_true, y_score, query_weight=weight[qid], **own)
-    table = evaluate(y_true, y_score, qid=qid, measures=MEASURES)
-    prepared = PreparedRanking(labels, mask=there)
+    wanted = ta.ranking_score(y_true, y_score, **own)
+    weighted = ta.ranking_score(y_true, y_score, query_weight=weight[qid], **own)
+    table = ta.evaluate(y_true, y_score, qid=qid, measures=MEASURES)
+    prepared = ta.PreparedRanking(labels, mask=there)
     assert_array_equal(prepared.score(scores, **options), wanted)
     assert prepared.n_documents == len(y_true)
     for y, s, mask in given.values():
-        assert_array_equal(ranking_score(y, s, mask=mask, **options), wanted)
-        found = ranking_score(y, s, mask=mask, query_weight=weight, **options)
+        assert_array_equal(ta.ranking_score(y, s, mask=mask, **options), wanted)
+        found = ta.ranking_score(y, s, mask=mask, query_weight=weight, **options)
         assert_array_equal(found, weighted)
-        report = evaluate(y, s, mask=mask, measures=MEASURES)
+        report = ta.evaluate(y, s, mask=mask, measures=MEASURES)
         assert report.qid.tolist() == list(range(len(labels)))
         for name in PER_QUERY:
             assert_array_equal(getattr(report, name), getattr(table, name), name)
@@ -84,12 +78,14 @@ def test_every_function_with_labels_and_scores_takes_matrices():
     labels = np.array([[1, 0, 2], [0, 1, NAN]])
     scores = np.array([[2, 1, 1], [1, 1, NAN]])
     y_true, y_score, qid = flat(labels, scores)
-    assert str(tie_report(labels, scores)) == str(tie_report(y_true, y_score, qid=qid))
+    assert str(ta.tie_report(labels, scores)) == str(
+        ta.tie_report(y_true, y_score, qid=qid)
+    )
     keys = np.array([["c", "b", "a"], ["z", "y", ""]])
-    found = tie_treatments(labels, scores, external={"name": keys})
+    found = ta.tie_treatments(labels, scores, external={"name": keys})
     own = {"qid": qid, "external": {"name": keys.ravel()[:5]}}
     assert_array_equal(
-        found.per_query, tie_treatments(y_true, y_score, **own).per_query
+        found.per_query, ta.tie_treatments(y_true, y_score, **own).per_query
     )
     assert tie_distributions(labels, scores)[1].values.tolist() == [0.5, 1]
     assert residuals(labels, scores, measures="rr").qid.tolist() == [0, 1]
@@ -103,25 +99,25 @@ def test_every_function_with_labels_and_scores_takes_matrices():
 def test_a_label_without_a_judgment_is_no_padding():
     labels, scores = [[1, NAN, 0], [0, 1, NAN]], [[1, 3, 2], [1, 2, NAN]]
     own = {"measure": "rr", "unjudged": "nonrelevant", "average": None}
-    found = ranking_score(labels, scores, **own)
+    found = ta.ranking_score(labels, scores, **own)
     assert found.tolist() == [1 / 3, 1]
     mask = ~np.isnan(scores)
-    prepared = PreparedRanking(labels, mask=mask, unjudged="nonrelevant")
+    prepared = ta.PreparedRanking(labels, mask=mask, unjudged="nonrelevant")
     assert prepared.score(scores, "rr", average=None).tolist() == found.tolist()
     with pytest.raises(ValueError, match=r"got nan in row 0, column 1$"):
-        PreparedRanking(labels, mask=mask).score(scores, "rr")
+        ta.PreparedRanking(labels, mask=mask).score(scores, "rr")
 
 
 def test_frames_and_lists():
     labels, scores = [[1, 0, 2], [0, 1, 0]], [[2, 1, 1], [1, 1, 0]]
-    wanted = ranking_score(labels, scores, average=None).tolist()
+    wanted = ta.ranking_score(labels, scores, average=None).tolist()
     polars = partial(pl.DataFrame, orient="row")
     for frame in (np.array, pd.DataFrame, polars, lambda rows: [*map(np.array, rows)]):
-        found = ranking_score(frame(labels), frame(scores), average=None)
+        found = ta.ranking_score(frame(labels), frame(scores), average=None)
         assert found.tolist() == wanted
     hidden = pd.DataFrame(scores) == 0
     given = [pd.DataFrame(x, dtype="Int64").mask(hidden) for x in (labels, scores)]
-    found = evaluate(*given, measures="p")
+    found = ta.evaluate(*given, measures="p")
     assert found.expected[:, 0].tolist() == [2 / 3, 1 / 2]
 
 
@@ -129,9 +125,9 @@ def test_a_column_with_a_mask_is_queries_of_one_document():
     # batches of lists are as wide as their longest
     labels, scores = np.array([[1], [0], [2]]), [[3], [1], [2]]
     mask = np.ones((3, 1), bool)
-    found = ranking_score(labels, scores, mask=mask, measure="rr", average=None)
+    found = ta.ranking_score(labels, scores, mask=mask, measure="rr", average=None)
     assert found.tolist() == [1, 0, 1]
-    prepared = PreparedRanking(labels.tolist(), mask=mask)
+    prepared = ta.PreparedRanking(labels.tolist(), mask=mask)
     assert prepared.score(scores, "rr", average=None).tolist() == [1, 0, 1]
 
 
@@ -176,4 +172,4 @@ BAD = [
 def test_bad_input(changes, message):
     arguments = {**ONE, **changes}
     with pytest.raises(ValueError, match=message):
-        ranking_score(arguments.pop("y_true"), arguments.pop("y_score"), **arguments)
+        ta.ranking_score(arguments.pop("y_true"), arguments.pop("y_score"), **arguments)

@@ -14,16 +14,8 @@ import pytest
 from joblib import Parallel, delayed
 from sklearn.metrics import make_scorer
 
-import tieaware_sklearn
+import tieaware_sklearn as ta
 from tests._kernel.helpers import GRADED, assert_close, labelled
-from tieaware_sklearn import (
-    PreparedRanking,
-    RankingFeatureSelector,
-    evaluate,
-    make_ranking_scorer,
-    ranking_score,
-    show_versions,
-)
 from tieaware_sklearn._kernel import engines
 from tieaware_sklearn._kernel.engines import (
     ENGINES,
@@ -124,13 +116,13 @@ def test_an_engine_that_is_asked_for_and_missing_is_an_error(hidden, variable, e
 
 def test_versions_are_those_installed_and_the_engine_is_told(monkeypatch, capsys):
     def shown():
-        show_versions()
+        ta.show_versions()
         lines = capsys.readouterr().out.splitlines()
         return dict(line.split(maxsplit=1) for line in lines)
 
     rows = shown()
     assert rows["python"].startswith(sys.version.split()[0])
-    assert rows["tieaware-sklearn"] == tieaware_sklearn.__version__
+    assert rows["tieaware-sklearn"] == ta.__version__
     for name in ("numpy", "scipy", "scikit-learn", "joblib"):
         assert rows[name] == version(name)
     assert rows["engine"] == engine_in_words()
@@ -155,11 +147,11 @@ def test_versions_are_those_installed_and_the_engine_is_told(monkeypatch, capsys
 
 @each_engine
 def test_threads_at_once_give_the_same_bits(web, name):
-    prepared = PreparedRanking(web.target, web.qid)
+    prepared = ta.PreparedRanking(web.target, web.qid)
 
     def compute(j):
         scores = web.data[:, j % web.data.shape[1]]
-        report = evaluate(web.target, scores, qid=web.qid, measures=NAMES)
+        report = ta.evaluate(web.target, scores, qid=web.qid, measures=NAMES)
         values = [getattr(report, part).ravel() for part in PER_QUERY]
         return np.append(np.concatenate(values), prepared.score(scores, NAMES[j % 7]))
 
@@ -182,15 +174,15 @@ def test_queries_and_rankings_travel_between_processes_and_engines(
         queries = labelled(labels, web.qid, keep=True)
         before = queries.values(GRADED, web.data[:, 1])
         sent = pickle.dumps(queries)
-        prepared = PreparedRanking(web.target, web.qid)
+        prepared = ta.PreparedRanking(web.target, web.qid)
         columns = web.data.T[:3]
         alone = [prepared.score(x) for x in columns]
         found = Parallel(n_jobs=2)(delayed(score_of)(prepared, x) for x in columns)
         assert found == alone
         for thing in (
-            make_ranking_scorer(["ndcg@10", "ap"]),
-            make_scorer(ranking_score),
-            RankingFeatureSelector().fit(web.data, web.target, qid=web.qid),
+            ta.make_ranking_scorer(["ndcg@10", "ap"]),
+            make_scorer(ta.ranking_score),
+            ta.RankingFeatureSelector().fit(web.data, web.target, qid=web.qid),
         ):
             pickle.loads(pickle.dumps(thing))
     for there in ENGINES:

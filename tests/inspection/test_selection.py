@@ -25,31 +25,23 @@ from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from tieaware_sklearn import (
-    FusedRanker,
-    QueryKFold,
-    QueryShuffleSplit,
-    RankingFeatureSelector,
-    ranking_score,
-    selection_curve,
-    selection_stability,
-)
+import tieaware_sklearn as ta
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.inspection._selection_stability import nogueira
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
 
 WEB = make_web_search(n_queries=20, n_documents=8, shuffle=True, random_state=3)
 X, Y, QID = WEB.data, WEB.target, WEB.qid
-LIFT = RankingFeatureSelector("ndcg@5", max_correlation=None, diversity=0)
+LIFT = ta.RankingFeatureSelector("ndcg@5", max_correlation=None, diversity=0)
 F = SelectKBest(f_regression, k=2)
-BEST = RankingFeatureSelector("ndcg@5", n_features_to_select=3)
+BEST = ta.RankingFeatureSelector("ndcg@5", n_features_to_select=3)
 ROWS = np.arange(len(Y))
 FIGURES = ("values", "all_features", "selected", "mean", "interval", "difference")
 
 
 def curve(selectors=LIFT, estimator=None, X=X, y=Y, qid=QID, **options):
     options = {"n_features": [1, 3], "measure": "ndcg@5", "cv": 4, **options}
-    return selection_curve(selectors, estimator or Ridge(), X, y, qid=qid, **options)
+    return ta.selection_curve(selectors, estimator or Ridge(), X, y, qid=qid, **options)
 
 
 def assert_same(one, other, names=FIGURES):
@@ -61,13 +53,13 @@ def test_against_a_plain_loop():
     found = curve({"lift": LIFT, "F": F}, n_features=[4, 1, 4])
     assert found.n_features == (1, 4)
     values, everything = np.full((20, 2, 2), np.nan), np.full(20, np.nan)
-    for f, (train, test) in enumerate(QueryKFold(4).split(X, groups=QID)):
+    for f, (train, test) in enumerate(ta.QueryKFold(4).split(X, groups=QID)):
 
         def held_out(columns, train=train, test=test):
             model = Ridge().fit(X[train][:, columns], Y[train])
             score = model.predict(X[test][:, columns])
             own = {"qid": QID[test], "measure": "ndcg@5", "average": None}
-            return ranking_score(Y[test], score, **own)
+            return ta.ranking_score(Y[test], score, **own)
 
         there = np.searchsorted(found.qid, pd.unique(QID[test]))
         lift = LIFT.fit(X[train], Y[train], qid=QID[train])
@@ -103,13 +95,13 @@ class Folds:
 
 
 def test_values_are_averaged_over_repeats_and_over_the_queries_tested():
-    cv = QueryKFold(2, shuffle=True, n_repeats=2, random_state=1)
+    cv = ta.QueryKFold(2, shuffle=True, n_repeats=2, random_state=1)
     found, folds = curve(cv=cv), list(cv.split(X, groups=QID))
     halves = [curve(cv=Folds(*folds[:2])), curve(cv=Folds(*folds[2:]))]
     means = (halves[0].values + halves[1].values) / 2
     np.testing.assert_allclose(found.values, means)
     assert found.selected.shape[0] == 4
-    found = curve(cv=QueryShuffleSplit(2, test_size=4, random_state=0))
+    found = curve(cv=ta.QueryShuffleSplit(2, test_size=4, random_state=0))
     tested = ~np.isnan(found.all_features)
     assert 4 <= tested.sum() <= 8
     np.testing.assert_allclose(found.mean, found.values[tested].mean(axis=0))
@@ -123,14 +115,16 @@ def test_nothing_depends_on_the_order_of_rows_or_on_workers():
     shuffled = X[rows], Y[rows]
     assert_same(found, curve(both, trees, *shuffled, QID[rows]))
     options = {"n_bootstraps": 4, "random_state": 5}
-    chosen = selection_stability(BEST, X, Y, qid=QID, **options).selected
-    other = selection_stability(BEST, *shuffled, qid=QID[rows], **options).selected
+    chosen = ta.selection_stability(BEST, X, Y, qid=QID, **options).selected
+    other = ta.selection_stability(BEST, *shuffled, qid=QID[rows], **options).selected
     np.testing.assert_array_equal(chosen, other)
     with joblib.parallel_config(backend="threading"):
         assert_same(found, curve(both, trees, n_jobs=2))
-        other = selection_stability(BEST, X, Y, qid=QID, n_jobs=2, **options).selected
+        other = ta.selection_stability(
+            BEST, X, Y, qid=QID, n_jobs=2, **options
+        ).selected
     np.testing.assert_array_equal(chosen, other)
-    other = selection_stability(BEST, X, Y, qid=QID, n_bootstraps=4, random_state=6)
+    other = ta.selection_stability(BEST, X, Y, qid=QID, n_bootstraps=4, random_state=6)
     assert (chosen != other.selected).any()
 
 
@@ -143,9 +137,9 @@ def test_data_of_any_kind():
     assert_same(found, other)
     assert other.feature_names == tuple(WEB.feature_names)
     # selectors without ids
-    found = selection_stability(F, X, Y, qid=QID, n_bootstraps=4)
+    found = ta.selection_stability(F, X, Y, qid=QID, n_bootstraps=4)
     with_ids = np.column_stack([X, QID])
-    other = selection_stability(F, with_ids, Y, qid=-1, n_bootstraps=4)
+    other = ta.selection_stability(F, with_ids, Y, qid=-1, n_bootstraps=4)
     np.testing.assert_array_equal(found.selected, other.selected)
     assert len(other.feature_names) == X.shape[1]
 
@@ -163,14 +157,14 @@ def test_estimators_get_the_ids_that_they_take():
 @pytest.mark.parametrize(
     "selector",
     [
-        RankingFeatureSelector("ndcg@5"),
-        FusedRanker(measure="ndcg@5"),
+        ta.RankingFeatureSelector("ndcg@5"),
+        ta.FusedRanker(measure="ndcg@5"),
         RFE(Ridge()),  # its ranks tie: it is fitted for every number
     ],
 )
 def test_the_first_features_are_those_of_a_selector_of_as_many(selector):
     found = curve(selector).selected[:, 0]
-    folds = QueryKFold(4).split(X, groups=QID)
+    folds = ta.QueryKFold(4).split(X, groups=QID)
     for (train, _), chosen in zip(folds, found, strict=True):
         for size, own in zip((1, 3), chosen, strict=True):
             one = clone(selector).set_params(n_features_to_select=size)
@@ -192,7 +186,7 @@ class Nothing(BaseEstimator):
 
 
 def test_without_a_feature_all_documents_tie():
-    chance = ranking_score(Y, np.zeros(len(Y)), qid=QID, measure="ndcg@5")
+    chance = ta.ranking_score(Y, np.zeros(len(Y)), qid=QID, measure="ndcg@5")
     found = curve(Nothing())
     np.testing.assert_allclose(found.mean, chance)
     assert not found.selected.any()
@@ -247,7 +241,7 @@ def test_table_data_frame_and_page():
         ({"cv": Folds((ROWS[:5], ROWS[5:]))}, "cv must keep queries whole"),
         ({"cv": Folds((ROWS, ROWS))}, "cv must keep queries whole"),
         ({"cv": Folds()}, "cv must make a fold"),
-        ({"cv": QueryKFold(2, qid=0)}, "cv must leave its qid at None"),
+        ({"cv": ta.QueryKFold(2, qid=0)}, "cv must leave its qid at None"),
         ({"qid": None}, "qid must say which rows"),
         ({"X": X[:, 0]}, "X must be 2-dimensional"),
     ],
@@ -320,7 +314,7 @@ class Recorder(SelectorMixin, BaseEstimator):
 
 def test_bootstrap_samples_are_of_whole_queries():
     Recorder.seen.clear()
-    found = selection_stability(Recorder(), X, Y, qid=QID, n_bootstraps=6)
+    found = ta.selection_stability(Recorder(), X, Y, qid=QID, n_bootstraps=6)
     assert len(Recorder.seen) == 6
     # each sample has as many queries as there are, of their sizes, some of them twice
     for ids, sizes in Recorder.seen:
@@ -331,7 +325,7 @@ def test_bootstrap_samples_are_of_whole_queries():
 
 
 def test_stability_and_its_table():
-    found = selection_stability(BEST, X, Y, qid=QID, n_bootstraps=5)
+    found = ta.selection_stability(BEST, X, Y, qid=QID, n_bootstraps=5)
     assert (found.selected.sum(axis=1) == 3).all()
     np.testing.assert_array_equal(found.frequency, found.selected.mean(axis=0))
     exact = by_definition(found.selected.astype(int).tolist())
@@ -346,14 +340,14 @@ def test_stability_and_its_table():
     assert max(map(len, text.splitlines())) <= 80
     assert f"Stability {found.stability:.4f}" in text
     assert "5 bootstrap samples of 20 queries, 3.0 features" in text.replace("\n", " ")
-    wide = selection_stability(BEST, np.hstack([X, X]), Y, qid=QID, n_bootstraps=2)
+    wide = ta.selection_stability(BEST, np.hstack([X, X]), Y, qid=QID, n_bootstraps=2)
     assert "... and 4 more" in str(wide)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"selector": RankingFeatureSelector(qid=0)}, "qid must be given once"),
+        ({"selector": ta.RankingFeatureSelector(qid=0)}, "qid must be given once"),
         ({"n_bootstraps": 1}, "n_bootstraps must be an integer >= 2, got 1"),
         ({"qid": None}, "qid must say which rows"),
         ({"confidence": 1.5}, "confidence must be"),
@@ -364,4 +358,4 @@ def test_stability_and_its_table():
 def test_stability_that_is_refused(options, message):
     options = {"selector": BEST, "X": X, "y": Y, "qid": QID, **options}
     with pytest.raises(ValueError, match=message):
-        selection_stability(**options)
+        ta.selection_stability(**options)

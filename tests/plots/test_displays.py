@@ -27,12 +27,6 @@ from tests.plots.helpers import (
     rows_of,
 )
 from tieaware_sklearn import plots, precision_study
-from tieaware_sklearn.plots import (
-    PrecisionLossDisplay,
-    PrecisionRecallBandDisplay,
-    TieRangeDisplay,
-    UserModelDisplay,
-)
 
 PANELS = {
     **{"ranges": 2, "official": 2, "importances": 2},
@@ -82,7 +76,9 @@ def test_everything_fits_the_picture_and_is_drawn_again_into_axes_of_ones_own(na
 def test_panels_stand_in_rows_of_three_at_most(count, abreast):
     measures = [f"p@{k}" for k in range(1, count + 1)]
     systems = dict(list(SYSTEMS.items())[:2])
-    display = TieRangeDisplay.from_predictions(Y, systems, qid=QID, measures=measures)
+    display = plots.TieRangeDisplay.from_predictions(
+        Y, systems, qid=QID, measures=measures
+    )
     assert len(display.axes_) == len(display.figure_.axes) == count
     columns = {axis.get_subplotspec().colspan.start for axis in display.axes_}
     assert len(columns) == abreast
@@ -112,21 +108,21 @@ def test_names_of_any_kind_and_length():
     names = ["_private", r"$\foo$", "cost $a$ and $b$", f"{start}1", f"{start}2"]
     rows = QID <= 2
     systems = dict.fromkeys(names, WEB.data[rows, 5])
-    curves = PrecisionRecallBandDisplay.from_predictions(
+    curves = plots.PrecisionRecallBandDisplay.from_predictions(
         Y[rows], systems, qid=QID[rows], recall=[0, 1]
     )
     labels = [axis.get_title(loc="left") for axis in curves.axes_]
     assert len(set(labels)) == len(names)
     assert check_layout(curves.figure_)
-    ranges = TieRangeDisplay.from_predictions(Y[rows], systems, qid=QID[rows])
+    ranges = plots.TieRangeDisplay.from_predictions(Y[rows], systems, qid=QID[rows])
     shown = rows_of(ranges.axes_[0])
     assert len(set(shown)) == len(names)
     assert max(map(len, shown)) in range(32, 37)  # names are cut, and numbered
     assert check_layout(ranges.figure_)
     measures = [f"rbp(p={i / 100})" for i in range(50, 80)]
-    assert check_layout(UserModelDisplay.from_measures(measures, depth=5).figure_)
+    assert check_layout(plots.UserModelDisplay.from_measures(measures, depth=5).figure_)
     study = precision_study(Y, {"x" * 300: WEB.data[:, 5]}, qid=QID)
-    assert check_layout(PrecisionLossDisplay.from_result(study).figure_)
+    assert check_layout(plots.PrecisionLossDisplay.from_result(study).figure_)
 
 
 X, LABELS, IDS = WEB.data[FEW], Y[FEW], QID[FEW]
@@ -135,8 +131,8 @@ X, LABELS, IDS = WEB.data[FEW], Y[FEW], QID[FEW]
 @pytest.mark.parametrize(
     ("cls", "systems", "options"),
     [
-        (TieRangeDisplay, "systems", {}),
-        (PrecisionRecallBandDisplay, "curves", {"recall": [0, 1]}),
+        (plots.TieRangeDisplay, "systems", {}),
+        (plots.PrecisionRecallBandDisplay, "curves", {"recall": [0, 1]}),
     ],
 )
 def test_systems_as_scores_and_as_estimators(cls, systems, options):
@@ -168,13 +164,15 @@ def test_systems_as_scores_and_as_estimators(cls, systems, options):
 
 def test_options_go_down():
     y, scores = LABELS.astype(float), X[:, :2]
-    plain = TieRangeDisplay.from_predictions(y, scores, qid=IDS)
+    plain = plots.TieRangeDisplay.from_predictions(y, scores, qid=IDS)
     assert plain.measures == ("NDCG@10", "AP", "RR")
     weight = IDS + 1.0
-    weighted = TieRangeDisplay.from_predictions(y, scores, qid=IDS, query_weight=weight)
+    weighted = plots.TieRangeDisplay.from_predictions(
+        y, scores, qid=IDS, query_weight=weight
+    )
     assert not np.array_equal(plain.mean, weighted.mean)
     with pytest.raises(TypeError, match="nonsense"):
-        TieRangeDisplay.from_predictions(y, scores, qid=IDS, nonsense=1)
+        plots.TieRangeDisplay.from_predictions(y, scores, qid=IDS, nonsense=1)
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

@@ -12,6 +12,7 @@ from matplotlib.container import BarContainer
 from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeClassifier
 
+import tieaware_sklearn as ta
 from tests.plots.helpers import (
     CURVE,
     DISPLAYS,
@@ -29,32 +30,10 @@ from tests.plots.helpers import (
     rows_of,
     segments,
 )
-from tieaware_sklearn import (
-    RankingFeatureSelector,
-    compare_systems,
-    evaluate,
-    official_vs_exact,
-    precision_study,
-    query_permutation_importance,
-    selection_curve,
-)
+from tieaware_sklearn import plots
 from tieaware_sklearn.evaluation import precision_recall_curve
 from tieaware_sklearn.measures import DCG
 from tieaware_sklearn.optuna import ScorePrecisionObjective, coarsest
-from tieaware_sklearn.plots import (
-    FeatureScreeningDisplay,
-    OfficialVsExactDisplay,
-    PairwisePValueDisplay,
-    PermutationImportanceDisplay,
-    PrecisionLossDisplay,
-    PrecisionRecallBandDisplay,
-    PrecisionRecallScatterDisplay,
-    ScorePrecisionDisplay,
-    SelectionCurveDisplay,
-    TieRangeDisplay,
-    TopicDifferenceDisplay,
-    UserModelDisplay,
-)
 from tieaware_sklearn.plots._base import GREY
 from tieaware_sklearn.score_precision import CoarseRanker
 
@@ -67,7 +46,9 @@ PAIR = ("clicks", "url_length")
 def test_ranges_are_those_of_the_report():
     display = DISPLAYS["ranges"]()
     of = {
-        name: evaluate(Y, scores, qid=QID, measures=["ndcg@10", "fallout@10"]).summary()
+        name: ta.evaluate(
+            Y, scores, qid=QID, measures=["ndcg@10", "fallout@10"]
+        ).summary()
         for name, scores in SYSTEMS.items()
     }
     order = sorted(SYSTEMS, key=lambda name: -of[name].mean[0])
@@ -79,11 +60,13 @@ def test_ranges_are_those_of_the_report():
         assert line(axis, "chance")[0] == of[order[0]].chance[j] == display.chance[j]
         for name, interval in zip(display.systems, display.interval, strict=True):
             assert interval[j].tolist() == of[name].interval[j].tolist()
-    lower = TieRangeDisplay.from_predictions(Y, SYSTEMS, qid=QID, measures="fallout@10")
+    lower = plots.TieRangeDisplay.from_predictions(
+        Y, SYSTEMS, qid=QID, measures="fallout@10"
+    )
     means = [of[name].mean[1] for name in rows_of(lower.axes_[0])]
     assert means == sorted(means)
-    of_comparison = TieRangeDisplay.from_result(
-        compare_systems(Y, SYSTEMS, qid=QID, measure="fallout@10")
+    of_comparison = plots.TieRangeDisplay.from_result(
+        ta.compare_systems(Y, SYSTEMS, qid=QID, measure="fallout@10")
     )
     for name in ("mean", "best", "worst", "interval", "chance"):
         found = getattr(of_comparison, name), getattr(lower, name)
@@ -94,11 +77,13 @@ def test_ranges_are_those_of_the_report():
 def test_intervals_do_not_leave_the_measure_and_a_measure_needs_no_name():
     y, qid = [1, 0, 1, 0, 1, 0], [1, 1, 2, 2, 3, 3]
     systems = {"nearly": [2, 1, 2, 1, 1, 2], "ideal": y}
-    display = TieRangeDisplay.from_result(compare_systems(y, systems, qid=qid))
+    display = plots.TieRangeDisplay.from_result(ta.compare_systems(y, systems, qid=qid))
     assert display.interval[0, 0].tolist()[1] == 1
     assert display.interval[1, 0].tolist() == [1, 1]
     measure = DCG(gain=lambda labels: labels)
-    display = TieRangeDisplay.from_predictions(y, systems, qid=qid, measures=measure)
+    display = plots.TieRangeDisplay.from_predictions(
+        y, systems, qid=qid, measures=measure
+    )
     assert display.measures == ("DCG(gain=<lambda>)",)
 
 
@@ -106,20 +91,20 @@ def test_a_classifier_ranks_by_its_expected_label():
     y = np.minimum(Y, 2).astype(int)
     model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(WEB.data, y)
     scores = CoarseRanker(model, None).fit(WEB.data, y).predict(WEB.data)
-    shown = TieRangeDisplay.from_estimator(model, WEB.data, y, qid=QID)
-    told = TieRangeDisplay.from_predictions(y, scores, qid=QID)
+    shown = plots.TieRangeDisplay.from_estimator(model, WEB.data, y, qid=QID)
+    told = plots.TieRangeDisplay.from_predictions(y, scores, qid=QID)
     assert np.array_equal(shown.mean, told.mean)
     # queries reach rankers that need them
     coarse = CoarseRanker(LinearRegression(), "rho=2").fit(WEB.data, Y)
-    assert TieRangeDisplay.from_estimator(coarse, WEB.data, Y, qid=QID).mean.all()
+    assert plots.TieRangeDisplay.from_estimator(coarse, WEB.data, Y, qid=QID).mean.all()
 
 
 def test_other_treatments_are_marks():
     rules = {"official": (np.arange(len(Y)), "descending"), "$up$": np.arange(len(Y))}
     own = {"qid": QID, "external": rules}
     ties = ["official", "expected", "$up$", "best"]
-    shown = TieRangeDisplay.from_result(
-        compare_systems(Y, SYSTEMS, measure=["ap", "p@5"], ties=ties, **own)
+    shown = plots.TieRangeDisplay.from_result(
+        ta.compare_systems(Y, SYSTEMS, measure=["ap", "p@5"], ties=ties, **own)
     )
     assert check_layout(shown.figure_)
     order = rows_of(shown.axes_[0])
@@ -128,17 +113,17 @@ def test_other_treatments_are_marks():
         labels = [one.get_label() for one in axis.lines]
         assert [label for label in labels if label.startswith("ties: ")] == names
         for label, one in zip(names, ["official", "$up$", "best"], strict=True):
-            alone = compare_systems(Y, SYSTEMS, measure=measure, ties=one, **own)
+            alone = ta.compare_systems(Y, SYSTEMS, measure=measure, ties=one, **own)
             means = dict(zip(alone.systems, alone.summary().mean, strict=True))
             assert line(axis, label) == [means[name] for name in order]
     # the range is that of the exact means, whatever comes first
-    plain = TieRangeDisplay.from_predictions(Y, SYSTEMS, qid=QID, measures=["ap"])
+    plain = plots.TieRangeDisplay.from_predictions(Y, SYSTEMS, qid=QID, measures=["ap"])
     assert segments(shown.axes_[0]) == segments(plain.axes_[0])
     assert not any(label.startswith("ties: ") for label in legend(plain))
     assert {"ties: official", MEAN} <= set(legend(shown))
     # without exact means, the first has its name
     options = {"measure": "ap", "ties": ["official", "best"], **own}
-    drawn = TieRangeDisplay.from_result(compare_systems(Y, SYSTEMS, **options))
+    drawn = plots.TieRangeDisplay.from_result(ta.compare_systems(Y, SYSTEMS, **options))
     assert "ties: official" in legend(drawn)
     assert MEAN not in legend(drawn)
     assert drawn.best.tolist() == drawn.worst.tolist()
@@ -149,30 +134,30 @@ def test_other_treatments_are_marks():
 def test_summaries_of_reports():
     segment = np.where(QID % 2, "odd", "even")
     options = {"qid": QID, "measures": ["ap", "esl"], "segment": segment}
-    report = evaluate(Y, SYSTEMS["clicks"], **options)
+    report = ta.evaluate(Y, SYSTEMS["clicks"], **options)
     for result in (report, report.summary()):
-        one = TieRangeDisplay.from_result(result)
+        one = plots.TieRangeDisplay.from_result(result)
         assert rows_of(one.axes_[0]) == ["all queries"]
         assert one.mean.tolist() == [report.summary().mean.tolist()]
         assert one.greater_is_better
     assert one.axes_[0].get_xlabel() == "AP, mean over queries"
-    parts = TieRangeDisplay.from_result(report.by_segment())
+    parts = plots.TieRangeDisplay.from_result(report.by_segment())
     assert parts.systems == ("even", "odd")
     assert parts.mean.ravel().tolist() == report.by_segment().mean.tolist()
     assert parts.chance is None
     lower = {
-        name: evaluate(Y, s, qid=QID, measures="esl").summary()
+        name: ta.evaluate(Y, s, qid=QID, measures="esl").summary()
         for name, s in SYSTEMS.items()
     }
-    named = TieRangeDisplay.from_result(lower)
+    named = plots.TieRangeDisplay.from_result(lower)
     assert named.systems == tuple(SYSTEMS)
     assert not named.greater_is_better
 
 
 def test_features_are_those_of_the_selector():
-    selector = RankingFeatureSelector(["ap", "rr"]).fit(WEB.data, Y, qid=QID)
+    selector = ta.RankingFeatureSelector(["ap", "rr"]).fit(WEB.data, Y, qid=QID)
     screening = selector.screening_.named(WEB.feature_names)
-    display = FeatureScreeningDisplay.from_result(screening, max_features=4)
+    display = plots.FeatureScreeningDisplay.from_result(screening, max_features=4)
     best = np.argsort(selector.ranking_)[:4]
     assert [WEB.feature_names[j] for j in best] == [
         name.split(" (")[0].split(". ")[-1] for name in rows_of(display.axes_[0])
@@ -185,10 +170,12 @@ def test_features_are_those_of_the_selector():
 
 
 def test_selected_features_are_numbered_and_others_name_what_they_repeat():
-    selector = RankingFeatureSelector("ap", n_features_to_select=3)
+    selector = ta.RankingFeatureSelector("ap", n_features_to_select=3)
     selector.fit(WEB.data, Y, qid=QID)
     names = WEB.feature_names
-    display = FeatureScreeningDisplay.from_result(selector.screening_.named(names))
+    display = plots.FeatureScreeningDisplay.from_result(
+        selector.screening_.named(names)
+    )
     labels = rows_of(display.ax_)
     for place, j in enumerate(selector.selection_order_, start=1):
         assert any(label.startswith(f"{place}. {names[j]}") for label in labels)
@@ -217,8 +204,8 @@ def test_marks_of_the_official_order_stand_in_the_ranges():
         assert {f"{100 * share:.0f} %" for share in found.tied_documents} <= texts
     # the more is tied, the darker
     systems = {"untied": np.arange(len(Y)), "tied": np.zeros(len(Y))}
-    found = official_vs_exact(Y, systems, DOCNO, qid=QID, measures="rr", n_orders=2)
-    display = OfficialVsExactDisplay.from_result(found)
+    found = ta.official_vs_exact(Y, systems, DOCNO, qid=QID, measures="rr", n_orders=2)
+    display = plots.OfficialVsExactDisplay.from_result(found)
     (bars,) = display.ax_.collections
     colours = dict(zip(rows_of(display.ax_), bars.get_colors(), strict=True))
     assert colours["tied"][:3].sum() < colours["untied"][:3].sum()
@@ -244,19 +231,21 @@ def test_a_panel_per_system_with_the_others_behind():
         assert [line.get_ydata().tolist() for line in axis.lines[:-1]] == means
     # few share one
     few = dict(list(display.curves.items())[:3])
-    axis = PrecisionRecallBandDisplay.from_result(few).ax_
+    axis = plots.PrecisionRecallBandDisplay.from_result(few).ax_
     assert [line.get_ydata().tolist() for line in axis.lines] == means[:3]
     assert [line.get_label() for line in axis.lines] == list(few)
-    assert list(PrecisionRecallBandDisplay.from_result(curve).curves) == ["scores"]
+    assert list(plots.PrecisionRecallBandDisplay.from_result(curve).curves) == [
+        "scores"
+    ]
 
 
 @pytest.mark.parametrize("beta", [0.5, 1.0, 2.0])
 def test_points_are_exact_means_and_lines_are_ranges_or_of_equal_f(beta):
     scores = SYSTEMS["clicks"]
-    display = PrecisionRecallScatterDisplay.from_predictions(
+    display = plots.PrecisionRecallScatterDisplay.from_predictions(
         Y, scores, qid=QID, k=5, beta=beta
     )
-    report = evaluate(Y, scores, qid=QID, measures=["p@5", "r@5"])
+    report = ta.evaluate(Y, scores, qid=QID, measures=["p@5", "r@5"])
     drawn = {line.get_label(): line for line in display.ax_.lines}
     for label, (precision, recall) in (
         ("query", report.expected.T),
@@ -277,7 +266,7 @@ def test_points_are_exact_means_and_lines_are_ranges_or_of_equal_f(beta):
 
 
 def test_queries_without_a_relevant_document_are_left_out():
-    made = PrecisionRecallScatterDisplay.from_predictions
+    made = plots.PrecisionRecallScatterDisplay.from_predictions
     display = made([1, 0, 0, 0], [2, 1, 2, 1], qid=[1, 1, 2, 2], k=None)
     (points,) = [one for one in display.ax_.lines if one.get_label() == "query"]
     assert len(points.get_xdata()) == 1
@@ -288,9 +277,9 @@ def test_queries_without_a_relevant_document_are_left_out():
 
 @pytest.mark.parametrize("measure", ["rr", "fallout@5"])
 def test_bars_and_ranges_are_differences_of_reports(measure):
-    compared = compare_systems(Y, SYSTEMS, qid=QID, measure=measure)
-    display = TopicDifferenceDisplay.from_result(compared, pair=PAIR)
-    a, b = (evaluate(Y, SYSTEMS[n], qid=QID, measures=measure) for n in PAIR)
+    compared = ta.compare_systems(Y, SYSTEMS, qid=QID, measure=measure)
+    display = plots.TopicDifferenceDisplay.from_result(compared, pair=PAIR)
+    a, b = (ta.evaluate(Y, SYSTEMS[n], qid=QID, measures=measure) for n in PAIR)
     wanted = (a.expected - b.expected)[:, 0]
     ends = [np.sort(np.stack([x.best, x.worst]), axis=0)[:, :, 0] for x in (a, b)]
     low, high = ends[0][0] - ends[1][1], ends[0][1] - ends[1][0]
@@ -318,14 +307,14 @@ def test_bars_and_ranges_are_differences_of_reports(measure):
 
 
 def test_the_first_pair_by_default_and_names_of_few_queries():
-    compared = compare_systems(Y, SYSTEMS, qid=QID, baseline="url_length")
-    display = TopicDifferenceDisplay.from_result(compared)
+    compared = ta.compare_systems(Y, SYSTEMS, qid=QID, baseline="url_length")
+    display = plots.TopicDifferenceDisplay.from_result(compared)
     assert display.ax_.get_title(loc="left") == f"{next(iter(SYSTEMS))} − url_length"
     labels = [label.get_text() for label in display.ax_.get_xticklabels()]
     assert sorted(map(int, labels)) == sorted(np.unique(QID).tolist())
     many = np.arange(84)
     systems = {"$a$": many % 7, "_b": many % 3}
-    display = TopicDifferenceDisplay.from_predictions(
+    display = plots.TopicDifferenceDisplay.from_predictions(
         many % 2, systems, qid=many // 2, measure="ap"
     )
     assert not display.ax_.get_xticklabels()
@@ -336,8 +325,8 @@ def test_the_first_pair_by_default_and_names_of_few_queries():
 def test_queries_where_a_system_is_undefined_are_left_out():
     labels, qid = [1, 0] * 3, [1, 1, 2, 2, 3, 3]
     systems = {"a": [2, 1, 1, 2, 1, 1], "b": [2, 1, 2, 1] + [-math.inf] * 2}
-    compared = compare_systems(labels, systems, qid=qid, measure="esl")
-    display = TopicDifferenceDisplay.from_result(compared)
+    compared = ta.compare_systems(labels, systems, qid=qid, measure="esl")
+    display = plots.TopicDifferenceDisplay.from_result(compared)
     assert [text.get_text() for text in display.ax_.get_xticklabels()] == ["1", "2"]
     bars = sorted(display.ax_.patches, key=lambda bar: bar.get_x())
     assert [bar.get_height() for bar in bars] == [0, 1]
@@ -345,9 +334,9 @@ def test_queries_where_a_system_is_undefined_are_left_out():
     assert "b better in every order of ties: 1" in legend(display)
     nothing = {"a": systems["a"], "b": [-math.inf] * 6}
     with pytest.warns(match="ESL is undefined"):
-        compared = compare_systems(labels, nothing, qid=qid, measure="esl")
+        compared = ta.compare_systems(labels, nothing, qid=qid, measure="esl")
     with pytest.raises(ValueError, match="must have a query where a and b are defined"):
-        TopicDifferenceDisplay.from_result(compared)
+        plots.TopicDifferenceDisplay.from_result(compared)
 
 
 def test_user_models():
@@ -364,7 +353,7 @@ def test_user_models():
 
 def test_boxes_hold_the_changes_of_queries():
     changes, own = STUDY.changes()[1:], STUDY.systems.index("clicks")
-    one = PrecisionLossDisplay.from_result(STUDY, system="clicks")
+    one = plots.PrecisionLossDisplay.from_result(STUDY, system="clicks")
     for display, wanted in (
         (DISPLAYS["changes"](), changes.mean(axis=(1, 2))),
         (one, changes[:, :, own].mean(axis=1)),
@@ -376,8 +365,8 @@ def test_boxes_hold_the_changes_of_queries():
     assert labels == list(STUDY.levels[1:])
     assert one.ax_.get_title(loc="left") == "clicks"
     levels = [f"levels={n}" for n in range(2, 12)]
-    many = precision_study(Y, SYSTEMS["clicks"], qid=QID, coarseness=levels)
-    assert check_layout(PrecisionLossDisplay.from_result(many).figure_)
+    many = ta.precision_study(Y, SYSTEMS["clicks"], qid=QID, coarseness=levels)
+    assert check_layout(plots.PrecisionLossDisplay.from_result(many).figure_)
 
 
 def test_quadrants_count_the_pairs():
@@ -391,7 +380,7 @@ def test_quadrants_count_the_pairs():
     } <= set(legend(display))
     drawn = sum(len(c.get_offsets()) for c in display.ax_.collections[:4])
     assert drawn == len(STUDY.pairs)
-    named = PairwisePValueDisplay.from_result(STUDY, level="levels=4")
+    named = plots.PairwisePValueDisplay.from_result(STUDY, level="levels=4")
     assert named.ax_.get_ylabel() == "p-value under levels=4"
     shown = np.vstack([c.get_offsets() for c in named.ax_.collections[:4]])
     assert sorted(shown[:, 1]) == sorted(np.maximum(STUDY.pvalues[2], 1e-8))
@@ -400,14 +389,16 @@ def test_quadrants_count_the_pairs():
 def test_p_values_beyond_the_edge_are_marked_and_below_a_small_level_shown():
     exact, coarse = np.array([1e-9, 1e-3, np.nan]), np.array([0.2, 1e-3, 1e-9])
     systems = {name: SYSTEMS[name] for name in list(SYSTEMS)[:3]}
-    study = precision_study(Y, systems, qid=QID, coarseness="rho=2")
+    study = ta.precision_study(Y, systems, qid=QID, coarseness="rho=2")
     study = replace(study, pvalues=np.stack([exact, coarse]))
-    shown = PairwisePValueDisplay.from_result(study)
+    shown = plots.PairwisePValueDisplay.from_result(study)
     assert "p < 1e-08, at the edge: 1" in legend(shown)
     (marked,) = [c for c in shown.ax_.collections if "at the edge" in c.get_label()]
     assert marked.get_offsets().tolist() == [[1e-8, 0.2]]
-    study = precision_study(Y, SYSTEMS, qid=QID, coarseness=["rho=1000000"], alpha=1e-9)
-    display = PairwisePValueDisplay.from_result(study)
+    study = ta.precision_study(
+        Y, SYSTEMS, qid=QID, coarseness=["rho=1000000"], alpha=1e-9
+    )
+    display = plots.PairwisePValueDisplay.from_result(study)
     assert display.ax_.get_xlim()[0] < 1e-9
     both = study.significant()
     assert f"no longer significant: {(both[0] & ~both[1]).sum()}" in legend(display)
@@ -418,7 +409,7 @@ def test_the_front_of_a_study():
     objective = ScorePrecisionObjective(Y, WEB.data[:, 5], qid=QID)
     study = objective.create_study(seed=0)
     study.optimize(objective, n_trials=20)
-    display = ScorePrecisionDisplay.from_result(study, keep=0.8)
+    display = plots.ScorePrecisionDisplay.from_result(study, keep=0.8)
     *kinds, ring = display.ax_.collections
     points = np.vstack([kind.get_offsets() for kind in kinds])
     assert {*map(tuple, points)} == {tuple(t.values[::-1]) for t in study.trials}
@@ -430,13 +421,13 @@ def test_the_front_of_a_study():
     assert {*map(tuple, front.get_xydata())} == optimal
     assert np.all(np.diff(front.get_xdata()) >= 0)
     assert check_layout(display.figure_)
-    assert not ScorePrecisionDisplay.from_result(study, keep=1).ax_.texts
+    assert not plots.ScorePrecisionDisplay.from_result(study, keep=1).ax_.texts
     with pytest.raises(ValueError, match="keep must be a number"):
-        ScorePrecisionDisplay.from_result(study, keep=7)
+        plots.ScorePrecisionDisplay.from_result(study, keep=7)
 
 
 def test_bars_and_intervals_of_permutations():
-    display = PermutationImportanceDisplay.from_result(IMPORTANCE, max_features=4)
+    display = plots.PermutationImportanceDisplay.from_result(IMPORTANCE, max_features=4)
     best = np.argsort(IMPORTANCE.ranking)[:4]
     assert [IMPORTANCE.columns[j] for j in best] == rows_of(display.axes_[0])
     for m, axis in enumerate(display.axes_):
@@ -453,10 +444,10 @@ def test_bars_and_intervals_of_permutations():
     # the legend says how columns are permuted
     X = WEB.data[:, :4]
     options = {"measures": "ap", "within_queries": True, "confidence": 0.9}
-    found = query_permutation_importance(
+    found = ta.query_permutation_importance(
         LinearRegression().fit(X, Y), X, Y, qid=QID, n_repeats=2, **options
     )
-    display = PermutationImportanceDisplay.from_result(found)
+    display = plots.PermutationImportanceDisplay.from_result(found)
     assert legend(display) == [
         "90% interval over queries",
         "column permuted within queries: mean loss",
@@ -467,7 +458,7 @@ def test_bars_and_intervals_of_permutations():
 @pytest.mark.parametrize("differences", [False, True])
 def test_lines_and_intervals_of_selections(differences):
     curve = replace(CURVE, confidence=0.9) if differences else CURVE
-    display = SelectionCurveDisplay.from_result(curve, differences=differences)
+    display = plots.SelectionCurveDisplay.from_result(curve, differences=differences)
     axis, first = display.ax_, int(differences)
     mean, interval, height, label = [
         (curve.mean, curve.interval, curve.mean_all, "AP on held-out queries"),
@@ -491,21 +482,25 @@ def test_lines_and_intervals_of_selections(differences):
 
 
 def test_a_single_size_needs_no_logarithm():
-    args = RankingFeatureSelector("ap"), LinearRegression(), WEB.data, Y
-    curve = selection_curve(*args, qid=QID, n_features=[2], cv=2)
-    axis = SelectionCurveDisplay.from_result(curve).ax_
+    args = ta.RankingFeatureSelector("ap"), LinearRegression(), WEB.data, Y
+    curve = ta.selection_curve(*args, qid=QID, n_features=[2], cv=2)
+    axis = plots.SelectionCurveDisplay.from_result(curve).ax_
     assert axis.get_xscale() == "linear"
     assert [t.get_text() for t in axis.get_xticklabels()] == ["2"]
 
 
-ALONE = precision_study(Y, {"a": WEB.data[:, 0]}, qid=QID)
+ALONE = ta.precision_study(Y, {"a": WEB.data[:, 0]}, qid=QID)
 ONE_SELECTOR = replace(CURVE, selectors=CURVE.selectors[:1], values=CURVE.values[:, :1])
-COMPARED = compare_systems(Y, SYSTEMS, qid=QID)
-SINGLE = compare_systems(Y, SYSTEMS["clicks"], qid=QID)
-SEVERAL = compare_systems(Y, SYSTEMS, qid=QID, measure=["ap", "rr"], ties="best")
+COMPARED = ta.compare_systems(Y, SYSTEMS, qid=QID)
+SINGLE = ta.compare_systems(Y, SYSTEMS["clicks"], qid=QID)
+SEVERAL = ta.compare_systems(Y, SYSTEMS, qid=QID, measure=["ap", "rr"], ties="best")
 SCREENED = DISPLAYS["features"]().screening
-LOSS, PAIRS, CURVES = PrecisionLossDisplay, PairwisePValueDisplay, SelectionCurveDisplay
-TOPICS, USERS = TopicDifferenceDisplay, UserModelDisplay.from_measures
+LOSS, PAIRS, CURVES = (
+    plots.PrecisionLossDisplay,
+    plots.PairwisePValueDisplay,
+    plots.SelectionCurveDisplay,
+)
+TOPICS, USERS = plots.TopicDifferenceDisplay, plots.UserModelDisplay.from_measures
 
 
 @pytest.mark.parametrize(
@@ -515,19 +510,19 @@ TOPICS, USERS = TopicDifferenceDisplay, UserModelDisplay.from_measures
         (PAIRS.from_result, STUDY, {"level": "x"}, "level must be one of"),
         (PAIRS.from_result, ALONE, {}, "study must have at least two systems"),
         (
-            ScorePrecisionDisplay.from_result,
+            plots.ScorePrecisionDisplay.from_result,
             optuna.create_study(),
             {},
             "trials of a ScorePrec",
         ),
         (
-            PermutationImportanceDisplay.from_result,
+            plots.PermutationImportanceDisplay.from_result,
             IMPORTANCE,
             {"max_features": 0},
             "max_features must be an integer >= 1",
         ),
         (
-            FeatureScreeningDisplay.from_result,
+            plots.FeatureScreeningDisplay.from_result,
             SCREENED,
             {"max_features": 0},
             "max_features must be an integer >= 1",

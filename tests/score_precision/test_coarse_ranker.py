@@ -15,12 +15,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_s
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from tieaware_sklearn import (
-    QueryKFold,
-    SplitQueriesWarning,
-    make_ranking_scorer,
-    ranking_score,
-)
+import tieaware_sklearn as ta
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
 from tieaware_sklearn.score_precision import CoarseRanker, band_scores, round_scores
@@ -82,17 +77,17 @@ def test_qid_as_a_column():
 
 
 def search(estimator, grid, qid=None):
-    how = {"scoring": make_ranking_scorer(qid=qid), "cv": QueryKFold(3, qid=qid)}
+    how = {"scoring": ta.make_ranking_scorer(qid=qid), "cv": ta.QueryKFold(3, qid=qid)}
     return GridSearchCV(estimator, grid, error_score="raise", **how)
 
 
 def by_hand(how):
     values = []
-    for train, test in QueryKFold(3).split(X, groups=QID):
+    for train, test in ta.QueryKFold(3).split(X, groups=QID):
         scores = LinearRegression().fit(X[train], Y[train]).predict(X[test])
         if how is not None:
             scores = round_scores(scores, how, qid=QID[test])
-        values.append(ranking_score(Y[test], scores, qid=QID[test]))
+        values.append(ta.ranking_score(Y[test], scores, qid=QID[test]))
     return values
 
 
@@ -134,12 +129,12 @@ OUTER = {
 
 @pytest.mark.parametrize("name", OUTER)
 def test_ids_reach_bands_inside(name):
-    scorer = make_ranking_scorer()
+    scorer = ta.make_ranking_scorer()
     with sklearn.config_context(enable_metadata_routing=True):
         model = clone(OUTER[name]).fit(X, Y, qid=QID)
         found = scorer(model, X, Y, qid=QID)
         assert scorer(FrozenEstimator(model), X, Y, qid=QID) == found
-        how = {"scoring": scorer, "cv": QueryKFold(2), "params": {"qid": QID}}
+        how = {"scoring": scorer, "cv": ta.QueryKFold(2), "params": {"qid": QID}}
         folds = cross_val_score(OUTER[name], X, Y, error_score="raise", **how)
         assert np.isfinite(folds).all()
     scores = SCORES
@@ -148,7 +143,7 @@ def test_ids_reach_bands_inside(name):
     # a search around finds its own level
     alone = "target" in name or "ranker" in name
     values = [
-        ranking_score(Y, round_scores(scores, level, qid=QID), qid=QID)
+        ta.ranking_score(Y, round_scores(scores, level, qid=QID), qid=QID)
         for level in (["rho=1.5"] if alone else ["rho=3", "rho=1.5"])
     ]
     assert min(abs(found - value) for value in values) < 1e-9
@@ -161,7 +156,7 @@ def test_a_column_of_ids_reaches_bands_everywhere(routing):
     ranker = CoarseRanker(LinearRegression(), "rho=1.5", qid="qid")
     with sklearn.config_context(enable_metadata_routing=routing):
         found = cross_val_predict(
-            ranker, FRAME, Y, cv=QueryKFold(3, qid="qid"), params={}
+            ranker, FRAME, Y, cv=ta.QueryKFold(3, qid="qid"), params={}
         )
         model = search(ranker, LEVELS, qid="qid").fit(FRAME, Y)
         for inside in (make_pipeline(StandardScaler(), LinearRegression()), TREES):
@@ -170,8 +165,8 @@ def test_a_column_of_ids_reaches_bands_everywhere(routing):
                 around.set_fit_request(qid=False)
             around.fit(FRAME, Y)
             assert len(around.predict(FRAME)) == len(Y)
-    folds = [test for _, test in QueryKFold(3).split(X, groups=QID)]
-    values = [ranking_score(Y[rows], found[rows], qid=QID[rows]) for rows in folds]
+    folds = [test for _, test in ta.QueryKFold(3).split(X, groups=QID)]
+    values = [ta.ranking_score(Y[rows], found[rows], qid=QID[rows]) for rows in folds]
     assert values == by_hand("rho=1.5")
     assert_array_equal(model.predict(FRAME), model.best_estimator_.predict(FRAME))
 
@@ -189,9 +184,9 @@ def test_without_routing_ids_are_handed_on_to_those_who_take_them():
     # an estimator that drops the column itself, under a scorer that reads it
     drop = make_column_transformer(("drop", ["qid"]), remainder="passthrough")
     ranker = CoarseRanker(make_pipeline(drop, LinearRegression()), "rho=2")
-    value = make_ranking_scorer(qid="qid")(ranker.fit(FRAME, Y), FRAME, Y)
+    value = ta.make_ranking_scorer(qid="qid")(ranker.fit(FRAME, Y), FRAME, Y)
     banded = band_scores(SCORES, 2, qid=QID)
-    assert value == pytest.approx(ranking_score(Y, banded, qid=QID), abs=1e-12)
+    assert value == pytest.approx(ta.ranking_score(Y, banded, qid=QID), abs=1e-12)
 
 
 def test_classifiers():
@@ -206,8 +201,10 @@ def test_classifiers():
 def test_fitting_on_a_query_is_remembered():
     ids = QID.astype(str)
     ranker = CoarseRanker(TREES, "decimals=2").fit(X, Y, qid=ids)
-    for score in (make_ranking_scorer(), CoarseRanker.score):
-        with pytest.warns(SplitQueriesWarning, match="QueryLGBMRanker was fitted on"):
+    for score in (ta.make_ranking_scorer(), CoarseRanker.score):
+        with pytest.warns(
+            ta.SplitQueriesWarning, match="QueryLGBMRanker was fitted on"
+        ):
             score(ranker, X[:50], Y[:50], qid=ids[:50])
 
 
