@@ -85,15 +85,6 @@ def test_false_findings_of_pairs():
     assert study.false_negatives().tolist() == [0, 2]
 
 
-def test_one_system():
-    study = precision_study(WEB.target, {"text": TEXT}, qid=WEB.qid)
-    assert len(study.pairs) == 0
-    assert np.isnan(study.discrimination()).all()
-    assert study.false_positives().tolist() == [0] * 6
-    assert "disc" not in str(study)
-    assert "1 system on 60 queries" in str(study)
-
-
 def test_hardly_any_coarseness_changes_nothing():
     levels = ["rho=1.0001", "decimals=300", "significant=17", "bits=60"]
     # the mean of an unchanged system is no more than all of itself
@@ -105,24 +96,22 @@ def test_hardly_any_coarseness_changes_nothing():
     assert (study.inferiority[:, 1] == 1).all()
 
 
-@pytest.mark.parametrize("existing_ties", ["keep", "order"])
-@pytest.mark.parametrize("scale", ["query", "all"])
-def test_options_reach_the_scores(existing_ties, scale):
-    study = precision_study(
-        WEB.target,
-        {"clicks": CLICKS},
-        qid=WEB.qid,
-        coarseness=["rho=1.5", "levels=5"],
-        existing_ties=existing_ties,
-        scale=scale,
-        progress=True,
-    )
-    bands = band_scores(CLICKS, 1.5, qid=WEB.qid, existing_ties=existing_ties)
+@pytest.mark.parametrize(("ties", "scale"), [("keep", "query"), ("order", "all")])
+def test_options_reach_the_scores_of_a_system_alone(ties, scale):
+    levels = ["rho=1.5", "levels=5"]
+    options = {"coarseness": levels, "existing_ties": ties, "scale": scale}
+    study = precision_study(WEB.target, CLICKS, qid=WEB.qid, **options, progress=True)
+    bands = band_scores(CLICKS, 1.5, qid=WEB.qid, existing_ties=ties)
     by_query = WEB.qid if scale == "query" else None
     levels = round_scores(CLICKS, "levels=5", qid=by_query)
     for i, scores in enumerate((bands, levels), start=1):
         report = evaluate(WEB.target, scores, qid=WEB.qid, measures="ndcg@10")
         assert np.array_equal(study.expected[i], report.expected)
+    assert len(study.pairs) == 0
+    assert np.isnan(study.discrimination()).all()
+    assert study.false_positives().tolist() == [0] * 3
+    assert "disc" not in str(study)
+    assert "1 system on 60 queries" in str(study)
 
 
 @pytest.mark.parametrize("measure", ["rr", "rbp(p=0.5)"])
@@ -150,12 +139,6 @@ def test_bands_of_documents_as_they_stand_lose_no_more_than_the_bound(measure):
     assert (kept.expected[0] - kept.expected[1]).max() > worst_case_loss(measure, 1.4)
 
 
-def test_documents_that_are_not_retrieved_stay_so_in_their_order():
-    options = {"measure": "r", "existing_ties": "order"}
-    study = precision_study([1, 0, 1], [-np.inf, 2, 2], **options)
-    assert study.expected.ravel().tolist() == [1 / 2] * len(study.levels)
-
-
 def test_row_order_does_not_matter():
     rows = np.random.default_rng(0).permutation(len(WEB.qid))
     shuffled = {name: scores[rows] for name, scores in SYSTEMS.items()}
@@ -181,13 +164,6 @@ def test_skipped_queries_are_left_out_of_tests():
     assert len(study.pairs) == 6
 
 
-def test_what_is_repeated_counts_once():
-    levels = ["rho=2", "rho=4/2", parse_coarseness(" bits = 3"), "levels=3"]
-    study = precision_study([0, 1, 0], [1, 2, 3], coarseness=levels, keep=[0.9, 0.9])
-    assert study.levels == ("exact", "rho=2", "bits=3", "levels=3")
-    assert study.keep == (0.9,)
-
-
 def test_systems_that_retrieve_nothing():
     empty = np.full(len(TEXT), -np.inf)
     systems = {"text": TEXT, "clicks": CLICKS, "none": empty}
@@ -211,13 +187,23 @@ def test_differences_are_of_the_queries_that_both_have():
     assert study.difference[0].tolist() == [1]
 
 
-def test_documents_left_out_do_not_tie():
+def test_little_data():
+    options = {"measure": "r", "existing_ties": "order"}
+    study = precision_study([1, 0, 1], [-np.inf, 2, 2], **options)
+    # what is not retrieved stays so
+    assert study.expected.ravel().tolist() == [1 / 2] * len(study.levels)
+    # documents left out do not tie
     labels, qid = [1, np.nan, 0, 1, 0], [1, 1, 1, 2, 2]
     options = {"coarseness": "decimals=0", "unjudged": "drop"}
     found = precision_study(labels, {"a": [2, 2, 1, 1, 1]}, qid=qid, **options)
     assert found.tied_documents.tolist() == [[0.5], [0.5]]
     # log2 of two scores and of one
     assert found.bits.tolist() == [[0.5], [0.5]]
+    # what is repeated counts once
+    levels = ["rho=2", "rho=4/2", parse_coarseness(" bits = 3"), "levels=3"]
+    study = precision_study([0, 1, 0], [1, 2, 3], coarseness=levels, keep=[0.9, 0.9])
+    assert study.levels == ("exact", "rho=2", "bits=3", "levels=3")
+    assert study.keep == (0.9,)
 
 
 def test_the_table_and_frames():
@@ -228,21 +214,19 @@ def test_the_table_and_frames():
     assert all(len(line) <= 80 for line in lines)
     assert "significantly (6 in all)" in str(study)
     summary = study.summary()
-    systems = summary.to_pandas()
-    assert len(systems) == 6 * 4
-    assert systems.columns.tolist()[:4] == ["coarseness", "system", "mean", "best"]
-    row = systems[(systems.coarseness == "bits=3") & (systems.system == "both")].iloc[0]
+    head, _, *rows = str(summary).splitlines()
+    assert head.split()[:4] == ["AP", "system", "mean", "best"]
+    assert len(rows) == 6 * 4
+    frame = summary.to_pandas().set_index(["coarseness", "system"])
+    assert frame.columns.tolist()[:2] == ["mean", "best"]
+    row = frame.loc[("bits=3", "both")]
     for name in ("mean", "best", "worst", "imprecision", "bits", "tied_documents"):
         assert row[name] == getattr(summary, name)[2 * 4 + 2]
     assert row["inferiority_pvalue_0.97"] == study.inferiority[2, 1, 2]
     assert row.best == pytest.approx(study.best[2, :, 2].mean())
-    lines = str(summary).splitlines()
-    assert lines[0].split()[:4] == ["AP", "system", "mean", "best"]
-    assert len(lines) == 2 + 6 * 4
-    queries = study.to_pandas()
-    assert len(queries) == 6 * 4 * 60
-    assert queries.columns.tolist()[:3] == ["qid", "coarseness", "system"]
-    one = queries[(queries.coarseness == "bits=3") & (queries.system == "both")]
+    frame = study.to_pandas()
+    assert frame.columns.tolist()[:3] == ["qid", "coarseness", "system"]
+    one = frame[(frame.coarseness == "bits=3") & (frame.system == "both")]
     assert one.change.tolist() == study.changes()[2, :, 2].tolist()
     assert one.qid.tolist() == study.qid.tolist()
     assert one.worst.tolist() == study.worst[2, :, 2].tolist()
