@@ -16,7 +16,6 @@ import tieaware_sklearn as ta
 from tests.plots.helpers import (
     CURVE,
     DISPLAYS,
-    DOCNO,
     FEW,
     IMPORTANCE,
     QID,
@@ -203,12 +202,12 @@ def test_marks_of_the_official_order_stand_in_the_ranges():
         texts = {text.get_text() for text in axis.texts}
         assert {f"{100 * share:.0f} %" for share in found.tied_documents} <= texts
     # the more is tied, the darker
-    systems = {"untied": np.arange(len(Y)), "tied": np.zeros(len(Y))}
-    found = ta.official_vs_exact(Y, systems, DOCNO, qid=QID, measures="rr", n_orders=2)
-    display = plots.OfficialVsExactDisplay.from_result(found)
-    (bars,) = display.ax_.collections
-    colours = dict(zip(rows_of(display.ax_), bars.get_colors(), strict=True))
-    assert colours["tied"][:3].sum() < colours["untied"][:3].sum()
+    shares = found.tied_documents[order]
+    (bars,) = display.axes_[0].collections
+    dark = -bars.get_colors()[:, :3].sum(axis=1)
+    least, most = shares.argmin(), shares.argmax()
+    assert shares[least] < shares[most]
+    assert dark[least] < dark[most]
 
 
 # -- queries
@@ -308,14 +307,13 @@ def test_bars_and_ranges_are_differences_of_reports(measure):
 
 def test_the_first_pair_by_default_and_names_of_few_queries():
     compared = ta.compare_systems(Y, SYSTEMS, qid=QID, baseline="url_length")
-    display = plots.TopicDifferenceDisplay.from_result(compared)
-    assert display.ax_.get_title(loc="left") == f"{next(iter(SYSTEMS))} − url_length"
-    labels = [label.get_text() for label in display.ax_.get_xticklabels()]
+    axis = plots.TopicDifferenceDisplay.from_result(compared).ax_
+    assert axis.get_title(loc="left") == f"{next(iter(SYSTEMS))} − url_length"
+    labels = [label.get_text() for label in axis.get_xticklabels()]
     assert sorted(map(int, labels)) == sorted(np.unique(QID).tolist())
     many = np.arange(84)
-    systems = {"$a$": many % 7, "_b": many % 3}
     display = plots.TopicDifferenceDisplay.from_predictions(
-        many % 2, systems, qid=many // 2, measure="ap"
+        many % 2, {"$a$": many % 7, "_b": many % 3}, qid=many // 2, measure="ap"
     )
     assert not display.ax_.get_xticklabels()
     assert display.ax_.get_xlabel() == "42 queries, sorted by difference"
@@ -340,12 +338,10 @@ def test_queries_where_a_system_is_undefined_are_left_out():
 
 
 def test_user_models():
-    display = DISPLAYS["users"]()
-    weights = [line.get_ydata().tolist() for line in display.axes_[0].lines]
-    assert weights[1] == [1 / 5] * 5 + [0] * 3
+    weights, _, last = DISPLAYS["users"]().axes_
+    assert weights.lines[1].get_ydata().tolist() == [1 / 5] * 5 + [0] * 3
     # the last document of P@5 is the fifth
-    stem = display.axes_[2].lines[1]
-    assert stem.get_xydata().tolist() == [[5, 0], [5, 1]]
+    assert last.lines[1].get_xydata().tolist() == [[5, 0], [5, 1]]
 
 
 # -- studies
@@ -482,8 +478,9 @@ def test_lines_and_intervals_of_selections(differences):
 
 
 def test_a_single_size_needs_no_logarithm():
-    args = ta.RankingFeatureSelector("ap"), LinearRegression(), WEB.data, Y
-    curve = ta.selection_curve(*args, qid=QID, n_features=[2], cv=2)
+    curve = replace(CURVE, n_features=(2,), values=CURVE.values[..., :1])
+    for name in ("mean", "interval"):
+        curve = replace(curve, **{name: getattr(CURVE, name)[:, :1]})
     axis = plots.SelectionCurveDisplay.from_result(curve).ax_
     assert axis.get_xscale() == "linear"
     assert [t.get_text() for t in axis.get_xticklabels()] == ["2"]
@@ -495,49 +492,31 @@ COMPARED = ta.compare_systems(Y, SYSTEMS, qid=QID)
 SINGLE = ta.compare_systems(Y, SYSTEMS["clicks"], qid=QID)
 SEVERAL = ta.compare_systems(Y, SYSTEMS, qid=QID, measure=["ap", "rr"], ties="best")
 SCREENED = DISPLAYS["features"]().screening
-LOSS, PAIRS, CURVES = (
-    plots.PrecisionLossDisplay,
-    plots.PairwisePValueDisplay,
-    plots.SelectionCurveDisplay,
-)
-TOPICS, USERS = plots.TopicDifferenceDisplay, plots.UserModelDisplay.from_measures
+NONE, MORE = {"max_features": 0}, "max_features must be an integer >= 1"
 
 
 @pytest.mark.parametrize(
-    ("make", "result", "options", "message"),
+    ("name", "result", "options", "message"),
     [
-        (LOSS.from_result, STUDY, {"system": "x"}, "system must be one of"),
-        (PAIRS.from_result, STUDY, {"level": "x"}, "level must be one of"),
-        (PAIRS.from_result, ALONE, {}, "study must have at least two systems"),
-        (
-            plots.ScorePrecisionDisplay.from_result,
-            optuna.create_study(),
-            {},
-            "trials of a ScorePrec",
-        ),
-        (
-            plots.PermutationImportanceDisplay.from_result,
-            IMPORTANCE,
-            {"max_features": 0},
-            "max_features must be an integer >= 1",
-        ),
-        (
-            plots.FeatureScreeningDisplay.from_result,
-            SCREENED,
-            {"max_features": 0},
-            "max_features must be an integer >= 1",
-        ),
-        (CURVES.from_result, ONE_SELECTOR, {"differences": True}, "at least two"),
-        (CURVES.from_result, CURVE, {"differences": "yes"}, "must be True or False"),
-        (TOPICS.from_result, COMPARED, {"pair": "clicks"}, "pair must be one of"),
-        (TOPICS.from_result, COMPARED, {"pair": (1, "clicks")}, "pair must be one of"),
-        (TOPICS.from_result, SINGLE, {}, "comparison must have at least two systems"),
-        (TOPICS.from_result, SEVERAL, {}, r"choose one by its key.*\['AP', 'best'\]"),
-        (USERS, "esl", {}, "ESL has no user model"),
-        (USERS, "ap", {}, "labels in rank order for the user model of AP"),
-        (USERS, "p@5", {"depth": 0}, "depth must be an integer >= 1"),
+        ("PrecisionLoss", STUDY, {"system": "x"}, "system must be one of"),
+        ("PairwisePValue", STUDY, {"level": "x"}, "level must be one of"),
+        ("PairwisePValue", ALONE, {}, "study must have at least two systems"),
+        ("ScorePrecision", optuna.create_study(), {}, "trials of a ScorePrec"),
+        ("PermutationImportance", IMPORTANCE, NONE, MORE),
+        ("FeatureScreening", SCREENED, NONE, MORE),
+        ("SelectionCurve", ONE_SELECTOR, {"differences": True}, "at least two"),
+        ("SelectionCurve", CURVE, {"differences": "yes"}, "must be True or False"),
+        ("TopicDifference", COMPARED, {"pair": "clicks"}, "pair must be one of"),
+        ("TopicDifference", COMPARED, {"pair": (1, "clicks")}, "pair must be one of"),
+        ("TopicDifference", SINGLE, {}, "comparison must have at least two systems"),
+        ("TopicDifference", SEVERAL, {}, r"one by its key.*\['AP', 'best'\]"),
+        ("UserModel", "esl", {}, "ESL has no user model"),
+        ("UserModel", "ap", {}, "labels in rank order for the user model of AP"),
+        ("UserModel", "p@5", {"depth": 0}, "depth must be an integer >= 1"),
     ],
 )
-def test_what_is_refused(make, result, options, message):
+def test_what_is_refused(name, result, options, message):
+    cls = getattr(plots, f"{name}Display")
+    make = getattr(cls, "from_measures", cls.from_result)
     with pytest.raises(ValueError, match=message):
         make(result, **options)
