@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from decimal import Decimal
 from fractions import Fraction
 
@@ -15,21 +16,8 @@ import scipy.sparse as sp
 from sklearn.exceptions import DataConversionWarning
 
 import tieaware_sklearn as ta
+from tieaware_sklearn._engine import columns, exact
 from tieaware_sklearn._engine.checks import check_count, check_qid, check_segment
-from tieaware_sklearn._engine.columns import (
-    blank_qid_column,
-    column_of,
-    ids_of,
-    need_qid,
-)
-from tieaware_sklearn._engine.exact import (
-    from_tensor,
-    is_missing,
-    none_for_masked,
-    numbers_of,
-    show,
-)
-from tieaware_sklearn.comparison import compare_systems
 from tieaware_sklearn.datasets import dump_letor
 from tieaware_sklearn.score_precision import round_scores
 
@@ -42,28 +30,30 @@ SCORES = [2.0, 2.0, 1.0, 1.0, 0.0, 3.0, 3.0, 3.0]
 QID = ["a", "a", "b", "b", "a", "c", "c", "c"]
 #: AP of the three queries
 APS = [((1 + 1 / 2) / 2 + 2 / 3) / 2, 0, (1 + 1 / 2 + 1 / 3) / 3]
-#: the second beats the first, and floats do not tell them apart
-CLOSE = {
-    "beside a float": [T, T + 100, 0.5],
-    "64 bits with and without a sign": [2**63, 2**63 + 1, -1],
-    "beyond 64 bits": [2**70, 2**70 + 1, 0],
-    "objects": np.array([T, T + 100, 0.5], dtype=object),
-    "masked": np.ma.array([T, T + 100, 0], mask=[0, 0, 1]),
-    "NumPy's scalars": [np.int64(T), np.int64(T + 100), np.float64(0.5)],
-    "Decimal": [Decimal(1), Decimal("1.0000000000000000001"), Decimal(0)],
-    "Fraction": [THIRD, THIRD + Fraction(1, 10**30), 0],
-    "polars": pl.Series([T, T + 100, 0], dtype=pl.Decimal(30, 0)),
-    "with gaps, polars": pl.Series([T, T + 100, None]),
-    "with gaps, Arrow": pa.array([T, T + 100, None]),
-    "with gaps, pandas": pd.array([T, T + 100, None], "Int64"),
-}
 
 
-@pytest.mark.parametrize("scores", CLOSE.values(), ids=CLOSE)
+@pytest.mark.parametrize(
+    "scores",
+    [
+        # the second beats the first, and floats do not tell them apart
+        [T, T + 100, 0.5],
+        [2**63, 2**63 + 1, -1],
+        [2**70, 2**70 + 1, 0],
+        np.array([T, T + 100, 0.5], dtype=object),
+        np.ma.array([T, T + 100, 0], mask=[0, 0, 1]),
+        [np.int64(T), np.int64(T + 100), np.float64(0.5)],
+        [Decimal(1), Decimal("1.0000000000000000001"), Decimal(0)],
+        [THIRD, THIRD + Fraction(1, 10**30), 0],
+        pl.Series([T, T + 100, 0], dtype=pl.Decimal(30, 0)),
+        pl.Series([T, T + 100, None]),
+        pa.array([T, T + 100, None]),
+        pd.array([T, T + 100, None], "Int64"),
+    ],
+)
 def test_numbers_that_floats_make_one_of_two_are_refused(scores):
     rule = "y must not hold numbers that differ but are equal as 64-bit floats, got "
     with pytest.raises(ValueError, match=rule):
-        numbers_of(scores, "y")
+        exact.numbers_of(scores, "y")
 
 
 @pytest.mark.parametrize(
@@ -81,7 +71,6 @@ def test_numbers_that_floats_make_one_of_two_are_refused(scores):
         [THIRD, Fraction(1, 2), 0],
         np.array([1, np.nextafter(np.longdouble(1), 2), 0], dtype=np.longdouble),
     ],
-    ids=lambda scores: f"{type(scores).__name__} {scores[1]!r:.30}",
 )
 def test_numbers_of_one_dtype_or_that_floats_tell_apart_are_taken(scores):
     if getattr(scores, "dtype", None) == np.longdouble and scores[1] == 1.0:
@@ -100,7 +89,7 @@ def test_labels_and_weights_are_floats_and_none_is_rounded_into_another():
     with pytest.raises(ValueError, match="query_weight must not hold numbers that d"):
         ta.evaluate([1, 0], [1, 2], qid=[1, 2], query_weight=[2**60, 2**60 + 1])
     values = pd.array([T, T + 1000, None], "Int64")
-    assert np.isnan(numbers_of(values, "y")).tolist() == [0, 0, 1]
+    assert np.isnan(exact.numbers_of(values, "y")).tolist() == [0, 0, 1]
 
 
 def test_large_integers_are_exact_wherever_they_are_scores():
@@ -108,33 +97,30 @@ def test_large_integers_are_exact_wherever_they_are_scores():
         with pytest.raises(ValueError, match="y_score must not hold numbers that"):
             round_scores(scores, "significant=3")
         assert round_scores(scores, "rho=1.1").argmax() == 1  # bands are of ranks
-    labels, columns = [0, 1, 0], {"0": [T, T + 100, 0], "1": [0.5, 0.25, 0.75]}
-    rows = list(zip(*columns.values(), strict=True))
-    for make in (lambda d: rows, pd.DataFrame, pl.DataFrame, pa.table):
-        found = compare_systems(labels, make(columns), qid=[7, 7, 7], measure="rr")
-        assert found.expected.tolist() == [[1, 1 / 3]]
     external = {"k": [T + 100, T, T + 1000.5]}
-    by_key = ta.tie_treatments(labels, [1, 1, 1], measures="rr", external=external)
+    by_key = ta.tie_treatments([0, 1, 0], [1, 1, 1], measures="rr", external=external)
     assert by_key.mean[1, 0] == 1
 
 
-FRAMES = {
-    "pandas": pd.DataFrame,
-    "nullable": lambda d: pd.DataFrame(d).convert_dtypes(),
-    "objects": lambda d: pd.DataFrame(d).astype(object),
-    "polars": pl.DataFrame,
-    "Arrow": pa.table,
-    "array of objects": lambda d: pd.DataFrame(d).astype(object).to_numpy(),
-    "list": lambda d: [list(row) for row in zip(*d.values(), strict=True)],
-}
-
-
-@pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
-def test_a_feature_keeps_the_order_of_its_integers_beside_floats(frame):
-    X = frame({"time": [T, T + 100, 0, 5], "other": [0.5, 1.0, 2.0, 3.0]})
+@pytest.mark.parametrize(
+    "make",
+    [
+        pd.DataFrame,
+        lambda d: pd.DataFrame(d).convert_dtypes(),
+        lambda d: pd.DataFrame(d).astype(object),
+        pl.DataFrame,
+        pa.table,
+        lambda d: pd.DataFrame(d).astype(object).to_numpy(),
+        lambda d: [list(row) for row in zip(*d.values(), strict=True)],
+    ],
+)
+def test_columns_keep_the_order_of_their_integers_beside_floats(make):
+    X = make({"time": [T, T + 100, 0, 5], "other": [0.5, 1.0, 2.0, 3.0]})
     with pytest.warns(UserWarning, match="p-values need"):
         selector = ta.RankingFeatureSelector("rr").fit(X, [0, 1, 0, 0], qid=[1] * 4)
     assert selector.mean_[0, 0] == 1
+    found = ta.compare_systems([0, 1, 0, 0], X, qid=[1] * 4, measure="rr")
+    assert found.expected.tolist() == [[1, 1 / 3]]
 
 
 def test_features_and_ids_that_floats_do_not_hold():
@@ -169,26 +155,26 @@ def test_what_is_masked_is_missing(tmp_path):
     ):
         with pytest.raises(ValueError, match=rule):
             ta.ranking_score(**{"y_true": [0, 1, 0], "y_score": [1, 2, 3], name: one})
-    assert none_for_masked(one).tolist() == [1, None, 3]
-    assert none_for_masked([1]) == [1]
+    assert exact.none_for_masked(one).tolist() == [1, None, 3]
+    assert exact.none_for_masked([1]) == [1]
 
 
-MISSING = {
-    "NaT": np.array([pd.NaT, pd.NaT, 1], dtype=object),
-    "NumPy's NaT": np.array([np.datetime64("NaT"), 1, 1], dtype=object),
-    "in a tuple": [("a", NAN), ("a", NAN), ("b", 1)],
-    "MultiIndex": pd.MultiIndex.from_tuples([("a", NAN), ("a", NAN), ("b", 1.0)]),
-    "record": np.array([(1, NAN), (1, NAN), (2, 1)], dtype=[("a", int), ("b", float)]),
-    "Decimal": [Decimal("nan"), Decimal("nan"), Decimal(1)],
-    "half": np.array([NAN, NAN, 1], dtype=np.float16),
-    "NA": pd.array([1, None, 2], dtype="Int64"),
-    "category": pd.Series(["a", None, "b"], dtype="category"),
-    "polars": pl.Series([1, None, 2]),
-    "None": ["a", None, "b"],
-}
-
-
-@pytest.mark.parametrize("qid", MISSING.values(), ids=MISSING)
+@pytest.mark.parametrize(
+    "qid",
+    [
+        np.array([pd.NaT, pd.NaT, 1], dtype=object),
+        np.array([np.datetime64("NaT"), 1, 1], dtype=object),
+        [("a", NAN), ("a", NAN), ("b", 1)],
+        pd.MultiIndex.from_tuples([("a", NAN), ("a", NAN), ("b", 1.0)]),
+        np.array([(1, NAN), (1, NAN), (2, 1)], dtype=[("a", int), ("b", float)]),
+        [Decimal("nan"), Decimal("nan"), Decimal(1)],
+        np.array([NAN, NAN, 1], dtype=np.float16),
+        pd.array([1, None, 2], dtype="Int64"),
+        pd.Series(["a", None, "b"], dtype="category"),
+        pl.Series([1, None, 2]),
+        ["a", None, "b"],
+    ],
+)
 def test_query_ids_with_something_missing_are_refused(qid):
     with pytest.raises(ValueError, match="qid must not be missing, got"):
         check_qid(qid, n_rows=3)
@@ -212,35 +198,28 @@ def test_query_ids_with_something_missing_are_refused(qid):
         ["a\0", "a\0", "a", "a", "a\0", "b", "b", "b"],
         np.array([1, 1, 2, 2, 1, 3, 3, 3], dtype=[("id", int)]),
     ],
-    ids=lambda qid: type(qid).__name__,
 )
 def test_qid_of_any_hashable_dtype(qid):
     values = ta.ranking_score(LABELS, SCORES, qid=qid, measure="ap", average=None)
     assert values == pytest.approx(APS)
 
 
-@pytest.mark.parametrize("make", [
-    list,
-    np.array,
-    lambda ids: np.array(ids, dtype=object),
-    lambda ids: [one.encode() for one in ids],
-    lambda ids: np.array([one.encode() for one in ids]),
-])  # fmt: skip
-def test_the_empty_text_is_no_id_and_a_segment(make):
+def test_the_empty_text_is_no_id_and_a_segment():
     """In text files, nothing tells it from an id that is missing."""
-    ids = make(["a", "b", "", "b"])
-    with pytest.raises(ValueError, match=r"qid must not be empty, got .*'' in row 2"):
-        check_qid(ids, n_rows=4)
+    texts = ["a", "b", "", "b"]
     queries = check_qid([1, 2, 3, 2], n_rows=4)
-    assert len(set(check_segment(ids, queries).tolist())) == 3
+    for plain in (texts, [one.encode() for one in texts]):
+        for ids in (plain, np.array(plain), np.array(plain, dtype=object)):
+            with pytest.raises(ValueError, match=r"qid .* be empty, got .*'' in row 2"):
+                check_qid(ids, n_rows=4)
+            assert len(set(check_segment(ids, queries).tolist())) == 3
 
 
 def test_one_column_is_taken_with_a_warning():
     frame = pd.DataFrame({"rel": [0, 1, 0], "score": [1, 2, 3], "qid": [*"aab"]})
     plain = ta.ranking_score(frame["rel"], frame["score"], qid=frame["qid"])
-    with pytest.warns(
-        DataConversionWarning, match="1-dimensional, got a column of shape"
-    ) as caught:
+    said = "1-dimensional, got a column of shape"
+    with pytest.warns(DataConversionWarning, match=said) as caught:
         taken = ta.ranking_score(frame[["rel"]], frame[["score"]], qid=frame[["qid"]])
     assert taken == plain
     assert [str(w.message).split()[0] for w in caught] == ["y_true", "qid", "y_score"]
@@ -256,22 +235,14 @@ def test_flags_with_gaps_are_labels_without_a_judgment():
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"),
-    [
-        (np.array([1]), r"array\(\[1\]\)"),
-        ([1], r"\[1\]"),
-        ("1", "'1'"),
-        (1j, "1j"),
-        (pd.Timestamp("2020"), "Timestamp"),
-        (np.timedelta64(1, "s"), r"np\.timedelta64"),
-    ],
+    "value",
+    [np.array([1]), [1], "1", 1j, pd.Timestamp("2020"), np.timedelta64(1, "s")],
 )
-def test_objects_that_are_no_numbers_are_named(value, shown):
+def test_objects_that_are_no_numbers_are_named(value):
     scores = np.empty(3, dtype=object)
-    scores[:] = [1, 2, None]
-    scores[2] = value
-    got = f"y_score must be numeric, got dtype object with {shown}.* in row 2"
-    with pytest.raises(ValueError, match=got):
+    scores[:2], scores[2] = [1, 2], value
+    got = f"y_score must be numeric, got dtype object with {value!r} in row 2"
+    with pytest.raises(ValueError, match=re.escape(got)):
         ta.ranking_score([0, 1, 0], scores)
 
 
@@ -290,10 +261,10 @@ def test_options_of_odd_kinds_are_refused_in_words():
 
 
 def test_values_are_shown_in_a_line():
-    assert show(10**5000) == "an integer of 16610 bits"
-    assert show("x" * 200) == f"'{'x' * 59}... (202 characters)"
-    assert not is_missing(("a", frozenset([1])))
-    assert not is_missing(np.array([1, 2]))
+    assert exact.show(10**5000) == "an integer of 16610 bits"
+    assert exact.show("x" * 200) == f"'{'x' * 59}... (202 characters)"
+    assert not exact.is_missing(("a", frozenset([1])))
+    assert not exact.is_missing(np.array([1, 2]))
 
 
 class OfArray:
@@ -356,25 +327,22 @@ def test_tensors_in_one_dimension_and_in_two(tensor):
     assert ta.ranking_score([1, 0], tensor([2**53, 2**53 + 1]), measure="rr") == 1 / 2
 
 
-@pytest.mark.parametrize(
-    ("device", "name"),
-    [((2, 1), "device 1 of DLPack type 2"), ((99, 0), "DLPack type 99")],
-)
-def test_the_memory_of_other_devices(device, name):
-    message = rf"y_score must be in the memory of the CPU, got .* {name}.*: .*cpu\("
-    with pytest.raises(ValueError, match=message):
-        ta.ranking_score(LISTS[0], OfDLPack(LISTS[1], device))
-    with pytest.raises(ValueError, match="y_true must be in the memory"):
-        ta.ranking_score(OfDLPack([1, 0], device), [1, 2])
+def test_the_memory_of_other_devices():
+    for device, name in (((2, 1), "device 1 of DLPack type 2"), ((99, 0), "type 99")):
+        got = rf"y_score must be in the memory of the CPU, got .* {name}.*: .*cpu\("
+        with pytest.raises(ValueError, match=got):
+            ta.ranking_score(LISTS[0], OfDLPack(LISTS[1], device))
+        with pytest.raises(ValueError, match="y_true must be in the memory"):
+            ta.ranking_score(OfDLPack([1, 0], device), [1, 2])
 
 
 def test_other_tensors():
     # memory that the CPU shares, dtypes that NumPy has not, and what is no tensor
-    assert np.array_equal(from_tensor(OfDLPack(LISTS[1], (3, 0)), "y"), LISTS[1])
+    assert np.array_equal(exact.from_tensor(OfDLPack(LISTS[1], (3, 0)), "y"), LISTS[1])
     with pytest.raises(ValueError, match="y_score must be an array that NumPy"):
         ta.ranking_score([1, 0], NoDtype([1.0, 2.0]))
     for value in ([1, 2], np.ones(2), np.ma.ones(2), 7, None, "text"):
-        assert from_tensor(value, "y_true") is value
+        assert exact.from_tensor(value, "y_true") is value
 
 
 # -- columns of X
@@ -404,17 +372,16 @@ def test_columns_of_times_and_of_text_are_named(frame):
         ("1 234", {"thousands": " "}),
         ("3,14", {"decimal": ","}),
         ("1,2345,678", {}),
-        ("a, b", {}),
     ],
 )
 def test_numbers_that_pandas_can_read_have_a_hint(cell, options):
     names = ", ".join(f"{name}={value!r}" for name, value in options.items())
-    how = f"pandas.read_csv(..., {names}) reads such numbers" if options else ""
+    how = f"pandas.read_csv(..., {names}) reads such numbers"
+    otherwise = "leave the column out, or encode it; query ids go into qid='views'"
     X = pd.DataFrame({"views": [cell, "7", "8"]})
     with pytest.raises(ValueError, match=r"got .* in column 'views'") as caught:
         ta.RankingFeatureSelector("rr").fit(X, [0, 1, 0])
-    otherwise = "leave the column out, or encode it; query ids go into qid='views'"
-    assert str(caught.value).endswith(f" ({how or otherwise})")
+    assert str(caught.value).endswith(f" ({how if options else otherwise})")
     if options:
         file = io.StringIO(X.to_csv(index=False))
         assert pd.read_csv(file, **options).views.dtype.kind in "if"
@@ -425,11 +392,11 @@ def test_ids_are_taken_out_of_a_matrix_and_blanked_in_it(make):
     X = np.array([[7.0, 1], [7, 2], [8, 3]])
     X = X.tolist() if make is list else make(X)
     column = X.columns[0] if hasattr(X, "columns") else 0
-    ids, is_column = ids_of(X, column)
+    ids, is_column = columns.ids_of(X, column)
     assert (list(ids), is_column) == ([7, 7, 8], True)
-    assert ids_of(X, ids)[1] is False
+    assert columns.ids_of(X, ids)[1] is False
     if make is not list:
-        blank = np.asarray(blank_qid_column(X, column), dtype=float)
+        blank = np.asarray(columns.blank_qid_column(X, column), dtype=float)
         assert blank.tolist() == [[0, 1], [0, 2], [0, 3]]
         assert np.asarray(X)[0, 0] == 7
 
@@ -437,8 +404,8 @@ def test_ids_are_taken_out_of_a_matrix_and_blanked_in_it(make):
 def test_ids_in_a_sparse_matrix_that_are_broken_or_missing():
     X = sp.csr_array([[0.5, 1], [7, 2]])
     with pytest.warns(UserWarning, match="qid=0 is a column of fractions, with 0.5 in"):
-        assert column_of(X, 0).tolist() == [0.5, 7]
-    assert blank_qid_column(X, 0) is X
+        assert columns.column_of(X, 0).tolist() == [0.5, 7]
+    assert columns.blank_qid_column(X, 0) is X
     with pytest.raises(ValueError, match=r"qid must hold .* None: pass qid to fit"):
-        need_qid(None, "fit")
-    need_qid([1], "fit")
+        columns.need_qid(None, "fit")
+    columns.need_qid([1], "fit")
