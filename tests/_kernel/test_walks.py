@@ -248,10 +248,6 @@ def other_best(self, groups, name):
     return np.ones(groups.n_queries) if name == "best" else mean
 
 
-def squared(self, groups, names):
-    return AveragePrecision.statistics(self, groups, names) ** 2
-
-
 WITHOUT = [
     # by which a 1 is worth most
     own(NDCG, gains=lambda self, levels: np.where(levels == 1, 5.0, levels))(3),
@@ -260,7 +256,10 @@ WITHOUT = [
     own(own(Precision, numerator=of_numerator))(3),
     # what counts as its best order is another
     own(Precision, gains=lambda self, levels: (levels < self.rel) + 0.0)(2),
-    own(AveragePrecision, statistics=squared)(),
+    own(
+        AveragePrecision,
+        statistics=lambda self, *args: AveragePrecision.statistics(self, *args) ** 2,
+    )(),
     own(ReciprocalRank, found=other_best)(),
     own(Recall, numerator_variance=lambda self, groups: np.full(groups.n_queries, 4.0))(
         2
@@ -305,9 +304,6 @@ def test_what_a_walk_holds_is_checked(wrong, part):
         found = NDCG.walk(self, levels, longest)
         return found._replace(**{wrong: part(getattr(found, wrong))})
 
-    measure = own(NDCG, walk=walk)()
-    with (
-        use_engine("compiled"),
-        pytest.raises(ValueError, match=f"{wrong}.* must .*shape"),
-    ):
-        evaluate([0, 1, 2], [1, 2, 3], measures=measure)
+    refused = pytest.raises(ValueError, match=f"{wrong}.* must .*shape")
+    with use_engine("compiled"), refused:
+        evaluate([0, 1, 2], [1, 2, 3], measures=own(NDCG, walk=walk)())
