@@ -199,6 +199,10 @@ def test_intervals_stay_within_the_range_of_their_measure():
         assert (summary.interval[:, 0] >= low).all()
         assert (summary.interval[:, 1] <= high).all()
     assert summary.interval[-1].tolist() == [0.0, 1.0]
+    y, qid = [1, 0, 1, 0, 1, 0], [1, 1, 2, 2, 3, 3]
+    systems = {"nearly": [2, 1, 2, 1, 1, 2], "ideal": y}
+    summary = ta.compare_systems(y, systems, qid=qid).summary()
+    assert summary.interval[:, 1].tolist() == [1, 1]
     screening = ta.RankingFeatureSelector(["p@1", "dcg@1"]).fit(SCORES, Y, qid=QID)
     interval = screening.screening_.interval
     assert interval[:, 0].min() >= 0

@@ -167,9 +167,8 @@ def test_what_is_missing_is_one_pattern_and_times_beyond_all_dates():
     cells = np.array([np.nan, -np.nan, other_nan[0]])
     assert len(set(value_bits(cells).tolist())) == 1
     for kind in "mM":
-        missing = [
-            value_bits(np.array(["NaT"], f"{kind}8[{u}]")) for u in ("s", "ns", "D")
-        ]
+        nats = [np.array(["NaT"], f"{kind}8[{unit}]") for unit in ("s", "ns", "D")]
+        missing = map(value_bits, nats)
         assert len({int(found[0]) for found in missing}) == 1
     far = np.array([1, 2, 3000], "M8[Y]")
     assert np.array_equal(value_bits(far), value_bits(far.astype("M8[D]")))
@@ -221,12 +220,8 @@ def rows():
     X = rng.integers(-2, 3, (200, 4)) / 3
     X[rng.random(X.shape) < 0.1] = np.nan
     X[100:110] = X[0]
-    return {
-        "X": X,
-        "y": rng.integers(0, 3, 200),
-        "qid": rng.integers(0, 9, 200),
-        "weight": rng.random(200),
-    }
+    columns = {"y": rng.integers(0, 3, 200), "qid": rng.integers(0, 9, 200)}
+    return {"X": X, **columns, "weight": rng.random(200)}
 
 
 def order(X, y, qid, weight=None, salt=0):

@@ -78,9 +78,8 @@ def test_every_function_with_labels_and_scores_takes_matrices():
     labels = np.array([[1, 0, 2], [0, 1, NAN]])
     scores = np.array([[2, 1, 1], [1, 1, NAN]])
     y_true, y_score, qid = flat(labels, scores)
-    assert str(ta.tie_report(labels, scores)) == str(
-        ta.tie_report(y_true, y_score, qid=qid)
-    )
+    flat_report = ta.tie_report(y_true, y_score, qid=qid)
+    assert str(ta.tie_report(labels, scores)) == str(flat_report)
     keys = np.array([["c", "b", "a"], ["z", "y", ""]])
     found = ta.tie_treatments(labels, scores, external={"name": keys})
     own = {"qid": qid, "external": {"name": keys.ravel()[:5]}}

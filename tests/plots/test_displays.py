@@ -25,12 +25,12 @@ from tests.plots.helpers import (
     check_layout,
     rows_of,
 )
-from tieaware_sklearn import plots, precision_study
+from tieaware_sklearn import evaluate, plots, precision_study
+from tieaware_sklearn.measures import DCG
+from tieaware_sklearn.score_precision import CoarseRanker
 
-PANELS = {
-    **{"ranges": 2, "official": 2, "importances": 2},
-    **{"recall": 6, "queries": 2, "users": 3},
-}
+PANELS = {"ranges": 2, "official": 2, "importances": 2, "recall": 6, "queries": 2}
+PANELS["users"] = 3
 EXAMPLES = sorted((Path(__file__).parents[2] / "docs" / "gallery").glob("*.py"))
 
 
@@ -129,19 +129,23 @@ def test_systems_as_scores_and_as_estimators():
     assert np.array_equal(found.mean, direct.mean)
     alone = cls.from_estimator(models[1], X, LABELS, qid=IDS)
     assert alone.systems == ("LinearRegression",)
+    # queries reach rankers that need them
+    coarse = CoarseRanker(LinearRegression(), "rho=2").fit(X, LABELS)
+    assert cls.from_estimator(coarse, X, LABELS, qid=IDS).mean.all()
 
 
 def test_options_go_down():
-    y, scores = LABELS.astype(float), X[:, :2]
-    plain = plots.TieRangeDisplay.from_predictions(y, scores, qid=IDS)
+    data = LABELS, X[:, :2]
+    plain = plots.TieRangeDisplay.from_predictions(*data, qid=IDS)
     assert plain.measures == ("NDCG@10", "AP", "RR")
-    weight = IDS + 1.0
-    weighted = plots.TieRangeDisplay.from_predictions(
-        y, scores, qid=IDS, query_weight=weight
-    )
-    assert not np.array_equal(plain.mean, weighted.mean)
+    options = {"query_weight": IDS + 1.0, "measures": DCG(gain=lambda labels: labels)}
+    shown = plots.TieRangeDisplay.from_predictions(*data, qid=IDS, **options)
+    assert shown.measures == ("DCG(gain=<lambda>)",)
+    assert shown.mean.tolist() == [
+        [evaluate(LABELS, x, qid=IDS, **options).summary().mean[0]] for x in data[1].T
+    ]
     with pytest.raises(TypeError, match="nonsense"):
-        plots.TieRangeDisplay.from_predictions(y, scores, qid=IDS, nonsense=1)
+        plots.TieRangeDisplay.from_predictions(*data, qid=IDS, nonsense=1)
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

@@ -105,13 +105,6 @@ LEVELS = {"coarseness": ["rho=3", "rho=1.5"]}
 COARSE = CoarseRanker(LinearRegression(), "rho=1.5")
 OUTER = {
     "search in a search": search(search(COARSE, LEVELS), {"refit": [True]}),
-    "search of pipelines": search(
-        make_pipeline(StandardScaler(), COARSE),
-        {f"coarseranker__{name}": values for name, values in LEVELS.items()},
-    ),
-    "pipeline around a search": make_pipeline(
-        StandardScaler(), "passthrough", search(COARSE, LEVELS)
-    ),
     "pipeline around a target": make_pipeline(
         StandardScaler(), TransformedTargetRegressor(COARSE)
     ),
