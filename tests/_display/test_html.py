@@ -115,9 +115,6 @@ def test_bars_go_from_worst_to_best():
     assert all(float(x) >= 0 and float(x) + float(w) <= 90 for x, w in bars)
 
 
-# -- text
-
-
 def test_words():
     spelled = r"a\x1b[31m\n\r\t\x9b2J\x7f\u202e\u2028\udcff"
     assert words.printable(CONTROLS) == spelled

@@ -292,8 +292,6 @@ def test_a_query_that_is_added_leaves_those_of_other_sizes(rows):
     assert np.array_equal(order(**more)[1:], order(**rows))
 
 
-# -- queries known by their digests
-
 IDS = st.lists(st.integers(0, 12), unique=True, max_size=8)
 
 

@@ -345,9 +345,6 @@ def test_other_tensors():
         assert exact.from_tensor(value, "y_true") is value
 
 
-# -- columns of X
-
-
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_columns_of_times_and_of_text_are_named(frame):
     times = pd.date_range("2020", periods=3).to_numpy()

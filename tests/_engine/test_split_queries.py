@@ -13,7 +13,7 @@ from sklearn.ensemble import BaggingRegressor, StackingRegressor, VotingRegresso
 from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression
-from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
@@ -40,21 +40,10 @@ class Keeps(RegressorMixin, BaseEstimator):
         self._fitted_queries_ = FittedQueries.of(check_qid(X[:, 0], n_rows=len(X)))
         self.feature_importances_ = np.arange(float(X.shape[1]))[::-1]
         self.n_features_in_ = X.shape[1]
-        self.classes_ = np.arange(2)
         return self
 
     def predict(self, X):
         return np.zeros(len(X))
-
-
-class Classifies(Keeps):
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.estimator_type = "classifier"
-        return tags
-
-    def predict_proba(self, X):
-        return np.full((len(X), 2), 0.5)
 
 
 def keep(qid):
@@ -136,14 +125,13 @@ INSIDE = {
     "rfe": lambda ranker: RFE(ranker, n_features_to_select=2),
     "step": lambda ranker: make_pipeline(SelectFromModel(ranker, threshold=1), LINEAR),
     "coarse": lambda ranker: CoarseRanker(ranker, None),
-    "threshold": FixedThresholdClassifier,
 }
 
 
 @pytest.mark.parametrize("name", INSIDE)
 def test_a_ranker_is_found_inside(name):
     X = np.column_stack([QID, np.random.default_rng(0).normal(size=(len(QID), 2))])
-    ranker = Classifies() if name == "threshold" else Keeps()
+    ranker = Keeps()
     if "frozen" in name or name == "stacking":
         ranker.fit(X)
     model = INSIDE[name](ranker).fit(X, QID % 2)

@@ -182,8 +182,6 @@ def test_many_queries_of_many_levels_are_sorted_not_counted():
     assert_array_equal(found.label, np.sort(label.reshape(-1, 2)).ravel())
 
 
-# -- segments
-
 SIZES = st.lists(st.integers(0, 4), max_size=8).map(lambda s: np.array(s, dtype=int))
 
 
@@ -235,9 +233,6 @@ def test_runs_of_each_row_and_sums_by_hand():
     assert segments.sum_segments(values, np.array([1, 2]))[1] == 0.1 + 0.2
     found = segments.sum_after(np.arange(1.0, 7), np.array([3, 0, 1, 2]))
     assert found.tolist() == [5, 3, 0, 0, 6, 0]
-
-
-# -- sums that merge
 
 
 @dataclass

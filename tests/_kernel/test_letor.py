@@ -9,8 +9,6 @@ from hypothesis import strategies as st
 
 from tieaware_sklearn._kernel import engines
 
-pytestmark = pytest.mark.usefixtures("kernel")
-
 digits = st.text("0123456789", max_size=25)
 signs = st.sampled_from(["", "+", "-"])
 

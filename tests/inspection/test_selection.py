@@ -251,9 +251,6 @@ def test_curves_that_are_refused(options, message):
         curve(**options)
 
 
-# -- stability
-
-
 def by_definition(rows):
     """Equation 4 of the paper, in fractions."""
     m, d = len(rows), len(rows[0])

@@ -36,8 +36,6 @@ from tieaware_sklearn.plots._base import GREY
 MEAN = "mean over all orders"
 PAIR = ("clicks", "url_length")
 
-# -- ranges of ties
-
 
 def test_ranges_are_those_of_the_report():
     display = DISPLAYS["ranges"]()
@@ -176,9 +174,6 @@ def test_marks_of_the_official_order_stand_in_the_ranges():
     assert dark[least] < dark[most]
 
 
-# -- queries
-
-
 def test_a_panel_per_system_with_the_others_behind():
     display = DISPLAYS["recall"]()
     means = []
@@ -307,9 +302,6 @@ def test_user_models():
     assert weights.lines[1].get_ydata().tolist() == [1 / 5] * 5 + [0] * 3
     # the last document of P@5 is the fifth
     assert last.lines[1].get_xydata().tolist() == [[5, 0], [5, 1]]
-
-
-# -- studies
 
 
 def test_boxes_hold_the_changes_of_queries():

@@ -99,8 +99,6 @@ def test_the_worst_loss_is_that_of_table_2_and_of_every_labelling(measure, print
         assert bound - rest - 1e-12 <= loss <= bound + 1e-12
 
 
-# -- digits, bits and levels
-
 HOW = st.one_of(
     st.integers(-5, 20).map("decimals={}".format),
     st.integers(1, 18).map("significant={}".format),
