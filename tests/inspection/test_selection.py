@@ -18,7 +18,6 @@ from sklearn.feature_selection import (
     RFE,
     SelectFromModel,
     SelectKBest,
-    SelectorMixin,
     f_regression,
 )
 from sklearn.linear_model import Ridge
@@ -120,9 +119,8 @@ def test_nothing_depends_on_the_order_of_rows_or_on_workers():
     np.testing.assert_array_equal(chosen, other)
     with joblib.parallel_config(backend="threading"):
         assert_same(found, curve(both, trees, n_jobs=2))
-        other = ta.selection_stability(
-            BEST, X, Y, qid=QID, n_jobs=2, **options
-        ).selected
+        again = ta.selection_stability(BEST, X, Y, qid=QID, n_jobs=2, **options)
+        other = again.selected
     np.testing.assert_array_equal(chosen, other)
     other = ta.selection_stability(BEST, X, Y, qid=QID, n_bootstraps=4, random_state=6)
     assert (chosen != other.selected).any()
@@ -173,26 +171,29 @@ def test_the_first_features_are_those_of_a_selector_of_as_many(selector):
             np.testing.assert_array_equal(one.get_support(), own)
 
 
-class Nothing(BaseEstimator):
-    """Selects no feature."""
+class First(BaseEstimator):
+    """Selects the first columns, and notes the queries that it is fitted on."""
 
-    selection_order_ = ()
+    seen: list = []  # noqa: RUF012
 
-    def fit(self, X, y):
+    def __init__(self, number=1):
+        self.number = number
+
+    def fit(self, X, y, qid=None):
+        self.seen.append(np.unique(qid, return_counts=True))
+        self.selection_order_ = range(self.number)
         return self
 
     def get_support(self):
-        return np.zeros(X.shape[1], bool)
+        return np.arange(X.shape[1]) < self.number
 
 
 def test_without_a_feature_all_documents_tie():
     chance = ta.ranking_score(Y, np.zeros(len(Y)), qid=QID, measure="ndcg@5")
-    found = curve(Nothing())
+    found = curve(First(0))
     np.testing.assert_allclose(found.mean, chance)
     assert not found.selected.any()
-
-
-def test_numbers_of_features_by_default():
+    # numbers of features by default
     for width, sizes in [(12, (1, 2, 5, 10)), (2, (1,)), (1, (1,))]:
         assert curve(X=X[:, :width], n_features=None, cv=2).n_features == sizes
 
@@ -295,26 +296,12 @@ def test_the_error_is_that_of_the_delta_method():
     assert nogueira(many)[1] == pytest.approx(expected / np.sqrt(500), rel=1e-3)
 
 
-class Recorder(SelectorMixin, BaseEstimator):
-    """Keeps the first column, and what it was fitted on."""
-
-    seen: list = []  # noqa: RUF012
-
-    def fit(self, X, y, qid=None):
-        self.n_features_in_ = X.shape[1]
-        self.seen.append(np.unique(qid, return_counts=True))
-        return self
-
-    def _get_support_mask(self):
-        return np.arange(self.n_features_in_) == 0
-
-
 def test_bootstrap_samples_are_of_whole_queries():
-    Recorder.seen.clear()
-    found = ta.selection_stability(Recorder(), X, Y, qid=QID, n_bootstraps=6)
-    assert len(Recorder.seen) == 6
+    First.seen.clear()
+    found = ta.selection_stability(First(), X, Y, qid=QID, n_bootstraps=6)
+    assert len(First.seen) == 6
     # each sample has as many queries as there are, of their sizes, some of them twice
-    for ids, sizes in Recorder.seen:
+    for ids, sizes in First.seen:
         assert len(ids) == 20
         assert set(sizes) <= set(np.unique(QID, return_counts=True)[1])
     assert found.stability == 1
