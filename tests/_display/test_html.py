@@ -76,14 +76,13 @@ def test_a_table_with_bars_and_keys():
     )
     text = table_html(table)
     found = parsed(text)
-    assert found.tables == [
-        [
-            ["name", "worst to best", "mean", "95% interval"],
-            [HOSTILE.replace("\x1b", r"\x1b").replace("\u202e", r"\u202e"), "",
-             "0.5000", "[0.2500, 1.0000]"],
-            ["b", "", "-", "[0.0000, 1.0000]"],
-        ]
-    ]  # fmt: skip
+    spelled = HOSTILE.replace("\x1b", r"\x1b").replace("\u202e", r"\u202e")
+    (rows,) = found.tables
+    assert rows == [
+        ["name", "worst to best", "mean", "95% interval"],
+        [spelled, "", "0.5000", "[0.2500, 1.0000]"],
+        ["b", "", "-", "[0.0000, 1.0000]"],
+    ]
     assert "script" not in found.tags
     assert "b" not in found.tags
     assert "a note <b>" in found.text
@@ -128,6 +127,10 @@ def test_words():
     assert words.definitions([("a", "b")], margin=2) == "  a  b"
     assert max(map(len, words.definitions([("a", "word " * 40)]).splitlines())) <= 80
     assert words.meaning("measure") == ""
+    # legends are of rows, too
+    terms = {"(all)": "the mean of them", "q": "a share"}
+    table = Table.of(("feature", ["(all)", "x"]), ("q", [0.1, 0.2]), terms=terms)
+    assert table.legend() == terms
 
 
 def test_numbers():
@@ -145,9 +148,8 @@ def test_names_do_not_break_a_table():
     lines = Table.of(("name", names), ("n\n", ["1", "22", "3"])).text().splitlines()
     assert len(lines) == 5
     assert all(line.isprintable() for line in lines if "\u0301" not in line)
-    assert {words.width(line) for line in lines} == {
-        min(len(words.printable(CONTROLS)), 36) + 5
-    }
+    wide = min(len(words.printable(CONTROLS)), 36) + 5
+    assert {words.width(line) for line in lines} == {wide}
     name = "".join(map(str, range(200)))
     (row,) = Table.of(("name", [name]), ("n", [1])).text().splitlines()[2:]
     assert len(row) == 36 + 3
@@ -155,17 +157,22 @@ def test_names_do_not_break_a_table():
     assert name[-10:] in row
 
 
+FIGURES = [
+    ("median", ["a", "b"]),
+    ("median", np.array([0.5, math.nan])),
+    ("interval", np.array([[0.0, 1.0], [math.nan, math.nan]])),
+    ("n", np.array([3, 12])),
+    ("p", [0.5, 0.0], words.probability),
+]
+NAMES = [("run", ["x"]), ("measure", ["AP"]), ("mean", ["0.1"])]
+A = {"terms": {"a": "alpha"}}
+
+
 @pytest.mark.parametrize(
     ("columns", "options", "lines"),
     [
         (
-            [
-                ("median", ["a", "b"]),
-                ("median", np.array([0.5, math.nan])),
-                ("interval", np.array([[0.0, 1.0], [math.nan, math.nan]])),
-                ("n", np.array([3, 12])),
-                ("p", [0.5, 0.0], words.probability),
-            ],
+            FIGURES,
             {"notes": ["and so on"]},
             [
                 "median  median          interval   n        p",
@@ -175,28 +182,14 @@ def test_names_do_not_break_a_table():
                 "and so on",
             ],
         ),
-        (
-            [("run", ["x"]), ("measure", ["AP"]), ("mean", ["0.1"])],
-            {"left": 2},
-            ["run  measure  mean", "------------------", "x    AP        0.1"],
-        ),
+        (NAMES, {"left": 2}, ["run  measure  mean", "-" * 18, "x    AP        0.1"]),
         ([("name", []), ("mean", [])], {}, ["name  mean", "----------"]),
-        ([("a", ["x"])], {"terms": {"a": "alpha"}}, ["a", "-", "x"]),
-        (
-            [("a", ["x"])],
-            {"terms": {"a": "alpha"}, "explains": True},
-            ["a", "-", "x", "a  alpha"],
-        ),
+        ([("a", ["x"])], A, ["a", "-", "x"]),
+        ([("a", ["x"])], {**A, "explains": True}, ["a", "-", "x", "a  alpha"]),
     ],
 )
 def test_a_table_by_its_columns(columns, options, lines):
     assert Table.of(*columns, **options).text().splitlines() == lines
-
-
-def test_legends_are_of_rows_too():
-    terms = {"(all)": "the mean of them", "q": "a share"}
-    table = Table.of(("feature", ["(all)", "x"]), ("q", [0.1, 0.2]), terms=terms)
-    assert table.legend() == terms
 
 
 @pytest.mark.parametrize("columns", ["40", "200"])

@@ -83,9 +83,8 @@ def test_every_function_with_labels_and_scores_takes_matrices():
     keys = np.array([["c", "b", "a"], ["z", "y", ""]])
     found = ta.tie_treatments(labels, scores, external={"name": keys})
     own = {"qid": qid, "external": {"name": keys.ravel()[:5]}}
-    assert_array_equal(
-        found.per_query, ta.tie_treatments(y_true, y_score, **own).per_query
-    )
+    wanted = ta.tie_treatments(y_true, y_score, **own).per_query
+    assert_array_equal(found.per_query, wanted)
     assert tie_distributions(labels, scores)[1].values.tolist() == [0.5, 1]
     assert residuals(labels, scores, measures="rr").qid.tolist() == [0, 1]
     # orders are of places in the flattened matrix
@@ -122,8 +121,11 @@ def test_frames_and_lists():
 
 def test_a_column_with_a_mask_is_queries_of_one_document():
     # batches of lists are as wide as their longest
-    labels, scores = np.array([[1], [0], [2]]), [[3], [1], [2]]
-    mask = np.ones((3, 1), bool)
+    labels, scores, mask = (
+        np.array([[1], [0], [2]]),
+        [[3], [1], [2]],
+        np.ones((3, 1)) > 0,
+    )
     found = ta.ranking_score(labels, scores, mask=mask, measure="rr", average=None)
     assert found.tolist() == [1, 0, 1]
     prepared = ta.PreparedRanking(labels.tolist(), mask=mask)
@@ -131,43 +133,38 @@ def test_a_column_with_a_mask_is_queries_of_one_document():
 
 
 ONE = {"y_true": [[1, 0], [0, 1]], "y_score": [[2, 1], [1, 2]]}
-BAD = [
-    (
-        {"y_true": [[1, NAN]], "y_score": [[1, 3]]},
-        "judged .*padding must be NaN in the scores, too",
-    ),
-    ({"qid": [0, 1]}, "qid must be None where y_true has two dimensions"),
-    ({"y_score": [[1, 2, 3]] * 2}, r"shape of y_true, \(2, 2\), got \(2, 3\)"),
-    ({"y_score": [[1], [1, 2]]}, "y_score must have rows of equal length"),
-    ({"mask": [[1, 1], [1, 0]]}, "mask must be boolean, .* got dtype int64"),
-    ({"y_true": [[[1, 0], [0, 1]]]}, r"one or two dimensions, got shape \(1, 2, 2\)"),
-    ({"y_true": csr_array(np.eye(2))}, "y_true must be dense, got a csr_array"),
-    ({"y_score": csr_array(np.eye(2))}, "y_score must be dense, got a csr_array"),
-    ({"mask": [True, False]}, r"mask must have the shape of y_true, \(2, 2\), got"),
-    ({"mask": [[True, True], [False, False]]}, "nothing but padding in row 1"),
-    (
-        {"y_true": [1, 0], "y_score": [1, 2], "mask": [True, True]},
-        r"mask must be None unless y_true has shape \(n_queries, n_documents\)",
-    ),
-    ({"y_true": np.ones((0, 3))}, r"y_true must not be empty, got shape \(0, 3\)"),
-    (
-        {"y_true": [[1, 0], [0, -1]]},
-        r"be >= 0 \(mask=y_true >= 0 leaves out padding\), got -1.0 in row 1, column 1",
-    ),
-    ({"y_true": [[1, INF], [0, 1]]}, "be finite, got inf in row 0, column 1"),
-    ({"y_score": [[2, NAN], [1, 2]]}, "y_score must not be NaN, .* row 0, column 1"),
-    ({"y_score": [[2, 1], [INF, 2]]}, "y_score must be finite, .* row 1, column 0"),
-    ({"y_score": [[2, 1], ["a", 2]]}, "y_score must be numeric, .* row 0, column 0"),
-    (
-        {"y_score": np.array([[2, 1], ["a", 2]], object)},
-        "y_score must be numeric, got dtype object with 'a' in row 1, column 0",
-    ),
-    ({"query_weight": [1, 2, 3]}, r"query_weight must have one value per row \(2\)"),
-    ({"query_weight": [1, -2]}, "query_weight must be finite and >= 0, got -2.0 in"),
-]
+FLAT = {"y_true": [1, 0], "y_score": [1, 2], "mask": [True, True]}
+A = np.array([[2, 1], ["a", 2]], object)
 
 
-@pytest.mark.parametrize(("changes", "message"), BAD, ids=[m for _, m in BAD])
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"y_true": [[1, 0], [NAN, 1]]}, "padding must be NaN in the scores, too"),
+        ({"qid": [0, 1]}, "qid must be None where y_true has two dimensions"),
+        ({"y_score": [[1, 2, 3]] * 2}, r"shape of y_true, \(2, 2\), got \(2, 3\)"),
+        ({"y_score": [[1], [1, 2]]}, "y_score must have rows of equal length"),
+        ({"mask": [[1, 1], [1, 0]]}, "mask must be boolean, .* got dtype int64"),
+        ({"y_true": [[[1, 0], [0, 1]]]}, r"two dimensions, got shape \(1, 2, 2\)"),
+        ({"y_true": csr_array(np.eye(2))}, "y_true must be dense, got a csr_array"),
+        ({"y_score": csr_array(np.eye(2))}, "y_score must be dense, got a csr_array"),
+        ({"mask": [True, False]}, r"mask must have the shape of y_true, \(2, 2\), got"),
+        ({"mask": [[True, True], [False, False]]}, "nothing but padding in row 1"),
+        (FLAT, r"mask must be None unless .* shape \(n_queries, n_documents\)"),
+        ({"y_true": np.ones((0, 3))}, r"y_true must not be empty, got shape \(0, 3\)"),
+        (
+            {"y_true": [[1, 0], [0, -1]]},
+            r"\(mask=y_true >= 0 .* -1.0 in row 1, col",
+        ),
+        ({"y_true": [[1, INF], [0, 1]]}, "be finite, got inf in row 0, column 1"),
+        ({"y_score": [[2, NAN], [1, 2]]}, "y_score .* not be NaN, .* row 0, column 1"),
+        ({"y_score": [[2, 1], [INF, 2]]}, "y_score .* be finite, .* row 1, column 0"),
+        ({"y_score": [[2, 1], ["a", 2]]}, "y_score .* numeric, .* row 0, column 0"),
+        ({"y_score": A}, "numeric, got dtype object with 'a' in row 1, column 0"),
+        ({"query_weight": [1, 2, 3]}, r"query_weight .* one value per row \(2\)"),
+        ({"query_weight": [1, -2]}, "query_weight .* be finite and >= 0, got -2.0 in"),
+    ],
+)
 def test_bad_input(changes, message):
     arguments = {**ONE, **changes}
     with pytest.raises(ValueError, match=message):
