@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from datetime import UTC, datetime
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import sklearn
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
@@ -37,7 +40,7 @@ MAKE = {
     "shuffled": lambda **k: QueryShuffleSplit(3, random_state=0, **k),
     "stratified": lambda **k: QueryKFold(4, stratify="n_relevant", **k),
     "drawn stratified": lambda **k: QueryKFold(4, stratify="mean_label", **DRAWN, **k),
-    "in time": lambda **k: QueryTimeSeriesSplit(3, **k),
+    "in time": lambda **k: QueryTimeSeriesSplit(3, time="qid", **k),
 }
 each = pytest.mark.parametrize("make", MAKE.values(), ids=MAKE)
 
@@ -70,6 +73,7 @@ def test_ids_come_in_three_ways(make):
         return [[*map(list, part)] for part in cv.split(X, Y, **ids)]
 
     expected = rows(make(), X, groups=QID)
+    assert rows(make(), X, qid=QID) == expected
     frame = pd.DataFrame(X, columns=["a", "b"]).assign(q=QID)
     for data in (frame, pl.from_pandas(frame), pa.Table.from_pandas(frame)):
         assert rows(make(qid="q"), data) == expected
@@ -80,15 +84,22 @@ def test_ids_come_in_three_ways(make):
     assert rows(make(), X.tolist(), groups=names) == expected
     # by routing, the ids of the scorer alone where a column has those of the splitter
     with sklearn.config_context(enable_metadata_routing=True):
-        apart = make(qid=2).set_split_request(groups=False)
-        for cv, data in ((make(), X), (apart, array)):
+        apart = make(qid=2).set_split_request(qid=False)
+        renamed = make().set_split_request(qid="query")
+        ids = {"qid": QID}
+        for cv, data, params in (
+            (make(), X, ids),
+            (apart, array, ids),
+            (renamed, X, {"query": QID, **ids}),
+            (make().set_split_request(qid=False), X, {"groups": QID, **ids}),
+        ):
             found = cross_validate(
                 LinearRegression(),
                 data,
                 Y,
                 cv=cv,
                 scoring=make_ranking_scorer(),
-                params={"qid": QID},
+                params=params,
                 error_score="raise",
                 return_indices=True,
             )
@@ -101,7 +112,7 @@ def test_ids_come_in_three_ways(make):
 
 @each
 def test_messages_say_how_to_pass_ids(make):
-    off = rf"groups must hold .*None.*is off.*{type(make()).__name__}\(qid=<name"
+    off = rf"qid must hold .*None.*is off.*{type(make()).__name__}\(qid=<name"
     on = r"Pass it once, search.fit\(X, y, qid=qid\)"
     for routing, message in ((False, off), (True, on)):
         with (
@@ -119,6 +130,8 @@ def test_messages_say_how_to_pass_ids(make):
     ):
         with pytest.raises(ValueError, match=message):
             make(**options).split(data, Y, ids)
+    with pytest.raises(ValueError, match="qid must be given once, got groups"):
+        make().split(X, Y, QID, qid=QID)
 
 
 # -- folds
@@ -248,8 +261,9 @@ TIME = np.random.default_rng(1).permutation(17)[WHICH]
 def test_folds_are_those_of_time_series_split_over_queries(options):
     parts = TimeSeriesSplit(**options).split(np.zeros(17))
     expected = queries_of(parts, np.arange(17))
+    by_id = QueryTimeSeriesSplit(**options, time="qid")
+    assert queries_of(by_id.split(FLAT, groups=WHICH), WHICH) == expected
     cv = QueryTimeSeriesSplit(**options)
-    assert queries_of(cv.split(FLAT, groups=WHICH), WHICH) == expected
     order = RNG.permutation(len(WHICH))
     parts = cv.split(FLAT, None, WHICH[order], TIME[order])
     assert queries_of(parts, TIME[order]) == expected
@@ -279,11 +293,39 @@ def test_times_of_any_kind_from_a_column_or_by_routing(of):
     with sklearn.config_context(enable_metadata_routing=True):
         found = cross_validate(LinearRegression(), FLAT, TIME, params=given, **how)
     assert queries_of(zip(*found["indices"].values(), strict=True), WHICH) == expected
-    # queries of one time come by id
-    ids, times = ["d", "b", "a", "c"], of(np.array([2, 2, 2, 1]))
-    parts = QueryTimeSeriesSplit(2, test_size=1).split(FLAT[:4], None, ids, times)
-    found = [(train.tolist(), test.tolist()) for train, test in parts]
-    assert found == [([2, 3], [1]), ([1, 2, 3], [0])]
+
+
+@settings(max_examples=60)
+@given(
+    times=st.lists(st.integers(0, 6), min_size=4, max_size=30),
+    n_splits=st.integers(2, 4),
+    test_size=st.none() | st.integers(1, 4),
+    gap=st.integers(0, 2),
+)
+def test_queries_of_one_time_are_on_one_side(times, n_splits, test_size, gap):
+    times = np.array(times)
+    ids, n_times = np.arange(len(times)), len(set(times.tolist()))
+    how = {"test_size": test_size, "gap": gap, "max_train_size": 5}
+    cv = QueryTimeSeriesSplit(n_splits, **how)
+    rows = ids[:, None], None, ids, times
+    size = test_size or len(ids) // (n_splits + 1)
+    if n_times <= n_splits or len(ids) - n_splits * size <= gap:
+        with pytest.raises(ValueError, match=rf"must leave .* of {n_times} times"):
+            cv.split(*rows)
+        return
+    try:
+        parts = [(train, times[train], times[test]) for train, test in cv.split(*rows)]
+    except ValueError:  # the first change of time leaves nothing before the gap
+        assert gap
+        return
+    tested = [time for _, _, test in parts for time in test]
+    first = min(tested)
+    assert sorted(tested) == sorted(times[times >= first])
+    for train, before, test in parts:
+        assert before.max() < test.min()
+        # the last ones, but for the gap
+        assert len(train) == min(5, (times < test.min()).sum() - gap)
+    assert all(a[2].max() < b[2].min() for a, b in pairwise(parts))
 
 
 # -- drawn at random
@@ -454,9 +496,11 @@ def stratified(values):
         (lambda: QueryTimeSeriesSplit(gap=-1), "gap .*>= 0, got -1"),
         (lambda: QueryTimeSeriesSplit(test_size=0), "test_size .*>= 1, got 0"),
         (lambda: QueryTimeSeriesSplit(max_train_size=1.5), "max_train.*>= 1, got 1.5"),
-        (lambda: in_time(n_splits=17), "training, .*test_size=0, gap=0 for 17 q"),
-        (lambda: in_time(gap=8), "got n_splits=5, test_size=2, gap=8 for 17 queries"),
-        (lambda: in_time(test_size=4), "must leave queries for training"),
+        (lambda: in_time(TIME, n_splits=17), "training, .*test_size=0, gap=0 for 17 q"),
+        (lambda: in_time(TIME, gap=8), "n_splits=5, test_size=2, gap=8 for 17 queries"),
+        (lambda: in_time(TIME, test_size=4), "must leave queries for training"),
+        (lambda: in_time(), 'time must hold the time .*None.*time="qid" is the order'),
+        (lambda: in_time(TIME, time="qid"), "time must be given once, got time='qid'"),
         (lambda: in_time(TIME, time=0), r"time must be given once.*\(time=False\)"),
         (lambda: in_time(time="hour"), "time must name a column of X, got 'hour'"),
         (lambda: in_time(np.arange(len(WHICH))), "time must be constant .* query"),
