@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import gc
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -14,11 +15,22 @@ import scipy.sparse as sp
 import sklearn
 from hypothesis import given, settings
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.compose import TransformedTargetRegressor, make_column_transformer
 from sklearn.dummy import DummyClassifier
-from sklearn.ensemble import VotingClassifier
+from sklearn.ensemble import (
+    RandomForestRegressor,
+    VotingClassifier,
+    VotingRegressor,
+)
+from sklearn.feature_selection import SelectKBest, f_regression
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
-from sklearn.metrics import check_scoring
+from sklearn.linear_model import (
+    LinearRegression,
+    LogisticRegression,
+    Ridge,
+    RidgeClassifier,
+)
+from sklearn.metrics import check_scoring, make_scorer
 from sklearn.model_selection import (
     FixedThresholdClassifier,
     GridSearchCV,
@@ -28,7 +40,7 @@ from sklearn.model_selection import (
     cross_validate,
 )
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from tests.model_selection.helpers import Column
@@ -154,7 +166,7 @@ def test_query_weight_is_routed_on_request_and_sample_weight_never(web):
     how = {"X": web.data, "y": web.target, "scoring": scorers, "error_score": "raise"}
     model = DecisionTreeRegressor(max_depth=2, random_state=0)
     with sklearn.config_context(enable_metadata_routing=True):
-        how["cv"] = QueryKFold(3).set_split_request(groups="topic")
+        how["cv"] = QueryKFold(3).set_split_request(qid="topic")
         with pytest.raises(Exception, match="query_weight"):
             cross_validate(Column(), params=params, **how)
         scorers["ap"].set_score_request(query_weight=True)
@@ -213,18 +225,68 @@ def test_zero_relevance_and_unjudged():
 # -- as scikit-learn takes scorers
 
 
-def test_a_threshold_is_tuned_by_the_measure_itself(web):
-    """scikit-learn takes scorers apart for that: score_func, sign and kwargs."""
+def test_a_scorer_taken_apart_is_given_query_ids_or_refuses(web):
+    """For thresholds, scikit-learn takes score_func, sign and kwargs of a scorer."""
     y = (web.target >= 2).astype(int)
+    tree = DecisionTreeClassifier(max_depth=2, random_state=0).fit(web.data, y)
+
+    def tuned(scorer, **given):
+        options = {"cv": "prefit", "refit": False, "store_cv_results": True}
+        model = TunedThresholdClassifierCV(tree, scoring=scorer, **options)
+        return model.fit(web.data, y, **given)
+
     with sklearn.config_context(enable_metadata_routing=True):
-        model = TunedThresholdClassifierCV(
-            DecisionTreeClassifier(max_depth=2, random_state=0),
-            scoring=make_ranking_scorer("fallout@5"),
-            cv=QueryKFold(2),
-            thresholds=2,
-            store_cv_results=True,
-        ).fit(web.data, y, qid=web.qid)
-    assert (model.cv_results_["scores"] < 0).all()
+        model = tuned(make_ranking_scorer("fallout@5"), qid=web.qid)
+    chosen = tree.predict_proba(web.data)[:, 1] >= model.best_threshold_
+    found = ranking_score(y, chosen, qid=web.qid, measure="fallout@5")
+    assert model.best_score_ == -found == model.cv_results_["scores"].max()
+    for scorer in (make_ranking_scorer("ap"), make_ranking_scorer("ap", qid=0)):
+        with pytest.raises(ValueError, match=r"qid must hold .*Tuned"):
+            tuned(scorer)
+
+
+def test_one_query_of_all_rows_is_warned_of(web):
+    with pytest.warns(UserWarning, match=f"all {len(web.qid)} rows are ranked .*one"):
+        make_scorer(ranking_score)(Column(), web.data, web.target)
+    with sklearn.config_context(enable_metadata_routing=True):
+        scorer = make_scorer(ranking_score, measure="ap").set_score_request(qid=True)
+        found = scorer(Column(1), web.data, web.target, qid=web.qid)
+    assert found == value_by_column(web, measure="ap")
+
+
+WITHOUT_ID = make_column_transformer(("drop", ["id"]), remainder="passthrough")
+
+
+@pytest.mark.parametrize(
+    ("estimator", "learns"),
+    [
+        (Ridge(), "Ridge"),
+        (make_pipeline(None, StandardScaler(), Ridge()), "Ridge"),
+        (make_pipeline(PolynomialFeatures(2), Ridge()), "Ridge"),
+        (GridSearchCV(Ridge(), {"alpha": [1, 2]}, cv=2), "Ridge"),
+        (TransformedTargetRegressor(Ridge()), "Ridge"),
+        (RandomForestRegressor(2, max_depth=1), "RandomForestRegressor"),
+        (make_pipeline(WITHOUT_ID, Ridge()), None),
+        (make_pipeline(SelectKBest(f_regression, k=1), Ridge()), None),
+        (VotingRegressor([("one", make_pipeline(WITHOUT_ID, Ridge()))]), None),
+        (QueryLGBMRanker(n_estimators=1, verbosity=-1, qid="id"), None),
+    ],
+    ids=lambda of: str(of)[:40],
+)
+def test_ids_as_a_feature_are_warned_of(web, estimator, learns):
+    X = pd.DataFrame(web.data[:, :3], columns=["a", "b", "c"]).assign(id=-web.qid)
+    model, scorer = clone(estimator).fit(X, web.target), make_ranking_scorer(qid="id")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        scorer(model, X, web.target)
+    said = [str(one.message) for one in caught]
+    expected = f"{learns} was fitted on the query ids, column 'id' of X"
+    assert [one[: len(expected)] for one in said] == [expected] * (learns is not None)
+    # by their place, in arrays
+    if learns and learns != "QueryLGBMRanker":
+        model = clone(estimator).fit(X.to_numpy(), web.target)
+        with pytest.warns(UserWarning, match=f"{learns} was fitted .* column -1"):
+            make_ranking_scorer(qid=-1)(model, X.to_numpy(), web.target)
 
 
 OTHERS = {"qid": -1, "response_method": ["predict_proba", "predict"]}

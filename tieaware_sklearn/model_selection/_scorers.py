@@ -578,9 +578,9 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
     ) -> Callable[[Asked], list[Any]]:
         """What gives the averages of measures."""
         family = self._family
+        _, qid = resolve_qid(X, self.qid, qid, request="set_score_request(qid=False)")
         if self.qid is not None:
             warn_of_learned_ids(estimator, X, self.qid)
-        _, qid = resolve_qid(X, self.qid, qid, request="set_score_request(qid=False)")
         need_qid(qid, "the scorer", ", make_ranking_scorer(..., qid=<name or index>)")
         unjudged = family.asked.unjudged
         rows = QueryRows.of(
