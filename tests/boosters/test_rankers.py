@@ -56,7 +56,7 @@ def test_no_order_of_rows_moves_a_bit(booster, web, valid, kind):
             "eval_y": (valid.target[valid_rows], web.target),
             "eval_qid": (valid.qid[valid_rows], web.qid),
             "eval_names": ["held out", "seen"],
-            "eval_sample_weight": [valid_weight[valid_rows]],
+            "eval_query_weight": [valid_weight[valid_rows]],
             "eval_init_score": (valid_start[valid_rows], start),
         }
         return booster.fit(given, ["ap", "fallout@5"], n_estimators=6, **booster.sample)

@@ -115,11 +115,11 @@ def test_progress_on_a_terminal_only(monkeypatch, capsys, letor, words, shown):
 @pytest.mark.parametrize(
     ("command", "files", "figures"),
     [
-        ("demo", "", "chance, first, chosen, ±95%, q, repeats"),
-        ("screen", "FILE [FILE ...] ", "chance, first, chosen, ±95%, q, repeats, lift"),
-        ("merge", "FILE [FILE ...] ", "chance, first, ±95%, q, tie std"),
-        ("evaluate", "QRELS RUN [RUN ...] ", "mean, worst, best, tie std, trec_eval"),
-        ("compare", "QRELS RUN RUN [RUN ...] ", "mean, tie range, holds, d, A - B"),
+        ("demo", "", "chance, direction, chosen, ±95%, qvalue, repeats"),
+        ("screen", "FILE [FILE ...] ", "chance, direction, chosen, ±95%, qvalue"),
+        ("merge", "FILE [FILE ...] ", "chance, direction, ±95%, qvalue, tie_std"),
+        ("evaluate", "QRELS RUN [RUN ...] ", "mean, worst, best, tie_std, trec_eval"),
+        ("compare", "QRELS RUN RUN [RUN ...] ", "mean, tie range, same sign, d, A - B"),
     ],
 )
 def test_help_and_the_page_name_all_there_is(command, files, figures, capsys):
@@ -192,7 +192,7 @@ def test_demo(capsys, inputs, name):
     assert n_values == 10
     assert worst < exact < best
     assert max(map(len, shown.splitlines())) <= 80
-    for term in ("q", "first"):
+    for term in ("qvalue", "direction"):
         assert f"\n{term}  " in shown
     code, out, _ = run(capsys, "screen", name)
     assert code == 0

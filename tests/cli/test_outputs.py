@@ -47,7 +47,7 @@ def test_screen_writes_csv_and_json(capsys, letor, web):
         j = int(row["feature"]) - 1
         assert row["rank"] == selector.ranking_[j]
         assert row["F(rel=2,beta=2)@5"] == selector.mean_[j, 1]
-        assert row["RR_q"] == selector.qvalues_[j, 2]
+        assert row["RR_qvalue"] == selector.qvalues_[j, 2]
     assert document.pop("chance")["RR"] == selector.chance_[2]
     assert document.pop("ideal").keys() == {*document["measures"]}
     assert set(document.pop("selected")) <= {row["feature"] for row in features}
@@ -394,7 +394,7 @@ def test_a_page_has_all_that_is_chosen(letor, tmp_path, capsys):
     for words, n_rows in (([], 12), (["--top", 2], 2)):
         assert run(capsys, "screen", letor, "--report", path, *words)[0] == 0
         head, chance, *rows = parsed(path.read_text()).tables[0]
-        assert (head.count("q"), chance[0], len(rows)) == (3, "(chance)", n_rows)
+        assert (head.count("qvalue"), chance[0], len(rows)) == (3, "(chance)", n_rows)
 
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)

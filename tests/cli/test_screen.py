@@ -30,11 +30,11 @@ def test_screen_prints_a_table(capsys, letor, web):
     lines = out.splitlines()
     said = f"{letor}: {len(web.target)} documents, 40 queries, 12 features"
     assert lines[0] == said
-    assert lines[2].split()[:4] == ["feature", "first", "chosen", "NDCG@10"]
+    assert lines[2].split()[:4] == ["feature", "direction", "chosen", "NDCG@10"]
     assert lines[4].startswith("(chance)")
     selector = RankingFeatureSelector().fit(web.data, web.target, web.qid)
     best = int(np.argmin(selector.ranking_))
-    figures = [str(best + 1), "high", "1", f"{selector.mean_[best, 0]:.4f}"]
+    figures = [str(best + 1), "descending", "1", f"{selector.mean_[best, 0]:.4f}"]
     assert lines[5].split()[:4] == figures
     assert len(lines[5:10]) == 5
     assert "... and 7 more (--top 0 shows all)" in out
@@ -216,7 +216,7 @@ def test_missing_labels_count_as_nonrelevant_or_are_left_out(
     n_rows = len(gaps) if batch_rows == 0 else 48
     n_missing = gaps.rating[:n_rows].isna().sum()
     said = f"line 2: the label is missing ({n_missing} of {n_rows} are missing; "
-    for one in (said, "--unjudged nonrelevant counts", "--unjudged skip leaves"):
+    for one in (said, "--unjudged nonrelevant counts", "--unjudged drop leaves"):
         assert one in err
     for how, alike in (
         ("skip", gaps.dropna(subset="rating")),
@@ -231,7 +231,7 @@ def test_missing_labels_count_as_nonrelevant_or_are_left_out(
         for one, other in zip(found["features"], wanted["features"], strict=True):
             assert one["NDCG@10"] == pytest.approx(other["NDCG@10"])
     one = gaps.assign(rating=[1.0] + [np.nan] * (len(gaps) - 1)).iloc[::-1]
-    assert screened(one, "--unjudged", "skip")[0] == 0
+    assert screened(one, "--unjudged", "drop")[0] == 0
 
 
 FINE = "1 qid:1 1:1\n0 qid:1 1:0\n1 qid:2 1:0\n"
@@ -253,7 +253,7 @@ FINITE = "a label must be finite and >= 0, got"
          "last ranks them below all others)"),
         ({"a.txt": FINE, "b.txt": "0 qid:1 1:0\n1 qid:1 1:inf\n"}, "a.txt b.txt",
          "b.txt, line 2: feature 1 must be finite, got inf (--missing-values inf"),
-        ({"a.txt": "nan qid:1 1:1\n"}, "a.txt --unjudged skip",
+        ({"a.txt": "nan qid:1 1:1\n"}, "a.txt --unjudged drop",
          "error: a.txt: no document has a label"),
         ({"a.txt": FINE}, "a.txt --label x", "--label and --qid are for CSV and"),
         ({"a.txt": FINE}, "a.txt --qid x", "but a.txt is read as LETOR text"),

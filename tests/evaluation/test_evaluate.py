@@ -291,7 +291,7 @@ TWO = PreparedRanking([1, 0])
     (lambda: TWO.evaluate([1, 2], []), "at least one measure"),
     (lambda: evaluate([0], [1], measures=[]), "measures must name at least one"),
     (lambda: evaluate([0], [1], measures=["ap", "map"]), "must differ, got AP twice"),
-    (lambda: evaluate([0], [1], measures=7), "measures must be a name or a list of"),
+    (lambda: evaluate([0], [1], measures=7), "measure must be a name .* got 7"),
     (lambda: evaluate([0, NAN], [1, 2], measures=["bpref", "rr"]),
      "y_true must be judged .* got nan in row 1"),
     (lambda: TWO.score_columns([[1, 2]] * 2, ties="no"), "ties must be one of"),

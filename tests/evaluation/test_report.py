@@ -130,7 +130,7 @@ def test_a_table_by_segment():
     rr, p = str(found).split("\n\n")
     assert p.split()[:2] == ["P@1", "queries"]
     lines = [line.split() for line in rr.splitlines()]
-    header = "RR queries mean worst best tie std chance lift 95% interval"
+    header = "RR queries mean worst best tie_std chance lift 95% interval"
     assert lines[0] == header.split()
     assert [line[:6] for line in lines[2:]] == [
         ["a", "1", "0.750", "0.500", "1.000", "0.250"],

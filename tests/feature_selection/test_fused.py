@@ -384,7 +384,9 @@ def test_ids_are_needed_and_known_again(web):
     with pytest.warns(UserWarning, match="without qid.*pass qid to fit"):
         selector = FusedRanker(**two).fit(web.data[own], web.target[own])
     assert_same(selector, fitted(web, rows=own, **two))
-    with pytest.raises(ValueError, match=r"qid must hold .*: pass qid to predict"):
+    with pytest.raises(
+        ValueError, match=r"qid must hold .*Borda.*: pass it to predict"
+    ):
         selector.predict(web.data)
     third = np.arange(len(web.qid)) % 3 == 0
     ranker = fitted(web, rows=third)

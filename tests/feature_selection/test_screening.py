@@ -60,7 +60,8 @@ def test_it_prints_and_pickles(web):
     screening = fitted(web).screening_.named(web.feature_names)
     lines = str(screening).splitlines()
     # no room for the rank and the interval
-    assert lines[0].split()[:5] == ["feature", "first", "chosen", "NDCG@10", "q"]
+    heads = ["feature", "direction", "chosen", "NDCG@10", "qvalue"]
+    assert lines[0].split()[:5] == heads
     best = [row["feature"] for row in screening.rows()]
     assert [line.split()[0] for line in lines[3:]] == best
     again = pickle.loads(pickle.dumps(screening))

@@ -392,7 +392,7 @@ def test_the_training_data_as_evaluation_set(web):
 
     for more in (
         {},
-        {"eval_sample_weight": weight},
+        {"eval_query_weight": weight},
         {"sample_weight": weight},
         {"sample_weight": rows},
         {"eval_init_score": rows},

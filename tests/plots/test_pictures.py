@@ -147,7 +147,7 @@ def test_selected_features_are_numbered_and_others_name_what_they_repeat():
     for j in repeats:
         assert f"{names[j]} (repeats {names[selector.repeats_[j]]})" in labels
     assert sum(label[0].isdigit() for label in labels) == 3
-    assert any("(low first)" in label for label in labels)
+    assert any("(ascending)" in label for label in labels)
     grey = [label.get_color() for label in display.ax_.get_yticklabels()]
     assert grey.count(GREY) == 9
 

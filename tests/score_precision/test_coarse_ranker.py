@@ -43,7 +43,9 @@ def test_predictions_are_those_of_the_estimator_made_coarser(how):
     if ids is None:
         assert_array_equal(ranker.predict(X), expected)
     else:
-        with pytest.raises(ValueError, match=f"{how} must know which .* qid=None"):
+        with pytest.raises(
+            ValueError, match=f"qid must .*{how} goes by query, got None"
+        ):
             ranker.predict(X)
 
 

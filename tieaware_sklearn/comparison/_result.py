@@ -516,27 +516,38 @@ def _table_of_pairs(of: SystemComparison) -> Table:
 
 
 def _side_by_side(of: SystemComparison) -> Table:
-    """Differences and p-values of all pairs, by treatment."""
+    """Differences and p-values of all pairs by treatment: beside each other, or below.
+
+    Each below the other where 80 columns do not hold them.
+    """
     treated = of._names()["ties"]
     by = {ties: treated == ties for ties in of.ties}
     names = [(head, cells[by[of.ties[0]]]) for head, cells in _names_of_pairs(of)]
     head = _p_head(of)
     apart, adjusted = of.difference, of.adjusted_pvalues
+    same_sign = np.where(of.same_sign, "yes", "no")
     columns: list[tuple[Any, ...]] = [*names]
     columns += [(ties, apart[rows]) for ties, rows in by.items()]
-    columns += [
-        (f"pvalue {ties}", adjusted[own], probability) for ties, own in by.items()
-    ]
-    # differences of all treatments but the first; p-values stay
-    drop = [len(names) + i for i in range(len(by) - 1, 0, -1)]
+    for ties, rows in by.items():
+        columns.append((f"{head} {ties}", adjusted[rows], probability))
     if EXPECTED in by:
-        drop.insert(0, len(columns))
-        columns.append(("same sign", np.where(of.same_sign[by[EXPECTED]], "yes", "no")))
-    terms = {ties: f"{meaning('A - B')}, {_treated(ties)}" for ties in by}
+        columns.append(("same sign", same_sign[by[EXPECTED]]))
     said = meaning(f"pvalue ({of.test})" if head == "pvalue" else head)
+    terms = {ties: f"{meaning('A - B')}, {_treated(ties)}" for ties in by}
     terms |= {f"{head} {ties}": said for ties in by}
+    options = {"terms": terms | {head: said}, "drop": range(len(columns))[::-1]}
     note = f"A - B and {head} by treatment of ties"
-    return Table.of(*columns, left=len(names), drop=drop, terms=terms, notes=[note])
+    wide = Table.of(*columns, left=len(names), notes=[note], **options)
+    if len(wide.fitted().columns) == len(columns):
+        return wide
+    rows = np.array([np.flatnonzero(own) for own in by.values()]).T.ravel()
+    named = [(name, cells[rows]) for name, cells in _names_of_pairs(of)]
+    columns = [*named, ("ties", treated[rows]), ("A - B", apart[rows])]
+    columns.append((head, adjusted[rows], probability))
+    if EXPECTED in by:
+        shown = np.where(treated == EXPECTED, same_sign, "")
+        columns.append(("same sign", shown[rows]))
+    return Table.of(*columns, left=len(named) + 1, terms=options["terms"])
 
 
 def _p_head(of: SystemComparison) -> str:
