@@ -157,9 +157,7 @@ WEIGHTS = np.array([1, 0.5, 0.25, 0.125, 0.0625])
     # graded gains: an unjudged document may be worth 1
     ("rbp(p=0.5,gain={0: 0, 1: 0.5})", [1, NAN], [2, 1], 1 / 4, 1 / 4 + 1 / 4),
 ])  # fmt: skip
-def test_residuals_include_what_follows_the_list(
-    measure, labels, scores, expected, residual
-):
+def test_residuals_of_what_follows(measure, labels, scores, expected, residual):
     report = residuals(labels, scores, measures=measure)
     assert report.expected[0, 0] == report.worst[0, 0] == pytest.approx(expected)
     assert report.residual[0, 0] == pytest.approx(residual)
@@ -168,10 +166,8 @@ def test_residuals_include_what_follows_the_list(
 
 
 def test_residuals_of_queries_stand_for_themselves():
-    labels, scores, qid = [1, NAN, NAN, 0], [2, 1, 2, 1], ["a", "a", "b", "b"]
-    found = residuals(
-        labels, scores, qid=qid, measures="p@2", query_weight=[1, 1, 3, 3]
-    )
+    data = {"y_score": [2, 1, 2, 1], "qid": list("aabb"), "query_weight": [1, 1, 3, 3]}
+    found = residuals([1, NAN, NAN, 0], measures="p@2", **data)
     assert found.qid.tolist() == ["a", "b"]
     assert found.expected[:, 0].tolist() == found.worst[:, 0].tolist() == [1 / 2, 0]
     assert found.residual[:, 0].tolist() == [1 / 2, 1 / 2]

@@ -96,9 +96,8 @@ def test_means_are_those_over_all_orders_of_ties(case, weighted):
     # a label that is missing is not relevant
     given = np.array(labels, float)
     given[:, 0] = np.where(given[:, 0] == 0, NAN, given[:, 0])
-    report = evaluate_subtopics(
-        given, scores, measures=measures, subtopic_weight=weights
-    )
+    options = {"measures": measures, "subtopic_weight": weights}
+    report = evaluate_subtopics(given, scores, **options)
     for j, (measure, plain) in enumerate(zip(measures, plains, strict=True)):
         for found, own in (
             (report.expected[0, j], scores),
@@ -219,10 +218,9 @@ def test_queries_without_subtopics(zero, mean):
 
 
 def test_query_weights_weigh_queries():
-    labels, scores, qid = [[1], [0], [1]], [1, 1, 1], [1, 1, 2]
-    report = evaluate_subtopics(
-        labels, scores, qid=qid, measures="strec@1", query_weight=[3, 3, 1]
-    )
+    data = {"y_true": [[1], [0], [1]], "y_score": [1, 1, 1], "qid": [1, 1, 2]}
+    data["query_weight"] = [3, 3, 1]
+    report = evaluate_subtopics(**data, measures="strec@1")
     assert report.mean.tolist() == [(3 * 0.5 + 1) / 4]
     assert report.query_weight.tolist() == [3, 1]
     low, high = report.interval[0]
@@ -235,7 +233,7 @@ def test_query_weights_weigh_queries():
     assert frame["n_subtopics"].tolist() == [1, 1]
     names = ["qid", "measure", "expected", "chance", "n_subtopics"]
     assert frame.columns.tolist() == names
-    measures = evaluate_subtopics(labels, scores, qid=qid).measures
+    measures = evaluate_subtopics(**data).measures
     assert measures == ("alpha_nDCG@20", "ERR_IA@20", "StRecall@20")
 
 

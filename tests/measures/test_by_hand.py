@@ -214,10 +214,9 @@ def plain_mean(pools_all, lo, n, judged, relevant, judged_above, relevant_above)
 def test_means_of_inferred_precisions_in_longer_ties(pools_all):
     ties = [(0, 60, 20, 5, 0, 0), (0, 60, 1, 1, 0, 0), (7, 60, 59, 30, 0, 0)]
     ties += [(7, 60, 30, 30, 4, 2), (100, 61, 12, 3, 100, 50), (0, 200, 100, 40, 0, 0)]
+    worth = _average_precision.InferredTies(pools_all)
     for tie in ties:
-        found = _average_precision.mean_of_tie(
-            _average_precision.InferredTies(pools_all), tie
-        )
+        found = _average_precision.mean_of_tie(worth, tie)
         assert found == pytest.approx(plain_mean(pools_all, *tie), rel=1e-12)
 
 
