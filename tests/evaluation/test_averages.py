@@ -76,16 +76,14 @@ def test_summaries_by_the_geometric_mean_and_with_weights():
 
 def test_the_median_is_an_average_too():
     # reciprocal ranks 1, 3/4, 1/2, 1
-    labels, qid = [1, 0, 1, 0, 0, 1, 1, 0], [1, 1, 2, 2, 3, 3, 4, 4]
-    scores = [2, 1, 1, 1, 2, 1, 3, 1]
-    data = {"qid": qid, "measure": "rr", "average": "median"}
-    assert ranking_score(labels, scores, **data) == 7 / 8
-    assert ranking_score(labels, scores, ties="worst", **data) == 3 / 4
-    weight = [1, 1, 1, 1, 2, 2, 0, 0]
-    assert ranking_score(labels, scores, query_weight=weight, **data) == 5 / 8
-    for own, mean in ((None, 7 / 8), (weight, 5 / 8)):
-        report = evaluate(labels, scores, qid=qid, measures="rr", query_weight=own)
-        summary = report.summary("median")
+    data = {"y_true": [1, 0, 1, 0, 0, 1, 1, 0], "y_score": [2, 1, 1, 1, 2, 1, 3, 1]}
+    data["qid"] = [1, 1, 2, 2, 3, 3, 4, 4]
+    options = {"measure": "rr", "average": "median"}
+    assert ranking_score(**data, **options, ties="worst") == 3 / 4
+    for weight, mean in ((None, 7 / 8), ([1, 1, 1, 1, 2, 2, 0, 0], 5 / 8)):
+        data["query_weight"] = weight
+        assert ranking_score(**data, **options) == mean
+        summary = evaluate(**data, measures="rr").summary("median")
         assert summary.mean[0] == mean
         assert np.isnan(summary.interval).all()
     assert "median" in str(summary)

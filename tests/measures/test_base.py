@@ -82,7 +82,6 @@ NAMES = [
     ("ndcg_cut.10", NDCG(10, "linear"), "NDCG(gain=linear)@10"),
     ("NDCG_CUT_20", NDCG(20, "linear"), "NDCG(gain=linear)@20"),
     ("P_10", Precision(10), "P@10"),
-    ("recall_10", Recall(10), "R@10"),
     ("map_cut_10", AveragePrecision(10), "AP@10"),
     ("success_1", Success(1), "Success@1"),
 ]
@@ -160,8 +159,6 @@ BAD_NAMES = [
     ("xyzzy", r"unknown measure 'xyzzy' \(known: AP AUPRC"),
     ("ndcg@ten", "measure 'ndcg@ten': k must be an integer >= 1, got 'ten'"),
     ("ndcg@  ", "measure must look like"),
-    ("ndcg@10@5", "k must be an integer"),
-    ("@10", "measure must look like"),
     ("", "measure must look like"),
     ("P@-3", "k must be .* got -3"),
     ("ndcg@1_0", "k must be an integer >= 1, got '1_0'"),
@@ -174,7 +171,6 @@ BAD_NAMES = [
     ("P(p=0.5)", r"P has no parameter 'p' \(it takes: k, rel, denominator\)"),
     ("f1(beta=2)", r"f1 has no parameter 'beta'"),
     ("P(2)", "parameters of a measure must look like name=value"),
-    ("P(rel=)", "parameters of a measure must look like name=value"),
     ("P(rel=2)(k=3)", "parameters of a measure must look like name=value"),
     ("P(rel=0)", "rel must be a finite number > 0, got 0"),
     ("P(rel=high)", "rel must be .* got 'high'"),
@@ -191,7 +187,6 @@ BAD_NAMES = [
     ("infap(rel=0)", "rel must be"),
     ("F(beta=-1)", "beta must be .* > 0 and < 1e.50, got -1"),
     ("NDCG(gain=square)", "gain must be one of .* got 'square'"),
-    ("NDCG(gain=7)", "gain must be one of .* got 7"),
     ("NDCG(gain={[1]: 2})", "gain must be one of"),
     ("NDCG(gain={0: -1})", "gain must be >= 0 and at most 1e.100, got -1.0 for label"),
     ("NDCG(gain={})", "gain must be a table of at least one label, .* each label once"),
@@ -272,50 +267,36 @@ def test_a_measure_of_ones_own_goes_by_its_name(names):
     assert "Miss" not in names_where(lambda cls: True)
 
 
-@pytest.mark.parametrize("given", [{"name": "AP"}, {"name": "Miss", "map": ()}])
-def test_names_of_this_library_stay(names, given):
-    with pytest.raises(ValueError, match=r"be its own, got '(ap|map|AP)', a name of"):
-        define(**given)
-    assert "miss" not in names
+def test_names_that_are_taken_and_that_cannot_be_read_stay_as_they_are(names):
+    before = dict(names)
+    for taken in ({"name": "AP"}, {"name": "Miss", "map": ()}):
+        with pytest.raises(ValueError, match=r"own, got '(ap|map|AP)', a name of"):
+            define(**taken)
+    for name in ("my measure", "1st", "", "a@b", None, property(str)):
+        type("Odd", (Precision,), {"name": name})
+    assert names == before
 
 
 def test_what_a_subclass_inherits_it_does_not_take(names):
-    class Mine(Precision):
-        name = "Mine"
-
-    assert str(Mine(2)) == "Mine@2"
-    assert type(parse_measure("mine@2")) is Mine
-    assert type(parse_measure("precision@2")) is Precision
-
-    class Same(Precision):
-        pass
-
-    assert type(parse_measure("P@2")) is Precision
-
+    mine, mixed = (
+        type("Mine", parents, {"name": "Mine"} if len(parents) == 1 else {})
+        for parents in ((Precision,), (type("Named", (), {"name": "Mixed"}), Precision))
+    )
+    assert str(mine(2)) == "Mine@2"
+    type("Same", (Precision,), {})
     # the last class of a name has it
     again = define(), define()
-    assert type(parse_measure("miss@1")) is again[1]
+    for name, cls in (
+        *(("mine", mine), ("mixed", mixed), ("miss", again[1])),
+        *(("precision", Precision), ("P", Precision)),
+    ):
+        assert type(parse_measure(f"{name}@2")) is cls
 
     @dataclass(frozen=True, slots=True)
     class Other(Success):
         name = "Miss"
 
     assert type(parse_measure("miss@1")) is Other
-
-    class Named:
-        name = "Mixed"
-
-    class Mixed(Named, Precision):
-        pass
-
-    assert type(parse_measure("mixed@2")) is Mixed
-
-
-def test_names_that_cannot_be_read_stand_for_nothing(names):
-    before = dict(names)
-    for name in ("my measure", "1st", "", "a@b", None, property(str)):
-        type("Odd", (Precision,), {"name": name})
-    assert names == before
 
 
 def test_what_a_name_must_give(names):

@@ -204,13 +204,8 @@ def all_tied(measures, n, relevant):
     return evaluate(labels, np.ones(n), measures=measures)
 
 
-# what is sampled takes long
-@pytest.mark.parametrize(("measures", "n", "relevant"), [
-    (LIGHT, 300_000, 15_000),
-    ([m for m in MEASURES if m not in LIGHT], 50_000, 250),
-])  # fmt: skip
-def test_many_tied_documents_are_scored_without_overflow(measures, n, relevant):
-    report = all_tied(measures, n, relevant)
+def test_many_tied_documents_are_sampled_without_overflow():
+    report = all_tied([m for m in MEASURES if m not in LIGHT], 50_000, 250)
     for name in STATISTICS:
         assert np.isfinite(getattr(report, name)).all()
 
