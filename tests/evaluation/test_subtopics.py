@@ -15,16 +15,9 @@ from sklearn.exceptions import UndefinedMetricWarning
 from tests import naive
 from tests.strategies import SCORES
 from tieaware_sklearn import evaluate_subtopics
+from tieaware_sklearn import measures as m
 from tieaware_sklearn._engine.checks import check_qid
 from tieaware_sklearn.evaluation._subtopics import ideal_scores
-from tieaware_sklearn.measures import (
-    AlphaDCG,
-    AlphaNDCG,
-    IntentAware,
-    NormalisedERRIA,
-    NormalisedNRBP,
-    SubtopicRecall,
-)
 
 pytestmark = pytest.mark.usefixtures("engine")
 NAN = math.nan
@@ -64,17 +57,17 @@ def twins(w=None):
     """Measures, and their definitions, with weights of subtopics."""
     quarter = {"alpha": Fraction(1, 4), "rel": 2, "k": 2}
     return [
-        (AlphaDCG(2, alpha=0.75), alpha_dcg(w, k=2, alpha=Fraction(3, 4))),
-        (AlphaDCG(alpha=1, rel=2), alpha_dcg(w, alpha=Fraction(1), rel=2)),
-        (AlphaNDCG(), normalised(w)),
-        (AlphaNDCG(2, alpha=0.25, rel=2), normalised(w, **quarter)),
-        (NormalisedERRIA(3), normalised(w, reciprocal, k=3)),
-        (NormalisedNRBP(), normalised(w, geometric(HALF))),
-        (SubtopicRecall(2), naive.of_subtopics(naive.success(2), weights=w)),
-        (SubtopicRecall(rel=2), naive.of_subtopics(naive.success(rel=2), 2, w)),
-        (IntentAware("err@3"), naive.of_subtopics(naive.err(3), weights=w)),
-        (IntentAware("p@2"), naive.of_subtopics(naive.precision(2), weights=w)),
-        (IntentAware("ndcg@3"), naive.of_subtopics(naive.ndcg(3), weights=w)),
+        (m.AlphaDCG(2, alpha=0.75), alpha_dcg(w, k=2, alpha=Fraction(3, 4))),
+        (m.AlphaDCG(alpha=1, rel=2), alpha_dcg(w, alpha=Fraction(1), rel=2)),
+        (m.AlphaNDCG(), normalised(w)),
+        (m.AlphaNDCG(2, alpha=0.25, rel=2), normalised(w, **quarter)),
+        (m.NormalisedERRIA(3), normalised(w, reciprocal, k=3)),
+        (m.NormalisedNRBP(), normalised(w, geometric(HALF))),
+        (m.SubtopicRecall(2), naive.of_subtopics(naive.success(2), weights=w)),
+        (m.SubtopicRecall(rel=2), naive.of_subtopics(naive.success(rel=2), 2, w)),
+        (m.IntentAware("err@3"), naive.of_subtopics(naive.err(3), weights=w)),
+        (m.IntentAware("p@2"), naive.of_subtopics(naive.precision(2), weights=w)),
+        (m.IntentAware("ndcg@3"), naive.of_subtopics(naive.ndcg(3), weights=w)),
     ]
 
 
@@ -192,7 +185,7 @@ def test_weights_of_subtopics():
     assert_array_equal(found.n_subtopics, twin.n_subtopics)
     # nor does it break a tie: the ideal begins with the first, unless column 0 counts
     labels = np.array([[0, 1, 1, 0, 0], [1, 1, 0, 1, 0], [0, 0, 1, 0, 1]])
-    options = {"y_score": [3, 2, 1], "measures": AlphaNDCG(2)}
+    options = {"y_score": [3, 2, 1], "measures": m.AlphaNDCG(2)}
     found = evaluate_subtopics(labels, subtopic_weight=[0, 1, 1, 1, 1], **options)
     twin = evaluate_subtopics(labels[:, 1:], **options)
     turned = evaluate_subtopics(labels[:, [3, 1, 2, 4]], **options)
