@@ -13,27 +13,14 @@ import numpy as np
 import pytest
 
 from tieaware_sklearn import evaluate, evaluate_subtopics, parse_measure, ranking_score
+from tieaware_sklearn import measures as m
 from tieaware_sklearn.evaluation import precision_recall_curve, tie_distributions
 from tieaware_sklearn.measures import (
-    ERR,
-    AlphaDCG,
-    AlphaNDCG,
-    InferredAveragePrecision,
-    IntentAware,
-    NormalisedERRIA,
-    SubtopicMeasure,
     _average_precision,
+    _err,
     _interpolated,
-    parse_subtopic_measure,
+    _subtopics,
 )
-from tieaware_sklearn.measures._err import mean_double_products
-from tieaware_sklearn.measures._interpolated import (
-    RelevantInTies,
-    first_places,
-    places_of,
-    places_of_some,
-)
-from tieaware_sklearn.measures._subtopics import mean_kept
 
 NAN, INF = math.nan, math.inf
 BINARY = [1, 0, 1, 0, 1]
@@ -140,14 +127,14 @@ def test_few_relevant_documents_of_many_are_sampled_by_where_they_stand():
 
 def test_rounding_spreads_nothing_beyond_its_range():
     labels = [1, 0, 0, 2, 3, 0, 1, 2, 3, 4] * 3
-    report = evaluate(labels, [1] * 30, measures=[ERR(max_label=60)])
+    report = evaluate(labels, [1] * 30, measures=[m.ERR(max_label=60)])
     assert report.std[0, 0] <= (report.best - report.worst)[0, 0] / 2
 
 
 def test_second_moments_of_large_classes_neither_overflow_nor_vanish():
     counts = np.array([[900_000, 99_000, 1000], [3, 2, 1]])
     q = np.array([[1.0, 0.75, 0.25]] * 2)
-    double = mean_double_products(counts, q, 64)
+    double = _err.mean_double_products(counts, q, 64)
     assert np.isfinite(double).all()
     # nearly independent draws: E[P_x P_{x+z}] = E[q²]^x E[q]^z
     share = counts[0] / 1e6
@@ -270,7 +257,7 @@ def test_sampled_variances_are_near_the_exact_ones(monkeypatch, pool, judged):
     labels = np.full(30, NAN)
     labels[:judged] = 0
     labels[:4] = 1
-    measure = InferredAveragePrecision(pool=pool)
+    measure = m.InferredAveragePrecision(pool=pool)
     exact = evaluate(labels, np.zeros(30), measures=measure)
     monkeypatch.setattr(_average_precision, "_STEPS", 0)
     found = evaluate(labels, np.zeros(30), measures=measure)
@@ -365,9 +352,10 @@ def test_laws_are_those_of_a_walk_over_places(groups):
 
 
 def test_all_levels_and_the_chance_level_are_worked_out_once(monkeypatch):
-    walks, parts = [], RelevantInTies._parts
+    walks, of_ties = [], _interpolated.RelevantInTies
+    parts = of_ties._parts
     monkeypatch.setattr(
-        RelevantInTies, "_parts", lambda self: walks.append(self) or parts(self)
+        of_ties, "_parts", lambda self: walks.append(self) or parts(self)
     )
     labels, qid = np.tile([1.0, 0, 0, 1, 0, 0, 0, 0], 6), np.repeat(np.arange(6), 8)
     precision_recall_curve(labels, np.zeros(48), qid=qid)
@@ -391,13 +379,15 @@ def test_places_of_random_orders():
     """None twice, each as often as the others, whatever their numbers."""
     values = np.arange(40.0)
     for places in (40, 12, 3):
-        drawn = first_places(np.random.default_rng(0), values, places, 300)
+        drawn = _interpolated.first_places(
+            np.random.default_rng(0), values, places, 300
+        )
         assert drawn.shape == (300, places)
         assert all(len(set(row)) == places for row in drawn.tolist())
         often = np.bincount(drawn.astype(int).ravel(), minlength=40)
         assert abs(often / (300 * places / 40) - 1).max() < 0.9
     shapes = (9, 9), (9, 1), (9, 7), (40, 3), (500, 60), (30_000, 2), (100_000, 3)
-    for draw in (places_of, places_of_some):
+    for draw in (_interpolated.places_of, _interpolated.places_of_some):
         for n, chosen in shapes:
             where = draw(np.random.default_rng(0), n, chosen, 200)
             assert where.shape == (200, chosen)
@@ -424,16 +414,16 @@ def test_places_of_random_orders():
     ("P_IA(rel=2)@5", "P_IA(rel=2)@5"),
     ("alpha_nDCG(rel=2,alpha=0.8)@20", "alpha_nDCG(alpha=0.8,rel=2)@20"),
     ("ndcg_ia(gain=linear)@10", "NDCG_IA(gain=linear)@10"),
-    (AlphaNDCG(10, alpha=0.25, rel=2), "alpha_nDCG(alpha=0.25,rel=2)@10"),
-    (NormalisedERRIA(20), "nERR_IA@20"),
-    (IntentAware(ERR(20, max_label=1)), "ERR_IA(max_label=1)@20"),
+    (m.AlphaNDCG(10, alpha=0.25, rel=2), "alpha_nDCG(alpha=0.25,rel=2)@10"),
+    (m.NormalisedERRIA(20), "nERR_IA@20"),
+    (m.IntentAware(m.ERR(20, max_label=1)), "ERR_IA(max_label=1)@20"),
 ])  # fmt: skip
 def test_names_of_ir_measures_and_ndeval_read_back(name, canonical):
-    measure = parse_subtopic_measure(name)
-    assert isinstance(measure, SubtopicMeasure)
+    measure = m.parse_subtopic_measure(name)
+    assert isinstance(measure, m.SubtopicMeasure)
     assert str(measure) == canonical
     for same in (canonical, canonical.upper(), measure):
-        assert parse_subtopic_measure(same) == measure
+        assert m.parse_subtopic_measure(same) == measure
     assert len({measure, pickle.loads(pickle.dumps(measure))}) == 1
 
 
@@ -453,7 +443,7 @@ def test_names_of_ir_measures_and_ndeval_read_back(name, canonical):
 ])  # fmt: skip
 def test_other_names_are_refused(name, message):
     with pytest.raises(ValueError, match=message):
-        parse_subtopic_measure(name)
+        m.parse_subtopic_measure(name)
 
 
 @pytest.mark.parametrize("name", ["alpha_nDCG@20", "ERR_IA@20", "StRecall@5", "nrbp"])
@@ -473,14 +463,14 @@ def exact_mean(n, c, keep, x):
 def test_means_are_those_of_the_hypergeometric_distribution(keep):
     cases = [(0, 0), (1, 1), (5, 2), (30, 30), (200, 13), (1000, 400)]
     n, c = np.array(cases).T
-    found = mean_kept(n, c, keep, 64)
+    found = _subtopics.mean_kept(n, c, keep, 64)
     for row, (own_n, own_c) in enumerate(cases):
         shown = min(own_n + 1, 64)
         for x in range(shown):
             twin = exact_mean(own_n, own_c, keep, x)
             assert found[row, x] == pytest.approx(twin, rel=1e-12)
         # whatever stands beside it
-        alone = mean_kept(n[row : row + 1], c[row : row + 1], keep, 64)[0]
+        alone = _subtopics.mean_kept(n[row : row + 1], c[row : row + 1], keep, 64)[0]
         np.testing.assert_array_equal(found[row, :shown], alone[:shown])
 
 
@@ -498,7 +488,7 @@ def of_all_tied(n, c):
 @pytest.mark.parametrize(("n", "c"), [(300, 5), (400, 30), (600, 150), (20_000, 1)])
 def test_a_long_tie_is_summed_to_its_end(n, c):
     labels = (np.arange(n) < c).astype(float)[:, None]
-    report = evaluate_subtopics(labels, np.ones(n), measures=AlphaDCG())
+    report = evaluate_subtopics(labels, np.ones(n), measures=m.AlphaDCG())
     assert report.expected[0, 0] == pytest.approx(of_all_tied(n, c), rel=1e-11)
 
 
