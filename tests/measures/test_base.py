@@ -106,7 +106,6 @@ def test_measures_are_values_however_much_of_them_is_spelled_out():
     assert m.Precision(3) == m.Precision(3, rel=1.0)
 
 
-@settings(max_examples=40)
 @given(st.none() | st.integers(1, 10**6), st.floats(1e-3, 1e3), st.floats(1e-6, 0.999))
 def test_names_read_back(k, rel, p):
     for measure in (m.RBP(p, k, rel), m.FBeta(k, rel, p), m.AveragePrecision(k, rel)):
