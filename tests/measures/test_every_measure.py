@@ -63,7 +63,7 @@ def test_equals_enumeration(case):
             assert found == pytest.approx(value, nan_ok=True, **close), message
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(judged_ranking(max_documents=7))
 def test_judgments_are_known_to_some_and_zeros_to_others(case):
     labels, scores = case
