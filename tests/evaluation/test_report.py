@@ -1,4 +1,4 @@
-"""Reports: averages, segments, metrics, files."""
+"""Reports: averages, segments, metrics, files, and those of batches."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import pickle
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -43,9 +45,8 @@ def test_summary_is_the_mean_with_a_t_interval():
         assert summary.mean[j] == math.fsum(values) / 30
         interval = stats.t.interval(0.95, 29, values.mean(), stats.sem(values))
         assert summary.interval[j] == pytest.approx(interval, abs=1e-14)
-        assert summary.tie_std[j] == pytest.approx(
-            math.sqrt((report.std[:, j] ** 2).sum()) / 30
-        )
+        std = math.sqrt((report.std[:, j] ** 2).sum()) / 30
+        assert summary.tie_std[j] == pytest.approx(std)
         room = summary.ideal[j] - summary.chance[j]
         lift = (summary.mean[j] - summary.chance[j]) / room
         assert summary.lift[j] == pytest.approx(lift)
@@ -56,16 +57,15 @@ def test_summary_is_the_mean_with_a_t_interval():
 
 def test_reports_print_pickle_and_become_frames():
     report = evaluate(LABELS, SCORES, qid=QID, measures=["ap", "rbp(p=.5)"])
-    lines = str(report).splitlines()
-    assert lines[0].split()[:4] == ["measure", "mean", "worst", "best"]
-    assert [line.split()[0] for line in lines[2:4]] == ["AP", "RBP(p=0.5)"]
-    assert lines[4:] == ["3 queries"]
-    again = pickle.loads(pickle.dumps(report))
-    assert np.array_equal(again.expected, report.expected)
+    lines = [line.split() for line in str(report).splitlines()]
+    assert lines[0][:4] == ["measure", "mean", "worst", "best"]
+    assert [line[0] for line in lines[2:4]] == ["AP", "RBP(p=0.5)"]
+    assert lines[4:] == [["3", "queries"]]
+    assert_array_equal(pickle.loads(pickle.dumps(report)).expected, report.expected)
     frame = report.to_pandas()
     assert frame["qid"].tolist() == ["a", "a", "b", "b", "c", "c"]
-    of_ap = frame[frame["measure"] == "AP"]
-    assert of_ap["expected"].tolist() == report.expected[:, 0].tolist()
+    assert frame["measure"].tolist() == ["AP", "RBP(p=0.5)"] * 3
+    assert frame["expected"].tolist() == report.expected.ravel().tolist()
     summary = report.summary()
     table = summary.to_pandas().set_index("measure")
     assert table.loc["RBP(p=0.5)", "best"] == report.best[:, 1].mean()
@@ -75,20 +75,16 @@ def test_reports_print_pickle_and_become_frames():
     assert len({summary, summary, report.summary()}) == 2
 
 
+AVERAGES = [
+    {"average": "macro"}, {"average": "geometric"}, {"average": "median"},
+    {"interval": "bootstrap", "n_resamples": 19},
+    {"average": "geometric", "interval": "bootstrap", "n_resamples": 9},
+]  # fmt: skip
+
+
 @settings(max_examples=40)
 @given(
-    case=queries(),
-    options=st.sampled_from(
-        [
-            {"average": "macro"},
-            {"average": "geometric"},
-            {"average": "median"},
-            {"interval": "bootstrap", "n_resamples": 19},
-            {"average": "geometric", "interval": "bootstrap", "n_resamples": 9},
-        ]
-    ),
-    zero=st.sampled_from([0.0, "skip"]),
-    weighted=st.booleans(),
+    queries(), st.sampled_from(AVERAGES), st.sampled_from([0.0, "skip"]), st.booleans()
 )
 def test_each_segment_is_what_it_is_alone(case, options, zero, weighted):
     labels, scores, qid = map(np.array, case)
@@ -96,16 +92,10 @@ def test_each_segment_is_what_it_is_alone(case, options, zero, weighted):
     weight = 1.0 + qid % 2
 
     def report(rows, **given):
-        if weighted:
-            given["query_weight"] = weight[rows]
-        return evaluate(
-            labels[rows],
-            scores[rows],
-            qid=qid[rows],
-            measures=["ndcg@3", "ap", "esl"],
-            zero_relevance=zero,
-            **given,
-        )
+        given |= {"zero_relevance": zero, "qid": qid[rows]}
+        given["query_weight"] = weight[rows] if weighted else None
+        measures = ["ndcg@3", "ap", "esl"]
+        return evaluate(labels[rows], scores[rows], measures=measures, **given)
 
     rows = np.arange(len(labels))
     whole = report(rows, segment=segment)
@@ -128,71 +118,68 @@ def by_two(segment=("b", "a", "b"), measures=("rr", "p@1"), **options):
     return evaluate(labels, scores, segment=segment, measures=measures, **options)
 
 
-def test_segments_stay_with_the_report():
-    found = by_two()
-    assert found.segment.tolist() == ["b", "a", "b"]
-    frame = found.to_pandas()
+def test_a_table_by_segment():
+    report = by_two()
+    assert report.segment.tolist() == ["b", "a", "b"]
+    frame = report.to_pandas()
     assert frame.columns.tolist()[:3] == ["qid", "segment", "measure"]
     assert frame["segment"].tolist() == ["b", "b", "a", "a", "b", "b"]
     assert "segment" not in by_two(segment=None).to_pandas()
-    again = pickle.loads(pickle.dumps(found.by_segment()))
-    assert str(again) == str(found.by_segment())
-
-
-@pytest.mark.parametrize(
-    ("segment", "ascending"),
-    [
-        ([(2, "x"), (1, "y"), (2, "x")], [(1, "y"), (2, "x")]),
-        ([10, 9, 10], [9, 10]),
-        (pd.Series(["b", "a", "b"], dtype="category"), ["a", "b"]),
-    ],
-)
-def test_segments_of_any_values(segment, ascending):
-    found = by_two(segment=segment).by_segment()
-    assert found.segment.tolist()[::2] == found.segment.tolist()[1::2] == ascending
-
-
-def test_a_table_by_segment():
-    found = by_two().by_segment()
+    found = pickle.loads(pickle.dumps(report.by_segment()))
     rr, p = str(found).split("\n\n")
-    assert p.splitlines()[0].split()[:2] == ["P@1", "queries"]
-    lines = rr.splitlines()
+    assert p.split()[:2] == ["P@1", "queries"]
+    lines = [line.split() for line in rr.splitlines()]
     header = "RR queries mean worst best tie std chance lift 95% interval"
-    assert lines[0].split() == header.split()
-    assert [line.split()[:6] for line in lines[2:]] == [
+    assert lines[0] == header.split()
+    assert [line[:6] for line in lines[2:]] == [
         ["a", "1", "0.750", "0.500", "1.000", "0.250"],
         ["b", "2", "0.750", "0.750", "0.750", "0.000"],
         ["all", "3", "0.750", "0.667", "0.833", "0.083"],
     ]
     for average, head in (("geometric", "geom."), ("median", "median")):
-        assert head in str(by_two().by_segment(average)).splitlines()[0].split()
+        assert head in str(report.by_segment(average)).splitlines()[0].split()
     frame = found.to_pandas()
     assert frame["segment"].tolist() == ["a", "a", "b", "b"]
     assert frame["measure"].tolist() == ["RR", "P@1"] * 2
     assert frame["mean"].tolist() == found.mean.ravel().tolist()
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: evaluate([1, 0, 1], [1, 2, 3], qid=[1, 1, 7], segment=["a", "b", "a"]),
-         "segment must be constant within a query, got 'a' and 'b' in query 1$"),
-        (lambda: evaluate([1, 0], [1, 2], segment=["a"]), r"segment .*\(2\), got 1"),
-        (lambda: by_two(segment=["a"] * 6), r"one value per row \(3\), got 6"),
-        (lambda: by_two(segment=["a", None, "b"]), "segment must not be missing"),
-        (lambda: by_two(segment=[["a"], ["b"], ["c"]]), "segment must hold hashable"),
-        (lambda: by_two(segment=None).by_segment(), "segment must be given to.*None"),
-        (lambda: by_two().by_segment("harmonic"), "average must be one of.*'harmonic'"),
-        (lambda: by_two().summary("harmonic"), "average must be one of.*'geometric'"),
-        (lambda: by_two().summary(interval="z"), "interval .*'t', 'boot.*got 'z'"),
-        (lambda: by_two().summary(interval="bootstrap", n_resamples=1),
-         "n_resamples must be an integer >= 2, got 1"),
-        (lambda: by_two().by_segment(interval="bootstrap", random_state="x"),
-         "random_state must be an integer"),
-        (lambda: by_two().summary("median", interval="bootstrap"),
-         "interval must be 't' with average='median' .* got 'bootstrap'"),
-    ],
-)  # fmt: skip
+def half(label):
+    return label / 2
+
+
+def half_(label):
+    return label / 2
+
+
+def metrics(**options):
+    return by_two(**options).by_segment().to_metrics()
+
+
+@pytest.mark.parametrize(("call", "message"), [
+    (lambda: evaluate([1, 0, 1], [1, 2, 3], qid=[1, 1, 7], segment=["a", "b", "a"]),
+     "segment must be constant within a query, got 'a' and 'b' in query 1$"),
+    (lambda: evaluate([1, 0], [1, 2], segment=["a"]), r"segment .*\(2\), got 1"),
+    (lambda: by_two(["a"] * 6), r"one value per row \(3\), got 6"),
+    (lambda: by_two(["a", None, "b"]), "segment must not be missing"),
+    (lambda: by_two([["a"], ["b"], ["c"]]), "segment must hold hashable"),
+    (lambda: by_two(None).by_segment(), "segment must be given to.*None"),
+    (lambda: by_two().by_segment("harmonic"), "average must be one of.*'harmonic'"),
+    (lambda: by_two().summary("harmonic"), "average must be one of.*'geometric'"),
+    (lambda: by_two().summary(interval="z"), "interval .*'t', 'boot.*got 'z'"),
+    (lambda: by_two().summary(interval="bootstrap", n_resamples=1),
+     "n_resamples must be an integer >= 2, got 1"),
+    (lambda: by_two().by_segment(interval="bootstrap", random_state="x"),
+     "random_state must be an integer"),
+    (lambda: by_two().summary("median", interval="bootstrap"),
+     "interval must be 't' with average='median' .* got 'bootstrap'"),
+    (lambda: by_two([(1, 2), (3, 4), (1, 2)]).to_bytes(), "segment must hold text"),
+    (lambda: by_two(["a", 1, 1]).to_bytes(), "texts or numbers of one kind"),
+    (lambda: metrics(segment=["a b", "a&b", "c"]), ".* must have .* a b, a&b, c$"),
+    (lambda: metrics(segment=["a", "日本", "c"]), ".* must have .* a, c, 日本$"),
+    (lambda: metrics(measures=[NDCG(gain=half), NDCG(gain=half_)]),
+     r"measures must .*differ in .*half\), NDCG\(gain=half_\)"),
+])  # fmt: skip
 def test_bad_input(call, message):
     with pytest.raises(ValueError, match=message):
         call()
@@ -217,57 +204,139 @@ def test_metrics_have_stable_names():
     found = report.summary("median").to_metrics()
     assert found["IPrec_at_0.1_median/mean"] == report.summary("median").mean[1]
     assert "IPrec_at_0.1_median/tie_std" not in found
-
-
-def test_metrics_of_segments():
-    labels, scores, qid = [1, 0, 1, 0, 0, 1], [2, 1, 3, 3, 1, 1], list("aabbcc")
-    segment = ["new & old"] * 2 + ["b"] * 4
-    report = evaluate(
-        labels, scores, qid=qid, measures=["ndcg@10", "rr"], segment=segment
-    )
-    found = report.by_segment().to_metrics()
-    alone = evaluate(labels[2:], scores[2:], qid=qid[2:], measures=report.measures)
-    each = alone.summary().to_metrics()
-    assert {f"b/{name}": value for name, value in each.items()}.items() < found.items()
-    # an interval takes two queries
+    # segments come first; an interval takes two queries
+    by_segment = by_two(segment=["new & old", "b", "b"])
+    found = by_segment.by_segment().to_metrics()
+    assert found["b/RR/mean"] == (1 / 2 + 3 / 4) / 2
+    assert "b/RR/interval_low" in found
     assert "new_old/RR/mean" in found
     assert "new_old/RR/interval_low" not in found
-    assert "b/RR_median/mean" in report.by_segment("median").to_metrics()
+    assert "b/RR_median/mean" in by_segment.by_segment("median").to_metrics()
 
 
-def half(label):
-    return label / 2
-
-
-def half_(label):
-    return label / 2
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"segment": ["a b", "a&b", "c"]}, "segments must have .* got a b, a&b, c$"),
-        ({"segment": ["a b", "日本", "c"]}, "segments must have .* got a b, c, 日本$"),
-        ({"measures": [NDCG(gain=half), NDCG(gain=half_)]},
-         r"measures must .*differ in .*half\), NDCG\(gain=half_\)"),
-    ],
-)  # fmt: skip
-def test_metrics_never_share_a_name(options, message):
-    with pytest.raises(ValueError, match=message):
-        by_two(**options).by_segment().to_metrics()
-
-
-def made(n_queries, seed, first=0):
+def made(n_queries, seed=0, first=0):
     rng = np.random.default_rng(seed + 100 * first)
     qid = np.repeat(np.arange(n_queries), rng.integers(1, 6, n_queries))
     return pd.DataFrame({
         "qid": first + qid,
         "label": rng.integers(0, 3, len(qid)),
         "s": rng.integers(0, 3, len(qid)),
-        "w": rng.random(n_queries)[qid] + 0.1,
+        "w": np.append(rng.choice([0, 0.5, 2], n_queries - 1), 1.0)[qid],
         "market": np.array(["us", "de"])[qid % 2],
         "length": qid % 3,
     })  # fmt: skip
+
+
+KINDS = [
+    lambda frame: frame,
+    lambda frame: pl.DataFrame({name: frame[name].to_numpy() for name in frame}),
+    lambda frame: pa.Table.from_pandas(frame, preserve_index=False),
+    lambda frame: pa.RecordBatch.from_pandas(frame, preserve_index=False),
+]
+
+
+@settings(max_examples=40)
+@given(
+    st.integers(1, 30), st.integers(0, 99), st.integers(1, 7), st.integers(1, 50),
+    st.sampled_from(["macro", "geometric", "median"]), st.sampled_from([None, "w"]),
+    st.sampled_from([0.1, "skip"]), st.sampled_from(KINDS),
+)  # fmt: skip
+def test_batches_have_the_bits_of_all_rows_at_once(
+    n_queries, seed, n_batches, batch_rows, average, weight, zero, kind
+):
+    rows = made(n_queries, seed).sample(frac=1, random_state=seed)
+    # some are empty, which is nothing
+    batches = [kind(rows[rows.qid % n_batches == part]) for part in range(n_batches)]
+    options = {"zero_relevance": zero, "measures": ["ndcg@3", "ap", "dcg", "bpref"]}
+    columns = {"score": "s", "query_weight": weight}
+    found = evaluate_batches(batches, batch_rows=batch_rows, **columns, **options)
+    options["query_weight"] = None if weight is None else rows[weight]
+    report = evaluate(rows.label, rows.s, qid=rows.qid, **options)
+    found, expected = found.summary(average), report.summary(average)
+    assert found.columns.keys() == expected.columns.keys()
+    for name, column in expected.columns.items():
+        assert_array_equal(found.columns[name], column, err_msg=name)
+
+
+@pytest.mark.parametrize(("options", "said"), [
+    ({"measures": "rr"}, "measures differ: RR in other, NDCG@10, AP, RR in this r"),
+    ({"convention": "trec_eval"}, r"measures differ: NDCG\(gain=linear\)@10, AP"),
+    ({"zero_relevance": "skip"}, "values of zero_relevance differ: skip in other"),
+    ({"unjudged": "drop"}, "values of unjudged differ: drop in other, raise in th"),
+    ({"query_weight": "w"}, "columns of query weights differ: w in other, none in"),
+    ({"score": "w"}, "columns of scores differ: w in other, s in this report"),
+    ({"label": "one"}, "columns of labels differ: one in other, label in this rep"),
+    ({"segment": "one"}, "segments of queries differ: yes in other, no in this re"),
+])  # fmt: skip
+def test_reports_of_other_options_do_not_merge(options, said):
+    report = evaluate_batches([made(3)], score="s")
+    rows = made(3, first=3).assign(one=1)
+    other = evaluate_batches([rows], **({"score": "s"} | options))
+    for part in (other, RankingReport.from_bytes(other.to_bytes())):
+        with pytest.raises(ValueError, match=f"columns of this report: {said}"):
+            report.merge(part)
+
+
+def test_what_merges_and_what_does_not():
+    rows = made(20)
+    parts = [rows[rows.qid < 9], rows[rows.qid >= 9], rows[rows.qid >= 7]]
+    a, b, c = (evaluate_batches([part], score="s") for part in parts)
+    label, s, qid, w = (parts[1][name] for name in ("label", "s", "qid", "w"))
+    digest = r"0x[0-9a-f]{16} \(datasets.query_digests tells"
+    for others, said in (
+        ([c], f"got 2 of them, .* {digest}"),
+        ([b, a], f"got 9 of them, .* {digest}"),
+        (
+            [evaluate(label, s, qid=qid, query_weight=w)],
+            "of queries differ: yes in oth",
+        ),
+        ([evaluate([1], [1]).summary()], "must be a RankingReport, got Summary"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            a.merge(*others)
+    # queries are told apart by their ids, whatever the column is called
+    named = parts[1].rename(columns={"qid": "q"})
+    assert len(a.merge(evaluate_batches([named], score="s", qid="q")).qid) == 20
+    # arrays have no names
+    arrays = evaluate(label, s, qid=qid)
+    assert len(a.merge(arrays).qid) == len(arrays.merge(a).qid) == 20
+    # zero_relevance of any type of number is one
+    number = evaluate_batches([parts[0]], score="s", zero_relevance=0)
+    assert number.merge(b).to_bytes() == a.merge(b).to_bytes()
+    # ids of several kinds stay as they are
+    one, two = (evaluate([1, 0], [2, 1], qid=[i] * 2, measures="rr") for i in (1, "1"))
+    assert one.merge(two).qid.tolist() == [1, "1"]
+
+
+@pytest.mark.parametrize(("change", "options", "message"), [
+    ({"label": -1}, {}, r"batch 1: label must be >= 0, got -1.* in row 2"),
+    ({"s": np.nan}, {}, "batch 1: s must not be NaN, got nan in row 2"),
+    ({"qid": np.nan}, {}, "column 'qid' of batch 1 must not be missing"),
+    ({"w": -1.0}, {"query_weight": "w"}, "batch 1: w must be"),
+    ({"w": 2.0}, {"segment": "w"}, "batch 1: w must be constant .*1.0 and 2.0"),
+    ({"qid": ""}, {}, "column 'qid' of batch 1 must not be empty, got '' in row 2"),
+    ({"qid": 1}, {}, "query 1.* again in batch 1"),
+    ({"qid": 1}, {"batch_rows": 1}, "query 1.* again in batch 1"),
+    ({"qid": "1"}, {}, "batch 1 must hold .*, as in batch 0, got .* of both"),
+    ({}, {"score": "absent"}, "batch 0: there is no column 'absent'"),
+    ({}, {"label": "s"}, "must name different columns, got 's' twice"),
+    ({}, {"batch_rows": 0}, "batch_rows must be an integer >= 1, got 0"),
+    ({}, {"batches": []}, "batches must hold at least one row, got none"),
+])  # fmt: skip
+def test_errors_name_the_batch_and_row(change, options, message):
+    batches = [
+        pd.DataFrame({"qid": [q, q + 1.0, q + 1.0], "label": 1, "s": [1.0, 2, 3]})
+        for q in (0, 2, 4)
+    ]
+    batches = [batch.assign(w=1.0) for batch in batches]
+    for name, value in change.items():
+        kind = object if isinstance(value, str) else float
+        batches[1] = batches[1].astype({name: kind})
+        batches[1].loc[2, name] = value
+        if value == "1":
+            batches[1][name] = batches[1][name].astype(str)
+    with pytest.raises(ValueError, match=message):
+        evaluate_batches(**({"batches": batches, "score": "s"} | options))
 
 
 def check_same(found, expected):
@@ -325,16 +394,8 @@ def test_every_measure_by_its_name():
     check_same(RankingReport.from_bytes(report.to_bytes()), report)
 
 
-@pytest.mark.parametrize("segment", [[(1, 2), (3, 4)], ["a", 1]])
-def test_segments_that_are_neither_texts_nor_numbers_are_not_saved(segment):
-    report = evaluate([1, 0], [2, 1], qid=[1, 2], segment=segment)
-    with pytest.raises(ValueError, match="segment must hold texts or numbers of"):
-        report.to_bytes()
-
-
-SMALL = evaluate_batches(
-    [made(2, 0)], score="s", measures="ap", query_weight="w", segment="market"
-).to_bytes()
+COLUMNS = {"score": "s", "query_weight": "w", "segment": "market"}
+SMALL = evaluate_batches([made(2)], measures="ap", **COLUMNS).to_bytes()
 
 
 @given(st.integers(0, 10**6), st.integers(1, 255))
@@ -342,32 +403,29 @@ def test_damaged_files(where, change):
     check_damaged(RankingReport, SMALL, where, change)
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "message"),
-    [
-        ("expected", [0.5, 0.5], "'expected' of dtype <f8 and shape"),
-        ("std_is_estimate", [[2.0], [1.0]], "'std_is_estimate' of dtype |b1"),
-        ("n_undefined", [2.0], "'n_undefined' of dtype <i8"),
-        ("bounds", [[1.0]], "'bounds'"),
-        ("query_digests", np.uint64([2, 1]), "a sorted digest of each query"),
-        ("query_digests", np.uint64([2]), "'expected' of dtype"),
-        ("query_digests", np.uint64([]), "a sorted digest of each query"),
-        ("query_weight", [1.0, np.inf], "weights of queries, >= 0"),
-        ("query_weight", [1.0, -1.0], "weights of queries, >= 0"),
-        ("segment", [0, 2], "must have a segment of each query"),
-        ("segment", [0, -1], "must have a segment of each query"),
-        ("measures", [], "must have measures and"),
-        ("measures", ["AP", "RR"], "'expected' of dtype"),
-        ("measures", 1, "must have 'measures' of type list"),
-        ("options", 1, "must have 'options' of type dict"),
-        ("options", {"unjudged": []}, "must have options with plain values"),
-        ("weighted", None, "must have 'weighted' of type bool"),
-        ("segments", None, "must have 'segments' of type list"),
-        ("segments", [["a"], ["b"]], "must have a list of 'segments' of one kind"),
-        ("segments", [None, "b"], "must have a list of 'segments' of one kind"),
-        ("segments", [], "must have a segment of each query"),
-    ],
-)
+@pytest.mark.parametrize(("name", "value", "message"), [
+    ("expected", [0.5, 0.5], "'expected' of dtype <f8 and shape"),
+    ("std_is_estimate", [[2.0], [1.0]], "'std_is_estimate' of dtype |b1"),
+    ("n_undefined", [2.0], "'n_undefined' of dtype <i8"),
+    ("bounds", [[1.0]], "'bounds'"),
+    ("query_digests", np.uint64([2, 1]), "a sorted digest of each query"),
+    ("query_digests", np.uint64([2]), "'expected' of dtype"),
+    ("query_digests", np.uint64([]), "a sorted digest of each query"),
+    ("query_weight", [1.0, np.inf], "weights of queries, >= 0"),
+    ("query_weight", [1.0, -1.0], "weights of queries, >= 0"),
+    ("segment", [0, 2], "must have a segment of each query"),
+    ("segment", [0, -1], "must have a segment of each query"),
+    ("measures", [], "must have measures and"),
+    ("measures", ["AP", "RR"], "'expected' of dtype"),
+    ("measures", 1, "must have 'measures' of type list"),
+    ("options", 1, "must have 'options' of type dict"),
+    ("options", {"unjudged": []}, "must have options with plain values"),
+    ("weighted", None, "must have 'weighted' of type bool"),
+    ("segments", None, "must have 'segments' of type list"),
+    ("segments", [["a"], ["b"]], "must have a list of 'segments' of one kind"),
+    ("segments", [None, "b"], "must have a list of 'segments' of one kind"),
+    ("segments", [], "must have a segment of each query"),
+])  # fmt: skip
 def test_arrays_and_headers_that_no_report_has(name, value, message):
     header, members = members_of(SMALL)
     if f"{name}.npy" in members:
@@ -378,22 +436,12 @@ def test_arrays_and_headers_that_no_report_has(name, value, message):
         RankingReport.from_bytes(zipped(header, members))
 
 
-@pytest.mark.parametrize("average", ["macro", "geometric", "median"])
-def test_a_part_whose_queries_weigh_nothing(average):
-    one, two = made(5, 0).assign(w=0.0), made(4, 1, first=5)
-    nothing = evaluate(one.label, one.s, qid=one.qid, query_weight=one.w)
+def test_averages_of_queries_that_weigh_nothing():
+    rows = made(5).assign(w=0.0)
+    nothing = evaluate(rows.label, rows.s, qid=rows.qid, query_weight=rows.w)
     assert nothing.query_weight.tolist() == [0] * 5
-    for interval in ("t", "bootstrap")[: 1 + (average != "median")]:
+    for options in AVERAGES:
         with pytest.warns(UndefinedMetricWarning, match="every query has weight 0"):
-            summary = nothing.summary(average, interval=interval)
+            summary = nothing.summary(**options)
         assert np.isnan(summary.mean).all()
         assert np.isnan(summary.interval).all()
-    options = {"score": "s", "query_weight": "w"}
-    parts = [evaluate_batches([some], **options) for some in (one, two)]
-    parts[0] = RankingReport.from_bytes(parts[0].to_bytes())
-    whole = evaluate_batches([pd.concat([one, two])], **options).summary(average)
-    for merged in (parts[0].merge(parts[1]), parts[1].merge(parts[0])):
-        found = merged.summary(average).columns
-        for name, values in whole.columns.items():
-            assert_array_equal(found[name], values)
-    assert_array_equal(whole.mean, parts[1].summary(average).mean)

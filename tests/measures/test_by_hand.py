@@ -1,0 +1,504 @@
+"""Figures of the literature, counts by hand, and what long ties are worth."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import pickle
+import tracemalloc
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+import pytest
+
+from tieaware_sklearn import evaluate, evaluate_subtopics, parse_measure, ranking_score
+from tieaware_sklearn import measures as m
+from tieaware_sklearn.evaluation import precision_recall_curve, tie_distributions
+from tieaware_sklearn.measures import (
+    _average_precision,
+    _err,
+    _interpolated,
+    _subtopics,
+)
+
+NAN, INF = math.nan, math.inf
+BINARY = [1, 0, 1, 0, 1]
+GRADED = [3, 2, 3, 0, 1]
+TEN = [3, 2, 3, 0, 0, 1, 2, 2, 3, 0]
+
+
+@pytest.mark.parametrize(("name", "labels", "figures", "digits"), [
+    ("P", BINARY, [1, 1 / 2, 2 / 3, 2 / 4, 3 / 5], 15),
+    ("R", BINARY, [1 / 3, 1 / 3, 2 / 3, 2 / 3, 1], 15),
+    ("F1", BINARY, [2 / 4, 2 / 5, 4 / 6, 4 / 7, 6 / 8], 15),
+    ("CG", GRADED, [3, 5, 8, 8, 9], 15),
+    ("DCG(gain=linear)", GRADED, [3, 4.262, 5.762, 5.762, 6.149], 3),
+    ("NDCG(gain=linear)", GRADED, [1, 0.871, 0.978, 0.911, 0.972], 3),
+    ("DCG", TEN, [7, 8.89, 12.39, 12.39, 12.39, 12.75, 13.75, 14.7, 16.8, 16.8], 2),
+    ("NDCG", TEN, [1, 0.78, 0.83, 0.76, 0.71, 0.69, 0.73, 0.78, 0.9, 0.9], 2),
+])  # fmt: skip
+def test_at_every_rank(name, labels, figures, digits):
+    names = [f"{name}@{k}" for k in range(1, len(labels) + 1)]
+    found = evaluate(labels, -np.arange(len(labels)), measures=names).expected[0]
+    assert np.round(found, digits) == pytest.approx(figures, abs=1e-14)
+
+
+@pytest.mark.parametrize(("ranking", "figures"), [
+    ("10101", {"ap": 0.7556}),
+    # .775 is printed as .78
+    ("1011110001", {"ap": 0.775, "iap": 0.82}),
+    ("0100111011", {"ap": 0.52, "iap": 0.60}),
+])  # fmt: skip
+def test_averages_of_precision(ranking, figures):
+    labels, scores = [int(c) for c in ranking], -np.arange(len(ranking))
+    for name, figure in figures.items():
+        found = ranking_score(labels, scores, measure=name)
+        assert found == pytest.approx(figure, abs=0.005)
+
+
+def test_judged_is_pooled_over_the_places_that_are_filled():
+    labels, scores, qid = [1, NAN, 0, NAN], [1, 1, -INF, 2], [1, 1, 1, 2]
+    options = {"qid": qid, "measure": "judged@5"}
+    assert ranking_score(labels, scores, average=None, **options).tolist() == [0.5, 0]
+    assert ranking_score(labels, scores, average="micro", **options) == 1 / 3
+
+
+def test_esl_is_compared_with_the_queries_that_have_it():
+    # all retrieved in query 1, the relevant one missed in query 2, none there in 3
+    labels, qid = [0, 1, 0, 1, 0, 0, 0], [1, 1, 1, 2, 2, 2, 3]
+    scores = [3, 2, 1, -INF, 2, 1, 1]
+    data = {"y_true": labels, "y_score": scores, "qid": qid}
+    for zero_relevance in (0.0, 5.0, "skip"):
+        report = evaluate(**data, measures="esl", zero_relevance=zero_relevance)
+        for values in (report.expected, report.chance, report.ideal):
+            assert np.isnan(values[:, 0]).tolist() == [False, True, True]
+        summary = report.summary()
+        assert (summary.mean[0], summary.chance[0], summary.lift[0]) == (1, 1, 0)
+        assert (report.n_undefined[0], summary.n_queries[0]) == (2, 1)
+    with pytest.raises(ValueError, match=r"ESL .*query 2.* too few relevant documents"):
+        evaluate(**data, measures="esl", zero_relevance="raise")
+
+
+# -- expected reciprocal rank
+
+
+def test_err_takes_no_label_above_its_scale():
+    with pytest.raises(ValueError, match="must be <= max_label=4 for ERR, got 5"):
+        ranking_score([5, 0], [1, 2], measure="err")
+    assert ranking_score([5, 0], [2, 1], measure="err(max_label=5)") == 31 / 32
+
+
+def test_err_integrated_and_summed_agree():
+    """Beyond 256 places whole groups are integrated, cut ones are summed."""
+    rng = np.random.default_rng(0)
+    few = rng.choice(5, 700, p=[0.96, 0.02, 0.01, 0.005, 0.005])
+    every = np.round(rng.random(700) * 4, 6)
+    for above, labels in ((0, few), (1, few), (50, few), (1, every)):
+        y = np.concatenate([np.zeros(above), labels])
+        scores = np.concatenate([np.ones(above), np.zeros(700)])
+        cuts = [f"err@{700 + above}", f"err@{699 + above}"]
+        whole, cut, almost = evaluate(y, scores, measures=["err", *cuts]).expected[0]
+        assert whole == pytest.approx(cut, abs=1e-15)
+        assert 0 <= whole - almost < 1e-4
+
+
+def test_std_of_err_sampled_is_near_the_exact_one():
+    rng = np.random.default_rng(3)
+    labels = rng.choice(5, 120, p=[0.7, 0.1, 0.1, 0.05, 0.05])
+    short = evaluate(labels, np.zeros(120), measures=["err@64", "err@65", "err"])
+    assert short.std_is_estimate[0].tolist() == [False, True, True]
+    assert short.std[0, 1:] == pytest.approx(short.std[0, 0], rel=0.01)
+
+
+def test_few_relevant_documents_of_many_are_sampled_by_where_they_stand():
+    n, (a, b) = 1500, (15 / 16, 3 / 16)
+    labels = np.zeros(n)
+    labels[:2] = 4, 2
+    # all pairs of places
+    first, second = 1 / np.arange(1.0, n + 1)[:, None], 1 / np.arange(1.0, n + 1)
+    above, below = a * first + (1 - a) * b * second, b * second + (1 - b) * a * first
+    values = np.where(first > second, above, below)[~np.eye(n, dtype=bool)]
+    found = evaluate(labels, np.zeros(n), measures="err")
+    assert found.expected[0, 0] == pytest.approx(values.mean(), rel=1e-9)
+    assert found.std_is_estimate[0, 0]
+    assert found.std[0, 0] == pytest.approx(values.std(), rel=0.05)
+
+
+def test_rounding_spreads_nothing_beyond_its_range():
+    labels = [1, 0, 0, 2, 3, 0, 1, 2, 3, 4] * 3
+    report = evaluate(labels, [1] * 30, measures=[m.ERR(max_label=60)])
+    assert report.std[0, 0] <= (report.best - report.worst)[0, 0] / 2
+
+
+def test_second_moments_of_large_classes_neither_overflow_nor_vanish():
+    counts = np.array([[900_000, 99_000, 1000], [3, 2, 1]])
+    q = np.array([[1.0, 0.75, 0.25]] * 2)
+    double = _err.mean_double_products(counts, q, 64)
+    assert np.isfinite(double).all()
+    # nearly independent draws: E[P_x P_{x+z}] = E[q²]^x E[q]^z
+    share = counts[0] / 1e6
+    square, mean = share @ q[0] ** 2, share @ q[0]
+    for x, z in ((0, 64), (64, 0), (20, 30)):
+        assert double[0, x, z] == pytest.approx(square**x * mean**z, rel=1e-3)
+
+
+def moments_of_a_tie(name, lo, n, r, above, inside) -> tuple[Fraction, Fraction]:
+    """Mean and variance of what a tie adds to AP or AUPRC, over all its orders."""
+    # the area has the mean of the precision at a rank and one above
+    values = []
+    for relevant in itertools.combinations(range(n), r):
+        ranks = enumerate((lo + 1 + place for place in relevant), start=above + 1)
+        shown = [(i, at) for i, at in ranks if at <= lo + inside]
+        found = sum(Fraction(i, at) for i, at in shown)
+        if name == "AUPRC":
+            found = (found + sum(Fraction(i - 1, at - 1) for i, at in shown)) / 2
+        values.append(found)
+    mean = sum(values) / len(values)
+    return mean, sum(value * value for value in values) / len(values) - mean**2
+
+
+@pytest.mark.parametrize("name", ["AP", "AP@{cut}", "AUPRC"])
+@pytest.mark.parametrize(
+    ("lo", "above", "n", "r"),
+    [(5, 2, 14, 6), (100, 3, 10, 5), (20_000, 3, 8, 3), (1_000_000, 0, 10, 5)],
+)
+def test_a_tie_anywhere_in_a_list_keeps_its_digits(name, lo, above, n, r):
+    inside = n // 2 - 1 if "cut" in name else n
+    labels = np.zeros(lo + n)
+    labels[:above] = 1
+    labels[lo : lo + r] = 1
+    scores = np.concatenate([-np.arange(lo), np.full(n, -lo)])
+    report = evaluate(labels, scores, measures=name.format(cut=lo + inside))
+    mean, variance = moments_of_a_tie(name, lo, n, r, above, inside)
+    total = above + r
+    expected = float((above + mean) / total)
+    assert report.expected[0, 0] == pytest.approx(expected, rel=1e-13, abs=0)
+    std = math.sqrt(variance) / total
+    assert report.std[0, 0] == pytest.approx(std, rel=1e-11, abs=0)
+
+
+def test_a_cutoff_may_be_beyond_any_list():
+    labels, scores = [3, 1, 0, 0, 2, 0], [1, 2, 3, 3, 3, 1]
+    for k in (2**63, 10**20, 10**400):
+        for name in ("R", "AP", "AP(denominator=cutoff)", "RR"):
+            found = ranking_score(labels, scores, measure=f"{name}@{k}")
+            whole = ranking_score(labels, scores, measure=name)
+            assert found == pytest.approx(whole, abs=1e-17)
+        for name in "PF":  # which divide by k
+            report = evaluate(labels, scores, measures=f"{name}@{k}")
+            assert max(report.expected[0, 0], report.ideal[0, 0]) < 1e-17
+
+
+def plain_mean(pools_all, lo, n, judged, relevant, judged_above, relevant_above):
+    """Mean of inferred AP by sums of products of binomials, in fractions."""
+    epsilon, total, others = Fraction(1, 100_000), Fraction(0), judged - 1
+    share = Fraction(relevant - 1, max(others, 1))
+    for x in range(n):
+        for j in range(max(0, x - (n - 1 - others)), min(x, others) + 1):
+            ways = math.comb(others, j) * math.comb(n - 1 - others, x - j)
+            chance = Fraction(ways, math.comb(n - 1, x))
+            m = judged_above + j
+            precision = (relevant_above + share * j + epsilon) / (m + 2 * epsilon)
+            pooled = lo + x if pools_all else m
+            total += chance * (1 + pooled * precision) / (lo + x + 1)
+    return float(relevant * total / n)
+
+
+@pytest.mark.parametrize("pools_all", [False, True])
+def test_means_of_inferred_precisions_in_longer_ties(pools_all):
+    ties = [(0, 60, 20, 5, 0, 0), (0, 60, 1, 1, 0, 0), (7, 60, 59, 30, 0, 0)]
+    ties += [(7, 60, 30, 30, 4, 2), (100, 61, 12, 3, 100, 50), (0, 200, 100, 40, 0, 0)]
+    worth = _average_precision.InferredTies(pools_all)
+    for tie in ties:
+        found = _average_precision.mean_of_tie(worth, tie)
+        assert found == pytest.approx(plain_mean(pools_all, *tie), rel=1e-12)
+
+
+def test_counts_left_out_are_nothing():
+    """Of long ties, a band of counts is added up; all of them have no other mean."""
+    n, marked = 3000, 700
+    for x, first, chances in _average_precision._judged_above(n, marked):
+        assert chances.shape[1] < marked
+        numbers = first[:, None] + np.arange(chances.shape[1])
+        mean = (chances * numbers).sum(axis=1)
+        assert mean == pytest.approx(x * marked / n, rel=1e-10, abs=1e-10)
+        spread = (chances * (numbers - mean[:, None]) ** 2).sum(axis=1)
+        share = marked / n
+        wanted = x * share * (1 - share) * (n - x) / (n - 1)
+        assert spread == pytest.approx(wanted, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("pools_all", [False, True])
+def test_variances_have_the_same_bits_whatever_else_is_computed(monkeypatch, pools_all):
+    rng = np.random.default_rng(4)
+    n = rng.integers(2, 12, 60)
+    judged = np.where(rng.random(60) < 0.5, n, rng.integers(1, n + 1))
+    relevant = rng.integers(1, judged + 1)
+    above = np.sort(rng.integers(0, 9, (3, 60)), axis=0)
+    columns = above[2], n, judged, relevant, above[1], above[0]
+    worth = _average_precision.InferredTies(pools_all)
+
+    def variances(columns):
+        return worth.variances(_average_precision.Ties(*columns))
+
+    together, sampled = variances(columns)
+    assert not sampled.any()
+    alone = [variances([own[[g]] for own in columns])[0][0] for g in range(60)]
+    assert together.tolist() == alone
+    # batches of several sizes
+    monkeypatch.setattr(_average_precision, "_BATCH_CELLS", 100)
+    assert variances(columns)[0].tolist() == alone
+
+
+@pytest.mark.parametrize("pool", ["judged", "all"])
+@pytest.mark.parametrize("judged", [30, 12])
+def test_sampled_variances_are_near_the_exact_ones(monkeypatch, pool, judged):
+    labels = np.full(30, NAN)
+    labels[:judged] = 0
+    labels[:4] = 1
+    measure = m.InferredAveragePrecision(pool=pool)
+    exact = evaluate(labels, np.zeros(30), measures=measure)
+    monkeypatch.setattr(_average_precision, "_STEPS", 0)
+    found = evaluate(labels, np.zeros(30), measures=measure)
+    assert (exact.std_is_estimate, found.std_is_estimate) == (False, True)
+    assert found.expected == exact.expected
+    assert found.std[0, 0] == pytest.approx(exact.std[0, 0], rel=0.15)
+
+
+@pytest.mark.parametrize(("name", "relevant", "n", "value"), [
+    # 0.1 of 30 is 3, though 0.1 * 30 > 3 in floats
+    ("IPrec@0.1", [0, 1, 10, *range(33, 60)], 60, 30 / 60),
+    ("IPrec@0", [0, 1, 10, *range(33, 60)], 60, 1),
+    # 0.7 * 3 + 0.9 is 2.999... in floats: trec_eval looks from the second one on
+    ("IPrec(rounding=trec_eval9)@0.7", [0, 2, 5], 6, 2 / 3),
+    ("IPrec@0.7", [0, 2, 5], 6, 3 / 6),
+    ("IPrec(rounding=nearest)@0.8", [0, 2, 5], 6, 2 / 3),
+])  # fmt: skip
+def test_recall_levels_are_decimal_fractions(name, relevant, n, value):
+    labels = np.isin(np.arange(n), relevant)
+    assert ranking_score(labels, -np.arange(n), measure=name) == value
+
+
+def test_long_ties_are_sampled_and_say_so(monkeypatch):
+    rng = np.random.default_rng(5)
+    labels, scores = rng.integers(0, 2, 150), rng.integers(0, 2, 150)
+    measures = ["iap", "iprec@0.2", "iap(points=all)"]
+    exact = evaluate(labels, scores, measures=measures)
+    assert (exact.sampling_error == 0).all()
+    monkeypatch.setattr(_interpolated, "REACH", 10)
+    sampled = evaluate(labels, scores, measures=measures)
+    assert (sampled.sampling_error > 0).all()
+    off = np.abs(sampled.expected - exact.expected) / sampled.sampling_error
+    assert (off < 4).all()
+    assert (sampled.worst <= sampled.expected).all()
+    assert (sampled.expected <= sampled.best).all()
+    assert "IAP: the mean is estimated from sampled orders" in str(sampled)
+    assert str(sampled) == str(evaluate(labels, scores, measures=measures))
+    with pytest.raises(ValueError, match=r"distribution of IPrec@0\.2 .* at most 10,"):
+        tie_distributions(labels, scores, measure="iprec@0.2")
+    # the curve is of the same orders as its average
+    curve = precision_recall_curve(labels, scores)
+    assert (curve.sampling_error > 0).any()
+    assert curve.mean.mean() == pytest.approx(sampled.expected[0, 0], abs=1e-12)
+    assert (np.diff(curve.mean) <= 0).all()
+
+
+def walk(groups: list[tuple[int, int]], depth: int, t: float) -> float:
+    """P(precision interpolated from `depth` on <= t), place by place."""
+    places = [(n - y, r, y) for n, r in groups for y in range(n)]
+
+    @cache
+    def kept(at: int, found: int, left: int) -> float:
+        if at == len(places):
+            return 1.0
+        remaining, r, y = places[at]
+        left = r if y == 0 else left
+        chance = left / remaining
+        out = 0.0
+        if chance > 0 and not (found + 1 >= depth and (found + 1) / (at + 1) > t):
+            out += chance * kept(at + 1, found + 1, left - 1)
+        if chance < 1:
+            out += (1 - chance) * kept(at + 1, found, left)
+        return out
+
+    return kept(0, 0, 0)
+
+
+@pytest.mark.parametrize("groups", [
+    [(24, 7)],
+    [(4, 4), (11, 5), (3, 0), (9, 8)],
+    [(16, 1), (3, 3), (1, 1), (2, 0), (7, 3), (2, 2)],
+    [(1, 0), (15, 14), (1, 1)],
+])  # fmt: skip
+def test_laws_are_those_of_a_walk_over_places(groups):
+    labels = np.concatenate([np.arange(n) < r for n, r in groups]).astype(float)
+    scores = -np.repeat(np.arange(len(groups)), [n for n, _ in groups])
+    total = int(labels.sum())
+    report = evaluate(labels, scores, measures=["iap(points=all)"])
+    means = []
+    for depth in range(1, total + 1):
+        name = f"iprec(rounding=nearest)@{depth / total!r}"
+        (found,) = tie_distributions(labels, scores, measure=name).values()
+        for t in np.append(found.values, [0.2, 0.5, 0.9]).tolist():
+            # no attainable value is that near to another one
+            expected = walk(groups, depth, t + 1e-9)
+            assert found.cdf(t + 1e-9) == pytest.approx(expected, abs=1e-12)
+        one = evaluate(labels, scores, measures=name)
+        assert one.expected[0, 0] == pytest.approx(found.mean(), abs=1e-12)
+        assert one.std[0, 0] == pytest.approx(found.std(), abs=1e-9)
+        means.append(found.mean())
+    assert report.expected[0, 0] == pytest.approx(np.mean(means), abs=1e-12)
+
+
+def test_all_levels_and_the_chance_level_are_worked_out_once(monkeypatch):
+    walks, of_ties = [], _interpolated.RelevantInTies
+    parts = of_ties._parts
+    monkeypatch.setattr(
+        of_ties, "_parts", lambda self: walks.append(self) or parts(self)
+    )
+    labels, qid = np.tile([1.0, 0, 0, 1, 0, 0, 0, 0], 6), np.repeat(np.arange(6), 8)
+    precision_recall_curve(labels, np.zeros(48), qid=qid)
+    # of six queries of one shape, at eleven levels: the ties, the best, the worst order
+    assert len(walks) == 3
+    evaluate(labels, np.arange(48), qid=qid, measures=["iap", "iprec@0.5"])
+    # the ranking, its chance level and ideal
+    assert len(walks) == 6
+
+
+def test_long_ties_are_sampled_in_little_memory():
+    labels = np.arange(20_000) % 3 == 0
+    tracemalloc.start()
+    evaluate(labels, np.zeros(20_000), measures="iap")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 50 * 2**20
+
+
+def test_places_of_random_orders():
+    """None twice, each as often as the others, whatever their numbers."""
+    values = np.arange(40.0)
+    for places in (40, 12, 3):
+        drawn = _interpolated.first_places(
+            np.random.default_rng(0), values, places, 300
+        )
+        assert drawn.shape == (300, places)
+        assert all(len(set(row)) == places for row in drawn.tolist())
+        often = np.bincount(drawn.astype(int).ravel(), minlength=40)
+        assert abs(often / (300 * places / 40) - 1).max() < 0.9
+    shapes = (9, 9), (9, 1), (9, 7), (40, 3), (500, 60), (30_000, 2), (100_000, 3)
+    for draw in (_interpolated.places_of, _interpolated.places_of_some):
+        for n, chosen in shapes:
+            where = draw(np.random.default_rng(0), n, chosen, 200)
+            assert where.shape == (200, chosen)
+            assert (np.diff(where, axis=1) > 0).all()
+            assert 1 <= where.min() <= where.max() <= n
+            assert where.mean() == pytest.approx((n + 1) / 2, rel=0.1)
+        where = draw(np.random.default_rng(1), 5, 2, 20_000)
+        _, counts = np.unique(where @ [10, 1], return_counts=True)
+        assert counts == pytest.approx(np.full(10, 2000), rel=0.1)
+
+
+@pytest.mark.parametrize(("name", "canonical"), [
+    ("alpha_nDCG@20", "alpha_nDCG@20"),
+    ("alpha_nDCG(alpha=0.8)@20", "alpha_nDCG(alpha=0.8)@20"),
+    (" alpha-nDCG@5 ", "alpha_nDCG@5"),
+    ("alpha-DCG", "alpha_DCG"),
+    ("ERR-IA@5", "ERR_IA@5"),
+    ("nERR-IA@5", "nERR_IA@5"),
+    ("NRBP(alpha=0.1, beta=0.8)", "NRBP(alpha=0.1,beta=0.8)"),
+    ("nnrbp(beta=0.9)", "nNRBP(beta=0.9)"),
+    ("MAP-IA", "AP_IA"),
+    ("P-IA@5", "P_IA@5"),
+    ("strec@5", "StRecall@5"),
+    ("P_IA(rel=2)@5", "P_IA(rel=2)@5"),
+    ("alpha_nDCG(rel=2,alpha=0.8)@20", "alpha_nDCG(alpha=0.8,rel=2)@20"),
+    ("ndcg_ia(gain=linear)@10", "NDCG_IA(gain=linear)@10"),
+    (m.AlphaNDCG(10, alpha=0.25, rel=2), "alpha_nDCG(alpha=0.25,rel=2)@10"),
+    (m.NormalisedERRIA(20), "nERR_IA@20"),
+    (m.IntentAware(m.ERR(20, max_label=1)), "ERR_IA(max_label=1)@20"),
+])  # fmt: skip
+def test_names_of_ir_measures_and_ndeval_read_back(name, canonical):
+    measure = m.parse_subtopic_measure(name)
+    assert isinstance(measure, m.SubtopicMeasure)
+    assert str(measure) == canonical
+    for same in (canonical, canonical.upper(), measure):
+        assert m.parse_subtopic_measure(same) == measure
+    assert len({measure, pickle.loads(pickle.dumps(measure))}) == 1
+
+
+@pytest.mark.parametrize(("name", "message"), [
+    ("ndcg@10", r"unknown measure of subtopics 'ndcg@10' \(known: alpha_DCG"),
+    ("foo_ia", "unknown measure 'foo'"),
+    ("", "must look like"),
+    ("alpha_ndcg@", "must look like"),
+    ("alpha_ndcg@0", "k must be an integer >= 1"),
+    ("alpha_ndcg(alpha=1.5)@3", "alpha must be a finite number >= 0 and <= 1"),
+    ("alpha_ndcg(beta=1)@3", "has no parameter 'beta'"),
+    ("nrbp(beta=1)", "beta must be a finite number > 0 and < 1"),
+    ("nrbp@20", "nrbp takes no cut-off"),
+    ("esl_ia", "measure must be one of which higher values are better, got ESL"),
+    ("fallout_ia@5", "higher values are better, got Fallout@5"),
+    (3, r"measure must be a name such as .* got 3"),
+])  # fmt: skip
+def test_other_names_are_refused(name, message):
+    with pytest.raises(ValueError, match=message):
+        m.parse_subtopic_measure(name)
+
+
+@pytest.mark.parametrize("name", ["alpha_nDCG@20", "ERR_IA@20", "StRecall@5", "nrbp"])
+def test_other_functions_say_who_takes_these_names(name):
+    with pytest.raises(ValueError, match="needs labels of subtopics: evaluate_subtop"):
+        parse_measure(name)
+
+
+def exact_mean(n, c, keep, x):
+    """E[keep^H] by the hypergeometric distribution."""
+    ways = [math.comb(c, h) * math.comb(n - c, x - h) for h in range(min(c, x) + 1)]
+    total = sum(w * Fraction(keep) ** h for h, w in enumerate(ways))
+    return float(total / math.comb(n, x))
+
+
+@pytest.mark.parametrize("keep", [0.0, 0.5, 0.9, 1.0])
+def test_means_are_those_of_the_hypergeometric_distribution(keep):
+    cases = [(0, 0), (1, 1), (5, 2), (30, 30), (200, 13), (1000, 400)]
+    n, c = np.array(cases).T
+    found = _subtopics.mean_kept(n, c, keep, 64)
+    for row, (own_n, own_c) in enumerate(cases):
+        shown = min(own_n + 1, 64)
+        for x in range(shown):
+            twin = exact_mean(own_n, own_c, keep, x)
+            assert found[row, x] == pytest.approx(twin, rel=1e-12)
+        # whatever stands beside it
+        alone = _subtopics.mean_kept(n[row : row + 1], c[row : row + 1], keep, 64)[0]
+        np.testing.assert_array_equal(found[row, :shown], alone[:shown])
+
+
+def of_all_tied(n, c):
+    """α-DCG with α = 1/2 if n documents tie, c of them relevant to one subtopic."""
+    if c == 1:
+        return sum(1 / math.log2(x + 1) for x in range(1, n + 1)) / n
+    # what is left after some hundred places is nothing
+    return sum(
+        c / n * exact_mean(n - 1, c - 1, 0.5, x - 1) / math.log2(x + 1)
+        for x in range(1, min(n, 400) + 1)
+    )
+
+
+@pytest.mark.parametrize(("n", "c"), [(300, 5), (400, 30), (600, 150), (20_000, 1)])
+def test_a_long_tie_is_summed_to_its_end(n, c):
+    labels = (np.arange(n) < c).astype(float)[:, None]
+    report = evaluate_subtopics(labels, np.ones(n), measures=m.AlphaDCG())
+    assert report.expected[0, 0] == pytest.approx(of_all_tied(n, c), rel=1e-11)
+
+
+def test_many_tied_documents():
+    labels, measures = (np.arange(100_000) % 100 == 0)[:, None], ["nrbp", "alpha_dcg"]
+    report = evaluate_subtopics(
+        labels, np.ones(100_000), measures=[*measures, "alpha_ndcg@20"]
+    )
+    value = sum(
+        0.75 * 0.5**x * 1e-2 * exact_mean(99_999, 999, 0.5, x) for x in range(40)
+    )
+    assert report.expected[0, 0] == pytest.approx(value, rel=1e-9)
+    assert 0 < report.expected[0, 2] < report.expected[0, 1]
