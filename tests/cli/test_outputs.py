@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import csv
 import io
 import json
@@ -14,7 +13,6 @@ import subprocess
 import sys
 from html import unescape
 from pathlib import Path
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -373,20 +371,6 @@ def test_pages_are_whole(command, n_tables, first, inputs, capsys):
     assert run(capsys, *words[:-1], "again.html")[0] == 0
     again = Path("again.html").read_text().replace("again.html", "report.html")
     assert again == text
-
-
-def test_no_name_breaks_a_picture(inputs, capsys):
-    for name, tag in (("one", b"caf\xe9"), ("two", b"\x1b[31m\x01$")):
-        Path(name).write_bytes(b"1 Q0 a 1 5 " + tag + b"\n2 Q0 a 1 1 " + tag + b"\n")
-    for command in ("evaluate", "compare"):
-        words = [command, "q1", "one", "two", "--plot=x.svg", "--report=x.html"]
-        code, _, err = run(capsys, *words)
-        assert (code, err) == (0, "")
-        assert ElementTree.parse("x.svg").getroot().tag.endswith("svg")
-        text = Path("x.html").read_text(encoding="utf-8")
-        assert parsed(text).tables
-        (picture,) = re.findall(r'base64,([^"]+)"', text)
-        assert ElementTree.fromstring(base64.b64decode(picture)) is not None
 
 
 def test_a_page_has_all_that_is_chosen(letor, tmp_path, capsys):
