@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from tests.cli.helpers import INPUTS
 from tieaware_sklearn.datasets import dump_letor, make_web_search
 
 
@@ -15,6 +16,17 @@ def _close():
     yield
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
+
+
+@pytest.fixture
+def inputs(tmp_path, monkeypatch):
+    """A folder with files to read, which must stay as they are."""
+    for name, text in INPUTS.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    yield tmp_path
+    assert {name: (tmp_path / name).read_text() for name in INPUTS} == INPUTS
+    assert not list(tmp_path.glob(".*"))
 
 
 @pytest.fixture(scope="module")

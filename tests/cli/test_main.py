@@ -1,16 +1,32 @@
-"""The command line, as a shell user meets it."""
+"""The command line as a shell user meets it: words, streams, signals; the demo."""
 
 from __future__ import annotations
 
+import io
+import os
 import re
+import shlex
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
-from tests.cli.helpers import run
+from tests.cli.helpers import INPUTS, run
+from tests.io.helpers import stop_in_the_middle
+from tieaware_sklearn import RankingFeatureSelector
 from tieaware_sklearn._kernel import engines
 from tieaware_sklearn.cli import _main, main
-from tieaware_sklearn.cli._main import parsed
+from tieaware_sklearn.cli._main import parsed, stoppable
+from tieaware_sklearn.datasets import iter_batches
+from tieaware_sklearn.feature_selection import Screening
+from tieaware_sklearn.io import track
+
+TIEAWARE = [sys.executable, "-m", "tieaware_sklearn"]
+NO_SPACE = "standard output: No space left on device"
 
 
 @pytest.mark.parametrize(
@@ -20,15 +36,9 @@ from tieaware_sklearn.cli._main import parsed
         ("screen", "required: FILE"),
         ("launch", "invalid choice: 'launch'"),
         ("screen x --direction up", "'up'"),
-        (
-            "screen x --top -1",
-            "must be at least 0 and below 9223372036854775808, got -1",
-        ),
-        ("screen x --top few", "'few'"),
-        ("screen x --jobs two", "'two'"),
+        ("screen x --top -1", "at least 0 and below 9223372036854775808, got -1"),
         ("demo --jobs 0", "must be at least 1 and below 1025, or -1, got 0"),
         ("screen x --jobs -5", "got -5"),
-        ("screen x --jobs 99999999999999999999", "got 99999999999999999999"),
         ("screen x --batch-rows 99999999999999999999", "got 99999999999999999999"),
         ("screen x --n-features 2147483648", "at least 1 and below 2147483648, got "),
         ("screen x --n-features 0", "got 0"),
@@ -69,12 +79,13 @@ def test_errors_are_said_in_words(monkeypatch, capsys, letor, error, code, said)
     assert run(capsys, "screen", letor) == (code, "", f"tieaware: {said}\n")
 
 
-def test_a_missing_kernel_is_told_of_after_a_long_time(monkeypatch, capsys, letor):
+def test_a_missing_kernel_is_told_of_after_a_long_time(monkeypatch, capsys, inputs):
+    words = ["screen", "train.txt"]
     monkeypatch.setattr(engines, "missing", "it was not built")
     monkeypatch.delenv(engines.VARIABLE, raising=False)
-    assert run(capsys, "screen", letor)[2] == ""
+    assert run(capsys, *words)[2] == ""
     monkeypatch.setattr(_main, "_LONG", 0)
-    code, out, err = run(capsys, "screen", letor)
+    code, out, err = run(capsys, *words)
     assert code == 0
     assert err.startswith("tieaware: the compiled kernel is missing (it was not built)")
     assert "pip install --force-reinstall" in err
@@ -86,18 +97,19 @@ def test_a_missing_kernel_is_told_of_after_a_long_time(monkeypatch, capsys, leto
     assert "the compiled kernel is missing: it was not built" in version
     # who chose NumPy's engine is told nothing
     monkeypatch.setenv(engines.VARIABLE, "numpy")
-    assert run(capsys, "screen", letor)[2] == ""
+    assert run(capsys, *words)[2] == ""
     monkeypatch.delenv(engines.VARIABLE)
     monkeypatch.setattr(engines, "missing", None)
-    assert run(capsys, "screen", letor)[2] == ""
+    assert run(capsys, *words)[2] == ""
 
 
-def test_progress_on_a_terminal_only(monkeypatch, capsys, letor):
+@pytest.mark.parametrize(
+    ("words", "shown"), [([], "12/12"), (["--batch-rows", "100"], "screening")]
+)
+def test_progress_on_a_terminal_only(monkeypatch, capsys, letor, words, shown):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    for words in ([], ["--batch-rows", "100"]):
-        err = run(capsys, "screen", letor, *words)[2]
-        assert ("screening" if words else "12/12") in err
-        assert run(capsys, "screen", letor, *words, "--quiet")[2] == ""
+    assert shown in run(capsys, "screen", letor, *words)[2]
+    assert run(capsys, "screen", letor, *words, "--quiet")[2] == ""
 
 
 @pytest.mark.parametrize(
@@ -115,20 +127,17 @@ def test_help_and_the_page_name_all_there_is(command, files, figures, capsys):
         main([command, "--help"])
     assert stopped.value.code == 0
     out = capsys.readouterr().out
-    assert out.startswith(f"usage: tieaware {command} {files}")
-    assert out.splitlines()[0].endswith(" [options]")
-    assert ("Give the files before the options." in " ".join(out.split())) == bool(
-        files
-    )
+    assert out.startswith(f"usage: tieaware {command} {files}[options]\n")
+    first = "Give the files before the options." in " ".join(out.split())
+    assert first == bool(files)
     assert ("--jobs N" in out) == (command != "merge")
     assert ("--csv [=FILE]" in out) == (command != "demo")
     told, _, examples = out.partition("\nfigures:\n")[2].partition("\nexamples:\n")
     for word in figures.split(", "):
         assert f"  {word} " in told
-    examples = examples.splitlines()
-    assert all(line.startswith("  tieaware ") for line in examples)
     assert max(map(len, out.splitlines())) <= 80
-    for line in examples:
+    for line in examples.splitlines():
+        assert line.startswith("  tieaware ")
         # what follows is understood
         parsed(line.split()[1:])
     page = (Path(__file__).parents[2] / "docs" / "command_line.md").read_text("utf-8")
@@ -138,29 +147,23 @@ def test_help_and_the_page_name_all_there_is(command, files, figures, capsys):
     named = {word for row in rows for word in re.findall(r"`(--?[a-zA-Z][a-z-]*)", row)}
     described = _main._COMMANDS[command]
     options = {*described.options, *described.common()}
-    known = {word for one in options for word in one.split() if word[0] == "-"}
-    assert named == known
+    assert named == {w for one in options for w in one.split() if w[0] == "-"}
 
 
-def test_tables_of_commands_fit_80_columns(tmp_path, capsys):
-    long = "ranked"
-    table, qrels = tmp_path / "x.csv", tmp_path / "qrels"
-    names = ",".join(f"{long}/{j}" for j in range(9))
-    rows = [f"{d % 2},{q},{','.join(str(d % j) for j in range(2, 11))}" for q in "abc"
-            for d in range(8)]  # fmt: skip
-    table.write_text("\n".join([f"label,qid,{names}", *rows, ""]))
-    qrels.write_text("".join(f"{q} 0 {d} {d % 2}\n" for q in "abc" for d in range(8)))
-    runs = [tmp_path / f"run{j}" for j in range(6)]
-    for j, path in enumerate(runs, start=2):
-        lines = (f"{q} Q0 {d} 1 {d % j} {long}{j}\n" for q in "abc" for d in range(8))
-        path.write_text("".join(lines))
+def test_tables_of_commands_fit_80_columns(inputs, capsys):
+    names = ",".join(f"ranked/{j}" for j in range(9))
+    rows = [f"{d % 2},{q},{','.join(str(d % j) for j in range(2, 11))}"
+            for q in range(3) for d in range(8)]  # fmt: skip
+    Path("x.csv").write_text("\n".join([f"label,qid,{names}", *rows, ""]))
+    runs = [f"run{j}" for j in range(6)]
+    for name in runs:
+        Path(name).write_text(INPUTS["r1"].replace("x", f"ranked{name[-1]}"))
     measures = ["--measures", "ndcg@10", "ap", "p@5"]
     for words in (
-        ["screen", table, *measures],
-        ["evaluate", qrels, *runs, *measures, "-q"],
-        ["evaluate", qrels, runs[0], *measures],
-        ["compare", qrels, *runs, *measures, "--test", "randomization"],
-        ["demo", "--queries", "5"],
+        ["screen", "x.csv", *measures],
+        ["evaluate", "q1", *runs, *measures, "-q"],
+        ["evaluate", "q1", "run0", *measures],
+        ["compare", "q1", *runs, *measures, "--test", "randomization"],
     ):
         code, out, _ = run(capsys, *words)
         assert code == 0
@@ -172,3 +175,224 @@ def test_commas_between_measures_and_in_them():
     words = "ndcg(gain={0: 0, 1: 3})@10,ap", "p@1," + "," * 10**6
     found = parsed(["screen", "x", "--measures", *words]).measures
     assert found == ["ndcg(gain={0: 0, 1: 3})@10", "ap", "p@1"]
+
+
+@pytest.mark.parametrize("name", ["digits.txt", "digits.csv", "digits.tsv.gz"])
+def test_demo(capsys, inputs, name):
+    code, shown, err = run(capsys, "demo", "--queries", 2, "--out", name)
+    assert code == 0
+    features = "; features 1 hamming, 2 l1, " * (name == "digits.txt")
+    assert err.startswith(f"tieaware: wrote {name}{features}")
+    found = re.search(
+        r"has only (\d+) values, .* moves its AP from (\S+) to (\S+); the exact value "
+        r"is (\S+)\.$",
+        " ".join(shown.split()),
+    )
+    n_values, worst, best, exact = map(float, found.groups())
+    assert n_values == 10
+    assert worst < exact < best
+    assert max(map(len, shown.splitlines())) <= 80
+    for term in ("q", "first"):
+        assert f"\n{term}  " in shown
+    code, out, _ = run(capsys, "screen", name)
+    assert code == 0
+    assert "3592 documents, 2 queries, 7 features" in out
+    if not features:
+        # the same table, of the same names
+        assert out.split("\n\n")[1] == shown.split("\n\n")[1]
+    # it is shown without a file, and though its data are lost
+    words = ["demo", "--queries", 2]
+    assert run(capsys, *words) == (0, shown, "")
+    said = "tieaware: error: /dev/full: No space left on device\n"
+    assert run(capsys, *words, "--out", "/dev/full") == (1, shown, said)
+
+
+@pytest.mark.parametrize("name", ["d.json", "d.parquet", "d.csv.zst", "d.csv.xz"])
+def test_data_are_not_written_under_the_name_of_another_format(capsys, inputs, name):
+    code, out, err = run(capsys, "demo", "--out", name)
+    assert (code, out) == (1, "")
+    assert err.startswith("tieaware: error: --out must name a file of LETOR text, CSV")
+    assert name in err
+    assert not (inputs / name).exists()
+    code, _, err = run(capsys, "demo", "--queries", 0)
+    assert (code, err) == (1, "tieaware: error: n_queries must be in 1..1797, got 0\n")
+
+
+# streams and signals
+@pytest.mark.parametrize(
+    ("words", "code", "out", "err"),
+    [
+        # a reader that leaves, as head does, is no error
+        ("tieaware screen train.txt --csv=/dev/stdout | head -c 1", 0, "r", ""),
+        ("tieaware screen train.txt > /dev/full", 1, "", f"error: {NO_SPACE}\n"),
+        # a closed standard error is not standard output; one query is warned of
+        ("tieaware screen test.txt --csv 2>&-", 0, "rank,feature", ""),
+        ("tieaware screen - --csv=train.txt < train.txt", 1, "",
+         "error: --csv must not replace an input, got -\n"),
+    ],
+)  # fmt: skip
+def test_in_a_shell(inputs, words, code, out, err):
+    if "2>&-" in words and np.__version__.startswith("2.0."):
+        pytest.skip("NumPy 2.0 is not imported without a standard error")
+    words = words.replace("tieaware", shlex.join(TIEAWARE), 1)
+    pipes = {"capture_output": True, "text": True, "timeout": 120}
+    done = subprocess.run(words, shell=True, check=False, **pipes)
+    assert done.returncode == code
+    assert done.stdout.startswith(out)
+    assert bool(done.stdout) == bool(out)
+    assert done.stderr == f"tieaware: {err}" * bool(err)
+
+
+def test_help_takes_no_optional_library_and_signals_stay_as_they_were():
+    # scikit-learn imports pandas by itself: what counts is what we add
+    code = (
+        "import signal, sys, sklearn.feature_selection; before = set(sys.modules)\n"
+        "import tieaware_sklearn; print(signal.getsignal(signal.SIGINT).__name__)\n"
+        "from tieaware_sklearn.cli import main\n"
+        "try: main(['screen', '--help'])\n"
+        "except SystemExit: print({'matplotlib', 'pandas', 'tqdm', 'pyarrow'} &"
+        " (set(sys.modules) - before), file=sys.stderr)"
+    )
+    words = [sys.executable, "-c", code]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("default_int_handler\nusage: tieaware screen")
+    assert done.stderr == "set()\n"
+
+
+def test_standard_input_in_batches_and_a_plain_terminal(inputs, monkeypatch, capsys):
+    wanted = run(capsys, "screen", "train.txt")[1]
+    assert "±95%" in wanted
+    text = (inputs / "train.txt").read_bytes()
+    for words in ([], ["--batch-rows", "1"]):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+        with monkeypatch.context() as patched:
+            patched.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), "ascii"))
+            assert main(["screen", "-", *words]) == 0
+            sys.stdout.seek(0)
+            found = sys.stdout.read()
+        assert found == wanted.replace("train.txt", "-").replace("±", "?")
+    text = io.TextIOWrapper(io.BytesIO(b"1 qid:1 1:2\n\n-1 qid:1 1:3\n"))
+    monkeypatch.setattr(sys, "stdin", text)
+    err = run(capsys, "screen", "-")[2]
+    assert "standard input, line 3: a label must be finite and >= 0, got -1" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "name", "message"),
+    [
+        ("screen train.txt --csv=new", "stdout", "standard output is closed"),
+        ("screen - --quiet", "stdin", "standard input is closed"),
+        ("evaluate - r1", "stdin", "standard input is closed"),
+        ("screen train.txt --csv", "full", NO_SPACE),
+        ("evaluate q1 r1 --json", "full", NO_SPACE),
+        ("--help", "full", NO_SPACE),
+        ("demo --queries 1", "full", NO_SPACE),
+    ],
+)
+def test_a_lost_report_is_an_error(inputs, monkeypatch, capsys, words, name, message):
+    with open("/dev/full", "w") as full:
+        full.reconfigure(line_buffering=False)
+        stream = "stdout" if name == "full" else name
+        monkeypatch.setattr(sys, stream, full if name == "full" else None)
+        assert main(words.split()) == 1
+    assert capsys.readouterr().err == f"tieaware: error: {message}\n"
+    assert not (inputs / "new").exists()
+
+
+def test_without_a_standard_error(inputs, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", None)
+    assert main(["screen", "absent"]) == 1
+    assert sys.stderr.name == os.devnull
+    sys.stderr.close()
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_a_reader_that_has_seen_enough_costs_no_file(inputs, monkeypatch, capsys, full):
+    read, written = os.pipe()
+    os.close(read)
+    to = "/dev/full" if full else "o.json"
+    with os.fdopen(written, "w") as left:
+        monkeypatch.setattr(sys, "stdout", left)
+        assert main(["evaluate", "q1", "r1", "--csv=o.csv", f"--json={to}"]) == 1
+    said = "tieaware: error: /dev/full: No space left on device\n"
+    assert capsys.readouterr().err == said * full
+    assert (inputs / "o.csv").exists()
+    assert (inputs / "o.json").exists() != full
+
+
+SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
+
+
+@pytest.mark.parametrize(("number", "code"), SIGNALS)
+@pytest.mark.parametrize(
+    ("batch_rows", "first", "saved"),
+    [(0, 0, True), (100, 0, True), (100, 2, False), (100, 2, True)],
+)
+def test_of_an_interrupted_screening_only_a_part_is_kept(
+    letor, tmp_path, monkeypatch, capsys, number, code, batch_rows, first, saved
+):
+    def until(*arguments):
+        for at, batch in enumerate(track(*arguments)):
+            if at == first:
+                signal.raise_signal(number)
+            yield batch
+
+    monkeypatch.setattr("tieaware_sklearn.cli._screen.track", until)
+    found, part = tmp_path / "found.csv", tmp_path / "part.tie"
+    found.write_text("old")
+    words = [letor, "--batch-rows", batch_rows, f"--csv={found}", "--quiet"]
+    words += [f"--save={part}"] * saved
+    before = [signal.signal(one, signal.SIG_DFL) for one, _ in SIGNALS]
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        stop, out, err = run(capsys, "screen", *words)
+    finally:
+        for (one, _), handler in zip(SIGNALS, before, strict=True):
+            signal.signal(one, handler)
+    assert (stop, out, found.read_text()) == (code, "", "old")
+    told, last = err[: err.rfind("tieaware: ")], err[err.rfind("tieaware: ") :]
+    assert last == "tieaware: interrupted\n"
+    if not (first and saved):
+        assert told == ""
+        assert os.listdir(tmp_path) == ["found.csv"]
+        return
+    selector, done = RankingFeatureSelector(), 0
+    for batch in list(iter_batches(letor, batch_rows=100))[:2]:
+        selector.partial_fit(batch.data, batch.target, qid=batch.qid)
+        done += len(batch.qid)
+    assert told == (
+        f"tieaware: {part} holds what was found in the first {done} documents "
+        "(tieaware merge --interrupted takes it)\n"
+    )
+    kept = Screening.load(part)
+    assert kept.n_queries == selector.n_queries_
+    assert_allclose(kept.mean, selector.mean_, atol=1e-12)
+
+
+def test_signals_are_handled_in_the_block_alone():
+    default = signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    try:
+        with pytest.raises(KeyboardInterrupt) as told, stoppable():
+            signal.raise_signal(signal.SIGTERM)
+        assert told.value.args == (signal.SIGTERM,)
+        assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+        for kept in (signal.SIG_IGN, lambda *_: None):
+            signal.signal(signal.SIGTERM, kept)
+            with stoppable():
+                signal.raise_signal(signal.SIGTERM)
+                assert signal.getsignal(signal.SIGTERM) is kept
+    finally:
+        signal.signal(signal.SIGTERM, default)
+
+
+@pytest.mark.weekly
+@pytest.mark.parametrize(("number", "code"), SIGNALS)
+def test_a_command_stopped_while_it_writes(tmp_path, number, code):
+    target = tmp_path / "digits.txt"
+    target.write_text("old")
+    command = [*TIEAWARE, "demo", "--queries", "600", "--out", str(target)]
+    found, err = stop_in_the_middle(command, target, number)
+    assert found == code
+    assert "Traceback" not in err
+    assert target.read_text() == "old"
+    assert os.listdir(tmp_path) == [target.name]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import itertools
 import json
 from pathlib import Path
@@ -39,13 +38,6 @@ def rows():
 
 
 @pytest.fixture
-def shards(rows):
-    """Rows of three files of different queries."""
-    part = np.searchsorted([5, 17], rows.qid, side="right")
-    return [rows[part == number] for number in range(3)]
-
-
-@pytest.fixture
 def screened(capsys):
     """Writes rows to a file, and saves its screening."""
 
@@ -58,9 +50,12 @@ def screened(capsys):
 
 
 @pytest.fixture
-def parts(screened, shards):
-    for name, rows in zip("abc", shards, strict=True):
-        screened(name, rows)
+def parts(screened, rows):
+    """Rows of three files of different queries, screened."""
+    part = np.searchsorted([5, 17], rows.qid, side="right")
+    shards = [rows[part == number] for number in range(3)]
+    for name, own in zip("abc", shards, strict=True):
+        screened(name, own)
     return shards
 
 
@@ -76,13 +71,10 @@ def refused(capsys):
     return refused
 
 
-def fitted(rows, *, weight=None, **options):
+def fitted(rows, **options):
     """The selector that Python fits on the rows."""
-    X, weights = rows.drop(columns=["label", "qid"]), None
-    if weight is not None:
-        weights = np.full(len(X), weight)
-    selector = RankingFeatureSelector(**options)
-    return selector.fit(X, rows.label, qid=rows.qid, query_weight=weights)
+    X = rows.drop(columns=["label", "qid"])
+    return RankingFeatureSelector(**options).fit(X, rows.label, qid=rows.qid)
 
 
 def outputs():
@@ -93,41 +85,24 @@ def document():
     return json.loads(Path("o.json").read_text())
 
 
-def table_of(name):
-    with open(name) as file:
-        return list(csv.DictReader(file))
-
-
 def assert_close(found, wanted):
     """Two tables, numbers to 1e-12."""
-    assert len(found) == len(wanted)
-    for one, other in zip(found, wanted, strict=True):
-        assert one.keys() == other.keys()
-        for key, value in one.items():
-            close = pytest.approx(number_of(other[key]), abs=1e-12, nan_ok=True)
-            assert number_of(value) == close
-
-
-def number_of(value):
-    """The number, if it is one; JSON has none for NaN."""
-    try:
-        return np.nan if value is None else float(value)
-    except ValueError:
-        return value
+    found, wanted = map(pd.DataFrame, (found, wanted))
+    found = found.astype(wanted.dtypes)
+    pd.testing.assert_frame_equal(found, wanted, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize(
-    "options",
-    ["", "--top 3", "--select 4 --diversity 0.2", "--max-correlation none"],
+    "options", ["", "--top 3", "--select 4 --diversity 0.2", "--max-correlation none"]
 )
 def test_parts_make_what_all_files_make(capsys, parts, options):
     options = options.split()
     code, shown, _ = run(capsys, "screen", *NAMES, *ALL, *options)
     assert code == 0
-    wanted, table = document(), table_of("o.csv")
+    wanted, table = document(), pd.read_csv("o.csv")
     assert run(capsys, "merge", *PARTS, *ALL, *options) == (0, shown, "")
     found = document()
-    assert_close(table_of("o.csv"), table)
+    assert_close(pd.read_csv("o.csv"), table)
     assert_close(found.pop("features"), wanted.pop("features"))
     for key in ("chance", "ideal"):
         assert found.pop(key) == pytest.approx(wanted.pop(key), abs=1e-12)
@@ -160,6 +135,12 @@ def test_parts_of_parts_and_one_alone(capsys, parts):
     before = outputs()
     assert run(capsys, "merge", "b.tie", *ALL) == (0, shown, "")
     assert outputs() == before
+    words = ["b.tie", *ALL[:2], "--save=/dev/full"]
+    full = "tieaware: error: /dev/full: No space left on device\n"
+    Path("o.tie").unlink()
+    assert run(capsys, "merge", *words) == (1, shown, full)
+    assert [Path(name).read_bytes() for name in OUTPUTS[:2]] == before[:2]
+    assert not Path("o.tie").exists()
 
 
 def test_the_shell_and_python_read_what_the_other_saves(capsys, parts):
@@ -177,10 +158,10 @@ def test_the_shell_and_python_read_what_the_other_saves(capsys, parts):
     assert document()["n_documents"] is None
 
 
-@pytest.mark.parametrize("average", ["macro", "geometric", "median"])
-def test_reports_of_batches(capsys, shards, rows, average):
+@pytest.mark.parametrize("average", ["macro", "geometric"])
+def test_reports_of_batches(capsys, parts, rows, average):
     pytest.importorskip("matplotlib")
-    for name, some in zip(PARTS, shards, strict=True):
+    for name, some in zip(PARTS, parts, strict=True):
         evaluate_batches([some], score="clicks").save(name)
     words = [*ALL, "--plot=o.png", "--report=o.html", f"--average={average}"]
     code, out, err = run(capsys, "merge", *PARTS, *words)
@@ -189,12 +170,11 @@ def test_reports_of_batches(capsys, shards, rows, average):
     assert out.startswith(f"3 files of 40 queries\n\n{str(whole).splitlines()[0]}")
     assert str(whole).splitlines()[2] in out
     report = evaluate(rows.label, rows.clicks, qid=rows.qid)
-    figures = report.summary(average).to_pandas().to_dict("records")
-    assert_close(document()["measures"], figures)
+    assert_close(document()["measures"], report.summary(average).to_pandas())
     assert (document()["average"], document()["files"]) == (average, PARTS)
     assert Path("o.png").read_bytes().startswith(b"\x89PNG")
     wanted = outputs()
-    assert run(capsys, "merge", *PARTS[::-1], *words)[0] == 0
+    assert run(capsys, "merge", *PARTS[::-1], *ALL, f"--average={average}")[0] == 0
     assert outputs() == wanted
     assert run(capsys, "merge", "a.tie")[1].startswith("1 file of ")
 
@@ -208,39 +188,12 @@ def test_a_query_in_two_parts_is_refused(screened, refused, parts, rows):
     )
     said, _, told = said.partition(" (datasets.query_digests tells which it is)")
     assert said.endswith(tuple(f" in {part} and in d.tie" for part in PARTS))
-    assert "LETOR text without qid:" in told
+    assert "LETOR text without qid: has its queries numbered 0, 1, ..." in told
     digest = int(said.partition("digest ")[2].partition(",")[0], 16)
     assert digest in query_digests([3, 4, 20])
     screened("d", rows[rows.qid == 3])
     assert "got a query more than once" in refused("a.tie", "d.tie")
     assert "named once, got a.tie and a.tie," in refused("a.tie", "a.tie")
-    Path("copy").write_bytes(Path("a.tie").read_bytes())
-    assert "got 4 queries more than once" in refused("a.tie", "copy")
-
-
-def test_parts_of_other_options_and_features_are_refused(screened, refused, parts):
-    second = parts[1]
-    for rows, options, said in (
-        (
-            second,
-            ["--measures", "rr"],
-            "measures differ: RR in b.tie, NDCG@10, AP, ",
-        ),
-        (second, ["--ignore", "clicks"], "features differ: b.tie has no 'clicks'"),
-        (second.assign(more=0), [], "features differ: a.tie has no 'more'"),
-        (
-            second[second.columns[::-1]],
-            [],
-            "features differ in their order: b.tie has",
-        ),
-    ):
-        screened("b", rows, *options)
-        assert refused(*PARTS).startswith(NO_MERGE + said)
-    # weights of some queries only
-    for name, rows, weight in (("a", parts[0], None), ("b", second, 1.0)):
-        fitted(rows, weight=weight).screening_.save(f"{name}.tie")
-    said = "weights of queries differ: given in b.tie, none in a.tie"
-    assert refused("a.tie", "b.tie") == NO_MERGE + said
 
 
 def test_labels_of_other_columns_are_refused(capsys, screened, refused, parts):
@@ -251,8 +204,6 @@ def test_labels_of_other_columns_are_refused(capsys, screened, refused, parts):
         screened(name, rows, "--label", label, "--ignore", other)
     said = "columns of labels differ: l2 in b.tie, label in "
     assert refused("a.tie", "b.tie") == f"{NO_MERGE}{said}a.tie"
-    with pytest.raises(ValueError, match="labels differ: l2 in other, label in this s"):
-        Screening.load("a.tie").merge(Screening.load("b.tie"))
     # labels of arrays have no name, and do not join what does not go together
     fitted(third).screening_.save("c.tie")
     assert refused("c.tie", "a.tie", "b.tie").endswith(f"{said}a.tie")
@@ -260,35 +211,15 @@ def test_labels_of_other_columns_are_refused(capsys, screened, refused, parts):
     assert refused("ca.tie", "b.tie").endswith(f"{said}ca.tie")
 
 
-def test_missing_labels_that_count_otherwise_are_refused(
-    capsys, screened, refused, parts
-):
-    screened("a", parts[0], "--unjudged", "skip")
-    screened("b", parts[1], "--unjudged", "nonrelevant")
-    said = "values of unjudged differ: nonrelevant in b.tie, "
-    assert said in refused("a.tie", "b.tie")
-    # where no label is missing, nothing was left out
-    assert run(capsys, "merge", "a.tie", "c.tie", "--save=ac.tie")[0] == 0
-    assert said in refused("ac.tie", "b.tie")
-
-
 def test_other_kinds_and_reports_of_other_options_are_refused(refused, parts):
     options = {"score": "clicks", "measures": "ap"}
     evaluate_batches([parts[1]], **options).save("b.tie")
     said = "it holds the scores of a ranking, not a screening"
     assert refused(*PARTS) == NO_MERGE + said
-    for changed, said in (
-        (
-            {"unjudged": "drop"},
-            "values of unjudged differ: raise in b.tie, drop",
-        ),
-        (
-            {"score": "in_degree"},
-            "columns of scores differ: clicks in b.tie, in_",
-        ),
-    ):
-        evaluate_batches([parts[0]], **(options | changed)).save("a.tie")
-        assert refused("a.tie", "b.tie").startswith(NO_MERGE + said)
+    changed = {"score": "in_degree"}
+    evaluate_batches([parts[0]], **(options | changed)).save("a.tie")
+    said = "columns of scores differ: clicks in b.tie, in_degree in a.tie"
+    assert refused("a.tie", "b.tie") == NO_MERGE + said
     said = " is for features, but b.tie holds the scores of a ranking"
     assert refused("b.tie", "--top", "3") == f"--top{said}"
     assert refused("b.tie", "--max-correlation", "1") == f"--max-correlation{said}"
@@ -310,6 +241,7 @@ def test_folders_and_patterns(capsys, refused, folder, parts):
         assert run(capsys, "merge", *names, *ALL) == (0, shown, "")
         assert outputs() == before
     (folder / "none").mkdir()
+    Path("cut").write_bytes(Path("o.tie").read_bytes()[:-9])
     for words, said in (
         (["t[1]", "t[1]/more/a.tie"], "each file must be named once, got "),
         (["t[1]", "--save=t[1]/b.tie"], "--save must not replace an input, got t[1]/b"),
@@ -318,9 +250,9 @@ def test_folders_and_patterns(capsys, refused, folder, parts):
         (["t[1]", ""], "FILE must be a file, a folder or a pattern, got ''"),
         (["t[1]", "s3://b/a"], "FILE must be a file, a folder or a pattern, got 's3:/"),
         (["o.tie", "--save=-"], "--save must name a file, got standard output, -"),
-        (["o.tie", "--save=no/o.tie"], "--save: no/o.tie: there is no folder"),
-        (["o.tie", "--save=x", "--csv=x"], "only one of --csv and --save can go to x"),
         (["o.tie", "absent.tie"], "absent.tie: No such file or directory"),
+        (["o.tie", "o.csv"], "o.csv is not a file that save has written"),
+        (["o.tie", "cut"], "cut is damaged or cut off"),
     ):
         assert refused(*words).startswith(said)
     assert outputs() == before
@@ -331,8 +263,7 @@ def test_text_that_leaves_out_query_ids_or_last_features(capsys, refused):
         Path(f"{name}.txt").write_text("1 1:1\n0 1:2\n1 1:3\n0 1:1\n")
         Path(f"{name}.txt.query").write_text("2\n2\n")
         assert run(capsys, "screen", f"{name}.txt", f"--save={name}.tie")[0] == 0
-    said = refused("a.tie", "b.tie")
-    assert "LETOR text without qid: has its queries numbered 0, 1, ..." in said
+    assert "LETOR text without qid:" in refused("a.tie", "b.tie")
     # as the message says
     assert "4 queries" in run(capsys, "screen", "a.txt", "b.txt")[1]
     Path("a.txt").write_text("1 qid:1 1:1 3:2\n0 qid:1 1:2\n")
@@ -343,14 +274,10 @@ def test_text_that_leaves_out_query_ids_or_last_features(capsys, refused):
     assert "features differ: b.tie has no '3' (if " in said
     assert said.endswith("--n-features 3)")
     assert run(capsys, "screen", "a.txt", "b.txt", "--csv=whole.csv")[0] == 0
-    for more in ([], ["--batch-rows=1"]):
-        words = ["b.txt", "--n-features=3", "--save=b.tie", *more]
-        assert run(capsys, "screen", *words)[0] == 0
-        assert run(capsys, "merge", "a.tie", "b.tie", "--csv=found.csv")[0] == 0
-        assert_close(table_of("found.csv"), table_of("whole.csv"))
-    code, _, err = run(capsys, "screen", "a.txt", "--n-features=2")
-    assert code == 1
-    assert "n_features must be at least 3, the number in the file, got 2" in err
+    words = ["b.txt", "--n-features=3", "--save=b.tie", "--batch-rows=1"]
+    assert run(capsys, "screen", *words)[0] == 0
+    assert run(capsys, "merge", "a.tie", "b.tie", "--csv=found.csv")[0] == 0
+    assert_close(pd.read_csv("found.csv"), pd.read_csv("whole.csv"))
 
 
 def test_interrupted_parts_are_refused_unless_they_are_wanted(
@@ -376,15 +303,6 @@ def test_interrupted_parts_are_refused_unless_they_are_wanted(
     assert f"was interrupted after {n_documents} documents" in refused("o.tie")
 
 
-@pytest.mark.parametrize("content", [b"", b"PK\x03\x04cut", b"1 qid:1 1:2\n", None])
-def test_damaged_files_are_refused(refused, parts, content):
-    cut = Path("a.tie").read_bytes()[:-9]
-    Path("b.tie").write_bytes(cut if content is None else content)
-    damaged = content is None or content.startswith(b"PK")
-    said = "damaged or cut off" if damaged else "not a file that save has written"
-    assert refused(*PARTS).startswith(f"b.tie is {said}")
-
-
 def test_features_that_were_not_correlated(capsys, refused, parts):
     for name, rows in zip(PARTS, parts, strict=True):
         selector = fitted(rows, redundancy=False, max_correlation=None)
@@ -395,16 +313,3 @@ def test_features_that_were_not_correlated(capsys, refused, parts):
     assert err.count("\n") == 1
     said = "features must be correlated to be selected, but those of a.tie were not "
     assert refused(*PARTS, "--select=2").startswith(said)
-
-
-@pytest.mark.parametrize(("command", "read"), [("screen", NAMES), ("merge", PARTS)])
-def test_a_full_disk_costs_no_other_output(capsys, parts, command, read):
-    code, shown, _ = run(capsys, command, *read, *ALL)
-    assert code == 0
-    wanted = outputs()
-    Path("o.tie").unlink()
-    code, out, err = run(capsys, command, *read, *ALL[:2], "--save=/dev/full")
-    assert (code, out) == (1, shown)
-    assert err == "tieaware: error: /dev/full: No space left on device\n"
-    assert not Path("o.tie").exists()
-    assert [Path(name).read_bytes() for name in OUTPUTS[:2]] == wanted[:2]

@@ -1,18 +1,36 @@
-"""Files in batches of whole queries: all rows, in their order, whatever the format."""
+"""Files, tables and streams of other libraries in batches of whole queries; ids."""
 
 from __future__ import annotations
 
 import pickle
 import re
 import tracemalloc
+from decimal import Decimal
+from io import BytesIO
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from tests.io.helpers import FORMS, joined, place_of, write
-from tieaware_sklearn.datasets import dump_letor, iter_batches, load_letor, load_table
+from tieaware_sklearn import evaluate, evaluate_batches
+from tieaware_sklearn.datasets import (
+    dump_letor,
+    iter_batches,
+    load_letor,
+    load_table,
+    query_digests,
+    whole_queries,
+)
+from tieaware_sklearn.io import gathered
 
 each_form = pytest.mark.parametrize("name", FORMS)
 
@@ -49,18 +67,14 @@ def test_whole_files_are_the_only_batch(files, name):
     whole = reader_of(name)(files[name])
     (batch,) = iter_batches(files[name], batch_rows=10**6)
     assert whole.keys() == batch.keys()
-    for key in ("data", "target", "qid"):
+    for key in ("data", "target", "qid", "feature_names", "left_out"):
         assert_array_equal(whole[key], batch[key], strict=True)
-    for key in ("feature_names", "left_out"):
-        assert whole[key] == batch[key]
     n_rows = len(whole.qid)
-    described = f"{files[name]}: {n_rows} rows, 30 queries, 12 features"
-    assert described == whole.DESCR
+    assert f"{files[name]}: {n_rows} rows, 30 queries, 12 features" == whole.DESCR
     assert pickle.loads(pickle.dumps(whole)).place(3) == batch.place(3)
-    for framed in iter_batches(files[name], batch_rows=40, as_frame=True):
-        assert framed.data.columns.tolist() == whole.feature_names
-        n_rows -= len(framed.data)
-    assert n_rows == 0
+    framed = list(iter_batches(files[name], batch_rows=40, as_frame=True))
+    assert_array_equal(joined(framed), whole.data)
+    assert framed[-1].data.columns.tolist() == whole.feature_names
 
 
 @each_form
@@ -82,8 +96,7 @@ def test_several_files_are_one_and_a_query_may_go_on(tmp_path, web, name):
     ]
     batches = list(iter_batches(parts, batch_rows=40))
     assert_array_equal(joined(batches), web["X"])
-    seen = [q for b in batches for q in dict.fromkeys(b.qid.tolist())]
-    assert len(seen) == len(set(seen)) == 30
+    assert sum(len(set(b.qid.tolist())) for b in batches) == 30
     (whole,) = iter_batches(parts)
     assert whole.place(middle - 1) == place_of(parts[0], middle - 1)
     assert whole.place(middle) == place_of(parts[1], 0)
@@ -95,45 +108,10 @@ def test_ids_that_are_not_whole_numbers_are_told_apart(tmp_path):
     """Python's hash takes -1.0 for -2.0."""
     ids = [-1.0, -2.0, -1.5, 0.25, 1e300, 0.0]
     frame = pd.DataFrame({"label": 1, "qid": ids, "x": 2.0})
-    frame.to_parquet(tmp_path / "a.parquet")
-    batches = list(iter_batches(tmp_path / "a.parquet", batch_rows=1))
+    batches = list(iter_batches(frame, batch_rows=1))
     assert [batch.qid.tolist() for batch in batches] == [[one] for one in ids]
-    frame.iloc[[0, 1, 2, 1]].to_parquet(tmp_path / "a.parquet")
-    with pytest.raises(ValueError, match=r"row 3: query -2\.0 comes back"):
-        list(iter_batches(tmp_path / "a.parquet"))
-
-
-@pytest.mark.parametrize(
-    ("name", "arguments", "message"),
-    [
-        ("web.csv", {"batch_rows": 0}, "batch_rows must be an integer >= 1.* got 0"),
-        ("web.csv", {"progress": 1}, "progress must be True or False, got 1"),
-        ("web.csv", {"ignore": ["f99"]}, "ignore must name a feature, got 'f99'"),
-        ("web.csv", {"label": "nowhere"}, "there is no column 'nowhere'.*--label"),
-        ("web.csv", {"label": "qid"}, "different columns, got 'qid' twice"),
-        ("web.csv", {"query_file": "x"}, "^query_file must not be given for tables"),
-        ("web.csv", {"n_features": 3}, "^n_features must not .* for tables, got 3"),
-        ("web.csv", {"n_features": 0}, "n_features must be an integer >= 1"),
-        ("web.csv", {"thousands": "ab"}, "thousands must be one character .* 'ab'"),
-        ("web.csv", {"thousands": "1"}, "thousands must be one character .* '1'"),
-        ("web.csv", {"missing_values": "NA"}, "missing_values must be a list .* 'NA'"),
-        ("web.csv", {"missing_values": [1]}, "missing_values must be a list .*1"),
-        ("web.parquet", {"ignore": ["x"]}, "ignore must name a feature, got 'x'"),
-        ("web.txt", {"ignore": ["x"]}, r"feature, got 'x' \(features: 1, 2, 3"),
-        ("web.txt", {"thousands": ","}, "thousands must not be given for LETOR text"),
-        ("web.txt", {"missing_values": ["a"]}, "missing_values must not .* LETOR text"),
-    ],
-)
-def test_arguments_that_are_wrong(files, name, arguments, message):
-    with pytest.raises(ValueError, match=message):
-        iter_batches(files[name], **arguments)
-
-
-def test_files_of_two_kinds(files):
-    with pytest.raises(ValueError, match="all files must be of one kind"):
-        iter_batches([files["web.csv"], files["web.txt"]])
-    with pytest.raises(ValueError, match=r"path must end in \.csv.* load_letor"):
-        load_table(files["web.txt"])
+    with pytest.raises(ValueError, match=r"row 3 .*: query -2\.0 comes back"):
+        list(iter_batches(frame.iloc[[0, 1, 2, 1]]))
 
 
 def test_a_progress_bar_counts_documents(files, web, capsys):
@@ -146,10 +124,9 @@ def test_a_progress_bar_counts_documents(files, web, capsys):
 
 
 def test_memory_stays_flat(tmp_path):
-    n_rows, n_features = 120_000, 10
-    rng = np.random.default_rng(0)
-    X = rng.integers(0, 9, (n_rows, n_features)).astype(np.float64)
-    y, qid = rng.integers(0, 3, n_rows), np.arange(n_rows) // 40
+    n_rows = 120_000
+    X = np.random.default_rng(0).integers(0, 9, (n_rows, 10)).astype(np.float64)
+    y, qid = X[:, 0] % 3, np.arange(n_rows) // 40
     path = write(tmp_path / "large.parquet", X, y, qid, row_group_size=10_000)
     tracemalloc.start()
     batches = iter_batches(path, batch_rows=5000)
@@ -192,15 +169,9 @@ def test_empty_files_among_others(tmp_path, ending):
         assert_array_equal(joined(batches, "target"), ROWS.label)
     assert found.place(3) == batches[-1].place(3)
     assert found.place(3) == place_of(tmp_path / f"4{ending}", 0)
-
-
-@pytest.mark.parametrize("ending", ENDINGS)
-def test_no_document_at_all(tmp_path, ending):
-    paths = [put(tmp_path / f"{name}{ending}", ROWS[:0]) for name in "ab"]
-    with pytest.raises(ValueError, match=r"a.*b.*: there is no document"):
-        iter_batches(paths)
-    with pytest.raises(ValueError, match=rf"a\{ending}: there is no document"):
-        iter_batches(paths[0])
+    empty = [tmp_path / f"{number}{ending}" for number in (0, 1)]
+    with pytest.raises(ValueError, match=r"0\..*1\..*: there is no document"):
+        iter_batches(empty)
 
 
 @pytest.mark.parametrize("ending", [".parquet", ".csv"])
@@ -214,10 +185,268 @@ def test_an_empty_file_has_the_columns_of_the_others(tmp_path, ending):
     said = rf"^{re.escape(str(first))}: there is no column 'y' .*{other} has it"
     with pytest.raises(ValueError, match=said):
         iter_batches([first, other])
+    # types of no ids do not matter
+    put(other, ROWS[:0].astype({"qid": object}))
+    assert load_table([other, first]).qid.astype(int).tolist() == ROWS.qid.tolist()
 
 
-@pytest.mark.parametrize("kind", ["str", "float", object])
-def test_types_of_no_ids_do_not_matter(tmp_path, kind):
-    put(tmp_path / "a.parquet", ROWS[:0].astype({"qid": kind}))
-    put(tmp_path / "b.parquet", ROWS)
-    assert load_table(tmp_path).qid.tolist() == ROWS.qid.tolist()
+# tables and streams
+def lazy(frame):
+    if not hasattr(pl.LazyFrame, "collect_batches"):
+        pytest.skip("this polars has no LazyFrame.collect_batches")
+    return frame.lazy()
+
+
+def relation(table, folder):
+    return pytest.importorskip("duckdb").from_arrow(table).select("*")
+
+
+SOURCES = {
+    "record batch": lambda table, _: table.combine_chunks().to_batches()[0],
+    "list of record batches": lambda table, _: table.to_batches(max_chunksize=70),
+    "reader": lambda table, _: table.to_reader(max_chunksize=70),
+    "dataset": lambda _, folder: ds.dataset(folder, format="parquet"),
+    "scanner": lambda _, folder: ds.dataset(folder, format="parquet").scanner(),
+    "generator": lambda _, folder: map(pq.read_table, sorted(folder.iterdir())),
+    "polars": lambda table, _: pl.from_arrow(table),
+    "polars scan": lambda _, folder: lazy(pl.scan_parquet(folder / "*.parquet")),
+    "pandas": lambda table, _: table.to_pandas(),
+    "duckdb": relation,
+}
+
+
+@pytest.fixture(scope="module")
+def table(web, tmp_path_factory):
+    columns = {f"f{j}": column for j, column in enumerate(web["X"].T)}
+    table = pa.table(
+        {"label": web["y"], **columns, "qid": [f"q{q:02d}" for q in web["qid"]]}
+    )
+    folder = tmp_path_factory.mktemp("shards")
+    for part in range(3):
+        rows = table.slice(part * 150, 150 if part < 2 else None)
+        pq.write_table(rows, folder / f"{part}.parquet", row_group_size=40)
+    return table, folder
+
+
+@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize("batch_rows", [1, 60, None])
+def test_all_rows_of_tables_in_whole_queries(table, web, name, batch_rows):
+    batches = list(iter_batches(SOURCES[name](*table), batch_rows=batch_rows))
+    assert_array_equal(joined(batches), web["X"])
+    assert_array_equal(joined(batches, "target"), web["y"])
+    ids = [set(b.qid.tolist()) for b in batches]
+    assert sum(map(len, ids)) == len(set.union(*ids)) == 30
+    assert all(len(b.qid) >= (batch_rows or 10**6) for b in batches[:-1])
+    first = batches[0]
+    assert first.feature_names == [f"f{j}" for j in range(web["X"].shape[1])]
+    assert f"rows 0 to {len(first.qid) - 1}, " in first.DESCR
+    last = pickle.loads(pickle.dumps(batches[-1].place))
+    assert last(len(batches[-1].qid) - 1).startswith(f"row {len(web['y']) - 1} of a ")
+
+
+def test_small_batches_are_gathered(table):
+    batches = iter_batches(SOURCES["reader"](*table), batch_rows=50, as_frame=True)
+    tables = [batch.data.assign(qid=batch.qid) for batch in batches]
+    for least in (1, 120, 10**6):
+        found = list(gathered(tables, ["f1", "qid"], "qid", least))
+        sizes = [sum(piece.n_rows for piece in pieces) for pieces in found]
+        assert sum(sizes) == sum(map(len, tables))
+        assert all(least <= size < least + 100 for size in sizes[:-1])
+        assert [p.number for pieces in found for p in pieces] == [*range(len(tables))]
+        assert found[0][0].names == ["f1", "qid"]
+    with pytest.raises(ValueError, match=r"got query 'q.*' again in batch 1 \(whole"):
+        list(gathered([tables[0], tables[0]], ["qid"], "qid", 1))
+
+
+@pytest.mark.parametrize("as_frame", [False, True])
+def test_evaluate_batches_takes_batches_of_files_and_tables(
+    table, files, web, as_frame
+):
+    whole = evaluate(web["y"], web["X"][:, 1], qid=web["qid"]).summary()
+    for source, name in ((files["web.txt"], "2"), (files["web.csv"], "f1")):
+        batches = iter_batches(source, batch_rows=50, as_frame=as_frame)
+        found = evaluate_batches(batches, score=name).summary()
+        assert_array_equal(found.mean, whole.mean)
+    found = evaluate_batches([table[0]], score="f1").summary()
+    assert_array_equal(found.mean, whole.mean)
+    with pytest.raises(ValueError, match=r"batch 0: there is no column 'f99'"):
+        evaluate_batches(iter_batches(files["web.csv"]), score="f99")
+
+
+def test_columns_of_all_types():
+    table = pa.table(
+        {"qid": [1, 1], "label": [1, 0], "flag": [True, None], "text": ["1", "2"],
+         "whole": pa.array([2**53 + 1, 2**53]), "gap": pa.array([None, 3], pa.int8())}
+    )  # fmt: skip
+    with pytest.raises(ValueError, match=r"'text' must hold numbers as .*, got .*'1'"):
+        iter_batches(table)
+    table = table.set_column(3, "text", pa.array(["a", "2"]))
+    (batch,) = iter_batches(table, ignore=["gap"])
+    assert batch.left_out == ["text"]
+    assert batch.feature_names == ["flag", "whole"]
+    # ranks of integers that floats would tie
+    assert_array_equal(batch.data, [[1, 1], [np.nan, 0]])
+    (batch,) = iter_batches(table, as_frame=True, ignore=["text"])
+    assert batch.data["gap"].tolist()[1] == 3
+    for label in (
+        pa.array([Decimal(1), Decimal(0)]),
+        pa.array([1, 0]).dictionary_encode(),
+        pa.array(np.array([1, 0], np.float16)),
+    ):
+        rows = pa.table({"qid": [1, 1], "label": label, "x": [1, 2]})
+        for source in (rows, rows.to_pandas()):
+            assert next(iter_batches(source)).target.tolist() == [1, 0]
+
+
+def test_a_file_that_is_open_and_files_of_two_kinds(table, files):
+    with pq.ParquetFile(table[1] / "0.parquet") as file:
+        with pytest.raises(ValueError, match="of data frames, got ParquetFile"):
+            iter_batches(file)
+        assert sum(len(b.qid) for b in iter_batches(file.iter_batches())) == 150
+    with pytest.raises(ValueError, match="all files must be of one kind"):
+        iter_batches([files["web.csv"], files["web.txt"]])
+    with pytest.raises(ValueError, match=r"path must end in \.csv.* load_letor"):
+        load_table(files["web.txt"])
+
+
+TABLE = pa.table({"qid": [1, 2, 1], "label": [1, 0, 1], "x": [1, 2, 3], "t": [*"abc"]})
+
+
+@pytest.mark.parametrize(
+    ("source", "arguments", "message"),
+    [
+        ("web.csv", {"batch_rows": 0}, "batch_rows must be an integer >= 1.* got 0"),
+        ("web.csv", {"progress": 1}, "progress must be True or False, got 1"),
+        ("web.csv", {"label": "nowhere"}, "there is no column 'nowhere'.*--label"),
+        ("web.csv", {"label": "qid"}, "different columns, got 'qid' twice"),
+        ("web.csv", {"query_file": "x"}, "^query_file must not be given for tables"),
+        ("web.csv", {"n_features": 3}, "^n_features must not .* for tables, got 3"),
+        ("web.csv", {"n_features": 0}, "n_features must be an integer >= 1"),
+        ("web.csv", {"thousands": "ab"}, "thousands must be one character .* 'ab'"),
+        ("web.csv", {"thousands": "1"}, "thousands must be one character .* '1'"),
+        ("web.csv", {"missing_values": "NA"}, "missing_values must be a list .* 'NA'"),
+        ("web.csv", {"missing_values": [1]}, "missing_values must be a list .*1"),
+        ("web.parquet", {"ignore": ["x"]}, "ignore must name a feature, got 'x'"),
+        ("web.txt", {"ignore": ["x"]}, r"feature, got 'x' \(features: 1, 2, 3"),
+        ("web.txt", {"thousands": ","}, "thousands must not be given for LETOR text"),
+        ("web.txt", {"missing_values": ["a"]}, "missing_values must not .* LETOR text"),
+        (TABLE, {}, "row 2 of a pyarrow Table: query 1 comes back after"),
+        (TABLE, {"query_file": "x"}, "query_file must not be given for data frames"),
+        (TABLE, {"n_features": 3}, "n_features must not be given for data frames"),
+        (TABLE, {"qid": "query"}, "no column 'query' .*qid, label, x, t"),
+        (TABLE, {"label": "t"}, "a pyarrow Table: column 't' holds no number"),
+        (TABLE.select(["qid", "label"]), {}, "no column but 'label' and 'qid' holds"),
+        (TABLE.schema.empty_table().to_reader(), {}, "Reader: there is no document"),
+        (TABLE.slice(0, 0), {}, "a pyarrow Table: there is no document"),
+        (None, {}, "path must be a path, .* an iterable of data frames, got NoneType$"),
+        (b"a.csv", {}, "got bytes$"),
+        (BytesIO(b"1 qid:1 1:1"), {}, "got BytesIO$"),
+        (["a.csv", TABLE], {}, "got Table in a list$"),
+        (pd.Series([1, 2]), {}, "got .*Series$"),
+        ({"label": [1]}, {}, "got dict$"),
+        ([TABLE.slice(0, 2), "a.csv"], {}, "got str in batch 1"),
+        (pa.Table.from_arrays([TABLE["x"]] * 3, ["qid", "label", "label"]), {},
+         "must have each column once, got 'label' twice"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong(files, source, arguments, message):
+    source = files[source] if isinstance(source, str) else source
+    with pytest.raises(ValueError, match=message):
+        list(iter_batches(source, **arguments))
+
+
+# whole queries of tables that end anywhere
+KINDS = {
+    "pandas": lambda frame: frame,
+    "polars": lambda frame: pl.DataFrame({name: [*frame[name]] for name in frame}),
+    "table": lambda frame: pa.Table.from_pandas(frame, preserve_index=False),
+    "batch": lambda frame: pa.RecordBatch.from_pandas(frame, preserve_index=False),
+}
+
+
+def pairs_of(table):
+    if isinstance(table, pd.DataFrame):
+        return list(zip(table["q"].tolist(), table["x"].tolist(), strict=True))
+    table = table.to_arrow() if isinstance(table, pl.DataFrame) else table
+    columns = table.column("q").to_pylist(), table.column("x").to_pylist()
+    return list(zip(*columns, strict=True))
+
+
+@given(kind=st.sampled_from(list(KINDS)), data=st.data())
+def test_all_rows_in_order_and_no_query_cut(kind, data):
+    sizes = data.draw(st.lists(st.integers(1, 5), min_size=1, max_size=8))
+    names = data.draw(st.permutations([f"q{i}" for i in range(len(sizes))]))
+    ids = np.repeat(np.array(names, dtype=object), sizes)
+    frame = pd.DataFrame({"q": ids, "x": np.arange(len(ids)), "label": 1})
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(ids)), max_size=6)))
+    least = data.draw(st.integers(1, 9))
+    ends = [0, *cuts, len(ids)]
+    batches = [KINDS[kind](frame.iloc[a:b]) for a, b in pairwise(ends)]
+    found = list(whole_queries(batches, "q", batch_rows=least))
+    same = pa.Table if kind == "batch" else type(batches[0])
+    assert {type(batch) for batch in found} == {same}
+    finely = iter_batches(batches, qid="q", batch_rows=least)
+    of_files = [[*zip(b.qid.tolist(), b.data[:, 0], strict=True)] for b in finely]
+    for rows in (list(map(pairs_of, found)), of_files):
+        assert [row for batch in rows for row in batch] == pairs_of(frame)
+        assert sum(len({q for q, _ in batch}) for batch in rows) == len(sizes)
+        assert all(len(batch) >= least for batch in rows[:-1])
+        assert all(rows)
+
+
+def frames(*ids, column="q"):
+    return [pd.DataFrame({column: list(own), "x": range(len(own))}) for own in ids]
+
+
+@pytest.mark.parametrize(
+    ("batches", "message"),
+    [
+        (frames("aab", "bcb"), "row 2 of batch 1: query 'b' comes back after"),
+        (frames("aab", "bc", "", "a"), "row 0 of batch 3: query 'a' comes back after"),
+        (frames("ab", "ba"), "row 1 of batch 1: query 'a' comes back after"),
+        (frames("a", [None]), "column 'q' of batch 1 must not be missing, got None in "
+         "row 0"),
+        (frames("a")[0], "must be an iterable of tables, got a single DataFrame"),
+        ([{"q": [1]}], "Arrow or the like, got dict in batch 0"),
+        ([*frames("a"), pl.DataFrame({"q": ["b"], "x": [1]})],
+         "got a pandas DataFrame first and a polars DataFrame in batch 1"),
+        (frames("a", column="k"), r"batch 0: there is no column 'q' \(columns: k, x\)"),
+        ([*frames("a"), pd.DataFrame({"q": ["b"]})],
+         "batch 1: there is no column 'x' .*: the first batch has it"),
+        ([pd.DataFrame({"q": ["b"]}), *frames("a")],
+         "batch 0: there is no column 'x' .*: batch 1 has it"),
+    ],
+)  # fmt: skip
+def test_batches_that_hold_no_whole_queries(batches, message):
+    with pytest.raises(ValueError, match=message):
+        list(whole_queries(batches, "q"))
+
+
+def test_what_comes_before_an_error_is_given():
+    found = whole_queries(frames("ab", "ca"), "q")
+    assert pairs_of(next(found)) == [("a", 0)]
+    with pytest.raises(ValueError, match="query 'a'"):
+        next(found)
+    with pytest.raises(ValueError, match="batch_rows must be"):
+        whole_queries([], batch_rows=0)
+    assert list(whole_queries([])) == []
+
+
+@pytest.mark.parametrize("kind", ["polars", "table", "batch"])
+def test_columns_of_two_types_in_any_order(kind):
+    first = KINDS[kind](pd.DataFrame({"q": [1, 2], "x": [1, 2]}))
+    second = KINDS[kind](pd.DataFrame({"q": [2], "x": [0.5]})).select(["x", "q"])
+    *_, last = whole_queries([first, second], "q")
+    assert pairs_of(last) == [(2, 2.0), (2, 0.5)]
+
+
+@settings(max_examples=50)
+@given(st.lists(st.integers(-5, 5) | st.sampled_from([2**53, 2**53 + 1]), min_size=1))
+def test_equal_ids_have_equal_digests(ids):
+    found = query_digests(ids)
+    assert found.dtype == np.uint64
+    same = np.equal.outer(np.array(ids), np.array(ids))
+    assert np.array_equal(np.equal.outer(found, found), same)
+    assert np.array_equal(found, query_digests(pd.Series(ids)))
+    with pytest.raises(ValueError, match="qid must not"):
+        query_digests([*map(str, ids), None])

@@ -1,8 +1,4 @@
-"""Malformed files: what stands in the middle of a file, and what is said of it.
-
-One table for all formats. Each case is read at once and in batches, some of each format
-by the command, which leaves its outputs as they were.
-"""
+"""Malformed files: what stands in the middle of a file, and what is said of it."""
 
 from __future__ import annotations
 
@@ -17,7 +13,6 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from tieaware_sklearn.cli import main
 from tieaware_sklearn.datasets import (
     iter_batches,
     load_letor,
@@ -52,34 +47,22 @@ BEIR = b"query-id\tcorpus-id\tscore\n"
 #: format, bytes in the middle of the file, message after file and line
 LINES = [
     ("letor", b"x qid:2 1:1", "the label must be a number, got 'x'"),
-    ("letor", b"qid:2 1:1", "the label must be a number, got 'qid:2'"),
     ("letor", b"9007199254740993 qid:2 1:1", "the label must be a number that a flo"),
     ("letor", b"1_0 qid:2 1:1", "the label must be a number, got '1_0'"),
     ("letor", b"0\xa0qid:2 1:1", r"the label must be a number, got '0\xa0qid:2'"),
-    ("letor", b"0\x1cqid:2 1:1", r"the label must be a number, got '0\x1cqid:2'"),
     ("letor", b"0", "there is no qid:, though other lines have one"),
-    ("letor", b"0 1:1", "there is no qid:, though other lines have one"),
-    ("letor", b"0 qid:a 1:1", QID + "'a'"),
-    ("letor", b"0 qid: 1:1", QID + "''"),
-    ("letor", b"0 qidx:2 1:1", FEATURE + "'qidx:2'"),
-    ("letor", b"0 qid:2\x851:1", QID + r"'2\x851:1'"),
-    ("letor", b"0 qid:\xb2 1:1", QID + "'²'"),
-    ("letor", b"0 qid:99999999999999999999 1:1", QID + "'99999999999999999999'"),
-    ("letor", b"0 qid:-9223372036854775809 1:1", QID + "'-9223372036854775809'"),
+    *(
+        ("letor", b"0 qid:" + bad + b" 1:1", f"{QID}{bad.decode('latin-1')!r}")
+        for bad in (b"", b"\xb2", b"9223372036854775808", b"-9223372036854775809")
+    ),
     ("letor", b"0 qid:" + LONG + b" 1:1", QID + f"'{'9' * 60}'..."),
-    ("letor", b"0 qid:2 1", FEATURE + "'1'"),
-    ("letor", b"0 qid:2 1:", FEATURE + "'1:'"),
-    ("letor", b"0 qid:2 1:3e", FEATURE + "'1:3e'"),
-    ("letor", b"0 qid:2 1:1_0", FEATURE + "'1:1_0'"),
-    ("letor", b"0 qid:2 one:1", FEATURE + "'one:1'"),
-    ("letor", b"0 qid:2 -1:2", FEATURE + "'-1:2'"),
-    ("letor", b"0 qid:2 1:-", FEATURE + "'1:-'"),
-    ("letor", b"0 qid:2 1:1 :1 2:1", FEATURE + "':1'"),
-    ("letor", b"0 qid:2 1:1\xa02:2", FEATURE + r"'1:1\xa02:2'"),
-    ("letor", b"0 qid:2 1:1\x852:2", FEATURE + r"'1:1\x852:2'"),
-    ("letor", b"0 qid:2 1:1\x1c2:2", FEATURE + r"'1:1\x1c2:2'"),
-    ("letor", b"0 qid:2 1:1 \xa0", FEATURE + r"'\xa0'"),
-    ("letor", b"0 qid:2 1:\xd9\xa1", FEATURE + "'1:Ù¡'"),
+    *(
+        ("letor", b"0 " + bad, f"{FEATURE}{bad.split(b' ')[-1].decode('latin-1')!r}")
+        for bad in (
+            b"qidx:2|qid:2 1|qid:2 1:1_0|qid:2 one:1|qid:2 -1:2|qid:2 1:1 :1|"
+            b"qid:2 1:1 \xa0|qid:2 1:\xd9\xa1"
+        ).split(b"|")
+    ),
     ("letor", b"0 qid:2 2:1 1:1", "feature numbers must ascend, got 1 after 2"),
     ("letor", b"0 qid:2 1:1 1:2", "feature numbers must ascend, got 1 after 1"),
     ("letor", b"0 qid:2 2147483648:1", "a feature number must be below 2^31, got "),
@@ -94,37 +77,20 @@ LINES = [
     ("csv", b'0,2,"1,t', "a quotation mark is opened and never closed"),
     ("csv", b"9" * 400 + b",2,1,t", "column 'label' must hold numbers of 64 bits"),
     ("csv", b"0,2,\xff,t", "must be UTF-8, got the byte 0xff"),
-    ("csv", b"0,\xe9,1,t", "must be UTF-8, got the byte 0xe9"),
     ("csv", b"0,2,1,caf\xe9", "must be UTF-8, got the byte 0xe9"),
     ("csv", b"0,2,1,\0", "must be text in UTF-8, got a NUL byte"),
     ("qrels", b"2 0 D-8", f"{OF_QRELS}, got 3 (or 3 below the line query-id "),
     ("qrels", b"2 0 D 8 1", f"{OF_QRELS}, got 5"),
-    ("qrels", b"2\tD\t1", f"{OF_QRELS}, got 3"),
-    ("qrels", b"2 0 D x", "label must be a finite number, got 'x'"),
     ("qrels", b"2 0 D nan", "label must be a finite number, got 'nan'"),
-    ("qrels", b"2 0 D 1e400", "label must be a finite number, got '1e400'"),
-    ("qrels", b"2 0 D " + LONG, "label must be a finite number, got '"),
     ("qrels", b"2 0 D 1_0", "label must be a finite number, got '1_0'"),
     ("qrels", b"2 0 D 1\xa0", r"label must be a finite number, got '1\udca0'"),
     ("qrels", b"2 0 D-9 1", "D-9 is judged twice for topic 2 (line 10 has it too)"),
-    ("qrels", b"2 0 D\0 1", "must be text in UTF-8, got a NUL byte"),
     ("run", b"2 Q0 D 1", f"{OF_RUN}, got 4 (or 5 on all lines, without the tag)"),
-    ("run", b"2 Q0 D 1 1", f"{OF_RUN}, got 5"),
-    ("run", b"2 Q0 D 1 1 x y", f"{OF_RUN}, got 7"),
-    ("run", b"2 Q0 D\x1cE 1 1", OF_RUN),
     ("run", b"2 Q0 D x 1 r", "rank must be a finite number, got 'x'"),
-    ("run", b"2 Q0 D_1 1_0 1 r", "rank must be a finite number, got '1_0'"),
-    ("run", b"2 Q0 D 1 nan r", "score must be a finite number, got 'nan'"),
     ("run", b"2 Q0 D 1 inf r", "score must be a finite number, got 'inf'"),
-    ("run", b"2 Q0 D 1 1_0 r", "score must be a finite number, got '1_0'"),
-    ("run", b"2 Q0 D 1 1\x1c r", r"score must be a finite number, got '1\x1c'"),
     ("run", b"2 Q0 D-9 1 1 r", "D-9 is retrieved twice for topic 2 (line 10 has it"),
-    ("run", b"2 Q0 D 1 1 \0", "must be text in UTF-8, got a NUL byte"),
     ("subtopics", b"2 1 D", "must have 4 columns (topic subtopic docno label), got 3"),
     ("subtopics", b"2 1 D-9 1", "1 D-9 is judged twice for topic 2 (line 10 has it"),
-    ("subtopics", b"2 1 D x", "label must be a finite number, got 'x'"),
-    ("subtopics", b"2 1 D nan", "label must be a finite number, got 'nan'"),
-    ("subtopics", b"2 1 D 1_0", "label must be a finite number, got '1_0'"),
 ]
 
 
@@ -168,24 +134,19 @@ BZIP2, XZ = bz2.compress(whole("letor")), lzma.compress(whole("letor"))
 HUGE = whole("csv").replace(b".5", b"").replace(b",9,", b"," + b"9" * 400 + b",")
 TWICE = ": must have each column once, got 'label' twice"
 UTF_16, UTF_32 = ({f: whole(f).decode().encode(c) for f in PLAIN} for c in CODECS)
-PAGES = [damaged_page(parquet(), group=group) for group in range(4)]
+PAGES = [damaged_page(parquet(), group=group) for group in range(2)]
 AS_TEXT = ": column 'x' must hold numbers as numbers, got the text '1' in row 0"
 #: format, file, message after its name
 FILES = [
     ("letor", cut("letor", b" 1:19.5 2:"), f", line 20: {FEATURE}'2:'"),
-    ("letor", cut("letor", b" 1:19.5 2"), f", line 20: {FEATURE}'2'"),
     ("letor", cut("letor", b" qi"), f", line 20: {FEATURE}'qi'"),
     ("letor", cut("letor", b"1 qid:"), f", line 20: {QID}''"),
-    ("letor", cut("letor", b" 2:3") + b"e", f", line 20: {FEATURE}'2:3e'"),
-    ("letor", cut("letor", b" 2:") + b"-", f", line 20: {FEATURE}'2:-'"),
     ("letor", b"", ": there is no document"),
-    ("letor", b"# nothing\n", ": there is no document"),
     ("letor", b"1 qid:1\n0 qid:1\n", ": no line holds a feature"),
     ("letor", FAR, ", line 1: feature number 1000000 is far beyond the others (2 "),
     ("letor", UTF_32["letor"], NOT_UTF_8 + "UTF-32"),
     ("letor", UTF_16["letor"], NOT_UTF_8 + "UTF-16"),
     ("letor", b"PK\x03\x04\0\0", NOT_UTF_8 + "a zip archive"),
-    ("letor", b"PAR1\0\1", ", line 1: must be text in UTF-8, got a NUL byte"),
     ("letor", BZIP2[:-20], DAMAGED),
     ("letor", BZIP2 + damaged(BZIP2, 4), DAMAGED),
     ("letor", XZ + damaged(XZ, 2), DAMAGED),
@@ -194,63 +155,36 @@ FILES = [
     ("csv", gzip.compress(whole("csv")) + b"no gzip", DAMAGED),
     ("csv", cut("csv", b"\n1,"), ", line 21: a row must not have fewer cells than"),
     ("csv", b"", ": the file is empty: it must begin with a header"),
-    ("csv", CSV[0], ": there is no document"),
     ("csv", b"label,qid,x", ": there is no document"),
-    (
-        "csv",
-        HUGE,
-        ", line 11: column 'x' must hold numbers of 64 bits at most, got",
-    ),
-    ("csv", UTF_32["csv"], NOT_UTF_8 + "UTF-32"),
-    ("csv", UTF_16["csv"], NOT_UTF_8 + "UTF-16"),
+    ("csv", HUGE, ", line 11: column 'x' must hold numbers of 64 bits at most, got"),
     ("csv", UTF_16["csv"][2:], ", line 1: must be text in UTF-8, got a NUL byte"),
     ("csv", b"\x28\xb5\x2f\xfd\0\0", NOT_UTF_8 + "text compressed by Zstandard"),
     ("csv", b"label,\xe9,x\n", ", line 1: must be UTF-8, got the byte 0xe9"),
-    (
-        "csv",
-        whole("csv").replace(b",", b";"),
-        ": cells must be separated by ',', got",
-    ),
+    ("csv", whole("csv").replace(b",", b";"), ": cells must be separated by ',', got"),
     ("csv", whole("csv").replace(b"qid", b"q" * 999), ": there is no column 'qid'"),
     ("csv", whole("csv").replace(b"qid,x", b"qid,label"), TWICE),
     ("parquet", b"PAR1" + whole("csv"), ": "),
     ("parquet", parquet()[:-30], ": "),
-    (
-        "parquet",
-        gzip.compress(parquet()),
-        ": Parquet must not be compressed as",
-    ),
+    ("parquet", gzip.compress(parquet()), ": Parquet must not be compressed as"),
     ("parquet", PAGES[0], ": row group 0 (rows 0 to 4) cannot be read"),
     ("parquet", PAGES[1], ": row group 1 (rows 5 to 9) cannot be read"),
-    ("parquet", PAGES[3], ": row group 3 (rows 15 to 19) cannot be read"),
     ("parquet", parquet(qid=[None, *range(19)]), ": column 'qid' must not be missing"),
     ("parquet", parquet(x=[*"1234567", "x", *"123456789012"]), AS_TEXT),
     ("qrels", cut("qrels", b" D-19"), ", line 20: must have 4 columns"),
-    ("qrels", UTF_16["qrels"], NOT_UTF_8 + "UTF-16"),
     ("qrels", gzip.compress(whole("qrels"))[:-20], DAMAGED),
     ("qrels", BEIR, " must hold at least one line, got none"),
     ("qrels", BEIR.replace(b"\t", b" "), f", line 1: {OF_QRELS}, got 3 (or 3 below"),
     ("qrels", BEIR + b"1 0 a 1\n", f", line 2: {OF_BEIR}, got 1 (as the first line "),
-    ("qrels", BEIR + b"1\t0\ta\t1\n", f", line 2: {OF_BEIR}, got 4"),
     ("qrels", BEIR + b"\n1\ta\tx\n", ", line 3: score must be a finite number, got"),
     ("qrels", BEIR + b"1\ta\t\n", ", line 2: score must not be empty"),
-    ("qrels", BEIR + b"1\t\t1\n", ", line 2: corpus-id must not be empty"),
     ("qrels", BEIR + b"2\ta\t1\n\ta\t1\n", ", line 3: query-id must not be empty"),
-    (
-        "qrels",
-        BEIR + b"1\ta\t1\n" * 2,
-        ", line 3: a is judged twice for topic 1 (line 2",
-    ),
-    ("run", cut("run", b" -19.5"), ", line 20: must have 6 columns"),
-    ("run", damaged(gzip.compress(whole("run"))), DAMAGED),
+    ("qrels", BEIR + b"1\ta\t1\n" * 2, ", line 3: a is judged twice for topic 1 (line"),
     ("run", b"", " must hold at least one line, got none"),
     # a run of one form all through
     ("run", b"\n1 Q0 a 1 2\n1 Q0 b 2 1 x\n", f", line 3: {UNTAGGED}, got 6 (as the "),
     # another five columns: the rank is no document
     ("run", b"1 a 1 2.5 7\n", f", line 1: {SECOND}, got 'a'"),
     ("run", b"1 Q0 a 1 2\n1 Q1 b 2 1\n", f", line 2: {SECOND}, got 'Q1'"),
-    ("run", b"1 Q0 a 1 2\n1 Q0 b 2 1_0\n", ", line 2: score must be a finite number"),
-    ("run", b"1 Q0 a 1 2\n" * 2, ", line 2: a is retrieved twice for topic 1 (line 1"),
 ]
 FILES += [
     (form, in_the_middle(form, line), f", line {LINE}: {message}")
@@ -283,33 +217,6 @@ def test_a_malformed_file_is_named_with_the_line(tmp_path, form, data, message):
         assert str(raised.value).replace("\n  ", "").isprintable()
 
 
-@pytest.mark.parametrize("form", ["letor", "csv", "parquet", "qrels", "run"])
-def test_the_command_says_the_same_and_leaves_its_outputs(tmp_path, capsys, form):
-    path, out = tmp_path / NAMES.get(form, "f"), tmp_path / "out.csv"
-    out.write_text("old")
-    qrels, run = tmp_path / "qrels", tmp_path / "run"
-    qrels.write_bytes(whole("qrels"))
-    run.write_bytes(whole("run"))
-    commands = {
-        "qrels": [["evaluate", path, run]],
-        "run": [["evaluate", qrels, path]],
-    }.get(form, [["screen", path, "--batch-rows", n] for n in (0, 1)])
-    own = [(data, message) for kind, data, message in FILES if kind == form and data]
-    for data, message in own[:: len(own) // 3]:
-        path.write_bytes(data)
-        before = sorted(tmp_path.iterdir())
-        for command in commands:
-            code = main([*map(str, command), f"--csv={out}"])
-            printed, error = capsys.readouterr()
-            assert (code, printed) == (1, "")
-            assert f"tieaware: error: {path}{message}" in error
-            assert "Traceback" not in error
-            assert error.endswith("\n")
-            assert error.count("\n") == 1
-            assert out.read_text() == "old"
-            assert sorted(tmp_path.iterdir()) == before
-
-
 def test_what_the_malformed_lines_stand_in_is_fine(tmp_path):
     for form, readers in READERS.items():
         path = tmp_path / NAMES.get(form, "f")
@@ -327,9 +234,8 @@ def test_what_unpacks_to_one_endless_line_is_refused_early(
     tmp_path, form, byte, message
 ):
     path = tmp_path / f"{NAMES.get(form, 'f')}.gz"
-    with gzip.open(path, "wb", compresslevel=1) as file:
-        for _ in range(120):
-            file.write(byte * (1 << 20))
+    # streams of gzip may stand one after another
+    path.write_bytes(gzip.compress(byte * (1 << 22), compresslevel=1) * 30)
     for reader in READERS[form]:
         tracemalloc.start()
         with pytest.raises(ValueError, match=f"{path}, line 1: {message}"):
@@ -342,17 +248,14 @@ def test_what_unpacks_to_one_endless_line_is_refused_early(
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
 def test_the_longest_line_there_may_be(tmp_path, end):
     path = tmp_path / "long"
-    lines = [b"a", b"b" * MAX_LINE, b"c"]
-    path.write_bytes(end.join(lines))
+    path.write_bytes(end.join([b"a", b"b" * MAX_LINE, b"c"]))
     with TextSource(path).open_text() as file:
-        assert file.read() == end.join(lines)
+        assert file.read() == path.read_bytes()
     path.write_bytes(end.join([b"a", b"b" * (MAX_LINE + 1), b"c"]))
-    message = f"{path}, line .: a line must not be longer"
-    with (
-        pytest.raises(ValueError, match=message),
-        TextSource(path).open_text() as file,
-    ):
-        file.read()
+    with TextSource(path).open_text() as file:
+        message = f"{path}, line .: a line must not be longer than {MAX_LINE} bytes"
+        with pytest.raises(ValueError, match=message):
+            file.read()
 
 
 def test_a_closed_standard_input(monkeypatch):

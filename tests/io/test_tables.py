@@ -1,4 +1,4 @@
-"""Parquet, and columns in the names of folders."""
+"""Tables: CSV as people have it, Parquet, columns in the names of folders."""
 
 from __future__ import annotations
 
@@ -14,11 +14,242 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from tests.io.helpers import write
+from tests.io.helpers import csv, joined, write
 from tieaware_sklearn.datasets import iter_batches, load_table
+from tieaware_sklearn.io import _csv
 from tieaware_sklearn.io._locate import type_of_values
 
 
+def refused(path, message, **options):
+    """The words of the error, at once and in batches."""
+    for read in (load_table, lambda path, **more: list(iter_batches(path, **more))):
+        with pytest.raises(ValueError, match=message) as error:
+            read(path, **options)
+    return str(error.value)
+
+
+MESSY = """\
+label,qid,price,stock,title,share
+1,tea,"1,406.84",tbd,a,9007199254740993
+0,tea,12.5,n/a,b,0.5
+0,,3,1,c,1
+x,mug,7,2,d,2,9
+0,mug,8
+1,mug,9,unknown,e,3
+2,mug,9,tbd,e,3
+3,mug,9,later,e,3
+4,mug,9,never,e,3
+"""
+
+
+def test_all_that_is_wrong_is_said_at_once(tmp_path):
+    path = csv(tmp_path, MESSY)
+    lines = refused(path, "price").split("\n  ")
+    assert lines[0].startswith(f"{path}, line 2: column 'price' must hold numbers")
+    assert "got '1,406.84' (thousands=" in lines[0]
+    assert "ignore, or --ignore, leaves out the column)" in lines[0]
+    said = [line.partition(" (")[0] for line in lines[1:]]
+    assert said == [
+        # three cells of a column, each once
+        "line 2: column 'stock' must hold numbers, got 'tbd', 'unknown', 'later'",
+        "line 2: column 'share' must hold numbers that a float64 holds beside "
+        "fractions, larger ones or missing cells, got '9007199254740993'",
+        "line 4: column 'qid' must not be empty",
+        "line 5: a row must not have more cells than the header",
+        "line 6: a row must not have fewer cells than the header",
+    ]
+    assert "missing_values, or --missing-values, reads such" in lines[1]
+    # as many things as a screen shows
+    rows = [
+        ",".join(f"f{j}" for j in range(20)),
+        ",".join("1" * 20),
+        ",".join("x" * 20),
+    ]
+    path = csv(tmp_path, f"label,qid,{rows[0]}\n1,1,{rows[1]}\n0,1,{rows[2]}")
+    assert refused(path, "'f0' must").count("\n") == 9
+
+
+def test_missing_values_and_thousands(tmp_path):
+    cells = ["", "NA", "n/a", "N/A", "#N/A", "<NA>", "none", "None", "-", "?", "NULL"]
+    cells += ["null", "nan", "NaN", " NA ", '"-"']
+    rows = [f"1,{i % 2},{cell},1" for i, cell in enumerate(cells)]
+    path = csv(tmp_path, "\n".join(["label,qid,x,y", *rows, "1,NA,3,4"]))
+    found = load_table(path)
+    assert_array_equal(found.data[:, 0], [np.nan] * len(cells) + [3])
+    assert found.qid[-1] == "NA"
+    path = csv(
+        tmp_path,
+        'label,qid,x,y\n1,1,"1,406.84",tbd\n2,1,"-1,234,567",7\n0,1,3,"1,000"\n',
+    )
+    options = {"missing_values": ["tbd"], "thousands": ","}
+    for found in (load_table(path, **options), *iter_batches(path, **options)):
+        assert_array_equal(found.data, [[1406.84, np.nan], [-1234567, 7], [3, 1000]])
+
+
+@pytest.mark.parametrize("n_empty", [0, 1, 40])
+@pytest.mark.parametrize("batch_rows", [None, 1, 20])
+def test_what_a_column_is_does_not_depend_on_where_values_stand(
+    tmp_path, monkeypatch, n_empty, batch_rows
+):
+    monkeypatch.setattr(_csv, "_START", 50)
+    monkeypatch.setattr(_csv, "MAX_LINE", 100)
+    cells = [""] * n_empty + [f"{i}" if i < 5 else f"{i}.5" for i in range(10)]
+    rows = [f"1,{i},{cell},{'t' if i > 20 else ''}," for i, cell in enumerate(cells)]
+    path = csv(tmp_path, "\n".join(["label,qid,x,text,empty", *rows]))
+    batches = list(iter_batches(path, batch_rows=batch_rows or 10**6))
+    for batch in batches:
+        assert batch.feature_names == ["x"]
+        assert batch.left_out == ["text", "empty"]
+    wanted = [np.nan if c == "" else float(c) for c in cells]
+    assert_array_equal(joined(batches)[:, 0], wanted)
+    assert joined(batches, "qid").tolist() == list(map(str, range(len(cells))))
+
+
+def test_whole_numbers_that_floats_would_round(tmp_path, monkeypatch):
+    monkeypatch.setattr(_csv, "MAX_LINE", 60)
+    wanted = [i if i < 30 else 2**62 + i for i in range(60)]
+    rows = [f"1,{i},{value},{i}" for i, value in enumerate(wanted)]
+    path = csv(tmp_path, "\n".join(["label,qid,x,y", *rows]))
+    found = load_table(path)
+    assert found.data.dtype == np.int64
+    assert found.data[:, 0].tolist() == wanted
+    batches = iter_batches(path, batch_rows=7)
+    assert [int(x) for b in batches for x in b.data[:, 0]] == wanted
+    path = csv(tmp_path, "\n".join(["label,qid,x,y", *rows, "1,60,0.5,1"]))
+    refused(path, r"line 32: column 'x' must hold .*fractions")
+    # one of the floats
+    path = csv(tmp_path, f"label,qid,x\n1,1,{2**60}\n0,1,0.5\n")
+    assert load_table(path).data[:, 0].tolist() == [2.0**60, 0.5]
+
+
+def column(*cells):
+    """A file whose last column has these cells."""
+    return "label,qid,g,x\n" + "".join(f"1,1,0,{cell}\n" for cell in cells)
+
+
+HOLDS = "line 3: column 'x' must hold numbers"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        # beyond all types of 64 bits, and beyond what one of them holds
+        (column(2**64 + 1, 2**64 + 2, 3), f"line 2: column 'x' .* got '{2**64 + 1}"),
+        (column(2**63 + 1, 2**63, -3), f"line 2: column 'x' must .* got '{2**63 + 1}"),
+        (column(2**63 - 1, 2**63, 3), f"line 2: column 'x' must .* got '{2**63 - 1}"),
+        (column("0" * 5000 + "1", "9" * 5000), f"line 2: .* got '{'0' * 60}'"),
+        *((column(2, cell), HOLDS) for cell in ("1_0", "0x1", "٣")),
+        (column(2, '"1.406,5"'), r"read_csv\(..., thousands='.', decimal=','\)"),
+        # in later rows
+        (column(*range(9), "x3", 4), "line 11: column 'x' must hold numbers, got 'x3'"),
+        (column(*"abcdefghi", 1), "line 11: .* or text, not both, got '1' after"),
+        (column(*range(9), "3,9"), "line 11: a row must not have more cells"),
+        ("label\tqid\tx\n1\t1\t2", r"separated by ',', got '\\t'"),
+        ("label|qid|x\n1|1|2", r"separated by ',', got '\|'"),
+        ("label,qid,x,x\n1,1,2,3", "each column once, got 'x' twice"),
+        ("label,qid\n1,1", "no column but 'label' and 'qid' holds numbers"),
+        ("label,qid,x\nbad,1,2", "column 'label' holds no number"),
+    ],
+)
+def test_cells_and_headers_that_are_refused(tmp_path, monkeypatch, text, message):
+    monkeypatch.setattr(_csv, "_START", 30)
+    path = csv(tmp_path, text)
+    refused(path, f"^{path}.*{message}")
+
+
+def test_quotes_that_come_late_and_those_left_open(tmp_path, monkeypatch):
+    monkeypatch.setattr(_csv, "_START", 10)
+    rows = [f"{i % 2},{i},{i},t" for i in range(20)]
+    text = "\n".join(["label,qid,x,text", *rows, '1,20,20,"a\nb"', "0,21,21,c"])
+    found = load_table(csv(tmp_path, text))
+    assert found.data[:, 0].tolist() == list(range(22))
+    assert found.place(21).endswith("line 24")
+    for end in ('1,22,22,"c', '1,22,22,"c\n1,23,23,d\n', '1,22,"22,c', '"a""b'):
+        with pytest.raises(ValueError, match=r"line 25: a quotation mark is opened"):
+            load_table(csv(tmp_path, f"{text}\n{end}"))
+    for legal in ('1,22,22,5" disk', '1,22,22,"a,"', '1,22,22,""'):
+        assert len(load_table(csv(tmp_path, f"{text}\n{legal}")).data) == 23
+
+
+def test_columns_without_a_name_are_left_out(tmp_path):
+    path = csv(tmp_path, ",label,qid,x,,Unnamed: 0\n0,1,1,5,3,7\n1,0,1,6,4,8\n")
+    found = load_table(path)
+    assert found.feature_names == ["x"]
+    assert found.left_out == ["", "", "Unnamed: 0"]
+    # chosen columns, a cell that is missing, and a file that is a header alone
+    csv(tmp_path, "query,rating,clicks", "0.csv")
+    path = csv(tmp_path, "query,rating,clicks\na,1,5\nb,0,\na,0,5", "1.csv")
+    table = load_table([tmp_path / "0.csv", path], label="rating", qid="query")
+    assert table.qid.tolist() == ["a", "b", "a"]
+    assert_array_equal(table.data, [[5], [np.nan], [5]])
+
+
+def test_other_ways_to_write_numbers(tmp_path):
+    cells = ["+5", "1.", ".5", " 7 ", "1e3", '"8"', "-0", "1E-2", "inf", "-Infinity"]
+    rows = [f"1,1,{cell}" for cell in cells]
+    found = load_table(csv(tmp_path, "\r\n".join(["label,qid,x", *rows])))
+    numbers = [5, 1, 0.5, 7, 1000, 8, 0, 0.01, np.inf, -np.inf]
+    assert found.data[:, 0].tolist() == numbers
+
+
+@pytest.mark.parametrize("first", ["text", "numbers", "empty"])
+def test_columns_are_of_one_kind_in_all_files(tmp_path, first):
+    cells = {"text": "a", "numbers": "1", "empty": ""}
+    names = [first, *(name for name in cells if name != first)]
+    for i, name in enumerate(names):
+        csv(tmp_path, f"label,qid,x,y\n1,{i},{cells[name]},5\n", f"{i}.csv")
+    said = rf"{names.index('numbers')}\.csv.* numbers or text, not both, got '1'"
+    if names.index("numbers") < names.index("text"):
+        said = rf"{names.index('text')}\.csv.* 'x' must hold numbers, got 'a'"
+    with pytest.raises(ValueError, match=said):
+        load_table(tmp_path)
+    (tmp_path / f"{names.index('text')}.csv").unlink()
+    assert load_table(tmp_path).feature_names == ["x", "y"]
+
+
+ROWS = ["label,qid,text,x", *(f"{i % 2},{i // 4},t,{i}" for i in range(40))]
+
+
+def with_rows(rows, end="\n"):
+    return "\n".join([*ROWS[:10], *rows, *ROWS[12:]]) + end
+
+
+@pytest.mark.parametrize(
+    ("rows", "n_cells", "line"),
+    [
+        # what the rows 10 and 11 become, cells of the first short one, its line
+        (['1,2,"a,b,c"'], 3, 11),
+        (['1,2,"a\n""b"",\n\n,c"'], 3, 14),
+        (['"1","2"', '1,2,"t",3'], 2, 11),
+        (['1,2,5" disk,3', "1,2,t"], 3, 12),
+        (["", "  ", "1,2,t"], 3, 13),
+        (["1,2\r1,2,t,3"], 2, 11),
+        (["1,2,t,3,", "1,2,3"], 3, 12),
+    ],
+)
+def test_short_rows(tmp_path, rows, n_cells, line):
+    said = "a row must not have fewer cells than the header .4., got"
+    refused(csv(tmp_path, with_rows(rows)), f"line {line}: {said} {n_cells} ")
+
+
+@pytest.mark.parametrize("end", ["\n", "", "\n\n", "\n \n"])
+def test_legal_rows(tmp_path, end):
+    for n_more, rows in (
+        (1, ['1,2,"a,b",3']),
+        (1, ['1,2,"a\n""b"",,\n\n,c",3']),
+        (1, ["", "  ", "\t", "1,2,,"]),
+        (1, ['1,2,5" disk,3']),
+        (2, ['1,2,a "" b,3', '"1","2","",""']),
+        (2, ["1,2,t,3\r", "\r", "1,2,t,3\r"]),
+        (2, ["1,2,t,3\r1,2,t,3"]),
+        (1, [",2,,"]),
+    ):
+        path = csv(tmp_path, with_rows(rows, end))
+        batches = iter_batches(path, batch_rows=3)
+        assert len(load_table(path).data) == len(joined(batches)) == 38 + n_more
+
+
+# Parquet
 def ranking(path, ids, **columns):
     """A file of Parquet with these ids of queries."""
     more = {"label": [1] * len(ids), "x": range(len(ids))} | columns
@@ -33,24 +264,30 @@ def no_text():
 
 
 PAIR = pa.list_(pa.int8(), 2)
+NESTED = "must hold one value in each cell, got "
 
 
 @pytest.mark.parametrize(
     ("ids", "message"),
     [
-        ([[1], [2]], "must hold one value in each cell, got List"),
-        ([{"a": 1}, {"a": 2}], "must hold one value in each cell, got Struct"),
-        (pa.array([[1, 2]] * 2, PAIR), "must hold one value in each cell, got Array"),
-        (no_text(), "must hold text .* row 2$"),
-        (["a", "b", ""], "must not be empty, got '' in row 2$"),
-        ([1.0, None], "must not be missing, got nan in row 1$"),
+        ([[[1], [2]]], f"{NESTED}List"),
+        ([[{"a": 1}, {"a": 2}]], f"{NESTED}Struct"),
+        ([pa.array([[1, 2]] * 2, PAIR)], f"{NESTED}Array"),
+        ([no_text()], "must hold text .* row 2$"),
+        ([["a", "b", ""]], "must not be empty, got '' in row 2$"),
+        ([[1.0, None]], "must not be missing, got nan in row 1$"),
+        # of two kinds
+        (([1, 2], ["1", "3"]), "must hold integers, as in .*0.parquet, got text"),
+        (([1, 2], [1.0, 3.0]), "must hold integers.*got values of the type float64"),
+        ((["1"], [1]), "must hold text, as in .*0.parquet, got integers"),
+        ((["1"], [True]), "must hold text.* got values of the type bool"),
+        ((np.array([1], "u8"), [1]), "64-bit integers without a sign.*got integers"),
     ],
 )
 def test_ids_of_parquet_that_are_refused(tmp_path, ids, message):
-    path = ranking(tmp_path / "t.parquet", ids)
-    for read in (load_table, lambda path: list(iter_batches(path))):
-        with pytest.raises(ValueError, match=f"^{path}: column 'qid' {message}"):
-            read(path)
+    for i, own in enumerate(ids):
+        path = ranking(tmp_path / f"{i}.parquet", own)
+    refused(tmp_path, f"^{path}: column 'qid' .*{message}")
 
 
 @pytest.mark.parametrize("kind", [pa.large_string(), pa.string_view(), None])
@@ -65,6 +302,15 @@ def test_text_ids_of_all_types_go_together(tmp_path, kind):
     assert load_table(tmp_path).qid.tolist() == ["a", "b", "b", "c"]
     batches = iter_batches(tmp_path, batch_rows=2)
     assert [batch.qid.tolist() for batch in batches] == [["a", "b", "b"], ["c"]]
+
+
+def test_ids_of_one_kind_in_several_widths(tmp_path):
+    for i, kind in enumerate(["int8", "int32", "int64", "uint32"]):
+        ranking(tmp_path / f"{i}.parquet", np.array([7 + i], kind))
+    assert load_table(tmp_path).qid.tolist() == [7, 8, 9, 10]
+    (tmp_path / "4.csv").write_text("label,qid,x\n1,7,1\n")
+    with pytest.raises(ValueError, match=r"4\.csv: column 'qid' must hold integers"):
+        load_table(tmp_path)
 
 
 def test_parquet_is_opened_a_few_times_however_wide_it_is(tmp_path, monkeypatch):
@@ -119,6 +365,7 @@ def test_what_arrow_cannot_say_in_other_words(tmp_path, web, monkeypatch):
         iter_batches(path)
 
 
+# names of folders
 def shards(root, column, values, **columns):
     """A file in a folder for each value."""
     for value in values:
@@ -159,9 +406,8 @@ def test_folders_that_pyarrow_writes(tmp_path):
 def test_query_ids_in_names_of_folders(tmp_path, values, kept):
     shards(tmp_path, "qid", values, label=[1, 0], x=[2.0, 3.0])
     batches = list(iter_batches(tmp_path, batch_rows=1))
-    found = [q for b in batches for q in set(b.qid.tolist())]
-    assert set(found) == {kept(value) for value in values}
-    assert all(len(b.data) == 2 for b in batches)
+    assert {q for b in batches for q in b.qid.tolist()} == {*map(kept, values)}
+    assert [len(b.data) for b in batches] == [2] * len(values)
 
 
 def test_labels_and_features_in_names_of_folders(tmp_path):
@@ -207,30 +453,3 @@ def test_floats_make_no_two_numbers_one():
     assert type_of_values(large) is int
     assert type_of_values(["1", "1.0", "nan"]) is float
     assert type_of_values([]) is str
-
-
-@pytest.mark.parametrize(
-    ("ids", "kinds"),
-    [
-        (([1, 2], ["1", "3"]), "must hold integers, as in .*0.parquet, got text"),
-        (([1, 2], [1.0, 3.0]), "must hold integers.*got values of the type float64"),
-        ((["1"], [1]), "must hold text, as in .*0.parquet, got integers"),
-        ((["1"], [True]), "must hold text.* got values of the type bool"),
-        ((np.array([1], "u8"), [1]), "64-bit integers without a sign.*got integers"),
-    ],
-)
-def test_ids_of_two_kinds_are_refused(tmp_path, ids, kinds):
-    for i, own in enumerate(ids):
-        ranking(tmp_path / f"{i}.parquet", own)
-    for read in (iter_batches, load_table):
-        with pytest.raises(ValueError, match=rf"1\.parquet: column 'qid' .*{kinds}"):
-            read(tmp_path)
-
-
-def test_ids_of_one_kind_in_several_widths(tmp_path):
-    for i, kind in enumerate(["int8", "int32", "int64", "uint32"]):
-        ranking(tmp_path / f"{i}.parquet", np.array([7 + i], kind))
-    assert load_table(tmp_path).qid.tolist() == [7, 8, 9, 10]
-    (tmp_path / "4.csv").write_text("label,qid,x\n1,7,1\n")
-    with pytest.raises(ValueError, match=r"4\.csv: column 'qid' must hold integers"):
-        load_table(tmp_path)

@@ -1,7 +1,8 @@
-"""Agreement of assessors."""
+"""Agreement of assessors; pools, and votes of systems."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 from functools import partial
@@ -16,9 +17,11 @@ from sklearn.metrics import cohen_kappa_score
 
 from tieaware_sklearn.judgments import (
     assessor_agreement,
+    depth_pool,
     fleiss_kappa,
     joint_agreement,
     kappa_in_words,
+    pseudo_relevance,
     scott_pi,
 )
 
@@ -26,27 +29,21 @@ from tieaware_sklearn.judgments import (
 YES_NO = ([1, 1, 0, 0], [1, 0, 1, 0])
 
 
-def test_the_table_of_the_textbook():
+def test_the_tables_of_the_textbook_and_of_fleiss():
     weight = [300, 20, 10, 70]
-    agreed = Fraction(370, 400)
     relevant = Fraction(320 + 310, 800)
     chance = relevant**2 + (1 - relevant) ** 2
-    pi = (agreed - chance) / (1 - chance)
+    pi = (Fraction(370, 400) - chance) / (1 - chance)
     found = scott_pi(*YES_NO, sample_weight=weight)
     assert found == pytest.approx(float(pi), abs=1e-15)
     assert round(found, 5) == 0.77591
     assert joint_agreement(*YES_NO, sample_weight=weight) == 370 / 400
     rows = [np.repeat(column, weight) for column in YES_NO]
-    assert scott_pi(*rows) == pytest.approx(float(pi), abs=1e-14)
     # each assessor's own margins give Cohen's
-    cohen = cohen_kappa_score(*rows)
-    assert round(cohen, 5) == 0.77612
+    assert round(cohen_kappa_score(*rows), 5) == 0.77612
     counts = np.stack([2 - np.add(*rows), np.add(*rows)], axis=1)
     assert fleiss_kappa(counts) == pytest.approx(float(pi), abs=1e-14)
-
-
-def test_the_table_of_fleiss():
-    """Fourteen assessors, ten items, five categories: Fleiss (1971), as reprinted."""
+    # fourteen assessors, ten items, five categories: Fleiss (1971), as reprinted
     counts = [
         *([0, 0, 0, 0, 14], [0, 2, 6, 4, 2], [0, 0, 3, 5, 6], [0, 3, 9, 2, 0]),
         *([2, 2, 8, 1, 1], [7, 7, 0, 0, 0], [3, 2, 6, 3, 0], [2, 5, 3, 2, 2]),
@@ -56,9 +53,7 @@ def test_the_table_of_fleiss():
 
 
 @settings(max_examples=50)
-@given(
-    pairs=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1),
-)
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1))
 def test_pi_by_fractions(pairs):
     first, second = zip(*pairs, strict=True)
     n = len(pairs)
@@ -87,8 +82,7 @@ def test_kappa_in_words():
 
 @pytest.mark.parametrize("ratings", [[0, 1], [2, 0, 2, 5, 1, 1, 3], [0] * 9 + [1]])
 def test_full_agreement_is_one_to_the_bit(ratings):
-    assert joint_agreement(ratings, ratings) == 1
-    assert scott_pi(ratings, ratings) == 1
+    assert joint_agreement(ratings, ratings) == scott_pi(ratings, ratings) == 1
     report = assessor_agreement(np.stack([ratings] * 3, axis=1))
     assert report.fleiss == 1
     assert "almost perfect" in str(report)
@@ -101,8 +95,7 @@ def test_agreement_of_several():
     noisy = np.where(rng.random((80, 3)) < 0.8, truth[:, None], guess)
     report = assessor_agreement(noisy, names=["ann", "bob", "cleo"])
     assert report.scott[0, 2] == scott_pi(noisy[:, 0], noisy[:, 2])
-    alike = (noisy[:, 1] == noisy[:, 2]).mean()
-    assert report.joint[1, 2] == pytest.approx(alike)
+    assert report.joint[1, 2] == pytest.approx((noisy[:, 1] == noisy[:, 2]).mean())
     tau = stats.kendalltau(noisy[:, 0], noisy[:, 1]).statistic
     assert report.correlation[0, 1] == tau
     alike = (noisy == noisy[:, :1]).all(axis=1).mean()
@@ -130,17 +123,17 @@ def test_agreement_of_several():
     assert np.isnan(assessor_agreement([[1, 2]]).correlation[0, 1])
 
 
+weighted = partial(scott_pi, sample_weight=[-1])
+named = partial(assessor_agreement, names=["a"])
+
+
 @pytest.mark.parametrize(
     ("function", "arguments", "message"),
     [
         (scott_pi, ([1, 0], [1]), r"y2 must have one value per row \(2\), got 1"),
         (scott_pi, ([], []), "y1 must be a 1-D array of at least one value"),
         (scott_pi, ([1, math.nan], [1, 0]), "y1 must not be missing, got nan in"),
-        (
-            partial(scott_pi, sample_weight=[-1]),
-            ([1], [1]),
-            "sample_weight must be finite",
-        ),
+        (weighted, ([1], [1]), "sample_weight must be finite"),
         (scott_pi, ([1, 2], ["1", "2"]), "y1 and y2 must both hold numbers"),
         (scott_pi, (np.array([1, "a"], object), [1, 2]), "must hold numbers only or"),
         (fleiss_kappa, ([1, 2],), r"counts .* shape \(n_items, n_categories\), got"),
@@ -150,9 +143,120 @@ def test_agreement_of_several():
         (fleiss_kappa, ([["a", "b"]],), "counts must hold numbers"),
         (fleiss_kappa, ([[np.inf, 2]],), "whole numbers >= 0, got inf in row 0"),
         (assessor_agreement, ([[1], [2]],), "ratings must have a row for each item"),
-        (partial(assessor_agreement, names=["a"]), ([[1, 2]],), "names must hold 2"),
+        (named, ([[1, 2]],), "names must hold 2"),
     ],
 )
 def test_bad_ratings(function, arguments, message):
     with pytest.raises(ValueError, match=message):
         function(*arguments)
+
+
+# pools and votes
+def run(*rows):
+    qid, docno, score = (list(column) for column in zip(*rows, strict=True))
+    return {"qid": qid, "docno": docno, "score": score}
+
+
+SCORES = st.sampled_from([-math.inf, 0.0, 1.0, 1.0, 2.0])
+
+
+@settings(max_examples=40)
+@given(
+    scores=st.lists(st.lists(SCORES, min_size=4, max_size=4), min_size=1, max_size=2),
+    depth=st.integers(1, 5),
+)
+def test_pools_equal_enumeration(scores, depth):
+    documents = "abcd"
+    runs, outcomes = [], []
+    for own in scores:
+        runs.append(run(*((1, d, s) for d, s in zip(documents, own, strict=True))))
+        worth = dict(zip(documents, own, strict=True))
+        retrieved = [d for d in documents if worth[d] > -math.inf]
+        orders = itertools.permutations(retrieved)
+        outcomes.append(
+            [
+                o[:depth]
+                for o in orders
+                if [*o] == sorted(o, key=worth.get, reverse=True)
+            ]
+        )
+    pools = [set(itertools.chain(*chosen)) for chosen in itertools.product(*outcomes)]
+    pool = depth_pool(runs, depth)
+    found = dict(zip(pool.docno.tolist(), pool.probability.tolist(), strict=True))
+    for document in documents:
+        chance = Fraction(sum(document in p for p in pools), len(pools))
+        assert found.get(document, 0) == pytest.approx(float(chance))
+    sizes = [len(p) for p in pools]
+    assert pool.expected_size == pytest.approx(sum(sizes) / len(sizes))
+    sure, possible = pool.size_range
+    assert sure <= min(sizes)
+    assert max(sizes) <= possible
+
+
+def test_pools_of_interleaved_queries_are_those_of_each():
+    rng = np.random.default_rng(0)
+    qid, score = rng.integers(0, 5, 100), rng.integers(0, 8, 100)
+    columns = {"qid": qid, "docno": np.array([f"d{i:03}" for i in range(100)])}
+    columns["score"] = score
+    pool = depth_pool([columns], depth=3)
+    first_seen = list(dict.fromkeys(qid.tolist()))
+    assert list(dict.fromkeys(pool.qid.tolist())) == first_seen
+    for query in first_seen:
+        own = pool.qid == query
+        part = {name: values[qid == query] for name, values in columns.items()}
+        alone = depth_pool([part], depth=3)
+        assert pool.docno[own].tolist() == alone.docno.tolist()
+        assert pool.probability[own].tolist() == alone.probability.tolist()
+    assert pool.expected_size == pytest.approx(15)
+    assert "depth 3" in str(pool)
+
+
+def test_what_is_certain_is_in_the_pool_in_any_order():
+    tied = run(*((1, document, 1) for document in "abcdefghij"))
+    pool = depth_pool([tied] * 17, 9)
+    assert pool.size_range == (0, 10)
+    assert (pool.probability > 1 - 1e-15).all()
+    pool = depth_pool([tied, run((1, "a", 3))], 9)
+    assert pool.certain.sum() == 1
+    assert list(pool.to_pandas().columns)[:2] == ["qid", "docno"]
+
+
+def test_votes():
+    runs = [
+        run(("q", "a", 2), ("q", "b", 1), ("p", "z", 1)),
+        run(("q", "b", 5), ("q", "a", -math.inf), ("q", "c", 4)),
+        run(("q", "b", 5), ("q", "c", 4)),
+    ]
+    votes = pseudo_relevance(runs, m=1)
+    assert votes.qid.tolist() == ["q", "q", "q", "p"]
+    assert votes.docno.tolist() == ["a", "b", "c", "z"]
+    assert votes.n_runs.tolist() == [1, 3, 2, 1]
+    assert votes.target.tolist() == [0, 1, 1, 0]
+    table = votes.to_pandas()
+    assert table.columns.tolist() == ["qid", "docno", "target", "n_runs"]
+    assert table["target"].sum() == 2
+    assert str(votes).splitlines()[-1].split() == ["2", "4", "2"]
+    assert pseudo_relevance(runs, m=2).target.tolist() == [0, 1, 0, 0]
+
+
+ONE = run(("q", "a", 1))
+
+
+@pytest.mark.parametrize(
+    ("function", "runs", "number", "message"),
+    [
+        (depth_pool, [], 5, "runs must be a sequence of at least one run"),
+        (depth_pool, ONE, 5, "runs must be a sequence of at le"),
+        (depth_pool, [{"qid": [1]}], 5, r"runs\[0\] must have qid, docno and"),
+        (depth_pool, [ONE], 0, "depth must be an integer >= 1, got 0"),
+        (depth_pool, [run(("q", "a", 1), ("q", "a", 2))], 5, r"runs\[0\] .* each "
+         "document .* once, got 'a' twice for query 'q'"),
+        (depth_pool, [run(("q", "a", math.nan))], 5, r"\[0\] score must not be NaN"),
+        (depth_pool, [ONE, run(("q", 7, 1))], 5, "docno of runs must hold numbers on"),
+        (pseudo_relevance, [ONE], 1, r"m must be below .* runs \(1\), got 1"),
+        (pseudo_relevance, [ONE], -1, "m must be an integer >= 0, got -1"),
+    ],
+)  # fmt: skip
+def test_bad_runs(function, runs, number, message):
+    with pytest.raises(ValueError, match=message):
+        function(runs, **{"depth" if function is depth_pool else "m": number})

@@ -1,20 +1,52 @@
-"""The generated web search."""
+"""Digits as a retrieval task; the generated web search."""
 
 from __future__ import annotations
 
 import hashlib
+from functools import partial
 
 import numpy as np
 import pytest
 
 from tieaware_sklearn import RankingFeatureSelector, ranking_score, tie_report
-from tieaware_sklearn.datasets import make_web_search
+from tieaware_sklearn.datasets import load_digits_retrieval, make_web_search
+
+
+@pytest.mark.parametrize(
+    "load",
+    [
+        partial(load_digits_retrieval, n_queries=5),
+        partial(make_web_search, n_queries=40, n_noise=3, n_duplicates=3),
+    ],
+)
+def test_all_forms_are_the_same_data(load):
+    whole = load()
+    framed = load(as_frame=True, return_X_y_qid=True)
+    assert framed[0].columns.tolist() == whole.feature_names
+    for found in (load(return_X_y_qid=True), framed):
+        for values, name in zip(found, ("data", "target", "qid"), strict=True):
+            assert np.array_equal(np.asarray(values), whole[name])
+    assert load(as_frame=True).data.columns.tolist() == whole.feature_names
+
+
+def test_digits_tie():
+    digits = load_digits_retrieval(n_queries=5)
+    assert digits.data.shape == (5 * 1796, len(digits.feature_names))
+    assert digits.data.dtype.kind == "i"
+    assert set(digits.target) == {0, 1}
+    assert len(np.unique(digits.qid)) == 5
+    for name, column in zip(digits.feature_names, digits.data.T, strict=True):
+        assert name in digits.DESCR
+        assert tie_report(digits.target, column, qid=digits.qid).tied_documents > 0.5
+    hamming = digits.data[:, digits.feature_names.index("hamming")]
+    assert -64 <= hamming.min() <= hamming.max() <= 0
+    score = ranking_score(digits.target, hamming, qid=digits.qid)
+    assert score > 5 * ranking_score(digits.target, hamming * 0, qid=digits.qid)
 
 
 def test_web_search_is_what_was_asked_for():
     web = make_web_search(n_queries=400, n_noise=3, n_duplicates=3, random_state=0)
     assert web.data.shape == (len(web.target), 6 + 3 + 3)
-    assert len(web.feature_names) == 12
     sizes = np.bincount(web.qid)[1:]
     assert len(sizes) == 400
     assert 80 < sizes.mean() < 120
@@ -30,13 +62,6 @@ def test_web_search_is_what_was_asked_for():
     for j, name in enumerate(("in_degree", "clicks", "page_visits")):
         copy = web.feature_names.index(f"log_{name}")
         assert np.array_equal(selector.mean_[j], selector.mean_[copy])
-    # the same again, unless asked otherwise
-    options = {"n_queries": 400, "n_noise": 3, "n_duplicates": 3}
-    X, y, qid = make_web_search(**options, as_frame=True, return_X_y_qid=True)
-    assert X.columns.tolist() == web.feature_names
-    assert np.array_equal(X.to_numpy(), web.data)
-    assert np.array_equal(y, web.target)
-    assert np.array_equal(qid, web.qid)
 
 
 def test_the_bits_are_those_of_every_machine():
@@ -63,21 +88,25 @@ def test_web_search_strength_and_ties():
     assert values[0] < values[1] < values[2]
     shares = [clicks(tie_rate=tie_rate)[1] for tie_rate in (0.1, 0.6, 0.95)]
     assert shares[0] < shares[1] < shares[2]
-    _, _, qid = make_web_search(9, shuffle=True, random_state=2, return_X_y_qid=True)
-    assert (np.diff(qid) < 0).any()
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("make", "options", "message"),
     [
-        ({"n_queries": 0}, "n_queries must be >= 1, got 0"),
-        ({"n_documents": 0}, "n_documents must be >= 1, got 0"),
-        ({"strength": 1.1}, r"strength must be in \[0, 1\], got 1.1"),
-        ({"tie_rate": 1}, r"tie_rate must be in \[0, 1\), got 1"),
-        ({"n_noise": -1}, "n_noise must be >= 0, got -1"),
-        ({"n_duplicates": 4}, "n_duplicates must be <= 3, got 4"),
+        (make_web_search, {"n_queries": 0}, "n_queries must be >= 1, got 0"),
+        (make_web_search, {"n_documents": 0}, "n_documents must be >= 1, got 0"),
+        (make_web_search, {"strength": 1.1}, r"strength must be in \[0, 1\], got 1.1"),
+        (make_web_search, {"tie_rate": 1}, r"tie_rate must be in \[0, 1\), got 1"),
+        (make_web_search, {"n_noise": -1}, "n_noise must be >= 0, got -1"),
+        (make_web_search, {"n_duplicates": 4}, "n_duplicates must be <= 3, got 4"),
+        (
+            load_digits_retrieval,
+            {"n_queries": 0},
+            "n_queries must be in 1..1797, got 0",
+        ),
+        (load_digits_retrieval, {"n_queries": 1798}, "n_queries .* 1..1797, got 1798"),
     ],
 )
-def test_web_search_refuses(options, message):
+def test_sizes_and_shares_that_are_refused(make, options, message):
     with pytest.raises(ValueError, match=message):
-        make_web_search(**options)
+        make(**options)
