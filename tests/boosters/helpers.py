@@ -8,19 +8,13 @@ from typing import ClassVar
 import numpy as np
 
 
-def evaluated(*sets):
-    """What `fit` is given of evaluation sets."""
-    return {
-        "eval_X": tuple(data.data for data in sets),
-        "eval_y": tuple(data.target for data in sets),
-        "eval_qid": tuple(data.qid for data in sets),
-    }
-
-
 def rows_of(train, *sets):
-    """What `fit` is given: training data, and the sets that it evaluates."""
+    """What `fit` is given: training data, and one set or several that it evaluates."""
     rows = {"X": train.data, "y": train.target, "qid": train.qid}
-    return {**rows, **(evaluated(*sets) if sets else {})}
+    for name, part in (("X", "data"), ("y", "target"), ("qid", "qid")) if sets else ():
+        own = tuple(getattr(data, part) for data in sets)
+        rows[f"eval_{name}"] = own if len(own) > 1 else own[0]
+    return rows
 
 
 class Booster:
@@ -56,10 +50,8 @@ class Booster:
 class LightGBM(Booster):
     library, ranker_name = "lightgbm", "QueryLGBMRanker"
     options: ClassVar[dict] = {
-        "n_estimators": 4,
-        "num_leaves": 4,
-        "verbosity": -1,
-        "n_jobs": 1,
+        **{"n_estimators": 4, "num_leaves": 4},
+        **{"verbosity": -1, "n_jobs": 1},
     }
     objectives = ({"objective": "lambdarank"}, {"objective": "rank_xendcg"})
     sample: ClassVar[dict] = {"subsample": 0.7, "subsample_freq": 1}

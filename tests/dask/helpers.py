@@ -9,7 +9,7 @@ from dask import dataframe as dd
 from numpy.testing import assert_allclose, assert_array_equal
 
 import tieaware_sklearn
-from tieaware_sklearn import RankingFeatureSelector, RankingReport
+from tieaware_sklearn import RankingFeatureSelector
 from tieaware_sklearn.dask import evaluate, evaluate_queries, fit_selector
 
 MEASURES = ["ndcg@10", "ap", "rr", "err@5"]
@@ -27,26 +27,37 @@ def spread(rows, npartitions=7):
     return dd.from_pandas(rows, npartitions=npartitions)
 
 
-def assert_same_report(found, wanted):
-    """The same values of each query, of those on a cluster by id, and averages."""
-    assert isinstance(found, RankingReport)
-    assert (found.measures, found.options) == (wanted.measures, wanted.options)
+def assert_same_summary(found, wanted):
+    for name, column in wanted.columns.items():
+        assert_array_equal(found.columns[name], column, err_msg=name)
+    assert str(found) == str(wanted)
+
+
+def _assert_same_fields(found, wanted, whole):
+    """Arrays by query, on a cluster by id, and those that are `whole`."""
+    assert type(found) is type(wanted)
     order = [found.qid.tolist().index(one) for one in wanted.qid.tolist()]
     for name, value in vars(wanted).items():
         ours = getattr(found, name)
-        if isinstance(value, np.ndarray) and name not in ("bounds", "n_undefined"):
-            assert_array_equal(ours[order], value, err_msg=name)
-        elif name in ("bounds", "n_undefined"):
+        if isinstance(value, np.ndarray):
+            ours = ours if name in whole else ours[order]
             assert_array_equal(ours, value, err_msg=name)
         else:
             assert ours == value, name
+
+
+def assert_same_report(found, wanted):
+    """The same values of each query, and averages."""
+    assert (found.measures, found.options) == (wanted.measures, wanted.options)
+    _assert_same_fields(found, wanted, ("bounds", "n_undefined"))
     for average in ("macro", "geometric", "median"):
         assert_same_summary(found.summary(average), wanted.summary(average))
 
 
-def assert_same_summary(found, wanted):
-    for name, column in wanted.columns.items():
-        assert_array_equal(found.columns[name], column, err_msg=name)
+def assert_same_comparison(found, wanted):
+    by_query = {"qid", "expected", "best", "worst", "std", "chance"}
+    _assert_same_fields(found, wanted, set(vars(wanted)) - by_query)
+    assert_same_summary(found.summary(), wanted.summary())
     assert str(found) == str(wanted)
 
 
@@ -94,22 +105,6 @@ def compared(rows, systems=SYSTEMS, **options):
     return tieaware_sklearn.compare_systems(
         rows.label, rows[systems], qid=rows.qid, **options
     )
-
-
-def assert_same_comparison(found, wanted):
-    """Queries on a cluster are by id."""
-    assert type(found) is type(wanted)
-    order = [found.qid.tolist().index(one) for one in wanted.qid.tolist()]
-    for name, value in vars(wanted).items():
-        ours = getattr(found, name)
-        if name in ("qid", "expected", "best", "worst", "std", "chance"):
-            assert_array_equal(ours[order], value, err_msg=name)
-        elif isinstance(value, np.ndarray):
-            assert_array_equal(ours, value, err_msg=name)
-        else:
-            assert ours == value, name
-    assert_same_summary(found.summary(), wanted.summary())
-    assert str(found) == str(wanted)
 
 
 LARGE = 2**53

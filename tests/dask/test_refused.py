@@ -14,7 +14,6 @@ import pytest
 from dask import dataframe as dd
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.feature_selection import SelectKBest
 
 from tests.dask.helpers import ALL, LARGE, MARKS, SAME, SYSTEMS, computed, part, spread
 from tieaware_sklearn import FusedRanker, RankingFeatureSelector
@@ -24,8 +23,6 @@ from tieaware_sklearn.dask import (
     evaluate_queries,
     fit_selector,
 )
-from tieaware_sklearn.datasets import make_web_search
-from tieaware_sklearn.measures import NDCG
 
 pytestmark = [
     *MARKS,
@@ -51,108 +48,79 @@ def never(rows):
 
 
 TWICE = "must name different columns, got '{}' twice"
+OF_DATA = [
+    ({"score": None}, "df must have one column None, got"),
+    ({"score": ["clicks"]}, r"df must have one column \['clicks'\], got"),
+    ({"score": "label"}, TWICE.format("label")),
+    ({"shuffle": "disk"}, "shuffle must be True or False, got 'disk'"),
+    ({"measures": "x"}, "unknown measure 'x'"),
+]
+NO_LIST = "scores must be a list of columns, got"
+OF_COMPARISONS = [
+    ({"test": "z"}, "test must be one of"),
+    ({"ties": "input"}, "ties must not be 'input' on a cluster"),
+    ({"external": {"x": ("label", "sideways")}}, "must be one of .*'sideways'"),
+    ({"external": {"x": ("label", "random")}}, "each partition would draw"),
+    ({"external": {"x": "docno"}}, "df must have one column 'docno'"),
+    ({"external": {"x": [1, 2]}}, "unhashable"),
+    ({"external": {"x": (pd.Series([1]), "ascending")}}, "unhashable"),
+    ({"external": "docno"}, "external must map names to keys"),
+    *(({"scores": scores}, NO_LIST) for scores in ("clicks", [], {"a": [1]}, 3)),
+    ({"scores": ["clicks", "clicks"]}, TWICE.format("clicks")),
+    ({"correction": "tukey", "baseline": "clicks"}, "baseline must be None"),
+]
+NO_SELECTOR = "must be a RankingFeatureSelector, got"
+OF_SELECTORS = [
+    ({"selector": FusedRanker()}, f"{NO_SELECTOR} FusedRanker"),
+    ({"selector": Selector}, f"{NO_SELECTOR} <class"),
+    ({"selector": Selector(qid="qid")}, "must not read query ids from a column"),
+    ({"selector": Selector(redundancy=False)}, "redundancy must be 'auto' or True"),
+    ({"selector": Selector(direction=["auto"])}, "one value per feature"),
+    ({"selector": Selector("xx", max_correlation=None)}, "measure 'xx'"),
+    ({"selector": Selector(zero_relevance="no")}, "zero_relevance must be"),
+    *(({"features": one}, "a list of at least one") for one in ("clicks", [], 3)),
+    ({"features": ["qid"]}, TWICE.format("qid")),
+]
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("function", "given", "options", "message"),
     [
-        ({"score": None}, "df must have one column None, got"),
-        ({"score": ["clicks"]}, r"df must have one column \['clicks'\], got"),
-        ({"score": "x"}, "df must have one column 'x', got in_degree"),
-        ({"score": "label"}, TWICE.format("label")),
-        ({"qid": None}, "df must have one column None, got"),
-        ({"shuffle": "disk"}, "shuffle must be True or False, got 'disk'"),
-        ({"measures": "x"}, "unknown measure 'x'"),
-        ({"segment": "market"}, "df must have one column 'market'"),
-        ({"segment": "label"}, TWICE.format("label")),
-        ({"query_weight": "x"}, "df must have one column 'x'"),
+        *((evaluate, {"score": "clicks"}, *case) for case in OF_DATA),
+        *((evaluate_queries, {"score": "clicks"}, *case) for case in OF_DATA),
+        *((compare_systems, {"scores": SYSTEMS}, *case) for case in OF_COMPARISONS),
+        *((fit_selector, {"selector": Selector()}, *case) for case in OF_SELECTORS),
+        (evaluate, {"score": "clicks"}, {"segment": "label"}, TWICE.format("label")),
+        (evaluate, {"score": "clicks"}, {"query_weight": "x"}, "one column 'x', got"),
     ],
 )
-def test_arguments_of_evaluate(rows, options, message):
-    with pytest.raises(ValueError, match=message):
-        evaluate(never(rows), **{"score": "clicks", **options})
-    if not {"segment", "query_weight"} & set(options):
-        with pytest.raises(ValueError, match=message):
-            evaluate_queries(never(rows), **{"score": "clicks", **options})
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"test": "z"}, "test must be one of"),
-        ({"interval": "z"}, "interval must be one of"),
-        ({"ties": "input"}, "ties must not be 'input' on a cluster"),
-        ({"ties": "docno"}, "ties must be"),
-        ({"external": {"x": ("label", "sideways")}}, "must be one of .*'sideways'"),
-        ({"external": {"x": ("label", "random")}}, "each partition would draw"),
-        ({"external": {"x": "docno"}}, "df must have one column 'docno'"),
-        ({"external": {"x": [1, 2]}}, "unhashable"),
-        ({"external": {"x": (pd.Series([1]), "ascending")}}, "unhashable"),
-        ({"external": {"best": "label"}}, "must not use the name of a built-in"),
-        ({"external": "docno"}, "external must map names to keys"),
-        ({"scores": "clicks"}, "scores must be a list of columns, got 'clicks'"),
-        ({"scores": []}, "scores must be a list of columns"),
-        ({"scores": {"a": [1]}}, "scores must be a list of columns"),
-        ({"scores": 3}, "scores must be a list of columns, got 3"),
-        ({"scores": ["clicks", "clicks"]}, TWICE.format("clicks")),
-        ({"scores": ["clicks", "label"]}, TWICE.format("label")),
-        ({"baseline": "age"}, "baseline"),
-        ({"correction": "tukey", "baseline": "clicks"}, "baseline must be None"),
-        ({"confidence": 95}, "confidence must be a number"),
-    ],
-)
-def test_arguments_of_compare_systems(rows, options, message):
+def test_arguments(rows, function, given, options, message):
     with pytest.raises((ValueError, TypeError), match=message):
-        compare_systems(never(rows), **({"scores": SYSTEMS} | options))
-
-
-@pytest.mark.parametrize(
-    ("selector", "features", "message"),
-    [
-        (FusedRanker(), None, "must be a RankingFeatureSelector, got FusedRank"),
-        (SelectKBest(), None, "must be a RankingFeatureSelector, got SelectKBest"),
-        (Selector, None, "must be a RankingFeatureSelector, got <class"),
-        (Selector(qid="qid"), None, "must not read query ids from a column"),
-        (Selector(diversity=7), None, r"diversity must be in \[0, 1\], got 7"),
-        (Selector(redundancy=False), None, "redundancy must be 'auto' or True"),
-        (Selector(direction=["auto"]), None, "one value per feature"),
-        (Selector("xx", max_correlation=None, diversity=0), None, "measure 'xx'"),
-        (Selector(zero_relevance="no"), None, "zero_relevance must be"),
-        (Selector(), "clicks", "features must be a list of at least one"),
-        (Selector(), [], "features must be a list of at least one"),
-        (Selector(), 3, "features must be a list"),
-        (Selector(), ["qid"], TWICE.format("qid")),
-    ],
-)
-def test_arguments_of_fit_selector(rows, selector, features, message):
-    with pytest.raises(ValueError, match=message):
-        fit_selector(selector, never(rows), features=features)
+        function(df=never(rows), **given | options)
 
 
 def test_data_frames_that_are_none(rows):
     wide = pd.DataFrame(dict.fromkeys(["label", "qid", *range(1001)], rows.label))
     with pytest.raises(ValueError, match=r"redundancy must be True .* 1001 features"):
         fit_selector(Selector(), never(wide))
-    with pytest.raises(ValueError, match=r"df must be a dask.dataframe"):
-        evaluate(rows, score="clicks")
-    with pytest.raises(ValueError, match="at least one row"):
-        evaluate(spread(rows.iloc[:0], 1), score="clicks")
     twice = rows.set_axis([*rows.columns[:-1], "clicks"], axis=1)
-    with pytest.raises(ValueError, match="must have one column 'clicks', got in_deg"):
-        evaluate(spread(twice), score="clicks")
     levels = pd.MultiIndex.from_tuples([("a", name) for name in rows])
-    with pytest.raises(ValueError, match=r"one column 'label', got .*'a'"):
-        evaluate(spread(rows.set_axis(levels, axis=1)), score="clicks")
+    for df, message in (
+        (rows, r"df must be a dask.dataframe"),
+        (spread(rows.iloc[:0], 1), "at least one row"),
+        (spread(twice), "must have one column 'clicks', got in_deg"),
+        (spread(rows.set_axis(levels, axis=1)), r"one column 'label', got .*'a'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            evaluate(df, score="clicks")
     # unlike those of other names, it would be lost on the way
     own = spread(rows.rename(columns={"clicks": "_partitions"}), 1)
     with pytest.raises(KeyError, match="_partitions"):
         evaluate(own, score="_partitions")
     assert evaluate(own, score="_partitions", shuffle=False).qid.size == 60
-    for name in ("measure", "expected"):
-        df = spread(rows.rename(columns={"qid": name}))
-        message = f"must not have the name of .*, got '{name}'"
-        with pytest.raises(ValueError, match=message):
-            evaluate_queries(df, score="clicks", qid=name)
+    df = spread(rows.rename(columns={"qid": "measure"}))
+    with pytest.raises(ValueError, match=r"not have the name of .*, got 'measure'"):
+        evaluate_queries(df, score="clicks", qid="measure")
 
 
 def frames_of(change):
@@ -185,21 +153,10 @@ NO_CLICKS = put("clicks", np.nan)
     [
         (put("label", -1), {}, ALL, "(label|y) must be >= 0, got -1.0 in row 18"),
         (put("label", -1, slice(3, 5)), {}, ALL, r"got -1.0 in row 18 \(and 1 more\)"),
-        (put("label", np.inf), {}, ALL, "(label|y) must be finite, got inf in row 18"),
-        (put("label", np.nan), {}, ALL, "(label|y) must be judged .* nan in row 18"),
         (NO_CLICKS, {}, ALL[:2], "clicks must not be NaN, got nan in row 18"),
-        (put("clicks", np.inf), {}, ALL[:2], "clicks must be finite, .* inf in row 18"),
         (NO_CLICKS, {}, ALL[2:], "X must not hold NaN, got 1 in column 'clicks'"),
-        (put("clicks", -np.inf), {}, ALL[2:], "X contains infinity"),
         (put("weight", 2.0), WEIGHT, ALL[::2], "got 1.0 and 2.0 in query 19"),
-        (put("weight", -2.0, slice(5)), WEIGHT, ALL[::2], ">= 0, got -2.0 in row 15 "),
         (put("qid", np.nan), {}, ALL, "qid must not be missing, got nan in row 18"),
-        (
-            put("label", 70),
-            {"measures": [NDCG(10, gain="exponential")]},
-            ALL[:2],
-            "must be <= 60 with exponential gain .*, got 70",
-        ),
         (
             put("label", 0.0, slice(5)),
             {"zero_relevance": "raise"},
@@ -230,58 +187,44 @@ def test_a_fault_in_a_partition(change, options, names, message):
         assert note.startswith("in partition 2 (of 0 to 3)")
         if " in row " in str(caught.value):
             assert re.search(", query (19|nan)$", note)
-        if (
-            "must hold" in message or "have a column" in message
-        ):  # said before the shuffle
+        if "must hold" in message or "have a column" in message:
+            # which is said before the shuffle
             with pytest.raises(ValueError, match=f"{message}.*\nin partition 2 "):
                 computed(name, df)
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_after_a_shuffle_the_query_is_named(name):
-    message = r"must be >= 0, got -1.0 in row \d+\nin shuffled partition \d "
-    with pytest.raises(ValueError, match=message + r"\(of 0 to 3\), query 19$"):
-        computed(name, frames_of(put("label", -1)))
-
-
 def test_faults_of_segments_systems_and_weights(rows):
-    df = frames_of(NO_CLICKS).assign(market="us")
-    what = r"clicks must not be NaN.*\n.*query 19"
-    with pytest.raises(ValueError, match=what):
-        evaluate(df, score="clicks", segment="market", shuffle=False)
-    with pytest.raises(ValueError, match=what):
-        compare_systems(df, scores=["weight", "clicks"], shuffle=False)
-    text = df.map_partitions(lambda frame: frame.assign(qid="q" + frame.qid.map(str)))
-    with pytest.raises(ValueError, match=r"got nan in row 18\n.*query 'q19'$"):
-        evaluate(text, score="clicks", shuffle=False)
+    no_clicks = frames_of(NO_CLICKS).assign(market="us")
+    text = frames_of(NO_CLICKS).map_partitions(
+        lambda frame: frame.assign(qid="q" + frame.qid.map(str))
+    )
     two = rows.assign(market=np.where((rows.qid == 7) & (rows.index % 2), "us", "de"))
-    what = "market must be constant within a query, got '(us|de)' and .* in query 7"
-    with pytest.raises(ValueError, match=what):
-        evaluate(spread(two), score="clicks", segment="market")
+    segment, keys = {"segment": "market"}, {"external": {"x": "docno"}, "ties": "x"}
+    cases = [
+        (no_clicks, {**segment, "shuffle": False}, r"clicks must not be NaN.*\n.*19"),
+        (text, {"shuffle": False}, r"got nan in row 18\n.*query 'q19'$"),
+        (spread(two), segment, "market must be constant within a query, .* query 7"),
+        (spread(rows.assign(weight=0.0)), WEIGHT, "must not be 0 in every query"),
+    ]
     market = (rows.qid % 3).astype(str).astype(object)
     for hole in (None, np.nan):
-        holes = rows.assign(market=market.where(rows.qid != 7, hole))
-        what = r"market must not be missing.*\n.*query 7"
+        df = spread(rows.assign(market=market.where(rows.qid != 7, hole)))
+        cases.append((df, segment, r"market must not be missing.*\n.*query 7"))
+        df = spread(rows.assign(docno=market.where(rows.index != 7, hole)))
+        what = rf"external\['x'\] must not be missing .* query {rows.qid[7]}"
         with pytest.raises(ValueError, match=what):
-            evaluate(spread(holes), score="clicks", segment="market")
-        number = rows.qid[7]
-        holes = rows.assign(docno=market.where(rows.index != 7, hole))
-        what = rf"external\['x'\] must not be missing .* query {number}"
-        with pytest.raises(ValueError, match=what):
-            compare_systems(
-                spread(holes), scores=SYSTEMS, external={"x": "docno"}, ties="x"
-            )
-    nothing = spread(rows.assign(weight=0.0, segment=rows.qid % 2))
-    for options in ({}, {"segment": "segment"}):
-        with pytest.raises(ValueError, match="weight must not be 0 in every query"):
-            evaluate(nothing, score="clicks", query_weight="weight", **options)
+            compare_systems(df, scores=SYSTEMS, **keys)
+    for df, options, message in cases:
+        with pytest.raises(ValueError, match=message):
+            evaluate(df, score="clicks", **options)
+    with pytest.raises(ValueError, match=r"clicks must not be NaN.*\n.*query 19"):
+        compare_systems(no_clicks, scores=["weight", "clicks"], shuffle=False)
 
 
 def test_text_among_features_of_any_type_is_named():
-    meta = META.astype({"clicks": object})
     own = [part(number).astype({"clicks": object}) for number in range(2)]
     own[1].loc[7, "clicks"] = "many"
-    df = dd.from_map(lambda number: own[number], range(2), meta=meta)
+    df = dd.from_map(lambda number: own[number], range(2), meta=own[0][:0])
     with pytest.raises(ValueError, match="many"):
         fit_selector(Selector(), df, features=["clicks"], shuffle=False)
 
@@ -348,25 +291,20 @@ def test_ids_with_the_same_digest_are_named(rows, monkeypatch):
             computed(name, one, shuffle=False)
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_queries_cut_by_partitions_are_not_counted_twice(name):
-    # 400 queries in 50 partitions were 449, with NDCG@10 .4532 for .4439
-    web = make_web_search(n_queries=400, random_state=0)
-    rows = pd.DataFrame(web.data, columns=web.feature_names)
-    df = spread(rows.assign(label=web.target, qid=web.qid), 50)
+def test_queries_cut_by_partitions_are_not_counted_twice(rows):
+    df = spread(rows.sort_values("qid", ignore_index=True), 9)
     message = (
         r"qid must have all rows of a query in one partition without shuffle, "
-        r"got query \d+ in partitions \d+ and \d+ \(of 0 to 49\), and 48 more queries"
+        r"got query \d+ in partitions \d+ and \d+ \(of 0 to 8\), and 6 more queries"
     )
-    with pytest.raises(ValueError, match=message):
-        computed(name, df, shuffle=False)
-    if name == "evaluate":
+    for name in ALL:
         with pytest.raises(ValueError, match=message):
-            compare_systems(df, scores=SYSTEMS, shuffle=False)
-        one = spread(rows.assign(label=web.target, qid=7), 9)
-        what = "query 7 in partitions 0 and 1 and 7 more"
-        with pytest.raises(ValueError, match=what):
-            evaluate(one, score="clicks", shuffle=False)
+            computed(name, df, shuffle=False)
+    with pytest.raises(ValueError, match=message):
+        compare_systems(df, scores=SYSTEMS, shuffle=False)
+    one = spread(rows.assign(qid=7), 9)
+    with pytest.raises(ValueError, match="query 7 in partitions 0 and 1 and 7 more"):
+        evaluate(one, score="clicks", shuffle=False)
 
 
 def test_only_partitions_of_values_with_a_cut_query_are_refused(rows):
@@ -422,7 +360,7 @@ def cut_queries(draw):
     return [pd.DataFrame(one, columns=names).astype(kinds) for one in frames], twice
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(cut_queries(), st.sampled_from(ALL))
 def test_cut_or_repeated_anywhere_is_an_error_else_as_on_one_machine(data, name):
     frames, twice = data
@@ -476,35 +414,24 @@ def files(tmp_path):
 NAMED = r"in partition 2 \(of 0 to 3\)\nin file \S*2\.parquet$"
 
 
-@pytest.mark.parametrize("name", ["evaluate", "fit_selector"])
 @pytest.mark.parametrize("filesystem", ["fsspec", "arrow"])
-def test_a_corrupt_row_group_names_its_file(files, name, filesystem):
+def test_files_that_differ_or_cannot_be_read_are_named(files, filesystem):
     path = files / "2.parquet"
-    whole = bytearray(path.read_bytes())
-    # pages, behind the magic bytes and before the footer
-    whole[4:300] = b"\xff" * 296
-    path.write_bytes(whole)
-    df = dd.read_parquet(files, filesystem=filesystem)
-    with pytest.raises(OSError, match=NAMED):
-        computed(name, df, shuffle=False)
-
-
-@pytest.mark.parametrize("name", ["evaluate", "fit_selector"])
-def test_files_that_are_cut_or_differ_are_named(files, name):
-    path = files / "2.parquet"
-    others = [
+    whole = path.read_bytes()
+    for frame, message in (
         (part(2).drop(columns="clicks"), "clicks"),
         (part(2).astype({"qid": str}), "column 'qid' must hold int64"),
-    ]
-    for frame, message in others:
+    ):
         frame.to_parquet(path, index=False)
         with pytest.raises((KeyError, ValueError), match=f"{message}.*\n{NAMED}"):
-            computed(name, dd.read_parquet(files))
-    part(2).to_parquet(path, index=False)
-    df = dd.read_parquet(files)
-    path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(ValueError, match=f"Parquet.*\n{NAMED}"):
-        computed(name, df)
+            evaluate(dd.read_parquet(files), score="clicks")
+    # pages, behind the magic bytes and before the footer; and the footer itself
+    for broken in (whole[:4] + b"\xff" * 296 + whole[300:], whole[:-100]):
+        path.write_bytes(whole)
+        df = dd.read_parquet(files, filesystem=filesystem)
+        path.write_bytes(broken)
+        with pytest.raises((OSError, ValueError), match=NAMED):
+            evaluate(df, score="clicks", shuffle=False)
 
 
 def test_files_are_named_though_several_are_one_partition(files):

@@ -2,55 +2,65 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
-import threading
 import time
+from contextlib import suppress
 from multiprocessing import parent_process
 
 import dask
 import pytest
 from dask import dataframe as dd
-from distributed import Client
-from joblib import parallel_config
-from numpy.testing import assert_array_equal
-from sklearn.model_selection import GridSearchCV
+from distributed import Client, LocalCluster
 
 import tieaware_sklearn
-from tests.dask.conftest import GIVE_UP
 from tests.dask.helpers import (
+    ALL,
     MARKS,
     MEASURES,
     SYSTEMS,
     assert_same_comparison,
     assert_same_report,
-    assert_same_selector,
     compared,
+    computed,
     spread,
 )
-from tieaware_sklearn import QueryKFold, RankingFeatureSelector, make_ranking_scorer
-from tieaware_sklearn.dask import (
-    compare_systems,
-    evaluate,
-    evaluate_queries,
-    fit_selector,
-)
-from tieaware_sklearn.feature_selection import Screening
-from tieaware_sklearn.lightgbm import QueryLGBMRanker
+from tieaware_sklearn.dask import compare_systems, evaluate, evaluate_queries
 
-pytestmark = [
-    *MARKS,
-    # by Dask's reader of Parquet, of the newest pandas
-    pytest.mark.filterwarnings("ignore:The inplace keyword"),
-]
+pytestmark = MARKS
+#: seconds after which a test gives up on a loaded machine
+GIVE_UP = 300
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """The client of two workers."""
+    patient = {"connect": f"{GIVE_UP}s", "tcp": f"{GIVE_UP}s"}
+    options = {
+        "distributed.comm.timeouts": patient,
+        # what is sent to a worker that was killed
+        "distributed.p2p.comm.retry.delay.min": "100ms",
+    }
+    own = {"n_workers": 2, "threads_per_worker": 1, "host": "127.0.0.1"}
+    with (
+        dask.config.set(options),
+        LocalCluster(**own, dashboard_address=None) as workers,
+        Client(workers) as client,
+    ):
+        yield client
+    gc.collect()
+
+
+def evaluated(rows):
+    return tieaware_sklearn.evaluate(
+        rows.label, rows.clicks, qid=rows.qid, measures=MEASURES
+    )
 
 
 def test_on_a_cluster(cluster, rows):
     found = evaluate(spread(rows), score="clicks", measures=MEASURES)
-    wanted = tieaware_sklearn.evaluate(
-        rows.label, rows.clicks, qid=rows.qid, measures=MEASURES
-    )
-    assert_same_report(found, wanted)
+    assert_same_report(found, evaluated(rows))
     options = {"measure": ["rr", "ap"], "correction": "tukey"}
     frames = [rows[rows.qid % 3 == part] for part in range(3)]
     whole = dd.concat([dd.from_pandas(frame, npartitions=1) for frame in frames])
@@ -58,170 +68,14 @@ def test_on_a_cluster(cluster, rows):
     assert_same_comparison(found, compared(rows, **options))
 
 
-def test_grid_search_with_the_dask_backend_of_joblib(cluster, rows):
-    X = rows.drop(columns=["label", "weight"])
-    search = GridSearchCV(
-        QueryLGBMRanker(qid="qid", n_jobs=1, verbosity=-1),
-        {"n_estimators": [3, 6]},
-        scoring=make_ranking_scorer("ndcg@10", qid="qid"),
-        cv=QueryKFold(3, qid="qid"),
-        error_score="raise",
-    )
-    here = search.fit(X, rows.label).cv_results_["mean_test_score"]
-    with parallel_config(backend="dask"):
-        there = search.fit(X, rows.label).cv_results_["mean_test_score"]
-    assert_array_equal(here, there)
-
-
-def killed_once(flag):
-    """The first worker that comes here is killed, as if it had run out of memory."""
-    try:
-        with open(flag, "x"):
-            pass
-    except FileExistsError:
-        return
-    assert parent_process() is not None, "this is no worker"
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def fitted(rows, options):
-    features = [c for c in rows if c not in ("label", "qid", "weight")]
-    wanted = RankingFeatureSelector(**options)
-    return wanted.fit(rows[features], rows.label, rows.qid)
-
-
-def die_reading(frame, flag):
-    if len(frame):
-        killed_once(flag)
-    return frame
-
-
-@pytest.mark.weekly
-def test_a_worker_that_is_killed_while_it_reads(cluster, rows, tmp_path):
-    df = spread(rows)
-    flag = str(tmp_path / "died")
-    dying = df.map_partitions(die_reading, flag, meta=df._meta)
-    found = fit_selector(RankingFeatureSelector(), dying.drop(columns="weight"))
-    assert os.path.exists(flag)
-    assert_same_selector(found, fitted(rows, {}))
-
-
-def die_between(frame, folder):
-    """A worker is killed that has read, and sent on, two other partitions."""
-    if len(frame):
-        own = f"{os.getpid()} "
-        if sum(name.startswith(own) for name in os.listdir(folder)) == 2:
-            killed_once(folder / "died")
-        (folder / f"{own}{frame.index.min()}").touch()
-    return frame
-
-
-@pytest.mark.weekly
-def test_a_worker_that_is_killed_while_it_shuffles(cluster, rows, tmp_path):
-    df = spread(rows)
-    dying = df.map_partitions(die_between, tmp_path, meta=df._meta)
-    found = evaluate(dying, score="clicks", measures=MEASURES)
-    wanted = tieaware_sklearn.evaluate(
-        rows.label, rows.clicks, qid=rows.qid, measures=MEASURES
-    )
-    assert_same_report(found, wanted)
-    assert (tmp_path / "died").exists()
-    # what it had sent was lost with it
-    read = [name.split()[1] for name in os.listdir(tmp_path) if " " in name]
-    assert len(read) > len(set(read)) == df.npartitions
-
-
-def die_merging(flag):
-    """From now on, a worker is killed when it merges."""
-    merge = Screening.merge
-
-    def merged(ours, theirs):
-        killed_once(flag)
-        return merge(ours, theirs)
-
-    Screening.merge = merged
-
-
-@pytest.mark.weekly
-def test_a_worker_that_is_killed_while_it_merges(cluster, rows, tmp_path):
-    flag = str(tmp_path / "died")
-    cluster.run(die_merging, flag)
-    # two levels of a tree
-    df = spread(rows.drop(columns="weight"), 12)
-    found = fit_selector(RankingFeatureSelector("rr"), df)
-    assert os.path.exists(flag)
-    assert_same_selector(found, fitted(rows, {"measures": "rr"}))
-
-
-def begin_and_wait(frame, folder):
-    """Tell which rows are worked on by which process, and go on when told to."""
-    if len(frame):
-        (folder / f"{frame.index.min()} {os.getpid()}").touch()
-        give_up = time.monotonic() + GIVE_UP
-        while not (folder / "go on").exists():
-            assert time.monotonic() < give_up
-            time.sleep(0.02)
-    return frame
-
-
-@pytest.mark.weekly
-@pytest.mark.parametrize("stage", ["reading", "measuring"])
-def test_a_worker_that_is_killed_at_work_is_replaced(cluster, rows, tmp_path, stage):
-    wanted = tieaware_sklearn.evaluate(
-        rows.label, rows.clicks, qid=rows.qid, measures=MEASURES
-    )
-    df = spread(rows) if stage == "reading" else spread(rows).shuffle("qid")
-    waiting = df.map_partitions(begin_and_wait, tmp_path, meta=df._meta)
-    killed = []
-
-    def kill():
-        """What waits is not done: nobody has told it to go on."""
-        give_up = time.monotonic() + GIVE_UP
-        while not (begun := os.listdir(tmp_path)):
-            assert time.monotonic() < give_up
-            time.sleep(0.02)
-        killed.extend(begun[0].split())
-        os.kill(int(killed[1]), signal.SIGKILL)
-        (tmp_path / "go on").touch()
-
-    killer = threading.Thread(target=kill, daemon=True)
-    killer.start()
-    found = evaluate(
-        waiting, score="clicks", measures=MEASURES, shuffle=stage == "reading"
-    )
-    killer.join()
-    assert_same_report(found, wanted)
-    (tmp_path / "go on").unlink()
-    first, pid = killed
-    by = {own.split()[1] for own in os.listdir(tmp_path) if own.split()[0] == first}
-    assert by > {pid}, "the rows of the worker that died were not read again"
-
-
-def test_an_error_of_a_worker_is_the_whole_message(cluster, rows):
+@pytest.mark.parametrize("name", ALL)
+def test_an_error_of_a_worker_is_the_whole_message(cluster, rows, name):
     wrong = spread(rows.assign(label=rows.label.where(rows.index != 7, -1)), 3)
-    name = rows.qid[7]
-    for call in (
-        lambda: evaluate(wrong, score="clicks"),
-        lambda: evaluate_queries(wrong, score="clicks").compute(),
-        lambda: fit_selector(RankingFeatureSelector("rr"), wrong),
+    message = r"^(label|y) must be >= 0, got -1.0 in row \d+\nin shuffled partition \d "
+    with pytest.raises(
+        ValueError, match=rf"{message}\(of 0 to 2\), query {rows.qid[7]}$"
     ):
-        with pytest.raises(
-            ValueError,
-            match=r"^(label|y) must be >= 0, got -1.0 in row \d+\n"
-            rf"in shuffled partition \d \(of 0 to 2\), query {name}$",
-        ):
-            call()
-
-
-def test_a_file_that_a_worker_cannot_read_is_named(cluster, rows, tmp_path):
-    for number in range(3):
-        rows[rows.qid % 3 == number].to_parquet(tmp_path / f"{number}.parquet")
-    df = dd.read_parquet(tmp_path)
-    path = tmp_path / "1.parquet"
-    path.write_bytes(path.read_bytes()[:-100])
-    named = r"in partition 1 \(of 0 to 2\)\nin file \S*1.parquet$"
-    with pytest.raises(ValueError, match=named):
-        evaluate(df, score="clicks")
+        computed(name, wrong)
 
 
 def is_idle(client):
@@ -243,8 +97,6 @@ def test_an_error_does_not_outlive_its_fault(cluster, rows, tmp_path, shuffle):
     here = rows[["label", "qid", "clicks"]]
 
     def read(number):
-        with (tmp_path / f"read {number}").open("a") as log:
-            log.write("x")
         if number == 2 and not (tmp_path / "up").exists():
             raise OSError("the server does not answer")
         return here[here.qid % 4 == number]
@@ -261,53 +113,44 @@ def test_an_error_does_not_outlive_its_fault(cluster, rows, tmp_path, shuffle):
     assert is_idle(cluster)
 
 
+def die_between(frame, folder):
+    """A worker is killed that has read, and sent on, two other partitions."""
+    if len(frame):
+        own = f"{os.getpid()} "
+        if sum(name.startswith(own) for name in os.listdir(folder)) == 2:
+            with suppress(FileExistsError):
+                (folder / "died").touch(exist_ok=False)
+                assert parent_process() is not None, "this is no worker"
+                os.kill(os.getpid(), signal.SIGKILL)
+        (folder / f"{own}{frame.index.min()}").touch()
+    return frame
+
+
 @pytest.mark.weekly
-def test_an_interrupt_leaves_nothing_under_way(cluster, rows, tmp_path):
-    def take_time(frame):
-        (tmp_path / str(time.monotonic_ns())).touch()
-        time.sleep(0.1)
-        return frame
-
-    def interrupt():
-        while not list(tmp_path.iterdir()):
-            time.sleep(0.01)
-        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
-
-    df = spread(rows, 100).map_partitions(take_time, meta=rows[:0])
-    thread = threading.Thread(target=interrupt, daemon=True)
-    thread.start()
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            evaluate(df, score="clicks", shuffle=False)
-    finally:
-        signal.signal(signal.SIGINT, before)
-    assert is_idle(cluster)
-    assert len(list(tmp_path.iterdir())) < 50
+def test_a_worker_that_is_killed_while_it_shuffles(cluster, rows, tmp_path):
+    df = spread(rows)
+    dying = df.map_partitions(die_between, tmp_path, meta=df._meta)
+    found = evaluate(dying, score="clicks", measures=MEASURES)
+    assert_same_report(found, evaluated(rows))
+    assert (tmp_path / "died").exists()
+    # what it had sent was lost with it
+    read = [name.split()[1] for name in os.listdir(tmp_path) if " " in name]
+    assert len(read) > len(set(read)) == df.npartitions
 
 
 # as some versions of Dask say where a client is open
 @pytest.mark.filterwarnings("ignore:Running on a single-machine scheduler")
-def test_threads_and_tasks_of_workers_compute_as_dask_does(rows):
-    df = spread(rows, 1)
-    for scheduler in ("sync", "threads"):
-        with dask.config.set(scheduler=scheduler):
-            assert evaluate(df, score="clicks").qid.size == 60
-    options = {"processes": False, "n_workers": 1, "threads_per_worker": 1}
-    with Client(**options, dashboard_address=None) as client:
+def test_other_schedulers_and_tasks_of_workers_compute_as_dask_does(rows):
+    def size():
+        return evaluate(spread(rows, 1), score="clicks").qid.size
 
-        def inside():
-            return evaluate(spread(rows, 1), score="clicks")
-
-        assert client.submit(inside).result(timeout=GIVE_UP).qid.size == 60
-
-
-# as some versions of Dask say
-@pytest.mark.filterwarnings("ignore:Running on a single-machine scheduler")
-def test_another_scheduler_than_that_of_an_open_client(rows):
-    options = {"processes": False, "n_workers": 1, "threads_per_worker": 1}
-    df = spread(rows, 2)
-    with Client(**options, dashboard_address=None):
+    def alone():
         for scheduler in ("sync", "threads"):
             with dask.config.set(scheduler=scheduler):
-                assert evaluate(df, score="clicks").qid.size == 60
+                assert size() == 60
+
+    alone()
+    options = {"processes": False, "n_workers": 1, "threads_per_worker": 1}
+    with Client(**options, dashboard_address=None) as client:
+        assert client.submit(size).result(timeout=GIVE_UP) == 60
+        alone()

@@ -5,11 +5,9 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
-import warnings
 
 import lightgbm as lgb
 import numpy as np
-import optuna
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -18,30 +16,35 @@ import scipy.sparse as sp
 import sklearn
 from hypothesis import given, settings
 from sklearn.decomposition import PCA
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Bunch
 
-from benchmarks.results.early_stopping import generated, stops
-from tests.lightgbm.helpers import ranker, rows_of
+from tests.boosters import conftest
+from tests.boosters.helpers import LightGBM, rows_of
 from tests.strategies import queries
-from tieaware_sklearn import QueryKFold, make_ranking_scorer, ranking_score
+from tieaware_sklearn import (
+    QueryKFold,
+    make_ranking_scorer,
+    parse_measure,
+    ranking_score,
+)
 from tieaware_sklearn.lightgbm import QueryLGBMRanker, eval_metric, feval
 from tieaware_sklearn.measures import NDCG
 
+web, valid = conftest.web, conftest.valid
+ranker, bits = LightGBM().ranker, LightGBM().bits
 QUIET = {"objective": "lambdarank", "metric": "None", "verbosity": -1, "num_threads": 1}
-X3 = np.arange(9.0).reshape(3, 3)
 
 
-def sizes_of(web):
-    return np.unique(web.qid, return_counts=True)[1]
+def sizes_of(data):
+    return np.unique(data.qid, return_counts=True)[1]
 
 
-def dataset(web, reference=None, **options):
-    return lgb.Dataset(
-        web.data, web.target, group=sizes_of(web), reference=reference, **options
-    )
+def dataset(data, reference=None, **options):
+    options = {"group": sizes_of(data), "reference": reference, **options}
+    return lgb.Dataset(data.data, data.target, **options)
 
 
 def trained(trees, metric, *sets, callbacks=(), **parameters):
@@ -58,33 +61,7 @@ def trained(trees, metric, *sets, callbacks=(), **parameters):
     return booster, history
 
 
-@pytest.fixture(scope="module")
-def demonstration():
-    found = stops(
-        *generated(120),
-        num_leaves=4,
-        n_estimators=60,
-        learning_rate=0.2,
-        early_stopping_rounds=20,
-    )
-    return {(stop.rows, stop.metric): stop for stop in found}
-
-
-def test_rows_sorted_by_label_stop_lightgbm_at_once_and_us_never(demonstration):
-    theirs = demonstration["relevant first", "LightGBM ndcg@10"]
-    ours = demonstration["relevant first", "exact NDCG@10"]
-    assert theirs.trees <= 3
-    assert ours.trees >= 15
-    assert theirs.reported > theirs.exact + 0.2
-    assert ours.reported == ours.exact
-    assert ours.held_out > theirs.held_out + 0.1
-    # no order of rows moves our stop
-    ours = [stop for stop in demonstration.values() if stop.metric == "exact NDCG@10"]
-    assert len(ours) == 3
-    assert len({stop[2:] for stop in ours}) == 1
-
-
-@settings(max_examples=40)
+@settings(max_examples=30)
 @given(queries(max_queries=6, max_documents=10))
 def test_value_is_that_of_ranking_score(rows):
     labels, scores, qid = (np.array(column) for column in rows)
@@ -104,8 +81,8 @@ def test_values_in_training(web, valid, measure):
     weight = (web.qid % 4 + 1.0).astype(np.float32)
     train = dataset(web, weight=weight)
     booster, history = trained(3, feval(measure), train, train, dataset(valid, train))
-    names = [measure] if isinstance(measure, str) else list(map(str, measure))
-    assert len(history["valid_1"]) == len(names)
+    names = [str(parse_measure(one)) for one in np.atleast_1d(measure)]
+    assert list(history["valid_1"]) == names
     for data, name, own in ((web, "training", weight), (valid, "valid_1", None)):
         for values, one in zip(history[name].values(), names, strict=True):
             for tree, value in enumerate(values, start=1):
@@ -115,31 +92,15 @@ def test_values_in_training(web, valid, measure):
                 )
 
 
-def test_metrics_in_lightgbms_own_ranker(web, valid):
-    model = lgb.LGBMRanker(n_estimators=4, verbosity=-1, metric="None", n_jobs=1)
-    model.fit(
-        web.data,
-        web.target,
-        group=sizes_of(web),
-        eval_X=valid.data,
-        eval_y=valid.target,
-        eval_group=[sizes_of(valid)],
-        eval_metric=eval_metric(["ndcg@10", "rr"]),
-    )
-    scores = model.predict(valid.data)
-    for name in ("NDCG@10", "RR"):
-        assert model.evals_result_["valid_0"][name][-1] == ranking_score(
-            valid.target, scores, qid=valid.qid, measure=name
-        )
-
-
-def test_queries_without_a_relevant_document():
+@pytest.mark.parametrize(("zero", "value"), [(0.0, 0.25), (0.5, 0.5), ("skip", 0.5)])
+def test_queries_without_a_relevant_document(zero, value):
     y, scores, sizes = np.array([1, 0, 0, 0]), np.array([1.0, 2, 0, 0]), [2, 2]
-    for options, value in (({}, 0.25), ({"zero_relevance": "skip"}, 0.5)):
-        metric = eval_metric("ap", **options)
-        assert metric(y, scores, None, sizes) == ("AP", value, True)
-        data = lgb.Dataset(np.zeros((4, 1)), y, group=sizes).construct()
-        assert feval("ap", **options)(scores, data) == ("AP", value, True)
+    metric = eval_metric("ap", zero_relevance=zero)
+    assert metric(y, scores, None, sizes) == ("AP", value, True)
+    data = lgb.Dataset(np.zeros((4, 1)), y, group=sizes).construct()
+    assert feval("ap", zero_relevance=zero)(scores, data) == ("AP", value, True)
+    negated = feval("ap", zero_relevance=zero, negate=True)
+    assert negated(scores, data) == ("neg_AP", -value, False)
 
 
 def test_copies_and_pickles_of_metrics(web):
@@ -155,14 +116,8 @@ def test_copies_and_pickles_of_metrics(web):
 
 
 def test_lightgbm_cv_with_our_folds(web):
-    results = lgb.cv(
-        QUIET,
-        dataset(web),
-        3,
-        folds=QueryKFold(4),
-        feval=feval("ndcg@10"),
-        return_cvbooster=True,
-    )
+    options = {"folds": QueryKFold(4), "feval": feval(), "return_cvbooster": True}
+    results = lgb.cv(QUIET, dataset(web), 3, **options)
     scores = []
     folds = QueryKFold(4).split(web.data, groups=web.qid)
     for booster, (_, test) in zip(results["cvbooster"].boosters, folds, strict=True):
@@ -171,78 +126,26 @@ def test_lightgbm_cv_with_our_folds(web):
     assert results["valid NDCG@10-mean"][-1] == pytest.approx(np.mean(scores))
 
 
-def test_lightgbm_tuner_maximises_the_negative(web, valid):
-    from optuna_integration.lightgbm import LightGBMTuner
-
-    train = dataset(web, params={"feature_pre_filter": False})
-    tuner = LightGBMTuner(
-        {**QUIET, "metric": "neg_NDCG@10"},
-        train,
-        valid_sets=[dataset(valid, train)],
-        num_boost_round=5,
-        feval=feval("ndcg@10", negate=True),
-        study=optuna.create_study(direction="minimize"),
-        show_progress_bar=False,
-        optuna_seed=0,
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        tuner.tune_feature_fraction(n_trials=3)
-    values = [trial.value for trial in tuner.study.trials]
-    assert tuner.best_score == min(values) < max(values) < 0
-    scores = tuner.get_best_booster().predict(valid.data)
-    assert -tuner.best_score == ranking_score(valid.target, scores, qid=valid.qid)
-
-
-@pytest.mark.parametrize(("lower", "pruned"), [(0.3, False), (2.0, True)])
-def test_optunas_pruning_callback_finds_our_names(web, valid, lower, pruned):
-    from optuna_integration.lightgbm import LightGBMPruningCallback
-
-    def objective(trial):
-        train = dataset(web)
-        callback = LightGBMPruningCallback(trial, "NDCG@10")
-        sets = (train, dataset(valid, train))
-        found, _ = trained(4, feval(), *sets, callbacks=[callback])
-        return found.best_score["valid_0"]["NDCG@10"]
-
-    pruner = optuna.pruners.ThresholdPruner(lower=lower)
-    study = optuna.create_study(direction="maximize", pruner=pruner)
-    study.optimize(objective, n_trials=1)
-    assert study.trials[0].state.name == ("PRUNED" if pruned else "COMPLETE")
-    assert len(study.trials[0].intermediate_values) == (1 if pruned else 4)
-
-
-@pytest.mark.parametrize("make", [feval, eval_metric])
-@pytest.mark.parametrize(
-    ("measure", "message"),
-    [
-        ("ncdg@10", r"did you mean 'NDCG@10'\?"),
-        (["rr", "mrr"], "measures must differ"),
-        ([], "at least one"),
-    ],
-)
-def test_bad_measures(make, measure, message):
-    with pytest.raises(ValueError, match=message):
-        make(measure)
-
-
 Y2, S2, G2 = np.array([1, 0]), np.array([1.0, 2.0]), np.array([2])
 
 
 @pytest.mark.parametrize(
-    ("data", "message"),
+    ("measure", "data", "message"),
     [
-        ((Y2, S2, None, None), "must have query groups"),
-        ((Y2, S2 * np.nan, None, G2), "predictions must not be NaN"),
-        ((Y2, np.ones((2, 3)), None, G2), "predictions must be 1-dimensional"),
-        ((Y2 - 1, S2, None, G2), "label must be >= 0"),
-        ((Y2, S2, S2, G2), "weight must be constant within a query"),
-        ((Y2, S2, None, np.array([1, 1])), "AP is undefined for query 1"),
+        ("ncdg@10", (), r"did you mean 'NDCG@10'\?"),
+        (["rr", "mrr"], (), "measures must differ"),
+        ([], (), "at least one"),
+        ("ap", (Y2, S2, None, None), "must have query groups"),
+        ("ap", (Y2, S2 * np.nan, None, G2), "predictions must not be NaN"),
+        ("ap", (Y2, np.ones((2, 3)), None, G2), "predictions must be 1-dimensional"),
+        ("ap", (Y2 - 1, S2, None, G2), "label must be >= 0"),
+        ("ap", (Y2, S2, S2, G2), "weight must be constant within a query"),
+        ("ap", (Y2, S2, None, np.array([1, 1])), "AP is undefined for query 1"),
     ],
 )
-def test_data_that_cannot_be_measured(data, message):
+def test_what_cannot_be_measured(measure, data, message):
     with pytest.raises(ValueError, match=message):
-        eval_metric("ap", zero_relevance="raise")(*data)
+        eval_metric(measure, zero_relevance="raise")(*data)
 
 
 def test_the_two_forms_are_not_mixed_up(web):
@@ -257,10 +160,7 @@ KINDS = {
     "array": (3, np.asarray),
     "pandas": ("qid", lambda X: pd.DataFrame(X).rename(columns={3: "qid"})),
     "polars": ("qid", lambda X: pl.DataFrame(X).rename({"column_3": "qid"})),
-    "arrow": (
-        "3",
-        lambda X: pa.table({f"{j}": column for j, column in enumerate(X.T)}),
-    ),
+    "arrow": ("3", lambda X: pa.table({f"{j}": x for j, x in enumerate(X.T)})),
     "csr": (3, sp.csr_array),
     "csc": (3, sp.csc_matrix),
     "coo": (3, sp.coo_array),
@@ -269,25 +169,20 @@ KINDS = {
 
 @pytest.mark.filterwarnings("ignore:Converting data")
 @pytest.mark.parametrize("kind", KINDS)
-def test_matrices_of_any_kind(web, valid, kind):
+def test_matrices_of_any_kind_have_one_order(web, valid, kind):
     column, make = KINDS[kind]
     plain = ranker(early_stopping_rounds=3).fit(**rows_of(web, valid))
-    X, Z = (make(np.insert(d.data, 3, d.qid, axis=1)) for d in (web, valid))
+    rows = np.random.default_rng(0).permutation(len(web.qid))
+    X, Z = (np.insert(d.data, 3, d.qid, axis=1) for d in (web, valid))
+    X, Z = make(X[rows]), make(Z)
     model = ranker(early_stopping_rounds=3, qid=column)
-    model.fit(X, web.target, eval_X=(Z,), eval_y=(valid.target,))
+    model.fit(X, web.target[rows], eval_X=(Z,), eval_y=(valid.target,))
     assert model.evals_result_ == plain.evals_result_
     expected = plain.predict(valid.data)
     np.testing.assert_array_equal(model.predict(Z), expected)
     assert model.n_features_in_ == web.data.shape[1] + 1
     if kind in ("list", "array", "csr"):
         np.testing.assert_array_equal(model.predict(make(valid.data)), expected)
-    found = make_ranking_scorer(qid=column)(model, X, web.target)
-    scores = plain.predict(web.data)
-    assert found == ranking_score(web.target, scores, qid=web.qid)
-    folds = QueryKFold(3, qid=column).split(X)
-    again = QueryKFold(3).split(web.data, groups=web.qid)
-    for (_, a), (_, b) in zip(folds, again, strict=True):
-        assert np.array_equal(a, b)
 
 
 def test_several_measures_stop_on_the_first(web, valid):
@@ -299,17 +194,38 @@ def test_several_measures_stop_on_the_first(web, valid):
         assert model.best_iteration_ < 40
         return model.best_iteration_, list(model.evals_result_["valid_0"])
 
-    alone = {name: best(name)[0] for name in ("NDCG@10", "RR", "P@1")}
-    assert len(set(alone.values())) > 1
-    for first in alone:
-        measures = [first, *(name for name in alone if name != first)]
-        assert best(measures) == (alone[first], measures)
+    names = ["NDCG@10", "RR", "P@1"]
+    alone = [best(name)[0] for name in names]
+    assert len(set(alone)) > 1
+    for turn, number in enumerate(alone):
+        measures = [*names[turn:], *names[:turn]]
+        assert best(measures) == (number, measures)
         # LightGBM's own metrics are shown too, and do not decide
-        with_theirs, names = best(measures, metric=["ndcg", "map"])
-        assert with_theirs == alone[first]
-        assert {"ndcg@5", "map@1"} < set(names)
-    any_of_them = best(list(alone), first_metric_only=False)[0]
-    assert any_of_them <= max(alone.values())
+        with_theirs, shown = best(measures, metric=["ndcg", "map"])
+        assert with_theirs == number
+        assert {"ndcg@5", "map@1"} < set(shown)
+    assert best(names, first_metric_only=False)[0] <= max(alone)
+
+
+def test_values_are_logged_under_stable_names(web, valid):
+    """Canonical names, for callbacks of LightGBM and for its own records."""
+    history = {}
+    model = ranker(metric="ndcg", n_estimators=3).fit(
+        **rows_of(web, valid, web),
+        eval_metric=["ndcg@10", "ap"],
+        eval_at=[10],
+        callbacks=[lgb.record_evaluation(history)],
+    )
+    assert history == model.evals_result_
+    assert set(history) == {"training", "valid_0"}
+    for values in history.values():
+        # LightGBM's own keep their names, which no measure has
+        assert next(iter(values)) == "NDCG@10"
+        assert set(values) == {"NDCG@10", "AP", "ndcg@10"}
+        assert all(len(value) == 3 for value in values.values())
+    expected = ranking_score(web.target, model.predict(web.data), qid=web.qid)
+    assert history["training"]["NDCG@10"][2] == expected
+    assert model.best_score_["training"]["NDCG@10"] == expected
 
 
 def test_metrics_of_other_kinds(web, valid):
@@ -321,112 +237,102 @@ def test_metrics_of_other_kinds(web, valid):
         model.fit(**rows_of(web, valid), eval_metric=metric)
         assert model.best_iteration_ == 1
         assert next(iter(model.evals_result_["valid_0"])) == "falling"
-    model = ranker()
     for metric, names in (
         (["rr", falling, NDCG(k=3)], ["RR", "falling", "NDCG@3"]),
         (falling, ["falling"]),
     ):
-        model.fit(**rows_of(web, web), eval_metric=metric)
+        model = ranker().fit(**rows_of(web, web), eval_metric=metric)
         assert list(model.evals_result_) == ["training"]
         assert list(model.evals_result_["training"]) == names
     own = rows_of(web, valid) | {"eval_y": valid.target > 1, "eval_metric": None}
     assert list(ranker(metric="auc").fit(**own).evals_result_["valid_0"]) == ["auc"]
 
 
-def test_it_has_the_parameters_of_lightgbm(web):
+def test_it_has_the_parameters_of_lightgbm(web, capfd):
     ours = {"qid", "row_order"}
-    names = set(lgb.LGBMRanker().get_params())
-    assert set(QueryLGBMRanker().get_params()) == names | ours
     for method in ("__init__", "predict"):
         found, theirs = (
             inspect.signature(getattr(cls, method)).parameters
             for cls in (QueryLGBMRanker, lgb.LGBMRanker)
         )
         assert {k: v for k, v in found.items() if k not in ours} == dict(theirs)
-    model = ranker(label_gain=[0, 1, 3, 7, 15], qid=0)
+    model = ranker(label_gain=[0, 1, 3, 7, 15], qid=0, verbosity=1)
     assert "qid=0" in repr(model)
     assert model.set_params(qid=None, num_leaves=5).get_params()["num_leaves"] == 5
     predicted = model.fit(**rows_of(web)).predict(web.data, True, 0, 2)
     model.set_params(n_estimators=2)
-    assert np.array_equal(predicted, model.fit(**rows_of(web)).predict(web.data))
     seen = []
     model.fit(**rows_of(web), callbacks=[lambda env: seen.append(env)])
+    assert np.array_equal(predicted, model.predict(web.data))
     assert len(seen) == 2
-
-
-def test_lightgbm_is_told_nothing_that_it_does_not_know(web, capfd):
-    model = ranker(verbosity=1, qid=0)
-    model.fit(np.column_stack([web.qid, web.data]), web.target)
-    model.predict(web.data)
     told = capfd.readouterr()
     assert "Unknown parameter" not in told.out + told.err
 
 
-def as_tuples(valid):
-    return {
-        "eval_X": (valid.data,),
-        "eval_y": (valid.target,),
-        "eval_qid": (valid.qid,),
-    }
+def test_its_attributes_are_those_of_the_lgbm_model_that_it_trains(web, valid):
+    options = {"early_stopping_rounds": 3, "n_estimators": 20}
+    model = ranker(**options)
+    assert isinstance(model, lgb.LGBMModel)
+    names = [
+        name
+        for name, member in inspect.getmembers(lgb.LGBMRanker)
+        if isinstance(member, property) and not name.startswith("_")
+    ]
+    assert len(names) > 10
+    for name in names:
+        with pytest.raises((NotFittedError, AttributeError)):
+            getattr(model, name)
+    frame, held = (pd.DataFrame(d.data, columns=d.feature_names) for d in (web, valid))
+    model.fit(**{**rows_of(web, valid), "X": frame, "eval_X": held})
+    evaluated = {"eval_y": valid.target, "eval_group": [sizes_of(valid)]}
+    theirs = lgb.LGBMRanker(**{**LightGBM.options, **options})
+    theirs.fit(frame, web.target, group=sizes_of(web), eval_X=held, **evaluated)
+    for name in names:
+        assert type(getattr(model, name)) is type(getattr(theirs, name)), name
+
+
+def test_parameters_set_since_the_fit_hold(web, monkeypatch):
+    """As in LightGBM, whose predict reads n_jobs and others when it is called."""
+    seen = []
+    model = ranker().fit(**rows_of(web))
+    told = type(model.booster_).predict
+
+    def predict(booster, X, **options):
+        seen.append((options["num_threads"], options.get("pred_early_stop")))
+        return told(booster, X, **options)
+
+    monkeypatch.setattr(type(model.booster_), "predict", predict)
+    model.predict(web.data)
+    model.set_params(n_jobs=2, pred_early_stop=True).predict(web.data)
+    assert seen == [(1, None), (2, True)]
+    assert model.objective_ == "lambdarank"
 
 
 def test_early_stopping_inside_a_search(web, valid):
-    """A validation set of its own goes to every fit, uncut."""
+    """Tuples are whole evaluation sets; transform_input has a pipeline transform."""
+    given = {name: (part,) for name, part in rows_of(valid, valid).items()}
+    given = {name: given[name] for name in ("eval_X", "eval_y", "eval_qid")}
     with sklearn.config_context(enable_metadata_routing=True):
         model = ranker(early_stopping_rounds=2, n_estimators=20)
+        scaler = PCA(n_components=5, random_state=0)
         search = GridSearchCV(
-            make_pipeline(StandardScaler(), model),
+            make_pipeline(scaler, model, transform_input=["eval_X"]),
             {"querylgbmranker__num_leaves": [3, 7]},
             scoring=make_ranking_scorer(),
             cv=QueryKFold(3),
             error_score="raise",
-        ).fit(web.data, web.target, qid=web.qid, **as_tuples(valid))
+        ).fit(web.data, web.target, qid=web.qid, **given)
     best = search.best_estimator_[-1]
     assert 1 <= best.best_iteration_ < 20
-    # of the whole set, as it was given: the pipeline did not transform it
-    scores = best.predict(valid.data)
+    scores = search.predict(valid.data)
     expected = ranking_score(valid.target, scores, qid=valid.qid)
     assert best.best_score_["valid_0"]["NDCG@10"] == expected
 
 
-def test_early_stopping_behind_a_transformer(web, valid):
-    """The guide: transform_input has the pipeline transform the validation set."""
-    scaler = PCA(n_components=5, random_state=0)
-    model = make_pipeline(scaler, ranker(), transform_input=["eval_X"])
-    with sklearn.config_context(enable_metadata_routing=True):
-        model.fit(web.data, web.target, qid=web.qid, **as_tuples(valid))
-    found = model[-1].evals_result_["valid_0"]["NDCG@10"][-1]
-    scores = model.predict(valid.data)
-    assert found == ranking_score(valid.target, scores, qid=valid.qid)
-
-
-def test_sample_weight_is_routed_on_request(web):
-    weight = np.random.default_rng(0).uniform(0.1, 9, len(web.qid))
-    cv = QueryKFold(3)
-    with sklearn.config_context(enable_metadata_routing=True):
-        weighted = ranker().set_fit_request(sample_weight=True)
-        weighted.set_score_request(sample_weight=False)
-        found = cross_val_score(
-            weighted,
-            web.data,
-            web.target,
-            cv=cv,
-            params={"qid": web.qid, "sample_weight": weight},
-            error_score="raise",
-        )
-    for weights, same in ((weight, True), (np.ones(len(weight)), False)):
-        expected = []
-        for train, test in cv.split(web.data, groups=web.qid):
-            rows = {"qid": web.qid[train], "sample_weight": weights[train]}
-            model = ranker().fit(web.data[train], web.target[train], **rows)
-            test = web.data[test], web.target[test], web.qid[test]
-            expected.append(model.score(*test[:2], qid=test[2]))
-        assert (found.tolist() == expected) is same
-
-
-LONG = np.zeros((10_001, 1))
-TOO_LONG = {"X": LONG, "y": LONG[:, 0], "qid": ["a"] * 10_001}
-SETS3 = {"eval_X": X3.copy(), "eval_y": [0, 1, 0], "eval_qid": [1, 1, 2]}
+X3, Y3, Q3 = np.arange(9.0).reshape(3, 3), [0, 1, 0], [1, 1, 2]
+LONG = np.arange(10_001.0)[:, None]
+TOO_LONG = {"X": LONG, "y": 0 * LONG[:, 0], "qid": ["a"] * 10_001}
+SETS3 = {"eval_X": X3.copy(), "eval_y": [*Y3], "eval_qid": [*Q3]}
 
 
 @pytest.mark.parametrize(
@@ -449,24 +355,27 @@ SETS3 = {"eval_X": X3.copy(), "eval_y": [0, 1, 0], "eval_qid": [1, 1, 2]}
     ],
 )
 def test_what_is_refused(options, given, message):
-    rows = {"X": X3, "y": [0, 1, 0], "qid": [2, 1, 2], **given}
+    rows = {"X": X3, "y": Y3, "qid": [2, 1, 2], **given}
     with pytest.raises(ValueError, match=message):
         ranker(**options).fit(**rows)
 
 
-def test_limits_are_those_of_the_objective():
-    long = np.arange(10_001.0)[:, None]
-    y = np.arange(10_001) % 3 + 0.5
-    ranker(objective="regression").fit(long, y, qid=np.zeros(len(y)))
-    ranker().fit(long[1:], y[1:] - 0.5, qid=np.zeros(len(y) - 1))
-    ranker().fit(X3, [0, 30, 1], qid=[1, 1, 1])
-    ranker(label_gain=list(range(40))).fit(X3, [0, 39, 1], qid=[1, 1, 1])
-    ranker(objective="rank_xendcg").fit(X3, [0, 39.5, 1], qid=[1, 1, 1])
-    ranker(early_stopping_rounds=np.int64(5)).fit(X3, [0, 1, 0], qid=[1, 1, 2], **SETS3)
-    # LightGBM prefers other names of a parameter
-    model = ranker(objective="lambdarank", application="regression")
-    with pytest.warns(UserWarning, match="Found 'application'"):
-        model.fit(X3, [0, 0.5, 1], qid=[1, 1, 1])
+@pytest.mark.parametrize(
+    ("options", "given"),
+    [
+        ({"objective": "regression"}, TOO_LONG | {"y": np.arange(10_001) % 3 + 0.5}),
+        ({}, {"X": LONG[1:], "y": np.arange(10_000) % 3, "qid": [1] * 10_000}),
+        ({}, {"y": [0, 30, 1]}),
+        ({"label_gain": list(range(40))}, {"y": [0, 39, 1]}),
+        ({"objective": "rank_xendcg"}, {"y": [0, 39.5, 1]}),
+        ({"early_stopping_rounds": np.int64(5)}, SETS3),
+        # LightGBM prefers other names of a parameter
+        ({"objective": "lambdarank", "application": "regression"}, {"y": [0, 0.5, 1]}),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:Found 'application'")
+def test_limits_are_those_of_the_objective(options, given):
+    ranker(**options).fit(**{"X": X3, "y": Y3, "qid": Q3, **given})
 
 
 def test_the_training_data_as_evaluation_set(web):
@@ -474,11 +383,11 @@ def test_the_training_data_as_evaluation_set(web):
     rows = np.random.default_rng(0).uniform(1, 2, len(weight))
 
     def values(X, names=None, **more):
-        model = ranker(
-            n_estimators=3, **({"class_weight": "balanced"} if names else {})
-        )
         given = {**rows_of(web, web), "eval_X": X, "eval_names": names}
-        ((name, results),) = model.fit(**given, **more).evals_result_.items()
+        options = {"class_weight": "balanced"} if names else {}
+        ((name, results),) = (
+            ranker(**options).fit(**given, **more).evals_result_.items()
+        )
         return name, results["NDCG@10"]
 
     for more in (
@@ -498,16 +407,13 @@ def test_the_training_data_never_stops_training(web, valid):
     few = web.qid <= 3
     seen = Bunch(data=web.data[few], target=web.target[few], qid=web.qid[few])
     model = ranker(min_child_samples=3, early_stopping_rounds=8, n_estimators=60)
-
-    def best(names=None, **more):
-        model.fit(**rows_of(seen, seen, valid), eval_names=names, **more)
-        return model.best_iteration_, set(model.evals_result_), set(model.best_score_)
-
     ones = {"sample_weight": np.ones(few.sum())}
-    plain = best()
-    assert plain == best(**ones)
-    assert plain[1] == plain[2] == {"training", "valid_1"}
-    assert best(["a", "b"], **ones) == (plain[0], {"a", "b"}, {"a", "b"})
-    assert best(["a", "b"]) == (plain[0], {"a", "b"}, {"a", "b"})
+    found = []
+    for names, expected in ((None, {"training", "valid_1"}), (["a", "b"], {"a", "b"})):
+        for more in ({}, ones):
+            model.fit(**rows_of(seen, seen, valid), eval_names=names, **more)
+            assert set(model.evals_result_) == set(model.best_score_) == expected
+            found.append(model.best_iteration_)
+    assert len(set(found)) == 1
     with pytest.raises(ValueError, match='must have "training" for the training data'):
-        best(["a", "training"])
+        model.fit(**rows_of(seen, seen, valid), eval_names=["a", "training"])

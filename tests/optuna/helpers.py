@@ -17,8 +17,9 @@ def boosted(trial, X):
     return X[:, 5] + trial.suggest_float("boost", 0, 5) * X[:, 1]
 
 
-def scoring(web, score=boosted, **options):
-    return ScoringObjective(score, web.data, web.target, qid=web.qid, **options)
+def scoring(web, score=boosted, y=None, **options):
+    labels = web.target if y is None else y
+    return ScoringObjective(score, web.data, labels, qid=web.qid, **options)
 
 
 def linear(X, y, qid, **options):
@@ -29,4 +30,12 @@ def linear(X, y, qid, **options):
 def tree(X, y, qid, **options):
     space = {"max_depth": IntDistribution(1, 6)}
     model = DecisionTreeRegressor(random_state=0)
-    return RankerObjective(model, space, X, y, qid=qid, cv=QueryKFold(3), **options)
+    options = {"space": space, "cv": QueryKFold(3), **options}
+    return RankerObjective(model, X=X, y=y, qid=qid, **options)
+
+
+def records(study):
+    """All that must be equal of two studies."""
+    return [
+        (t.params, t.values, t.intermediate_values, t.user_attrs) for t in study.trials
+    ]

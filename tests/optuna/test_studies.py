@@ -1,12 +1,6 @@
-"""Studies shared by several workers, and whether they prune."""
+"""Studies that objectives create: who joins them, and whether they prune."""
 
 from __future__ import annotations
-
-import signal
-import subprocess
-import sys
-import time
-from pathlib import Path
 
 import optuna
 import pytest
@@ -14,128 +8,73 @@ from optuna.pruners import MedianPruner, NopPruner, WilcoxonPruner
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 
-from tests.optuna.helpers import linear, scoring
+from tests.optuna.helpers import linear, records, scoring
+from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.optuna import ScorePrecisionObjective
 
-WORKER = """
-import sys, optuna
-from optuna.storages import JournalStorage
-from optuna.storages.journal import JournalFileBackend
-from optuna.study import MaxTrialsCallback
-from tests.optuna.helpers import linear
-from tieaware_sklearn.datasets import make_web_search
-import time
 
-web = make_web_search(n_queries=60, n_documents=15, shuffle=True, random_state=2)
-objective = linear(web.data, web.target, web.qid)
-storage = JournalStorage(JournalFileBackend({path!r}))
-study = objective.create_study(0, storage=storage, study_name="shared",
-                               load_if_exists=True)
-print("ready", flush=True)
-slow = lambda trial: (time.sleep({pause}), objective(trial))[1]
-study.optimize(slow, callbacks=[MaxTrialsCallback({n}, states=None)])
-"""
-
-
-def worker(path, n, pause=0.0):
-    code = WORKER.format(path=path, n=n, pause=pause)
-    return subprocess.Popen(
-        [sys.executable, "-W", "ignore", "-c", code],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=Path(__file__).parents[2],
-    )
-
-
-def load(path):
-    storage = JournalStorage(JournalFileBackend(path))
-    return optuna.load_study(study_name="shared", storage=storage)
-
-
-def test_two_processes_share_a_study_and_a_killed_one_is_resumed(tmp_path):
-    path = str(tmp_path / "journal.log")
-    both = [worker(path, 24), worker(path, 24)]
-    for process in both:
-        _, errors = process.communicate(timeout=120)
-        assert process.returncode == 0, errors
-    study = load(path)
-    done = [t for t in study.trials if t.state.is_finished()]
-    assert len(done) >= 24
-    assert [t.number for t in study.trials] == list(range(len(study.trials)))
-    assert len({tuple(t.params.values()) for t in done}) == len(done)
-
-    third = worker(path, 200, pause=0.4)  # not killed inside the journal
-    assert third.stdout.readline().strip() == "ready"
-    before = len(study.trials)
-    while len(load(path).trials) < before + 3:
-        time.sleep(0.05)
-    third.send_signal(signal.SIGKILL)
-    third.communicate()
-    killed = len(load(path).trials)
-    last = worker(path, killed + 5)
-    _, errors = last.communicate(timeout=120)
-    assert last.returncode == 0, errors
-    study = load(path)
-    assert len(study.trials) >= killed + 5
-    running = [t for t in study.trials if not t.state.is_finished()]
-    assert len(running) <= 1
-    assert len({tuple(t.params.values()) for t in study.trials}) == len(study.trials)
-
-
-def test_workers_derive_their_seeds(web, tmp_path):
-    objective = scoring(web)
+@pytest.fixture
+def shared(tmp_path):
+    """Options of a study that several workers join."""
     storage = JournalStorage(JournalFileBackend(str(tmp_path / "log")))
-    options = {"storage": storage, "study_name": "s", "load_if_exists": True}
-    first = objective.create_study(3, **options)
-    first.optimize(objective, n_trials=2)
-    alone = objective.create_study(3)
-    alone.optimize(objective, n_trials=2)
-    assert [t.params for t in first.trials] == [t.params for t in alone.trials]
-    second = objective.create_study(3, **options)
-    second.optimize(objective, n_trials=2)
-    assert len({t.params["boost"] for t in second.trials}) == 4
+    return {"storage": storage, "study_name": "s", "load_if_exists": True}
 
 
-def told(study):
-    return {name: v for name, v in study.user_attrs.items() if name == "prune"}
-
-
-def records(study):
-    return [
-        (t.params, t.value, t.intermediate_values, t.user_attrs) for t in study.trials
-    ]
-
-
-def studied(objective, n_trials=12, **options):
-    study = objective.create_study(1, **options)
+def studied(objective, n_trials, seed=1, **options):
+    study = objective.create_study(seed, **options)
     study.optimize(objective, n_trials=n_trials)
     return study
 
 
-def test_nothing_is_pruned_unless_asked_for(web):
-    study = studied(scoring(web))
-    assert told(study) == {"prune": False}
-    assert isinstance(study.pruner, NopPruner)
-    assert not any(t.intermediate_values for t in study.trials)
-
-
-def test_workers_prune_as_the_first_one(web, tmp_path):
-    storage = JournalStorage(JournalFileBackend(str(tmp_path / "log")))
-    options = {"storage": storage, "study_name": "s", "load_if_exists": True}
+def test_workers_derive_their_seeds(web, shared):
     objective = scoring(web)
-    first = objective.create_study(0, prune=True, **options)
-    second = objective.create_study(0, prune=True, **options)
-    second.optimize(objective, n_trials=2)
-    assert told(first) == told(second) == {"prune": True}
+    first = studied(objective, 2, 3, **shared)
+    alone = studied(objective, 2, 3)
+    assert [t.params for t in first.trials] == [t.params for t in alone.trials]
+    second = studied(objective, 2, 3, **shared)
+    assert len({t.params["boost"] for t in second.trials}) == 4
+
+
+def test_workers_of_other_objectives_join_too(shared):
+    web = make_web_search(n_queries=20, random_state=1)
+    objective = ScorePrecisionObjective(web.target, web.data[:, 5], qid=web.qid)
+    for _ in range(2):
+        study = studied(objective, 12, **shared)
+    enqueued = [t for t in study.trials if "fixed_params" in t.system_attrs]
+    assert len(enqueued) == 9
+    tried = [tuple(t.params.items()) for t in study.trials[9:]]
+    assert len(set(tried)) > len(tried) / 2
+
+
+def told(study):
+    return study.user_attrs.get("prune")
+
+
+def test_nothing_is_pruned_unless_asked_for(web):
+    for objective in (scoring(web), linear(web.data, web.target, web.qid)):
+        study = studied(objective, 2)
+        assert told(study) is False
+        assert isinstance(study.pruner, NopPruner)
+        assert not any(t.intermediate_values for t in study.trials)
+        study = studied(objective, 2, prune=True)
+        assert told(study) is True
+        assert isinstance(study.pruner, WilcoxonPruner)
+        assert study.trials[0].intermediate_values
+
+
+def test_workers_prune_as_the_first_one(web, shared):
+    objective = scoring(web)
+    first = objective.create_study(0, prune=True, **shared)
+    second = studied(objective, 2, prune=True, **shared)
+    assert told(first) is told(second) is True
     assert all(t.intermediate_values for t in first.trials)
     for other in ({}, {"pruner": NopPruner()}):
         with pytest.raises(ValueError, match="that of the study, True, got False"):
-            objective.create_study(0, **other, **options)
+            objective.create_study(0, **other, **shared)
 
 
-def test_a_study_that_does_not_prune_goes_on_so_with_any_pruner(web, tmp_path):
-    storage = JournalStorage(JournalFileBackend(str(tmp_path / "log")))
+def test_a_study_that_does_not_prune_goes_on_so_with_any_pruner(web):
+    storage = optuna.storages.InMemoryStorage()
     objective = scoring(web)
     objective.create_study(0, storage=storage, study_name="s")
     loaded = optuna.load_study(study_name="s", storage=storage, pruner=MedianPruner())
@@ -144,32 +83,22 @@ def test_a_study_that_does_not_prune_goes_on_so_with_any_pruner(web, tmp_path):
 
 
 def test_pruners_that_are_given_prune_as_told(web):
-    objective = scoring(
-        web,
-        lambda trial, X: X @ [trial.suggest_float(f"w{j}", -1, 1) for j in range(12)],
-        block_size=5,
-    )
+    def score(trial, X):
+        return X @ [trial.suggest_float(f"w{j}", -1, 1) for j in range(12)]
+
+    objective = scoring(web, score, block_size=5)
     with pytest.warns(optuna.exceptions.ExperimentalWarning):
         pruner = WilcoxonPruner(p_threshold=0.4)
-    study = studied(objective, pruner=pruner)
-    assert told(study) == {"prune": True}
+    study = studied(objective, 12, pruner=pruner)
+    assert told(study) is True
     assert any(t.user_attrs["pruned"] for t in study.trials)
     own = optuna.create_study(direction="maximize", pruner=pruner)
     own.sampler = optuna.samplers.TPESampler(seed=1)
     own.optimize(objective, n_trials=12)
-    assert told(own) == {}
+    assert told(own) is None
     assert records(own) == records(study)
-    assert studied(objective, 1, pruner=MedianPruner()).user_attrs["prune"] is True
-    assert studied(objective, 1, pruner=NopPruner()).user_attrs["prune"] is False
-
-
-def test_linear_scores_are_pruned_when_asked(web):
-    objective = linear(web.data, web.target, web.qid)
-    study = studied(objective, 2)
-    assert told(study) == {"prune": False}
-    study = studied(objective, 2, prune=True)
-    assert isinstance(study.pruner, WilcoxonPruner)
-    assert study.trials[0].intermediate_values
+    assert told(objective.create_study(0, pruner=MedianPruner())) is True
+    assert told(objective.create_study(0, pruner=NopPruner())) is False
 
 
 @pytest.mark.parametrize(
@@ -181,19 +110,24 @@ def test_linear_scores_are_pruned_when_asked(web):
             {"prune": True, "pruner": MedianPruner()},
             "left out if pruner is given, got True and MedianPruner",
         ),
+        ({"seed": -1}, "seed must be an integer >= 0, got -1"),
     ],
 )
 def test_bad_options(web, options, message):
     with pytest.raises(ValueError, match=message):
-        scoring(web).create_study(0, **options)
+        scoring(web).create_study(**options)
 
 
-@pytest.mark.parametrize("options", [{"prune": True}, {"pruner": MedianPruner()}])
-def test_several_objectives_are_not_pruned(web, options):
+@pytest.mark.parametrize(
+    ("options", "got"),
+    [({"prune": True}, "prune=True"), ({"pruner": MedianPruner()}, "MedianPruner")],
+)
+def test_several_objectives_are_not_pruned(web, options, got):
     for objective in (
         scoring(web, measure=["ndcg@10", "ap"]),
         ScorePrecisionObjective(web.target, web.data[:, 5], qid=web.qid),
     ):
-        with pytest.raises(ValueError, match="several objectives cannot prune, got"):
+        message = f"several objectives cannot prune, got {got}"
+        with pytest.raises(ValueError, match=message):
             objective.create_study(0, **options)
-        assert told(objective.create_study(0)) == {"prune": False}
+        assert told(objective.create_study(0)) is False

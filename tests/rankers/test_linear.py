@@ -7,16 +7,11 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from tieaware_sklearn import (
-    LinearRanker,
-    SplitQueriesWarning,
-    ranking_score,
-)
-from tieaware_sklearn._kernel.engines import engine, use_engine
+from tieaware_sklearn import LinearRanker, ranking_score
 from tieaware_sklearn.datasets import make_web_search
 
 WEB = make_web_search(n_queries=24, n_documents=15, random_state=0)
@@ -82,23 +77,6 @@ def test_equal_weights_put_features_on_one_scale():
     assert np.array_equal(LinearRanker("equal").fit(X[order]).coef_, ranker.coef_)
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"coef": [1.0]}, r"one weight per feature \(2\), got 1"),
-        ({"coef": [1.0, np.nan]}, "coef must be finite"),
-        ({"coef": ["a", "b"]}, "coef must be numeric, got .* 'a' in row 0"),
-        ({"coef": 1.0}, r"coef must be 1-dimensional, got shape \(\)"),
-        ({"coef": "same"}, "coef must be \"equal\", one weight .* got 'same'"),
-        ({"transforms": "square"}, "transforms must be one of"),
-        ({"transforms": ["rank"]}, r"one entry per feature \(2\), got \['rank'\]"),
-    ],
-)
-def test_given_weights_that_are_refused(parameters, message):
-    with pytest.raises(ValueError, match=message):
-        LinearRanker(**{"coef": "equal", **parameters}).fit(np.ones((3, 2)))
-
-
 # -- tuned weights
 
 
@@ -114,22 +92,24 @@ def drawn(seed, n_queries=8, n_features=3):
 
 @settings(max_examples=10)
 @given(st.integers(0, 10_000), st.sampled_from(["ndcg@10", "ap", "rr", "esl"]))
+@example(3, "ndcg@10")  # where roundings would bring a gain that predict has not
 def test_training_never_gets_worse(seed, measure):
     Z, y, qid = drawn(seed)
+
+    def value(scores):
+        return ranking_score(y, scores, qid=qid, measure=measure)
+
     ranker = quick(measure=measure).fit(Z, y, qid=qid)
     sign = -1 if measure == "esl" else 1
     assert (sign * np.diff(ranker.train_score_) >= 0).all()
     best = ranker.train_score_[ranker.n_iter_]
     assert best == sign * np.max(sign * ranker.train_score_)
     # the value that was tuned is the value of the ranking
-    assert best == ranking_score(y, ranker.predict(Z), qid=qid, measure=measure)
-    for j in range(Z.shape[1]):
-        alone = [
-            ranking_score(y, s * Z[:, j], qid=qid, measure=measure) for s in (1, -1)
-        ]
-        lifted = ranking_score(y, 0 * Z[:, j], qid=qid, measure=measure)
-        if measure != "esl" and max(alone) > lifted:
-            assert best >= max(alone) - 1e-12
+    assert best == value(ranker.predict(Z))
+    for column in Z.T:
+        alone = max(value(column), value(-column))
+        if measure != "esl" and alone > value(0 * column):
+            assert best >= alone - 1e-12
 
 
 @settings(max_examples=6)
@@ -150,15 +130,6 @@ def test_no_bit_depends_on_rows_ids_or_threads(seed, share, texts):
     assert np.array_equal(one.predict(Z), two.predict(Z))
 
 
-def test_both_engines_agree():
-    found = []
-    for name in ("numpy", engine()):
-        with use_engine(name):
-            found.append(quick().fit(X, Y, qid=QID))
-    assert np.array_equal(found[0].coef_, found[1].coef_)
-    np.testing.assert_allclose(found[0].train_score_, found[1].train_score_, atol=1e-12)
-
-
 @pytest.mark.parametrize("transform", [None, "log1p", "rank"])
 def test_a_linear_model_is_recovered(transform):
     rng = np.random.default_rng(0)
@@ -176,19 +147,6 @@ def test_a_linear_model_is_recovered(transform):
     if transform is None:
         assert np.abs(share).sum() == pytest.approx(1, abs=1e-12)
         np.testing.assert_allclose(share / share[0], [1, -2, 0.6, 0], atol=0.3)
-
-
-def test_an_interaction_of_signs_is_found():
-    """Neither feature ranks alone; their difference does."""
-    rng = np.random.default_rng(1)
-    common, own = rng.normal(size=400) * 20, rng.normal(size=400)
-    Z = np.column_stack([common + own, common - own])
-    y = (own > 1).astype(int)
-    qid = np.arange(400) % 20
-    ranker = LinearRanker(measure="ap").fit(Z, y, qid=qid)
-    perfect = ranking_score(y, own, qid=qid, measure="ap")
-    assert ranker.train_score_[0] < perfect - 0.2
-    assert ranking_score(y, ranker.predict(Z), qid=qid, measure="ap") == perfect
 
 
 def test_a_single_feature_has_the_direction_that_ranks():
@@ -228,12 +186,11 @@ def test_the_ascent_starts_at_weights_by_lift_or_at_the_best_feature():
         down, up = (ranking_score(Y, s * column, qid=QID) - chance for s in (1, -1))
         lifts[j] = max(down, 0) if down >= up else -max(up, 0)
     best = np.where(np.abs(lifts) == np.abs(lifts).max(), lifts, 0)
-    centred = X - [X[q == QID].mean(axis=0) for q in QID]
-    starts = [
-        ranking_score(Y, X @ (start / centred.std(axis=0)), qid=QID)
-        for start in (lifts, best)
+    spread = (X - [X[q == QID].mean(axis=0) for q in QID]).std(axis=0)
+    values = [
+        ranking_score(Y, X @ (start / spread), qid=QID) for start in (lifts, best)
     ]
-    assert ranker.train_score_[0] == pytest.approx(max(starts), abs=1e-9)
+    assert ranker.train_score_[0] == pytest.approx(max(values), abs=1e-9)
 
 
 def test_restarts_only_add(plain):
@@ -311,14 +268,6 @@ def test_a_column_of_ids(plain):
         ranker.predict(frame)
 
 
-def test_split_queries_are_warned_of():
-    half = np.arange(len(Y)) % 3 == 0
-    ids = np.array([f"q{q}" for q in QID])
-    ranker = quick().fit(X[half], Y[half], qid=ids[half])
-    with pytest.warns(SplitQueriesWarning, match="LinearRanker was fitted on"):
-        ranker.score(X[~half], Y[~half], qid=ids[~half])
-
-
 def test_it_is_pickled_cloned_and_fitted_again():
     ranker = quick(transforms="rank", validation_fraction=0.3).fit(X, Y, qid=QID)
     again = pickle.loads(pickle.dumps(ranker))
@@ -341,9 +290,25 @@ def test_a_bar(capsys):
 FIRST = QID[0] == QID
 
 
+LARGE = X * np.where(np.arange(12) == 1, 1e200, 1.0)
+
+
 @pytest.mark.parametrize(
     ("options", "given", "message"),
     [
+        ({"coef": [1.0]}, {}, r"one weight per feature \(12\), got 1"),
+        ({"coef": [np.nan] * 12}, {}, "coef must be finite"),
+        ({"coef": ["a", "b"]}, {}, "coef must be numeric, got .* 'a' in row 0"),
+        ({"coef": 1.0}, {}, r"coef must be 1-dimensional, got shape \(\)"),
+        ({"coef": "same"}, {}, "coef must be \"equal\", one weight .* got 'same'"),
+        ({"coef": "equal"}, {"X": LARGE}, "from 1e-100 to 1e100, got .* in column 1"),
+        ({"transforms": "square"}, {}, "transforms must be one of"),
+        ({"transforms": ["rank"]}, {}, r"one entry per feature \(12\), got \['rank'\]"),
+        (
+            {"qid": 0},
+            {"X": QID[:, None], "qid": None},
+            "feature beside its qid column 0",
+        ),
         ({}, {"y": None}, "requires y to be passed, but the target y is None"),
         ({}, {"qid": None}, 'got None: pass qid to fit.*coef="equal" needs no query'),
         ({}, {"qid": QID * 0}, "at least two queries to tune weights, got one"),
@@ -377,4 +342,4 @@ FIRST = QID[0] == QID
 )
 def test_what_is_refused(options, given, message):
     with pytest.raises(ValueError, match=message):
-        quick(**options).fit(X, **{"y": Y, "qid": QID, **given})
+        quick(**options).fit(**{"X": X, "y": Y, "qid": QID, **given})

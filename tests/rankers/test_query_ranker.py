@@ -2,38 +2,27 @@
 
 from __future__ import annotations
 
-import inspect
-import pickle
-import warnings
-
 import lightgbm as lgb
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
-import scipy.sparse as sp
 import sklearn
-from sklearn.exceptions import NotFittedError, UnsetMetadataPassedError
-from sklearn.feature_selection import RFE, SelectFromModel
-from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import cross_val_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
-from tests.lightgbm.helpers import ranker, rows_of, trees_of
-from tieaware_sklearn import QueryKFold, make_ranking_scorer, ranking_score
-from tieaware_sklearn.lightgbm import QueryLGBMRanker, eval_metric
+from tests.boosters import conftest
+from tests.boosters.helpers import LightGBM, rows_of
+from tieaware_sklearn import QueryKFold, ranking_score
+from tieaware_sklearn.lightgbm import eval_metric
+from tieaware_sklearn.measures import NDCG
+from tieaware_sklearn.rankers import ask_eval_metric
+
+web, valid = conftest.web, conftest.valid
+ranker, trees_of = LightGBM().ranker, LightGBM().bits
 
 
 @pytest.fixture(scope="module")
 def frame(web):
     return pd.DataFrame(web.data, columns=web.feature_names).assign(qid=web.qid)
-
-
-@pytest.fixture(scope="module")
-def plain(web):
-    return ranker().fit(**rows_of(web))
 
 
 @pytest.fixture(scope="module")
@@ -56,43 +45,27 @@ def with_order(data, rows):
 
 def test_frames_must_have_the_columns_of_fit(web, frame):
     frame = frame.drop(columns="qid")
-    other = frame[frame.columns[::-1]]
     model = ranker().fit(frame, web.target, qid=web.qid)
     with pytest.raises(ValueError, match="in order: 'in_degree' as column 0, got"):
-        model.predict(other)
-    with pytest.raises(ValueError, match="eval_X must have the columns"):
-        ranker().fit(**{**rows_of(web, web), "X": frame, "eval_X": other})
-    with pytest.raises(ValueError, match=r"eval_X must .* 12 features, got 11"):
-        ranker().fit(**{**rows_of(web, web), "eval_X": web.data[:, 1:]})
+        model.predict(frame[frame.columns[::-1]])
     with pytest.raises(ValueError, match="X has 11 features, but QueryLGBMR"):
         model.predict(frame.drop(columns="clicks"))
+    with pytest.raises(ValueError, match=r"2-dimensional, got shape .*Reshape your"):
+        model.predict(web.data[0])
     numbers = pd.DataFrame(np.column_stack([web.qid, web.data]))
     model = ranker(qid=0).fit(numbers, web.target)
     with pytest.raises(ValueError, match="in order: 1 as column 0, got 12"):
         model.predict(numbers[numbers.columns[::-1]])
-    with pytest.raises(ValueError, match="X must be 2-dimensional"):
-        ranker().fit(web.data[:, 0], web.target, qid=web.qid)
-
-
-@pytest.mark.parametrize(
-    ("part", "message"),
-    [
-        ("eval_X", "eval_X must come with eval_y"),
-        ("eval_y", "eval_y must hold the labels of eval_X, got None"),
-        ("eval_qid", "eval_qid must .*Or let it be a column of eval_X"),
-    ],
-)
-def test_parts_of_an_evaluation_set_come_together(web, valid, part, message):
-    with pytest.raises(ValueError, match=message):
-        ranker().fit(**{**rows_of(web, valid), part: None})
 
 
 def test_categorical_features_are_counted_with_the_qid_column(web, frame):
     frame = frame[["qid", *web.feature_names]]
+    frame[frame.columns[5]] = web.target * 7 % 5
     data = frame.to_numpy()
 
     def categories(X, qid, wanted):
-        model = ranker(qid=qid, min_data_per_group=1, cat_smooth=0.1, n_estimators=20)
+        options = {"min_data_per_group": 1, "cat_smooth": 0.1, "min_child_samples": 5}
+        model = ranker(qid=qid, n_estimators=20, **options)
         model.fit(X, web.target, categorical_feature=wanted)
         trees = model.booster_.trees_to_dataframe()
         return set(trees[trees.decision_type == "=="].split_feature)
@@ -115,10 +88,10 @@ def test_columns_of_x_as_given(web, frame):
     assert model.feature_names_in_.dtype == object
     assert model.n_features_ == 12
     assert model.feature_name_ == web.feature_names
-    with_names = pd.Series(model.feature_importances_, model.feature_names_in_)
-    assert np.isnan(with_names.pop("qid"))
+    *importances, last = model.feature_importances_
+    assert np.isnan(last)
     gains = model.booster_.feature_importance("split")
-    assert with_names.tolist() == gains.tolist()
+    assert importances == gains.tolist()
     model.set_params(importance_type="gain")
     assert np.nansum(model.feature_importances_) > gains.sum()
 
@@ -126,13 +99,13 @@ def test_columns_of_x_as_given(web, frame):
     assert array.n_features_in_ == 13
     assert not hasattr(array, "feature_names_in_")
     assert np.isnan(array.feature_importances_[-1])
-    for X in (frame.to_numpy(), web.data):
+    for X in (frame.to_numpy(), frame.to_numpy().tolist(), web.data):
         assert np.array_equal(array.predict(X), model.predict(frame))
     for X in (web.data[:, 1:], frame.to_numpy()[:, [0]]):
         with pytest.raises(ValueError, match=r"QueryLGBMRanker is expecting 13 feat"):
             array.predict(X)
 
-    routed = ranker().fit(**rows_of(web))
+    routed = ranker().fit(web.data.tolist(), web.target, qid=web.qid)
     assert routed.n_features_in_ == routed.n_features_ == 12
     assert routed.feature_importances_.dtype.kind == "i"
     numbered = frame.rename(columns={"clicks": 7})
@@ -151,116 +124,58 @@ def test_it_is_fitted_again_and_a_fit_that_fails_leaves_the_last_one(web, frame)
     assert not hasattr(model, "feature_names_in_")
 
 
-def test_a_column_of_fractions_holds_no_ids(web):
-    X = np.column_stack([web.qid, web.data])
-    select = SelectFromModel(LinearRegression(), max_features=3, threshold=-np.inf)
-    pipeline = make_pipeline(StandardScaler(), select, ranker(qid=0))
-    with pytest.warns(UserWarning, match="qid=0 is a column of fractions, with -1"):
-        pipeline.fit(X, web.target)
-
-
 # -- the order of rows
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"random_state": 3, "subsample": 0.7, "subsample_freq": 1},
-        {"objective": "rank_xendcg", "random_state": 1},
-    ],
-)
-def test_any_order_gives_the_same_bits(web, orders, options):
-    expected = trees_of(ranker(**options).fit(**rows_of(web)))
-    for rows in orders:
-        assert trees_of(ranker(**options).fit(**with_order(web, rows))) == expected
+@pytest.mark.parametrize("name", ["sample_weight", "init_score"])
+def test_weights_and_scores_to_start_from_go_along(web, orders, name):
+    """Equal rows, which only these tell apart."""
+    X, y = web.data.copy(), web.target.copy()
+    X[::2], y[::2] = X[0], 1
+    values = np.random.default_rng(1).uniform(1, 2, len(y))
 
-
-def test_weights_and_scores_to_start_from_go_along(web, orders):
-    rng = np.random.default_rng(1)
-    # equal rows, which only their weights tell apart
-    X = web.data.copy()
-    X[::2] = X[0]
-    y = web.target.copy()
-    y[::2] = 1
-    weight, start = rng.uniform(1, 2, len(y)), rng.normal(size=len(y))
-
-    def trees(rows, **more):
-        return trees_of(ranker().fit(X[rows], y[rows], qid=web.qid[rows], **more))
+    def trees(rows, values):
+        given = {"qid": web.qid[rows], name: values[rows]}
+        return trees_of(ranker().fit(X[rows], y[rows], **given))
 
     everything = np.arange(len(y))
-    for values in (
-        {"sample_weight": weight},
-        {"init_score": start},
-        {"sample_weight": weight, "init_score": start},
-    ):
-        plain = trees(everything, **values)
-        for rows in orders:
-            cut = {name: value[rows] for name, value in values.items()}
-            assert trees(rows, **cut) == plain
-    ones = {"sample_weight": np.ones(len(y))}
-    assert trees(orders[0], **ones) == trees(everything)
+    plain = trees(everything, values)
+    for rows in orders:
+        assert trees(rows, values) == plain
+    without = trees_of(ranker().fit(X, y, qid=web.qid))
+    assert trees(orders[0], np.ones(len(y))) == without != plain
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        pd.DataFrame,
-        pl.DataFrame,
-        lambda X: pa.table({f"x{j}": X[:, j] for j in range(X.shape[1])}),
-        sp.csc_matrix,
-        np.ndarray.tolist,
-    ],
-    ids=["pandas", "polars", "arrow", "csc", "list"],
-)
-def test_all_containers_have_one_order(web, orders, make):
-    # numbers that 32 bits hold
-    X = np.round(web.data.astype(float) * 8) / 8
-    expected = ranker().fit(X, web.target, qid=web.qid)
-    rows = orders[0]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = ranker().fit(make(X[rows]), web.target[rows], qid=web.qid[rows])
-        np.testing.assert_array_equal(model.predict(make(X)), expected.predict(X))
-
-
-def test_the_seed_decides_the_order(web, plain):
+def test_the_seed_decides_the_order(web):
     """As it does what is drawn; None is a seed, too."""
-    rows = rows_of(web)
-    one = trees_of(ranker(random_state=1).fit(**rows))
-    assert trees_of(plain) != one
-    for options in ({"random_state": None}, {"random_state": 0}):
-        assert trees_of(ranker(**options).fit(**rows)) == trees_of(plain)
-    for name in ("seed", "random_seed"):
-        assert trees_of(ranker(**{name: 1}).fit(**rows)) == one
+
+    def trees(**options):
+        return trees_of(ranker(**options).fit(**rows_of(web)))
+
+    one = trees(random_state=1)
+    assert trees() == trees(random_state=None) == trees(random_state=0) != one
+    assert trees(seed=1) == trees(random_seed=1) == one
     for make in (np.random.RandomState, np.random.default_rng):
-        first, again = (
-            trees_of(ranker(random_state=make(5)).fit(**rows)) for _ in range(2)
-        )
-        assert first == again
+        assert trees(random_state=make(5)) == trees(random_state=make(5))
 
 
-def test_input_order_is_that_of_lightgbm(web, valid):
+@pytest.mark.parametrize("make", [lambda: None, lambda: 3, np.random.RandomState])
+def test_input_order_is_that_of_lightgbm(web, valid, make):
     """The very trees of LGBMRanker, whatever the order of the ids."""
     # queries from last to first, rows of each as they are
-    rows = np.argsort(-web.qid, kind="stable")
-    given = with_order(web, rows)
-    ids = np.array([f"q{q % 7}-{q}" for q in given["qid"]], dtype=object)
+    given = with_order(web, np.argsort(-web.qid, kind="stable"))
+    ids = np.array([f"q{q % 7}-{q}" for q in given.pop("qid")], dtype=object)
     sizes = np.unique(web.qid, return_counts=True)[1][::-1]
-    weight = np.random.default_rng(0).uniform(1, 2, len(ids))
-    options = {"n_estimators": 8, "num_leaves": 4, "verbosity": -1, "n_jobs": 1}
-    for state in (None, 3, np.random.RandomState):
-        seeds = [state(1) if callable(state) else state for _ in range(2)]
-        theirs = lgb.LGBMRanker(random_state=seeds[0], subsample=0.5, **options)
-        theirs.fit(given["X"], given["y"], group=sizes, sample_weight=weight)
-        ours = QueryLGBMRanker(
-            random_state=seeds[1], subsample=0.5, row_order="input", **options
-        )
-        ours.fit(given["X"], given["y"], qid=ids, sample_weight=weight)
-        assert trees_of(ours) == trees_of(theirs)
-        np.testing.assert_array_equal(
-            ours.predict(valid.data), theirs.predict(valid.data)
-        )
+    seeds = [make(), make()]
+    if make is np.random.RandomState:
+        seeds = [make(1), make(1)]
+    theirs, ours = (
+        {**LightGBM.options, "random_state": seed, "subsample": 0.5} for seed in seeds
+    )
+    theirs = lgb.LGBMRanker(**theirs).fit(**given, group=sizes)
+    ours = ranker(row_order="input", **ours).fit(**given, qid=ids)
+    assert trees_of(ours) == trees_of(theirs)
+    np.testing.assert_array_equal(ours.predict(valid.data), theirs.predict(valid.data))
 
 
 def test_input_order_of_rows_that_are_mixed(web, orders):
@@ -275,8 +190,6 @@ def test_input_order_of_rows_that_are_mixed(web, orders):
     assert mixed == stood
     # what "canonical" is for: were it gone, there would be no need
     assert mixed != turned
-    with pytest.raises(ValueError, match=r"row_order must be .*got 'sorted'"):
-        ranker(row_order="sorted").fit(**rows_of(web))
 
 
 def test_labels_of_mixed_rows_are_named_as_given(web, orders):
@@ -290,40 +203,7 @@ def test_labels_of_mixed_rows_are_named_as_given(web, orders):
     assert len(caught) == 1
 
 
-# -- evaluation sets
-
-
-def test_values_are_logged_under_stable_names(web, valid, orders):
-    """Canonical names, for callbacks of LightGBM and for its own records."""
-    history, shown = {}, []
-    own = rows_of(web)
-    sets = [with_order(web, orders[1]), rows_of(valid), own]
-    model = ranker(metric="ndcg", n_estimators=3).fit(
-        **own,
-        **{f"eval_{name}": [one[name] for one in sets] for name in own},
-        eval_metric=["ndcg@10", "ap", "p@5"],
-        eval_at=[10],
-        callbacks=[
-            lgb.record_evaluation(history),
-            lambda env: shown.append(env.evaluation_result_list),
-        ],
-    )
-    names = ["NDCG@10", "AP", "P@5"]
-    assert sorted(history) == ["training", "valid_0", "valid_1"]
-    for results in (history, model.evals_result_):
-        for values in results.values():
-            # LightGBM's own keep their names, which no measure has
-            assert next(iter(values)) == "NDCG@10"
-            assert set(values) == {*names, "ndcg@10"}
-            assert all(len(value) == 3 for value in values.values())
-    assert {entry[:2] for entry in shown[0]} == {
-        (part, name) for part in history for name in [*names, "ndcg@10"]
-    }
-    scores = model.predict(web.data)
-    expected = ranking_score(web.target, scores, qid=web.qid)
-    for part in ("training", "valid_0"):
-        assert history[part]["NDCG@10"][2] == expected
-        assert model.best_score_[part]["NDCG@10"] == expected
+# -- metrics
 
 
 def test_a_data_set_is_prepared_once_and_a_few_are_kept(web):
@@ -339,123 +219,133 @@ def test_a_data_set_is_prepared_once_and_a_few_are_kept(web):
     labels[:] = labels[::-1].copy()
     assert metric(labels, scores, None, sizes) != value
     merged = np.r_[sizes[0] + sizes[1], sizes[2:]]
-    assert metric(labels, scores, None, merged) == (
-        "NDCG@10",
-        ranking_score(labels, scores, qid=np.repeat(np.arange(len(merged)), merged)),
-        True,
-    )
+    qid = np.repeat(np.arange(len(merged)), merged)
+    expected = ranking_score(labels, scores, qid=qid)
+    assert metric(labels, scores, None, merged) == ("NDCG@10", expected, True)
+    counts = []
     for seed in range(40):
         labels = np.random.default_rng(seed).permutation(labels)
         metric(labels, scores, None, sizes)
-    assert len(metric._prepared) <= 16
+        counts.append(len(metric._prepared))
+    assert max(counts) == 16
 
 
-def test_labels_and_weights_in_32_bits(web, valid):
+@pytest.mark.parametrize(("zero", "value"), [(0.0, 0.5), (0.5, 0.75), ("skip", 1.0)])
+def test_queries_without_a_relevant_document(zero, value):
+    y, scores = np.array([1, 0, 0, 0]), np.array([2.0, 1, 1, 2])
+    metric = eval_metric("ap", zero_relevance=zero)
+    assert metric(y, scores, None, np.array([2, 2])) == ("AP", value, True)
+    assert repr(metric) == "eval_metric(AP)"
+
+
+def test_labels_and_weights_in_32_bits(valid):
     """LightGBM keeps 0.7 as 0.699999988, which is not >= 0.7."""
-    y, z = (np.where(d.target >= 2, 0.7, 0.1) for d in (web, valid))
-    weight = valid.qid % 3 * 0.1 + 0.1
+    y, weight = np.where(valid.target >= 2, 0.7, 0.1), valid.qid % 3 * 0.1 + 0.1
+    scores, sizes = valid.data[:, 1], np.unique(valid.qid, return_counts=True)[1]
+    options = {"qid": valid.qid, "query_weight": weight}
     measures = ["ap(rel=0.7)", "ndcg(gain={0.1:0,0.7:1})@10"]
-    model = ranker(objective="regression").fit(
-        **{**rows_of(web, valid), "y": y, "eval_y": z},
-        eval_sample_weight=weight,
-        eval_metric=measures,
-    )
-    scores = model.predict(valid.data)
-    found = model.best_score_["valid_0"].values()
-    for measure, value in zip(measures, found, strict=True):
-        expected = ranking_score(
-            z, scores, qid=valid.qid, measure=measure, query_weight=weight
-        )
+    found = eval_metric(measures)(np.float32(y), scores, np.float32(weight), sizes)
+    for measure, (_, value, _) in zip(measures, found, strict=True):
+        expected = ranking_score(y, scores, measure=measure, **options)
         assert value == pytest.approx(expected, abs=1e-15)
+
+
+def test_what_measures_are_asked_for():
+    assert ask_eval_metric(None, 0.0, "XGBRanker") is None
+    for given, names in (("rr", ["RR"]), (NDCG(5), ["NDCG@5"]), (["rr", "p@1"], None)):
+        asked = ask_eval_metric(given, 0.5, "XGBRanker")
+        assert list(asked.names) == (names or ["RR", "P@1"])
+    for given in (len, ["ap", len], 3):
+        with pytest.raises(TypeError, match=r"eval_metric must be .*: XGBRanker takes"):
+            ask_eval_metric(given, 0.0, "XGBRanker")
+    with pytest.raises(ValueError, match=r"^eval_metric: .*did you mean 'NDCG@10'"):
+        ask_eval_metric("ndgc@10", 0.0, "XGBRanker")
 
 
 # -- among scikit-learn's tools
 
 
-@pytest.mark.parametrize("routing", [False, True])
-def test_searches_and_weighted_scores_with_routing_and_a_column(web, frame, routing):
-    weight = web.qid % 3 + 1.0
-    X = frame.drop(columns="qid") if routing else frame
-    given = {"qid": web.qid} if routing else {}
-    qid = None if routing else "qid"
-    with sklearn.config_context(enable_metadata_routing=routing):
-        model = ranker(qid=qid)
-        found, expected = (
-            cross_val_score(
-                model, X, web.target, cv=QueryKFold(3, qid=qid), scoring=scoring,
-                params=given or None, error_score="raise",
-            )
-            for scoring in (None, make_ranking_scorer("ndcg@10", qid=qid))
-        )  # fmt: skip
-        assert np.array_equal(found, expected)
-        pipeline = make_pipeline("passthrough", model).fit(X, web.target, **given)
-        scores = pipeline.predict(X)
-        score = ranking_score(web.target, scores, qid=web.qid)
-        # with routing on, Pipeline.score hands sample_weight down, as None too
-        assert pipeline.score(X, web.target, **given) == score
-        given["sample_weight"] = weight
-        if routing:
-            with pytest.raises(UnsetMetadataPassedError, match="sample_weight"):
-                pipeline.score(X, web.target, **given)
-            model.set_score_request(sample_weight=True)
-        weighted = ranking_score(web.target, scores, qid=web.qid, query_weight=weight)
-        assert weighted != score
-        assert pipeline.score(X, web.target, **given) == weighted
+def test_weights_of_training_are_routed_on_request(web):
+    weight = np.random.default_rng(0).uniform(0.1, 9, len(web.qid))
+    cv = QueryKFold(3)
+    with sklearn.config_context(enable_metadata_routing=True):
+        weighted = ranker().set_fit_request(sample_weight=True)
+        weighted.set_score_request(sample_weight=False)
+        params = {"qid": web.qid, "sample_weight": weight}
+        found = cross_val_score(weighted, web.data, web.target, cv=cv, params=params)
+    for weights in (weight, np.ones(len(weight))):
+        expected = []
+        for train, test in cv.split(web.data, groups=web.qid):
+            rows = with_order(web, train) | {"sample_weight": weights[train]}
+            expected.append(ranker().fit(**rows).score(**with_order(web, test)))
+        assert (found.tolist() == expected) is (weights is weight)
 
 
-def test_no_selector_takes_the_column_of_ids_for_a_bad_feature(frame, web):
-    with pytest.raises(ValueError, match="contains NaN"):
-        RFE(ranker(qid=-1), n_features_to_select=4).fit(frame.to_numpy(), web.target)
+# -- what is refused
+
+X3, Y3, Q3 = np.arange(9.0).reshape(3, 3), [0, 1, 0], [1, 1, 2]
+FRAME3 = pd.DataFrame(X3, columns=["a", "b", "c"])
+EVAL3 = {"eval_X": X3.copy(), "eval_y": [*Y3], "eval_qid": [*Q3]}
+OTHER3 = {"X": FRAME3, "eval_X": FRAME3[["c", "b", "a"]]}
+TWICE = {name: (value, value) for name, value in EVAL3.items()}
 
 
-def test_it_is_an_lgbm_model_with_all_that_one_has(web, valid):
-    """Its attributes are those of the LGBMRanker that it trains."""
-    model = ranker(early_stopping_rounds=3, n_estimators=20)
-    assert isinstance(model, lgb.LGBMModel)
-    names = [
-        name
-        for name, member in inspect.getmembers(lgb.LGBMRanker)
-        if isinstance(member, property) and not name.startswith("_")
-    ]
-    assert len(names) > 10
-    for name in names:
-        with pytest.raises((NotFittedError, AttributeError)):
-            getattr(model, name)
-    with pytest.raises(NotFittedError):
-        model.predict(web.data)
-    frame, held = (
-        pd.DataFrame(one.data, columns=web.feature_names) for one in (web, valid)
-    )
-    model.fit(**{**rows_of(web, valid), "X": frame, "eval_X": held})
-    sizes, held_sizes = (
-        np.unique(one.qid, return_counts=True)[1] for one in (web, valid)
-    )
-    theirs = lgb.LGBMRanker(early_stopping_rounds=3, n_estimators=20, verbosity=-1)
-    evaluated = {"eval_y": valid.target, "eval_group": [held_sizes]}
-    theirs.fit(frame, web.target, group=sizes, eval_X=held, **evaluated)
-    again = pickle.loads(pickle.dumps(model))
-    for name in names:
-        assert type(getattr(model, name)) is type(getattr(theirs, name)), name
-        if name != "booster_":
-            assert str(getattr(again, name)) == str(getattr(model, name))
-    assert trees_of(again) == trees_of(model)
-    more = lgb.LGBMRanker(n_estimators=2, verbosity=-1)
-    more.fit(frame, web.target, group=sizes, init_model=model)
-    assert more.booster_.num_trees() == model.booster_.num_trees() + 2
-
-
-def test_parameters_set_since_the_fit_hold(web, monkeypatch):
-    """As in LightGBM, whose predict reads n_jobs and others when it is called."""
-    seen = []
-    model = ranker().fit(**rows_of(web))
-    told = type(model.booster_).predict
-
-    def predict(booster, X, **options):
-        seen.append((options["num_threads"], options.get("pred_early_stop")))
-        return told(booster, X, **options)
-
-    monkeypatch.setattr(type(model.booster_), "predict", predict)
-    model.predict(web.data)
-    model.set_params(n_jobs=2, pred_early_stop=True).predict(web.data)
-    assert seen == [(1, None), (2, True)]
-    assert model.objective_ == "lambdarank"
+@pytest.mark.parametrize(
+    ("options", "given", "message"),
+    [
+        ({}, {"qid": None}, "qid must hold the query .*got None: pass qid to fit"),
+        ({}, {"qid": [1, 2]}, r"qid must have one value per row \(3\), got 2"),
+        ({}, {"qid": [1, None, 2]}, "qid must not be missing"),
+        ({}, {"qid": "qid"}, r"got 'qid' \(pass the values, such as X\['qid'\];"),
+        ({}, {"qid": -1}, r"one value per row, got -1 \(pass .* X\[:, -1\];"),
+        ({"qid": 0}, {}, r"given once.*set_fit_request\(qid=False\)"),
+        ({"qid": "topic"}, {"X": FRAME3, "qid": None}, "got 'topic'"),
+        ({"qid": 0}, {"X": X3[:, :1], "qid": None}, r"got 0 feature\(s\).* selector"),
+        ({}, {"X": X3[:, 0]}, "X must be 2-dimensional"),
+        ({}, {"y": [0, 1]}, r"y must have one value per row \(3\)"),
+        ({}, {"y": None}, "y must hold the labels of X.* y is None"),
+        ({}, {"y": [0, 1, np.nan]}, "y must be judged .* nan in row 2"),
+        ({}, {"y": [0, 1, -1]}, "y must be >= 0, got -1.0 in row 2"),
+        ({}, {"sample_weight": [1.0]}, r"sample_weight must.* row \(3\), got 1"),
+        ({}, {"sample_weight": 2.0}, "sample_weight must be 1-dim"),
+        ({}, {"sample_weight": [1, -1.0, 1]}, "sample_weight must be >= 0, got -1.0"),
+        ({}, {"init_score": [1.0]}, r"init_score must have.* row \(3\), got 1"),
+        ({}, {"init_score": [1, np.nan, 1]}, "init_score must not be NaN.* row 1"),
+        ({}, {**EVAL3, "eval_qid": None}, "eval_qid to fit. Or let it.* of eval_X"),
+        ({}, {**EVAL3, "eval_y": None}, "eval_y must hold the labels of eval_X, got N"),
+        ({}, {"eval_qid": Q3}, "eval_X must come with eval_qid"),
+        ({}, {**EVAL3, "eval_X": None}, "eval_X must come with eval_y"),
+        ({}, {**EVAL3, "eval_qid": [1]}, r"eval_qid must have.* row \(3\), got 1"),
+        ({}, {**EVAL3, "eval_X": (X3, X3)}, "eval_y must be a tuple of 2 entries, as"),
+        ({}, {**EVAL3, "eval_X": X3[:, :2]}, "eval_X must.* 3 features, got 2"),
+        ({}, {**EVAL3, **OTHER3}, "eval_X must have.* 'a' as column 0, got 'c'"),
+        (
+            {},
+            {**EVAL3, "eval_sample_weight": [1.0, 2.0, 1.0]},
+            "eval_sample_weight must be constant within a query, got 1.0 and 2.0",
+        ),
+        ({}, {**TWICE, "eval_sample_weight": np.ones(3)}, "weight must be a tuple of"),
+        (
+            {},
+            {**EVAL3, "eval_sample_weight": ([1, 1, 1], None)},
+            r"eval_sample_weight must have at most one entry per .*\(1\), got 2",
+        ),
+        ({}, {**EVAL3, "eval_names": ["a", "b"]}, r"eval_names.*each eval.* \(1\)"),
+        ({}, {**TWICE, "eval_names": ["a", "a"]}, r"eval_names.*each eval.* \(2\)"),
+        ({}, {**EVAL3, "eval_names": "training"}, 'must have "training" for the train'),
+        ({"row_order": "sorted"}, {}, "row_order must be one of.*got 'sorted'"),
+        (
+            {"early_stopping_rounds": 2, "metric": None},
+            {**EVAL3, "eval_metric": None},
+            "early_stopping_rounds needs a metric, got none: give eval_metric to fit",
+        ),
+        (
+            {"early_stopping_rounds": 2},
+            {"eval_X": X3, "eval_y": Y3, "eval_qid": Q3, "eval_names": "mine"},
+            "early_stopping_rounds needs an evaluation set .* none",
+        ),
+    ],
+)
+def test_what_is_refused(options, given, message):
+    with pytest.raises(ValueError, match=message):
+        ranker(**options).fit(**{"X": X3, "y": Y3, "qid": Q3, **given})

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 import sklearn
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
-from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from tieaware_sklearn import (
     LinearRanker,
-    QueryKFold,
     SplitQueriesWarning,
-    make_ranking_scorer,
     ranking_score,
 )
 from tieaware_sklearn.datasets import make_web_search
@@ -54,31 +50,6 @@ def test_it_is_that_of_ranking_score_and_routed_without_being_asked(ranker):
     assert with_weight == last.score(Z, Y, qid=QID, sample_weight=WEIGHT) == expected
 
 
-def test_searches_without_scoring():
-    frame = pd.DataFrame(X, columns=WEB.feature_names).assign(qid=QID)
-    found, expected = (
-        GridSearchCV(
-            CoarseRanker(LinearRegression(), qid="qid"),
-            {"coarseness": ["rho=1.1", "rho=3"]},
-            cv=QueryKFold(3, qid="qid"),
-            scoring=scoring,
-            error_score="raise",
-        )
-        .fit(frame, Y)
-        .cv_results_["mean_test_score"]
-        for scoring in (None, make_ranking_scorer("ndcg@10", qid="qid"))
-    )
-    assert np.array_equal(found, expected)
-
-
-def test_ties_are_exact():
-    constant = LinearRanker([0.0]).fit(X[:, :1])
-    labels, ids = np.array([0, 1, 0, 2, 0]), [7, 7, 7, "b", "b"]
-    for order in ([0, 1, 2, 3, 4], [1, 4, 3, 2, 0]):
-        found = constant.score(X[:5, :1], labels[order], qid=[ids[i] for i in order])
-        assert found == ranking_score(labels, np.zeros(5), qid=ids)
-
-
 @pytest.mark.parametrize("ranker", RANKERS, ids=repr)
 def test_what_is_refused(ranker):
     with pytest.raises(NotFittedError):
@@ -109,23 +80,24 @@ def test_query_ids_are_given_once():
     assert model.score(Z, Y) == other.score(X, Y, qid=QID)
 
 
-@pytest.mark.parametrize("ranker", [TREES, CoarseRanker(TREES, "decimals=2")], ids=repr)
-def test_split_queries_are_warned_of(ranker):
+@pytest.mark.parametrize(
+    ("ranker", "column", "name"),
+    [
+        (TREES, False, "QueryLGBMRanker"),
+        (sklearn.base.clone(TREES).set_params(qid=-1), True, "QueryLGBMRanker"),
+        (CoarseRanker(TREES, "decimals=2"), False, "QueryLGBMRanker"),
+        (RANKERS[1], False, "LinearRanker"),
+    ],
+    ids=repr,
+)
+def test_split_queries_are_warned_of(ranker, column, name):
     """As the scorer does, for a ranker inside another one, too."""
-    ids = np.array([f"q{q}" for q in QID])
+    ids = QID + 1000 if column else np.array([f"q{q}" for q in QID])
     half = np.arange(len(Y)) % 3 == 0
-    model = sklearn.base.clone(ranker).fit(X[half], Y[half], qid=ids[half])
-    with pytest.warns(SplitQueriesWarning, match="QueryLGBMRanker was fitted on"):
+    Z = np.column_stack([X, ids]) if column else X
+    given = {} if column else {"qid": ids[half]}
+    model = sklearn.base.clone(ranker).fit(Z[half], Y[half], **given)
+    # a column of ids may be left out, and ids given
+    with pytest.warns(SplitQueriesWarning, match=f"{name} was fitted on"):
         model.score(X[~half], Y[~half], qid=ids[~half])
-    assert model.score(X[half], Y[half], qid=ids[half]) > 0.3
-
-
-def test_split_queries_are_warned_of_with_a_column_of_ids():
-    half = np.arange(len(Y)) % 3 == 0
-    Z = np.column_stack([X, QID + 1000])
-    model = QueryLGBMRanker(n_estimators=2, verbosity=-1, n_jobs=1, qid=-1)
-    model.fit(Z[half], Y[half])
-    for rows in (Z[~half], X[~half]):
-        given = {} if rows.shape[1] == 13 else {"qid": QID[~half] + 1000}
-        with pytest.warns(SplitQueriesWarning, match="QueryLGBMRanker was fitted on"):
-            model.score(rows, Y[~half], **given)
+    assert model.score(Z[half], Y[half], **given) > 0.3

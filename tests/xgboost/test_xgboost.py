@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import copy
-import importlib
 import pickle
-import sys
-from collections import OrderedDict
 
 import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-import tieaware_sklearn
 from tests.boosters import conftest
 from tests.boosters.helpers import XGBoost, rows_of
 from tests.strategies import queries
 from tieaware_sklearn import ranking_score
-from tieaware_sklearn.measures import NDCG
 from tieaware_sklearn.xgboost import QueryXGBRanker, custom_metric
 
 #: from XGBoost 3.4 on: boosters other than trees
@@ -30,8 +26,8 @@ web, valid = conftest.web, conftest.valid
 PARAMS = {"objective": "rank:ndcg", "max_depth": 2, "nthread": 1}
 
 
-def ranker(**parameters):
-    return QueryXGBRanker(**{**XGBoost.options, **parameters})
+ranker = XGBoost().ranker
+bits = XGBoost().bits
 
 
 def matrix(data, **options):
@@ -39,56 +35,32 @@ def matrix(data, **options):
 
 
 @settings(max_examples=20)
-@given(queries(max_queries=6, max_documents=10))
-def test_value_is_that_of_ranking_score(rows):
+@given(queries(max_queries=6, max_documents=10), st.booleans())
+def test_value_is_that_of_ranking_score(rows, weighted):
+    """Labels and weights in tenths, which 32 bits do not hold."""
     labels, scores, qid = (np.array(column) for column in rows)
-    order = np.argsort(qid, kind="stable")
+    order, labels = np.argsort(qid, kind="stable"), labels / 10
     data = xgb.DMatrix(
         np.zeros((len(qid), 1)), labels[order], qid=qid[order], nthread=1
     )
-    metric = custom_metric(["ndcg@3", "fallout@2"])
+    if weighted:
+        data.set_weight(np.unique(qid) % 3 / 10 + 0.1)  # one a query
+    options = {"qid": qid, "query_weight": qid % 3 / 10 + 0.1 if weighted else None}
+    names = ["precise-NDCG@3", "precise-AP(rel=0.3)", "Fallout@2"]
+    measures = [name.removeprefix("precise-") for name in names]
+    metric = custom_metric(measures)
     for _ in range(2):
-        assert metric(scores[order], data) == [
-            (name, ranking_score(labels, scores, qid=qid, measure=measure))
-            for name, measure in (
-                ("precise-NDCG@3", "ndcg@3"),
-                ("Fallout@2", "fallout@2"),
-            )
-        ]
+        for (name, value), shown, measure in zip(
+            metric(scores[order], data), names, measures, strict=True
+        ):
+            expected = ranking_score(labels, scores, measure=measure, **options)
+            assert name == shown
+            assert value == pytest.approx(expected, abs=1e-15)
     assert len(metric._prepared) == 1
 
 
-def test_train_with_weights(web):
-    # queries of one document, which XGBRanker would give 1.0
-    first = np.r_[True, web.qid[1:] != web.qid[:-1]]
-    keep = ~np.isin(web.qid, [3, 4, 11]) | first
-    X, y, qid = web.data[keep], web.target[keep], web.qid[keep]
-    per_query = np.arange(1, len(np.unique(qid)) + 1) % 5 + 1.0
-    data = xgb.DMatrix(X, y, qid=qid, weight=per_query)
-    history = {}
-    booster = xgb.train(
-        PARAMS,
-        data,
-        4,
-        evals=[(data, "train")],
-        custom_metric=custom_metric(["ap", NDCG(k=5), "fallout@3"]),
-        evals_result=history,
-        verbose_eval=False,
-    )
-    weight = np.repeat(per_query, np.unique(qid, return_counts=True)[1])
-    for tree in range(4):
-        scores = booster.predict(data, iteration_range=(0, tree + 1))
-        for name in ("precise-AP", "precise-NDCG@5", "Fallout@3"):
-            measure = name.removeprefix("precise-")
-            expected = ranking_score(
-                y, scores, qid=qid, measure=measure, query_weight=weight
-            )
-            # XGBoost keeps six decimals of custom metrics
-            assert history["train"][name][tree] == pytest.approx(expected, abs=1e-6)
-
-
-@pytest.mark.parametrize("measure", ["rr", "ndcg@10", "fallout@5"])
-def test_early_stopping_goes_the_right_way(web, valid, measure):
+@pytest.mark.parametrize(("measure", "best"), [("ndcg@10", max), ("fallout@5", min)])
+def test_early_stopping_goes_the_right_way(web, valid, measure, best):
     history = {}
     booster = xgb.train(
         {**PARAMS, "eta": 0.5, "disable_default_eval_metric": 1},
@@ -101,44 +73,9 @@ def test_early_stopping_goes_the_right_way(web, valid, measure):
         verbose_eval=False,
     )
     (values,) = history["valid"].values()
-    best = min(values) if measure.startswith("fallout") else max(values)
-    assert booster.best_score == best
-    assert booster.best_iteration == values.index(best)
+    assert booster.best_score == best(values)
+    assert booster.best_iteration == values.index(best(values))
     assert len(values) == booster.best_iteration + 6 < 80
-
-
-def test_importing_has_no_side_effects(monkeypatch):
-    modules = [xgb, xgb.core, xgb.sklearn, xgb.training, xgb.callback]
-    before = [dict(vars(module)) for module in modules]
-    classes = {v for names in before for v in names.values() if isinstance(v, type)}
-    members = [dict(vars(cls)) for cls in classes]
-    monkeypatch.delitem(sys.modules, "tieaware_sklearn.xgboost")
-    monkeypatch.setattr(tieaware_sklearn, "xgboost", None)
-    importlib.import_module("tieaware_sklearn.xgboost")
-    assert [dict(vars(module)) for module in modules] == before
-    assert [dict(vars(cls)) for cls in classes] == members
-
-
-def test_cv(web):
-    found = xgb.cv(
-        PARAMS,
-        matrix(web),
-        3,
-        nfold=3,
-        custom_metric=custom_metric("rr"),
-        seed=0,
-        as_pandas=False,
-    )
-    assert len(found["test-precise-RR-mean"]) == 3
-
-
-def test_labels_in_32_bits(web):
-    y = np.where(web.target >= 2, 0.7, 0.1)
-    data = xgb.DMatrix(web.data, y, qid=web.qid)
-    scores = np.round(web.data[:, 0])
-    name, value = custom_metric("ap(rel=0.7)")(scores, data)
-    assert name == "precise-AP(rel=0.7)"
-    assert value == ranking_score(y, scores, qid=web.qid, measure="ap(rel=0.7)") > 0
 
 
 def test_copies_and_names_of_metrics(web):
@@ -156,12 +93,8 @@ def test_copies_and_names_of_metrics(web):
 
 def test_what_metrics_refuse(web):
     y, metric = web.target, custom_metric("rr")
-    with pytest.raises(ValueError, match=r"did you mean 'NDCG@10'\?"):
-        custom_metric("ndgc@10")
     with pytest.raises(ValueError, match="must have query groups"):
         metric(y, xgb.DMatrix(web.data, y))
-    with pytest.raises(ValueError, match="predictions must not be NaN"):
-        metric(np.full(len(y), np.nan), matrix(web))
     with pytest.raises(ValueError, match="AP is undefined for query"):
         custom_metric("ap", zero_relevance="raise")(
             y, xgb.DMatrix(web.data, 0 * y, qid=web.qid)
@@ -169,10 +102,9 @@ def test_what_metrics_refuse(web):
     with pytest.raises(TypeError, match=r"predictions and a DMatrix.*got ndarray"):
         metric(y, y)
     model = xgb.XGBRanker(n_estimators=1, n_jobs=1, eval_metric=metric)
+    given = {"qid": web.qid, "eval_set": [(web.data, y)], "eval_qid": [web.qid]}
     with pytest.raises(TypeError, match=r"passes single queries.*QueryXGBRanker"):
-        model.fit(
-            web.data, y, qid=web.qid, eval_set=[(web.data, y)], eval_qid=[web.qid]
-        )
+        model.fit(web.data, y, **given)
 
 
 def test_a_random_state_is_drawn_from_once(web):
@@ -181,17 +113,10 @@ def test_a_random_state_is_drawn_from_once(web):
     theirs.fit(web.data, web.target, qid=web.qid)
     ours = ranker(**options, row_order="input", random_state=np.random.RandomState(5))
     ours.fit(**rows_of(web))
-    assert XGBoost().bits(ours) == XGBoost().bits(theirs)
+    assert bits(ours) == bits(theirs)
     assert np.array_equal(ours.apply(web.data), theirs.apply(web.data))
     limit = (0, 2)
     assert np.array_equal(ours.apply(web.data, limit), theirs.apply(web.data, limit))
-
-
-@DEPRECATED
-def test_evaluation_changes_no_tree(web, valid):
-    plain = ranker(booster="dart", rate_drop=0.5).fit(**rows_of(web))
-    seen = clone(plain).fit(**rows_of(web, valid))
-    assert XGBoost().bits(plain) == XGBoost().bits(seen)
 
 
 def test_users_callbacks_see_our_values(web, valid, capsys):
@@ -298,42 +223,3 @@ def test_what_is_refused(options, given, message):
 )
 def test_limits_are_those_of_the_objective(options, y):
     ranker(**options).fit(X3, y, qid=[1, 1, 2])
-
-
-def test_metric_objects_of_training_are_refused():
-    with pytest.raises(TypeError, match="eval_metric must be the name of a measure"):
-        ranker(eval_metric=custom_metric("rr")).fit(X3, [0, 1, 0], qid=[1, 1, 2])
-
-
-def test_what_xgboost_promises(web):
-    """The contract: a callback may add values, which stop early, and which stay.
-
-    A matrix that is none of the training is predicted as it will be by all trees.
-    """
-    other = xgb.DMatrix(web.data[:100])
-    seen = []
-    stop = xgb.callback.EarlyStopping(
-        rounds=2, metric_name="M", data_name="mine", maximize=True
-    )
-
-    class Adds(xgb.callback.TrainingCallback):
-        def before_training(self, model):
-            return stop.before_training(model)
-
-        def after_training(self, model):
-            return stop.after_training(model)
-
-        def after_iteration(self, model, epoch, evals_log):
-            seen.append(model.predict(other))
-            values = evals_log.setdefault("mine", OrderedDict()).setdefault("M", [])
-            values.append([1.0, 3.0, 2.0, 2.0, 0.0][epoch])
-            return stop.after_iteration(model, epoch, evals_log)
-
-    log = {}
-    options = {"callbacks": [Adds()], "evals_result": log, "verbose_eval": False}
-    booster = xgb.train({**PARAMS, "max_depth": 3}, matrix(web), 5, **options)
-    assert log["mine"]["M"] == [1.0, 3.0, 2.0, 2.0]
-    assert (booster.best_iteration, booster.best_score) == (1, 3.0)
-    for tree, scores in enumerate(seen):
-        whole = booster.predict(other, iteration_range=(0, tree + 1))
-        assert np.array_equal(scores, whole)
