@@ -1,4 +1,4 @@
-"""Tables as HTML."""
+"""Tables and words: what a cell, a terminal, a page and a warning show."""
 
 from __future__ import annotations
 
@@ -7,10 +7,15 @@ import re
 from html.parser import HTMLParser
 
 import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import UndefinedMetricWarning
 
-from tieaware_sklearn import evaluate
+import tieaware_sklearn as ta
+from tieaware_sklearn._display import words
 from tieaware_sklearn._display.html import fragment, table_html
 from tieaware_sklearn._display.tables import Ranges, Table
+from tieaware_sklearn.comparison import compare_systems
 
 #: they close nothing
 _VOID = {"br", "img", "input", "line", "link", "meta", "rect", "wbr"}
@@ -55,6 +60,8 @@ class parsed(HTMLParser):
             self.text += data
 
 
+#: colours, new lines, a title for the window, text that runs backwards, a lone byte
+CONTROLS = "a\x1b[31m\n\r\t\x9b2J\x7f\u202e\u2028\udcff"
 HOSTILE = "<script>alert('x')</script>&amp;\"'\x1b[31m\u202e"
 
 
@@ -69,14 +76,13 @@ def test_a_table_with_bars_and_keys():
     )
     text = table_html(table)
     found = parsed(text)
-    assert found.tables == [
-        [
-            ["name", "worst to best", "mean", "95% interval"],
-            [HOSTILE.replace("\x1b", r"\x1b").replace("\u202e", r"\u202e"), "",
-             "0.5000", "[0.2500, 1.0000]"],
-            ["b", "", "-", "[0.0000, 1.0000]"],
-        ]
-    ]  # fmt: skip
+    spelled = HOSTILE.replace("\x1b", r"\x1b").replace("\u202e", r"\u202e")
+    (rows,) = found.tables
+    assert rows == [
+        ["name", "worst to best", "mean", "95% interval"],
+        [spelled, "", "0.5000", "[0.2500, 1.0000]"],
+        ["b", "", "-", "[0.0000, 1.0000]"],
+    ]
     assert "script" not in found.tags
     assert "b" not in found.tags
     assert "a note <b>" in found.text
@@ -99,10 +105,132 @@ def test_a_notebook_gets_no_more_rows_than_it_shows():
 
 def test_bars_go_from_worst_to_best():
     # three of four documents tie, one of them relevant
-    report = evaluate([0, 1, 0, 0], [2, 1, 1, 1], measures=["rr", "dcg@3", "esl"])
+    report = ta.evaluate([0, 1, 0, 0], [2, 1, 1, 1], measures=["rr", "dcg@3", "esl"])
     text = report._repr_html_()
     bars = re.findall(r'class="range" x="([\d.]+)" y="3" width="([\d.]+)"', text)
     # RR: from 1/4 to 1/2 of 0 to 1
     assert tuple(map(float, bars[0])) == (1 + 88 / 4, 88 / 4)
     assert len(bars) == 3
     assert all(float(x) >= 0 and float(x) + float(w) <= 90 for x, w in bars)
+
+
+def test_words():
+    spelled = r"a\x1b[31m\n\r\t\x9b2J\x7f\u202e\u2028\udcff"
+    assert words.printable(CONTROLS) == spelled
+    for plain in ("", "NDCG@10 ±95% (ρ)", "名前", "C:\\new"):
+        assert words.printable(plain) is plain
+    texts = ("ab", "±", "名前", "e\u0301", "")
+    assert [*map(words.width, texts)] == [2, 1, 4, 1, 0]
+    lines = words.paragraph("word " * 40).splitlines()
+    assert 70 < max(map(len, lines)) <= 80
+    assert words.definitions([("a", "b c"), ("long", "d")]) == "a     b c\nlong  d"
+    assert words.definitions([("a", "b")], margin=2) == "  a  b"
+    assert max(map(len, words.definitions([("a", "word " * 40)]).splitlines())) <= 80
+    assert words.meaning("measure") == ""
+    # legends are of rows, too
+    terms = {"(all)": "the mean of them", "q": "a share"}
+    table = Table.of(("feature", ["(all)", "x"]), ("q", [0.1, 0.2]), terms=terms)
+    assert table.legend() == terms
+
+
+def test_numbers():
+    assert words.number(2 / 3) == "0.6667"
+    assert words.number(2 / 3, 2) == "0.67"
+    assert words.number(1.5e18) == "1.5000e+18"
+    assert words.number(math.nan) == words.probability(math.nan) == "-"
+    assert words.probability(0.00012) == "0.0001"
+    assert words.probability(0.00001) == "<0.0001"
+    assert words.bracketed([0, math.inf], 1) == "[0.0, inf]"
+
+
+def test_names_do_not_break_a_table():
+    names = [CONTROLS, "名前", "e\u0301"]
+    lines = Table.of(("name", names), ("n\n", ["1", "22", "3"])).text().splitlines()
+    assert len(lines) == 5
+    assert all(line.isprintable() for line in lines if "\u0301" not in line)
+    wide = min(len(words.printable(CONTROLS)), 36) + 5
+    assert {words.width(line) for line in lines} == {wide}
+    name = "".join(map(str, range(200)))
+    (row,) = Table.of(("name", [name]), ("n", [1])).text().splitlines()[2:]
+    assert len(row) == 36 + 3
+    assert row.startswith(name[:16])
+    assert name[-10:] in row
+
+
+FIGURES = [
+    ("median", ["a", "b"]),
+    ("median", np.array([0.5, math.nan])),
+    ("interval", np.array([[0.0, 1.0], [math.nan, math.nan]])),
+    ("n", np.array([3, 12])),
+    ("p", [0.5, 0.0], words.probability),
+]
+NAMES = [("run", ["x"]), ("measure", ["AP"]), ("mean", ["0.1"])]
+A = {"terms": {"a": "alpha"}}
+
+
+@pytest.mark.parametrize(
+    ("columns", "options", "lines"),
+    [
+        (
+            FIGURES,
+            {"notes": ["and so on"]},
+            [
+                "median  median          interval   n        p",
+                "---------------------------------------------",
+                "a       0.5000  [0.0000, 1.0000]   3   0.5000",
+                "b            -            [-, -]  12  <0.0001",
+                "and so on",
+            ],
+        ),
+        (NAMES, {"left": 2}, ["run  measure  mean", "-" * 18, "x    AP        0.1"]),
+        ([("name", []), ("mean", [])], {}, ["name  mean", "----------"]),
+        ([("a", ["x"])], A, ["a", "-", "x"]),
+        ([("a", ["x"])], {**A, "explains": True}, ["a", "-", "x", "a  alpha"]),
+    ],
+)
+def test_a_table_by_its_columns(columns, options, lines):
+    assert Table.of(*columns, **options).text().splitlines() == lines
+
+
+@pytest.mark.parametrize("columns", ["40", "200"])
+@pytest.mark.parametrize(("n", "left"), [(37, 5), (38, 4), (46, 4), (47, 3), (300, 3)])
+def test_columns_are_left_out_of_more_than_80(columns, n, left, monkeypatch):
+    """Whatever terminal there is: a table is the same everywhere."""
+    monkeypatch.setenv("COLUMNS", columns)
+    more = (("mean", [0.5]), ("tie std", [0.1]), ("worst", [0.2]))
+    table = Table.of(("run", ["x"]), ("text", ["y" * (n + 13)]), *more, drop=[3, 2])
+    kept = table.fitted()
+    assert len(kept.columns) == left
+    assert set(kept.legend()) == {column.head for column in kept.columns[2:]}
+    assert ("tie std" in table.text()) == (left == 5)
+
+
+NOTHING = {"qid": [1, 1], "zero_relevance": "skip"}
+SCORER = ta.make_ranking_scorer("ap", zero_relevance="skip")
+EVERY = ta.RankingFeatureSelector()
+FIRST = ta.RankingFeatureSelector("rr", n_features_to_select=1)
+
+
+class Same(BaseEstimator):
+    def predict(self, X):
+        return np.zeros(len(X))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: words.warn(f"feature {CONTROLS}"), r"^feature a\\x1b\[31m\\n"),
+        (lambda: words.warn("undefined", UndefinedMetricWarning), "undefined"),
+        (lambda: ta.ranking_score([0, 0], [1, 2], **NOTHING), "undefined"),
+        (lambda: SCORER(Same(), np.zeros((2, 1)), [0, 0], qid=[1, 1]), "undefined"),
+        (lambda: compare_systems([0, 0], {"a": [1, 2]}, **NOTHING), "undefined"),
+        (lambda: ta.precision_study([0, 0], {"a": [1, 2]}, **NOTHING), "undefined"),
+        (lambda: ta.tie_report([0, 1], [0.1 + 0.2, 0.3]), "last bits"),
+        (lambda: EVERY.fit([[1], [2]], [0, 1], qid=[0, 0]), "two queries"),
+        (lambda: FIRST.fit([[1], [2]], [0, 1]), "without qid"),
+    ],
+)
+def test_a_warning_names_this_file(call, message):
+    with pytest.warns(UserWarning, match=message) as caught:
+        call()
+    assert [warning.filename for warning in caught] == [__file__]

@@ -3,63 +3,45 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 
 import pytest
 
+import tieaware_sklearn as ta
 from tests.signatures import taken
-from tieaware_sklearn import (
-    FusedRanker,
-    LinearRanker,
-    RankingFeatureSelector,
-    official_vs_exact,
-    precision_study,
-    pvalues_over_orders,
-    query_permutation_importance,
-    sampled,
-    selection_curve,
-    selection_stability,
-)
 from tieaware_sklearn._display.progress import show_progress, shows_progress
 from tieaware_sklearn.datasets import iter_batches
 
 Y, ONE, X = [0, 1], [1, 2], [[1], [2]]
-TWO, QID = {"a": [1, 2], "b": [2, 1]}, {"qid": [0, 1]}
-SELECTOR, LINEAR = RankingFeatureSelector, LinearRanker
-#: what is called with a progress that is none
-TAKE_PROGRESS = {
-    "FusedRanker": lambda p: FusedRanker(n_features_to_select=1, progress=p).fit(
-        X, Y, qid=[0, 0]
-    ),
-    "LinearRanker": lambda p: LINEAR(progress=p).fit(X, Y, **QID),
-    "RankingFeatureSelector": lambda p: SELECTOR(progress=p).fit(X, Y, qid=[0, 0]),
-    "iter_batches": lambda p: iter_batches("no such file", progress=p),
-    "official_vs_exact": lambda p: official_vs_exact(
-        Y, TWO, [*"xy"], **QID, progress=p
-    ),
-    "precision_study": lambda p: precision_study(Y, ONE, progress=p),
-    "pvalues_over_orders": lambda p: pvalues_over_orders(Y, TWO, **QID, progress=p),
-    "query_permutation_importance": lambda p: query_permutation_importance(
-        LINEAR("equal").fit(X), X, Y, progress=p
-    ),
-    "selection_curve": lambda p: selection_curve(
-        SELECTOR(), LINEAR(), X, Y, **QID, progress=p
-    ),
-    "selection_stability": lambda p: selection_stability(
-        SELECTOR(), X, Y, **QID, progress=p
-    ),
-    "sampled": lambda p: sampled(Y, ONE, "rr", progress=p),
-}
+TWO, SELECTOR = {"a": [1, 2], "b": [2, 1]}, ta.RankingFeatureSelector()
+MODEL = ta.LinearRanker("equal").fit(X)
+FITTED = [ta.FusedRanker, ta.LinearRanker, ta.RankingFeatureSelector]
+CALLED = [
+    partial(iter_batches, "no such file"),
+    partial(ta.official_vs_exact, Y, TWO, [*"xy"]),
+    partial(ta.precision_study, Y, ONE),
+    partial(ta.pvalues_over_orders, Y, TWO),
+    partial(ta.query_permutation_importance, MODEL, X, Y),
+    partial(ta.selection_curve, SELECTOR, MODEL, X, Y, qid=[0, 1]),
+    partial(ta.selection_stability, SELECTOR, X, Y, qid=[0, 1]),
+    partial(ta.sampled, Y, ONE, "rr"),
+]
 
 
-@pytest.mark.parametrize("name", TAKE_PROGRESS)
-def test_only_true_and_false_say_whether_a_bar_is_wanted(name):
+def fit(cls, progress):
+    cls(progress=progress).fit(X, Y, qid=[0, 0])
+
+
+@pytest.mark.parametrize("call", [*CALLED, *(partial(fit, cls) for cls in FITTED)])
+def test_only_true_and_false_say_whether_a_bar_is_wanted(call):
     for wanted in ("x", 1, None, [True]):
         with pytest.raises(ValueError, match="progress must be True or False, got"):
-            TAKE_PROGRESS[name](wanted)
+            call(progress=wanted)
 
 
 def test_all_that_take_progress_are_tried():
-    assert {use.owner for use in taken()["progress"]} == set(TAKE_PROGRESS)
+    tried = [*FITTED, *(call.func for call in CALLED)]
+    assert {use.owner for use in taken()["progress"]} == {one.__name__ for one in tried}
 
 
 def test_a_bar_counts_items_or_their_sizes(capsys):

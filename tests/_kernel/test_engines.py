@@ -14,27 +14,10 @@ import pytest
 from joblib import Parallel, delayed
 from sklearn.metrics import make_scorer
 
-import tieaware_sklearn
-from tests._kernel.helpers import (
-    GRADED,
-    assert_close,
-    labelled,
-)
-from tieaware_sklearn import (
-    PreparedRanking,
-    RankingFeatureSelector,
-    evaluate,
-    make_ranking_scorer,
-    ranking_score,
-    show_versions,
-)
+import tieaware_sklearn as ta
+from tests._kernel.helpers import GRADED, assert_close, labelled
 from tieaware_sklearn._kernel import engines
-from tieaware_sklearn._kernel.engines import (
-    ENGINES,
-    engine,
-    engine_in_words,
-    use_engine,
-)
+from tieaware_sklearn._kernel.engines import ENGINES, engine, use_engine
 from tieaware_sklearn.datasets import make_web_search
 
 each_engine = pytest.mark.parametrize("name", ENGINES)
@@ -47,7 +30,7 @@ def web():
     return make_web_search(n_queries=60, random_state=3)
 
 
-def test_an_engine_is_used_for_a_while():
+def test_an_engine_is_used_for_a_while(monkeypatch):
     before = engine()
     with use_engine("numpy"):
         with use_engine("compiled"):
@@ -60,87 +43,82 @@ def test_an_engine_is_used_for_a_while():
             1 / 0  # noqa: B018
         assert engine() == "numpy"
     assert engine() == before
-
-
-def test_unknown_and_missing_engines_are_refused(monkeypatch):
-    with (
-        pytest.raises(ValueError, match="TIEAWARE_ENGINE must be one of"),
-        use_engine("fortran"),
-    ):
+    unknown = pytest.raises(ValueError, match="TIEAWARE_ENGINE must be one of")
+    with unknown, use_engine("fortran"):
         pass
     monkeypatch.setattr(engines, "compiled", None)
-    with (
-        pytest.raises(ImportError, match="needs the compiled kernel"),
-        use_engine("compiled"),
-    ):
+    missing = pytest.raises(ImportError, match="needs the compiled kernel")
+    with missing, use_engine("compiled"):
         pass
 
 
 def python(code, **environment):
     """What another interpreter prints, or says at its end."""
     own = {name: os.environ[name] for name in os.environ if name != engines.VARIABLE}
-    env = {**own, **environment}
+    command = [sys.executable, "-W", "ignore", "-c", code]
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code],
-        env=env,
-        capture_output=True,
-        text=True,
+        command, env={**own, **environment}, capture_output=True, text=True
     )
     return done.returncode, (done.stdout + done.stderr).strip()
 
 
 HIDDEN = "import sys; sys.modules['tieaware_sklearn._kernel.walks'] = None; "
-
-
 RUN = """\
 import sys, sklearn.feature_selection; before = set(sys.modules)
 import tieaware_sklearn as t; from tieaware_sklearn._kernel import engines
 t.show_versions()
 optional = {'pandas', 'lightgbm', 'matplotlib', 'optuna', 'dask', 'pyarrow'}
 print(optional & (set(sys.modules) - before))
-print(engines.engine(), t.ranking_score([0, 1], [2, 1], measure='rr'))
+from tieaware_sklearn.datasets import make_web_search
+web = make_web_search(n_queries=60, random_state=3)
+r = t.evaluate(web.target, web.data[:, 1], qid=web.qid, measures=['ndcg', 'ap'])
+print(*(x.hex() for x in (*r.expected.ravel(), *r.std.ravel())))
+print(engines.engine())
 """
 
 
-@pytest.mark.parametrize(
-    ("hidden", "variable", "engine"),
-    [("", "numpy", "numpy"), ("", "compiled", "compiled"), (HIDDEN, "", "numpy")],
-)
-def test_the_environment_chooses_and_no_optional_library_is_imported(
-    hidden, variable, engine
-):
-    given = {"TIEAWARE_ENGINE": variable} if variable else {}
-    status, said = python(hidden + RUN, **given)
-    assert status == 0
-    assert said.endswith(f"set()\n{engine} 0.5")
+def test_the_environment_chooses_and_no_optional_library_is_imported():
+    names = getattr(np._core._multiarray_umath, "__cpu_dispatch__", [])
+    off = {"NPY_DISABLE_CPU_FEATURES": " ".join(names)}
+    values = []
+    for hidden, given, used in (
+        (HIDDEN, {}, "numpy"),
+        ("", {"TIEAWARE_ENGINE": "numpy"}, "numpy"),
+        ("", {"TIEAWARE_ENGINE": "compiled"}, "compiled"),
+        # NumPy sorts the keys, by whatever the processor has
+        ("", {"TIEAWARE_ENGINE": "compiled", **off}, "compiled"),
+    ):
+        status, said = python(hidden + RUN, **given)
+        *_, none, found, name = said.splitlines()
+        assert (status, none, name) == (0, "set()", used)
+        values.append(found)
+    assert values[0] == values[1]
+    assert values[2] == values[3]
 
 
-@pytest.mark.parametrize(
-    ("hidden", "variable", "error"),
-    [
+def test_an_engine_that_is_asked_for_and_missing_is_an_error():
+    for hidden, variable, error in (
         (HIDDEN, "compiled", "TIEAWARE_ENGINE='compiled' needs the compiled kernel"),
         ("", "fortran", "must be one of ('compiled', 'numpy'), got 'fortran'"),
-    ],
-)
-def test_an_engine_that_is_asked_for_and_missing_is_an_error(hidden, variable, error):
-    status, said = python(f"{hidden}import tieaware_sklearn", TIEAWARE_ENGINE=variable)
-    assert status == 1
-    assert error in said
+    ):
+        given = {engines.VARIABLE: variable}
+        status, said = python(f"{hidden}import tieaware_sklearn", **given)
+        assert status == 1
+        assert error in said
 
 
-def shown(capsys) -> dict[str, str]:
-    show_versions()
-    lines = capsys.readouterr().out.splitlines()
-    return dict(line.split(maxsplit=1) for line in lines)
+def test_versions_are_those_installed_and_the_engine_is_told(monkeypatch, capsys):
+    def shown():
+        ta.show_versions()
+        lines = capsys.readouterr().out.splitlines()
+        return dict(line.split(maxsplit=1) for line in lines)
 
-
-def test_versions_are_those_installed(monkeypatch, capsys):
-    rows = shown(capsys)
+    rows = shown()
     assert rows["python"].startswith(sys.version.split()[0])
-    assert rows["tieaware-sklearn"] == tieaware_sklearn.__version__
+    assert rows["tieaware-sklearn"] == ta.__version__
     for name in ("numpy", "scipy", "scikit-learn", "joblib"):
         assert rows[name] == version(name)
-    assert rows["engine"] == engine_in_words()
+    assert rows["engine"] == engines.engine_in_words()
 
     def found(name):
         if name in ("pandas", "joblib"):
@@ -148,29 +126,25 @@ def test_versions_are_those_installed(monkeypatch, capsys):
         return "1.0"
 
     monkeypatch.setattr(engines, "version", found)
-    rows = shown(capsys)
+    rows = shown()
     assert "pandas" not in rows
     assert rows["joblib"] == "not found"
     assert rows["polars"] == "1.0"
-
-
-def test_the_engine_that_runs_is_told(monkeypatch):
     monkeypatch.setattr(engines, "missing", None)
     with use_engine("numpy"):
-        assert engine_in_words() == "numpy"
+        assert engines.engine_in_words() == "numpy"
     monkeypatch.setattr(engines, "missing", "it was not built")
-    assert engine_in_words().endswith(
-        "(the compiled kernel is missing: it was not built)"
-    )
+    why = "(the compiled kernel is missing: it was not built)"
+    assert engines.engine_in_words().endswith(why)
 
 
 @each_engine
 def test_threads_at_once_give_the_same_bits(web, name):
-    prepared = PreparedRanking(web.target, web.qid)
+    prepared = ta.PreparedRanking(web.target, web.qid)
 
     def compute(j):
         scores = web.data[:, j % web.data.shape[1]]
-        report = evaluate(web.target, scores, qid=web.qid, measures=NAMES)
+        report = ta.evaluate(web.target, scores, qid=web.qid, measures=NAMES)
         values = [getattr(report, part).ravel() for part in PER_QUERY]
         return np.append(np.concatenate(values), prepared.score(scores, NAMES[j % 7]))
 
@@ -184,54 +158,30 @@ def score_of(prepared, column):
 
 
 @each_engine
-def test_processes(web, name, monkeypatch):
+def test_queries_and_rankings_travel_between_processes_and_engines(
+    web, name, monkeypatch
+):
     monkeypatch.setenv("TIEAWARE_ENGINE", name)
-    with use_engine(name):
-        prepared = PreparedRanking(web.target, web.qid)
-        alone = [prepared.score(x) for x in web.data.T[:3]]
-        found = Parallel(n_jobs=2)(
-            delayed(score_of)(prepared, x) for x in web.data.T[:3]
-        )
-        assert found == alone
-        for thing in (
-            make_ranking_scorer(["ndcg@10", "ap"]),
-            make_scorer(ranking_score),
-            RankingFeatureSelector().fit(web.data, web.target, qid=web.qid),
-        ):
-            pickle.loads(pickle.dumps(thing))
-
-
-def test_simd_of_numpy_changes_no_bit(web):
-    """NumPy sorts the keys, by whatever the processor has."""
-    code = (
-        "import numpy as np; from tieaware_sklearn import evaluate;"
-        "from tieaware_sklearn.datasets import make_web_search;"
-        "web = make_web_search(n_queries=60, random_state=3);"
-        "r = evaluate(web.target, web.data[:, 1], qid=web.qid, measures=['ndcg','ap']);"
-        "print([x.hex() for x in (*r.expected.ravel(), *r.std.ravel())])"
-    )
-    names = getattr(np._core._multiarray_umath, "__cpu_dispatch__", [])
-    plain = python(code, TIEAWARE_ENGINE="compiled")
-    off = " ".join(names)
-    assert plain[0] == 0
-    assert (
-        python(code, TIEAWARE_ENGINE="compiled", NPY_DISABLE_CPU_FEATURES=off) == plain
-    )
-
-
-@each_engine
-def test_labelled_queries_and_prepared_rankings_travel_between_engines(web, name):
     labels = web.target.astype(float)
     with use_engine(name):
         queries = labelled(labels, web.qid, keep=True)
         before = queries.values(GRADED, web.data[:, 1])
         sent = pickle.dumps(queries)
-        prepared = PreparedRanking(web.target, web.qid)
-        score = prepared.score(web.data[:, 1], "ap")
+        prepared = ta.PreparedRanking(web.target, web.qid)
+        columns = web.data.T[:3]
+        alone = [prepared.score(x) for x in columns]
+        found = Parallel(n_jobs=2)(delayed(score_of)(prepared, x) for x in columns)
+        assert found == alone
+        for thing in (
+            ta.make_ranking_scorer(["ndcg@10", "ap"]),
+            make_scorer(ta.ranking_score),
+            ta.RankingFeatureSelector().fit(web.data, web.target, qid=web.qid),
+        ):
+            pickle.loads(pickle.dumps(thing))
     for there in ENGINES:
         with use_engine(there):
-            again = pickle.loads(pickle.dumps(prepared)).score(web.data[:, 1], "ap")
-            assert_close(again, score)
+            again = pickle.loads(pickle.dumps(prepared)).score(columns[1])
+            assert_close(again, alone[1])
             found = pickle.loads(sent).values(GRADED, web.data[:, 1])
         for part, values in before.items():
             # what NumPy has prepared stays with NumPy

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tieaware_sklearn._kernel import engines
-
-pytestmark = pytest.mark.usefixtures("kernel")
 
 digits = st.text("0123456789", max_size=25)
 signs = st.sampled_from(["", "+", "-"])
@@ -47,56 +45,34 @@ def bits_of(token):
         return None
 
 
-@settings(max_examples=700)
+@settings(max_examples=500)
 @given(
     decimals()
     | st.floats().map(repr)
     | st.floats(1e-30, 1e30).map(lambda x: f"{x:.15g}")
     | st.integers(2**53 - 9, 2**53 + 9).map(str)
 )
-@example("9007199254740993")
-@example("9007199254740992e22")
-@example("-0")
-@example("1e23")
-@example("8.5e-23")
-@example("2.2250738585072011e-308")
-@example("4.9e-324")
-@example("2e-324")
-@example("1e400")
-@example("179769313486231580793e289")
-@example("1" + "0" * 400)
-@example("0." + "0" * 1200 + "1e1210")
-@example("1e99999999999999999999")
-@example("0e99999999999999999999")
-@example("." + "5" * 5000)
-@example("12345678901234567890e-1")
-@example("18446744073709551616")
-@example("18446744073709551617.0000")
-@example("nan")
-@example("-nan")
-@example("inf")
-@example("-Infinity")
-@example("+iNf")
-@example("1.")
-@example("-.5e-3")
-@example("007")
 def test_numbers_have_the_bits_of_float(token):
-    if not token:  # then there is no label
-        return
-    assert read(token) == bits_of(token)
+    if token:  # otherwise there is no label
+        assert read(token) == bits_of(token)
 
 
 @pytest.mark.parametrize(
     "token",
     [
+        *("9007199254740993", "9007199254740992e22", "-0", "1e23", "8.5e-23", "1."),
+        *("2.2250738585072011e-308", "4.9e-324", "2e-324", "1e400", "-.5e-3", "007"),
+        *("179769313486231580793e289", "1" + "0" * 400, "0." + "0" * 1200 + "1e1210"),
+        *("1e99999999999999999999", "0e99999999999999999999", "." + "5" * 5000),
+        *("12345678901234567890e-1", "18446744073709551616"),
+        *("18446744073709551617.0000", "nan", "-nan", "inf", "-Infinity", "+iNf"),
+        # what float does not take
         *(".", "+", "-", "e5", "1e", "1e+", "1.e", "--1", "1-", "0x10", "1e5.0", "1:2"),
         *("nan(1)", "infinit", "1,5", "1\0", "\x001", "1\x1f", "1\xa0", "\xb2"),
     ],
 )
-def test_what_float_does_not_take_is_not_plain(token):
-    assert read(token) is None
-    with pytest.raises(ValueError, match="could not convert"):
-        float(token.encode("latin-1"))
+def test_numbers_that_are_hard_to_read_or_none(token):
+    assert read(token) == bits_of(token)
 
 
 def parse(text, n_columns=3):
@@ -127,20 +103,22 @@ def test_numbers_that_are_left_out_are_read_all_the_same():
     assert engines.letor.parse(b"1 qid:5 2:x", column) is None
 
 
-def test_no_lines():
-    for text in (b"", b"\n\n", b"# 1:1 qid:1", b" \t\r\n#"):
-        n_rows, ids, smallest, largest = engines.letor.look(text)
-        assert (n_rows, ids.tolist(), smallest, largest) == (0, [], 1, -1)
-        found = parse(text.decode(), 1)
-        assert [part.tolist() for part in found] == [[], [], [0], []]
-
-
-def test_first_and_last_feature_of_lines():
-    text = b"1 qid:-7 3:1 9:1 12:1 # 13:1\n\n0 qid:+08 2:x\n1 4:1\n1\n1 qid:9 \n"
-    n_rows, ids, smallest, largest = engines.letor.look(text)
-    assert (n_rows, ids.tolist(), smallest, largest) == (5, [-7, 8, 9], 1, 12)
-    n_rows, ids, smallest, largest = engines.letor.look(b"1 qid:3 0:1 999999999:1")
-    assert (n_rows, ids.tolist(), smallest, largest) == (1, [3], 0, 999_999_999)
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        *((text, (0, [], 1, -1)) for text in ("", "\n\n", "# 1:1 qid:1", " \t\r\n#")),
+        (
+            "1 qid:-7 3:1 9:1 12:1 # 13:1\n\n0 qid:+08 2:x\n1 4:1\n1\n1 qid:9 \n",
+            (5, [-7, 8, 9], 1, 12),
+        ),
+        ("1 qid:3 0:1 999999999:1", (1, [3], 0, 999_999_999)),
+    ],
+)
+def test_first_and_last_feature_of_lines(text, wanted):
+    n_rows, ids, *ends = engines.letor.look(text.encode())
+    assert (n_rows, ids.tolist(), *ends) == wanted
+    if not n_rows:
+        assert [part.tolist() for part in parse(text, 1)] == [[], [], [0], []]
 
 
 @pytest.mark.parametrize(

@@ -8,38 +8,20 @@ import matplotlib
 import numpy as np
 from sklearn.tree import DecisionTreeRegressor
 
-from tieaware_sklearn import (
-    RankingFeatureSelector,
-    official_vs_exact,
-    precision_study,
-    query_permutation_importance,
-    selection_curve,
-)
+import tieaware_sklearn as ta
+from tieaware_sklearn import plots
 from tieaware_sklearn.datasets import make_web_search
-from tieaware_sklearn.plots import (
-    FeatureScreeningDisplay,
-    OfficialVsExactDisplay,
-    PairwisePValueDisplay,
-    PermutationImportanceDisplay,
-    PrecisionLossDisplay,
-    PrecisionRecallBandDisplay,
-    PrecisionRecallScatterDisplay,
-    SelectionCurveDisplay,
-    TieRangeDisplay,
-    TopicDifferenceDisplay,
-    UserModelDisplay,
-)
 
 WEB = make_web_search(n_queries=40, random_state=2)
 Y, QID = WEB.target, WEB.qid
 FEW = QID <= 4
 DOCNO = [f"d{i:04}" for i in range(len(Y))]
 SYSTEMS = dict(zip(WEB.feature_names[:6], WEB.data.T[:6], strict=True))
-STUDY = precision_study(
+STUDY = ta.precision_study(
     Y, SYSTEMS, qid=QID, coarseness=["rho=1.2", "levels=4", "rho=3"]
 )
-SELECTOR = RankingFeatureSelector("ap").fit(WEB.data, Y, qid=QID)
-IMPORTANCE = query_permutation_importance(
+SELECTOR = ta.RankingFeatureSelector("ap").fit(WEB.data, Y, qid=QID)
+IMPORTANCE = ta.query_permutation_importance(
     DecisionTreeRegressor(max_depth=4, random_state=0).fit(WEB.data, Y),
     WEB.data,
     Y,
@@ -48,10 +30,10 @@ IMPORTANCE = query_permutation_importance(
     columns={name: j for j, name in enumerate(WEB.feature_names)},
     n_repeats=2,
 )
-CURVE = selection_curve(
+CURVE = ta.selection_curve(
     {
-        "$a$": RankingFeatureSelector("ap"),
-        "b": RankingFeatureSelector("rr", direction="ascending"),
+        "$a$": ta.RankingFeatureSelector("ap"),
+        "b": ta.RankingFeatureSelector("rr", direction="ascending"),
     },
     DecisionTreeRegressor(max_depth=4, random_state=0),
     WEB.data,
@@ -100,34 +82,34 @@ def check_layout(figure):
 
 
 DISPLAYS = {
-    "ranges": lambda **k: TieRangeDisplay.from_predictions(
+    "ranges": lambda **k: plots.TieRangeDisplay.from_predictions(
         Y, SYSTEMS, qid=QID, measures=["ndcg@10", "fallout@10"], **k
     ),
-    "official": lambda **k: OfficialVsExactDisplay.from_result(
-        official_vs_exact(
+    "official": lambda **k: plots.OfficialVsExactDisplay.from_result(
+        ta.official_vs_exact(
             Y, SYSTEMS, DOCNO, qid=QID, measures=["P_10", "esl"], n_orders=3
         ),
         **k,
     ),
-    "features": lambda **k: FeatureScreeningDisplay.from_result(
+    "features": lambda **k: plots.FeatureScreeningDisplay.from_result(
         SELECTOR.screening_.named(WEB.feature_names), **k
     ),
-    "importances": lambda **k: PermutationImportanceDisplay.from_result(
+    "importances": lambda **k: plots.PermutationImportanceDisplay.from_result(
         IMPORTANCE, max_features=8, **k
     ),
-    "changes": lambda **k: PrecisionLossDisplay.from_result(STUDY, **k),
-    "pvalues": lambda **k: PairwisePValueDisplay.from_result(STUDY, **k),
-    "recall": lambda **k: PrecisionRecallBandDisplay.from_predictions(
+    "changes": lambda **k: plots.PrecisionLossDisplay.from_result(STUDY, **k),
+    "pvalues": lambda **k: plots.PairwisePValueDisplay.from_result(STUDY, **k),
+    "recall": lambda **k: plots.PrecisionRecallBandDisplay.from_predictions(
         Y[FEW], {n: s[FEW] for n, s in SYSTEMS.items()}, qid=QID[FEW], **k
     ),
-    "queries": lambda **k: PrecisionRecallScatterDisplay.from_predictions(
+    "queries": lambda **k: plots.PrecisionRecallScatterDisplay.from_predictions(
         Y, {n: SYSTEMS[n] for n in list(SYSTEMS)[:2]}, qid=QID, **k
     ),
-    "curve": lambda **k: SelectionCurveDisplay.from_result(CURVE, **k),
-    "topics": lambda **k: TopicDifferenceDisplay.from_predictions(
+    "curve": lambda **k: plots.SelectionCurveDisplay.from_result(CURVE, **k),
+    "topics": lambda **k: plots.TopicDifferenceDisplay.from_predictions(
         Y, SYSTEMS, qid=QID, measure="ap", pair=("clicks", "url_length"), **k
     ),
-    "users": lambda **k: UserModelDisplay.from_measures(
+    "users": lambda **k: plots.UserModelDisplay.from_measures(
         ["rbp(p=0.8)", "p@5", "dcg@5", "ap"], ranking=[1, 0, 1], depth=8, **k
     ),
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import re
 import runpy
 import sys
@@ -20,81 +19,48 @@ from tests.plots.helpers import (
     DISPLAYS,
     FEW,
     QID,
-    STUDY,
     SYSTEMS,
     WEB,
     Y,
     check_layout,
     rows_of,
 )
-from tieaware_sklearn import plots, precision_study
-from tieaware_sklearn.plots import (
-    PrecisionLossDisplay,
-    PrecisionRecallBandDisplay,
-    TieRangeDisplay,
-    UserModelDisplay,
-)
+from tieaware_sklearn import evaluate, plots, precision_study
+from tieaware_sklearn.measures import DCG
+from tieaware_sklearn.score_precision import CoarseRanker
 
-PANELS = {
-    **{"ranges": 2, "official": 2, "importances": 2},
-    **{"recall": 6, "queries": 2, "users": 3},
-}
+Ranges = plots.TieRangeDisplay
+PANELS = {"ranges": 2, "official": 2, "importances": 2, "recall": 6, "queries": 2}
+PANELS["users"] = 3
 EXAMPLES = sorted((Path(__file__).parents[2] / "docs" / "gallery").glob("*.py"))
 
 
-@pytest.mark.parametrize("cls", [getattr(plots, name) for name in plots.__all__])
-def test_class_methods_have_one_order(cls):
-    methods = {name: getattr(cls, name) for name in dir(cls) if name.startswith("from")}
-    assert methods
-    for name, method in methods.items():
-        parameters = inspect.signature(method).parameters
-        options = [p for p in parameters.values() if p.default is not p.empty]
-        assert all(p.kind is p.KEYWORD_ONLY for p in options)
-        assert (options[-1].name, options[-1].default) == ("ax", None)
-        if "qid" in parameters:
-            assert options[0].name == "qid"
-            assert list(parameters)[-1] == "options"
-        if name == "from_predictions":
-            assert list(parameters)[:2] == ["y_true", "y_score"]
-
-
 @pytest.mark.parametrize("name", DISPLAYS)
-def test_everything_fits_the_picture(name):
-    display = DISPLAYS[name]()
-    assert check_layout(display.figure_)
+def test_everything_fits_the_picture_and_is_drawn_again_into_axes_of_ones_own(name):
+    display, number = DISPLAYS[name](), PANELS.get(name, 1)
+    own = display.figure_
+    assert check_layout(own)
     assert isinstance(display.axes_, list)
-    assert display.axes_ == display.figure_.axes
-    assert len(display.axes_) == PANELS.get(name, 1)
+    assert display.axes_ == own.axes
+    assert len(display.axes_) == number
     assert hasattr(display, "ax_") == (name not in PANELS)
     assert all(axis.get_xlabel() for axis in display.axes_)
-
-
-@pytest.mark.parametrize("name", DISPLAYS)
-def test_axes_of_the_users_own(name):
-    figure, axes = pyplot.subplots(1, PANELS.get(name, 1), figsize=(12, 4))
-    display = DISPLAYS[name](ax=axes)
-    assert display.figure_ is figure
+    figure, axes = pyplot.subplots(1, number, figsize=(12, 4))
+    assert display.plot(axes) is display
+    assert display.figure_ is figure is not own
+    assert display.axes_ == figure.axes == list(np.ravel(axes))
+    assert name in PANELS or display.ax_ is axes
     assert not figure.legends
-    assert len(figure.axes) == PANELS.get(name, 1)
+    assert display.axes_[-1].get_legend() is not None
     with pytest.raises(ValueError, match=r"ax must be \d axes, one per panel, got 7"):
-        display.plot(list(pyplot.subplots(1, 7)[1]))
-
-
-def test_plot_draws_again_elsewhere():
-    display = PrecisionLossDisplay.from_result(STUDY)
-    first = display.figure_
-    figure, axis = pyplot.subplots()
-    assert display.plot(axis) is display
-    assert display.figure_ is figure is not first
-    assert display.ax_ is display.axes_[0] is axis
-    assert axis.get_legend() is not None
+        DISPLAYS[name](ax=list(pyplot.subplots(1, 7)[1]))
 
 
 @pytest.mark.parametrize(("count", "abreast"), [(1, 1), (3, 3), (4, 2), (7, 3)])
 def test_panels_stand_in_rows_of_three_at_most(count, abreast):
     measures = [f"p@{k}" for k in range(1, count + 1)]
     systems = dict(list(SYSTEMS.items())[:2])
-    display = TieRangeDisplay.from_predictions(Y, systems, qid=QID, measures=measures)
+    display = Ranges.from_predictions(Y, systems, qid=QID, measures=measures)
     assert len(display.axes_) == len(display.figure_.axes) == count
     columns = {axis.get_subplotspec().colspan.start for axis in display.axes_}
     assert len(columns) == abreast
@@ -119,83 +85,65 @@ def test_matplotlib_is_optional(monkeypatch):
         DISPLAYS["changes"]()
 
 
-@pytest.mark.parametrize("n", [2, 15])
-def test_names_of_any_kind(n):
+def test_names_of_any_kind_and_length():
     start = "a very long name of a system that is like the others "
-    names = ["_private", r"$\foo$", "cost $a$ and $b$"]
-    names += [f"{start}{i}" for i in range(n)]
+    names = ["_private", r"$\foo$", "cost $a$ and $b$", f"{start}1", f"{start}2"]
     rows = QID <= 2
     systems = dict.fromkeys(names, WEB.data[rows, 5])
-    curves = PrecisionRecallBandDisplay.from_predictions(
+    curves = plots.PrecisionRecallBandDisplay.from_predictions(
         Y[rows], systems, qid=QID[rows], recall=[0, 1]
     )
     labels = [axis.get_title(loc="left") for axis in curves.axes_]
     assert len(set(labels)) == len(names)
     assert check_layout(curves.figure_)
-    ranges = TieRangeDisplay.from_predictions(Y[rows], systems, qid=QID[rows])
+    ranges = Ranges.from_predictions(Y[rows], systems, qid=QID[rows])
     shown = rows_of(ranges.axes_[0])
     assert len(set(shown)) == len(names)
     assert max(map(len, shown)) in range(32, 37)  # names are cut, and numbered
     assert check_layout(ranges.figure_)
-
-
-def test_many_measures_and_long_titles():
-    names = [f"rbp(p={i / 100})" for i in range(50, 80)]
-    assert check_layout(UserModelDisplay.from_measures(names, depth=5).figure_)
+    measures = [f"rbp(p={i / 100})" for i in range(50, 80)]
+    assert check_layout(plots.UserModelDisplay.from_measures(measures, depth=5).figure_)
     study = precision_study(Y, {"x" * 300: WEB.data[:, 5]}, qid=QID)
-    assert check_layout(PrecisionLossDisplay.from_result(study).figure_)
+    assert check_layout(plots.PrecisionLossDisplay.from_result(study).figure_)
 
 
 X, LABELS, IDS = WEB.data[FEW], Y[FEW], QID[FEW]
 
 
-@pytest.mark.parametrize(
-    ("cls", "systems", "options"),
-    [
-        (TieRangeDisplay, "systems", {}),
-        (PrecisionRecallBandDisplay, "curves", {"recall": [0, 1]}),
-    ],
-)
-def test_systems_as_scores_and_as_estimators(cls, systems, options):
-    def shown(scores):
-        display = cls.from_predictions(LABELS, scores, qid=IDS, **options)
-        return list(getattr(display, systems))
-
+def test_systems_as_scores_and_as_estimators():
     names = WEB.feature_names[:3]
     frame = pd.DataFrame(X[:, :3], columns=names)
-    assert shown(frame) == shown(dict(frame)) == names
-    assert len(shown(X[:, :3])) == 3
-    assert len(shown(X[:, 0])) == 1
-    assert shown(frame[names[1]])[0] in (names[1], "scores")
-    models = {
-        "all": LinearRegression().fit(X, LABELS),
-        "none": LinearRegression().fit(0 * X, LABELS),
-    }
-    found = cls.from_estimator(models, X, LABELS, qid=IDS, **options)
-    scores = {name: model.predict(X) for name, model in models.items()}
-    direct = cls.from_predictions(LABELS, scores, qid=IDS, **options)
-    assert sorted(getattr(found, systems)) == ["all", "none"]
-    for axis, other in zip(found.axes_, direct.axes_, strict=True):
-        assert axis.get_xlim() == other.get_xlim()
-        for line, same in zip(axis.lines, other.lines, strict=True):
-            np.testing.assert_array_equal(line.get_xydata(), same.get_xydata())
-    alone = cls.from_estimator(models["all"], X, LABELS, qid=IDS, **options)
-    assert list(getattr(alone, systems)) == ["LinearRegression"]
+    for scores in (frame, dict(frame)):
+        assert Ranges.from_predictions(LABELS, scores, qid=IDS).systems == (*names,)
+    for scores, count in ((X[:, :3], 3), (X[:, 0], 1), (frame[names[1]], 1)):
+        found = Ranges.from_predictions(LABELS, scores, qid=IDS).systems
+        assert len(found) == count
+    assert found[0] in (names[1], "scores")
+    models = {n: LinearRegression().fit(n * X, LABELS) for n in (0, 1)}
+    found = Ranges.from_estimator(models, X, LABELS, qid=IDS)
+    scores = {str(name): model.predict(X) for name, model in models.items()}
+    direct = Ranges.from_predictions(LABELS, scores, qid=IDS)
+    assert found.systems == direct.systems == ("0", "1")
+    assert np.array_equal(found.mean, direct.mean)
+    alone = Ranges.from_estimator(models[1], X, LABELS, qid=IDS)
+    assert alone.systems == ("LinearRegression",)
+    # queries reach rankers that need them
+    coarse = CoarseRanker(LinearRegression(), "rho=2").fit(X, LABELS)
+    assert Ranges.from_estimator(coarse, X, LABELS, qid=IDS).mean.all()
 
 
 def test_options_go_down():
-    y, scores = LABELS.astype(float), X[:, :2]
-    plain = TieRangeDisplay.from_predictions(y, scores, qid=IDS)
+    data = LABELS, X[:, :2]
+    plain = Ranges.from_predictions(*data, qid=IDS)
     assert plain.measures == ("NDCG@10", "AP", "RR")
-    weight = IDS + 1.0
-    weighted = TieRangeDisplay.from_predictions(y, scores, qid=IDS, query_weight=weight)
-    assert not np.array_equal(plain.mean, weighted.mean)
-    y[0] = np.nan
-    with pytest.raises(ValueError, match="unjudged"):
-        TieRangeDisplay.from_predictions(y, scores, qid=IDS)
-    TieRangeDisplay.from_predictions(y, scores, qid=IDS, unjudged="nonrelevant")
+    options = {"query_weight": IDS + 1.0, "measures": DCG(gain=lambda labels: labels)}
+    shown = Ranges.from_predictions(*data, qid=IDS, **options)
+    assert shown.measures == ("DCG(gain=<lambda>)",)
+    assert shown.mean.tolist() == [
+        [evaluate(LABELS, x, qid=IDS, **options).summary().mean[0]] for x in data[1].T
+    ]
     with pytest.raises(TypeError, match="nonsense"):
-        TieRangeDisplay.from_predictions(y, scores, qid=IDS, nonsense=1)
+        Ranges.from_predictions(*data, qid=IDS, nonsense=1)
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

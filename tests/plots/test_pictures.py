@@ -1,0 +1,471 @@
+"""What each display draws is what its result holds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import optuna
+import pytest
+from matplotlib.container import BarContainer
+from sklearn.linear_model import LinearRegression
+
+import tieaware_sklearn as ta
+from tests.plots.helpers import (
+    CURVE,
+    DISPLAYS,
+    FEW,
+    IMPORTANCE,
+    QID,
+    STUDY,
+    SYSTEMS,
+    WEB,
+    Y,
+    check_layout,
+    legend,
+    line,
+    rows_of,
+    segments,
+)
+from tieaware_sklearn import plots
+from tieaware_sklearn.evaluation import precision_recall_curve
+from tieaware_sklearn.optuna import ScorePrecisionObjective, coarsest
+from tieaware_sklearn.plots._base import GREY
+
+Ranges = plots.TieRangeDisplay
+MEAN = "mean over all orders"
+PAIR = ("clicks", "url_length")
+
+
+def test_ranges_are_those_of_the_report():
+    display = DISPLAYS["ranges"]()
+    own = {"qid": QID, "measures": ["ndcg@10", "fallout@10"]}
+    of = {n: ta.evaluate(Y, s, **own).summary() for n, s in SYSTEMS.items()}
+    order = sorted(SYSTEMS, key=lambda name: -of[name].mean[0])
+    assert rows_of(display.axes_[0]) == order
+    for j, axis in enumerate(display.axes_):
+        ends = [sorted([of[name].worst[j], of[name].best[j]]) for name in order]
+        assert segments(axis) == ends
+        assert line(axis, MEAN) == [of[name].mean[j] for name in order]
+        assert line(axis, "chance")[0] == of[order[0]].chance[j] == display.chance[j]
+        for name, interval in zip(display.systems, display.interval, strict=True):
+            assert interval[j].tolist() == of[name].interval[j].tolist()
+    lower = Ranges.from_predictions(Y, SYSTEMS, qid=QID, measures="fallout@10")
+    means = [of[name].mean[1] for name in rows_of(lower.axes_[0])]
+    assert means == sorted(means)
+    compared = ta.compare_systems(Y, SYSTEMS, qid=QID, measure="fallout@10")
+    of_comparison = Ranges.from_result(compared)
+    for name in ("mean", "best", "worst", "interval", "chance"):
+        found = getattr(of_comparison, name), getattr(lower, name)
+        assert np.array_equal(*found)
+    assert not of_comparison.greater_is_better
+
+
+def test_other_treatments_are_marks():
+    rules = {"official": (np.arange(len(Y)), "descending"), "$up$": np.arange(len(Y))}
+    own = {"qid": QID, "external": rules}
+    ties = ["official", "expected", "$up$", "best"]
+    compared = ta.compare_systems(Y, SYSTEMS, measure=["ap", "p@5"], ties=ties, **own)
+    shown = Ranges.from_result(compared)
+    assert check_layout(shown.figure_)
+    order = rows_of(shown.axes_[0])
+    names = ["ties: official", r"ties: \$up\$", "ties: best"]
+    for measure, axis in zip(["ap", "p@5"], shown.axes_, strict=True):
+        labels = [one.get_label() for one in axis.lines]
+        assert [label for label in labels if label.startswith("ties: ")] == names
+        for label, one in zip(names, ["official", "$up$", "best"], strict=True):
+            alone = ta.compare_systems(Y, SYSTEMS, measure=measure, ties=one, **own)
+            means = dict(zip(alone.systems, alone.summary().mean, strict=True))
+            assert line(axis, label) == [means[name] for name in order]
+    # the range is that of the exact means, whatever comes first
+    plain = Ranges.from_predictions(Y, SYSTEMS, qid=QID, measures=["ap"])
+    assert segments(shown.axes_[0]) == segments(plain.axes_[0])
+    assert not any(label.startswith("ties: ") for label in legend(plain))
+    assert {"ties: official", MEAN} <= set(legend(shown))
+    # without exact means, the first has its name
+    options = {"measure": "ap", "ties": ["official", "best"], **own}
+    drawn = Ranges.from_result(ta.compare_systems(Y, SYSTEMS, **options))
+    assert "ties: official" in legend(drawn)
+    assert MEAN not in legend(drawn)
+    assert drawn.best.tolist() == drawn.worst.tolist()
+    assert drawn.ties == "official"
+    assert list(drawn.marks) == ["best"]
+
+
+def test_summaries_of_reports():
+    segment = np.where(QID % 2, "odd", "even")
+    options = {"qid": QID, "measures": ["ap", "esl"], "segment": segment}
+    report = ta.evaluate(Y, SYSTEMS["clicks"], **options)
+    for result in (report, report.summary()):
+        one = Ranges.from_result(result)
+        assert rows_of(one.axes_[0]) == ["all queries"]
+        assert one.mean.tolist() == [report.summary().mean.tolist()]
+        assert one.greater_is_better
+    assert one.axes_[0].get_xlabel() == "AP, mean over queries"
+    parts = Ranges.from_result(report.by_segment())
+    assert parts.systems == ("even", "odd")
+    assert parts.mean.ravel().tolist() == report.by_segment().mean.tolist()
+    assert parts.chance is None
+    each = [ta.evaluate(Y, s, qid=QID, measures="esl") for s in SYSTEMS.values()]
+    lower = {n: report.summary() for n, report in zip(SYSTEMS, each, strict=True)}
+    named = Ranges.from_result(lower)
+    assert named.systems == tuple(SYSTEMS)
+    assert not named.greater_is_better
+
+
+def test_features_are_those_of_the_selector():
+    selector = ta.RankingFeatureSelector(["ap", "rr"]).fit(WEB.data, Y, qid=QID)
+    screening = selector.screening_.named(WEB.feature_names)
+    display = plots.FeatureScreeningDisplay.from_result(screening, max_features=4)
+    best = np.argsort(selector.ranking_)[:4]
+    shown = [name.split(" (")[0].split(". ")[-1] for name in rows_of(display.axes_[0])]
+    assert [WEB.feature_names[j] for j in best] == shown
+    for m, axis in enumerate(display.axes_):
+        ends = np.array(segments(axis))
+        np.testing.assert_array_equal(ends[:, 1], selector.best_[best, m])
+        assert line(axis, "chance")[0] == selector.chance_[m]
+    assert check_layout(display.figure_)
+
+
+def test_selected_features_are_numbered_and_others_name_what_they_repeat():
+    selector = ta.RankingFeatureSelector("ap", n_features_to_select=3)
+    selector.fit(WEB.data, Y, qid=QID)
+    names = WEB.feature_names
+    screening = selector.screening_.named(names)
+    display = plots.FeatureScreeningDisplay.from_result(screening)
+    labels = rows_of(display.ax_)
+    for place, j in enumerate(selector.selection_order_, start=1):
+        assert any(label.startswith(f"{place}. {names[j]}") for label in labels)
+    repeats = np.flatnonzero(selector.repeats_ >= 0)
+    assert len(repeats)
+    for j in repeats:
+        assert f"{names[j]} (repeats {names[selector.repeats_[j]]})" in labels
+    assert sum(label[0].isdigit() for label in labels) == 3
+    assert any("(low first)" in label for label in labels)
+    grey = [label.get_color() for label in display.ax_.get_yticklabels()]
+    assert grey.count(GREY) == 9
+
+
+def test_marks_of_the_official_order_stand_in_the_ranges():
+    display = DISPLAYS["official"]()
+    found = display.found
+    order = sorted(range(len(SYSTEMS)), key=lambda i: -found.exact[i, 0])
+    assert rows_of(display.axes_[0]) == [found.systems[i] for i in order]
+    for j, axis in enumerate(display.axes_):
+        assert line(axis, MEAN) == found.exact[order, j].tolist()
+        marks = line(axis, "trec_eval's order of ties")
+        assert marks == found.official[order, j].tolist()
+        for (low, high), mark in zip(segments(axis), marks, strict=True):
+            assert low - 1e-12 <= mark <= high + 1e-12
+        texts = {text.get_text() for text in axis.texts}
+        assert {f"{100 * share:.0f} %" for share in found.tied_documents} <= texts
+    # the more is tied, the darker
+    shares = found.tied_documents[order]
+    (bars,) = display.axes_[0].collections
+    dark = -bars.get_colors()[:, :3].sum(axis=1)
+    least, most = shares.argmin(), shares.argmax()
+    assert shares[least] < shares[most]
+    assert dark[least] < dark[most]
+
+
+def test_a_panel_per_system_with_the_others_behind():
+    display = DISPLAYS["recall"]()
+    means = []
+    for axis, (name, scores) in zip(display.axes_, SYSTEMS.items(), strict=True):
+        curve = precision_recall_curve(Y[FEW], scores[FEW], qid=QID[FEW])
+        means.append(curve.mean.tolist())
+        assert axis.get_title(loc="left") == name
+        *_, own = axis.lines
+        assert own.get_label() == MEAN
+        assert own.get_ydata().tolist() == means[-1]
+        (band,) = axis.collections
+        height = np.unique(band.get_paths()[0].vertices[:, 1])
+        assert {*curve.worst, *curve.best} <= set(height)
+    for axis in display.axes_:
+        assert [line.get_ydata().tolist() for line in axis.lines[:-1]] == means
+    # few share one
+    few = dict(list(display.curves.items())[:3])
+    axis = plots.PrecisionRecallBandDisplay.from_result(few).ax_
+    assert [line.get_ydata().tolist() for line in axis.lines] == means[:3]
+    assert [line.get_label() for line in axis.lines] == list(few)
+    alone = plots.PrecisionRecallBandDisplay.from_result(curve)
+    assert list(alone.curves) == ["scores"]
+
+
+@pytest.mark.parametrize("beta", [0.5, 1.0, 2.0])
+def test_points_are_exact_means_and_lines_are_ranges_or_of_equal_f(beta):
+    scores = SYSTEMS["clicks"]
+    display = plots.PrecisionRecallScatterDisplay.from_predictions(
+        Y, scores, qid=QID, k=5, beta=beta
+    )
+    report = ta.evaluate(Y, scores, qid=QID, measures=["p@5", "r@5"])
+    drawn = {line.get_label(): line for line in display.ax_.lines}
+    for label, (precision, recall) in (
+        ("query", report.expected.T),
+        ("mean over queries", report.summary().mean[:, None]),
+    ):
+        assert drawn[label].get_ydata().tolist() == precision.tolist()
+        assert drawn[label].get_xdata().tolist() == recall.tolist()
+    ranges = [line for line in display.ax_.lines if line.get_linewidth() == 2.5]
+    ends = {tuple(line.get_ydata()) for line in ranges if len(line.get_ydata())}
+    wanted = zip(report.best[:, 0], report.worst[:, 0], strict=True)
+    assert ends == {pair for pair in wanted if pair[0] != pair[1]}
+    lines = [line for line in display.ax_.lines if line.get_linestyle() == "--"]
+    for one, level in zip(lines, [0.2, 0.4, 0.6, 0.8], strict=True):
+        recall, precision = one.get_data()
+        f = (1 + beta**2) * precision * recall / (beta**2 * precision + recall)
+        assert f == pytest.approx(np.full(len(f), level))
+        assert (precision <= 1 + 1e-12).all()
+
+
+def test_queries_without_a_relevant_document_are_left_out():
+    made = plots.PrecisionRecallScatterDisplay.from_predictions
+    display = made([1, 0, 0, 0], [2, 1, 2, 1], qid=[1, 1, 2, 2], k=None)
+    (points,) = [one for one in display.ax_.lines if one.get_label() == "query"]
+    assert len(points.get_xdata()) == 1
+    assert display.ax_.get_xlabel() == "recall"
+    with pytest.raises(ValueError, match="beta must be a finite number > 0, got 0"):
+        made([1, 0], [2, 1], beta=0)
+
+
+@pytest.mark.parametrize("measure", ["rr", "fallout@5"])
+def test_bars_and_ranges_are_differences_of_reports(measure):
+    compared = ta.compare_systems(Y, SYSTEMS, qid=QID, measure=measure)
+    display = plots.TopicDifferenceDisplay.from_result(compared, pair=PAIR)
+    a, b = (ta.evaluate(Y, SYSTEMS[n], qid=QID, measures=measure) for n in PAIR)
+    wanted = (a.expected - b.expected)[:, 0]
+    ends = [np.sort(np.stack([x.best, x.worst]), axis=0)[:, :, 0] for x in (a, b)]
+    low, high = ends[0][0] - ends[1][1], ends[0][1] - ends[1][0]
+    assert display.ax_.get_title(loc="left") == " − ".join(PAIR)
+    # A is better to the left, whatever is better
+    side = 1 if measure == "rr" else -1
+    bars = sorted(display.ax_.patches, key=lambda bar: bar.get_x())
+    heights = [bar.get_height() for bar in bars]
+    assert heights == (side * np.sort(-side * wanted) * -1).tolist()
+    # a line for every query with ties, from the smallest to the largest difference
+    (lines,) = [c for c in display.ax_.collections if "range" in c.get_label()]
+    assert sorted(segment[:, 1].tolist() for segment in lines.get_segments()) == sorted(
+        [lo, hi] for lo, hi in zip(low, high, strict=True) if hi > lo
+    )
+    counts = {
+        f"{PAIR[0]} better in every order of ties": ((low, -high)[side < 0] > 0).sum(),
+        f"{PAIR[1]} better in every order of ties": ((-high, low)[side < 0] > 0).sum(),
+        "no difference": ((low == 0) & (high == 0)).sum(),
+    }
+    counts["depends on the order of ties"] = len(low) - sum(counts.values())
+    for label, count in counts.items():
+        found = [text for text in legend(display) if text.startswith(label)]
+        assert found == ([f"{label}: {count}"] if count else [])
+    assert f"mean over queries: {wanted.mean():.4f}" in legend(display)
+
+
+def test_the_first_pair_by_default_and_names_of_few_queries():
+    compared = ta.compare_systems(Y, SYSTEMS, qid=QID, baseline="url_length")
+    axis = plots.TopicDifferenceDisplay.from_result(compared).ax_
+    assert axis.get_title(loc="left") == f"{next(iter(SYSTEMS))} − url_length"
+    labels = [label.get_text() for label in axis.get_xticklabels()]
+    assert sorted(map(int, labels)) == sorted(np.unique(QID).tolist())
+    many = np.arange(84)
+    display = plots.TopicDifferenceDisplay.from_predictions(
+        many % 2, {"$a$": many % 7, "_b": many % 3}, qid=many // 2, measure="ap"
+    )
+    assert not display.ax_.get_xticklabels()
+    assert display.ax_.get_xlabel() == "42 queries, sorted by difference"
+    assert check_layout(display.figure_)
+
+
+def test_queries_where_a_system_is_undefined_are_left_out():
+    labels, qid = [1, 0] * 3, [1, 1, 2, 2, 3, 3]
+    systems = {"a": [2, 1, 1, 2, 1, 1], "b": [2, 1, 2, 1] + [-math.inf] * 2}
+    compared = ta.compare_systems(labels, systems, qid=qid, measure="esl")
+    display = plots.TopicDifferenceDisplay.from_result(compared)
+    assert [text.get_text() for text in display.ax_.get_xticklabels()] == ["1", "2"]
+    bars = sorted(display.ax_.patches, key=lambda bar: bar.get_x())
+    assert [bar.get_height() for bar in bars] == [0, 1]
+    # lower is better
+    assert "b better in every order of ties: 1" in legend(display)
+    nothing = {"a": systems["a"], "b": [-math.inf] * 6}
+    with pytest.warns(match="ESL is undefined"):
+        compared = ta.compare_systems(labels, nothing, qid=qid, measure="esl")
+    with pytest.raises(ValueError, match="must have a query where a and b are defined"):
+        plots.TopicDifferenceDisplay.from_result(compared)
+
+
+def test_user_models():
+    weights, _, last = DISPLAYS["users"]().axes_
+    assert weights.lines[1].get_ydata().tolist() == [1 / 5] * 5 + [0] * 3
+    # the last document of P@5 is the fifth
+    assert last.lines[1].get_xydata().tolist() == [[5, 0], [5, 1]]
+
+
+def test_boxes_hold_the_changes_of_queries():
+    changes, own = STUDY.changes()[1:], STUDY.systems.index("clicks")
+    one = plots.PrecisionLossDisplay.from_result(STUDY, system="clicks")
+    for display, wanted in (
+        (DISPLAYS["changes"](), changes.mean(axis=(1, 2))),
+        (one, changes[:, :, own].mean(axis=1)),
+    ):
+        marks = [line for line in display.ax_.lines if line.get_marker() == "D"]
+        means = [line.get_ydata()[0] for line in marks]
+        assert means == pytest.approx(wanted.tolist(), abs=1e-12)
+    labels = [label.get_text() for label in display.ax_.get_xticklabels()]
+    assert labels == list(STUDY.levels[1:])
+    assert one.ax_.get_title(loc="left") == "clicks"
+    levels = [f"levels={n}" for n in range(2, 12)]
+    many = ta.precision_study(Y, SYSTEMS["clicks"], qid=QID, coarseness=levels)
+    assert check_layout(plots.PrecisionLossDisplay.from_result(many).figure_)
+
+
+def test_quadrants_count_the_pairs():
+    display = DISPLAYS["pvalues"]()
+    before, after = STUDY.significant()[0], STUDY.significant()[-1]
+    assert {
+        f"significant in both: {(before & after).sum()}",
+        f"significant in neither: {(~before & ~after).sum()}",
+        f"newly significant: {(~before & after).sum()}",
+        f"no longer significant: {(before & ~after).sum()}",
+    } <= set(legend(display))
+    drawn = sum(len(c.get_offsets()) for c in display.ax_.collections[:4])
+    assert drawn == len(STUDY.pairs)
+    named = plots.PairwisePValueDisplay.from_result(STUDY, level="levels=4")
+    assert named.ax_.get_ylabel() == "p-value under levels=4"
+    shown = np.vstack([c.get_offsets() for c in named.ax_.collections[:4]])
+    assert sorted(shown[:, 1]) == sorted(np.maximum(STUDY.pvalues[2], 1e-8))
+
+
+def test_p_values_beyond_the_edge_are_marked_and_below_a_small_level_shown():
+    exact, coarse = np.array([1e-9, 1e-3, np.nan]), np.array([0.2, 1e-3, 1e-9])
+    systems = {name: SYSTEMS[name] for name in list(SYSTEMS)[:3]}
+    study = ta.precision_study(Y, systems, qid=QID, coarseness="rho=2")
+    study = replace(study, pvalues=np.stack([exact, coarse]))
+    shown = plots.PairwisePValueDisplay.from_result(study)
+    assert "p < 1e-08, at the edge: 1" in legend(shown)
+    (marked,) = [c for c in shown.ax_.collections if "at the edge" in c.get_label()]
+    assert marked.get_offsets().tolist() == [[1e-8, 0.2]]
+    study = ta.precision_study(
+        Y, SYSTEMS, qid=QID, coarseness=["rho=1000000"], alpha=1e-9
+    )
+    display = plots.PairwisePValueDisplay.from_result(study)
+    assert display.ax_.get_xlim()[0] < 1e-9
+    both = study.significant()
+    assert f"no longer significant: {(both[0] & ~both[1]).sum()}" in legend(display)
+    assert check_layout(display.figure_)
+
+
+def test_the_front_of_a_study():
+    objective = ScorePrecisionObjective(Y, WEB.data[:, 5], qid=QID)
+    study = objective.create_study(seed=0)
+    study.optimize(objective, n_trials=20)
+    display = plots.ScorePrecisionDisplay.from_result(study, keep=0.8)
+    *kinds, ring = display.ax_.collections
+    points = np.vstack([kind.get_offsets() for kind in kinds])
+    assert {*map(tuple, points)} == {tuple(t.values[::-1]) for t in study.trials}
+    chosen = coarsest(study, keep=0.8)
+    assert ring.get_offsets().tolist() == [chosen.values[::-1]]
+    assert display.ax_.texts[0].get_text() == chosen.user_attrs["coarseness"]
+    (front,) = [n for n in display.ax_.lines if n.get_label() == "Pareto front"]
+    optimal = {tuple(t.values[::-1]) for t in study.best_trials}
+    assert {*map(tuple, front.get_xydata())} == optimal
+    assert np.all(np.diff(front.get_xdata()) >= 0)
+    assert check_layout(display.figure_)
+    assert not plots.ScorePrecisionDisplay.from_result(study, keep=1).ax_.texts
+    with pytest.raises(ValueError, match="keep must be a number"):
+        plots.ScorePrecisionDisplay.from_result(study, keep=7)
+
+
+def test_bars_and_intervals_of_permutations():
+    display = plots.PermutationImportanceDisplay.from_result(IMPORTANCE, max_features=4)
+    best = np.argsort(IMPORTANCE.ranking)[:4]
+    assert [IMPORTANCE.columns[j] for j in best] == rows_of(display.axes_[0])
+    for m, axis in enumerate(display.axes_):
+        (bars,) = [c for c in axis.containers if isinstance(c, BarContainer)]
+        widths = [bar.get_width() for bar in bars]
+        assert widths == IMPORTANCE.importances_mean[best, m].tolist()
+        lines = np.array([s[:, 0] for s in axis.collections[0].get_segments()])
+        np.testing.assert_array_equal(lines, IMPORTANCE.interval[best, m])
+        assert IMPORTANCE.measures[m] in axis.get_xlabel()
+        assert f"{IMPORTANCE.baseline[m]:.4f}" in axis.get_title(loc="left")
+    more = f"… {len(IMPORTANCE.columns) - 4} more"
+    assert more in [t.get_text() for t in display.axes_[0].texts]
+    assert check_layout(display.figure_)
+    # the legend says how columns are permuted
+    X = WEB.data[:, :4]
+    options = {"measures": "ap", "within_queries": True, "confidence": 0.9}
+    found = ta.query_permutation_importance(
+        LinearRegression().fit(X, Y), X, Y, qid=QID, n_repeats=2, **options
+    )
+    display = plots.PermutationImportanceDisplay.from_result(found)
+    interval, bars = legend(display)
+    assert interval == "90% interval over queries"
+    assert bars == "column permuted within queries: mean loss"
+    assert not display.ax_.texts
+
+
+@pytest.mark.parametrize("differences", [False, True])
+def test_lines_and_intervals_of_selections(differences):
+    curve = replace(CURVE, confidence=0.9) if differences else CURVE
+    display = plots.SelectionCurveDisplay.from_result(curve, differences=differences)
+    axis, first = display.ax_, int(differences)
+    mean, interval, height, label = [
+        (curve.mean, curve.interval, curve.mean_all, "AP on held-out queries"),
+        (curve.difference, curve.difference_interval, 0, "difference in AP"),
+    ][differences]
+    *lines, level = axis.get_lines()
+    drawn = [line.get_ydata() for line in lines]
+    np.testing.assert_array_equal(drawn, mean[first:])
+    bars = [[s[:, 1] for s in one.get_segments()] for one in axis.collections]
+    np.testing.assert_array_equal(bars, interval[first:])
+    assert set(level.get_ydata()) == {height}
+    assert axis.get_ylabel() == label
+    names = [[r"\$a\$", "b", "all 12 features"], ["b", r"\$a\$, as many features"]]
+    assert legend(display) == names[differences]
+    assert ("95% intervals", "90% intervals")[differences] in axis.get_xlabel()
+    assert [t.get_text() for t in axis.get_xticklabels()] == ["1", "2", "5", "10"]
+    assert axis.get_xscale() == "log"
+    assert check_layout(display.figure_)
+
+
+def test_a_single_size_needs_no_logarithm():
+    curve = replace(CURVE, n_features=(2,), values=CURVE.values[..., :1])
+    for name in ("mean", "interval"):
+        curve = replace(curve, **{name: getattr(CURVE, name)[:, :1]})
+    axis = plots.SelectionCurveDisplay.from_result(curve).ax_
+    assert axis.get_xscale() == "linear"
+    assert [t.get_text() for t in axis.get_xticklabels()] == ["2"]
+
+
+ALONE = ta.precision_study(Y, {"a": WEB.data[:, 0]}, qid=QID)
+ONE_SELECTOR = replace(CURVE, selectors=CURVE.selectors[:1], values=CURVE.values[:, :1])
+COMPARED = ta.compare_systems(Y, SYSTEMS, qid=QID)
+SINGLE = ta.compare_systems(Y, SYSTEMS["clicks"], qid=QID)
+SEVERAL = ta.compare_systems(Y, SYSTEMS, qid=QID, measure=["ap", "rr"], ties="best")
+SCREENED = DISPLAYS["features"]().screening
+NONE, MORE = {"max_features": 0}, "max_features must be an integer >= 1"
+
+
+@pytest.mark.parametrize(
+    ("name", "result", "options", "message"),
+    [
+        ("PrecisionLoss", STUDY, {"system": "x"}, "system must be one of"),
+        ("PairwisePValue", STUDY, {"level": "x"}, "level must be one of"),
+        ("PairwisePValue", ALONE, {}, "study must have at least two systems"),
+        ("ScorePrecision", optuna.create_study(), {}, "trials of a ScorePrec"),
+        ("PermutationImportance", IMPORTANCE, NONE, MORE),
+        ("FeatureScreening", SCREENED, NONE, MORE),
+        ("SelectionCurve", ONE_SELECTOR, {"differences": True}, "at least two"),
+        ("SelectionCurve", CURVE, {"differences": "yes"}, "must be True or False"),
+        ("TopicDifference", COMPARED, {"pair": "clicks"}, "pair must be one of"),
+        ("TopicDifference", COMPARED, {"pair": (1, "clicks")}, "pair must be one of"),
+        ("TopicDifference", SINGLE, {}, "comparison must have at least two systems"),
+        ("TopicDifference", SEVERAL, {}, r"one by its key.*\['AP', 'best'\]"),
+        ("UserModel", "esl", {}, "ESL has no user model"),
+        ("UserModel", "ap", {}, "labels in rank order for the user model of AP"),
+        ("UserModel", "p@5", {"depth": 0}, "depth must be an integer >= 1"),
+    ],
+)
+def test_what_is_refused(name, result, options, message):
+    cls = getattr(plots, f"{name}Display")
+    make = getattr(cls, "from_measures", cls.from_result)
+    with pytest.raises(ValueError, match=message):
+        make(result, **options)
