@@ -27,7 +27,6 @@ from tests.feature_selection.helpers import assert_same, fitted
 from tieaware_sklearn import (
     QueryKFold,
     RankingFeatureSelector,
-    evaluate,
     make_ranking_scorer,
     ranking_score,
 )
@@ -203,11 +202,6 @@ def test_unjudged_labels_may_count_as_not_relevant(web, capfd):
     selector = RankingFeatureSelector(unjudged="nonrelevant")
     for y in (labels, pd.Series(labels).astype("Int64")):
         assert_same(selector.fit(web.data, y, qid=web.qid), wanted)
-    # BPref knows of them by itself, and sees that they are not judged
-    bpref = RankingFeatureSelector("bpref").fit(web.data, labels, qid=web.qid)
-    report = evaluate(labels, -web.data[:, 3], qid=web.qid, measures="bpref")
-    assert bpref.directions_[3] == "ascending"
-    assert bpref.mean_[3, 0] == report.summary().mean[0]
 
 
 def test_texts_are_named_and_numbers_that_are_spelled_out_are_numbers(web):
