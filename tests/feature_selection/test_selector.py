@@ -202,6 +202,10 @@ def test_unjudged_labels_may_count_as_not_relevant(web, capfd):
     selector = RankingFeatureSelector(unjudged="nonrelevant")
     for y in (labels, pd.Series(labels).astype("Int64")):
         assert_same(selector.fit(web.data, y, qid=web.qid), wanted)
+    # BPref knows of them by itself, and sees that they are not judged
+    bpref = RankingFeatureSelector("bpref").fit(web.data, labels, qid=web.qid)
+    expected = ranking_score(labels, -web.data[:, 3], qid=web.qid, measure="bpref")
+    assert (bpref.directions_[3], bpref.mean_[3, 0]) == ("ascending", expected)
 
 
 def test_texts_are_named_and_numbers_that_are_spelled_out_are_numbers(web):
