@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -25,24 +24,23 @@ def value(right, judged, coefficient):
     return rank_correlation(right, judged, coefficients=coefficient).values[0, 0]
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(RANKS)
 def test_tau_ap_is_the_mean_over_all_orders(pairs):
     right, judged = zip(*pairs, strict=True)
     found = rank_correlation(right, judged, coefficients="tau_ap")
     expected = naive.tau_ap(right, judged)
     assert found.values[0, 0] == pytest.approx(float(expected), abs=1e-12)
-    exact = {
-        one: naive.tau_ap(one, judged) for one in set(itertools.permutations(right))
-    }
-    every = [exact[order] for order in itertools.permutations(right)]
+    orders = [*itertools.permutations(right)]
+    exact = {one: naive.tau_ap(one, judged) for one in set(orders)}
+    every = [exact[order] for order in orders]
     far = sum(abs(value) >= abs(expected) for value in every)
     assert found.pvalues[0, 0] == pytest.approx(far / len(every))
     order = np.argsort(-np.array(judged), kind="stable")
     sizes = np.unique(-np.array(judged), return_counts=True)[1]
     starts = np.cumsum(sizes) - sizes
     weights = [
-        sum(Fraction(1, i) for i in range(lo, lo + n)) / n if lo else 0
+        sum(1 / i for i in range(lo, lo + n)) / n if lo else 0
         for lo, n in zip(starts.tolist(), sizes.tolist(), strict=True)
     ]
     given = np.array(right)[order], starts, sizes, np.array(weights, dtype=float)
@@ -50,7 +48,7 @@ def test_tau_ap_is_the_mean_over_all_orders(pairs):
     assert _null_variance(*given) == pytest.approx(float(spread), abs=1e-12)
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(
     st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=9, max_size=40)
 )
@@ -71,40 +69,24 @@ def test_longer_lists(pairs):
         ("spearman", stats.spearmanr),
         ("pearson", stats.pearsonr),
     ):
-        if varies:
-            expected = function(right, judged)
-            assert values[name] == pytest.approx(expected.statistic, abs=1e-9)
-            assert pvalues[name] == pytest.approx(expected.pvalue, abs=1e-9)
-        else:
-            assert math.isnan(values[name])
+        expected = function(right, judged) if varies else (math.nan, pvalues[name])
+        own = values[name], pvalues[name]
+        assert own == pytest.approx(tuple(expected), abs=1e-9, nan_ok=True)
 
 
-@pytest.mark.parametrize("n", [8, 30])
-def test_p_values_of_tau_ap_without_ties(n):
-    judged = np.random.default_rng(n).permutation(n)
-    found = rank_correlation(np.arange(n), judged, coefficients="tau_ap")
-    # C(i) is 0, ..., i - 1 with the same probability, independently
-    variance = sum((i + 1) / (i - 1) for i in range(2, n + 1)) / (3 * (n - 1) ** 2)
-    far = abs(found.values[0, 0]) / math.sqrt(variance)
-    assert found.pvalues[0, 0] == pytest.approx(2 * stats.norm.sf(far))
-
-
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(RANKS, st.randoms(use_true_random=False))
 def test_tau_ap_b_by_its_definition(pairs, random):
     right, judged = zip(*pairs, strict=True)
     found = rank_correlation(right, judged, coefficients="tau_ap_b")
     assert math.isnan(found.pvalues[0, 0])
-    assert "tau_ap_b" in str(found)
     assert found.summary().n_significant.tolist() == [0]
     found, expected = found.values[0, 0], naive.tau_ap_b(right, judged)
     if expected is None:
         assert math.isnan(found)
-        assert len(set(right)) == 1 or len(set(judged)) == 1
         return
     assert found == pytest.approx(float(expected), abs=1e-12)
     assert found == value(judged, right, "tau_ap_b")
-    assert value(right, right, "tau_ap_b") == value(judged, judged, "tau_ap_b") == 1
     random.shuffle(pairs)
     assert found == value(*zip(*pairs, strict=True), "tau_ap_b")
 
@@ -112,20 +94,11 @@ def test_tau_ap_b_by_its_definition(pairs, random):
 @pytest.mark.parametrize(
     ("coefficient", "right", "judged", "expected"),
     [
-        ("tau_a", [4, 3, 2, 1], [4, 2, 3, 1], 4 / 6),
-        ("tau_b", [4, 3, 2, 1], [4, 2, 3, 1], 4 / 6),
-        ("spearman", [4, 3, 2, 1], [4, 2, 3, 1], 1 - 6 * 2 / (4 * 15)),
         # above the documents at ranks 2, 3 and 4: 1 of 1, 1 of 2, 3 of 3
         ("tau_ap", [4, 3, 2, 1], [4, 2, 3, 1], 2 / 3 * (1 + 1 / 2 + 1) - 1),
-        # a (b c) d and (a b) c d. Down the first: a is above b and c, and the other
-        # ordering agrees on c; all three are above d, and it agrees. Down the second:
-        # a and b are above c, it agrees on a; three are above d
-        ("tau_ap_b", [3, 2, 2, 1], [3, 3, 2, 1], (2 / 3 * 2 - 1 + 3 / 2 - 1) / 2),
         # tauap_a and tauap_b of pyircor 0.2.0, from PyPI, which is the R package of
         # the authors, ircor, in Python
-        ("tau_ap", [5, 4, 3, 2, 1], [2, 2, 3, 1, 1], 0.0625),
         ("tau_ap", [1, 2, 3, 4, 5, 6], [1, 1, 2, 2, 2, 3], 0.726666666666667),
-        ("tau_ap_b", [5, 4, 4, 2, 1], [5, 5, 3, 2, 2], 0.5208333333333333),
         ("tau_ap_b", [3, 1, 2, 2, 1, 0], [1, 3, 3, 2, 0, 0], -0.2025),
         ("tau_ap_b", [8, 7, 6, 5, 4, 3], [8, 6, 6, 6, 2, 3], 0.6866666666666665),
     ],
@@ -140,9 +113,7 @@ def test_queries_and_documents_that_one_side_lacks():
     found = rank_correlation(reference, judged, qid=list("aaaabb"))
     assert found.n_documents.tolist() == [4, 2]
     frame = found.to_pandas()
-    assert frame.columns.tolist() == [
-        *("qid", "coefficient", "value", "pvalue", "n_documents")
-    ]
+    assert " ".join(frame.columns) == "qid coefficient value pvalue n_documents"
     values = frame.set_index(["qid", "coefficient"])["value"]
     assert values["a", "pearson"] == 1
     assert values["b", "tau_a"] == 0
@@ -153,11 +124,11 @@ def test_queries_and_documents_that_one_side_lacks():
     assert summary.highest[0] == max(found.values[:, 0])
     assert summary.lowest[0] == min(found.values[:, 0])
     assert summary.to_pandas()["coefficient"].tolist() == list(found.coefficients)
-    assert str(found) == str(summary)
     # undefined for one document, and tau_ap_b where all tie
     every = [*found.coefficients, "tau_ap_b"]
     alone = rank_correlation([1.0, 1.0], [2.0, 2.0], qid=[1, 2], coefficients=every)
     assert np.isnan([alone.values, alone.pvalues]).all()
+    assert "tau_ap_b" in str(alone) == str(alone.summary())
     nothing = alone.summary()
     assert np.isnan([nothing.mean, nothing.lowest, nothing.highest]).all()
     clear = rank_correlation(
@@ -172,6 +143,7 @@ def test_neither_rows_nor_magnitudes_matter():
     reference = judged + rng.normal(size=300).round(1)
     found = rank_correlation(reference * 1e300, judged)
     values = dict(zip(found.coefficients, found.values[0], strict=True))
+    assert {*found.coefficients} <= {*str(found).split()}
     assert values["pearson"] == pytest.approx(np.corrcoef(reference, judged)[0, 1])
     expected = naive.tau_ap_by_pairs(reference, judged)
     assert values["tau_ap"] == pytest.approx(expected, abs=1e-12)
@@ -179,6 +151,13 @@ def test_neither_rows_nor_magnitudes_matter():
     again = rank_correlation(reference[rows] * 1e300, judged[rows])
     assert np.array_equal(found.values, again.values)
     assert np.array_equal(found.pvalues, again.pvalues)
+    # without ties, C(i) is 0, ..., i - 1 with the same probability, independently
+    for n in (8, 30):
+        judged = rng.permutation(n)
+        found = rank_correlation(np.arange(n), judged, coefficients="tau_ap")
+        total = sum((i + 1) / (i - 1) for i in range(2, n + 1))
+        far = abs(found.values[0, 0]) / math.sqrt(total / (3 * (n - 1) ** 2))
+        assert found.pvalues[0, 0] == pytest.approx(2 * stats.norm.sf(far))
 
 
 @pytest.mark.parametrize(

@@ -16,13 +16,12 @@ from tieaware_sklearn.comparison import pairwise_overlap, rank_biased_overlap
 from tieaware_sklearn.comparison._overlap import _tail
 
 SCORES = st.sampled_from([-math.inf, 0.0, 0.0, 1.0, 2.0])
-PAIRS = st.tuples(SCORES, SCORES)
 PERSISTENCE = st.sampled_from([0.125, 0.5, 0.75])
 DEPTHS = st.sampled_from([None, None, 1, 2, 3, 4, 9])
 
 
-@settings(max_examples=120)
-@given(st.lists(PAIRS, min_size=1, max_size=4), PERSISTENCE, DEPTHS)
+@settings(max_examples=80)
+@given(st.lists(st.tuples(SCORES, SCORES), min_size=1, max_size=4), PERSISTENCE, DEPTHS)
 def test_values_by_enumeration_of_both_orders(pairs, p, depth):
     first, second = map(tuple, zip(*pairs, strict=True))
     found = rank_biased_overlap(first, second, p=p, depth=depth)
@@ -35,26 +34,23 @@ def test_values_by_enumeration_of_both_orders(pairs, p, depth):
         return
     extrapolated = functools.partial(naive.rbo_extrapolated, p=exact)
     values = naive.over_both_orders(extrapolated, first, second, depth)
+    terms = math.ceil(math.log(1e-15, p))
+    bounds = functools.partial(naive.rbo_bounds, p=exact, terms=terms)
+    ends = naive.over_both_orders(bounds, first, second, depth)
+    lowest = float(sum(low for low, _ in ends) / len(ends))
     mean = float(sum(values) / len(values))
     assert found.expected[0] == pytest.approx(mean, abs=1e-13)
     assert found.worst[0] == pytest.approx(float(min(values)), abs=1e-13)
     assert found.best[0] == pytest.approx(float(max(values)), abs=1e-13)
     assert found.worst[0] <= found.expected[0] <= found.best[0]
-    terms = math.ceil(math.log(1e-15, p))
-    bounds = functools.partial(naive.rbo_bounds, p=exact, terms=terms)
-    ends = naive.over_both_orders(bounds, first, second, depth)
-    lowest = float(sum(low for low, _ in ends) / len(ends))
     assert found.minimum[0] == pytest.approx(lowest, abs=1e-13)
-    residuals = {high - low for low, high in ends}
     if math.isnan(found.residual[0]):
         assert depth is not None
         assert depth < max(lengths)
     else:
         # the same in every order
-        assert len(residuals) == 1
-        assert found.residual[0] == pytest.approx(float(*residuals), abs=1e-13)
-        assert found.expected[0] <= lowest + found.residual[0] + 1e-13
-    assert found.minimum[0] <= found.expected[0] + 1e-13
+        (residual,) = {high - low for low, high in ends}
+        assert found.residual[0] == pytest.approx(float(residual), abs=1e-13)
 
 
 @pytest.mark.parametrize(
@@ -64,12 +60,9 @@ def test_values_by_enumeration_of_both_orders(pairs, p, depth):
         ("abc", "a", 0.5, 1.0),
         # no agreement at rank 1, one document from rank 2 on
         ("abc", "b", 0.5, 1 / 4 * 1 / 2 + 1 / 8 * 1 / 3 + 1 / 8 * 1 / 3),
-        ("abc", "abc", 0.9, 1.0),
         ("a", "b", 0.9, 0.0),
         # rbo_ext of rbo 0.1.3, from PyPI
         ("abcdefg", "zcavwxy", 0.9, 0.28821728571428573),
-        ("abcde", "bacde", 0.9, 0.9),
-        ("abcdef", "cab", 0.9, 0.855),
         ("ab", "bxyazc", 0.5, 0.27708333333333335),
         ("abcdefghij", "jihgfedcba", 0.98, 0.8780443726553534),
     ],
@@ -84,7 +77,6 @@ def test_lists_without_ties(first, second, p, expected):
     assert found.expected[0] == pytest.approx(expected, abs=1e-12)
     assert found.best[0] == found.worst[0] == found.expected[0]
     assert found.distance[0] == 1 - found.expected[0]
-    assert found.n_retrieved.tolist() == [[len(first), len(second)]]
 
 
 def test_numbers_of_other_types_and_the_default():
@@ -96,66 +88,51 @@ def test_numbers_of_other_types_and_the_default():
     assert (found.best[0], found.worst[0]) == (1, 1 / 2)
     usual = rank_biased_overlap([1, 2], [2, 1])
     assert (usual.p, usual.depth) == (0.9, None)
+    # in a table
+    first, second = [2, 1, 2, 2, 1], [1, 2, -math.inf, 1, 1]
+    found = rank_biased_overlap(first, second, qid=list("aabcc"), p=0.5, depth=1)
+    # one of two tied documents is the first of the other ranking
+    assert found.expected.tolist() == pytest.approx([0, math.nan, 1 / 2], nan_ok=True)
+    assert math.isnan(found.residual[2])
+    summary, frame = found.summary(), found.to_pandas()
+    assert [*summary.mean, *summary.best, *summary.distance] == [1 / 4, 1 / 2, 3 / 4]
+    assert summary.n_queries == 2
+    assert math.isnan(summary.residual[0])
+    assert "RBO(p=0.5)@1" in str(found) == str(summary)
+    assert frame["qid"].tolist() == list("abc")
+    assert frame["n_retrieved_score"].tolist() == [2, 0, 2]
+    assert frame["distance"][2] == 1 / 2
+    assert summary.to_pandas()["mean"].tolist() == [1 / 4]
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(
     st.lists(st.tuples(SCORES, SCORES, st.integers(0, 3)), min_size=1, max_size=30),
     DEPTHS,
     st.randoms(use_true_random=False),
 )
 def test_rows_and_other_queries_do_not_matter(rows, depth, random):
-    first, second, qid = map(list, zip(*rows, strict=True))
+    def overlap(rows):
+        first, second, qid = map(list, zip(*rows, strict=True))
+        return rank_biased_overlap(first, second, qid=qid, depth=depth)
+
     names = ("expected", "worst", "best", "minimum", "residual", "n_retrieved")
-    found = rank_biased_overlap(first, second, qid=qid, depth=depth)
-    random.shuffle(rows)
-    shuffled = rank_biased_overlap(
-        *map(list, zip(*(row[:2] for row in rows), strict=True)),
-        qid=[row[2] for row in rows],
-        depth=depth,
-    )
-    swapped = rank_biased_overlap(second, first, qid=qid, depth=depth)
+    found = overlap(rows)
+    shuffled = overlap(random.sample(rows, len(rows)))
+    swapped = overlap([(second, first, query) for first, second, query in rows])
     place = {query: i for i, query in enumerate(shuffled.qid.tolist())}
     for i, query in enumerate(found.qid.tolist()):
-        own = [j for j, other in enumerate(qid) if other == query]
-        alone = rank_biased_overlap(
-            [first[j] for j in own], [second[j] for j in own], depth=depth
-        )
+        alone = overlap([row for row in rows if row[2] == query])
         for name in names:
             value = getattr(found, name)[i]
             again = getattr(shuffled, name)[place[query]]
             assert np.array_equal(value, again, equal_nan=True)
             assert np.array_equal(value, getattr(alone, name)[0], equal_nan=True)
-            if name != "n_retrieved":
-                other = getattr(swapped, name)[i]
-                assert other == pytest.approx(value, abs=1e-14, nan_ok=True)
-    summaries = found.summary(), shuffled.summary()
+            other = np.flip(getattr(swapped, name)[i])
+            assert other == pytest.approx(value, abs=1e-14, nan_ok=True)
     for name in ("mean", "worst", "best", "minimum", "residual", "distance"):
-        values = [getattr(summary, name) for summary in summaries]
+        values = [getattr(one.summary(), name) for one in (found, shuffled)]
         assert np.array_equal(*values, equal_nan=True)
-
-
-def test_summary_and_data_frame():
-    inf = math.inf
-    found = rank_biased_overlap(
-        [2, 1, 2, 2, 1], [1, 2, -inf, 1, 1], qid=list("aabcc"), p=0.5, depth=1
-    )
-    assert found.expected[:2].tolist() == pytest.approx([0, math.nan], nan_ok=True)
-    # one of two tied documents is the first of the other ranking
-    assert found.expected[2] == 1 / 2
-    assert math.isnan(found.residual[2])
-    summary = found.summary()
-    found_means = [*summary.mean, *summary.best, *summary.distance]
-    assert found_means == [1 / 4, 1 / 2, 3 / 4]
-    assert summary.n_queries == 2
-    assert math.isnan(summary.residual[0])
-    assert str(found) == str(summary)
-    assert "RBO(p=0.5)@1" in str(found)
-    frame = found.to_pandas()
-    assert frame["qid"].tolist() == list("abc")
-    assert frame["n_retrieved_score"].tolist() == [2, 0, 2]
-    assert frame["distance"][2] == 1 / 2
-    assert summary.to_pandas()["mean"].tolist() == [1 / 4]
 
 
 def test_huge_groups():
@@ -178,14 +155,14 @@ def test_huge_groups():
 
 
 @pytest.mark.parametrize("p", [0.01, 0.3, 0.55, 0.8, 0.98, 0.9999])
-@pytest.mark.parametrize("above", [0, 1, 10, 1000])
-def test_the_tail_of_the_series(p, above):
-    found = _tail(np.array([above]), p)[0]
-    ranks = np.arange(above + 1, above + 1 + math.ceil(45 / -math.log(p)))
-    expected = (1 - p) * math.fsum((p ** (ranks - 1.0) / ranks).tolist())
-    assert found == pytest.approx(expected, rel=1e-12, abs=1e-300)
-    if not above:
-        assert found == pytest.approx(-(1 - p) / p * math.log1p(-p), rel=1e-14)
+def test_the_tail_of_the_series(p):
+    for above in (0, 1, 10, 1000):
+        found = _tail(np.array([above]), p)[0]
+        ranks = np.arange(above + 1, above + 1 + math.ceil(45 / -math.log(p)))
+        expected = (1 - p) * math.fsum((p ** (ranks - 1.0) / ranks).tolist())
+        assert found == pytest.approx(expected, rel=1e-12, abs=1e-300)
+    found = _tail(np.array([0]), p)[0]
+    assert found == pytest.approx(-(1 - p) / p * math.log1p(-p), rel=1e-14)
 
 
 RNG = np.random.default_rng(0)
@@ -203,26 +180,23 @@ def test_each_pair_of_many_is_that_of_two_rankings(options):
     found = pairwise_overlap(SYSTEMS, qid=QID, **options)
     assert found.systems == ("a", "b", "c")
     assert (found.p, found.depth) == (options.get("p", 0.9), options.get("depth"))
+    names = ("mean", "worst", "best", "distance")
     for i, one in enumerate(SYSTEMS.values()):
         for j, other in enumerate(SYSTEMS.values()):
             pair = rank_biased_overlap(one, other, qid=QID, **options).summary()
-            for name in ("mean", "worst", "best", "distance"):
+            for name in names:
                 value = getattr(found, name)[i, j]
                 assert value == pytest.approx(getattr(pair, name), abs=1e-15)
     assert found.n_queries.tolist() == [[5, 5, 4], [5, 5, 4], [4, 4, 4]]
     frame = found.to_pandas()
-    names = frame[["a", "b"]].agg("".join, axis=1)
-    assert names.tolist() == ["aa", "ab", "ac", "bb", "bc", "cc"]
-    for name in ("mean", "worst", "best", "distance", "n_queries"):
+    assert (frame["a"] + frame["b"]).tolist() == ["aa", "ab", "ac", "bb", "bc", "cc"]
+    for name in (*names, "n_queries"):
         assert frame[name].tolist() == getattr(found, name)[np.triu_indices(3)].tolist()
     assert np.array_equal(found.mean, found.mean.T)
-
-
-def test_a_table_of_one_system_and_of_none_retrieved():
-    alone = pairwise_overlap([3, 2, 1])
+    alone = pairwise_overlap([3, 2, 1], **options)
     assert alone.mean.tolist() == [[1.0]]
     assert str(alone).splitlines()[-1].split()[0] == "scores"
-    nothing = pairwise_overlap([-math.inf, -math.inf])
+    nothing = pairwise_overlap([-math.inf, -math.inf], **options)
     assert np.isnan(nothing.mean).all()
     assert nothing.n_queries.tolist() == [[0]]
 
@@ -237,23 +211,14 @@ def test_a_table_of_one_system_and_of_none_retrieved():
         ({"qid": [1]}, "qid must have one value per row"),
         ({"qid": [1, None]}, "qid must not be missing"),
         ({"y_score": []}, "y_(score|true) must (not be empty|have one value per row)"),
-    ],
-)
-def test_bad_input_of_both(given, message):
-    with pytest.raises(ValueError, match=message):
-        pairwise_overlap(**{"y_score": [1, 2], **given})
-    with pytest.raises(ValueError, match=message):
-        rank_biased_overlap(**{"y_true": [1, 2], "y_score": [1, 2], **given})
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
         ({"y_score": [1]}, r"y_score must have one value per row \(2\), got 1"),
         ({"y_true": [math.nan, 1]}, "y_true must not be NaN, got nan in row 0"),
         ({"y_score": [math.inf, 1]}, "y_score must be finite, or -inf"),
     ],
 )
-def test_bad_rankings(given, message):
+def test_bad_input(given, message):
     with pytest.raises(ValueError, match=message):
-        rank_biased_overlap(**{"y_true": [1, 2], "y_score": [2, 1], **given})
+        rank_biased_overlap(**{"y_true": [1, 2], "y_score": [1, 2], **given})
+    if "y_true" not in given and given != {"y_score": [1]}:
+        with pytest.raises(ValueError, match=message):
+            pairwise_overlap(**{"y_score": [1, 2], **given})

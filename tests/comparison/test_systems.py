@@ -1,16 +1,18 @@
-"""Systems compared pair by pair."""
+"""Systems compared pair by pair, and the tests of their differences."""
 
 from __future__ import annotations
 
-import io
 import itertools
 import math
 from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from operator import mul
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from sklearn.exceptions import UndefinedMetricWarning
@@ -18,7 +20,19 @@ from sklearn.exceptions import UndefinedMetricWarning
 from tieaware_sklearn import evaluate
 from tieaware_sklearn._display.html import tables_of
 from tieaware_sklearn.comparison import compare_systems
-from tieaware_sklearn.comparison._systems import TESTS, tukey_pvalues
+from tieaware_sklearn.comparison._systems import (
+    ALTERNATIVES,
+    TESTS,
+    QueryLosses,
+    paired_effect,
+    paired_pvalues,
+    paired_test,
+    random_signs,
+    randomization_pvalue,
+    randomization_pvalues,
+    tukey_pvalues,
+    whole_numbers,
+)
 from tieaware_sklearn.datasets import make_web_search
 
 WEB = make_web_search(n_queries=40, random_state=3)
@@ -45,9 +59,7 @@ def test_pairs_by_hand(measure):
     ]
     summaries = [report.summary() for report in reports]
     assert found.systems == tuple(SYSTEMS)
-    assert found.pairs.tolist() == [
-        list(p) for p in itertools.combinations(range(4), 2)
-    ]
+    assert [*map(tuple, found.pairs)] == [*itertools.combinations(range(4), 2)]
     for name in ("mean", "tie_std", "worst", "best", "chance"):
         each = [getattr(one, name)[0] for one in summaries]
         assert getattr(found.summary(), name).tolist() == each, name
@@ -61,21 +73,23 @@ def test_pairs_by_hand(measure):
         values, *ends = (one[there] for one in both)
         low = np.min(ends, axis=0)[:, 0] - np.max(ends, axis=0)[:, 1]
         high = np.max(ends, axis=0)[:, 0] - np.min(ends, axis=0)[:, 1]
-        t = stats.ttest_rel(*values.T)
-        assert found.n_queries[i] == there.sum()
-        apart = np.subtract(*values.T)
-        assert found.difference[i] == pytest.approx(apart.mean())
-        assert found.tie_range[i] == pytest.approx([low.mean(), high.mean()])
-        assert found.survives[i] == (low.mean() > 0 or high.mean() < 0)
-        assert found.pvalues[i] == pytest.approx(t.pvalue)
-        assert found.statistic[i] == pytest.approx(t.statistic)
-        assert found.effect[i] == pytest.approx(t.statistic / math.sqrt(there.sum()))
-        if measure != "esl":
-            spread = math.hypot(*(summaries[x].tie_std[0] for x in (a, b)))
-            assert found.tie_std[i] == pytest.approx(spread)
+        t, apart = stats.ttest_rel(*values.T), np.subtract(*values.T)
+        spread = math.hypot(*(summaries[x].tie_std[0] for x in (a, b)))
         of_mean = stats.t(len(apart) - 1, apart.mean(), stats.sem(apart))
         ends = of_mean.sf(0.02), of_mean.cdf(-0.02)
         better, worse = ends if found.greater_is_better[0] else ends[::-1]
+        for own, expected in {
+            "n_queries": there.sum(),
+            "difference": apart.mean(),
+            "tie_range": [low.mean(), high.mean()],
+            "survives": low.mean() > 0 or high.mean() < 0,
+            "pvalues": t.pvalue,
+            "statistic": t.statistic,
+            "effect": t.statistic / math.sqrt(there.sum()),
+            # of ESL, summaries are over other queries
+            "tie_std": spread if measure != "esl" else found.tie_std[i],
+        }.items():
+            assert getattr(found, own)[i] == pytest.approx(expected), own
         assert posterior.better[i] == pytest.approx(better, abs=1e-12)
         assert posterior.worse[i] == pytest.approx(worse, abs=1e-12)
     assert posterior.difference == pytest.approx(found.difference)
@@ -102,22 +116,21 @@ def test_kinds_of_input_agree():
     assert np.array_equal(by_name.pvalues, array.pvalues)
     assert array.systems == tuple(f"system {j}" for j in range(4))
     assert len(str(by_name).splitlines()) == 4 + 2 + 1 + 6 + 2
-
-
-def test_one_system_has_no_pairs():
-    column = WEB.data[:, 0]
-    found = compare(column, correction="tukey")
-    assert found.systems == ("scores",)
+    # one system has no pairs
+    column = matrix[:, 0]
+    alone = compare(column, correction="tukey")
     named = compare(pd.Series(column, name="mine"))
-    assert named.systems == ("mine",)
+    assert (alone.systems, named.systems) == (("scores",), ("mine",))
     assert np.array_equal(named.expected, compare(column[:, None]).expected)
-    assert found.posterior().better.shape == (0,)
-    assert found.posterior().to_pandas().empty
-    assert found.to_pandas().empty
-    assert len(found.by_query()) == 40
-    assert "A - B" not in str(found)
-    assert str(found.posterior()).startswith("A  B")
+    assert alone.posterior().better.shape == (0,)
+    assert alone.to_pandas().empty
+    assert "A - B" not in str(alone)
+    assert str(alone.posterior()).startswith("A  B")
     assert str(compare({"a": column}, ties=["best"])).endswith("ties: best")
+    # and one compared with itself no difference
+    twice = compare({"a": column, "b": column})
+    assert (twice.difference[0], twice.pvalues[0], twice.effect[0]) == (0, 1, 0)
+    assert not twice.survives[0]
 
 
 def test_a_baseline_and_the_systems_compared_with_it():
@@ -139,6 +152,12 @@ def test_a_baseline_and_the_systems_compared_with_it():
     several = compare(baseline=[NAMES[3], NAMES[0]])
     assert several.baselines == (NAMES[3], NAMES[0])
     assert several.pairs.tolist() == [[1, 3], [2, 3], [1, 0], [2, 0]]
+    # Tukey's correction is over all pairs
+    found = compare(correction="tukey")
+    assert np.array_equal(found.pvalues, every.pvalues)
+    wanted = tukey_pvalues(found.expected, found.pairs)
+    assert found.adjusted_pvalues.tolist() == wanted.tolist()
+    assert "p (tukey)" in str(found)
 
 
 @pytest.mark.parametrize(("measure", "confidence"), [("ap", 0.8), ("esl", 0.95)])
@@ -164,34 +183,17 @@ def test_intervals_of_the_difference(measure, confidence):
     assert f"{confidence:.0%} interval" in str(sampled)
 
 
-def test_without_query_ids_it_says_that_rows_are_one_query():
-    labels, systems = [1, 0, 0], {"a": [3, 2, 1], "b": [1, 2, 3]}
-    with pytest.warns(UserWarning, match=r"without qid, all 3 rows .* pass qid"):
-        found = compare_systems(labels, systems)
-    assert np.isnan(found.pvalues).all()
-    # one query on purpose, or nothing to test
-    assert compare_systems(labels, systems, qid=[1, 1, 1]).n_queries.tolist() == [1]
-    compare_systems(labels, systems["a"])
-
-
 def test_random_states():
     def pvalues(random_state):
         found = compare(test="randomization", n_resamples=99, random_state=random_state)
         return found.pvalues.tolist()
 
-    assert pvalues(1) == pvalues(np.int64(1))
-    first = pvalues(np.random.RandomState(1))
-    assert first == pvalues(np.random.RandomState(1))
-    assert first != pvalues(np.random.RandomState(2))
+    assert pvalues(1) == pvalues(np.int64(1)) != pvalues(2)
+    assert pvalues(np.random.RandomState(1)) == pvalues(np.random.RandomState(1))
     assert np.isfinite(pvalues(None)).all()
-
-
-@pytest.mark.parametrize("test", TESTS)
-def test_a_system_and_itself(test):
-    first = SYSTEMS[NAMES[0]]
-    found = compare({"a": first, "b": first}, test=test)
-    assert (found.difference[0], found.pvalues[0], found.effect[0]) == (0, 1, 0)
-    assert not found.survives[0]
+    every, some = random_signs(5, 99, 0), random_signs(5, 31, 0)
+    assert len(np.unique(every, axis=0)) == len(every) == 32
+    assert some.shape == (31, 5)
 
 
 def test_undefined_systems():
@@ -208,14 +210,12 @@ def test_undefined_systems():
         found = compare_systems(labels, nothing, qid=qid, measure="esl")
     assert np.isnan(found.pvalues[0])
     assert math.isnan(found.summary().mean[1])
-
-
-def test_tukeys_correction():
-    found = compare(correction="tukey", measure="ap")
-    assert np.array_equal(found.pvalues, compare(measure="ap").pvalues)
-    wanted = tukey_pvalues(found.expected, found.pairs)
-    assert found.adjusted_pvalues.tolist() == wanted.tolist()
-    assert "p (tukey)" in str(found)
+    with pytest.warns(UserWarning, match=r"without qid, all 12 rows .* pass qid"):
+        assert np.isnan(compare_systems(labels, systems).pvalues).all()
+    # one query on purpose, or nothing to test
+    one = compare_systems(labels, systems, qid=[1] * 12)
+    assert one.n_queries.tolist() == [1]
+    compare_systems(labels, systems["a"])
 
 
 TUKEY = {"correction": "tukey"}
@@ -264,13 +264,11 @@ def test_bad_input(options, message):
 def test_what_is_said_of_orders_is_of_those_left_open():
     """A rule without ties has one order, in which each difference "holds"."""
     systems = {"a": [2, 1, 1, 3, 3, 1], "b": [1, 1, 1, 1, 2, 3]}
-    external = {"id": list("abcdef"), "kind": list("aabaab")}
+    options = {"external": {"id": list("abcdef"), "kind": list("aabaab")}}
+    options |= {"qid": [1, 1, 1, 2, 2, 2], "measure": "ap"}
 
     def page(ties):
-        found = compare_systems(
-            [1, 0, 0, 1, 0, 2], systems, qid=[1, 1, 1, 2, 2, 2], measure="ap",
-            ties=ties, external=external,
-        )  # fmt: skip
+        found = compare_systems([1, 0, 0, 1, 0, 2], systems, ties=ties, **options)
         assert "holds" not in str(found) or found.tie_std.any()
         return found._repr_html_()
 
@@ -306,44 +304,28 @@ def cells(table, *heads):
 
 def test_treatments_side_by_side():
     systems, pairs = tables_of(SEVERAL)
-    assert cells(systems, "measure", "system") == [
-        (measure, name) for measure in MEASURES for name in SYSTEMS
-    ]
+    every = [(measure, name) for measure in MEASURES for name in SYSTEMS]
+    assert cells(systems, "measure", "system") == every
     # best is of the expected values, worst was asked for
     heads = [column.head for column in systems.columns]
     assert heads == ["measure", "system", "official", "expected", "worst", "best"]
     first = [(m, *p) for m in MEASURES for p in ONE.to_pandas()[["a", "b"]].to_numpy()]
     assert cells(pairs, "measure", "A", "B") == first
+
+    def shown(name, those):
+        return [(str(x),) for one in those for x in getattr(one, name)]
+
     for ties in TIES:
         those = [SEVERAL[measure, ties] for measure in MEASURES]
-        means = np.concatenate([one.summary().mean for one in those])
-        assert cells(systems, ties) == [(str(x),) for x in means]
-        assert cells(pairs, ties, f"p {ties}") == [
-            (str(difference), str(p))
-            for one in those
-            for difference, p in zip(one.difference, one.adjusted_pvalues, strict=True)
-        ]
+        assert cells(systems, ties) == shown("mean", [one.summary() for one in those])
+        assert cells(pairs, ties) == shown("difference", those)
+        assert cells(pairs, f"p {ties}") == shown("adjusted_pvalues", those)
     exact = [SEVERAL[measure, "expected"] for measure in MEASURES]
-    best = np.concatenate([one.summary().best for one in exact])
-    assert cells(systems, "best") == [(str(x),) for x in best]
+    assert cells(systems, "best") == shown("best", [one.summary() for one in exact])
     holds = np.concatenate([one.survives for one in exact])
     assert cells(pairs, "holds") == [("yes" if yes else "no",) for yes in holds]
     assert "broken by the rule official" in systems.meaning("official")
     assert "least favourable" in pairs.meaning("worst")
-
-
-def test_one_treatment_of_several_measures():
-    found = compare(measure=[*MEASURES], baseline=NAMES[1])
-    systems, pairs = tables_of(found)
-    assert cells(systems, "measure", "system")[4] == ("AP", NAMES[0])
-    assert cells(pairs, "measure", "A", "B") == [
-        (measure, name, NAMES[1])
-        for measure in MEASURES
-        for name in SYSTEMS
-        if name != NAMES[1]
-    ]
-    differences = np.concatenate([one.difference for one in found])
-    assert cells(pairs, "A - B") == [(str(x),) for x in differences]
 
 
 def test_a_treatment_is_named_unless_it_is_the_exact_mean():
@@ -356,54 +338,49 @@ def test_a_treatment_is_named_unless_it_is_the_exact_mean():
     assert shown.rope == 0.01
     assert "of AP of at most 0.01" in str(shown)
     assert "ties:" not in str(shown)
+    # of one treatment, the measures below one another
+    systems, pairs = tables_of(compare(measure=[*MEASURES], baseline=NAMES[1]))
+    assert cells(systems, "measure", "system")[4] == ("AP", NAMES[0])
+    assert cells(pairs, "measure", "A", "B") == [
+        (measure, name, NAMES[1])
+        for measure in MEASURES
+        for name in SYSTEMS
+        if name != NAMES[1]
+    ]
 
 
 def test_everything_as_a_data_frame():
-    for found in (ONE, SEVERAL, ONE.summary(), SEVERAL.summary(), ONE.posterior()):
-        frame = found.to_pandas()
-        read = pd.read_csv(io.StringIO(frame.to_csv(index=False)))
-        assert list(read.columns) == list(frame.columns)
-        assert np.allclose(read.select_dtypes("number"), frame.select_dtypes("number"))
-        latex = frame.to_latex(index=False, float_format="%.4f")
-        assert latex.count("\\\\\n") == len(frame) + 1
     frame, means = SEVERAL.to_pandas(), SEVERAL.summary().to_pandas()
+    every = SEVERAL.by_query()
     assert len(means) == len(SEVERAL.summary()) == len(SEVERAL) * len(SYSTEMS)
     for one in SEVERAL:
-        key = one.measures[0], one.ties[0]
-        rows = frame[(frame.measure == key[0]) & (frame.ties == key[1])]
+        at = {"measure": one.measures[0], "ties": one.ties[0]}
+        rows, own = (of[(of[[*at]] == at).all(axis=1)] for of in (frame, means))
         assert rows["difference"].tolist() == one.difference.tolist()
         assert rows["b"].tolist() == [NAMES[b] for b in one.pairs[:, 1]]
         for name in ("tie_range", "difference_interval"):
             columns = rows[[f"{name}_low", f"{name}_high"]]
             assert np.array_equal(columns, getattr(one, name))
-        rows = means[(means.measure == key[0]) & (means.ties == key[1])]
-        assert rows["system"].tolist() == NAMES
+        assert own["system"].tolist() == NAMES
         for name in ("tie_std", "worst"):
-            assert rows[name].tolist() == getattr(one.summary(), name).tolist()
-
-
-def test_values_by_query():
+            assert own[name].tolist() == getattr(one.summary(), name).tolist()
+        alone = every[(every[[*at]] == at).all(axis=1)].reset_index(drop=True)
+        assert alone.equals(one.by_query())
     frame = ONE.by_query()
     columns = ["qid", "expected", "best", "worst", "std", "chance"]
     assert sorted(frame.columns) == sorted(["measure", "ties", "system", *columns])
     for name, scores in SYSTEMS.items():
         report = evaluate(WEB.target, scores, qid=WEB.qid, measures="ap").to_pandas()
-        own = frame[frame.system == name].reset_index(drop=True)
+        own = frame[frame.system == name]
         for column in columns:
             assert own[column].tolist() == report[column].tolist(), column
-    every = SEVERAL.by_query()
-    chosen = every[(every.measure == "AP") & (every.ties == "expected")]
-    pd.testing.assert_frame_equal(
-        chosen.reset_index(drop=True), frame, check_dtype=False
-    )
 
 
-def posterior(values, rope, greater_is_better=True):
+def posterior(values, rope):
     """Of differences to a system whose values are all 0."""
     given = compare_systems([1, 0], {"a": [2, 1], "b": [1, 2]}, qid=[1, 1])
     expected = np.column_stack([values, np.zeros(len(values))])
-    up = np.array([greater_is_better])
-    found = replace(given, expected=expected, greater_is_better=up).posterior(rope)
+    found = replace(given, expected=expected).posterior(rope)
     return [found.columns[name][0] for name in ("better", "equivalent", "worse")]
 
 
@@ -417,21 +394,6 @@ def test_the_posterior_from_likelihood_and_prior():
     parts = [mean > rope, abs(mean) < rope, mean < -rope]
     wanted = [density[part].sum() / density.sum() for part in parts]
     assert posterior(values, rope) == pytest.approx(wanted, abs=1e-4)
-
-
-@settings(max_examples=40)
-@given(
-    st.lists(st.integers(-8, 8).map(lambda x: x / 8), min_size=8, max_size=8),
-    st.sampled_from([0, 0.01, 0.125, 2]),
-)
-def test_the_three_add_up_and_change_places(values, rope):
-    better, equivalent, worse = posterior(values, rope)
-    assert better + equivalent + worse == pytest.approx(1, abs=1e-12)
-    assert min(better, equivalent, worse) >= 0
-    assert posterior([-x for x in values], rope) == [worse, equivalent, better]
-    turned = posterior(values, rope, greater_is_better=False)
-    assert turned == [worse, equivalent, better]
-    assert posterior(values[::-1], rope) == [better, equivalent, worse]
 
 
 @pytest.mark.parametrize(
@@ -453,8 +415,178 @@ def test_the_posterior_where_nothing_spreads(values, rope, expected):
 def test_bad_ropes(rope):
     with pytest.raises(ValueError, match="rope must be a number >= 0, got"):
         ONE.posterior(rope=rope)
-
-
-def test_a_posterior_is_of_one_comparison():
     with pytest.raises(ValueError, match=r"choose one .*\['RR', 'official'\]"):
         SEVERAL.posterior()
+
+
+# -- paired tests
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_scipys_numbers(alternative):
+    difference = np.random.default_rng(1).normal(0.1, 0.3, size=50)
+    t = stats.ttest_1samp(difference, 0, alternative=alternative)
+    assert paired_test(difference, "t", alternative) == t[:2]
+    expected = stats.wilcoxon(difference, alternative=alternative)
+    found = paired_test(difference, "wilcoxon", alternative)
+    assert found == (expected.statistic, expected.pvalue)
+    drawn = {"n_resamples": 4999, "random_state": 1}
+    found = paired_test(difference, "randomization", alternative, **drawn)
+    assert found.pvalue == pytest.approx(t.pvalue, abs=0.01)
+    assert found.statistic == difference.mean()
+    assert found == paired_test(difference, "randomization", alternative, **drawn)
+    assert found != paired_test(difference, "randomization", alternative)
+    assert paired_test(difference, "t") == paired_test(difference, "t", "two-sided")
+
+
+@pytest.mark.parametrize(
+    ("difference", "alternative", "expected"),
+    [
+        ([0.1] * 5, "two-sided", (math.inf, 0)),
+        ([0.1] * 5, "greater", (math.inf, 0)),
+        ([0.1] * 5, "less", (math.inf, 1)),
+        ([-0.1] * 5, "less", (-math.inf, 0)),
+        ([0.0] * 5, "two-sided", (0, 1)),
+        ([1e-13] * 5, "greater", (0, 1)),
+        ([0.1], "two-sided", (math.nan, math.nan)),
+    ],
+)
+def test_the_same_difference_everywhere(difference, alternative, expected):
+    difference = np.array(difference)
+    found = paired_test(difference, "t", alternative)
+    assert found == pytest.approx(expected, abs=0, nan_ok=True)
+    effect = paired_effect(difference)
+    assert effect == pytest.approx(expected[0], abs=0, nan_ok=True)
+
+
+def test_rounding_gives_no_ranks():
+    # 1 - 2/3 and 1/3 differ in their last bit
+    exact = np.array([1, 1, -1, 1, 2, -3, 1, 1]) / 3
+    rounded = exact.copy()
+    rounded[[0, 2]] = 1 - 2 / 3, 2 / 3 - 1
+    assert rounded[0] != exact[0]
+    assert paired_test(rounded, "wilcoxon") == paired_test(exact, "wilcoxon")
+
+
+@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("n", [1, 2, 4, 13, 14, 50, 51, 300])
+def test_many_tests_at_once_are_those_one_by_one_to_the_last_bit(test, n):
+    rng = np.random.default_rng(n)
+    # thirds, which no float is, of few values: ties, and sums that should be equal
+    rows = np.round(rng.normal(0.1, 1, (8, n)), 1) / 3
+    rows[0], rows[1, 1:], rows[2] = 0, 0, 1e-13
+    rows[3:6] = rng.normal(0.1, 1, (3, n))
+    options = {"n_resamples": 199, "random_state": 3}
+    signs = partial(random_signs, **options)
+    # there scipy goes through all signs of each row with ties
+    slow = n == 13 and test == "wilcoxon"
+    rows = rows[[0, 3, -1]] if slow else rows
+    for alternative in ["greater"] if slow else ALTERNATIVES:
+        found, *parts = (
+            paired_pvalues(part, test, alternative, signs=signs)
+            for part in (rows, *np.array_split(rows, 3))
+        )
+        alone = [paired_test(row, test, alternative, **options).pvalue for row in rows]
+        assert np.array_equal(found, alone, equal_nan=True)
+        assert np.array_equal(found, np.concatenate(parts), equal_nan=True)
+
+
+def by_all_signs(tenths, alternative):
+    """The p-value by its definition, in fractions."""
+    signs = itertools.product([-1, 1], repeat=len(tenths))
+    sums = [sum(map(mul, own, tenths)) for own in signs]
+    less = Fraction(sum(total <= sum(tenths) for total in sums), len(sums))
+    greater = Fraction(sum(total >= sum(tenths) for total in sums), len(sums))
+    both = min(2 * min(less, greater), Fraction(1))
+    return {"less": less, "greater": greater, "two-sided": both}[alternative]
+
+
+@settings(max_examples=50)
+@given(
+    st.lists(st.integers(-9, 9), min_size=2, max_size=7).filter(any),
+    st.sampled_from(ALTERNATIVES),
+)
+# scipy.stats.permutation_test of the floats, whose sum is 0 but for rounding, says .5
+@example([-5, 2, 1, 2], "greater")
+def test_randomization_is_the_share_of_all_signs(tenths, alternative):
+    # sums of tenths are often equal but for rounding
+    row = np.array(tenths) / 10
+    expected = float(by_all_signs(tenths, alternative))
+    assert randomization_pvalue(row, alternative, 9999, 0) == expected
+    signs = random_signs(len(row), 9999, 0)
+    assert randomization_pvalues(row[None], signs, alternative) == [expected]
+
+
+@settings(max_examples=30)
+@given(
+    st.lists(st.integers(-(10**12), 10**12), min_size=1, max_size=50).filter(any),
+    st.randoms(use_true_random=False),
+)
+def test_sums_of_whole_numbers_are_exact(values, random):
+    row = np.array(values) / 7e11
+    (whole,) = whole_numbers(row[None])
+    assert np.array_equal(whole, np.rint(whole))
+    assert int(whole.sum()) == sum(map(int, whole.tolist()))
+    shuffled = random.sample(whole.tolist(), len(whole))
+    assert np.add.accumulate(shuffled)[-1] == whole.sum()
+    unit = np.abs(row).max() / np.abs(whole).max()
+    assert np.allclose(whole * unit, row, rtol=0, atol=unit)
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=20),
+    st.sampled_from([1.0, 0.99, 0.5]),
+    st.booleans(),
+)
+def test_inferiority_is_scipys_test(pairs, share, up):
+    exact, rough = np.array(pairs).T
+    found = QueryLosses.of(exact, rough).inferiority(share, greater_is_better=up)
+    d = rough - share * exact if up else exact - share * rough
+    if np.ptp(d) < 1e-6:
+        # such a variance is mostly rounding
+        assert (found > 0.5) == (d.mean() < 0) or abs(d.mean()) < 1e-6
+        return
+    expected = stats.ttest_1samp(d, 0, alternative="greater").pvalue
+    assert found == pytest.approx(expected, abs=1e-6)
+
+
+def tukey(values):
+    values = np.asarray(values, dtype=float)
+    pairs = np.array(list(itertools.combinations(range(values.shape[1]), 2)))
+    found = tukey_pvalues(values, pairs)
+    turned = tukey_pvalues(values, pairs[:, ::-1])
+    assert np.array_equal(found, turned, equal_nan=True)
+    return found
+
+
+def test_tukey_by_hand():
+    # queries in rows; the means of systems are 4, 5 and 9, those of queries 4, 6 and
+    # 8; the residuals x_ij - mean of query - mean of system + 6 are
+    # 0 1 -1, 0 -1 1, 0 0 0
+    found = tukey([[2, 4, 6], [4, 4, 10], [6, 7, 11]])
+    mse = (1 + 1 + 1 + 1) / ((3 - 1) * (3 - 1))
+    q = np.array([5 - 4, 9 - 4, 9 - 5]) / math.sqrt(mse / 3)
+    assert found == pytest.approx(stats.studentized_range.sf(q, 3, 4), abs=1e-9)
+    # where nothing spreads
+    assert tukey(np.arange(5.0)[:, None] + np.array([0, 0, 1])).tolist() == [1, 0, 0]
+    assert np.isnan(tukey(np.ones((1, 3)))).all()
+    # neither the order of queries matters, nor those where a system is undefined
+    rng = np.random.default_rng(4)
+    values = rng.normal(size=(30, 3)) / 8 + rng.random((30, 1)) + np.arange(3) / 40
+    found = tukey(values)
+    gaps = [[np.nan, 1, 0], [0, 1, np.nan]]
+    again = tukey(np.vstack([values[rng.permutation(30)], gaps]))
+    assert np.array_equal(found, again)
+    # what queries add to all systems alike is taken out
+    raised = tukey(values + np.arange(30)[:, None])
+    assert raised == pytest.approx(found, abs=1e-9)
+
+
+@settings(max_examples=20)
+@given(st.lists(st.tuples(*[st.integers(0, 8)] * 2), min_size=2, max_size=20))
+def test_tukey_of_two_systems_is_a_paired_t_test(rows):
+    values = np.array(rows) / 8
+    (found,) = tukey(values)
+    expected = paired_test(values[:, 0] - values[:, 1], "t").pvalue
+    assert found == pytest.approx(expected, abs=1e-12)

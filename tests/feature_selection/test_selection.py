@@ -1,17 +1,23 @@
-"""From statistics to directions, tests and selected features."""
+"""From statistics of features to directions, tests and selected features."""
 
 from __future__ import annotations
 
+import functools
 import warnings
 
+import joblib
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
+from scipy import stats
 from sklearn.base import clone
 from sklearn.utils import Bunch
 
-from tests.feature_selection.helpers import fitted
-from tieaware_sklearn import RankingFeatureSelector
+from tests.feature_selection.helpers import assert_same, fitted
+from tieaware_sklearn import RankingFeatureSelector, Screening, evaluate
+from tieaware_sklearn.evaluation import _prepared
+from tieaware_sklearn.evaluation._statistics import LabelledQueries
 from tieaware_sklearn.feature_selection import _selection
 
 #: the best features, whatever they repeat
@@ -35,16 +41,16 @@ def test_auto_takes_the_better_direction_and_pays_for_it(web):
     assert fitted(web, direction=better.tolist()).pvalues_ == pytest.approx(one)
 
 
-def test_sort_by_alone_decides(web):
+@pytest.mark.parametrize(("at", "name"), [(0, "ndcg@10"), (1, "fallout@5"), (2, "rr")])
+def test_sort_by_alone_decides(web, at, name):
     measures = ["ndcg@10", "fallout@5", "rr"]
-    for column, name in enumerate(measures):
-        selector = fitted(web, measures=measures, sort_by=name, n_features_to_select=3)
-        alone = fitted(web, measures=name, n_features_to_select=3)
-        np.testing.assert_array_equal(selector.mean_[:, [column]], alone.mean_)
-        np.testing.assert_array_equal(selector.ranking_, alone.ranking_)
-        np.testing.assert_array_equal(selector.support_, alone.support_)
-        best = np.argmin if name == "fallout@5" else np.argmax
-        assert alone.ranking_[best(alone.mean_[:, 0])] == 1
+    selector = fitted(web, measures=measures, sort_by=name, n_features_to_select=3)
+    alone = fitted(web, measures=name, n_features_to_select=3)
+    np.testing.assert_array_equal(selector.mean_[:, [at]], alone.mean_)
+    np.testing.assert_array_equal(selector.ranking_, alone.ranking_)
+    np.testing.assert_array_equal(selector.support_, alone.support_)
+    best = np.argmin if name == "fallout@5" else np.argmax
+    assert alone.ranking_[best(alone.mean_[:, 0])] == 1
 
 
 def test_no_constant_feature_is_ever_selected(web):
@@ -74,12 +80,10 @@ def test_no_constant_feature_is_ever_selected(web):
 
 def test_a_single_query_keeps_everything_and_says_so(web):
     X = np.column_stack([web.data[:, :3], np.ones(len(web.qid)), -web.data[:, :3]])
-    one = np.zeros(len(web.qid))
+    data = Bunch(data=X, target=web.target, qid=np.zeros(len(web.qid)))
     said = "p-values need at least two queries, got 1: every feature that is not const"
     with pytest.warns(UserWarning, match=f"{said}ant is"):
-        selector = RankingFeatureSelector(max_correlation=None).fit(
-            X, web.target, qid=one
-        )
+        selector = fitted(data, max_correlation=None)
     assert selector.support_.tolist() == [True, True, True, False, True, True, True]
     assert np.isnan(selector.pvalues_).all()
     assert np.isnan(selector.interval_).all()
@@ -89,8 +93,7 @@ def test_a_single_query_keeps_everything_and_says_so(web):
         )
     order = usable.selection_order_
     assert sorted(order % 4 - order // 4) == [0, 1, 2]
-    chosen = RankingFeatureSelector(n_features_to_select=1)
-    chosen.fit(X, web.target, qid=one)
+    chosen = fitted(data, n_features_to_select=1)
     assert chosen.support_.sum() == 1
     assert chosen.ranking_[chosen.support_] == 1
 
@@ -99,18 +102,15 @@ def test_a_single_query_keeps_everything_and_says_so(web):
     ("asked", "kept"), [(3, 3), (0.5, 6), (1.0, 12), (1e-9, 1), (7 / 12, 7)]
 )
 def test_number_of_features(web, asked, kept):
-    selector = fitted(web, n_features_to_select=asked, **PLAIN)
-    assert selector.support_.sum() == kept
-    assert sorted(selector.ranking_[selector.support_]) == list(range(1, kept + 1))
+    options = {"n_features_to_select": asked, "redundancy": False}
+    selector = fitted(web, **options, **PLAIN)
+    np.testing.assert_array_equal(selector.support_, selector.ranking_ <= kept)
     assert selector.transform(web.data).shape == (len(web.qid), kept)
-
-
-def test_alpha_and_lift_decide_without_a_number(web):
-    selector = fitted(web, alpha=0.01, min_lift=0.1, **PLAIN)
-    np.testing.assert_array_equal(
-        selector.support_,
-        (selector.qvalues_[:, 0] <= 0.01) & (selector.lift_[:, 0] >= 0.1),
-    )
+    assert (np.diff(selector.ranking_[selector.selection_order_]) > 0).all()
+    # without a number, q and lift decide
+    selector = fitted(web, alpha=0.01, min_lift=0.1, redundancy=False, **PLAIN)
+    good = (selector.qvalues_[:, 0] <= 0.01) & (selector.lift_[:, 0] >= 0.1)
+    np.testing.assert_array_equal(selector.support_, good)
     assert 0 < selector.support_.sum() < len(selector.support_)
 
 
@@ -168,16 +168,6 @@ def test_the_choice_is_that_of_the_definition(limit, diversity):
             assert selector.repeats_[j] == closest
 
 
-def test_without_limit_and_diversity_nothing_needs_correlations():
-    data = similar_features(0)
-    selector = fitted(data, n_features_to_select=3, redundancy=False, **PLAIN)
-    np.testing.assert_array_equal(selector.support_, selector.ranking_ <= 3)
-    by_q = fitted(data, alpha=0.2, redundancy=False, **PLAIN)
-    np.testing.assert_array_equal(by_q.support_, by_q.qvalues_[:, 0] <= 0.2)
-    ranks = by_q.ranking_[by_q.selection_order_]
-    assert (np.diff(ranks) > 0).all()
-
-
 @pytest.mark.parametrize(
     ("missing", "direction"), [("raise", "auto"), ("last", "descending")]
 )
@@ -195,32 +185,7 @@ def test_copies_under_every_monotone_map_are_recognised(web, missing, direction)
         assert (selector.repeats_[left_out] % 3 == left_out % 3).all()
     by_q = fitted(given, **options)
     assert sorted(by_q.selection_order_ % 3) == [0, 1, 2]
-
-
-def test_copies_are_chosen_last_and_with_a_warning(web):
-    # clicks and text_score; the noise and a similar feature remain before copies
-    X = web.data[:, [1, 5, 6]]
-    similar = X[:, [1]] + 0.1 * np.random.default_rng(0).normal(size=(len(X), 1))
-    data = Bunch(data=np.hstack([X, 2 * X, similar]), target=web.target, qid=web.qid)
-    for number, copies in [(3, 0), (4, 0), (5, 1), (7, 3)]:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            selector = fitted(data, n_features_to_select=number, max_correlation=0.9)
-        order = selector.selection_order_
-        assert len(order) == number
-        ranked = np.array([0, 1, 2, 0, 1, 2, 1])[order]
-        assert sorted(ranked[:3]) == [0, 1, 2]
-        assert (ranked[3:4] == 1).all()
-        if copies:
-            (message,) = (str(one.message) for one in caught)
-            assert "but only 4 features rank differently" in message
-            which = "is an exact copy" if copies == 1 else "are exact copies"
-            assert f": {copies} of the selected features {which} of others" in message
-        else:
-            assert not caught
-
-
-def test_a_reversed_copy_is_left_out_whatever_its_score(web):
+    # a reversed copy is left out, though it ranks worse
     X = web.data[:, [1, 6]]
     data = Bunch(data=np.hstack([X, -X]), target=web.target, qid=web.qid)
     selector = fitted(data, n_features_to_select=2, direction="descending", diversity=0)
@@ -231,54 +196,43 @@ def test_a_reversed_copy_is_left_out_whatever_its_score(web):
     assert table.loc["x2", "correlation"] == pytest.approx(-1)
     assert table.chosen[["x0", "x3"]].tolist() == [1, 2]
     assert table.chosen.isna().sum() == 2
-    assert table.selected.sum() == 2
 
 
-def test_lift_need_not_be_positive():
-    # each of the features ranks worse than chance
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 2, 60)
-    X = -y[:, None] + rng.normal(0, [0.1, 0.5, 0.9], (60, 3))
+def test_copies_are_chosen_last_and_with_a_warning(web):
+    # clicks and text_score; the noise and a similar feature remain before copies
+    X = web.data[:, [1, 5, 6]]
+    similar = X[:, [1]] + 0.1 * np.random.default_rng(0).normal(size=(len(X), 1))
+    data = Bunch(data=np.hstack([X, 2 * X, similar]), target=web.target, qid=web.qid)
+    for number, copies, which in [
+        (3, 0, None),
+        (4, 0, None),
+        (5, 1, "is an exact copy"),
+        (7, 3, "are exact copies"),
+    ]:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            selector = fitted(data, n_features_to_select=number, max_correlation=0.9)
+        order = selector.selection_order_
+        assert len(order) == number
+        ranked = np.array([0, 1, 2, 0, 1, 2, 1])[order]
+        assert sorted(ranked[:3]) == [0, 1, 2]
+        assert (ranked[3:4] == 1).all()
+        said = "but only 4 features rank differently: {} of the selected features {} of"
+        assert len(caught) == bool(copies)
+        assert all(said.format(copies, which) in str(one.message) for one in caught)
+    # features that rank worse than chance, or that nothing is known of
+    y = np.random.default_rng(0).integers(0, 2, 60)
+    X = -y[:, None] + np.random.default_rng(1).normal(0, [0.1, 0.5, 0.9], (60, 3))
     data = Bunch(data=X, target=y, qid=np.repeat(np.arange(6), 10))
     selector = fitted(data, n_features_to_select=2, direction="descending")
     assert (selector.lift_ < 0).all()
     assert selector.selection_order_[0] == np.argmin(selector.ranking_)
-    nothing = Bunch(data=X, target=np.zeros(60), qid=data.qid)
-    none = fitted(nothing, n_features_to_select=3, max_correlation=None)
+    data.target = np.zeros(60)
+    none = fitted(data, n_features_to_select=3, max_correlation=None)
     assert len(none.selection_order_) == 3
 
 
 # -- parts of the data, and more features than are correlated in pairs
-
-
-def test_distinct_features_are_chosen_from_parts_beside_a_column_of_ids(web):
-    X = web.data[:, :10]  # no copies
-    X = np.hstack([X[:, :4], web.qid[:, None], X[:, 4:], 2 * X + 1, -X])
-    selector = RankingFeatureSelector(n_features_to_select=10, qid=4)
-    whole = clone(selector).fit(X, web.target)
-    features = np.delete(np.arange(31), 4)
-    plain = RankingFeatureSelector(n_features_to_select=10)
-    plain.fit(X[:, features], web.target, qid=web.qid)
-    assert sorted(plain.selection_order_ % 10) == list(range(10))
-    order = features[plain.selection_order_].tolist()
-    assert whole.selection_order_.tolist() == order
-    repeats = np.where(plain.repeats_ < 0, -1, features[plain.repeats_])
-    assert whole.repeats_.tolist() == np.insert(repeats, 4, -1).tolist()
-    added, fits, screenings = clone(selector), [], []
-    with warnings.catch_warnings():
-        # of a part, other features may be copies
-        warnings.simplefilter("ignore")
-        for some in np.array_split(np.unique(web.qid), 3):
-            rows = np.isin(web.qid, some)
-            added.partial_fit(X[rows], web.target[rows])
-            fits.append(clone(selector).fit(X[rows], web.target[rows]))
-            screenings.append(clone(selector).screen(X[rows], web.target[rows]))
-        merged = fits[0].merge(fits[1]).merge(fits[2])
-        joined = screenings[0].merge(screenings[1]).merge(screenings[2])
-        adopted = clone(selector).adopt(joined, X)
-    for found in (added, merged, adopted):
-        assert found.selection_order_.tolist() == order
-        assert found.repeats_.tolist() == whole.repeats_.tolist()
 
 
 def many_features(n):
@@ -321,22 +275,193 @@ def test_many_features_in_parts_need_all_pairs():
     data = many_features(400)
     arguments = data.data, data.target, data.qid
     selector = RankingFeatureSelector("ap", n_features_to_select=5)
-    fitted_one = clone(selector).fit(*arguments)
-    other = clone(selector).fit(data.data, data.target, data.qid + 100)
+    one, other = (
+        clone(selector).fit(*arguments[:2], qid=data.qid + first) for first in (0, 100)
+    )
     screening = clone(selector).screen(*arguments)
+    message = (
+        r"redundancy must be True for more than 1000 features .* with "
+        r"max_correlation=0.95 and diversity=0.4, got 'auto' and 1200 features.* "
+        r"set max_correlation=None and diversity=0"
+    )
     for call in (
         lambda: clone(selector).partial_fit(*arguments),
         lambda: clone(selector).adopt(screening, data.data),
-        lambda: fitted_one.merge(other),
+        lambda: one.merge(other),
     ):
-        with pytest.raises(
-            ValueError,
-            match=r"redundancy must be True for more than 1000 features .* with "
-            r"max_correlation=0.95 and diversity=0.4, got 'auto' and 1200 features.* "
-            r"set max_correlation=None and diversity=0",
-        ):
+        with pytest.raises(ValueError, match=message):
             call()
-    selector.set_params(**PLAIN)
-    assert selector.partial_fit(*arguments).support_.sum() == 5
-    selector.set_params(redundancy=True, max_correlation=0.95)
-    assert clone(selector).partial_fit(*arguments).support_.sum() == 5
+    for options in (PLAIN, {"redundancy": True, "max_correlation": 0.95}):
+        selector.set_params(**options)
+        assert clone(selector).partial_fit(*arguments).support_.sum() == 5
+
+
+# -- what is added up over queries
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("direction", ["descending", "ascending"])
+def test_statistics_are_those_of_evaluate(web, direction, weighted):
+    measures = ["ndcg@5", "ap(rel=2)", "fallout@3"]
+    weight = (web.qid % 3 + 1.0) if weighted else None
+    given = {"qid": web.qid, "query_weight": weight}
+    selector = RankingFeatureSelector(measures, direction=direction)
+    selector.fit(web.data, web.target, **given)
+    for j in range(web.data.shape[1]):
+        column = web.data[:, j] if direction == "descending" else -web.data[:, j]
+        report = evaluate(web.target, column, measures=measures, **given)
+        summary = report.summary()
+        assert np.array_equal(selector.chance_, summary.chance)
+        assert np.array_equal(selector.ideal_, summary.ideal)
+        for name in ("mean", "best", "worst", "tie_std", "lift", "interval"):
+            found, expected = getattr(selector, f"{name}_")[j], getattr(summary, name)
+            rtol = 1e-13 if name in ("tie_std", "interval") else 0
+            np.testing.assert_allclose(found, expected, rtol=rtol)
+        for m, side in enumerate([] if weighted else ["greater", "greater", "less"]):
+            values = report.expected[:, m], report.chance[:, m]
+            expected = stats.ttest_rel(*values, alternative=side).pvalue
+            assert selector.pvalues_[j, m] == pytest.approx(expected, rel=1e-9)
+    for q, p in zip(selector.qvalues_.T, selector.pvalues_.T, strict=True):
+        np.testing.assert_allclose(q, stats.false_discovery_control(p))
+
+
+@pytest.mark.parametrize("direction", ["auto", "descending", "mixed"])
+@pytest.mark.parametrize("kind", ["dense", "sparse", "missing", "skip"])
+def test_features_of_one_call_are_as_each_alone(web, monkeypatch, kind, direction):
+    some = np.flatnonzero(np.isin(web.qid, np.unique(web.qid)[:6]))
+    X, y, qid = web.data[some], web.target[some].copy(), web.qid[some]
+    X = np.hstack([X, np.ones((len(X), 1))])
+    y[qid == qid[0]] = 0
+    options = {"zero_relevance": "skip"} if kind == "skip" else {}
+    if kind == "sparse":
+        X = sp.csr_array(np.where(np.median(X, axis=0) < X, X, 0))
+    elif kind == "missing":
+        X[::7, ::2] = np.nan
+        options = {"missing": "last"}
+    if direction == "mixed":
+        direction = ["ascending", "auto", "descending", "auto"] * 3 + ["ascending"]
+    calls = []
+    each_block = LabelledQueries.each_block
+
+    def counted(self, *args, **options):
+        calls.append(self)
+        return each_block(self, *args, **options)
+
+    monkeypatch.setattr(LabelledQueries, "each_block", counted)
+    measures = ["ndcg@5", "ap", "fallout@3", "esl"]
+    selector = RankingFeatureSelector(measures, direction=direction, **options)
+    given = X, y, qid, np.unique(qid, return_inverse=True)[1] / 2
+    whole = clone(selector).fit(*given)
+    assert 1 <= len(calls) <= (1 if direction == "descending" else 2)
+    for cells in (1, 3 * len(y)):
+        monkeypatch.setattr(_prepared, "_CELLS", cells)
+        parts = clone(selector).set_params(n_jobs=2).fit(*given)
+        assert_same(whole, parts)
+        assert np.array_equal(whole.screening_.varies, parts.screening_.varies)
+
+
+def test_no_bit_depends_on_rows_or_jobs_or_how_columns_are_held(web):
+    selector = RankingFeatureSelector()
+    given = web.data, web.target, web.qid, 1 / web.qid
+    whole = clone(selector).fit(*given)
+    for seed in range(2):
+        order = np.random.default_rng(seed).permutation(len(web.qid))
+        assert_same(whole, clone(selector).fit(*(values[order] for values in given)))
+    for backend in ("threading", "multiprocessing"):
+        with joblib.parallel_config(backend=backend):
+            assert_same(whole, clone(selector).set_params(n_jobs=2).fit(*given))
+    X = np.where(web.data > 5, web.data, 0)
+    dense = clone(selector).fit(X, *given[1:])
+    for convert in (sp.csr_matrix, sp.csc_array, sp.coo_array):
+        sparse = clone(selector).fit(convert(X), *given[1:])
+        assert_same(dense, sparse)
+        assert sp.issparse(sparse.transform(convert(X)))
+
+
+@pytest.mark.parametrize(
+    ("n", "zero_relevance", "weighted"), [(2, 0.0, False), (7, "skip", True)]
+)
+def test_partial_fit_and_merge_equal_one_fit(web, n, zero_relevance, weighted):
+    new = RankingFeatureSelector(
+        ["ndcg@5", "ap(rel=4)", "fallout@3"],
+        zero_relevance=zero_relevance,
+        n_features_to_select=3,
+    )
+    # of a part, all weights may be 0
+    weight = np.where(web.qid > 20, 1 / web.qid, 0) if weighted else None
+    whole = clone(new).fit(web.data, web.target, web.qid, weight)
+    streamed, parts = clone(new), []
+    for part in np.array_split(np.unique(web.qid), n):
+        rows = np.isin(web.qid, part)
+        own = web.data[rows], web.target[rows], web.qid[rows]
+        own += (weight[rows] if weighted else None,)
+        streamed.partial_fit(*own)
+        parts.append(clone(new).screen(*own))
+    merged = functools.reduce(Screening.merge, parts)
+    for other in (streamed, clone(new).adopt(merged, web.data[:0])):
+        assert_same(whole, other, tolerance=1e-12)
+
+
+def test_missing_values_tie_below_everything(web):
+    column = web.data[:, 5].copy()
+    gone = np.random.default_rng(0).random(len(column)) < 0.3
+    low, high = column.copy(), column.copy()
+    low[gone], high[gone] = column.min() - 1, column.max() + 1
+    column[gone] = np.nan
+    X, rows = np.column_stack([column, column]), {"y": web.target, "qid": web.qid}
+    both = RankingFeatureSelector(direction=["descending", "ascending"])
+    expected = clone(both).fit(np.column_stack([low, high]), **rows)
+    assert_same(both.set_params(missing="last").fit(X, **rows), expected)
+    got = rf"X must not hold NaN, got {gone.sum()} in column"
+    frame = pd.DataFrame({"good": low, "q": web.qid, "bad": column})
+    for bad, message in (
+        (X, rf"{got} 0 and 1 more \(missing="),
+        (sp.csr_array(X), rf"{got} 0 and 1 more \(missing="),
+        (frame, f"{got} 'bad' "),
+    ):
+        with pytest.raises(ValueError, match=message):
+            RankingFeatureSelector().fit(bad, **rows)
+    # w by higher values and -w by lower ones are the same ranking, NaN and all
+    mirrored = RankingFeatureSelector(missing="last")
+    mirrored.fit(np.column_stack([column, -column]), **rows)
+    assert mirrored.directions_.tolist() == ["descending", "ascending"]
+    assert np.array_equal(mirrored.mean_[0], mirrored.mean_[1])
+    assert mirrored.rank_correlation_[0, 1] == pytest.approx(1)
+
+
+def test_correlations_of_a_huge_query_do_not_depend_on_row_order():
+    rng = np.random.default_rng(0)
+    X, y = rng.random((400_000, 2)), rng.integers(0, 2, 400_000)
+    selector = RankingFeatureSelector("p@5", n_features_to_select=1)
+    order, one = rng.permutation(len(y)), np.zeros(len(y))
+    first = clone(selector).fit(X, y, qid=one).rank_correlation_
+    again = clone(selector).fit(X[order], y[order], qid=one).rank_correlation_
+    assert np.array_equal(first, again)
+    # and single documents correlate nothing
+    for missing in ("raise", "last"):
+        selector = RankingFeatureSelector("p@5", missing=missing)
+        single = selector.screen([[1.0, 2.0], [3.0, 4.0]], [1, 0], qid=[1, 2])
+        assert not single.rank_correlation.any()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_correlations_are_means_of_those_of_each_query(weighted):
+    rng = np.random.default_rng(1)
+    sizes = np.concatenate([rng.integers(2, 40, 60), [400, 401, 1]])
+    qid = np.repeat(np.arange(len(sizes)), sizes)
+    X = rng.integers(0, 50, (len(qid), 5)).astype(float)
+    # constant within a query
+    X[qid == 3, 1] = 2.0
+    weight = rng.integers(0, 4, len(sizes)).astype(float)
+    options = {"query_weight": weight[qid]} if weighted else {}
+    selector = RankingFeatureSelector("p@5", direction="descending")
+    found = selector.fit(X, rng.integers(0, 2, len(qid)), qid=qid, **options)
+    total, n = np.zeros((2, 5, 5))
+    for query in np.flatnonzero(sizes > 1):
+        part = X[qid == query]
+        there = np.ptp(part, axis=0) > 0
+        both = np.ix_(there, there)
+        own = weight[query] if weighted else 1.0
+        total[both] += own * stats.spearmanr(part[:, there]).statistic
+        n[both] += own
+    np.testing.assert_allclose(found.rank_correlation_, total / n, atol=1e-12)

@@ -18,7 +18,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import VotingClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
-from sklearn.metrics import check_scoring, make_scorer
+from sklearn.metrics import check_scoring
 from sklearn.model_selection import (
     FixedThresholdClassifier,
     GridSearchCV,
@@ -28,7 +28,7 @@ from sklearn.model_selection import (
     cross_validate,
 )
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from tests.model_selection.helpers import Column
@@ -48,35 +48,34 @@ from tieaware_sklearn.model_selection import _scorers
 from tieaware_sklearn.score_precision import CoarseRanker
 
 
-def value_by_column(web, j=1, measure="ndcg@10", rows=slice(None), **options):
+def value_by_column(web, j=1, measure="ndcg@10", **options):
     """`ranking_score` of a column of X."""
-    given = {"qid": web.qid[rows], "measure": measure, **options}
-    return ranking_score(web.target[rows], web.data[rows, j], **given)
+    given = {"qid": web.qid, "measure": measure, **options}
+    return ranking_score(web.target, web.data[:, j], **given)
 
 
-@settings(max_examples=40)
+@settings(max_examples=30)
 @given(queries())
 def test_value_is_that_of_ranking_score(rows):
     labels, scores, qid = rows
-    X = np.column_stack([scores])
+    X, y = np.column_stack([scores]), {"y_true": labels, "qid": qid}
     names = ["ndcg@3", "rr", "AP(rel=2)@5", "fallout@2"]
     scorers = make_ranking_scorer(names)
     values = check_scoring(Column(), scorers)(Column(), X, labels, qid=qid)
     for name, (key, scorer) in zip(names, scorers.items(), strict=True):
         sign = -1 if key.startswith("neg_") else 1
-        expected = ranking_score(labels, scores, qid=qid, measure=name)
-        assert values[key] == sign * expected
+        assert values[key] == sign * ranking_score(**y, y_score=scores, measure=name)
         for one in (scorer, make_ranking_scorer(name)):
-            assert one(Column(), X, labels, qid=qid) == values[key]
+            assert one(Column(), X, **y) == values[key]
 
 
 def test_keys_are_as_given():
     scorers = make_ranking_scorer(["ndcg@10", "MAP", NDCG(k=3), "Fallout@5"])
-    assert type(scorers) is dict
     assert list(scorers) == ["ndcg@10", "MAP", "NDCG@3", "neg_Fallout@5"]
     assert [scorer.key for scorer in scorers.values()] == list(scorers)
     assert [scorer.__name__ for scorer in scorers.values()] == list(scorers)
     assert make_ranking_scorer("rr").__name__ == "rr"
+    assert repr(make_ranking_scorer("rr")) == "make_ranking_scorer('rr')"
     assert list(make_ranking_scorer(name for name in ("rr", "ap"))) == ["rr", "ap"]
 
 
@@ -100,16 +99,20 @@ def test_several_measures_predict_once_and_find_ties_once(web, monkeypatch):
     assert found == [("NDCG@10", "AP", "RR")]
     report = evaluate(web.target, web.data[:, 2], qid=web.qid)
     assert list(values_of.values()) == report.summary().mean.tolist()
+    # scorers made apart predict once, too
+    apart = {name: make_ranking_scorer(name) for name in scorers}
+    rows = web.data, web.target
+    assert check_scoring(column, apart)(column, *rows, qid=web.qid) == values_of
+    assert column.n_predictions_ == 2
     # the same objects may be other rows by now
     web = make_web_search(n_queries=5, random_state=3)
-    one = make_ranking_scorer("ap")
     for j in (0, 1):
         web.data[:, 2] = web.data[:, j]
         fresh = scorer(column, web.data, web.target, qid=web.qid)
         report = evaluate(web.target, web.data[:, j], qid=web.qid)
         assert list(fresh.values()) == report.summary().mean.tolist()
-        by_itself = one(column, web.data, web.target, qid=web.qid)
-        assert by_itself == value_by_column(web, j, "ap")
+        one = apart["ap"](column, web.data, web.target, qid=web.qid)
+        assert one == fresh["ap"]
     # nothing found outlives its call
     with pytest.raises(ValueError, match="must be judged"):
         scorer(column, web.data, np.full(len(web.qid), np.nan), qid=web.qid)
@@ -117,131 +120,66 @@ def test_several_measures_predict_once_and_find_ties_once(web, monkeypatch):
     assert not len(_scorers._FOUND)
 
 
-def test_members_that_ask_for_other_metadata_share_nothing(web):
-    weight = web.qid % 3 + 1.0
-    scorers = make_ranking_scorer(["ap", "rr"])
-    scorers["rr"].set_score_request(query_weight=True)
-    scorers["ap"].set_score_request(query_weight=False)
-    given = {"qid": web.qid, "query_weight": weight}
-    with sklearn.config_context(enable_metadata_routing=True):
-        scorer = check_scoring(Column(), scorers)
-        found = scorer(Column(1), web.data, web.target, **given)
-    assert found == {
-        "ap": value_by_column(web, measure="ap"),
-        "rr": value_by_column(web, measure="rr", query_weight=weight),
-    }
-
-
-def test_a_dict_of_scorers_predicts_once(web):
-    names = ("ndcg@10", "ap")
-    found = cross_validate(
-        Column(3),
-        np.column_stack([web.qid, web.data]),
-        web.target,
-        scoring={name: make_ranking_scorer(name, qid=0) for name in names},
-        cv=QueryKFold(3, qid=0),
-        return_estimator=True,
-        error_score="raise",
-    )
-    assert [e.n_predictions_ for e in found["estimator"]] == [1, 1, 1]
-
-
 # -- query ids, weights and options
 
 
-@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
-def test_query_ids_from_a_column_of_a_frame(web, frame):
-    columns = {f"x{j}": web.data[:, j] for j in range(3)}
-    X = frame({**columns, "query": [f"q{q}" for q in web.qid]})
-    value = make_ranking_scorer("ap", qid="query")(Column("x1"), X, web.target)
-    assert value == value_by_column(web, measure="ap")
-
-
-@pytest.mark.parametrize("make", [np.asarray, np.ndarray.tolist, sp.csr_array])
-def test_query_ids_from_a_column_of_an_array(web, make):
+@pytest.mark.parametrize(
+    ("make", "at"),
+    [
+        (lambda X: pd.DataFrame(X, columns=["x", "q"]).astype({"q": str}), "q"),
+        (lambda X: pl.DataFrame(X, schema=["x", "q"]), "q"),
+        (np.asarray, 1),
+        (np.ndarray.tolist, -1),
+        (sp.csr_array, -1),
+    ],
+)
+def test_query_ids_from_a_column(web, make, at):
     class First(Column):
         def predict(self, X):
-            return (X.toarray() if sp.issparse(X) else np.asarray(X))[:, 0]
+            return (X.toarray() if sp.issparse(X) else np.asarray(X))[:, 0].astype(
+                float
+            )
 
     X = make(np.column_stack([web.data[:, 1], web.qid + 1]))
-    expected = pytest.approx(value_by_column(web), abs=1e-15)
-    for index in (1, -1):
-        assert make_ranking_scorer(qid=index)(First(), X, web.target) == expected
+    found = make_ranking_scorer("ap", qid=at)(First(), X, web.target)
+    assert found == pytest.approx(value_by_column(web, measure="ap"), abs=1e-15)
 
 
 def test_query_weight_is_routed_on_request_and_sample_weight_never(web):
-    weight = web.qid % 3 + 1.0
+    params = {"topic": web.qid, "query_weight": web.qid % 3 + 1.0}
+    scorers = make_ranking_scorer(["ap", "rr"])
+    for scorer in scorers.values():
+        scorer.set_score_request(qid="topic")
+    scorers["rr"].set_score_request(query_weight=False)
+    how = {"X": web.data, "y": web.target, "scoring": scorers, "error_score": "raise"}
     model = DecisionTreeRegressor(max_depth=2, random_state=0)
-    params = {"qid": web.qid, "query_weight": weight}
     with sklearn.config_context(enable_metadata_routing=True):
-        model.set_fit_request(sample_weight=True)
-        found = cross_validate(
-            model,
-            web.data,
-            web.target,
-            scoring=make_ranking_scorer("ap").set_score_request(query_weight=True),
-            cv=QueryKFold(3),
-            params={**params, "sample_weight": np.arange(len(web.qid)) + 1.0},
-            return_estimator=True,
-            error_score="raise",
-        )
+        how["cv"] = QueryKFold(3).set_split_request(groups="topic")
         with pytest.raises(Exception, match="query_weight"):
-            cross_val_score(
-                Column(),
-                web.data,
-                web.target,
-                scoring=make_ranking_scorer(),
-                cv=QueryKFold(3),
-                params=params,
-            )
+            cross_validate(Column(), params=params, **how)
+        scorers["ap"].set_score_request(query_weight=True)
+        model.set_fit_request(sample_weight=True)
+        params["sample_weight"] = np.arange(len(web.qid)) + 1.0
+        found = cross_validate(model, params=params, return_estimator=True, **how)
     for i, (_, test) in enumerate(QueryKFold(3).split(web.data, groups=web.qid)):
-        predicted = found["estimator"][i].predict(web.data[test])
-        given = {name: values[test] for name, values in params.items()}
-        expected = ranking_score(web.target[test], predicted, measure="ap", **given)
-        assert found["test_score"][i] == expected
-
-
-def test_query_ids_under_another_name(web):
-    cv = QueryKFold(3)
-    with sklearn.config_context(enable_metadata_routing=True):
-        found = cross_val_score(
-            Column(1),
-            web.data,
-            web.target,
-            scoring=make_ranking_scorer().set_score_request(qid="topic"),
-            cv=QueryKFold(3).set_split_request(groups="topic"),
-            params={"topic": web.qid},
-            error_score="raise",
-        )
-    tests = [test for _, test in cv.split(web.data, groups=web.qid)]
-    assert found.tolist() == [value_by_column(web, rows=test) for test in tests]
-
-
-def test_zero_relevance_and_unjudged():
-    X, y, qid = np.array([[2.0], [1.0], [3.0]]), [1, np.nan, 0], [1, 1, 2]
-    skip = make_ranking_scorer("ap", zero_relevance="skip", unjudged="nonrelevant")
-    zero = make_ranking_scorer("ap", unjudged="nonrelevant")
-    assert skip(Column(), X, y, qid=qid) == 1.0
-    assert zero(Column(), X, y, qid=qid) == 0.5
-    with pytest.raises(ValueError, match="y_true must be judged"):
-        make_ranking_scorer("ap")(Column(), X, y, qid=qid)
-    strict = make_ranking_scorer("ap", zero_relevance="raise")
-    with pytest.raises(ValueError, match="AP is undefined for query 2"):
-        strict(Column(), X, [1, 0, 0], qid=qid)
+        rows = web.target[test], found["estimator"][i].predict(web.data[test])
+        qid, weight, _ = (values[test] for values in params.values())
+        # scorers that ask for other metadata share nothing
+        for name, own in (("ap", weight), ("rr", None)):
+            wanted = ranking_score(*rows, qid=qid, measure=name, query_weight=own)
+            assert found[f"test_{name}"][i] == wanted
 
 
 @pytest.mark.parametrize(
     "rules",
     [
-        *[
-            {"ties": ties, "average": average}
-            for ties in ("best", "worst", "input")
-            for average in ("geometric", "median", "micro")
-        ],
+        {"ties": "best", "average": "geometric"},
+        {"ties": "worst", "average": "median"},
+        {"ties": "input", "average": "micro"},
         {"convention": "lightgbm", "ties": "input"},
     ],
 )
-def test_ties_averages_conventions_and_weights(web, rules):
+def test_rules_and_weights(web, rules):
     weight = web.qid % 3 + 1.0
     names = ["ndcg@5", "ndcg@9"] if "convention" in rules else ["P@5", "F@10"]
     scorers, column = make_ranking_scorer(names, **rules), Column(2)
@@ -251,6 +189,25 @@ def test_ties_averages_conventions_and_weights(web, rules):
         expected = value_by_column(web, 2, name, query_weight=weight, **rules)
         assert found[name] == expected
         assert scorers[name](column, web.data, web.target, **given) == expected
+
+
+def test_zero_relevance_and_unjudged():
+    def value(y=(1, np.nan, 0), **rules):
+        X = np.array([[2.0], [1.0], [3.0]])
+        return make_ranking_scorer("ap", **rules)(Column(), X, y, qid=[1, 1, 2])
+
+    assert value(zero_relevance="skip", unjudged="nonrelevant") == 1.0
+    assert value(unjudged="nonrelevant") == 0.5
+    with pytest.raises(ValueError, match="y_true must be judged"):
+        value()
+    with pytest.raises(ValueError, match="AP is undefined for query 2"):
+        value([1, 0, 0], zero_relevance="raise")
+    # predictions are numbers
+    for bad in (np.nan, np.inf, np.ma.masked):
+        X = np.ma.array([[1.0], [2.0], [3.0]])
+        X[1] = bad
+        with pytest.raises(ValueError, match=r"predict of Column must .* in row 1"):
+            make_ranking_scorer()(Column(), X, [1, 0, 0], qid=[1, 1, 2])
 
 
 # -- as scikit-learn takes scorers
@@ -270,20 +227,16 @@ def test_a_threshold_is_tuned_by_the_measure_itself(web):
     assert (model.cv_results_["scores"] < 0).all()
 
 
+OTHERS = {"qid": -1, "response_method": ["predict_proba", "predict"]}
+OTHERS |= {"zero_relevance": "skip", "unjudged": "nonrelevant", "ties": "worst"}
+
+
 @pytest.mark.parametrize(
     "scorer",
     [
         make_ranking_scorer("ndcg@10"),
         make_ranking_scorer(["ndcg@10", "Fallout@5"], qid="qid")["neg_Fallout@5"],
-        make_ranking_scorer(
-            ["rr"],
-            qid=-1,
-            response_method=["predict_proba", "predict"],
-            zero_relevance="skip",
-            unjudged="nonrelevant",
-            ties="worst",
-            average="median",
-        )["rr"],
+        make_ranking_scorer(["rr"], average="median", **OTHERS)["rr"],
         make_ranking_scorer("ap", convention="trec_eval", response_method="predict"),
     ],
     ids=str,
@@ -296,15 +249,10 @@ def test_repr_pickle_and_clone(scorer):
         clone(scorer, safe=False),
     ):
         assert repr(other) == repr(scorer)
-        assert other.measure == scorer.measure
-        assert other.key == scorer.key
+        assert (other.measure, other.key) == (scorer.measure, scorer.key)
 
 
 def test_requests_survive_a_pickle_and_stay_if_not_named():
-    def requests(scorer):
-        return scorer.get_metadata_routing().score.requests
-
-    expected = {"qid": "topic", "query_weight": True}
     scorer = make_ranking_scorer().set_score_request(qid="topic")
     scorer.set_score_request(query_weight=True)
     with pytest.raises(ValueError, match="alias"):
@@ -314,24 +262,10 @@ def test_requests_survive_a_pickle_and_stay_if_not_named():
         pickle.loads(pickle.dumps(scorer)),
         clone(scorer, safe=False),
     ):
-        assert requests(other) == expected
+        requests = other.get_metadata_routing().score.requests
+        assert requests == {"qid": "topic", "query_weight": True}
     column = make_ranking_scorer(qid=0).set_score_request(query_weight=True)
-    assert requests(column)["qid"] is False
-
-
-def test_scikit_learns_make_scorer_does_as_well(web):
-    with sklearn.config_context(enable_metadata_routing=True):
-        theirs = make_scorer(ranking_score, measure="rr").set_score_request(qid=True)
-        found = cross_validate(
-            DecisionTreeRegressor(max_depth=2, random_state=0),
-            web.data,
-            web.target,
-            scoring={"theirs": theirs, "ours": make_ranking_scorer("rr")},
-            cv=QueryKFold(3),
-            params={"qid": web.qid},
-            error_score="raise",
-        )
-    assert found["test_theirs"].tolist() == found["test_ours"].tolist()
+    assert column.get_metadata_routing().score.requests["qid"] is False
 
 
 @pytest.mark.parametrize(
@@ -357,95 +291,36 @@ def test_bad_options(arguments, message):
         make_ranking_scorer(**arguments)
 
 
-@pytest.mark.parametrize(
-    ("own", "qid", "message"),
-    [
-        (None, None, "qid must hold .* routing is off, so that a qid"),
+def test_without_query_ids_it_says_what_to_write(web):
+    X = pd.DataFrame(web.data)
+    for own, qid, message in (
+        (None, None, r"qid must hold .*off.*, make_ranking_scorer\(\.\.\., qid"),
         ("topic", None, "qid must name a column of X, got 'topic'"),
         ("topic", [1], r"must be given once.*set_score_request\(qid=False\)"),
         (None, [1, 2, 3], r"one value per row \(\d+\), got 3"),
-    ],
-)
-def test_without_query_ids_it_says_what_to_write(web, own, qid, message):
-    X = pd.DataFrame(web.data)
-    with pytest.raises(ValueError, match=message):
-        make_ranking_scorer(qid=own)(Column(), X, web.target, qid=qid)
-
-
-def test_in_a_search_the_error_is_told(web):
-    with pytest.warns(UserWarning, match="qid must hold the query of each row"):
-        found = cross_val_score(
-            Column(1), web.data, web.target, scoring=make_ranking_scorer(), cv=KFold(2)
-        )
-    assert np.isnan(found).all()
-
-
-# -- queries that training and test rows share
-
-
-def small_ranker():
-    return QueryLGBMRanker(n_estimators=2, num_leaves=3, verbosity=-1, n_jobs=1)
+    ):
+        with pytest.raises(ValueError, match=message):
+            make_ranking_scorer(qid=own)(Column(), X, web.target, qid=qid)
 
 
 @pytest.mark.parametrize("cv", [3, KFold(3, shuffle=True, random_state=0)])
 def test_a_fold_that_splits_a_query_is_warned_of(web, cv):
+    ranker = QueryLGBMRanker(n_estimators=2, num_leaves=3, verbosity=-1, n_jobs=1)
+    ids, scorer = np.array([f"q{q}" for q in web.qid]), make_ranking_scorer()
+    how = {"scoring": scorer, "cv": cv, "params": {"qid": ids}, "error_score": "raise"}
     with (
         sklearn.config_context(enable_metadata_routing=True),
         pytest.warns(SplitQueriesWarning, match="use QueryKFold") as caught,
     ):
-        cross_val_score(
-            small_ranker(),
-            web.data,
-            web.target,
-            scoring=make_ranking_scorer(),
-            cv=cv,
-            params={"qid": [f"q{q}" for q in web.qid]},
-            error_score="raise",
-        )
+        cross_val_score(ranker, web.data, web.target, **how)
     assert len(caught) == 3  # once a fold
-
-
-def test_other_data_with_the_same_ids_are_scored_with_a_warning():
-    one, other = (make_web_search(n_queries=8, random_state=i) for i in (0, 1))
-    ranker = small_ranker().fit(one.data, one.target, qid=one.qid)
-    scorer = make_ranking_scorer()
-    with pytest.warns(SplitQueriesWarning, match="make ids unique"):
-        found = scorer(ranker, other.data, other.target, qid=other.qid)
-    scores = ranker.predict(other.data)
-    assert found == ranking_score(other.target, scores, qid=other.qid)
-    # as soon as they are unique
-    assert found == scorer(ranker, other.data, other.target, qid=other.qid + 100)
-
-
-@pytest.mark.parametrize(
-    "wrap",
-    [
-        lambda ranker: ranker,
-        FrozenEstimator,
-        lambda ranker: make_pipeline(FunctionTransformer(), ranker),
-        lambda ranker: make_pipeline(StandardScaler(), ranker),
-    ],
-)
-def test_a_training_score_is_one_by_any_labels_and_of_some_queries(web, wrap):
-    ids = np.array([f"q{q}" for q in web.qid])
-
-    def fitted(rows):
-        given = web.data[rows], web.target[rows]
-        with sklearn.config_context(enable_metadata_routing=True):
-            ranker = small_ranker()
-            if wrap is FrozenEstimator:
-                ranker.fit(*given, qid=ids[rows])
-            return wrap(ranker).fit(*given, qid=ids[rows])
-
-    model, scorer = fitted(slice(None)), make_ranking_scorer()
-    scores = model.predict(web.data)
-    for rows in (slice(None), web.qid < 9):
-        for y in (web.target, (web.target > 1).astype(int)):
-            found = scorer(model, web.data[rows], y[rows], qid=ids[rows])
-            assert found == ranking_score(y[rows], scores[rows], qid=ids[rows])
-    half = fitted(np.arange(len(ids)) % 2 > 0)
-    with pytest.warns(SplitQueriesWarning, match="QueryLGBMRanker was fitted on"):
-        scorer(half, web.data, web.target, qid=ids)
+    # other rows of the same ids warn, too, and are scored
+    half = np.arange(len(ids)) % 2 > 0
+    ranker.fit(web.data[half], web.target[half], qid=ids[half])
+    with pytest.warns(SplitQueriesWarning, match="QueryLGBMRanker was .*make ids uni"):
+        found = scorer(ranker, web.data, web.target, qid=ids)
+    assert found == ranking_score(web.target, ranker.predict(web.data), qid=ids)
+    assert found == scorer(ranker, web.data, web.target, qid=web.qid)
 
 
 # -- predictions of estimators of any kind
@@ -465,6 +340,11 @@ class Probabilities(ClassifierMixin, BaseEstimator):
     def predict(self, X):
         return (self.predict_proba(X)[:, 1] > 0.5).astype(int)
 
+    def value(self, y, measure="ap", **options):
+        """A scorer's value of these probabilities, as of one query."""
+        scorer = make_ranking_scorer(measure, **options)
+        return scorer(self, np.zeros((len(y), 1)), y, qid=np.zeros(len(y)))
+
 
 @pytest.fixture(scope="module")
 def two(web):
@@ -480,19 +360,20 @@ def ap(web, model, y, **options):
 
 
 @pytest.mark.parametrize(
-    ("method", "scores_of"),
+    ("method", "used"),
     [
-        ("predict", lambda model, X: model.predict(X)),
-        ("predict_proba", lambda model, X: model.predict_proba(X)[:, 1]),
-        ("decision_function", lambda model, X: model.decision_function(X)),
-        (["decision_function", "predict"], lambda model, X: model.decision_function(X)),
-        (None, lambda model, X: model.predict_proba(X)[:, 1]),
+        ("predict", "predict"),
+        ("predict_proba", "predict_proba"),
+        (["decision_function", "predict"], "decision_function"),
+        (None, "predict_proba"),
     ],
 )
-def test_two_classes_rank_by_the_greater(web, two, method, scores_of):
+def test_two_classes_rank_by_the_greater(web, two, method, used):
     y, tree, _ = two
     model = LogisticRegression(max_iter=50).fit(web.data / web.data.max(axis=0), y)
-    expected = ranking_score(y, scores_of(model, web.data), qid=web.qid, measure="ap")
+    scores = getattr(model, used)(web.data)
+    scores = scores[:, 1] if used == "predict_proba" else scores
+    expected = ranking_score(y, scores, qid=web.qid, measure="ap")
     assert ap(web, model, y, response_method=method) == expected
     if isinstance(method, list):
         # the first that there is
@@ -505,36 +386,20 @@ def test_more_classes_rank_by_the_expected_label(web):
         [[0.5, 0.3, 0.2], [0.1, 0.2, 0.7], [0.6, 0.4, 0.0]], [0, 1, 4]
     )
     expected = [0.3 * 1 + 0.2 * 4, 0.2 * 1 + 0.7 * 4, 0.4 * 1]
-    scorer = make_ranking_scorer("ndcg", response_method="predict_proba")
-    found = scorer(model, np.zeros((3, 1)), [4, 0, 1], qid=[1, 1, 1])
+    found = model.value([4, 0, 1], "ndcg", response_method="predict_proba")
     assert found == ranking_score([4, 0, 1], expected)
     y = np.minimum(web.target, 2)
     tree = DecisionTreeClassifier(max_depth=3, random_state=0).fit(web.data, y)
     expected = tree.predict_proba(web.data) @ [0.0, 1.0, 2.0]
     coarse = CoarseRanker(tree, None).fit(web.data, y)
     assert coarse.predict(web.data) == pytest.approx(expected, abs=1e-15)
-
-
-def test_equal_rows_tie_by_the_expected_label():
+    # equal rows tie, to the last bit
     row = np.random.default_rng(0).dirichlet(np.ones(5))
-    model = Probabilities(np.tile(row, (257, 1)), range(5))
     y = np.r_[np.ones(1), np.zeros(256)]
-    scorer = make_ranking_scorer("rr", response_method="predict_proba")
-    found = scorer(model, np.zeros((257, 1)), y, qid=np.zeros(257))
+    found = Probabilities(np.tile(row, (257, 1)), range(5)).value(y, "rr")
     assert found == ranking_score(y, np.zeros(257), measure="rr")
-
-
-def test_a_classifier_ranks_by_its_probabilities_unless_told_otherwise():
-    """Two of its classes would tie eight documents: AP .30 where it has .40."""
-    p = np.array([0.9, 0.8, 0.7, 0.6, 0.4, 0.3, 0.2, 0.1, 0.05, 0.01])
-    y = np.zeros(10)
-    y[[1, 5]] = 1
-    rows = Probabilities(np.column_stack([1 - p, p]), [0, 1]), np.zeros((10, 1)), y
-    by_default = make_ranking_scorer("ap")(*rows, qid=np.zeros(10))
-    assert by_default == ranking_score(y, p, measure="ap") == (1 / 2 + 2 / 6) / 2
-    told = make_ranking_scorer("ap", response_method="predict")
-    expected = ranking_score(y, p > 0.5, measure="ap")
-    assert told(*rows, qid=np.zeros(10)) == expected
+    with pytest.raises(ValueError, match="classes_ of the estimator must be numbers"):
+        Probabilities(np.full((3, 3), 1 / 3), ["a", "b", "c"]).value([1, 0, 0])
 
 
 @pytest.mark.parametrize(
@@ -542,8 +407,6 @@ def test_a_classifier_ranks_by_its_probabilities_unless_told_otherwise():
     [
         FrozenEstimator,
         FixedThresholdClassifier,
-        lambda model: make_pipeline(StandardScaler(), model),
-        lambda model: GridSearchCV(model, {"max_depth": [3]}, cv=2),
         lambda model: GridSearchCV(make_pipeline(StandardScaler(), model), {}, cv=2),
     ],
 )
@@ -565,26 +428,19 @@ def test_a_classifier_of_one_class_ties_all(web, two, label):
     assert found == {"a": chance, "b": chance}
 
 
-def test_classifiers_without_probabilities(web, two):
-    y, _, ridge = two
-    scores = ridge.decision_function(web.data)
-    assert ap(web, ridge, y) == ranking_score(y, scores, qid=web.qid, measure="ap")
-    ridge = RidgeClassifier().fit(web.data, np.minimum(web.target, 2))
-    with pytest.raises(ValueError, match="predict_proba, of the expected label"):
-        ap(web, ridge, y)
-    with pytest.raises(ValueError, match="must give one score per row"):
-        ap(web, ridge, y, response_method="decision_function")
-    votes = VotingClassifier([("ridge", RidgeClassifier())]).fit(web.data, y)
-    with pytest.raises(AttributeError, match='"predict" ranks by the class'):
-        ap(web, votes, y)
-
-
-def test_regressors_and_estimators_without_tags_predict(web):
+def test_methods_that_there_are_and_are_not(web, two):
     model = LinearRegression().fit(web.data, web.target)
 
     class Plain:
         fit, predict = model.fit, model.predict
 
+    class Decides(BaseEstimator):
+        fit = model.fit
+
+        def decision_function(self, X):
+            return X[:, [1]]
+
+    # estimators without tags predict
     expected = ranking_score(web.target, model.predict(web.data), qid=web.qid)
     for one in (model, Plain()):
         scorer = make_ranking_scorer()
@@ -592,58 +448,43 @@ def test_regressors_and_estimators_without_tags_predict(web):
         scoring = check_scoring(one, {"a": scorer, "b": make_ranking_scorer()})
         found = scoring(one, web.data, web.target, qid=web.qid)
         assert found == {"a": expected, "b": expected}
-
-
-def test_a_ranker_with_a_decision_function_alone(web):
-    class Ranker(BaseEstimator):
-        def fit(self, X, y):
-            return self
-
-        def decision_function(self, X):
-            return X[:, [1]]
-
-    found = ap(web, Ranker(), web.target, response_method="decision_function")
+    found = ap(web, Decides(), web.target, response_method="decision_function")
     assert found == value_by_column(web, measure="ap")
-    with pytest.raises(AttributeError, match=r"Ranker has no predict: .* estimator$"):
-        ap(web, Ranker(), web.target)
-
-
-@pytest.mark.parametrize("bad", [np.nan, np.inf, np.ma.masked])
-def test_predictions_must_be_numbers(web, bad):
-    class Bad(Column):
-        def predict(self, X):
-            scores = np.ma.array(X[:, 1], copy=True)
-            scores[7] = bad
-            return scores
-
-    with pytest.raises(ValueError, match=r"predict of Bad must .* in row 7"):
-        ap(web, Bad(), web.target)
-
-
-def test_classes_that_are_no_labels():
-    model = Probabilities(np.full((3, 3), 1 / 3), ["a", "b", "c"])
-    with pytest.raises(ValueError, match="classes_ of the estimator must be numbers"):
-        make_ranking_scorer()(model, np.zeros((3, 1)), [1, 0, 0], qid=[1, 1, 1])
+    # classifiers without probabilities
+    y, _, ridge = two
+    scores = ridge.decision_function(web.data)
+    assert ap(web, ridge, y) == ranking_score(y, scores, qid=web.qid, measure="ap")
+    ridge = RidgeClassifier().fit(web.data, np.minimum(web.target, 2))
+    votes = VotingClassifier([("ridge", RidgeClassifier())]).fit(web.data, y)
+    for one, error, message in (
+        (Decides(), AttributeError, r"Decides has no predict: .* estimator$"),
+        (ridge, ValueError, r"must give one score per row.*predict_proba, of the expe"),
+        (votes, AttributeError, r'has no predict_proba or .*"predict" ranks by the cl'),
+    ):
+        with pytest.raises(error, match=message):
+            ap(web, one, y)
 
 
 # -- bands that take query ids to predict
 
 
-def coarse_search(model, **grid):
+def search(model, **grid):
     how = {"cv": QueryKFold(2), "scoring": make_ranking_scorer()}
     return GridSearchCV(model, grid, error_score="raise", **how)
+
+
+def scaled(*steps):
+    return make_pipeline(StandardScaler(), *steps)
 
 
 @pytest.mark.parametrize(
     "wrap",
     [
         lambda coarse: coarse,
-        lambda coarse: coarse_search(coarse, coarseness=["rho=1.5"]),
-        lambda coarse: coarse_search(make_pipeline(StandardScaler(), coarse)),
-        lambda coarse: make_pipeline(
-            StandardScaler(), make_pipeline("passthrough", coarse_search(coarse))
-        ),
-        lambda coarse: coarse_search(coarse_search(coarse)),
+        lambda coarse: search(coarse, coarseness=["rho=1.5"]),
+        lambda coarse: search(scaled(coarse)),
+        lambda coarse: scaled(make_pipeline("passthrough", search(coarse))),
+        lambda coarse: search(search(coarse)),
     ],
     ids=["plain", "search", "pipeline", "search in pipeline", "nested"],
 )
@@ -651,13 +492,11 @@ def test_query_ids_reach_predict_through_searches_and_pipelines(web, wrap):
     coarse = CoarseRanker(LinearRegression(), "rho=1.5")
     scorers = make_ranking_scorer(["ndcg@10", "rr"])
     rows, given = (web.data, web.target), {"qid": web.qid}
+    how = {"scoring": scorers["ndcg@10"], "cv": QueryKFold(2), "error_score": "raise"}
     with sklearn.config_context(enable_metadata_routing=True):
         model = wrap(coarse).fit(*rows, **given)
         found = check_scoring(model, scorers)(model, *rows, **given)
-        how = {"scoring": scorers["ndcg@10"], "cv": QueryKFold(2)}
-        folds = cross_val_score(
-            wrap(coarse), *rows, params=given, error_score="raise", **how
-        )
+        folds = cross_val_score(wrap(coarse), *rows, params=given, **how)
     plain = coarse.fit(*rows).predict(web.data, qid=web.qid)
     for name, value in found.items():
         expected = ranking_score(web.target, plain, qid=web.qid, measure=name)
