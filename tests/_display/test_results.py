@@ -65,8 +65,6 @@ def results() -> dict[str, Result]:
         evaluation.contingency_table(Y, score, k=10**9, **own),
         ta.sampled(Y, score, MEASURES[2], n_orders=5, **own),
         comparison.rank_correlation(Y, score, **own),
-        comparison.rank_correlation(Y, score, **own).summary(),
-        ta.compare_systems(Y, SYSTEMS, test="randomization", **own).summary(),
         precision_study(Y, SYSTEMS, measure=MEASURES[2], keep=[0.99, 0.9], **own),
         depth_pool(runs, depth=3),
         pseudo_relevance(runs, m=1),
@@ -88,7 +86,6 @@ def results() -> dict[str, Result]:
             **ties, **own
         ),
         comparison.rank_biased_overlap(Y, score, p=0.123456789, depth=10**9, **own),
-        comparison.rank_biased_overlap(Y, score, **own).summary(),
         comparison.pairwise_overlap(SYSTEMS, **own),
         ta.evaluate_subtopics(
             Y.reshape(-1, 1) >= [1, 2], score,

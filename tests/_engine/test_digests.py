@@ -79,12 +79,6 @@ def test_what_pandas_calls_na_is_nan(backend):
     assert np.array_equal(row_digests(frame), row_digests(X))
 
 
-def test_objects_that_are_numbers_are_those_numbers():
-    for values in ([1, 2.5, True], [2**53, 1.0], [2**70, 1], [0, -0.0]):
-        alone = [value_bits([value])[0] for value in values]
-        assert value_bits(np.array(values, dtype=object)).tolist() == alone
-
-
 def in_an_array(value):
     array = np.empty(1, dtype=object)
     array[0] = value
@@ -94,9 +88,7 @@ def in_an_array(value):
 WHOLE = st.integers(-(2**70), 2**70) | st.sampled_from(
     [s * 2**n + d for n in (53, 62, 63, 64) for s in (1, -1) for d in (-1, 0, 1)]
 )
-NUMBERS = st.one_of(
-    WHOLE, st.floats(allow_nan=False, allow_infinity=False), st.fractions()
-)
+NUMBERS = WHOLE | st.floats(-1e308, 1e308) | st.fractions()
 
 
 def dresses(number):
@@ -197,6 +189,9 @@ def test_values_of_other_types_are_told_apart():
 def test_equal_ids_in_other_dress_are_one(one, same):
     assert one == same
     assert value_bits(in_an_array(one)) == value_bits(in_an_array(same))
+    for values in ([1, 2.5, True], [2**53, 1.0], [2**70, 1], [0, -0.0]):
+        alone = [value_bits([value])[0] for value in values]
+        assert value_bits(np.array(values, dtype=object)).tolist() == alone
 
 
 def test_digests_are_the_same_in_every_process():

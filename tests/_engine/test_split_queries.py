@@ -87,14 +87,11 @@ def test_what_is_warned_of(fitted, scored, warns):
                 assert word in said
 
 
-def test_the_first_query_and_how_many_more():
+def test_it_is_small_and_holds_no_ids_but_names_the_first():
     (said,) = warnings_of(keep(IDS[2](QID)), IDS[2](QID[1:]))
     assert "numbers of rows: 'q0'. " in said
     (said,) = warnings_of(keep(QID), QID[4:-4])
     assert "numbers of rows: 0 and 1 more. " in said
-
-
-def test_it_is_small_and_holds_no_ids():
     qid = np.repeat([f"someone@example.org/{i}" for i in range(2000)], 2)
     kept = keep(qid)
     dumped = pickle.dumps(kept._fitted_queries_)

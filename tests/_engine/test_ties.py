@@ -68,17 +68,14 @@ def test_groups_stand_as_the_scores_say(rows, input_order, dtype):
     labels, _, qid = rows
     plain = plain_groups(*rows, input_order)
     groups, names = block_of(*rows, input_order, dtype)
-    assert [(names[q], lo) for q, lo in zip(groups.query, groups.lo, strict=True)] == [
-        (q, lo) for q, lo, _ in plain
-    ]
+    assert [names[q] for q in groups.query] == [q for q, *_ in plain]
+    assert_array_equal(groups.lo, [lo for _, lo, _ in plain])
     assert [list(part) for part in labels_of(groups)] == [part for *_, part in plain]
     assert_array_equal(groups.hi, [lo + len(part) for _, lo, part in plain])
     assert groups.untied == all(len(part) == 1 for *_, part in plain)
     assert groups.mixed == any(len(set(part)) > 1 for *_, part in plain)
-    assert_array_equal(
-        groups.retrieved,
-        [sum(len(part) for q, _, part in plain if q == n) for n in names],
-    )
+    retrieved = [sum(len(part) for q, _, part in plain if q == n) for n in names]
+    assert_array_equal(groups.retrieved, retrieved)
     everything = groups.everything
     assert everything.everything is everything
     assert [list(part) for part in labels_of(everything)] == [
@@ -98,10 +95,8 @@ def test_counts_of_groups_and_documents(rows, k):
         (2**70, [99 for _ in plain]),
         (of_query, [of_query[names.index(q)] for q, *_ in plain]),
     ):
-        inside = [
-            min(max(d - lo, 0), len(part))
-            for d, (_, lo, part) in zip(depth, plain, strict=True)
-        ]
+        each = zip(depth, plain, strict=True)
+        inside = [min(max(d - lo, 0), len(part)) for d, (_, lo, part) in each]
         assert_array_equal(groups.inside(cut), inside)
         chosen = np.arange(0, len(plain), 2)
         assert_array_equal(groups.inside(cut, chosen), inside[::2])
@@ -123,18 +118,16 @@ def test_counts_of_groups_and_documents(rows, k):
         assert_array_equal(groups.relevant(rel), counts)
         holds, number = groups.holding(rel)
         assert_array_equal(holds, np.flatnonzero(counts))
-        assert_array_equal(
-            number, [sum(c > 0 for c, (q, *_) in each if q == name) for name in names]
-        )
+        own = [sum(c > 0 for c, (q, *_) in each if q == name) for name in names]
+        assert_array_equal(number, own)
         above = [
             sum(c for c, (q, lo, _) in each if q == query and lo < top)
             for query, top, _ in plain
         ]
         assert_array_equal(groups.relevant_above(rel), above)
-        assert_array_equal(groups.total_relevant(rel), [
-            sum(y >= rel for y, q in zip(labels, qid, strict=True) if q == name)
-            for name in names
-        ])  # fmt: skip
+        flags = list(zip([y >= rel for y in labels], qid, strict=True))
+        total = [sum(flag for flag, q in flags if q == name) for name in names]
+        assert_array_equal(groups.total_relevant(rel), total)
 
 
 @settings(max_examples=200)
@@ -166,19 +159,15 @@ def test_gains_of_groups(gains, rows, descending):
     assert groups.ordered(gains, descending=descending) is not ordered
 
 
-def test_sums_of_whole_numbers_beyond_floats_are_not_running_sums():
-    """A running sum of 2^53 and ones would lose the ones."""
+def test_sums_of_whole_numbers_beyond_floats_and_many_queries_of_many_levels():
+    # a running sum of 2^53 and ones would lose the ones
     gains = np.array([1.0, 2.0**53])
     groups = all_tied(np.array([2, 3]), np.array([1, 1, 0, 0, 0]), np.arange(2.0))
     assert_array_equal(groups.gain_sums(gains), [2.0**54, 3])
     assert_array_equal(groups.gain_means(gains), [2.0**53, 1])
-
-
-def test_many_queries_of_many_levels_are_sorted_not_counted():
-    rng = np.random.default_rng(0)
-    sizes = np.full(50, 2)
-    label = rng.integers(0, 100, 100)
-    found = all_tied(sizes, label, np.arange(100.0))
+    # which are sorted, not counted
+    label = np.random.default_rng(0).integers(0, 100, 100)
+    found = all_tied(np.full(50, 2), label, np.arange(100.0))
     assert_array_equal(found.label, np.sort(label.reshape(-1, 2)).ravel())
 
 

@@ -17,12 +17,7 @@ from sklearn.metrics import make_scorer
 import tieaware_sklearn as ta
 from tests._kernel.helpers import GRADED, assert_close, labelled
 from tieaware_sklearn._kernel import engines
-from tieaware_sklearn._kernel.engines import (
-    ENGINES,
-    engine,
-    engine_in_words,
-    use_engine,
-)
+from tieaware_sklearn._kernel.engines import ENGINES, engine, use_engine
 from tieaware_sklearn.datasets import make_web_search
 
 each_engine = pytest.mark.parametrize("name", ENGINES)
@@ -101,17 +96,15 @@ def test_the_environment_chooses_and_no_optional_library_is_imported():
     assert values[2] == values[3]
 
 
-@pytest.mark.parametrize(
-    ("hidden", "variable", "error"),
-    [
+def test_an_engine_that_is_asked_for_and_missing_is_an_error():
+    for hidden, variable, error in (
         (HIDDEN, "compiled", "TIEAWARE_ENGINE='compiled' needs the compiled kernel"),
         ("", "fortran", "must be one of ('compiled', 'numpy'), got 'fortran'"),
-    ],
-)
-def test_an_engine_that_is_asked_for_and_missing_is_an_error(hidden, variable, error):
-    status, said = python(f"{hidden}import tieaware_sklearn", TIEAWARE_ENGINE=variable)
-    assert status == 1
-    assert error in said
+    ):
+        given = {engines.VARIABLE: variable}
+        status, said = python(f"{hidden}import tieaware_sklearn", **given)
+        assert status == 1
+        assert error in said
 
 
 def test_versions_are_those_installed_and_the_engine_is_told(monkeypatch, capsys):
@@ -125,7 +118,7 @@ def test_versions_are_those_installed_and_the_engine_is_told(monkeypatch, capsys
     assert rows["tieaware-sklearn"] == ta.__version__
     for name in ("numpy", "scipy", "scikit-learn", "joblib"):
         assert rows[name] == version(name)
-    assert rows["engine"] == engine_in_words()
+    assert rows["engine"] == engines.engine_in_words()
 
     def found(name):
         if name in ("pandas", "joblib"):
@@ -139,10 +132,10 @@ def test_versions_are_those_installed_and_the_engine_is_told(monkeypatch, capsys
     assert rows["polars"] == "1.0"
     monkeypatch.setattr(engines, "missing", None)
     with use_engine("numpy"):
-        assert engine_in_words() == "numpy"
+        assert engines.engine_in_words() == "numpy"
     monkeypatch.setattr(engines, "missing", "it was not built")
     why = "(the compiled kernel is missing: it was not built)"
-    assert engine_in_words().endswith(why)
+    assert engines.engine_in_words().endswith(why)
 
 
 @each_engine

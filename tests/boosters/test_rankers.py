@@ -248,13 +248,6 @@ def test_what_is_refused(booster, options, given, message):
         booster.fit({**ROWS3, **given}, **options)
 
 
-@pytest.mark.parametrize("booster", ["xgboost", "catboost"], indirect=True)
-def test_callables_are_no_measures(booster):
-    for measures in (["ap", len], 3):
-        with pytest.raises(TypeError, match="eval_metric must be the name of a meas"):
-            booster.fit(ROWS3, measures)
-
-
 @pytest.mark.parametrize("library", BOOSTERS)
 def test_a_missing_library_is_named(library, monkeypatch):
     monkeypatch.setitem(sys.modules, library, None)

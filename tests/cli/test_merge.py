@@ -250,7 +250,6 @@ def test_folders_and_patterns(capsys, refused, folder, parts):
         (["t[1]", ""], "FILE must be a file, a folder or a pattern, got ''"),
         (["t[1]", "s3://b/a"], "FILE must be a file, a folder or a pattern, got 's3:/"),
         (["o.tie", "--save=-"], "--save must name a file, got standard output, -"),
-        (["o.tie", "--save=x", "--csv=x"], "only one of --csv and --save can go to x"),
         (["o.tie", "absent.tie"], "absent.tie: No such file or directory"),
         (["o.tie", "o.csv"], "o.csv is not a file that save has written"),
         (["o.tie", "cut"], "cut is damaged or cut off"),

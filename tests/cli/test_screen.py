@@ -258,12 +258,7 @@ FINITE = "a label must be finite and >= 0, got"
         ({"a.txt": FINE}, "a.txt --label x", "--label and --qid are for CSV and"),
         ({"a.txt": FINE}, "a.txt --qid x", "but a.txt is read as LETOR text"),
         ({"a.csv": "a"}, "a.csv --query-file q", "query_file must not be given for"),
-        ({"a.txt": FINE}, "a.txt --thousands ,", "thousands must not be given for"),
         ({"a.txt": FINE}, "a.txt --measures ndgc@10", "did you mean 'NDCG@10'?"),
-        ({"a.txt": FINE}, "a.txt --sort-by dcg", "sort_by must be one of"),
-        ({"a.txt": FINE}, "a.txt --select 0", "n_features_to_select must be an"),
-        ({"a.txt": FINE}, "a.txt --max-correlation 2", "max_correlation must be in [0"),
-        ({"a.txt": FINE}, "a.txt --diversity -1", "diversity must be in [0, 1], got"),
         ({"a.txt": FINE}, "a.txt --measures fallout --zero-relevance raise", "undef"),
     ],
 )  # fmt: skip

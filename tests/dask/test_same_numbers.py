@@ -14,7 +14,6 @@ from dask import dataframe as dd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
-from sklearn.exceptions import UndefinedMetricWarning
 
 import tieaware_sklearn
 from tests.dask.helpers import (
@@ -124,7 +123,7 @@ def test_segments(rows, segment):
     assert_same_evaluation(found, evaluated(rows, **options))
 
 
-@settings(max_examples=20)
+@settings(max_examples=15)
 @given(st.data())
 def test_small_data(data):
     n = data.draw(st.integers(1, 12), label="n")
@@ -181,7 +180,6 @@ def test_only_the_columns_that_are_wanted_are_read(rows, tmp_path, name, filesys
         {"correction": None, "confidence": 0.8, "alternative": "less", "measure": "ap"},
         # undefined where a system retrieves too few relevant documents
         {"measure": "esl", "correction": "by"},
-        {"measure": "esl", "correction": "tukey"},
         {"ties": "worst", "zero_relevance": "skip"},
         {"test": "wilcoxon", "interval": "bootstrap", "n_resamples": 199},
         {"test": "randomization", "n_resamples": 199, "random_state": 3},
@@ -225,14 +223,6 @@ def test_systems_may_be_one_or_have_numbers_for_names(rows):
     found = compare_systems(spread(numbered), scores=[0, 1, 2], baseline="1")
     assert found.systems == ("0", "1", "2")
     assert_same_comparison(found, compared(numbered, [0, 1, 2], baseline="1"))
-
-
-def test_a_measure_that_is_undefined_everywhere_is_warned_of(rows):
-    df = spread(rows.assign(label=0), 2)
-    with pytest.warns(UndefinedMetricWarning, match="NDCG@10 is"):
-        found = compare_systems(df, scores=SYSTEMS, zero_relevance="skip")
-    assert np.isnan(found.difference).all()
-    assert_array_equal(found.n_queries, 0)
 
 
 @pytest.fixture(scope="module")

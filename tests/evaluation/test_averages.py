@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -75,16 +76,14 @@ def test_summaries_by_the_geometric_mean_and_with_weights():
 
 def test_the_median_is_an_average_too():
     # reciprocal ranks 1, 3/4, 1/2, 1
-    labels, qid = [1, 0, 1, 0, 0, 1, 1, 0], [1, 1, 2, 2, 3, 3, 4, 4]
-    scores = [2, 1, 1, 1, 2, 1, 3, 1]
-    data = {"qid": qid, "measure": "rr", "average": "median"}
-    assert ranking_score(labels, scores, **data) == 7 / 8
-    assert ranking_score(labels, scores, ties="worst", **data) == 3 / 4
-    weight = [1, 1, 1, 1, 2, 2, 0, 0]
-    assert ranking_score(labels, scores, query_weight=weight, **data) == 5 / 8
-    for own, mean in ((None, 7 / 8), (weight, 5 / 8)):
-        report = evaluate(labels, scores, qid=qid, measures="rr", query_weight=own)
-        summary = report.summary("median")
+    data = {"y_true": [1, 0, 1, 0, 0, 1, 1, 0], "y_score": [2, 1, 1, 1, 2, 1, 3, 1]}
+    data["qid"] = [1, 1, 2, 2, 3, 3, 4, 4]
+    options = {"measure": "rr", "average": "median"}
+    assert ranking_score(**data, **options, ties="worst") == 3 / 4
+    for weight, mean in ((None, 7 / 8), ([1, 1, 1, 1, 2, 2, 0, 0], 5 / 8)):
+        data["query_weight"] = weight
+        assert ranking_score(**data, **options) == mean
+        summary = evaluate(**data, measures="rr").summary("median")
         assert summary.mean[0] == mean
         assert np.isnan(summary.interval).all()
     assert "median" in str(summary)
@@ -174,9 +173,8 @@ def test_moments_of_all_and_merged(rows, weighted, data):
         merged = found if merged is None else merged.merge(found)
     whole = QueryMoments.of(values, given)
     joined = QueryMoments.join([whole.some([1]), whole.some([0])]).some([1, 0])
-    expected = [
-        plain(column, weight if weighted else np.ones(len(rows))) for column in columns
-    ]
+    counted = weight if weighted else np.ones(len(rows))
+    expected = [plain(column, counted) for column in columns]
     for moments in (whole, merged, joined):
         mean, error = moments.averages(), moments.standard_error()
         wanted, of_mean = map(np.array, zip(*expected, strict=True))
@@ -240,21 +238,17 @@ def bootstrapped(values, weight=None, n_resamples=999, seed=0):
 def test_scipys_bootstrap():
     rng = np.random.default_rng(1)
     values, weight = rng.beta(0.5, 2, 25), rng.integers(1, 4, 25).astype(float)
-    expected = stats.bootstrap((np.sort(values),), np.mean, n_resamples=999, rng=0)
-    np.testing.assert_allclose(
-        bootstrapped(values), expected.confidence_interval, rtol=1e-12
-    )
     x, w = np.array([values, weight])[:, np.lexsort((weight, values))]
 
-    def mean(rows):
+    def mean(rows, of_rows):
         rows = np.asarray(rows, dtype=int)
-        return (w[rows] * x[rows]).sum() / w[rows].sum()
+        return (of_rows[rows] * x[rows]).sum() / of_rows[rows].sum()
 
-    expected = stats.bootstrap(
-        (np.arange(25),), mean, vectorized=False, n_resamples=299, rng=0
-    )
-    found = bootstrapped(values, weight, n_resamples=299)
-    np.testing.assert_allclose(found, expected.confidence_interval, rtol=1e-9)
+    for weights, own in ((None, np.ones(25)), (weight, w)):
+        statistic, options = partial(mean, of_rows=own), {"n_resamples": 299, "rng": 0}
+        wanted = stats.bootstrap((range(25),), statistic, vectorized=False, **options)
+        found = bootstrapped(values, weights, n_resamples=299)
+        np.testing.assert_allclose(found, wanted.confidence_interval, rtol=1e-9)
 
 
 @settings(max_examples=40)

@@ -67,9 +67,8 @@ def test_zero_relevance():
     ):
         with pytest.raises(ValueError, match=said):
             score(measure, zero_relevance="raise")
-    report = evaluate(
-        LABELS, SCORES, qid=QID, measures=["ap", "rr"], zero_relevance="skip"
-    )
+    options = {"measures": ["ap", "rr"], "zero_relevance": "skip"}
+    report = evaluate(LABELS, SCORES, qid=QID, **options)
     assert report.n_undefined.tolist() == [1, 0]
     for name in ("expected", "best", "worst", "std", "chance", "ideal"):
         assert np.isnan(getattr(report, name)[1]).tolist() == [True, False]
@@ -78,9 +77,8 @@ def test_zero_relevance():
 
 @pytest.mark.parametrize("value", [0.0, 0.5, -2.0, 7.0])
 def test_values_put_in_do_not_vary_and_widen_the_bounds(value):
-    report = evaluate(
-        LABELS, SCORES, qid=QID, measures=["ap", "dcg"], zero_relevance=value
-    )
+    options = {"measures": ["ap", "dcg"], "zero_relevance": value}
+    report = evaluate(LABELS, SCORES, qid=QID, **options)
     assert report.std[1, 0] == 0
     for name in ("expected", "best", "worst", "chance", "ideal"):
         assert getattr(report, name)[1, 0] == value
@@ -314,9 +312,8 @@ def test_bad_calls_of_evaluate_and_of_prepared_rankings(call, message):
 
 
 def test_what_is_given_away_is_a_copy():
-    prepared = PreparedRanking(
-        [1, 0, 1, 0], [1, 1, 2, 2], query_weight=[1, 1, 3, 3], segment=[5, 5, 6, 6]
-    )
+    columns = {"query_weight": [1, 1, 3, 3], "segment": [5, 5, 6, 6]}
+    prepared = PreparedRanking([1, 0, 1, 0], [1, 1, 2, 2], **columns)
     assert prepared.n_documents == 4
     before = prepared.score([1, 2, 4, 3], "ap")
     report = prepared.evaluate([1, 2, 3, 4], ["ap"])

@@ -45,9 +45,8 @@ def test_summary_is_the_mean_with_a_t_interval():
         assert summary.mean[j] == math.fsum(values) / 30
         interval = stats.t.interval(0.95, 29, values.mean(), stats.sem(values))
         assert summary.interval[j] == pytest.approx(interval, abs=1e-14)
-        assert summary.tie_std[j] == pytest.approx(
-            math.sqrt((report.std[:, j] ** 2).sum()) / 30
-        )
+        std = math.sqrt((report.std[:, j] ** 2).sum()) / 30
+        assert summary.tie_std[j] == pytest.approx(std)
         room = summary.ideal[j] - summary.chance[j]
         lift = (summary.mean[j] - summary.chance[j]) / room
         assert summary.lift[j] == pytest.approx(lift)
@@ -243,16 +242,14 @@ KINDS = [
     st.sampled_from([0.1, "skip"]), st.sampled_from(KINDS),
 )  # fmt: skip
 def test_batches_have_the_bits_of_all_rows_at_once(
-    n_queries, seed, n_batches, batch_rows, average, weight, zero_relevance, kind
+    n_queries, seed, n_batches, batch_rows, average, weight, zero, kind
 ):
     rows = made(n_queries, seed).sample(frac=1, random_state=seed)
     # some are empty, which is nothing
     batches = [kind(rows[rows.qid % n_batches == part]) for part in range(n_batches)]
-    options = {"zero_relevance": zero_relevance}
-    options["measures"] = ["ndcg@3", "ap", "rr", "dcg", "bpref"]
-    found = evaluate_batches(
-        batches, score="s", query_weight=weight, batch_rows=batch_rows, **options
-    )
+    options = {"zero_relevance": zero, "measures": ["ndcg@3", "ap", "dcg", "bpref"]}
+    columns = {"score": "s", "query_weight": weight}
+    found = evaluate_batches(batches, batch_rows=batch_rows, **columns, **options)
     options["query_weight"] = None if weight is None else rows[weight]
     report = evaluate(rows.label, rows.s, qid=rows.qid, **options)
     found, expected = found.summary(average), report.summary(average)
@@ -397,9 +394,8 @@ def test_every_measure_by_its_name():
     check_same(RankingReport.from_bytes(report.to_bytes()), report)
 
 
-SMALL = evaluate_batches(
-    [made(2, 0)], score="s", measures="ap", query_weight="w", segment="market"
-).to_bytes()
+COLUMNS = {"score": "s", "query_weight": "w", "segment": "market"}
+SMALL = evaluate_batches([made(2)], measures="ap", **COLUMNS).to_bytes()
 
 
 @given(st.integers(0, 10**6), st.integers(1, 255))

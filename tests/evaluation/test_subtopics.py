@@ -15,16 +15,9 @@ from sklearn.exceptions import UndefinedMetricWarning
 from tests import naive
 from tests.strategies import SCORES
 from tieaware_sklearn import evaluate_subtopics
+from tieaware_sklearn import measures as m
 from tieaware_sklearn._engine.checks import check_qid
 from tieaware_sklearn.evaluation._subtopics import ideal_scores
-from tieaware_sklearn.measures import (
-    AlphaDCG,
-    AlphaNDCG,
-    IntentAware,
-    NormalisedERRIA,
-    NormalisedNRBP,
-    SubtopicRecall,
-)
 
 pytestmark = pytest.mark.usefixtures("engine")
 NAN = math.nan
@@ -64,17 +57,17 @@ def twins(w=None):
     """Measures, and their definitions, with weights of subtopics."""
     quarter = {"alpha": Fraction(1, 4), "rel": 2, "k": 2}
     return [
-        (AlphaDCG(2, alpha=0.75), alpha_dcg(w, k=2, alpha=Fraction(3, 4))),
-        (AlphaDCG(alpha=1, rel=2), alpha_dcg(w, alpha=Fraction(1), rel=2)),
-        (AlphaNDCG(), normalised(w)),
-        (AlphaNDCG(2, alpha=0.25, rel=2), normalised(w, **quarter)),
-        (NormalisedERRIA(3), normalised(w, reciprocal, k=3)),
-        (NormalisedNRBP(), normalised(w, geometric(HALF))),
-        (SubtopicRecall(2), naive.of_subtopics(naive.success(2), weights=w)),
-        (SubtopicRecall(rel=2), naive.of_subtopics(naive.success(rel=2), 2, w)),
-        (IntentAware("err@3"), naive.of_subtopics(naive.err(3), weights=w)),
-        (IntentAware("p@2"), naive.of_subtopics(naive.precision(2), weights=w)),
-        (IntentAware("ndcg@3"), naive.of_subtopics(naive.ndcg(3), weights=w)),
+        (m.AlphaDCG(2, alpha=0.75), alpha_dcg(w, k=2, alpha=Fraction(3, 4))),
+        (m.AlphaDCG(alpha=1, rel=2), alpha_dcg(w, alpha=Fraction(1), rel=2)),
+        (m.AlphaNDCG(), normalised(w)),
+        (m.AlphaNDCG(2, alpha=0.25, rel=2), normalised(w, **quarter)),
+        (m.NormalisedERRIA(3), normalised(w, reciprocal, k=3)),
+        (m.NormalisedNRBP(), normalised(w, geometric(HALF))),
+        (m.SubtopicRecall(2), naive.of_subtopics(naive.success(2), weights=w)),
+        (m.SubtopicRecall(rel=2), naive.of_subtopics(naive.success(rel=2), 2, w)),
+        (m.IntentAware("err@3"), naive.of_subtopics(naive.err(3), weights=w)),
+        (m.IntentAware("p@2"), naive.of_subtopics(naive.precision(2), weights=w)),
+        (m.IntentAware("ndcg@3"), naive.of_subtopics(naive.ndcg(3), weights=w)),
     ]
 
 
@@ -96,9 +89,8 @@ def test_means_are_those_over_all_orders_of_ties(case, weighted):
     # a label that is missing is not relevant
     given = np.array(labels, float)
     given[:, 0] = np.where(given[:, 0] == 0, NAN, given[:, 0])
-    report = evaluate_subtopics(
-        given, scores, measures=measures, subtopic_weight=weights
-    )
+    options = {"measures": measures, "subtopic_weight": weights}
+    report = evaluate_subtopics(given, scores, **options)
     for j, (measure, plain) in enumerate(zip(measures, plains, strict=True)):
         for found, own in (
             (report.expected[0, j], scores),
@@ -193,7 +185,7 @@ def test_weights_of_subtopics():
     assert_array_equal(found.n_subtopics, twin.n_subtopics)
     # nor does it break a tie: the ideal begins with the first, unless column 0 counts
     labels = np.array([[0, 1, 1, 0, 0], [1, 1, 0, 1, 0], [0, 0, 1, 0, 1]])
-    options = {"y_score": [3, 2, 1], "measures": AlphaNDCG(2)}
+    options = {"y_score": [3, 2, 1], "measures": m.AlphaNDCG(2)}
     found = evaluate_subtopics(labels, subtopic_weight=[0, 1, 1, 1, 1], **options)
     twin = evaluate_subtopics(labels[:, 1:], **options)
     turned = evaluate_subtopics(labels[:, [3, 1, 2, 4]], **options)
@@ -219,10 +211,9 @@ def test_queries_without_subtopics(zero, mean):
 
 
 def test_query_weights_weigh_queries():
-    labels, scores, qid = [[1], [0], [1]], [1, 1, 1], [1, 1, 2]
-    report = evaluate_subtopics(
-        labels, scores, qid=qid, measures="strec@1", query_weight=[3, 3, 1]
-    )
+    data = {"y_true": [[1], [0], [1]], "y_score": [1, 1, 1], "qid": [1, 1, 2]}
+    data["query_weight"] = [3, 3, 1]
+    report = evaluate_subtopics(**data, measures="strec@1")
     assert report.mean.tolist() == [(3 * 0.5 + 1) / 4]
     assert report.query_weight.tolist() == [3, 1]
     low, high = report.interval[0]
@@ -235,7 +226,7 @@ def test_query_weights_weigh_queries():
     assert frame["n_subtopics"].tolist() == [1, 1]
     names = ["qid", "measure", "expected", "chance", "n_subtopics"]
     assert frame.columns.tolist() == names
-    measures = evaluate_subtopics(labels, scores, qid=qid).measures
+    measures = evaluate_subtopics(**data).measures
     assert measures == ("alpha_nDCG@20", "ERR_IA@20", "StRecall@20")
 
 

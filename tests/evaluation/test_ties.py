@@ -109,7 +109,7 @@ rows = st.lists(
     st.tuples(
         st.sampled_from(["q", "r", "s"]),
         st.sampled_from([-np.inf, -1.0, 0.0, -0.0, 2.5]),
-        st.text(alphabet="aé\uffff\U0001f600\udc80", max_size=2),
+        st.text(alphabet="a\0é\uffff\U0001f600\udc80", max_size=2),
     ),
     min_size=1,
     max_size=12,
@@ -178,8 +178,6 @@ COLUMNS = [[1.0, 2.0], [1.0, 2.0], [-INF, 3.0]]
     (LARGE, (DOCNO, "descending", "float32"), [1, 2, 3, 4]),
     (LARGE, (DOCNO, "descending"), [2, 1, 3, 4]),
     # NUL bytes tell keys apart: arrays of bytes and of strings lose them
-    ([1] * 3, ([b"a", b"a\0", b"a\0\0"], "descending"), [1, 2, 3]),
-    ([1] * 3, (["a", "a\0", "a\0\0"], "descending"), [1, 2, 3]),
     ([1] * 3, (["a", b"a\0", "a\0\0"], "descending"), [1, 2, 3]),
     # a tuple of strings is a key
     ([1, 1], ("a", "b"), [2, 1]),
@@ -226,10 +224,9 @@ def rows_of(found):
 def test_treatments_side_by_side():
     labels, scores, qid = [0, 1, 1, 0, 1], [1, 1, 1, 2, 2], [1, 1, 1, 2, 2]
     url = (["c", "a", "b", "x", "y"], "descending")
-    external = {"url": url, "length": np.array([5, 5, 7, 2, 1])}
-    found = tie_treatments(
-        labels, scores, qid=qid, measures=["rr", "p@1"], external=external
-    )
+    options = {"external": {"url": url, "length": np.array([5, 5, 7, 2, 1])}}
+    options["measures"] = ["rr", "p@1"]
+    found = tie_treatments(labels, scores, qid=qid, **options)
     assert rows_of(found) == {
         "input": [1 / 2, 1 / 2],
         "url": [1 / 2, 1],

@@ -163,13 +163,11 @@ def test_screenings_with_and_without_weights_do_not_merge(web, weight):
     # all of these are 0, or 1: they are weights all the same
     assert (plain.weighted, given.weighted) == (False, True)
     said = "weights of queries differ: {} in other, {} in this screening"
-    for ours, theirs, names in (
-        (plain, given, ("given", "none")),
-        (given, plain, ("none", "given")),
-    ):
-        for other in (theirs, loaded(theirs)):
-            with pytest.raises(ValueError, match=said.format(*names)):
-                ours.merge(other)
+    for other in (given, loaded(given)):
+        with pytest.raises(ValueError, match=said.format("given", "none")):
+            plain.merge(other)
+        with pytest.raises(ValueError, match=said.format("none", "given")):
+            other.merge(plain)
     assert loaded(given.merge(both)).weighted
     for before, after, words in (
         (None, weight, "weights after queries with none"),

@@ -40,25 +40,30 @@ def shards(tmp_path, web, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("path", "n_first"),
+    ("path", "n_first", "n_files"),
     [
-        ("shards", 0),
-        ("./shards/../shards/", 0),
-        ("shards/**/*.parquet", 0),
-        ("shards/*.parquet", 2),
-        (["shards/*.parquet", "shards/a"], None),
-        ("*/*", 2),
+        ("shards", 0, 4),
+        ("./shards/../shards/", 0, 4),
+        ("shards/**/*.parquet", 0, 4),
+        ("shards/*.parquet", 2, 4),
+        ("shards/[a]/part-?*.parquet", 0, 2),
+        ("*/*", 2, 4),
     ],
 )
-def test_files_of_folders_and_patterns_in_natural_order(shards, web, path, n_first):
+def test_files_of_folders_and_patterns_in_natural_order(
+    shards, web, path, n_first, n_files
+):
     found = [os.path.relpath(file, shards) for file in find_files(path)]
-    if n_first is None:
-        assert found == [*SHARDS[2:], *SHARDS[:2]]
-        return
-    assert found == SHARDS[n_first:]
+    assert found == SHARDS[n_first:n_files]
     data = joined(iter_batches(path, batch_rows=30))
-    assert_array_equal(data, web["X"][web["qid"] >= (11 if n_first else 0)])
+    ends = np.searchsorted(web["qid"], [0, 4, 11, 20, 99])
+    assert_array_equal(data, web["X"][ends[n_first] : ends[n_files]])
     assert_array_equal(load_table(path).data, data)
+
+
+def test_several_patterns_stand_in_the_order_given(shards):
+    found = find_files(["shards/*.parquet", "shards/a"])
+    assert [os.path.relpath(file, shards) for file in found] == SHARDS[2:] + SHARDS[:2]
 
 
 def test_a_file_whose_name_is_a_pattern_is_that_file(tmp_path):

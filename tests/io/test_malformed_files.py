@@ -63,6 +63,7 @@ LINES = [
             b"qid:2 1:1 \xa0|qid:2 1:\xd9\xa1"
         ).split(b"|")
     ),
+    ("letor", b"0 qid:2 2:1 1:1", "feature numbers must ascend, got 1 after 2"),
     ("letor", b"0 qid:2 1:1 1:2", "feature numbers must ascend, got 1 after 1"),
     ("letor", b"0 qid:2 2147483648:1", "a feature number must be below 2^31, got "),
     ("letor", b"0 qid:2 " + LONG + b":1", "a feature number must be below 2^31"),

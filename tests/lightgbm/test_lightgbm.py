@@ -407,16 +407,13 @@ def test_the_training_data_never_stops_training(web, valid):
     few = web.qid <= 3
     seen = Bunch(data=web.data[few], target=web.target[few], qid=web.qid[few])
     model = ranker(min_child_samples=3, early_stopping_rounds=8, n_estimators=60)
-
-    def best(names=None, **more):
-        model.fit(**rows_of(seen, seen, valid), eval_names=names, **more)
-        return model.best_iteration_, set(model.evals_result_), set(model.best_score_)
-
     ones = {"sample_weight": np.ones(few.sum())}
-    plain = best()
-    assert plain == best(**ones)
-    assert plain[1] == plain[2] == {"training", "valid_1"}
-    for more in (ones, {}):
-        assert best(["a", "b"], **more) == (plain[0], {"a", "b"}, {"a", "b"})
+    found = []
+    for names, expected in ((None, {"training", "valid_1"}), (["a", "b"], {"a", "b"})):
+        for more in ({}, ones):
+            model.fit(**rows_of(seen, seen, valid), eval_names=names, **more)
+            assert set(model.evals_result_) == set(model.best_score_) == expected
+            found.append(model.best_iteration_)
+    assert len(set(found)) == 1
     with pytest.raises(ValueError, match='must have "training" for the training data'):
-        best(["a", "training"])
+        model.fit(**rows_of(seen, seen, valid), eval_names=["a", "training"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import pickle
 import tracemalloc
 from fractions import Fraction
 from functools import cache
@@ -11,20 +12,14 @@ from functools import cache
 import numpy as np
 import pytest
 
-from tieaware_sklearn import evaluate, ranking_score
+from tieaware_sklearn import evaluate, evaluate_subtopics, parse_measure, ranking_score
+from tieaware_sklearn import measures as m
 from tieaware_sklearn.evaluation import precision_recall_curve, tie_distributions
 from tieaware_sklearn.measures import (
-    ERR,
-    InferredAveragePrecision,
     _average_precision,
+    _err,
     _interpolated,
-)
-from tieaware_sklearn.measures._err import mean_double_products
-from tieaware_sklearn.measures._interpolated import (
-    RelevantInTies,
-    first_places,
-    places_of,
-    places_of_some,
+    _subtopics,
 )
 
 NAN, INF = math.nan, math.inf
@@ -132,14 +127,14 @@ def test_few_relevant_documents_of_many_are_sampled_by_where_they_stand():
 
 def test_rounding_spreads_nothing_beyond_its_range():
     labels = [1, 0, 0, 2, 3, 0, 1, 2, 3, 4] * 3
-    report = evaluate(labels, [1] * 30, measures=[ERR(max_label=60)])
+    report = evaluate(labels, [1] * 30, measures=[m.ERR(max_label=60)])
     assert report.std[0, 0] <= (report.best - report.worst)[0, 0] / 2
 
 
 def test_second_moments_of_large_classes_neither_overflow_nor_vanish():
     counts = np.array([[900_000, 99_000, 1000], [3, 2, 1]])
     q = np.array([[1.0, 0.75, 0.25]] * 2)
-    double = mean_double_products(counts, q, 64)
+    double = _err.mean_double_products(counts, q, 64)
     assert np.isfinite(double).all()
     # nearly independent draws: E[P_x P_{x+z}] = E[q²]^x E[q]^z
     share = counts[0] / 1e6
@@ -214,10 +209,9 @@ def plain_mean(pools_all, lo, n, judged, relevant, judged_above, relevant_above)
 def test_means_of_inferred_precisions_in_longer_ties(pools_all):
     ties = [(0, 60, 20, 5, 0, 0), (0, 60, 1, 1, 0, 0), (7, 60, 59, 30, 0, 0)]
     ties += [(7, 60, 30, 30, 4, 2), (100, 61, 12, 3, 100, 50), (0, 200, 100, 40, 0, 0)]
+    worth = _average_precision.InferredTies(pools_all)
     for tie in ties:
-        found = _average_precision.mean_of_tie(
-            _average_precision.InferredTies(pools_all), tie
-        )
+        found = _average_precision.mean_of_tie(worth, tie)
         assert found == pytest.approx(plain_mean(pools_all, *tie), rel=1e-12)
 
 
@@ -263,7 +257,7 @@ def test_sampled_variances_are_near_the_exact_ones(monkeypatch, pool, judged):
     labels = np.full(30, NAN)
     labels[:judged] = 0
     labels[:4] = 1
-    measure = InferredAveragePrecision(pool=pool)
+    measure = m.InferredAveragePrecision(pool=pool)
     exact = evaluate(labels, np.zeros(30), measures=measure)
     monkeypatch.setattr(_average_precision, "_STEPS", 0)
     found = evaluate(labels, np.zeros(30), measures=measure)
@@ -358,9 +352,10 @@ def test_laws_are_those_of_a_walk_over_places(groups):
 
 
 def test_all_levels_and_the_chance_level_are_worked_out_once(monkeypatch):
-    walks, parts = [], RelevantInTies._parts
+    walks, of_ties = [], _interpolated.RelevantInTies
+    parts = of_ties._parts
     monkeypatch.setattr(
-        RelevantInTies, "_parts", lambda self: walks.append(self) or parts(self)
+        of_ties, "_parts", lambda self: walks.append(self) or parts(self)
     )
     labels, qid = np.tile([1.0, 0, 0, 1, 0, 0, 0, 0], 6), np.repeat(np.arange(6), 8)
     precision_recall_curve(labels, np.zeros(48), qid=qid)
@@ -384,13 +379,15 @@ def test_places_of_random_orders():
     """None twice, each as often as the others, whatever their numbers."""
     values = np.arange(40.0)
     for places in (40, 12, 3):
-        drawn = first_places(np.random.default_rng(0), values, places, 300)
+        drawn = _interpolated.first_places(
+            np.random.default_rng(0), values, places, 300
+        )
         assert drawn.shape == (300, places)
         assert all(len(set(row)) == places for row in drawn.tolist())
         often = np.bincount(drawn.astype(int).ravel(), minlength=40)
         assert abs(often / (300 * places / 40) - 1).max() < 0.9
     shapes = (9, 9), (9, 1), (9, 7), (40, 3), (500, 60), (30_000, 2), (100_000, 3)
-    for draw in (places_of, places_of_some):
+    for draw in (_interpolated.places_of, _interpolated.places_of_some):
         for n, chosen in shapes:
             where = draw(np.random.default_rng(0), n, chosen, 200)
             assert where.shape == (200, chosen)
@@ -400,3 +397,108 @@ def test_places_of_random_orders():
         where = draw(np.random.default_rng(1), 5, 2, 20_000)
         _, counts = np.unique(where @ [10, 1], return_counts=True)
         assert counts == pytest.approx(np.full(10, 2000), rel=0.1)
+
+
+@pytest.mark.parametrize(("name", "canonical"), [
+    ("alpha_nDCG@20", "alpha_nDCG@20"),
+    ("alpha_nDCG(alpha=0.8)@20", "alpha_nDCG(alpha=0.8)@20"),
+    (" alpha-nDCG@5 ", "alpha_nDCG@5"),
+    ("alpha-DCG", "alpha_DCG"),
+    ("ERR-IA@5", "ERR_IA@5"),
+    ("nERR-IA@5", "nERR_IA@5"),
+    ("NRBP(alpha=0.1, beta=0.8)", "NRBP(alpha=0.1,beta=0.8)"),
+    ("nnrbp(beta=0.9)", "nNRBP(beta=0.9)"),
+    ("MAP-IA", "AP_IA"),
+    ("P-IA@5", "P_IA@5"),
+    ("strec@5", "StRecall@5"),
+    ("P_IA(rel=2)@5", "P_IA(rel=2)@5"),
+    ("alpha_nDCG(rel=2,alpha=0.8)@20", "alpha_nDCG(alpha=0.8,rel=2)@20"),
+    ("ndcg_ia(gain=linear)@10", "NDCG_IA(gain=linear)@10"),
+    (m.AlphaNDCG(10, alpha=0.25, rel=2), "alpha_nDCG(alpha=0.25,rel=2)@10"),
+    (m.NormalisedERRIA(20), "nERR_IA@20"),
+    (m.IntentAware(m.ERR(20, max_label=1)), "ERR_IA(max_label=1)@20"),
+])  # fmt: skip
+def test_names_of_ir_measures_and_ndeval_read_back(name, canonical):
+    measure = m.parse_subtopic_measure(name)
+    assert isinstance(measure, m.SubtopicMeasure)
+    assert str(measure) == canonical
+    for same in (canonical, canonical.upper(), measure):
+        assert m.parse_subtopic_measure(same) == measure
+    assert len({measure, pickle.loads(pickle.dumps(measure))}) == 1
+
+
+@pytest.mark.parametrize(("name", "message"), [
+    ("ndcg@10", r"unknown measure of subtopics 'ndcg@10' \(known: alpha_DCG"),
+    ("foo_ia", "unknown measure 'foo'"),
+    ("", "must look like"),
+    ("alpha_ndcg@", "must look like"),
+    ("alpha_ndcg@0", "k must be an integer >= 1"),
+    ("alpha_ndcg(alpha=1.5)@3", "alpha must be a finite number >= 0 and <= 1"),
+    ("alpha_ndcg(beta=1)@3", "has no parameter 'beta'"),
+    ("nrbp(beta=1)", "beta must be a finite number > 0 and < 1"),
+    ("nrbp@20", "nrbp takes no cut-off"),
+    ("esl_ia", "measure must be one of which higher values are better, got ESL"),
+    ("fallout_ia@5", "higher values are better, got Fallout@5"),
+    (3, r"measure must be a name such as .* got 3"),
+])  # fmt: skip
+def test_other_names_are_refused(name, message):
+    with pytest.raises(ValueError, match=message):
+        m.parse_subtopic_measure(name)
+
+
+@pytest.mark.parametrize("name", ["alpha_nDCG@20", "ERR_IA@20", "StRecall@5", "nrbp"])
+def test_other_functions_say_who_takes_these_names(name):
+    with pytest.raises(ValueError, match="needs labels of subtopics: evaluate_subtop"):
+        parse_measure(name)
+
+
+def exact_mean(n, c, keep, x):
+    """E[keep^H] by the hypergeometric distribution."""
+    ways = [math.comb(c, h) * math.comb(n - c, x - h) for h in range(min(c, x) + 1)]
+    total = sum(w * Fraction(keep) ** h for h, w in enumerate(ways))
+    return float(total / math.comb(n, x))
+
+
+@pytest.mark.parametrize("keep", [0.0, 0.5, 0.9, 1.0])
+def test_means_are_those_of_the_hypergeometric_distribution(keep):
+    cases = [(0, 0), (1, 1), (5, 2), (30, 30), (200, 13), (1000, 400)]
+    n, c = np.array(cases).T
+    found = _subtopics.mean_kept(n, c, keep, 64)
+    for row, (own_n, own_c) in enumerate(cases):
+        shown = min(own_n + 1, 64)
+        for x in range(shown):
+            twin = exact_mean(own_n, own_c, keep, x)
+            assert found[row, x] == pytest.approx(twin, rel=1e-12)
+        # whatever stands beside it
+        alone = _subtopics.mean_kept(n[row : row + 1], c[row : row + 1], keep, 64)[0]
+        np.testing.assert_array_equal(found[row, :shown], alone[:shown])
+
+
+def of_all_tied(n, c):
+    """α-DCG with α = 1/2 if n documents tie, c of them relevant to one subtopic."""
+    if c == 1:
+        return sum(1 / math.log2(x + 1) for x in range(1, n + 1)) / n
+    # what is left after some hundred places is nothing
+    return sum(
+        c / n * exact_mean(n - 1, c - 1, 0.5, x - 1) / math.log2(x + 1)
+        for x in range(1, min(n, 400) + 1)
+    )
+
+
+@pytest.mark.parametrize(("n", "c"), [(300, 5), (400, 30), (600, 150), (20_000, 1)])
+def test_a_long_tie_is_summed_to_its_end(n, c):
+    labels = (np.arange(n) < c).astype(float)[:, None]
+    report = evaluate_subtopics(labels, np.ones(n), measures=m.AlphaDCG())
+    assert report.expected[0, 0] == pytest.approx(of_all_tied(n, c), rel=1e-11)
+
+
+def test_many_tied_documents():
+    labels, measures = (np.arange(100_000) % 100 == 0)[:, None], ["nrbp", "alpha_dcg"]
+    report = evaluate_subtopics(
+        labels, np.ones(100_000), measures=[*measures, "alpha_ndcg@20"]
+    )
+    value = sum(
+        0.75 * 0.5**x * 1e-2 * exact_mean(99_999, 999, 0.5, x) for x in range(40)
+    )
+    assert report.expected[0, 0] == pytest.approx(value, rel=1e-9)
+    assert 0 < report.expected[0, 2] < report.expected[0, 1]

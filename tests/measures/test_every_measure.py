@@ -63,7 +63,7 @@ def test_equals_enumeration(case):
             assert found == pytest.approx(value, nan_ok=True, **close), message
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(judged_ranking(max_documents=7))
 def test_judgments_are_known_to_some_and_zeros_to_others(case):
     labels, scores = case
@@ -204,13 +204,8 @@ def all_tied(measures, n, relevant):
     return evaluate(labels, np.ones(n), measures=measures)
 
 
-# what is sampled takes long
-@pytest.mark.parametrize(("measures", "n", "relevant"), [
-    (LIGHT, 300_000, 15_000),
-    ([m for m in MEASURES if m not in LIGHT], 50_000, 250),
-])  # fmt: skip
-def test_many_tied_documents_are_scored_without_overflow(measures, n, relevant):
-    report = all_tied(measures, n, relevant)
+def test_many_tied_documents_are_sampled_without_overflow():
+    report = all_tied([m for m in MEASURES if m not in LIGHT], 50_000, 250)
     for name in STATISTICS:
         assert np.isfinite(getattr(report, name)).all()
 

@@ -142,10 +142,13 @@ def tests_by_line(
     return met, dict(seconds)
 
 
-def is_noticed(job: tuple[Fault | None, list[str]]) -> bool:
-    """Whether one of the tests fails, in a process that dies with the fault."""
-    fault, tests = job
-    wanted, limit = str(fault and fault.file), 5 * BUDGET
+def is_noticed(job: tuple[Fault | None, list[str], float]) -> bool:
+    """Whether one of the tests fails, in a process that dies with the fault.
+
+    Or whether they take far longer than without it, `seconds`.
+    """
+    fault, tests, seconds = job
+    wanted = str(fault and fault.file)
     read = SourceFileLoader.get_code
 
     def get_code(self: SourceFileLoader, name: str) -> object:
@@ -161,7 +164,7 @@ def is_noticed(job: tuple[Fault | None, list[str]]) -> bool:
     multiprocessing.current_process()._config["daemon"] = False  # type: ignore[attr-defined]
     SourceFileLoader.get_code = get_code  # type: ignore[method-assign]
     signal.signal(signal.SIGALRM, stop)
-    signal.alarm(int(limit) if fault else 0)
+    signal.alarm(60 + int(5 * seconds) if fault else 0)
     resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
     options = ["-x", *PYTEST, "-W", "ignore::pytest.PytestAssertRewriteWarning"]
     os.chdir(ROOT)
@@ -187,19 +190,20 @@ def check(room: str, number: int, seed: int, jobs: int) -> None:
         called = {t for line in fault.lines for t in met[str(fault.file), line]}
         total, few = 0.0, []
         for test in sorted(called or seconds, key=lambda t: seconds[t]):
-            total += seconds[test]
-            if few and total > BUDGET:
+            if few and total + seconds[test] > BUDGET:
                 break
+            total += seconds[test]
             module, _, name = test.rpartition(".")
             few.append(f"{module.replace('.', '/')}.py::{name}")
-        work.append((fault, few))
+        work.append((fault, few, total))
     for library in LIBRARIES:  # once, unlike the package, which each process imports
         importlib.import_module(library)
     with multiprocessing.get_context("fork").Pool(jobs, maxtasksperchild=1) as pool:
-        chosen_tests = dict.fromkeys(test for _, few in work for test in few)
-        pool.apply(is_noticed, [(None, list(chosen_tests))])
+        chosen_tests = dict.fromkeys(test for _, few, _ in work for test in few)
+        pool.apply(is_noticed, [(None, list(chosen_tests), 0.0)])
         noticed = list(tqdm(pool.imap(is_noticed, work), room, len(work)))
-    left = [fault for (fault, _), seen in zip(work, noticed, strict=True) if not seen]
+    pairs = zip(work, noticed, strict=True)
+    left = [fault for (fault, *_), seen in pairs if not seen]
     print(f"{room}: {len(work) - len(left)} of {len(work)} noticed", flush=True)
     for fault in left:
         print(fault, *changes(fault), sep="\n    ", flush=True)

@@ -30,7 +30,6 @@ from tieaware_sklearn import (
     LinearRanker,
     QueryKFold,
     RankingFeatureSelector,
-    evaluate,
     ranking_score,
 )
 from tieaware_sklearn.datasets import make_web_search
@@ -189,14 +188,12 @@ PAIRS = [(0, 3), (-2, 0), (-2, 3)] * 4
     ids=["of all", "of each", "as an array", "of some"],
 )
 def test_bounds(web, bounds, pairs):
-    study = optimized(linear(web.data, web.target, web.qid, bounds=bounds), 5)
+    study = optimized(linear(web.data, web.target, web.qid, bounds=bounds), 4)
+    names = [f"weight_f{j}" for j in range(12)]
     for trial in study.trials:
         ends = [(d.low, d.high) for d in trial.distributions.values()]
-        assert list(trial.distributions) == [f"weight_f{j}" for j in range(12)]
+        assert [*trial.distributions] == names
         assert ends == pairs
-        weights = trial.params.values()
-        for (low, high), weight in zip(pairs, weights, strict=True):
-            assert low <= weight <= high
 
 
 @pytest.mark.parametrize(
@@ -223,14 +220,6 @@ def test_the_sampler_suits_the_weights_and_trials(
     assert isinstance(study.pruner, NopPruner)
     if sampler == "CmaEsSampler":
         study.optimize(objective, n_trials=5)
-
-
-def test_constant_features_and_equal_rows(web):
-    X = np.column_stack([web.data[:, 1], np.full(len(web.qid), 7.0)])
-    objective = linear(X, web.target, web.qid)
-    value = objective(FixedTrial({"weight_f0": 0.0, "weight_f1": 1.0}))
-    report = evaluate(web.target, X[:, 1], qid=web.qid, measures="ndcg@10")
-    assert value == report.summary().chance[0]
 
 
 X3 = np.arange(36.0).reshape(3, 12)

@@ -273,20 +273,6 @@ def test_undefined_values_are_never_reported(web):
     assert first.value == ranking_score(y, scores, qid=web.qid, **options)
 
 
-def test_every_kind_of_random_state_deals_buckets(web):
-    def dealt(random_state):
-        objective = scoring(web, random_state=random_state, report_every=7)
-        return [bucket.tolist() for bucket in objective._dealt]
-
-    # an int deals the same in every process; a RandomState goes on
-    assert dealt(3) == dealt(np.int64(3)) != dealt(4)
-    rng = np.random.RandomState(0)
-    first, second = dealt(rng), dealt(rng)
-    assert first != second
-    assert dealt(np.random.RandomState(0)) == first
-    assert dealt(None) != dealt(None)
-
-
 KINDS = {
     "function": lambda X, y, qid, **more: ScoringObjective(
         boosted, X, y, qid=qid, **more

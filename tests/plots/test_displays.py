@@ -29,6 +29,7 @@ from tieaware_sklearn import evaluate, plots, precision_study
 from tieaware_sklearn.measures import DCG
 from tieaware_sklearn.score_precision import CoarseRanker
 
+Ranges = plots.TieRangeDisplay
 PANELS = {"ranges": 2, "official": 2, "importances": 2, "recall": 6, "queries": 2}
 PANELS["users"] = 3
 EXAMPLES = sorted((Path(__file__).parents[2] / "docs" / "gallery").glob("*.py"))
@@ -59,9 +60,7 @@ def test_everything_fits_the_picture_and_is_drawn_again_into_axes_of_ones_own(na
 def test_panels_stand_in_rows_of_three_at_most(count, abreast):
     measures = [f"p@{k}" for k in range(1, count + 1)]
     systems = dict(list(SYSTEMS.items())[:2])
-    display = plots.TieRangeDisplay.from_predictions(
-        Y, systems, qid=QID, measures=measures
-    )
+    display = Ranges.from_predictions(Y, systems, qid=QID, measures=measures)
     assert len(display.axes_) == len(display.figure_.axes) == count
     columns = {axis.get_subplotspec().colspan.start for axis in display.axes_}
     assert len(columns) == abreast
@@ -97,7 +96,7 @@ def test_names_of_any_kind_and_length():
     labels = [axis.get_title(loc="left") for axis in curves.axes_]
     assert len(set(labels)) == len(names)
     assert check_layout(curves.figure_)
-    ranges = plots.TieRangeDisplay.from_predictions(Y[rows], systems, qid=QID[rows])
+    ranges = Ranges.from_predictions(Y[rows], systems, qid=QID[rows])
     shown = rows_of(ranges.axes_[0])
     assert len(set(shown)) == len(names)
     assert max(map(len, shown)) in range(32, 37)  # names are cut, and numbered
@@ -112,40 +111,39 @@ X, LABELS, IDS = WEB.data[FEW], Y[FEW], QID[FEW]
 
 
 def test_systems_as_scores_and_as_estimators():
-    cls = plots.TieRangeDisplay
     names = WEB.feature_names[:3]
     frame = pd.DataFrame(X[:, :3], columns=names)
     for scores in (frame, dict(frame)):
-        assert cls.from_predictions(LABELS, scores, qid=IDS).systems == (*names,)
+        assert Ranges.from_predictions(LABELS, scores, qid=IDS).systems == (*names,)
     for scores, count in ((X[:, :3], 3), (X[:, 0], 1), (frame[names[1]], 1)):
-        found = cls.from_predictions(LABELS, scores, qid=IDS).systems
+        found = Ranges.from_predictions(LABELS, scores, qid=IDS).systems
         assert len(found) == count
     assert found[0] in (names[1], "scores")
     models = {n: LinearRegression().fit(n * X, LABELS) for n in (0, 1)}
-    found = cls.from_estimator(models, X, LABELS, qid=IDS)
+    found = Ranges.from_estimator(models, X, LABELS, qid=IDS)
     scores = {str(name): model.predict(X) for name, model in models.items()}
-    direct = cls.from_predictions(LABELS, scores, qid=IDS)
+    direct = Ranges.from_predictions(LABELS, scores, qid=IDS)
     assert found.systems == direct.systems == ("0", "1")
     assert np.array_equal(found.mean, direct.mean)
-    alone = cls.from_estimator(models[1], X, LABELS, qid=IDS)
+    alone = Ranges.from_estimator(models[1], X, LABELS, qid=IDS)
     assert alone.systems == ("LinearRegression",)
     # queries reach rankers that need them
     coarse = CoarseRanker(LinearRegression(), "rho=2").fit(X, LABELS)
-    assert cls.from_estimator(coarse, X, LABELS, qid=IDS).mean.all()
+    assert Ranges.from_estimator(coarse, X, LABELS, qid=IDS).mean.all()
 
 
 def test_options_go_down():
     data = LABELS, X[:, :2]
-    plain = plots.TieRangeDisplay.from_predictions(*data, qid=IDS)
+    plain = Ranges.from_predictions(*data, qid=IDS)
     assert plain.measures == ("NDCG@10", "AP", "RR")
     options = {"query_weight": IDS + 1.0, "measures": DCG(gain=lambda labels: labels)}
-    shown = plots.TieRangeDisplay.from_predictions(*data, qid=IDS, **options)
+    shown = Ranges.from_predictions(*data, qid=IDS, **options)
     assert shown.measures == ("DCG(gain=<lambda>)",)
     assert shown.mean.tolist() == [
         [evaluate(LABELS, x, qid=IDS, **options).summary().mean[0]] for x in data[1].T
     ]
     with pytest.raises(TypeError, match="nonsense"):
-        plots.TieRangeDisplay.from_predictions(*data, qid=IDS, nonsense=1)
+        Ranges.from_predictions(*data, qid=IDS, nonsense=1)
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

@@ -33,18 +33,15 @@ from tieaware_sklearn.evaluation import precision_recall_curve
 from tieaware_sklearn.optuna import ScorePrecisionObjective, coarsest
 from tieaware_sklearn.plots._base import GREY
 
+Ranges = plots.TieRangeDisplay
 MEAN = "mean over all orders"
 PAIR = ("clicks", "url_length")
 
 
 def test_ranges_are_those_of_the_report():
     display = DISPLAYS["ranges"]()
-    of = {
-        name: ta.evaluate(
-            Y, scores, qid=QID, measures=["ndcg@10", "fallout@10"]
-        ).summary()
-        for name, scores in SYSTEMS.items()
-    }
+    own = {"qid": QID, "measures": ["ndcg@10", "fallout@10"]}
+    of = {n: ta.evaluate(Y, s, **own).summary() for n, s in SYSTEMS.items()}
     order = sorted(SYSTEMS, key=lambda name: -of[name].mean[0])
     assert rows_of(display.axes_[0]) == order
     for j, axis in enumerate(display.axes_):
@@ -54,13 +51,11 @@ def test_ranges_are_those_of_the_report():
         assert line(axis, "chance")[0] == of[order[0]].chance[j] == display.chance[j]
         for name, interval in zip(display.systems, display.interval, strict=True):
             assert interval[j].tolist() == of[name].interval[j].tolist()
-    lower = plots.TieRangeDisplay.from_predictions(
-        Y, SYSTEMS, qid=QID, measures="fallout@10"
-    )
+    lower = Ranges.from_predictions(Y, SYSTEMS, qid=QID, measures="fallout@10")
     means = [of[name].mean[1] for name in rows_of(lower.axes_[0])]
     assert means == sorted(means)
     compared = ta.compare_systems(Y, SYSTEMS, qid=QID, measure="fallout@10")
-    of_comparison = plots.TieRangeDisplay.from_result(compared)
+    of_comparison = Ranges.from_result(compared)
     for name in ("mean", "best", "worst", "interval", "chance"):
         found = getattr(of_comparison, name), getattr(lower, name)
         assert np.array_equal(*found)
@@ -72,7 +67,7 @@ def test_other_treatments_are_marks():
     own = {"qid": QID, "external": rules}
     ties = ["official", "expected", "$up$", "best"]
     compared = ta.compare_systems(Y, SYSTEMS, measure=["ap", "p@5"], ties=ties, **own)
-    shown = plots.TieRangeDisplay.from_result(compared)
+    shown = Ranges.from_result(compared)
     assert check_layout(shown.figure_)
     order = rows_of(shown.axes_[0])
     names = ["ties: official", r"ties: \$up\$", "ties: best"]
@@ -84,13 +79,13 @@ def test_other_treatments_are_marks():
             means = dict(zip(alone.systems, alone.summary().mean, strict=True))
             assert line(axis, label) == [means[name] for name in order]
     # the range is that of the exact means, whatever comes first
-    plain = plots.TieRangeDisplay.from_predictions(Y, SYSTEMS, qid=QID, measures=["ap"])
+    plain = Ranges.from_predictions(Y, SYSTEMS, qid=QID, measures=["ap"])
     assert segments(shown.axes_[0]) == segments(plain.axes_[0])
     assert not any(label.startswith("ties: ") for label in legend(plain))
     assert {"ties: official", MEAN} <= set(legend(shown))
     # without exact means, the first has its name
     options = {"measure": "ap", "ties": ["official", "best"], **own}
-    drawn = plots.TieRangeDisplay.from_result(ta.compare_systems(Y, SYSTEMS, **options))
+    drawn = Ranges.from_result(ta.compare_systems(Y, SYSTEMS, **options))
     assert "ties: official" in legend(drawn)
     assert MEAN not in legend(drawn)
     assert drawn.best.tolist() == drawn.worst.tolist()
@@ -103,18 +98,18 @@ def test_summaries_of_reports():
     options = {"qid": QID, "measures": ["ap", "esl"], "segment": segment}
     report = ta.evaluate(Y, SYSTEMS["clicks"], **options)
     for result in (report, report.summary()):
-        one = plots.TieRangeDisplay.from_result(result)
+        one = Ranges.from_result(result)
         assert rows_of(one.axes_[0]) == ["all queries"]
         assert one.mean.tolist() == [report.summary().mean.tolist()]
         assert one.greater_is_better
     assert one.axes_[0].get_xlabel() == "AP, mean over queries"
-    parts = plots.TieRangeDisplay.from_result(report.by_segment())
+    parts = Ranges.from_result(report.by_segment())
     assert parts.systems == ("even", "odd")
     assert parts.mean.ravel().tolist() == report.by_segment().mean.tolist()
     assert parts.chance is None
     each = [ta.evaluate(Y, s, qid=QID, measures="esl") for s in SYSTEMS.values()]
     lower = {n: report.summary() for n, report in zip(SYSTEMS, each, strict=True)}
-    named = plots.TieRangeDisplay.from_result(lower)
+    named = Ranges.from_result(lower)
     assert named.systems == tuple(SYSTEMS)
     assert not named.greater_is_better
 

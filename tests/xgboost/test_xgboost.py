@@ -59,8 +59,8 @@ def test_value_is_that_of_ranking_score(rows, weighted):
     assert len(metric._prepared) == 1
 
 
-@pytest.mark.parametrize("measure", ["rr", "ndcg@10", "fallout@5"])
-def test_early_stopping_goes_the_right_way(web, valid, measure):
+@pytest.mark.parametrize(("measure", "best"), [("ndcg@10", max), ("fallout@5", min)])
+def test_early_stopping_goes_the_right_way(web, valid, measure, best):
     history = {}
     booster = xgb.train(
         {**PARAMS, "eta": 0.5, "disable_default_eval_metric": 1},
@@ -73,9 +73,8 @@ def test_early_stopping_goes_the_right_way(web, valid, measure):
         verbose_eval=False,
     )
     (values,) = history["valid"].values()
-    best = min(values) if measure.startswith("fallout") else max(values)
-    assert booster.best_score == best
-    assert booster.best_iteration == values.index(best)
+    assert booster.best_score == best(values)
+    assert booster.best_iteration == values.index(best(values))
     assert len(values) == booster.best_iteration + 6 < 80
 
 
@@ -94,12 +93,8 @@ def test_copies_and_names_of_metrics(web):
 
 def test_what_metrics_refuse(web):
     y, metric = web.target, custom_metric("rr")
-    with pytest.raises(ValueError, match=r"did you mean 'NDCG@10'\?"):
-        custom_metric("ndgc@10")
     with pytest.raises(ValueError, match="must have query groups"):
         metric(y, xgb.DMatrix(web.data, y))
-    with pytest.raises(ValueError, match="predictions must not be NaN"):
-        metric(np.full(len(y), np.nan), matrix(web))
     with pytest.raises(ValueError, match="AP is undefined for query"):
         custom_metric("ap", zero_relevance="raise")(
             y, xgb.DMatrix(web.data, 0 * y, qid=web.qid)
@@ -107,10 +102,9 @@ def test_what_metrics_refuse(web):
     with pytest.raises(TypeError, match=r"predictions and a DMatrix.*got ndarray"):
         metric(y, y)
     model = xgb.XGBRanker(n_estimators=1, n_jobs=1, eval_metric=metric)
+    given = {"qid": web.qid, "eval_set": [(web.data, y)], "eval_qid": [web.qid]}
     with pytest.raises(TypeError, match=r"passes single queries.*QueryXGBRanker"):
-        model.fit(
-            web.data, y, qid=web.qid, eval_set=[(web.data, y)], eval_qid=[web.qid]
-        )
+        model.fit(web.data, y, **given)
 
 
 def test_a_random_state_is_drawn_from_once(web):
