@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copyreg
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from inspect import signature
@@ -74,7 +73,7 @@ class ExactMeasure:
         self.__class__ = type(self.asked.names[0], (type(self),), {})
 
     def __reduce__(self) -> Any:
-        return copyreg.__newobj__, (type(self).__base__,), self.__dict__  # type: ignore[attr-defined]
+        return object.__new__, (type(self).__base__,), self.__dict__
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

@@ -151,7 +151,10 @@ def parsed_as(tables, text):
     for (head, *rows), table in zip(found.tables, tables, strict=True):
         assert len(head) == len(table.columns) + (table.ranges is not None)
         assert {len(row) for row in rows} == {len(head)}
-        assert [row[0] for row in rows] == table.columns[0].cells
+        # a page has no more of a long table
+        shown = [row[0] for row in rows]
+        assert len(shown) >= min(len(table.columns[0].cells), 50)
+        assert shown == table.columns[0].cells[: len(shown)]
     return found
 
 

@@ -14,7 +14,8 @@ import scipy.sparse as sp
 import sklearn
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import cross_val_score
+from sklearn.feature_selection import RFE, SelectFromModel
+from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from tests.boosters.helpers import BOOSTERS, rows_of
 from tieaware_sklearn import QueryKFold, make_ranking_scorer, ranking_score
@@ -176,12 +177,57 @@ def test_a_column_of_ids_and_one_of_categories(booster, web):
     assert model.feature_names_in_.tolist() == list(frame)
     if booster.library == "catboost":
         assert model.model_.feature_names_ == list(without)
-    assert np.flatnonzero(np.isnan(model.feature_importances_)).tolist() == [3]
+    importances = model.feature_importances_
+    assert importances[3] == 0 < importances.max()
     model.fit(frame, web.target, eval_X=(frame[:150],), eval_y=(web.target[:150],))
     seen = ranking_score(
         web.target[:150], model.predict(frame[:150]), qid=web.qid[:150]
     )
     assert seen in model.evals_result_["valid_0"]["NDCG@10"]
+
+
+def test_selectors_of_features_never_keep_the_ids(booster, web):
+    X = np.column_stack([web.qid, web.data])
+    model = booster.ranker(qid=0)
+    # with one tree, most features are as unimportant as the ids
+    one = {"catboost": "iterations"}.get(booster.library, "n_estimators")
+    for threshold in ("mean", "median", None):
+        chosen = SelectFromModel(
+            clone(model).set_params(**{one: 1}), threshold=threshold
+        )
+        kept = chosen.fit(X, web.target).get_support()
+        assert kept.any()
+        assert not kept[0]
+    with pytest.raises(ValueError, match=r"by metadata routing in RFE.* ids \(0\)"):
+        RFE(model).fit(X, web.target)
+    with sklearn.config_context(enable_metadata_routing=True):
+        routed = booster.ranker()
+        kept = RFE(routed).fit(web.data, web.target, qid=web.qid).get_support()
+    assert kept.sum() == 6
+
+
+@pytest.mark.parametrize("unknown", ["eval_set", "eval_group", "group", "eval_weight"])
+def test_what_a_library_calls_otherwise_is_told(booster, web, unknown):
+    said = rf"{booster.ranker_name}.fit.*'{unknown}'.* eval_X, eval_y, eval_qid and"
+    with pytest.raises(TypeError, match=said):
+        booster.ranker().fit(**rows_of(web), **{unknown: None})
+
+
+def test_parts_of_an_evaluation_set_that_a_search_cut_are_named(booster, web):
+    given = {**rows_of(web), "eval_X": web.data, "eval_y": (web.target,)}
+    given["eval_qid"] = (web.qid,)
+    rows, cut = len(web.qid), int((web.qid % 2).sum())
+    search = GridSearchCV(
+        booster.ranker(), {"random_state": [0]}, cv=[(np.flatnonzero(web.qid % 2),) * 2],
+        scoring=make_ranking_scorer(), error_score="raise",
+    )  # fmt: skip
+    said = rf"got .*'eval_X': {cut}.* here eval_X, to the {cut} rows .*\(X_valid,\)"
+    with (
+        sklearn.config_context(enable_metadata_routing=True),
+        pytest.raises(ValueError, match=said),
+    ):
+        search.fit(**given)
+    assert cut < rows
 
 
 def test_copies_parameters_and_another_fit(booster, web, valid):

@@ -15,6 +15,7 @@ from tests.boosters.helpers import CatBoost, rows_of
 from tieaware_sklearn import ranking_score
 from tieaware_sklearn.catboost import QueryCatBoostRanker, eval_metric
 from tieaware_sklearn.datasets import make_web_search
+from tieaware_sklearn.measures import parse_measure
 
 OPTIONS = CatBoost.options
 TRAIN = make_web_search(n_queries=30, n_documents=12, random_state=0)
@@ -49,20 +50,20 @@ def test_values_are_those_of_ranking_score(measure, options):
     sets = [pool(OTHER), pool(valid, group_weight=weight)]
     metric = eval_metric(measure, pools=sets)
     model = train(metric, *sets, use_best_model=False, **options)
-    results = model.get_evals_result()
+    results, name_of = model.get_evals_result(), str(parse_measure(measure))
     for tree in range(4):
         for name, web, own in (
             ("validation_0", OTHER, None),
             ("validation_1", valid, weight),
         ):
             scores = model.predict(web.data, ntree_end=tree + 1)
-            assert results[name]["ExactMeasure"][tree] == ranking_score(
+            assert results[name][name_of][tree] == ranking_score(
                 web.target, scores, qid=web.qid, measure=measure, query_weight=own
             )
-    values = results["validation_1"]["ExactMeasure"]
+    values = results["validation_1"][name_of]
     best = min(values) if measure == "fallout@3" else max(values)
     assert model.get_best_iteration() == values.index(best)
-    assert set(results["learn"]["ExactMeasure"]) == {0.0}
+    assert set(results["learn"][name_of]) == {0.0}
 
 
 def test_it_trains_again_with_other_data():
@@ -169,8 +170,9 @@ def test_columns_of_categories():
     model = ranker(row_order="input", cat_features=[13], qid=3)
     model.fit(np.insert(X, 3, TRAIN.qid, axis=1), TRAIN.target)
     assert np.array_equal(model.predict(X), theirs.predict(X))
-    with pytest.raises(ValueError, match="cat_features must leave out the qid column"):
-        ranker(qid=3, cat_features=[3]).fit(X, TRAIN.target)
+    for wrong, said in ((3, "leave out the qid"), (13, "13, got 13"), (-1, "-1")):
+        with pytest.raises(ValueError, match=f"cat_features must.*{said}"):
+            ranker(qid=3, cat_features=[wrong]).fit(X, TRAIN.target)
 
 
 def test_parameters():
@@ -180,6 +182,28 @@ def test_parameters():
         QueryCatBoostRanker(max_leafs=3)
     with pytest.raises(ValueError, match="Invalid parameter 'max_leafs'"):
         ranker().set_params(max_leafs=3)
+
+
+def test_callbacks_see_every_measure_by_its_name():
+    seen = []
+
+    class Watch:
+        def after_iteration(self, info):
+            names = ("NDCG@10", "AP")
+            seen.append([info.metrics["validation"][name][-1] for name in names])
+            return True
+
+    model = ranker(eval_metric=["ndcg@10", "ap"])
+    model.fit(**rows_of(TRAIN, VALID), callbacks=[Watch()])
+    values = model.evals_result_["valid_0"]
+    assert seen == [
+        list(pair) for pair in zip(values["NDCG@10"], values["AP"], strict=True)
+    ]
+    assert "NDCG@10" in model.model_.get_evals_result()["validation"]
+    for copied in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        assert copied.evals_result_ == model.evals_result_
+    with pytest.raises(ValueError, match=r"eval_metric must be None .* GPU.*NDCG@10"):
+        ranker(task_type="GPU").fit(**rows_of(TRAIN, VALID))
 
 
 def test_users_callbacks_and_a_model_to_continue_from():

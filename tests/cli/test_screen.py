@@ -219,7 +219,7 @@ def test_missing_labels_count_as_nonrelevant_or_are_left_out(
     for one in (said, "--unjudged nonrelevant counts", "--unjudged drop leaves"):
         assert one in err
     for how, alike in (
-        ("skip", gaps.dropna(subset="rating")),
+        ("drop", gaps.dropna(subset="rating")),
         ("nonrelevant", gaps.fillna({"rating": 0})),
     ):
         code, out, _ = screened(gaps, "--unjudged", how)

@@ -309,6 +309,9 @@ def cells(table, *heads):
     return list(zip(*(map(str, named[head]) for head in heads), strict=True))
 
 
+OF_TWO = ["pvalue expected", "pvalue worst"]
+
+
 def test_treatments_side_by_side():
     systems, pairs = tables_of(SEVERAL)
     every = [(measure, name) for measure in MEASURES for name in SYSTEMS]
@@ -316,23 +319,41 @@ def test_treatments_side_by_side():
     # best is of the expected values, worst was asked for
     heads = [column.head for column in systems.columns]
     assert heads == ["measure", "system", "official", "expected", "worst", "best"]
-    first = [(m, *p) for m in MEASURES for p in ONE.to_pandas()[["a", "b"]].to_numpy()]
-    assert cells(pairs, "measure", "A", "B") == first
+    named = ONE.to_pandas()[["a", "b"]].to_numpy()
+    first = [(m, *p) for m in MEASURES for p in named]
 
     def shown(name, those):
         return [(str(x),) for one in those for x in getattr(one, name)]
 
     for ties in TIES:
-        those = [SEVERAL[measure, ties] for measure in MEASURES]
-        assert cells(systems, ties) == shown("mean", [one.summary() for one in those])
-        assert cells(pairs, ties) == shown("difference", those)
-        assert cells(pairs, f"holm {ties}") == shown("adjusted_pvalues", those)
+        those = [SEVERAL[measure, ties].summary() for measure in MEASURES]
+        assert cells(systems, ties) == shown("mean", those)
     exact = [SEVERAL[measure, "expected"] for measure in MEASURES]
     assert cells(systems, "best") == shown("best", [one.summary() for one in exact])
-    holds = np.concatenate([one.same_sign for one in exact])
-    assert cells(pairs, "same sign") == [("yes" if yes else "no",) for yes in holds]
     assert "broken by the rule official" in systems.meaning("official")
+    # pairs stand one below the other: 80 columns do not hold the p-values of all
+    below = [(*pair, ties) for pair in first for ties in TIES]
+    assert cells(pairs, "measure", "A", "B", "ties") == below
+    for row, (measure, a, b, ties) in enumerate(below):
+        one = SEVERAL[measure, ties]
+        at = [*map(tuple, named)].index((a, b))
+        figures = one.difference[at], one.adjusted_pvalues[at]
+        assert cells(pairs, "A - B", "holm")[row] == tuple(map(str, figures))
+        same = ("no", "yes")[int(one.same_sign[at])] if ties == "expected" else ""
+        assert cells(pairs, "same sign")[row] == (same,)
     assert "least favourable" in pairs.meaning("worst")
+    # or beside each other
+    few = compare(
+        {"a": WEB.data[:, 1], "b": WEB.data[:, 4]}, ties=["expected", "worst"]
+    )
+    pairs = tables_of(few)[1]
+    heads = [column.head for column in pairs.columns]
+    assert heads == ["A", "B", "expected", "worst", *OF_TWO, "same sign"]
+    for ties in ("expected", "worst"):
+        own = few["NDCG@10", ties]
+        assert cells(pairs, ties, f"pvalue {ties}") == [
+            (str(own.difference[0]), str(own.adjusted_pvalues[0]))
+        ]
 
 
 def test_a_treatment_is_named_unless_it_is_the_exact_mean():

@@ -60,7 +60,7 @@ def test_it_prints_and_pickles(web):
     screening = fitted(web).screening_.named(web.feature_names)
     lines = str(screening).splitlines()
     # no room for the rank and the interval
-    heads = ["feature", "direction", "chosen", "NDCG@10", "qvalue"]
+    heads = ["feature", "direction", "NDCG@10", "qvalue", "AP"]
     assert lines[0].split()[:5] == heads
     best = [row["feature"] for row in screening.rows()]
     assert [line.split()[0] for line in lines[3:]] == best

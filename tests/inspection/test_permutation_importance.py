@@ -233,7 +233,7 @@ def test_a_table_per_measure_what_matters_most_on_top():
     assert result.adjusted_pvalues.min(axis=0) == pytest.approx(24 * least)
     alone = str(of_column_3([3], measures="ap", confidence=0.9)).splitlines()[0]
     assert "90% interval" in alone
-    assert alone.endswith(" p")
+    assert alone.endswith(" pvalue")
     wide = str(of_column_3({f"{'long ' * 20}{j}": j for j in range(24)}))
     assert max(map(len, wide.splitlines())) <= 80
 

@@ -232,7 +232,7 @@ def test_a_study_holds_reports_of_one_kind(web):
             loaded.optimize(one, n_trials=1)
     for other in (scoring(web, measure="rr"), scoring(web, random_state=1)):
         study = other.create_study(0, **options)
-        with pytest.raises(ValueError, match="must hold reports of this objective"):
+        with pytest.raises(ValueError, match="must hold (reports|trials) of this obj"):
             study.optimize(other, n_trials=1)
     study = again.create_study(0, **options)
     study.optimize(again, n_trials=1)
@@ -251,7 +251,7 @@ def test_objectives_are_told_apart_by_all_that_steps_mean(web):
         scoring(web, query_weight=web.qid % 3 + 1.0),
         scoring(web, y=web.target[::-1]),
     ]
-    digests = {objective._data_digest for objective in objectives}
+    digests = {(one._data_digest, one._steps_digest) for one in objectives}
     assert len(digests) == len(objectives)
     rows = np.random.default_rng(0).permutation(len(web.qid))
     again = ScoringObjective(
@@ -400,7 +400,7 @@ X3, Y3, Q3 = np.arange(18.0).reshape(3, 6), [1, 0, 0], [1, 1, 2]
         ({"score": "bm25"}, "score must be a function of a trial"),
         ({"measure": ["ndcg@10", "NDCG@10"]}, "measure must differ, got NDCG@10 twice"),
         ({"measure": []}, "measure must name at least one measure, got none"),
-        ({"measure": 3}, "measure must be a name or a list of names, got 3"),
+        ({"measure": 3}, "measure must be a name .* got 3"),
         ({"measure": ["ap", "ndgc"]}, "did you mean 'NDCG'"),
         ({"report_every": 0}, "report_every must be an integer >= 1, got 0"),
         ({"block_size": 2.5}, "block_size must be an integer >= 1, got 2.5"),

@@ -732,7 +732,7 @@ def _tables_by_segment(of: Summary) -> list[Table]:
             ("queries", figures.pop("n_queries")),
             *(
                 (
-                    first if name == "mean" else name.replace("_", " "),
+                    first if name == "mean" else name,
                     values,
                     partial(number, digits=_DIGITS),
                 )
