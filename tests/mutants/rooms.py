@@ -13,7 +13,6 @@ import os
 import random
 import resource
 import signal
-import subprocess
 import sys
 import tempfile
 from collections import defaultdict
@@ -22,9 +21,9 @@ from contextlib import redirect_stdout
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import NamedTuple
-from xml.etree import ElementTree
 
 import pytest
+from coverage import Coverage
 from tqdm import tqdm
 
 from . import PACKAGE, PYTEST, ROOT
@@ -115,31 +114,50 @@ def faults(file: Path) -> Iterator[Fault]:
             yield Fault(file, f"{whole} {number}", place[owner, called], fault)
 
 
+class _Contexts:
+    """A plugin of pytest: notes what test runs, for coverage, and how long it takes."""
+
+    def __init__(self, coverage: Coverage) -> None:
+        self.coverage = coverage
+        self.seconds: dict[str, float] = defaultdict(float)
+
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        # coverage itself does not see the tests that hypothesis calls
+        self.coverage.switch_context(item.nodeid.partition("[")[0])
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self.seconds[report.nodeid.partition("[")[0]] += report.duration
+
+
+def trace(source: Path, tests: tuple[str, ...], folder: str) -> None:
+    """Run the tests, and write down what lines each of them meets."""
+    where = source if source.is_dir() else source.parent
+    coverage = Coverage(f"{folder}/data", source=[str(where)], config_file=False)
+    contexts = _Contexts(coverage)
+    os.chdir(ROOT)
+    with coverage.collect():
+        code = pytest.main([*PYTEST, *tests], plugins=[contexts])
+    coverage.json_report(outfile=f"{folder}/lines", show_contexts=True)
+    Path(f"{folder}/seconds").write_text(json.dumps(contexts.seconds))
+    sys.exit(code)
+
+
 def tests_by_line(
     source: Path, tests: tuple[str, ...], folder: str
 ) -> tuple[dict[tuple[str, int], set[str]], dict[str, float]]:
     """Functions of tests that meet each line, and how long each of them takes."""
-    settings, data, times = (f"{folder}/{x}" for x in ("rc", "data", "xml"))
-    where = source if source.is_dir() else source.parent
-    Path(settings).write_text(
-        f"[run]\ndynamic_context=test_function\ndata_file={data}\nsource={where}\n"
-    )
-    run = [sys.executable, "-m", "coverage", "run", f"--rcfile={settings}", "-m"]
-    run += ["pytest", *PYTEST, *tests]
-    subprocess.run([*run, f"--junitxml={times}"], cwd=ROOT, check=True)
-    seconds: dict[str, float] = defaultdict(float)
-    for case in ElementTree.parse(times).iter("testcase"):
-        test = f"{case.get('classname')}.{case.get('name')}".partition("[")[0]
-        seconds[test] += float(case.get("time", 0))
-    export = [sys.executable, "-m", "coverage", "json", f"--rcfile={settings}", "-q"]
-    subprocess.run(
-        [*export, "--show-contexts", "-o", f"{folder}/json"], cwd=ROOT, check=True
-    )
+    apart = multiprocessing.get_context("spawn")
+    process = apart.Process(target=trace, args=(source, tests, folder))
+    process.start()
+    process.join()
+    if process.exitcode:
+        raise RuntimeError(f"tests fail without a fault: {tests}")
     met: dict[tuple[str, int], set[str]] = defaultdict(set)
-    for file, lines in json.loads(Path(f"{folder}/json").read_text())["files"].items():
-        for line, contexts in lines["contexts"].items():
-            met[str(ROOT / file), int(line)].update(c for c in contexts if c in seconds)
-    return met, dict(seconds)
+    lines_of = json.loads(Path(f"{folder}/lines").read_text())["files"]
+    for file, lines in lines_of.items():
+        for line, names in lines["contexts"].items():
+            met[str(ROOT / file), int(line)].update(filter(None, names))
+    return met, json.loads(Path(f"{folder}/seconds").read_text())
 
 
 def is_noticed(job: tuple[Fault | None, list[str], float]) -> bool:
@@ -193,8 +211,7 @@ def check(room: str, number: int, seed: int, jobs: int) -> None:
             if few and total + seconds[test] > BUDGET:
                 break
             total += seconds[test]
-            module, _, name = test.rpartition(".")
-            few.append(f"{module.replace('.', '/')}.py::{name}")
+            few.append(test)
         work.append((fault, few, total))
     for library in LIBRARIES:  # once, unlike the package, which each process imports
         importlib.import_module(library)
