@@ -1,7 +1,8 @@
-"""The guide's table of scikit-learn tools: ``qid`` routed, or a column of X."""
+"""The guide's table of scikit-learn tools, row by row: ids routed, or a column."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,24 +11,33 @@ import pytest
 import sklearn
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import StackingRegressor, VotingRegressor
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
-from sklearn.feature_selection import RFECV, SequentialFeatureSelector
+from sklearn.feature_selection import (
+    RFE,
+    RFECV,
+    SelectFromModel,
+    SequentialFeatureSelector,
+)
+from sklearn.inspection import permutation_importance
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
     HalvingGridSearchCV,
     HalvingRandomSearchCV,
     RandomizedSearchCV,
+    TunedThresholdClassifierCV,
     cross_val_predict,
     cross_val_score,
     cross_validate,
     learning_curve,
     validation_curve,
 )
-from sklearn.pipeline import Pipeline
-from sklearn.tree import DecisionTreeRegressor
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from xgboost import XGBRanker
 
+import tieaware_sklearn as ta
 from tieaware_sklearn import (
     QueryKFold,
     evaluate,
@@ -39,6 +49,7 @@ from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
 from tieaware_sklearn.xgboost import QueryXGBRanker
 
+GUIDE = Path(__file__).parents[2] / "docs" / "howto" / "search.md"
 WEB = make_web_search(n_queries=20, n_documents=15, random_state=0)
 FRAME = pd.DataFrame(WEB.data, columns=WEB.feature_names)
 WITH_QID = FRAME.assign(qid=WEB.qid)
@@ -170,43 +181,160 @@ def curve_of_sizes(at):
     return found
 
 
+def selected(Selector, **options):
+    """The features that a selector keeps, of a few, beside which the ids may stand."""
+
+    def run(at):
+        X = at.X[[*WEB.feature_names[:4], *(["qid"] if at.qid else [])]]
+        found = Selector(at.ranker, **options).fit(X, WEB.target, **at.fit)
+        kept, *ids = np.split(found.get_support(), [4])
+        assert kept.any()
+        assert not np.any(ids)
+        return kept
+
+    return run
+
+
+def selected_by_scores(Selector):
+    def run(at):
+        how = {"cv": at.how["cv"], "scoring": at.scorer()}
+        return selected(Selector, **how)(at)
+
+    return run
+
+
+def tuned_threshold(at):
+    drop = ColumnTransformer([("qid", "drop", ["qid"])], remainder="passthrough")
+    model = DecisionTreeClassifier(max_depth=2, random_state=0)
+    if at.qid is not None:
+        model = Pipeline([("drop", drop), ("tree", model)])
+    how = {"scoring": at.scorer("p@3"), "cv": at.how["cv"]}
+    X, y = at.rows
+    return TunedThresholdClassifierCV(model, **how).fit(X, y > 0, **at.fit).best_score_
+
+
+def behind_a_selector(at):
+    selector = ta.RankingFeatureSelector(n_features_to_select=3, qid=at.qid)
+    if at.qid is not None:
+        names = [*WEB.feature_names, "qid"]
+        parts = [("kept", selector, names), ("qid", "passthrough", ["qid"])]
+        selector = ColumnTransformer(parts)
+    ranker = clone(at.ranker).set_params(qid=at.qid and -1)
+    return at.scores(model=make_pipeline(selector, ranker))
+
+
+def early_stopping(name):
+    def run(at):
+        valid = make_web_search(n_queries=10, n_documents=15, random_state=1)
+        X, ids = pd.DataFrame(valid.data, columns=WEB.feature_names), {}
+        if at.qid is None:
+            ids = {"eval_qid": (valid.qid,)}
+        else:
+            X = X.assign(qid=valid.qid)
+        ranker = clone(at.ranker).set_params(
+            n_estimators=30, learning_rate=0.5, early_stopping_rounds=2
+        )
+        at = at._replace(ranker=ranker)
+        search = at.search(cv=QueryKFold(2, qid=at.qid))
+        search.fit(*at.rows, eval_X=(X,), eval_y=(valid.target,), **ids, **at.fit)
+        found = search.best_estimator_.evals_result_["valid_0"]["NDCG@10"]
+        assert len(found) < 30
+        return [*search.cv_results_["mean_test_score"], *found]
+
+    return name, run
+
+
+def permuted(at):
+    def value(model, X, y):
+        return ranking_score(y, model.predict(X), qid=WEB.qid)
+
+    model = clone(at.ranker).fit(*at.rows, **at.fit)
+    options = {"scoring": value, "n_repeats": 2, "random_state": 0}
+    return permutation_importance(model, *at.rows, **options).importances[:12]
+
+
+def by_integer_folds(at):
+    return at.scores(cv=3)
+
+
 HALVING = {"min_resources": 2, "max_resources": 6, "random_state": 0}
 HALVING["resource"] = "n_estimators"
+#: of each row of the guide's table, what is run, by which ranker
 TOOLS = {
-    "grid search": results_of(),
-    "random search": results_of(Search=RandomizedSearchCV, n_iter=2, random_state=0),
-    "halving": results_of(Search=HalvingGridSearchCV, **HALVING),
-    "random halving": results_of(
-        Search=HalvingRandomSearchCV, n_candidates=2, **HALVING
-    ),
-    "nested": lambda at: at.scores(model=at.search(cv=QueryKFold(2, qid=at.qid))),
-    "refit by one of several": lambda at: (
-        at.search(scoring=at.scorer(["ndcg@10", "rr"]), refit="rr")
-        .fit(*at.rows, **at.fit)
-        .cv_results_["mean_test_rr"]
-    ),
-    "out-of-fold report": out_of_fold_report,
-    "learning curve": curve_of_sizes,
-    "validation curve": lambda at: at.scores(
-        validation_curve, param_name=at.parameter, param_range=[2, 4]
-    ),
-    "group k-fold": group_k_fold,
+    "`GridSearchCV`, `RandomizedSearchCV`": [
+        results_of(),
+        results_of(Search=RandomizedSearchCV, n_iter=2, random_state=0),
+        lambda at: (
+            at.search(scoring=at.scorer(["ndcg@10", "rr"]), refit="rr")
+            .fit(*at.rows, **at.fit)
+            .cv_results_["mean_test_rr"]
+        ),
+    ],
+    "`HalvingGridSearchCV`, `HalvingRandomSearchCV`": [
+        results_of(Search=HalvingGridSearchCV, **HALVING),
+        results_of(Search=HalvingRandomSearchCV, n_candidates=2, **HALVING),
+    ],
+    "`cross_validate`": [lambda at: at.scores(cross_validate)["test_score"]],
+    "`cross_val_score`": [lambda at: at.scores()],
+    "`cross_val_predict`": [out_of_fold_report],
+    "nested cross-validation": [
+        lambda at: at.scores(model=at.search(cv=QueryKFold(2, qid=at.qid)))
+    ],
+    "`validation_curve`": [
+        lambda at: at.scores(
+            validation_curve, param_name=at.parameter, param_range=[2, 4]
+        )
+    ],
+    "`learning_curve`": [curve_of_sizes],
+    "`RFE`, `RFECV`, `SequentialFeatureSelector`": [
+        selected(RFE),
+        selected_by_scores(RFECV),
+        selected_by_scores(SequentialFeatureSelector),
+    ],
+    "`SelectFromModel`": [selected(SelectFromModel, threshold=2)],
+    "`StackingRegressor`, `VotingRegressor`": [
+        lambda at: StackingRegressor([("one", at.ranker)]).fit(*at.rows, **at.fit),
+        lambda at: VotingRegressor([("one", at.ranker)]).fit(*at.rows, **at.fit),
+    ],
+    "`TunedThresholdClassifierCV`": [tuned_threshold],
+    "`Pipeline` with `RankingFeatureSelector`": [behind_a_selector],
+    "early stopping in a search": [*map(early_stopping, BOOSTERS)],
+    "a regressor, such as `Ridge`": [("regressor", lambda at: at.scores())],
+    "XGBoost's own `XGBRanker`": [("XGBRanker", lambda at: at.scores())],
+    "`permutation_importance`": [permuted],
+    '`scoring={"a": ..., "b": ...}`': [
+        lambda at: at.scores(
+            cross_validate, scoring={"a": at.scorer("ap"), "b": at.scorer("rr")}
+        )["test_b"]
+    ],
+    "`GroupKFold` as `cv`": [group_k_fold],
+    "an integer `cv`": [by_integer_folds],
 }
 
 
-@pytest.mark.parametrize("tool", TOOLS)
-def test_tools_give_the_same_with_routing_and_without(tool):
-    in_both_settings("lightgbm", TOOLS[tool])
+def rows_of_the_guide():
+    table = GUIDE.read_text().partition("| tool | routing on |")[2].split("\n\n")[0]
+    lines = table.splitlines()[2:]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
 
-@pytest.mark.parametrize("Selector", [RFECV, SequentialFeatureSelector])
-def test_selectors_of_scikit_learn_need_routing(Selector):
-    with sklearn.config_context(enable_metadata_routing=True):
-        at = setting("lightgbm", True)
-        selector = Selector(at.ranker, cv=at.how["cv"], scoring=at.scorer())
-        selector.fit(at.X.iloc[:, :4], WEB.target, **at.fit)
-    assert selector.get_support().any()
-    at = setting("lightgbm", False)
-    selector = Selector(at.ranker, cv=at.how["cv"], scoring=at.scorer())
-    with pytest.raises(ValueError, match="RFECV, SequentialFeatureSelector"):
-        selector.fit(*at.rows)
+def test_every_tool_of_the_guide_is_run():
+    assert [row[0] for row in rows_of_the_guide()] == list(TOOLS)
+
+
+@pytest.mark.parametrize("row", rows_of_the_guide(), ids=lambda row: row[0][:20])
+@pytest.mark.filterwarnings("error::tieaware_sklearn.SplitQueriesWarning")
+def test_tools_do_what_the_guide_says(row):
+    tool, *cells, _ = row
+    for run in TOOLS[tool]:
+        name, run = run if isinstance(run, tuple) else ("lightgbm", run)
+        found = []
+        for routing, cell in zip((True, False), cells, strict=True):
+            with sklearn.config_context(enable_metadata_routing=routing):
+                if cell != "no":
+                    found.append(run(setting(name, routing)))
+                    continue
+                with pytest.raises((ValueError, TypeError, ta.SplitQueriesWarning)):
+                    run(setting(name, routing))
+        # both ways give the same, to the last bit
+        assert all(np.array_equal(found[0], one) for one in found)
