@@ -7,18 +7,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 # processes that each take all cores stand in each other's way
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ["MPLBACKEND"] = "agg"
 
-# a check that passed once passes again; HYPOTHESIS_PROFILE=random looks for new cases
-for profile in ("default", "random"):
+# a check that passed once passes again; HYPOTHESIS_PROFILE=random looks for new cases,
+# and tests.mutants has no use for the smallest case that fails
+for profile in ("default", "random", "mutants"):
     settings.register_profile(
         profile,
         deadline=None,
-        derandomize=profile == "default",
+        derandomize=profile != "random",
+        phases=[Phase.explicit, Phase.generate] if profile == "mutants" else Phase,
         suppress_health_check=[
             HealthCheck.too_slow,
             HealthCheck.function_scoped_fixture,
