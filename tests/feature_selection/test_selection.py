@@ -427,6 +427,14 @@ def test_missing_values_tie_below_everything(web):
     assert mirrored.directions_.tolist() == ["descending", "ascending"]
     assert np.array_equal(mirrored.mean_[0], mirrored.mean_[1])
     assert mirrored.rank_correlation_[0, 1] == pytest.approx(1)
+    # in one direction they repeat each other by a correlation that the table explains
+    same = mirrored.set_params(direction="descending", n_features_to_select=1)
+    found = same.fit(np.column_stack([column, -column]), **rows)
+    assert found.rank_correlation_[0, 1] > -0.9
+    assert found.to_pandas().correlation.min() == -1
+    note = "(-1.00): of the copy in the other direction, missing values last"
+    assert note in str(found.screening_)
+    assert note not in str(clone(same).set_params(direction="auto").fit(X, **rows))
 
 
 def test_correlations_of_a_huge_query_do_not_depend_on_row_order():

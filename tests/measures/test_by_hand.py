@@ -44,6 +44,17 @@ def test_at_every_rank(name, labels, figures, digits):
     assert np.round(found, digits) == pytest.approx(figures, abs=1e-14)
 
 
+@pytest.mark.parametrize("tiny", [1e-16, 3e-17, 1e-300])
+def test_labels_far_below_1_are_kept(tiny):
+    names = ["cg", "ndcg(gain=linear)", "dcg(gain=linear)", "rbp(p=0.5,gain=linear)"]
+    tied = (1 + 1 / math.log2(3)) / 2
+    for scores, dcg, rbp in (([2, 1], 1, 1 / 2), ([1, 1], tied, 3 / 8)):
+        report = evaluate([tiny, 0], scores, measures=names)
+        wanted = [tiny, dcg, tiny * dcg, tiny * rbp]
+        assert report.expected[0] == pytest.approx(wanted, rel=1e-12, abs=5e-324)
+        assert report.ideal[0, 0] == tiny
+
+
 @pytest.mark.parametrize(("ranking", "figures"), [
     ("10101", {"ap": 0.7556}),
     # .775 is printed as .78

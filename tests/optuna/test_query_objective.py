@@ -232,11 +232,54 @@ def test_a_study_holds_reports_of_one_kind(web):
             loaded.optimize(one, n_trials=1)
     for other in (scoring(web, measure="rr"), scoring(web, random_state=1)):
         study = other.create_study(0, **options)
-        with pytest.raises(ValueError, match="must hold (reports|trials) of this obj"):
+        with pytest.raises(ValueError, match=r"must hold (reports|trials) of this"):
             study.optimize(other, n_trials=1)
     study = again.create_study(0, **options)
     study.optimize(again, n_trials=1)
     assert len([t for t in study.trials if t.state.name == "COMPLETE"]) == 3
+
+
+@pytest.mark.parametrize("storage", ["memory", "sqlite", "journal"])
+def test_a_study_is_of_one_measure_and_one_set_of_data(web, storage, tmp_path):
+    storage = {
+        "memory": lambda: None,
+        "sqlite": lambda: f"sqlite:///{tmp_path / 'studies.db'}",
+        "journal": lambda: optuna.storages.JournalStorage(
+            optuna.storages.journal.JournalFileBackend(f"{tmp_path / 'journal'}")
+        ),
+    }[storage]()
+    objective, options = scoring(web), {"storage": storage, "load_if_exists": True}
+    study = objective.create_study(0, study_name="one", **options)
+    study.optimize(objective, n_trials=1)
+    for other in (
+        scoring(web, measure="p@1"),
+        scoring(web, measure=["ndcg@10"]),
+        scoring(web, y=web.target[::-1]),
+        scoring(web, zero_relevance=1.0),
+    ):
+        if storage is not None:
+            study = other.create_study(1, study_name="one", **options)
+        is_same = other.measure == (objective.measure,)
+        if is_same:  # a list of one measure is that measure
+            study.optimize(other, n_trials=1)
+            continue
+        with pytest.raises(ValueError, match=r"must hold trials .*got NDCG@10, "):
+            study.optimize(other, n_trials=1)
+    # how trials are cut into buckets does not matter where nothing is pruned
+    study.optimize(scoring(web, random_state=5), n_trials=1)
+
+
+@pytest.mark.parametrize("verbose", [False, True])
+def test_studies_log_trials_only_if_asked(web, verbose, capsys):
+    before = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.INFO)
+    optuna.logging.enable_default_handler()
+    objective = scoring(web)
+    study = objective.create_study(0, verbose=verbose)
+    study.optimize(objective, n_trials=1)
+    logged = optuna.logging.get_verbosity() == optuna.logging.INFO
+    optuna.logging.set_verbosity(before)
+    assert logged == verbose
 
 
 def test_objectives_are_told_apart_by_all_that_steps_mean(web):
