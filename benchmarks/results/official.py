@@ -78,7 +78,8 @@ def tests(pairs: Any, alpha: float) -> str:
         ]
         for pair in pairs.itertuples()
     ]
-    header = ["A", "B", "official p", "exact p", f"p < {alpha:g}", "min p", "max p"]
+    header = ["A", "B", "official pvalue", "exact pvalue", f"p < {alpha:g}"]
+    header += ["min p", "max p"]
     error = f"standard error of the shares: at most {pairs.share_error.max():.1%}"
     return f"{table(header, rows)}\n{error}"
 
@@ -87,7 +88,8 @@ def changes(pairs: Any, alpha: float) -> str:
     """The pairs on which the two rules disagree, with the measures that say so."""
     changed = pairs[pairs.change != ""]
     parts = [f"{len(changed)} of {len(pairs)} conclusions change"]
-    header = ["measure", "official", "p", "exact", "p", f"p < {alpha:g}", "change"]
+    header = ["measure", "official", "pvalue", "exact", "pvalue"]
+    header += [f"p < {alpha:g}", "change"]
     for (a, b), those in changed.groupby(["a", "b"], sort=False):
         rows = [
             [

@@ -110,7 +110,7 @@ def main() -> None:
     for row in differ:
         print(f"\n{row[0]} - {row[1]}")
         of_rules = zip(RULES, row[2::3], row[3::3], row[4::3], strict=True)
-        print(table(["ids", "difference", "p (holm)", "better"], list(of_rules)))
+        print(table(["ids", "difference", "holm", "better"], list(of_rules)))
 
 
 if __name__ == "__main__":
