@@ -68,6 +68,58 @@ def test_averages_of_precision(ranking, figures):
         assert found == pytest.approx(figure, abs=0.005)
 
 
+def test_gains_and_the_labels_that_have_none():
+    gain = {0: 0, 1: 1e100}
+    assert ranking_score([1, 0], [2, 1], measure=m.CG(gain=gain)) == 1e100
+    with pytest.raises(
+        ValueError, match=r"gain must .*1e\+100, got 1.1e\+100 .*label 1"
+    ):
+        ranking_score([1, 0], [2, 1], measure=m.CG(gain=lambda label: 1.1e100 * label))
+    with pytest.raises(ValueError, match=r"labels \['0', '1'\] of .*, got 2$"):
+        ranking_score([2, 0], [2, 1], measure=m.CG(gain=gain))
+    labels = np.array([1.0, 3.0, 2.0, 5.0])
+    row, why = m.refused_label([m.Precision(), m.CG(gain=gain), m.ERR()], labels)
+    assert (row, "got 3" in why) == (1, True)
+    assert m.refused_label([m.ERR()], labels)[0] == 3
+    assert m.refused_label([m.NDCG()], labels) is None
+
+
+def test_one_rank_has_all_the_attention():
+    assert m.Precision().weight(1, ranking=[0]) == 1
+    assert m.Precision(1).weight([1, 2]).tolist() == [1, 0]
+
+
+def test_what_sampled_orders_of_err_add_far_down():
+    # one document that stops users, anywhere below a thousand: all ranks count alike
+    values = 15 / 16 / np.arange(1001.0, 1131)
+    found = evaluate(
+        [0] * 1000 + [4] + [0] * 129, [1] * 1000 + [0] * 130, measures="err"
+    )
+    assert found.std_is_estimate[0, 0]
+    assert found.std[0, 0] == pytest.approx(values.std(), rel=0.1)
+
+
+def test_ndeval_has_some_measures_of_subtopics():
+    def as_there(name, labels=((1, 0), (1, 1))):
+        options = {"measures": name, "convention": "ndeval"}
+        return evaluate_subtopics(labels, [2, 1], **options)
+
+    found = as_there("alpha_DCG(alpha=0.25)@2")
+    # over the sum for documents that are relevant to both subtopics
+    log = 1 / math.log2(3)
+    assert found.expected[0, 0] == pytest.approx(
+        (1 + log * (0.75 + 1)) / (2 + log * 1.5)
+    )
+    assert found.measures == ("alpha_DCG(alpha=0.25)@2",)
+    assert (
+        as_there("AP_IA").expected[0, 0]
+        == evaluate_subtopics([(1, 0), (1, 1)], [2, 1], measures="AP_IA").expected[0, 0]
+    )
+    for name in ("NDCG_IA@2", "RR_IA", "R_IA@1", "AP_IA@5"):
+        with pytest.raises(ValueError, match=r"measures must be among .*ndeval"):
+            as_there(name)
+
+
 def test_judged_is_pooled_over_the_places_that_are_filled():
     labels, scores, qid = [1, NAN, 0, NAN], [1, 1, -INF, 2], [1, 1, 1, 2]
     options = {"qid": qid, "measure": "judged@5"}

@@ -157,7 +157,7 @@ def parse_measures(
 ) -> list[Measure]:
     """One measure or several as a list; no measure twice."""
     if isinstance(measures, (str, Measure)) or not isinstance(measures, Iterable):
-        return [parse_measure(measures)]  # type: ignore[arg-type]
+        return [parse_measure(measures)]
     parsed = [parse_measure(measure) for measure in measures]
     if not parsed:
         raise ValueError(f"{name} must name at least one measure, got none")

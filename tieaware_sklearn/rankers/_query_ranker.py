@@ -656,7 +656,7 @@ class QueryRankerMixin(RankerMixin):
             if asking == "sklearn.feature_selection._from_model":
                 # a median of 0 would keep the ids
                 values = np.maximum(values, 5e-324)
-        return spread_features(values, is_feature, 0.0)
+        return np.asarray(spread_features(values, is_feature, 0.0))
 
     def _qid_column(self, X: Any) -> str | int | None:
         """The column of query ids, where X still has it."""
