@@ -1,0 +1,69 @@
+"""What checks keep, and what they say: bounds, dtypes and values at the edges."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tieaware_sklearn import evaluate
+from tieaware_sklearn._engine import (
+    check_choices,
+    check_seed,
+    ids_of,
+    in_32_bits,
+    show,
+    value_bits,
+)
+
+
+def test_ids_keep_their_order_and_their_dtype():
+    assert evaluate([1, 0, 1, 1], [4, 3, 2, 1], qid=[1, 3, 2, 3]).qid.tolist() == [
+        1,
+        3,
+        2,
+    ]
+    for qid in (None, [7, 7], np.array([7, 7])):
+        assert evaluate([1, 0], [2, 1], qid=qid).qid.dtype.kind == "i"
+    # the last query has no document that is retrieved
+    report = evaluate([1, 0, 1], [1, 1, -np.inf], qid=[1, 1, 2], measures="rr")
+    assert report.expected.tolist() == [[0.75], [0.0]]
+
+
+def test_scores_of_32_bits_end_somewhere():
+    values = in_32_bits(np.array([-np.inf, -1e300, 0.1, 1e300]))
+    assert values.dtype == np.float32
+    largest = np.finfo(np.float32).max
+    assert values.tolist() == [-np.inf, -largest, np.float32(0.1), largest]
+
+
+def test_digests_of_large_integers_texts_and_durations_are_mixed():
+    wide = value_bits(2**53 + np.arange(1, 2001, 2))
+    assert len(np.unique(wide)) == 1000
+    assert 0.45 < np.unpackbits(wide.view(np.uint8)).mean() < 0.55
+    odd = np.array(["\udc80", "\udc81", "?"], dtype=object)
+    assert len(np.unique(value_bits(odd))) == 3
+    years, months = np.array([1, 2], "m8[Y]"), np.array([12, 24], "m8[M]")
+    assert len(np.unique(np.append(value_bits(years), value_bits(months)))) == 4
+
+
+@pytest.mark.parametrize(("length", "shown"), [(80, 80), (81, 60)])
+def test_values_of_80_characters_are_shown_whole(length, shown):
+    text = "x" * (length - 2)
+    assert show(text).startswith(repr(text)[:shown])
+    assert ("characters)" in show(text)) == (shown < length)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: ids_of(None, None), "qid must say .*, got None"),
+        (
+            lambda: check_choices([], "kinds", ("a",)),
+            r"kinds must not be empty, got \[\]",
+        ),
+        (lambda: check_seed("x"), "random_state must be an integer .*got 'x'"),
+    ],
+)
+def test_errors_have_the_value(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
