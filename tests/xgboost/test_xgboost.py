@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.feature_selection import SelectFromModel
 
 from tests.boosters import conftest
 from tests.boosters.helpers import XGBoost, rows_of
@@ -139,6 +140,11 @@ def test_linear_boosters(web):
     X = np.column_stack([web.qid, web.data])
     model = ranker(booster="gblinear", max_depth=None, qid=0).fit(X, web.target)
     assert np.flatnonzero(model.coef_ == 0).tolist() == [0]
+    # negative ones count, too
+    least = int(np.argmin(model.coef_))
+    chosen = SelectFromModel(model, prefit=True, threshold=-model.coef_[least])
+    assert model.coef_[least] < 0
+    assert chosen.get_support()[least]
     assert not hasattr(ranker().fit(**rows_of(web)), "coef_")
 
 

@@ -273,7 +273,8 @@ def compare_systems(
         Interval of the difference, in units of the measure: Student's t interval, or
         the BCa interval of `scipy.stats.bootstrap`, for which queries are resampled.
         Each is the interval of its pair alone: it has two sides whatever the
-        `alternative`, and no correction for the number of pairs.
+        `alternative`, and no correction for the number of pairs. A t interval is not
+        cut at the greatest difference that the measure allows.
     confidence : float, default=0.95
         Confidence level of the intervals of the difference.
     n_resamples : int, default=9999

@@ -655,7 +655,7 @@ class QueryRankerMixin(RankerMixin):
             require(asking != "sklearn.feature_selection._rfe", f"{rule} {what}")
             if asking == "sklearn.feature_selection._from_model":
                 # a median of 0 would keep the ids
-                values = np.maximum(values, 5e-324)
+                values = np.where(values == 0, 5e-324, values)
         return np.asarray(spread_features(values, is_feature, 0.0))
 
     def _qid_column(self, X: Any) -> str | int | None:
