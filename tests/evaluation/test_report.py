@@ -128,6 +128,10 @@ def test_a_table_by_segment():
     found = pickle.loads(pickle.dumps(report.by_segment()))
     rr, p = str(found).split("\n\n")
     assert p.split()[:2] == ["P@1", "queries"]
+    assert rr.split()[:2] == ["RR", "queries"]
+    # the empty text is a segment
+    nameless = by_two(segment=["", "a", ""]).by_segment()
+    assert {"", "a"} == set(nameless.segment.tolist())
     lines = [line.split() for line in rr.splitlines()]
     header = "RR queries mean worst best tie_std chance lift 95% interval"
     assert lines[0] == header.split()

@@ -36,7 +36,11 @@ def test_a_report_prints_and_becomes_a_data_frame():
     assert frame["mean (length)", "RR"] == 1
     assert (frame["tied_documents", ""], frame["mean_gap", "RR"]) == (1, 1 / 2)
     lines = [line.split() for line in str(report).splitlines()]
-    rows = [["documents", "tied", "100.0", "%"], ["RR", "0.5000", "0.5000"]]
+    rows = [
+        ["queries", "1"],
+        ["documents", "tied", "100.0", "%"],
+        ["RR", "0.5000", "0.5000"],
+    ]
     rows += [["length", "1.0000"], ["expected", "0.8333"]]
     assert [line for line in lines if line in rows] == rows
     assert tie_report(**tied).mean.shape == (0, 1)
@@ -84,6 +88,7 @@ def test_figures_equal_counting(engine, case, k):
 @pytest.mark.parametrize(("scores", "qid", "said"), [
     ([0.1 + 0.2, 0.3, 0.3, 5.0, -INF], None, r"only \(1 in .* 0.3 and 0.30"),
     (np.array([1, 1 + 2**-23], np.float32), None, r"last bits only \(1 in"),
+    ([5.0, 0.1 + 0.2, 0.3], [1, 2, 2], r"last bits only \(1 in"),
     # not across queries, not between integers, not where they are equal
     ([0.1 + 0.2, 0.3], [1, 2], None),
     (np.array([2**60, 2**60 + 1]), None, None),

@@ -290,6 +290,10 @@ def test_auto_takes_fewest_features_that_are_as_good(web, capsys):
         "standard_error": loss.std(axis=1, ddof=1) / np.sqrt(60),
     }.items():
         np.testing.assert_allclose(results[name], expected, atol=1e-12)
+    # a query that is held out twice counts by its mean
+    twice = QueryKFold(2, shuffle=True, n_repeats=2, random_state=0)
+    repeated = fitted(web, **(auto | {"cv": twice})).cv_results_["mean_test_score"]
+    np.testing.assert_allclose(repeated, results["mean_test_score"], atol=0.1)
     rows = np.random.default_rng(0).permutation(len(web.target))
     again = fitted(web, rows=rows, **auto)
     assert_same(selector, again)

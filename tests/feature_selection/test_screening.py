@@ -68,6 +68,7 @@ def test_it_prints_and_pickles(web):
     assert repr(again) == str(screening)
     assert again.to_pandas().equals(screening.to_pandas())
     assert str(made(2, 24, measures="ap")).endswith("... and 4 more")
+    assert "more" not in str(made(2, 20, measures="ap"))
     with pytest.raises(ValueError, match=r"one name per feature \(12\), got 1"):
         screening.named(["a"])
 

@@ -412,6 +412,8 @@ def test_missing_values_tie_below_everything(web):
     both = RankingFeatureSelector(direction=["descending", "ascending"])
     expected = clone(both).fit(np.column_stack([low, high]), **rows)
     assert_same(both.set_params(missing="last").fit(X, **rows), expected)
+    kept = both.transform(X)
+    assert np.array_equal(kept, X[:, both.get_support()], equal_nan=True)
     got = rf"X must not hold NaN, got {gone.sum()} in column"
     frame = pd.DataFrame({"good": low, "q": web.qid, "bad": column})
     for bad, message in (
