@@ -270,3 +270,36 @@ def test_a_million_tied_documents_are_exact():
     std = dict(zip(expected, report.std[0], strict=True))
     for name, variance in variances.items():
         assert std[name] == pytest.approx(math.sqrt(variance), rel=1e-9), name
+
+
+@pytest.mark.parametrize("name", ["cg", "dcg(gain=linear)"])
+@pytest.mark.parametrize("tied", [False, True])
+def test_a_huge_gain_leaves_the_small_ones_in_the_sum(name, tied):
+    y = 1.0 + np.arange(4751) % 250
+    y[0] = 2.0**53
+    scores = np.zeros(len(y)) if tied else -np.arange(len(y))
+    weight = 1 / np.log2(np.arange(len(y)) + 2) if name != "cg" else np.ones(len(y))
+    gain = math.fsum(y.tolist()) / len(y) if tied else y
+    expected = math.fsum((gain * weight).tolist())
+    found = ranking_score(y, scores, measure=name)
+    assert found == pytest.approx(expected, rel=1e-15)
+
+
+def test_a_mean_of_gains_is_not_rounded_beyond_them():
+    # the sum of six such gains, rounded and divided, can be above the larger gain
+    least = np.arange(1, 97) / 97
+    most = np.nextafter(least, 2)
+    for larger in range(1, 6):
+        y = np.repeat(least[:, None], 6, axis=1)
+        y[:, :larger] = most[:, None]
+        found = ranking_score(y, np.zeros(y.shape), measure="cg@1", average=None)
+        assert ((least <= found) & (found <= most)).all()
+
+
+@pytest.mark.parametrize("most", [253, 254, 255, 256, 300])
+def test_labels_about_the_end_of_a_byte(most):
+    y = np.arange(most - 3.0, most + 1)
+    for dtype in (float, np.float32, np.uint16):
+        found = ranking_score(y.astype(dtype), [2, 1, 1, 0], measure="dcg(gain=linear)")
+        expected = y[0] + (y[1] + y[2]) / 2 * (1 / np.log2(3) + 0.5) + y[3] / np.log2(5)
+        assert found == pytest.approx(expected, rel=1e-15)
