@@ -1,13 +1,12 @@
 """What selecting features in other ways than by the lift of each adds to a ranker.
 
-``python -m benchmarks.selection --data DIR`` reads learning-to-rank sets (LETOR files;
-MSLR, LightGBM's example, MQ2008, OHSUMED) and trains a LightGBM and a linear ranker on
-the first k features of each way to select, in 5 folds by query, repeated; features are
-selected within the folds. It prints differences in NDCG@10 to the plain filter on
-held-out queries, paired by query, times 1,000, with half of their 95 % t intervals over
-queries; "all" is the mean over the sets. All ways but the plain filter have a cap,
-max_correlation=.95; d is the diversity, and fusion is `FusedRanker`. Without a
-folder it makes up a small set.
+``python -m benchmarks.selection FILE [FILE ...]`` reads sets of LETOR files (parts of a
+set are joined by +) and trains a LightGBM and a linear ranker on the first k features
+of each way to select, in 5 folds by query, repeated; features are selected within the
+folds. It prints differences in NDCG@10 to the plain filter on held-out queries, paired
+by query, times 1,000, with half of their 95 % t intervals over queries; "all" is the
+mean over the sets. All ways but the plain filter have a cap, max_correlation=.95; d is
+the diversity, and fusion is `FusedRanker`. Without files it makes up a small set.
 """
 
 from __future__ import annotations
@@ -16,13 +15,13 @@ import argparse
 import time
 import warnings
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import stats
 from sklearn.linear_model import Ridge
 
+from benchmarks.results._shared import Rows, collections, generated
 from benchmarks.tables import format_table
 from tieaware_sklearn import (
     FusedRanker,
@@ -33,46 +32,19 @@ from tieaware_sklearn import (
 from tieaware_sklearn._display.tables import number
 from tieaware_sklearn._engine.checks import check_qid
 from tieaware_sklearn._kernel.arranged import rank_within
-from tieaware_sklearn.datasets import load_letor, make_web_search
 from tieaware_sklearn.inspection import SelectionCurve
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
 
-#: files of each set below the folder
-SETS = {
-    "MSLR": "mslr/*.txt.gz",
-    "LightGBM's": "lightgbm_lambdarank/rank.train",
-    "MQ2008": "mq2008/S*.txt",
-    "OHSUMED": "ohsumed/*.txt",
-}
 SIZES = [3, 5, 10, 20]
 MEASURE = "ndcg@10"
 PLAIN = "plain filter"
 
 
-class Data(NamedTuple):
-    """Features, labels and query ids of documents."""
-
-    X: np.ndarray
-    y: np.ndarray
-    qid: np.ndarray
-
-
-def read(folder: Path) -> dict[str, Data]:
-    """The sets that are there, without features that no selector ever takes."""
-    found = {}
-    for name, pattern in SETS.items():
-        files = sorted(folder.glob(pattern))
-        if files:
-            bunch = load_letor(files)
-            queries = check_qid(bunch.qid, n_rows=len(bunch.target))
-            varies = queries.varying(queries.arrange(bunch.data)).any(axis=0)
-            found[name] = Data(bunch.data[:, varies], bunch.target, bunch.qid)
-    return found
-
-
-def made_up() -> dict[str, Data]:
-    web = make_web_search(n_queries=60, n_noise=20, random_state=0)
-    return {"made up": Data(web.data, web.target, web.qid)}
+def that_vary(rows: Rows) -> Rows:
+    """The rows without features that no selector ever takes."""
+    queries = check_qid(rows.qid, n_rows=len(rows.y))
+    varies = queries.varying(queries.arrange(rows.X)).any(axis=0)
+    return rows._replace(X=rows.X[:, varies])
 
 
 def ways() -> dict[str, Any]:
@@ -84,6 +56,7 @@ def ways() -> dict[str, Any]:
     return {
         PLAIN: lift(cap=None),
         "cap alone": lift(),
+        "d = .2": lift(0.2),
         "d = .3": lift(0.3),
         "d = .4": lift(0.4),
         "d = .5": lift(0.5),
@@ -98,7 +71,7 @@ def rankers() -> dict[str, Any]:
     return {"LightGBM": trees, "linear": Ridge(1.0)}
 
 
-def ranked(data: Data) -> Data:
+def ranked(data: Rows) -> Rows:
     """Each feature as its rank within the query, from -1 to 1, for a linear ranker.
 
     The selection is the same, because features rank as before.
@@ -107,7 +80,7 @@ def ranked(data: Data) -> Data:
     arranged = np.ascontiguousarray(queries.arrange(data.X).T)
     ranks = -rank_within(arranged, queries.sizes, both_ways=False)
     ranks = ranks / np.repeat(queries.sizes, queries.sizes)[:, None]
-    return Data(ranks, queries.arrange(data.y), queries.qid[queries.codes])
+    return Rows(ranks, queries.arrange(data.y), queries.qid[queries.codes])
 
 
 class Gain(NamedTuple):
@@ -202,19 +175,18 @@ def main() -> None:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--data", type=Path, metavar="DIR")
+    parser.add_argument("files", nargs="*", metavar="FILE")
     parser.add_argument("--repeats", type=int, default=3, help="of the folds")
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--every", action="store_true", help="a table for every set")
     parser.add_argument("--jobs", type=int, default=2, help="processes over folds")
     arguments = parser.parse_args()
-    sets = made_up() if arguments.data is None else read(arguments.data)
-    if not sets:
-        parser.error(f"--data must hold some of {list(SETS.values())}")
+    sets = collections(arguments.files) or {"made up": generated(120)[0]}
     # OHSUMED has features that repeat others among the first ten
     warnings.filterwarnings("ignore", "n_features_to_select")
     start, curves = time.perf_counter(), {}
-    for name, data in sets.items():
+    for name, rows in sets.items():
+        data = that_vary(rows)
         n_queries, n_features = len(np.unique(data.qid)), data.X.shape[1]
         print(f"{name}: {n_queries} queries, {len(data.y)} documents, ", end="")
         print(f"{n_features} features", flush=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,6 +32,16 @@ def letor(files: Sequence[str]) -> Rows:
     """The rows of one LETOR file, or of the parts of a collection."""
     data = load_letor(files)
     return Rows(data.data, data.target, data.qid)
+
+
+def collections(paths: Sequence[str]) -> dict[str, Rows]:
+    """Those of LETOR files, named by their folders; parts of one are joined by +."""
+    found = {}
+    for path in paths:
+        files = path.split("+")
+        folder = Path(files[0]).resolve().parent.name
+        found[path if folder in found else folder] = letor(files)
+    return found
 
 
 def split(rows: Rows, parts: list[int], seed: int = 0) -> list[Rows]:

@@ -10,13 +10,12 @@ Without files it makes up a set.
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 import lightgbm as lgb
 import numpy as np
 
-from ._shared import Rows, generated, grouped, letor, ordered, table
+from ._shared import Rows, collections, generated, grouped, ordered, table
 from .row_order import signs, values
 
 HEADERS = (
@@ -75,11 +74,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="*", metavar="FILE")
     arguments = parser.parse_args()
-    sets = {path: letor(path.split("+")) for path in arguments.files}
-    lines = [
-        compare(Path(path.split("+")[0]).parent.name or path, rows)
-        for path, rows in (sets or {"made up": made_up()}).items()
-    ]
+    sets = collections(arguments.files) or {"made up": made_up()}
+    lines = [compare(name, rows) for name, rows in sets.items()]
     print(table(HEADERS, lines))
 
 

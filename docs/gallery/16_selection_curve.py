@@ -16,9 +16,7 @@ from tieaware_sklearn.plots import SelectionCurveDisplay
 
 web = make_web_search(n_queries=100, n_noise=20, random_state=0)
 selectors = {
-    "best single features": RankingFeatureSelector(
-        "ndcg@10", max_correlation=None, diversity=0
-    ),
+    "best single features": RankingFeatureSelector("ndcg@10", max_correlation=None),
     "without repeats": RankingFeatureSelector("ndcg@10"),
 }
 trees = HistGradientBoostingRegressor(max_iter=30, random_state=0)

@@ -288,7 +288,7 @@ def by_column(web, qid, X):
     return RankingFeatureSelector(qid=qid).fit(X, web.target)
 
 
-BY_NUMBER = {"redundancy": False, "n_features_to_select": 2}
+BY_NUMBER = {"redundancy": False, "n_features_to_select": 2, "diversity": 0.4}
 
 
 @pytest.mark.parametrize(

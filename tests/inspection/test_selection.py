@@ -31,7 +31,7 @@ from tieaware_sklearn.lightgbm import QueryLGBMRanker
 
 WEB = make_web_search(n_queries=20, n_documents=8, shuffle=True, random_state=3)
 X, Y, QID = WEB.data, WEB.target, WEB.qid
-LIFT = ta.RankingFeatureSelector("ndcg@5", max_correlation=None, diversity=0)
+LIFT = ta.RankingFeatureSelector("ndcg@5", max_correlation=None)
 F = SelectKBest(f_regression, k=2)
 BEST = ta.RankingFeatureSelector("ndcg@5", n_features_to_select=3)
 ROWS = np.arange(len(Y))

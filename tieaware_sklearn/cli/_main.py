@@ -269,7 +269,7 @@ _CHOICE = {
     "--max-correlation RHO": "leave out features whose rank correlation with a "
     "selected one is above RHO or below -RHO; none leaves out nothing (default: 0.95)",
     "--diversity SHARE": "with --select, the weight of being different from the "
-    "features selected so far, 0 to 1; 0 goes by score (default: 0.4)",
+    "features selected so far, 0 to 1 (default: 0, by score alone)",
 }
 _RUNS = {"qrels QRELS": "file of relevance judgments", "runs RUN": "run files"}
 _JUDGED = {

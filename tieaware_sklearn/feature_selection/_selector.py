@@ -94,7 +94,7 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
         `n_features_to_select`, repeats are selected, the best first, if nothing else
         remains, exact copies last and with a warning. 1 leaves out exact copies only,
         None nothing.
-    diversity : float, default=0.4
+    diversity : float, default=0.0
         Share, in [0, 1], of being different from the features selected so far in the
         choice of the next, with `n_features_to_select` (see Notes). 0 is the order of
         `ranking_`.
@@ -168,13 +168,9 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
     feature with the greatest ``(1 - diversity) * lift / max(lift) - diversity * r``,
     where ``r`` is its greatest \|ρ\| with a chosen feature; equal values rank as in
     `ranking_`. This is maximal marginal relevance (Carbonell and Goldstein 1998), first
-    used for features by Naini and Altingovde (2014). On four data sets
-    (``python -m benchmarks.selection``: 779 queries, folds by query, 3 to 20 features),
-    the defaults raised NDCG@10 of rankers trained on the selected features by 0.0144
-    (95% half-width 0.0084) over the best single features: 0.0450 with 131 features,
-    0.0136 with 207, 0.0042 with 40, and nothing certain with 19. 0.3 was best for the
-    linear ranker, 0.5 for trees.
-    Without `max_correlation`, no `diversity` keeps copies out.
+    used for features by Naini and Altingovde (2014). Whether it helps depends on the
+    data: try it with `selection_curve`. Without `max_correlation`, no `diversity` keeps
+    copies out.
 
     ``selector.screening_.save(path)`` keeps the results in a file, from which `adopt`
     fits another selector with the same parameters, for `transform` as for
@@ -221,7 +217,7 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
         unjudged: str = "raise",
         qid: str | int | None = None,
         max_correlation: float | None = 0.95,
-        diversity: float = 0.4,
+        diversity: float = 0.0,
         redundancy: bool | str = "auto",
         n_jobs: int | None = None,
         progress: bool = False,

@@ -383,7 +383,7 @@ def selection_curve(
     >>> from tieaware_sklearn import RankingFeatureSelector, selection_curve
     >>> from tieaware_sklearn.datasets import make_web_search
     >>> web = make_web_search(n_queries=80, random_state=0)
-    >>> single = RankingFeatureSelector("ndcg@10", max_correlation=None, diversity=0)
+    >>> single = RankingFeatureSelector("ndcg@10", max_correlation=None)
     >>> print(selection_curve(
     ...     {"single": single, "default": RankingFeatureSelector("ndcg@10")},
     ...     DecisionTreeRegressor(max_depth=6, random_state=0), web.data,
@@ -394,7 +394,7 @@ def selection_curve(
     single               3  0.4582  0.0365           -                  -
     single               5  0.5073  0.0366           -                  -
     default              1  0.3906  0.0357      0.0000   [0.0000, 0.0000]
-    default              3  0.5093  0.0363      0.0512   [0.0222, 0.0802]
+    default              3  0.4981  0.0349      0.0399   [0.0106, 0.0692]
     default              5  0.5113  0.0342      0.0040  [-0.0168, 0.0249]
     all features        12  0.5040  0.0349           -                  -
     """
