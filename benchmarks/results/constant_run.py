@@ -1,9 +1,9 @@
 """A run that says nothing, first and last in one table.
 
 ``python -m benchmarks.results.constant_run QRELS RUN ...`` evaluates TREC runs by
-reciprocal rank, ties broken by document id in both directions, and exactly; and, where
-ir-measures is installed, by its RR and RR@1000, which two packages compute for it.
-Without files it makes up runs.
+reciprocal rank, ties broken by document id in both directions and by the ranks of the
+files, and exactly; and, where ir-measures is installed, by its RR and RR@1000, which
+two packages compute for it. Without files it makes up runs.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy as np
 from tieaware_sklearn import tie_report
 
 from ._shared import Runs, table, trec
-from .winners import averages, comparisons
+from .winners import RULES, averages, comparisons
 
 
 def made_up(folder: Path, n_topics: int = 30, n_documents: int = 20) -> list[str]:
@@ -78,8 +78,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         files = arguments.files or made_up(Path(folder))
         runs = trec(files[0], files[1:])
-        header = ["RR", "tied", "ids descending", "ids ascending", "exact"]
-        print(table([*header, "worst", "best"], reciprocal_ranks(runs)))
+        header = ["RR", "tied", *RULES, "worst", "best"]
+        print(table(header, reciprocal_ranks(runs)))
         if find_spec("ir_measures") is None:
             print("\nir-measures is not installed")
             return

@@ -3,9 +3,10 @@
 ``python -m benchmarks.results.score_precision --trec QRELS RUN RUN ...`` studies TREC
 runs by AP, ``--letor FILE`` LightGBM models of different sizes by NDCG@10, each query
 scored by models that were trained on others; without either, the same on made-up data.
-Prints how much of the systems ties, and the study; of runs, also which significant
-differences remain if ties are broken by document id, and by exact means. ``--out
-FOLDER`` saves the figures.
+Prints how much of the systems ties, and the study; of runs, also what each loses by
+several measures, its own ties in the order of its ranks as in Yang et al., and which
+significant differences remain if ties are broken by document id, and by exact means.
+``--out FOLDER`` saves the figures.
 """
 
 from __future__ import annotations
@@ -47,6 +48,9 @@ RHO = (1.1, 1.2, 1.4, 1.7, 2.0)
 BANDS = [f"rho={rho}" for rho in RHO]
 COARSENESS = [*BANDS, "bits=float16", "bits=bfloat16", "bits=8", "bits=4", "decimals=2"]
 COARSEST = [*COARSENESS, "bits=2", "bits=1"]
+#: what each run alone is studied by: levels, and what becomes of its own ties
+ALONE = {"order": ["rho=1.1", "rho=1.4"], "keep": ["bits=8", "bits=6", "bits=4"]}
+MEASURES = ["ap", "rbp(p=0.5)", "rbp(p=0.85)", "rr"]
 
 
 class Systems(NamedTuple):
@@ -122,6 +126,37 @@ def significance(
     return head, rows
 
 
+def alone(systems: Systems) -> list[list[Any]]:
+    """The change of each run's mean by measure and level, and who keeps 99 % of it.
+
+    Bands are those of the run's ranks, as in the paper; levels keep the ties of scores.
+    """
+    rows = []
+    for measure, (ties, levels) in itertools.product(MEASURES, ALONE.items()):
+        changes, kept = [], []
+        for scores, rank in zip(systems.scores.values(), systems.rank.T, strict=True):
+            order = np.argsort(np.nan_to_num(rank, nan=np.inf), kind="stable")
+            study = precision_study(
+                systems.target[order],
+                {"run": scores[order]},
+                qid=systems.qid[order],
+                measure=measure,
+                coarseness=levels,
+                existing_ties=ties,
+                keep=[0.99],
+                unjudged="nonrelevant",
+            )
+            exact, *coarse = study.summary().mean
+            changes.append(np.array(coarse) / exact - 1)
+            kept.append(study.not_inferior()[1:, 0])
+        for level, change, n in zip(
+            levels, np.transpose(changes), np.sum(kept, axis=0), strict=True
+        ):
+            cells = [f"{one:+.2%}" for one in (change.mean(), change.min())]
+            rows.append([study.measure, level, *cells, f"{n} of {len(kept)}"])
+    return rows
+
+
 def loss_table() -> str:
     """The most that bands can cost (Yang et al., Table 2)."""
     rows = [
@@ -160,6 +195,8 @@ def main() -> None:
     study = precision_study(systems.target, good, coarseness=COARSENESS, **judged)
     print("", study, sep="\n")
     if systems.docno is not None:
+        head = ["measure", "level", "change", "worst run", "keep 99%"]
+        print("", table(head, alone(systems)), sep="\n")
         print("", table(*significance(systems)), sep="\n")
     best = study.systems[int(np.argmax(study.summary().mean[: len(study.systems)]))]
     objective = ScorePrecisionObjective(

@@ -1,10 +1,10 @@
-"""Who wins, by the order of document ids and without it.
+"""Who wins, by three ways to break ties and by none.
 
-``python -m benchmarks.results.winners QRELS RUN RUN ...`` compares TREC runs three
-times: ties broken by document id, descending, which is trec_eval's rule; ascending;
-and not at all, by exact means. It prints the averages and the pairs whose p-values
-(paired t tests, corrected by Holm) lead to different conclusions. Without files it
-makes up two runs.
+``python -m benchmarks.results.winners QRELS RUN RUN ...`` compares TREC runs four
+times: ties broken by document id, descending, which is trec_eval's rule; ascending; by
+the ranks that the files of the runs give; and not at all, by exact means. It prints the
+averages and the pairs whose p-values (paired t tests, corrected by Holm) lead to
+different conclusions. Without files it makes up two runs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from tieaware_sklearn.comparison import compare_systems
 
 from ._shared import Runs, table, trec
 
-RULES = ("descending", "ascending", "exact")
+BROKEN = ("ids descending", "ids ascending", "ranks")
+RULES = (*BROKEN, "exact")
 
 
 def made_up(n_topics: int = 60, n_documents: int = 40, seed: int = 0) -> Runs:
@@ -30,20 +31,22 @@ def made_up(n_topics: int = 60, n_documents: int = 40, seed: int = 0) -> Runs:
     scores = {"coarse": coarse.ravel(), "fine": fine.ravel()}
     docno = [f"d{n_documents - i:03d}" for i in range(n_documents)] * n_topics
     qid = np.repeat(np.arange(n_topics), n_documents)
-    return Runs(y.ravel(), qid, np.array(docno), scores)
+    return Runs(y.ravel(), qid, np.array(docno), scores, rng.permutation(len(qid)))
 
 
 def comparisons(
     runs: Runs, measure: str = "ap", test: str = "t", correction: str = "holm"
 ) -> dict[str, Any]:
     """All pairs of systems, by each of the rules."""
+    keys = {rule: (runs.docno, rule.removeprefix("ids ")) for rule in BROKEN[:2]}
+    keys[BROKEN[2]] = (np.nan_to_num(runs.rank), "ascending")
     found = compare_systems(
         runs.target,
         runs.scores,
         qid=runs.qid,
         measure=measure,
-        ties=[*RULES[:2], "expected"],
-        external={rule: (runs.docno, rule, "float32") for rule in RULES[:2]},
+        ties=[*BROKEN, "expected"],
+        external={rule: (*key, "float32") for rule, key in keys.items()},
         test=test,
         correction=correction,
         unjudged="nonrelevant",
@@ -52,7 +55,7 @@ def comparisons(
 
 
 def averages(found: dict[str, Any]) -> list[list[Any]]:
-    """Of each system: by the three rules, worst and best."""
+    """Of each system: by the rules, worst and best."""
     by_rule = [list(found[rule].summary().mean) for rule in RULES]
     exact = found["exact"].summary()
     columns = zip(
@@ -88,7 +91,7 @@ def conclusions(found: dict[str, Any], alpha: float = 0.05) -> list[list[Any]]:
 
 def disagreements(rows: list[list[Any]]) -> list[list[Any]]:
     """Those pairs on which the rules do not agree."""
-    return [row for row in rows if len({row[4], row[7], row[10]}) > 1]
+    return [row for row in rows if len(set(row[4::3])) > 1]
 
 
 def main() -> None:
@@ -102,15 +105,15 @@ def main() -> None:
         trec(arguments.files[0], arguments.files[1:]) if arguments.files else made_up()
     )
     found = comparisons(runs, arguments.measure, arguments.test)
-    header = ["ids descending", "ids ascending", "exact", "worst", "best"]
-    print(table([found["exact"].measures[0], *header], averages(found)) + "\n")
+    header = [found["exact"].measures[0], *RULES, "worst", "best"]
+    print(table(header, averages(found)) + "\n")
     pairs = conclusions(found, arguments.alpha)
     differ = disagreements(pairs)
     print(f"{len(differ)} of {len(pairs)} pairs lead to different conclusions")
     for row in differ:
         print(f"\n{row[0]} - {row[1]}")
         of_rules = zip(RULES, row[2::3], row[3::3], row[4::3], strict=True)
-        print(table(["ids", "difference", "holm", "better"], list(of_rules)))
+        print(table(["ties by", "difference", "holm", "better"], list(of_rules)))
 
 
 if __name__ == "__main__":
