@@ -25,6 +25,7 @@ from tieaware_sklearn.measures import (
     Precision,
     PrecisionRecallArea,
     RaghavanPrecision,
+    Rank,
     Recall,
     ReciprocalRank,
     RPrecision,
@@ -45,6 +46,15 @@ class Instance(NamedTuple):
 
 def thirds(label: float) -> float:
     return min(label, 3) / 4
+
+
+def rooted(rank):
+    return rank**-0.5
+
+
+def halves(rank):
+    """Of a table: 1, a half and a half."""
+    return Fraction(1 + (rank == 1), 2) * (rank <= 3)
 
 
 UNORDERED = {0: 0.5, 1: 2.0, 2: 0.0, 3: 2.0, 4: 1.0}
@@ -75,10 +85,17 @@ INSTANCES = [
     Instance(DCG(), naive.dcg()),
     Instance(DCG(3), naive.dcg(3)),
     Instance(DCG(4, gain=thirds), naive.dcg(4, gain=thirds)),
+    Instance(DCG(discount="none"), naive.dcg(weight=lambda i: Fraction(1))),
+    Instance(DCG(4, discount=[1, 0.5, 0.5]), naive.dcg(4, weight=halves)),
     Instance(NDCG(), naive.ndcg()),
     Instance(NDCG(2), naive.ndcg(2)),
     Instance(NDCG(5, gain="linear"), naive.ndcg(5, gain="linear")),
     Instance(NDCG(3, gain=UNORDERED), naive.ndcg(3, gain=UNORDERED)),
+    Instance(NDCG(discount="inverse"), naive.ndcg(weight=lambda i: Fraction(1, i))),
+    Instance(
+        NDCG(4, "linear", discount=rooted),
+        naive.ndcg(4, "linear", lambda i: Fraction(i**-0.5)),
+    ),
     Instance(RBP(0.5), naive.rbp(0.5)),
     Instance(RBP(0.95, rel=2), naive.rbp(0.95, rel=2)),
     Instance(RBP(0.8, k=3, gain=thirds), naive.rbp(0.8, k=3, gain=thirds)),
@@ -100,6 +117,8 @@ INSTANCES = [
     Instance(BPref(rel=2), naive.bpref(rel=2)),
     Instance(SearchLength(), naive.search_length()),
     Instance(SearchLength(2, rel=2), naive.search_length(2, rel=2)),
+    Instance(Rank(), naive.rank()),
+    Instance(Rank(2, rel=2), naive.rank(2, rel=2)),
     Instance(RaghavanPrecision(), naive.precision_at_relevant(), harmonic=True),
     Instance(
         RaghavanPrecision(3, rel=2),

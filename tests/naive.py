@@ -281,6 +281,16 @@ def search_length(i=1, rel=1) -> Plain:
     return value
 
 
+def rank(i=1, rel=1) -> Plain:
+    search = search_length(i, rel)
+
+    def value(ranked, missing):
+        length = search(ranked, missing)
+        return None if length is None else length + i
+
+    return value
+
+
 def precision_at_relevant(i=1, rel=1) -> Plain:
     def value(ranked, missing):
         if sum(relevance([*ranked, *missing], rel)) < i:
@@ -377,8 +387,8 @@ def cg(k=None, gain="linear") -> Plain:
     return dcg(k, gain, lambda i: Fraction(1))
 
 
-def ndcg(k=None, gain="exponential") -> Plain:
-    plain, worth = dcg(k, gain), gain_of(gain)
+def ndcg(k=None, gain="exponential", weight=log_discount) -> Plain:
+    plain, worth = dcg(k, gain, weight), gain_of(gain)
 
     # the same for every order of a query
     @functools.lru_cache(maxsize=16)

@@ -280,6 +280,19 @@ def test_a_measure_is_averaged_as_anywhere_else(options, mean):
     assert frame.columns[-2:].tolist() == ["min", "max"]
 
 
+def test_averages_of_orders():
+    # two queries have a value of 1 or 0.5, with equal chances; the third has 0.5
+    given = {"qid": [1, 1, 2, 2, 3, 3], "n_orders": 4000}
+    labels, scores = [1, 0, 1, 0, 1, 0], [1, 1, 1, 1, 1, 2]
+    cubes = [0.5, 0.25, 0.25, 0.125]
+    wanted = {"macro": 2 / 3, "geometric": np.mean(np.cbrt(cubes)), "median": 0.625}
+    for average, value in wanted.items():
+        drawn = sampled(labels, scores, "rr", average=average, **given)
+        assert drawn.mean == pytest.approx(value, abs=5 * drawn.sampling_error)
+    with pytest.raises(ValueError, match=r"average must be one of .* got 'micro'"):
+        sampled(labels, scores, "rr", average="micro")
+
+
 def test_what_is_undefined_or_unjudged():
     def unjudged(labels, scores):
         return float(np.isnan(labels).sum())

@@ -42,6 +42,13 @@ NAMES = [
     ("NDCG(k=10, gain='exponential')", m.NDCG(10), "NDCG@10"),
     ("ndcg(gain={0:0, 1:1.5})", m.NDCG(gain={1: 1.5, 0: 0}), "NDCG(gain={0:0,1:1.5})"),
     ("ndcg(gain=[0, 1, 3])", m.NDCG(gain=[0, 1, 3]), "NDCG(gain={0:0,1:1,2:3})"),
+    (
+        "ndcg(discount=inverse)@10",
+        m.NDCG(10, discount="inverse"),
+        "NDCG(discount=inverse)@10",
+    ),
+    ("dcg(discount='none')", m.DCG(discount="none"), "DCG(discount=none)"),
+    ("dcg(discount=[1, .5])", m.DCG(discount=(1, 0.5)), "DCG(discount=[1,0.5])"),
     ("RBP", m.RBP(0.8), "RBP(p=0.8)"),
     ("rbp(p=0.95)@20", m.RBP(0.95, k=20), "RBP(p=0.95)@20"),
     ("map(rel=2)@100", m.AveragePrecision(100, rel=2), "AP(rel=2)@100"),
@@ -99,7 +106,7 @@ def test_measures_are_values_however_much_of_them_is_spelled_out():
             assert same == measure
             assert hash(same) == hash(measure)
             assert (repr(same), str(same)) == (repr(measure), str(measure))
-        if not callable(getattr(measure, "gain", None)):
+        if not any(callable(getattr(measure, f.name)) for f in fields(measure)):
             assert parse_measure(str(measure)) == measure
     assert len(set(MEASURES)) == len(MEASURES)
     assert m.Precision(3) != m.Recall(3)
@@ -167,6 +174,13 @@ BAD_NAMES = [
     ("NDCG(gain={})", "gain must be a table of at least one label, .* each label once"),
     ("NDCG(gain={1: 2, 1: 3})", "a table of .* with each label once"),
     ("NDCG(gain={1e999: 2})", "labels of gain must be finite and >= 0, got inf"),
+    ("NDCG(discount=log10)", r"discount must be one of \('log2', .* got 'log10'"),
+    ("NDCG(discount=[])", r"discount must be one of .* got \[\]"),
+    ("NDCG(discount=[1, -1])", "discount must be finite and >= 0, got -1.0 in rank 2"),
+    ("DCG(discount=[1, 1e999])", "discount must be finite .* got inf in rank 2"),
+    ("DCG(discount=[0.5, 1])", "discount must not rise .* got 1.0 in rank 2"),
+    ("DCG(discount=[0])", "discount must be above 0 at first, got 0.0 in rank 1"),
+    ("CG(discount=none)", "has no parameter 'discount'"),
     ("NDCG(dcg=[1])", r"dcg must be one of .* got \[1\]"),
     ("NDCG(dcg=log10)", "dcg must be one of .* got 'log10'"),
     ("AP(denominator=all)", "denominator must be one of .* got 'all'"),
@@ -198,6 +212,27 @@ def test_gains():
         m.NDCG(gain=Unhashable())
     with pytest.raises(ValueError, match=r"must be in \[0, 1\], got 1.5 for label 1"):
         ranking_score([0, 1], [2, 1], measure=m.RBP(0.5, gain={0: 0, 1: 1.5}))
+
+
+def test_discounts():
+    y, scores = [3, 2, 0, 1], [4, 3, 2, 1]
+    # a table ends; CG is a DCG without a discount
+    assert ranking_score(y, scores, measure="dcg(gain=linear,discount=[1,0.5])") == 4
+    plain = m.DCG(gain="linear", discount="none")
+    assert ranking_score(y, scores, measure=plain) == 6
+    # functions see ranks from 1
+    inverse = m.NDCG(3, discount=lambda rank: 1 / rank)
+    expected = ranking_score(y, scores, measure="ndcg(discount=inverse)@3")
+    assert ranking_score(y, scores, measure=inverse) == expected
+    for function, message in [
+        (lambda rank: rank, "must not rise .* got 2.0 in rank 2"),
+        (lambda rank: -rank, "must be finite and >= 0, got -1.0 in rank 1"),
+        (lambda rank: 1.0, r"one weight per rank, got shape \(\)"),
+    ]:
+        with pytest.raises(ValueError, match=f"discount .*{message}"):
+            ranking_score(y, scores, measure=m.NDCG(discount=function))
+    with pytest.raises(ValueError, match="discount must be hashable, got "):
+        m.NDCG(discount=Unhashable())
 
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "api" / "measures.md"
@@ -405,7 +440,7 @@ def test_distributions_equal_enumeration(case):
 def test_measures_have_distributions():
     names = {instance.measure.name for instance in WITH_DISTRIBUTION}
     counts = {"P", "R", "F", "Fallout", "Rprec", "Judged", "SetAP"}
-    assert names == counts | {"Success", "RR", "ESL", "PRR", "IPrec", "BPref"}
+    assert names == counts | {"Success", "RR", "ESL", "Rank", "PRR", "IPrec", "BPref"}
     with pytest.raises(ValueError, match="distribution of AP over the orders of ties"):
         tie_distributions([1, 0], [1, 1], measure="ap")
     with pytest.raises(ValueError, match=r"BPref .* at most 2e\+08 steps"):

@@ -84,7 +84,7 @@ def test_judgments_are_known_to_some_and_zeros_to_others(case):
 
 
 #: measures without a largest value
-SUMS = ("CG", "DCG", "ESL")
+SUMS = ("CG", "DCG", "ESL", "Rank")
 
 
 def assert_same(a, b):
@@ -96,7 +96,7 @@ def assert_within_bounds(report, scores):
     there = ~np.isnan(report.expected)
     for name in ("best", "worst", "std"):
         assert np.array_equal(~np.isnan(getattr(report, name)), there)
-    # only ESL has no value to put where it is undefined
+    # ESL and Rank have no value to put where they are undefined
     assert there[:, [m.takes_zero_relevance for m in MEASURES]].all()
     low = np.where(up, report.worst, report.best)
     high = np.where(up, report.best, report.worst)

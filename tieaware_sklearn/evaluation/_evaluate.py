@@ -305,7 +305,7 @@ def tie_distributions(
         As in `ranking_score`.
     measure : str or Measure, default="rr"
         A measure whose distribution has a closed form: P, R, F, Fallout, Rprec
-        and Judged (hypergeometric), Success, RR, ESL, PRR, IPrec, BPref or SetAP.
+        and Judged (hypergeometric), Success, RR, ESL, Rank, PRR, IPrec, BPref or SetAP.
 
     Returns
     -------

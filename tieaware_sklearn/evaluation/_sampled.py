@@ -15,6 +15,7 @@ from .._engine import (
     DROPPED_LABEL,
     FloatArray,
     Queries,
+    check_choice,
     check_count,
     check_flag,
     check_seed,
@@ -25,8 +26,8 @@ from .._engine import (
 )
 from ..measures import Measure, parse_measure
 from ._asked import ask
-from ._averages import mean
-from ._prepared import prepare
+from ._averages import mean, reduce_queries
+from ._prepared import AVERAGES, prepare
 from ._statistics import JudgedRows, LabelledQueries, not_retrieved
 
 
@@ -257,6 +258,7 @@ def sampled(
     qid: Any = None,
     n_orders: int = 1000,
     random_state: Any = 0,
+    average: str = "macro",
     zero_relevance: float | str = 0.0,
     unjudged: str = "raise",
     query_weight: ArrayLike | None = None,
@@ -281,6 +283,8 @@ def sampled(
         Number of orders to draw, at least 2.
     random_state : int, Generator, RandomState or None, default=0
         Seed. Equal seeds give equal results, whatever the order of rows.
+    average : {"macro", "geometric", "median"}, default="macro"
+        Average over queries in each order, as in `ranking_score`.
     zero_relevance : float, "skip" or "raise", default=0.0
         As in `ranking_score`, for measures of this library. It does not apply to
         queries for which a function returns NaN.
@@ -330,6 +334,7 @@ def sampled(
     """
     check_count(n_orders, "n_orders", least=2)
     check_flag(progress, "progress")
+    check_choice(average, "average", AVERAGES[:3])
     function: Any = score_func
     name, measures = _name_and_measures(score_func)
     keep = unjudged == "keep"
@@ -393,7 +398,9 @@ def sampled(
     if measures:
         filled = asked.fill(values.T, left_out[0][:, None], queries)
         values = np.ascontiguousarray(filled.T)
-    averages = np.array([mean(row, prepared.weight) for row in values])
+    averages = np.array(
+        [reduce_queries(row, average, prepared.weight) for row in values]
+    )
     spread = float(averages.std(ddof=1)) if np.ptp(averages) > 0 else 0.0
     # of equal values the mean is not always theirs
     varies = np.ptp(values, axis=0) > 0

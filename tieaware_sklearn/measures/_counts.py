@@ -787,6 +787,46 @@ class SearchLength(_IthRelevant):
 
 
 @dataclass(frozen=True)
+class Rank(SearchLength):
+    """Rank of the first, or of the i-th, relevant document: ESL_i + i.
+
+    Parameters
+    ----------
+    i : int, default=1
+        Which relevant document, at most 2^53.
+    rel : float, default=1
+        Documents with a label of at least `rel` are relevant.
+
+    Raises
+    ------
+    ValueError
+        For i < 1 or rel <= 0.
+
+    See Also
+    --------
+    SearchLength : The number of non-relevant documents above it.
+    ReciprocalRank : 1 divided by the rank of the first relevant document.
+
+    Notes
+    -----
+    Lower is better. What is said of queries with fewer than i relevant documents, and
+    of ties, is as for `SearchLength`. Fuhr (2017) asks for the mean rank, or the
+    median, in place of the mean reciprocal rank.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import ranking_score
+    >>> ranking_score([0, 1, 0, 0], [2, 1, 1, 1], measure="rank")
+    3.0
+    """
+
+    name: ClassVar[str] = "Rank"
+
+    def _worth(self, above: FloatArray) -> FloatArray:
+        return self.i + above
+
+
+@dataclass(frozen=True)
 class RaghavanPrecision(_IthRelevant):
     """Precision of a user who stops at the i-th relevant document: i/(i + ESL_i).
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import Any, ClassVar
@@ -42,11 +42,7 @@ MAX_GAIN = 1e100
 def normalise_gain(gain: Any, name: str = "gain") -> Any:
     """A hashable form of `gain`: a name, a callable, or (label, gain) pairs."""
     if callable(gain):
-        try:
-            hash(gain)
-        except TypeError:
-            raise ValueError(f"{name} must be hashable, got {gain!r}") from None
-        return gain
+        return _hashable(gain, name)
     if isinstance(gain, str) and gain in _NAMED:
         return gain
     table = _table(gain)
@@ -65,6 +61,14 @@ def normalise_gain(gain: Any, name: str = "gain") -> Any:
             raise ValueError(f"labels of {name} must be finite and >= 0, got {label}")
         _check_worth(label, worth)
     return table
+
+
+def _hashable(function: Any, name: str) -> Any:
+    try:
+        hash(function)
+    except TypeError:
+        raise ValueError(f"{name} must be hashable, got {function!r}") from None
+    return function
 
 
 def _table(gain: Any) -> tuple[tuple[float, float], ...] | None:
@@ -233,6 +237,45 @@ def harmonic_difference(low: IntArray, high: IntArray) -> FloatArray:
     return np.asarray((sums[high] - sums[low]) + (errors[high] - errors[low]))
 
 
+#: weights of ranks by name, which count from 0
+_DISCOUNTS: dict[str, Callable[[IntArray], FloatArray]] = {
+    "log2": log_discount,
+    "inverse": lambda rank: 1.0 / (rank + 1),
+    "none": lambda rank: np.ones(len(rank)),
+}
+
+
+def _discount(given: Any, name: str) -> Any:
+    """A hashable form of a discount: a name, a callable, or a table of weights."""
+    if callable(given):
+        return _hashable(given, name)
+    if isinstance(given, str) and given in _DISCOUNTS:
+        return given
+    try:
+        weights = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        weights = np.zeros(0)
+    if weights.ndim != 1 or not len(weights):
+        raise ValueError(
+            f"{name} must be one of {tuple(_DISCOUNTS)}, weights of the ranks from 1 "
+            f"or a callable, got {given!r}"
+        )
+    return tuple(_check_discount(weights, name).tolist())
+
+
+def _check_discount(weights: FloatArray, name: str = "discount") -> FloatArray:
+    bad = ~(np.isfinite(weights) & (weights >= 0))
+    reject(bad, weights, name, "be finite and >= 0", _at_rank)
+    rises = np.diff(weights, prepend=math.inf) > 0
+    reject(rises, weights, name, "not rise from rank to rank", _at_rank)
+    reject(weights[:1] == 0, weights, name, "be above 0 at first", _at_rank)
+    return weights
+
+
+def _at_rank(row: int) -> str:
+    return f"rank {row + 1}"
+
+
 class WeightedSum(Measure):
     """A sum of gains, each weighted by its rank."""
 
@@ -364,8 +407,33 @@ class CG(_GainMeasure):
 
 
 @dataclass(frozen=True)
-class DCG(_GainMeasure):
-    """Discounted cumulated gain: Σ gain / log2(rank + 1) down to rank k.
+class _DiscountedGain(_GainMeasure):
+    discount: Any = field(default="log2", metadata={"check": _discount})
+
+    def _rank_weights(self, rank: IntArray) -> FloatArray:
+        if isinstance(self.discount, str):
+            return _DISCOUNTS[self.discount](rank)
+        size = n_ranks(None, int(rank.max(initial=0)))
+        return np.asarray(_discounts_of(self.discount, size)[rank])
+
+
+@lru_cache(maxsize=64)
+def _discounts_of(discount: Any, size: int) -> FloatArray:
+    """Weights of the first ranks, of a table or of a function of ranks from 1."""
+    if not callable(discount):
+        return np.concatenate([discount, np.zeros(max(size - len(discount), 0))])
+    weights = np.asarray(discount(np.arange(1, size + 1)), dtype=np.float64)
+    if weights.shape != (size,):
+        raise ValueError(
+            f"discount must give one weight per rank, got shape {weights.shape} for "
+            f"{size} ranks"
+        )
+    return _check_discount(weights)
+
+
+@dataclass(frozen=True)
+class DCG(_DiscountedGain):
+    """Discounted cumulated gain: Σ gain · discount(rank) down to rank k.
 
     Parameters
     ----------
@@ -373,11 +441,13 @@ class DCG(_GainMeasure):
         Cut-off.
     gain : {"exponential", "linear"}, table or callable, default="exponential"
         Gain of a label, as in `NDCG`.
+    discount : {"log2", "inverse", "none"}, sequence or callable, default="log2"
+        Weight of a rank, as in `NDCG`.
 
     Raises
     ------
     ValueError
-        For k < 1 or an unknown gain.
+        For k < 1 or an unknown gain or discount.
 
     See Also
     --------
@@ -402,7 +472,7 @@ class DCG(_GainMeasure):
 
 
 @dataclass(frozen=True)
-class NDCG(_GainMeasure):
+class NDCG(_DiscountedGain):
     """Normalised DCG: DCG divided by the DCG of the ideal order, down to rank k.
 
     Parameters
@@ -413,11 +483,16 @@ class NDCG(_GainMeasure):
         Gain of a label: 2^label - 1 ("exponential", for labels up to 60), the label
         itself ("linear"), a table ``{label: gain}`` or a list indexed by label, or a
         function of a label. Gains must be finite and >= 0.
+    discount : {"log2", "inverse", "none"}, sequence or callable, default="log2"
+        Weight of rank r: 1 / log2(r + 1) ("log2"), 1 / r ("inverse") or 1 ("none");
+        weights of the ranks from 1, beyond which they are 0; or a function of an array
+        of ranks from 1. Weights must be finite, >= 0, above 0 at rank 1, and must not
+        rise.
 
     Raises
     ------
     ValueError
-        For k < 1 or an unknown gain.
+        For k < 1 or an unknown gain or discount.
 
     See Also
     --------
