@@ -86,7 +86,7 @@ def printed(
     return plain(capsys.readouterr().out)
 
 
-def test_a_page_of_ten_findings_and_one():
+def test_a_page_of_eleven_findings():
     _, *sections = re.split(r"^## ", PAGE.read_text(), flags=re.M)
     assert len(sections) == 11
     for section in sections:
@@ -181,7 +181,7 @@ def test_significant_differences_of_coarser_scores():
     head, rows = score_precision.significance(systems, levels)
     assert head[0] == "AP"
     assert [row[0] for row in rows] == ["exact", *levels]
-    for rule, first in (("ids descending", 1), ("exact", 4)):
+    for rule, first in (("ids desc.", 1), ("exact", 4)):
         before = differences(runs, rule)
         for level, row in zip(levels, rows[1:], strict=True):
             coarse = {

@@ -1,8 +1,8 @@
 """LightGBM with query ids, and metrics that do not depend on the order of rows.
 
 LightGBM breaks ties by the order of rows. The first trees tie many documents, so that
-on validation rows sorted by label the first tree looks perfect, and early stopping
-keeps it alone. The metrics here are exact under ties, which prevents this.
+on validation rows sorted by label the first tree can look perfect, and early stopping
+may keep it alone. The metrics here are exact under ties, which prevents this.
 """
 
 from __future__ import annotations

@@ -35,11 +35,14 @@ def letor(files: Sequence[str]) -> Rows:
 
 
 def collections(paths: Sequence[str]) -> dict[str, Rows]:
-    """Those of LETOR files, named by their folders; parts of one are joined by +."""
+    """Those of LETOR files, named by their folders; parts of one are joined by +.
+
+    Of a folder's name, what comes before _ is enough.
+    """
     found = {}
     for path in paths:
         files = path.split("+")
-        folder = Path(files[0]).resolve().parent.name
+        folder = Path(files[0]).resolve().parent.name.partition("_")[0]
         found[path if folder in found else folder] = letor(files)
     return found
 

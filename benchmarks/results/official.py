@@ -78,7 +78,7 @@ def tests(pairs: Any, alpha: float) -> str:
         ]
         for pair in pairs.itertuples()
     ]
-    header = ["A", "B", "official pvalue", "exact pvalue", f"p < {alpha:g}"]
+    header = ["A", "B", "official p", "exact p", f"p < {alpha:g}"]
     header += ["min p", "max p"]
     error = f"standard error of the shares: at most {pairs.share_error.max():.1%}"
     return f"{table(header, rows)}\n{error}"

@@ -18,8 +18,8 @@ from tieaware_sklearn.comparison import compare_systems
 
 from ._shared import Runs, table, trec
 
-BROKEN = ("ids descending", "ids ascending", "ranks")
-RULES = (*BROKEN, "exact")
+IDS = {"ids desc.": "descending", "ids asc.": "ascending"}
+RULES = (*IDS, "ranks", "exact")
 
 
 def made_up(n_topics: int = 60, n_documents: int = 40, seed: int = 0) -> Runs:
@@ -38,14 +38,14 @@ def comparisons(
     runs: Runs, measure: str = "ap", test: str = "t", correction: str = "holm"
 ) -> dict[str, Any]:
     """All pairs of systems, by each of the rules."""
-    keys = {rule: (runs.docno, rule.removeprefix("ids ")) for rule in BROKEN[:2]}
-    keys[BROKEN[2]] = (np.nan_to_num(runs.rank), "ascending")
+    keys = {rule: (runs.docno, way) for rule, way in IDS.items()}
+    keys["ranks"] = (np.nan_to_num(runs.rank), "ascending")
     found = compare_systems(
         runs.target,
         runs.scores,
         qid=runs.qid,
         measure=measure,
-        ties=[*BROKEN, "expected"],
+        ties=[*keys, "expected"],
         external={rule: (*key, "float32") for rule, key in keys.items()},
         test=test,
         correction=correction,

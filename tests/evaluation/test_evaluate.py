@@ -489,3 +489,17 @@ def test_what_is_left_of_a_query_without_judgments():
 
     sampled(score_func=first, n_orders=5, **data)
     assert seen[1, -INF] == [0]
+
+
+def test_prepared_labels_of_several_blocks_are_those_of_their_queries():
+    # more rows than a block of either engine holds
+    rng = np.random.default_rng(0)
+    n = 300_000
+    y, qid = rng.integers(0, 3, n), np.repeat(np.arange(n // 4), 4)
+    prepared = PreparedRanking(y, qid)
+    for scores in (rng.integers(0, 5, n), rng.integers(0, 5, n)):
+        found = prepared.score(scores, "p@1", average=None)
+        lists = scores.reshape(-1, 4)
+        first = lists == lists.max(axis=1, keepdims=True)
+        relevant = (first & (y.reshape(-1, 4) > 0)).sum(axis=1)
+        np.testing.assert_allclose(found, relevant / first.sum(axis=1), atol=1e-15)
