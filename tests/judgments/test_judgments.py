@@ -1,4 +1,4 @@
-"""Agreement of assessors; pools, and votes of systems."""
+"""Agreement of assessors; pools, votes of systems, samples of a collection."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from sklearn.metrics import cohen_kappa_score
 from tieaware_sklearn.judgments import (
     assessor_agreement,
     depth_pool,
+    estimate_recall,
     fleiss_kappa,
     joint_agreement,
     kappa_in_words,
@@ -260,3 +261,64 @@ ONE = run(("q", "a", 1))
 def test_bad_runs(function, runs, number, message):
     with pytest.raises(ValueError, match=message):
         function(runs, **{"depth" if function is depth_pool else "m": number})
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.95])
+def test_intervals_of_a_share_are_those_of_clopper_and_pearson(confidence):
+    n = 12
+    ends = np.array([
+        estimate_recall([2] * k + [0] * (n - k), 1000, confidence=confidence)
+        .share_interval
+        for k in range(n + 1)
+    ])  # fmt: skip
+    for k, interval in enumerate(ends):
+        known = stats.binomtest(k, n).proportion_ci(confidence, method="exact")
+        assert interval == pytest.approx(known, rel=1e-12)
+    # whatever the share, so many samples have an interval that holds it
+    for share in np.linspace(0.01, 0.99, 25):
+        holds = (ends[:, 0] <= share) & (share <= ends[:, 1])
+        chance = stats.binom.pmf(np.arange(n + 1), n, share)
+        assert chance[holds].sum() >= confidence
+
+
+def test_recall_of_a_sample():
+    found = estimate_recall([3, 0, 1, 0], 1000, n_found=100, rel=2)
+    assert (found.share, found.n_relevant, found.recall) == (0.25, 250, 0.4)
+    low, high = found.share_interval
+    assert found.n_relevant_interval == pytest.approx([1000 * low, 1000 * high])
+    assert found.recall_interval == pytest.approx([0.1 / high, 1])
+    table = found.to_pandas()
+    assert table.estimate.tolist() == [0.25, 250, 0.4]
+    assert str(found).splitlines()[-1].split()[:2] == ["recall", "0.4"]
+    # a sample without a relevant document bounds recall from below
+    none = estimate_recall([0] * 10, 1000, n_found=100)
+    assert np.isnan(none.recall)
+    assert none.recall_interval == pytest.approx([0.1 / none.share_interval[1], 1])
+    assert np.isnan(estimate_recall([1, 0], 10).recall_interval).all()
+
+
+@pytest.mark.parametrize("share", [0.02, 0.5])
+def test_the_size_of_a_sample(share):
+    relevant = round(100 * share)
+    found = estimate_recall([1] * relevant + [0] * (100 - relevant), 10**6)
+    size = found.sample_size(0.02)
+    of = relevant * size // 100, size
+    width = np.ptp(stats.binomtest(*of).proportion_ci(method="exact"))
+    assert width == pytest.approx(0.02, rel=0.02)
+    assert found.sample_size(0.0001) == 10**6
+
+
+@pytest.mark.parametrize(
+    ("sample", "sizes", "options", "message"),
+    [
+        ([1, math.nan], (10,), {}, "judged_sample must be judged .* row 1"),
+        ([1, -1], (10,), {}, "judged_sample must be >= 0, got -1"),
+        ([1, 0, 1], (2,), {}, "n_population must be an integer >= 3, got 2"),
+        ([1, 0], (10, 11), {}, r"n_found must be at most n_population \(10\), got 11"),
+        ([1, 0], (10, 0), {}, "n_found must be an integer >= 1, got 0"),
+        ([1, 0], (10,), {"confidence": 1}, r"confidence must be .* in \(0, 1\), got 1"),
+    ],
+)
+def test_bad_samples(sample, sizes, options, message):
+    with pytest.raises(ValueError, match=message):
+        estimate_recall(sample, *sizes, **options)

@@ -182,6 +182,11 @@ def rank_correlation(
     undefined if all documents of one ordering tie. It has no p-value, because its
     distribution under random orders is not known; under ties its mean is below 0.
 
+    Both orderings are scores, of which the highest ranks first. Vectors of places, as
+    textbooks give them (1 for the first document), give the same coefficients if both
+    are passed as they are, but τ_AP only if both are negated. Pearson's r is of the
+    numbers that are passed: of places it is Spearman's ρ, of scores it is not.
+
     Documents that an ordering does not retrieve (-inf) tie below all others of that
     ordering; Pearson's r leaves them out. All coefficients and p-values except those
     of τ_AP and τ_AP,b come from scipy. tau-a is computed from tau-b and has the same
@@ -199,6 +204,14 @@ def rank_correlation(
     tau_ap       0.6667  0.2500
     spearman     0.8000  0.2000
     pearson      0.8000  0.2000
+
+    Pearson's r of places, and of scores in the same orders:
+
+    >>> places, scores = [1, 2, 3, 4], [9, 4, 2, 1]
+    >>> of_places = rank_correlation(places, [1, 3, 2, 4], coefficients="pearson")
+    >>> of_scores = rank_correlation(scores, [9, 5, 6, 1], coefficients="pearson")
+    >>> [round(float(one.values[0, 0]), 4) for one in (of_places, of_scores)]
+    [0.8, 0.8504]
     """
     names = check_choices(coefficients, "coefficients", _ALL)
     right = check_scores(y_true, name="y_true")

@@ -1,4 +1,4 @@
-"""Judgments: do assessors agree, and what should they look at.
+"""Judgments: do assessors agree, what should they look at, what is there to find.
 
 Cohen's kappa is scikit-learn's `sklearn.metrics.cohen_kappa_score`.
 """
@@ -11,14 +11,17 @@ from ._agreement import (
     kappa_in_words,
     scott_pi,
 )
+from ._estimate_recall import RecallEstimate, estimate_recall
 from ._pooling import Pool, PseudoJudgments, depth_pool, pseudo_relevance
 
 __all__ = [
     "AgreementReport",
     "Pool",
     "PseudoJudgments",
+    "RecallEstimate",
     "assessor_agreement",
     "depth_pool",
+    "estimate_recall",
     "fleiss_kappa",
     "joint_agreement",
     "kappa_in_words",

@@ -1,0 +1,205 @@
+"""Recall in a collection of which only a random sample was judged."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from .._display import Result, Table
+from .._engine import FloatArray, check_count, check_labels, check_share
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RecallEstimate(Result):
+    """Relevant documents of a collection, and the share of them that was found.
+
+    Attributes
+    ----------
+    share, n_relevant, recall : float
+        Share and number of the documents of the collection that are relevant, and the
+        recall: NaN without a relevant document in the sample, or without `n_found`.
+    share_interval, n_relevant_interval, recall_interval : ndarray of shape (2,)
+        Exact intervals (Clopper and Pearson).
+    n_judged, n_population : int
+        Documents of the sample, and of the collection.
+    confidence : float
+        Confidence level of the intervals.
+
+    See Also
+    --------
+    estimate_recall : The function that returns this estimate.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn.judgments import estimate_recall
+    >>> found = estimate_recall([1, 0, 0, 0, 0, 1, 0, 0, 0, 0], 100, n_found=12)
+    >>> found.n_relevant, found.recall
+    (20.0, 0.6)
+    """
+
+    share: float
+    share_interval: FloatArray
+    n_relevant: float
+    n_relevant_interval: FloatArray
+    recall: float
+    recall_interval: FloatArray
+    n_judged: int
+    n_population: int
+    confidence: float
+
+    def sample_size(self, width: float) -> int:
+        """The size of a sample of which the interval of the share is at most so wide.
+
+        Parameters
+        ----------
+        width : float
+            Width of the interval, in (0, 1).
+
+        Returns
+        -------
+        int
+            The smallest size, with the estimated share in the sample; at most that of
+            the collection.
+
+        Raises
+        ------
+        ValueError
+            For a width outside (0, 1).
+
+        Examples
+        --------
+        >>> from tieaware_sklearn.judgments import estimate_recall
+        >>> estimate_recall([1] * 5 + [0] * 95, 10**6).sample_size(0.02)
+        1927
+        """
+        check_share(width, "width")
+        sizes = range(1, self.n_population + 1)
+        at = bisect_left(sizes, True, key=lambda n: self._width(n) <= width)
+        return min(at + 1, self.n_population)
+
+    def _width(self, n: int) -> float:
+        return float(np.ptp(_interval(self.share * n, n, self.confidence)))
+
+    def _columns(self) -> dict[str, Any]:
+        names = ("share", "n_relevant", "recall")
+        low, high = np.array([getattr(self, f"{one}_interval") for one in names]).T
+        estimates = np.array([getattr(self, one) for one in names])
+        of = np.array(names, dtype=object)
+        return {"of": of, "estimate": estimates, "low": low, "high": high}
+
+    def _tables(self) -> list[Table]:
+        terms = {"estimate": f"from {self.n_judged} of {self.n_population} documents"}
+        ends = f"{100 * self.confidence:g}% interval"
+        _, estimate, *interval = self._columns().values()
+        names = ["share relevant", "number relevant", "recall"]
+        cells = [_cell(one) for one in estimate]
+        shown = [f"[{_cell(a)}, {_cell(b)}]" for a, b in zip(*interval, strict=True)]
+        return [Table.of(("", names), ("estimate", cells), (ends, shown), terms=terms)]
+
+
+def _cell(value: float) -> str:
+    return "-" if np.isnan(value) else f"{value:.4g}" if value < 1 else f"{value:.0f}"
+
+
+def estimate_recall(
+    judged_sample: ArrayLike,
+    n_population: int,
+    n_found: int | None = None,
+    *,
+    rel: float = 1.0,
+    confidence: float = 0.95,
+) -> RecallEstimate:
+    """Estimate recall in a collection from the judgments of a random sample.
+
+    Parameters
+    ----------
+    judged_sample : array-like of shape (n_judged,)
+        Labels of documents that were drawn at random from the whole collection.
+    n_population : int
+        Number of documents of the collection.
+    n_found : int, optional
+        Number of relevant documents that the search found in the collection.
+    rel : float, default=1
+        Documents with a label of at least `rel` are relevant.
+    confidence : float, default=0.95
+        Confidence level of the intervals.
+
+    Returns
+    -------
+    RecallEstimate
+
+    Raises
+    ------
+    ValueError
+        For labels that are negative or missing, a sample or a number found that is
+        larger than the collection, and a confidence outside (0, 1).
+
+    See Also
+    --------
+    depth_pool : Documents to judge where relevant ones are rare.
+
+    Notes
+    -----
+    The number of relevant documents in the sample is taken as binomial (Clopper and
+    Pearson, Biometrika 1934), so that the interval is too wide where the sample is a
+    large part of the collection. Recall is the number found divided by the estimated
+    number of relevant documents, at most 1.
+
+    Where relevant documents are rare, the sample must be large: with two in a thousand,
+    the interval of a sample of 1,000 reaches from an eighth to all of them, and one of
+    half its width takes several thousand judgments.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn.judgments import estimate_recall
+    >>> sample = [1, 1] + [0] * 998
+    >>> found = estimate_recall(sample, n_population=1_000_000, n_found=900)
+    >>> print(found)
+                     estimate           95% interval
+    ------------------------------------------------
+    share relevant      0.002  [0.0002423, 0.007206]
+    number relevant      2000            [242, 7206]
+    recall               0.45            [0.1249, 1]
+    >>> found.sample_size(width=0.001)
+    32789
+    """
+    labels = check_labels(judged_sample, name="judged_sample")
+    check_count(n_population, "n_population", least=len(labels))
+    check_share(confidence, "confidence")
+    k, n = int((labels >= rel).sum()), len(labels)
+    share, ends = k / n, _interval(k, n, confidence)
+    recall, recalls = np.nan, np.full(2, np.nan)
+    if n_found is not None:
+        check_count(n_found, "n_found")
+        if n_found > n_population:
+            raise ValueError(
+                f"n_found must be at most n_population ({n_population}), got {n_found}"
+            )
+        with np.errstate(divide="ignore", invalid="ignore"):
+            parts = n_found / (n_population * np.array([share, *ends[::-1]]))
+        recall, *recalls = np.fmin(parts, 1.0).tolist()
+        recall = recall if k else np.nan
+    return RecallEstimate(
+        share=share,
+        share_interval=ends,
+        n_relevant=share * n_population,
+        n_relevant_interval=ends * n_population,
+        recall=float(recall),
+        recall_interval=np.array(recalls),
+        n_judged=n,
+        n_population=n_population,
+        confidence=confidence,
+    )
+
+
+def _interval(k: float, n: int, confidence: float) -> FloatArray:
+    """Clopper and Pearson's, of k relevant documents among n; k may be a mean."""
+    tail = (1 - confidence) / 2
+    low = stats.beta.ppf(tail, k, n - k + 1) if k > 0 else 0.0
+    high = stats.beta.isf(tail, k + 1, n - k) if k < n else 1.0
+    return np.array([low, high])
