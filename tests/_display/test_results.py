@@ -20,7 +20,12 @@ from tests._display.test_html import HOSTILE, parsed
 from tieaware_sklearn import comparison, dask, evaluation
 from tieaware_sklearn._display.html import Result
 from tieaware_sklearn._display.words import width
-from tieaware_sklearn.judgments import assessor_agreement, depth_pool, pseudo_relevance
+from tieaware_sklearn.judgments import (
+    assessor_agreement,
+    depth_pool,
+    estimate_recall,
+    pseudo_relevance,
+)
 from tieaware_sklearn.score_precision import precision_study
 
 
@@ -69,6 +74,7 @@ def results() -> dict[str, Result]:
         depth_pool(runs, depth=3),
         pseudo_relevance(runs, m=1),
         assessor_agreement(Y.reshape(-1, 3), names=LONG[:3]),
+        estimate_recall(Y, 10**9, n_found=10**6),
         ta.RankingFeatureSelector(MEASURES[:9]).fit(SCORES, Y, qid=QID)
         .screening_.named(LONG),
         ta.query_permutation_importance(

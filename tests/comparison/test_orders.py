@@ -16,12 +16,8 @@ from tests import naive
 from tieaware_sklearn import compare_systems, pvalues_over_orders
 from tieaware_sklearn.comparison import _orders
 from tieaware_sklearn.comparison._orders import OrderValues
-from tieaware_sklearn.comparison._systems import (
-    ALTERNATIVES,
-    TESTS,
-    MeasuredSystems,
-    paired_test,
-)
+from tieaware_sklearn.comparison._paired_test import ALTERNATIVES, TESTS, paired_test
+from tieaware_sklearn.comparison._systems import MeasuredSystems
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.measures import parse_measure
 

@@ -20,7 +20,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from tieaware_sklearn import evaluate
 from tieaware_sklearn._display.html import tables_of
 from tieaware_sklearn.comparison import compare_systems
-from tieaware_sklearn.comparison._systems import (
+from tieaware_sklearn.comparison._paired_test import (
     ALTERNATIVES,
     TESTS,
     QueryLosses,
@@ -190,6 +190,78 @@ def test_intervals_of_the_difference(measure, confidence):
         assert {"pvalue", "holm"} < set(fitted)
 
 
+def test_geometric_means_are_compared_by_their_ratio():
+    found = compare(measure="ap", average="geometric", correction=None)
+    summaries = [
+        evaluate(WEB.target, scores, qid=WEB.qid, measures="ap").summary("geometric")
+        for scores in SYSTEMS.values()
+    ]
+    summary = found.summary()
+    for name in ("mean", "worst", "best", "chance", "interval"):
+        each = [getattr(one, name)[0] for one in summaries]
+        np.testing.assert_allclose(getattr(summary, name), each, rtol=1e-14)
+    assert np.isnan([*summary.tie_std, *found.tie_std]).all()
+    logs = np.log(np.maximum(found.expected, 1e-5))
+    for i, (a, b) in enumerate(found.pairs.tolist()):
+        ratio = Fraction(summary.mean[a]) / Fraction(summary.mean[b])
+        assert found.difference[i] == pytest.approx(float(ratio), rel=1e-13)
+        test = stats.ttest_rel(logs[:, a], logs[:, b])
+        assert found.pvalues[i] == pytest.approx(test.pvalue)
+        ends = np.exp([*test.confidence_interval()])
+        assert found.difference_interval[i] == pytest.approx(ends)
+        least = summary.worst[a] / summary.best[b]
+        largest = summary.best[a] / summary.worst[b]
+        assert found.tie_range[i] == pytest.approx([least, largest])
+        assert found.same_sign[i] == (least > 1 or largest < 1)
+    _, pairs = str(found).split("\n\n")
+    assert "A / B" in pairs.splitlines()[0]
+    with pytest.raises(ValueError, match="average must be 'macro', got 'geometric'"):
+        found.posterior()
+
+
+def test_a_value_of_zero_is_one_in_a_hundred_thousand():
+    y, qid = [1, 0, 1, 0], [1, 1, 2, 2]
+    systems = {"a": [2, 1, 2, 1], "b": [2, 1, -math.inf, 1]}
+    found = compare_systems(y, systems, qid=qid, measure="rr", average="geometric")
+    # 1 and 1 against 1 and 0
+    assert found.difference[0] == pytest.approx(math.sqrt(1e5))
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_medians_are_compared_by_a_bootstrap(alternative):
+    # all samples of four queries, by enumeration
+    rr = np.array([[1, 1 / 2], [1 / 2, 1 / 3], [1 / 3, 1], [1, 1 / 4]])
+    y, systems = np.tile([1, 0, 0, 0], 4), {"a": [], "b": []}
+    for row in rr:
+        for name, value in zip(systems, row, strict=True):
+            above = round(1 / value) - 1
+            systems[name] += [0, *[1] * above, *[-1] * (3 - above)]
+    found = compare_systems(
+        y, systems, qid=np.repeat(range(4), 4), measure="rr", average="median",
+        n_resamples=20_000, alternative=alternative,
+    )  # fmt: skip
+    assert found.expected == pytest.approx(rr)
+    samples = np.array([*itertools.product(range(4), repeat=4)])
+    apart = np.median(rr[samples, 0], axis=1) - np.median(rr[samples, 1], axis=1)
+    less, greater = (apart >= -1e-12).mean(), (apart <= 1e-12).mean()
+    wanted = {"less": less, "greater": greater}
+    wanted = wanted.get(alternative, 2 * min(less, greater))
+    assert found.pvalues[0] == pytest.approx(min(wanted, 1), abs=0.02)
+    medians = np.median(rr, axis=0)
+    assert found.summary().mean == pytest.approx(medians)
+    assert found.difference[0] == pytest.approx(medians[0] - medians[1])
+    assert found.difference_interval[0] == pytest.approx(
+        np.quantile(apart, [0.025, 0.975]), abs=0.05
+    )
+    assert (found.test, found.interval, found.average) == (*["bootstrap"] * 2, "median")
+    again = compare_systems(
+        y[::-1], {name: own[::-1] for name, own in systems.items()},
+        qid=np.repeat(range(4), 4)[::-1], measure="rr", average="median",
+        n_resamples=20_000, alternative=alternative,
+    )  # fmt: skip
+    assert again.pvalues == found.pvalues
+
+
 def test_random_states():
     def pvalues(random_state):
         found = compare(test="randomization", n_resamples=99, random_state=random_state)
@@ -238,6 +310,9 @@ TUKEY = {"correction": "tukey"}
         (TUKEY | {"test": "wilcoxon"}, "test must be 't' with .*tukey.*'wilcoxon'"),
         (TUKEY | {"alternative": "less"}, "alternative must be 'two-sided' .*'less'"),
         (TUKEY | {"baseline": "a"}, "baseline must be None .*got 'a'.*Dunnett"),
+        ({"average": "micro"}, "average must be one of .* got 'micro'"),
+        ({"average": "median", "test": "wilcoxon"}, "test must be .* 't' .*'wilcoxon'"),
+        (TUKEY | {"average": "median"}, "average must be .* got 'median'"),
         ({"interval": "bootstrap", "n_resamples": 1}, "n_resamples .*>= 2"),
         ({"n_resamples": 0}, "n_resamples must be an integer >= 1"),
         ({"confidence": 1}, r"confidence must be .*\(0, 1\), got 1"),

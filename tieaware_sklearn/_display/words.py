@@ -30,6 +30,8 @@ _MEANINGS = {
     "documents",
     "geometric": "geometric mean over queries of the exact means over all orders of "
     "tied documents",
+    "geom.": "geometric mean over queries of the exact means over all orders of tied "
+    "documents",
     "worst": "average over queries in the least favourable order of ties",
     "best": "average over queries in the most favourable order of ties",
     "tie_std": "standard deviation over the orders of tied documents",
@@ -51,6 +53,7 @@ _MEANINGS = {
     "same sign": "whether the difference has one sign in every order of ties",
     "pvalue (t)": "p-value of the paired t test over queries",
     "pvalue (wilcoxon)": "p-value of Wilcoxon's signed-rank test over queries",
+    "pvalue (bootstrap)": "p-value of a bootstrap over queries",
     "pvalue (randomization)": "p-value of Fisher's randomisation test over queries",
     "holm": "the p-value corrected for the number of comparisons (Holm)",
     "bh": "the p-value corrected for the number of comparisons (Benjamini and "

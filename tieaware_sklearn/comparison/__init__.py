@@ -15,19 +15,16 @@ from ._overlap import (
     pairwise_overlap,
     rank_biased_overlap,
 )
+from ._paired_test import CORRECTIONS, TESTS, QueryLosses, paired_test
 from ._result import EXPECTED, STATISTICS, SystemComparison
 from ._systems import (
-    CORRECTIONS,
     ONE_SYSTEM,
-    TESTS,
     MeasuredSystems,
-    QueryLosses,
     check_baselines,
     check_options,
     check_systems,
     compare_systems,
     compared,
-    paired_test,
     pairs_of,
     values_of_systems,
     warn_undefined,

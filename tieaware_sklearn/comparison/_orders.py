@@ -28,14 +28,12 @@ from .._engine import (
 )
 from ..evaluation import NO_DIFFERENCE, CanonicalRows, LabelledQueries
 from ..measures import Measure, parse_measures
+from ._paired_test import WORDS_OF_TESTS, paired_pvalues, random_signs
 from ._systems import (
-    WORDS_OF_TESTS,
     MeasuredSystems,
     Options,
     check_options,
-    paired_pvalues,
     pairs_with,
-    random_signs,
     warn_undefined,
 )
 

@@ -24,7 +24,14 @@ from .._display import (
 )
 from .._engine import FloatArray, IntArray, is_number, show
 from .._optional import import_optional
-from ..evaluation import NO_DIFFERENCE, QueryMoments, Summary, means, stds_of_means
+from ..evaluation import (
+    HEADS,
+    NO_DIFFERENCE,
+    QueryMoments,
+    Summary,
+    average_interval,
+    stds_of_means,
+)
 from ..measures import parse_measure
 
 #: the treatment of ties that needs no word
@@ -66,7 +73,8 @@ class SystemComparison(Result):
         Indices of the columns of A and B, for each measure, treatment and pair; those
         of systems, by one measure under one treatment.
     difference : ndarray of shape (n_pairs,)
-        Mean of A minus mean of B, over the queries where both are defined.
+        Mean of A minus mean of B, over the queries where both are defined; the ratio
+        A / B of geometric means; or the difference of medians.
     difference_interval : ndarray of shape (n_pairs, 2)
         Interval of `difference` over queries, in units of the measure.
     tie_std : ndarray of shape (n_pairs,)
@@ -86,9 +94,10 @@ class SystemComparison(Result):
         Cohen's d of the differences: their mean divided by their standard deviation.
     n_queries : ndarray of shape (n_pairs,), int
         Number of queries where both systems are defined.
-    test, alternative, interval : str
-        Test, alternative hypothesis and interval of the difference,
-        as given to `compare_systems`.
+    test, alternative, interval, average : str
+        Test, alternative hypothesis and interval of the difference, and the average
+        over queries, as given to `compare_systems`; for medians, test and interval are
+        "bootstrap".
     baselines : tuple of str
         Systems that the others are compared with; empty if all pairs are compared.
     correction : str or None
@@ -155,6 +164,7 @@ class SystemComparison(Result):
     alternative: str
     interval: str
     confidence: float
+    average: str
 
     def __iter__(self) -> Iterator[SystemComparison]:
         """Each by one measure under one treatment of ties."""
@@ -194,26 +204,33 @@ class SystemComparison(Result):
             A row for each ``measure``, treatment of ``ties`` and ``system``, with the
             averages ``mean`` (of the expected values), ``worst``, ``best`` and
             ``chance``; ``tie_std``, the standard deviation of the mean over the orders
-            of tied documents; and the 95% ``interval`` of the mean over queries.
+            of tied documents; and the 95% ``interval`` of the average over queries.
         """
         n = len(self.systems)
         of = np.repeat(np.array(self._keys(), dtype=object), n, axis=0)
         bounds = np.repeat(self.bounds, n * len(self.ties), axis=0)
-        ends = QueryMoments.of(self.expected).interval()
+        (average, ends), *others = (
+            average_interval(getattr(self, name), self.average)
+            for name in ("expected", "worst", "best", "chance")
+        )
+        worst, best, chance = (averages for averages, _ in others)
+        tie_std = stds_of_means(self.std)
         low, high = np.clip(ends, bounds[:, :1], bounds[:, 1:]).T
         columns: dict[str, NDArray[Any]] = {
             "measure": of[:, 0],
             "ties": of[:, 1],
             "system": np.tile(np.array(self.systems, dtype=object), len(self)),
-            "mean": means(self.expected),
-            "worst": means(self.worst),
-            "best": means(self.best),
-            "tie_std": stds_of_means(self.std),
-            "chance": means(self.chance),
+            "mean": average,
+            "worst": worst,
+            "best": best,
+            "tie_std": tie_std if self.average == "macro" else tie_std * np.nan,
+            "chance": chance,
             "interval_low": low,
             "interval_high": high,
         }
-        return Summary(columns, ("measure", "ties", "system"), {}, _tables_of_systems)
+        about = {"average": self.average}
+        keys = ("measure", "ties", "system")
+        return Summary(columns, keys, about, _tables_of_systems)
 
     def posterior(self, rope: float = 0.01) -> Summary:
         """Compute how probable it is that A is better than B, or equivalent to it.
@@ -236,8 +253,8 @@ class SystemComparison(Result):
         Raises
         ------
         ValueError
-            If `rope` is negative or not a number, and for several measures or
-            treatments of ties: one is chosen by its key.
+            If `rope` is negative or not a number, for another average than the mean,
+            and for several measures or treatments of ties: one is chosen by its key.
 
         Notes
         -----
@@ -265,6 +282,10 @@ class SystemComparison(Result):
         clicks  in-degree  0.0095    0.0786      0.9020    0.0194
         equivalent: differences of RR of at most 0.05
         """
+        if self.average != "macro":
+            raise ValueError(
+                f"posterior is of means: average must be 'macro', got {self.average!r}"
+            )
         if len(self) > 1:
             raise ValueError(
                 "posterior is of one measure under one treatment of ties: choose one "
@@ -412,15 +433,17 @@ def _tables_of_systems(of: Summary) -> list[Table]:
     if len(treatments) > 1:
         return [_treatments_side_by_side(of, those, names)]
     ties = treatments[0]
+    head = HEADS[of.average]
     if _is_one_order(ties, of.tie_std):
-        return [_treated_by(Table.of(*names, ("mean", of.mean), left=len(names)), ties)]
+        return [_treated_by(Table.of(*names, (head, of.mean), left=len(names)), ties)]
     if len(every) > 1:
         ends, largest = np.fmax(of.best, of.worst), np.zeros(len(of))
         for name in every:
             largest[measure == name] = np.fmax.reduce([*ends[measure == name], 0.0])
     ranges = Ranges(of.worst, of.mean, of.best, largest)
-    figures = {"mean": of.mean, "worst": of.worst, "best": of.best}
-    figures["tie_std"] = of.tie_std
+    figures = {head: of.mean, "worst": of.worst, "best": of.best}
+    if of.average == "macro":
+        figures["tie_std"] = of.tie_std
     table = Table.of(*names, *figures.items(), left=len(names), ranges=ranges)
     return [table if ties == EXPECTED else _treated_by(table, ties)]
 
@@ -430,7 +453,8 @@ def _treatments_side_by_side(
 ) -> Table:
     """Means of all systems, by treatment."""
     columns = {ties: of.mean[rows] for ties, rows in those.items()}
-    terms = {ties: f"average over queries, {_treated(ties)}" for ties in those}
+    average = _AVERAGES[of.average]
+    terms = {ties: f"{average}, {_treated(ties)}" for ties in those}
     ranges = None
     if EXPECTED in those:
         # what any order could give, if it is not there by itself
@@ -439,8 +463,9 @@ def _treatments_side_by_side(
         if len(names) == 1:
             worst, mean, best = (columns[name] for name in ("worst", EXPECTED, "best"))
             ranges = Ranges(worst, mean, best)
-    shown = columns.items()
-    return Table.of(*names, *shown, left=len(names), terms=terms, ranges=ranges)
+    options: dict[str, Any] = {"left": len(names), "terms": terms, "ranges": ranges}
+    notes = [average] if of.average != "macro" else []
+    return Table.of(*names, *columns.items(), notes=notes, **options)
 
 
 def _is_one_order(ties: str, tie_std: FloatArray) -> bool:
@@ -450,7 +475,8 @@ def _is_one_order(ties: str, tie_std: FloatArray) -> bool:
 
 def _treated_by(table: Table, ties: str) -> Table:
     """A table of systems that says which treatment of ties it is of."""
-    terms = {"mean": f"average over queries, {_treated(ties)}"}
+    heads = zip(HEADS.values(), _AVERAGES.values(), strict=True)
+    terms = {head: f"{average}, {_treated(ties)}" for head, average in heads}
     return replace(table, notes=[f"ties: {ties}"], terms=terms | _still_open(ties))
 
 
@@ -473,11 +499,12 @@ def _table_of_pairs(of: SystemComparison) -> Table:
     interval, tie_range = of.difference_interval, of.tie_range
     shown: tuple[Any, ...] = (f"±{level}", np.diff(interval)[:, 0] / 2)
     said = f"half of the {level} t interval"
-    if of.interval != "t":
+    if of.interval != "t" or of.average != "macro":
         shown = (f"{level} interval", interval, partial(bracketed, digits=3))
-        said = f"{level} bootstrap interval"
+        said = f"{level} {of.interval} interval"
+    head = _difference_head(of)
     columns: dict[str, tuple[Any, ...]] = {
-        "difference": ("A - B", of.difference),
+        "difference": (head, of.difference),
         "interval": shown,
         "tie_std": ("tie_std", of.tie_std),
         "tie range": ("tie range", tie_range),
@@ -488,14 +515,16 @@ def _table_of_pairs(of: SystemComparison) -> Table:
     }
     # of the interval and the tie range, what was asked for is the last to go
     last = ["interval", "tie range"]
-    if of.interval != "t" or ties != EXPECTED:
+    if "interval" in shown[0] or ties != EXPECTED:
         last.reverse()
+    if of.average != "macro":
+        del columns["tie_std"]
     if _p_head(of) == "pvalue":
         columns["corrected"] = columns.pop("pvalue")
     ranges = None
     if _is_one_order(ties, of.tie_std):
         for name in ("tie_std", "tie range", "same sign"):
-            del columns[name]
+            columns.pop(name, None)
     elif len(of) == 1:
         least, most = tie_range.T
         ranges = Ranges(least, of.difference, most, head="tie range")
@@ -507,7 +536,8 @@ def _table_of_pairs(of: SystemComparison) -> Table:
         left=len(names),
         drop=[len(names) + places.index(name) for name in drop],
         terms={
-            shown[0]: f"{said} of A - B over queries",
+            head: _DIFFERENCES[of.average],
+            shown[0]: f"{said} of {head} over queries",
             "pvalue": meaning(f"pvalue ({of.test})"),
             **_still_open(ties),
         },
@@ -533,21 +563,37 @@ def _side_by_side(of: SystemComparison) -> Table:
     if EXPECTED in by:
         columns.append(("same sign", same_sign[by[EXPECTED]]))
     said = meaning(f"pvalue ({of.test})" if head == "pvalue" else head)
-    terms = {ties: f"{meaning('A - B')}, {_treated(ties)}" for ties in by}
+    terms = {ties: f"{_DIFFERENCES[of.average]}, {_treated(ties)}" for ties in by}
     terms |= {f"{head} {ties}": said for ties in by}
     options = {"terms": terms | {head: said}, "drop": range(len(columns))[::-1]}
-    note = f"A - B and {head} by treatment of ties"
+    note = f"{_difference_head(of)} and {head} by treatment of ties"
     wide = Table.of(*columns, left=len(names), notes=[note], **options)
     if len(wide.fitted().columns) == len(columns):
         return wide
     rows = np.array([np.flatnonzero(own) for own in by.values()]).T.ravel()
     named = [(name, cells[rows]) for name, cells in _names_of_pairs(of)]
-    columns = [*named, ("ties", treated[rows]), ("A - B", apart[rows])]
+    columns = [*named, ("ties", treated[rows]), (_difference_head(of), apart[rows])]
     columns.append((head, adjusted[rows], probability))
     if EXPECTED in by:
         shown = np.where(treated == EXPECTED, same_sign, "")
         columns.append(("same sign", shown[rows]))
     return Table.of(*columns, left=len(named) + 1, terms=options["terms"])
+
+
+_AVERAGES = {
+    "macro": "average over queries",
+    "geometric": "geometric mean over queries",
+    "median": "median over queries",
+}
+_DIFFERENCES = {
+    "macro": meaning("A - B"),
+    "geometric": "geometric mean of A divided by that of B",
+    "median": "median of A minus median of B",
+}
+
+
+def _difference_head(of: SystemComparison) -> str:
+    return "A / B" if of.average == "geometric" else "A - B"
 
 
 def _p_head(of: SystemComparison) -> str:

@@ -1,15 +1,13 @@
-"""Two or many systems on the same queries, and the paired tests over these."""
+"""Two or many systems on the same queries."""
 
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import integrate, stats
 
 from .._engine import (
     DROPPED_LABEL,
@@ -29,6 +27,7 @@ from .._engine import (
     warn_one_query,
 )
 from ..evaluation import (
+    AVERAGES,
     NO_DIFFERENCE,
     Asked,
     Prepared,
@@ -37,13 +36,22 @@ from ..evaluation import (
     adjust,
     ask,
     bootstrap_interval,
-    column_sums,
+    logs,
     mean,
+    median,
     not_retrieved,
     std_of_mean,
-    t_test,
 )
 from ..measures import Measure, parse_measures
+from ._paired_test import (
+    ALTERNATIVES,
+    CORRECTIONS,
+    TESTS,
+    bootstrap_of_medians,
+    paired_effect,
+    paired_test,
+    tukey_pvalues,
+)
 from ._result import STATISTICS, SystemComparison
 
 #: the name of the only system, if it came without one
@@ -220,6 +228,7 @@ def compare_systems(
     alternative: str = "two-sided",
     correction: str | None = "holm",
     interval: str = "t",
+    average: str = "macro",
     confidence: float = 0.95,
     n_resamples: int = 9999,
     random_state: Any = 0,
@@ -275,13 +284,20 @@ def compare_systems(
         Each is the interval of its pair alone: it has two sides whatever the
         `alternative`, and no correction for the number of pairs. A t interval is not
         cut at the greatest difference that the measure allows.
+    average : {"macro", "geometric", "median"}, default="macro"
+        Average over queries that systems are compared by: the mean; the geometric mean
+        of values raised to at least 1e-5, where the difference is the ratio A / B, with
+        its interval, and the test is that of the logarithms; or the median, where both
+        p-value and interval come from a bootstrap of the difference of two medians, in
+        place of `test` and `interval`. Neither of the last two has a tie_std.
     confidence : float, default=0.95
         Confidence level of the intervals of the difference.
     n_resamples : int, default=9999
         Number of random assignments of signs for "randomization" (if there are no
-        more than this, all of them are used), and of samples for "bootstrap".
+        more than this, all of them are used), and of samples for "bootstrap" and
+        medians.
     random_state : int, Generator, RandomState or None, default=0
-        Seed of "randomization" and "bootstrap".
+        Seed of "randomization", "bootstrap" and medians.
     zero_relevance, unjudged
         As in `ranking_score`.
     n_jobs : int, optional
@@ -351,7 +367,7 @@ def compare_systems(
     """
     options = check_options(
         test, alternative, correction, interval, confidence, n_resamples,
-        random_state, baseline,
+        random_state, baseline, average,
     )  # fmt: skip
     systems = MeasuredSystems(
         y_true, y_score, qid, parse_measures(measure, name="measure"),
@@ -373,8 +389,10 @@ def check_options(
     n_resamples: int = 9999,
     random_state: Any = 0,
     baseline: Any = None,
+    average: str = "macro",
 ) -> Options:
     """How pairs are tested, checked."""
+    check_choice(average, "average", AVERAGES[:3])
     check_choice(test, "test", TESTS)
     check_choice(alternative, "alternative", ALTERNATIVES)
     check_choice(correction, "correction", (*CORRECTIONS[:-1], "tukey", None))
@@ -385,6 +403,11 @@ def check_options(
                 raise ValueError(
                     f"{name} must be {needed!r} with correction='tukey', got {value!r}"
                 )
+        if average == "median":
+            raise ValueError(
+                "average must be 'macro' or 'geometric' with correction='tukey', got "
+                "'median'"
+            )
         if baseline is not None:
             raise ValueError(
                 "baseline must be None with correction='tukey', which is a test of all "
@@ -392,11 +415,19 @@ def check_options(
                 ", which SciPy has only for independent samples; use correction='holm'"
             )
     check_choice(interval, "interval", INTERVALS)
+    if average == "median":
+        if test != "t":
+            raise ValueError(
+                "test must be left at 't' with average='median', whose p-values come "
+                f"from a bootstrap, got {test!r}"
+            )
+        test = interval = "bootstrap"
     check_share(confidence, "confidence")
     check_count(n_resamples, "n_resamples", least=2 if interval == "bootstrap" else 1)
     # a seed that is a number, so that every pair draws alike
     drawn = {"n_resamples": n_resamples, "random_state": seed_of(random_state)}
-    return Options(test, alternative, correction, interval, float(confidence), drawn)
+    how = test, alternative, correction, interval, float(confidence)
+    return Options(*how, drawn, average)
 
 
 class Options(NamedTuple):
@@ -409,6 +440,7 @@ class Options(NamedTuple):
     confidence: float
     #: n_resamples and random_state
     drawn: dict[str, int]
+    average: str
 
 
 def compared(
@@ -439,14 +471,21 @@ def compared(
     columns = np.array(rows, dtype=float).reshape(len(rows), 10).T
     difference, tie_std, least, largest, statistic, pvalues, *rest = columns
     low, high, effect, n_queries = rest
+    of_logs = options.average == "geometric"
     adjusted = [
-        tukey_pvalues(block["expected"][by_id], pairs)
+        tukey_pvalues(_scaled(block["expected"][by_id], of_logs), pairs)
         if options.correction == "tukey"
         else adjust(own, options.correction)
         for block, own in zip(blocks, pvalues.reshape(len(blocks), -1), strict=True)
     ]
     values: dict[str, Any] = options._asdict()
     del values["drawn"]
+    same_sign = (least > NO_DIFFERENCE) | (largest < -NO_DIFFERENCE)
+    if of_logs:
+        # of logarithms, the difference is that of a ratio
+        difference, least, largest, low, high = map(
+            np.exp, (difference, least, largest, low, high)
+        )
     for name in STATISTICS:
         values[name] = np.concatenate([block[name] for block in blocks], axis=1)
     return SystemComparison(
@@ -461,7 +500,7 @@ def compared(
         difference_interval=np.column_stack([low, high]),
         tie_std=tie_std,
         tie_range=np.column_stack([least, largest]),
-        same_sign=(least > NO_DIFFERENCE) | (largest < -NO_DIFFERENCE),
+        same_sign=same_sign,
         statistic=statistic,
         pvalues=pvalues,
         adjusted_pvalues=np.concatenate(adjusted),
@@ -472,360 +511,50 @@ def compared(
     )
 
 
+def _scaled(values: FloatArray, of_logs: bool) -> FloatArray:
+    return logs(values) if of_logs else values
+
+
 def _compare(values: dict[str, FloatArray], options: Options) -> tuple[float, ...]:
-    """Difference, tie_std and range, statistic, p, interval, effect and queries."""
+    """Difference, tie_std and range, statistic, p, interval, effect and queries.
+
+    For geometric means all is of logarithms.
+    """
     there = ~np.isnan(values["expected"]).any(axis=1)
-    a, b = values["expected"][there].T
+    a, b, *ends = (
+        _scaled(column, options.average == "geometric")
+        for column in (
+            *values["expected"][there].T,
+            values["best"][there],
+            values["worst"][there],
+        )
+    )
     # best is the smallest where lower is better
-    ends = np.stack([values["best"][there], values["worst"][there]])
-    smallest, largest = ends.min(axis=0), ends.max(axis=0)
-    spread = np.hypot(*values["std"][there].T)
+    smallest, largest = np.min(ends, axis=0), np.max(ends, axis=0)
+    tie_std = math.nan
+    if options.average == "macro":
+        tie_std = std_of_mean(np.hypot(*values["std"][there].T))
     difference = a - b
     drawn, level = options.drawn, options.confidence
-    tested = paired_test(difference, options.test, options.alternative, **drawn)
-    if options.interval == "bootstrap":
-        interval = bootstrap_interval(difference, None, confidence=level, **drawn)
+    middle: Callable[[FloatArray], float] = mean
+    if options.average == "median":
+        middle = median
+        tested, interval = bootstrap_of_medians(
+            a, b, options.alternative, confidence=level, **drawn
+        )
     else:
-        (interval,) = QueryMoments.of(difference[:, None]).interval(level).tolist()
+        tested = paired_test(difference, options.test, options.alternative, **drawn)
+        if options.interval == "bootstrap":
+            interval = bootstrap_interval(difference, None, confidence=level, **drawn)
+        else:
+            (interval,) = QueryMoments.of(difference[:, None]).interval(level).tolist()
     return (
-        mean(a) - mean(b),
-        std_of_mean(spread),
-        mean(smallest[:, 0]) - mean(largest[:, 1]),
-        mean(largest[:, 0]) - mean(smallest[:, 1]),
+        middle(a) - middle(b),
+        tie_std,
+        middle(smallest[:, 0]) - middle(largest[:, 1]),
+        middle(largest[:, 0]) - middle(smallest[:, 1]),
         *tested,
         *interval,
         paired_effect(difference),
         int(there.sum()),
     )
-
-
-#: signed differences that are summed at a time
-_CELLS = 1 << 20
-#: whole numbers up to 2**53 are floats
-_BITS = 52
-
-
-def randomization_pvalue(
-    difference: FloatArray, alternative: str, n_resamples: int, random_state: int
-) -> float:
-    """The p-value of differences, one per query; not all signs are held at once."""
-    whole = whole_numbers(difference[None])
-    found = _resampled(whole[0], n_resamples, random_state)
-    sums = found.null_distribution[:, None]
-    return float(_pvalues(_counts(sums, whole), whole, len(sums), alternative)[0])
-
-
-def randomization_pvalues(
-    rows: FloatArray, signs: NDArray[np.int8], alternative: str
-) -> FloatArray:
-    """The p-values of many rows of differences, by the same signs."""
-    whole = whole_numbers(rows)
-    step = max(1, _CELLS // max(rows.shape))
-    counts = np.zeros((2, len(rows)), dtype=np.int64)
-    for start in range(0, len(signs), step):
-        # BLAS adds whole numbers, which is exact
-        sums = signs[start : start + step].astype(np.float64) @ whole.T
-        counts += _counts(sums, whole)
-    return _pvalues(counts, whole, len(signs), alternative)
-
-
-def random_signs(n: int, n_resamples: int, random_state: int) -> NDArray[np.int8]:
-    """The signs that a test gives to n differences, (n_assignments, n).
-
-    They are all 2**n if there are no more than `n_resamples`, else random ones.
-    """
-    seen: list[NDArray[np.int8]] = []
-    _resampled(np.ones(n), n_resamples, random_state, seen)
-    return np.concatenate(seen)
-
-
-def _resampled(
-    values: FloatArray,
-    n_resamples: int,
-    random_state: int,
-    seen: list[NDArray[np.int8]] | None = None,
-) -> Any:
-    """Sums of values with all or random signs; `seen` gets signs, if values are 1."""
-
-    def total(signed: FloatArray, axis: int) -> FloatArray:
-        if seen is not None and signed.ndim == 2:
-            seen.append(signed.astype(np.int8))
-        return np.asarray(signed.sum(axis=axis))
-
-    return stats.permutation_test(
-        (values,), total, permutation_type="samples", vectorized=True,
-        n_resamples=n_resamples, batch=max(1, _CELLS // len(values)),
-        rng=np.random.default_rng(random_state),
-    )  # fmt: skip
-
-
-def _counts(sums: FloatArray, whole: FloatArray) -> NDArray[np.int64]:
-    """How many sums, (n_assignments, n_rows), are at most, and at least, as observed.
-
-    Sums that differ by no more than rounding are equal.
-    """
-    observed, n = whole.sum(axis=1), whole.shape[1]
-    below = np.count_nonzero(sums <= observed + n, axis=0)
-    above = np.count_nonzero(sums >= observed - n, axis=0)
-    return np.array([below, above])
-
-
-def _pvalues(
-    counts: NDArray[np.int64], whole: FloatArray, n_signs: int, alternative: str
-) -> FloatArray:
-    n = whole.shape[1]
-    # the observed assignment counts, unless it is among all of them
-    own = 0 if n < 63 and n_signs == 2**n else 1
-    less, greater = (counts + own) / (n_signs + own)
-    if alternative == "two-sided":
-        return np.asarray(np.minimum(2 * np.minimum(less, greater), 1.0))
-    return np.asarray(less if alternative == "less" else greater)
-
-
-def whole_numbers(rows: FloatArray) -> FloatArray:
-    """Rows as whole numbers, in units of their own, whose signed sums are exact.
-
-    So sums are the same in any order, by any library. A sum is off by at most half
-    a unit for each number.
-    """
-    largest = np.abs(rows).max(axis=1, keepdims=True)
-    spare = _BITS - int(np.ceil(np.log2(rows.shape[1])))
-    _, exponent = np.frexp(largest)
-    return np.asarray(np.rint(np.ldexp(rows, spare - exponent)))
-
-
-#: the tests of pairs, by the names that users give
-WORDS_OF_TESTS = {
-    "t": "paired t test",
-    "wilcoxon": "Wilcoxon's signed-rank test",
-    "randomization": "Fisher's randomisation test",
-}
-TESTS = tuple(WORDS_OF_TESTS)
-CORRECTIONS = ("holm", "bh", "by", None)
-ALTERNATIVES = ("two-sided", "greater", "less")
-#: of differences that are told apart, as `NO_DIFFERENCE` has it
-_DECIMALS = 12
-
-
-class PairedTest(NamedTuple):
-    """What a test says of the differences of a pair."""
-
-    statistic: float
-    pvalue: float
-
-
-def paired_test(
-    difference: FloatArray,
-    test: str,
-    alternative: str = "two-sided",
-    *,
-    n_resamples: int = 9999,
-    random_state: int = 0,
-) -> PairedTest:
-    """Test whether differences, one per query, are about 0; NaN for fewer than two."""
-    n = len(difference)
-    if n < 2:
-        return PairedTest(math.nan, math.nan)
-    difference = np.where(np.abs(difference) <= NO_DIFFERENCE, 0.0, difference)
-    if not difference.any():
-        # alike on every query: scipy's tests would divide by 0
-        return PairedTest(0.0, 1.0)
-    if test == "t":
-        (statistic,), (pvalue,) = paired_t_test(difference[None], alternative)
-    elif test == "wilcoxon":
-        rounded = ranked_alike(difference)
-        statistic, pvalue = stats.wilcoxon(rounded, alternative=alternative)
-    else:
-        statistic = difference.mean()
-        drawn = n_resamples, random_state
-        pvalue = randomization_pvalue(difference, alternative, *drawn)
-    return PairedTest(float(statistic), float(pvalue))
-
-
-def paired_t_test(
-    rows: FloatArray, alternative: str = "two-sided"
-) -> tuple[FloatArray, FloatArray]:
-    """Statistics and p-values of the paired t test of rows of differences.
-
-    As scipy.stats.ttest_1samp has it, to the last bit: t = d̄/(s/√n), with n - 1
-    degrees of freedom. The p-value is that of `t_test`, which intervals share.
-    """
-    n = rows.shape[1]
-    average = rows.mean(axis=1)
-    variance = np.mean((rows - average[:, None]) ** 2, axis=1) * (n / (n - 1))
-    return t_test(average, np.sqrt(variance / n), n, alternative)
-
-
-def ranked_alike(difference: FloatArray) -> FloatArray:
-    """Differences for ranks: those that only rounding tells apart are equal."""
-    return np.round(difference, _DECIMALS)
-
-
-def paired_effect(difference: FloatArray) -> float:
-    """Mean over standard deviation of the differences (d_z of Cohen 1988)."""
-    return paired_test(difference, "t").statistic / math.sqrt(max(len(difference), 1))
-
-
-#: up to so many differences, scipy's Wilcoxon test looks whether any of them tie
-_MAY_BE_EXACT = 50
-#: up to so many, it goes through all signs if some tie
-_ALL_SIGNS = 13
-
-
-def paired_pvalues(
-    differences: FloatArray,
-    test: str,
-    alternative: str = "two-sided",
-    *,
-    signs: Callable[[int], NDArray[np.int8]],
-) -> FloatArray:
-    """The p-values of `paired_test` for each row of `differences`.
-
-    `signs` gives those of `random_signs` for a number of differences; it may remember
-    them for many calls.
-    """
-    n = differences.shape[1]
-    if n < 2:
-        return np.full(len(differences), np.nan)
-    differences = np.where(np.abs(differences) <= NO_DIFFERENCE, 0.0, differences)
-    pvalues = np.ones(len(differences))
-    # alike on every query: nothing to test
-    some = differences.any(axis=1)
-    rows = differences[some]
-    if not len(rows):
-        return pvalues
-    if test == "t":
-        pvalues[some] = paired_t_test(rows, alternative)[1]
-    elif test == "wilcoxon":
-        pvalues[some] = _wilcoxon(rows, alternative)
-    else:
-        pvalues[some] = randomization_pvalues(rows, signs(n), alternative)
-    return pvalues
-
-
-def _wilcoxon(rows: FloatArray, alternative: str) -> FloatArray:
-    """As scipy has it, which would choose one method for all rows of up to 50."""
-    n, rows = rows.shape[1], ranked_alike(rows)
-    if n > _MAY_BE_EXACT:
-        return _scipys_wilcoxon(rows, alternative)
-    sizes = np.sort(np.abs(rows), axis=1)
-    tied = (sizes[:, 0] == 0) | (sizes[:, 1:] == sizes[:, :-1]).any(axis=1)
-    out = np.empty(len(rows))
-    if not tied.all():
-        out[~tied] = _scipys_wilcoxon(rows[~tied], alternative)
-    if tied.any() and n > _ALL_SIGNS:
-        out[tied] = _scipys_wilcoxon(rows[tied], alternative, method="asymptotic")
-    elif tied.any():
-        # each sign of each rank, and zeros without a rank
-        signed = np.where(rows[tied] == 0, np.nan, rows[tied])
-        ranks = stats.rankdata(np.abs(signed), axis=1, nan_policy="omit")
-        ranks = np.where(np.isnan(signed), 0.0, np.copysign(ranks, signed))
-        out[tied] = randomization_pvalues(ranks, random_signs(n, 2**n, 0), alternative)
-    return out
-
-
-def _scipys_wilcoxon(rows: FloatArray, how: str, method: str = "auto") -> FloatArray:
-    found = stats.wilcoxon(rows, alternative=how, axis=1, method=method)
-    return np.asarray(found.pvalue)
-
-
-def tukey_pvalues(values: FloatArray, pairs: IntArray) -> FloatArray:
-    """p-values of Tukey's honestly significant difference, corrected for all pairs.
-
-    The layout is two-way without replication: a value x_ij of query i and system j is
-    the sum of an effect of the query, one of the system, and a residual. With n
-    queries and m systems,
-
-        MSE = Σ (x_ij - x̄_i. - x̄_.j + x̄_..)² / ((n - 1)(m - 1))
-        q = |x̄_.a - x̄_.b| / sqrt(MSE / n),
-
-    where q has the distribution of the studentized range of m means with
-    (n - 1)(m - 1) degrees of freedom (Carterette, TOIS 2012; Sakai 2018, "Laboratory
-    Experiments in Information Retrieval").
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_queries, n_systems)
-        Queries where a system is undefined (NaN) are left out.
-    pairs : ndarray of shape (n_pairs, 2), int
-
-    Returns
-    -------
-    ndarray of shape (n_pairs,)
-        NaN for fewer than two queries.
-    """
-    values = values[~np.isnan(values).any(axis=1)]
-    n, m = values.shape
-    if n < 2 or m < 2:
-        return np.full(len(pairs), np.nan)
-    means = column_sums(values) / n
-    of_queries = column_sums(values.T) / m
-    residuals = values - of_queries[:, None] - (means - math.fsum(means) / m)
-    squares = math.fsum((residuals**2).ravel().tolist())
-    degrees = (n - 1) * (m - 1)
-    mse = squares / degrees
-    apart = np.abs(means[pairs[:, 0]] - means[pairs[:, 1]])
-    # q is √2 times a t statistic, whose test says what holds where nothing spreads
-    found = t_test(apart, math.sqrt(2 * mse / n), degrees + 1, "two-sided")
-    q = math.sqrt(2) * found.statistic
-    if m == 2 or not np.isfinite(q).any():
-        return found.pvalue
-    return np.where(np.isinf(q), found.pvalue, _studentized_range(q, m, degrees))
-
-
-def _studentized_range(q: FloatArray, m: int, degrees: int) -> FloatArray:
-    """Probability of a larger range; about 20 ms for each."""
-    with warnings.catch_warnings():
-        # the quadrature may warn where the probability is next to 1, and right
-        warnings.simplefilter("ignore", integrate.IntegrationWarning)
-        return np.asarray(stats.studentized_range.sf(q, m, degrees))
-
-
-class QueryLosses(NamedTuple):
-    """Two systems on the same queries, as far as the test of inferiority needs them.
-
-    Attributes
-    ----------
-    n_queries : int
-        Queries that have both.
-    value, loss : float
-        Means of the cheaper system, and of the exact one less the cheaper one.
-    value_variance, loss_variance, covariance : float
-        Of the means.
-    """
-
-    n_queries: int
-    value: float
-    loss: float
-    value_variance: float
-    loss_variance: float
-    covariance: float
-
-    @classmethod
-    def of(cls, exact: FloatArray, cheaper: FloatArray) -> QueryLosses:
-        """Of the values per query, NaN left out."""
-        there = ~(np.isnan(exact) | np.isnan(cheaper))
-        x, loss = cheaper[there], (exact - cheaper)[there]
-        n = len(x)
-        means = mean(x), mean(loss)
-        if n < 2:
-            return cls(n, *means, math.nan, math.nan, math.nan)
-        apart = x - means[0], loss - means[1]
-        squares = (apart[0] ** 2, apart[1] ** 2, apart[0] * apart[1])
-        scale = n * (n - 1)
-        return cls(n, *means, *(math.fsum(part.tolist()) / scale for part in squares))
-
-    def inferiority(self, tolerance: float, *, greater_is_better: bool) -> float:
-        """p-value of mean(cheaper) <= tolerance x mean(exact), one-tailed paired t.
-
-        Small ones say that the cheaper system keeps more than this share. Where
-        lower is better it is mean(cheaper) >= mean(exact) / tolerance.
-        """
-        # cheaper - tolerance exact, or exact - tolerance cheaper
-        a = 1 - tolerance
-        b = -tolerance if greater_is_better else 1.0
-        average = a * self.value + b * self.loss
-        variance = a * a * self.value_variance + b * b * self.loss_variance
-        variance += 2 * a * b * self.covariance
-        error = np.sqrt(np.maximum(variance, 0.0))
-        return float(t_test(average, error, self.n_queries).pvalue)

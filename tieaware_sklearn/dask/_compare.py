@@ -36,6 +36,7 @@ def compare_systems(
     alternative: str = "two-sided",
     correction: str | None = "holm",
     interval: str = "t",
+    average: str = "macro",
     confidence: float = 0.95,
     n_resamples: int = 9999,
     random_state: Any = 0,
@@ -54,7 +55,7 @@ def compare_systems(
         does not retrieve. The systems have the names of their columns.
     label, qid : str, default="label", "qid"
         Columns with labels and query ids.
-    measure, baseline, test, alternative, correction, interval, confidence, \
+    measure, baseline, test, alternative, correction, interval, average, confidence, \
 n_resamples, random_state, zero_relevance, unjudged
         As in `tieaware_sklearn.compare_systems`.
     ties : str or list of str, default="expected"
@@ -119,7 +120,7 @@ n_resamples, random_state, zero_relevance, unjudged
     """
     options = check_options(
         test, alternative, correction, interval, confidence, n_resamples,
-        random_state, baseline,
+        random_state, baseline, average,
     )  # fmt: skip
     asked = ask(parse_measures(measure, name="measure"), zero_relevance, unjudged)
     listed = isinstance(scores, Iterable) and not isinstance(scores, (str, Mapping))

@@ -4,8 +4,10 @@ from ._asked import Asked, ask
 from ._averages import (
     column_sums,
     lift,
+    logs,
     mean,
     means,
+    median,
     reduce_queries,
     std_of_mean,
     stds_of_means,
@@ -14,7 +16,14 @@ from ._averages import (
 from ._batches import evaluate_batches
 from ._contingency import ContingencyTable, contingency_table
 from ._evaluate import PreparedRanking, evaluate, ranking_score, tie_distributions
-from ._intervals import NO_DIFFERENCE, QueryMoments, adjust, bootstrap_interval, t_test
+from ._intervals import (
+    NO_DIFFERENCE,
+    QueryMoments,
+    adjust,
+    average_interval,
+    bootstrap_interval,
+    t_test,
+)
 from ._precision_recall_curve import PrecisionRecallCurve, precision_recall_curve
 from ._prepared import (
     AVERAGES,
@@ -34,7 +43,7 @@ from ._relevance_evaluator import (
     TopicRows,
     share_of_possible,
 )
-from ._report import RankingReport, Summary, estimates, one_after_another
+from ._report import HEADS, RankingReport, Summary, estimates, one_after_another
 from ._residuals import ResidualReport, residuals
 from ._sampled import CanonicalRows, SampledScore, sample_orderings, sampled
 from ._statistics import LabelledQueries, RankedQueries, not_retrieved

@@ -45,10 +45,14 @@ def means(values: FloatArray, weight: FloatArray | None = None) -> FloatArray:
     return np.array([mean(column, weight) for column in values.T])
 
 
+def logs(values: FloatArray) -> FloatArray:
+    """What a geometric mean is the mean of: values below 1e-5 count as 1e-5."""
+    return np.asarray(np.log(np.maximum(values, GEOMETRIC_FLOOR)))
+
+
 def geometric_mean(values: FloatArray, weight: FloatArray | None = None) -> float:
-    """exp of the mean log, values below 1e-5 taken as 1e-5."""
-    logs = np.log(np.maximum(values, GEOMETRIC_FLOOR))
-    return math.exp(mean(logs, weight))
+    """exp of the mean of `logs`."""
+    return math.exp(mean(logs(values), weight))
 
 
 def median(values: FloatArray, weight: FloatArray | None = None) -> float:

@@ -13,7 +13,7 @@ from scipy import stats
 from scipy.special import ndtr, ndtri
 
 from .._engine import AddedUp, FloatArray
-from ._averages import column_sums, per_column
+from ._averages import column_sums, logs, median, per_column
 
 #: values that are resampled at a time
 _BATCH_VALUES = 1 << 16
@@ -177,6 +177,23 @@ def median_interval(values: FloatArray) -> tuple[float, float]:
     if not below:
         return math.nan, math.nan
     return float(ascending[below - 1]), float(ascending[n - below])
+
+
+def average_interval(
+    values: FloatArray, average: str, weight: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """Averages of columns, and their 95 % intervals over queries, (n_columns, 2)."""
+    if average == "median":
+        medians = np.array([median(column, weight) for column in values.T])
+        unknown = np.full((len(medians), 2), np.nan)
+        if weight is not None:
+            return medians, unknown
+        return medians, np.array([*map(median_interval, values.T)]).reshape(-1, 2)
+    if average == "geometric":
+        moments = QueryMoments.of(logs(values), weight)
+        return np.exp(moments.averages()), np.exp(moments.interval())
+    moments = QueryMoments.of(values, weight)
+    return moments.averages(), moments.interval()
 
 
 def bootstrap_interval(

@@ -29,7 +29,7 @@ from .._engine import (
 from ..io import SCORE, as_text, given_qrels, given_run, is_table, spelled
 from ..measures import STATISTICS, FBeta, Measure, parse_measure, spelled_out
 from ._asked import Asked, ask
-from ._averages import GEOMETRIC_FLOOR, mean
+from ._averages import logs, mean
 from ._prepared import Prepared
 
 #: whole numbers up to here are 64-bit floats, all of them
@@ -642,7 +642,7 @@ class RelevanceEvaluator:
                 if factor is not None:
                     column = column * factor
                 if named.is_log:
-                    column = np.log(np.maximum(column, GEOMETRIC_FLOOR))
+                    column = logs(column)
                 found[:, j] = column
             out.append(found)
         return out

@@ -26,8 +26,8 @@ from .._engine import (
     seed_of,
 )
 from ..io import Kept, Saved, UnreadableError
-from ._averages import GEOMETRIC_FLOOR, lift, median, sums_of_squares
-from ._intervals import QueryMoments, bootstrap_interval, median_interval
+from ._averages import lift, logs, sums_of_squares
+from ._intervals import QueryMoments, average_interval, bootstrap_interval
 
 #: what trackers of experiments do not take in names
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9.-]+")
@@ -347,7 +347,7 @@ class RankingReport(Saved, Result):
         self, average: str, interval: str, n_resamples: int, random_state: Any
     ) -> Summary:
         """What `summary` returns, without a word on a segment of weight 0."""
-        found = self._medians() if average == "median" else self._means(average)
+        found = self._averages(average)
         if interval == "bootstrap":
             seed = seed_of(random_state)
             found["interval"] = self._bootstrap(average, n_resamples, seed)
@@ -360,43 +360,23 @@ class RankingReport(Saved, Result):
         columns |= {name: found[name] for name in _FIGURES}
         return Summary(columns, ("measure",), {"average": average}, _tables_of_means)
 
-    def _means(self, average: str) -> dict[str, Any]:
-        """Macro or geometric averages."""
-        weight, geometric = self.query_weight, average == "geometric"
-        values = [getattr(self, name) for name in _AVERAGED.values()]
-        if geometric:
-            values = [np.log(np.maximum(one, GEOMETRIC_FLOOR)) for one in values]
-        moments = [QueryMoments.of(one, weight) for one in values]
-        averages, ends = [one.averages() for one in moments], moments[0].interval()
-        total = np.where(moments[0].weight > 0, moments[0].weight, np.nan)
-        if geometric:
-            averages, ends = [np.exp(one) for one in averages], np.exp(ends)
-            total[:] = np.nan
+    def _averages(self, average: str) -> dict[str, Any]:
+        weight = self.query_weight
+        found = {
+            name: average_interval(getattr(self, of), average, weight)
+            for name, of in _AVERAGED.items()
+        }
+        moments = QueryMoments.of(self.expected, weight)
+        # only a mean has the deviation of a sum
+        known = (moments.weight > 0) & (average == "macro")
+        total = np.where(known, moments.weight, np.nan)
         low, high = self.bounds.T
-        return dict(zip(_AVERAGED, averages, strict=True)) | {
-            "interval": np.clip(ends, low[:, None], high[:, None]),
+        return {name: averages for name, (averages, _) in found.items()} | {
+            "interval": np.clip(found["mean"][1], low[:, None], high[:, None]),
             "tie_std": np.sqrt(sums_of_squares(self.std, weight)) / total,
             "sampling_error": np.sqrt(sums_of_squares(self.sampling_error, weight))
             / total,
-            "n_queries": moments[0].count.astype(np.int64),
-        }
-
-    def _medians(self) -> dict[str, Any]:
-        weight = self.query_weight
-        medians = {
-            name: np.array([median(one, weight) for one in getattr(self, of).T])
-            for name, of in _AVERAGED.items()
-        }
-        unknown = np.full(len(self.measures), np.nan)
-        interval = np.array([median_interval(column) for column in self.expected.T])
-        if weight is not None:
-            interval[:] = np.nan
-        count = QueryMoments.of(self.expected, weight).count.astype(np.int64)
-        return medians | {
-            "interval": interval,
-            "tie_std": unknown,
-            "sampling_error": unknown,
-            "n_queries": count,
+            "n_queries": moments.count.astype(np.int64),
         }
 
     def by_segment(
@@ -630,7 +610,7 @@ class RankingReport(Saved, Result):
         """Intervals of the averages, of shape (n_measures, 2)."""
         values = self.expected
         if average == "geometric":
-            values = np.log(np.maximum(values, GEOMETRIC_FLOOR))
+            values = logs(values)
         ends = np.array(
             [
                 bootstrap_interval(
@@ -709,9 +689,13 @@ def estimates(of: Summary) -> list[str]:
     return notes
 
 
+#: of averages
+HEADS = {"macro": "mean", "geometric": "geom.", "median": "median"}
+
+
 def _tables_by_segment(of: Summary) -> list[Table]:
     """All segments by one measure, for each measure."""
-    first = {"macro": "mean", "geometric": "geom.", "median": "median"}[of.average]
+    first = HEADS[of.average]
     tables = []
     for j, measure in enumerate(of.overall.measure.tolist()):
         rows = slice(j, None, len(of.overall))
