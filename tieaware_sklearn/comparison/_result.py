@@ -389,7 +389,12 @@ class SystemComparison(Result):
             (measure,), (ties,) = one.measures, one.ties
             mean = one.summary().mean
             first = np.nanargmax(mean if one.greater_is_better[0] else -mean)
-            by = measure if ties == EXPECTED else f"{measure} with ties {ties}"
+            average = {
+                "geometric": "the geometric mean of ",
+                "median": "the median of ",
+            }
+            by = average.get(self.average, "") + measure
+            by += "" if ties == EXPECTED else f" with ties {ties}"
             line = f"By {by}, {one.systems[first]} is best ({number(mean[first])})"
             if n := len(one.pairs):
                 differ = np.count_nonzero(one.adjusted_pvalues <= alpha)

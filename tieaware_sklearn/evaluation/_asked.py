@@ -58,12 +58,16 @@ class Definition(NamedTuple):
     least_documents: int = 1
 
 
-_EXPONENTIAL = {"gain": Parameter("exponential")}
-_LINEAR = {"gain": Parameter("linear")}
+_LOG2 = {"discount": Parameter("log2")}
+_EXPONENTIAL = {"gain": Parameter("exponential")} | _LOG2
+_LINEAR = {"gain": Parameter("linear")} | _LOG2
 # ndcg_exp_gain=False
-_OF_XGBOOST = {"gain": Parameter("exponential", ["linear"])}
-# type=Exp
-_OF_CATBOOST = {"gain": Parameter("linear", ["exponential"])}
+_OF_XGBOOST = {"gain": Parameter("exponential", ["linear"])} | _LOG2
+# type=Exp, denominator=Position
+_OF_CATBOOST = {
+    "gain": Parameter("linear", ["exponential"]),
+    "discount": Parameter("log2", ["inverse"]),
+}
 _OF_THE_LIST = {"denominator": Parameter("retrieved")}
 _AT_BEST_ONE = {"denominator": Parameter("cutoff")}
 _OVER_RELEVANT = {"denominator": Parameter("relevant")}
