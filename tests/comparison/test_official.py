@@ -203,6 +203,16 @@ def test_statistics_are_those_of_a_tie_report(cases):
         contradictions.append(sum(a < b for (_, b), (_, a) in pairwise(own)))
     assert found.contradictions[0] == sum(contradictions)
     assert found.contradicted_queries[0] == sum(map(bool, contradictions))
+    # lines that are in the order of the ranks say the same
+    line = [r for _, _, r in cases]
+    again = tie_statistics(scores, qid=qid, rank=rank, input_order=line)
+    assert again.rises == found.contradictions
+    assert again.rising_queries == found.contradicted_queries
+    for name, key in [("tied_ranks", lambda q, s, r: (q, r)),
+                      ("unordered_documents", lambda q, s, r: (q, s, r))]:  # fmt: skip
+        keys = [key(*case) for case in cases if case[1] > -np.inf]
+        tied = sum(keys.count(one) > 1 for one in keys)
+        assert getattr(found, name)[0] == pytest.approx(tied / max(len(keys), 1))
 
 
 def test_shares_of_all_systems():
@@ -216,8 +226,15 @@ def test_shares_of_all_systems():
     assert found.to_pandas()["system"].tolist() == ["a", "b", "c"]
     assert "contradictory" in str(found)
     without = tie_statistics(systems, qid=[1, 1, 2, 2])
-    assert without.contradictions.tolist() == [-1] * 3
+    assert without.contradictions.tolist() == without.rises.tolist() == [-1] * 3
+    assert np.isnan([*without.tied_ranks, *without.unordered_documents]).all()
     assert "contradictory" not in str(without)
+    by_line = tie_statistics(systems, qid=[1, 1, 2, 2], input_order=rank)
+    assert by_line.rises.tolist() == found.contradictions.tolist()
+    assert by_line.overall()["rising queries"] == 1 / 5
+    # of the shares of documents, 1/2, 0 and 0
+    *_, last = (one for one in str(by_line).splitlines() if one.startswith("documents"))
+    assert last.split() == ["documents", "20.0", "%", "0.0", "%"]
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
 from .._display import Ranges, Table, show_progress, shows_progress
+from ..comparison import tie_statistics
 from ..evaluation import PreparedRanking, Summary, ask, estimates, reduce_queries
 from ..io import TextSource, TrecLines, given_qrels, given_run, run_names, trec_rows
 from ..measures import (
@@ -197,15 +198,36 @@ def _notes(
 ) -> list[str]:
     """Where a run says otherwise than its scores; topics that only one file has."""
     only, lower = "(only scores count)", "below a line with a lower score"
+    # trec_eval has scores in 32 bits
+    score, rank = trec.score.astype(np.float32), trec["rank"]
+    ranked_too = not np.isnan(rank[score > -np.inf]).any()
+    found = tie_statistics(
+        {"run": score},
+        qid=trec.qid,
+        rank=rank if ranked_too else None,
+        input_order=trec.input_order,
+    )
+    unordered = np.nan_to_num(found.unordered_documents[0]) * found.n_documents[0]
     missing = len(judged.topics.keys() - ranked.topics.keys())
     unjudged = len(ranked.topics.keys() - judged.topics.keys())
     told = (
-        (trec.n_inversions, "line is", "lines are", f"{lower} {only}"),
         (
-            trec.n_contradictions,
+            found.rises[0],
+            "line is",
+            "lines are",
+            f"{lower}, in {_topics(found.rising_queries[0])} {only}",
+        ),
+        (
+            max(found.contradictions[0], 0),
             "rank contradicts",
             "ranks contradict",
-            f"the scores {only}",
+            f"the scores, in {_topics(found.contradicted_queries[0])} {only}",
+        ),
+        (
+            round(unordered),
+            "document ties",
+            "documents tie",
+            "by score and by rank: nothing orders them",
         ),
         (missing, "topic", "topics", f"with judgments but not in the run: {of_none}"),
         (unjudged, "topic", "topics", "in the run but without judgments: left out"),
@@ -215,6 +237,10 @@ def _notes(
         for count, one, several, what in told
         if count
     ]
+
+
+def _topics(count: int) -> str:
+    return f"{count} topic" if count == 1 else f"{count} topics"
 
 
 def _table(

@@ -115,6 +115,12 @@ class TieStatistics(Result):
     contradictions, contradicted_queries : ndarray of shape (n_systems,), int
         Number of neighbours by rank whose scores have the opposite order, and of
         queries with such neighbours. -1 without ranks.
+    rises, rising_queries : ndarray of shape (n_systems,), int
+        The same of neighbours by line: scores that are above that of the line before.
+        -1 without lines.
+    tied_ranks, unordered_documents : ndarray of shape (n_systems,)
+        Share of documents with the rank of another document of their query, and with
+        its rank and its score, so that nothing orders them. NaN without ranks.
 
     See Also
     --------
@@ -136,6 +142,10 @@ class TieStatistics(Result):
     repeated_documents: FloatArray
     contradictions: IntArray
     contradicted_queries: IntArray
+    rises: IntArray
+    rising_queries: IntArray
+    tied_ranks: FloatArray
+    unordered_documents: FloatArray
 
     def overall(self) -> dict[str, float]:
         """Shares over all systems, as in Table 1 of Yang, Moffat and Turpin (2016).
@@ -144,7 +154,8 @@ class TieStatistics(Result):
         -------
         dict of str to float
             Share of systems, of (system, query) pairs and of documents with ties; and,
-            if there are ranks, share of systems and of pairs with contradictions.
+            if there are ranks or lines, share of systems and of pairs where ranks are
+            contradictory, or scores rising from line to line.
         """
         queries = max(int(self.n_queries.sum()), 1)
         documents = max(int(self.n_documents.sum()), 1)
@@ -154,12 +165,19 @@ class TieStatistics(Result):
             "queries": math.fsum(self.tied_queries * self.n_queries) / queries,
             "documents": repeated / documents,
         }
-        if self._has_ranks:
-            shares |= {
-                "contradictory systems": float(np.mean(self.contradictions > 0)),
-                "contradictory queries": int(self.contradicted_queries.sum()) / queries,
-            }
+        for by, neighbours, concerned in self._against():
+            kind = {"rank": "contradictory", "line": "rising"}[by]
+            shares[f"{kind} systems"] = float(np.mean(neighbours > 0))
+            shares[f"{kind} queries"] = int(concerned.sum()) / queries
         return shares
+
+    def _against(self) -> list[tuple[str, IntArray, IntArray]]:
+        """What contradicts scores, how many neighbours and queries."""
+        every = [
+            ("rank", self.contradictions, self.contradicted_queries),
+            ("line", self.rises, self.rising_queries),
+        ]
+        return [one for one in every if (one[1] >= 0).all()]
 
     def _tables(self) -> list[Table]:
         tables = [
@@ -173,33 +191,42 @@ class TieStatistics(Result):
                 terms=_TERMS_OF_TIES,
             )
         ]
-        if self._has_ranks:
-            of_ranks = (
-                ("ranks against scores", self.systems),
-                ("neighbours", self.contradictions),
-                ("queries", self.contradicted_queries),
-            )
-            tables.append(Table.of(*of_ranks, terms=_TERMS_OF_TIES))
+        columns: list[tuple[Any, ...]] = [("against scores", self.systems)]
+        for by, neighbours, concerned in self._against():
+            columns += [(f"by {by}", neighbours), ("queries", concerned)]
+        if not np.isnan(self.tied_ranks).any():
+            columns.append(("tied ranks", self.tied_ranks, _percent))
+            columns.append(("no order", self.unordered_documents, _percent))
+        if columns[1:]:
+            tables.append(Table.of(*columns, terms=_TERMS_OF_TIES))
         names, shares = zip(*self.overall().items(), strict=True)
-        return [*tables, Table.of(("share with ties", names), ("", shares, _percent))]
-
-    @property
-    def _has_ranks(self) -> bool:
-        return bool((self.contradictions >= 0).all())
+        each = {"queries": self.tied_queries, "documents": self.repeated_documents}
+        medians = [np.median(each.get(name, np.nan)) for name in names]
+        share = ("share with ties", names), ("", shares, _percent)
+        middle = ("median system", medians, _percent)
+        return [*tables, Table.of(*share, middle, terms=_TERMS_OF_TIES)]
 
 
 _TERMS_OF_TIES = {
     "with ties": "share of the queries in which documents tie",
     "tied": "share of the documents that tie with another one of their query",
     "as before": "share of the documents that tie with the document before them",
-    "neighbours": "neighbours by rank whose scores have the opposite order",
+    "by rank": "neighbours by rank whose scores have the opposite order",
+    "by line": "lines whose score is above that of the line before",
+    "tied ranks": "share of the documents with the rank of another one of their query",
+    "no order": "share of the documents with the rank and the score of another one",
+    "median system": "the median of the shares of the systems",
 }
 
 
 def tie_statistics(
-    y_score: Any, *, qid: Any = None, rank: ArrayLike | None = None
+    y_score: Any,
+    *,
+    qid: Any = None,
+    rank: ArrayLike | None = None,
+    input_order: ArrayLike | None = None,
 ) -> TieStatistics:
-    """Count the ties of many systems, and where their ranks contradict their scores.
+    """Count the ties of systems, and where ranks or lines contradict scores.
 
     Parameters
     ----------
@@ -212,6 +239,8 @@ def tie_statistics(
     rank : array-like of shape (n_documents,) or (n_documents, n_systems), optional
         Ranks that the systems state, 1 for the first document, as `load_trec` returns
         them. NaN where a document is not retrieved.
+    input_order : array-like of the shape of `rank`, optional
+        Places of the lines of each system in its file, as `load_trec` returns them.
 
     Returns
     -------
@@ -220,8 +249,8 @@ def tie_statistics(
     Raises
     ------
     ValueError
-        For scores as in `compare_systems`; and for ranks of another shape, or missing
-        where a document is retrieved.
+        For scores as in `compare_systems`; and for ranks or places of another shape, or
+        missing where a document is retrieved.
 
     See Also
     --------
@@ -244,23 +273,29 @@ def tie_statistics(
     clicks        2    100.0 %          6  66.7 %     33.3 %
     age           2      0.0 %          6   0.0 %      0.0 %
     <BLANKLINE>
-    share with ties
-    -----------------------
-    systems          50.0 %
-    queries          50.0 %
-    documents        16.7 %
+    share with ties          median system
+    --------------------------------------
+    systems          50.0 %              -
+    queries          50.0 %         50.0 %
+    documents        16.7 %         16.7 %
     """
     names, scores = check_systems(y_score)
     queries = check_qid(qid, n_rows=len(scores[0]))
     ties = [score_ties(column, queries) for column in scores]
-    ranks = _ranks(rank, len(scores[0]), len(scores))
+    ranks = _ranks(rank, "rank", len(scores[0]), len(scores))
+    lines = _ranks(input_order, "input_order", len(scores[0]), len(scores))
     against = [
-        (-1, -1) if own is None else _contradictions(column, own, queries)
-        for column, own in zip(scores, ranks, strict=True)
+        [
+            *_contradictions(column, of_ranks, queries, "rank"),
+            *_contradictions(column, of_lines, queries, "input_order"),
+            *_unordered(column, of_ranks, queries),
+        ]
+        for column, of_ranks, of_lines in zip(scores, ranks, lines, strict=True)
     ]
     counts = np.array([one[:5] for one in ties], dtype=np.int64).T
     n_queries, n_tied_queries, n_documents, n_tied, n_repeated = counts
-    contradictions, contradicted = np.array(against, dtype=np.int64).T
+    *neighbours, tied_ranks, unordered = np.array(against).T
+    contradictions, contradicted, rises, rising = np.array(neighbours, dtype=np.int64)
     return TieStatistics(
         systems=names,
         n_queries=n_queries,
@@ -270,33 +305,57 @@ def tie_statistics(
         repeated_documents=n_repeated / np.maximum(n_documents, 1),
         contradictions=contradictions,
         contradicted_queries=contradicted,
+        rises=rises,
+        rising_queries=rising,
+        tied_ranks=tied_ranks,
+        unordered_documents=unordered,
     )
 
 
-def _ranks(rank: Any, n_rows: int, n_systems: int) -> list[FloatArray | None]:
-    """Ranks of each system."""
+def _ranks(
+    rank: Any, name: str, n_rows: int, n_systems: int
+) -> list[FloatArray | None]:
+    """Ranks of each system, or places of its lines."""
     if rank is None:
         return [None] * n_systems
     array = array_of(rank)
     if array.shape not in ((n_rows,), (n_rows, n_systems)):
         raise ValueError(
-            "rank must have shape (n_documents,) or (n_documents, n_systems), here "
+            f"{name} must have shape (n_documents,) or (n_documents, n_systems), here "
             f"({n_rows},) or ({n_rows}, {n_systems}), got {array.shape}"
         )
     columns = [rank] * n_systems if array.ndim == 1 else [*array.T]
-    found = [as_floats(numbers_of(one, "rank"), "rank") for one in columns]
+    found = [as_floats(numbers_of(one, name), name) for one in columns]
     # NaN is for documents that are not retrieved
     filled = [np.where(np.isnan(one), -np.inf, one) for one in found]
-    return [check_scores(one, name="rank") for one in filled]
+    return [check_scores(one, name=name) for one in filled]
+
+
+def _unordered(
+    scores: NDArray[Any], rank: FloatArray | None, queries: Queries
+) -> tuple[float, float]:
+    """Shares of documents with the rank of another one, and with its score, too."""
+    if rank is None:
+        return np.nan, np.nan
+    there = is_retrieved(scores)
+    n_documents = max(int(there.sum()), 1)
+    both = [queries.row_codes()[there], rank[there], scores[there]]
+    shares = []
+    for keys in (both[:2], both):
+        _, n = np.unique(np.stack(keys), axis=1, return_counts=True)
+        shares.append(int(n[n > 1].sum()) / n_documents)
+    return shares[0], shares[1]
 
 
 def _contradictions(
-    scores: NDArray[Any], rank: FloatArray, queries: Queries
+    scores: NDArray[Any], rank: FloatArray | None, queries: Queries, name: str
 ) -> tuple[int, int]:
     """Neighbours by rank whose scores rise, and the queries that have any."""
+    if rank is None:
+        return -1, -1
     there = np.flatnonzero(is_retrieved(scores))
     rule = "not be missing where a document is retrieved"
-    reject(rank[there] == -np.inf, rank[there], "rank", rule)
+    reject(rank[there] == -np.inf, rank[there], name, rule)
     query = queries.row_codes()[there]
     places, _ = dense_ranks(scores[there])
     # documents of equal rank do not contradict their scores
