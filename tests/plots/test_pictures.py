@@ -469,3 +469,16 @@ def test_what_is_refused(name, result, options, message):
     make = getattr(cls, "from_measures", cls.from_result)
     with pytest.raises(ValueError, match=message):
         make(result, **options)
+
+
+@pytest.mark.parametrize("average", ["geometric mean", "median"])
+def test_averages_are_named(average, tmp_path):
+    y, qid = [1, 0, 1, 0], [1, 1, 2, 2]
+    systems = {"a": [2, 1, 2, 1], "b": [1, 1, 1, 2]}
+    options = {"qid": qid, "measure": "rr", "average": average.split()[0]}
+    found = ta.compare_systems(y, systems, **options)
+    display = Ranges.from_result(found)
+    assert display.ax_.get_xlabel() == f"RR, {average} over queries"
+    found.to_html(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert f"By the {average} of RR, a is best" in page

@@ -12,6 +12,7 @@ from .html import (
 from .progress import show_progress, shows_progress
 from .tables import Ranges, Table
 from .words import (
+    AVERAGES,
     bracketed,
     clip,
     definitions,

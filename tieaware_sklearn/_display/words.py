@@ -24,6 +24,9 @@ _LARGE = 1e9
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
 _PLAIN: Any = {"break_on_hyphens": False}
 
+#: averages over queries
+AVERAGES = {"macro": "mean", "geometric": "geometric mean", "median": "median"}
+
 _MEANINGS = {
     "mean": "exact mean over all orders of tied documents, averaged over queries",
     "median": "median over queries of the exact means over all orders of tied "

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from .._display import Ranges, Table, show_progress, shows_progress
+from .._display import AVERAGES, Ranges, Table, show_progress, shows_progress
 from ..comparison import tie_statistics
 from ..evaluation import PreparedRanking, Summary, ask, estimates, reduce_queries
 from ..io import TextSource, TrecLines, given_qrels, given_run, run_names, trec_rows
@@ -27,7 +27,6 @@ from ..plots import TieRangeDisplay
 from ._outputs import Findings, check_files, rows_of, write_findings
 
 DEFAULT_MEASURES = ("ap", "rprec", "bpref", "rr", "p@10", "ndcg(gain=linear)@10")
-_SPELLED = {"macro": "mean", "geometric": "geometric mean", "median": "median"}
 #: what to ask for where trec_eval has a measure of that name, defined otherwise
 _OTHERWISE: dict[type[Measure], str] = {
     NDCG: "ndcg(gain=linear)",
@@ -104,7 +103,7 @@ def _findings(
         read=read,
         tables=[_table(rows, arguments, measures)],
         remarks=remarks,
-        draw=lambda: of_topics(summaries, _SPELLED[average]),
+        draw=lambda: of_topics(summaries, AVERAGES[average]),
     )
 
 
@@ -252,7 +251,7 @@ def _table(
     names = ["run", "measure"] if len(arguments.runs) > 1 else ["measure"]
     names += ["topic"] * arguments.per_topic
     worst, mean, best = (columns[name] for name in ("worst", "mean", "best"))
-    first, n_names = _SPELLED[arguments.average].split()[0], len(names)
+    first, n_names = AVERAGES[arguments.average].split()[0], len(names)
     shown = [
         *((name, columns[name]) for name in names),
         (first, mean),
@@ -271,6 +270,6 @@ def _table(
             # a sum: to the largest one that there is
             own = columns["measure"] == str(measure)
             largest[own] = np.fmax.reduce(np.fmax(worst, best)[own])
-    title = f"{_SPELLED[arguments.average].capitalize()} over topics"
+    title = f"{AVERAGES[arguments.average].capitalize()} over topics"
     ranges = Ranges(worst, mean, best, largest)
     return Table.of(*shown, left=n_names, drop=drop, ranges=ranges, title=title)

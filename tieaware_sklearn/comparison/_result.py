@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from .._display import (
+    AVERAGES,
     Ranges,
     Result,
     Table,
@@ -389,11 +390,8 @@ class SystemComparison(Result):
             (measure,), (ties,) = one.measures, one.ties
             mean = one.summary().mean
             first = np.nanargmax(mean if one.greater_is_better[0] else -mean)
-            average = {
-                "geometric": "the geometric mean of ",
-                "median": "the median of ",
-            }
-            by = average.get(self.average, "") + measure
+            average = f"the {AVERAGES[self.average]} of " * (self.average != "macro")
+            by = average + measure
             by += "" if ties == EXPECTED else f" with ties {ties}"
             line = f"By {by}, {one.systems[first]} is best ({number(mean[first])})"
             if n := len(one.pairs):
@@ -458,7 +456,7 @@ def _treatments_side_by_side(
 ) -> Table:
     """Means of all systems, by treatment."""
     columns = {ties: of.mean[rows] for ties, rows in those.items()}
-    average = _AVERAGES[of.average]
+    average = f"{AVERAGES[of.average]} over queries"
     terms = {ties: f"{average}, {_treated(ties)}" for ties in those}
     ranges = None
     if EXPECTED in those:
@@ -480,8 +478,10 @@ def _is_one_order(ties: str, tie_std: FloatArray) -> bool:
 
 def _treated_by(table: Table, ties: str) -> Table:
     """A table of systems that says which treatment of ties it is of."""
-    heads = zip(HEADS.values(), _AVERAGES.values(), strict=True)
-    terms = {head: f"{average}, {_treated(ties)}" for head, average in heads}
+    terms = {
+        HEADS[name]: f"{average} over queries, {_treated(ties)}"
+        for name, average in AVERAGES.items()
+    }
     return replace(table, notes=[f"ties: {ties}"], terms=terms | _still_open(ties))
 
 
@@ -585,11 +585,6 @@ def _side_by_side(of: SystemComparison) -> Table:
     return Table.of(*columns, left=len(named) + 1, terms=options["terms"])
 
 
-_AVERAGES = {
-    "macro": "average over queries",
-    "geometric": "geometric mean over queries",
-    "median": "median over queries",
-}
 _DIFFERENCES = {
     "macro": meaning("A - B"),
     "geometric": "geometric mean of A divided by that of B",

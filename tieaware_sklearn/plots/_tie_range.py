@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from .._display import AVERAGES
 from .._engine import FloatArray
 from ..comparison import EXPECTED, SystemComparison
 from ..evaluation import RankingReport, Summary, evaluate
@@ -18,7 +19,6 @@ from ._ranges import show_ranges
 #: by name, of shape (n_systems, n_measures)
 Columns = dict[str, NDArray[Any]]
 _FIGURES = ("mean", "best", "worst")
-_SPELLED = {"macro": "mean", "geometric": "geometric mean"}
 #: of the marks, those below the bar and those above in turn
 _COLOURS, _MARKERS = (ORANGE, GREEN, PURPLE), ("^", "v", "D", "o", "s", "P")
 
@@ -206,6 +206,7 @@ def _of_comparison(found: SystemComparison) -> tuple[Columns, dict[str, Any]]:
     return of, {
         "systems": found.systems,
         "measures": found.measures,
+        "average": f"{AVERAGES[found.average]} over queries",
         "greater_is_better": bool(found.greater_is_better[0]),
         "marks": {name: values.T for name, values in others if name != ties},
         "ties": ties,
@@ -228,7 +229,7 @@ def _of_summaries(
     found = {
         "systems": tuple(named),
         "measures": measures,
-        "average": f"{_SPELLED.get(average, average)} over queries",
+        "average": f"{AVERAGES[average]} over queries",
         "greater_is_better": not (of["ideal"][:, 0] < of["chance"][:, 0]).any(),
     }
     if every[0].keys[0] == "segment":  # each has a chance level of its own
