@@ -338,12 +338,13 @@ def _unordered(
     if rank is None:
         return np.nan, np.nan
     there = is_retrieved(scores)
-    n_documents = max(int(there.sum()), 1)
-    both = [queries.row_codes()[there], rank[there], scores[there]]
-    shares = []
-    for keys in (both[:2], both):
-        _, n = np.unique(np.stack(keys), axis=1, return_counts=True)
-        shares.append(int(n[n > 1].sum()) / n_documents)
+    number, shares = queries.row_codes()[there], []
+    for column in (rank[there], scores[there]):
+        ranks, n_ranks = dense_ranks(column)
+        _, number, n = np.unique(
+            number * n_ranks + ranks, return_inverse=True, return_counts=True
+        )
+        shares.append(int(n[n > 1].sum()) / max(len(ranks), 1))
     return shares[0], shares[1]
 
 
