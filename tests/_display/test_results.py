@@ -24,6 +24,7 @@ from tieaware_sklearn.judgments import (
     assessor_agreement,
     depth_pool,
     estimate_recall,
+    leave_one_out,
     pseudo_relevance,
 )
 from tieaware_sklearn.score_precision import precision_study
@@ -75,6 +76,7 @@ def results() -> dict[str, Result]:
         pseudo_relevance(runs, m=1),
         assessor_agreement(Y.reshape(-1, 3), names=LONG[:3]),
         estimate_recall(Y, 10**9, n_found=10**6),
+        leave_one_out(runs, runs[0] | {"target": Y}, measure=MEASURES[2]),
         ta.RankingFeatureSelector(MEASURES[:9]).fit(SCORES, Y, qid=QID)
         .screening_.named(LONG),
         ta.query_permutation_importance(
@@ -140,6 +142,7 @@ def test_a_prompt_shows_the_table_and_a_frame_the_fields_with_a_value_per_row():
 #: kinds that have a figure
 DRAWN = {
     *("RankingReport", "SystemComparison", "Screening", "OfficialVsExact"),
+    "LeaveOneOut",
     *("PrecisionStudy", "PermutationImportance", "SelectionCurve"),
     "PrecisionRecallCurve",
 }

@@ -22,6 +22,7 @@ from tieaware_sklearn.judgments import (
     fleiss_kappa,
     joint_agreement,
     kappa_in_words,
+    leave_one_out,
     pseudo_relevance,
     scott_pi,
 )
@@ -222,6 +223,36 @@ def test_what_is_certain_is_in_the_pool_in_any_order():
     assert list(pool.to_pandas().columns)[:2] == ["qid", "docno"]
 
 
+@settings(max_examples=60)
+@given(st.lists(st.lists(SCORES, min_size=8, max_size=8), min_size=1, max_size=3))
+def test_strata_are_bands_of_the_best_rank(scores):
+    depth = 5
+    keys = list(zip("qqqqqqpp", "abcdefab", strict=True))
+    runs = [
+        run(*((*key, s) for key, s in zip(keys, own, strict=True))) for own in scores
+    ]
+    ranks = depth_pool(runs, depth)
+    bands = depth_pool(runs, depth, by="band")
+    wide = depth_pool(runs, depth, by="band", rho=3)
+    keys = list(zip(ranks.qid.tolist(), ranks.docno.tolist(), strict=True))
+    for i, (qid, docno) in enumerate(keys):
+        best = depth
+        for one in runs:
+            rows = list(zip(one["qid"], one["docno"], one["score"], strict=True))
+            own = [s for q, d, s in rows if (q, d) == (qid, docno) and s > -math.inf]
+            if own:
+                above = sum(q == qid and s > own[0] for q, _, s in rows)
+                best = min(best, above + 1)
+        assert ranks.stratum[i] == best
+        # ranks 1, 2 to 3, 4 to 7; with 3: 1 to 2, 3 to 8
+        assert bands.stratum[i] == best.bit_length()
+        assert wide.stratum[i] == 1 + (best >= 3)
+    parts = [line.split()[-3:] for line in str(bands).splitlines()[3:]]
+    counts = np.array(parts, dtype=float).reshape(-1, 3)
+    assert counts[:, 2].sum() == len(bands.stratum)
+    assert counts[:, 1].sum() == bands.certain.sum()
+
+
 def test_votes():
     runs = [
         run(("q", "a", 2), ("q", "b", 1), ("p", "z", 1)),
@@ -250,6 +281,8 @@ ONE = run(("q", "a", 1))
         (depth_pool, ONE, 5, "runs must be a sequence of at le"),
         (depth_pool, [{"qid": [1]}], 5, r"runs\[0\] must have qid, docno and"),
         (depth_pool, [ONE], 0, "depth must be an integer >= 1, got 0"),
+        (partial(depth_pool, by="x"), [ONE], 1, "by must be one of .* got 'x'"),
+        (partial(depth_pool, rho=1), [ONE], 1, "rho must be > 1, got 1"),
         (depth_pool, [run(("q", "a", 1), ("q", "a", 2))], 5, r"runs\[0\] .* each "
          "document .* once, got 'a' twice for query 'q'"),
         (depth_pool, [run(("q", "a", math.nan))], 5, r"\[0\] score must not be NaN"),
@@ -260,7 +293,7 @@ ONE = run(("q", "a", 1))
 )  # fmt: skip
 def test_bad_runs(function, runs, number, message):
     with pytest.raises(ValueError, match=message):
-        function(runs, **{"depth" if function is depth_pool else "m": number})
+        function(runs, number)
 
 
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
@@ -322,3 +355,60 @@ def test_the_size_of_a_sample(share):
 def test_bad_samples(sample, sizes, options, message):
     with pytest.raises(ValueError, match=message):
         estimate_recall(sample, *sizes, **options)
+
+
+RUNS_BY_NAME = {
+    "one": run(("q", "a", 3), ("q", "b", 2), ("q", "c", 1), ("p", "a", 1)),
+    "two": run(("q", "b", 3), ("q", "d", 2), ("q", "a", 1), ("r", "a", 1)),
+}
+JUDGED = {
+    "qid": ["q", "q", "q", "p", "q"],
+    "docno": ["a", "b", "e", "a", "d"],
+    "target": [1, 1, 1, 2, math.nan],
+}
+
+
+def test_runs_without_the_judgments_of_their_own():
+    # down to rank 1, a is of the first run alone, b of the second; r has no judgments
+    found = leave_one_out(RUNS_BY_NAME, JUDGED, measure="ap", depth=1)
+    assert found.systems == ("one", "two")
+    assert found.n_alone.tolist() == found.n_relevant.tolist() == [2, 1]
+    # of three relevant documents of q: 1 + 1, 1 + 2/3; of p: 1 and none
+    assert found.value == pytest.approx([(2 / 3 + 1) / 2, (5 / 9 + 0) / 2])
+    # without a: b at rank 2 of b and e; without b: a at rank 3 of a and e
+    assert found.without == pytest.approx([(1 / 4 + 0) / 2, (1 / 6 + 0) / 2])
+    # deeper, both have a and b, and d has no judgment
+    deeper = leave_one_out([*RUNS_BY_NAME.values()], JUDGED, depth=3)
+    assert deeper.systems == ("run 0", "run 1")
+    assert deeper.n_alone.tolist() == [1, 0]
+    assert deeper.value.tolist() == found.value.tolist()
+    assert deeper.without[1] == deeper.value[1]
+    assert str(found).splitlines()[2].split()[:3] == ["one", "2", "2"]
+
+
+def test_a_tie_that_reaches_the_pool_is_not_alone():
+    tied = run(("q", "a", 1), ("q", "b", 1))
+    found = leave_one_out([RUNS_BY_NAME["one"], tied], JUDGED, measure="rr", depth=1)
+    # a may be first in the second run, which alone may bring b
+    assert found.n_alone.tolist() == [1, 1]
+    # of q and p: first or second in equal shares; b is not relevant then
+    assert found.value[1] == pytest.approx((1 + 0) / 2)
+    assert found.without[1] == pytest.approx((3 / 4 + 0) / 2)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"target": None}, "judgments target must"),
+        ({"target": [1, 1]}, "judgments target must have one value per row .5., got 2"),
+        ({"target": [1, 1, 1, 2, -1]}, "judgments target must be >= 0, got -1"),
+        ({"docno": ["a", "a", "e", "a", "d"]}, "judgments must hold each .* once, got"),
+        ({"qid": [1, None, 1, 1, 1]}, "judgments qid must"),
+    ],
+)
+def test_bad_judgments(change, message):
+    with pytest.raises(ValueError, match=message):
+        leave_one_out(RUNS_BY_NAME, JUDGED | change)
+    without = {name: JUDGED[name] for name in ("qid", "docno")}
+    with pytest.raises(ValueError, match="must have qid, docno and target, as load_qr"):
+        leave_one_out(RUNS_BY_NAME, without)

@@ -11,6 +11,7 @@ from sklearn.tree import DecisionTreeRegressor
 import tieaware_sklearn as ta
 from tieaware_sklearn import plots
 from tieaware_sklearn.datasets import make_web_search
+from tieaware_sklearn.judgments import leave_one_out
 
 WEB = make_web_search(n_queries=40, random_state=2)
 Y, QID = WEB.target, WEB.qid
@@ -81,6 +82,11 @@ def check_layout(figure):
     return count
 
 
+LEFT_OUT = leave_one_out(
+    {n: {"qid": QID, "docno": DOCNO, "score": s} for n, s in SYSTEMS.items()},
+    {"qid": QID, "docno": DOCNO, "target": Y},
+    depth=5,
+)
 DISPLAYS = {
     "ranges": lambda **k: plots.TieRangeDisplay.from_predictions(
         Y, SYSTEMS, qid=QID, measures=["ndcg@10", "fallout@10"], **k
@@ -109,6 +115,7 @@ DISPLAYS = {
     "topics": lambda **k: plots.TopicDifferenceDisplay.from_predictions(
         Y, SYSTEMS, qid=QID, measure="ap", pair=("clicks", "url_length"), **k
     ),
+    "left out": lambda **k: plots.LeaveOneOutDisplay.from_result(LEFT_OUT, **k),
     "users": lambda **k: plots.UserModelDisplay.from_measures(
         ["rbp(p=0.8)", "p@5", "dcg@5", "ap"], ranking=[1, 0, 1], depth=8, **k
     ),

@@ -17,6 +17,7 @@ from tests.plots.helpers import (
     DISPLAYS,
     FEW,
     IMPORTANCE,
+    LEFT_OUT,
     QID,
     STUDY,
     SYSTEMS,
@@ -482,3 +483,18 @@ def test_averages_are_named(average, tmp_path):
     found.to_html(tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text()
     assert f"By the {average} of RR, a is best" in page
+
+
+def test_runs_without_judgments_of_their_own():
+    display = DISPLAYS["left out"]()
+    order = np.argsort(-LEFT_OUT.value, kind="stable")
+    assert rows_of(display.ax_) == [LEFT_OUT.systems[i] for i in order]
+    assert line(display.ax_, "all judgments") == LEFT_OUT.value[order].tolist()
+    without = line(display.ax_, "without those of its own")
+    assert without == LEFT_OUT.without[order].tolist()
+    ends = np.sort([LEFT_OUT.without[order], LEFT_OUT.value[order]], axis=0)
+    (lines,) = display.ax_.collections
+    drawn = np.sort([segment[:, 0] for segment in lines.get_segments()], axis=1)
+    assert drawn.tolist() == ends.T.tolist()
+    shown = [text.get_text() for text in display.ax_.texts]
+    assert shown == ["relevant alone", *map(str, LEFT_OUT.n_relevant[order])]

@@ -12,10 +12,12 @@ from ._agreement import (
     scott_pi,
 )
 from ._estimate_recall import RecallEstimate, estimate_recall
+from ._leave_one_out import LeaveOneOut, leave_one_out
 from ._pooling import Pool, PseudoJudgments, depth_pool, pseudo_relevance
 
 __all__ = [
     "AgreementReport",
+    "LeaveOneOut",
     "Pool",
     "PseudoJudgments",
     "RecallEstimate",
@@ -25,6 +27,7 @@ __all__ = [
     "fleiss_kappa",
     "joint_agreement",
     "kappa_in_words",
+    "leave_one_out",
     "pseudo_relevance",
     "scott_pi",
 ]

@@ -14,11 +14,13 @@ from .._display import Result, Table
 from .._engine import (
     FloatArray,
     IntArray,
+    check_choice,
     check_count,
     check_qid,
     check_scores,
     dense_ranks,
 )
+from ..score_precision import geometric_bands
 from ._agreement import given_values
 
 
@@ -37,10 +39,15 @@ class Pool(Result):
         Probability that the document is in the pool, over the orders of ties.
     certain : ndarray of shape (n_documents,), bool
         Whether the document is in the pool in every order of ties.
+    stratum : ndarray of shape (n_documents,), int
+        The best rank that the document has in any run and order of ties, from 1; or the
+        number of the band of this rank.
     n_runs : ndarray of shape (n_documents,), int
         Number of runs that retrieve the document at any rank.
     depth : int
         Number of documents pooled for each run and query.
+    by : str
+        What `stratum` is, as given to `depth_pool`.
 
     See Also
     --------
@@ -60,8 +67,10 @@ class Pool(Result):
     docno: NDArray[Any]
     probability: FloatArray
     certain: NDArray[np.bool_]
+    stratum: IntArray
     n_runs: IntArray
     depth: int
+    by: str
 
     @property
     def expected_size(self) -> float:
@@ -74,31 +83,47 @@ class Pool(Result):
         return int(self.certain.sum()), len(self.probability)
 
     def _tables(self) -> list[Table]:
-        sure, possible = self.size_range
         queries = len(set(self.qid.tolist()))
-        cells = [str(queries), f"{self.expected_size:.1f}", str(sure), str(possible)]
-        header = ["pool", "queries", "expected", "certain", "possible"]
-        return [Table.row(header, [f"depth {self.depth}", *cells])]
+        parts = [(f"depth {self.depth}", np.ones(len(self.stratum), dtype=bool))]
+        if self.by == "band":
+            bands = np.unique(self.stratum)
+            parts += [(f"band {band}", self.stratum == band) for band in bands.tolist()]
+        names, those = zip(*parts, strict=True)
+        return [
+            Table.of(
+                ("pool", names),
+                ("queries", [queries] + [""] * (len(names) - 1)),
+                ("expected", [f"{self.probability[own].sum():.1f}" for own in those]),
+                ("certain", [int(self.certain[own].sum()) for own in those]),
+                ("possible", [int(own.sum()) for own in those]),
+            )
+        ]
 
 
-class _Run:
-    """A run: query, document and score of each row."""
+class Documents:
+    """Documents of queries, each once.
 
-    def __init__(self, run: Mapping[str, Any], number: int) -> None:
-        name = f"runs[{number}]"
+    Attributes
+    ----------
+    queries : Queries
+    keys : list of (qid, docno)
+        Of each row.
+    values : object
+        The column of this name, not checked.
+    """
+
+    def __init__(self, given: Any, name: str, column: str, loader: str) -> None:
         try:
-            qid, docno, score = run["qid"], run["docno"], run["score"]
+            qid, docno, self.values = given["qid"], given["docno"], given[column]
         except (KeyError, TypeError, IndexError):
             raise ValueError(
-                f"{name} must have qid, docno and score, as load_run returns, got "
-                f"{type(run).__name__}"
+                f"{name} must have qid, docno and {column}, as {loader} returns, got "
+                f"{type(given).__name__}"
             ) from None
-        self.docno = given_values(docno, f"{name} docno")
-        self.score = check_scores(score, n_rows=len(self.docno), name=f"{name} score")
-        self.queries = check_qid(qid, n_rows=len(self.docno), name=f"{name} qid")
-        ids = self.queries.qid.tolist()
-        self.query = self.queries.row_codes()
-        documents = zip(self.query.tolist(), self.docno.tolist(), strict=True)
+        docno = given_values(docno, f"{name} docno")
+        self.queries = check_qid(qid, n_rows=len(docno), name=f"{name} qid")
+        ids, query = self.queries.qid.tolist(), self.queries.row_codes()
+        documents = zip(query.tolist(), docno.tolist(), strict=True)
         self.keys = [(ids[query], document) for query, document in documents]
         ((qid, document), count), *_ = Counter(self.keys).most_common(1)
         if count > 1:
@@ -106,11 +131,22 @@ class _Run:
                 f"{name} must hold each document of a query once, got {document!r} "
                 f"twice for query {qid!r}"
             )
+
+
+class _Run(Documents):
+    """A run: query, document and score of each row."""
+
+    def __init__(self, run: Mapping[str, Any], number: int) -> None:
+        name = f"runs[{number}]"
+        super().__init__(run, name, "score", "load_run")
+        n_rows = len(self.keys)
+        self.score = check_scores(self.values, n_rows=n_rows, name=f"{name} score")
+        self.query = self.queries.row_codes()
         # no other infinity is a score
         self.retrieved = ~np.isinf(self.score)
 
-    def inclusion(self, depth: int) -> FloatArray:
-        """Chance of each row to stand at rank `depth` or above."""
+    def ties(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Retrieved rows, how many documents are above the tie of each, and in it."""
         there = np.flatnonzero(self.retrieved)
         ranks, n_ranks = dense_ranks(self.score[there])
         place, query = n_ranks - 1 - ranks, self.query[there]
@@ -119,12 +155,16 @@ class _Run:
         )
         before = np.cumsum(n) - n
         first = before[np.searchsorted(ties, ties // n_ranks * n_ranks)]
-        out = np.zeros(len(self.score))
-        out[there] = (np.clip(depth - (before - first), 0, n) / n)[tie]
+        return there, (before - first)[tie], n[tie]
+
+    def inclusion(self, depth: int) -> FloatArray:
+        """Chance of each row to stand at rank `depth` or above."""
+        (there, above, n), out = self.ties(), np.zeros(len(self.score))
+        out[there] = np.clip(depth - above, 0, n) / n
         return out
 
 
-class _Runs:
+class PooledRuns:
     """Several runs, and all their documents.
 
     Attributes
@@ -164,7 +204,13 @@ class _Runs:
         }
 
 
-def depth_pool(runs: Sequence[Mapping[str, Any]], depth: int = 100) -> Pool:
+def depth_pool(
+    runs: Sequence[Mapping[str, Any]],
+    depth: int = 100,
+    *,
+    by: str = "rank",
+    rho: Any = 2,
+) -> Pool:
     """Pool the first documents of several runs, with probabilities under ties.
 
     Parameters
@@ -175,6 +221,12 @@ def depth_pool(runs: Sequence[Mapping[str, Any]], depth: int = 100) -> Pool:
         are not retrieved.
     depth : int, default=100
         Number of documents to pool for each run and query.
+    by : {"rank", "band"}, default="rank"
+        Strata of the pool, by which judgments can be shared out: ranks, or bands of
+        ranks that grow by the factor `rho`.
+    rho : float, str or Fraction, default=2
+        Growth of the bands, as in `geometric_bands`: with 2, they begin at the ranks 1,
+        2, 4, 8 and so on.
 
     Returns
     -------
@@ -183,8 +235,8 @@ def depth_pool(runs: Sequence[Mapping[str, Any]], depth: int = 100) -> Pool:
     Raises
     ------
     ValueError
-        For runs without these keys or with a document twice in a query, and for
-        depth < 1.
+        For runs without these keys or with a document twice in a query, for depth < 1,
+        and for rho <= 1.
 
     See Also
     --------
@@ -197,7 +249,8 @@ def depth_pool(runs: Sequence[Mapping[str, Any]], depth: int = 100) -> Pool:
     above the cut-off, the run pools each of the n documents with probability kk/n. The
     orders of ties are independent between runs, so that a document is in the pool with
     probability 1 - Π (1 - p), where p is its probability in each run. Pooling was
-    proposed by Spärck Jones and van Rijsbergen (1975).
+    proposed by Spärck Jones and van Rijsbergen (1975), strata by bands of geometric
+    size by Yang, Moffat and Turpin (2016).
 
     Examples
     --------
@@ -209,21 +262,35 @@ def depth_pool(runs: Sequence[Mapping[str, Any]], depth: int = 100) -> Pool:
     (['a', 'b', 'c', 'd'], [1.0, 0.5, 1.0, 1.0])
     >>> pool.expected_size
     3.5
+    >>> print(depth_pool([first, second], depth=2, by="band"))
+    pool     queries  expected  certain  possible
+    ---------------------------------------------
+    depth 2        1       3.5        3         4
+    band 1                 2.0        2         2
+    band 2                 1.5        1         2
     """
     check_count(depth, "depth")
-    every = _Runs(runs)
+    check_choice(by, "by", ("rank", "band"))
+    starts = geometric_bands(depth, rho)
+    every = PooledRuns(runs)
     missed = np.ones(len(every.keys))
     certain = np.zeros(len(every.keys), dtype=bool)
+    best = np.full(len(every.keys), depth)
     for run, rows in zip(every.runs, every.rows, strict=True):
+        there, above, _ = run.ties()
+        best[rows[there]] = np.minimum(best[rows[there]], above + 1)
         chance = run.inclusion(depth)
         missed[rows] *= 1.0 - chance
         certain[rows] |= chance == 1
     pooled = missed < 1
+    strata = best if by == "rank" else starts.searchsorted(best, side="right")
     return Pool(
         **every.columns(pooled),
         probability=1.0 - missed[pooled],
         certain=certain[pooled],
+        stratum=strata[pooled],
         depth=depth,
+        by=by,
     )
 
 
@@ -308,7 +375,7 @@ def pseudo_relevance(runs: Sequence[Mapping[str, Any]], m: int) -> PseudoJudgmen
     >>> votes.docno.tolist(), votes.target.tolist()
     (['a', 'b', 'c'], [0, 1, 0])
     """
-    every = _Runs(runs)
+    every = PooledRuns(runs)
     check_count(m, "m", least=0)
     if m >= len(every.runs):
         raise ValueError(

@@ -2,6 +2,7 @@
 
 from ._base import drawing_of as drawing_of
 from ._feature_screening import FeatureScreeningDisplay
+from ._leave_one_out import LeaveOneOutDisplay
 from ._official_vs_exact import OfficialVsExactDisplay
 from ._permutation_importance import PermutationImportanceDisplay
 from ._precision_recall import (
@@ -17,6 +18,7 @@ from ._user_model import UserModelDisplay
 
 __all__ = [
     "FeatureScreeningDisplay",
+    "LeaveOneOutDisplay",
     "OfficialVsExactDisplay",
     "PairwisePValueDisplay",
     "PermutationImportanceDisplay",

@@ -1,0 +1,188 @@
+"""What a run owes to the judgments of documents that it alone brought to the pool."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._display import Result, Table
+from .._engine import FloatArray, IntArray, check_count, check_labels, check_length
+from ..evaluation import PreparedRanking
+from ..measures import Measure, parse_measure
+from ._pooling import Documents, PooledRuns
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LeaveOneOut(Result):
+    """Runs with and without the judgments that they alone brought; prints as a table.
+
+    Attributes
+    ----------
+    systems : tuple of str
+        Names of the runs.
+    measure : str
+        Canonical name of the measure.
+    greater_is_better : bool
+        Whether higher values of it are better.
+    n_alone, n_relevant : ndarray of shape (n_systems,), int
+        Judged documents that no other run brings to the pool, and relevant ones.
+    value, without : ndarray of shape (n_systems,)
+        Mean of the measure by all judgments, and without those of these documents.
+    depth : int
+        Depth of the pool.
+
+    See Also
+    --------
+    leave_one_out : The function that returns this result.
+    tieaware_sklearn.plots.LeaveOneOutDisplay : Draws it.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn.judgments import leave_one_out
+    >>> runs = {"a": {"qid": [1, 1], "docno": ["x", "y"], "score": [2, 1]},
+    ...         "b": {"qid": [1, 1], "docno": ["y", "z"], "score": [2, 1]}}
+    >>> judged = {"qid": [1, 1], "docno": ["x", "y"], "target": [1, 1]}
+    >>> found = leave_one_out(runs, judged, measure="rr", depth=1)
+    >>> found.without.tolist()
+    [0.5, 0.0]
+    """
+
+    systems: tuple[str, ...]
+    measure: str
+    greater_is_better: bool
+    n_alone: IntArray
+    n_relevant: IntArray
+    value: FloatArray
+    without: FloatArray
+    depth: int
+
+    def _tables(self) -> list[Table]:
+        change = self.without - self.value
+        terms = {
+            "alone": f"judged documents that only this run has to rank {self.depth}",
+            "relevant": "relevant ones of these",
+            "without": f"{self.measure} if these documents had not been judged",
+        }
+        return [
+            Table.of(
+                ("run", self.systems),
+                ("alone", self.n_alone),
+                ("relevant", self.n_relevant),
+                (self.measure, self.value),
+                ("without", self.without),
+                ("change", [f"{one:+.4f}" for one in change.tolist()]),
+                terms=terms,
+            )
+        ]
+
+
+def leave_one_out(
+    runs: Mapping[str, Mapping[str, Any]] | Sequence[Mapping[str, Any]],
+    judgments: Mapping[str, Any],
+    *,
+    measure: str | Measure = "ap",
+    depth: int = 100,
+    zero_relevance: float | str = 0.0,
+) -> LeaveOneOut:
+    """Score each run with and without the judgments that it alone brought to the pool.
+
+    Parameters
+    ----------
+    runs : mapping of str to mapping, or sequence of mapping
+        Runs by name, each as in `depth_pool`; those of a sequence are called "run 0",
+        "run 1", ...
+    judgments : mapping
+        Judgments with ``qid``, ``docno`` and ``target`` of shape (n_judgments,), as
+        `load_qrels` returns them. Documents without one, or with NaN, count as not
+        relevant.
+    measure : str or Measure, default="ap"
+        Name of the measure, or a `Measure`; see `parse_measure`.
+    depth : int, default=100
+        Number of documents pooled for each run and query.
+    zero_relevance : float, "skip" or "raise", default=0.0
+        As in `ranking_score`.
+
+    Returns
+    -------
+    LeaveOneOut
+
+    Raises
+    ------
+    ValueError
+        As in `depth_pool` and `ranking_score`, and for a document that is judged twice.
+
+    See Also
+    --------
+    depth_pool : The pool itself.
+
+    Notes
+    -----
+    A run that loses much has been favoured: what is like it, but was not pooled, would
+    have been scored by so much less (Zobel, SIGIR 1998). All queries with judgments
+    count, and values are exact means over the orders of ties. A document is a run's
+    alone if no other run can have it down to this rank in any order of its ties.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn.judgments import leave_one_out
+    >>> runs = {"a": {"qid": [1, 1], "docno": ["x", "y"], "score": [2, 1]},
+    ...         "b": {"qid": [1, 1], "docno": ["y", "z"], "score": [2, 1]}}
+    >>> judged = {"qid": [1, 1], "docno": ["x", "y"], "target": [1, 1]}
+    >>> print(leave_one_out(runs, judged, depth=1))
+    run  alone  relevant      AP  without   change
+    ----------------------------------------------
+    a        1         1  1.0000   0.5000  -0.5000
+    b        1         1  0.5000   0.0000  -0.5000
+    """
+    check_count(depth, "depth")
+    measure = parse_measure(measure)
+    every = PooledRuns([*runs.values()] if isinstance(runs, Mapping) else runs)
+    named = runs if isinstance(runs, Mapping) else range(len(every.runs))
+    names = [name if isinstance(name, str) else f"run {name}" for name in named]
+    judged = Documents(judgments, "judgments", "target", "load_qrels")
+    n_judged = len(judged.keys)
+    name = "judgments target"
+    labels = check_labels(judged.values, unjudged="nonrelevant", name=name)
+    check_length(labels, n_judged, name)
+    topics = {qid for qid, _ in judged.keys}
+    number = {key: i for i, key in enumerate(judged.keys)}
+    for key in every.keys:
+        if key[0] in topics:
+            number.setdefault(key, len(number))
+    target = np.full(len(number), np.nan)
+    target[:n_judged] = np.where(labels < 0, np.nan, labels)
+    qid = [topic for topic, _ in number]
+    place = np.array([number.get(key, -1) for key in every.keys])
+    chances = np.zeros((len(names), len(every.keys)))
+    scores = np.full((len(names), len(number) + 1), -np.inf)
+    for i, (run, rows) in enumerate(zip(every.runs, every.rows, strict=True)):
+        chances[i, rows] = run.inclusion(depth)
+        # the last is of topics without judgments
+        scores[i, place[rows]] = run.score
+    pooled = chances > 0
+    counts = np.zeros((2, len(names)), dtype=np.int64)
+    values = np.zeros((2, len(names)))
+    for i, score in enumerate(scores[:, :-1]):
+        at = place[pooled[i] & (pooled.sum(axis=0) == 1)]
+        at = at[at >= 0]
+        counts[:, i] = (target[at] >= 0).sum(), (target[at] > 0).sum()
+        less = target.copy()
+        less[at] = np.nan
+        for row, labels in zip(values, (target, less), strict=True):
+            prepared = PreparedRanking(
+                labels, qid, unjudged="nonrelevant", zero_relevance=zero_relevance
+            )
+            row[i] = prepared.score(score, measure)
+    return LeaveOneOut(
+        systems=tuple(names),
+        measure=str(measure),
+        greater_is_better=measure.greater_is_better,
+        n_alone=counts[0],
+        n_relevant=counts[1],
+        value=values[0],
+        without=values[1],
+        depth=depth,
+    )

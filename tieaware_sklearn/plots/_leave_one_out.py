@@ -1,0 +1,69 @@
+"""Runs with and without the judgments that they alone brought to the pool."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..judgments import LeaveOneOut
+from ._base import BLACK, GREY, VERMILLION, Display, Panels, plain
+from ._ranges import show_rows, show_ticks
+
+
+@dataclass(eq=False)
+class LeaveOneOutDisplay(Display, of=[LeaveOneOut]):
+    """Values of runs, and what is left without the judgments that they alone brought.
+
+    Make it with `from_result`.
+
+    Parameters
+    ----------
+    found : LeaveOneOut
+        The result to draw. The best run is on top.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure of the last `plot`.
+    axes_ : list of matplotlib Axes
+        The only panel, which is also `ax_`.
+
+    See Also
+    --------
+    tieaware_sklearn.judgments.leave_one_out : Computes the values.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from tieaware_sklearn.judgments import leave_one_out
+    >>> from tieaware_sklearn.plots import LeaveOneOutDisplay
+    >>> runs = {"a": {"qid": [1, 1], "docno": ["x", "y"], "score": [2, 1]},
+    ...         "b": {"qid": [1, 1], "docno": ["y", "z"], "score": [2, 1]}}
+    >>> judged = {"qid": [1, 1], "docno": ["x", "y"], "target": [1, 1]}
+    >>> found = leave_one_out(runs, judged, depth=1)
+    >>> display = LeaveOneOutDisplay.from_result(found)
+    >>> display.figure_.savefig("leave_one_out.png")  # doctest: +SKIP
+    """
+
+    found: LeaveOneOut
+
+    def _panels(self) -> Panels:
+        return Panels.of_rows(1, len(self.found.systems))
+
+    def _draw(self, axes: list[Any]) -> None:
+        (axis,), found = axes, self.found
+        side = 1 if found.greater_is_better else -1
+        order = np.argsort(-side * found.value, kind="stable")
+        value, without = found.value[order], found.without[order]
+        rows = np.arange(len(order))
+        axis.hlines(rows, without, value, color=GREY, linewidth=3)
+        show_ticks(axis, value, BLACK, "all judgments")
+        dots = {"linestyle": "none", "marker": "o", "color": VERMILLION}
+        axis.plot(without, rows, label="without those of its own", **dots)
+        names = [found.systems[i] for i in order]
+        relevant = map(str, found.n_relevant[order].tolist())
+        show_rows(axis, names, ("relevant alone", relevant))
+        axis.set_xlabel(f"{plain(found.measure)}, mean over queries")
