@@ -417,3 +417,10 @@ def test_the_training_data_never_stops_training(web, valid):
     assert len(set(found)) == 1
     with pytest.raises(ValueError, match='must have "training" for the training data'):
         model.fit(**rows_of(seen, seen, valid), eval_names=["a", "training"])
+
+
+def test_large_whole_labels_stay_as_they_are():
+    # of which the shortest decimal in 32 bits is another number
+    labels = np.array([134217728, 0, 2147483648], dtype=np.float32)
+    found = eval_metric("cg")(labels, np.array([3.0, 2.0, 1.0]), None, np.array([3]))
+    assert found == ("CG", 134217728.0 + 2147483648.0, True)
