@@ -248,3 +248,31 @@ def test_the_table_and_frames():
 def test_bad_input(options, message):
     with pytest.raises(ValueError, match=message):
         precision_study([0, 1, 0], {"a": [1, 2, 3]}, **options)
+
+
+@pytest.mark.parametrize("measure", ["ap", "esl"])
+def test_the_best_systems_alone(measure):
+    options = {"qid": WEB.qid, "measure": measure, "coarseness": "levels=4"}
+    docno = np.random.default_rng(0).permuted(
+        np.tile(np.arange(len(WEB.qid)), (len(SYSTEMS), 1)), axis=1
+    ).T  # fmt: skip
+    every = precision_study(WEB.target, SYSTEMS, **options)
+    means = every.summary().mean[: len(SYSTEMS)]
+    side = 1 if measure == "ap" else -1
+    best = set(np.argsort(-side * means)[:2].tolist())
+    names = [name for i, name in enumerate(SYSTEMS) if i in best]
+    # a column of a rule stays that of its system
+    rule = {"ties": "ids", "external": {"ids": (docno, "ascending")}}
+    top = precision_study(WEB.target, SYSTEMS, top=2, **options)
+    assert top.systems == tuple(names)
+    ruled = precision_study(WEB.target, SYSTEMS, top=2, **options, **rule)
+    of = precision_study(WEB.target, SYSTEMS, **options, **rule)
+    for j, name in enumerate(ruled.systems):
+        i = of.systems.index(name)
+        np.testing.assert_array_equal(ruled.expected[..., j], of.expected[..., i])
+    alone = {name: SYSTEMS[name] for name in names}
+    same = precision_study(WEB.target, alone, **options)
+    np.testing.assert_array_equal(top.pvalues, same.pvalues)
+    assert str(top) == str(same)
+    with pytest.raises(ValueError, match="top must be an integer >= 1, got 0"):
+        precision_study(WEB.target, SYSTEMS, top=0, **options)

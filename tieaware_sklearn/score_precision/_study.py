@@ -17,6 +17,7 @@ from .._engine import (
     FloatArray,
     IntArray,
     check_choice,
+    check_count,
     check_flag,
     check_qid,
     check_share,
@@ -417,6 +418,7 @@ def precision_study(
     scale: str = "query",
     ties: str = "expected",
     external: Mapping[str, Any] | None = None,
+    top: int | None = None,
     keep: Sequence[float] = DEFAULT_KEEP,
     alpha: float = 0.05,
     test: str = "t",
@@ -455,6 +457,8 @@ def precision_study(
     external : mapping of str to key, optional
         External rules for ties by name, as in `tie_treatments`. A key of shape
         (n_documents, n_systems) has a column for each system.
+    top : int, optional
+        Number of systems to study: those with the best exact means. By default all.
     keep : list of float, default=(0.99, 0.97, 0.95)
         Shares of the mean to keep.
     alpha : float, default=0.05
@@ -527,16 +531,21 @@ def precision_study(
     systems.rules.check(ties)
     (measured_by,) = systems.measures
     up = measured_by.greater_is_better
-    ends = ("best", "worst")
-    shape = len(levels) + 1, len(systems.names)
-    cells = list(itertools.product([None, *levels], range(shape[1])))
+    ends, how = ("best", "worst"), {"existing_ties": existing_ties, "scale": scale}
+    how["ties"] = ties
+    chosen = list(range(len(systems.names)))
+    if top is not None:
+        check_count(top, "top")
+        every = [coarse_values(systems, j, None, **how).values for j in chosen]
+        means = np.array([mean(one["expected"]) for one in every])
+        order = np.argsort(-means if up else means, kind="stable")
+        chosen = sorted(order[:top].tolist())
+    shape = len(levels) + 1, len(chosen)
+    cells = list(itertools.product([None, *levels], chosen))
     found = [
-        coarse_values(
-            systems, j, level, *ends,
-            existing_ties=existing_ties, scale=scale, ties=ties,
-        )
+        coarse_values(systems, j, level, *ends, **how)
         for level, j in show_progress(cells, progress, len(cells), "ranking")
-    ]  # fmt: skip
+    ]
     by_query = (*shape, systems.queries.n_queries)
     values = {
         name: np.reshape([one.values[name] for one in found], by_query).swapaxes(1, 2)
@@ -556,7 +565,7 @@ def precision_study(
         measure=str(measured_by),
         greater_is_better=up,
         levels=("exact", *map(str, levels)),
-        systems=tuple(systems.names),
+        systems=tuple(systems.names[j] for j in chosen),
         qid=systems.queries.qid,
         **values,
         bits=np.reshape([one.bits for one in found], shape),
