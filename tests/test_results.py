@@ -31,6 +31,8 @@ from tieaware_sklearn import ranking_score
 from tieaware_sklearn.score_precision import round_scores
 
 PAGE = Path(__file__).parents[1] / "docs" / "results.md"
+#: pages whose commands are all of findings
+PAGES = [PAGE, PAGE.parent / "howto" / "single_features.md"]
 #: figures of models, which differ between machines: of which version, and how much
 MODELS = {
     "early_stopping lightgbm": ("lightgbm", "4.7", 0.06),
@@ -60,9 +62,10 @@ def plain(text: str) -> list[str]:
 
 
 def commands() -> list[Command]:
-    """All commands of the page, each with the outputs up to the next one."""
+    """All commands of the pages, each with the outputs up to the next one."""
     found: list[Command] = []
-    blocks = re.findall(r"^```(sh|text)\n(.*?)\n```", PAGE.read_text(), re.M | re.S)
+    text = "".join(page.read_text() for page in PAGES)
+    blocks = re.findall(r"^```(sh|text)\n(.*?)\n```", text, re.M | re.S)
     for kind, block in blocks:
         if kind == "text":
             found[-1].lines.extend(plain(block))
