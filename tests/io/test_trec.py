@@ -7,7 +7,6 @@ import re
 from collections import namedtuple
 from fractions import Fraction
 from functools import partial
-from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -71,7 +70,6 @@ def test_a_run_and_its_judgments(files):
     assert_array_equal(trec.target, [0, 1, NAN, NAN, 2, NAN, 1])
     assert_array_equal(trec["rank"], [1, 2, 3, 4, NAN, 10, NAN])
     assert_array_equal(trec.input_order, [1, 2, 3, 4, NAN, 1, NAN])
-    assert (trec.n_inversions, trec.n_contradictions) == (1, 1)
     assert f"{run}, judged by {qrels}: 2 topics, 7 documents" == trec.DESCR
     every = load_trec(qrels, run, topics="qrels")
     assert (every.qid[-1], every.docno[-1], every.score[-1]) == ("303", "AP-7", -INF)
@@ -99,7 +97,6 @@ def test_several_runs_over_the_same_documents(files, tmp_path):
     both = load_trec(qrels, [first, second], as_frame=True)
     assert both.score.shape == both["rank"].shape == (len(both.qid), 2)
     assert both.run_names == ["sys", "s"]
-    assert both.n_inversions.tolist() == both.n_contradictions.tolist() == [1, 1]
     assert both.DESCR.startswith(f"2 runs, judged by {qrels}: 3 topics, ")
     assert both.frame.columns.tolist() == ["qid", "docno", "target", "sys", "s"]
     assert_array_equal(both.frame.iloc[:, 3:], both.score)
@@ -124,13 +121,6 @@ def test_ids_are_told_apart_by_their_bytes(files):
     run.write_bytes(b"301 Q0 c 1 1 x\n301 Q0 \xc3\xa9 1 1 x\n301 Q0 \x80 2 1 x\n")
     ordered = load_trec(qrels, run, order="trec_eval")
     assert ordered.docno.tolist()[:3] == ["\xe9", "\udc80", "c"]
-
-
-def test_what_is_out_of_order_is_counted_in_topics_in_use():
-    lines = {"qid": ["1", "1", "9", "9"], "docno": list("abab"), "score": [1, 2, 1, 2]}
-    for ranks, contradictions in (({}, 0), ({"rank": [1, 2, 1, 2]}, 1)):
-        trec = load_trec({"1": {"a": 1}}, lines | ranks)
-        assert (trec.n_inversions, trec.n_contradictions) == (1, contradictions)
 
 
 BEIR = "query-id\tcorpus-id\tscore\n"
@@ -460,10 +450,6 @@ def test_what_a_run_says_of_each_document(drawn, order, alone):
         assert set(wanted) <= set(pairs)
         for i, pair in enumerate(pairs):
             assert_array_equal(cells[:, i, j], wanted.get(pair, (-INF, NAN, NAN)))
-        # ranks are those of the lines
-        rises = sum(b > a for own in seen.values() for a, b in pairwise(own))
-        assert np.ravel(trec.n_inversions)[j] == rises
-        assert np.ravel(trec.n_contradictions)[j] == rises
     for topic in set(trec.qid):
         documents = trec.docno[trec.qid == topic].tolist()
         own = [line for line in drawn[0] if line[0] == topic]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from .._engine import FloatArray, IntArray, check_choice, in_32_bits, rises
+from .._engine import IntArray, check_choice, in_32_bits
 from .._optional import import_optional
 from ._locate import PathLike
 from ._source import TextSource
@@ -82,14 +82,11 @@ def load_trec(
         bytes are different documents; ``rank``, the rank that the run gives, NaN where
         the document is not retrieved or the run has no ranks; ``input_order``, the
         place of its line among those of its topic in the run, from 1 on, NaN where it
-        is not retrieved; ``n_inversions``, the number of lines whose score is above
-        that of the previous line of their topic; ``n_contradictions``, the number of
-        neighbours by rank whose scores have the opposite order; and ``DESCR``. For
-        several runs, ``score``, ``rank`` and ``input_order`` have shape (n_documents,
-        n_runs), ``n_inversions`` and ``n_contradictions`` hold one number for each
-        run, and ``run_names`` holds the names of a dict, or the tags of the runs of a
-        list. A run without a tag of its own goes by the name of its file, without
-        folders and ``.gz`` unless that is the name of another run, too.
+        is not retrieved; and ``DESCR``. For several runs, ``score``, ``rank`` and
+        ``input_order`` have shape (n_documents, n_runs), and ``run_names`` holds the
+        names of a dict, or the tags of the runs of a list. A run without a tag of its
+        own goes by the name of its file, without folders and ``.gz`` unless that is the
+        name of another run, too.
 
     Raises
     ------
@@ -114,8 +111,8 @@ def load_trec(
     Notes
     -----
     The README of Buckley's trec_eval describes the files of TREC. trec_eval breaks
-    ties by document id. Yang, Moffat and Turpin (AIRS 2016) count the runs
-    whose ranks contradict their scores.
+    ties by document id. `tieaware_sklearn.comparison.tie_statistics` counts where ranks
+    or lines contradict the scores.
 
     A file is of one form throughout, which its first line shows:
 
@@ -450,11 +447,10 @@ def trec_rows(
     order: str | None,
 ) -> Bunch:
     """Judgments and runs as `load_trec` gives them; a run alone has no name."""
-    disorder, placed = [], []
+    placed = []
     for run in runs:
         rank, score = run.numbers.T
         score = in_32_bits(score) if order == "trec_eval" else score
-        disorder.append(_disorder(run, rank, score, judged))
         numbers = np.column_stack([rank, score, run.places_in_topics()])
         lines = run._replace(numbers=numbers)
         if order == "trec_eval" and names is None:
@@ -467,10 +463,8 @@ def trec_rows(
     cells[SCORE] = -np.inf
     for j, run in enumerate(placed):
         cells[:, joined.rows[j + 1], j] = run.numbers[joined.lines[j + 1]].T
-    n_inversions, n_contradictions = np.transpose(disorder)
     if names is None:
         cells = cells[..., 0]
-        n_inversions, n_contradictions = disorder[0]
     source = runs[0].source if names is None else f"{len(runs)} runs"
     trec = Bunch(
         target=target,
@@ -479,26 +473,7 @@ def trec_rows(
         docno=joined.docno,
         rank=cells[RANK],
         input_order=cells[2],
-        n_inversions=n_inversions,
-        n_contradictions=n_contradictions,
         DESCR=f"{source}, judged by {judged.source}: {len(joined.topics)} topics, "
         f"{len(joined.docno)} documents",
     )
     return trec if names is None else Bunch(**trec, run_names=names)
-
-
-def _disorder(
-    run: TrecLines, rank: FloatArray, score: NDArray[Any], judged: TrecLines
-) -> tuple[int, int]:
-    """How often a score is above the one before it, by lines and by ranks."""
-    topic = run.topic_numbers()
-    known = np.array([name in judged.topics for name in run.topics], dtype=bool)[topic]
-    # documents of equal rank do not contradict their scores
-    ranked = np.lexsort((-score, rank, topic))
-    # what has no rank contradicts nothing
-    ranked = ranked[known[ranked] & ~np.isnan(rank[ranked])]
-    n_inversions, n_contradictions = (
-        int(rises(score[lines], topic[lines]).sum())
-        for lines in (np.flatnonzero(known), ranked)
-    )
-    return n_inversions, n_contradictions
