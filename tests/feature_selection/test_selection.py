@@ -291,7 +291,8 @@ def test_many_features_in_parts_need_all_pairs():
     ):
         with pytest.raises(ValueError, match=message):
             call()
-    for options in (PLAIN, {"redundancy": True, "max_correlation": 0.95}):
+    correlated = {"redundancy": True, "max_correlation": 0.95}
+    for options in (PLAIN | {"diversity": 0}, correlated):
         selector.set_params(**options)
         assert clone(selector).partial_fit(*arguments).support_.sum() == 5
 

@@ -188,8 +188,8 @@ def names_to_save(measures: Iterable[Measure]) -> list[str]:
         if not same:
             raise ValueError(
                 f"measure {_short(name)} cannot be saved, since its name does not read "
-                "back as the same measure: gains must be texts or tables, not "
-                "functions, and the name of a class of your own must be registered"
+                "back as the same measure: gains and discounts must be texts or "
+                "tables, not functions, and a class of your own must be registered"
             )
     return names
 
