@@ -87,7 +87,7 @@ def parse_measure(measure: str | Measure) -> Measure:
     --------
     >>> from tieaware_sklearn import parse_measure
     >>> parse_measure("ndcg@10")
-    NDCG(k=10, gain='exponential')
+    NDCG(k=10, gain='exponential', discount='log2')
     >>> str(parse_measure("map(rel=2)@100"))
     'AP(rel=2)@100'
     >>> str(parse_measure("ndcg_cut_10")), str(parse_measure("11pt_avg"))
