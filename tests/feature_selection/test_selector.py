@@ -497,3 +497,15 @@ def test_what_is_no_number_is_no_feature_and_large_integers_are_not_rounded():
     table = pa.table({"qid": [1] * 4, "label": [3, 1, 0, 0], "x": large})
     with pytest.raises(ValueError, match="numbers that differ but are equal as 64-bit"):
         RankingFeatureSelector("ndcg", missing="last").fit_batches([table])
+
+
+def test_missing_values_beside_ids_that_are_texts():
+    X = np.array([["a", 3.0], ["a", np.nan], ["b", 1.0], ["b", 2.0]], dtype=object)
+    selector = RankingFeatureSelector("rr", n_features_to_select=1, qid=0)
+    selector.set_params(missing="last").fit(X, [1, 0, 0, 1])
+    chosen = selector.transform(X)
+    assert chosen.dtype == np.float64
+    np.testing.assert_array_equal(chosen, [[3], [np.nan], [1], [2]])
+    selector.set_params(missing="raise")
+    with pytest.raises(ValueError, match="NaN"):
+        selector.transform(X)
