@@ -509,3 +509,12 @@ def test_missing_values_beside_ids_that_are_texts():
     selector.set_params(missing="raise")
     with pytest.raises(ValueError, match="NaN"):
         selector.transform(X)
+
+
+def test_ids_need_not_be_unicode():
+    # what surrogateescape makes of bytes
+    ids = np.array(["\udce8", "\udce8", 7, 7], dtype=object)
+    X, y = np.arange(8.0).reshape(4, 2), [1, 0, 0, 1]
+    selector = RankingFeatureSelector("rr").partial_fit(X, y, qid=ids)
+    with pytest.raises(ValueError, match=r"all rows of a query .* again"):
+        selector.partial_fit(X, y, qid=ids)
