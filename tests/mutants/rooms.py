@@ -20,10 +20,9 @@ from collections.abc import Iterator
 from contextlib import redirect_stdout
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
-from coverage import Coverage
 from tqdm import tqdm
 
 from . import PACKAGE, PYTEST, ROOT
@@ -117,7 +116,7 @@ def faults(file: Path) -> Iterator[Fault]:
 class _Contexts:
     """A plugin of pytest: notes what test runs, for coverage, and how long it takes."""
 
-    def __init__(self, coverage: Coverage) -> None:
+    def __init__(self, coverage: Any) -> None:
         self.coverage = coverage
         self.seconds: dict[str, float] = defaultdict(float)
 
@@ -131,6 +130,9 @@ class _Contexts:
 
 def trace(source: Path, tests: tuple[str, ...], folder: str) -> None:
     """Run the tests, and write down what lines each of them meets."""
+    # what only this tool needs is not installed for tests
+    from coverage import Coverage
+
     where = source if source.is_dir() else source.parent
     coverage = Coverage(f"{folder}/data", source=[str(where)], config_file=False)
     contexts = _Contexts(coverage)
