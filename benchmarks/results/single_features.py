@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import optuna
 
-from tieaware_sklearn import evaluate, sampled
+from tieaware_sklearn import PreparedRanking, sampled
 
 from ._shared import Rows, generated, letor, split, table
 from .linear_scoring import compare
@@ -27,22 +27,15 @@ MEASURES = ["ndcg@1", "ndcg@3", "ndcg@10", "ndcg", "ap", "rr"]
 HEADERS = ["feature", "measure", "exact", "worst", "best", "rows", "of 100 orders"]
 
 
-def ranked(rows: Rows, feature: int, name: str) -> list[list[Any]]:
-    """Lines of the table, for a feature counted from 1."""
-    direction = signs(rows, "ndcg@10")[feature - 1]
-    scores = direction * rows.X[:, feature - 1]
-    own = {"qid": rows.qid}
-    summary = evaluate(rows.y, scores, measures=MEASURES, **own).summary()
-    # ties in the order of the rows
-    place = np.lexsort([np.arange(len(scores)), -scores])
-    strict = np.empty(len(scores))
-    strict[place] = -np.arange(len(scores))
-    plain = evaluate(rows.y, strict, measures=MEASURES, **own).summary()
+def ranked(rows: Rows, scores: np.ndarray, name: str) -> list[list[Any]]:
+    """Lines of the table, for the ranking by a feature."""
+    prepared = PreparedRanking(rows.y, rows.qid)
+    summary = prepared.evaluate(scores, MEASURES).summary()
     lines = []
     for j, measure in enumerate(MEASURES):
-        drawn = sampled(rows.y, scores, measure, n_orders=100, **own)
+        drawn = sampled(rows.y, scores, measure, qid=rows.qid, n_orders=100)
         line = [summary.measure[j], summary.mean[j], summary.worst[j]]
-        line += [summary.best[j], plain.mean[j]]
+        line += [summary.best[j], prepared.score(scores, measure, ties="input")]
         lines.append(
             [name if not j else "", *line, f"{drawn.min:.4f} to {drawn.max:.4f}"]
         )
@@ -75,10 +68,12 @@ def main() -> None:
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     rows = letor(arguments.files) if arguments.files else generated()[0]
     names = arguments.names or [str(feature) for feature in arguments.features]
+    columns = rows.X[:, np.array(arguments.features) - 1]
+    columns = columns * signs(rows._replace(X=columns), "ndcg@10")
     lines = [
         line
-        for feature, name in zip(arguments.features, names, strict=True)
-        for line in ranked(rows, feature, name)
+        for scores, name in zip(columns.T, names, strict=True)
+        for line in ranked(rows, scores, name)
     ]
     print(table(HEADERS, lines))
     of = tuned(rows, arguments.features, arguments.splits, arguments.trials)

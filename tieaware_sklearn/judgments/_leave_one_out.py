@@ -156,26 +156,25 @@ def leave_one_out(
     target[:n_judged] = np.where(labels < 0, np.nan, labels)
     qid = [topic for topic, _ in number]
     place = np.array([number.get(key, -1) for key in every.keys])
-    chances = np.zeros((len(names), len(every.keys)))
+    pooled = np.zeros((len(names), len(every.keys)), dtype=bool)
     scores = np.full((len(names), len(number) + 1), -np.inf)
     for i, (run, rows) in enumerate(zip(every.runs, every.rows, strict=True)):
-        chances[i, rows] = run.inclusion(depth)
+        pooled[i, rows] = run.inclusion(depth) > 0
         # the last is of topics without judgments
         scores[i, place[rows]] = run.score
-    pooled = chances > 0
+    alone = pooled & (pooled.sum(axis=0) == 1)
+    how: dict[str, Any] = {"unjudged": "nonrelevant", "zero_relevance": zero_relevance}
+    prepared = PreparedRanking(target, qid, **how)
     counts = np.zeros((2, len(names)), dtype=np.int64)
     values = np.zeros((2, len(names)))
     for i, score in enumerate(scores[:, :-1]):
-        at = place[pooled[i] & (pooled.sum(axis=0) == 1)]
+        at = place[alone[i]]
         at = at[at >= 0]
         counts[:, i] = (target[at] >= 0).sum(), (target[at] > 0).sum()
         less = target.copy()
         less[at] = np.nan
-        for row, labels in zip(values, (target, less), strict=True):
-            prepared = PreparedRanking(
-                labels, qid, unjudged="nonrelevant", zero_relevance=zero_relevance
-            )
-            row[i] = prepared.score(score, measure)
+        without = PreparedRanking(less, qid, **how)
+        values[:, i] = [one.score(score, measure) for one in (prepared, without)]
     return LeaveOneOut(
         systems=tuple(names),
         measure=str(measure),

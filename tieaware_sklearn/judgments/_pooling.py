@@ -108,6 +108,8 @@ class Documents:
     queries : Queries
     keys : list of (qid, docno)
         Of each row.
+    query : ndarray of shape (n_rows,), int
+        Number of the query of each row.
     values : object
         The column of this name, not checked.
     """
@@ -122,8 +124,8 @@ class Documents:
             ) from None
         docno = given_values(docno, f"{name} docno")
         self.queries = check_qid(qid, n_rows=len(docno), name=f"{name} qid")
-        ids, query = self.queries.qid.tolist(), self.queries.row_codes()
-        documents = zip(query.tolist(), docno.tolist(), strict=True)
+        ids, self.query = self.queries.qid.tolist(), self.queries.row_codes()
+        documents = zip(self.query.tolist(), docno.tolist(), strict=True)
         self.keys = [(ids[query], document) for query, document in documents]
         ((qid, document), count), *_ = Counter(self.keys).most_common(1)
         if count > 1:
@@ -141,7 +143,6 @@ class _Run(Documents):
         super().__init__(run, name, "score", "load_run")
         n_rows = len(self.keys)
         self.score = check_scores(self.values, n_rows=n_rows, name=f"{name} score")
-        self.query = self.queries.row_codes()
         # no other infinity is a score
         self.retrieved = ~np.isinf(self.score)
 
