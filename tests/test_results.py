@@ -33,6 +33,7 @@ from tieaware_sklearn.score_precision import round_scores
 PAGE = Path(__file__).parents[1] / "docs" / "results.md"
 #: pages whose commands are all of findings
 PAGES = [PAGE, PAGE.parent / "howto" / "single_features.md"]
+PAGES.append(PAGE.parent / "yang2016.md")
 #: figures of models, which differ between machines: of which version, and how much
 MODELS = {
     "early_stopping lightgbm": ("lightgbm", "4.7", 0.06),
@@ -118,9 +119,6 @@ def test_commands_print_what_the_page_shows(command, shared_data, monkeypatch, c
         lines = lines[: min(ends, default=len(lines))]
     monkeypatch.chdir(shared_data)
     arguments = [path for word in arguments for path in sorted(glob(word)) or [word]]
-    if module == "score_precision":
-        # the search is not on the page
-        arguments = [*arguments, "--trials", "2"]
     now = printed(module, arguments, monkeypatch, capsys)
     assert len(lines) >= 3
     same = operator.eq

@@ -114,18 +114,6 @@ def _set_f(measure: Any) -> Measure:
     return FBeta(None, measure["rel"], beta=math.sqrt(measure["beta"]))
 
 
-def _rbp(measure: Any) -> Measure:
-    return RBP(measure["p"], _given(measure, "cutoff"), measure["rel"])
-
-
-def _num_ret(measure: Any) -> _Ours:
-    return lambda rows: rows.n_retrieved(_given(measure, "rel"))
-
-
-def _num_rel(measure: Any) -> _Ours:
-    return lambda rows: rows.n_judged(measure["rel"])
-
-
 #: measures of ir-measures with the parameters that are supported, and as ours
 _SUPPORTED: list[tuple[Any, Callable[[Any], _Ours]]] = [
     (theirs._P(**_CUT), lambda m: Precision(m["cutoff"], m["rel"])),
@@ -141,15 +129,21 @@ _SUPPORTED: list[tuple[Any, Callable[[Any], _Ours]]] = [
         lambda m: ERR(_given(m, "cutoff"), max_label=_TOP_GRADE),
     ),
     # without rel its gains are not defined
-    (theirs._RBP(cutoff=_MAYBE_K, p=_Number(above=0, below=1), rel=_REL), _rbp),
+    (
+        theirs._RBP(cutoff=_MAYBE_K, p=_Number(above=0, below=1), rel=_REL),
+        lambda m: RBP(m["p"], _given(m, "cutoff"), m["rel"]),
+    ),
     (theirs._IPrec(recall=_Number(least=0, most=1), **_OF_LIST), _iprec),
     (theirs._SetP(relative=_ANY, **_OF_LIST), _set_p),
     (theirs._SetR(rel=_REL), lambda m: Recall(None, m["rel"])),
     (theirs._SetF(beta=_Number(above=0, below=1e90), **_OF_LIST), _set_f),
     (theirs._SetAP(**_OF_LIST), lambda m: SetAP(m["rel"])),
     (theirs._Judged(cutoff=_MAYBE_K), lambda m: Judged(_given(m, "cutoff"))),
-    (theirs._NumRet(rel=_MAYBE_REL), _num_ret),
-    (theirs._NumRel(rel=_REL), _num_rel),
+    (
+        theirs._NumRet(rel=_MAYBE_REL),
+        lambda m: lambda rows: rows.n_retrieved(_given(m, "rel")),
+    ),
+    (theirs._NumRel(rel=_REL), lambda m: lambda rows: rows.n_judged(m["rel"])),
     (theirs._NumQ(), lambda m: lambda rows: np.ones(len(rows.topics))),
 ]
 _OURS = {spec.NAME: ours for spec, ours in _SUPPORTED}

@@ -1,4 +1,4 @@
-"""How coarse scores may become; draws every plot.
+"""How coarse scores may become.
 
 ``python -m benchmarks.results.score_precision --trec QRELS RUN RUN ...`` studies TREC
 runs by AP, ``--letor FILE`` LightGBM models of different sizes by NDCG@10, each query
@@ -6,7 +6,6 @@ scored by models that were trained on others; without either, the same on made-u
 Prints how much of the systems ties, and the study; of runs, also what each loses by
 several measures, its own ties in the order of its ranks as in Yang et al., and which
 significant differences remain if ties are broken by document id, and by exact means.
-``--out FOLDER`` saves the figures.
 """
 
 from __future__ import annotations
@@ -14,33 +13,18 @@ from __future__ import annotations
 import argparse
 import itertools
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
-import matplotlib
 import numpy as np
-import optuna
 
 from tieaware_sklearn import (
     QueryKFold,
-    RankingFeatureSelector,
     precision_study,
     ranking_score,
 )
 from tieaware_sklearn.comparison import tie_statistics
 from tieaware_sklearn.datasets import load_letor, make_web_search
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
-from tieaware_sklearn.optuna import ScorePrecisionObjective, coarsest
-from tieaware_sklearn.plots import (
-    FeatureScreeningDisplay,
-    PairwisePValueDisplay,
-    PrecisionLossDisplay,
-    PrecisionRecallBandDisplay,
-    ScorePrecisionDisplay,
-    TieRangeDisplay,
-    UserModelDisplay,
-)
-from tieaware_sklearn.score_precision import round_scores, worst_case_loss
 
 from ._shared import table, trec
 
@@ -62,7 +46,6 @@ class Systems(NamedTuple):
     measure: str
     docno: np.ndarray | None = None
     rank: np.ndarray | None = None
-    features: Any = None
 
 
 def submitted(files: list[str]) -> Systems:
@@ -91,7 +74,7 @@ def trained(data: Any) -> Systems:
             model.fit(data.data[train], data.target[train], qid=data.qid[train])
             column[test] = model.predict(data.data[test])
         scores[f"{leaves} leaves, {trees} trees"] = column
-    return Systems(data.target, data.qid, scores, "ndcg@10", features=data)
+    return Systems(data.target, data.qid, scores, "ndcg@10")
 
 
 def significance(
@@ -157,25 +140,12 @@ def alone(systems: Systems) -> list[list[Any]]:
     return rows
 
 
-def loss_table() -> str:
-    """The most that bands can cost (Yang et al., Table 2)."""
-    rows = [
-        [name, *(worst_case_loss(name, rho) for rho in RHO)]
-        for name in ("rr", "rbp(p=0.5)", "rbp(p=0.85)")
-    ]
-    return table(["worst loss", *(f"rho={rho:g}" for rho in RHO)], rows)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     kind = parser.add_mutually_exclusive_group()
     kind.add_argument("--trec", nargs="+", metavar="FILE", help="QRELS, then RUNs")
     kind.add_argument("--letor", metavar="FILE")
-    parser.add_argument("--trials", type=int, default=100)
-    parser.add_argument("--out", type=Path, metavar="FOLDER", help="for the figures")
     arguments = parser.parse_args()
-    matplotlib.use("Agg")
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
     if arguments.trec:
         systems = submitted(arguments.trec)
     elif arguments.letor:
@@ -183,7 +153,6 @@ def main() -> None:
     else:
         systems = trained(make_web_search(n_queries=200, random_state=0))
     print(tie_statistics(systems.scores, qid=systems.qid, rank=systems.rank))
-    print("", loss_table(), sep="\n")
     data = {"qid": systems.qid, "unjudged": "nonrelevant"}
     judged = data | {"measure": systems.measure}
     means = {
@@ -198,60 +167,6 @@ def main() -> None:
         head = ["measure", "level", "change", "worst run", "keep 99%"]
         print("", table(head, alone(systems)), sep="\n")
         print("", table(*significance(systems)), sep="\n")
-    best = study.systems[int(np.argmax(study.summary().mean[: len(study.systems)]))]
-    objective = ScorePrecisionObjective(
-        systems.target, systems.scores[best], measure=systems.measure, **data
-    )
-    search = objective.create_study(seed=0)
-    search.optimize(objective, n_trials=arguments.trials)
-    print(f"\nthe coarsest scores of {best} that keep a share of {systems.measure}:")
-    for share in (0.99, 0.97, 0.95):
-        try:
-            trial = coarsest(search, keep=share)
-        except ValueError as error:
-            print(f"{share:g}: {error}")
-            continue
-        name = trial.user_attrs["coarseness"]
-        print(f"{share:g}: {name}, {trial.values[1]:.1f} bits, {trial.values[0]:.4f}")
-    if arguments.out is not None:
-        arguments.out.mkdir(parents=True, exist_ok=True)
-        for name, display in figures(systems, study, search, data).items():
-            path = arguments.out / f"{name}.png"
-            display.figure_.savefig(path, dpi=120)
-            print(path)
-
-
-def figures(
-    systems: Systems, study: Any, search: Any, data: dict[str, Any]
-) -> dict[str, Any]:
-    """Every kind of plot, of these systems."""
-    target, scores = systems.target, systems.scores
-    names = [systems.measure, "p@10", "rr"]
-    coarse = {
-        name: round_scores(column, "levels=10", qid=systems.qid)
-        for name, column in list(scores.items())[:3]
-    }
-    rest = {
-        "tie_ranges": TieRangeDisplay.from_predictions(
-            target, scores, measures=names, **data
-        ),
-        "changes": PrecisionLossDisplay.from_result(study),
-        "pvalues": PairwisePValueDisplay.from_result(study, level="rho=2.0"),
-        "precision_recall": PrecisionRecallBandDisplay.from_predictions(
-            target, coarse, **data
-        ),
-        "user_models": UserModelDisplay.from_measures(
-            ["rbp(p=0.5)", "rbp(p=0.85)", "p@10", "dcg@10", "ap", "rr"],
-            ranking=[0, 1, 1, 0, 0, 1] + [0] * 14,
-        ),
-        "front": ScorePrecisionDisplay.from_result(search),
-    }
-    if systems.features is not None:
-        found, qid = systems.features, systems.qid
-        selector = RankingFeatureSelector().fit(found.data, found.target, qid=qid)
-        screening = selector.screening_.named(found.feature_names)
-        rest["features"] = FeatureScreeningDisplay.from_result(screening)
-    return rest
 
 
 if __name__ == "__main__":

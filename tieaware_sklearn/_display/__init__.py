@@ -15,6 +15,7 @@ from .words import (
     AVERAGES,
     bracketed,
     clip,
+    counted,
     definitions,
     meaning,
     number,

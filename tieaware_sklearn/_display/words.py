@@ -101,6 +101,11 @@ def probability(value: float) -> str:
     return f"<{least:.{DIGITS}f}" if value < least else number(value)
 
 
+def counted(count: int, one: str, several: str) -> str:
+    """A number with its noun."""
+    return f"{count} {one if count == 1 else several}"
+
+
 def clip(text: str, longest: int) -> str:
     """The text, without its middle where it has more than so many characters."""
     if len(text) <= longest:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from .._display import AVERAGES, Ranges, Table, show_progress, shows_progress
+from .._display import AVERAGES, Ranges, Table, counted, show_progress, shows_progress
 from ..comparison import tie_statistics
 from ..evaluation import PreparedRanking, Summary, ask, estimates, reduce_queries
 from ..io import TextSource, TrecLines, given_qrels, given_run, run_names, trec_rows
@@ -116,7 +116,7 @@ def of_topics(result: Any, average: str = "mean") -> TieRangeDisplay:
 def _described(path: str, lines: TrecLines, what: str) -> str:
     """What was read from a file."""
     tag = "" if lines.tag is None else f", tag {lines.tag}"
-    topics = "1 topic" if len(lines.topics) == 1 else f"{len(lines.topics)} topics"
+    topics = counted(len(lines.topics), "topic", "topics")
     return f"{path}: {topics}, {len(lines.docno)} {what}{tag}"
 
 
@@ -196,7 +196,8 @@ def _notes(
     trec: Bunch, judged: TrecLines, ranked: TrecLines, of_none: str
 ) -> list[str]:
     """Where a run says otherwise than its scores; topics that only one file has."""
-    only, lower = "(only scores count)", "below a line with a lower score"
+    lower = "below a line with a lower score"
+    nothing = "by score and by rank: nothing orders them"
     # trec_eval has scores in 32 bits
     score, rank = trec.score.astype(np.float32), trec["rank"]
     ranked_too = not np.isnan(rank[score > -np.inf]).any()
@@ -209,37 +210,22 @@ def _notes(
     unordered = np.nan_to_num(found.unordered_documents[0]) * found.n_documents[0]
     missing = len(judged.topics.keys() - ranked.topics.keys())
     unjudged = len(ranked.topics.keys() - judged.topics.keys())
-    told = (
-        (
-            found.rises[0],
-            "line is",
-            "lines are",
-            f"{lower}, in {_topics(found.rising_queries[0])} {only}",
-        ),
+    rising, against = (
+        f"in {counted(n, 'topic', 'topics')} (only scores count)"
+        for n in (found.rising_queries[0], found.contradicted_queries[0])
+    )
+    told = [
+        (found.rises[0], "line is", "lines are", f"{lower}, {rising}"),
         (
             max(found.contradictions[0], 0),
-            "rank contradicts",
-            "ranks contradict",
-            f"the scores, in {_topics(found.contradicted_queries[0])} {only}",
+            *("rank contradicts", "ranks contradict"),
+            f"the scores, {against}",
         ),
-        (
-            round(unordered),
-            "document ties",
-            "documents tie",
-            "by score and by rank: nothing orders them",
-        ),
+        (round(unordered), "document ties", "documents tie", nothing),
         (missing, "topic", "topics", f"with judgments but not in the run: {of_none}"),
         (unjudged, "topic", "topics", "in the run but without judgments: left out"),
-    )
-    return [
-        f"{count} {one if count == 1 else several} {what}"
-        for count, one, several, what in told
-        if count
     ]
-
-
-def _topics(count: int) -> str:
-    return f"{count} topic" if count == 1 else f"{count} topics"
+    return [f"{counted(count, *nouns)} {what}" for count, *nouns, what in told if count]
 
 
 def _table(

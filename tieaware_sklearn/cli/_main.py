@@ -381,8 +381,6 @@ _COMMANDS = {
             **_CHOICE,
             "--average": "average over queries of the scores of a ranking: the mean "
             "(macro, the default), the geometric mean or the median",
-            "--interrupted": "merge screenings that were interrupted, too, with what "
-            "they had read (default: they are an error)",
             **_OUTPUTS,
             "--save FILE": "save all of them as one, to be merged further",
         },

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._display import conclusion_of, tables_of
+from .._display import conclusion_of, counted, tables_of
 from .._engine import WHICH, Digests, gather, repeated
 from ..evaluation import RankingReport
 from ..feature_selection import RankingFeatureSelector, Screening
@@ -55,13 +55,6 @@ def run(arguments: argparse.Namespace) -> int:
     parts = list(map(_read, paths))
     _check_alike(parts)
     _check_no_query_twice(parts)
-    for part in parts:
-        if not part.read.complete and not arguments.interrupted:
-            raise ValueError(
-                f"{part.path}: the screening was interrupted after "
-                f"{part.read.n_documents} documents: complete it, or merge what there "
-                "is with --interrupted"
-            )
     found = _merged([part.result for part in parts])
     if isinstance(found, RankingReport):
         return _report_averages(arguments, found, parts)
@@ -90,7 +83,7 @@ def _paths_of(name: str) -> list[str]:
 
 def _read(path: str) -> _Part:
     """A screening or a report, from its file."""
-    data, read = Path(path).read_bytes(), Read([path], None, complete=True)
+    data, read = Path(path).read_bytes(), Read([path], None)
     try:
         result: Saved = Saved.from_bytes(data)
         kind, kept = from_bytes(data)
@@ -99,7 +92,6 @@ def _read(path: str) -> _Part:
             read = Read(
                 list(part.texts("files")),
                 part.value("n_documents", int, type(None)),
-                part.value("complete", bool),
             )
     except ValueError as error:
         raise ValueError(f"{path} {str(error).removeprefix('data ')}") from None
@@ -147,8 +139,7 @@ def _check_no_query_twice(parts: Sequence[_Part]) -> None:
     """No two parts have a query in common."""
     for again in repeated([part.digests for part in parts]):
         one, other = (parts[at].path for at in again.parts[:2])
-        n_queries = again.n_queries
-        of_them = "a query" if n_queries == 1 else f"{n_queries} queries"
+        of_them = counted(again.n_queries, "query", "queries")
         raise ValueError(
             f"no query must be in two files, got {of_them} more than once, such as "
             f"the one whose id has the digest {again.digest:#018x}, which is in "
@@ -195,7 +186,6 @@ def _report_features(
     read = Read(
         sorted(name for part in parts for name in part.read.files),
         sum(n for n in counts if n is not None) if None not in counts else None,
-        all(part.read.complete for part in parts),
     )
     found = replace(selector.screening_.named(names), label=screening.label)
     return report(arguments, selector, found, read, [part.shown() for part in parts])
@@ -214,7 +204,7 @@ def _report_averages(
             )
     summary = found.summary(arguments.average)
     rows = rows_of(summary.columns)
-    several = "1 file" if len(paths) == 1 else f"{len(paths)} files"
+    several = counted(len(paths), "file", "files")
     tables = [replace(t, title="Averages over queries") for t in tables_of(summary)]
     return write_findings(
         arguments,

@@ -70,10 +70,6 @@ def check_files(
                 f"only one of --{written[place]} and --{option} can go to {where}"
             )
         written[place] = option
-        if option == "save" and path.endswith(".gz"):
-            raise ValueError(
-                f"--save must not end in .gz, since it is not compressed, got {path}"
-            )
     if arguments.plot is not None:
         _check_plot(arguments.plot)
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import Bunch
 
-from .._display import conclusion_of, shows_progress
+from .._display import conclusion_of, counted, shows_progress
 from .._engine import gather
 from ..feature_selection import (
     AUTO_REDUNDANCY,
@@ -38,7 +38,7 @@ from ..io import (
 )
 from ..measures import Measure, parse_measures, refused_label
 from ..plots import FeatureScreeningDisplay
-from ._outputs import Findings, check_files, note, write, write_findings
+from ._outputs import Findings, check_files, note, write_findings
 
 #: in the header of a screening that the shell has saved
 READ = "read"
@@ -58,13 +58,10 @@ class Read(NamedTuple):
     files : list of str
     n_documents : int or None
         None if nobody knows: Python saves no documents.
-    complete : bool
-        Whether all of the files was read.
     """
 
     files: list[str]
     n_documents: int | None
-    complete: bool
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -86,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     set_selection(selector, arguments)
     screening, n_documents = _screened(arguments, paths, selector)
-    read = Read(arguments.files, n_documents, complete=True)
+    read = Read(arguments.files, n_documents)
     several = arguments.files if len(arguments.files) > 1 else []
     return report(arguments, selector, screening, read, several)
 
@@ -150,10 +147,7 @@ def _screened(
     paths: list[Location],
     selector: RankingFeatureSelector,
 ) -> tuple[Screening, int]:
-    """Fit the selector on all files: the screening, and of how many documents.
-
-    After Ctrl-C, what there is of it is saved, if that is asked for.
-    """
+    """Fit the selector on all files: the screening, and of how many documents."""
     rankings, rows, label = _opened(arguments, paths, selector)
     names = rankings.feature_names
     # one bar: over documents in batches, over features of all at once
@@ -162,32 +156,20 @@ def _screened(
     measures = parse_measures(arguments.measures)
     parts: list[Screening] = []
     n_documents = 0
-    try:
-        for batch in track(rankings, rows, bar and rows is not None):
-            _check_values(batch, arguments, measures)
-            data, target, qid = batch.data, batch.target, batch.qid
-            judged = ~np.isnan(target)
-            if arguments.unjudged == "drop" and not judged.all():
-                data, target, qid = data[judged], target[judged], qid[judged]
-            if not len(target):
-                continue
-            if rows is None:
-                selector.fit(data, target, qid=qid)
-            else:
-                part = selector.screen(data, target, qid=qid)
-                gather(parts, part, Screening.merge, attrgetter("n_queries"))
-            n_documents += len(target)
-    except KeyboardInterrupt:
-        # of a part nothing is written but what says that it is one
-        if parts and arguments.save is not None:
-            part = replace(reduce(Screening.merge, parts).named(names), label=label)
-            read = Read(arguments.files, n_documents, complete=False)
-            write(arguments.save, _saved(part, read))
-            note(
-                f"{arguments.save} holds what was found in the first {n_documents} "
-                "documents (tieaware merge --interrupted takes it)"
-            )
-        raise
+    for batch in track(rankings, rows, bar and rows is not None):
+        _check_values(batch, arguments, measures)
+        data, target, qid = batch.data, batch.target, batch.qid
+        judged = ~np.isnan(target)
+        if arguments.unjudged == "drop" and not judged.all():
+            data, target, qid = data[judged], target[judged], qid[judged]
+        if not len(target):
+            continue
+        if rows is None:
+            selector.fit(data, target, qid=qid)
+        else:
+            part = selector.screen(data, target, qid=qid)
+            gather(parts, part, Screening.merge, attrgetter("n_queries"))
+        n_documents += len(target)
     _note_left_out(rankings.left_out)
     if not n_documents:
         raise ValueError(f"{arguments.files[0]}: no document has a label")
@@ -309,9 +291,8 @@ def _closing(selector: RankingFeatureSelector, screening: Screening) -> list[str
     if repeats or selector.n_features_to_select is not None:
         chosen = f"{len(selector.selection_order_)} are selected"
         if repeats:
-            of_them = "1 other repeats" if repeats == 1 else f"{repeats} others repeat"
-            limit = f"|rho| > {selector.max_correlation:g}"
-            chosen += f"; {of_them} one of them ({limit})"
+            of_them = counted(repeats, "other repeats", "others repeat")
+            chosen += f"; {of_them} one of them (|rho| > {selector.max_correlation:g})"
         lines.append(f"{chosen}.")
     lines.append("Scores are exact means over all orders of tied documents.")
     for m, measure in enumerate(screening.rule.measures):
@@ -336,7 +317,6 @@ def _about(
     selected = () if screening.selection is None else screening.selection.order
     return {
         "files": read.files,
-        "complete": read.complete,
         "n_documents": read.n_documents,
         "n_queries": screening.n_queries,
         "n_features": len(names),

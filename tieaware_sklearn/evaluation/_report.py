@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
-from .._display import Ranges, Result, Table, bracketed, by_query, number, warn
+from .._display import Ranges, Result, Table, bracketed, by_query, counted, number, warn
 from .._engine import (
     WHICH,
     FloatArray,
@@ -663,7 +663,7 @@ def _tables_of_means(of: Summary) -> list[Table]:
     ]
     counts, notes = np.unique(of.n_queries), estimates(of)
     if len(counts) == 1:
-        notes.insert(0, "1 query" if counts[0] == 1 else f"{counts[0]} queries")
+        notes.insert(0, counted(counts[0], "query", "queries"))
     else:
         columns.append(("queries", of.n_queries))
     largest = np.fmax.reduce([of.ideal, of.best, of.worst, of.chance])
@@ -681,11 +681,9 @@ def estimates(of: Summary) -> list[str]:
                 f"a standard error of {of.sampling_error[i]:.1g}"
             )
         if count := of.n_estimated[i]:
-            queries = "1 query" if count == 1 else f"{count} queries"
-            notes.append(
-                f"{name}: the tie_std of {queries} is estimated from sampled orders of "
-                "ties"
-            )
+            queries = counted(count, "query", "queries")
+            how = "is estimated from sampled orders of ties"
+            notes.append(f"{name}: the tie_std of {queries} {how}")
     return notes
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
-from .._display import Result, Table, by_query, warn
+from .._display import Result, Table, by_query, counted, warn
 from .._engine import (
     UNJUDGED_LABEL,
     FloatArray,
@@ -224,7 +224,7 @@ class SubtopicReport(Result):
         if len(set(counts.tolist())) > 1:
             columns.append(("queries", counts))
         else:
-            notes = ["1 query" if counts[0] == 1 else f"{counts[0]} queries"]
+            notes = [counted(counts[0], "query", "queries")]
         return [Table.of(*columns, notes=notes)]
 
 

@@ -78,12 +78,12 @@ class RecallEstimate(Result):
         1927
         """
         check_share(width, "width")
-        sizes = range(1, self.n_population + 1)
-        at = bisect_left(sizes, True, key=lambda n: self._width(n) <= width)
-        return min(at + 1, self.n_population)
 
-    def _width(self, n: int) -> float:
-        return float(np.ptp(_interval(self.share * n, n, self.confidence)))
+        def fits(n: int) -> bool:
+            return bool(np.ptp(_interval(self.share * n, n, self.confidence)) <= width)
+
+        at = bisect_left(range(1, self.n_population + 1), True, key=fits)
+        return min(at + 1, self.n_population)
 
     def _columns(self) -> dict[str, Any]:
         names = ("share", "n_relevant", "recall")

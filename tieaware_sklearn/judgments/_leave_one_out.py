@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -139,9 +140,9 @@ def leave_one_out(
     """
     check_count(depth, "depth")
     measure = parse_measure(measure)
-    every = PooledRuns([*runs.values()] if isinstance(runs, Mapping) else runs)
-    named = runs if isinstance(runs, Mapping) else range(len(every.runs))
-    names = [name if isinstance(name, str) else f"run {name}" for name in named]
+    if not isinstance(runs, Mapping):
+        runs = {f"run {number}": run for number, run in enumerate(runs)}
+    every, names = PooledRuns([*runs.values()]), tuple(map(str, runs))
     judged = Documents(judgments, "judgments", "target", "load_qrels")
     n_judged = len(judged.keys)
     name = "judgments target"
@@ -163,8 +164,8 @@ def leave_one_out(
         # the last is of topics without judgments
         scores[i, place[rows]] = run.score
     alone = pooled & (pooled.sum(axis=0) == 1)
-    how: dict[str, Any] = {"unjudged": "nonrelevant", "zero_relevance": zero_relevance}
-    prepared = PreparedRanking(target, qid, **how)
+    prepared = partial(PreparedRanking, qid=qid, zero_relevance=zero_relevance)
+    whole = prepared(target, unjudged="nonrelevant")
     counts = np.zeros((2, len(names)), dtype=np.int64)
     values = np.zeros((2, len(names)))
     for i, score in enumerate(scores[:, :-1]):
@@ -173,10 +174,10 @@ def leave_one_out(
         counts[:, i] = (target[at] >= 0).sum(), (target[at] > 0).sum()
         less = target.copy()
         less[at] = np.nan
-        without = PreparedRanking(less, qid, **how)
-        values[:, i] = [one.score(score, measure) for one in (prepared, without)]
+        without = prepared(less, unjudged="nonrelevant")
+        values[:, i] = [one.score(score, measure) for one in (whole, without)]
     return LeaveOneOut(
-        systems=tuple(names),
+        systems=names,
         measure=str(measure),
         greater_is_better=measure.greater_is_better,
         n_alone=counts[0],

@@ -77,11 +77,6 @@ class Pool(Result):
         """Expected number of documents in the pool, over all queries."""
         return float(self.probability.sum())
 
-    @property
-    def size_range(self) -> tuple[int, int]:
-        """Numbers of documents that are certainly and possibly in the pool."""
-        return int(self.certain.sum()), len(self.probability)
-
     def _tables(self) -> list[Table]:
         queries = len(set(self.qid.tolist()))
         parts = [(f"depth {self.depth}", np.ones(len(self.stratum), dtype=bool))]

@@ -622,13 +622,11 @@ class _OverAll(_UpToCutoff):
 
 
 class _OfNdevalDCG(_OverAll, _Discounted):
-    def __str__(self) -> str:
-        return str(AlphaDCG(self.k, self.alpha, self.rel))
+    """As `AlphaDCG`."""
 
 
 class _OfNdevalERR(_OverAll, _Reciprocal):
-    def __str__(self) -> str:
-        return str(IntentAware(ERR(self.k)))
+    """As `IntentAware` of `ERR`."""
 
 
 def as_ndeval(measure: SubtopicMeasure) -> SubtopicMeasure:

@@ -197,8 +197,9 @@ class PairwisePValueDisplay(Display):
 
         def show(label: str, pairs: Any, **style: Any) -> None:
             chosen = np.maximum(both[:, there & pairs], floor)
-            label = f"{label}: {chosen.shape[1]}"
-            axis.scatter(*chosen, label=label, clip_on=False, zorder=3, **style)
+            if chosen.size:
+                label = f"{label}: {chosen.shape[1]}"
+                axis.scatter(*chosen, label=label, clip_on=False, zorder=3, **style)
 
         filled = {"s": 30, "alpha": 0.8, "linewidths": 0}
         quadrants = (
@@ -209,14 +210,10 @@ class PairwisePValueDisplay(Display):
         )
         for (label, pairs, colour), marker in zip(quadrants, MARKERS, strict=False):
             show(label, pairs, color=colour, marker=marker, **filled)
-        beyond = (both < floor).any(axis=0)
-        if (there & beyond).any():
-            label = f"p < {floor:.0e}, at the edge"
-            hollow = {"facecolors": "none", "edgecolors": GREY, "linewidths": 1}
-            show(label, beyond, s=95, marker="s", **hollow)
-        if (there & turned).any():
-            label = "better system reversed"
-            show(label, turned, s=80, facecolors="none", edgecolors=BLACK)
+        edge, beyond = f"p < {floor:.0e}, at the edge", (both < floor).any(axis=0)
+        hollow = {"facecolors": "none", "linewidths": 1}
+        show(edge, beyond, s=95, marker="s", edgecolors=GREY, **hollow)
+        show("better system reversed", turned, s=80, edgecolors=BLACK, **hollow)
         axis.set(xscale="log", yscale="log", xlim=(floor, 1), ylim=(floor, 1))
         axis.set_aspect("equal")
         axis.set_xlabel("p-value under exact scores")

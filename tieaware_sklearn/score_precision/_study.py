@@ -534,15 +534,15 @@ def precision_study(
     ends, how = ("best", "worst"), {"existing_ties": existing_ties, "scale": scale}
     how["ties"] = ties
     chosen = list(range(len(systems.names)))
+    exact = [coarse_values(systems, j, None, *ends, **how) for j in chosen]
     if top is not None:
         check_count(top, "top")
-        every = [coarse_values(systems, j, None, **how).values for j in chosen]
-        means = np.array([mean(one["expected"]) for one in every])
+        means = np.array([mean(one.values["expected"]) for one in exact])
         order = np.argsort(-means if up else means, kind="stable")
         chosen = sorted(order[:top].tolist())
     shape = len(levels) + 1, len(chosen)
-    cells = list(itertools.product([None, *levels], chosen))
-    found = [
+    cells = list(itertools.product(levels, chosen))
+    found = [exact[j] for j in chosen] + [
         coarse_values(systems, j, level, *ends, **how)
         for level, j in show_progress(cells, progress, len(cells), "ranking")
     ]
