@@ -88,11 +88,12 @@ def test_tables_have_the_same_tools():
 
 
 def test_the_readme_has_the_numbers_of_the_guide():
-    both = [
+    few, every = (
         {(tool, stated): cells[:3] for tool, stated, cells in tools(page, 0)}
         for page in (ROOT / "README.md", GUIDE)
-    ]
-    assert both[0] == both[1]
+    )
+    assert ("tieaware_sklearn", "") in few
+    assert few.items() <= every.items()
 
 
 def test_a_tool_that_fails_is_named(monkeypatch, capsys):
