@@ -1,17 +1,21 @@
 """Sphinx: ``sphinx-build -W -b html docs build/docs``."""
 
 import os
+import sys
 from importlib import import_module
 from inspect import signature
+from pathlib import Path
 
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
-from sphinx import addnodes
 from sphinx.util.inspect import stringify_signature
 from sphinx.util.nodes import make_refnode
 from sphinx_gallery.directives import imgsgnode
 
 import tieaware_sklearn
+
+sys.path.insert(0, str(Path(__file__).parent))
+from theme import THEME
 
 project = "tieaware-sklearn"
 author = copyright = "The tieaware-sklearn developers"
@@ -21,7 +25,6 @@ extensions = [
     "matplotlib.sphinxext.plot_directive",
     "sphinx.ext.autosummary",
     "sphinx.ext.intersphinx",
-    "sphinx.ext.viewcode",
     "numpydoc",
     "myst_nb",
     "sphinx_copybutton",
@@ -98,7 +101,7 @@ html_math_renderer = "mathml"
 # pictures of the guide are drawn by code when the pages are built
 plot_formats = ["svg"]
 plot_include_source = plot_html_show_source_link = plot_html_show_formats = False
-plot_rcparams = {"figure.constrained_layout.use": True}
+plot_rcparams = {"figure.constrained_layout.use": True, **THEME}
 plot_apply_rcparams = True
 # notebooks show what is committed; the tests execute them
 nb_execution_mode = "off"
@@ -113,6 +116,7 @@ sphinx_gallery_conf = {
     "doc_module": ("tieaware_sklearn",),
     "backreferences_dir": "api/generated/backreferences",
     "abort_on_example_error": True,
+    "reset_modules": ("matplotlib", "theme.use_theme"),
     # what is printed is shown, the last value is not
     "capture_repr": (),
     "download_all_examples": False,
@@ -171,14 +175,6 @@ def frame_pictures(app, doctree):
         )
 
 
-def anchor_short_names(app, doctree):
-    """Let source pages link back: they know one module's name for a whole file."""
-    for entry in doctree.findall(addnodes.desc_signature):
-        short = f"tieaware_sklearn.{entry.get('fullname')}"
-        if short not in entry["ids"]:
-            entry["ids"].append(short)
-
-
 def inline_formula(translator, node):
     """Write a formula of a sentence."""
     translator.body.append(tex2mathml(node.astext()))
@@ -200,4 +196,3 @@ def setup(app):
     app.connect("doctree-read", unlink_measures)
     app.connect("autodoc-process-signature", parameters_of_measures)
     app.connect("doctree-read", frame_pictures)
-    app.connect("doctree-read", anchor_short_names)

@@ -22,16 +22,16 @@ assert np.isclose(np.std(values), row.tie_std)
 figure, panel = plt.subplots(figsize=(7.5, 3))
 found, counts = np.unique(np.round(values, 12), return_counts=True)
 share = counts / len(values)
-panel.bar(found, share, width=0.003, color="#a9c6e8", edgecolor="#1f5fa8")
+panel.bar(found, share, width=0.003, color="#56B4E9", edgecolor="#0072B2")
 top = share.max()
 panel.axvspan(
-    row.mean - row.tie_std, row.mean + row.tie_std, color="#1f5fa8", alpha=0.12
+    row.mean - row.tie_std, row.mean + row.tie_std, color="#0072B2", alpha=0.12
 )
 marks = [
-    (row.worst, f"worst\n{row.worst:.3f}", 1.15, "#444444"),
-    (row.mean, f"mean {row.mean:.3f}\ntie_std {row.tie_std:.3f}", 1.15, "#1f5fa8"),
-    (row.best, f"best\n{row.best:.3f}", 1.15, "#444444"),
-    (row.chance, f"chance\n{row.chance:.3f}", 0.6, "#c8553d"),
+    (row.worst, f"worst\n{row.worst:.3f}", 1.15, "#808080"),
+    (row.mean, f"mean {row.mean:.3f}\ntie_std {row.tie_std:.3f}", 1.15, "#0072B2"),
+    (row.best, f"best\n{row.best:.3f}", 1.15, "#808080"),
+    (row.chance, f"chance\n{row.chance:.3f}", 0.6, "#D55E00"),
 ]
 for at, text, height, colour in marks:
     panel.plot([at, at], [0, top * height], color=colour, linestyle=":")

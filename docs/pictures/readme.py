@@ -14,10 +14,12 @@ from tieaware_sklearn import evaluate, ranking_score
 NAMES = ["tea pot", "tea cup", "kettle", "napkin"]
 LABELS, CLICKS = [0, 1, 1, 0], [9, 3, 3, 3]
 ORDERS = {
-    "rows in one order": [0, 1, 2, 3],
-    "the same rows, sorted otherwise": [0, 3, 2, 1],
+    "the rows in one order": [0, 1, 2, 3],
+    "the rows in another order": [0, 3, 2, 1],
 }
-GREEN, GREY, RED, BLUE, BAND = "#8fc993", "#e6e6e6", "#b3402a", "#1f5fa8", "#a9c6e8"
+GREEN, GREY, RED, BLUE, BAND = "#7fc8ae", "#d0d0d0", "#D55E00", "#1f86c9", "#56B4E9"
+#: words that are read on white and on black
+WORDS = "#808080"
 
 
 def draw_rows(panel, title: str, order: list[int]) -> None:
@@ -27,13 +29,14 @@ def draw_rows(panel, title: str, order: list[int]) -> None:
     )
     for place, row in enumerate(order):
         colour = GREEN if LABELS[row] else GREY
-        panel.barh(-place, 1, color=colour, edgecolor="white", height=0.88)
+        panel.barh(-place, 1, color=colour, height=0.88)
         name = f"{place + 1}  {NAMES[row]}{', relevant' if LABELS[row] else ''}"
-        panel.text(0.04, -place, name, va="center", fontsize=11)
+        black = {"va": "center", "color": "black", "fontsize": 11}
+        panel.text(0.04, -place, name, **black)
         clicks = f"{CLICKS[row]} clicks"
-        panel.text(0.96, -place, clicks, va="center", ha="right", fontsize=11)
+        panel.text(0.96, -place, clicks, ha="right", **black)
     panel.set(xlim=(0, 1), xticks=[], yticks=[])
-    panel.set_title(title, fontsize=11)
+    panel.set_title(title, fontsize=12, color=WORDS)
     panel.set_xlabel(f"NDCG = {value:.2f}", fontsize=15, color=RED, labelpad=8)
     panel.spines[:].set_visible(False)
 
@@ -46,22 +49,24 @@ def draw_exact(panel) -> None:
     panel.plot([mean, mean], [-0.24, 0.24], color=BLUE, linewidth=4)
     for value, word in [(worst, "worst"), (best, "best")]:
         text = f"{word}\n{value:.2f}"
-        panel.text(value, -0.34, text, ha="center", va="top", fontsize=11)
+        style = {"ha": "center", "va": "top", "fontsize": 12, "color": WORDS}
+        panel.text(value, -0.34, text, **style)
     margin = 0.25 * (best - worst)
     panel.set(xlim=(worst - margin, best + margin), ylim=(-1.1, 0.9))
     panel.set(xticks=[], yticks=[])
-    panel.set_title("any order of rows", fontsize=11)
-    panel.set_xlabel(f"exact NDCG = {mean:.2f}", fontsize=15, color=BLUE, labelpad=8)
+    panel.set_title("in any order of the rows", fontsize=12, color=WORDS)
+    panel.set_xlabel(f"exact NDCG = {mean:.2f}", fontsize=17, color=BLUE, labelpad=8)
     panel.spines[:].set_visible(False)
 
 
 def main() -> None:
-    figure, axes = plt.subplots(1, 3, figsize=(9, 2.7), layout="constrained")
-    for panel, (title, order) in zip(axes, ORDERS.items(), strict=False):
-        draw_rows(panel, title, order)
-    draw_exact(axes[2])
+    figure = plt.figure(figsize=(6.4, 4.2), layout="constrained")
+    axes = figure.subplot_mosaic("AB;CC", height_ratios=[5, 4])
+    for name, (title, order) in zip("AB", ORDERS.items(), strict=True):
+        draw_rows(axes[name], title, order)
+    draw_exact(axes["C"])
     target = Path(__file__).parents[1] / "_static" / "two_orders.png"
-    figure.savefig(target, dpi=110, facecolor="white")
+    figure.savefig(target, dpi=110, transparent=True)
 
 
 if __name__ == "__main__":

@@ -17,19 +17,19 @@ figure, (left, right) = plt.subplots(
     1, 2, figsize=(8, 3.2), sharey=True, width_ratios=[3, 1]
 )
 worst, best = report.worst[order, 0], report.best[order, 0]
-left.vlines(at, worst, best, color="#a9c6e8", linewidth=6, label="worst to best")
-left.plot(at, report.expected[order, 0], "o", color="#1f5fa8", ms=4, label="exact")
+left.vlines(at, worst, best, color="#56B4E9", linewidth=6, label="worst to best")
+left.plot(at, report.expected[order, 0], "o", color="#0072B2", ms=4, label="exact")
 left.set(xlabel="queries, from the hardest to the easiest", ylabel="NDCG@10", xticks=[])
 left.legend(frameon=False, loc="upper left")
-right.vlines(0, row.worst, row.best, color="#a9c6e8", linewidth=14)
+right.vlines(0, row.worst, row.best, color="#56B4E9", linewidth=14)
 right.errorbar(
     1,
     row.mean,
     [[row.mean - row.interval_low], [row.interval_high - row.mean]],
-    color="#c8553d",
+    color="#D55E00",
     capsize=6,
 )
-right.hlines(row.mean, -0.5, 1.5, color="#1f5fa8", linestyle=":")
+right.hlines(row.mean, -0.5, 1.5, color="#0072B2", linestyle=":")
 right.set(xlim=(-0.6, 1.6), xlabel="mean of the queries")
 right.set_xticks([0, 1], ["worst\nto best", "95%\ninterval"])
 for panel in (left, right):

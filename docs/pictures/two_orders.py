@@ -16,26 +16,27 @@ for panel, order, title in [
     y_score = [scores[row] for row in order]
     value = ranking_score(y_true, y_score, measure="ap", ties="input")
     for place, row in enumerate(ranked):
-        colour = "#5b9e5f" if labels[row] else "#e3e3e3"
-        panel.barh(-place, 1, color=colour, edgecolor="white", height=0.86)
+        colour = "#7fc8ae" if labels[row] else "#d0d0d0"
+        panel.barh(-place, 1, color=colour, height=0.86)
         word = "relevant" if labels[row] else "not relevant"
-        panel.text(0.04, -place, f"{place + 1}.  {names[row]}  {word}", va="center")
-        panel.text(0.96, -place, f"{scores[row]}", va="center", ha="right")
+        black = {"va": "center", "color": "black"}
+        panel.text(0.04, -place, f"{place + 1}.  {names[row]}  {word}", **black)
+        panel.text(0.96, -place, f"{scores[row]}", ha="right", **black)
     panel.set(xlim=(0, 1), xticks=[], yticks=[])
     panel.set_title(title, fontsize=10)
-    panel.set_xlabel(f"AP = {value:.2f}", fontsize=12, color="#c8553d")
+    panel.set_xlabel(f"AP = {value:.2f}", fontsize=12, color="#D55E00")
     panel.spines[:].set_visible(False)
 
 report = evaluate(labels, scores, measures=["ap"])
 (summary,) = report.summary().to_pandas().itertuples()
 panel = axes[2]
 span = summary.best - summary.worst
-panel.barh(0, span, left=summary.worst, color="#a9c6e8", height=0.3)
-panel.plot([summary.mean] * 2, [-0.25, 0.25], color="#1f5fa8", linewidth=3)
+panel.barh(0, span, left=summary.worst, color="#56B4E9", height=0.3)
+panel.plot([summary.mean] * 2, [-0.25, 0.25], color="#0072B2", linewidth=3)
 for value, text in [(summary.worst, "worst"), (summary.best, "best")]:
     panel.text(value, -0.45, f"{text}\n{value:.2f}", ha="center", va="top")
-panel.text(summary.mean, 0.35, f"mean {summary.mean:.3f}", ha="center", color="#1f5fa8")
+panel.text(summary.mean, 0.35, f"mean {summary.mean:.3f}", ha="center", color="#0072B2")
 panel.set(xlim=(0.65, 1.1), ylim=(-1.4, 1.2), xticks=[], yticks=[])
 panel.set_title("any order of rows", fontsize=10)
-panel.set_xlabel("the exact AP", fontsize=12, color="#1f5fa8")
+panel.set_xlabel("the exact AP", fontsize=12, color="#0072B2")
 panel.spines[:].set_visible(False)

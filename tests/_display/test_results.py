@@ -232,8 +232,15 @@ def test_what_was_found_comes_first():
         text = re.sub("<wbr>", "", result.to_html())
         lead = text.index('class="lead"')
         assert said in text[lead:].partition("</p>")[0]
-        assert text.index("<h1>") < lead < text.index("<table>")
+        assert text.index("<h1>") < text.index("<time>") < lead < text.index("<table>")
         assert lead < text.index("<img")
+
+
+def test_a_page_explains_measures():
+    selector = ta.RankingFeatureSelector(["ndcg@10", "rr"]).fit(SCORES, Y, qid=QID)
+    text = re.sub("<wbr>", "", selector.screening_.to_html())
+    for term in ("NDCG@10</dt><dd>normalised", "RR</dt><dd>reciprocal", "chance"):
+        assert term in text
 
 
 def test_a_page_has_all_rows():

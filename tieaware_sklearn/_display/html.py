@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from .._atomic import write_whole
 from .._optional import import_optional
 from .tables import Ranges, Table
-from .words import number, printable
+from .words import meaning_for_readers, number, printable
 
 #: rows of a table in a notebook
 _ROWS = 60
@@ -209,6 +209,7 @@ def page(
         "</head>",
         "<body>",
         f"<h1>{_text(title)}</h1>",
+        f"<p><time>{date.today().isoformat()}</time></p>",
         *(f'<p class="lead">{_text(line)}</p>' for line in conclusion if line),
         figure,
     ]
@@ -217,7 +218,9 @@ def page(
         parts += ['<div class="tieaware">', table_html(table), "</div>"]
     lines = [f"<li>{_text(line)}</li>" for line in remarks if line]
     parts += ["<ul>", *lines, "</ul>"] * bool(lines)
-    terms = {head: said for one in tables for head, said in one.legend().items()}
+    heads = [column.head for table in tables for column in table.columns]
+    terms = {head: said for head in heads if (said := meaning_for_readers(head))}
+    terms |= {head: said for one in tables for head, said in one.legend().items()}
     lists = {"What was compared": about, "What the columns mean": terms.items()}
     for heading, pairs in lists.items():
         items = [f"<dt>{_text(a)}</dt><dd>{_text(b)}</dd>" for a, b in pairs]
@@ -225,10 +228,9 @@ def page(
     drawn = ["matplotlib"] * ("<img" in figure)
     versions = [("Python", python_version())]
     versions += [(name, version(name)) for name in (*_LIBRARIES, *drawn)]
-    made = f"Made on {date.today().isoformat()} by "
     parts += [
         "<footer>",
-        f"<p>{made}{_text(', '.join(map(' '.join, versions)))}</p>",
+        f"<p>Made by {_text(', '.join(map(' '.join, versions)))}</p>",
         *([f"<pre>{_text(command)}</pre>"] if command else []),
         "</footer>",
         f"<script>{_read('page.js')}</script>",

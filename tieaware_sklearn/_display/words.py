@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import sys
 import textwrap
 import unicodedata
@@ -73,6 +74,22 @@ _MEANINGS = {
     "tied documents": "share of documents that tie with another one of their query",
     "residual": "increase of the mean if all unjudged documents are relevant",
 }
+
+
+#: of heads that print leaves to the manual, but a page explains to anybody
+_FOR_READERS = {
+    "rank": "place of the feature by the measure that the table is sorted by",
+    "NDCG": "normalised discounted cumulated gain: the labels of the documents, where "
+    "high places count most, as a share of the best possible ranking",
+    "AP": "average precision: the share of relevant documents above and at each "
+    "relevant document, averaged",
+    "RR": "reciprocal rank: 1 divided by the place of the first relevant document",
+}
+
+
+def meaning_for_readers(head: str) -> str:
+    """What the head of a column means to readers of a page."""
+    return meaning(head) or _FOR_READERS.get(re.split("[(@]", head)[0], "")
 
 
 def meaning(head: str) -> str:

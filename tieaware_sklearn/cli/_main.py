@@ -349,7 +349,7 @@ _COMMANDS = {
             "--missing": "missing values are an error (raise, the default), or rank "
             "below all others (last)",
             "--unjudged": "missing labels are an error (raise, the default), count as "
-            "not relevant (nonrelevant), or their documents are left out (skip)",
+            "not relevant (nonrelevant), or their documents are left out (drop)",
             "--zero-relevance VALUE": "the value of queries where a measure is "
             "undefined; skip leaves them out, raise makes them an error (default: 0)",
             **_OUTPUTS,

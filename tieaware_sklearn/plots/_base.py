@@ -19,10 +19,10 @@ from ..evaluation import Summary
 from ..model_selection import predicted_scores
 
 #: Okabe and Ito's colours, told apart by colour-blind readers too
-BLACK, GREY = "#000000", "#767676"
+GREY = "#767676"
 ORANGE, SKY, GREEN = "#E69F00", "#56B4E9", "#009E73"
 BLUE, VERMILLION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
-CYCLE = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK)
+CYCLE = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, GREY)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _DASHES = ("-", "--", "-.", ":")
 #: what every display calls what ties leave open, and their mean
@@ -47,6 +47,11 @@ def line_style(i: int) -> dict[str, Any]:
         "marker": MARKERS[i % len(MARKERS)],
         "markersize": 5,
     }
+
+
+def ink(axis: Any) -> Any:
+    """The colour of the words, which is not black in every style."""
+    return axis.xaxis.label.get_color()
 
 
 def plain(text: str) -> str:
@@ -234,7 +239,7 @@ def _tidy(axis: Any) -> None:
     """Only the spines that carry a scale, and a light grid behind everything."""
     axis.spines[["top", "right"]].set_visible(False)
     axis.set_axisbelow(True)
-    axis.grid(color="#DDDDDD", linewidth=0.7)
+    axis.grid(color=GREY, alpha=0.25, linewidth=0.7)
 
 
 def _legend_below(figure: Any, entries: dict[str, Any]) -> None:

@@ -8,15 +8,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._display import number
 from .._engine import check_count
 from ..feature_selection import Screening
-from ._base import GREY, Display, Panels, plain, short
-from ._ranges import show_ranges
+from ._base import (
+    BLUE,
+    GREY,
+    RANGE,
+    VERMILLION,
+    Display,
+    Panels,
+    ink,
+    plain,
+    short,
+    title,
+)
+from ._ranges import show_rows
+
+#: q-values up to this beat chance
+_ALPHA = 0.05
 
 
 @dataclass(eq=False)
 class FeatureScreeningDisplay(Display, of=[Screening]):
-    """Exact scores of features, with best and worst order of ties and chance level.
+    """How far the exact scores of features are from chance, and what ties leave open.
 
     Make it with `from_result`.
 
@@ -25,7 +40,8 @@ class FeatureScreeningDisplay(Display, of=[Screening]):
     screening : Screening
         The result to draw, such as `screening_` of a fitted selector, or its `named`
         with names of the features. The place of a feature in the order of selection
-        stands before its name; a feature that is not selected is grey.
+        stands before its name; the name of a feature that is not selected is grey, and
+        so is the bar of one that does not beat chance (q-value above 0.05).
     max_features : int, default=20
         Number of features to show, the best first.
 
@@ -73,12 +89,28 @@ class FeatureScreeningDisplay(Display, of=[Screening]):
         shown = np.argsort(found.ranking)[: self.max_features]
         names, chosen = self._names(shown)
         for m, (axis, measure) in enumerate(zip(axes, found.measures, strict=True)):
-            mean, best, worst, interval = (
+            mean, best, worst, q = (
                 getattr(found, name)[shown, m]
-                for name in ("mean", "best", "worst", "interval")
+                for name in ("mean", "best", "worst", "qvalues")
             )
-            show_ranges(axis, names, mean, best, worst, interval, found.chance[m])
-            axis.set_yticks(range(len(names)), names)
+            level, rows, sure = found.chance[m], np.arange(len(shown)), q <= _ALPHA
+            for label, own, colour in (
+                (f"beats chance (q ≤ {_ALPHA})", sure, BLUE),
+                ("does not beat chance", ~sure, GREY),
+            ):
+                bar = {"left": level, "height": 0.55, "color": colour, "alpha": 0.8}
+                axis.barh(rows[own], mean[own] - level, label=label, **bar)
+            axis.hlines(rows, worst, best, color=ink(axis), linewidth=1.5, label=RANGE)
+            axis.axvline(level, color=VERMILLION, linestyle="--", label="chance")
+            show_rows(axis, names, ("mean", map(number, mean.tolist())))
+            axis.set_yticks(rows, names)
+            first = int(np.argmax(np.abs(mean - level) * sure))
+            said = "no feature beats chance"
+            if sure.any():
+                (name,) = short([found.feature_names[shown[first]]])
+                lift, gap = abs(mean[first] - level), abs(best[first] - worst[first])
+                said = f"{name} beats chance by {lift:.2f};\nties leave {gap:.2f} open"
+            title(axis, said)
             # a panel that shares its names with the first has none of its own
             for label, place in zip(axis.get_yticklabels(), chosen, strict=False):
                 if not place:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..judgments import LeaveOneOut
-from ._base import BLACK, GREY, VERMILLION, Display, Panels, plain
+from ._base import GREY, VERMILLION, Display, Panels, ink, plain
 from ._ranges import show_rows, show_ticks
 
 
@@ -60,7 +60,7 @@ class LeaveOneOutDisplay(Display, of=[LeaveOneOut]):
         value, without = found.value[order], found.without[order]
         rows = np.arange(len(order))
         axis.hlines(rows, without, value, color=GREY, linewidth=3)
-        show_ticks(axis, value, BLACK, "all judgments")
+        show_ticks(axis, value, ink(axis), "all judgments")
         dots = {"linestyle": "none", "marker": "o", "color": VERMILLION}
         axis.plot(without, rows, label="without those of its own", **dots)
         names = [found.systems[i] for i in order]

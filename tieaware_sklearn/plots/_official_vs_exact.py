@@ -8,12 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..comparison import OfficialVsExact
-from ._base import BLACK, MEAN, RANGE, VERMILLION, Display, Panels, plain
+from ._base import MEAN, RANGE, SKY, VERMILLION, Display, Panels, ink, plain
 from ._ranges import show_rows, show_ticks
-
-#: lightest and darkest colour of a range, for no tied document and for all
-_COLOURS = "YlGnBu"
-_LIGHTEST, _DARKEST = 0.25, 0.8
 
 
 @dataclass(eq=False)
@@ -25,8 +21,7 @@ class OfficialVsExactDisplay(Display, of=[OfficialVsExact]):
     Parameters
     ----------
     found : OfficialVsExact
-        The result to draw. The share of documents that tie gives a range its colour,
-        and the best system by the first measure is on top.
+        The result to draw, the best system by the first measure on top.
 
     Attributes
     ----------
@@ -68,20 +63,17 @@ class OfficialVsExactDisplay(Display, of=[OfficialVsExact]):
         return Panels.of_rows(len(self.found.measures), len(self.found.systems))
 
     def _draw(self, axes: list[Any]) -> None:
-        from matplotlib import colormaps
-
         found = self.found
         side = -1 if found.comparisons.greater_is_better[0] else 1
         order = np.argsort(side * found.exact[:, 0], kind="stable")
         rows, names = np.arange(len(order)), [found.systems[i] for i in order]
         shares = found.tied_documents[order]
-        colours = colormaps[_COLOURS](_LIGHTEST + (_DARKEST - _LIGHTEST) * shares)
         beside = "tied", [f"{100 * share:.0f} %" for share in shares]
         diamond = {"marker": "D", "ms": 5.5, "mfc": VERMILLION, "mec": "white"}
         for j, (axis, measure) in enumerate(zip(axes, found.measures, strict=True)):
             ends = np.sort([found.worst[order, j], found.best[order, j]], axis=0)
-            axis.hlines(rows, *ends, colors=colours, linewidth=9, label=RANGE)
-            show_ticks(axis, found.exact[order, j], BLACK, MEAN)
+            axis.hlines(rows, *ends, colors=SKY, linewidth=9, label=RANGE)
+            show_ticks(axis, found.exact[order, j], ink(axis), MEAN)
             label = "trec_eval's order of ties"
             axis.plot(found.official[order, j], rows, ls="none", label=label, **diamond)
             show_rows(axis, names, beside)

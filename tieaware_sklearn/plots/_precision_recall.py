@@ -19,7 +19,6 @@ from ..evaluation import (
 )
 from ..measures import Precision, Recall
 from ._base import (
-    BLACK,
     BLUE,
     GREY,
     MEAN,
@@ -27,6 +26,7 @@ from ._base import (
     SKY,
     Panels,
     SystemsDisplay,
+    ink,
     line_style,
     short,
     title,
@@ -124,7 +124,7 @@ class PrecisionRecallBandDisplay(SystemsDisplay, of=[PrecisionRecallCurve]):
                 thin = {"color": "#BBBBBB", "linewidth": 0.8, "label": "all systems"}
                 axis.plot(other.recall, other.mean, **thin)
             _show_band(axis, curve, BLUE, label=RANGE)
-            axis.plot(curve.recall, curve.mean, color=BLACK, label=MEAN)
+            axis.plot(curve.recall, curve.mean, color=ink(axis), label=MEAN)
             title(axis, name)
 
 
@@ -214,9 +214,9 @@ class PrecisionRecallScatterDisplay(SystemsDisplay):
         return Panels(len(self.reports), width=4.2, height=4.0, sharey=True)
 
     def _draw(self, axes: list[Any]) -> None:
-        line = {"color": SKY, "linewidth": 2.5, "solid_capstyle": "butt"}
+        line = {"color": SKY, "linewidth": 1, "alpha": 0.5}
         dots = {"ls": "none", "marker": "o", "ms": 4, "color": BLUE, "alpha": 0.7}
-        star = {"ls": "none", "marker": "*", "ms": 13, "color": BLACK, "mec": "white"}
+        star = {"ls": "none", "marker": "*", "ms": 13, "mec": "white"}
         names = short(list(self.reports))
         for name, axis, report in zip(names, axes, self.reports.values(), strict=True):
             self._show_lines(axis)
@@ -232,7 +232,9 @@ class PrecisionRecallScatterDisplay(SystemsDisplay):
             axis.plot([], [], label=RANGE, **line)
             axis.plot(mean[1], mean[0], label="query", **dots)
             middle = means(mean.T)
-            axis.plot(middle[1:], middle[:1], label="mean over queries", **star)
+            axis.plot(
+                *middle[::-1, None], color=ink(axis), label="mean over queries", **star
+            )
             cut = "".join(report.measures[1].partition("@")[1:])
             axis.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xlabel=f"recall{cut}")
             title(axis, name)

@@ -11,7 +11,6 @@ import numpy as np
 from .._engine import check_choice
 from ..score_precision import PrecisionStudy
 from ._base import (
-    BLACK,
     BLUE,
     GREY,
     MARKERS,
@@ -20,6 +19,7 @@ from ._base import (
     VERMILLION,
     Display,
     Panels,
+    ink,
     plain,
     short,
     title,
@@ -213,7 +213,7 @@ class PairwisePValueDisplay(Display):
         edge, beyond = f"p < {floor:.0e}, at the edge", (both < floor).any(axis=0)
         hollow = {"facecolors": "none", "linewidths": 1}
         show(edge, beyond, s=95, marker="s", edgecolors=GREY, **hollow)
-        show("better system reversed", turned, s=80, edgecolors=BLACK, **hollow)
+        show("better system reversed", turned, s=80, edgecolors=ink(axis), **hollow)
         axis.set(xscale="log", yscale="log", xlim=(floor, 1), ylim=(floor, 1))
         axis.set_aspect("equal")
         axis.set_xlabel("p-value under exact scores")

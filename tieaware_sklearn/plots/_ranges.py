@@ -9,7 +9,7 @@ import numpy as np
 
 from .._display import number
 from .._engine import FloatArray
-from ._base import BLACK, BLUE, GREY, MEAN, RANGE, SKY, VERMILLION, short
+from ._base import BLUE, GREY, MEAN, RANGE, SKY, VERMILLION, ink, short
 
 
 def show_rows(
@@ -60,4 +60,4 @@ def show_intervals(axis: Any, interval: FloatArray, confidence: float = 0.95) ->
     """An interval per row."""
     label = f"{confidence:.0%} interval over queries"
     rows = np.arange(len(interval))
-    axis.hlines(rows, *interval.T, color=BLACK, linewidth=1.2, label=label)
+    axis.hlines(rows, *interval.T, color=ink(axis), linewidth=1.2, label=label)

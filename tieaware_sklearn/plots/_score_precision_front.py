@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..score_precision import KINDS
-from ._base import BLUE, CYCLE, GREY, MARKERS, VERMILLION, Display, Panels
+from ._base import BLUE, GREY, VERMILLION, Display, Panels
 
 
 @dataclass(eq=False)
@@ -73,21 +72,17 @@ class ScorePrecisionDisplay(Display):
         axis.set_xlabel("bits of a score (log2 of a query's number of distinct scores)")
         axis.set_ylabel(f"{about['measure']}, mean over queries")
         points = np.array([trial.values[::-1] for trial in trials])
-        kinds = [trial.user_attrs["coarseness"].partition("=")[0] for trial in trials]
-        for kind, colour, marker in zip(KINDS, CYCLE, MARKERS, strict=False):
-            at = points[np.array(kinds) == kind]
-            if len(at):
-                style = {"color": colour, "marker": marker, "alpha": 0.6}
-                axis.scatter(*at.T, label=kind, **style)
-        optimal = [trial.number for trial in self.study.best_trials]
-        front = points[np.isin([trial.number for trial in trials], optimal)]
+        dots = {"color": GREY, "alpha": 0.35, "linewidths": 0, "s": 25}
+        axis.scatter(*points.T, label="trial", **dots)
+        optimal = {trial.number for trial in self.study.best_trials}
+        front = points[[trial.number in optimal for trial in trials]]
         front = front[np.argsort(front[:, 0], kind="stable")]
-        line = {"color": BLUE, "linewidth": 1.2}
-        axis.step(*front.T, where="post", label="Pareto front", **line)
+        line = {"color": BLUE, "linewidth": 1.5, "marker": ".", "where": "post"}
+        axis.step(*front.T, label="best trade-offs (Pareto front)", **line)
         with suppress(NothingKept):
             chosen = coarsest(self.study, keep=self.keep, alpha=self.alpha)
             point = chosen.values[::-1]
-            label = f"coarsest that keeps over {100 * self.keep:g}%"
+            label = f"coarsest that keeps {100 * self.keep:g}%"
             ring = {"facecolors": "none", "edgecolors": VERMILLION, "linewidths": 2}
             axis.scatter(*point, s=225, label=label, **ring)
             beside = {"xytext": (12, -22), "textcoords": "offset points"}

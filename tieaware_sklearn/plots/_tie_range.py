@@ -9,11 +9,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from .._display import AVERAGES
+from .._display import AVERAGES, number
 from .._engine import FloatArray
 from ..comparison import EXPECTED, SystemComparison
 from ..evaluation import RankingReport, Summary, evaluate
-from ._base import GREEN, MEAN, ORANGE, PURPLE, Panels, SystemsDisplay, plain
+from ._base import GREEN, MEAN, ORANGE, PURPLE, Panels, SystemsDisplay, plain, title
 from ._ranges import show_ranges
 
 #: by name, of shape (n_systems, n_measures)
@@ -191,6 +191,8 @@ class TieRangeDisplay(SystemsDisplay, of=[RankingReport, Summary, SystemComparis
                     label=f"ties: {plain(name)}",
                 )
             axis.set_xlabel(f"{plain(measure)}, {self.average}")
+            widest = np.nanmax(np.abs(best[:, j] - worst[:, j]), initial=0)
+            title(axis, f"ties leave up to {number(widest)} open")
 
 
 def _of_comparison(found: SystemComparison) -> tuple[Columns, dict[str, Any]]:

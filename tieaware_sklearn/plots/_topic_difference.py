@@ -12,13 +12,13 @@ from .._engine import check_choice
 from ..comparison import SystemComparison, compare_systems
 from ..evaluation import NO_DIFFERENCE, mean
 from ._base import (
-    BLACK,
     BLUE,
     GREY,
     SKY,
     VERMILLION,
     Panels,
     SystemsDisplay,
+    ink,
     plain,
     short,
     title,
@@ -132,9 +132,9 @@ class TopicDifferenceDisplay(SystemsDisplay):
         equal = (np.abs(low) <= NO_DIFFERENCE) & (np.abs(high) <= NO_DIFFERENCE)
         a_better, b_better = (up, down) if side > 0 else (down, up)
         kinds = (
-            (f"{first} better in every order of ties", a_better, BLUE),
-            (f"{second} better in every order of ties", b_better, VERMILLION),
-            ("depends on the order of ties", ~(up | down | equal), SKY),
+            (f"{first} better", a_better, BLUE),
+            (f"{second} better", b_better, VERMILLION),
+            ("depends on ties", ~(up | down | equal), SKY),
             ("no difference", equal, GREY),
         )
         places = np.arange(n)
@@ -147,11 +147,14 @@ class TopicDifferenceDisplay(SystemsDisplay):
         if tied.any():
             thin = min(1.4, 0.5 * _POINTS / n)
             lines = places[tied], low[tied], high[tied]
-            label = "range over all orders of ties"
-            axis.vlines(*lines, color=BLACK, linewidth=thin, label=label)
+            label = "range over orders of ties"
+            axis.vlines(*lines, color=ink(axis), linewidth=thin, label=label)
         axis.axhline(0, color=GREY, linewidth=1)
-        label = f"mean over queries: {number(average)}"
-        axis.axhline(average, color=BLACK, linestyle="--", linewidth=1, label=label)
+        axis.axhline(average, color=ink(axis), linestyle="--", linewidth=1)
+        beside = {"xytext": (3, 0), "textcoords": "offset points", "va": "center"}
+        end = 1, average
+        across = axis.get_yaxis_transform()
+        axis.annotate(f"mean\n{number(average)}", end, xycoords=across, **beside)
         axis.set_xlim(-0.5 - 0.01 * n, n - 0.5 + 0.01 * n)
         axis.grid(visible=False, axis="x")
         if n <= _NAMED:

@@ -114,9 +114,10 @@ class UserModelDisplay(Display):
 
 
 def _show_by_rank(axis: Any, values: FloatArray, **style: Any) -> None:
-    """A line over the ranks; what is at one rank only is a stem there."""
+    """A line to the first rank of 0; what is at one rank only is a stem there."""
     at = np.flatnonzero(values)
     if len(at) == 1:
         axis.plot(np.repeat(at + 1, 2), [0, values[at[0]]], markevery=[1], **style)
     else:
-        axis.plot(np.arange(1, len(values) + 1), values, **style)
+        end = at.max(initial=-1) + 2
+        axis.plot(np.arange(1, len(values) + 1)[:end], values[:end], **style)
