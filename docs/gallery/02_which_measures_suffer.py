@@ -2,8 +2,9 @@
 Which measures suffer most from ties?
 =====================================
 
-Documents are ranked by each of three features, and each ranking is measured in six
-ways. Clicks are counts, and most documents have few of them, so they tie.
+Documents are ranked by each of two features, and each ranking is measured in six ways.
+Clicks are counts, and most documents have few of them, so they tie. `text_score` is
+continuous: it does not tie, so its worst and best values are equal.
 """
 
 from tieaware_sklearn.datasets import make_web_search
@@ -13,11 +14,11 @@ web = make_web_search(n_queries=60, as_frame=True, random_state=0)
 measures = ["rr", "p@1", "p@10", "ndcg@10", "ap", "bpref"]
 TieRangeDisplay.from_predictions(
     web.target,
-    web.data[["clicks", "log_clicks", "text_score"]],
+    web.data[["clicks", "text_score"]],
     qid=web.qid,
     measures=measures,
 )
 
 # %%
-# `log_clicks` ranks exactly as `clicks` does, so its values are the same. `text_score`
-# is continuous: it does not tie, so its worst and best values are equal.
+# The first relevant documents have many clicks, and hardly tie: RR and P@1 hardly move.
+# Measures that look further down move most.

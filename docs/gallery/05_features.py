@@ -2,9 +2,8 @@
 Which single features rank well?
 ================================
 
-Each feature is taken as a score by itself. `FeatureScreeningDisplay` shows the exact
-mean of a measure, its 95% interval over queries, the range from the worst to the best
-order of ties, and the chance level.
+Each feature is taken as a score by itself. A bar of `FeatureScreeningDisplay` goes from
+chance to the exact score, and a thin line from the worst to the best order of ties.
 """
 
 from tieaware_sklearn import RankingFeatureSelector
@@ -18,6 +17,7 @@ selector = RankingFeatureSelector(["ndcg@10", "ap"]).fit(
 FeatureScreeningDisplay.from_result(selector.screening_)
 
 # %%
-# The intervals of the noise features include the chance level.
-# Names of features that are not selected are grey. The logarithms rank as what they are
-# logarithms of, and are left out.
+# Grey bars do not beat chance: here, these are the features of noise. `noise_3` can seem
+# to be very good or very bad, because its ties leave everything open.
+# Grey names are features that are not selected. A logarithm ranks like the count that it
+# was made of, so it is left out.

@@ -3,8 +3,8 @@ On which topics is one system better, and on which do ties decide?
 ==================================================================
 
 A mean hides on how many topics a system wins. `TopicDifferenceDisplay` shows the
-difference of two systems on each topic, with a line from the smallest to the largest
-difference that orders of ties can make.
+difference of two systems on each topic. The line on a bar goes from the smallest to the
+largest difference over all orders of the ties. "Better" means better in all of them.
 """
 
 from tieaware_sklearn.datasets import load_digits_retrieval

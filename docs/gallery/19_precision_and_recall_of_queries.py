@@ -2,8 +2,8 @@
 Which queries have good precision and recall at rank 10?
 ========================================================
 
-Each point is a query: its exact precision and recall over the orders of ties. The lines
-through it go from the worst to the best order. F is equal along a dashed line.
+Each point is a query: its exact precision and recall over the orders of ties. The thin
+line through it goes from the worst to the best order. F is equal along a dashed line.
 """
 
 from tieaware_sklearn.datasets import make_web_search
@@ -15,5 +15,5 @@ PrecisionRecallScatterDisplay.from_predictions(
 )
 
 # %%
-# Precision and recall have the same numerator, the relevant documents among the first
-# ten, so that the orders of ties move a query on a line through the origin.
+# Both measures count the relevant documents among the first ten. So the orders of ties
+# move a query on a line through the origin.
