@@ -19,6 +19,7 @@ from nbclient import NotebookClient
 from numpy.testing import assert_array_equal
 from threadpoolctl import threadpool_limits
 
+from tests import reading
 from tests.instances import MEASURES
 from tests.pages import DOCS, pages, run
 from tieaware_sklearn import evaluate
@@ -27,7 +28,9 @@ from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.feature_selection import Screening
 
 NOTEBOOKS = sorted((DOCS.parent / "notebooks").glob("*.ipynb"))
-SHARDS = (DOCS / "howto" / "shards.md").read_text()
+SHARDS = "\n".join(
+    (DOCS / "howto" / name).read_text() for name in ("shards.md", "other_engines.md")
+)
 RECIPES = dict(
     re.findall(r"^<!-- recipe: (\w+) -->\n```py\n(.*?)^```$", SHARDS, re.M | re.S)
 )
@@ -61,6 +64,23 @@ def test_page(page, in_a_folder_of_its_own):
         f"{page.name}:{one.start}: {one.source}\nsays:\n{one.want}\nprints:\n{one.got}"
         for one in wrong
     )
+
+
+@pytest.mark.parametrize("page", reading.pages(), ids=lambda page: page.name)
+def test_page_reads_well(page):
+    assert reading.complaints(page) == []
+
+
+def test_what_reads_badly_is_found(tmp_path):
+    page = tmp_path / "howto" / "page.md"
+    page.parent.mkdir()
+    long = " ".join(["word"] * 22)
+    page.write_text(f"# {long}\n\n{long}. Few words.\n\n- {long}.\n\n[](other.md)\n")
+    (words, link) = reading.complaints(page)
+    assert words.startswith("22 words a sentence: word word")
+    assert link == "a link without text: [](other.md)"
+    page.write_text("```sh\n" + f"{long}\n" * 160 + "```\n\n| " + long + " |\n")
+    assert reading.complaints(page) == ["164 lines, of at most 150"]
 
 
 def outputs(notebook):

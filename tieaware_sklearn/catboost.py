@@ -227,10 +227,10 @@ def eval_metric(
 
     Notes
     -----
-    CatBoost's results name the metric by its measure; the last evaluation set decides
-    on early stopping and the best model. For the training data (``learn``) the value is
-    0, because CatBoost passes them in an order that it does not reveal. The metric
-    needs training on the CPU.
+    CatBoost's results name the metric by its measure. The last evaluation set decides
+    on early stopping and the best model. The value is 0 for the training data
+    (``learn``), because CatBoost does not reveal their order. The metric needs training
+    on the CPU.
 
     Examples
     --------
@@ -256,9 +256,9 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
 
     It trains a `catboost.CatBoostRanker`, which is `model_`. Rows may be in any order.
     Cross-validation splits ``qid`` as it does ``y``, so that searches, pipelines and
-    `cross_validate` work, with ``qid`` passed through metadata routing (there is no
-    need to call `set_fit_request`) or taken from a column of X. Parameters follow the
-    conventions of scikit-learn: they can be changed after `fit`, for another `fit`.
+    `cross_validate` work. Pass ``qid`` by metadata routing, without `set_fit_request`,
+    or as a column of X. Parameters follow the conventions of scikit-learn: they can be
+    changed after `fit`, for another `fit`.
 
     Parameters
     ----------
@@ -275,33 +275,33 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
         still has it. It is never a feature. By default `fit` takes ``qid``.
     row_order : {"canonical", "input"}, default="canonical"
         The order in which CatBoost gets the rows of X. ``"canonical"`` sorts queries by
-        id, and the rows of a query by label, then by column; then it permutes these
-        places by the seed. The trees are the same, to the last bit, in whatever order X
-        is, and also if a column is appended that no tree uses, or scaled by a power of
-        two, or if cells move by one unit in the last place. ``"input"`` takes queries
-        in order of first appearance, and rows in the order of X, so that X with the
-        rows of each query together gives exactly the trees of `CatBoostRanker`.
+        id, and the rows of a query by label, then by column, and permutes these places
+        by the seed. The trees are then the same, to the last bit, in whatever order X
+        is. Appending a column that no tree uses, scaling one by a power of two, or
+        moving cells by one unit in the last place changes nothing, either. ``"input"``
+        takes queries by first appearance, and rows in the order of X. If the rows of
+        each query are together, this gives exactly the trees of `CatBoostRanker`.
     **options
         Other parameters of `catboost.CatBoostRanker`, under its names. Indices in
-        ``cat_features``, ``text_features`` and ``embedding_features`` are those of the
-        columns of X, with that of `qid`; in other parameters, indices are those of the
-        features. ``early_stopping_rounds`` goes by the first measure of `eval_metric`
-        in the last evaluation set that is not the training data. ``custom_metric`` adds
-        metrics of CatBoost's own.
+        ``cat_features``, ``text_features`` and ``embedding_features`` count all columns
+        of X, including `qid`. In other parameters, indices count the features only.
+        ``early_stopping_rounds`` goes by the first measure of `eval_metric` in the last
+        evaluation set that is not the training data. ``custom_metric`` adds CatBoost's
+        own metrics.
 
     Attributes
     ----------
     model_ : catboost.CatBoostRanker
         The trained model, for explanations, plots and files.
     n_features_in_, feature_names_in_ : int, ndarray of shape (n_columns,)
-        Number and names of the columns of X in `fit`, that of `qid` included.
+        Number and names of the columns of X in `fit`, including `qid`.
     feature_importances_ : ndarray of shape (n_columns,)
         CatBoost's ``PredictionValuesChange``, 0 for the column of `qid`.
     evals_result_ : dict
         Values of each evaluation set after each tree, by canonical names of
         measures, ``evals_result_["valid_0"]["NDCG@10"]``, and CatBoost's own.
     best_iteration_ : int or None
-        The best tree, counted from 0; None without an evaluation set.
+        The best tree, counted from 0. None without an evaluation set.
     best_score_ : dict
         Values of `eval_metric` after the best tree: ``best_score_["valid_0"]["AP"]``.
 
@@ -314,9 +314,9 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
     Notes
     -----
     As in CatBoost, with an evaluation set the ranker keeps only the trees up to the
-    best one (``use_best_model=False`` keeps all); it prints its progress unless
+    best one (``use_best_model=False`` keeps all). It prints its progress unless
     ``verbose=False``, and writes files into ``catboost_info`` unless
-    ``allow_writing_files=False``. Exact measures need training on the CPU, and are
+    ``allow_writing_files=False``. Exact measures need training on the CPU. They are
     computed only for evaluation sets: CatBoost prints 0 for ``learn``.
 
     Examples
@@ -379,7 +379,7 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
             type.
         sample_weight : array-like of shape (n_rows,), optional
             Weight of each row. Weights that are constant within queries are CatBoost's
-            ``group_weight``; others are weights of documents, which its pairwise losses
+            ``group_weight``. Others are weights of documents, which its pairwise losses
             ignore.
         init_score : array-like of shape (n_rows,), optional
             Scores that boosting starts from: CatBoost's ``baseline``.
@@ -404,9 +404,9 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
         Raises
         ------
         ValueError
-            If there are no query ids, or two sources of them; if an evaluation set has
-            no labels or query ids; if labels, weights, lengths or names of measures
-            break a rule above; if early stopping has no evaluation set; or if two
+            If there are no query ids, or two sources of them. If an evaluation set has
+            no labels or query ids, or if early stopping has no evaluation set. If
+            labels, weights, lengths or names of measures break a rule above. If two
             evaluation sets have the same labels but different queries, which a metric
             in CatBoost cannot tell apart.
         TypeError
@@ -459,9 +459,9 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
         ----------
         X : array-like, sparse matrix or data frame
             Data of shape (n_rows, n_features). A data frame may have the qid column or
-            not; an array has it if it has one column more than there are features.
+            not. An array has it if it has one column more than there are features.
         ntree_start, ntree_end : int, default=0
-            The first tree to use, and the one after the last; an end of 0 uses all.
+            The first tree to use, and the one after the last. An end of 0 uses all.
 
         Returns
         -------
@@ -470,7 +470,7 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
         Raises
         ------
         ValueError
-            If a data frame has other columns than that of `fit`, or another order.
+            If a data frame has other columns than in `fit`, or another order.
         """
         X = _readable(self._features(X))
         scores: NDArray[np.float64] = self.model_.predict(
@@ -483,7 +483,7 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
 
     @property
     def feature_importances_(self) -> NDArray[Any]:
-        """One value per column of X, 0 for that of `qid`."""
+        """One value per column of X, 0 for `qid`."""
         check_is_fitted(self)
         values = self.model_.get_feature_importance(type="PredictionValuesChange")
         return self._per_column(np.asarray(values))

@@ -164,10 +164,10 @@ def _labels_of(measure: Any) -> tuple[Hashable, Callable[[Any], Any]]:
 class TieAwareProvider(providers.Provider):  # type: ignore[misc, name-defined]
     """A provider of ir-measures whose values are exact means over the orders of ties.
 
-    To import this module registers one, ``tieaware_sklearn.ir_measures.provider``, as
+    Importing this module registers ``tieaware_sklearn.ir_measures.provider`` as
     ``ir_measures.providers.registry["tieaware"]``. It has the methods of all providers:
-    ``calc_aggregate``, ``iter_calc``, ``calc``, ``evaluator`` and ``supports``, with
-    judgments and runs as dicts of dicts, named tuples or data frames.
+    ``calc_aggregate``, ``iter_calc``, ``calc``, ``evaluator`` and ``supports``.
+    Judgments and runs are dicts of dicts, named tuples or data frames.
 
     See Also
     --------
@@ -178,15 +178,15 @@ class TieAwareProvider(providers.Provider):  # type: ignore[misc, name-defined]
     Notes
     -----
     The measures are P, R, Success, RR, AP, Rprec, Bpref, nDCG, ERR, RBP, IPrec, SetP,
-    SetR, SetF, SetAP, Judged, NumRet, NumRel and NumQ. Without ties the values are
-    those of the other providers: of pytrec_eval, of gdeval for ERR (grades up to 4)
-    and for nDCG with ``dcg='exp-log2'``, and of the provider of Judged. ``supports``
-    refuses RBP without ``rel``, infAP (whose value depends on labels below 0 that
-    say more than "not judged"), cut-offs and ``rel`` below 1, and other parameters
-    outside their range. ``SetF(beta=b)`` is F with β² = b, as in trec_eval, and
-    ``IPrec`` counts recall levels as version 9 does. Topics are those of the judgments;
-    as in ir-measures, those that the run does not have count as 0, in NumRel and NumQ,
-    too. Scores and ids must be what `load_trec` takes in a dict of dicts.
+    SetR, SetF, SetAP, Judged, NumRet, NumRel and NumQ. Without ties, the values equal
+    those of the other providers: pytrec_eval, gdeval for ERR (grades up to 4) and nDCG
+    with ``dcg='exp-log2'``, and the provider of Judged. ``supports`` refuses RBP
+    without ``rel``, cut-offs and ``rel`` below 1, and other parameters outside their
+    range. It refuses infAP, where labels below 0 mean more than "not judged".
+    ``SetF(beta=b)`` is F with β² = b, as in trec_eval, and ``IPrec`` counts recall
+    levels as version 9 does. All judged topics count. As in ir-measures, topics that
+    are not in the run count as 0, also in NumRel and NumQ. Scores and ids are as in a
+    dict of dicts for `load_trec`.
 
     S. MacAvaney, C. Macdonald and I. Ounis, "Streamlining evaluation with ir-measures",
     ECIR 2022.

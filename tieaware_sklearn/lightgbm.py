@@ -105,10 +105,9 @@ def feval(
     zero_relevance : float, "skip" or "raise", default=0.0
         As in `ranking_score`.
     negate : bool, default=False
-        Whether to return the negated value, to be minimised, under the name with
-        ``neg_`` in front. Optuna's `LightGBMTuner` minimises every metric that is not
-        LightGBM's own: pass it this metric, and ``"metric": "neg_NDCG@10"`` in its
-        parameters.
+        Whether to return the negated value, to be minimised, with ``neg_`` before its
+        name. Optuna's `LightGBMTuner` minimises every metric that is not LightGBM's
+        own: pass it this metric, and ``"metric": "neg_NDCG@10"`` in its parameters.
 
     Returns
     -------
@@ -131,9 +130,10 @@ def feval(
 
     Notes
     -----
-    Set ``"metric": "None"`` in the parameters of LightGBM: otherwise its own metric,
-    which depends on the order of rows, is evaluated, too, and may stop training early.
-    Whatever does not change with the predictions is prepared once for each data set.
+    Set ``"metric": "None"`` in the parameters of LightGBM: otherwise LightGBM also
+    evaluates its own metric, which depends on the order of rows and may stop training
+    early. Whatever does not change with the predictions is prepared once for each data
+    set.
 
     Examples
     --------
@@ -263,8 +263,8 @@ class QueryLGBMRanker(QueryRankerMixin, lightgbm.LGBMRanker):  # type: ignore[mi
     """`lightgbm.LGBMRanker` with a query id per row, and exact early stopping.
 
     Rows may be in any order. Cross-validation splits ``qid`` as it does ``y``, so that
-    searches, pipelines and `cross_validate` work, with ``qid`` passed through metadata
-    routing (there is no need to call `set_fit_request`) or taken from a column of X.
+    searches, pipelines and `cross_validate` work. Pass ``qid`` by metadata routing,
+    without `set_fit_request`, or as a column of X.
 
     Parameters
     ----------
@@ -281,25 +281,25 @@ random_state, n_jobs, importance_type
     row_order : {"canonical", "input"}, default="canonical"
         The order in which LightGBM gets the rows of X and of evaluation sets.
         ``"canonical"`` sorts queries by id, and the rows of a query by label, then by
-        column; then it permutes these places by `random_state`. The model is the same,
-        to the last bit, in whatever order X is, and also if a column is appended that
-        no tree uses, or scaled by a power of two, or if cells move by one unit in the
-        last place. ``"input"`` takes queries in order of first appearance, and rows in
-        the order of X, so that X with the rows of each query together gives exactly the
-        trees of `LGBMRanker`.
+        column, and permutes these places by `random_state`. The model is then the same,
+        to the last bit, in whatever order X is. Appending a column that no tree uses,
+        scaling one by a power of two, or moving cells by one unit in the last place
+        changes nothing, either. ``"input"`` takes queries by first appearance, and rows
+        in the order of X. If the rows of each query are together, this gives exactly
+        the trees of `LGBMRanker`.
     **kwargs
-        Other parameters of LightGBM; those with one entry per feature
+        Other parameters of LightGBM. Those with one entry per feature
         (``monotone_constraints``) leave `qid` out. ``early_stopping_rounds`` goes by
         the first measure of `eval_metric` (by any with ``first_metric_only=False``).
-        ``metric`` adds metrics of LightGBM's own, which depend on the order of rows.
+        ``metric`` adds LightGBM's own metrics, which depend on the order of rows.
 
     Attributes
     ----------
     n_features_in_, feature_names_in_ : int, ndarray of shape (n_columns,)
-        Number and names of the columns of X in `fit`, that of `qid` included.
+        Number and names of the columns of X in `fit`, including `qid`.
     feature_importances_ : ndarray of shape (n_columns,)
-        One value per column of X, 0 for that of `qid`. LightGBM's own
-        `n_features_`, `feature_name_` and plots leave it out.
+        One value per column of X, 0 for `qid`. LightGBM's own `n_features_`,
+        `feature_name_` and plots leave `qid` out.
     evals_result_ : dict
         Values of each evaluation set after each tree, by canonical names of measures:
         ``evals_result_["valid_0"]["NDCG@10"]``. The names are the same in every
@@ -315,18 +315,18 @@ random_state, n_jobs, importance_type
 
     Notes
     -----
-    Before the first tree all scores tie, and LightGBM's gradients then depend on the
-    order of rows, which acts as a hidden second seed. In our measurements, reordering
-    rows within queries moved held-out NDCG@10 by a standard deviation of .004 (225
-    queries) to .015 (50), as another `random_state` does, and without bias: rows in
-    order of relevance gain nothing. The canonical order changes only with the labels
-    and with the first columns that tell rows of one label apart. With a column of noise
+    Before the first tree all scores tie. LightGBM's gradients then depend on the order
+    of rows, which acts as a hidden second seed. In our measurements, reordering rows
+    within queries moved held-out NDCG@10 by a standard deviation of .004 (225 queries)
+    to .015 (50), as another `random_state` does. There is no bias: rows in order of
+    relevance gain nothing. The canonical order changes only with the labels and with
+    the first columns that tell rows of one label apart. With a column of noise
     appended, 20 times, the standard deviation was .0145 (.0150 with ``"input"``; three
     libraries on generated data, MSLR and OHSUMED).
 
     `fit` takes ``qid`` in place of ``group``, and ``eval_X``, ``eval_y`` and
     ``eval_qid`` in place of ``eval_set`` and ``eval_group``. Data frames must have the
-    columns of `fit`, in order.
+    columns of `fit`, in the same order.
 
     Examples
     --------
@@ -377,7 +377,7 @@ random_state, n_jobs, importance_type
         X : array-like, sparse matrix, data frame or Arrow table
             Data of shape (n_rows, n_features).
         y : array-like of shape (n_rows,)
-            Labels: finite and >= 0, and for LightGBM's ranking objectives integers
+            Labels: finite and >= 0, and for the objective lambdarank integers
             below 31 (or below the number of entries of ``label_gain``).
         qid : array-like of shape (n_rows,)
             Query of each row, unless a column of X holds it. Ids may have any hashable
@@ -403,12 +403,12 @@ random_state, n_jobs, importance_type
         eval_at : tuple of int, default=(1, 2, 3, 4, 5)
             Cut-offs of LightGBM's own ``metric="ndcg"`` and ``metric="map"``.
         feature_name, init_model
-            As in LightGBM; names are those of the features, without that of `qid`.
+            As in LightGBM. `feature_name` leaves `qid` out.
         callbacks : list of callable, optional
             As in LightGBM. Callbacks such as ``lightgbm.record_evaluation`` get the
             names of `evals_result_`: ``NDCG@10`` under ``valid_0``.
         categorical_feature : "auto" or list of str or int, default="auto"
-            As in LightGBM; indices are those of the columns of X, with that of `qid`.
+            As in LightGBM. Indices count all columns of X, including `qid`.
 
         Returns
         -------
@@ -417,9 +417,9 @@ random_state, n_jobs, importance_type
         Raises
         ------
         ValueError
-            If there are no query ids, or two sources of them; if an evaluation set has
-            no labels or query ids; if labels, weights, lengths or names of measures
-            break a rule above; if early stopping has no evaluation set; or if
+            If there are no query ids, or two sources of them. If an evaluation set has
+            no labels or query ids, or if early stopping has no evaluation set. If
+            labels, weights, lengths or names of measures break a rule above. If
             `eval_metric` is given to the constructor, where LightGBM would ignore it.
         """
         data = self._fit_data_of(X, y, given)
@@ -476,7 +476,7 @@ random_state, n_jobs, importance_type
         ----------
         X : array-like, sparse matrix, data frame or Arrow table
             Data of shape (n_rows, n_features). A data frame may have the qid column or
-            not; an array has it if it has one column more than there are features.
+            not. An array has it if it has one column more than there are features.
         raw_score, start_iteration, num_iteration, pred_leaf, pred_contrib, \
 validate_features, **kwargs
             As in LightGBM.
@@ -490,7 +490,7 @@ validate_features, **kwargs
         Raises
         ------
         ValueError
-            If a data frame has other columns than that of `fit`, or another order.
+            If a data frame has other columns than in `fit`, or another order.
         """
         X = self._features(X)  # which says what is to be fitted
         return self._model_.predict(X, *args, **options)
@@ -507,7 +507,7 @@ validate_features, **kwargs
 
     @property
     def feature_importances_(self) -> NDArray[Any]:
-        """One value per column of X, 0 for that of `qid`."""
+        """One value per column of X, 0 for `qid`."""
         return self._per_column(self.booster_.feature_importance(self.importance_type))
 
     def _model_params(self) -> dict[str, Any]:

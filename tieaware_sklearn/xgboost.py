@@ -84,8 +84,8 @@ def custom_metric(
     Parameters
     ----------
     measure : str, Measure or list of them, default="ndcg@10"
-        Measure or measures, as in `parse_measure`. Ties are found once for all of them;
-        early stopping goes by the last.
+        Measure or measures, as in `parse_measure`. Ties are found once for all of them.
+        Early stopping goes by the last.
     zero_relevance : float, "skip" or "raise", default=0.0
         As in `ranking_score`.
 
@@ -184,8 +184,8 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
     """`xgboost.XGBRanker` with a query id per row, and exact early stopping.
 
     Rows may be in any order. Cross-validation splits ``qid`` as it does ``y``, so that
-    searches, pipelines and `cross_validate` work, with ``qid`` passed through metadata
-    routing (there is no need to call `set_fit_request`) or taken from a column of X.
+    searches, pipelines and `cross_validate` work. Pass ``qid`` by metadata routing,
+    without `set_fit_request`, or as a column of X.
 
     Parameters
     ----------
@@ -202,14 +202,15 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
         still has it. It is never a feature. By default `fit` takes ``qid``.
     row_order : {"canonical", "input"}, default="canonical"
         The order in which XGBoost gets the rows of X. ``"canonical"`` sorts queries by
-        id, and the rows of a query by label, then by column; then it permutes these
-        places by `random_state`. The model is the same, to the last bit, in whatever
-        order X is, and also if a column is appended that no tree uses, or scaled by a
-        power of two, or if cells move by one unit in the last place. ``"input"`` takes
-        queries in order of first appearance, and rows in the order of X, so that X with
-        the rows of each query together gives exactly the trees of `XGBRanker`.
+        id, and the rows of a query by label, then by column, and permutes these places
+        by `random_state`. The model is then the same, to the last bit, in whatever
+        order X is. Appending a column that no tree uses, scaling one by a power of two,
+        or moving cells by one unit in the last place changes nothing, either.
+        ``"input"`` takes queries by first appearance, and rows in the order of X. If
+        the rows of each query are together, this gives exactly the trees of
+        `XGBRanker`.
     **options
-        Other parameters of `xgboost.XGBRanker`; those with one entry per feature
+        Other parameters of `xgboost.XGBRanker`. Those with one entry per feature
         (``feature_types``) leave `qid` out. ``early_stopping_rounds`` goes by the first
         measure of `eval_metric` in the last evaluation set that is not the training
         data.
@@ -217,14 +218,14 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
     Attributes
     ----------
     n_features_in_, feature_names_in_ : int, ndarray of shape (n_columns,)
-        Number and names of the columns of X in `fit`, that of `qid` included.
+        Number and names of the columns of X in `fit`, including `qid`.
     feature_importances_ : ndarray of shape (n_columns,)
-        One value per column of X, 0 for that of `qid`.
+        One value per column of X, 0 for `qid`.
     evals_result_ : dict
         Values of each evaluation set after each tree, by canonical names of
         measures: ``evals_result_["valid_0"]["NDCG@10"]``.
     best_iteration, best_score : int, float
-        The best tree, counted from 0, and its value; only with early stopping.
+        The best tree, counted from 0, and its value. Only with early stopping.
 
     See Also
     --------
@@ -316,7 +317,7 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
         eval_init_score : array-like or tuple or list of such, optional
             Scores to which the predictions are added, one per row.
         verbose : bool or int, default=False
-            Whether to print the values of the evaluation sets after each tree; an int
+            Whether to print the values of the evaluation sets after each tree. An int
             prints them every so many trees.
         init_model : str, Booster or XGBModel, optional
             A model to continue from: ``xgb_model`` of `XGBRanker`.
@@ -328,9 +329,9 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
         Raises
         ------
         ValueError
-            If there are no query ids, or two sources of them; if an evaluation set has
-            no labels or query ids; if labels, weights, lengths or names of measures
-            break a rule above; or if early stopping has no evaluation set.
+            If there are no query ids, or two sources of them. If an evaluation set has
+            no labels or query ids, or if early stopping has no evaluation set. If
+            labels, weights, lengths or names of measures break a rule above.
         TypeError
             If `eval_metric` has anything other than measures.
         """
@@ -379,7 +380,7 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
         ----------
         X : array-like, sparse matrix, data frame or Arrow table
             Data of shape (n_rows, n_features). A data frame may have the qid column or
-            not; an array has it if it has one column more than there are features.
+            not. An array has it if it has one column more than there are features.
         output_margin, validate_features, base_margin, iteration_range
             As in XGBoost.
 
@@ -390,7 +391,7 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
         Raises
         ------
         ValueError
-            If a data frame has other columns than that of `fit`, or another order.
+            If a data frame has other columns than in `fit`, or another order.
         """
         return super().predict(self._features(X), **options)  # type: ignore[no-any-return]
 
@@ -442,7 +443,7 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
         ----------
         fname : str, path-like or bytearray
             As in XGBoost. The model knows its features, but no column of ids: the
-            column `qid` is removed from X where X has it.
+            column `qid` is removed from X if X has it.
         """
         model = xgboost.XGBRanker(**self._model_params())
         model.load_model(fname)
@@ -460,7 +461,7 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
 
     @property
     def feature_importances_(self) -> NDArray[Any]:
-        """One value per column of X, 0 for that of `qid`."""
+        """One value per column of X, 0 for `qid`."""
         check_is_fitted(self)
         self._model_.importance_type = self.importance_type
         return self._per_column(self._model_.feature_importances_)

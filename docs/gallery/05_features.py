@@ -17,7 +17,7 @@ selector = RankingFeatureSelector(["ndcg@10", "ap"]).fit(
 FeatureScreeningDisplay.from_result(selector.screening_)
 
 # %%
-# Grey bars do not beat chance: here, these are the features of noise. `noise_3` can seem
-# to be very good or very bad, because its ties leave everything open.
-# Grey names are features that are not selected. A logarithm ranks like the count that it
-# was made of, so it is left out.
+# Grey bars do not beat chance: here, most features of noise do not. `noise_3` can seem
+# to be very good or very bad, because its ties leave everything open. Numbers stand
+# before features that are selected. A logarithm ranks like the count that it was made
+# of, so it is left out.

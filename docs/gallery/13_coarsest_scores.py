@@ -2,10 +2,10 @@
 How few bits does a score need?
 ===============================
 
-An Optuna study tries many ways of rounding the scores. Each dot is one of them. The line
-is the Pareto front, the best trade-offs between NDCG@10 and bits. The ring marks the
-coarsest scores that keep 95 % of the mean, by a statistical test. `rho=2.0` are bands of
-ranks: each band is twice as deep as the one before.
+An Optuna study tries many ways of rounding the scores. Each dot is one of them. The
+line is the Pareto front, the best trade-offs between NDCG@10 and bits. The ring marks
+the coarsest scores that keep 95 % of the mean, by a statistical test. `rho=2.0` are
+bands of ranks: each band is twice as deep as the one before.
 """
 
 from tieaware_sklearn.datasets import make_web_search

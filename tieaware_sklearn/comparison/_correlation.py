@@ -81,9 +81,9 @@ class OrderingCorrelation(Result):
         Returns
         -------
         Summary
-            A row for each ``coefficient``: its ``mean``, ``lowest`` and ``highest``
-            value, ``n_significant``, the number of queries with a p-value below 0.05 (0
-            for tau_ap_b, which has none), and ``n_queries`` in the average.
+            A row for each ``coefficient``, with its ``mean``, ``lowest`` and
+            ``highest`` value. ``n_significant`` counts the queries with a p-value below
+            0.05 (0 for tau_ap_b), ``n_queries`` the queries in the average.
         """
         columns: dict[str, NDArray[Any]] = {
             "coefficient": np.array(self.coefficients),
@@ -132,14 +132,14 @@ def rank_correlation(
         Scores of the ordering to compare with it. All coefficients but tau_ap are
         symmetric in the two orderings.
     qid : array-like of shape (n_documents,), optional
-        Query of each document. If None, all rows are one list, such as one of the
-        means of systems.
+        Query of each document. If None, all rows are one list, such as the means of
+        systems.
     coefficients : str or list of str, default=("tau_a", "tau_b", "tau_ap", \
 "spearman", "pearson")
         Coefficients to compute: Kendall's τ over all pairs (tau-a) or corrected for
         tied pairs (tau-b), the τ_AP of Yilmaz, Aslam and Robertson, Spearman's ρ, and
-        Pearson's r of the scores. On request "tau_ap_b", the τ_AP,b of Urbano and
-        Marrero, for which ties are opinions: documents that tie are equally good.
+        Pearson's r of the scores. One more option is "tau_ap_b", the τ_AP,b of Urbano
+        and Marrero. It treats tied documents as equally good.
 
     Returns
     -------
@@ -154,41 +154,40 @@ def rank_correlation(
     See Also
     --------
     compare_systems : Tests whether systems differ by a measure.
-    rank_biased_overlap : How far two rankings agree that may retrieve different
-        documents.
+    rank_biased_overlap : Agreement of rankings that may retrieve different documents.
     scipy.stats.kendalltau, scipy.stats.spearmanr : Coefficients of one pair of
         orderings.
 
     Notes
     -----
     τ_AP = 2/(N - 1) Σ_{i >= 2} C(i)/(i - 1) - 1, where C(i) is the number of documents
-    above rank i that `y_true`, too, ranks above the document at rank i (Yilmaz, Aslam
-    and Robertson, SIGIR 2008). Errors at the top of the ranking therefore
-    cost more. Under ties, τ_AP is the exact mean over the orders of the ties of both
-    orderings. Where `y_true` has no ties, this is τ_AP,a of Urbano and Marrero (ICTIR
-    2017). Its p-values are exact, from all orders, for up to 7 documents. For
-    longer lists they come from the normal distribution with the variance over random
-    orders, which accounts for ties.
+    above rank i that `y_true` also ranks above the document at rank i (Yilmaz, Aslam
+    and Robertson, SIGIR 2008). Errors at the top of the ranking therefore cost more.
+    Under ties, τ_AP is the exact mean over the orders of the ties of both orderings.
+    Where `y_true` has no ties, this is τ_AP,a of Urbano and Marrero (ICTIR 2017). Its
+    p-values are exact, from all orders, for up to 7 documents. For longer lists they
+    come from the normal distribution with the variance over random orders, which
+    accounts for ties.
 
     τ_AP,b (Urbano and Marrero, ICTIR 2017) measures agreement where there is no true
-    ordering and ties mean equality. It is the mean of two coefficients, in which
-    either ordering is the one that is walked down: 2/(N - t) Σ C(i)/lo(i) - 1. The sum
-    is over the N - t documents that do not tie at the top, lo(i) is the number of
-    documents above the tie group of i, and C(i) is how many of those the other
-    ordering, too, ranks strictly above i. A pair that ties in one ordering only thus
-    counts as disagreement, and a pair that ties in both does not count. An ordering
-    with ties agrees fully with itself: 1. Without ties, τ_AP,b is the mean of τ_AP in
-    both directions. This is the definition of the authors' package ircor. τ_AP,b is
-    undefined if all documents of one ordering tie. It has no p-value, because its
-    distribution under random orders is not known; under ties its mean is below 0.
+    ordering and ties mean equality. It is the mean of two coefficients, one for each
+    ordering: 2/(N - t) Σ C(i)/lo(i) - 1. The sum is over the N - t documents that do
+    not tie at the top of this ordering. lo(i) is the number of documents above the tie
+    group of i. C(i) is how many of them the other ordering also ranks strictly above i.
+    A pair that ties in only one ordering counts as disagreement. A pair that ties in
+    both does not count. An ordering with ties agrees fully with itself: 1. Without
+    ties, τ_AP,b is the mean of τ_AP in both directions. This is the definition of the
+    authors' package ircor. τ_AP,b is undefined if all documents of one ordering tie. It
+    has no p-value, because its distribution under random orders is not known; under
+    ties its mean is below 0.
 
-    Both orderings are scores, of which the highest ranks first. Vectors of places, as
-    textbooks give them (1 for the first document), give the same coefficients if both
-    are passed as they are, but τ_AP only if both are negated. Pearson's r is of the
-    numbers that are passed: of places it is Spearman's ρ, of scores it is not.
+    Both orderings are scores, and the highest score ranks first. Two vectors of places
+    (1 for the first document) can also be passed, but must both be negated for τ_AP and
+    τ_AP,b. Pearson's r depends on the numbers: for places it equals Spearman's ρ, for
+    scores it does not.
 
-    Documents that an ordering does not retrieve (-inf) tie below all others of that
-    ordering; Pearson's r leaves them out. All coefficients and p-values except those
+    Documents that an ordering does not retrieve (-inf) tie below all its other
+    documents. Pearson's r leaves them out. All coefficients and p-values except those
     of τ_AP and τ_AP,b come from scipy. tau-a is computed from tau-b and has the same
     p-value, because both have the same numerator.
 

@@ -116,11 +116,11 @@ class TieStatistics(Result):
         Number of neighbours by rank whose scores have the opposite order, and of
         queries with such neighbours. -1 without ranks.
     rises, rising_queries : ndarray of shape (n_systems,), int
-        The same of neighbours by line: scores that are above that of the line before.
-        -1 without lines.
+        Number of lines with a higher score than the line before, and of queries with
+        any. -1 without `input_order`.
     tied_ranks, unordered_documents : ndarray of shape (n_systems,)
         Share of documents with the rank of another document of their query, and with
-        its rank and its score, so that nothing orders them. NaN without ranks.
+        its rank and score, so nothing orders them. NaN without ranks.
 
     See Also
     --------
@@ -153,9 +153,9 @@ class TieStatistics(Result):
         Returns
         -------
         dict of str to float
-            Share of systems, of (system, query) pairs and of documents with ties; and,
-            if there are ranks or lines, share of systems and of pairs where ranks are
-            contradictory, or scores rising from line to line.
+            Share of systems, of (system, query) pairs and of documents with ties. With
+            ranks, also of systems and pairs where they contradict scores. With
+            `input_order`, also of those with scores that rise by line.
         """
         queries = max(int(self.n_queries.sum()), 1)
         documents = max(int(self.n_documents.sum()), 1)
@@ -226,7 +226,7 @@ def tie_statistics(
     rank: ArrayLike | None = None,
     input_order: ArrayLike | None = None,
 ) -> TieStatistics:
-    """Count the ties of systems, and where ranks or lines contradict scores.
+    """Count the ties of systems, and the ranks or lines that contradict scores.
 
     Parameters
     ----------
@@ -237,10 +237,10 @@ def tie_statistics(
     qid : array-like of shape (n_documents,), optional
         Query of each document. If None, all documents belong to one query.
     rank : array-like of shape (n_documents,) or (n_documents, n_systems), optional
-        Ranks that the systems state, 1 for the first document, as `load_trec` returns
+        Ranks that the systems give, 1 for the first document, as `load_trec` returns
         them. NaN where a document is not retrieved.
     input_order : array-like of the shape of `rank`, optional
-        Places of the lines of each system in its file, as `load_trec` returns them.
+        Position of each document in the file of the system, as in `load_trec`.
 
     Returns
     -------
@@ -249,8 +249,8 @@ def tie_statistics(
     Raises
     ------
     ValueError
-        For scores as in `compare_systems`; and for ranks or places of another shape, or
-        missing where a document is retrieved.
+        For scores as in `compare_systems`, and for ranks or positions of another shape
+        or missing for a retrieved document.
 
     See Also
     --------
@@ -260,8 +260,8 @@ def tie_statistics(
     Notes
     -----
     The shares are those of Yang, Moffat and Turpin, "How precise does document scoring
-    need to be?", AIRS 2016, Table 1, where a document counts as tied if its score is
-    that of the document before it ("as before" in the printed table).
+    need to be?", AIRS 2016, Table 1. There, a document counts as tied if it has the
+    score of the document before it ("as before" in the printed table).
 
     Examples
     --------
@@ -400,8 +400,8 @@ def changes_of(
 class OfficialVsExact(Result):
     """Systems by trec_eval's order of ties and by exact means; prints as tables.
 
-    For each measure there is a table of the systems and one of the pairs. Of more than
-    ten pairs, only those are printed whose conclusion changes; `to_pandas` has all.
+    Each measure has a table of the systems and one of the pairs. With more than ten
+    pairs, only those whose conclusion changes are shown. `to_pandas` has all.
 
     Attributes
     ----------
@@ -410,11 +410,11 @@ class OfficialVsExact(Result):
     tied_documents : ndarray of shape (n_systems,)
         Share of the retrieved documents that tie with another one of their query.
     official, exact, worst, best : ndarray of shape (n_systems, n_measures)
-        Averages over queries: with ties broken by descending document id; over all
-        orders of ties; in the worst order; and in the best one.
+        Averages over queries: with ties broken by descending document id, over all
+        orders of ties, in the worst order, and in the best one.
     tau_b, tau_ap : ndarray of shape (n_measures,)
-        Rank correlation of the order of systems by official means with that by exact
-        means. NaN where undefined.
+        Rank correlation of the orders of systems by official and by exact means. NaN
+        where undefined.
     pairs : ndarray of shape (n_pairs, 2), int
         Indices, into `systems`, of the systems A and B of each pair.
     change : ndarray of shape (n_measures, n_pairs), str
@@ -480,7 +480,7 @@ class OfficialVsExact(Result):
         return columns
 
     def averages(self) -> Any:
-        """The means of the systems as a `pandas.DataFrame`, a row for each measure.
+        """The means as a `pandas.DataFrame`, a row for each measure and system.
 
         Returns
         -------
@@ -590,9 +590,8 @@ def official_vs_exact(
 ) -> OfficialVsExact:
     """Compare systems by trec_eval's rule for ties and by exact means.
 
-    trec_eval ranks documents with equal scores by descending document id. The
-    function shows which means, which order of systems and which significant
-    differences depend on that.
+    trec_eval ranks documents with equal scores by descending document id. This function
+    shows how means, the order of systems and significant differences depend on that.
 
     Parameters
     ----------
@@ -603,8 +602,8 @@ def official_vs_exact(
         Scores of each system, as in `compare_systems`. They are compared as 32-bit
         floats under both rules, as trec_eval does.
     docno : array-like of shape (n_documents,)
-        Document ids, strings or bytes, compared as bytes. Numbers are refused, because
-        "9" comes after "10" there; make them strings.
+        Document ids, strings or bytes, compared as bytes. Convert numbers to strings:
+        as bytes, "9" comes after "10".
     qid : array-like of shape (n_documents,), optional
         Query of each document. If None, all documents belong to one query.
     measures : list of str or Measure, default=("map", "ndcg_cut_10", "P_10")
@@ -636,8 +635,8 @@ def official_vs_exact(
     Raises
     ------
     ValueError
-        As in `compare_systems`; for fewer than two systems; and for document ids that
-        are no strings, are missing or are not one per row.
+        As in `compare_systems`; for fewer than two systems; and for ids that are not
+        strings or bytes, missing for a retrieved document, or not one per row.
 
     Warns
     -----

@@ -240,11 +240,11 @@ class PValuesOverOrders(Result):
     mean : ndarray of shape (n_measures, n_pairs)
         Mean of the p-values over the orders, which is not itself a p-value.
     combined : ndarray of shape (n_measures, n_pairs)
-        A p-value for orders at random: twice the mean, at most 1.
+        A p-value for random orders: twice the mean, at most 1.
     n_orders : ndarray of shape (n_measures, n_pairs), int
         Number of orders tested: 1 where the measure does not depend on the order.
     is_exact : ndarray of shape (n_measures, n_pairs), bool
-        Whether these are all orders.
+        Whether all orders were tested.
     test, alternative : str
         As given to `pvalues_over_orders`.
     alpha : float
@@ -364,8 +364,8 @@ def pvalues_over_orders(
         Name of the measure, or a `Measure`; see `parse_measure`. All measures of a list
         see the same orders.
     baseline : str or list of str, optional
-        Systems that all others are compared with. The pairs are then those of a system
-        (A) and a baseline (B). If None, all pairs are compared.
+        Systems that all others are compared with. Each pair is then a system (A) and a
+        baseline (B). If None, all pairs are compared.
     test : {"t", "wilcoxon", "randomization"}, default="t"
         Test of the differences per query, as in `compare_systems`.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
@@ -374,11 +374,11 @@ def pvalues_over_orders(
     alpha : float, default=0.05
         A p-value below this is significant.
     n_orders : int, default=1000
-        Number of orders. For a pair with no more orders than this, all of them are
-        used instead. Orders that differ by documents of the same label only are one.
+        Number of orders. For a pair with no more orders than this, all of them are used
+        instead. Orders that differ only in documents of the same label count as one.
     n_resamples : int, default=9999
-        Number of random assignments of signs for "randomization", which are the same
-        in all orders. If there are no more than this, all of them are used.
+        Number of random assignments of signs for "randomization", the same in all
+        orders. If no more than this are possible, all of them are used.
     random_state : int, Generator, RandomState or None, default=0
         Seed of the orders and of "randomization".
     zero_relevance, unjudged
@@ -425,12 +425,12 @@ def pvalues_over_orders(
       Meeden, Statistical Science 2005).
     - `mean`, the mean of p(o), is not a p-value: under the null hypothesis it may be
       below alpha with a probability of up to 2 alpha.
-    - `combined`, twice the mean and at most 1, is a p-value, however those of
-      different orders depend on each other, and also for a sample of orders
-      (Rüschendorf, Advances in Applied Probability 1982; Vovk and Wang, Biometrika
-      2020). If there is one order only, `combined` is its p-value.
-    - `largest` is a p-value as well, since it is never below p(o) of the first order
-      drawn. `smallest` is none: it is what a search for an order can reach.
+    - `combined`, twice the mean and at most 1, is a p-value. This holds for any
+      dependence between orders, and also for a sample of orders (Rüschendorf, Advances
+      in Applied Probability 1982; Vovk and Wang, Biometrika 2020). If there is one
+      order only, `combined` is its p-value.
+    - `largest` is a p-value, too, since it is never below p(o) of the first order
+      drawn. `smallest` is none: a search for a favourable order could reach it.
 
     `pvalues` tests the exact means. With ``test="randomization"`` this is also the
     test that draws signs and orders together: the mean over orders of a signed

@@ -209,15 +209,14 @@ class RankBiasedOverlap(Result):
         Query ids in order of first appearance.
     expected, worst, best : ndarray of shape (n_queries,)
         Extrapolated overlap, RBO_EXT: its exact mean over the orders of the ties of
-        both rankings, and its value in the orders with the least and the most
-        overlap.
+        both rankings, and its values in the orders with the least and the most overlap.
     minimum : ndarray of shape (n_queries,)
-        RBO_MIN, its exact mean over the orders of ties: the overlap if the lists went
-        on, and had no further document in common.
+        Exact mean of RBO_MIN over the orders of ties. RBO_MIN is the overlap if the
+        lists went on without a further document in common.
     residual : ndarray of shape (n_queries,)
         RBO_RES: how much greater the overlap could be if the lists went on. It is the
-        same in every order of ties. NaN where `depth` ends inside a tie of a
-        ranking: there it depends on the order.
+        same in every order of ties. NaN if `depth` ends inside a tie, because it then
+        depends on the order.
     n_retrieved : ndarray of shape (n_queries, 2), int
         Number of documents that each ranking retrieves.
 
@@ -256,9 +255,9 @@ class RankBiasedOverlap(Result):
         Returns
         -------
         Summary
-            One row, ``overlap``: the averages ``mean`` (of the expected values),
-            ``worst``, ``best``, ``minimum``, ``residual`` (NaN if it is for any query
-            of the average) and ``distance``, and ``n_queries`` in them.
+            One row, ``overlap``, with the averages ``mean`` (of the expected values),
+            ``worst``, ``best``, ``minimum``, ``residual`` (NaN if it is NaN for any
+            query) and ``distance``, and the number ``n_queries``.
         """
         there = ~np.isnan(self.expected)
         at = "" if self.depth is None else f"@{self.depth}"
@@ -295,7 +294,7 @@ def rank_biased_overlap(
     p: float = 0.9,
     depth: int | None = None,
 ) -> RankBiasedOverlap:
-    """Rank-biased overlap (RBO) of two rankings of the documents of each query.
+    """Compute the rank-biased overlap (RBO) of two rankings for each query.
 
     Both rankings may have ties, and may retrieve different documents and different
     numbers of them.
@@ -312,10 +311,10 @@ def rank_biased_overlap(
         Query of each document. If None, all documents belong to one query.
     p : float, default=0.9
         Persistence: the probability that a reader who compares the rankings goes on
-        from a depth to the next. The first ten ranks have 86% of the weight if it is
-        0.9.
+        from one depth to the next. With 0.9, the first ten ranks have 86% of the
+        weight.
     depth : int, optional
-        Depth of evaluation: only the first so many ranks of each ranking are compared.
+        Number of top ranks of each ranking to compare. By default all ranks.
 
     Returns
     -------
@@ -329,7 +328,7 @@ def rank_biased_overlap(
 
     See Also
     --------
-    pairwise_overlap : Of every pair of systems.
+    pairwise_overlap : The overlap of every pair of systems.
     rank_correlation : Coefficients of two orderings of the same documents.
     compare_systems : Tests whether systems differ by a measure.
     RBP : The measure with the same model of a reader.
@@ -338,11 +337,10 @@ def rank_biased_overlap(
     -----
     RBO = (1 - p) Σ_d p^(d - 1) X_d / d, where X_d is the number of documents among the
     first d of both rankings (Webber, Moffat and Zobel, TOIS 2010, equation 4). The
-    rankings are known for s and l ranks only, s <= l. Their three values are computed:
-    the extrapolated overlap RBO_EXT (equation 32, for lists of any two lengths), the
-    least overlap RBO_MIN (equation 11), and the residual RBO_RES for lists of any two
-    lengths. The overlap of the whole rankings lies between RBO_MIN and
-    RBO_MIN + RBO_RES.
+    rankings are known for s and l ranks only, s <= l. Three values are computed: the
+    extrapolated overlap RBO_EXT (equation 32), the least overlap RBO_MIN (equation 11),
+    and the residual RBO_RES. The lists may differ in length. The overlap of the whole
+    rankings lies between RBO_MIN and RBO_MIN + RBO_RES.
 
     RBO_EXT and RBO_MIN are linear in X_1, ..., X_l. Their exact means over the orders
     of ties are therefore their values for the means of X_d. The orders of the ties of
@@ -353,16 +351,15 @@ def rank_biased_overlap(
     ends inside a tie.
 
     `best` and `worst` are exact. One order of all ties has the greatest overlap at
-    every depth: documents that tie in one ranking stand in the order of the other, and
-    in a common order if they tie there, too. For the least overlap at every depth they
-    stand in the reverse order of the other ranking, and in opposite orders if they tie
-    there, too.
+    every depth: documents that tie in one ranking take the order of the other, and a
+    common order if they tie in both. For the least overlap at every depth, they take
+    the reverse order of the other ranking, and opposite orders if they tie in both.
 
-    A ranking with ties and itself have an expected overlap below 1, because their ties
-    are ordered independently, but a best overlap of 1. Rank-biased distance is
-    1 - RBO. It is the attribute `distance` of the result. The variants RBO^w (ties
-    share the highest of their ranks) and RBO^b (normalised so that a ranking with ties
-    agrees fully with itself) are not means over orders of ties, and are not computed.
+    A ranking with ties has an expected overlap with itself below 1, because its ties
+    are ordered independently. The best overlap is 1. The attribute `distance` of the
+    result is the rank-biased distance, 1 - RBO. The variants RBO^w (ties share the
+    highest of their ranks) and RBO^b (normalised so that a ranking with ties agrees
+    fully with itself) are not means over orders of ties, and are not computed.
 
     Time is O(n log n) and memory O(n) in the number of documents, whatever their ties.
 
@@ -520,8 +517,8 @@ def _tail(above: IntArray, p: float) -> FloatArray:
 class OverlapMatrix(Result):
     """Mean rank-biased overlap of every pair of systems; prints as a table.
 
-    The matrices are symmetric. A system and itself are a pair, too: its overlap is
-    below 1 as far as its ties leave the ranking open.
+    The matrices are symmetric. Each system is also paired with itself: its mean overlap
+    is below 1 if ties leave its ranking open.
 
     Attributes
     ----------
@@ -602,8 +599,8 @@ def pairwise_overlap(
     Raises
     ------
     ValueError
-        As in `rank_biased_overlap`, and for systems of another length or with the
-        same name.
+        As in `rank_biased_overlap`, and for systems with different lengths or the same
+        name.
 
     See Also
     --------
@@ -612,9 +609,9 @@ def pairwise_overlap(
 
     Notes
     -----
-    The orders of the ties of two systems are independent, also where a system is
-    compared with itself. Its mean overlap with itself is the one that it has with any
-    order of its ties, such as the order that trec_eval gives it.
+    The orders of the ties of two systems are independent, also if a system is compared
+    with itself. Its mean overlap with itself equals that with any one order of its
+    ties, such as the order of trec_eval.
 
     Examples
     --------

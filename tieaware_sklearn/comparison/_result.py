@@ -50,18 +50,18 @@ class SystemComparison(Result):
     """Comparison of systems on the same queries; prints as two tables.
 
     The first table has a row for each measure and system, the second a row for each
-    measure and pair; several treatments of ties are columns beside each other. In the
-    second, "same sign" says whether the difference has the same sign in every order of
-    ties. If the treatment of ties leaves only one order, nothing is shown of orders.
+    measure and pair. Treatments of ties are columns side by side. In the second table,
+    "same sign" says whether the difference has the same sign in every order of ties. If
+    the treatment leaves only one order, there are no columns on orders.
 
     Attributes
     ----------
     systems : tuple of str
         Names of the systems.
     measures, ties : tuple of str
-        Canonical names of the measures, and treatments of ties. A comparison of several
-        is that of all treatments by the first measure, then of all by the second: so
-        many times the systems, in columns, and the pairs, in rows.
+        Canonical names of the measures, and treatments of ties. With several, columns
+        of systems and rows of pairs repeat for each combination: all treatments of the
+        first measure, then all of the second.
     greater_is_better : ndarray of shape (n_measures,), bool
         Whether higher values of a measure are better.
     qid : ndarray of shape (n_queries,)
@@ -71,19 +71,19 @@ class SystemComparison(Result):
     bounds : ndarray of shape (n_measures, 2)
         Smallest and largest value that a measure can have.
     pairs : ndarray of shape (n_pairs, 2), int
-        Indices of the columns of A and B, for each measure, treatment and pair; those
-        of systems, by one measure under one treatment.
+        Indices of the columns of A and B, for each measure, treatment and pair. With
+        one measure and one treatment, they are indices of systems.
     difference : ndarray of shape (n_pairs,)
-        Mean of A minus mean of B, over the queries where both are defined; the ratio
-        A / B of geometric means; or the difference of medians.
+        Mean of A minus mean of B, over the queries where both are defined. For other
+        averages, the ratio A / B of geometric means or the difference of medians.
     difference_interval : ndarray of shape (n_pairs, 2)
         Interval of `difference` over queries, in units of the measure.
     tie_std : ndarray of shape (n_pairs,)
         Standard deviation of the difference over the orders of tied documents, which
-        are independent between A and B. Like `tie_range` and `same_sign`, it is over
-        the orders that the treatment of ties leaves open: all of them under "expected",
-        one under "best", "worst" and "input", those of documents that still tie under
-        an external rule.
+        are independent between A and B. `tie_std`, `tie_range` and `same_sign` cover
+        the orders that the treatment leaves open: all of them under "expected", and one
+        under "best", "worst" and "input". Under an external rule, only documents that
+        still tie vary.
     tie_range : ndarray of shape (n_pairs, 2)
         Smallest and largest difference over these orders.
     same_sign : ndarray of shape (n_pairs,), bool
@@ -97,10 +97,10 @@ class SystemComparison(Result):
         Number of queries where both systems are defined.
     test, alternative, interval, average : str
         Test, alternative hypothesis and interval of the difference, and the average
-        over queries, as given to `compare_systems`; for medians, test and interval are
+        over queries, as given to `compare_systems`. For medians, test and interval are
         "bootstrap".
     baselines : tuple of str
-        Systems that the others are compared with; empty if all pairs are compared.
+        Systems that the others are compared with. Empty if all pairs are compared.
     correction : str or None
         Correction of the p-values, as given to `compare_systems`.
     confidence : float
@@ -204,8 +204,8 @@ class SystemComparison(Result):
         Summary
             A row for each ``measure``, treatment of ``ties`` and ``system``, with the
             averages ``mean`` (of the expected values), ``worst``, ``best`` and
-            ``chance``; ``tie_std``, the standard deviation of the mean over the orders
-            of tied documents; and the 95% ``interval`` of the average over queries.
+            ``chance``. ``tie_std`` is the standard deviation of the mean over the
+            orders of ties, ``interval`` the 95% interval of the average over queries.
         """
         n = len(self.systems)
         of = np.repeat(np.array(self._keys(), dtype=object), n, axis=0)
@@ -234,41 +234,42 @@ class SystemComparison(Result):
         return Summary(columns, keys, about, _tables_of_systems)
 
     def posterior(self, rope: float = 0.01) -> Summary:
-        """Compute how probable it is that A is better than B, or equivalent to it.
+        """Compute the probability that A is better than B, or equivalent to it.
 
         Parameters
         ----------
         rope : float, default=0.01
-            Region of practical equivalence: a mean difference of at most this much, in
-            units of the measure, is as good as none.
+            Region of practical equivalence: mean differences of at most this, in units
+            of the measure, count as equivalent.
 
         Returns
         -------
         Summary
-            A row for each pair of ``a`` and ``b``: the mean ``difference`` A - B over
-            the ``n_queries`` where both are defined, and the posterior probabilities
-            that A is ``better`` than B by more than `rope`, that they are
-            ``equivalent``, and that A is ``worse`` by more than `rope`. They add up to
-            1, and are NaN for fewer than two queries.
+            A row for each pair of ``a`` and ``b``. ``difference`` is the mean of A - B
+            over the ``n_queries`` where both are defined. The posterior probabilities
+            are that A is ``better`` than B by more than `rope`, ``equivalent``, or
+            ``worse`` by more than `rope`. They add up to 1, and are NaN for fewer than
+            two queries.
 
         Raises
         ------
         ValueError
-            If `rope` is negative or not a number, for another average than the mean,
-            and for several measures or treatments of ties: one is chosen by its key.
+            If `rope` is negative or not a number, if the average is not the mean, and
+            for several measures or treatments: choose one, as in
+            ``found["AP", "best"]``.
 
         Notes
         -----
         The posterior of the mean difference over n queries is Student's t distribution
-        with n - 1 degrees of freedom, around the mean, scaled by its standard error, as
-        follows from normal differences and Jeffreys' prior (Corani and Benavoli 2015,
-        without their correlation; Sakai, SIGIR 2017). With ``rope=0``, the probability
-        that A is worse is the one-tailed p-value of the paired t test for "A is
-        better"; unlike a p-value, the probabilities can also speak for equivalence. The
-        Bayesian signed-rank test of the package baycomp 1.0.3 is not offered: its time
-        grows with the square of the number of queries (about an hour per pair for
-        2,000), and without a rope it prefers one of two systems that are alike on every
-        query.
+        with n - 1 degrees of freedom. It is centred at the mean and scaled by its
+        standard error. This follows from normal differences and Jeffreys' prior (Corani
+        and Benavoli 2015, without their correlation; Sakai, SIGIR 2017). With
+        ``rope=0``, the probability that A is worse is the one-tailed p-value of the
+        paired t test for "A is better". Unlike a p-value, the probabilities can support
+        equivalence. The Bayesian signed-rank test of the package baycomp 1.0.3 is not
+        offered: its time grows with the square of the number of queries (about an hour
+        per pair for 2,000). Without a rope, it prefers one of two systems with equal
+        values.
 
         Examples
         --------
@@ -324,7 +325,7 @@ class SystemComparison(Result):
         return Summary(columns, ("a", "b"), about, _table_of_posterior)
 
     def by_query(self) -> Any:
-        """The values of each query and system, for tables and tests of your own.
+        """Return the values of each query and system as a data frame.
 
         Returns
         -------

@@ -261,10 +261,10 @@ def compare_systems(
         External rules for ties by name, as in `tie_treatments`. A key of shape
         (n_documents, n_systems) has a column for each system.
     baseline : str or list of str, optional
-        Systems that all others are compared with. The pairs are then those of a system
-        (A) and a baseline (B), so that a difference says how much higher the system is
-        than the baseline; p-values are corrected for these pairs only. Baselines are
-        not compared with each other. If None, all pairs are compared.
+        Systems that all others are compared with. Each pair is then a system (A) and a
+        baseline (B), and the difference says how much higher the system is. p-values
+        are corrected for these pairs only. Baselines are not compared with each other.
+        If None, all pairs are compared.
     test : {"t", "wilcoxon", "randomization"}, default="t"
         Test of the differences per query: the paired t test, Wilcoxon's signed-rank
         test, or Fisher's randomisation test.
@@ -273,29 +273,28 @@ def compare_systems(
         is less.
     correction : {"holm", "bh", "by", "tukey", None}, default="holm"
         Correction of the p-values for the number of pairs. "holm" (Holm) and "tukey"
-        control the probability of any false positive; "bh" (Benjamini and Hochberg)
-        and "by" (Benjamini and Yekutieli) control the false discovery rate. "tukey" is
-        Tukey's test of all pairs at once (honestly significant difference), for
-        ``test="t"``, both tails and no `baseline`. It takes the spread from all
-        systems, on the queries where all of them are defined.
+        control the probability of any false positive; "bh" (Benjamini and Hochberg) and
+        "by" (Benjamini and Yekutieli) control the false discovery rate. "tukey" is
+        Tukey's test of all pairs at once (honestly significant difference). It needs
+        ``test="t"``, a two-sided alternative and no `baseline`. It estimates the spread
+        from all systems, on the queries where all are defined.
     interval : {"t", "bootstrap"}, default="t"
         Interval of the difference, in units of the measure: Student's t interval, or
-        the BCa interval of `scipy.stats.bootstrap`, for which queries are resampled.
-        Each is the interval of its pair alone: it has two sides whatever the
-        `alternative`, and no correction for the number of pairs. A t interval is not
-        cut at the greatest difference that the measure allows.
+        the BCa interval of `scipy.stats.bootstrap`, which resamples queries. Intervals
+        are always two-sided, and not corrected for the number of pairs. A t interval
+        may exceed the greatest possible difference.
     average : {"macro", "geometric", "median"}, default="macro"
-        Average over queries that systems are compared by: the mean; the geometric mean
-        of values raised to at least 1e-5, where the difference is the ratio A / B, with
-        its interval, and the test is that of the logarithms; or the median, where both
-        p-value and interval come from a bootstrap of the difference of two medians, in
-        place of `test` and `interval`. Neither of the last two has a tie_std.
+        Average over queries by which systems are compared. "macro" is the mean.
+        "geometric" is the geometric mean of values raised to at least 1e-5. Difference
+        and interval are then those of the ratio A / B, and the test compares
+        logarithms. "median" takes p-value and interval from a bootstrap of the
+        difference of two medians, in place of `test` and `interval`. "geometric" and
+        "median" have no tie_std.
     confidence : float, default=0.95
         Confidence level of the intervals of the difference.
     n_resamples : int, default=9999
-        Number of random assignments of signs for "randomization" (if there are no
-        more than this, all of them are used), and of samples for "bootstrap" and
-        medians.
+        Number of random assignments of signs for "randomization", and of samples for
+        "bootstrap" and medians. If no more assignments are possible, all are used.
     random_state : int, Generator, RandomState or None, default=0
         Seed of "randomization", "bootstrap" and medians.
     zero_relevance, unjudged
@@ -306,22 +305,21 @@ def compare_systems(
     Returns
     -------
     SystemComparison
-        By all measures and treatments of ties; ``found["AP", "expected"]`` is that by
-        one of each.
+        All measures and treatments of ties. ``found["AP", "expected"]`` selects one.
 
     Raises
     ------
     ValueError
-        As in `ranking_score`; for systems of another length or with the same name;
-        for a baseline that is no system, or that leaves no system to compare with it;
-        and for an unknown option.
+        As in `ranking_score`; for systems with another length or the same name; for a
+        baseline that is not a system, or leaves no system to compare; and for an
+        unknown option.
 
     Warns
     -----
     UndefinedMetricWarning
         If the measure is undefined for every query of a system.
     UserWarning
-        Without `qid`: a single query has no test.
+        Without `qid`: a single query cannot be tested.
 
     See Also
     --------
@@ -339,13 +337,13 @@ def compare_systems(
     the tests see Smucker, Allan and Carterette (CIKM 2007); for effect sizes, Sakai
     (SIGIR Forum 2014).
 
-    Tukey's test is that of a two-way layout of queries and systems without interaction:
-    q = abs(mean of A - mean of B) / sqrt(MSE / n), where MSE is the mean square of the
-    residuals with (n - 1)(m - 1) degrees of freedom for n queries and m systems, and q
-    has the distribution of the studentized range (Carterette, TOIS 2012; Sakai,
-    "Laboratory Experiments in Information Retrieval", 2018). Its p-values take about
-    20 ms a pair. Dunnett's test, which is its like for one baseline, is not offered:
-    SciPy has it only for independent samples, not for the same queries.
+    Tukey's test is for a two-way layout of queries and systems without interaction: q =
+    abs(mean of A - mean of B) / sqrt(MSE / n). MSE is the mean square of the residuals,
+    with (n - 1)(m - 1) degrees of freedom for n queries and m systems. q has the
+    distribution of the studentized range (Carterette, TOIS 2012; Sakai, "Laboratory
+    Experiments in Information Retrieval", 2018). Its p-values take about 20 ms a pair.
+    Dunnett's test, its counterpart for one baseline, is not offered: SciPy has it only
+    for independent samples, not for the same queries.
 
     Examples
     --------

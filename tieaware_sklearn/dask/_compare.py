@@ -61,8 +61,8 @@ n_resamples, random_state, zero_relevance, unjudged
     ties : str or list of str, default="expected"
         Treatment of ties: "expected", the exact mean over the orders of tied documents;
         "best" or "worst" of these; or the name of a rule in `external`. With a list,
-        several treatments side by side. There is no "input", because rows of a cluster
-        have no order; a column with their numbers can be a rule.
+        several treatments side by side. There is no "input", because rows on a cluster
+        have no order. A column of row numbers can be a rule.
     external : mapping of str to str or tuple, optional
         External rules for ties by name: a column whose smallest value ranks first, a
         pair of a column and "ascending" or "descending", or a triple of these and
@@ -74,14 +74,13 @@ n_resamples, random_state, zero_relevance, unjudged
     -------
     SystemComparison
         The same as `tieaware_sklearn.compare_systems`, to the last bit, with queries in
-        ascending order of their ids. No bit depends on how rows are divided into
-        partitions.
+        ascending order of their ids. The result does not depend on the partitions.
 
     Raises
     ------
     ValueError
-        As in `tieaware_sklearn.compare_systems`, if `df` does not have a column, and if
-        a query is in several partitions without `shuffle` (the message names it).
+        As in `tieaware_sklearn.compare_systems`, if `df` lacks a column, and if a query
+        is in several partitions without `shuffle` (the message names it).
 
     Warns
     -----
@@ -96,7 +95,7 @@ n_resamples, random_state, zero_relevance, unjudged
     Notes
     -----
     Each worker sends the values of its queries, 40 bytes for each query, measure,
-    treatment of ties and system, and pairs are tested where this function is called.
+    treatment of ties and system. The calling process tests the pairs.
 
     Examples
     --------

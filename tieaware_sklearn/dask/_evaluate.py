@@ -60,27 +60,26 @@ def evaluate(
         Columns with the weight and the segment of each document's query. Segments are
         of any hashable type and constant within a query.
     shuffle : bool, default=True
-        Whether to bring the rows of every query together first. Use False where each
+        Whether to bring the rows of every query together first. Use False if each
         partition already holds whole queries: then only results leave a worker. A query
-        with rows in several partitions is an error.
+        in several partitions is then an error.
 
     Returns
     -------
     RankingReport
         The same as `tieaware_sklearn.evaluate`, with queries in ascending order of
-        their ids. No bit depends on how rows are divided into partitions.
+        their ids. No bit depends on the partitions.
 
     Raises
     ------
     ValueError
-        As in `tieaware_sklearn.evaluate`; if `df`, or a partition, does not have a
-        column; if a partition has text where the meta of `df` says numbers, or
-        numbers where it says text; and if a query is in several partitions without
-        `shuffle`, or has rows in several segments.
+        As in `tieaware_sklearn.evaluate`; if `df` or a partition lacks a column; if a
+        partition has text where the meta of `df` has numbers, or the reverse; and if a
+        query is in several partitions without `shuffle`, or has rows in several
+        segments.
 
-        Errors of partitions, those of Dask and its readers too, have a note that names
-        the partition and, where it is known, the Parquet file. Others are as Dask
-        raises them.
+        Errors in partitions, also from Dask and its readers, have a note with the
+        partition and, if known, the Parquet file. Other errors are as Dask raises them.
 
     See Also
     --------
@@ -90,15 +89,14 @@ def evaluate(
     Notes
     -----
     Each worker sends the values of its queries: about 200 bytes for each query with
-    three measures. The report of all of them is made where this function is called.
-    For more queries than fit there, `evaluate_queries` leaves the values on the
-    cluster, from where they go to Parquet, to be averaged by SQL.
+    three measures. The calling process makes the report. For more queries than fit
+    there, `evaluate_queries` leaves the values on the cluster. They can then be written
+    to Parquet and averaged by SQL.
 
-    Digests of the query ids, 8 bytes for each query, are compared in one task: no
-    query is counted twice, however many there are. Rows that come twice within a
-    partition, or with `shuffle`, are documents of their query like any others. Two of n
-    ids have the same digest with probability n² / 2⁶⁵ (3% for a billion); they are an
-    error that names both.
+    One task compares digests of the query ids, 8 bytes for each query, so that no query
+    is counted twice. Repeated rows within a partition, or with `shuffle`, count as
+    separate documents. Two of n ids have the same digest with probability n² / 2⁶⁵ (3%
+    for a billion). This is an error that names both.
 
     Examples
     --------
@@ -143,7 +141,7 @@ def evaluate_queries(
     convention: str | None = None,
     shuffle: bool = True,
 ) -> Any:
-    """Compute the exact scores of a ranking query by query; they stay on the cluster.
+    """Compute the exact scores of each query, and leave them on the cluster.
 
     Parameters
     ----------
@@ -153,16 +151,16 @@ def evaluate_queries(
     Returns
     -------
     dask.dataframe.DataFrame
-        A frame, not yet computed, with one row per query and measure, queries in any
-        order, and the columns of ``tieaware_sklearn.evaluate(...).to_pandas()``; ids
-        are in the column that `qid` names.
+        Lazy frame with one row per query and measure, queries in any order. It has the
+        columns of ``tieaware_sklearn.evaluate(...).to_pandas()``, with ids in the
+        column that `qid` names.
 
     Raises
     ------
     ValueError
-        As in `evaluate`. Errors in the data are raised when the frame is computed, and
-        a query in several partitions when one of these is. What Dask then cannot read,
-        and what becomes of the cluster, is said by errors of Dask.
+        As in `evaluate`. Errors in the data are raised when the frame is computed. A
+        query in several partitions is an error when one of them is computed. Dask
+        raises its own errors for reading and for the cluster.
 
     See Also
     --------
@@ -171,8 +169,8 @@ def evaluate_queries(
 
     Notes
     -----
-    No partition of the result is complete before the queries of all partitions have
-    been compared, by 8 bytes for each query.
+    No partition of the result is complete before one task has compared the queries of
+    all partitions, by 8 bytes for each query.
 
     Examples
     --------

@@ -28,7 +28,7 @@ def fit_selector(
     Parameters
     ----------
     selector : RankingFeatureSelector
-        The selector of which a copy is fitted.
+        Selector to fit a copy of.
     df : dask.dataframe.DataFrame
         Data with one row per document, in any order.
     label, qid : str, default="label", "qid"
@@ -43,17 +43,17 @@ def fit_selector(
     Returns
     -------
     RankingFeatureSelector
-        A fitted copy, the same as after a `fit` of all rows in memory, to 1e-12.
+        Fitted copy. It equals a `fit` to all rows in memory, to 1e-12.
 
     Raises
     ------
     ValueError
-        As in `RankingFeatureSelector.fit`; as in `evaluate`, for what is wrong with
-        `df` or a partition; if a partition has columns that the meta of `df` does not
-        have, which would be no `features` by default; for another kind of selector, and
-        one that reads query ids from a column of X; and if there are more than 1000
-        features and the selector needs their correlations, but does not have
-        ``redundancy=True``. Parameters are checked before any partition is read.
+        As in `RankingFeatureSelector.fit`, and as in `evaluate` for `df` and its
+        partitions. If `features` is None and a partition has columns that the meta of
+        `df` lacks. For another kind of selector, and one that reads query ids from a
+        column of X. If the selector needs the correlations of more than 1000 features
+        without ``redundancy=True``. Parameters are checked before any partition is
+        read.
 
         Errors have notes as in `evaluate`.
 
@@ -63,17 +63,16 @@ def fit_selector(
 
     Notes
     -----
-    The selection is that of `fit` with all parameters: repeats are left out by
-    `max_correlation`, and features chosen one after another by `diversity`, from the
-    merged correlations of all pairs. `FusedRanker` is not for clusters: each
-    choice is made by rankings of all rows that depend on the choice before. Select
-    candidates here, and fit it to them on a sample of whole queries.
+    All parameters of the selector work as in `fit`. `max_correlation` and `diversity`
+    use the merged correlations of all pairs. `FusedRanker` does not run on clusters:
+    each of its choices ranks all rows anew, depending on the choice before. Select
+    candidates here, and fit a `FusedRanker` to them on a sample of whole queries.
 
-    Each partition is screened on its worker. Only statistics are transferred, about a
+    Each partition is screened on its worker. Workers transfer only statistics, about a
     kilobyte for each feature (with `redundancy`, also 16 bytes for each pair of
-    features), merged in a tree, eight at a time, and 8 bytes for each query, compared
-    in one task as in `evaluate`. The selector keeps them, up to those of ten million
-    queries, as after `RankingFeatureSelector.partial_fit`.
+    features). These are merged in a tree, eight at a time. One task compares digests of
+    the queries, 8 bytes each, as in `evaluate`. The selector keeps up to ten million
+    digests, as after `RankingFeatureSelector.partial_fit`.
 
     Examples
     --------

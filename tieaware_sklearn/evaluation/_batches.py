@@ -35,11 +35,11 @@ def evaluate_batches(
     ----------
     batches : iterable of data frames, Arrow tables or Arrow record batches
         Data frames of pandas, polars or another library that narwhals knows, or
-        Arrow tables or record batches, all of one kind, with one row per document.
-        All rows of a query must be in one batch, in any order;
+        Arrow tables or record batches. All are of one kind, with a row per document.
+        All rows of a query must be in one batch, in any order.
         `tieaware_sklearn.datasets.whole_queries` makes such batches.
-        Or the batches of `tieaware_sklearn.datasets.iter_batches`, whose features can
-        be scores and weights. Batches are read one after another.
+        Batches of `tieaware_sklearn.datasets.iter_batches` are accepted, too: features
+        can be scores and weights. Batches are read one after another.
     score, label, qid : str, default label="label", qid="qid"
         Columns with scores, labels and query ids.
     measures, zero_relevance, unjudged, convention, n_jobs
@@ -48,33 +48,33 @@ def evaluate_batches(
         Columns with the weight and the segment of each document's query.
     batch_rows : int, optional
         Number of rows that are gathered before they are evaluated, by default 65536.
-        More batches wait in memory, and fewer calls are made. No result depends on it.
+        More rows need more memory and fewer calls. No result depends on it.
 
     Returns
     -------
     RankingReport
-        The same as `evaluate` of all rows. No bit of its values, averages, intervals
-        and tests depends on how rows are divided into batches or in which order they
-        come. Reports of other queries merge.
+        The report of `evaluate` for all rows. No bit of its values, averages, intervals
+        and tests depends on the order of rows or on how they are divided into batches.
+        Reports on different queries can be merged.
 
     Raises
     ------
     ValueError
-        As in `evaluate`, with the number of the batch, from 0; for a query that is in
-        two batches, which is named; for ids of another kind than in the first batch
-        (such as text and integers); for a column that a batch does not have; for
-        batches that are not tables or of different kinds; and if there is no row.
+        As in `evaluate`, with the number of the batch, from 0. For a query in two
+        batches, which is named. For ids of another kind than in the first batch (such
+        as text and integers). For a column that a batch does not have. For batches that
+        are not tables or of different kinds. If there is no row.
 
     See Also
     --------
-    evaluate : The scores of every query, of rows that fit in memory.
+    evaluate : The same for rows that fit in memory.
     tieaware_sklearn.datasets.whole_queries : Makes batches of whole queries.
     tieaware_sklearn.dask.evaluate : The same on a cluster.
 
     Notes
     -----
     Memory is needed for the rows that are gathered, for the longest query, and for the
-    values of every query: about 200 bytes with three measures.
+    values of queries: about 200 bytes each with three measures.
 
     Examples
     --------

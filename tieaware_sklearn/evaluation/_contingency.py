@@ -117,7 +117,7 @@ def contingency_table(
 
     Notes
     -----
-    P, R, F and Fallout without a cut-off are ratios of these counts; `parse_measure`
+    P, R, F and Fallout without a cut-off are ratios of these counts. `parse_measure`
     calls the first three ``SetP``, ``SetR`` and ``SetF``, too. See Manning, Raghavan
     and Schütze (2008), section 8.3.
 

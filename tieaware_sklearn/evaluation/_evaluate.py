@@ -84,14 +84,14 @@ def ranking_score(
     y_score : array-like of the shape of y_true
         Scores of any numeric dtype; the highest ranks first and equal scores tie. No
         score is rounded. If no single dtype holds all scores (integers beyond 2^53
-        beside fractions), they are converted to 64-bit floats, and it is an error if
-        this makes different scores equal. A document with a score of -inf is not
+        beside fractions), they are converted to 64-bit floats. It is an error if this
+        makes different scores equal. A document with a score of -inf is not
         retrieved: it counts in the number of relevant documents and in the ideal,
         but has no place in the ranking.
     qid : array-like of shape (n_documents,), optional
         Query of each document, of any hashable type, with rows in any order. If None,
-        all documents belong to one query, or, in a matrix, the documents of each row
-        do; the rows then have the ids 0, 1, ...
+        all documents belong to one query. In a matrix, each row is then a query, and
+        the ids are 0, 1, ...
     mask : array-like of bool of shape (n_queries, n_documents), optional
         True where a cell of a matrix holds a document, as in TensorFlow Ranking and
         Keras (Rax calls it ``where``). All other cells are padding, whatever they
@@ -100,24 +100,24 @@ def ranking_score(
     measure : str or Measure, default="ndcg@10"
         Name of the measure, or a `Measure`; see `parse_measure`.
     ties : {"expected", "best", "worst", "input"}, default="expected"
-        Which value to return: the mean over all orders of tied documents
-        ("expected"), the value in the most or in the least favourable order, or the
-        value in the order of the rows ("input"), as of a tool that ignores ties.
+        Value to return: the mean over all orders of tied documents ("expected"), or
+        the value in the most or in the least favourable order ("best", "worst").
+        "input" is the value in the order of the rows, as in tools that ignore ties.
     average : {"macro", "geometric", "median", "micro"} or None, default="macro"
         Average over queries. "macro", "geometric" and "median" are the mean, the
         geometric mean (of values raised to at least 1e-5) and the median of the
         values per query. "micro" is the ratio of sums, for measures that are ratios
         of counts (P, R, F, Fallout, Rprec, Judged). None returns the value of each
         query.
-        With weights, half of the weight lies below the median and half above it;
-        where the weight up to a value is exactly half, the median is the mean of that
+        With weights, half of the weight lies below the median and half above it.
+        Where the weight up to a value is exactly half, the median is the mean of that
         value and the next. Fuhr (2017) discusses medians.
     zero_relevance : float, "skip" or "raise", default=0.0
-        Value for queries where the measure is undefined: R, NDCG, AP and other
-        measures that divide by the relevant documents where there is none, Fallout
-        where there is no non-relevant document. "skip" leaves such queries out of the
-        average. "raise" raises an error that names the first of them. ESL takes no
-        such value: the queries where it is undefined are left out.
+        Value for queries where the measure is undefined. R, NDCG, AP and other
+        measures that divide by the relevant documents are undefined without any, and
+        Fallout without non-relevant documents. "skip" leaves such queries out of the
+        average. "raise" raises an error that names the first of them. ESL and Rank
+        take no such value: queries where they are undefined are left out.
     unjudged : {"raise", "nonrelevant", "drop"}, default="raise"
         How to treat documents with a NaN label: as an error, as not relevant, or by
         ranking the judged documents alone ("drop", as trec_eval does with ``-J``). A
@@ -132,12 +132,11 @@ def ranking_score(
         whole numbers. "trec_eval" means version 9. A parameter that `measure` states
         explicitly, even at its default, is kept if the tool has such an option, and
         is an error if not. Weights are an error where the tool does not apply them.
-        The convention does not change how ties are treated: to reproduce the tool's
+        The convention does not change how ties are treated. To reproduce the tool's
         own numbers, use ``ties="input"`` (lightgbm, xgboost, and trec_eval with rows
         from ``load_trec(..., order="trec_eval")``), "worst" (catboost) or "expected"
-        (scikit-learn's `ndcg_score` and `dcg_score`). These two functions raise an
-        error for queries of one document, and so do NDCG and DCG with
-        ``convention="sklearn"``.
+        (scikit-learn's `ndcg_score` and `dcg_score`). With ``convention="sklearn"``,
+        NDCG and DCG raise an error for queries of one document, as these two do.
 
     Returns
     -------
@@ -310,13 +309,13 @@ def tie_distributions(
     Returns
     -------
     dict of query id to Distribution
-        Queries are in order of first appearance; with ``qid=None`` the only id is 0.
+        Queries are in order of first appearance. With ``qid=None`` the only id is 0.
         Where the measure is undefined, the distribution has no values.
 
     Raises
     ------
     ValueError
-        As in `ranking_score`; for other measures; and for IPrec and BPref if ties
+        As in `ranking_score`, for other measures, and for IPrec and BPref if ties
         are too long.
 
     See Also
@@ -354,9 +353,9 @@ class PreparedRanking:
     Everything that depends on the labels alone (queries, ideals, chance levels) is
     computed once. Evaluating each feature, model or trial on the same data then takes
     about half the time of `ranking_score` and `evaluate`, with bit-identical results.
-    The speeds that ``python -m benchmarks`` and the README state are those of prepared
-    rankings, because LightGBM and XGBoost prepare their labels, too. A pickle holds
-    labels, ids and weights only.
+    ``python -m benchmarks`` and the README state the speed of prepared rankings,
+    because LightGBM and XGBoost prepare their labels, too. A pickle holds labels, ids,
+    weights and segments only.
 
     Parameters
     ----------
@@ -364,8 +363,7 @@ class PreparedRanking:
         Labels, finite and >= 0. NaN means that a document is unjudged.
     qid : array-like of shape (n_documents,), optional
         Query of each document, of any hashable type, with rows in any order. If None,
-        all documents belong to one query, or, in a matrix, the documents of each row
-        do.
+        all documents belong to one query. In a matrix, each row is then a query.
     mask : array-like of bool of shape (n_queries, n_documents), optional
         True where a cell of a matrix holds a document. A padded matrix needs a mask,
         because without scores a NaN label means an unjudged document.
@@ -490,16 +488,16 @@ class PreparedRanking:
     ) -> FloatArray:
         """Compute one measure for each of several columns of scores.
 
-        The values are bit-identical to those of `score`. Several columns are ranked in
-        one call, which saves time on small data: 20 columns took a seventh of the time
-        of 20 calls for 200 documents, a quarter for 1,000 and half for 5,000. From
+        Values are bit-identical to those of `score`. Several columns are ranked in one
+        call, which saves time on small data. 20 columns took a seventh of the time of
+        20 calls with 200 documents, a quarter with 1,000 and half with 5,000. From
         30,000 documents on, only `n_jobs` saves time.
 
         Parameters
         ----------
         y_score : array-like of shape (n_documents, n_columns)
             Scores, with a column for each model, trial or feature: an array, a data
-            frame, or a mapping of names to columns, each of which keeps its dtype. If
+            frame, or a mapping of names to columns. Each column keeps its dtype. If
             `y_true` is a matrix, an array of shape (n_queries, n_documents,
             n_columns) or a mapping of names to matrices.
         measure, ties, average

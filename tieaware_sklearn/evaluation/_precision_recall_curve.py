@@ -31,7 +31,7 @@ class PrecisionRecallCurve(Result):
     mean, worst, best : ndarray of shape (n_points,)
         Interpolated precision at each recall level, averaged over queries: the mean
         over the orders of ties, and the values in the least and in the most favourable
-        order. The curve of every other order lies between these two.
+        order. Curves of other orders lie between `worst` and `best`.
     tie_std : ndarray of shape (n_points,)
         Standard deviation of the average over the orders of ties.
     sampling_error : ndarray of shape (n_points,)
@@ -105,7 +105,7 @@ def precision_recall_curve(
     Raises
     ------
     ValueError
-        As in `evaluate`; for recall levels outside [0, 1] or given twice.
+        As in `evaluate`, and for recall levels outside [0, 1] or given twice.
 
     See Also
     --------
@@ -116,8 +116,8 @@ def precision_recall_curve(
     Notes
     -----
     The average of `mean` over eleven points is the measure ``IAP``. The notes of
-    `InterpolatedPrecision` give the definition, its source, and the time that long
-    ties take; all levels together take about as long as one.
+    `InterpolatedPrecision` give the definition, its source, and the time for long
+    ties. All levels together take about as long as one.
 
     Examples
     --------

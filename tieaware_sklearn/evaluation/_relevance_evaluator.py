@@ -429,26 +429,26 @@ Statistics = list[str] | tuple[str, ...]
 
 
 class RelevanceEvaluator:
-    """Exact values of runs for the names and in the shape of pytrec_eval.
+    """Exact values of runs, with the arguments and results of pytrec_eval.
 
-    It takes the place of ``pytrec_eval.RelevanceEvaluator``: the same arguments, the
-    same names of measures, the same topics and keys in what it returns. pytrec_eval
-    breaks ties by document id; here a value is the exact mean over the orders of ties.
-    Best, worst and standard deviation come on request.
+    It replaces ``pytrec_eval.RelevanceEvaluator``, with the same arguments, the same
+    names of measures, and the same topics and keys in results. pytrec_eval breaks ties
+    by document id. Here a value is the exact mean over the orders of ties. Best, worst
+    and standard deviation are available, too.
 
     Parameters
     ----------
     query_relevance : dict of dicts
-        Labels by topic and document. Labels below 0 are no judgments. What else
-        `load_trec` reads judgments from is accepted, too.
+        Labels by topic and document, or other judgments that `load_trec` reads. Labels
+        below 0 are no judgments.
     measures : iterable of str or Measure
         Names of pytrec_eval with its definitions and defaults: ``"map"``, ``"ndcg"``
         (with linear gain), ``"P"`` (at 5, 10, 15, 20, 30, 100, 200, 500 and 1000),
         ``"P_5"``, ``"ndcg_cut.5,10"``, ``"official"``, ... All other names are read by
         `parse_measure`: ``"ndcg@10"`` has exponential gain.
     relevance_level : float, default=1
-        Documents with a label of at least `relevance_level` are relevant, in measures
-        that do not spell out a ``rel`` of their own.
+        Documents with a label of at least `relevance_level` are relevant, except in
+        measures that state a ``rel``.
     judged_docs_only_flag : bool, default=False
         Whether to leave out documents without a judgment.
 
@@ -456,9 +456,9 @@ class RelevanceEvaluator:
     ------
     ValueError
         For judgments that are not labels by topic and document (with topic and
-        document), for unknown measures, for measures of pytrec_eval that have no
-        definition here (G, Rndcg, Rprec_mult, binG, infAP, ndcg_rel, relstring, and
-        its preference measures), and for options that are none.
+        document), for unknown measures and for invalid options. For names of
+        pytrec_eval that have no definition here: G, Rndcg, Rprec_mult, binG, infAP,
+        ndcg_rel, relstring, all_trec and the preference measures.
 
     See Also
     --------
@@ -468,12 +468,11 @@ class RelevanceEvaluator:
 
     Notes
     -----
-    Scores are compared in 64 bits, where pytrec_eval compares them in 32: scores that
-    only 64 bits tell apart do not tie here. Without any ties the values are those of
-    pytrec_eval, which has trec_eval 9 inside, with these exceptions: a topic for which
-    a run has no documents has the value 0 in all measures of its ranking, where
-    pytrec_eval has NaN for some; and ``gm_map`` and ``gm_bpref`` are logarithms of the
-    exact means. The number in ``set_F_2`` is β².
+    Scores are compared in 64 bits, in pytrec_eval in 32 bits. Scores that differ only
+    in 64 bits do not tie here. Without ties, values are those of pytrec_eval, which
+    contains trec_eval 9, with one exception. If a run has no documents for a topic,
+    measures of its ranking are 0, where pytrec_eval has NaN for some. ``gm_map`` and
+    ``gm_bpref`` are logarithms of the exact means. The number in ``set_F_2`` is β².
 
     C. Van Gysel and M. de Rijke, "Pytrec_eval: an extremely fast Python interface to
     trec_eval", SIGIR 2018.
@@ -534,8 +533,7 @@ class RelevanceEvaluator:
         Parameters
         ----------
         scores : dict of dicts
-            Scores by topic and document. What else `load_trec` reads a run from is
-            accepted, too.
+            Scores by topic and document, or another run that `load_trec` reads.
         statistics : str or list of str, default="expected"
             "expected", "best", "worst" or "std", or several of them. There is no "std"
             of ``gm_map`` and ``gm_bpref``.
@@ -543,16 +541,16 @@ class RelevanceEvaluator:
         Returns
         -------
         dict
-            Values by topic and measure, as pytrec_eval returns them, of the topics
-            that are both judged and in the run. A list of statistics gives one such
-            dict for each of them, by its name.
+            Values by topic and measure, as in pytrec_eval, for topics that are both
+            judged and in the run. For a list of statistics, one such dict for each
+            statistic, by its name.
 
         Raises
         ------
         ValueError
             For documents and topics that are not strings and for scores that are not
-            finite numbers (with topic and document), for a run without a topic that
-            is judged, and for unknown statistics.
+            finite numbers (with topic and document), for a run without a judged
+            topic, and for unknown statistics.
         """
         chosen = self._chosen(statistics)
         rows = self._rows(scores)
@@ -582,10 +580,10 @@ class RelevanceEvaluator:
         Returns
         -------
         dict
-            Values by measure, as ``pytrec_eval.compute_aggregated_measure`` has them:
-            sums of counts, geometric means of ``gm_map`` and ``gm_bpref``, and means of
-            all other measures. The standard deviation is that of the mean over topics.
-            A list of statistics gives one such dict for each of them, by its name.
+            Values by measure, as from ``pytrec_eval.compute_aggregated_measure``: sums
+            of counts, geometric means of ``gm_map`` and ``gm_bpref``, and means of all
+            other measures. The standard deviation is that of the mean over topics. For
+            a list of statistics, one such dict for each statistic, by its name.
 
         Raises
         ------

@@ -37,18 +37,18 @@ _NOT_PLAIN = re.compile(r"[^A-Za-z0-9.-]+")
 class Summary(Result):
     """Averages over queries; prints as a table.
 
-    The methods that return it say which columns it has. Each is an attribute, too, and
-    so is `interval`, of shape (n_rows, 2), where there are columns ``interval_low`` and
-    ``interval_high``.
+    The methods that return it describe its columns. Each column is an attribute, too.
+    Columns ``interval_low`` and ``interval_high`` are also an attribute `interval` of
+    shape (n_rows, 2).
 
     Attributes
     ----------
     columns : dict of str to ndarray of shape (n_rows,)
         The columns of `to_pandas`.
     keys : tuple of str
-        The first columns, which say what a row is about: the measure, the system.
+        Names of the first columns, which identify a row: measure, system.
     about : dict of str to object
-        What is the same for all rows, such as ``average``; each is an attribute, too.
+        Values shared by all rows, such as ``average``. Each is an attribute, too.
 
     See Also
     --------
@@ -92,11 +92,10 @@ class Summary(Result):
         Returns
         -------
         dict of str to float
-            The names are those of `keys` and of the column, such as
-            ``"NDCG_at_10/mean"`` and ``"head/NDCG_at_10/tie_std"`` for a segment. They
-            consist of letters, digits and ``_ . - /``, as MLflow requires. Averages
-            other than the mean are part of the name: ``"NDCG_at_10_median/mean"``. NaN
-            values are left out.
+            Names join the values of `keys` and the column: ``"NDCG_at_10/mean"``, or
+            ``"head/NDCG_at_10/tie_std"`` for a segment. They consist of letters, digits
+            and ``_ . - /``, as MLflow requires. Averages other than the mean are part
+            of the name: ``"NDCG_at_10_median/mean"``. NaN values are left out.
 
         Raises
         ------
@@ -195,9 +194,9 @@ _DIGITS = 3
 class RankingReport(Saved, Result):
     """Scores of a ranking for each query and measure; prints as its summary.
 
-    Reports of other queries each are merged by `merge`. `save` writes a report to a
-    file, with digests in place of query ids, and `load` reads it again, queries in the
-    order of these digests.
+    `merge` joins reports on different queries. `save` writes a report to a file, with
+    digests in place of query ids. `load` reads it again, with queries in the order of
+    these digests.
 
     Attributes
     ----------
@@ -215,7 +214,7 @@ class RankingReport(Saved, Result):
         Whether `std` is estimated from sampled orders.
     chance, ideal : ndarray of shape (n_queries, n_measures)
         Expected and best value if all documents of the query are retrieved and tie.
-        No ranking of all documents has a better value than the ideal; P and F
+        No ranking of all documents has a better value than the ideal. P and F
         without a cut-off can exceed it where fewer documents are retrieved.
     n_undefined : ndarray of shape (n_measures,), int
         Number of queries where the measure is undefined.
@@ -228,15 +227,14 @@ class RankingReport(Saved, Result):
         Segment of each query, as given to `evaluate`.
     options : dict
         ``zero_relevance``, ``unjudged`` and ``convention`` as they were given, and
-        names of columns, which reports that merge have alike.
+        names of columns. They must agree in reports that merge.
     ids_are_digests : bool
-        Whether `qid` has digests of the ids, by `datasets.query_digests`, as after
-        `load`.
+        Whether `qid` holds `datasets.query_digests` in place of ids, as after `load`.
 
     See Also
     --------
     evaluate : The function that returns this report.
-    evaluate_batches : The same of rows that come in batches.
+    evaluate_batches : The same for rows that come in batches.
 
     Examples
     --------
@@ -281,13 +279,13 @@ class RankingReport(Saved, Result):
         Parameters
         ----------
         average : {"macro", "geometric", "median"}, default="macro"
-            Average of the expected values: the mean ("macro"); the geometric mean of
-            values raised to at least 1e-5, whose interval is that of the mean
-            logarithm; or the median (Fuhr 2017), weighted as in `ranking_score`. The
-            geometric mean and the median have no tie_std.
+            Average of the expected values: the mean ("macro"), the geometric mean of
+            values raised to at least 1e-5, or the median (Fuhr 2017), weighted as in
+            `ranking_score`. The interval of the geometric mean is that of the mean
+            logarithm. Only the mean has a tie_std.
         interval : {"t", "bootstrap"}, default="t"
             Interval of the average. "t" is Student's t interval, which is symmetric
-            except where it is cut at `bounds`; for medians, it comes from the ranks of
+            except where it is cut at `bounds`. For medians, it comes from the ranks of
             the values instead. "bootstrap" is the BCa interval of
             `scipy.stats.bootstrap` (Efron 1987): queries are resampled with their
             weights, and the interval stays within the range of their values. It takes
@@ -302,15 +300,15 @@ class RankingReport(Saved, Result):
         Returns
         -------
         Summary
-            A row for each ``measure`` with the averages ``mean`` (of the expected
-            values), ``best``, ``worst``, ``chance`` and ``ideal``; ``tie_std``, the
-            standard deviation of the mean over the orders of tied documents; ``lift``,
-            (mean - chance) / (ideal - chance), which is 0 at the chance level and 1 for
-            the ideal ranking, and 0 where both are equal; the 95 % ``interval`` of the
-            average over queries, NaN for too few; ``sampling_error``, the standard
-            error of a mean that is estimated from sampled orders (only for long ties
-            under IPrec and IAP), else 0; ``n_estimated``, the number of queries whose
-            standard deviation is estimated so; and ``n_queries`` in the average.
+            A row for each ``measure``. ``mean`` (of the expected values), ``best``,
+            ``worst``, ``chance`` and ``ideal`` are averages. ``tie_std`` is the
+            standard deviation of the mean over the orders of tied documents. ``lift``
+            is (mean - chance) / (ideal - chance): 0 at the chance level, 1 for the
+            ideal ranking, and 0 where both are equal. ``interval`` is the 95 % interval
+            of the average over queries, NaN for too few. ``sampling_error`` is the
+            standard error of a mean that is estimated from sampled orders (only for
+            long ties under IPrec and IAP), else 0. ``n_estimated`` queries have an
+            estimated standard deviation, and ``n_queries`` are in the average.
 
         Raises
         ------
@@ -320,7 +318,7 @@ class RankingReport(Saved, Result):
         Warns
         -----
         UndefinedMetricWarning
-            If every query has weight 0, as in a part of the data: averages are NaN.
+            If every query has weight 0, as in a part of the data. Averages are NaN.
 
         Examples
         --------
@@ -397,8 +395,8 @@ class RankingReport(Saved, Result):
         Returns
         -------
         Summary
-            A row for each ``segment``, in ascending order, and ``measure``, with the
-            other columns of `summary`, over the queries of the segment. Its attribute
+            A row for each ``segment`` (in ascending order) and ``measure``, with the
+            other columns of `summary`, over the queries of the segment. The attribute
             ``overall`` is the `summary` of all queries.
 
         Raises
@@ -444,7 +442,7 @@ class RankingReport(Saved, Result):
         return Summary(columns, ("segment", "measure"), about, _tables_by_segment)
 
     def merge(self, *others: RankingReport) -> RankingReport:
-        """Return the report of the queries of this report and of others.
+        """Merge this report with reports on other queries.
 
         Parameters
         ----------
@@ -454,17 +452,17 @@ class RankingReport(Saved, Result):
         Returns
         -------
         RankingReport
-            All queries, one report after another. Its averages, intervals and tests
-            are those of one report of all queries, to the last bit, in whatever order
-            reports are merged. Where ids are known by their digests in one of the
-            reports, as after `load`, they are in the result.
+            All queries, one report after another. Averages, intervals and tests are
+            bit-identical to those of one report on all queries, in whatever order
+            reports are merged. If one report holds digests in place of ids, as after
+            `load`, so does the result.
 
         Raises
         ------
         ValueError
-            If measures or options differ (the first difference is named), if some
-            reports only have weights or segments of queries, or if two have a query in
-            common, which is named by its digest.
+            If measures or options differ (the first difference is named), if only some
+            reports have weights or segments of queries, or if two share a query, which
+            is named by its digest.
 
         Examples
         --------

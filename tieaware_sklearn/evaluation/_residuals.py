@@ -125,7 +125,7 @@ def residuals(
         As in `ranking_score`.
     measures : list of str or Measure, default=("rbp", "p@10", "rr")
         Measures among P, RBP, CWL, RR, Success and ERR. Another relevant document
-        can only raise these, so that the two extremes bound every other case.
+        can only raise these, so the two extremes bound every other case.
 
     Returns
     -------
@@ -143,11 +143,11 @@ def residuals(
 
     Notes
     -----
-    The residual of RBP and CWL includes the ranks beyond the end of the list, down to
-    the cut-off if there is one, as if they held relevant documents. For RBP without a
-    cut-off this adds p^n after n documents (Moffat and Zobel 2008). A relevant
-    document that was unjudged has the label `rel`, with graded gains a gain of 1, and
-    for ERR the label `max_label`.
+    The residual of RBP and CWL includes the ranks beyond the end of the list as if they
+    held relevant documents, down to the cut-off if there is one. For RBP without a
+    cut-off this adds p^n after n documents (Moffat and Zobel 2008). An unjudged
+    document taken as relevant has the label `rel`, a gain of 1 with graded gains, and
+    the label `max_label` for ERR.
 
     Examples
     --------

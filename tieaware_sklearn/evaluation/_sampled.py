@@ -264,7 +264,7 @@ def sampled(
     query_weight: ArrayLike | None = None,
     progress: bool = False,
 ) -> SampledScore:
-    """Estimate a function of your own over random orders of the ties of a ranking.
+    """Estimate a function of your own over random orders of tied documents.
 
     Parameters
     ----------
@@ -273,10 +273,10 @@ def sampled(
     score_func : callable, str or Measure
         Function that is called for one query at a time, as
         ``score_func(labels, scores)``. The labels are in rank order, and the scores
-        fall without ties; documents that are not retrieved come last, with scores of
-        -inf. The function returns a finite number, or NaN to leave out the query, for
-        every order of that query. A measure of this library or its name is sampled in
-        the same way, which allows a comparison with the exact value.
+        fall without ties. Documents that are not retrieved come last, with scores of
+        -inf. The function returns a finite number, or NaN for every order of a query
+        to leave that query out. A measure of this library, or its name, is sampled in
+        the same way, for comparison with the exact value.
     qid, query_weight
         As in `ranking_score`.
     n_orders : int, default=1000
@@ -289,9 +289,9 @@ def sampled(
         As in `ranking_score`, for measures of this library. It does not apply to
         queries for which a function returns NaN.
     unjudged : {"raise", "nonrelevant", "drop", "keep"}, default="raise"
-        As in `ranking_score`. "keep" passes NaN labels on to the function;
-        "nonrelevant" passes 0 in their place. "drop" passes on judged documents
-        alone, or, where a query has none, one that is not relevant and not retrieved.
+        As in `ranking_score`. "keep" passes NaN labels to the function, and
+        "nonrelevant" passes 0 in their place. "drop" passes judged documents only. If
+        a query has none, it passes one that is not relevant and not retrieved.
     progress : bool, default=False
         Whether to show a progress bar (needs tqdm).
 
@@ -302,8 +302,8 @@ def sampled(
     Raises
     ------
     ValueError
-        As in `ranking_score`; for n_orders < 2; and if the function returns anything
-        but a finite number or NaN, or NaN for some orders of a query only.
+        As in `ranking_score`, for n_orders < 2, and if the function returns anything
+        but a finite number or NaN, or NaN for only some orders of a query.
     ImportError
         For a progress bar without tqdm.
 
@@ -315,12 +315,12 @@ def sampled(
     Notes
     -----
     For a query with different labels inside a tie group, the function is called once
-    for each order; for any other query, it is called once. Errors that it raises are
+    for each order. For any other query, it is called once. Errors that it raises are
     not caught.
 
-    Measures whose mean has no exact form are for this function. The guide has INST
-    (Moffat, Bailey, Scholer and Thomas 2017) as an example: the sum of its weights, by
-    which it divides, depends on the order of the whole list.
+    Use `sampled` for measures whose mean has no exact form. The guide has INST
+    (Moffat, Bailey, Scholer and Thomas 2017) as an example: it divides by the sum of
+    its weights, which depends on the order of the whole list.
 
     Examples
     --------

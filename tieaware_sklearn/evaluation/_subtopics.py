@@ -247,10 +247,9 @@ def evaluate_subtopics(
     ----------
     y_true : array-like of shape (n_documents, n_subtopics)
         Labels of each document for each subtopic, >= 0. Column j is the j-th subtopic
-        of each query; the same column of two queries has nothing in common. NaN means
-        unjudged, which counts as not relevant. A subtopic counts if some document of
-        the query is relevant to it, so that queries may have fewer subtopics than
-        there are columns.
+        of each query. The same column of two queries has nothing in common. NaN means
+        unjudged, which counts as not relevant. Only subtopics with a relevant document
+        count, so queries may have fewer subtopics than there are columns.
     y_score : array-like of shape (n_documents,)
         Scores, as in `ranking_score`. Equal scores tie.
     qid : array-like of shape (n_documents,), optional
@@ -260,21 +259,21 @@ default=("alpha_nDCG@20", "ERR_IA@20", "StRecall@20")
         Names of measures, or `SubtopicMeasure` objects; see `parse_subtopic_measure`.
     subtopic_weight : array-like of shape (n_subtopics,) or \
 (n_documents, n_subtopics), optional
-        Weight of each subtopic >= 0, such as the probability that a user means it: the
-        same for all queries, or a row for each document, constant within a query.
-        Weights are divided by their sum over the subtopics that count, and subtopics of
-        weight 0 do not count. Without weights all subtopics have the same.
+        Weight >= 0 of each subtopic, such as the probability that a user means it: one
+        row for all queries, or a row for each document, constant within a query.
+        Subtopics of weight 0 do not count. Weights are divided by their sum over the
+        subtopics that count. By default, all weights are equal.
     zero_relevance : float, "skip" or "raise", default=0.0
         Value for queries without a relevant document, where all measures but alpha_DCG
-        are undefined: "skip" leaves them out of the average, "raise" raises an error.
+        are undefined. "skip" leaves them out of the average, "raise" raises an error.
     query_weight : array-like of shape (n_documents,), optional
         Weight of the query of each document in averages, as in `ranking_score`.
     convention : {None, "ndeval"}, default=None
         "ndeval" takes the definitions of ndeval, the program of the TREC Web track, and
-        of ir-measures, which calls it. They differ in two measures, of binary labels:
-        ERR_IA (with a probability of 0.5 to stop at a relevant document) and alpha_DCG
-        are divided by their value for a list in which every document is relevant to
-        every subtopic.
+        of ir-measures, which calls it. Two measures differ: ERR_IA and alpha_DCG are
+        divided by their value for a list in which every document is relevant to every
+        subtopic. Their labels are binary, and ERR_IA has a probability of 0.5 to stop
+        at a relevant document.
 
     Returns
     -------
@@ -299,16 +298,15 @@ default=("alpha_nDCG@20", "ERR_IA@20", "StRecall@20")
 
     Notes
     -----
-    Each measure is a sum over subtopics, and the mean of a sum over the orders of ties
-    is the sum of the means. Each subtopic gives a ranking of its own, with the mean of
-    McSherry and Najork (ECIR 2008). Best and worst values and standard deviations are
-    not reported: the order of tied documents is the same for all subtopics of a query,
-    so that they do not follow from those of the subtopics, and to find the best order
-    is NP-hard.
+    Each measure is a sum over subtopics, so its mean over the orders of ties is the sum
+    of their means. Each subtopic gives a ranking of its own, with the mean of McSherry
+    and Najork (ECIR 2008). Best values, worst values and standard deviations are not
+    reported. All subtopics of a query share one order of tied documents, so these
+    values do not follow from single subtopics. Finding the best order is NP-hard.
 
     Examples
     --------
-    Of three documents the first two tie; the first is about both subtopics:
+    The first two of three documents tie. The first is about both subtopics:
 
     >>> from tieaware_sklearn import evaluate_subtopics
     >>> labels = [[1, 1], [1, 0], [0, 0]]

@@ -49,10 +49,10 @@ def break_ties(
     Parameters
     ----------
     y_score : array-like of shape (n_documents,) or (n_documents, n_systems)
-        Scores, -inf for documents that are not retrieved. Each column is broken on
-        its own.
+        Scores, -inf for documents that are not retrieved. Columns are treated
+        separately.
     key : array-like, tuple, "input" or "random"
-        What decides among documents with equal scores:
+        Rule that orders documents with equal scores:
 
         - an array of numbers or strings, of shape (n_documents,) or of the shape of
           `y_score`: the smallest ranks first. Strings are compared as UTF-8 bytes;
@@ -60,8 +60,8 @@ def break_ties(
           (largest first) or "random" (the distinct keys in a random order, which does
           not depend on the order of rows);
         - a triple of array, direction and "float32": scores tie if they are equal as
-          32-bit floats. ``(docno, "descending", "float32")`` is trec_eval's rule, if
-          ids are strings: numbers are compared as numbers;
+          32-bit floats. ``(docno, "descending", "float32")`` is trec_eval's rule if
+          ids are strings. Numbers are compared as numbers;
         - "input": the document that comes first in `y_score` ranks first;
         - "random": a random order of the rows.
     qid : array-like of shape (n_documents,), optional
@@ -79,8 +79,8 @@ def break_ties(
     Raises
     ------
     ValueError
-        For scores as in `ranking_score`; for keys of another shape, of mixed types, or
-        missing where a document is retrieved; and for an unknown direction.
+        For scores as in `ranking_score`, for an unknown direction, and for keys of
+        another shape, of mixed types, or missing where a document is retrieved.
 
     See Also
     --------
@@ -438,8 +438,8 @@ def tie_treatments(
     Raises
     ------
     ValueError
-        As in `ranking_score`; for keys of another length, and for keys that are
-        missing where a document is retrieved.
+        As in `ranking_score`, and for keys of another length or missing where a
+        document is retrieved.
 
     See Also
     --------
@@ -649,8 +649,8 @@ def tie_report(
         Measures whose difference between best and worst value is reported.
     ties : str or list of str, optional
         Treatments of ties whose averages are reported, too: "expected", "best",
-        "worst", "input" or names of rules in `external`. If None, these rules and
-        "expected", if there are any.
+        "worst", "input" or names of rules in `external`. If None, all rules and
+        "expected", if there are rules.
     external : mapping of str to key, optional
         External rules for ties by name, as in `tie_treatments`.
 

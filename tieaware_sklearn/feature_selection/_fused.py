@@ -50,16 +50,16 @@ from ._statistics import FeatureColumns, Weights, columns_of
 class FusedRanker(RankerMixin, FeatureColumns, BaseEstimator):  # type: ignore[misc]
     """Rank by the Borda fusion of features, given or selected one after another.
 
-    Each feature ranks the documents of a query by itself. A document at midrank m of n
-    gets the Borda score n + 1 - 2m of the feature, and its fused score is the sum of
-    these. All are whole numbers, so documents that tie by every feature tie in the
-    fused ranking, too, and no rounding makes or breaks a tie.
+    Each feature ranks the documents of a query by itself. The document at midrank m of
+    n gets the Borda score n + 1 - 2m. Its fused score is the sum over the features. All
+    scores are whole numbers, so no rounding makes or breaks a tie. Documents that tie
+    by every feature tie in the fused ranking, too.
 
     With `n_features_to_select`, features are selected one after another. The first is
-    the one that ranks best alone. Each further one is that which, fused with those
-    chosen so far, gives the best ranking: the highest mean over queries of the exact
-    measure. A feature that says what the chosen ones say already adds little, and one
-    that is weak alone may add much.
+    the one that ranks best alone. Each further feature gives the best ranking when
+    fused with those chosen before, by the mean of the exact measure over queries. A
+    feature that repeats the chosen ones adds little, and a feature that is weak alone
+    may add much.
 
     Parameters
     ----------
@@ -69,24 +69,23 @@ class FusedRanker(RankerMixin, FeatureColumns, BaseEstimator):  # type: ignore[m
     measure : str or Measure, default="ndcg@10"
         Measure of the rankings, as in `parse_measure`.
     n_features_to_select : int, float, "cv" or None, default=None
-        Number of features to select; a float in (0, 1] is a share of all `features`.
-        "cv" chooses it by cross-validation over queries. A feature that is constant
-        within every query is never selected. None fuses all `features`.
+        Number of features to select. A float in (0, 1] is a share of `features`. "cv"
+        chooses the number by cross-validation over queries. None fuses all `features`.
+        A feature that is constant within every query is never selected.
     max_correlation : float or None, default=0.95
-        A feature whose rankings have a rank correlation (mean over queries of
-        Spearman's ρ) above this with those of a chosen feature, in absolute value, is
-        not considered while others are left; "cv" never selects it. None considers
-        all.
+        Largest absolute rank correlation with a chosen feature (mean over queries of
+        Spearman's ρ). A feature above it is selected only if no others are left, and
+        never by "cv". None considers all.
     max_features : int, default=20
         Largest number of features that "cv" tries.
     cv : int or cross-validator, default=5
-        Folds by which "cv" chooses: their number, those of `QueryKFold`, or a
-        cross-validator, which is given the query ids as `groups`.
+        Number of folds of `QueryKFold` for "cv", or a cross-validator, which is given
+        the query ids as `groups`.
     direction : {"auto", "descending", "ascending"} or list, default="auto"
         Which values rank first: higher ones ("descending"), lower ones ("ascending"),
-        or those that give the better ranking by the feature alone ("auto"); a list has
-        one of these for each of `features`. The direction of a feature stays the same
-        at all steps.
+        or those that give the better ranking by the feature alone ("auto"). A list has
+        one entry for each of `features`. The direction of a feature stays the same at
+        all steps.
     missing : {"raise", "last"}, default="raise"
         What to do with NaN in X: raise an error, or rank it below every value, in
         either direction, with all NaN tied.
@@ -108,34 +107,34 @@ class FusedRanker(RankerMixin, FeatureColumns, BaseEstimator):  # type: ignore[m
     selection_order_ : ndarray of shape (n_selected,), int
         Indices of the columns of X that are fused, in the order chosen or given.
     path_scores_ : ndarray of shape (n_selected,)
-        Only where features are selected: mean over the training queries of the measure
-        of the fused ranking after each choice. The features were chosen to make these
-        high, so they are optimistic: expect less on other queries.
+        Mean of the measure over the training queries after each choice, if features are
+        selected. The features were chosen to make these values high, so they are
+        optimistic: expect less on other queries.
     support_ : ndarray of shape (n_features,), bool
         Which columns of X are fused.
     mean_ : ndarray of shape (n_features,)
-        Mean over queries of the measure of each feature alone, in its direction. It is
-        NaN for the column of query ids, and for columns that are none of `features`.
+        Mean over queries of the measure of each feature alone, in its direction. NaN
+        for the column of query ids and for columns that are not in `features`.
     directions_ : ndarray of shape (n_features,) of str
-        "descending" where higher values rank first, or "ascending"; ``"qid"`` for the
-        column of query ids, and ``"none"`` for columns that are none of `features`.
+        "descending" if higher values rank first, or "ascending". It is ``"qid"`` for
+        the column of query ids and ``"none"`` for columns that are not in `features`.
     ranking_ : ndarray of shape (n_features,), int
-        Ranks of the features alone, 1 for the best; features with equal means rank in
-        the order of `features`, and columns that are none of them are last.
+        Ranks of the features alone, 1 for the best. Features with equal means rank in
+        the order of `features`. Columns that are not in `features` are last.
     repeats_ : ndarray of shape (n_features,), int
-        Only where features are selected: the first chosen column whose rankings
-        correlate with those of the feature above `max_correlation`, or -1.
+        The first chosen column that correlates with the feature above
+        `max_correlation`, or -1. Only if features are selected.
     cv_results_ : dict of str to ndarray of shape (n_numbers,)
-        Only with "cv": ``n_features`` from 1 on, the mean over queries of the measure
-        on the folds that features were not chosen on (``mean_test_score``), by how much
-        this is worse than the best (``loss``), and the ``standard_error`` of that over
+        Only with "cv". ``n_features`` counts from 1. ``mean_test_score`` is the mean of
+        the measure over queries that features were not chosen on. ``loss`` is how much
+        worse this is than the best, and ``standard_error`` its standard error over
         queries.
     measure_ : str
         Canonical name of the measure.
     n_queries_, n_features_in_ : int
-        Numbers of queries and of columns of X, that of `qid` included.
+        Numbers of queries and of columns of X, including `qid`.
     feature_names_in_ : ndarray of shape (n_columns,)
-        Names of the columns of X, where all are texts.
+        Names of the columns of X, if all are strings.
 
     See Also
     --------
@@ -147,19 +146,18 @@ class FusedRanker(RankerMixin, FeatureColumns, BaseEstimator):  # type: ignore[m
     A Borda score depends on the other documents of the query: give `predict` all rows
     of a query in one call.
 
-    Among features that fuse equally well, to 1e-12, the one that is better alone is
-    chosen. No result depends on the order of rows or on threads. A selection of fewer
-    features is the beginning of one of more: ``selection_order_[:5]`` are the features
-    that ``n_features_to_select=5`` selects.
+    If features fuse equally well, to 1e-12, the one that is better alone is chosen. No
+    result depends on the order of rows or on threads. Selections are nested:
+    ``selection_order_[:5]`` are the features that ``n_features_to_select=5`` selects.
 
-    "cv" selects the smallest number of features whose held-out mean is worse than the
-    best one by at most one standard error. This is the error of their difference, for
-    which the queries are paired; the spread of the queries themselves is larger, and
-    would select too few features.
+    "cv" selects the smallest number of features whose held-out mean is at most one
+    standard error worse than the best. This is the standard error of the paired
+    difference. The standard error of a mean is larger and would select too few
+    features.
 
-    Greedy forward selection of what improves a combination is due to Caruana et al.
-    (Ensemble selection from libraries of models, ICML 2004), and Borda fusion of
-    rankings to Aslam and Montague (Models for metasearch, SIGIR 2001).
+    Greedy forward selection for a combination is due to Caruana et al. (Ensemble
+    selection from libraries of models, ICML 2004), and Borda fusion of rankings to
+    Aslam and Montague (Models for metasearch, SIGIR 2001).
 
     Examples
     --------
@@ -170,7 +168,7 @@ class FusedRanker(RankerMixin, FeatureColumns, BaseEstimator):  # type: ignore[m
     >>> ranker.predict(X, qid=qid)
     array([ 0.,  3.,  0., -3.,  0.,  0.])
 
-    Features selected, and ranked by:
+    Select features and rank by them:
 
     >>> from tieaware_sklearn.datasets import make_web_search
     >>> web = make_web_search(n_queries=200, random_state=0)
@@ -229,8 +227,8 @@ class FusedRanker(RankerMixin, FeatureColumns, BaseEstimator):  # type: ignore[m
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_rows, n_features)
-            Features. Each column of a data frame is compared in its own dtype, integers
-            beyond 2^53 included. Masked values are missing.
+            Features. Each column of a data frame is compared in its own dtype, even
+            integers beyond 2^53. Masked values are missing.
         y : array-like of shape (n_rows,)
             Labels, finite and >= 0. NaN is unjudged.
         qid : array-like of shape (n_rows,), optional
@@ -252,8 +250,8 @@ class FusedRanker(RankerMixin, FeatureColumns, BaseEstimator):  # type: ignore[m
         Warns
         -----
         UserWarning
-            If there are no query ids, if fewer features vary within a query than are to
-            be selected, or if features are selected that repeat others.
+            If there are no query ids, if too few features vary within a query, or if
+            selected features repeat others.
         """
         self._check_options()
         asked = ask([parse_measure(self.measure)], self.zero_relevance, self.unjudged)

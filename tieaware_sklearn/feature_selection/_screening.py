@@ -60,8 +60,8 @@ class Screening(Saved, Result):
     """Scores of single features as rankings, which print as a table.
 
     A fitted `RankingFeatureSelector` has it as ``selector.screening_``. A column of
-    query ids is not among its features. `save` writes it to a file, `load` reads it
-    again, and screenings of different queries `merge`.
+    query ids is not among its features. `save` writes it to a file and `load` reads it.
+    `merge` combines screenings of different queries.
 
     Attributes
     ----------
@@ -88,10 +88,10 @@ class Screening(Saved, Result):
     directions : tuple of str
         "descending" where higher values rank first, or "ascending".
     ranking : ndarray of shape (n_features,), int
-        Ranks of the features, 1 for the best; features with equal means rank in the
+        Ranks of the features, 1 for the best. Features with equal means rank in the
         order of their columns.
     varies : ndarray of shape (n_features,), bool
-        Whether a feature differs within at least one query.
+        Whether a feature varies within at least one query.
     rank_correlation : ndarray of shape (n_features, n_features) or None
         Mean over queries of Spearman's ρ of two rankings, each in its direction.
     n_queries : int
@@ -101,15 +101,15 @@ class Screening(Saved, Result):
     statistics : FeatureStatistics
         Sums over queries, which `merge` adds.
     query_digests : ndarray, uint64
-        Sorted digests of the query ids, 64 bits each, by which `merge` detects queries
-        that are in both screenings; of more than ten million, the smallest ones.
+        Sorted 64-bit digests of the query ids, by which `merge` detects queries that
+        are in both screenings. Beyond ten million, only the smallest are kept.
     weighted : bool
         Whether the queries have weights.
     label : str or None
         Name of the column of labels, if they come from a table.
     selection : Selection or None
-        What a selector chose: ``order`` and, for features that were left out as
-        repeats, what they repeat. `screen` and `merge` choose nothing.
+        The selected features (``order``) and, for features left out as repeats, what
+        they repeat. `screen` and `merge` select nothing.
 
     See Also
     --------
@@ -248,7 +248,7 @@ class Screening(Saved, Result):
         return replace(self, feature_names=names)
 
     def of_columns(self, names: Sequence[str], *, named: bool) -> Screening:
-        """Check that the features are those of X, and take over their names.
+        """Check that the features are those of X, and take their names.
 
         Parameters
         ----------
@@ -284,8 +284,8 @@ class Screening(Saved, Result):
         ----------
         other : Screening
             A screening of other queries, with the same features, measures and options.
-            Queries have weights in both or in neither, and labels come from columns
-            of one name, where the names are known.
+            Queries have weights in both or in neither. Columns of labels have the same
+            name, if known.
 
         Returns
         -------
@@ -295,15 +295,15 @@ class Screening(Saved, Result):
         Raises
         ------
         ValueError
-            If the features, measures, options, weights or labels differ (the first
-            difference is named), or if the two screenings have a query in common,
-            which is named by its digest: ids are not kept.
+            If the features, measures, options, weights or labels differ, or if the two
+            screenings have a query in common. The message names the first difference,
+            or the query by its digest, because ids are not kept.
 
         Warns
         -----
         UserWarning
-            Beyond ten million queries: of n, only the ten million with the smallest
-            digests are compared. A query in both screenings is then detected with
+            Beyond ten million queries, only the ten million with the smallest digests
+            are compared. Of n queries, one in both screenings is then detected with
             probability 10⁷ / n, and a whole shard almost surely.
         """
         if not isinstance(other, Screening):
@@ -345,7 +345,7 @@ class Screening(Saved, Result):
         -------
         list of dict
             The rows of `RankingFeatureSelector.to_pandas`, without the keys
-            ``selected`` and ``chosen`` if no selector has chosen.
+            ``selected`` and ``chosen`` if `selection` is None.
         """
         figures = {
             "": self.mean,

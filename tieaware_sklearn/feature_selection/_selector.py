@@ -51,7 +51,7 @@ _SPREAD = ("mean", "best", "worst", "tie_std", "lift", "interval", "pvalues", "q
 
 
 class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[misc]
-    r"""Select features by the exact score of each alone as a ranking.
+    r"""Select features by the exact score of each feature as a ranking.
 
     Every feature ranks the documents of every query by itself. Discrete features tie
     many documents, and each score is the exact mean over all orders of the ties.
@@ -61,21 +61,21 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
     measures : list of str or Measure, default=("ndcg@10", "ap", "rr")
         Measures of the rankings, as in `parse_measure`.
     sort_by : str or Measure, optional
-        The one of `measures` that alone decides directions, ranking and support; by
-        default the first.
+        The one of `measures` that decides directions, ranking and support. By default
+        the first.
     n_features_to_select : int, float or None, default=None
-        Number of the best features to keep; a float in (0, 1] is a share of all
+        Number of features to keep, the best first. A float in (0, 1] is a share of all
         features. None keeps the features with a q-value of at most `alpha` and a lift
-        of at least `min_lift`, the best first. A feature that is constant within every
-        query is never kept.
+        of at least `min_lift`. A feature that is constant within every query is never
+        kept.
     alpha : float, default=0.05
         False discovery rate among the features that are kept.
     min_lift : float, default=0.0
         Smallest lift, (mean - chance) / (ideal - chance), of a feature that is kept.
     direction : {"auto", "descending", "ascending"} or list, default="auto"
         Which values rank first: higher ones ("descending"), lower ones ("ascending"),
-        or those that give the better ranking by `sort_by` ("auto"); a list has one of
-        these for each feature. With "auto", p-values are corrected for the choice.
+        or those that give the better ranking by `sort_by` ("auto"). A list has one
+        entry for each feature. With "auto", p-values are corrected for the choice.
     missing : {"raise", "last"}, default="raise"
         What to do with NaN in X: raise an error, or rank it below every value, in
         either direction, with all NaN tied.
@@ -83,28 +83,28 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
         As in `ranking_score`.
     unjudged : {"raise", "nonrelevant", "drop"}, default="raise"
         How to treat NaN labels, as in `ranking_score`. Features are correlated over all
-        documents, those that "drop" leaves out included.
+        documents, including those that "drop" leaves out.
     qid : str or int, optional
         The column of X that holds query ids (a name for data frames, an index for
         arrays); it is never a feature. By default `fit` takes ``qid``.
     max_correlation : float or None, default=0.95
-        Greatest \|ρ\| of two selected features, in [0, 1], where ρ is the mean over
-        queries of Spearman's rank correlation. A feature above it repeats the selected
-        one and is left out; x, 2x + 1, log x and -x repeat each other. With
-        `n_features_to_select`, repeats are selected, the best first, if nothing else
-        remains, exact copies last and with a warning. 1 leaves out exact copies only,
-        None nothing.
+        Largest \|ρ\| of two selected features, in [0, 1], where ρ is the mean over
+        queries of Spearman's rank correlation. A feature above it repeats a selected
+        one and is left out. 1 leaves out exact copies only, None nothing. x, 2x + 1,
+        log x and -x repeat each other. If `n_features_to_select` cannot be reached
+        otherwise, repeats are selected, the best first. Exact copies come last, with a
+        warning.
     diversity : float, default=0.0
-        Share, in [0, 1], of being different from the features selected so far in the
-        choice of the next, with `n_features_to_select` (see Notes). 0 is the order of
-        `ranking_`.
+        Weight, in [0, 1], of a feature's difference from those selected before it,
+        against its lift. 0 selects in the order of `ranking_`. Only used with
+        `n_features_to_select` (see Notes).
     redundancy : bool or "auto", default="auto"
         Whether to correlate all pairs of features, so that `to_pandas` can name the
-        better feature that a feature repeats; "auto" does so up to 1000 features.
-        `max_correlation` and `diversity` need True or "auto": of more than 1000
-        features, "auto" correlates in `fit` only those that come into question with
-        those that are selected. `partial_fit`, `merge` and `adopt` have no rows for
-        that, and need True, which takes 16 bytes for each pair.
+        better feature that a feature repeats. "auto" does so up to 1000 features.
+        `max_correlation` and `diversity` need True or "auto". With "auto" and more than
+        1000 features, `fit` correlates features only with the selected ones.
+        `partial_fit`, `merge` and `adopt` then need True, which takes 16 bytes for each
+        pair.
     n_jobs : int, optional
         Number of threads over features (joblib); no result depends on it.
     progress : bool, default=False
@@ -129,27 +129,27 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
     directions_ : ndarray of shape (n_features,) of str
         "descending" where higher values rank first, or "ascending".
     ranking_ : ndarray of shape (n_features,), int
-        Ranks, 1 for the best; features with equal means rank in column order.
+        Ranks, 1 for the best. Features with equal means rank in column order.
     support_ : ndarray of shape (n_features,), bool
         Which features are selected.
     selection_order_ : ndarray of shape (n_selected,), int
         Indices of the selected features, in the order in which they were chosen.
     repeats_ : ndarray of shape (n_features,), int
-        For a feature that is left out by `max_correlation`, the index of the selected
-        feature that it repeats; -1 for every other feature.
+        Index of the selected feature that a feature repeats, if `max_correlation`
+        leaves it out. -1 for every other feature.
     measures_ : tuple of str
         Canonical names of the measures, in the order of the columns above.
     rank_correlation_ : ndarray of shape (n_features, n_features) or None
         Mean over queries of Spearman's ρ of two rankings, each in its direction,
-        without the column of query ids. With ``missing="last"`` a reversed copy in the
-        same direction has another ρ than -1 here, by which it repeats the feature:
-        missing values are last in both.
+        without the column of query ids. With ``missing="last"``, a reversed copy in the
+        same direction counts as a repeat, but its ρ here is not -1: missing values are
+        last in both.
     screening_ : Screening
         All results, without the column of query ids.
     n_queries_, n_features_in_ : int
         Numbers of queries and of columns of X.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns of X, where all are texts.
+        Names of the columns of X, if all are strings.
 
     See Also
     --------
@@ -160,21 +160,20 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
     Notes
     -----
     p-values need at least two queries. With fewer, they are NaN, and every feature that
-    is not constant and repeats no other is kept, with a warning. The column that `qid`
-    names is NaN in the attributes, last in `ranking_` and ``"qid"`` in `directions_`,
-    and it is never selected; a list of directions leaves it out.
+    is not constant and repeats no other is kept, with a warning. The column `qid` is
+    never selected. It is NaN in the attributes, last in `ranking_` and ``"qid"`` in
+    `directions_`. A list of directions leaves it out.
 
-    With `n_features_to_select`, the best feature is chosen first, then always the
-    feature with the greatest ``(1 - diversity) * lift / max(lift) - diversity * r``,
-    where ``r`` is its greatest \|ρ\| with a chosen feature; equal values rank as in
-    `ranking_`. This is maximal marginal relevance (Carbonell and Goldstein 1998), first
-    used for features by Naini and Altingovde (2014). Whether it helps depends on the
-    data: try it with `selection_curve`. Without `max_correlation`, no `diversity` keeps
-    copies out.
+    With `n_features_to_select`, the best feature is chosen first. Each next feature has
+    the greatest ``(1 - diversity) * lift / max(lift) - diversity * r``, where ``r`` is
+    its greatest \|ρ\| with a chosen feature. Equal values rank as in `ranking_`. This
+    is maximal marginal relevance (Carbonell and Goldstein 1998), first used for
+    features by Naini and Altingovde (2014). Whether it helps depends on the data: try
+    it with `selection_curve`. Without `max_correlation`, `diversity` may select copies.
 
-    ``selector.screening_.save(path)`` keeps the results in a file, from which `adopt`
-    fits another selector with the same parameters, for `transform` as for
-    `partial_fit` and `merge`.
+    ``selector.screening_.save(path)`` saves the results. From them, `adopt` fits
+    another selector with the same parameters, which can `transform`, `partial_fit` and
+    `merge`.
 
     A difference from chance of at most 1e-12 counts as no difference. McSherry and
     Najork (ECIR 2008) compared single web features by expected measures in this way.
@@ -246,8 +245,8 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_rows, n_features)
-            Features. Each column of a data frame is compared in its own dtype, integers
-            beyond 2^53 included. Masked values are missing.
+            Features. Each column of a data frame is compared in its own dtype, even
+            integers beyond 2^53. Masked values are missing.
         y : array-like of shape (n_rows,)
             Labels, finite and >= 0. NaN is unjudged.
         qid : array-like of shape (n_rows,), optional
@@ -284,7 +283,7 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
         Parameters
         ----------
         X, y, qid, query_weight
-            As in `fit`. All rows of a query must come in one call; without ids, the
+            As in `fit`. All rows of a query must come in one call. Without ids, the
             rows are one more query.
 
         Returns
@@ -295,7 +294,7 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
         Raises
         ------
         ValueError
-            As in `fit`, if a query has come in an earlier call, and if
+            As in `fit`. Also if a query came in an earlier call, or if
             `max_correlation` or `diversity` must compare more than 1000 features
             without ``redundancy=True``. Nothing is added then.
 
@@ -306,14 +305,13 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
 
         Notes
         -----
-        Queries are recognised by digests of their ids, 64 bits each, which
-        `Screening.save` keeps; ids are not kept. No query is counted twice among the
-        first ten million (80 MB of digests). Of more, only the ten million with the
-        smallest digests are compared, with a warning: of n queries, one that comes
-        again is detected with probability 10⁷ / n, and a batch of hundreds almost
-        surely. Two of n ids have the same digest with probability n² / 2⁶⁵: 3·10⁻⁶ for
-        ten million. The second is then refused, too. Without ids, rows that come again
-        are counted again.
+        Queries are recognised by 64-bit digests of their ids. `Screening.save` keeps
+        these, but not the ids. No query is counted twice among the first ten million
+        (80 MB of digests). Beyond that, only the ten million with the smallest digests
+        are compared, with a warning. Of n queries, one that comes again is then
+        detected with probability 10⁷ / n, and a batch of hundreds almost surely. Two of
+        n ids have the same digest with probability n² / 2⁶⁵: 3·10⁻⁶ for ten million.
+        The second is then refused. Without ids, rows that come again are counted again.
         """
         first = not hasattr(self, "screening_")
         if not first:
@@ -338,14 +336,14 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
         ------
         ValueError
             If the measures, options or features differ, if the two selectors have a
-            query in common (named by its digest, since ids are not kept), or if there
-            are too many features, as in `partial_fit`. Nothing is added then.
+            query in common, or if there are too many features, as in `partial_fit`.
+            Nothing is added then. The query is named by its digest, since ids are not
+            kept.
 
         Warns
         -----
         UserWarning
-            Beyond ten million queries, of which not all are compared; see
-            `partial_fit`.
+            Beyond ten million queries, as in `partial_fit`.
         """
         check_is_fitted(self)
         if not isinstance(other, RankingFeatureSelector) or other is self:
@@ -361,13 +359,13 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
     ) -> Screening:
         """Score every feature without fitting the selector.
 
-        Screenings of parts of the data, each of whole queries, can be merged; then
-        `adopt` takes the result.
+        Screenings of different whole queries can be merged, and `adopt` takes the
+        result.
 
         Parameters
         ----------
         X, y, qid, query_weight
-            As in `fit`; all weights may be 0.
+            As in `fit`. All weights may be 0.
 
         Returns
         -------
@@ -382,14 +380,14 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
         return own._screened(X, y, qid, query_weight, selects=False)[0]
 
     def adopt(self, screening: Screening, X: Any) -> Self:
-        """Fit the selector by a screening that was made elsewhere, as on a cluster.
+        """Fit the selector with a screening made elsewhere, such as on a cluster.
 
         Parameters
         ----------
         screening : Screening
-            A screening by the measures and options of this selector.
+            A screening with the measures and options of this selector.
         X : array-like, sparse matrix or data frame
-            Data with the columns that were screened; the rows do not matter.
+            Data with the columns that were screened. The rows do not matter.
 
         Returns
         -------
@@ -431,23 +429,23 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
         Parameters
         ----------
         batches : iterable of data frames, Arrow tables or Arrow record batches
-            Data frames of pandas, polars or another library that narwhals knows, or
+            Data frames of any library that narwhals knows (such as pandas or polars),
             Arrow tables or record batches, all of one kind, with one row per document.
-            All rows of a query must be in one batch, in any order;
-            `tieaware_sklearn.datasets.whole_queries` makes such batches. Or the batches
-            of `tieaware_sklearn.datasets.iter_batches`, which are taken as they are: no
-            other parameter then has a meaning.
+            All rows of a query must be in one batch, in any order:
+            `tieaware_sklearn.datasets.whole_queries` makes such batches. For batches of
+            `tieaware_sklearn.datasets.iter_batches`, the other parameters are ignored.
         label, qid : str, default="label", "qid"
             Columns with labels and query ids.
         features : list of str, optional
-            Columns to screen; by default all other columns of the first batch that hold
-            numbers or flags, by their type (or that of their categories). A warning
-            names columns that are left out. All batches must then have the same ones.
+            Columns to screen. By default all other columns of the first batch that are
+            numeric or boolean by their type (or that of their categories). A warning
+            names columns that are left out. All batches must then have the same
+            columns.
         query_weight : str, optional
             A column with the weight of each document's query.
         batch_rows : int, optional
-            Number of rows that are gathered before they are screened. By default so
-            many that they hold about four million numbers (32 MB).
+            Number of rows to gather before screening them. By default, as many as hold
+            about four million numbers (32 MB).
 
         Returns
         -------
@@ -458,18 +456,18 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
         Raises
         ------
         ValueError
-            As in `fit`, with the number of the batch, from 0; for a query that is in
-            two batches, which is named; for ids of another kind than in the first batch
-            (such as text and integers); for a column that a batch does not have, or
-            that only a later one has; for batches that are not tables or of different
-            kinds; if there is no row; if the selector reads query ids from a column of
-            X; and if there are more than 1000 features to correlate, as in
-            `partial_fit`. The selector then stays as it was.
+            As in `fit`, with the number of the batch, from 0. Also if a query is in two
+            batches (the message names it), or if ids are of another kind than in the
+            first batch (such as text and integers). Also if only some batches have a
+            column, if batches are not tables or of different kinds, or if there is no
+            row. Also if the selector reads query ids from a column of X, or if there
+            are more than 1000 features to correlate, as in `partial_fit`. The selector
+            then stays as it was.
 
         Warns
         -----
         UserWarning
-            For columns that are left out since they do not hold numbers.
+            If columns are left out because they do not hold numbers.
 
         See Also
         --------
@@ -680,16 +678,16 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
         Returns
         -------
         pandas.DataFrame
-            Columns ``feature``, ``rank``, ``direction``, ``selected`` and ``chosen``,
-            the place in `selection_order_`, 1 for the first, missing if not selected.
-            For each measure, a column of its name holds the mean, and columns whose
-            names begin with it hold ``_interval_low`` and ``_interval_high`` (95%),
-            ``_best``, ``_worst``, ``_tie_std``, ``_chance``, ``_lift``, ``_pvalue`` and
-            ``_qvalue``. ``repeats`` is the feature of `repeats_` for which a feature
-            was left out; for other features, it is the better-ranked feature with the
-            most similar rankings. ``correlation`` is the mean over queries of their
-            rank correlation. Both are missing without `redundancy`, and where no better
-            feature has a positive correlation.
+            Columns ``feature``, ``rank``, ``direction``, ``selected`` and ``chosen``.
+            ``chosen`` is the place in `selection_order_`, from 1, missing if not
+            selected. For each measure, a column of its name holds the mean. Columns
+            whose names begin with it hold ``_interval_low`` and ``_interval_high``
+            (95%), ``_best``, ``_worst``, ``_tie_std``, ``_chance``, ``_lift``,
+            ``_pvalue`` and ``_qvalue``. ``repeats`` is the feature of `repeats_` for
+            which a feature was left out. For other features, it is the better-ranked
+            feature with the most similar rankings. ``correlation`` is their mean rank
+            correlation over queries. Both are missing without `redundancy`, and if no
+            better feature has a positive correlation.
 
         Raises
         ------

@@ -293,8 +293,8 @@ class FeatureColumns(SelectorMixin):  # type: ignore[misc]
         Returns
         -------
         array, sparse matrix or data frame of shape (n_rows, n_selected)
-            The selected columns, of the type that `set_output` chooses; without a
-            column, with a warning, if no feature is selected.
+            The selected columns, of the type that `set_output` chooses. No column, with
+            a warning, if no feature is selected.
 
         Raises
         ------

@@ -301,34 +301,32 @@ def query_permutation_importance(
 
     The importance of a column is the loss in a measure when the column is permuted
     (Breiman 2001). Unlike `sklearn.inspection.permutation_importance`, this function
-    takes query ids, its measures are exact under ties, and it pairs differences query
-    by query, which gives intervals and tests over queries.
+    takes query ids, and its measures are exact under ties. It pairs differences by
+    query, which gives intervals and tests over queries.
 
     Parameters
     ----------
     estimator : fitted ranker, regressor, classifier or pipeline
         The model whose predictions rank the documents.
     X : array-like, sparse matrix or data frame of shape (n_rows, n_columns)
-        Data, preferably other than those that the estimator was fitted on. X is not
-        changed.
+        Data, preferably not those that the estimator was fitted on. X is not changed.
     y : array-like of shape (n_rows,)
         Labels.
     qid : array-like of shape (n_rows,), or str or int, optional
         Query of each row, or the column of X that holds it (a name for data frames, an
-        index for arrays), which the estimator must leave out of its features and which
-        is never permuted. By default all rows are one query, with a warning.
+        index for arrays). The estimator must leave it out of its features, and it is
+        never permuted. By default all rows are one query, with a warning.
     measures : list of str or Measure, default=("ndcg@10", "ap", "rr")
         Measures, as in `parse_measure`.
     columns : list or mapping, optional
         The columns to permute. A list has columns (names for data frames, indices for
-        arrays), each permuted by itself, and lists of columns, each permuted together.
-        A mapping gives names to such columns or lists. By default each column is
-        permuted by itself. Columns that carry the same information can replace each
-        other: permute them together.
+        arrays) and lists of columns that are permuted together. A mapping gives names
+        to such columns or lists. By default each column is permuted by itself. Columns
+        that carry the same information can replace each other: permute them together.
     within_queries : bool, default=False
         Whether to permute rows only within each query. A feature that is constant
         within queries then has an importance of 0. By default rows are permuted across
-        all queries, which also destroys the column's information about queries and its
+        all queries. This also destroys the column's information about queries and its
         interactions with features that are constant within queries.
     n_repeats : int, default=5
         Number of permutations, which are the same for all columns.
@@ -370,10 +368,9 @@ def query_permutation_importance(
     Notes
     -----
     Intervals and p-values refer to other queries ranked by the same model, not to a
-    model trained anew; `importances_std` refers to other permutations. Rows are put
-    into the canonical order of our rankers first, so that no result depends on the
-    order of rows. There is no tie_std, because permuted data are never used for
-    ranking.
+    model trained anew. `importances_std` refers to other permutations. Rows are first
+    put into the canonical order of our rankers, so that no result depends on their
+    order. There is no tie_std, because permuted data are never used for ranking.
 
     Examples
     --------

@@ -133,7 +133,7 @@ class SelectionCurve(Result):
     """A measure on held-out queries by the number of features; prints as a table.
 
     `selection_curve` returns it. The last row of the table is the estimator with all
-    features. Differences are to the first selector with as many features.
+    features. Differences are from the first selector with as many features.
 
     Attributes
     ----------
@@ -144,8 +144,8 @@ class SelectionCurve(Result):
     measure : str
         Canonical name.
     values : ndarray of shape (n_queries, n_selectors, n_sizes)
-        Value of each query where it was tested, averaged over repeats; NaN where it is
-        undefined, or was never tested.
+        Value of each query when tested, averaged over repeats. NaN if undefined or
+        never tested.
     all_features : ndarray of shape (n_queries,)
         The same with all features.
     mean : ndarray of shape (n_selectors, n_sizes)
@@ -155,7 +155,7 @@ class SelectionCurve(Result):
     mean_all : float
         Mean of `all_features` over queries.
     interval_all : ndarray of shape (2,)
-        Its interval.
+        t interval of `mean_all`.
     difference : ndarray of shape (n_selectors, n_sizes)
         Mean over queries of the values minus those of the first selector.
     difference_interval : ndarray of shape (n_selectors, n_sizes, 2)
@@ -306,15 +306,14 @@ def selection_curve(
 ) -> SelectionCurve:
     """Compute a measure on held-out queries by the number of selected features.
 
-    In each fold, features are selected on the training queries alone, the estimator is
-    trained on the first k of them, and its ranking of the test queries is evaluated. No
-    feature is chosen on queries that it is tested on. The values of queries are kept,
-    so that differences are paired.
+    In each fold, features are selected on the training queries alone, and the estimator
+    is trained on the first k of them. Its ranking of the test queries is evaluated. No
+    feature is chosen on queries that it is tested on. Differences are paired by query.
 
     Parameters
     ----------
     selectors : selector or mapping of str to selector
-        Selectors of scikit-learn's interface, unfitted, by name. The first is the
+        Unfitted selectors of scikit-learn's interface, by name. The first is the
         baseline of the differences.
     estimator : ranker, regressor, classifier or pipeline
         It is cloned for every fit.
@@ -324,8 +323,8 @@ def selection_curve(
         Labels.
     qid : array-like of shape (n_rows,), or str or int
         Query of each row, or the column of X that holds it (a name for data frames, an
-        index for arrays), which is no feature. Selectors and the estimator get the ids
-        if their `fit` takes or requests ``qid``; their own `qid` must be None.
+        index for arrays). It is not a feature. Selectors and the estimator get the ids
+        if their `fit` takes or requests ``qid``. Their own `qid` must be None.
     n_features : list of int, optional
         Numbers of features. By default 1, 2, 5, 10, 20, 50 and so on, below the number
         of columns.
@@ -340,7 +339,7 @@ def selection_curve(
     confidence : float, default=0.95
         Confidence level of the intervals over queries.
     zero_relevance, unjudged, query_weight
-        As in `evaluate`. Weights are of the averages; nothing is fitted with them.
+        As in `evaluate`. Weights are for averages only, not for fits.
     n_jobs : int, optional
         Number of processes over folds (joblib); no result depends on it.
     progress : bool, default=False
@@ -365,17 +364,16 @@ def selection_curve(
 
     Notes
     -----
-    A selector is fitted once per fold, with the largest number of features as its
-    ``n_features_to_select``; its first k features are those of `selection_order_`.
+    A selector with `selection_order_` is fitted once per fold, with the largest number
+    of features as its ``n_features_to_select``, and its first k features are taken.
     Other selectors are fitted for each number of features, as their
-    ``n_features_to_select`` or ``k``. A selector that keeps fewer
-    features than asked for is evaluated with those; where it keeps none, all documents
-    tie.
+    ``n_features_to_select`` or ``k``. A selector that keeps fewer features than asked
+    for is evaluated with those. If it keeps none, all documents tie.
 
-    Intervals are t intervals over queries. They are for the difference between these
-    ways of selecting and training, averaged over training sets of this size; training
-    sets of different folds overlap, so they are approximate. To choose the number of
-    features by the curve and report its maximum is optimistic again.
+    Intervals are t intervals over queries. They refer to these ways of selecting and
+    training, averaged over training sets of this size. They are approximate, because
+    training sets of different folds overlap. It is optimistic to choose the number of
+    features by the curve and report its maximum.
 
     Examples
     --------

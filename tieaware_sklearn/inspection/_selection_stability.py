@@ -135,15 +135,15 @@ def selection_stability(
     Parameters
     ----------
     selector : selector
-        A selector of scikit-learn's interface, unfitted; it is cloned for every fit.
+        An unfitted selector of scikit-learn's interface. It is cloned for every fit.
     X : array-like, sparse matrix or data frame of shape (n_rows, n_features)
         Features.
     y : array-like of shape (n_rows,)
         Labels.
     qid : array-like of shape (n_rows,), or str or int
         Query of each row, or the column of X that holds it (a name for data frames, an
-        index for arrays), which is no feature. The selector gets the ids if its `fit`
-        takes or requests ``qid``; its own `qid` must be None.
+        index for arrays). It is not a feature. The selector gets the ids if its `fit`
+        takes or requests ``qid``. Its own `qid` must be None.
     n_bootstraps : int, default=50
         Number of bootstrap samples, at least 2. A query that is drawn twice counts as
         two queries.
@@ -172,15 +172,15 @@ def selection_stability(
 
     Notes
     -----
-    With p_f the share of the M samples in which feature f of d is chosen, and k the
-    mean number of features chosen, the index is equation 4 of Nogueira, Sechidis and
+    Let p_f be the share of the M samples in which feature f of d is chosen, and k the
+    mean number of features chosen. The index is equation 4 of Nogueira, Sechidis and
     Brown (2018, "On the stability of feature selection algorithms", JMLR 18), ::
 
         1 - mean over f of M/(M - 1) p_f (1 - p_f) / ((k/d) (1 - k/d)),
 
-    which is corrected for chance and takes selections of different sizes. They suggest
-    to call values below 0.4 poor and values above 0.75 excellent. The interval is the
-    asymptotic one of their section 4, which takes the samples for independent.
+    which is corrected for chance and allows selections of different sizes. They suggest
+    calling values below 0.4 poor and above 0.75 excellent. The interval is the
+    asymptotic one of their section 4, which assumes independent samples.
 
     Two features that carry the same information can replace each other, which lowers
     the index although nothing is lost.

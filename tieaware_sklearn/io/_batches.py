@@ -80,25 +80,23 @@ def iter_batches(
     ----------
     path : path, list of paths, or table
         Parquet, CSV or TSV files, recognised by the end of their names, or LETOR text.
-        Text may be compressed. Several files are read as one. A folder, with all
-        folders in it, or a pattern such as ``"shards/**/*.parquet"`` stands for its
-        files in the order of their names (``part-2`` before ``part-10``); names that
-        begin with ``_`` or ``.`` are left out. Folders named ``column=value`` that
-        hold the files are columns. URLs are read with fsspec, which the extra ``urls``
-        installs.
+        Text may be compressed. Several files are read as one. A folder (with its
+        subfolders) or a pattern such as ``"shards/**/*.parquet"`` stands for its files
+        in the order of their names (``part-2`` before ``part-10``). Names that begin
+        with ``_`` or ``.`` are left out. Folders named ``column=value`` become columns.
+        URLs need fsspec, which the extra ``urls`` installs.
 
-        Or a data frame of pandas, polars, Arrow or another library that narwhals knows;
-        a list or an iterator of data frames; a `pyarrow.dataset.Dataset` or
-        `pyarrow.RecordBatchReader`, a polars LazyFrame, a relation of DuckDB, and all
-        else that exports a stream of Arrow. Features are then the columns with a type
-        of numbers or flags (integers, floats, decimals, and categories of them), and
-        columns of Python's numbers.
+        Tables can be a data frame of pandas, polars, Arrow or another library that
+        narwhals supports, or a list or iterator of data frames. They can also be a
+        `pyarrow.dataset.Dataset`, a `pyarrow.RecordBatchReader`, a polars LazyFrame, a
+        DuckDB relation, or any other object that exports an Arrow stream. Features are
+        then the columns of numbers or Booleans, also as categories or Python objects.
 
-        The rows of a query must stand together.
+        The rows of each query must be contiguous.
     batch_rows : int, optional
-        Number of rows with which a batch is full; it ends with the query that reaches
-        it. By default a batch is full at about four million numbers (32 MB). A query
-        is never split, however long it is.
+        Number of rows that fills a batch. The batch ends with the query that reaches
+        it, so queries are never split. By default about four million numbers (32 MB)
+        fill a batch.
     label, qid : str, default="label", "qid"
         Columns of tables that hold labels and query ids.
     ignore : list of str, default=()
@@ -106,14 +104,14 @@ def iter_batches(
     query_file : path, or list of paths, optional
         As in `load_letor`.
     n_features : int, optional
-        Number of features of LETOR text, by default the largest number of a feature in
-        it. Batches of several shards merge if all of them have it, even where the last
-        features are left out because they are 0.
+        Number of features of LETOR text. By default the largest feature number in it.
+        Set it for shards whose results will be merged: a shard may omit the last
+        features where they are 0.
     missing_values, thousands
         As in `load_table`.
     as_frame : bool, default=False
-        Whether to return the features as a pandas DataFrame, so that estimators fitted
-        on it know the names of features.
+        Whether to return the features as a pandas DataFrame, so that estimators know
+        the names of features.
     progress : bool, default=False
         Whether to show a progress bar over documents (needs tqdm).
 
@@ -124,23 +122,22 @@ def iter_batches(
         float64, and ``qid``, of shape (n_rows,); ``feature_names``, the same in every
         batch; ``left_out``, the columns that are not features; ``place``, a function
         that returns the file and line of a row of the batch; ``DESCR``. Columns and
-        features are known when this function returns; rows are read batch by batch.
-        LETOR text is read twice, for the numbers of its features.
+        features are known when this function returns. Rows are read batch by batch.
+        LETOR text is read twice, first to find its feature numbers.
 
     Raises
     ------
     ValueError
-        For missing columns, malformed lines and cells (with file and line, all of a
-        file of text at once), numbers in a column whose type is text, missing ids (the
-        empty text is one), files or tables whose query ids are of different kinds (such
-        as text and integers), a file that is found twice, what can be no source, and if
-        there is no file or no document; while batches are read, for a query whose rows
-        do not stand together.
+        For missing columns, malformed lines and cells, numbers in a column of text,
+        missing or empty query ids, and query ids of different types (such as text and
+        integers). For a file that is found twice, an unknown kind of source, and no
+        file or no document. While batches are read, for a query whose rows are not
+        contiguous. Messages give file and line, and list all errors of a text file at
+        once.
     OSError
         If a file or URL cannot be read.
     ImportError
-        For CSV, Parquet and tables if pyarrow is not installed, for URLs without
-        fsspec.
+        For CSV, Parquet and tables without pyarrow, and for URLs without fsspec.
 
     See Also
     --------

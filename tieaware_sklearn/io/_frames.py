@@ -308,51 +308,49 @@ def _as_one(parts: Sequence[Piece]) -> Any:
 def whole_queries(
     batches: Iterable[Any], qid: str = "qid", *, batch_rows: int | None = None
 ) -> Iterator[Any]:
-    """Make batches of whole queries of batches that are sorted by query.
+    """Regroup batches that are sorted by query into batches of whole queries.
 
-    Databases and readers of files give rows in batches that end anywhere. The rows of
-    a query that goes on in the next batch are held back until it is complete.
+    Databases and file readers may end a batch in the middle of a query. Its rows are
+    held back until the query is complete.
 
     Parameters
     ----------
     batches : iterable of data frames
-        Data frames of pandas, polars or another library that narwhals knows, Arrow
+        Data frames of pandas, polars or another library that narwhals supports, Arrow
         tables or record batches (such as a `pyarrow.RecordBatchReader`), all of one
-        kind. Rows must be sorted by query,
-        or the rows of each query must at least stand together, within batches and from
-        one batch to the next.
+        kind. Rows must be sorted by query, or at least the rows of each query must be
+        contiguous, within and across batches.
     qid : str, default="qid"
         The column that holds query ids.
     batch_rows : int, optional
-        Number of rows that a batch has at least, but for the last: smaller ones are
-        gathered. By default none are.
+        Minimum number of rows of every batch except the last: smaller ones are joined.
+        By default none are.
 
     Returns
     -------
     iterator of the same kind of tables
-        All rows, in the same order, and no query in two batches. A query that is longer
-        than a batch, however long, is in one batch. Record batches become Arrow tables.
+        All rows in the same order, with each query in a single batch, however long it
+        is. Record batches become Arrow tables.
 
     Raises
     ------
     ValueError
-        While the batches are read: for a query that comes back after another one, which
-        is named; for missing ids, and ids of another kind than in the first batch (such
-        as text and integers); for batches with other columns than the first; and for
-        batches that are not tables or of different kinds.
+        While the batches are read: for a query whose rows are not contiguous (the
+        message names it); for missing ids, and ids of another type than in the first
+        batch (such as text and integers); and for batches that are not tables, differ
+        in kind, or have other columns than the first.
 
     See Also
     --------
     iter_batches : Reads files in batches of whole queries.
-    tieaware_sklearn.evaluate_batches : Exact scores of such batches.
-    tieaware_sklearn.RankingFeatureSelector.fit_batches : Screens features of them.
+    tieaware_sklearn.evaluate_batches : Computes exact scores of such batches.
+    tieaware_sklearn.RankingFeatureSelector.fit_batches : Screens their features.
 
     Notes
     -----
-    Queries that have come are remembered by digests of 64 bits, 8 bytes each, so that
-    none that comes back is missed, however many there are. Two ids may have one digest,
-    and the second is then refused although it is new: with a chance of 3e-8 among a
-    million queries, of 3e-4 among a hundred million.
+    A 64-bit digest (8 bytes) of each query is kept, so that no query that reappears is
+    missed. Two different ids may have the same digest, which raises an error, too. The
+    probability of this is 3e-8 for a million queries, and 3e-4 for a hundred million.
 
     Examples
     --------
@@ -502,16 +500,16 @@ def _wrong_with(one: Any) -> str:
 
 
 def query_digests(qid: ArrayLike) -> NDArray[np.uint64]:
-    """Return the digests by which results recognise queries that come twice.
+    """Return the digests by which results recognise repeated queries.
 
-    Saved screenings, selectors and reports keep 64 bits of each query id, and no ids.
-    Where two of them have a query in common, the error names its digest.
+    Saved screenings, selectors and reports keep a 64-bit digest of each query id, and
+    no ids. If two of them share a query, the error names its digest.
 
     Parameters
     ----------
     qid : array-like of shape (n_rows,)
-        Query ids, as they were given to what made the results. Ids of CSV files that
-        the command has read are text.
+        Query ids, as given when the results were computed. For CSV files read by the
+        command, they are strings.
 
     Returns
     -------
@@ -522,7 +520,7 @@ def query_digests(qid: ArrayLike) -> NDArray[np.uint64]:
     Raises
     ------
     ValueError
-        For missing ids, and for two ids with the same digest, which are named.
+        For missing ids, and for two ids with the same digest (the message names them).
 
     See Also
     --------

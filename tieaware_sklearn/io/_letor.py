@@ -65,10 +65,10 @@ def load_letor(
     ignore : list of str, default=()
         Numbers of features to leave out.
     query_file : path, or list of paths, optional
-        Files with the number of rows of each query, for lines without ``qid:``. There
-        is one such file for each path, with a line for each query, as LightGBM reads
-        it. By default ``<path>.query`` and then ``<path>.group`` are tried. Queries
-        are numbered from 0 through all files.
+        Files with the number of rows of each query, for lines without ``qid:``. Give
+        one such file for each path, with a line for each query, as for LightGBM. By
+        default ``<path>.query`` and then ``<path>.group`` are tried. Queries are
+        numbered from 0 across all files.
     zero_based : bool or "auto", default="auto"
         Whether feature numbers start at 0. With "auto" they start at 1 unless the
         number 0 occurs.
@@ -92,9 +92,9 @@ def load_letor(
     ------
     ValueError
         For a malformed line (with file and line number), rows without a query, query
-        sizes that do not add up to the number of rows, an empty file and, unless
-        `n_features` is given, a feature number far beyond the others (above 10,000 and
-        100 times as large as there are different ones).
+        sizes that do not add up to the number of rows, and an empty file. Unless
+        `n_features` is given, also for a feature number that is above 10,000 and over
+        100 times the number of features that occur.
     OSError
         If a file cannot be read.
     ImportError

@@ -1,6 +1,6 @@
 """Results that are saved to files and loaded again: plain arrays, a header in JSON.
 
-A file is a zip archive, whose layout is in docs/howto/shards.md. Nothing in it is ever
+A file is a zip archive, whose layout is in docs/formats.md. Nothing in it is ever
 executed.
 """
 
@@ -67,21 +67,21 @@ class Saved:
         ----------
         path : str or path-like
             File to write, by convention with the suffix ``.tie``. It appears only once
-            it is complete; one that was there is replaced.
+            complete, and replaces an existing file.
 
         Raises
         ------
         ValueError
             If something cannot be saved as plain data, such as a measure whose gain is
-            a function: it is named.
+            a function (the error names it).
         OSError
-            If the file cannot be written. What stood there stays.
+            If the file cannot be written. An existing file is then kept.
 
         Notes
         -----
-        The file is a zip archive of NumPy arrays with a header in JSON, which
-        ``numpy.load(path, allow_pickle=False)`` opens, too; its layout is in the guide.
-        The same object makes the same bytes.
+        The file is a zip archive of NumPy arrays with a JSON header.
+        ``numpy.load(path, allow_pickle=False)`` also opens it. The guide has its
+        layout. The same object makes the same bytes.
 
         Examples
         --------
@@ -115,13 +115,13 @@ class Saved:
         Returns
         -------
         object
-            An object of this class, or of a subclass if the file holds one, equal to
-            the one that was saved, to the last bit.
+            The saved object, bit for bit: of this class, or of a subclass if the file
+            holds one.
 
         Raises
         ------
         ValueError
-            If the file was not written by `save`, is damaged or cut off, has a newer
+            If the file was not written by `save`, is damaged or truncated, has a newer
             version of the format, or holds an object of another class.
         OSError
             If the file cannot be read.
@@ -129,7 +129,7 @@ class Saved:
         return cls._read(Path(path).read_bytes(), f"{os.fspath(path)}")
 
     def to_bytes(self) -> bytes:
-        """Return what `save` writes, to be sent or stored in any way.
+        """Return what `save` writes, as bytes to send or store.
 
         Returns
         -------

@@ -55,22 +55,21 @@ def load_table(
     Parameters
     ----------
     path : path, or list of paths
-        Files, whose kind is recognised by the end of their names. Text may be
-        compressed. Reading needs pyarrow. Several files with the same columns are read
-        as one. Folders, patterns and URLs are as in `iter_batches`.
+        Files, recognised by the end of their names. Text may be compressed. Reading
+        needs pyarrow. Several files with the same columns are read as one. Folders,
+        patterns and URLs are as in `iter_batches`.
     label, qid : str, default="label", "qid"
         Columns that hold labels and query ids.
     ignore : list of str, default=()
         Columns to leave out. Columns without numbers or without a name are always
         left out.
     missing_values : list of str, default=()
-        Cells of CSV and TSV that stand for a missing number, besides the empty one,
+        Further cells of CSV and TSV that stand for a missing number. The empty cell,
         ``NA``, ``N/A``, ``n/a``, ``#N/A``, ``<NA>``, ``NaN``, ``nan``, ``NULL``,
-        ``null``, ``None``, ``none``, ``-`` and ``?``. None of them is missing among
-        query ids.
+        ``null``, ``None``, ``none``, ``-`` and ``?`` always do. Among query ids, only
+        the empty cell is missing.
     thousands : str, optional
-        What parts groups of digits in CSV and TSV: ``","`` reads ``1,406.84`` as
-        1406.84.
+        Thousands separator of CSV and TSV: ``","`` reads ``1,406.84`` as 1406.84.
     as_frame : bool, default=False
         Whether to return the features as a pandas DataFrame with their names.
 
@@ -78,18 +77,18 @@ def load_table(
     -------
     sklearn.utils.Bunch
         ``data`` of shape (n_rows, n_features), with NaN for missing cells; ``target``,
-        float64, and ``qid``, of shape (n_rows,), where ``qid`` holds strings as the
-        file spells them or, from Parquet, numbers; ``feature_names``; ``left_out``,
-        the columns without numbers; ``place``, a function that returns the file and
-        line of a row; ``DESCR``.
+        float64, and ``qid``, of shape (n_rows,), strings as in the file or, from
+        Parquet, possibly numbers; ``feature_names``; ``left_out``, the columns without
+        numbers; ``place``, a function that returns the file and line of a row;
+        ``DESCR``.
 
     Raises
     ------
     ValueError
-        For a missing column, text in a column of numbers and the like (all that is
-        wrong with a file of text is said at once, with lines and remedies), numbers in
-        a column of Parquet whose type is text, an empty file, a file of another kind,
-        and files whose query ids are of different kinds (such as text and integers).
+        For a missing column, text in a column of numbers, numbers in a Parquet column
+        of text, an empty file, a file of another kind, and query ids of different types
+        (such as text and integers). For a text file, the message lists all errors at
+        once, with lines and remedies.
     ImportError
         If pyarrow is not installed.
 

@@ -49,23 +49,23 @@ def load_trec(
     ----------
     qrels : path, dict of dicts, data frame or iterable of records
         Relevance judgments: a file, plain or compressed (``-`` is standard input), or
-        judgments in memory. Notes have the forms of both.
+        judgments in memory. The Notes list the forms of both.
     run : path, dict of dicts, data frame or iterable of records; or several of them
         Run: a file, or a run in memory. Documents are ranked by score; ranks and the
         order of lines are not used. A list of runs, or a dict that maps names to runs,
         gives one column of scores for each run over the documents of all runs, for
-        `compare_systems` and `precision_study`. The rows of a topic then stand by
-        descending document id, whatever their order in any run.
+        `compare_systems` and `precision_study`. The rows of a topic are then sorted by
+        descending document id.
     topics : {"both", "qrels"}, default="both"
         Topics to include: those that are both judged and in a run, or all that are
         judged (trec_eval's ``-c``). A run retrieves no documents for topics that it
         does not have.
     order : {None, "trec_eval"}, default=None
-        Order of the rows of a topic: that of the run (None), or that of trec_eval, by
-        score in 32 bits and then by descending document id. With "trec_eval",
-        ``ties="input"`` gives trec_eval's numbers, for each of several runs, too. With
-        None, ``ties="input"`` breaks the ties of several runs by descending document
-        id as well, but with scores in 64 bits.
+        Order of the rows of a topic. None keeps the order of the run. "trec_eval" sorts
+        by score in 32 bits and then by descending document id. ``ties="input"`` then
+        gives trec_eval's numbers, also for several runs. With None, ``ties="input"``
+        breaks the ties of several runs by descending document id, too, but with scores
+        in 64 bits.
     as_frame : bool, default=False
         Whether to add ``frame``, a pandas DataFrame of the columns below. For several
         runs it has one column of scores for each run, named as in ``run_names``, and
@@ -74,29 +74,28 @@ def load_trec(
     Returns
     -------
     sklearn.utils.Bunch
-        There is one row for each document of the run, and one for each judged
-        document that the run does not retrieve. The keys are ``target``, the label,
-        NaN where a document is not judged or judged below 0; ``score``, -inf where
-        it is not retrieved; ``qid``, the topic; ``docno``, the document id as a
-        string, with surrogate escapes for bytes that are not UTF-8, so that different
-        bytes are different documents; ``rank``, the rank that the run gives, NaN where
-        the document is not retrieved or the run has no ranks; ``input_order``, the
-        place of its line among those of its topic in the run, from 1 on, NaN where it
-        is not retrieved; and ``DESCR``. For several runs, ``score``, ``rank`` and
-        ``input_order`` have shape (n_documents, n_runs), and ``run_names`` holds the
-        names of a dict, or the tags of the runs of a list. A run without a tag of its
-        own goes by the name of its file, without folders and ``.gz`` unless that is the
-        name of another run, too.
+        There is one row for each document of the run, and one for each judged document
+        that the run does not retrieve. ``target`` is the label, NaN if a document is
+        not judged or judged below 0. ``score`` is -inf if it is not retrieved. ``qid``
+        is the topic. ``docno`` is the document id as a string. Bytes that are not UTF-8
+        become surrogate escapes, so that different bytes are different documents.
+        ``rank`` is the rank in the run, NaN if the document is not retrieved or the run
+        has no ranks. ``input_order`` is the position of its line within the topic in
+        the run, from 1, NaN if it is not retrieved. The last key is ``DESCR``.
+
+        For several runs, ``score``, ``rank`` and ``input_order`` have shape
+        (n_documents, n_runs). ``run_names`` holds the keys of a dict, or the tags of
+        the runs of a list. A run without a tag of its own is named after its file,
+        without folders and ``.gz`` unless another run has that name.
 
     Raises
     ------
     ValueError
-        For lines with too few or too many columns, for labels, ranks or scores that
-        are not finite numbers, and for documents that occur twice in a topic (with
-        file and line, or argument, topic and document); for topics and documents in
-        memory that are neither strings nor bytes; for a run without a topic that is
-        judged; for an empty list or dict; and with `as_frame` for a run whose name is
-        that of another column.
+        For lines with too few or too many columns, labels, ranks or scores that are not
+        finite numbers, and documents that occur twice in a topic. The message names
+        file and line, or argument, topic and document. For topics and documents in
+        memory that are neither strings nor bytes, a run without a judged topic, an
+        empty list or dict, and with `as_frame` a run with the name of another column.
     OSError
         If a file cannot be read.
     ImportError
@@ -110,18 +109,18 @@ def load_trec(
 
     Notes
     -----
-    The README of Buckley's trec_eval describes the files of TREC. trec_eval breaks
-    ties by document id. `tieaware_sklearn.comparison.tie_statistics` counts where ranks
-    or lines contradict the scores.
+    The README of Buckley's trec_eval describes the files of TREC. trec_eval breaks ties
+    by document id. `tieaware_sklearn.comparison.tie_statistics` counts the ranks or
+    lines that contradict the scores.
 
-    A file is of one form throughout, which its first line shows:
+    All lines of a file have the form of its first line:
 
-    - judgments of TREC: ``topic iteration docno label``, cut at white space;
-    - judgments of BEIR: ``query-id corpus-id score``, cut at tabs, below a line with
-      these names;
-    - runs of TREC: ``topic Q0 docno rank score tag``, cut at white space;
-    - runs without a tag: ``topic Q0 docno rank score``, the second column of which must
-      be ``Q0`` or ``0``, because other columns may be left out elsewhere.
+    - judgments of TREC: ``topic iteration docno label``, separated by white space;
+    - judgments of BEIR: ``query-id corpus-id score``, separated by tabs, below a line
+      with these names;
+    - runs of TREC: ``topic Q0 docno rank score tag``, separated by white space;
+    - runs without a tag: ``topic Q0 docno rank score``. The second column must be
+      ``Q0`` or ``0``, because other files may omit another column.
 
     Judgments and runs in memory are
 
@@ -129,16 +128,15 @@ def load_trec(
       them;
     - data frames of pandas or polars, or dicts of columns: topics in a column ``qid``
       or ``query_id``; documents in ``docno`` or ``doc_id``; labels in ``target``,
-      ``relevance`` or ``label``; scores in ``score``; and, if they are there, ranks in
-      ``rank`` and the tag in ``tag``. The frames of BEIR (``query-id``, ``corpus-id``,
+      ``relevance`` or ``label``; scores in ``score``; optional ranks in ``rank``, and
+      an optional tag in ``tag``. The frames of BEIR (``query-id``, ``corpus-id``,
       ``score``) and of ranx (``q_id``, ``doc_id``, ``score``) are read, too;
     - records with the fields ``query_id``, ``doc_id`` and ``relevance`` or ``score``,
       as ir_datasets iterates over them.
 
     Topics and documents are strings or bytes. A dict of dicts has no ranks: ``rank`` is
-    NaN. Beside a column ``target``, a score of -inf means that a document is not
-    retrieved, and a target of NaN that it is not judged, as in what this function
-    returns.
+    NaN. In tables with a column ``target``, such as the output of this function, a
+    score of -inf means not retrieved, and a target of NaN not judged.
 
     Examples
     --------
@@ -188,7 +186,7 @@ def load_run(run: Any, *, as_frame: bool = False) -> Bunch:
     Raises
     ------
     ValueError
-        As in `load_trec`, and for what has no lines.
+        As in `load_trec`, and for an empty run.
     OSError
         If the file cannot be read.
     ImportError
@@ -240,7 +238,7 @@ def load_qrels(qrels: Any, *, as_frame: bool = False) -> Bunch:
     Raises
     ------
     ValueError
-        As in `load_trec`, and for what has no lines.
+        As in `load_trec`, and for empty judgments.
     OSError
         If the file cannot be read.
     ImportError
@@ -278,8 +276,8 @@ def load_subtopics(qrels: PathLike, run: PathLike, *, topics: str = "both") -> B
     Parameters
     ----------
     qrels : path
-        File of judgments by subtopic, as of the diversity task of the TREC Web track,
-        with lines ``topic subtopic docno label``, plain or compressed; ``-`` is
+        File of judgments by subtopic, as in the diversity task of the TREC Web track,
+        with lines ``topic subtopic docno label``. It may be compressed; ``-`` is
         standard input.
     run : path
         Run, as in `load_trec`. Documents are ranked by score; the ranks and the order
@@ -292,12 +290,12 @@ def load_subtopics(qrels: PathLike, run: PathLike, *, topics: str = "both") -> B
     -------
     sklearn.utils.Bunch
         There is one row for each document of the run, and one for each judged document
-        that the run does not retrieve. The keys are ``target`` of shape (n_documents,
-        n_subtopics), the labels, NaN where a document is not judged for a subtopic or
-        judged below 0; ``subtopics``, a dict of the ids of the subtopics of each topic,
-        in the order of the columns: numbers by size, other ids by letter; ``score``,
-        -inf where a document is not retrieved; ``qid``, the topic; ``docno``, the
-        document id; and ``DESCR``.
+        that the run does not retrieve. ``target``, of shape (n_documents, n_subtopics),
+        holds labels, NaN if a document is not judged, or judged below 0, for a
+        subtopic. ``subtopics`` maps each topic to its subtopic ids in the order of the
+        columns: numbers by size, other ids by letter. ``score`` is -inf if a document
+        is not retrieved. ``qid`` is the topic, ``docno`` the document id. The last key
+        is ``DESCR``.
 
     Raises
     ------

@@ -45,16 +45,16 @@ def dump_trec_run(
     docno : array-like of shape (n_rows,), strings, bytes or integers
         Document of each row.
     score : array-like of shape (n_rows,)
-        Scores. Rows of -inf are not retrieved, and are not written.
+        Scores. Rows with -inf are not retrieved, and are not written.
     tag : str, default="run"
         Name of the run, on every line.
 
     Raises
     ------
     ValueError
-        For lengths that differ; for ids that are empty, hold white space or are of
+        For lengths that differ; for ids that are empty, contain white space or have
         other types; for a document that occurs twice in a topic; for scores that are
-        no numbers, NaN or infinite; and if nothing is retrieved.
+        not numbers, NaN or +inf; and if nothing is retrieved.
     OSError
         If the file cannot be written.
 
@@ -66,10 +66,10 @@ def dump_trec_run(
 
     Notes
     -----
-    The lines are those of `load_trec`: ``topic Q0 docno rank score tag``. Topics stand
-    in the order of their first rows; documents as trec_eval ranks them, by score in 32
-    bits and then by descending document id, with ranks from 1 on, so that whoever goes
-    by ranks and whoever goes by scores evaluate the same ranking.
+    Lines have the form ``topic Q0 docno rank score tag``, as in `load_trec`. Topics are
+    in the order of their first rows. Documents are ranked from 1 as by trec_eval: by
+    score in 32 bits and then by descending document id. Tools that use ranks and tools
+    that use scores thus evaluate the same ranking.
 
     Examples
     --------
@@ -116,14 +116,14 @@ def dump_qrels(path: PathLike, qid: Any, docno: Any, label: Any) -> None:
     docno : array-like of shape (n_rows,), strings, bytes or integers
         Document of each row.
     label : array-like of shape (n_rows,)
-        Labels. What is not judged, NaN or below 0, is written as -1.
+        Labels. Unjudged documents (NaN or below 0) get -1.
 
     Raises
     ------
     ValueError
-        For lengths that differ; for ids that are empty, hold white space or are of
+        For lengths that differ; for ids that are empty, contain white space or have
         other types; for a document that occurs twice in a topic; and for labels that
-        are no numbers or infinite.
+        are not numbers or infinite.
     OSError
         If the file cannot be written.
 
@@ -135,9 +135,9 @@ def dump_qrels(path: PathLike, qid: Any, docno: Any, label: Any) -> None:
 
     Notes
     -----
-    The lines are those of `load_trec`: ``topic iteration docno label``, the iteration
-    being 0. Lines of a topic stand together, in the order of their rows. trec_eval
-    reads whole labels only.
+    Lines have the form ``topic iteration docno label``, as in `load_trec`, with
+    iteration 0. Lines of a topic are contiguous, in the order of their rows. trec_eval
+    reads integer labels only.
 
     Examples
     --------

@@ -132,8 +132,8 @@ def scott_pi(
     y1, y2 : array-like of shape (n_items,)
         Judgments of two assessors: numbers or strings.
     sample_weight : array-like of shape (n_items,), optional
-        Number of times that each pair of judgments occurs. A two-by-two table is
-        passed as four items with weights.
+        Number of times that each pair of judgments occurs. Pass a two-by-two table as
+        four items with weights.
 
     Returns
     -------
@@ -154,10 +154,10 @@ def scott_pi(
 
     Notes
     -----
-    pi = (P(A) - P(E)) / (1 - P(E)), where P(A) is the joint agreement and P(E) the sum
-    over categories of the squared share of all judgments, with the margins of both
-    assessors pooled: Scott (1955); Manning, Raghavan and Schütze (2008), section 8.5.
-    The example is their table, for which they print .776.
+    pi = (P(A) - P(E)) / (1 - P(E)). P(A) is the joint agreement. P(E) is the sum over
+    categories of the squared share of all judgments, with the margins of both assessors
+    pooled: Scott (1955); Manning, Raghavan and Schütze (2008), section 8.5. The example
+    is their table, for which they print .776.
 
     Examples
     --------
@@ -360,8 +360,8 @@ def assessor_agreement(
     Raises
     ------
     ValueError
-        For fewer than two assessors, no items, missing ratings, or a number of names
-        that is not the number of assessors.
+        For fewer than two assessors, no items, missing ratings, or a wrong number of
+        names.
 
     See Also
     --------

@@ -16,17 +16,17 @@ from .._engine import FloatArray, check_count, check_labels, check_share
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RecallEstimate(Result):
-    """Relevant documents of a collection, and the share of them that was found.
+    """Estimated recall, and number of relevant documents in a collection.
 
     Attributes
     ----------
     share, n_relevant, recall : float
-        Share and number of the documents of the collection that are relevant, and the
-        recall: NaN without a relevant document in the sample, or without `n_found`.
+        Share and number of relevant documents in the collection, and recall. Recall is
+        NaN without a relevant document in the sample, or without `n_found`.
     share_interval, n_relevant_interval, recall_interval : ndarray of shape (2,)
         Exact intervals (Clopper and Pearson).
     n_judged, n_population : int
-        Documents of the sample, and of the collection.
+        Number of documents in the sample and in the collection.
     confidence : float
         Confidence level of the intervals.
 
@@ -53,7 +53,7 @@ class RecallEstimate(Result):
     confidence: float
 
     def sample_size(self, width: float) -> int:
-        """The size of a sample of which the interval of the share is at most so wide.
+        """Compute the sample size for an interval of the share of at most this width.
 
         Parameters
         ----------
@@ -63,8 +63,7 @@ class RecallEstimate(Result):
         Returns
         -------
         int
-            The smallest size, with the estimated share in the sample; at most that of
-            the collection.
+            Smallest size, if the share stays as estimated. At most `n_population`.
 
         Raises
         ------
@@ -141,18 +140,18 @@ def estimate_recall(
 
     See Also
     --------
-    depth_pool : Documents to judge where relevant ones are rare.
+    depth_pool : Selects documents to judge where relevant ones are rare.
 
     Notes
     -----
     The number of relevant documents in the sample is taken as binomial (Clopper and
-    Pearson, Biometrika 1934), so that the interval is too wide where the sample is a
+    Pearson, Biometrika 1934). The interval is therefore too wide if the sample is a
     large part of the collection. Recall is the number found divided by the estimated
     number of relevant documents, at most 1.
 
-    Where relevant documents are rare, the sample must be large: with two in a thousand,
-    the interval of a sample of 1,000 reaches from an eighth to all of them, and one of
-    half its width takes several thousand judgments.
+    If relevant documents are rare, the sample must be large. In the example, two of
+    1,000 are relevant, and the interval of recall is from an eighth to 1. An interval
+    half as wide takes several thousand judgments.
 
     Examples
     --------

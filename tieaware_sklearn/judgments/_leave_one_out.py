@@ -18,7 +18,7 @@ from ._pooling import Documents, PooledRuns
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LeaveOneOut(Result):
-    """Runs with and without the judgments that they alone brought; prints as a table.
+    """Runs with and without the judgments that only they brought; prints as a table.
 
     Attributes
     ----------
@@ -27,11 +27,11 @@ class LeaveOneOut(Result):
     measure : str
         Canonical name of the measure.
     greater_is_better : bool
-        Whether higher values of it are better.
+        Whether higher values are better.
     n_alone, n_relevant : ndarray of shape (n_systems,), int
-        Judged documents that no other run brings to the pool, and relevant ones.
+        Judged documents that only this run pools, and the relevant ones.
     value, without : ndarray of shape (n_systems,)
-        Mean of the measure by all judgments, and without those of these documents.
+        Mean of the measure with all judgments, and without those of these documents.
     depth : int
         Depth of the pool.
 
@@ -88,17 +88,17 @@ def leave_one_out(
     depth: int = 100,
     zero_relevance: float | str = 0.0,
 ) -> LeaveOneOut:
-    """Score each run with and without the judgments that it alone brought to the pool.
+    """Score each run with and without the judgments that only it brought to the pool.
 
     Parameters
     ----------
     runs : mapping of str to mapping, or sequence of mapping
-        Runs by name, each as in `depth_pool`; those of a sequence are called "run 0",
-        "run 1", ...
+        Runs by name, each as in `depth_pool`. The runs of a sequence are called "run
+        0", "run 1", ...
     judgments : mapping
         Judgments with ``qid``, ``docno`` and ``target`` of shape (n_judgments,), as
-        `load_qrels` returns them. Documents without one, or with NaN, count as not
-        relevant.
+        `load_qrels` returns them. Documents without a judgment, or with NaN, count as
+        not relevant.
     measure : str or Measure, default="ap"
         Name of the measure, or a `Measure`; see `parse_measure`.
     depth : int, default=100
@@ -121,10 +121,10 @@ def leave_one_out(
 
     Notes
     -----
-    A run that loses much has been favoured: what is like it, but was not pooled, would
-    have been scored by so much less (Zobel, SIGIR 1998). All queries with judgments
-    count, and values are exact means over the orders of ties. A document is a run's
-    alone if no other run can have it down to this rank in any order of its ties.
+    A run that loses much was favoured: a similar run that was not pooled would have
+    scored that much less (Zobel, SIGIR 1998). All queries with judgments count, and
+    values are exact means over the orders of ties. Only one run brings a document if no
+    other run has it within `depth` in any order of its ties.
 
     Examples
     --------

@@ -40,8 +40,8 @@ class Pool(Result):
     certain : ndarray of shape (n_documents,), bool
         Whether the document is in the pool in every order of ties.
     stratum : ndarray of shape (n_documents,), int
-        The best rank that the document has in any run and order of ties, from 1; or the
-        number of the band of this rank.
+        Best rank of the document in any run and order of ties, from 1, or the number of
+        the band of this rank.
     n_runs : ndarray of shape (n_documents,), int
         Number of runs that retrieve the document at any rank.
     depth : int
@@ -218,8 +218,8 @@ def depth_pool(
     depth : int, default=100
         Number of documents to pool for each run and query.
     by : {"rank", "band"}, default="rank"
-        Strata of the pool, by which judgments can be shared out: ranks, or bands of
-        ranks that grow by the factor `rho`.
+        Strata of the pool, for sharing out judgments: ranks, or bands of ranks that
+        grow by the factor `rho`.
     rho : float, str or Fraction, default=2
         Growth of the bands, as in `geometric_bands`: with 2, they begin at the ranks 1,
         2, 4, 8 and so on.
@@ -243,10 +243,10 @@ def depth_pool(
     -----
     If a tie group of n documents straddles the cut-off of a run, with kk of its places
     above the cut-off, the run pools each of the n documents with probability kk/n. The
-    orders of ties are independent between runs, so that a document is in the pool with
-    probability 1 - Π (1 - p), where p is its probability in each run. Pooling was
-    proposed by Spärck Jones and van Rijsbergen (1975), strata by bands of geometric
-    size by Yang, Moffat and Turpin (2016).
+    orders of ties are independent between runs. A document is therefore in the pool
+    with probability 1 - Π (1 - p), where p is its probability in each run. Spärck Jones
+    and van Rijsbergen (1975) proposed pooling; Yang, Moffat and Turpin (2016) proposed
+    strata by bands of geometric size.
 
     Examples
     --------
@@ -332,7 +332,7 @@ class PseudoJudgments(Result):
 
 
 def pseudo_relevance(runs: Sequence[Mapping[str, Any]], m: int) -> PseudoJudgments:
-    """Label documents as relevant that more than m runs retrieve.
+    """Label documents as relevant if more than m runs retrieve them.
 
     Parameters
     ----------
@@ -348,8 +348,7 @@ def pseudo_relevance(runs: Sequence[Mapping[str, Any]], m: int) -> PseudoJudgmen
     Raises
     ------
     ValueError
-        As in `depth_pool`; for m < 0, and for an m that is not below the number of
-        runs.
+        As in `depth_pool`, for m < 0, and for m not below the number of runs.
 
     See Also
     --------
@@ -358,9 +357,8 @@ def pseudo_relevance(runs: Sequence[Mapping[str, Any]], m: int) -> PseudoJudgmen
 
     Notes
     -----
-    Evaluation by votes in place of judgments is discussed by Aslam and Savell (2003),
-    who find that it ranks systems by the popularity of what they retrieve, and by
-    Nuray and Can (2006).
+    Aslam and Savell (2003) find that votes in place of judgments rank systems by the
+    popularity of what they retrieve. Nuray and Can (2006) also discuss such evaluation.
 
     Examples
     --------

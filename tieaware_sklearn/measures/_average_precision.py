@@ -146,8 +146,8 @@ class AveragePrecision(_SumOverPairs, BinaryMeasure):
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     denominator : {"relevant", "cutoff"}, default="relevant"
-        Divisor of the sum: R, the number of relevant documents, as in trec_eval's
-        map_cut, or min(k, R), with which a perfect list scores 1.
+        Divisor: R, the number of relevant documents ("relevant", as in trec_eval's
+        map_cut), or min(k, R) ("cutoff", so that a perfect list scores 1).
 
     Raises
     ------
@@ -164,10 +164,10 @@ class AveragePrecision(_SumOverPairs, BinaryMeasure):
     -----
     Average precision is undefined for queries without a relevant document.
 
-    Consider a tie group of n documents, r of them relevant, with lo documents above
-    it, R0 of them relevant. Its j-th place holds a relevant document with
-    probability r/n; then, on average, (j - 1)(r - 1)/(n - 1) other relevant documents
-    of the group stand above that place. The place therefore adds
+    Consider a tie group of n documents, r of them relevant. Above it are lo
+    documents, R0 of them relevant. The j-th place of the group holds a relevant
+    document with probability r/n. On average, (j - 1)(r - 1)/(n - 1) other relevant
+    documents of the group are above it. The place adds
     r/n (R0 + 1 + (j - 1)(r - 1)/(n - 1)) / (lo + j) to the mean of the sum: McSherry
     and Najork (2008), section 2.4.
 
@@ -274,16 +274,16 @@ class PrecisionRecallArea(_SumOverPairs, MeasureOverRelevant):
     -----
     The area is undefined for queries without a relevant document. The curve starts
     at recall 0 with precision 1, joins the recall and precision of every rank, and
-    ends at the highest recall reached. With scikit-learn, ``auc(recall, precision)``
-    of ``sklearn.metrics.precision_recall_curve`` gives the same area without ties;
-    with ties it takes each tie group as one step, where this measure is the mean over
-    the orders of its documents.
+    ends at the highest recall reached. Without ties, ``auc(recall, precision)`` of
+    ``sklearn.metrics.precision_recall_curve`` gives the same area. With ties, it
+    takes each tie group as one step. This measure is the mean over the orders of tied
+    documents instead.
     `AveragePrecision` is the area under the same points by steps, and
     ``IAP(points=all)`` the area under interpolated precision.
 
     A relevant document at rank i adds the mean of the precisions at ranks i and
     i - 1, divided by the number of relevant documents. Straight lines between distant
-    points overestimate the area (Davis and Goadrich 2006); here they join neighbouring
+    points overestimate the area (Davis and Goadrich 2006). Here they join neighbouring
     ranks.
 
     Examples
@@ -374,12 +374,11 @@ class BPref(MeasureOverRelevant):
 
     Notes
     -----
-    Unjudged documents (NaN labels) are ignored. Every other measure treats them as
-    not relevant. BPref is undefined for queries without a relevant document. The
-    definition is that of Buckley and Voorhees (2004) in the form that trec_eval has
-    used since version 8. Mean and variance under ties follow from this: in a tie
-    group with s documents judged not relevant, each relevant document has 0, 1, ...
-    or s of them above it with equal probability.
+    Unjudged documents (NaN labels) are ignored. BPref is undefined for queries
+    without a relevant document. The definition is that of Buckley and Voorhees (2004)
+    in the form that trec_eval has used since version 8. In a tie group with s
+    documents judged not relevant, each relevant document has 0, 1, ... or s of them
+    above it with equal probability. Mean and variance under ties follow from this.
 
     Examples
     --------
@@ -664,17 +663,17 @@ def _sampled(worth: InferredTies, tie: tuple[int, ...]) -> float:
 
 @dataclass(frozen=True)
 class InferredAveragePrecision(MeasureOverRelevant):
-    """Inferred AP: average precision, estimated where judgments are a sample.
+    """Inferred AP: average precision, estimated from a sample of judgments.
 
     Parameters
     ----------
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     pool : {"judged", "all"}, default="judged"
-        Where unjudged documents (NaN labels) are. With "judged", they are outside the
-        pool of documents from which those to judge were drawn, and taken as not
-        relevant. With "all", every document is in the pool, and those that are not
-        judged are as often relevant as those that are.
+        Whether unjudged documents (NaN labels) are in the pool from which documents
+        to judge were drawn. With "judged", they are outside the pool, and taken as
+        not relevant. With "all", they are inside, and assumed to be relevant as often
+        as judged documents.
 
     Raises
     ------
@@ -689,28 +688,29 @@ class InferredAveragePrecision(MeasureOverRelevant):
 
     Notes
     -----
-    A relevant document at rank k, with r relevant and n judged non-relevant documents
-    above it, d documents of the pool in all, adds ::
+    Above a relevant document at rank k are d documents of the pool, r of them
+    relevant and n judged not relevant. The document adds ::
 
         1/k + (k - 1)/k · d/(k - 1) · (r + ε)/(r + n + 2ε),    ε = 0.00001
 
-    and the sum is divided by the number of relevant documents known. This is the
+    and the sum is divided by the number of known relevant documents. This is the
     estimate of Yilmaz and Aslam, "Estimating average precision with incomplete and
     imperfect judgments", CIKM 2006, with the ε of trec_eval. Inferred AP is undefined
     for queries without a relevant document.
 
-    With ``pool="judged"``, d = r + n: up to ε, this is average precision. trec_eval
-    computes it where no label in the qrels is negative. Where all unjudged documents
-    that are retrieved have a label of -1 there, it computes what ``pool="all"`` does,
-    with d = k - 1. A NaN label does not tell documents of the pool from others, so
-    that qrels in which only some have a label of -1 give other values there.
+    With ``pool="judged"``, d = r + n, and the value is average precision up to ε.
+    trec_eval computes it if no label in the qrels is negative. With ``pool="all"``,
+    d = k - 1. trec_eval computes this if all unjudged documents that are retrieved
+    have a label of -1 in the qrels. If only some have, its values differ, because NaN
+    labels do not tell which documents are in the pool.
 
-    The mean under ties is exact. Above a relevant document of a tie group, the number
-    of judged documents is hypergeometric, and given that number, so is that of
-    relevant ones, of which the value is a linear function. The standard deviation is
-    exact for tie groups of up to a few hundred documents: as long as n r, or n j r
-    with j < n judged documents, is at most 200,000. Beyond that, it is estimated from
-    100 to 1,000 sampled orders, and `RankingReport.std_is_estimate` says so.
+    The mean under ties is exact. Above a relevant document, the number of judged
+    documents of its tie group is hypergeometric. Given that number, the number of
+    relevant ones is hypergeometric, too, and the value is linear in it. The standard
+    deviation is exact for groups of up to a few hundred documents. For a group of n
+    documents, r of them relevant, n r must be at most 200,000, or n j r if only j < n
+    are judged. Beyond that, it is estimated from 100 to 1,000 sampled orders, and
+    `RankingReport.std_is_estimate` says so.
 
     Examples
     --------

@@ -487,9 +487,9 @@ class Measure(UserModel, NamedMeasure, ABC):
             cls.walk = Measure.walk  # type: ignore[method-assign]
 
     def walk(self, levels: FloatArray, longest: int) -> Walk | None:
-        """What the kernel adds up for `numerator`; None leaves that to NumPy.
+        """The sum that the kernel computes for `numerator`; None leaves it to NumPy.
 
-        Of labels on these `levels`, in queries of up to `longest` documents.
+        Labels are `levels`. Queries have up to `longest` documents.
         """
         return None
 
@@ -529,7 +529,7 @@ class Measure(UserModel, NamedMeasure, ABC):
         return self.numerator(groups)
 
     def found(self, groups: TieGroups, name: str) -> FloatArray:
-        """The numerator of each query that is `expected`, `best`, `worst`, or `std`."""
+        """The `expected`, `best` or `worst` numerator of each query, or its `std`."""
         if name == "std":
             return np.sqrt(self.numerator_variance(groups))
         mean = self._mean(groups)
@@ -545,10 +545,10 @@ class Measure(UserModel, NamedMeasure, ABC):
     def statistics(self, groups: TieGroups, names: Sequence[str]) -> FloatArray:
         """Values of each query, of shape (n_names, n_queries); NaN where undefined.
 
-        Over all orders of the tied documents the mean (`expected`), the `best`, the
-        `worst` and the standard deviation (`std`); mean and best if all documents are
-        retrieved and tie (`chance`, `ideal`); and the methods `normaliser`,
-        `sampling_error` and `std_is_estimate`.
+        `expected` (the mean), `best`, `worst` and `std` are over all orders of the tied
+        documents. `chance` and `ideal` are mean and best if all documents are retrieved
+        and tie. Other names are methods: `normaliser`, `sampling_error`,
+        `std_is_estimate`.
         """
         denominator, undefined = self.normaliser(groups), ~self.defined(groups)
         out = np.empty((len(names), groups.n_queries))
@@ -570,11 +570,11 @@ class Measure(UserModel, NamedMeasure, ABC):
         return np.zeros(groups.n_queries)
 
     def std_is_estimate(self, groups: TieGroups) -> FloatArray:
-        """1 for queries whose deviation comes from sampled orders, 0 where exact."""
+        """1 for queries whose `std` comes from sampled orders, 0 where exact."""
         return np.zeros(groups.n_queries)
 
     def distributions(self, groups: TieGroups) -> list[Distribution]:
-        """The distribution of each query over the same orders.
+        """The distribution of each query over orders of ties.
 
         Raises
         ------

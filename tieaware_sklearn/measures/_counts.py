@@ -114,13 +114,12 @@ class Precision(_CountMeasure, BinaryMeasure):
     Parameters
     ----------
     k : int, optional
-        Cut-off. P@k divides by k even where the list is shorter. Without a cut-off,
-        P divides by the number of documents retrieved.
+        Cut-off. Without one, P divides by the number of documents retrieved.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     denominator : {"cutoff", "retrieved"}, default="cutoff"
-        Whether to divide by k or, where the list is shorter, by its length
-        ("retrieved").
+        Divisor where the list is shorter than k: k itself ("cutoff") or the length of
+        the list ("retrieved").
 
     Raises
     ------
@@ -232,9 +231,9 @@ class FBeta(_CountMeasure, BinaryMeasure):
     Notes
     -----
     F is 0 for queries without a relevant document. van Rijsbergen, Information
-    Retrieval (1979), chapter 7, gives precision a weight alpha in place of beta,
-    F = 1/(alpha/P + (1 - alpha)/R), so that β² = (1 - alpha)/alpha. For the mean
-    under ties see McSherry and Najork (2008), section 2.3.
+    Retrieval (1979), chapter 7, weights precision by alpha in place of beta:
+    F = 1/(alpha/P + (1 - alpha)/R). Then β² = (1 - alpha)/alpha. For the mean under
+    ties see McSherry and Najork (2008), section 2.3.
 
     Examples
     --------
@@ -356,8 +355,8 @@ class Judged(_CountMeasure):
     Parameters
     ----------
     k : int, optional
-        Cut-off. Where the list is shorter, and without a cut-off, the value is the
-        share of all documents retrieved.
+        Cut-off. Without one, or where the list is shorter, the value is the share of
+        all documents retrieved.
 
     Raises
     ------
@@ -416,11 +415,11 @@ class SetAP(MeasureOverRelevant):
 
     Notes
     -----
-    With h relevant documents among the n retrieved and R in the query, SetAP is
-    h² / (n R): the average precision of a list in which every relevant document found
-    has the precision of the whole list. No order of ties changes it. It is undefined
-    for queries without a relevant document, and 0 where nothing is retrieved.
-    trec_eval calls the measure ``set_map``.
+    SetAP is h² / (n R), with n documents retrieved, h of them relevant, and R relevant
+    documents in the query. This is average precision with the precision of the whole
+    list at every relevant document found. No order of ties changes it. It is
+    undefined for queries without a relevant document, and 0 where nothing is
+    retrieved. trec_eval calls it ``set_map``.
 
     Examples
     --------
@@ -553,9 +552,9 @@ class ReciprocalRank(FirstRelevantMeasure):
     -----
     Reciprocal rank is 0 for queries without a relevant document. The mean of the
     reciprocal rank is not the reciprocal of the mean rank. For the mean under ties
-    see McSherry and Najork (2008), section 2.5. A misprint is corrected: they print
-    the probability f(x) that none of the first x documents of the group is relevant
-    where the difference f(x - 1) - f(x) is needed.
+    see McSherry and Najork (2008), section 2.5. They print f(x), the probability that
+    none of the first x documents of the group is relevant. This misprint for
+    f(x - 1) - f(x) is corrected here.
 
     Examples
     --------
@@ -754,12 +753,12 @@ class SearchLength(_IthRelevant):
     -----
     Lower is better. The search length is undefined where fewer than i relevant
     documents are retrieved. Averages leave out such queries, whatever number
-    `zero_relevance` is, because 0 would be a perfect value; ``zero_relevance="raise"``
+    `zero_relevance` is, because 0 would be a perfect value. ``zero_relevance="raise"``
     makes them an error. The lift of a report is Cooper's reduction factor.
 
-    The definition is that of Cooper (1968). In a tie group with r relevant and s
-    other documents, the j-th relevant document has, on average, j s/(r + 1) of the
-    others above it, with variance j (r - j + 1) s (r + s + 1) / ((r + 1)² (r + 2)).
+    The definition is that of Cooper (1968). In a tie group of r relevant and s other
+    documents, j s/(r + 1) others are on average above the j-th relevant document.
+    The variance is j (r - j + 1) s (r + s + 1) / ((r + 1)² (r + 2)).
 
     Examples
     --------
@@ -793,7 +792,7 @@ class Rank(SearchLength):
     Parameters
     ----------
     i : int, default=1
-        Which relevant document, at most 2^53.
+        Which relevant document counts, at most 2^53.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
 
@@ -809,9 +808,9 @@ class Rank(SearchLength):
 
     Notes
     -----
-    Lower is better. What is said of queries with fewer than i relevant documents, and
-    of ties, is as for `SearchLength`. Fuhr (2017) asks for the mean rank, or the
-    median, in place of the mean reciprocal rank.
+    Lower is better. Ties and queries with fewer than i relevant documents are treated
+    as in `SearchLength`. Fuhr (2017) asks for the mean or median rank in place of the
+    mean reciprocal rank.
 
     Examples
     --------
@@ -850,11 +849,11 @@ class RaghavanPrecision(_IthRelevant):
     Notes
     -----
     This is the probability of relevance, PRR, of Raghavan, Bollmann and Jung (1989).
-    It is the harmonic mean, over the orders of ties, of the precision i/rank at the
-    rank of the i-th relevant document; for every other measure, the expected value is
-    the arithmetic mean. Best, worst and standard deviation are those of i/rank. The
-    value is 0 where fewer than i relevant documents are retrieved, and undefined
-    where the query has fewer than i.
+    The precision at the i-th relevant document is i/rank. The expected value is its
+    harmonic mean over the orders of ties, and the arithmetic mean for every other
+    measure. Best, worst and standard deviation are those of i/rank. The value is 0
+    where fewer than i relevant documents are retrieved, and undefined where the query
+    has fewer than i.
 
     Examples
     --------

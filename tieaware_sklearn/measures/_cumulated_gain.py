@@ -480,13 +480,13 @@ class NDCG(_DiscountedGain):
     k : int, optional
         Cut-off.
     gain : {"exponential", "linear"}, table or callable, default="exponential"
-        Gain of a label: 2^label - 1 ("exponential", for labels up to 60), the label
-        itself ("linear"), a table ``{label: gain}`` or a list indexed by label, or a
+        Gain of a label: 2^label - 1 ("exponential", for labels up to 60) or the label
+        itself ("linear"). Or a table ``{label: gain}``, a list indexed by label, or a
         function of a label. Gains must be finite and >= 0.
     discount : {"log2", "inverse", "none"}, sequence or callable, default="log2"
-        Weight of rank r: 1 / log2(r + 1) ("log2"), 1 / r ("inverse") or 1 ("none");
-        weights of the ranks from 1, beyond which they are 0; or a function of an array
-        of ranks from 1. Weights must be finite, >= 0, above 0 at rank 1, and must not
+        Weight of rank r: 1 / log2(r + 1) ("log2"), 1 / r ("inverse") or 1 ("none").
+        Or weights of ranks 1, 2, ..., with 0 beyond them, or a function of an array of
+        ranks from 1. Weights must be finite, >= 0, above 0 at rank 1, and must not
         rise.
 
     Raises
@@ -583,7 +583,7 @@ class RBP(_AttentionMeasure):
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     gain : table, callable or name, optional
-        Gain of a label, in [0, 1], for graded relevance; replaces `rel`.
+        Gain of a label, in [0, 1], for graded relevance. Replaces `rel`.
 
     Raises
     ------
@@ -635,13 +635,12 @@ class CWL(_AttentionMeasure):
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     gain : table, callable or name, optional
-        Gain of a label, in [0, 1], for graded relevance; replaces `rel`.
+        Gain of a label, in [0, 1], for graded relevance. Replaces `rel`.
 
     Raises
     ------
     ValueError
-        For chances outside [0, 1] or an empty sequence of them, k < 1, rel <= 0 or
-        gains above 1.
+        For chances that are empty or outside [0, 1], k < 1, rel <= 0 or gains above 1.
 
     See Also
     --------

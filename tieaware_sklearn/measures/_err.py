@@ -230,7 +230,7 @@ class ERR(Measure):
     Raises
     ------
     ValueError
-        For k < 1, or max_label <= 0 or above 60; when a ranking is measured, for a
+        For k < 1, or max_label <= 0 or above 60. When a ranking is measured, for a
         label above `max_label`.
 
     See Also
@@ -242,9 +242,9 @@ class ERR(Measure):
     -----
     ERR is 0 for queries without a relevant document. The definition is that of
     Chapelle, Metzler, Zhang and Grinspan (2009). Under ties the mean is exact. The
-    standard deviation is exact where at most 64 places of each tie count, and so for
-    k <= 64. For longer ties, the part of the places after the 64th is estimated from
-    100 to 1,000 sampled orders, and reports say so.
+    standard deviation is exact if at most 64 places of each tie group count, as with
+    k <= 64. Otherwise, the part of the places after the 64th is estimated from 100 to
+    1,000 sampled orders, and reports say so.
 
     Examples
     --------
@@ -349,7 +349,7 @@ class ERR(Measure):
         return groups.sum_groups(self._passed(groups) * worth)
 
     def numerator_variance(self, groups: TieGroups) -> FloatArray:
-        """Groups are independent, and all of a group is passed in any order.
+        """The variance of the numerator, a sum over independent groups.
 
         With P_x the chance to pass the first x of a group, its part is
         Σ_x c_x P_x, c_x = 1/(lo + x + 1) - 1/(lo + x), c_kk = -1/(lo + kk).

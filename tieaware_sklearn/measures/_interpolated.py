@@ -486,14 +486,14 @@ class InterpolatedPrecision(_Interpolated):
     Parameters
     ----------
     recall : float
-        Recall level in [0, 1]. Names have it after @: ``IPrec@0.1``.
+        Recall level in [0, 1]. In names it follows @: ``IPrec@0.1``.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     rounding : {"up", "nearest", "trec_eval9"}, default="up"
-        How to round recall · R, with R relevant documents, to a number of documents:
-        up, to ⌈recall · R⌉; to the nearest integer, as in trec_eval 10; or down after
-        adding 0.9 in floats, as in trec_eval 9, which is sometimes one less than
-        ⌈recall · R⌉.
+        How to round recall · R, with R relevant documents, to a number of documents.
+        "up" gives ⌈recall · R⌉, and "nearest" the nearest integer, as in trec_eval
+        10. "trec_eval9" adds 0.9 in floats and rounds down, sometimes to one less
+        than ⌈recall · R⌉.
 
     Raises
     ------
@@ -507,22 +507,21 @@ class InterpolatedPrecision(_Interpolated):
 
     Notes
     -----
-    Interpolated precision is undefined for queries without a relevant document. With
-    R of them, it is the largest i/(rank of the i-th relevant document) over
+    Interpolated precision is undefined for queries without a relevant document.
+    Otherwise it is the largest i/(rank of the i-th relevant document) over
     i >= max(1, ⌈recall · R⌉). The product is computed in exact arithmetic: 0.1 is a
     tenth. See Manning, Raghavan and Schütze (2008), section 8.4.
 
-    Mean and standard deviation under ties are exact where Σ n r over the tie groups
-    of a query is at most 10,000, with n documents in a group, r of them relevant.
-    Groups of relevant documents only do not count. Beyond this limit, both are
-    estimates from 100 to 1,000 sampled orders (up to 20 million places of relevant
-    documents), and reports state the standard error of the mean; the distribution is
-    an error.
+    Let a tie group have n documents, r of them relevant. Mean and standard deviation
+    under ties are exact if Σ n r over the groups of a query is at most 10,000. Groups
+    of relevant documents only do not count. Beyond this limit, both are estimates
+    from 100 to 1,000 sampled orders (up to 20 million places of relevant documents).
+    Reports state the standard error of the mean. The distribution is an error.
 
-    A query takes up to a tenth of a second, up to a second with thousands of short
-    ties, and a few seconds and 100 MB with 10^6 tied documents. Reports also compute
-    the chance level, for which all documents tie. Results that several queries,
-    levels or measures share are computed once.
+    A query takes up to a tenth of a second, or up to a second with thousands of short
+    ties. With 10^6 tied documents, it takes a few seconds and 100 MB. Reports also
+    compute the chance level, for which all documents tie. Results that several
+    queries, levels or measures share are computed once.
 
     Examples
     --------
@@ -574,7 +573,7 @@ class InterpolatedAveragePrecision(_Interpolated):
     Parameters
     ----------
     points : int or "all", default=11
-        Number of evenly spaced recall levels from 0 to 1, from 2 to 1,001. "all" has
+        Number of evenly spaced recall levels from 0 to 1, at most 1,001. "all" has
         one level for each relevant document of the query (all-point interpolation).
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.

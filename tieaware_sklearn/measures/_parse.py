@@ -53,11 +53,11 @@ def parse_measure(measure: str | Measure) -> Measure:
         AP(denominator=cutoff)@10 IPrec@0.1 IAP IAP(points=all) AUPRC BPref infAP
         RR@10 ERR(max_label=4)@20 ESL ESL(i=3) Rank PRR Judged@10 SetAP
         NDCG(discount=inverse)@10``. Other accepted names are ``precision recall f1 hit
-        map mrr SetP SetR SetF`` (the last three take no cut-off), the name of any
-        subclass of `Measure` that you define, and trec_eval's names, with trec_eval's
-        definitions: ``P_10 recall_10 success_1 map_cut_10 ndcg_cut_10 recip_rank set_P
-        set_recall set_F set_map iprec_at_recall_0.10 11pt_avg``, the last two as in
-        version 9. A measure is returned unchanged.
+        map mrr SetP SetR SetF`` (the last three take no cut-off) and the name of any
+        subclass of `Measure` that you define. trec_eval's names have its definitions:
+        ``P_10 recall_10 success_1 map_cut_10 ndcg_cut_10 recip_rank set_P set_recall
+        set_F set_map iprec_at_recall_0.10 11pt_avg``, the last two as in version 9.
+        A measure is returned unchanged.
 
     Returns
     -------

@@ -48,8 +48,8 @@ class SubtopicMeasure(NamedMeasure, ABC):
     They are small, immutable and hashable. ``str(measure)`` is the canonical name,
     which `parse_subtopic_measure` reads back.
 
-    A measure gives each subtopic of a query a value, from the ranking of all documents
-    with their labels for this subtopic. Only subtopics with a relevant document count.
+    A measure computes a value for each subtopic of a query, from all ranked documents
+    and their labels for this subtopic. Only subtopics with a relevant document count.
 
     See Also
     --------
@@ -86,7 +86,7 @@ class SubtopicMeasure(NamedMeasure, ABC):
         """The mean value of each subtopic over the orders of tied documents."""
 
     def counts(self, groups: TieGroups) -> NDArray[np.bool_]:
-        """Which of the lists are of subtopics with a relevant document."""
+        """Which lists belong to subtopics with a relevant document."""
         everything = groups.everything
         gains = self.gains(everything.levels)
         return np.asarray(everything.sum_groups(everything.gain_sums(gains)) > 0)
@@ -112,9 +112,9 @@ def _checked_measure(value: Any, name: str) -> Measure:
 
 @dataclass(frozen=True)
 class IntentAware(SubtopicMeasure):
-    """Mean over the subtopics of a query of another measure: ERR-IA, AP-IA, P-IA.
+    """Mean of a measure over the subtopics of a query: ERR-IA, AP-IA, P-IA.
 
-    Its name is that of the measure with ``_IA``, as in ``ERR_IA(max_label=4)@20``.
+    Its name adds ``_IA`` to the name of the measure: ``ERR_IA(max_label=4)@20``.
 
     Parameters
     ----------
@@ -124,11 +124,11 @@ class IntentAware(SubtopicMeasure):
     Raises
     ------
     ValueError
-        As in `parse_measure`, and for a measure of which lower values are better.
+        As in `parse_measure`, and for a measure whose lower values are better.
 
     See Also
     --------
-    SubtopicRecall : Success-IA.
+    SubtopicRecall : The same as Success-IA.
     AlphaNDCG : A measure that rewards novelty within a subtopic, too.
 
     Notes
@@ -136,10 +136,9 @@ class IntentAware(SubtopicMeasure):
     Agrawal, Gollapudi, Halverson and Ieong (WSDM 2009) define intent-aware measures as
     Σ_i P(i | q) M_i, with P the probability of subtopic i and M_i the measure of its
     labels. ERR-IA is that of Chapelle, Metzler, Zhang and Grinspan (CIKM 2009). The
-    mean of a sum is the sum of the means, so it is exact under ties wherever that of
-    the measure is. Where a measure is undefined for a subtopic with a relevant
-    document, it counts as 0. ndeval's ERR-IA is divided by another constant: see
-    `convention` of `evaluate_subtopics`.
+    mean under ties is exact if it is exact for the measure. A measure that is
+    undefined for a subtopic with a relevant document counts as 0 there. ndeval divides
+    ERR-IA by another constant: see `convention` of `evaluate_subtopics`.
 
     Examples
     --------
@@ -192,13 +191,13 @@ class SubtopicRecall(SubtopicMeasure):
 
     See Also
     --------
-    IntentAware : The mean over subtopics of any measure.
-    Success : The same for a query without subtopics.
+    IntentAware : The mean of any measure over subtopics.
+    Success : The same without subtopics.
 
     Notes
     -----
-    The S-recall of Zhai, Cohen and Lafferty (SIGIR 2003). It is undefined for queries
-    without a relevant document. Subtopics with a weight of w count w times.
+    This is the S-recall of Zhai, Cohen and Lafferty (SIGIR 2003). It is undefined for
+    queries without a relevant document. A subtopic of weight w counts w times.
 
     Examples
     --------
@@ -221,17 +220,16 @@ class SubtopicRecall(SubtopicMeasure):
 
 
 def parse_subtopic_measure(measure: str | SubtopicMeasure) -> SubtopicMeasure:
-    """Return the measure of subtopics of this name.
+    """Return the subtopic measure of this name.
 
     Parameters
     ----------
     measure : str or SubtopicMeasure
         Case-insensitive name, spelled as in ir-measures: ``alpha_nDCG@20
-        alpha_nDCG(alpha=0.8)@20 alpha_DCG@20 nERR_IA@20 NRBP nNRBP StRecall@20``, and
-        the name of any measure that `parse_measure` reads with ``_IA``: ``ERR_IA@20
-        P_IA@10 AP_IA NDCG_IA(gain=linear)@10``. ndeval's names ``alpha-nDCG@20``,
-        ``ERR-IA@20``, ``MAP-IA`` and ``strec@20`` are understood, too. A measure is
-        returned unchanged.
+        alpha_nDCG(alpha=0.8)@20 alpha_DCG@20 nERR_IA@20 NRBP nNRBP StRecall@20``. Or
+        any name that `parse_measure` reads, with ``_IA``: ``ERR_IA@20 P_IA@10 AP_IA
+        NDCG_IA(gain=linear)@10``. ndeval's names ``alpha-nDCG@20``, ``ERR-IA@20``,
+        ``MAP-IA`` and ``strec@20`` are accepted, too. A measure is returned unchanged.
 
     Returns
     -------
@@ -412,18 +410,18 @@ class AlphaDCG(_Discounted):
 
     See Also
     --------
-    AlphaNDCG : The same divided by that of an ideal order.
+    AlphaNDCG : The same divided by its value in an ideal order.
     DCG : Discounted gain without subtopics.
 
     Notes
     -----
-    The definition is that of Clarke et al. (SIGIR 2008). Under ties, a group of n
-    documents with lo documents above it, c of the group and C above it relevant to a
-    subtopic, adds (1 - α)^C c/n Σ_x E[(1 - α)^H] / log2(lo + x + 1): H is
-    hypergeometric, the relevant ones among x - 1 of the n - 1 other documents, of which
-    c - 1 are relevant. The mean is exact. The sum over subtopics is not divided by
-    their number; weights of subtopics have the mean 1. It is 0 for queries without a
-    relevant document.
+    The definition is that of Clarke et al. (SIGIR 2008). Consider a tie group of n
+    documents, c of them relevant to a subtopic. Above it are lo documents, C of them
+    relevant. The group adds (1 - α)^C c/n Σ_x E[(1 - α)^H] / log2(lo + x + 1). H is
+    hypergeometric: the relevant documents among x - 1 drawn from n - 1, c - 1 of them
+    relevant. The mean is exact. The sum over subtopics is not divided by their
+    number, and weights have the mean 1. It is 0 for queries without a relevant
+    document.
 
     Examples
     --------
@@ -446,7 +444,7 @@ class AlphaDCG(_Discounted):
 
 @dataclass(frozen=True)
 class AlphaNDCG(_Discounted):
-    """α-nDCG: α-DCG divided by that of an ideal order.
+    """α-nDCG: α-DCG divided by its value in an ideal order.
 
     Parameters
     ----------
@@ -465,13 +463,13 @@ class AlphaNDCG(_Discounted):
 
     Notes
     -----
-    The definition is that of Clarke et al. (SIGIR 2008). To find the best order is
-    NP-hard; as there and in ndeval, the ideal order is found greedily, one document
-    with the largest gain after the other. Of documents with equal gains the one with
-    relevant subtopics in the first columns is taken (ndeval takes the last document
-    id), so that the order of rows does not matter. A ranking that is better than the
+    The definition is that of Clarke et al. (SIGIR 2008). Finding the best order is
+    NP-hard. As there and in ndeval, the ideal order is greedy: each rank gets the
+    document with the largest gain. Of documents with equal gains, the one with
+    relevant subtopics in the first columns is taken, so that the order of rows does
+    not matter. ndeval takes the last document id. A ranking that is better than the
     greedy one has a value above 1. α-nDCG is undefined for queries without a relevant
-    document. Under ties the mean is exact, as that of `AlphaDCG`.
+    document. Under ties the mean is exact, as for `AlphaDCG`.
 
     Examples
     --------
@@ -487,7 +485,7 @@ class AlphaNDCG(_Discounted):
 
 @dataclass(frozen=True)
 class NormalisedERRIA(_Reciprocal):
-    """nERR-IA: ERR-IA of binary labels divided by that of an ideal order.
+    """nERR-IA: ERR-IA of binary labels divided by its value in an ideal order.
 
     A user who looks for a subtopic stops at each document relevant to it with
     probability alpha.
@@ -509,10 +507,9 @@ class NormalisedERRIA(_Reciprocal):
 
     Notes
     -----
-    The definition is that of ndeval, the program of the TREC Web track; the ideal order
-    is that of `AlphaNDCG`. With alpha of 0.5, the numerator is
-    ``IntentAware(ERR(k, max_label=1))`` but for a constant. Under ties the mean is
-    exact.
+    The definition is that of ndeval, the program of the TREC Web track. The ideal order
+    is that of `AlphaNDCG`. With alpha of 0.5, the numerator is a multiple of
+    ``IntentAware(ERR(k, max_label=1))``. Under ties the mean is exact.
 
     Examples
     --------
@@ -531,9 +528,9 @@ class NRBP(NoveltyMeasure):
     """Novelty- and rank-biased precision.
 
     A document relevant to a subtopic gains (1 - α)^c β^(rank - 1) for it, with c the
-    number of documents above it that are relevant to the same subtopic. The sum is
-    divided by the number of subtopics, and by its value for a list in which all
-    documents are relevant to all of them.
+    number of documents above it that are relevant to the same subtopic. The mean over
+    subtopics is divided by its value for a list in which all documents are relevant to
+    all subtopics.
 
     Parameters
     ----------
@@ -551,13 +548,13 @@ class NRBP(NoveltyMeasure):
 
     See Also
     --------
-    NormalisedNRBP : The same divided by that of an ideal order.
+    NormalisedNRBP : The same divided by its value in an ideal order.
     RBP : Rank-biased precision without subtopics.
 
     Notes
     -----
     The definition is that of Clarke, Kolla and Vechtomova (ICTIR 2009). Under ties the
-    mean is exact, as that of `AlphaDCG`.
+    mean is exact, as for `AlphaDCG`.
 
     Examples
     --------
@@ -579,7 +576,7 @@ class NRBP(NoveltyMeasure):
 
 @dataclass(frozen=True)
 class NormalisedNRBP(NRBP):
-    """nNRBP: novelty- and rank-biased precision divided by that of an ideal order.
+    """nNRBP: NRBP divided by its value in an ideal order.
 
     Parameters
     ----------
@@ -598,7 +595,7 @@ class NormalisedNRBP(NRBP):
 
     Notes
     -----
-    The definition is that of ndeval; the ideal order is that of `AlphaNDCG`.
+    The definition is that of ndeval. The ideal order is that of `AlphaNDCG`.
 
     Examples
     --------

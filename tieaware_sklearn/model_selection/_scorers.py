@@ -277,15 +277,15 @@ def make_ranking_scorer(
 ) -> RankingScorer | dict[str, RankingScorer]:
     """Make a scorer of rankings for `GridSearchCV`, `cross_validate` and similar tools.
 
-    Its value is that of `ranking_score`: the mean over queries, exact under ties.
+    It returns the value of `ranking_score`: the mean over queries, exact under ties.
 
     Parameters
     ----------
     measure : str, Measure or list of them, default="ndcg@10"
         Measure or measures, as in `parse_measure`. A list gives a dict of scorers that
         predict once and find ties once, for ``scoring=`` with ``refit="ndcg@10"``. Its
-        keys are the names as given. Where lower is better, the value is negated and
-        the name starts with ``neg_``.
+        keys are the names as given. If lower is better, the value is negated and the
+        name starts with ``neg_``.
     qid : str or int, optional
         The column of X that holds query ids (a name for data frames, an index for
         arrays); this works without metadata routing. The estimator is given X with this
@@ -294,12 +294,11 @@ def make_ranking_scorer(
         ``qid`` through metadata routing; there is no need to call `set_score_request`.
     response_method : {"predict", "predict_proba", "decision_function"} or list, \
 optional
-        The method that gives the scores to rank by; of a list, the first method that
-        the estimator has. By default ``predict``; for classifiers, whose predicted
-        classes would tie most documents, ``predict_proba`` or, without it,
-        ``decision_function``. With two classes, the score is the probability or
-        decision value of the greater label; with more, it is the expected label by
-        ``predict_proba``.
+        The method that gives the scores to rank by. In a list, the first method that
+        the estimator has counts. By default ``predict``, and for classifiers
+        ``predict_proba`` or else ``decision_function``, because predicted classes tie
+        most documents. With two classes, the score is the probability or decision value
+        of the greater label. With more, it is the expected label by ``predict_proba``.
     ties : {"expected", "best", "worst", "input"}, default="expected"
         As in `ranking_score`.
     average : {"macro", "geometric", "median", "micro"}, default="macro"
@@ -312,21 +311,20 @@ optional
     RankingScorer, or dict of str to RankingScorer for a list of measures
         It is called as ``scorer(estimator, X, y)`` or
         ``scorer(estimator, X, y, qid=qid, query_weight=weight)``. Weights of queries
-        are routed only after ``set_score_request(query_weight=True)``;
+        are routed only after ``set_score_request(query_weight=True)``.
         ``sample_weight``, which weights training documents, is never routed.
 
     Raises
     ------
     ValueError
         If a measure or option is unknown. The scorer raises it if there are no query
-        ids, and if predictions are NaN.
+        ids or if predictions are NaN.
 
     Warns
     -----
     SplitQueriesWarning
-        The scorer warns, once a call, if a ranker of this library was fitted on the
-        same ids with other numbers of rows, as happens with an integer ``cv`` (see the
-        notes).
+        The scorer warns, once per call, if a ranker of this library was fitted on the
+        same ids with other numbers of rows. An integer ``cv`` causes this (see Notes).
 
     See Also
     --------
@@ -336,24 +334,24 @@ optional
     Notes
     -----
     Use it with `QueryKFold`. An integer ``cv`` splits queries, and so do halving
-    searches over ``resource="n_samples"``: the scores are then those of shorter, easier
+    searches over ``resource="n_samples"``. The scores are then of shorter, easier
     rankings.
 
     scikit-learn turns an error of a scorer into NaN and a warning, unless
     ``error_score="raise"``. If one of several measures fails (``err@10`` with a label
-    above 4), only its score is NaN; if the predictions or the rows cause the error, all
+    above 4), only its score is NaN. If the predictions or the rows cause the error, all
     scores are NaN.
 
     A name such as ``scoring="ndcg@10"`` is not accepted: scikit-learn looks names up in
     a list of its own, which other libraries cannot extend.
 
     A scorer sees only the test rows. `QueryLGBMRanker`, `QueryXGBRanker`,
-    `QueryCatBoostRanker`, `LinearRanker` and `FusedRanker` keep a digest of each query
-    id of `fit` and its number of rows. If they, alone or inside pipelines, searches and
-    other meta-estimators, are scored on a known id with another number of rows, the
-    scorer warns: most often, folds have split the queries. Equal halves of a query are
-    not noticed, nor is anything with other rankers. Other data with the same ids warn,
-    too: make ids unique, or silence the warning by
+    `QueryCatBoostRanker`, `LinearRanker` and `FusedRanker` therefore keep a digest of
+    each query id of `fit` and its number of rows. The scorer warns if a known id comes
+    with another number of rows: most often, folds have split the queries. It finds
+    these rankers inside pipelines, searches and other meta-estimators. It does not
+    notice equal halves of a query, nor anything with other rankers. Other data with the
+    same ids also cause the warning: make ids unique, or silence it by
     ``warnings.filterwarnings("ignore", category=SplitQueriesWarning)``.
 
     McRank ranks by the expected label, too (Li, Burges and Wu, NIPS 2007).

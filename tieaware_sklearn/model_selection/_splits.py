@@ -192,18 +192,18 @@ class QueryKFold(QuerySplits, GroupKFold):  # type: ignore[misc]
     n_repeats : int, default=1
         With `shuffle`, how many times folds are drawn.
     stratify : {False, "n_relevant", "mean_label"}, default=False
-        What to balance over folds beside documents: the number of relevant documents of
-        a query (labels of at least 1), or the mean of its labels, which takes account
-        of grades and not of the number of documents. It matters when there are few
-        queries or when they differ much.
+        What to balance over folds besides documents: the number of relevant documents
+        of a query (labels of at least 1), or the mean of its labels. The mean considers
+        grades, but not the number of documents. Balancing matters if queries are few or
+        differ much.
 
     Raises
     ------
     ValueError
         If `n_splits` is less than 2 or `n_repeats` less than 1, if `random_state` or
         repeats are asked for without `shuffle`, or if `stratify` is not allowed. The
-        split raises it if there are no query ids, fewer queries than folds or, with
-        `stratify`, no `y` or labels that are negative or infinite.
+        split raises it if there are no query ids or fewer queries than folds. With
+        `stratify`, also if there is no `y`, or if labels are negative or infinite.
 
     See Also
     --------
@@ -225,16 +225,16 @@ class QueryKFold(QuerySplits, GroupKFold):  # type: ignore[misc]
 
     With `stratify`, queries are sorted by relevance, and queries of equal relevance by
     size. Each run of `n_splits` consecutive queries is spread over the folds, one query
-    to each, the largest to the fold with the fewest rows so far; the runs whose sizes
-    differ most are assigned first. So the folds' numbers of queries differ by at most
-    1. A document with a NaN label counts as not relevant.
+    to each. The largest goes to the fold with the fewest rows so far. The runs whose
+    sizes differ most are assigned first. So the folds' numbers of queries differ by at
+    most 1. A document with a NaN label counts as not relevant.
 
     By default (``resource="n_samples"``), `HalvingGridSearchCV` and
-    `HalvingRandomSearchCV` start with a sample of rows, which they draw from each fold
-    without regard to queries, so that they rank only parts of queries. A resource of
-    the estimator, such as the number of trees, keeps queries whole, as in the last
-    example. `sklearn.model_selection.learning_curve` takes the first so many rows, too:
-    to train on some of the queries, draw them with `QueryShuffleSplit(train_size=...)`.
+    `HalvingRandomSearchCV` start with a sample of rows. They draw it from each fold
+    without regard to queries, and so rank only parts of queries. A resource of the
+    estimator, such as the number of trees, keeps queries whole, as in the last example.
+    `sklearn.model_selection.learning_curve` takes the first rows: to train on some of
+    the queries, draw them with `QueryShuffleSplit(train_size=...)`.
 
     Examples
     --------
@@ -417,8 +417,8 @@ class QueryTimeSeriesSplit(QuerySplits, TimeSeriesSplit):  # type: ignore[misc]
     max_train_size : int, optional
         Largest number of queries in a training set, which then holds the latest ones.
     test_size : int, optional
-        Number of queries in a test set; by default ``n_queries // (n_splits + 1)``. A
-        set that would begin among queries of one time begins where the time changes.
+        Number of queries in a test set, by default ``n_queries // (n_splits + 1)``. A
+        test set begins where the time changes, so that its size may differ.
     gap : int, default=0
         Number of queries left out between the training set and the test set.
     qid : str or int, optional
@@ -427,9 +427,9 @@ class QueryTimeSeriesSplit(QuerySplits, TimeSeriesSplit):  # type: ignore[misc]
         through metadata routing, which needs no request, or as `groups`.
     time : str or int, optional
         The column of X that holds the time of each row's query: numbers, dates, or
-        anything that sorts. ``time="qid"`` is the order of the ids, if they are in the
-        order of time. By default the time comes as ``time`` through metadata routing,
-        which needs no request.
+        anything that sorts. ``time="qid"`` means that the ids are in the order of time.
+        By default the time comes as ``time`` through metadata routing, which needs no
+        request.
 
     Raises
     ------
@@ -590,7 +590,7 @@ class QueryShuffleSplit(QuerySplits, BaseShuffleSplit):  # type: ignore[misc]
         Number of times that the sets are drawn.
     test_size, train_size : float or int, optional
         A share of the queries (not of the documents), or a number of queries. By
-        default, all queries that the other set leaves; if neither is given, 0.2 of the
+        default, all queries that the other set leaves. If neither is given, 0.2 of the
         queries are for testing.
     qid : str or int, optional
         The column of X that holds query ids (a name for data frames, an index for
@@ -669,11 +669,11 @@ def train_test_split_queries(
     *arrays : arrays, sparse matrices, data frames, Arrow tables or lists
         One or more arrays with the same number of rows.
     qid : array-like of shape (n_rows,), or str or int
-        Query of each row, which is split, too, and returned last. Or the column of the
+        Query of each row, which is also split and returned last. Or the column of the
         first array that holds it (a name for data frames, an index for arrays).
     test_size, train_size : float or int, optional
         A share of the queries (not of the documents), or a number of queries. By
-        default, all queries that the other set leaves; if neither is given, 0.25 of the
+        default, all queries that the other set leaves. If neither is given, 0.25 of the
         queries are for testing.
     random_state : int, RandomState instance or None, default=None
         An int gives the same split at every call.
@@ -695,9 +695,9 @@ def train_test_split_queries(
     Raises
     ------
     ValueError
-        If arrays differ in length, if a set is left without a query, or if `stratify`
-        is given without `shuffle`, has missing values, or has values other than numbers
-        that vary within a query.
+        If arrays differ in length, or if a set is left without a query. Also if
+        `stratify` is given without `shuffle`, has missing values, or has values other
+        than numbers that vary within a query.
 
     See Also
     --------
@@ -706,9 +706,9 @@ def train_test_split_queries(
 
     Notes
     -----
-    To stratify, queries are sorted by their values and cut into as many runs of
-    neighbours as the smaller set has queries; one query is drawn from each run. Which
-    queries are in which set does not depend on the order of rows.
+    To stratify, queries are sorted by their values and cut into runs, as many as the
+    smaller set has queries. One query is drawn from each run. The sets do not depend on
+    the order of rows.
 
     Examples
     --------

@@ -67,7 +67,7 @@ class ScoringObjective(QueryObjective):
         As in `QueryObjective`.
     block_size : int, optional
         Number of queries that `score` gets at a time if trials may be pruned, rounded
-        to whole buckets; by default a sixteenth of all queries. Without a pruner,
+        to whole buckets. By default a sixteenth of all queries. Without a pruner,
         `score` gets all queries at once.
 
     Raises
@@ -163,7 +163,7 @@ class ScoringObjective(QueryObjective):
 class LinearScoringObjective(ScoringObjective):
     """Tune the weights of a linear score over features by an exact measure.
 
-    A trial has one parameter for each feature, ``weight_<feature>``, the weight of the
+    A trial has one parameter for each feature, ``weight_<feature>``. It weights the
     feature divided by its standard deviation, so that weights are comparable.
 
     Parameters
@@ -179,14 +179,14 @@ class LinearScoringObjective(ScoringObjective):
         ``x1``, ...
     bounds : pair of float, list of such or dict, default=(-1, 1)
         Smallest and largest weight: one pair for all features, one for each, or a dict
-        of feature names to pairs, with (-1, 1) for the features that it leaves out.
+        of feature names to pairs. Features that the dict leaves out get (-1, 1).
         ``(0, 1)`` excludes negative weights, ``(-1, 0)`` positive ones. For weights
         that sum to 1, divide the tuned weights by their sum: a positive factor does not
         change a ranking.
     transforms : str or list of str, optional
-        Transform of all features, or of each: ``"identity"``, ``"log1p"`` or
-        ``"rank"`` as in `LinearRanker`, or ``"tune"``, which makes the transform a
-        parameter of the trial, ``transform_<feature>``.
+        Transform of all features, or of each: ``"identity"``, ``"log1p"`` or ``"rank"``
+        as in `LinearRanker`, or ``"tune"``. The latter makes it a parameter of the
+        trial, ``transform_<feature>``.
 
     Raises
     ------
@@ -202,9 +202,9 @@ class LinearScoringObjective(ScoringObjective):
     Notes
     -----
     `create_study` enqueues equal weights, the best single feature, and weights in
-    proportion to the lift of each feature alone. It samples by CMA-ES if there are more
-    than 20 weights or 200 trials, and by TPE otherwise (and if transforms are tuned, or
-    if there are several measures). Pruning does not pay: linear scores are cheap, and
+    proportion to the lift of each feature alone. It samples by TPE, but by CMA-ES for
+    more than 20 weights or 200 trials. With one weight, tuned transforms or several
+    measures it always uses TPE. Pruning does not pay: linear scores are cheap, and
     CMA-ES learns less from the values of a part of the queries. Rows with equal
     features get equal scores, to the last bit.
 
@@ -299,8 +299,7 @@ class LinearScoringObjective(ScoringObjective):
         list of dict
             Equal weights, the best single feature, and weights in proportion to the
             lift of each feature alone, sorted by their value. With several measures,
-            there are the latter two for each measure, and all are sorted by the value
-            of the first measure.
+            the latter two exist for each measure, and the first measure sorts them all.
         """
         low, high = self._bounds.T
         kinds = ["identity" if kind == "tune" else kind for kind in self._transforms]
@@ -417,12 +416,12 @@ class RankerObjective(QueryObjective):
     estimator : estimator
         `QueryLGBMRanker`, another ranker, a regressor, a classifier or a pipeline. Its
         `fit` gets ``qid`` if it takes it or requests it through metadata routing
-        (`XGBRanker` in a pipeline by ``set_fit_request(qid=True)``); LightGBM's own
+        (`XGBRanker` in a pipeline by ``set_fit_request(qid=True)``). LightGBM's own
         ranker gets ``group``.
     space : dict or callable
-        A dict of parameter names to Optuna distributions
-        (``{"num_leaves": IntDistribution(2, 64)}``; for steps of pipelines, names as in
-        `set_params`), or a function of the trial that returns a dict of parameters.
+        A dict of parameter names to Optuna distributions, such as
+        ``{"num_leaves": IntDistribution(2, 64)}``. For steps of pipelines, names are as
+        in `set_params`. Or a function of the trial that returns a dict of parameters.
     X : array-like, sparse matrix, data frame or Arrow table
         Data of shape (n_rows, n_features).
     y, qid, measure, zero_relevance, unjudged, query_weight, report_every, random_state
@@ -448,12 +447,12 @@ class RankerObjective(QueryObjective):
 
     Notes
     -----
-    The fit of a ranker may depend on the order of rows. Rows are therefore passed on
-    query by query, queries in the order of their ids and the rows of a query in an
-    order that depends only on their contents, so that the order of the rows of X does
-    not matter, to the last bit. A ranker with ``row_order="input"`` fits to them in
-    this order, as XGBoost's and LightGBM's own rankers do; one with
-    ``row_order="canonical"`` puts them into the order of its own `random_state`.
+    The fit of a ranker may depend on the order of rows. Queries are therefore passed on
+    in the order of their ids, and the rows of a query in an order that depends only on
+    their contents. So the order of the rows of X does not matter, to the last bit. A
+    ranker with ``row_order="input"`` fits to rows in this order, as XGBoost's and
+    LightGBM's own rankers do. A ranker with ``row_order="canonical"`` puts them into
+    the order of its own `random_state`.
 
     Pruning, ``create_study(prune=True)``, pays except on the smallest data: see
     `QueryObjective`.

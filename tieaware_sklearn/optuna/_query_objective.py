@@ -78,7 +78,7 @@ class StudyCreator(ABC):
         prune : bool, default=False
             Whether to stop trials early by Optuna's `WilcoxonPruner`. That pays where
             scores are expensive: see the notes of `QueryObjective`. All workers of a
-            study must say the same.
+            study must agree.
         verbose : bool, default=False
             Whether Optuna logs every trial. False turns its log down to warnings, for
             the whole process, as ``optuna.logging.set_verbosity`` does.
@@ -91,8 +91,8 @@ class StudyCreator(ABC):
         ------
         ValueError
             If `prune` or `verbose` is neither True nor False, if `prune` is True
-            although `pruner` is given, or differs from that of the study that is
-            joined, or if a study of several objectives is to prune.
+            although `pruner` is given, or if a study of several objectives is to prune.
+            Also if `prune` differs from that of the study to join.
         """
         if seed is not None:
             check_count(seed, "seed", least=0)
@@ -256,7 +256,7 @@ class QueryObjective(StudyCreator):
     With a list of measures it returns one value for each, for a multi-objective study.
 
     Use one of its subclasses `ScoringObjective`, `LinearScoringObjective` and
-    `RankerObjective`; all take these options.
+    `RankerObjective`. All take these options.
 
     Parameters
     ----------
@@ -277,11 +277,11 @@ class QueryObjective(StudyCreator):
         Weight of each row's query.
     report_every : int, optional
         Number of queries in a bucket, whose mean is reported as one value. By default
-        there are at most 256 buckets; 1 reports every query.
+        there are at most 256 buckets. 1 reports every query.
     random_state : int, RandomState instance or None, default=0
-        Seed that assigns queries to buckets, which are the same in every trial, and
-        draws the order of the buckets, which differs from trial to trial. Processes
-        that share a study must have the same buckets: give each the same int.
+        Seed that assigns queries to buckets and draws the order of the buckets. Buckets
+        are the same in every trial, but their order differs. Processes that share a
+        study must have the same buckets: give each the same int.
 
     Attributes
     ----------
@@ -302,29 +302,29 @@ class QueryObjective(StudyCreator):
     -----
     **Pruning.** ``create_study(prune=True)`` sets Optuna's `WilcoxonPruner`, which
     stops a trial once it is clearly worse, query by query, than the best one. Queries
-    are then scored in blocks, and each block takes additional time: to gather and
-    measure it, to report up to 256 values (.3 ms each in a journal) and to check them
-    (.5 to 1.5 ms). So it pays where *scoring* is dear: for rankers, except on the
-    smallest data, and for functions that take longer than about 100 ms for a million
-    documents, but not for linear scores.
+    are then scored in blocks. Each block takes extra time: to gather and measure it, to
+    report up to 256 values (.3 ms each in a journal) and to check them (.5 to 1.5 ms).
+    So pruning pays if *scoring* is expensive: for rankers, except on the smallest data,
+    and for functions that take more than about 100 ms for a million documents. It does
+    not pay for linear scores.
 
     `WilcoxonPruner` compares trials bucket by bucket, so the order of the buckets is
     drawn anew for each trial. It is consulted only after 14 values are reported. A
-    pruned trial returns its running mean, so that Optuna counts it as complete; it is
-    never the best. Other pruners compare running means, for which all trials have the
-    same order of buckets; with them a trial ends as pruned. A value that is undefined
-    is never reported.
+    pruned trial returns its running mean, so that Optuna counts it as complete, but it
+    is never the best. Other pruners compare running means, for which all trials have
+    the same order of buckets. With them, a trial ends as pruned. An undefined value is
+    never reported.
 
     **Several measures.** With ``measure=["ndcg@10", "ap"]`` a call returns a tuple of
     exact means, and finds ties once for all. `create_study` creates a study with an
-    objective for each measure, with its direction and its name, sampled by TPE;
+    objective for each measure, with its direction and name, sampled by TPE.
     ``study.best_trials`` is the Pareto front. Optuna cannot prune such a study.
 
-    Every trial gets user attributes: ``best``, ``worst`` and ``tie_std`` of the measure
-    over the orders of ties (with several measures ``NDCG@10 best`` and so on for each),
-    ``tied_documents`` (the share of documents that have the same score as another
-    document of their query), ``n_queries`` (the number of queries that were scored) and
-    ``pruned``.
+    Every trial gets user attributes. ``best``, ``worst`` and ``tie_std`` are of the
+    measure over the orders of ties (``NDCG@10 best`` and so on with several measures).
+    ``tied_documents`` is the share of documents that tie with another document of their
+    query. ``n_queries`` is the number of scored queries, and ``pruned`` says whether
+    the trial was pruned.
 
     Examples
     --------

@@ -32,10 +32,10 @@ _FIRST: list[dict[str, Any]] = [
 class ScorePrecisionObjective(StudyCreator):
     """Search for the coarsest scores that rank about as well as the exact ones.
 
-    It has two objectives: the exact mean of the measure, and the bits of the scores,
-    which are to be minimised. The bits are log2 of the number of distinct scores of a
-    query, averaged over queries. ``study.best_trials`` is the Pareto front; `coarsest`
-    chooses the coarsest trial that is not inferior.
+    The objectives are the exact mean of the measure, and the bits of the scores, to be
+    minimised. The bits are log2 of the number of distinct scores of a query, averaged
+    over queries. ``study.best_trials`` is the Pareto front. `coarsest` chooses the
+    coarsest trial that is not inferior.
 
     Parameters
     ----------
@@ -75,12 +75,12 @@ class ScorePrecisionObjective(StudyCreator):
 
     Notes
     -----
-    A trial suggests ``kind`` and the parameters of that kind: ``rho``, rounded to three
-    decimals; ``decimals``; ``significant``; ``format``, and with ``"linear"`` also
-    ``linear_bits``; or ``levels``.
+    A trial suggests ``kind`` and its parameter: ``rho`` (rounded to three decimals),
+    ``decimals``, ``significant``, ``levels``, or for bits ``format``, and with
+    ``"linear"`` also ``linear_bits``.
 
     `create_study` begins with common precisions: bands that grow by 1.1, 1.4 and 2,
-    float16, bfloat16, 8 bits, two and three digits.
+    float16, bfloat16, 8 bits, two and three digits, and 10 levels.
 
     Every trial gets user attributes: ``coarseness``, a text as in `round_scores`;
     ``measure``; ``exact``, the mean of the measure under the exact scores; ``best``,
@@ -227,14 +227,14 @@ def coarsest(study: Any, *, keep: float = 0.99, alpha: float = 0.05) -> Any:
     keep : float, default=0.99
         Share of the exact mean to keep. A trial is not inferior if a one-tailed paired
         t test over queries rejects the hypothesis that its mean is at most this share
-        of the exact mean (at least the inverse of the share where lower is better).
+        of the exact mean. If lower is better: at least exact mean / `keep`.
     alpha : float, default=0.05
         Significance level of the test.
 
     Returns
     -------
     optuna.trial.FrozenTrial
-        The trial with the fewest bits, ``values[1]``, that is not inferior; of several,
+        The trial with the fewest bits, ``values[1]``, that is not inferior. Of several,
         the one with the best mean. Its user attribute ``coarseness`` names the
         precision.
 

@@ -31,7 +31,7 @@ _ALPHA = 0.05
 
 @dataclass(eq=False)
 class FeatureScreeningDisplay(Display, of=[Screening]):
-    """How far the exact scores of features are from chance, and what ties leave open.
+    """Exact scores of features relative to chance, with the range over orders of ties.
 
     Make it with `from_result`.
 
@@ -39,9 +39,9 @@ class FeatureScreeningDisplay(Display, of=[Screening]):
     ----------
     screening : Screening
         The result to draw, such as `screening_` of a fitted selector, or its `named`
-        with names of the features. The place of a feature in the order of selection
-        stands before its name; the name of a feature that is not selected is grey, and
-        so is the bar of one that does not beat chance (q-value above 0.05).
+        with feature names. The number before a name is the place in the order of
+        selection. Names of features that are not selected are grey. Bars of features
+        that do not beat chance (q-value above 0.05) are grey, too.
     max_features : int, default=20
         Number of features to show, the best first.
 

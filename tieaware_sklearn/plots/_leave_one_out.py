@@ -14,7 +14,7 @@ from ._ranges import show_rows, show_ticks
 
 @dataclass(eq=False)
 class LeaveOneOutDisplay(Display, of=[LeaveOneOut]):
-    """Values of runs, and what is left without the judgments that they alone brought.
+    """Values of runs, with and without the judgments that only they brought.
 
     Make it with `from_result`.
 

@@ -50,7 +50,7 @@ class PrecisionRecallBandDisplay(SystemsDisplay, of=[PrecisionRecallCurve]):
     Parameters
     ----------
     curves : mapping of str to PrecisionRecallCurve, or one such curve
-        Curves by the names of their systems.
+        Curves by name of the system.
 
     Attributes
     ----------
@@ -155,7 +155,7 @@ class PrecisionRecallScatterDisplay(SystemsDisplay):
     Parameters
     ----------
     reports : mapping of str to RankingReport
-        Reports by the names of their systems, of precision and recall at one cut-off.
+        Reports of precision and recall at one cut-off, by name of the system.
     beta : float, default=1.0
         Weight of recall in F, as in `FBeta`.
 
@@ -171,7 +171,7 @@ class PrecisionRecallScatterDisplay(SystemsDisplay):
     See Also
     --------
     PrecisionRecallBandDisplay : Draws averages over queries at all recall levels.
-    FBeta : The measure that is equal along a line.
+    FBeta : The measure that is constant along a line.
 
     Notes
     -----

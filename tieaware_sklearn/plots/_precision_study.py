@@ -37,7 +37,7 @@ class PrecisionLossDisplay(Display, of=[PrecisionStudy]):
     study : PrecisionStudy
         The study to draw.
     system : str, optional
-        One of its systems; by default all.
+        One of its systems. By default all.
 
     Attributes
     ----------
@@ -133,7 +133,7 @@ class PairwisePValueDisplay(Display):
     study : PrecisionStudy
         A study of at least two systems.
     level : str, optional
-        One of its levels; by default the last.
+        One of its levels. By default the last.
 
     Attributes
     ----------

@@ -28,9 +28,8 @@ class TieRangeDisplay(SystemsDisplay, of=[RankingReport, Summary, SystemComparis
     """Means of systems, with the range from the worst to the best order of ties.
 
     Make it with `from_result`, or with `from_predictions` or `from_estimator` and the
-    options of `evaluate`. Of several treatments of ties in a comparison, "expected" has
-    the range, or the first if "expected" is not among them, and each of the others is a
-    mark.
+    options of `evaluate`. For a comparison of several treatments of ties, the range is
+    that of "expected", or else of the first. Each other treatment is a mark.
 
     Parameters
     ----------
@@ -43,8 +42,8 @@ class TieRangeDisplay(SystemsDisplay, of=[RankingReport, Summary, SystemComparis
     average : str, default="mean over queries"
         Description of these averages, for the axis.
     greater_is_better : bool, default=True
-        Whether the system with the highest mean of the first measure is on top, or that
-        with the lowest.
+        Whether the highest mean of the first measure is on top. If False, the lowest
+        is.
     interval : ndarray of shape (n_systems, n_measures, 2), optional
         95% interval over queries.
     chance : ndarray of shape (n_measures,), optional

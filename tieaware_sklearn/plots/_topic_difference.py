@@ -33,7 +33,7 @@ _POINTS = 430.0
 
 @dataclass(eq=False)
 class TopicDifferenceDisplay(SystemsDisplay):
-    """Differences of two systems on each query, with the range that ties leave open.
+    """Differences of two systems on each query, with the range over orders of ties.
 
     The bars are the differences A - B of the exact means, sorted. The line on a bar
     goes from the smallest to the largest difference over all orders of ties. Make it
@@ -46,7 +46,7 @@ class TopicDifferenceDisplay(SystemsDisplay):
         A comparison by one measure under one treatment of ties. Queries where one of
         the two systems is undefined are left out.
     pair : tuple of two str, optional
-        Names of A and B; by default the first pair of the comparison.
+        Names of A and B. By default the first pair of the comparison.
 
     Attributes
     ----------
@@ -65,8 +65,8 @@ class TopicDifferenceDisplay(SystemsDisplay):
 
     Notes
     -----
-    The orders of the ties of A and of B are independent, so that the range of a query
-    goes from (worst of A - best of B) to (best of A - worst of B).
+    The orders of the ties of A and of B are independent. So the range of a query goes
+    from (worst of A - best of B) to (best of A - worst of B).
 
     Examples
     --------

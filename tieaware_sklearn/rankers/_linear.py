@@ -51,9 +51,9 @@ class LinearRanker(RankerMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     coef : "equal" or array-like of shape (n_features,), optional
-        Weights of the transformed features, which then are not tuned. ``"equal"`` is
-        the inverse of their standard deviation, which weights standardised features
-        equally (0 for constant ones).
+        Weights of the transformed features, if they are not to be tuned. ``"equal"``
+        takes the inverse of their standard deviation, which weights standardised
+        features equally (0 for constant ones).
     transforms : str or list of str, optional
         Transform of all features, or of each: ``"identity"`` (the default), ``"log1p"``
         (sign(x) log(1 + abs(x))) or ``"rank"`` (the share of training values below x,
@@ -61,11 +61,10 @@ class LinearRanker(RankerMixin, BaseEstimator):  # type: ignore[misc]
     measure : str or Measure, default="ndcg@10"
         Measure to tune the weights by, as in `parse_measure`.
     n_restarts : int, default=0
-        Number of ascents from random weights, beside two from weights in proportion to
-        the lift of each feature alone, and from the best single feature. The best
-        ascent counts. Restarts fit the training queries better; on real data they did
-        not rank other queries better
-        (``python -m benchmarks.results.coordinate_ascent``).
+        Number of ascents from random weights. Two more start from weights in proportion
+        to each feature's lift, and from the best single feature. The best ascent
+        counts. Restarts fit the training queries better, but on real data they did not
+        rank other queries better (``python -m benchmarks.results.coordinate_ascent``).
     max_iter : int, default=25
         Largest number of iterations of an ascent. An iteration moves every weight once.
     tol : float, default=0.001
@@ -104,9 +103,9 @@ class LinearRanker(RankerMixin, BaseEstimator):  # type: ignore[misc]
     n_iter_ : int
         The iteration that gave `coef_`, 0 for the start. Only if the weights are tuned.
     n_features_in_ : int
-        Number of columns of X in `fit`, that of `qid` included.
+        Number of columns of X in `fit`, including `qid`.
     feature_names_in_ : ndarray of shape (n_columns,)
-        Names of these columns, where all are texts.
+        Names of these columns, if all are strings.
 
     See Also
     --------
@@ -204,8 +203,8 @@ class LinearRanker(RankerMixin, BaseEstimator):  # type: ignore[misc]
             Query of each row, in any order, unless a column of X holds it. It is not
             used if `coef` is given.
         query_weight : array-like of shape (n_rows,), optional
-            Weight, in the mean, of each row's query: >= 0 and constant within a query.
-            Metadata routing passes it after ``set_fit_request(query_weight=True)``.
+            Weight of each row's query, >= 0 and constant within a query. Metadata
+            routing passes it after ``set_fit_request(query_weight=True)``.
 
         Returns
         -------
@@ -215,9 +214,10 @@ class LinearRanker(RankerMixin, BaseEstimator):  # type: ignore[misc]
         ------
         ValueError
             If `coef` or `transforms` does not have one entry per feature, or has an
-            entry that is not allowed, or if X has values that are not finite. Where
-            weights are tuned: if there are no query ids or fewer than two queries, if
-            no label is above 0, or if labels, weights or parameters break a rule above.
+            entry that is not allowed, or if X has values that are not finite. If
+            weights are tuned, also if there are no query ids or fewer than two queries,
+            if no label is above 0, or if labels, weights or parameters break a rule
+            above.
         """
         asked = self._checked()
         # as scikit-learn says it

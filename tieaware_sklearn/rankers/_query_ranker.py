@@ -256,7 +256,7 @@ class RankerMixin:
         qid: Any = None,
         sample_weight: ArrayLike | None = None,
     ) -> float:
-        """Return the exact NDCG@10 of the ranking of X, the default of searches.
+        """Return the exact NDCG@10 of the ranking of X, the default score in searches.
 
         Parameters
         ----------
@@ -284,8 +284,8 @@ class RankerMixin:
         Warns
         -----
         SplitQueriesWarning
-            If the ranker was fitted on the same ids with other numbers of rows: see the
-            notes of `make_ranking_scorer`.
+            If the ranker was fitted on the same ids with other numbers of rows (see
+            `make_ranking_scorer`).
         """
         check_is_fitted(self)
         column = self._qid_column(X)
@@ -629,13 +629,13 @@ class QueryRankerMixin(RankerMixin):
 
     @property
     def n_features_in_(self) -> int:
-        """Number of columns of X in `fit`, that of `qid` included."""
+        """Number of columns of X in `fit`, including `qid`."""
         check_is_fitted(self)
         return len(self._columns_.is_feature)
 
     @property
     def feature_names_in_(self) -> NDArray[Any]:
-        """Names of the columns of X in `fit`, if all are texts."""
+        """Column names of X in `fit`, if all are strings."""
         check_is_fitted(self)
         names = self._columns_.given
         if not names or not all(isinstance(name, str) for name in names):

@@ -59,7 +59,7 @@ def geometric_bands(n_documents: int, rho: Any) -> IntArray:
     n_documents : int
         Number of documents.
     rho : float, str or Fraction
-        Growth factor of the bands, > 1. A float is taken as the decimal that it prints
+        Growth factor of the bands, > 1. A float stands for the decimal that it prints
         as: 1.1 is 11/10. Products of floats would give wrong ranks from 187 on.
 
     Returns
@@ -74,7 +74,7 @@ def geometric_bands(n_documents: int, rho: Any) -> IntArray:
 
     See Also
     --------
-    band_scores : Scores that are as coarse as the bands.
+    band_scores : Makes scores as coarse as the bands.
     rank_safe_depth : The rank down to which each band holds one document.
 
     Notes
@@ -113,7 +113,7 @@ def rank_safe_depth(rho: Any) -> int:
     Returns
     -------
     int
-        The rank. Measures with a cut-off of at most this rank do not change by banding.
+        The rank. Banding does not change measures with a cut-off of at most this rank.
         It is 0 for rho > 2, where even the first band holds two documents.
 
     Raises
@@ -151,9 +151,9 @@ def band_scores(
     qid : array-like of shape (n_documents,), optional
         Query of each document.
     existing_ties : {"keep", "order"}, default="keep"
-        What to do with documents that already tie: "keep" puts all of them into the
-        band of the first of their ranks, so that the order of rows does not matter;
-        "order" ranks them in the order of rows, as in the paper.
+        What to do with documents that already tie. "keep" puts all of them into the
+        band of their first rank, so the order of rows does not matter. "order" ranks
+        them in the order of rows, as in the paper.
 
     Returns
     -------
@@ -225,7 +225,7 @@ def _first_ranks(scores: NDArray[Any], queries: Queries, input_order: bool) -> I
 
 
 def worst_case_loss(measure: str | Measure, rho: Any) -> float:
-    """Return the largest loss in a measure by banding, whatever documents are relevant.
+    """Return the largest loss in a measure by banding, for any labels.
 
     Parameters
     ----------
@@ -237,13 +237,13 @@ def worst_case_loss(measure: str | Measure, rho: Any) -> float:
     Returns
     -------
     float
-        The value of a ranking without ties minus the mean over the orders inside its
-        bands, for the ranking that loses most.
+        Value of a ranking without ties minus its mean over the orders inside bands, for
+        the ranking that loses most.
 
     Raises
     ------
     ValueError
-        If the measure is another one, or if `rho` is at most 1.
+        If the measure is not RR or RBP, or if `rho` is at most 1.
 
     See Also
     --------
@@ -252,14 +252,14 @@ def worst_case_loss(measure: str | Measure, rho: Any) -> float:
 
     Notes
     -----
-    The bound holds for rankings without ties. Where scores tie before banding, the loss
+    The bound holds for rankings without ties. If scores tie before banding, the loss
     can be larger: a tie group that extends beyond the end of a band goes into that band
     as a whole. ``existing_ties="order"`` breaks ties first.
 
     A band of s ranks loses most if its t relevant documents are on top. RR depends only
-    on the first band with a relevant document; for RBP the bands add up, each with its
-    worst t in 1 ... s. The method is that of Yang, Moffat and Turpin (AIRS 2016),
-    Table 2, whose printed bound on t leaves values out.
+    on the first band with a relevant document. For RBP the bands add up, each with its
+    worst t in 1 ... s. The method is that of Yang, Moffat and Turpin (AIRS 2016, Table
+    2). Their printed bound on t omits values.
 
     Examples
     --------

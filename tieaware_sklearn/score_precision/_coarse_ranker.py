@@ -224,8 +224,8 @@ def round_scores(
     Parameters
     ----------
     y_score : array-like of shape (n_documents,)
-        Scores; -inf (not retrieved) is kept. For all kinds but bands they are converted
-        to 64-bit floats; scores that would become equal by this are an error.
+        Scores; -inf (not retrieved) is kept. All kinds except bands convert them to
+        64-bit floats. Scores that become equal by this are an error.
     coarseness : str
         The coarseness:
 
@@ -240,9 +240,9 @@ def round_scores(
           largest score;
         - ``"bits=8"``: number of bits of an integer, the same as ``"levels=256"``.
     qid : array-like of shape (n_documents,), optional
-        Query of each document. Bands are those of each query, and levels (or a number
-        of bits) are between its smallest and largest score. By default all documents
-        are one query. Digits and float types do not need it.
+        Query of each document. Bands, levels and numbers of bits refer to the scores of
+        each query. By default all documents are one query. Digits and float types do
+        not need it.
 
     Returns
     -------
@@ -283,34 +283,34 @@ class CoarseRanker(RankerMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
     estimator : estimator
         A ranker, regressor or classifier, or a pipeline that ends in one.
     coarseness : str or None, default="rho=1.1"
-        Coarseness of the scores, as in `round_scores`, such as ``"bits=8"``; None keeps
+        Coarseness of the scores, as in `round_scores`, such as ``"bits=8"``. None keeps
         scores as they are. Bands (``"rho=1.1"``) need the query of each row in
         `predict`.
     scale : {"fit", "query"}, default="fit"
-        The range of evenly spaced levels (``"levels=100"``, ``"bits=8"``): between the
-        extreme scores of the training data, as in a quantised model, or of each query,
-        which needs the query of each row in `predict`.
+        Range of evenly spaced levels (``"levels=100"``, ``"bits=8"``). "fit" takes the
+        smallest and largest score of the training data, as a quantised model does.
+        "query" takes them from each query, which `predict` must then know.
     existing_ties : {"keep", "order"}, default="keep"
         As in `band_scores`.
     response_method : {"predict", "predict_proba", "decision_function"} or list, \
 optional
         The method of `estimator` whose values rank, as in `make_ranking_scorer`.
     qid : str or int, optional
-        The column of X that holds query ids. `estimator` gets X without it, and gets
-        ``qid`` in `fit` if it takes that. By default query ids come as ``qid``: `fit`
-        passes them to an estimator that takes them, and `make_ranking_scorer` passes
-        them to `predict`.
+        Column of X that holds query ids. `estimator` gets X without it, and its `fit`
+        gets ``qid`` if it accepts that. By default, pass query ids as ``qid``. `fit`
+        hands them to an estimator that accepts them, and `make_ranking_scorer` to
+        `predict`.
 
     Attributes
     ----------
     estimator_ : estimator
         The fitted estimator.
     limits_ : tuple of two floats or None
-        Smallest and largest score of the training data, if levels are between them.
+        Smallest and largest score of the training data. None if none is finite.
     n_features_in_ : int
-        Number of columns of X in `fit`, that of `qid` included.
+        Number of columns of X in `fit`, including `qid`.
     feature_names_in_ : ndarray of shape (n_columns,)
-        Names of these columns, if X had names and all are texts.
+        Names of these columns, if X has names and all are strings.
 
     See Also
     --------
@@ -370,8 +370,8 @@ optional
         y : array-like of shape (n_rows,)
             Labels.
         qid : array-like of shape (n_rows,), optional
-            Query of each row, unless a column of X holds it; it is passed to an
-            estimator that takes it.
+            Query of each row, unless a column of X holds it. It is passed to an
+            estimator that accepts it.
         **fit_params
             Further arguments of the estimator's `fit`, passed through metadata routing
             if that is on.
@@ -383,8 +383,8 @@ optional
         Raises
         ------
         ValueError
-            If a parameter breaks a rule above, if there are two sources of query ids,
-            or if the estimator raises it.
+            If a parameter is invalid, if there are two sources of query ids, or if the
+            estimator raises it.
         """
         self._checked()
         check_response_method(self.response_method)

@@ -61,8 +61,8 @@ class PrecisionStudy(Result):
     qid : ndarray of shape (n_queries,)
         Query ids in order of first appearance.
     expected, best, worst : ndarray of shape (n_levels, n_queries, n_systems)
-        Mean, largest and smallest value over the orders of ties (the reverse where
-        lower is better).
+        Mean, best and worst value over orders of ties. If lower is better, the best is
+        smallest.
     bits : ndarray of shape (n_levels, n_systems)
         log2 of the number of distinct scores of a query, averaged over queries.
     tied_documents : ndarray of shape (n_levels, n_systems)
@@ -127,11 +127,11 @@ class PrecisionStudy(Result):
         Returns
         -------
         Summary
-            A row for each level of ``coarseness`` and ``system``: the averages ``mean``
-            (of the expected values), ``best`` and ``worst``; ``imprecision``, best
-            minus worst as a share of the mean, NaN where the mean is 0; ``bits`` and
-            ``tied_documents``; and for each share of `keep` the p-value of "no more
-            than this share is kept", such as ``inferiority_pvalue_0.95``.
+            A row for each level of ``coarseness`` and ``system``, with the averages
+            ``mean`` (of the expected values), ``best`` and ``worst``. ``imprecision``
+            is best minus worst as a share of the mean, NaN if the mean is 0. There are
+            also ``bits``, ``tied_documents``, and the p-values of `inferiority`, such
+            as ``inferiority_pvalue_0.95``.
         """
         average, best, worst = map(level_means, (self.expected, self.best, self.worst))
         values = {
@@ -189,7 +189,7 @@ class PrecisionStudy(Result):
         return np.asarray(self.significant().mean(axis=1))
 
     def turned(self) -> NDArray[np.bool_]:
-        """Return which pairs have another better system than under exact scores.
+        """Return which pairs have a different winner than under exact scores.
 
         Returns
         -------
@@ -201,8 +201,8 @@ class PrecisionStudy(Result):
     def false_positives(self) -> IntArray:
         """Count the pairs that are significant under coarser but not exact scores.
 
-        A pair that is significant under both, but in favour of different systems,
-        counts here, too.
+        A pair that is significant under both, but in favour of different systems, also
+        counts here.
 
         Returns
         -------
@@ -432,11 +432,11 @@ def precision_study(
     Parameters
     ----------
     y_true : array-like of shape (n_documents,)
-        Labels: finite and >= 0. NaN is unjudged.
+        Labels, finite and >= 0. NaN means that a document is unjudged.
     y_score : mapping of str to array-like, data frame, or array-like of shape \
 (n_documents, n_systems) or (n_documents,)
-        The scores of each system for the same documents, as in `compare_systems`; -inf
-        for a document that a system does not retrieve.
+        Scores of each system for the same documents, as in `compare_systems`, with -inf
+        for documents that the system does not retrieve.
     qid : array-like of shape (n_documents,), optional
         Query of each document.
     measure : str or Measure, default="ndcg@10"
@@ -445,15 +445,14 @@ def precision_study(
 "rho=1.7", "rho=2.0")
         Levels of coarseness, as in `round_scores`.
     existing_ties : {"keep", "order"}, default="keep"
-        As in `band_scores`. With "order", the exact ranking is in the order of rows,
-        too, and thus has no ties, so that bands lose at most `worst_case_loss` of a
-        query. Ties that rounding makes are averaged over.
+        As in `band_scores`. "order" also breaks the ties of the exact ranking. Bands
+        then lose at most `worst_case_loss` on a query. Values are averaged over ties
+        that rounding creates.
     scale : {"query", "all"}, default="query"
-        The range of evenly spaced levels: between the extreme scores of each query, or
-        of all queries of a system.
+        Range of evenly spaced levels: the extreme scores of each query, or of all
+        queries of a system.
     ties : str, default="expected"
-        Treatment of ties, as in `compare_systems`, of the exact and of the coarse
-        scores alike.
+        Treatment of ties, as in `compare_systems`, for exact and coarse scores.
     external : mapping of str to key, optional
         External rules for ties by name, as in `tie_treatments`. A key of shape
         (n_documents, n_systems) has a column for each system.
@@ -487,16 +486,16 @@ def precision_study(
     --------
     tieaware_sklearn.optuna.ScorePrecisionObjective : Searches for the coarsest level.
     tieaware_sklearn.score_precision.worst_case_loss : The largest loss by bands for a
-        ranking without ties, and so for any with ``existing_ties="order"``.
+        ranking without ties, or with ``existing_ties="order"``.
 
     Notes
     -----
     The study is that of Yang, Moffat and Turpin, "How precise does document scoring
-    need to be?", AIRS 2016: a system is not inferior at 99% if a one-tailed
-    paired t test rejects that its coarse mean is at most 0.99 of its exact mean. They
-    take documents with tied exact scores in the order of rows
-    (``existing_ties="order"``), and measure one order of the ties that bands make; here
-    the value is the mean over all orders.
+    need to be?", AIRS 2016. A system is not inferior at 99% if a one-tailed paired t
+    test rejects that its coarse mean is at most 0.99 of its exact mean. They rank
+    documents with tied exact scores in the order of rows (``existing_ties="order"``).
+    They measure one order of the ties that bands create; here the value is the mean
+    over all orders.
 
     Examples
     --------

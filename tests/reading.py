@@ -1,0 +1,74 @@
+"""How README, guide and how-to pages read: ``python -m tests.reading [PAGE ...]``.
+
+Prints each paragraph whose sentences have more than 20 words on average, links without
+a text of their own, and pages that are longer than they may be.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+#: words of a sentence, on average over a paragraph
+MOST_WORDS = 20
+#: lines of a page: by its name, or its folder
+MOST_LINES = {"README.md": 130, "howto": 150, "command_line.md": 150}
+_FENCED = re.compile(r"^```.*?^```$|^<!--.*?-->$|^\$\$.*?^\$\$$|^\(.*\)=$", re.M | re.S)
+_BLOCK_ENDS = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*] |\d+\. |#|\||>))")
+_MARKUP = re.compile(r"!?\[([^]]*)\]\([^)]*\)")
+_CODE = re.compile(r"(`+)[^`]+\1|\$[^$]+\$")
+_SENTENCE_ENDS = re.compile(r"(?<=[.!?:;])[\"')*]*\s+(?=[\"'(*]*[A-Z`\d])")
+_EMPTY_LINK = re.compile(r"(?<!!)\[\]\([^)]*\)")
+
+
+def pages() -> list[Path]:
+    """README and the guide, but for the pages that are lists of terms and sources."""
+    found = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    found += (ROOT / "docs" / "howto").glob("*.md")
+    return sorted(
+        page for page in found if page.stem == "README" or page.stem.islower()
+    )
+
+
+def paragraphs(text: str) -> Iterator[str]:
+    """Running text: no code, tables, headings and pictures; items of lists alone."""
+    for block in _BLOCK_ENDS.split(_FENCED.sub("\n\n", text)):
+        words = " ".join(block.split())
+        if words and not words.startswith(("#", "|", "![", "@", ":")):
+            yield re.sub(r"^(?:[-*>]|\d+\.) ", "", words)
+
+
+def words_a_sentence(paragraph: str) -> float:
+    """The average; code and formulas count as a word."""
+    plain = _CODE.sub("X", _MARKUP.sub(r"\1", paragraph))
+    sentences = _SENTENCE_ENDS.split(plain)
+    return len(plain.split()) / len(sentences)
+
+
+def complaints(page: Path) -> list[str]:
+    """What there is to mend on a page."""
+    text = page.read_text()
+    found = [
+        f"{words_a_sentence(own):.0f} words a sentence: {own[:70]}..."
+        for own in paragraphs(text)
+        if words_a_sentence(own) > MOST_WORDS
+    ]
+    found += [f"a link without text: {link}" for link in _EMPTY_LINK.findall(text)]
+    most = MOST_LINES.get(page.name, MOST_LINES.get(page.parent.name))
+    lines = text.count("\n")
+    if most is not None and lines > most:
+        found.append(f"{lines} lines, of at most {most}")
+    return found
+
+
+def main() -> None:
+    for page in [Path(name) for name in sys.argv[1:]] or pages():
+        for one in complaints(page):
+            print(f"{page.name}: {one}")
+
+
+if __name__ == "__main__":
+    main()
