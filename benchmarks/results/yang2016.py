@@ -94,7 +94,9 @@ def figure_of_ranges(frame: Any) -> Any:
     for axis, (measure, rows) in zip(axes, by_measure, strict=True):
         y = np.maximum(rows.range, SHORTEST)
         tied = 100 * rows.tied_documents
-        points = axis.scatter(rows.official, y, c=tied, vmin=0, vmax=100, s=40)
+        points = axis.scatter(
+            rows.official, y, c=tied, cmap="coolwarm", vmin=0, vmax=100, s=40
+        )
         axis.set(title=measure, yscale="log", ylim=(SHORTEST / 2, 1))
         axis.spines[["top", "right"]].set_visible(False)
         axis.margins(x=0.15)
