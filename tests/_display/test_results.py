@@ -239,8 +239,10 @@ def test_what_was_found_comes_first():
 def test_a_page_explains_measures():
     selector = ta.RankingFeatureSelector(["ndcg@10", "rr"]).fit(SCORES, Y, qid=QID)
     text = re.sub("<wbr>", "", selector.screening_.to_html())
-    for term in ("NDCG@10</dt><dd>normalised", "RR</dt><dd>reciprocal", "chance"):
-        assert term in text
+    report = ta.evaluate(Y, SCORES[:, 0], qid=QID, measures=["ndcg@10", "rr"])
+    for page in (text, re.sub("<wbr>", "", report.to_html())):
+        for term in ("NDCG@10</dt><dd>normalised", "RR</dt><dd>reciprocal", "chance"):
+            assert term in page
 
 
 def test_a_page_has_all_rows():

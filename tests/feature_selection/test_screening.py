@@ -196,7 +196,10 @@ def test_labels_of_other_columns_do_not_merge(web):
     own.fit(parts[3][features], parts[3].l2, qid=parts[3].qid)
     assert own.screening_.label is None
     assert own.screening_.merge(one.screening_).label == "l1"
-    assert one.merge(three).merge(own).screening_.label == "l1"
+    several = Screening.merge(*(part.screening_ for part in (one, three, own)))
+    pairwise = one.merge(three).merge(own).screening_
+    assert several.label == pairwise.label == "l1"
+    assert_array_equal(several.mean, pairwise.mean)
 
 
 # -- in files

@@ -42,6 +42,18 @@ x,mug,7,2,d,2,9
 """
 
 
+def test_a_column_of_grouped_digits_is_no_text(tmp_path):
+    rows = ["label,qid,price,name", '1,a,"1,320.50",mug', '0,a,"2,000",cup']
+    path = csv(tmp_path, "\n".join([*rows, ""]))
+    assert "thousands=" in refused(path, "price")
+    assert load_table(path, thousands=",").data.tolist() == [[1320.5], [2000]]
+    # both remedies, where a column needs both
+    path = csv(tmp_path, "\n".join([*rows, "1,a,on request,mug", ""]))
+    said = refused(path, "price")
+    assert "reads numbers such as 1,320.50; missing_values" in said
+    assert "reads on request as missing" in said
+
+
 def test_all_that_is_wrong_is_said_at_once(tmp_path):
     path = csv(tmp_path, MESSY)
     lines = refused(path, "price").split("\n  ")
@@ -58,7 +70,7 @@ def test_all_that_is_wrong_is_said_at_once(tmp_path):
         "line 5: a row must not have more cells than the header",
         "line 6: a row must not have fewer cells than the header",
     ]
-    assert "missing_values, or --missing-values, reads such" in lines[1]
+    assert "missing_values, or --missing-values, reads tbd as missing;" in lines[1]
     # as many things as a screen shows
     rows = [
         ",".join(f"f{j}" for j in range(20)),

@@ -347,6 +347,30 @@ def test_x_and_ids_of_any_kind(web):
     assert len(values) == 1
 
 
+def test_scores_of_rows_in_another_order_are_refused(web):
+    frame = pd.DataFrame(web.data, columns=web.feature_names)
+    order = np.random.default_rng(0).permutation(len(frame))
+    frame, y, qid = frame.iloc[order], web.target[order], web.qid[order]
+    outside = frame["clicks"]
+    of = {
+        "outside": lambda trial, X: outside,
+        "inside": lambda trial, X: X["clicks"],
+        "array": lambda trial, X: X["clicks"].to_numpy(),
+    }
+    values = {}
+    for name, score in of.items():
+        objective = ScoringObjective(score, frame, y, qid=qid, measure="rr")
+        study = objective.create_study(seed=0)
+        if name == "outside":
+            with pytest.raises(ValueError, match="must have the index of this X"):
+                study.optimize(objective, n_trials=1)
+            continue
+        study.optimize(objective, n_trials=1)
+        values[name] = study.best_value
+    assert values["inside"] == values["array"]
+    assert values["inside"] == ranking_score(y, outside, qid=qid, measure="rr")
+
+
 def test_a_space_that_is_a_function(web):
     def space(trial):
         depth = trial.suggest_int("depth", 1, 4)

@@ -218,7 +218,9 @@ def page(
         parts += ['<div class="tieaware">', table_html(table), "</div>"]
     lines = [f"<li>{_text(line)}</li>" for line in remarks if line]
     parts += ["<ul>", *lines, "</ul>"] * bool(lines)
-    heads = [column.head for table in tables for column in table.columns]
+    columns = [column for table in tables for column in table.columns]
+    heads = [column.head for column in columns]
+    heads += [name for one in columns if one.head == "measure" for name in one.values]
     terms = {head: said for head in heads if (said := meaning_for_readers(head))}
     terms |= {head: said for one in tables for head, said in one.legend().items()}
     lists = {"What was compared": about, "What the columns mean": terms.items()}

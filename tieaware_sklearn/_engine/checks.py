@@ -266,7 +266,7 @@ def _objects(values: Any) -> NDArray[Any]:
 def _qid_array(qid: Any, name: str) -> NDArray[Any]:
     if isinstance(qid, (str, bytes, numbers.Integral)):
         column = f"X[{qid!r}]" if isinstance(qid, str) else f"X[:, {qid!r}]"
-        way = f"pass the values, such as {column}; its name goes to the constructor"
+        way = f"pass the values, such as {column}; estimators take its name when made"
         raise ValueError(f"{name} must have one value per row, got {qid!r} ({way})")
     if isinstance(qid, (list, tuple)):
         # numpy would make one kind of numbers and texts, and of unequal lists none

@@ -41,7 +41,8 @@ def evaluate_batches(
         Batches of `tieaware_sklearn.datasets.iter_batches` are accepted, too: features
         can be scores and weights. Batches are read one after another.
     score, label, qid : str, default label="label", qid="qid"
-        Columns with scores, labels and query ids.
+        Columns with scores, labels and query ids. For batches of `iter_batches`, give
+        `label` and `qid` to that function.
     measures, zero_relevance, unjudged, convention, n_jobs
         As in `evaluate`.
     query_weight, segment : str, optional

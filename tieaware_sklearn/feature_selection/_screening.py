@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -277,13 +277,13 @@ class Screening(Saved, Result):
             )
         return self.named(names)
 
-    def merge(self, other: Screening) -> Screening:
-        """Merge with a screening of other queries.
+    def merge(self, *others: Screening) -> Screening:
+        """Merge with screenings of other queries.
 
         Parameters
         ----------
-        other : Screening
-            A screening of other queries, with the same features, measures and options.
+        *others : Screening
+            Screenings of other queries, with the same features, measures and options.
             Queries have weights in both or in neither. Columns of labels have the same
             name, if known.
 
@@ -295,7 +295,7 @@ class Screening(Saved, Result):
         Raises
         ------
         ValueError
-            If the features, measures, options, weights or labels differ, or if the two
+            If the features, measures, options, weights or labels differ, or if two
             screenings have a query in common. The message names the first difference,
             or the query by its digest, because ids are not kept.
 
@@ -306,6 +306,9 @@ class Screening(Saved, Result):
             are compared. Of n queries, one in both screenings is then detected with
             probability 10⁷ / n, and a whole shard almost surely.
         """
+        return reduce(Screening._with, others, self)
+
+    def _with(self, other: Screening) -> Screening:
         if not isinstance(other, Screening):
             raise ValueError(f"other must be a Screening, got {other!r}")
         if difference := self._difference(other, "this screening", "other"):

@@ -25,6 +25,8 @@ MISSING = (
     *("None", "none", "-", "?"),
 )
 _WHOLE = re.compile(r"\s*[+-]?[0-9]+\s*")
+#: a number whose digits stand in groups
+_GROUPED = r"^[ \t]*[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?[ \t]*$"
 #: what floats may be beside numbers
 _NO_NUMBER = re.compile(r"[+-]?(inf|infinity|nan)", re.IGNORECASE)
 #: from here on a float64 does not hold every whole number
@@ -112,7 +114,7 @@ def kinds_of_csv(file: CsvFile, columns: Sequence[str]) -> dict[str, str]:
     """Which of the columns are "numbers" and which "text"; no other holds a value.
 
     What decides are the first rows of the file in which a column is not missing. A
-    column with a single number there is one of numbers.
+    column with a single number there is one of numbers, also one such as 1,234.
     """
     found: dict[str, str] = {}
     try:
@@ -142,7 +144,7 @@ def _find_kinds(
         for rows in (batch.slice(0, _FIRST_ROWS), batch.slice(_FIRST_ROWS)):
             for name in left:
                 cells = _cells(rows.column(name), file)
-                if _any_number(cells):
+                if _any_number(cells, _GROUPED) or _any_number(cells):
                     found[name] = "numbers"
                 elif cells.null_count < len(cells):
                     found[name] = "text"
@@ -284,9 +286,9 @@ def _look_at(batch: Any, file: CsvFile, texts: Sequence[str]) -> None:
             raise _MalformedError
 
 
-def _any_number(cells: Any) -> bool:
+def _any_number(cells: Any, spelled: str = NUMBER.pattern) -> bool:
     compute = arrow(".compute")
-    are_numbers = compute.match_substring_regex(cells, NUMBER.pattern)
+    are_numbers = compute.match_substring_regex(cells, spelled)
     return bool(compute.any(are_numbers).as_py())
 
 
@@ -428,11 +430,13 @@ def _is_64_bits(whole: str) -> bool:
 
 def _of_cells(name: str, cells: Sequence[str]) -> str:
     """What to say of cells of a column that are no numbers."""
-    advice = "missing_values, or --missing-values, reads such cells as missing; "
-    if how := how_to_read(cells[0]):
-        advice = f"{how}; "
-        if "decimal" not in how and "," in cells[0]:
-            advice = 'thousands=",", or --thousands ,, reads such numbers; '
+    advice = ""
+    for cell in cells:
+        how = how_to_read(cell)
+        if how and "decimal" not in how and "," in cell:
+            how = f'thousands=",", or --thousands ,, reads numbers such as {cell}'
+        how = how or f"missing_values, or --missing-values, reads {cell} as missing"
+        advice += f"{how}; " * (how.split(" reads ")[0] not in advice)
     return (
         f"column {name!r} must hold numbers, got {', '.join(map(quoted, cells))} "
         f"({advice}ignore, or --ignore, leaves out the column)"

@@ -259,7 +259,7 @@ def _check_files(files: Sequence[_File], label: str, qid: str) -> None:
                         f"pandas.read_csv(..., sep={other!r}).to_csv; a name that "
                         "ends in .tsv means tabs)"
                     )
-        choose = "; label and qid (--label, --qid) choose other columns"
+        choose = "; label and qid of the reader (--label, --qid) choose other columns"
         check_columns(said, file.names, [label, qid], choose)
         check_columns(said, file.names, first.names, f": {first.source} has it")
         check_columns(str(first.source), first.names, file.names, f": {said} has it")

@@ -155,8 +155,15 @@ class ScoringObjective(QueryObjective):
             X.setflags(write=False)
         elif hasattr(X, "iloc") or hasattr(X, "tocsr"):
             X = X.copy()
-        scores = self._score(trial, X)
+        scores: Any = self._score(trial, X)
         name = "what score(trial, X) returns"
+        both = hasattr(scores, "iloc") and hasattr(X, "iloc")
+        if both and not scores.index.equals(X.index):
+            raise ValueError(
+                f"{name} must have the index of this X, whose rows are in the order of "
+                f"query ids, got {scores.index[:3].tolist()}... for "
+                f"{X.index[:3].tolist()}... (compute all of it from this X)"
+            )
         return check_scores(scores, n_rows=X.shape[0], name=name)
 
 
