@@ -99,7 +99,8 @@ class FeatureScreeningDisplay(Display, of=[Screening]):
                 ("does not beat chance", ~sure, GREY),
             ):
                 bar = {"left": level, "height": 0.55, "color": colour, "alpha": 0.8}
-                axis.barh(rows[own], mean[own] - level, label=label, **bar)
+                if own.any():
+                    axis.barh(rows[own], mean[own] - level, label=label, **bar)
             axis.hlines(rows, worst, best, color=ink(axis), linewidth=1.5, label=RANGE)
             axis.axvline(level, color=VERMILLION, linestyle="--", label="chance")
             show_rows(axis, names, ("mean", map(number, mean.tolist())))

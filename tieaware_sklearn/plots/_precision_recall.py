@@ -121,10 +121,10 @@ class PrecisionRecallBandDisplay(SystemsDisplay, of=[PrecisionRecallCurve]):
         names, curves = short(list(self.curves)), list(self.curves.values())
         for axis, name, curve in zip(axes, names, curves, strict=True):
             for other in curves:
-                thin = {"color": "#BBBBBB", "linewidth": 0.8, "label": "all systems"}
+                thin = {"color": GREY, "alpha": 0.5, "lw": 0.8, "label": "all systems"}
                 axis.plot(other.recall, other.mean, **thin)
             _show_band(axis, curve, BLUE, label=RANGE)
-            axis.plot(curve.recall, curve.mean, color=ink(axis), label=MEAN)
+            axis.plot(curve.recall, curve.mean, color=BLUE, linewidth=2, label=MEAN)
             title(axis, name)
 
 

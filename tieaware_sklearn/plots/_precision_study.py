@@ -193,7 +193,7 @@ class PairwisePValueDisplay(Display):
         floor = 10.0 ** math.floor(math.log10(min(least, 1e-2, alpha / 2)))
         for line in (axis.axvline, axis.axhline):
             line(alpha, color=GREY, linewidth=1, linestyle="--")
-        axis.plot([floor, 1], [floor, 1], color="#BBBBBB", linewidth=1)
+        axis.plot([floor, 1], [floor, 1], color=GREY, alpha=0.5, linewidth=1)
 
         def show(label: str, pairs: Any, **style: Any) -> None:
             chosen = np.maximum(both[:, there & pairs], floor)
