@@ -228,6 +228,14 @@ def test_what_was_found_comes_first():
          "[-, -], chance 0.7500); the order of ties moves it from 0.5000 to 1.0000."),
         (ta.evaluate([0, 1], [1, 2], measures="rr"), "no order of ties changes it."),
         (compared, f"{best} is best ({averages[best]:.4f}); {differ} of 10 differ"),
+        # two systems, in words; lower is better
+        (ta.compare_systems([1, 0] * 3, {"a": [2, 1] * 3, "b": [1, 2] * 3},
+                            qid=[1, 1, 2, 2, 3, 3], measure="esl"),
+         "By ESL, a is better than b: by 1.0000 (95% interval [1.0000, 1.0000], "
+         "p &lt; 0.0001); a is better in every order of ties."),
+        (ta.compare_systems([1, 0] * 3, {"a": [2, 1, 1, 1, 1, 2], "b": [1] * 6},
+                            qid=[1, 1, 2, 2, 3, 3], measure="p@1"),
+         "an order of ties could undo it."),
     ):  # fmt: skip
         text = re.sub("<wbr>", "", result.to_html())
         lead = text.index('class="lead"')

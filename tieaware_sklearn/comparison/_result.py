@@ -394,6 +394,9 @@ class SystemComparison(Result):
             average = f"the {AVERAGES[self.average]} of " * (self.average != "macro")
             by = average + measure
             by += "" if ties == EXPECTED else f" with ties {ties}"
+            if len(one.pairs) == 1 and self.average != "geometric":
+                lines.append(f"By {by}, {_in_words(one, alpha)}.")
+                continue
             line = f"By {by}, {one.systems[first]} is best ({number(mean[first])})"
             if n := len(one.pairs):
                 differ = np.count_nonzero(one.adjusted_pvalues <= alpha)
@@ -408,6 +411,25 @@ class SystemComparison(Result):
 
     def _about(self) -> dict[str, Any]:
         return {"queries": len(self.qid)} | super()._about()
+
+
+def _in_words(one: SystemComparison, alpha: float) -> str:
+    """Which of two systems is better, by how much, and whether ties could undo it."""
+    (pair,), (difference,), (p,) = one.pairs, one.difference, one.pvalues
+    better, other = (one.systems[i] for i in pair)
+    ends = one.difference_interval[0]
+    if (difference > 0) != one.greater_is_better[0]:
+        better, other = other, better
+    if difference < 0:
+        difference, ends = -difference, -ends[::-1]
+    said = "is" if p <= alpha else "is not significantly"
+    said = f"{better} {said} better than {other}: by {number(difference)} "
+    shown = "< 0.0001" if p < 1e-4 else f"= {probability(p)}"
+    said += f"({one.confidence:.0%} interval {bracketed(ends)}, p {shown})"
+    if one.ties[0] != EXPECTED:
+        return said
+    always = f"{better} is better in every order of ties"
+    return f"{said}; {always if one.same_sign[0] else 'an order of ties could undo it'}"
 
 
 def _table_of_posterior(of: Summary) -> list[Table]:
