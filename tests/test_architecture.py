@@ -264,3 +264,20 @@ def test_a_measure_is_tested_and_told_of(cls):
     for page in (ROOT / "docs" / "measures.md", REFERENCE / "measures.md"):
         row = re.compile(rf"^\| \[?`{cls.name}\b", re.MULTILINE)
         assert row.search(page.read_text()), f"not in {page}"
+
+
+def test_rooms_are_imported_when_they_are_asked_for():
+    code = (
+        "import sys, tieaware_sklearn as ta\n"
+        "print(ta.ranking_score([1, 0], [1, 1]))\n"
+        "rooms = [f'tieaware_sklearn.{one}' for one in ta._ROOMS]\n"
+        "print(any(room in sys.modules for room in rooms))\n"
+        "print(ta.comparison.compare_systems is ta.compare_systems)\n"
+        "print({*ta.__all__, *ta._ROOMS} <= {*dir(ta)})\n"
+        "print(all(hasattr(ta, name) for name in dir(ta)), hasattr(ta, 'no_such'))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    exact = tieaware_sklearn.ranking_score([1, 0], [1, 1])
+    assert done.stdout.split() == [str(exact), "False", "True", "True", "True", "False"]

@@ -1,8 +1,10 @@
 """Exact scores of rankings when documents tie."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from ._engine import SplitQueriesWarning
 from ._kernel import show_versions
-from .comparison import compare_systems, official_vs_exact, pvalues_over_orders
 from .evaluation import (
     PreparedRanking,
     RankingReport,
@@ -15,25 +17,53 @@ from .evaluation import (
     tie_report,
     tie_treatments,
 )
-from .feature_selection import FusedRanker, RankingFeatureSelector, Screening
-from .inspection import (
-    query_permutation_importance,
-    selection_curve,
-    selection_stability,
-)
 from .measures import Measure, parse_measure
-from .model_selection import (
-    QueryKFold,
-    QueryShuffleSplit,
-    QueryTimeSeriesSplit,
-    make_ranking_scorer,
-    train_test_split_queries,
-)
-from .rankers import LinearRanker
-from .score_precision import precision_study
+
+if TYPE_CHECKING:
+    from .comparison import compare_systems, official_vs_exact, pvalues_over_orders
+    from .feature_selection import FusedRanker, RankingFeatureSelector, Screening
+    from .inspection import (
+        query_permutation_importance,
+        selection_curve,
+        selection_stability,
+    )
+    from .model_selection import (
+        QueryKFold,
+        QueryShuffleSplit,
+        QueryTimeSeriesSplit,
+        make_ranking_scorer,
+        train_test_split_queries,
+    )
+    from .rankers import LinearRanker
+    from .score_precision import precision_study
+else:
+
+    def __getattr__(name: str) -> Any:
+        """A name of a room that is not needed to score a ranking, or the room."""
+        if name in _ROOMS:
+            return import_module(f"{__name__}.{name}")
+        if name in __all__:
+            for room in _ROOMS:
+                front = import_module(f"{__name__}.{room}")
+                if name in front.__all__:
+                    return getattr(front, name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__, *_ROOMS})
+
 
 __version__ = "0.1.0"
 
+#: imported when they are asked for
+_ROOMS = (
+    "model_selection",
+    "comparison",
+    "feature_selection",
+    "rankers",
+    "inspection",
+    "score_precision",
+)
 __all__ = [
     "FusedRanker",
     "LinearRanker",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -102,8 +102,27 @@ def _places(X: Any, group: Any) -> list[int]:
     return [qid_index(X, column, "columns") for column in group]
 
 
-def with_rows(X: Any, places: list[int], rows: NDArray[np.intp]) -> Any:
-    """X, of any kind, with some columns taken from other rows, each row once."""
+def permuted(
+    X: Any, places: list[int], orders: Iterable[NDArray[np.intp]], spare: list[Any]
+) -> Iterator[Any]:
+    """X with some columns taken from the rows of each order.
+
+    Arrays are written into a copy, which is `spare` afterwards.
+    """
+    if not isinstance(X, np.ndarray):
+        for rows in orders:
+            yield _with_rows(X, places, rows)
+        return
+    out = spare.pop() if spare else X.copy(order="K")
+    for rows in orders:
+        out[:, places] = X[rows[:, None], places]
+        yield out
+    out[:, places] = X[:, places]
+    spare.append(out)
+
+
+def _with_rows(X: Any, places: list[int], rows: NDArray[np.intp]) -> Any:
+    """A table or a sparse matrix with some columns taken from other rows."""
     if hasattr(X, "isetitem"):  # of pandas, where names may come twice
         out = X.copy(deep=False)
         for j in places:
@@ -112,16 +131,12 @@ def with_rows(X: Any, places: list[int], rows: NDArray[np.intp]) -> Any:
     if list_columns(X):
         frame = nw.from_native(X, eager_only=True)
         return frame.with_columns(frame[:, j][rows] for j in places).to_native()
-    if hasattr(X, "tocsr"):
-        cells = X.tocoo()
-        row, column = cells.coords
-        goes_to = np.empty(len(rows), dtype=row.dtype)
-        goes_to[rows] = np.arange(len(rows))
-        row = np.where(np.isin(column, places), goes_to[row], row)
-        return type(cells)((cells.data, (row, column)), shape=X.shape).tocsr()
-    out = X.copy(order="K")
-    out[:, places] = X[rows[:, None], places]
-    return out
+    cells = X.tocoo()
+    row, column = cells.coords
+    goes_to = np.empty(len(rows), dtype=row.dtype)
+    goes_to[rows] = np.arange(len(rows))
+    row = np.where(np.isin(column, places), goes_to[row], row)
+    return type(cells)((cells.data, (row, column)), shape=X.shape).tocsr()
 
 
 #: rows of a table in print
@@ -419,6 +434,8 @@ def query_permutation_importance(
         return prepared.values(asked, scores)["expected"]
 
     baseline = values(rows.X)
+    # copies to permute in, one for each thread
+    spare: list[Any] = []
     sign = np.where([one.greater_is_better for one in asked.measures], 1.0, -1.0)
 
     def losses(places: list[int]) -> tuple[FloatArray, FloatArray]:
@@ -426,7 +443,7 @@ def query_permutation_importance(
 
         With the mean of each repeat, (n_measures, n_repeats).
         """
-        worse = [values(with_rows(rows.X, places, order)) for order in orders]
+        worse = [values(X) for X in permuted(rows.X, places, orders, spare)]
         lost = without_rounding(sign * (baseline - np.stack(worse)))
         averages = [means(once, rows.weight) for once in lost]
         return lost.mean(axis=0), np.stack(averages, axis=1)

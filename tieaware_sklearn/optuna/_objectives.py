@@ -272,13 +272,17 @@ class LinearScoringObjective(ScoringObjective):
         return self._scores(rows[:, 0], kinds, coef)
 
     def _scores(self, rows: Any, kinds: Sequence[str], coef: FloatArray) -> FloatArray:
+        # of all rows, only the scores are put in order
+        whole = len(rows) == len(self._X)
+        some = slice(None) if whole else rows
         if len(set(kinds)) == 1:
-            data = self._columns[kinds[0]][rows]
+            data = self._columns[kinds[0]][some]
         else:
             data = np.column_stack(
-                [self._columns[kind][rows, j] for j, kind in enumerate(kinds)]
+                [self._columns[kind][some, j] for j, kind in enumerate(kinds)]
             )
-        return linear_scores(data, coef)
+        scores = linear_scores(data, coef)
+        return scores[rows] if whole else scores
 
     def _suggest(self, trial: Any) -> tuple[list[str], FloatArray]:
         """Transforms and coefficients of a trial."""
