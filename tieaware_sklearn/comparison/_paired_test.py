@@ -218,11 +218,6 @@ def ranked_alike(difference: FloatArray) -> FloatArray:
     return np.round(difference, _DECIMALS)
 
 
-def paired_effect(difference: FloatArray) -> float:
-    """Mean over standard deviation of the differences (d_z of Cohen 1988)."""
-    return paired_test(difference, "t").statistic / math.sqrt(max(len(difference), 1))
-
-
 #: up to so many differences, scipy's Wilcoxon test looks whether any of them tie
 _MAY_BE_EXACT = 50
 #: up to so many, it goes through all signs if some tie

@@ -48,7 +48,6 @@ from ._paired_test import (
     CORRECTIONS,
     TESTS,
     bootstrap_of_medians,
-    paired_effect,
     paired_test,
     tukey_pvalues,
 )
@@ -546,6 +545,8 @@ def _compare(values: dict[str, FloatArray], options: Options) -> tuple[float, ..
             interval = bootstrap_interval(difference, None, confidence=level, **drawn)
         else:
             (interval,) = QueryMoments.of(difference[:, None]).interval(level).tolist()
+    of_t = options.test == "t" and options.average != "median"
+    statistic = tested.statistic if of_t else paired_test(difference, "t").statistic
     return (
         middle(a) - middle(b),
         tie_std,
@@ -553,6 +554,7 @@ def _compare(values: dict[str, FloatArray], options: Options) -> tuple[float, ..
         middle(largest[:, 0]) - middle(smallest[:, 1]),
         *tested,
         *interval,
-        paired_effect(difference),
+        # d_z of Cohen (1988): mean over standard deviation
+        statistic / math.sqrt(max(len(difference), 1)),
         int(there.sum()),
     )
