@@ -40,13 +40,10 @@ else:
 
     def __getattr__(name: str) -> Any:
         """A name of a room that is not needed to score a ranking, or the room."""
-        if name in _ROOMS:
-            return import_module(f"{__name__}.{name}")
-        if name in __all__:
-            for room in _ROOMS:
+        for room, names in _ROOMS.items():
+            if name == room or name in names:
                 front = import_module(f"{__name__}.{room}")
-                if name in front.__all__:
-                    return getattr(front, name)
+                return front if name == room else getattr(front, name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
     def __dir__() -> list[str]:
@@ -56,14 +53,24 @@ else:
 __version__ = "0.1.0"
 
 #: imported when they are asked for
-_ROOMS = (
-    "model_selection",
-    "comparison",
-    "feature_selection",
-    "rankers",
-    "inspection",
-    "score_precision",
-)
+_ROOMS = {
+    "comparison": ["compare_systems", "official_vs_exact", "pvalues_over_orders"],
+    "feature_selection": ["FusedRanker", "RankingFeatureSelector", "Screening"],
+    "inspection": [
+        "query_permutation_importance",
+        "selection_curve",
+        "selection_stability",
+    ],
+    "model_selection": [
+        "QueryKFold",
+        "QueryShuffleSplit",
+        "QueryTimeSeriesSplit",
+        "make_ranking_scorer",
+        "train_test_split_queries",
+    ],
+    "rankers": ["LinearRanker"],
+    "score_precision": ["precision_study"],
+}
 __all__ = [
     "FusedRanker",
     "LinearRanker",

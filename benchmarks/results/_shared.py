@@ -12,6 +12,7 @@ import numpy as np
 from benchmarks.tables import format_table
 from tieaware_sklearn import QueryKFold
 from tieaware_sklearn.datasets import load_letor, load_trec, make_web_search
+from tieaware_sklearn.score_precision import PrecisionStudy
 
 #: what the rows of a file may be sorted by, without a change to the data
 ORDERS = ("relevant first", "relevant last", "shuffled")
@@ -111,6 +112,17 @@ def trec(qrels: str, runs: Sequence[str]) -> Runs:
     data = load_trec(qrels, runs)
     scores = dict(zip(map(run_name, runs), data.score.T, strict=True))
     return Runs(data.target, data.qid, data.docno, scores, data["rank"])
+
+
+def pairs_kept(study: PrecisionStudy) -> list[np.ndarray]:
+    """Significant differences that each level keeps, loses and adds.
+
+    A difference is kept if it is significant by the scores as they are and by coarser
+    ones, lost if only by the scores as they are, and new if only by coarser ones.
+    """
+    found = study.significant()
+    kept = (found & found[0] & ~study.turned()).sum(axis=1)
+    return [kept, study.false_negatives(), study.false_positives()]
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:

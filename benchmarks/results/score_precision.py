@@ -26,7 +26,7 @@ from tieaware_sklearn.comparison import tie_statistics
 from tieaware_sklearn.datasets import load_letor, make_web_search
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
 
-from ._shared import table, trec
+from ._shared import pairs_kept, table, trec
 
 RHO = (1.1, 1.2, 1.4, 1.7, 2.0)
 BANDS = [f"rho={rho}" for rho in RHO]
@@ -82,9 +82,7 @@ def significance(
 ) -> tuple[list[str], list[list[Any]]]:
     """Significant differences that coarser scores keep, lose and add: head and rows.
 
-    A difference is kept if it is significant by the scores as they are and by coarser
-    ones, lost if only by the scores as they are, and new if only by coarser ones. The
-    ties of both are broken by document id, or averaged over exactly.
+    The ties of both are broken by document id, or averaged over exactly.
     """
     columns = []
     for ties in ("official", "expected"):
@@ -98,9 +96,7 @@ def significance(
             external={"official": (systems.docno, "descending", "float32")},
             unjudged="nonrelevant",
         )
-        found, before = study.significant(), study.significant()[0]
-        kept = (found & before & ~study.turned()).sum(axis=1)
-        columns += [kept, study.false_negatives(), study.false_positives()]
+        columns += pairs_kept(study)
     head = [study.measure]
     for rule in ("by id", "exact"):
         head += [f"{rule}: kept", "lost", "new"]

@@ -20,7 +20,7 @@ from tieaware_sklearn import official_vs_exact, precision_study
 from tieaware_sklearn.plots import PairwisePValueDisplay, PrecisionLossDisplay
 from tieaware_sklearn.score_precision import PrecisionStudy, worst_case_loss
 
-from ._shared import Runs, table, trec
+from ._shared import Runs, pairs_kept, table, trec
 
 MEASURES = ["ap", "rr", "rbp(p=0.5)", "rbp(p=0.85)"]
 RHO = ("1.1", "1.2", "1.4", "1.7", "2.0")
@@ -68,10 +68,8 @@ def bands(study: PrecisionStudy, name: str) -> list[list[Any]]:
     means = study.expected.mean(axis=1)
     changes = (means[1:] / means[0] - 1).mean(axis=1)
     losses = np.maximum(-study.changes().min(axis=(1, 2)), 0)[1:]
-    found = study.significant()
-    kept = (found & found[0] & ~study.turned()).sum(axis=1)
-    pairs = [kept, study.false_negatives(), study.false_positives()]
-    counts = np.column_stack([study.not_inferior()[:, :2], *pairs])[1:].tolist()
+    kept = study.not_inferior()[:, :2]
+    counts = np.column_stack([kept, *pairs_kept(study)])[1:].tolist()
     rows = []
     for rho, change, loss, row in zip(RHO, changes, losses, counts, strict=True):
         bound = "-" if name == "ap" else f"{worst_case_loss(name, rho):.4f}"

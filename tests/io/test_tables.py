@@ -52,6 +52,9 @@ def test_a_column_of_grouped_digits_is_no_text(tmp_path):
     said = refused(path, "price")
     assert "reads numbers such as 1,320.50; missing_values" in said
     assert "reads on request as missing" in said
+    # and where a row ends too early to read on
+    path = csv(tmp_path, "\n".join([*rows, "1,a", ""]))
+    assert "a row must not have fewer cells" in refused(path, "column 'price' must")
 
 
 def test_all_that_is_wrong_is_said_at_once(tmp_path):

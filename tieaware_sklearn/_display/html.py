@@ -219,9 +219,9 @@ def page(
     lines = [f"<li>{_text(line)}</li>" for line in remarks if line]
     parts += ["<ul>", *lines, "</ul>"] * bool(lines)
     columns = [column for table in tables for column in table.columns]
-    heads = [column.head for column in columns]
-    heads += [name for one in columns if one.head == "measure" for name in one.values]
-    terms = {head: said for head in heads if (said := meaning_for_readers(head))}
+    shown = [column.head for column in columns]
+    shown += [name for one in columns if one.head == "measure" for name in one.values]
+    terms = {term: said for term in shown if (said := meaning_for_readers(term))}
     terms |= {head: said for one in tables for head, said in one.legend().items()}
     lists = {"What was compared": about, "What the columns mean": terms.items()}
     for heading, pairs in lists.items():

@@ -87,9 +87,9 @@ _FOR_READERS = {
 }
 
 
-def meaning_for_readers(head: str) -> str:
-    """What the head of a column means to readers of a page."""
-    return meaning(head) or _FOR_READERS.get(re.split("[(@]", head)[0], "")
+def meaning_for_readers(term: str) -> str:
+    """What a page says of a head or a measure that print says nothing of."""
+    return _FOR_READERS.get(re.split("[(@]", term)[0], "")
 
 
 def meaning(head: str) -> str:

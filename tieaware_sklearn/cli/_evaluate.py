@@ -196,7 +196,6 @@ def _notes(
     trec: Bunch, judged: TrecLines, ranked: TrecLines, of_none: str
 ) -> list[str]:
     """Where a run says otherwise than its scores; topics that only one file has."""
-    lower = "below a line with a lower score"
     nothing = "by score and by rank: nothing orders them"
     # trec_eval has scores in 32 bits
     score, rank = trec.score.astype(np.float32), trec["rank"]
@@ -211,16 +210,16 @@ def _notes(
     missing = len(judged.topics.keys() - ranked.topics.keys())
     unjudged = len(ranked.topics.keys() - judged.topics.keys())
     rising, against = (
-        f"in {counted(n, 'topic', 'topics')} (only scores count)"
-        for n in (found.rising_queries[0], found.contradicted_queries[0])
+        f"{what}, in {counted(n, 'topic', 'topics')} (only scores count)"
+        for what, n in (
+            ("below a line with a lower score", found.rising_queries[0]),
+            ("the scores", found.contradicted_queries[0]),
+        )
     )
+    contradictions = max(found.contradictions[0], 0)
     told = [
-        (found.rises[0], "line is", "lines are", f"{lower}, {rising}"),
-        (
-            max(found.contradictions[0], 0),
-            *("rank contradicts", "ranks contradict"),
-            f"the scores, {against}",
-        ),
+        (found.rises[0], "line is", "lines are", rising),
+        (contradictions, "rank contradicts", "ranks contradict", against),
         (round(unordered), "document ties", "documents tie", nothing),
         (missing, "topic", "topics", f"with judgments but not in the run: {of_none}"),
         (unjudged, "topic", "topics", "in the run but without judgments: left out"),

@@ -389,14 +389,14 @@ class SystemComparison(Result):
         lines, alpha = [], 1 - self.confidence
         for one in self:
             (measure,), (ties,) = one.measures, one.ties
-            mean = one.summary().mean
-            first = np.nanargmax(mean if one.greater_is_better[0] else -mean)
             average = f"the {AVERAGES[self.average]} of " * (self.average != "macro")
             by = average + measure
             by += "" if ties == EXPECTED else f" with ties {ties}"
             if len(one.pairs) == 1 and self.average != "geometric":
                 lines.append(f"By {by}, {_in_words(one, alpha)}.")
                 continue
+            mean = one.summary().mean
+            first = np.nanargmax(mean if one.greater_is_better[0] else -mean)
             line = f"By {by}, {one.systems[first]} is best ({number(mean[first])})"
             if n := len(one.pairs):
                 differ = np.count_nonzero(one.adjusted_pvalues <= alpha)

@@ -25,8 +25,10 @@ MISSING = (
     *("None", "none", "-", "?"),
 )
 _WHOLE = re.compile(r"\s*[+-]?[0-9]+\s*")
-#: a number whose digits stand in groups
-_GROUPED = r"^[ \t]*[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?[ \t]*$"
+#: a number, or one whose digits stand in groups
+_LIKE_A_NUMBER = re.compile(
+    NUMBER.pattern + r"|^[ \t]*[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?[ \t]*$"
+)
 #: what floats may be beside numbers
 _NO_NUMBER = re.compile(r"[+-]?(inf|infinity|nan)", re.IGNORECASE)
 #: from here on a float64 does not hold every whole number
@@ -128,7 +130,7 @@ def kinds_of_csv(file: CsvFile, columns: Sequence[str]) -> dict[str, str]:
             first = [cells for _, cells in islice(rows, 1, _FIRST_ROWS)]
         for name in columns:
             cells = (_plain(file, row, file.names.index(name)) for row in first)
-            is_number = any(NUMBER.match(cell) for cell in cells)
+            is_number = any(_LIKE_A_NUMBER.match(cell) for cell in cells)
             found[name] = "numbers" if is_number else "text"
         raise ValueError(_complaint(file, found, error)) from None
     return found
@@ -144,7 +146,7 @@ def _find_kinds(
         for rows in (batch.slice(0, _FIRST_ROWS), batch.slice(_FIRST_ROWS)):
             for name in left:
                 cells = _cells(rows.column(name), file)
-                if _any_number(cells, _GROUPED) or _any_number(cells):
+                if _any_number(cells, _LIKE_A_NUMBER.pattern):
                     found[name] = "numbers"
                 elif cells.null_count < len(cells):
                     found[name] = "text"
@@ -430,13 +432,11 @@ def _is_64_bits(whole: str) -> bool:
 
 def _of_cells(name: str, cells: Sequence[str]) -> str:
     """What to say of cells of a column that are no numbers."""
-    advice = ""
+    remedies: dict[str, str] = {}
     for cell in cells:
-        how = how_to_read(cell)
-        if how and "decimal" not in how and "," in cell:
-            how = f'thousands=",", or --thousands ,, reads numbers such as {cell}'
-        how = how or f"missing_values, or --missing-values, reads {cell} as missing"
-        advice += f"{how}; " * (how.split(" reads ")[0] not in advice)
+        option, does = _remedy(cell)
+        remedies.setdefault(option, does)
+    advice = "".join(f"{option} {does}; " for option, does in remedies.items())
     return (
         f"column {name!r} must hold numbers, got {', '.join(map(quoted, cells))} "
         f"({advice}ignore, or --ignore, leaves out the column)"
@@ -444,3 +444,13 @@ def _of_cells(name: str, cells: Sequence[str]) -> str:
 
 
 _LEAVES_OUT = " (ignore, or --ignore, leaves out the column)"
+
+
+def _remedy(cell: str) -> tuple[str, str]:
+    """An option that reads a cell that is no number, and what the option does."""
+    how = how_to_read(cell)
+    if how and "decimal" not in how and "," in cell:
+        return 'thousands=",", or --thousands ,,', f"reads numbers such as {cell}"
+    if how:
+        return how.removesuffix(" reads such numbers"), "reads such numbers"
+    return "missing_values, or --missing-values,", f"reads {cell} as missing"

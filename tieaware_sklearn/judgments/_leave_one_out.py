@@ -164,8 +164,13 @@ def leave_one_out(
         # the last is of topics without judgments
         scores[i, place[rows]] = run.score
     alone = pooled & (pooled.sum(axis=0) == 1)
-    prepared = partial(PreparedRanking, qid=qid, zero_relevance=zero_relevance)
-    whole = prepared(target, unjudged="nonrelevant")
+    prepared = partial(
+        PreparedRanking,
+        qid=qid,
+        unjudged="nonrelevant",
+        zero_relevance=zero_relevance,
+    )
+    whole = prepared(target)
     counts = np.zeros((2, len(names)), dtype=np.int64)
     values = np.zeros((2, len(names)))
     for i, score in enumerate(scores[:, :-1]):
@@ -174,7 +179,7 @@ def leave_one_out(
         counts[:, i] = (target[at] >= 0).sum(), (target[at] > 0).sum()
         less = target.copy()
         less[at] = np.nan
-        without = prepared(less, unjudged="nonrelevant")
+        without = prepared(less)
         values[:, i] = [one.score(score, measure) for one in (whole, without)]
     return LeaveOneOut(
         systems=names,
