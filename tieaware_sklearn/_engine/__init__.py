@@ -100,6 +100,7 @@ from .segments import (
     sum_segments,
 )
 from .split_queries import FittedQueries, SplitQueriesWarning, check_whole_queries
+from .threads import in_threads
 from .ties import (
     LONGEST,
     TieGroups,

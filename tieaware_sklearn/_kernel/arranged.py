@@ -163,9 +163,11 @@ class ArrangedLabels(Totals):
 
         It is checked: the kernel reads where it is told to.
         """
-        if measure in self._walks:
-            return self._walks[measure]
-        self._walks[measure] = None
+        if measure not in self._walks:
+            self._walks[measure] = self._walk_of(measure)
+        return self._walks[measure]
+
+    def _walk_of(self, measure: _Measure) -> Any:
         walk = measure.walk(self.levels, self.longest)
         if walk is None:
             return None
@@ -183,8 +185,7 @@ class ArrangedLabels(Totals):
                     f"tables of a walk must have shape {least} or more columns, got "
                     f"{tables.shape}"
                 )
-        self._walks[measure] = compiled.Walk(*walk)
-        return self._walks[measure]
+        return compiled.Walk(*walk)
 
     def walked(self, measure: Hashable) -> FloatArray:
         """Mean and best, of all measures that are asked for at a time."""

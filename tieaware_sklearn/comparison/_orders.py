@@ -10,7 +10,6 @@ from functools import cache, partial
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 
@@ -23,6 +22,7 @@ from .._engine import (
     check_count,
     check_flag,
     check_share,
+    in_threads,
     offsets_of,
     runs,
 )
@@ -592,9 +592,7 @@ def _draw_orders(
     step = max(1, _VALUES // max(of_an_order, 1))
     sizes = [min(step, number - done) for done in range(0, number, step)]
     for size in show_progress(sizes, progress, number, "order", size=int):
-        drawn = Parallel(n_jobs=n_jobs, require="sharedmem")(
-            delayed(one.draw)(size) for one in systems
-        )
+        drawn = in_threads(partial(OrderValues.draw, number=size), systems, n_jobs)
         values = dict(zip(systems, drawn, strict=True))
         for cell in left:
             cell.add(values[cell.a][cell.m] - values[cell.b][cell.m])

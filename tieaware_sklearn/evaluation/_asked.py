@@ -380,17 +380,17 @@ def ask(
                 f"convention={convention!r}, which sets it, got {zero_relevance!r}"
             )
         defined = define(asked, convention)
-        asked, value = defined.measures, defined.undefined
+        asked, values = defined.measures, defined.undefined.tolist()
         if unjudged == "raise":
             unjudged = UNJUDGED.get(convention, unjudged)
     else:
-        value = np.full(len(asked), math.nan if named else float(zero_relevance))
-    known = bool(asked)
+        values = [math.nan if named else float(zero_relevance)] * len(asked)
     for j, measure in enumerate(asked):
         if not measure.takes_zero_relevance:
-            value[j] = math.nan
-        known &= measure.takes_unjudged
+            values[j] = math.nan
+    known = bool(asked) and all(measure.takes_unjudged for measure in asked)
     if known and unjudged == "raise":
         # measures that know of documents without a judgment deal with them
         unjudged = "nonrelevant"
+    value = np.array(values)
     return Asked(asked, value, zero_relevance == "raise", unjudged, defined, options)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 
 from .._engine import (
@@ -16,6 +16,7 @@ from .._engine import (
     FloatArray,
     check_choice,
     check_labels,
+    in_threads,
     list_columns,
     matrix_of,
     warn_one_query,
@@ -432,7 +433,7 @@ class PreparedRanking:
         if segment is not None:
             self._segment = self._prepared.segments(segment)
         self._missing = bool((self._prepared.labels == UNJUDGED_LABEL).any())
-        self._asked_before: set[Measure] = set()
+        self._asked: dict[tuple[Measure, ...], Asked] = {}
         self._rules = (zero_relevance, unjudged, convention)
 
     @property
@@ -533,9 +534,10 @@ class PreparedRanking:
         n_tasks = _TASKS * n_workers if n_workers > 1 else 1
         size = columns_at_once(self.n_documents, len(columns), n_tasks)
         # threads share what is made of the labels here
-        parts = Parallel(n_jobs=n_jobs, require="sharedmem")(
-            delayed(prepared.averaged_columns)(asked, batch, ties, average)
-            for batch in _batches(columns, size)
+        parts = in_threads(
+            lambda batch: prepared.averaged_columns(asked, batch, ties, average),
+            list(_batches(columns, size)),
+            n_jobs,
         )
         found = np.array([result for part in parts for (result,) in part])
         if average is not None and np.isnan(found).any():
@@ -602,9 +604,12 @@ class PreparedRanking:
 
     def __getstate__(self) -> dict[str, Any]:
         # measures may hold functions, which do not travel
-        return {**self.__dict__, "_asked_before": set()}
+        return {**self.__dict__, "_asked": {}}
 
     def _ask(self, measures: Sequence[Measure]) -> Asked:
+        key = tuple(measures)
+        if key in self._asked:
+            return self._asked[key]
         asked = ask(measures, *self._rules)
         if asked.unjudged == "raise" and self._missing:
             # in the words, and by the rows, of those who check at once
@@ -613,14 +618,14 @@ class PreparedRanking:
                 np.where(labels == UNJUDGED_LABEL, np.nan, labels),
                 place=self._prepared.place,
             )
-        self._asked_before.update(asked.measures)
-        if len(self._asked_before) > _REMEMBERED:
+        if sum(map(len, self._asked)) + len(key) > _REMEMBERED:
             # what is kept for each measure must not add up without end
             old = self._prepared
             self._prepared = Prepared(
                 old.labels, old.queries, old.weight, lists=old.lists, keep=True
             )
-            self._asked_before = set(asked.measures)
+            self._asked = {}
+        self._asked[key] = asked
         return asked
 
 

@@ -214,7 +214,7 @@ class Prepared:
             bounds=asked.bounds,
             query_weight=None if self.weight is None else self.weight.copy(),
             segment=None if segment is None else segment.copy(),
-            options=asked.options,
+            options=dict(asked.options),
             ids_are_digests=False,
         )
 

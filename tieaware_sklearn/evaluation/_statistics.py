@@ -7,7 +7,6 @@ from functools import cached_property, partial
 from typing import Any, NamedTuple, Self, TypeVar, cast
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 
 from .._engine import (
@@ -21,8 +20,10 @@ from .._engine import (
     consecutive,
     dense_ranks,
     find_ties,
+    in_threads,
     is_retrieved,
     offsets_of,
+    once_per_block,
     owners,
     sum_segments,
 )
@@ -236,20 +237,24 @@ class RankedQueries:
         labels, sorted_rows = cast(ArrangedLabels, self._labels), self._rows
         n_columns = 1
         totals = labels if sorted_rows is None else sorted_rows.totals
-        below, undefined = _divisors(measures, totals)
+        asked = tuple(measures)
+        below, undefined = _divisors(totals, asked)
         found = {"normaliser": below}
         if sorted_rows is not None:
             n_columns, n = sorted_rows.n_columns, 0
             for name in names:
                 n = max(n, _ROOM.get(name, 0))
             rows = sorted_rows.walk(walks, n, backwards=self._ways[-1])
-            found.update(zip(STATISTICS, divide(rows, below, undefined), strict=False))
+            rows = divide(rows, below, undefined)
+            if n == len(names) == 1:
+                return rows
+            found.update(zip(STATISTICS, rows, strict=False))
         if "chance" in names or "ideal" in names:
             one_tie = np.empty((2, labels.n_queries, len(measures)))
             for j, measure in enumerate(measures):
                 one_tie[..., j] = labels.walked(measure)
             if totals is not labels:
-                below, undefined = _divisors(measures, labels)
+                below, undefined = _divisors(labels, asked)
             found.update(zip(OF_LABELS, divide(one_tie, below, undefined), strict=True))
         # nothing is sampled: standard errors are 0
         out = np.zeros((len(names), n_columns, labels.n_queries, len(measures)))
@@ -259,8 +264,9 @@ class RankedQueries:
         return out
 
 
+@once_per_block
 def _divisors(
-    measures: Sequence[Measure], totals: Totals
+    totals: Totals, measures: tuple[Measure, ...]
 ) -> tuple[FloatArray, NDArray[np.bool_]]:
     """Denominators, and where measures with a walk are undefined."""
     denominator = np.empty((*totals.retrieved.shape, len(measures)))
@@ -419,13 +425,7 @@ class LabelledQueries:
                 rows = SortedRows(block, columns, depth=depth, **how)
             return compute(RankedQueries(block, columns, rows, several=several, **how))
 
-        numbers = range(len(self._ranges))
-        if len(numbers) == 1 or effective_n_jobs(n_jobs) == 1:
-            return [result(number) for number in numbers]
-        results: list[Result] = Parallel(n_jobs=n_jobs, require="sharedmem")(
-            delayed(result)(number) for number in numbers
-        )
-        return results
+        return in_threads(result, range(len(self._ranges)), n_jobs)
 
     def in_order(self, parts: Iterable[NDArray[Any]], axis: int = 0) -> NDArray[Any]:
         """Arrays of each block, a row per query, as one in the order of the queries."""
@@ -460,6 +460,9 @@ def _ranges(sizes: IntArray, block_rows: int) -> Iterator[tuple[int, int]]:
     They are split again where rows as long as the longest query would have many
     more cells than documents.
     """
+    if len(sizes) == 1:
+        yield 0, 1
+        return
     n_rows = int(sizes.sum())
     if n_rows <= block_rows and int(sizes[-1]) * len(sizes) <= n_rows + _SPARE_CELLS:
         yield 0, len(sizes)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numbers
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
@@ -24,6 +25,7 @@ from .._engine import (
     check_count,
     check_flag,
     check_qid,
+    in_threads,
     is_number,
     need_qid_to_predict,
     sum_segments,
@@ -440,7 +442,8 @@ class BordaScores(NamedTuple):
         down: Whole = np.empty(shape, np.int16 if small else np.int32)
         parts = list(_parts(queries))
 
-        def rank(own: slice) -> dict[int, Whole]:
+        def rank(start: int) -> dict[int, Whole]:
+            own = slice(start, start + _COLUMNS)
             columns = np.ascontiguousarray(queries.arrange(columns_of(X, own)).T)
             gaps = np.flatnonzero((columns != columns).any(axis=1))
             up = np.empty((len(gaps), queries.n_rows), down.dtype)
@@ -451,12 +454,9 @@ class BordaScores(NamedTuple):
                 if len(gaps):
                     both = rank_within(part[gaps], within, both_ways=True)
                     up[:, rows] = -both.T[len(gaps) :]
-            return dict(zip((own.start + gaps).tolist(), up, strict=True))
+            return dict(zip((start + gaps).tolist(), up, strict=True))
 
-        found = Parallel(n_jobs=n_jobs, require="sharedmem")(
-            delayed(rank)(slice(start, start + _COLUMNS))
-            for start in range(0, n_features, _COLUMNS)
-        )
+        found = in_threads(rank, range(0, n_features, _COLUMNS), n_jobs)
         return cls(down, {j: one for up in found for j, one in up.items()}, sizes)
 
     def of_feature(self, feature: int, ascending: bool) -> Whole:
@@ -639,10 +639,8 @@ class Fusion:
             total += self.borda.of_feature(best, bool(alone.ascending[best]))
             if self.max_correlation is not None:
                 others = np.flatnonzero(open_ & (repeats < 0))
-                found = self._parallel(
-                    delayed(correlation.of)(best, other, alone.ascending)
-                    for other in others.tolist()
-                )
+                of_best = partial(correlation.of, best, ascending=alone.ascending)
+                found = in_threads(of_best, others.tolist(), self.n_jobs)
                 alike = np.abs(np.array(found, dtype=float)) > self.max_correlation
                 repeats[others[alike]] = best
         return Path(np.array(order, dtype=np.intp), np.array(scores), repeats)
@@ -696,11 +694,7 @@ class Fusion:
             return [mean(one, self.prepared.weight) for one in values]
 
         starts = range(0, len(features), size)
-        return np.concatenate(self._parallel(delayed(some)(first) for first in starts))
-
-    def _parallel(self, tasks: Iterator[Any]) -> list[Any]:
-        found: list[Any] = Parallel(n_jobs=self.n_jobs, require="sharedmem")(tasks)
-        return found
+        return np.concatenate(in_threads(some, starts, self.n_jobs))
 
 
 class Correlation:

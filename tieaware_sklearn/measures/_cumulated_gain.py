@@ -169,7 +169,8 @@ def gains_of(gain: Any, levels: FloatArray) -> FloatArray:
     """
     if len(levels) and levels[0] == DROPPED_LABEL:
         return np.concatenate([np.zeros(1), gains_of(gain, levels[1:])])
-    levels = np.maximum(levels, 0)
+    if len(levels) and levels[0] < 0:
+        levels = np.maximum(levels, 0)
     if isinstance(gain, str):
         return _NAMED[gain](levels)
     worth = gain if callable(gain) else partial(_look_up, dict(gain))
@@ -299,7 +300,7 @@ class WeightedSum(Measure):
 
     def walk(self, levels: FloatArray, longest: int) -> Walk | None:
         gain = np.asarray(self.gains(levels), dtype=np.float64)
-        if gain[0] < 0 or (gain[1:] < gain[:-1]).any():
+        if gain[0] < 0 or np.count_nonzero(gain[1:] < gain[:-1]):
             # the best order is not that of the labels, or gains are negative
             return None
         tables = self._tables(n_ranks(self.k, longest))
