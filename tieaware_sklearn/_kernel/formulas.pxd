@@ -70,7 +70,7 @@ cdef inline int64_t relevant_in(const Row* row, int64_t g,
 
 
 #: orders of a tie: all of them, the larger gains first, or last
-cdef enum Order:
+cdef enum:
     MEAN
     BEST
     WORST
@@ -117,7 +117,7 @@ cdef inline void extend(Sum* total, Stretch* at, double gain, int64_t low, int64
 
 
 cdef inline double weighted(const Row* row, const Spec* spec,
-                            Order order) noexcept nogil:
+                            int order) noexcept nogil:
     """Each place down to the cut-off holds the mean gain of its group."""
     cdef Sum total
     cdef Stretch at
@@ -208,19 +208,24 @@ cdef inline double precisions_of(const Spec* spec, int64_t above, int64_t r, int
     return <double>r / n * (inside * slope + (above + 1 - slope * (top + 1)) * weights)
 
 
-cdef inline double precisions(const Row* row, const Spec* spec,
-                              Order order) noexcept nogil:
-    """Σ of the precisions at relevant documents."""
-    cdef Sum total
-    cdef int64_t g, r, n, top, above = 0
-    total.high = total.low = 0.0
+cdef inline void precisions(const Row* row, const Spec* spec, int n_orders,
+                            double* found) noexcept nogil:
+    """Σ of the precisions at relevant documents, by the first of the orders."""
+    cdef Sum[3] total
+    cdef int64_t g, r, n, top, low, above = 0
+    cdef int order
+    cdef double term
+    for order in range(n_orders):
+        total[order].high = total[order].low = 0.0
     if row.top[row.n_groups] == row.n_groups:
         # nothing ties, and which documents are relevant cannot be foreseen
         for g in range(min(row.n_groups, spec.depth)):
             r = row.level[g] >= spec.least
             above += r
-            add(&total, r * (<double>above / (g + 1)))
-        return total.high + total.low
+            add(&total[MEAN], r * (<double>above / (g + 1)))
+        for order in range(n_orders):
+            found[order] = total[MEAN].high + total[MEAN].low
+        return
     for g in range(row.n_groups):
         top = row.top[g]
         if top >= spec.depth:
@@ -229,14 +234,18 @@ cdef inline double precisions(const Row* row, const Spec* spec,
         if r == 0:
             continue
         n = row.top[g + 1] - top
-        if order != MEAN:
-            if order == WORST:
-                top += n - r
-            n = r
-        if top < spec.depth:
-            add(&total, precisions_of(spec, above, r, n, top, min(n, spec.depth - top)))
+        term = precisions_of(spec, above, r, n, top, min(n, spec.depth - top))
+        add(&total[MEAN], term)
+        for order in range(1, n_orders):
+            if r < n:
+                low = top if order == BEST else top + n - r
+                if low >= spec.depth:
+                    continue
+                term = precisions_of(spec, above, r, r, low, min(r, spec.depth - low))
+            add(&total[order], term)
         above += r
-    return total.high + total.low
+    for order in range(n_orders):
+        found[order] = total[order].high + total[order].low
 
 
 cdef inline double precisions_variance(const Row* row, const Spec* spec, double* shared,
@@ -284,17 +293,19 @@ cdef inline double precisions_variance(const Row* row, const Spec* spec, double*
         for j in range(inside):
             add(&part, (above + 1) * shared[j] + rho[j] * slope)
         mean = (part.high + part.low) / n
-        part.high = part.low = squares.high = squares.low = own.high = own.low = 0.0
         spread.high = spread.low = 0.0
         for j in range(inside):
             deviation = (above + 1) * shared[j] + rho[j] * slope - mean
             add(&spread, deviation * deviation)
-            add(&own, j * shared[j] * shared[j])
-            add(&squares, rho[j] * rho[j])
-            add(&part, rho[j])
         places = spread.high + spread.low + (n - inside) * mean * mean
         places *= relevant * other / (n * (n - 1))
         if chance > 0.0:
+            part.high = part.low = squares.high = squares.low = 0.0
+            own.high = own.low = 0.0
+            for j in range(inside):
+                add(&own, j * shared[j] * shared[j])
+                add(&squares, rho[j] * rho[j])
+                add(&part, rho[j])
             later = part.high + part.low
             pairs = own.high + own.low
             pairs -= (squares.high + squares.low) / max(n - 2, 1)
@@ -317,7 +328,7 @@ cdef inline int64_t first_relevant(const Row* row, const Spec* spec,
     return -1
 
 
-cdef inline double first(const Row* row, const Spec* spec, Order order) noexcept nogil:
+cdef inline double first(const Row* row, const Spec* spec, int order) noexcept nogil:
     """1 over the rank of the first relevant document, or whether there is one.
 
     At place x of a tie of n documents, r of them relevant, it stands with chance
@@ -379,7 +390,7 @@ cdef inline int64_t depth_of(const Row* row, const Spec* spec) noexcept nogil:
 
 
 cdef inline double counted(const Row* row, const Spec* spec,
-                           Order order) noexcept nogil:
+                           int order) noexcept nogil:
     """Relevant documents, or the others, down to the cut-off."""
     cdef int64_t depth = depth_of(row, spec), g, n, r, inside, found, whole = 0
     for g in range(row.n_groups):
@@ -410,25 +421,22 @@ cdef inline double counted_variance(const Row* row, const Spec* spec) noexcept n
     return 0.0
 
 
-cdef inline double numerator(const Row* row, const Spec* spec,
-                             Order order) noexcept nogil:
-    if spec.kind == WEIGHTED:
-        return weighted(row, spec, order)
+cdef inline void numerators(const Row* row, const Spec* spec, int n_orders,
+                            double* found) noexcept nogil:
+    """Mean, best and worst, or the first of them; none beyond the mean in floats."""
+    cdef int order
     if spec.kind == PRECISIONS:
-        return precisions(row, spec, order)
-    if spec.kind == COUNTED:
-        return counted(row, spec, order)
-    return first(row, spec, order)
-
-
-cdef inline double bound(const Row* row, const Spec* spec, Order order,
-                         double mean) noexcept nogil:
-    """The best or the worst order, no worse or better than the mean in floats."""
-    cdef double found = numerator(row, spec, order)
-    # fewer of the others are better
-    if (found < mean) == ((order == BEST) != spec.others):
-        found = mean
-    return spec.scale * found
+        precisions(row, spec, n_orders, found)
+    for order in range(n_orders):
+        if spec.kind == WEIGHTED:
+            found[order] = weighted(row, spec, order)
+        elif spec.kind == COUNTED:
+            found[order] = counted(row, spec, order)
+        elif spec.kind != PRECISIONS:
+            found[order] = first(row, spec, order)
+        # fewer of the others are better
+        if (found[order] < found[MEAN]) == ((order == BEST) != spec.others):
+            found[order] = found[MEAN]
 
 
 cdef inline double variance(const Row* row, const Spec* spec, double mean,

@@ -21,8 +21,22 @@ from .rows cimport (
 )
 from .formulas cimport (
     BEST, COUNTED, FIRST, FOUND, MEAN, PRECISIONS, WEIGHTED, WORST, Spec,
-    bound, numerator, variance,
+    numerators, variance,
 )
+
+cdef extern from *:
+    """
+    /* documents further on that are fetched while one is read: queries of a block are
+       not neighbours in memory */
+    #define AHEAD 64
+    #if defined(__GNUC__)
+    #define FETCH(address) __builtin_prefetch(address)
+    #else
+    #define FETCH(address) ((void)(address))
+    #endif
+    """
+    const int AHEAD
+    void FETCH(const void* address) noexcept nogil
 
 ctypedef fused Score:
     float
@@ -163,6 +177,10 @@ def arrange(const int32_t[::1] code, const int64_t[::1] order,
     with nogil:
         for q in range(start.shape[0]):
             n = offsets[q + 1] - offsets[q]
+            if q + 1 < start.shape[0]:
+                for i in range(offsets[q + 2] - offsets[q + 1]):
+                    row = start[q + 1] + i
+                    FETCH(&code[row if order is None else order[row]])
             if n_levels == 0:
                 for i in range(n):
                     row = start[q] + i if order is None else order[start[q] + i]
@@ -247,7 +265,7 @@ def pack(const Score[:, ::1] scores, const int32_t[::1] rows,
         Not sorted yet.
     """
     cdef int64_t n_queries = offsets.shape[0] - 1, n_keys = scores.shape[0] * n_queries
-    cdef int64_t r, q, i, n, bits, seen, low = (<int64_t>1 << width) - 1
+    cdef int64_t r, q, i, n, further, bits, seen, low = (<int64_t>1 << width) - 1
     cdef int32_t retrieved, unordered
     cdef double value
     cdef const Score* score
@@ -272,7 +290,10 @@ def pack(const Score[:, ::1] scores, const int32_t[::1] rows,
             score, row = &scores[r // n_queries, 0], &rows[offsets[q]]
             key = &out.key[r, 0]
             retrieved, unordered, seen = <int32_t>n, 0, 0
+            further = rows.shape[0] - offsets[q] - AHEAD
             for i in range(n):
+                if i < further:
+                    FETCH(&score[row[i + AHEAD]])
                 value = score[row[i]]
                 if value > -INFINITE:
                     # + 0.0 makes one zero of two
@@ -372,7 +393,8 @@ def walk(list walks, Keys keys, const int32_t[::1] label, const int32_t[::1] asc
     cdef Reach reach = room.reach()
     cdef Sorted at
     cdef const Spec* spec
-    cdef double mean
+    cdef double[3] found
+    cdef int order, n_orders
     with nogil:
         for r in range(keys.key.shape[0]):
             column, q = r // keys.n_queries, r % keys.n_queries
@@ -380,25 +402,19 @@ def walk(list walks, Keys keys, const int32_t[::1] label, const int32_t[::1] asc
             row.n_documents = offsets[q + 1] - offsets[q]
             keys.read(&at, r)
             read_row(row, &at, keys.count[r, 1], backwards, split, &reach)
+            # in the other case, no tie mixes labels
+            n_orders = min(n_statistics, 3) if row.n_runs > row.n_groups else 1
             for w in range(room.n_walks):
                 spec = &room.specs[w]
-                mean = numerator(row, spec, MEAN)
-                out[0, column, q, w] = spec.scale * mean
-                if n_statistics == 1:
-                    continue
-                if row.n_runs == row.n_groups:
-                    # no tie mixes labels
-                    out[1, column, q, w] = spec.scale * mean
-                    out[2, column, q, w] = spec.scale * mean
-                    if n_statistics > 3:
-                        out[3, column, q, w] = 0.0
-                    continue
-                out[1, column, q, w] = bound(row, spec, BEST, mean)
-                out[2, column, q, w] = bound(row, spec, WORST, mean)
+                numerators(row, spec, n_orders, found)
+                for order in range(min(n_statistics, 3)):
+                    out[order, column, q, w] = spec.scale * found[order % n_orders]
                 if n_statistics > 3:
-                    out[3, column, q, w] = spec.scale * sqrt(
-                        variance(row, spec, mean, room.scratch)
-                    )
+                    out[3, column, q, w] = 0.0
+                    if n_orders > 1:
+                        out[3, column, q, w] = spec.scale * sqrt(
+                            variance(row, spec, found[MEAN], room.scratch)
+                        )
 
 
 def walk_labels(list walks, const int32_t[::1] label, const int64_t[::1] offsets,
@@ -418,18 +434,16 @@ def walk_labels(list walks, const int32_t[::1] label, const int64_t[::1] offsets
         longest = max(longest, offsets[q + 1] - offsets[q])
     cdef _Room room = _Room(walks, longest)
     cdef Row* row = &room.row
-    cdef const Spec* spec
-    cdef double mean
+    cdef double[2] found
     with nogil:
         for q in range(offsets.shape[0] - 1):
             row.ascending = &label[offsets[q]]
             row.n_documents = offsets[q + 1] - offsets[q]
             as_one_tie(row)
             for w in range(room.n_walks):
-                spec = &room.specs[w]
-                mean = numerator(row, spec, MEAN)
-                out[0, q, w] = spec.scale * mean
-                out[1, q, w] = bound(row, spec, BEST, mean)
+                numerators(row, &room.specs[w], 2, found)
+                out[0, q, w] = room.specs[w].scale * found[MEAN]
+                out[1, q, w] = room.specs[w].scale * found[BEST]
 
 
 def tie_groups(Keys keys, int64_t column, const int32_t[::1] label,
