@@ -264,7 +264,7 @@ def _objects(values: Any) -> NDArray[Any]:
 
 
 def _qid_array(qid: Any, name: str) -> NDArray[Any]:
-    if isinstance(qid, (str, bytes, numbers.Integral)):
+    if isinstance(qid, (str, bytes, int, np.integer)):
         column = f"X[{qid!r}]" if isinstance(qid, str) else f"X[:, {qid!r}]"
         way = f"pass the values, such as {column}; estimators take its name when made"
         raise ValueError(f"{name} must have one value per row, got {qid!r} ({way})")
@@ -328,14 +328,15 @@ def check_qid(
         ids = array[starts]
         if ids.dtype.kind in "SU" and not empty and (ids == ids.dtype.type()).any():
             _refuse_empty(array, name)
-        if (ids[1:] > ids[:-1]).all():
-            return Queries(ids, np.append(starts, n_rows), None)
+        ends = np.concatenate([starts, [n_rows]])
+        if len(ids) == 1 or (ids[1:] > ids[:-1]).all():
+            return Queries(ids, ends, None)
         # ids by first appearance, paying for a sort of the runs only
         ids, first, inverse = np.unique(ids, return_index=True, return_inverse=True)
         by_appearance = np.argsort(first)
         unique = ids[by_appearance]
         if len(unique) == len(starts):
-            return Queries(unique, np.append(starts, n_rows), None)
+            return Queries(unique, ends, None)
         code = np.argsort(by_appearance)[inverse]
         codes = np.repeat(code, sizes_of(starts, n_rows))
     else:

@@ -24,7 +24,7 @@ def begins(values: NDArray[Any]) -> NDArray[np.bool_]:
 
 def run_starts(values: NDArray[Any]) -> IntArray:
     """The places at which runs of equal values start."""
-    return np.flatnonzero(begins(values))
+    return begins(values).nonzero()[0]
 
 
 def runs(values: NDArray[Any]) -> tuple[IntArray, IntArray]:
