@@ -50,7 +50,7 @@ else:
         return sorted({*globals(), *__all__, *_ROOMS})
 
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 #: imported when they are asked for
 _ROOMS = {
