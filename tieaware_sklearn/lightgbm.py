@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
+from inspect import signature
 from itertools import groupby
 from typing import Any
 
@@ -375,7 +376,8 @@ random_state, n_jobs, importance_type
         Parameters
         ----------
         X : array-like, sparse matrix, data frame or Arrow table
-            Data of shape (n_rows, n_features).
+            Data of shape (n_rows, n_features). Tables of polars and Arrow need LightGBM
+            4.7.
         y : array-like of shape (n_rows,)
             Labels: finite and >= 0, and for the objective lambdarank integers
             below 31 (or below the number of entries of ``label_gain``).
@@ -442,6 +444,10 @@ random_state, n_jobs, importance_type
             name: name if name in data.held_out else "training" for name in data.evals
         }
         model = lightgbm.LGBMRanker().set_params(**self._model_params())
+        X_and_y = [(one.X, one.y) for one in evals]
+        sets: dict[str, Any] = {"eval_set": X_and_y or None}  # LightGBM 4.6
+        if "eval_X" in signature(model.fit).parameters:
+            sets = dict(zip(("eval_X", "eval_y"), zip(*X_and_y)))  # noqa: B905
         model.fit(
             train.X,
             train.y,
@@ -449,8 +455,7 @@ random_state, n_jobs, importance_type
             init_score=train.init_score,
             group=train.queries.sizes,
             eval_names=[*names.values()] or None,
-            eval_X=tuple(one.X for one in evals) or None,
-            eval_y=tuple(one.y for one in evals) or None,
+            **sets,
             eval_sample_weight=[one.weight for one in evals] or None,
             eval_init_score=[one.init_score for one in evals] or None,
             eval_group=[one.queries.sizes for one in evals] or None,

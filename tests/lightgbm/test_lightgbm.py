@@ -35,6 +35,8 @@ from tieaware_sklearn.measures import NDCG
 
 web, valid = conftest.web, conftest.valid
 ranker, bits = LightGBM().ranker, LightGBM().bits
+#: LightGBM 4.6 takes neither these, nor tables of polars and Arrow
+TAKES_EVAL_X = "eval_X" in inspect.signature(lgb.LGBMRanker.fit).parameters
 QUIET = {"objective": "lambdarank", "metric": "None", "verbosity": -1, "num_threads": 1}
 
 
@@ -159,12 +161,13 @@ KINDS = {
     "list": (3, np.ndarray.tolist),
     "array": (3, np.asarray),
     "pandas": ("qid", lambda X: pd.DataFrame(X).rename(columns={3: "qid"})),
-    "polars": ("qid", lambda X: pl.DataFrame(X).rename({"column_3": "qid"})),
-    "arrow": ("3", lambda X: pa.table({f"{j}": x for j, x in enumerate(X.T)})),
     "csr": (3, sp.csr_array),
     "csc": (3, sp.csc_matrix),
     "coo": (3, sp.coo_array),
 }
+if TAKES_EVAL_X:
+    KINDS["polars"] = "qid", lambda X: pl.DataFrame(X).rename({"column_3": "qid"})
+    KINDS["arrow"] = "3", lambda X: pa.table({f"{j}": x for j, x in enumerate(X.T)})
 
 
 @pytest.mark.filterwarnings("ignore:Converting data")
@@ -284,9 +287,12 @@ def test_its_attributes_are_those_of_the_lgbm_model_that_it_trains(web, valid):
             getattr(model, name)
     frame, held = (pd.DataFrame(d.data, columns=d.feature_names) for d in (web, valid))
     model.fit(**{**rows_of(web, valid), "X": frame, "eval_X": held})
-    evaluated = {"eval_y": valid.target, "eval_group": [sizes_of(valid)]}
+    evaluated = {"eval_set": [(held, valid.target)]}
+    if TAKES_EVAL_X:
+        evaluated = {"eval_X": held, "eval_y": valid.target}
     theirs = lgb.LGBMRanker(**{**LightGBM.options, **options})
-    theirs.fit(frame, web.target, group=sizes_of(web), eval_X=held, **evaluated)
+    sizes = {"group": sizes_of(web), "eval_group": [sizes_of(valid)]}
+    theirs.fit(frame, web.target, **sizes, **evaluated)
     for name in names:
         assert type(getattr(model, name)) is type(getattr(theirs, name)), name
 
