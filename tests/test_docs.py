@@ -120,7 +120,7 @@ def test_notebook(path, monkeypatch):
 
 
 def test_notebooks_are_small():
-    assert len(NOTEBOOKS) == 6
+    assert len(NOTEBOOKS) == 5
     assert all(path.stat().st_size < 300_000 for path in NOTEBOOKS)
 
 
