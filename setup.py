@@ -8,7 +8,9 @@ The environment variable TIEAWARE_KERNEL says how:
 """
 
 import os
+import re
 import sys
+from pathlib import Path
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
@@ -49,7 +51,23 @@ kernel = [
     )
     for name, depends in {"walks": ["rows.pxd", "formulas.pxd"], "letor": []}.items()
 ]
+
+
+def readme():
+    """README.md, whose links and pictures PyPI has to find elsewhere."""
+    front = Path("tieaware_sklearn/__init__.py").read_text(encoding="utf-8")
+    (version,) = re.findall(r'^__version__ = "(.+)"$', front, re.MULTILINE)
+    at = "tieaware-sklearn/tieaware-sklearn"
+    picture = rf"\1https://raw.githubusercontent.com/{at}/v{version}/"
+    link = rf"\1https://github.com/{at}/blob/v{version}/"
+    text = Path("README.md").read_text(encoding="utf-8")
+    text = re.sub(r"(!\[[^]]*\]\()(?!https?:)", picture, text)
+    return re.sub(r"(\]\()(?!https?:|#)", link, text)
+
+
 setup(
+    long_description=readme(),
+    long_description_content_type="text/markdown",
     ext_modules=[] if mode == "skip" else kernel,
     cmdclass={"build_ext": BuildKernel},
 )

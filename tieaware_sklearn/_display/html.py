@@ -16,7 +16,7 @@ from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from platform import python_version
-from typing import Any, cast
+from typing import Any, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -287,6 +287,10 @@ class Result:
         pandas = import_optional("pandas", extra="io", purpose="to_pandas")
         return pandas.DataFrame(self._columns())
 
+    @overload
+    def to_html(self, path: None = None) -> str: ...
+    @overload
+    def to_html(self, path: str | os.PathLike[str]) -> None: ...
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str | None:
         """Write the result as a page of HTML that needs nothing from elsewhere.
 

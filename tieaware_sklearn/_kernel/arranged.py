@@ -105,7 +105,7 @@ class ArrangedLabels(Totals):
 
     def __init__(
         self,
-        code: NDArray[np.integer[Any]],
+        code: NDArray[np.int32],
         order: IntArray | None,
         start: IntArray,
         sizes: IntArray,

@@ -9,20 +9,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
 
-#: the walk down sorted rows, and the reader of LETOR text: both, or neither
-compiled: Any
-letor: Any
-#: why the kernel is missing
+#: why the kernel is missing: the walk down sorted rows, and the reader of LETOR text
 missing: str | None = None
 try:
-    compiled = import_module("tieaware_sklearn._kernel.walks")
-    letor = import_module("tieaware_sklearn._kernel.letor")
-except ModuleNotFoundError:
-    compiled, letor, missing = None, None, "it was not built"
+    import tieaware_sklearn._kernel.letor as letor
+    import tieaware_sklearn._kernel.walks as compiled
 except ImportError as error:
-    compiled, letor, missing = None, None, str(error)
+    compiled = letor = None  # type: ignore[assignment]
+    built = not isinstance(error, ModuleNotFoundError)
+    missing = str(error) if built else "it was not built"
 
 ENGINES = ("compiled", "numpy")
 #: the environment variable that chooses one
@@ -32,7 +28,7 @@ VARIABLE = "TIEAWARE_ENGINE"
 def _check(name: str) -> str:
     if name not in ENGINES:
         raise ValueError(f"{VARIABLE} must be one of {ENGINES}, got {name!r}")
-    if name == "compiled" and compiled is None:
+    if name == "compiled" and missing is not None:
         raise ImportError(
             f"{VARIABLE}='compiled' needs the compiled kernel, which this installation "
             "does not have: with a C compiler, install tieaware-sklearn again"
@@ -40,7 +36,7 @@ def _check(name: str) -> str:
     return name
 
 
-_chosen = _check(os.environ.get(VARIABLE) or ("compiled" if compiled else "numpy"))
+_chosen = _check(os.environ.get(VARIABLE) or ("numpy" if missing else "compiled"))
 
 
 def engine() -> str:

@@ -444,6 +444,24 @@ class PreparedRanking:
     def n_documents(self) -> int:
         return self._prepared.queries.n_rows
 
+    @overload
+    def score(
+        self,
+        y_score: ArrayLike,
+        measure: str | Measure = ...,
+        *,
+        ties: str = ...,
+        average: None,
+    ) -> FloatArray: ...
+    @overload
+    def score(
+        self,
+        y_score: ArrayLike,
+        measure: str | Measure = ...,
+        *,
+        ties: str = ...,
+        average: str = ...,
+    ) -> float: ...
     def score(
         self,
         y_score: ArrayLike,

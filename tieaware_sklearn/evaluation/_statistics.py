@@ -318,7 +318,7 @@ class LabelledQueries:
             labels, queries = self.judged.labels, self.judged.queries
         self.queries = queries
         self._compiled = engine() == "compiled" and len(labels) <= MOST_ROWS
-        self._codes: NDArray[np.integer[Any]]
+        self._codes: NDArray[Any]
         if self._compiled:
             self._levels, self._codes = level_codes(labels)
         else:

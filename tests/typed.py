@@ -1,0 +1,64 @@
+"""What a user writes: all names at the top, for `test_typed.py` to check."""
+
+from __future__ import annotations
+
+from typing import assert_type
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+import tieaware_sklearn as ta
+from tieaware_sklearn.model_selection import RankingScorer
+
+Floats = NDArray[np.float64]
+y: Floats = np.array([1.0, 0, 0, 1, 0, 2, 0, 1] * 4)
+qid: NDArray[np.int64] = np.repeat(np.arange(8), 4)
+X: Floats = np.column_stack([np.arange(32.0) % 3, np.arange(32.0) % 5])
+score: Floats = X[:, 0]
+systems = {"one": score, "two": X[:, 1]}
+
+assert_type(ta.ranking_score(y, score, qid=qid), float)
+assert_type(ta.ranking_score(y, score, qid=qid, average=None), Floats)
+measure = assert_type(ta.parse_measure("ndcg@10"), ta.Measure)
+report = assert_type(ta.evaluate(y, score, qid=qid, measures="ap"), ta.RankingReport)
+assert_type(report.expected, Floats)
+frame = pd.DataFrame({"label": y, "qid": qid, "clicks": score})
+assert_type(ta.evaluate_batches([frame], score="clicks"), ta.RankingReport)
+prepared = ta.PreparedRanking(y, qid)
+assert_type(prepared.score(score, measure), float)
+assert_type(prepared.score(score, "ap", average=None), Floats)
+assert_type(prepared.score_columns(X), Floats)
+assert_type(ta.evaluate_subtopics(np.eye(32, 2), score, qid=qid).expected, Floats)
+assert_type(ta.sampled(y, score, "ap", qid=qid, n_orders=10).mean, float)
+assert_type(ta.break_ties(score, -y, qid=qid), Floats)
+assert_type(ta.tie_report(y, score, qid=qid).to_html(), str)
+assert_type(ta.tie_treatments(y, score, qid=qid).to_html(), str)
+
+compared = ta.compare_systems(y, systems, qid=qid)
+assert_type(compared.difference, Floats)
+assert_type(ta.pvalues_over_orders(y, systems, qid=qid, n_orders=9).pvalues, Floats)
+docno = np.arange(32).astype(str)
+assert_type(ta.official_vs_exact(y, systems, docno, qid=qid, n_orders=9).to_html(), str)
+assert_type(ta.precision_study(y, systems, qid=qid).to_html(), str)
+
+selector = ta.RankingFeatureSelector("ap", n_features_to_select=1)
+assert_type(selector.fit(X, y, qid=qid), ta.RankingFeatureSelector)
+assert_type(selector.screening_, ta.Screening)
+ranker = ta.LinearRanker("equal").fit(X, y, qid=qid)
+assert_type(ranker.predict(X), Floats)
+fused = ta.FusedRanker([0, 1]).fit(X, y, qid=qid)
+assert_type(fused.predict(X, qid), Floats)
+folds = [ta.QueryKFold(2), ta.QueryShuffleSplit(2), ta.QueryTimeSeriesSplit(2)]
+n_train = [len(train) for cv in folds for train, _ in cv.split(X, y, qid)]
+left, right, *_ = ta.train_test_split_queries(X, y, qid=qid, random_state=0)
+assert_type(ta.make_ranking_scorer("ap"), RankingScorer)
+assert_type(ta.make_ranking_scorer(["ap", "rr"]), dict[str, RankingScorer])
+lost = ta.query_permutation_importance(ranker, X, y, qid=qid, measures="ap")
+assert_type(lost.to_html(), str)
+curve = ta.selection_curve(selector, ta.LinearRanker("equal"), X, y, qid=qid, cv=2)
+assert_type(curve.to_html(), str)
+stability = ta.selection_stability(selector, X, y, qid=qid, n_bootstraps=3)
+assert_type(stability.to_html(), str)
+assert issubclass(ta.SplitQueriesWarning, UserWarning)
+ta.show_versions()
