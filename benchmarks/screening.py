@@ -15,9 +15,7 @@ from concurrent.futures import ProcessPoolExecutor
 
 from benchmarks import workloads
 from benchmarks.tables import format_table
-from benchmarks.tasks import ENGINES_HERE
 from tieaware_sklearn import RankingFeatureSelector
-from tieaware_sklearn._kernel.engines import use_engine
 
 #: `ru_maxrss` is in kilobytes, on macOS in bytes
 _MEGABYTE = 2**20 if sys.platform == "darwin" else 2**10
@@ -28,14 +26,13 @@ def peak_memory() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / _MEGABYTE
 
 
-def screened(scale: float, n_columns: int, engine: str, n_jobs: int) -> list[float]:
+def screened(scale: float, n_columns: int, n_jobs: int) -> list[float]:
     """Seconds, seconds of CPU, MB at the most, and MB before columns were screened."""
     data = workloads.web(scale)
     X = workloads.columns(len(data.y), n_columns)
     before = peak_memory()
     start, cpu = time.perf_counter(), time.process_time()
-    with use_engine(engine):
-        RankingFeatureSelector(n_jobs=n_jobs).fit(X, data.y, qid=data.qid)
+    RankingFeatureSelector(n_jobs=n_jobs).fit(X, data.y, qid=data.qid)
     wall, cpu = time.perf_counter() - start, time.process_time() - cpu
     return [wall, cpu, peak_memory(), before]
 
@@ -49,20 +46,16 @@ def main() -> None:
     parser.add_argument("--scale", type=float, default=1.0, help="1: 3.7 million")
     parser.add_argument("--columns", type=int, default=136)
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
-    parser.add_argument(
-        "--engines", nargs="+", choices=ENGINES_HERE, default=list(ENGINES_HERE[:1])
-    )
     arguments = parser.parse_args()
     rows = []
-    for engine in arguments.engines:
-        for n_jobs in arguments.threads:
-            asked = arguments.scale, arguments.columns, engine, n_jobs
-            # memory at the most is that of a process
-            with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
-                wall, cpu, peak, before = pool.submit(screened, *asked).result()
-            figures = wall, cpu, peak, peak - before
-            rows.append([engine, str(n_jobs), *(f"{value:.0f}" for value in figures)])
-    header = ["engine", "threads", "s", "s of CPU", "MB at most", "MB above data"]
+    for n_jobs in arguments.threads:
+        asked = arguments.scale, arguments.columns, n_jobs
+        # memory at the most is that of a process
+        with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+            wall, cpu, peak, before = pool.submit(screened, *asked).result()
+        figures = wall, cpu, peak, peak - before
+        rows.append([str(n_jobs), *(f"{value:.0f}" for value in figures)])
+    header = ["threads", "s", "s of CPU", "MB at most", "MB above data"]
     print(format_table(header, rows))
 
 
