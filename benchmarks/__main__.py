@@ -3,19 +3,17 @@
 Every figure is made of medians of runs that take turns in one process on one thread
 (but for the threads themselves), so that a noisy machine shifts both sides; ``--cpu``
 takes the time of the CPU, which others on the machine shift less. The compiled kernel
-and NumPy are measured side by side. Libraries that are not installed are left out;
-``--json FILE`` writes the figures.
+and NumPy are measured side by side.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
-import json
 import time
 from pathlib import Path
 
-from benchmarks.sections import SECTIONS, Asked, Line
+from benchmarks.sections import SECTIONS, Asked
 from benchmarks.tables import format_table
 from benchmarks.tasks import ENGINES_HERE
 from benchmarks.timing import CLOCK
@@ -66,34 +64,18 @@ def main() -> None:
         action="store_true",
         help="time of the CPU instead of the clock's, for a machine that others use",
     )
-    parser.add_argument("--json", type=Path, metavar="FILE")
     arguments = parser.parse_args()
     if arguments.cpu:
         CLOCK[0] = time.process_time
     asked = Asked(arguments.scale, max(arguments.repeats, LEAST_REPEATS))
     chosen = [name for name in SECTIONS if name in (arguments.only or SECTIONS)]
-    lines: dict[str, list[Line]] = {}
+    header = ["what", "scores", "unit", *ENGINES_HERE, "target", "met"]
     for name in chosen:
         start = time.perf_counter()
-        lines[name] = list(SECTIONS[name](asked))
-        header = ["what", "scores", "unit", *ENGINES_HERE, "target", "met"]
+        lines = [line.cells() for line in SECTIONS[name](asked)]
         print(f"{name} ({time.perf_counter() - start:.0f} s): {SECTIONS[name].__doc__}")
-        print(format_table(header, [own.cells() for own in lines[name]], left=3))
+        print(format_table(header, lines, left=3))
         print(flush=True)
-    if arguments.json is not None:
-        arguments.json.write_text(json.dumps(document(asked, lines), indent=2) + "\n")
-
-
-def document(asked: Asked, lines: dict[str, list[Line]]) -> dict[str, object]:
-    """The figures, for `--json`."""
-    return {
-        **asked._asdict(),
-        "lines": [
-            {"section": name, **line._asdict(), "met": line.is_met}
-            for name, found in lines.items()
-            for line in found
-        ],
-    }
 
 
 if __name__ == "__main__":

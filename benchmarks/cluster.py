@@ -148,36 +148,20 @@ def selector() -> RankingFeatureSelector:
 
 
 def fixed_costs(client: Client) -> dict[str, Cost]:
-    """What partitions, and batches, cost that hold next to nothing."""
+    """What partitions cost that hold next to nothing."""
     few = pd.DataFrame(
         {"continuous": [0.5, 1.0], "discrete": [1.0, 2.0], "label": [0.0, 1.0]}
     )
-    frames = [few.assign(qid=i) for i in range(SMALL)]
-    meta = frames[0][:0]
+    meta = few.assign(qid=0)[:0]
     df = dd.from_map(lambda i: few.assign(qid=i), np.arange(SMALL), meta=meta)
     each = {
         "partition, evaluate": lambda: evaluate(df, shuffle=False, **OPTIONS),
         "partition, evaluate with a shuffle": lambda: evaluate(df, **OPTIONS),
         "partition, fit_selector": lambda: fit_selector(selector(), df, shuffle=False),
     }
-    found = {
+    return {
         name: of_runs(3, lambda run=run: on_cluster(client, run))
         for name, run in each.items()
-    }
-    own = {
-        "batch alone, evaluate_batches": lambda: evaluate_batches(
-            frames, batch_rows=1, **OPTIONS
-        ),
-        "batch among others, evaluate_batches": lambda: evaluate_batches(
-            frames, **OPTIONS
-        ),
-        "batch alone, fit_batches": lambda: selector().fit_batches(
-            frames, batch_rows=1
-        ),
-        "batch among others, fit_batches": lambda: selector().fit_batches(frames),
-    }
-    return found | {
-        name: of_runs(3, lambda run=run: alone(run)) for name, run in own.items()
     }
 
 
@@ -186,38 +170,33 @@ def main() -> None:
     parser.add_argument("--documents", type=float, default=1e7, help="default: 1e7")
     parser.add_argument("--runs", type=int, default=3, help="of each task")
     parser.add_argument("--tmp", help="a folder with room for the files")
-    parser.add_argument(
-        "--one-process", action="store_true", help="without Dask only: no cluster"
-    )
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=arguments.tmp) as name:
         folder = Path(name)
         documents = int(arguments.documents)
         n, size = write(folder / "whole", documents, mixed=False)
-        rows: list[list[str]] = []
         found: dict[str, Cost] = {}
-        fixed: dict[str, Cost] = {}
         # first, while the memory of this process is that of one task
         for task, run in tasks_of_one(folder).items():
             found[ALONE + task] = of_runs(arguments.runs, lambda r=run: alone(r))
-        if not arguments.one_process:
-            write(folder / "mixed", documents, mixed=True)
-            with (
-                LocalCluster(
-                    n_workers=WORKERS,
-                    threads_per_worker=1,
-                    host="127.0.0.1",
-                    dashboard_address=None,
-                ) as cluster,
-                Client(cluster) as client,
-            ):
-                for task, run in tasks_of_cluster(folder).items():
-                    found[task] = of_runs(
-                        arguments.runs, lambda r=run: on_cluster(client, r)
-                    )
-                fixed = fixed_costs(client)
+        write(folder / "mixed", documents, mixed=True)
+        with (
+            LocalCluster(
+                n_workers=WORKERS,
+                threads_per_worker=1,
+                host="127.0.0.1",
+                dashboard_address=None,
+            ) as cluster,
+            Client(cluster) as client,
+        ):
+            for task, run in tasks_of_cluster(folder).items():
+                found[task] = of_runs(
+                    arguments.runs, lambda r=run: on_cluster(client, r)
+                )
+            fixed = fixed_costs(client)
     print('"alone" is one process without Dask; queries are whole in each file')
     print(f"{n} documents in {size / 2**20:.0f} MB of Parquet, {WORKERS} workers\n")
+    rows = []
     for task, cost in found.items():
         cores = 1 if task.startswith(ALONE) else WORKERS
         times = len(FEATURES) if "per feature" in task else 1
@@ -240,13 +219,12 @@ def main() -> None:
     print()
     header = ["task", "s", "10^6 rows/s", "CPU s", "to one process", "peak MB"]
     print(format_table(header, [[*row[:3], *row[5:]] for row in rows]))
-    if fixed:
-        print("\nwhat each costs beside its rows\n")
-        rows = [
-            [task, *(f"{1e3 * spent / SMALL:.1f}" for spent in cost[:2])]
-            for task, cost in fixed.items()
-        ]
-        print(format_table(["", "ms", "CPU ms"], rows))
+    print("\nwhat each costs beside its rows\n")
+    rows = [
+        [task, *(f"{1e3 * spent / SMALL:.1f}" for spent in cost[:2])]
+        for task, cost in fixed.items()
+    ]
+    print(format_table(["", "ms", "CPU ms"], rows))
 
 
 def of_runs(runs: int, measure: Callable[[], Cost]) -> Cost:

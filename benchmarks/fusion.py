@@ -23,7 +23,7 @@ from tieaware_sklearn import FusedRanker
 def data(n_queries: int, n_features: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Features, labels and query ids."""
     queries = workloads.web(n_queries / 31_531)
-    X = workloads.columns(n_queries, n_features)
+    X = workloads.columns(len(queries.y), n_features)
     some = X[:, ::3]
     rng = np.random.default_rng(0)
     some += rng.uniform(0, 0.3, some.shape[1]) * queries.y[:, None]

@@ -11,13 +11,13 @@ import argparse
 import time
 from collections.abc import Callable
 from functools import partial
-from statistics import median
 from typing import Any
 
 import numpy as np
 import optuna
 
 from benchmarks.tables import format_table
+from benchmarks.timing import medians
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.optuna import ScoringObjective
 
@@ -37,27 +37,22 @@ def boosted(trial: Any, X: np.ndarray, *, layers: int) -> np.ndarray:
     return scores + 1e-6 * hidden[:, 0] if layers else scores
 
 
-def tune(objective: ScoringObjective, n_trials: int, prune: bool) -> float:
-    """CPU seconds of a study."""
-    study = objective.create_study(0, prune=prune)
-    start = time.process_time()
-    study.optimize(objective, n_trials=n_trials)
-    return time.process_time() - start
-
-
 def compare(
     score: Callable[[Any, np.ndarray], np.ndarray],
     web: Any,
     n_trials: int,
     repeats: int,
 ) -> list[str]:
-    """Median seconds of each way, in turns."""
+    """Median seconds of studies without pruning and with it, in turns."""
     objective = ScoringObjective(score, web.data, web.target, qid=web.qid)
-    seconds: dict[bool, list[float]] = {False: [], True: []}
-    for _ in range(repeats):
-        for prune, found in seconds.items():
-            found.append(tune(objective, n_trials, prune))
-    return [f"{median(found):.2f}" for found in seconds.values()]
+
+    def tune(prune: bool) -> None:
+        study = objective.create_study(0, prune=prune)
+        study.optimize(objective, n_trials=n_trials)
+
+    tasks = {"never": partial(tune, False), "always": partial(tune, True)}
+    found = medians(tasks, repeats, time.process_time)
+    return [f"{seconds:.2f}" for seconds in found.values()]
 
 
 def main() -> None:
@@ -65,12 +60,8 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=40)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--layers", type=int, nargs="*", default=[0, 1, 2, 4])
-    parser.add_argument(
-        "--documents",
-        type=int,
-        nargs="*",
-        default=[10_000, 100_000, 500_000, 1_000_000],
-    )
+    sizes = [10_000, 100_000, 500_000, 1_000_000]
+    parser.add_argument("--documents", type=int, nargs="*", default=sizes)
     arguments = parser.parse_args()
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     rows = []

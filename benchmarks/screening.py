@@ -1,33 +1,21 @@
 """Columns as many as MSLR-WEB30K has, screened: seconds, and memory at the most.
 
 Every run is a process of its own, which makes 3.7 million documents and 136 columns
-of them in single precision, 2 GB: ``python -m benchmarks.screening``. It then screens
-a file in batches, for what each costs beyond its documents.
+of them in single precision, 2 GB: ``python -m benchmarks.screening``.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
-import io
 import multiprocessing
 import resource
 import sys
-import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
-
-import numpy as np
-import pandas as pd
 
 from benchmarks import workloads
 from benchmarks.tables import format_table
-from benchmarks.tasks import ENGINES_HERE
-from benchmarks.timing import medians
 from tieaware_sklearn import RankingFeatureSelector
-from tieaware_sklearn._kernel.engines import use_engine
-from tieaware_sklearn.cli import main as command_line
 
 #: `ru_maxrss` is in kilobytes, on macOS in bytes
 _MEGABYTE = 2**20 if sys.platform == "darwin" else 2**10
@@ -38,52 +26,15 @@ def peak_memory() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / _MEGABYTE
 
 
-def screened(scale: float, n_columns: int, engine: str, n_jobs: int) -> list[float]:
+def screened(scale: float, n_columns: int, n_jobs: int) -> list[float]:
     """Seconds, seconds of CPU, MB at the most, and MB before columns were screened."""
     data = workloads.web(scale)
     X = workloads.columns(len(data.y), n_columns)
     before = peak_memory()
     start, cpu = time.perf_counter(), time.process_time()
-    with use_engine(engine):
-        RankingFeatureSelector(n_jobs=n_jobs).fit(X, data.y, qid=data.qid)
+    RankingFeatureSelector(n_jobs=n_jobs).fit(X, data.y, qid=data.qid)
     wall, cpu = time.perf_counter() - start, time.process_time() - cpu
     return [wall, cpu, peak_memory(), before]
-
-
-def milliseconds_a_batch(
-    engine: str, *, batch_rows: int = 1000, n_columns: int = 20, repeats: int = 3
-) -> float:
-    """What each batch of a CSV file costs beyond its documents."""
-    data = workloads.web(0.0085)
-    table = pd.DataFrame(workloads.columns(len(data.y), n_columns)).add_prefix("f")
-    table.insert(0, "query", data.qid)
-    table.insert(0, "label", data.y.astype(int))
-    # batches end with the query that fills them
-    ends = np.cumsum(data.sizes)
-    n_batches, filled = 0, 0
-    while filled < len(data.y):
-        at = min(np.searchsorted(ends, filled + batch_rows), len(ends) - 1)
-        n_batches, filled = n_batches + 1, int(ends[at])
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "table.csv")
-        table.to_csv(path, index=False)
-
-        def screen(rows: int) -> None:
-            asked = ["screen", str(path), "--qid", "query", "--batch-rows", str(rows)]
-            with (
-                use_engine(engine),
-                contextlib.redirect_stdout(io.StringIO()),
-                contextlib.suppress(SystemExit),
-            ):
-                command_line([*asked, "--quiet"])
-
-        tasks = {
-            "batches": lambda: screen(batch_rows),
-            "one": lambda: screen(len(data.y)),
-        }
-        # what others do on the machine must not show in a difference
-        found = medians(tasks, repeats, time.process_time)
-    return 1e3 * (found["batches"] - found["one"]) / (n_batches - 1)
 
 
 def main() -> None:
@@ -95,24 +46,17 @@ def main() -> None:
     parser.add_argument("--scale", type=float, default=1.0, help="1: 3.7 million")
     parser.add_argument("--columns", type=int, default=136)
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
-    parser.add_argument(
-        "--engines", nargs="+", choices=ENGINES_HERE, default=list(ENGINES_HERE[:1])
-    )
     arguments = parser.parse_args()
     rows = []
-    for engine in arguments.engines:
-        for n_jobs in arguments.threads:
-            asked = arguments.scale, arguments.columns, engine, n_jobs
-            # memory at the most is that of a process
-            with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
-                wall, cpu, peak, before = pool.submit(screened, *asked).result()
-            figures = wall, cpu, peak, peak - before
-            rows.append([engine, str(n_jobs), *(f"{value:.0f}" for value in figures)])
-    header = ["engine", "threads", "s", "s of CPU", "MB at most", "MB above data"]
+    for n_jobs in arguments.threads:
+        asked = arguments.scale, arguments.columns, n_jobs
+        # memory at the most is that of a process
+        with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+            wall, cpu, peak, before = pool.submit(screened, *asked).result()
+        figures = wall, cpu, peak, peak - before
+        rows.append([str(n_jobs), *(f"{value:.0f}" for value in figures)])
+    header = ["threads", "s", "s of CPU", "MB at most", "MB above data"]
     print(format_table(header, rows))
-    for engine in arguments.engines:
-        each = milliseconds_a_batch(engine)
-        print(f"a batch of 1000 rows of a file, {engine}: {each:.1f} ms (target: 10)")
 
 
 if __name__ == "__main__":

@@ -7,31 +7,27 @@ from __future__ import annotations
 
 import tempfile
 import time
-import tracemalloc
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-import lightgbm as lgb
 import numpy as np
 import pyarrow as pa
 from pyarrow import csv, parquet
 from sklearn.datasets import load_svmlight_file
 from sklearn.metrics import ndcg_score
 
-from benchmarks import competitors, trec_files, workloads
+from benchmarks import trec_files, workloads
+from benchmarks.boosters import lightgbm_metric, xgboost_metric
 from benchmarks.letor_files import write_letor
-from benchmarks.screening import milliseconds_a_batch
 from benchmarks.tasks import (
     ENGINES_HERE,
     by_engine,
-    lightgbm_metric,
     of_engines,
     prepared_by_engines,
     sklearn_loop,
     sklearn_matrix,
-    xgboost_metric,
 )
 from benchmarks.timing import Task, medians
 from benchmarks.workloads import Workload
@@ -49,7 +45,6 @@ from tieaware_sklearn.datasets import (
     load_table,
     load_trec,
 )
-from tieaware_sklearn.lightgbm import feval
 
 ONE, THREE = ["ndcg@10"], ["ndcg@10", "ap", "rr"]
 ALL = ("expected", "best", "worst", "std", "chance")
@@ -74,23 +69,15 @@ class Line(NamedTuple):
     limit: float | None = None
     least: bool = False
 
-    @property
-    def is_met(self) -> bool | None:
-        """By the first engine: the compiled kernel, where there is one."""
-        if self.limit is None:
-            return None
-        found = self.found[ENGINES_HERE[0]]
-        return found >= self.limit if self.least else found <= self.limit
-
     def cells(self) -> list[str]:
-        found = [f"{self.found[own]:.3g}" for own in ENGINES_HERE]
+        """The limit is met if it is by the compiled kernel, where there is one."""
+        found = [self.found[own] for own in ENGINES_HERE]
+        cells = [self.task, self.scores, self.unit, *(f"{each:.3g}" for each in found)]
         if self.limit is None:
-            return [self.task, self.scores, self.unit, *found, "", ""]
+            return [*cells, "", ""]
         sign = ">=" if self.least else "<="
-        met = "yes" if self.is_met else "no"
-        return [
-            self.task, self.scores, self.unit, *found, f"{sign} {self.limit:g}", met,
-        ]  # fmt: skip
+        met = found[0] >= self.limit if self.least else found[0] <= self.limit
+        return [*cells, f"{sign} {self.limit:g}", "yes" if met else "no"]
 
 
 class Asked(NamedTuple):
@@ -125,11 +112,14 @@ def _lines(
     limits: Mapping[str, float],
 ) -> Iterator[Line]:
     """Ratios of tasks to LightGBM's metric of these scores."""
-    tasks = {LIGHTGBM: lightgbm_metric(data, score), **tasks}
-    found = medians(tasks, repeats)
+    found = medians(tasks | {LIGHTGBM: _lightgbm(data, score)}, repeats)
     for task, limit in limits.items():
         ratios = _ratios(found, task, found[LIGHTGBM])
         yield Line(task, kind, "x LightGBM", ratios, limit)
+
+
+def _lightgbm(data: Workload, score: np.ndarray) -> Task:
+    return lightgbm_metric(data.y, data.sizes, score, "ndcg@10")
 
 
 def prepared_labels(asked: Asked) -> Iterator[Line]:
@@ -170,7 +160,7 @@ def selector(asked: Asked) -> Iterator[Line]:
     X = workloads.columns(len(data.y), 8)
     tasks = of_engines({"selector": _fit(data, X)})
     for kind, score in data.scores.items():
-        tasks[kind] = lightgbm_metric(data, score)
+        tasks[kind] = _lightgbm(data, score)
     found = medians(tasks, asked.repeats)
     per_feature = {own: v / 8 for own, v in _by_engine(found, "selector").items()}
     of = float(np.mean([found[kind] for kind in data.scores]))
@@ -220,20 +210,6 @@ def threads(asked: Asked) -> Iterator[Line]:
         yield Line(f"{name}, two threads", kind, "x faster", ratios, limit, True)
 
 
-def sizes(asked: Asked) -> Iterator[Line]:
-    """ns a document from 10^5 to 10^7 documents."""
-    per_document: dict[str, list[float]] = {own: [] for own in ENGINES_HERE}
-    for scale in (0.027, 0.27, 2.7):
-        data = workloads.web(scale)
-        score = data.scores["continuous"]
-        tasks = prepared_by_engines("", data, ONE, score)
-        found = _by_engine(medians(tasks, min(asked.repeats, 3)), "")
-        for own, value in found.items():
-            per_document[own].append(value / len(data.y))
-    ratios = {own: max(own_) / min(own_) for own, own_ in per_document.items()}
-    yield Line("NDCG@10, 10^5 to 10^7", "continuous", "slowest/fastest", ratios, 1.5)
-
-
 def small_calls(asked: Asked) -> Iterator[Line]:
     """One call with ten documents, and many columns of a dozen rows."""
     rng = np.random.default_rng(0)
@@ -273,95 +249,22 @@ def small_calls(asked: Asked) -> Iterator[Line]:
     yield Line("selector, per feature of 12 rows", "discrete", "µs", each)
 
 
-def boosting(asked: Asked) -> Iterator[Line]:
-    """Whole fits of LightGBM with 4 leaves, evaluated after each tree."""
-    data = workloads.web(0.03)
-    rng = np.random.default_rng(0)
-    X = np.column_stack([*data.scores.values(), rng.normal(size=(len(data.y), 10))])
-    base = {"objective": "lambdarank", "verbosity": -1, "num_threads": 1}
-
-    def train(metric: str, **options: object) -> Task:
-        def task() -> None:
-            rows = lgb.Dataset(X, data.y, group=data.sizes)
-            same = lgb.Dataset(X, data.y, group=data.sizes, reference=rows)
-            params = {**base, "metric": metric, "eval_at": [10], "num_leaves": 4}
-            lgb.train(params, rows, 30, valid_sets=[same], **options)
-
-        return task
-
-    def by_feval(names: list[str]) -> Task:
-        # metrics keep what they prepare: a new one for each fit
-        return lambda: train("None", feval=feval(names))()
-
-    tasks = {"none": train("None"), "own": train("ndcg")}
-    tasks |= of_engines({"one": by_feval(ONE), "three": by_feval(THREE)})
-    found = medians(tasks, asked.repeats)
-    for task, title, limit in (
-        ("one", "NDCG@10", 1.0),
-        ("three", "NDCG@10, AP, RR", None),
-    ):
-        ratios = _ratios(found, task, found["own"])
-        yield Line(f"fit, feval {title}", "30 trees", "x LightGBM's", ratios, limit)
-    of = dict.fromkeys(ENGINES_HERE, found["none"] / found["own"])
-    yield Line("fit without a metric", "30 trees", "x LightGBM's", of)
-
-
-def batches(asked: Asked) -> Iterator[Line]:
-    """What a batch of a file costs to screen beyond its documents."""
-    each = {own: milliseconds_a_batch(own) for own in ENGINES_HERE}
-    yield Line("a batch of 1000 rows, 20 columns", "CSV", "ms", each, 10.0)
-
-
-def memory(asked: Asked) -> Iterator[Line]:
-    """What is allocated above inputs, at the most."""
-    data = workloads.web(asked.scale)
-    score = data.scores["continuous"]
-    few = workloads.web(asked.scale / 4)
-    X = workloads.columns(len(few.y), 8)
-    calls: dict[str, Task] = {
-        "ranking_score": lambda: ranking_score(data.y, score, qid=data.qid),
-        "selector, 8 columns": _fit(few, X),
-    }
-    for name, call in calls.items():
-        n = len(data.y if name == "ranking_score" else few.y)
-        found = {own: _peak(by_engine(own, call)) for own in ENGINES_HERE}
-        yield Line(f"memory of {name}", f"{n} documents", "MB", found)
-
-
-def _peak(task: Task) -> float:
-    tracemalloc.start()
-    try:
-        task()
-        return tracemalloc.get_traced_memory()[1] / 2**20
-    finally:
-        tracemalloc.stop()
-
-
 def other_tools(asked: Asked) -> Iterator[Line]:
     """Other tools: how many times as long as NDCG@10 of ours, prepared, they take."""
     data = workloads.web(asked.scale / 4)
     few = 200
     rows = int(data.sizes[:few].sum())
     for kind, score in data.scores.items():
+        xgboost = xgboost_metric(data.y, data.sizes, score, "ndcg@10")
         others = {
-            LIGHTGBM: (lightgbm_metric(data, score), len(data.y)),
-            "LightGBM map@10": (lightgbm_metric(data, score, "map"), len(data.y)),
-            "XGBoost ndcg@10": (xgboost_metric(data, score, "ndcg@10"), len(data.y)),
+            "XGBoost ndcg@10": (xgboost, len(data.y)),
             LOOP: (sklearn_loop(data, score, few), rows),
         }
         yield from _beside(data, kind, score, others, asked.repeats)
     lists = workloads.matrix()
     for kind, score in lists.scores.items():
-        task = sklearn_matrix(lists, score), len(lists.y)
-        others = {MATRIX: task}
+        others = {MATRIX: (sklearn_matrix(lists, score), len(lists.y))}
         yield from _beside(lists, kind, score, others, asked.repeats)
-    topics = workloads.trec()
-    for kind, score in topics.scores.items():
-        others = {
-            name: (task, len(topics.y))
-            for name, task in competitors.tools(topics, score).items()
-        }
-        yield from _beside(topics, kind, score, others, 3)
 
 
 def _beside(
@@ -394,7 +297,7 @@ def one_query(asked: Asked) -> Iterator[Line]:
 
 
 def files_of_trec(asked: Asked) -> Iterator[Line]:
-    """TREC files: a million lines read, of one run and of ten, beside other readers."""
+    """TREC files: a million lines read, of one run and of ten."""
     n_topics, n_runs = 100, 10
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -404,19 +307,13 @@ def files_of_trec(asked: Asked) -> Iterator[Line]:
             trec_files.write_run(folder / f"run{seed}", n_topics, seed)
             for seed in range(n_runs)
         ]
-        ours = {
+        tasks: dict[str, Task] = {
             "load_run": partial(load_run, one),
             "load_trec": partial(load_trec, qrels, runs),
         }
-        others = trec_files.readers(one)
-        found = medians({**ours, **others}, min(asked.repeats, 3))
+        found = medians(tasks, min(asked.repeats, 3))
     for task, kind in (("load_run", "one run"), ("load_trec", "ten runs")):
         yield Line(task, kind, "s", dict.fromkeys(ENGINES_HERE, found[task]), 3.0)
-    for other in others:
-        ratio = found["load_run"] / found[other]
-        yield Line(
-            "load_run", "one run", f"x {other}", dict.fromkeys(ENGINES_HERE, ratio)
-        )
 
 
 def files_of_letor(asked: Asked) -> Iterator[Line]:
@@ -449,32 +346,25 @@ def files_of_tables(asked: Asked) -> Iterator[Line]:
         }
         columns |= {"label": rng.integers(0, 3, n), "qid": np.arange(n) // 100}
         with tempfile.TemporaryDirectory() as name:
-            table, asis = pa.table(columns), Path(name)
-            csv.write_csv(table, asis / "a.csv")
-            parquet.write_table(table, asis / "a.parquet", row_group_size=n // 10)
-            shape = f"{n} x {n_columns}"
+            table, folder = pa.table(columns), Path(name)
+            csv.write_csv(table, folder / "a.csv")
+            parquet.write_table(table, folder / "a.parquet", row_group_size=n // 10)
             for path, read, batches in (
-                (asis / "a.csv", csv.read_csv, csv.open_csv),
-                (asis / "a.parquet", parquet.read_table, _row_groups),
+                (folder / "a.csv", csv.read_csv, csv.open_csv),
+                (folder / "a.parquet", parquet.read_table, _row_groups),
             ):
-                found = medians(
-                    {
-                        "load_table": partial(load_table, path),
-                        "of load_table": partial(read, path),
-                        "iter_batches": lambda path=path: _read(iter_batches(path)),
-                        "of iter_batches": lambda path=path, of=batches: _read(
-                            of(path)
-                        ),
-                    },
-                    min(asked.repeats, 3),
-                )
+                tasks: dict[str, Task] = {
+                    "load_table": partial(load_table, path),
+                    "of load_table": partial(read, path),
+                    "iter_batches": partial(_exhaust, iter_batches, path),
+                    "of iter_batches": partial(_exhaust, batches, path),
+                }
+                found = medians(tasks, min(asked.repeats, 3))
+                kind = f"{path.suffix}, {n} x {n_columns}"
                 for task in ("load_table", "iter_batches"):
                     ratio = found[task] / found[f"of {task}"]
                     yield Line(
-                        task,
-                        f"{path.suffix}, {shape}",
-                        "x pyarrow",
-                        dict.fromkeys(ENGINES_HERE, ratio),
+                        task, kind, "x pyarrow", dict.fromkeys(ENGINES_HERE, ratio)
                     )
 
 
@@ -483,8 +373,8 @@ def _row_groups(path: Path) -> Iterator[object]:
         yield from file.iter_batches()
 
 
-def _read(batches: Iterable[object]) -> None:
-    for _ in batches:
+def _exhaust(batches: Callable[[Path], Iterable[object]], path: Path) -> None:
+    for _ in batches(path):
         pass
 
 
@@ -494,11 +384,7 @@ SECTIONS: dict[str, Section] = {
     "selector": selector,
     "order": order_of_rows,
     "threads": threads,
-    "sizes": sizes,
     "small": small_calls,
-    "boosting": boosting,
-    "batches": batches,
-    "memory": memory,
     "tools": other_tools,
     "one-query": one_query,
     "trec": files_of_trec,

@@ -1,12 +1,11 @@
-"""What is timed: measures of ours by each engine, and the metrics of other tools."""
+"""What is timed: measures of ours by each engine, and those of scikit-learn."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
-import lightgbm as lgb
 import numpy as np
-import xgboost as xgb
 from sklearn.metrics import ndcg_score
 
 from benchmarks.timing import Task
@@ -39,50 +38,20 @@ def of_engines(tasks: Mapping[str, Task]) -> dict[str, Task]:
     }
 
 
-def prepared(
-    engine: str, data: Workload, names: Sequence[str], score: np.ndarray, **options
-) -> Task:
-    """Ours on labels that are prepared once, as LightGBM and XGBoost have them."""
-    with use_engine(engine):
-        queries = check_qid(data.qid, n_rows=len(data.y))
-        labelled = LabelledQueries(data.y, queries, keep=True)
-    measures = parse_measures(names)
-    options = {"statistics": ("expected",), **options}
-    return by_engine(engine, lambda: labelled.values(measures, score, **options))
-
-
 def prepared_by_engines(
     title: str, data: Workload, names: Sequence[str], score: np.ndarray, **options
 ) -> dict[str, Task]:
-    """The same by each engine, called "title (engine)"."""
-    return {
-        f"{title} ({own})": prepared(own, data, names, score, **options)
-        for own in ENGINES_HERE
-    }
-
-
-def lightgbm_metric(data: Workload, score: np.ndarray, metric: str = "ndcg") -> Task:
-    """LightGBM's own metric at rank 10 of scores that it starts from."""
-    params = {"verbosity": -1, "feature_pre_filter": False}
-    rows = lgb.Dataset(
-        np.zeros((len(data.y), 1)),
-        data.y,
-        group=data.sizes,
-        init_score=score,
-        params=params,
-    )
-    options = {"objective": "lambdarank", "metric": metric, "eval_at": [10]}
-    booster = lgb.Booster({**options, "num_threads": 1, "verbosity": -1}, rows)
-    return booster.eval_train
-
-
-def xgboost_metric(data: Workload, score: np.ndarray, metric: str) -> Task:
-    """XGBoost's own metric of scores that it starts from, a prediction included."""
-    rows = xgb.DMatrix(np.zeros((len(data.y), 1)), data.y, qid=data.qid, nthread=1)
-    rows.set_base_margin(score.astype(np.float32))
-    params = {"objective": "rank:ndcg", "eval_metric": metric, "nthread": 1}
-    booster = xgb.Booster({**params, "base_score": 0.0}, [rows])
-    return lambda: booster.eval(rows)
+    """Ours on labels that are prepared once, as LightGBM and XGBoost have them."""
+    measures = parse_measures(names)
+    options = {"statistics": ("expected",), **options}
+    made = {}
+    for own in ENGINES_HERE:
+        with use_engine(own):
+            queries = check_qid(data.qid, n_rows=len(data.y))
+            labelled = LabelledQueries(data.y, queries, keep=True)
+        values = partial(labelled.values, measures, score, **options)
+        made[f"{title} ({own})"] = by_engine(own, values)
+    return made
 
 
 def sklearn_loop(data: Workload, score: np.ndarray, n_queries: int) -> Task:

@@ -1,13 +1,11 @@
-"""Runs and judgments as TREC files, and what reads them."""
+"""Runs and judgments as TREC files, made up."""
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks.timing import Task
 from tieaware_sklearn.datasets import dump_qrels, dump_trec_run
 
 #: documents of each topic, in a run and in all runs
@@ -40,27 +38,3 @@ def _documents(n_topics: int, rng: np.random.Generator) -> tuple[list[str], list
         for document in own.tolist()
     ]
     return np.repeat([str(topic) for topic in topics], _RETRIEVED).tolist(), docno
-
-
-def readers(path: Path) -> dict[str, Task]:
-    """Other tools that read a run, those that are there."""
-    made = {"pytrec_eval": _pytrec_eval, "ranx": _ranx}
-    return {
-        name: make(path) for name, make in made.items() if find_spec(name) is not None
-    }
-
-
-def _pytrec_eval(path: Path) -> Task:
-    import pytrec_eval
-
-    def read() -> object:
-        with path.open() as file:
-            return pytrec_eval.parse_run(file)
-
-    return read
-
-
-def _ranx(path: Path) -> Task:
-    import ranx
-
-    return lambda: ranx.Run.from_file(str(path), kind="trec")

@@ -32,7 +32,7 @@ def _labelled(
 
 
 def web(scale: float = 1.0, seed: int = 0) -> Workload:
-    """(a) As MSLR-WEB30K: 31,531 queries, 3.7 million documents, labels 0-4."""
+    """As MSLR-WEB30K: 31,531 queries, 3.7 million documents, labels 0-4."""
     rng = np.random.default_rng(seed)
     n_queries = max(int(31_531 * scale), 1)
     sizes = np.clip(rng.lognormal(np.log(100), 0.55, n_queries), 1, 1251)
@@ -62,7 +62,7 @@ def with_trees(data: Workload, seed: int = 0) -> Workload:
 
 
 def in_degree(seed: int = 0) -> Workload:
-    """(b) 28,043 queries scored by in-degree, as McSherry and Najork had them."""
+    """28,043 queries scored by in-degree, as McSherry and Najork had them."""
     rng = np.random.default_rng(seed)
     sizes = rng.integers(1, 200, 28_043)
     shares = [0.9, 0.05, 0.02, 0.01, 0.01, 0.01]
@@ -71,16 +71,8 @@ def in_degree(seed: int = 0) -> Workload:
     return Workload(name, y, qid, sizes, {"in-degree": degree})
 
 
-def trec(seed: int = 0) -> Workload:
-    """(c) 250 topics of 1,000 documents, few of them relevant."""
-    rng = np.random.default_rng(seed)
-    sizes = np.full(250, 1000)
-    name, y, qid, sizes = _labelled("TREC", sizes, [0.98, 0.015, 0.005], rng)
-    return Workload(name, y, qid, sizes, {"continuous": y + rng.normal(size=len(y))})
-
-
 def one_query(n: int = 10**6, seed: int = 0) -> Workload:
-    """(d) One query of a million documents."""
+    """One query of a million documents."""
     rng = np.random.default_rng(seed)
     name, y, qid, sizes = _labelled("one query", np.array([n]), [0.9, 0.1], rng)
     scores = {
@@ -91,7 +83,7 @@ def one_query(n: int = 10**6, seed: int = 0) -> Workload:
 
 
 def columns(n_rows: int, n_columns: int = 136, seed: int = 0) -> np.ndarray:
-    """(e) Columns to screen, half of them discrete, in single precision.
+    """Columns to screen, half of them discrete, in single precision.
 
     They are made some rows at a time, so that memory holds little else.
     """
@@ -108,7 +100,7 @@ def columns(n_rows: int, n_columns: int = 136, seed: int = 0) -> np.ndarray:
 
 
 def matrix(n_queries: int = 2000, n_documents: int = 117, seed: int = 0) -> Workload:
-    """(g) Queries of one length, as matrices hold them."""
+    """Queries of one length, as matrices hold them."""
     rng = np.random.default_rng(seed)
     sizes = np.full(n_queries, n_documents)
     shares = [0.52, 0.32, 0.13, 0.02, 0.01]
@@ -121,7 +113,7 @@ def matrix(n_queries: int = 2000, n_documents: int = 117, seed: int = 0) -> Work
 
 
 def few_rows(n_columns: int = 1000, seed: int = 0) -> Workload:
-    """(f) Three queries of four documents, and many columns of scores."""
+    """Three queries of four documents, and many columns of scores."""
     rng = np.random.default_rng(seed)
     name, y, qid, sizes = _labelled("few rows", np.full(3, 4), [0.6, 0.4], rng)
     X = np.round(rng.normal(size=(n_columns, len(y))), 1)

@@ -1,9 +1,10 @@
-"""What the findings share: data read and split, rows ordered."""
+"""What the findings share: files named, data read and split, rows ordered, tables."""
 
 from __future__ import annotations
 
+import argparse
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,6 +19,13 @@ from tieaware_sklearn.score_precision import PrecisionStudy
 ORDERS = ("relevant first", "relevant last", "shuffled")
 
 
+def command_line(description: str | None, **files: Any) -> argparse.ArgumentParser:
+    """What reads the command line of a finding: files, if there are no options."""
+    made = argparse.ArgumentParser(description=description)
+    made.add_argument("files", **{"nargs": "*", "metavar": "FILE", **files})
+    return made
+
+
 class Rows(NamedTuple):
     """Features, labels and query ids of documents."""
 
@@ -27,6 +35,10 @@ class Rows(NamedTuple):
 
     def take(self, rows: np.ndarray) -> Rows:
         return Rows(*(column[rows] for column in self))
+
+
+def joined(parts: Iterable[Rows]) -> Rows:
+    return Rows(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 def letor(files: Sequence[str]) -> Rows:
@@ -57,22 +69,8 @@ def split(rows: Rows, parts: list[int], seed: int = 0) -> list[Rows]:
     return [rows.take(np.concatenate(tests[a:b])) for a, b in shares]
 
 
-def read(path: str) -> list[Rows]:
-    """Training, validation and held-out queries.
-
-    Of one file TRAIN, all three are shares; of TRAIN+TEST, the first two are shares
-    of TRAIN; of TRAIN+VALID+TEST, each is a file.
-    """
-    files = [load_letor(name) for name in path.split("+")]
-    columns = min(data.data.shape[1] for data in files)
-    rows = [Rows(data.data[:, :columns], data.target, data.qid) for data in files]
-    if len(rows) == 1:
-        return split(rows[0], [2, 1, 1])
-    return rows if len(rows) == 3 else [*split(rows[0], [3, 1]), rows[1]]
-
-
 def generated(n_queries: int = 200) -> list[Rows]:
-    """The same of `make_web_search`."""
+    """Training, validation and held-out queries of `make_web_search`."""
     web = make_web_search(n_queries=n_queries, random_state=0)
     return split(Rows(web.data, web.target, web.qid), [2, 1, 1])
 
@@ -123,6 +121,18 @@ def pairs_kept(study: PrecisionStudy) -> list[np.ndarray]:
     found = study.significant()
     kept = (found & found[0] & ~study.turned()).sum(axis=1)
     return [kept, study.false_negatives(), study.false_positives()]
+
+
+def means(found: Iterable[Sequence[Sequence[Any]]]) -> list[list[Any]]:
+    """Tables of the same rows averaged: names, which come first, stay."""
+    return [
+        [rows[0][0], *np.mean([row[1:] for row in rows], axis=0).tolist()]
+        for rows in zip(*found, strict=True)
+    ]
+
+
+def p_value(p: float) -> str:
+    return "<0.0001" if p < 1e-4 else f"{p:.4f}"
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:

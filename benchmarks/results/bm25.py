@@ -1,8 +1,7 @@
 """BM25 tuned on Cranfield, with and without pruning.
 
 ``python -m benchmarks.results.bm25 FOLDER`` tunes k1 and b; it reads the SMART files of
-the Cranfield collection (cran.all.1400, cran.qry, cranqrel). Without a folder it makes
-up a collection of documents.
+the Cranfield collection (cran.all.1400, cran.qry, cranqrel).
 """
 
 from __future__ import annotations
@@ -86,32 +85,10 @@ def cranfield(folder: Path) -> Pairs:
     return pairs(documents, queries, grades)
 
 
-def made_up(n_queries: int = 60, n_documents: int = 150, seed: int = 0) -> Pairs:
-    """Documents of random length; those about a query's topic use its words more."""
-    rng = np.random.default_rng(seed)
-    share = 1 / np.arange(1, 401)
-    share /= share.sum()
-    topics = rng.integers(20, 400, size=(n_queries, 4))
-    about = rng.integers(0, n_queries, size=n_documents)
-    documents = []
-    for topic in about:
-        length = int(rng.lognormal(3.5, 0.7)) + 5
-        words = rng.choice(400, size=length, p=share)
-        words = np.where(
-            rng.random(length) < 0.15, rng.choice(topics[topic], length), words
-        )
-        documents.append(" ".join(f"w{word}" for word in words))
-    grades = (about == np.arange(n_queries)[:, None]).astype(float)
-    return pairs(documents, [" ".join(f"w{w}" for w in t) for t in topics], grades)
-
-
-def tune(
-    data: Pairs, n_trials: int, seed: int, prune: bool, measure: str = "ndcg@10"
-) -> optuna.Study:
+def tune(data: Pairs, n_trials: int, seed: int, prune: bool) -> optuna.Study:
     """A study of k1 and b."""
-    objective = ScoringObjective(
-        bm25(data), data.X, data.y, qid=data.qid, measure=measure
-    )
+    score = bm25(data)
+    objective = ScoringObjective(score, data.X, data.y, qid=data.qid, measure="ndcg@10")
     study = objective.create_study(seed, prune=prune)
     study.enqueue_trial({"k1": 1.2, "b": 0.75})
     study.optimize(objective, n_trials=n_trials)
@@ -120,12 +97,12 @@ def tune(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", nargs="?", type=Path)
+    parser.add_argument("folder", type=Path)
     parser.add_argument("--trials", type=int, default=60)
     parser.add_argument("--seeds", type=int, default=3)
     arguments = parser.parse_args()
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    data = made_up() if arguments.folder is None else cranfield(arguments.folder)
+    data = cranfield(arguments.folder)
     rows = []
     for seed in range(arguments.seeds):
         for prune in (False, True):

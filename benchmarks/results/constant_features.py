@@ -9,25 +9,16 @@ Without files it makes up a set.
 
 from __future__ import annotations
 
-import argparse
 from typing import Any
 
-import lightgbm as lgb
 import numpy as np
 
-from ._shared import Rows, collections, generated, grouped, ordered, table
+from benchmarks.boosters import lightgbm_metric
+
+from ._shared import Rows, collections, command_line, generated, grouped, ordered, table
 from .row_order import signs, values
 
-HEADERS = (
-    "data",
-    "all",
-    "constant",
-    "by rows",
-    "other",
-    "LightGBM",
-    "exact",
-    "other",
-)
+HEADERS = ("data", "all", "constant", "by rows", "other", "LightGBM", "exact", "other")
 
 
 def constant(rows: Rows) -> np.ndarray:
@@ -40,13 +31,8 @@ def constant(rows: Rows) -> np.ndarray:
 
 def lightgbm_ndcg(rows: Rows, score: np.ndarray) -> float:
     """NDCG@10 of given scores, in LightGBM's own words."""
-    quiet = {"verbosity": -1, "feature_pre_filter": False}
-    own, sizes = grouped(Rows(score[:, None], rows.y, rows.qid))
-    nothing = np.zeros((len(own.y), 1))
-    data = lgb.Dataset(nothing, own.y, group=sizes, params=quiet)
-    data.set_init_score(own.X[:, 0])
-    params = quiet | {"objective": "lambdarank", "metric": "ndcg", "eval_at": [10]}
-    return lgb.Booster(params, data).eval_train()[0][2]
+    own, sizes = grouped(rows._replace(X=score))
+    return lightgbm_metric(own.y, sizes, own.X, "ndcg@10")()
 
 
 def compare(name: str, rows: Rows) -> list[Any]:
@@ -71,10 +57,8 @@ def made_up() -> Rows:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("files", nargs="*", metavar="FILE")
-    arguments = parser.parse_args()
-    sets = collections(arguments.files) or {"made up": made_up()}
+    files = command_line(__doc__).parse_args().files
+    sets = collections(files) or {"made up": made_up()}
     lines = [compare(name, rows) for name, rows in sets.items()]
     print(table(HEADERS, lines))
 

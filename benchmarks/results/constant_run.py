@@ -8,7 +8,6 @@ two packages compute for it. Without files it makes up runs.
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import tempfile
 from collections.abc import Sequence
@@ -20,7 +19,7 @@ import numpy as np
 
 from tieaware_sklearn import tie_report
 
-from ._shared import Runs, table, trec
+from ._shared import Runs, command_line, table, trec
 from .winners import RULES, averages, comparisons
 
 
@@ -72,9 +71,7 @@ def reciprocal_ranks(runs: Runs) -> list[list[Any]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("files", nargs="*", metavar="FILE", help="QRELS, then RUNs")
-    arguments = parser.parse_args()
+    arguments = command_line(__doc__, help="QRELS, then RUNs").parse_args()
     with tempfile.TemporaryDirectory() as folder:
         files = arguments.files or made_up(Path(folder))
         runs = trec(files[0], files[1:])

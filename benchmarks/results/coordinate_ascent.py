@@ -9,15 +9,14 @@ options, and the seconds that a fit takes. All are means over the seeds.
 
 from __future__ import annotations
 
-import argparse
 import time
 
 import numpy as np
 
-from tieaware_sklearn import LinearRanker, RankingFeatureSelector, ranking_score
-from tieaware_sklearn.datasets import load_letor
+from tieaware_sklearn import LinearRanker, ranking_score
 
-from ._shared import Rows, generated, split, table
+from ._shared import Rows, command_line, generated, joined, letor, split, table
+from .linear_scoring import screened
 
 TUNED = {
     "LinearRanker()": {},
@@ -31,19 +30,17 @@ def parts_of(path: str, seed: int) -> list[Rows]:
     """Parts with query ids of their own."""
     names = path.split("+")
     if len(names) == 1:
-        data = load_letor(path)
-        return split(Rows(data.data, data.target, data.qid), [1, 1, 1], seed)
-    data = [load_letor(name) for name in names]
+        return split(letor(names), [1, 1, 1], seed)
+    parts = [letor([name]) for name in names]
     return [
-        Rows(one.data, one.target, np.array([f"{i} {query}" for query in one.qid]))
-        for i, one in enumerate(data)
+        part._replace(qid=np.array([f"{i} {query}" for query in part.qid]))
+        for i, part in enumerate(parts)
     ]
 
 
 def best_feature(rows: Rows) -> LinearRanker:
     """The best single feature, in its better direction."""
-    selector = RankingFeatureSelector("ndcg@10", redundancy=False, max_correlation=None)
-    selector.fit(rows.X, rows.y, qid=rows.qid)
+    selector = screened(rows)
     best = int(np.argmin(selector.ranking_))
     coef = np.zeros(rows.X.shape[1])
     coef[best] = -1 if selector.directions_[best] == "ascending" else 1
@@ -74,18 +71,15 @@ def of_fold(train: Rows, test: Rows, seed: int) -> dict[str, list[float]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("paths", nargs="*", metavar="PART+PART+PART")
+    parser = command_line(__doc__, metavar="PART+PART+PART")
     parser.add_argument("--seeds", type=int, default=1)
     arguments = parser.parse_args()
-    for path in arguments.paths or [None]:
+    for path in arguments.files or [None]:
         folds = []
         for seed in range(arguments.seeds):
             parts = generated() if path is None else parts_of(path, seed)
             for i, test in enumerate(parts):
-                others = [part for j, part in enumerate(parts) if j != i]
-                columns = zip(*others, strict=True)
-                train = Rows(*(np.concatenate(column) for column in columns))
+                train = joined(part for j, part in enumerate(parts) if j != i)
                 folds.append(of_fold(train, test, seed))
         rows = []
         for name in folds[0]:

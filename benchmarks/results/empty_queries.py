@@ -8,14 +8,13 @@ relevant document. Ties are exact in all of them. Without files it makes up a se
 
 from __future__ import annotations
 
-import argparse
 from typing import Any
 
 import numpy as np
 
 from tieaware_sklearn import ranking_score
 
-from ._shared import Rows, generated, letor, table
+from ._shared import Rows, command_line, generated, letor, table
 from .constant_features import lightgbm_ndcg
 from .row_order import signs, values
 
@@ -72,10 +71,8 @@ def compare(rows: Rows) -> tuple[list[str], list[list[Any]]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("files", nargs="*", metavar="FILE")
-    arguments = parser.parse_args()
-    rows = letor(arguments.files) if arguments.files else made_up()
+    files = command_line(__doc__).parse_args().files
+    rows = letor(files) if files else made_up()
     empty, n_queries = share_of_empty(rows)
     print(f"{empty} of {n_queries} queries have no relevant document\n")
     print(table(*compare(rows)))

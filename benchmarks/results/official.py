@@ -3,43 +3,25 @@
 ``python -m benchmarks.results.official QRELS RUN RUN ...`` prints how much of the runs
 ties; then, for each measure, the means of the runs and the differences of all pairs by
 trec_eval's rule (ties broken by descending document id) and by exact means, with the
-range over the orders of ties, and in what share of these orders p < alpha; at the end,
+range over the orders of ties, and in what share of these orders p < 0.05; at the end,
 the conclusions that change. p-values are those of paired t tests and not corrected for
-the number of pairs. ``--out FOLDER`` saves a plot. Without files it makes up two runs.
+the number of pairs. Without files it makes up two runs.
 """
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tieaware_sklearn import official_vs_exact
-from tieaware_sklearn.comparison import OfficialVsExact, TieStatistics, tie_statistics
+from tieaware_sklearn.comparison import OfficialVsExact, tie_statistics
 
-from ._shared import Runs, table, trec
-from .winners import made_up
+from ._shared import command_line, p_value, table, trec
+from .winners import ALPHA, made_up
 
 MEASURES = ["map", "ndcg_cut_10", "P_10"]
-
-
-def compared(runs: Runs, **options: Any) -> OfficialVsExact:
-    """All pairs of runs, or those with a baseline, by both rules."""
-    return official_vs_exact(
-        runs.target,
-        runs.scores,
-        runs.docno,
-        qid=runs.qid,
-        unjudged="nonrelevant",
-        **options,
-    )
-
-
-def ties(runs: Runs) -> TieStatistics:
-    """How much ties, and where the ranks of runs contradict their scores."""
-    return tie_statistics(runs.scores, qid=runs.qid, rank=runs.rank)
+SIGNIFICANT = f"p < {ALPHA:g}"
 
 
 def averages(found: OfficialVsExact, j: int) -> str:
@@ -67,7 +49,7 @@ def differences(pairs: Any) -> str:
     return table(["A", "B", "official", "exact", "tie range", "change"], rows)
 
 
-def tests(pairs: Any, alpha: float) -> str:
+def tests(pairs: Any) -> str:
     """p-values of both differences, and those over the orders of ties."""
     rows = [
         [
@@ -78,18 +60,16 @@ def tests(pairs: Any, alpha: float) -> str:
         ]
         for pair in pairs.itertuples()
     ]
-    header = ["A", "B", "official p", "exact p", f"p < {alpha:g}"]
-    header += ["min p", "max p"]
+    header = ["A", "B", "official p", "exact p", SIGNIFICANT, "min p", "max p"]
     error = f"standard error of the shares: at most {pairs.share_error.max():.1%}"
     return f"{table(header, rows)}\n{error}"
 
 
-def changes(pairs: Any, alpha: float) -> str:
+def changes(pairs: Any) -> str:
     """The pairs on which the two rules disagree, with the measures that say so."""
     changed = pairs[pairs.change != ""]
     parts = [f"{len(changed)} of {len(pairs)} conclusions change"]
-    header = ["measure", "official", "pvalue", "exact", "pvalue"]
-    header += [f"p < {alpha:g}", "change"]
+    header = ["measure", "official", "pvalue", "exact", "pvalue", SIGNIFICANT, "change"]
     for (a, b), those in changed.groupby(["a", "b"], sort=False):
         rows = [
             [
@@ -107,52 +87,34 @@ def changes(pairs: Any, alpha: float) -> str:
     return "\n\n".join(parts)
 
 
-def p_value(p: float) -> str:
-    return "<0.0001" if p < 1e-4 else f"{p:.4f}"
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("files", nargs="*", metavar="FILE", help="QRELS, then RUNs")
+    parser = command_line(__doc__, help="QRELS, then RUNs")
     parser.add_argument("--measures", nargs="+", default=MEASURES, metavar="MEASURE")
     parser.add_argument("--baseline", nargs="+", metavar="RUN")
-    parser.add_argument("--alpha", type=float, default=0.05)
     parser.add_argument("--test", default="t")
-    parser.add_argument("--orders", type=int, default=1000, help="of ties, to draw")
-    parser.add_argument("--out", type=Path, metavar="FOLDER", help="for the plot")
     arguments = parser.parse_args()
     files = arguments.files
     runs = trec(files[0], files[1:]) if files else made_up()
-    print(ties(runs))
-    found = compared(
-        runs,
+    print(tie_statistics(runs.scores, qid=runs.qid, rank=runs.rank))
+    found = official_vs_exact(
+        runs.target,
+        runs.scores,
+        runs.docno,
+        qid=runs.qid,
         measures=arguments.measures,
         baseline=arguments.baseline,
         test=arguments.test,
-        alpha=arguments.alpha,
-        n_orders=arguments.orders,
+        alpha=ALPHA,
+        n_orders=1000,
+        unjudged="nonrelevant",
     )
     pairs = found.to_pandas()
     for j, measure in enumerate(found.measures):
         of_measure = pairs[pairs.measure == measure]
         print("", averages(found, j), sep="\n")
         print("", differences(of_measure), sep="\n")
-        print("", tests(of_measure, arguments.alpha), sep="\n")
-    print("", changes(pairs, arguments.alpha), sep="\n")
-    if arguments.out is not None:
-        draw(found, arguments.out / "official_vs_exact.png")
-
-
-def draw(found: OfficialVsExact, path: Path) -> None:
-    """Save the means of all runs, with trec_eval's in the range of the orders."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from tieaware_sklearn.plots import OfficialVsExactDisplay
-
-    path.parent.mkdir(parents=True, exist_ok=True)
-    OfficialVsExactDisplay.from_result(found).figure_.savefig(path, dpi=120)
-    print(f"\n{path}")
+        print("", tests(of_measure), sep="\n")
+    print("", changes(pairs), sep="\n")
 
 
 if __name__ == "__main__":

@@ -9,14 +9,13 @@ Without files it makes up a set.
 
 from __future__ import annotations
 
-import argparse
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tieaware_sklearn import PreparedRanking
 
-from ._shared import ORDERS, Rows, generated, letor, ordered, table
+from ._shared import ORDERS, Rows, command_line, generated, letor, ordered, table
 
 HEADERS = ("measure", "rows", "value", "place", "best feature", "its value")
 
@@ -74,8 +73,7 @@ def places(rows: Rows, feature: int, measures: list[str]) -> list[Place]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("files", nargs="*", metavar="FILE")
+    parser = command_line(__doc__)
     parser.add_argument("--feature", type=int, default=2, help="counted from 1")
     parser.add_argument("--measures", nargs="+", default=["ap", "ndcg@10", "rr"])
     arguments = parser.parse_args()

@@ -11,7 +11,6 @@ files it makes up a set.
 
 from __future__ import annotations
 
-import argparse
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ import optuna
 
 from tieaware_sklearn import PreparedRanking, sampled
 
-from ._shared import Rows, generated, letor, split, table
+from ._shared import Rows, command_line, generated, letor, means, split, table
 from .linear_scoring import compare
 from .row_order import signs
 
@@ -51,15 +50,11 @@ def tuned(
         compare(*split(rows, [2, 1], seed), columns, n_trials, seed)
         for seed in range(n_splits)
     ]
-    return [
-        [ways[0][0], *(float(np.mean([way[i] for way in ways])) for i in (1, 2))]
-        for ways in zip(*found, strict=True)
-    ]
+    return means(found)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("files", nargs="*", metavar="FILE")
+    parser = command_line(__doc__)
     parser.add_argument("--features", type=int, nargs="+", default=[1, 2, 4])
     parser.add_argument("--names", nargs="+", help="of the features")
     parser.add_argument("--splits", type=int, default=10)

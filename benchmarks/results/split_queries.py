@@ -11,7 +11,6 @@ documents comes last. Without files it makes up a set.
 
 from __future__ import annotations
 
-import argparse
 from typing import Any
 
 import numpy as np
@@ -21,18 +20,9 @@ from sklearn.model_selection import KFold
 
 from tieaware_sklearn import QueryKFold, ranking_score
 
-from ._shared import Rows, collections, generated, table
+from ._shared import Rows, collections, command_line, generated, table
 
-HEADERS = (
-    "data",
-    "queries",
-    "split",
-    "not split",
-    "gain",
-    "±95%",
-    "whole",
-    "empty",
-)
+HEADERS = ("data", "queries", "split", "not split", "gain", "±95%", "whole", "empty")
 N_SPLITS = 5
 
 
@@ -79,10 +69,8 @@ def compare(name: str, rows: Rows, **parameters: Any) -> list[Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("files", nargs="*", metavar="FILE")
-    arguments = parser.parse_args()
-    sets = collections(arguments.files) or {"made up": generated()[0]}
+    files = command_line(__doc__).parse_args().files
+    sets = collections(files) or {"made up": generated()[0]}
     print(table(HEADERS, [compare(name, rows) for name, rows in sets.items()]))
 
 

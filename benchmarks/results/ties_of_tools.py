@@ -17,6 +17,7 @@ from importlib.util import find_spec
 
 import numpy as np
 
+from benchmarks import boosters
 from benchmarks.tables import format_table
 from tieaware_sklearn import ranking_score
 
@@ -32,23 +33,11 @@ Tool = Callable[[str, np.ndarray, np.ndarray], float]
 
 
 def lightgbm(name: str, y: np.ndarray, score: np.ndarray) -> float:
-    import lightgbm as lgb
-
-    params = {"verbosity": -1, "feature_pre_filter": False}
-    rows = lgb.Dataset(np.zeros((len(y), 1)), y, group=[len(y)], params=params)
-    rows.set_init_score(score)
-    metric, _, k = name.partition("@")
-    params |= {"objective": "lambdarank", "metric": metric, "eval_at": [int(k)]}
-    return lgb.Booster(params, rows).eval_train()[0][2]
+    return boosters.lightgbm_metric(y, np.array([len(y)]), score, name)()
 
 
 def xgboost(name: str, y: np.ndarray, score: np.ndarray) -> float:
-    import xgboost as xgb
-
-    rows = xgb.DMatrix(np.zeros((len(y), 1)), y, qid=np.zeros(len(y), int))
-    rows.set_base_margin(score)
-    params = {"objective": "rank:ndcg", "eval_metric": name, "base_score": 0.0}
-    return float(xgb.Booster(params, [rows]).eval(rows).split(":")[1])
+    return boosters.xgboost_metric(y, np.array([len(y)]), score, name)()
 
 
 def catboost(name: str, y: np.ndarray, score: np.ndarray) -> float:
@@ -61,7 +50,7 @@ def catboost(name: str, y: np.ndarray, score: np.ndarray) -> float:
 def sklearn(name: str, y: np.ndarray, score: np.ndarray) -> float:
     from sklearn import metrics
 
-    if name == "ndcg_score":
+    if name == "ndcg":
         return metrics.ndcg_score([y], [score], k=10)
     return metrics.average_precision_score(y, score)
 
@@ -99,8 +88,8 @@ def rax(name: str, y: np.ndarray, score: np.ndarray) -> float:
     import rax as module
 
     metric, _, k = name.partition("@")
-    topn = int(k) if k else None
-    return float(getattr(module, metric)(score, y.astype(float), topn=topn))
+    value = getattr(module, f"{metric}_metric")
+    return float(value(score, y.astype(float), topn=int(k) if k else None))
 
 
 def torchmetrics(name: str, y: np.ndarray, score: np.ndarray) -> float:
@@ -159,11 +148,7 @@ TOOLS: dict[str, tuple[str, Tool, tuple[str | None, ...]]] = {
             "PrecisionAt:top=10",
         ),
     ),
-    "scikit-learn": (
-        "sklearn",
-        sklearn,
-        ("ndcg_score", "average_precision_score", None, None),
-    ),
+    "scikit-learn": ("sklearn", sklearn, ("ndcg", "average_precision", None, None)),
     "trec_eval (pytrec_eval)": (
         "pytrec_eval",
         pytrec_eval,
@@ -171,11 +156,7 @@ TOOLS: dict[str, tuple[str, Tool, tuple[str | None, ...]]] = {
     ),
     "ir-measures": ("ir_measures", ir_measures, ("nDCG@10", "AP", "RR", "P@10")),
     "ranx": ("ranx", ranx, ("ndcg@10", "map", "mrr", "precision@10")),
-    "rax": (
-        "rax",
-        rax,
-        ("ndcg_metric@10", "ap_metric", "mrr_metric", "precision_metric@10"),
-    ),
+    "rax": ("rax", rax, ("ndcg@10", "ap", "mrr", "precision@10")),
     "torchmetrics": (
         "torchmetrics",
         torchmetrics,

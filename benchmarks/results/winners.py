@@ -9,17 +9,17 @@ different conclusions. Without files it makes up two runs.
 
 from __future__ import annotations
 
-import argparse
 from typing import Any
 
 import numpy as np
 
 from tieaware_sklearn.comparison import compare_systems
 
-from ._shared import Runs, table, trec
+from ._shared import Runs, command_line, p_value, table, trec
 
 IDS = {"ids desc.": "descending", "ids asc.": "ascending"}
 RULES = (*IDS, "ranks", "exact")
+ALPHA = 0.05
 
 
 def made_up(n_topics: int = 60, n_documents: int = 40, seed: int = 0) -> Runs:
@@ -64,16 +64,16 @@ def averages(found: dict[str, Any]) -> list[list[Any]]:
     return [list(row) for row in columns]
 
 
-def conclusion(comparison: Any, pair: int, alpha: float) -> str:
+def conclusion(comparison: Any, pair: int) -> str:
     """The better one of a pair, if the difference is significant."""
-    if comparison.adjusted_pvalues[pair] > alpha:
+    if comparison.adjusted_pvalues[pair] > ALPHA:
         return "-"
     return comparison.systems[
         comparison.pairs[pair][0 if comparison.difference[pair] > 0 else 1]
     ]
 
 
-def conclusions(found: dict[str, Any], alpha: float = 0.05) -> list[list[Any]]:
+def conclusions(found: dict[str, Any]) -> list[list[Any]]:
     """Of each pair and rule: difference, p-value, and who is better."""
     rows = []
     for pair, (first, second) in enumerate(found["exact"].pairs):
@@ -82,8 +82,8 @@ def conclusions(found: dict[str, Any], alpha: float = 0.05) -> list[list[Any]]:
             p = found[rule].adjusted_pvalues[pair]
             row += [
                 f"{found[rule].difference[pair]:+.4f}",
-                "<0.0001" if p < 1e-4 else f"{p:.4f}",
-                conclusion(found[rule], pair, alpha),
+                p_value(p),
+                conclusion(found[rule], pair),
             ]
         rows.append(row)
     return rows
@@ -95,19 +95,16 @@ def disagreements(rows: list[list[Any]]) -> list[list[Any]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("files", nargs="*", metavar="FILE", help="QRELS, then RUNs")
+    parser = command_line(__doc__, help="QRELS, then RUNs")
     parser.add_argument("--measure", default="ap")
-    parser.add_argument("--alpha", type=float, default=0.05)
     parser.add_argument("--test", default="t")
     arguments = parser.parse_args()
-    runs = (
-        trec(arguments.files[0], arguments.files[1:]) if arguments.files else made_up()
-    )
+    files = arguments.files
+    runs = trec(files[0], files[1:]) if files else made_up()
     found = comparisons(runs, arguments.measure, arguments.test)
     header = [found["exact"].measures[0], *RULES, "worst", "best"]
     print(table(header, averages(found)) + "\n")
-    pairs = conclusions(found, arguments.alpha)
+    pairs = conclusions(found)
     differ = disagreements(pairs)
     print(f"{len(differ)} of {len(pairs)} pairs lead to different conclusions")
     for row in differ:

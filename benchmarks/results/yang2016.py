@@ -9,7 +9,6 @@ figures.
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from tieaware_sklearn import official_vs_exact, precision_study
 from tieaware_sklearn.plots import PairwisePValueDisplay, PrecisionLossDisplay
 from tieaware_sklearn.score_precision import PrecisionStudy, worst_case_loss
 
-from ._shared import Runs, pairs_kept, table, trec
+from ._shared import Runs, command_line, pairs_kept, table, trec
 
 MEASURES = ["ap", "rr", "rbp(p=0.5)", "rbp(p=0.85)"]
 RHO = ("1.1", "1.2", "1.4", "1.7", "2.0")
@@ -45,8 +44,8 @@ def ranges(runs: Runs) -> Any:
     return frame.assign(range=(frame.best - frame.worst).abs())
 
 
-def studies(runs: Runs, top: int) -> list[PrecisionStudy]:
-    """Bands of the ranks that the runs give, for the best runs of each measure."""
+def studies(runs: Runs) -> list[PrecisionStudy]:
+    """Bands of the ranks that the runs give, for the six best runs of each measure."""
     columns = np.nan_to_num(-runs.rank.T, nan=-np.inf)
     return [
         precision_study(
@@ -56,7 +55,7 @@ def studies(runs: Runs, top: int) -> list[PrecisionStudy]:
             measure=measure,
             coarseness=[f"rho={rho}" for rho in RHO],
             existing_ties="order",
-            top=top,
+            top=6,
             unjudged="nonrelevant",
         )
         for measure in MEASURES
@@ -121,19 +120,16 @@ def figure_of_changes(found: list[PrecisionStudy]) -> Any:
     return figure
 
 
-def figure_of_pairs(found: list[PrecisionStudy], level: str) -> Any:
+def figure_of_pairs(found: list[PrecisionStudy]) -> Any:
     """Figure 4: p-values of pairs of runs, by the ranking and by bands."""
     figure, axes = panels((9, 9))
     for axis, study in zip(axes, found, strict=True):
-        PairwisePValueDisplay.from_result(study, level=level, ax=axis)
+        PairwisePValueDisplay.from_result(study, level="rho=1.4", ax=axis)
     return figure
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("files", nargs="+", metavar="FILE", help="QRELS, then RUNs")
-    parser.add_argument("--top", type=int, default=6, help="runs in the study of bands")
-    parser.add_argument("--level", default="rho=1.4", help="of the figure of pairs")
+    parser = command_line(__doc__, nargs="+", help="QRELS, then RUNs")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="for the figures")
     arguments = parser.parse_args()
     matplotlib.use("Agg")
@@ -147,7 +143,7 @@ def main() -> None:
         for name, *row in wide.itertuples()
     ]
     print(table(["best minus worst", *wide.columns], rows))
-    found = studies(runs, arguments.top)
+    found = studies(runs)
     head = ["measure", "rho", "change", "loss", "bound", ">99%", ">97%"]
     head += ["kept", "lost", "new"]
     each = zip(found, MEASURES, strict=True)
@@ -157,7 +153,7 @@ def main() -> None:
         drawn = {
             "ranges": figure_of_ranges(frame),
             "changes": figure_of_changes(found),
-            "pairs": figure_of_pairs(found, arguments.level),
+            "pairs": figure_of_pairs(found),
         }
         for name, figure in drawn.items():
             path = arguments.out / f"{name}.png"
