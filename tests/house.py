@@ -1,4 +1,4 @@
-"""The map of CONTRIBUTING.md: a row a file. ``python -m tests.house`` writes it."""
+"""The map of docs/architecture.md: a row a file. ``python -m tests.house`` writes it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "tieaware_sklearn"
-PAGE = ROOT / "CONTRIBUTING.md"
+PAGE = ROOT / "docs" / "architecture.md"
 ROWS = re.compile(r"^\| file \|.*\n(?:\|.*\n)+", re.M)
 
 

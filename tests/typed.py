@@ -49,7 +49,11 @@ ranker = ta.LinearRanker("equal").fit(X, y, qid=qid)
 assert_type(ranker.predict(X), Floats)
 fused = ta.FusedRanker([0, 1]).fit(X, y, qid=qid)
 assert_type(fused.predict(X, qid), Floats)
-folds = [ta.QueryKFold(2), ta.QueryShuffleSplit(2), ta.QueryTimeSeriesSplit(2)]
+folds = [
+    ta.QueryKFold(2),
+    ta.QueryShuffleSplit(2),
+    ta.QueryTimeSeriesSplit(2, time="qid"),
+]
 n_train = [len(train) for cv in folds for train, _ in cv.split(X, y, qid)]
 left, right, *_ = ta.train_test_split_queries(X, y, qid=qid, random_state=0)
 assert_type(ta.make_ranking_scorer("ap"), RankingScorer)
