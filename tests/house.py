@@ -1,4 +1,4 @@
-"""The map of docs/architecture.md: a row a file. ``python -m tests.house`` writes it."""
+"""The map in docs/architecture.md: a row a file. ``python -m tests.house`` does it."""
 
 from __future__ import annotations
 

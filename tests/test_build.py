@@ -6,6 +6,7 @@ That the kernel is compiled is for `.ci/run` to see; here no compiler is needed.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -65,7 +66,8 @@ def build(tree: Path, what: str, kernel: str | None = None, **settings: str):
 def sources(tree: Path) -> set[str]:
     """The files of a pure Python wheel."""
     package = tree / "tieaware_sklearn"
-    found = [one for kind in ("py", "css", "js") for one in package.rglob(f"*.{kind}")]
+    kinds = "py", "pyi", "css", "js"
+    found = [one for kind in kinds for one in package.rglob(f"*.{kind}")]
     names = {path.relative_to(tree).as_posix() for path in found}
     return names | {"tieaware_sklearn/py.typed"}
 
@@ -83,6 +85,12 @@ def test_a_wheel_without_the_kernel_is_pure(tree):
     described = [name for name in ZipFile(wheel).namelist() if ".dist-info/" in name]
     for name in ("entry_points.txt", "licenses/LICENSE"):
         assert any(path.endswith(f".dist-info/{name}") for path in described)
+    (metadata,) = (name for name in described if name.endswith("/METADATA"))
+    page = ZipFile(wheel).read(metadata).decode().partition("\n\n")[2]
+    # PyPI has no files beside the page
+    links = re.findall(r"\]\(([^)]+)\)", page)
+    assert len(links) > 10
+    assert all(link.startswith(("https://", "#")) for link in links)
 
 
 @without_compiler

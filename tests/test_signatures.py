@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import runpy
 from collections import defaultdict
 from importlib import import_module
 from pathlib import Path
@@ -76,3 +77,12 @@ def test_labels_come_first_then_scores_and_options_by_name(owner, call):
         given = [p for p in options if p.default is not p.empty]
         assert all(p.kind is p.KEYWORD_ONLY for p in given), names
         assert names.index("qid") == min(map(names.index, (p.name for p in given)))
+
+
+def test_types_hold_for_users():
+    mypy = pytest.importorskip("mypy.api")
+    script = str(Path(__file__).parent / "typed.py")
+    # of the library, only what it tells of itself
+    found, _, code = mypy.run(["--strict", "--follow-imports=silent", script])
+    assert code == 0, found
+    runpy.run_path(script)

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import os
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import tieaware_sklearn
 from tests.saved import members_of, npy, zipped
-from tieaware_sklearn import RankingReport, evaluate
+from tieaware_sklearn import (
+    RankingFeatureSelector,
+    RankingReport,
+    Screening,
+    evaluate,
+)
+from tieaware_sklearn.datasets import make_web_search
+
+KEPT = Path(__file__).parent / "kept"
 
 REPORT = evaluate([0, 1, 2], [1, 1, 0], measures=["ap", "rr"])
 DATA = REPORT.to_bytes()
@@ -32,6 +41,20 @@ def test_the_same_bytes_each_time_in_place_of_an_old_file(tmp_path, monkeypatch)
     header, _ = members_of(DATA)
     assert (header["format"], header["version"]) == ("tieaware", 1)
     assert header["library"] == tieaware_sklearn.__version__
+
+
+def test_files_of_1_0_are_read():
+    web = make_web_search(n_queries=6, random_state=0)
+    rows = {"qid": web.qid}
+    report = RankingReport.load(KEPT / "report_1.0.0.tie")
+    made = evaluate(web.target, web.data[:, 1], **rows, segment=web.qid % 2)
+    made = RankingReport.from_bytes(made.to_bytes())  # ids are digests, in order
+    selector = RankingFeatureSelector("ap").fit(web.data[:, :3], web.target, **rows)
+    screening = Screening.load(KEPT / "screening_1.0.0.tie")
+    assert str(screening) == str(selector.screening_)
+    assert str(report.by_segment()) == str(made.by_segment())
+    for name in ("expected", "best", "worst", "std"):
+        np.testing.assert_allclose(getattr(report, name), getattr(made, name), 1e-12)
 
 
 def test_what_cannot_be_written_costs_nothing(tmp_path, monkeypatch):
