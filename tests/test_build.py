@@ -18,7 +18,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = [".ci", ".github", "benchmarks", "docs", "notebooks", "tests"]
-FOLDERS += ["tieaware_sklearn"]
+FOLDERS += ["recipe", "tieaware_sklearn"]
 FILES = [*(path.name for path in ROOT.glob("*.md")), "CITATION.cff", "LICENSE"]
 FILES += [".gitattributes", ".gitignore", ".pre-commit-config.yaml"]
 FILES += ["MANIFEST.in", "conftest.py", "pyproject.toml", "setup.py"]

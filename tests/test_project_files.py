@@ -12,6 +12,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+import tieaware_sklearn
+
 ROOT = Path(__file__).parents[1]
 GITHUB = ROOT / ".github"
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -89,3 +91,22 @@ def test_the_lowest_versions_are_those_stated():
     held, _, _ = (ROOT / ".ci" / "lowest.txt").read_text().partition("\n\n")
     lines = [line for line in held.splitlines() if not line.startswith("#")]
     assert lines == sorted(lowest, key=lambda line: line.partition("==")[0])
+
+
+def test_the_recipe_needs_what_the_package_needs():
+    recipe = read(ROOT / "recipe" / "recipe.yaml")
+    assert recipe["context"]["version"] == tieaware_sklearn.__version__
+    needed = {f"python {PROJECT['requires-python']}"}
+    for requirement in map(Requirement, PROJECT["dependencies"]):
+        needed.add(f"{requirement.name} {requirement.specifier}")
+    assert set(recipe["requirements"]["run"]) == needed
+
+
+def test_one_version_everywhere():
+    cited = read(ROOT / "CITATION.cff")
+    newest = re.search(
+        r"^## (\S+) \((\S+)\)$", (ROOT / "CHANGELOG.md").read_text(), re.M
+    )
+    version = cited["version"], str(cited["date-released"])
+    assert newest.groups() == version
+    assert version[0] == tieaware_sklearn.__version__

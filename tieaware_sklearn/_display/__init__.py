@@ -23,4 +23,5 @@ from .words import (
     printable,
     probability,
     warn,
+    warn_of_removal,
 )
