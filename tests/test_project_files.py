@@ -68,15 +68,6 @@ def test_workflows_run_the_commands_of_our_own_check():
     assert "sphinx-build -W -q -b html docs build/docs" in ours
 
 
-def test_hooks_run_what_is_installed():
-    needed = " ".join(PROJECT["optional-dependencies"]["dev"])
-    for repository in read(ROOT / ".pre-commit-config.yaml")["repos"]:
-        assert repository["repo"] == "local"
-        for hook in repository["hooks"]:
-            program, *_ = hook["entry"].split()
-            assert program == "python" or program in needed
-
-
 def test_the_lowest_versions_are_those_stated():
     """`.ci/run` tests the lowest versions: they are written once."""
     extras = chain.from_iterable(PROJECT["optional-dependencies"].values())

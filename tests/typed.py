@@ -55,7 +55,7 @@ folds = [
     ta.QueryTimeSeriesSplit(2, time="qid"),
 ]
 n_train = [len(train) for cv in folds for train, _ in cv.split(X, y, qid)]
-left, right, *_ = ta.train_test_split_queries(X, y, qid=qid, random_state=0)
+left, *_ = ta.train_test_split_queries(X, y, qid=qid)
 assert_type(ta.make_ranking_scorer("ap"), RankingScorer)
 assert_type(ta.make_ranking_scorer(["ap", "rr"]), dict[str, RankingScorer])
 lost = ta.query_permutation_importance(ranker, X, y, qid=qid, measures="ap")
