@@ -66,8 +66,9 @@ def build(tree: Path, what: str, kernel: str | None = None, **settings: str):
 def sources(tree: Path) -> set[str]:
     """The files of a pure Python wheel."""
     package = tree / "tieaware_sklearn"
-    kinds = "py", "pyi", "css", "js"
-    found = [one for kind in kinds for one in package.rglob(f"*.{kind}")]
+    found = [
+        p for p in package.rglob("*.*") if p.suffix in (".py", ".pyi", ".css", ".js")
+    ]
     names = {path.relative_to(tree).as_posix() for path in found}
     return names | {"tieaware_sklearn/py.typed"}
 

@@ -46,7 +46,7 @@ def test_an_engine_is_used_for_a_while(monkeypatch):
     unknown = pytest.raises(ValueError, match="TIEAWARE_ENGINE must be one of")
     with unknown, use_engine("fortran"):
         pass
-    monkeypatch.setattr(engines, "compiled", None)
+    monkeypatch.setattr(engines, "missing", "it was not built")
     missing = pytest.raises(ImportError, match="needs the compiled kernel")
     with missing, use_engine("compiled"):
         pass

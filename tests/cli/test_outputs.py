@@ -19,7 +19,7 @@ import pytest
 
 from tests._display.test_html import parsed
 from tests.cli.helpers import INPUTS, run
-from tieaware_sklearn import RankingFeatureSelector, evaluate
+from tieaware_sklearn import RankingFeatureSelector, __version__, evaluate
 from tieaware_sklearn.cli import _evaluate, main
 from tieaware_sklearn.datasets import load_trec
 
@@ -362,7 +362,8 @@ def test_pages_are_whole(command, n_tables, first, inputs, capsys):
     # names are text
     assert not {"b", "i"} & set(found.tags)
     # what was read, the command, versions
-    for said in (*files, shlex.join(["tieaware", *words]), "tieaware-sklearn 0."):
+    version = f"tieaware-sklearn {__version__}"
+    for said in (*files, shlex.join(["tieaware", *words]), version):
         assert said in found.text
     # on a narrow screen the figure does not shrink for ever
     (least,) = re.findall('style="min-width: ([0-9.]+)in"', text)

@@ -22,6 +22,7 @@ from tieaware_sklearn import (
     RankingFeatureSelector,
     SplitQueriesWarning,
     evaluate,
+    make_ranking_scorer,
     ranking_score,
 )
 from tieaware_sklearn._engine.checks import check_qid
@@ -375,8 +376,8 @@ def test_a_pipeline_with_routing(web):
         model = make_pipeline(FusedRanker(n_features_to_select=3), FusedRanker())
         predicted = model.fit(*rows, **given).predict(web.data, **given)
         score = model.score(*rows, **given)
-        options = {"cv": QueryKFold(2), "params": given}
-        folds = cross_val_score(model, *rows, **options)
+        how = {"cv": QueryKFold(2), "params": given, "scoring": make_ranking_scorer()}
+        folds = cross_val_score(model, *rows, **how)
     expected = fitted(web, n_features_to_select=3)
     same(predicted, expected.predict(web.data, **given))
     assert score == ranking_score(web.target, predicted, **given)
