@@ -98,6 +98,5 @@ def test_one_version_everywhere():
     newest = re.search(
         r"^## (\S+) \((\S+)\)$", (ROOT / "CHANGELOG.md").read_text(), re.M
     )
-    version = cited["version"], str(cited["date-released"])
-    assert newest.groups() == version
-    assert version[0] == tieaware_sklearn.__version__
+    assert newest.groups() == (cited["version"], str(cited["date-released"]))
+    assert cited["version"] == tieaware_sklearn.__version__
