@@ -30,4 +30,4 @@ def test_nothing_asks_the_network(monkeypatch, tmp_path, capsys):
     assert main(["screen", "digits.csv", "--report=page.html", "--save=a.tie"]) == 0
     # unless a URL is named
     assert main(["screen", "http://localhost/digits.csv"]) == 1
-    assert re.search("network was asked|aiohttp", capsys.readouterr().err)
+    assert re.search("network was asked|aiohttp|fsspec", capsys.readouterr().err)

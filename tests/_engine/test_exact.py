@@ -163,7 +163,7 @@ def test_what_is_masked_is_missing(tmp_path):
     "qid",
     [
         np.array([pd.NaT, pd.NaT, 1], dtype=object),
-        np.array([np.datetime64("NaT"), 1, 1], dtype=object),
+        np.array([np.datetime64("NaT", "s"), 1, 1], dtype=object),
         [("a", NAN), ("a", NAN), ("b", 1)],
         pd.MultiIndex.from_tuples([("a", NAN), ("a", NAN), ("b", 1.0)]),
         np.array([(1, NAN), (1, NAN), (2, 1)], dtype=[("a", int), ("b", float)]),
