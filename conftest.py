@@ -11,6 +11,9 @@ import pytest
 # tables are as wide as the terminal, which is not everyone's
 os.environ["COLUMNS"] = "80"
 
+#: a script, run by a test of its own
+collect_ignore = ["tests/typed.py"]
+
 #: what tests need beyond `.[test]`; `.[dev]` has all
 LIBRARIES = (
     *("aiohttp", "catboost", "dask", "distributed", "duckdb", "fsspec", "ir_measures"),
