@@ -8,21 +8,19 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "tieaware_sklearn"
 PAGE = ROOT / "docs" / "architecture.md"
+KINDS = ".py", ".pyx", ".pxd"
+FIRST = re.compile(r'\A(?:#.*\n)*"""(.+?)\.?(?:"""|\n)')
 ROWS = re.compile(r"^\| file \|.*\n(?:\|.*\n)+", re.M)
 
 
 def rows() -> str:
     """Each file, and the first line of its docstring."""
-    files = [
-        p for p in sorted(PACKAGE.rglob("*")) if p.suffix in (".py", ".pyx", ".pxd")
-    ]
+    files = [p for p in sorted(PACKAGE.rglob("*")) if p.suffix in KINDS]
     lines = ["| file | what it holds |", "|---|---|"]
     for path in files:
         if not path.stem.startswith("__"):
-            (first,) = re.findall(
-                r'\A(?:#.*\n)*"""(.+?)\.?(?:"""|\n)', path.read_text()
-            )
-            lines.append(f"| `{path.relative_to(PACKAGE).as_posix()}` | {first} |")
+            name, (first,) = path.relative_to(PACKAGE), FIRST.findall(path.read_text())
+            lines.append(f"| `{name.as_posix()}` | {first} |")
     return "\n".join([*lines, ""])
 
 

@@ -89,8 +89,7 @@ def test_a_wheel_without_the_kernel_is_pure(tree):
     (metadata,) = (name for name in described if name.endswith("/METADATA"))
     page = ZipFile(wheel).read(metadata).decode().partition("\n\n")[2]
     # PyPI has no files beside the page
-    links = re.findall(r"\]\(([^)]+)\)", page)
-    assert links == [one for one in links if one.startswith(("https://", "#"))]
+    assert not re.findall(r"\]\((?!https://|#)[^)]*", page)
 
 
 @without_compiler

@@ -50,9 +50,7 @@ def test_files_of_1_0_are_read():
     made = evaluate(web.target, web.data[:, 1], **rows, segment=web.qid % 2)
     made = RankingReport.from_bytes(made.to_bytes())  # ids are digests, in order
     selector = RankingFeatureSelector("ap").fit(web.data[:, :3], web.target, **rows)
-    screening = Screening.load(KEPT / "screening_1.0.0.tie")
-    assert str(screening) == str(selector.screening_)
-    assert str(report.by_segment()) == str(made.by_segment())
+    assert str(Screening.load(KEPT / "screening_1.0.0.tie")) == str(selector.screening_)
     for name in ("expected", "best", "worst", "std"):
         np.testing.assert_allclose(getattr(report, name), getattr(made, name), 1e-12)
 
@@ -93,6 +91,12 @@ def with_compressed_arrays(version):
     return zipped(header, members, compression=zipfile.ZIP_DEFLATED)
 
 
+def with_a_pickle():
+    header, members = members_of(DATA)
+    values = npy(np.array([[print]], dtype=object), allow_pickle=True)
+    return zipped(header, members | {"expected.npy": values})
+
+
 def with_parts_that_overlap():
     """One array by several names: a small file that would be a large one in memory."""
     data = zipped(*members_of(DATA))
@@ -122,6 +126,7 @@ SCREENING = r"must hold a RankingReport, got a Screening: use Screening\.load"
         (with_compressed_arrays(1), r"is damaged or cut off \(it is compressed, or"),
         (with_compressed_arrays(2), "has version 2 of the format"),
         (with_parts_that_overlap(), r"is damaged or cut off .*its parts overlap"),
+        (with_a_pickle(), "is damaged or cut off .*allow_pickle=False"),
         (b"qid,label\n1,1\n", NO_FILE),
         (zipped({"a": 1}, {}), NO_FILE),
         (zipped([], {}), NO_FILE),
