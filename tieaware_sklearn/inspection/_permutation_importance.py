@@ -113,7 +113,10 @@ def permuted(
         for rows in orders:
             yield _with_rows(X, places, rows)
         return
-    out = spare.pop() if spare else X.copy(order="K")
+    try:
+        out = spare.pop()
+    except IndexError:
+        out = X.copy(order="K")
     for rows in orders:
         out[:, places] = X[rows[:, None], places]
         yield out
