@@ -20,7 +20,7 @@ from .rows cimport (
     end_of_tie, read_row, relevant_of,
 )
 from .formulas cimport (
-    BEST, COUNTED, FIRST, FOUND, MEAN, PRECISIONS, WEIGHTED, WORST, Spec,
+    BEST, COUNTED, FIRST, FOUND, MEAN, PRECISIONS, WEIGHTED, Spec,
     numerators, variance,
 )
 

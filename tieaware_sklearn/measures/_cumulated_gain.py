@@ -169,8 +169,7 @@ def gains_of(gain: Any, levels: FloatArray) -> FloatArray:
     """
     if len(levels) and levels[0] == DROPPED_LABEL:
         return np.concatenate([np.zeros(1), gains_of(gain, levels[1:])])
-    if len(levels) and levels[0] < 0:
-        levels = np.maximum(levels, 0)
+    levels = np.maximum(levels, 0)
     if isinstance(gain, str):
         return _NAMED[gain](levels)
     worth = gain if callable(gain) else partial(_look_up, dict(gain))
