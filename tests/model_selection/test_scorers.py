@@ -375,8 +375,9 @@ def test_a_fold_that_splits_a_query_is_warned_of(web, cv):
         pytest.warns(SplitQueriesWarning, match="use QueryKFold") as caught,
     ):
         cross_val_score(ranker, web.data, web.target, **how)
-    of_folds = [one for one in caught if one.category is SplitQueriesWarning]
-    assert len(of_folds) == 3
+    # of arrays, LightGBM 4.6 warns by itself
+    caught = [one for one in caught if "feature names" not in str(one.message)]
+    assert len(caught) == 3  # once a fold
     # other rows of the same ids warn, too, and are scored
     half = np.arange(len(ids)) % 2 > 0
     ranker.fit(web.data[half], web.target[half], qid=ids[half])
