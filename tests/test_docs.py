@@ -71,6 +71,18 @@ def test_page_reads_well(page):
     assert reading.complaints(page) == []
 
 
+def test_what_reads_badly_is_found(tmp_path):
+    page = tmp_path / "howto" / "page.md"
+    page.parent.mkdir()
+    long = " ".join(["word"] * 22)
+    page.write_text(f"# {long}\n\n{long}. Few words.\n\n- {long}.\n\n[](other.md)\n")
+    (words, link) = reading.complaints(page)
+    assert words.startswith("22 words a sentence: word word")
+    assert link == "a link without text: [](other.md)"
+    page.write_text("```sh\n" + f"{long}\n" * 160 + "```\n\n| " + long + " |\n")
+    assert reading.complaints(page) == ["164 lines, of at most 150"]
+
+
 def outputs(notebook):
     """What the cells print, figures left out."""
     found = []

@@ -11,12 +11,7 @@ import pytest
 
 import tieaware_sklearn
 from tests.saved import members_of, npy, zipped
-from tieaware_sklearn import (
-    RankingFeatureSelector,
-    RankingReport,
-    Screening,
-    evaluate,
-)
+from tieaware_sklearn import RankingFeatureSelector, RankingReport, Screening, evaluate
 from tieaware_sklearn.datasets import make_web_search
 
 KEPT = Path(__file__).parent / "kept"
