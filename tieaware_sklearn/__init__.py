@@ -3,30 +3,29 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ._engine import SplitQueriesWarning
-from ._kernel import show_versions
-from .evaluation import (
-    PreparedRanking,
-    RankingReport,
-    break_ties,
-    evaluate,
-    evaluate_batches,
-    evaluate_subtopics,
-    ranking_score,
-    sampled,
-    tie_report,
-    tie_treatments,
-)
-from .measures import Measure, parse_measure
-
 if TYPE_CHECKING:
+    from ._engine import SplitQueriesWarning
+    from ._kernel import show_versions
     from .comparison import compare_systems, official_vs_exact, pvalues_over_orders
+    from .evaluation import (
+        PreparedRanking,
+        RankingReport,
+        break_ties,
+        evaluate,
+        evaluate_batches,
+        evaluate_subtopics,
+        ranking_score,
+        sampled,
+        tie_report,
+        tie_treatments,
+    )
     from .feature_selection import FusedRanker, RankingFeatureSelector, Screening
     from .inspection import (
         query_permutation_importance,
         selection_curve,
         selection_stability,
     )
+    from .measures import Measure, parse_measure
     from .model_selection import (
         QueryKFold,
         QueryShuffleSplit,
@@ -39,11 +38,14 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> Any:
-        """A name of a room that is not needed to score a ranking, or the room."""
+        """A name of a room, or the room, imported when it is asked for."""
         for room, names in _ROOMS.items():
             if name == room or name in names:
-                front = import_module(f"{__name__}.{room}")
-                return front if name == room else getattr(front, name)
+                found = import_module(f"{__name__}.{room}")
+                # the next time it is there
+                return globals().setdefault(
+                    name, found if name == room else getattr(found, name)
+                )
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
     def __dir__() -> list[str]:
@@ -54,6 +56,21 @@ __version__ = "1.0.0"
 
 #: imported when they are asked for
 _ROOMS = {
+    "_engine": ["SplitQueriesWarning"],
+    "_kernel": ["show_versions"],
+    "evaluation": [
+        "PreparedRanking",
+        "RankingReport",
+        "break_ties",
+        "evaluate",
+        "evaluate_batches",
+        "evaluate_subtopics",
+        "ranking_score",
+        "sampled",
+        "tie_report",
+        "tie_treatments",
+    ],
+    "measures": ["Measure", "parse_measure"],
     "comparison": ["compare_systems", "official_vs_exact", "pvalues_over_orders"],
     "feature_selection": ["FusedRanker", "RankingFeatureSelector", "Screening"],
     "inspection": [

@@ -1,5 +1,30 @@
 """The command line: ``python -m tieaware_sklearn`` and ``tieaware``."""
 
-from ._main import main
+import sys
+from collections.abc import Sequence
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code.
+
+    Parameters
+    ----------
+    argv : list of str, optional
+        The words of the command line, by default those of the process.
+
+    Returns
+    -------
+    int
+        Exit code: 0 for success, 1 for an error, 130 after Ctrl-C, 143 after SIGTERM.
+        Wrong usage exits with code 2.
+    """
+    try:
+        # it takes a second, in which Ctrl-C may come
+        from ._main import main as run
+    except KeyboardInterrupt:
+        sys.stderr.write("tieaware: interrupted\n")
+        return 130
+    return run(argv)
+
 
 __all__ = ["main"]
