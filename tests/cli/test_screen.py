@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -294,3 +296,32 @@ def test_a_label_that_a_measure_refuses_is_named(capsys, tmp_path, batch_rows):
     said = r"table.csv, line 3: .*ERR: the label must be <= max_label=4 .* got 100"
     assert re.search(said, err)
     assert run(capsys, "screen", path, "--measures", "ndcg(gain=linear)")[0] == 0
+
+
+@pytest.mark.parametrize("name", ["-", "/dev/stdin"])
+def test_a_table_comes_through_a_pipe(name):
+    text = "rating;qid;x\n1;a;1,5\n0;a;2\n0;b;1\n1;b;0,5\n"
+    options = ["--label", "rating", "--measures", "ap", "--csv"]
+    command = [sys.executable, "-m", "tieaware_sklearn", "screen", name, *options]
+    for given in ([], ["--format", "csv"]):
+        done = subprocess.run(
+            [*command, "--decimal", ",", *given],
+            input=text, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.splitlines()[1].split(",")[1] == "x"
+    done = subprocess.run(
+        command, input="1 1:5\n", capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "--query-file" in done.stderr
+
+
+def test_options_are_named_as_they_are_spelled(capsys, letor):
+    with pytest.raises(SystemExit):
+        run(capsys, "screen", letor, "--select", 0)
+    assert "--select: must be at least 1" in capsys.readouterr().err
+    for option, given in (("--decimal", ","), ("--quoting", "none")):
+        code, _, err = run(capsys, "screen", letor, option, given)
+        assert code == 1
+        assert f"{option[2:]} must not be given for LETOR text" in err

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.fuzz import enumerated, runner
+from tests.fuzz import enumerated, files, runner
 from tests.fuzz.__main__ import main
 from tests.fuzz.cases import HEADER
 from tests.fuzz.kinds import KINDS, drawn
@@ -100,3 +100,19 @@ def test_bad_arguments(capsys):
     with pytest.raises(SystemExit):
         main(["--jobs", "0"])
     assert "must be above 0" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", files.KINDS)
+def test_no_file_is_read_as_something_else(kind):
+    done = files.run(kind, SEED, range(120))
+    # both are of interest
+    assert min(done["read"], done["refused"]) > 12
+
+
+def test_a_file_that_is_read_wrongly_is_seen(monkeypatch, capsys):
+    monkeypatch.setattr("tieaware_sklearn.io._csv._CsvLines._follow", lambda *_: None)
+    assert files.main(["--cases", "60", "--seed", "1"]) == 1
+    out = capsys.readouterr().out
+    assert "csv quotes: FAILED" in out
+    assert "again: tests.fuzz.files.check('csv quotes', 1, " in out
+    assert "letor: 60 cases" in out

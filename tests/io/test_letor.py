@@ -342,3 +342,32 @@ def test_memory_is_that_of_what_is_read(tmp_path):
     assert (data == np.arange(1, 41)).all()
     # the matrix, and some chunks of text beside it; not the text
     assert peak < data.nbytes + 6e6
+
+
+@pytest.mark.parametrize("engine", ["compiled", "numpy"])
+@pytest.mark.parametrize("beside", ["", " 2:nan", " 2:-nan"])
+@pytest.mark.parametrize(
+    ("label", "value", "what"),
+    [
+        ("1", "9007199254740993", "feature 1 must be a number that a float64 holds"),
+        ("1", "-9007199254740993.0", "feature 1 must be a number that a float64 holds"),
+        ("-9007199254740993", "1", "the label must be a number that a float64 holds"),
+        ("9007199254740993", "1", "the label must be a number that a float64 holds"),
+    ],
+)
+def test_a_missing_number_does_not_hide_a_rounded_one(
+    tmp_path, monkeypatch, engine, beside, label, value, what
+):
+    monkeypatch.setattr(_letor, "engine", lambda: engine)
+    path = tmp_path / "f.txt"
+    lines = [
+        f"nan qid:1 1:2{beside}",
+        f"{label} qid:1 1:{value}{beside}",
+        "0 qid:1 1:0",
+    ]
+    path.write_text("\n".join(lines))
+    for read in (load_letor, lambda path: list(iter_batches(path, batch_rows=1))):
+        with pytest.raises(ValueError, match=f"{path}, line 2: {what}"):
+            read(path)
+    path.write_text("\n".join(lines).replace("0993", "0992"))
+    assert load_letor(path).data.shape[0] == 3

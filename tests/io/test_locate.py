@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import functools
+import gzip
 import http.server
+import io
 import os
 import socket
 import threading
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 
+from tests.cli.helpers import run
 from tests.io.helpers import joined, write
 from tieaware_sklearn.datasets import iter_batches, load_letor, load_table
 from tieaware_sklearn.io import find_files, size_on_disk
@@ -53,7 +57,7 @@ def shards(tmp_path, web, monkeypatch):
 def test_files_of_folders_and_patterns_in_natural_order(
     shards, web, path, n_first, n_files
 ):
-    found = [os.path.relpath(file, shards) for file in find_files(path)]
+    found = [os.path.relpath(file, shards) for file in find_files(path).paths]
     assert found == SHARDS[n_first:n_files]
     data = joined(iter_batches(path, batch_rows=30))
     ends = np.searchsorted(web["qid"], [0, 4, 11, 20, 99])
@@ -62,22 +66,24 @@ def test_files_of_folders_and_patterns_in_natural_order(
 
 
 def test_several_patterns_stand_in_the_order_given(shards):
-    found = find_files(["shards/*.parquet", "shards/a"])
+    found = find_files(["shards/*.parquet", "shards/a"]).paths
     assert [os.path.relpath(file, shards) for file in found] == SHARDS[2:] + SHARDS[:2]
 
 
 def test_a_file_whose_name_is_a_pattern_is_that_file(tmp_path):
     for name in ("a[1].parquet", "a1.parquet"):
         (tmp_path / name).write_text("")
-    assert find_files(str(tmp_path / "a[1].parquet")) == [tmp_path / "a[1].parquet"]
+    assert find_files(str(tmp_path / "a[1].parquet")).paths == [
+        tmp_path / "a[1].parquet"
+    ]
 
 
 def test_the_order_of_a_folder_is_that_of_names_not_of_the_disk(tmp_path):
     names = ["1", "1a", "9", "10", "B", "a9", "a10", "ä", "٣"]
     for name in names[::-1]:
         (tmp_path / f"{name}.csv").write_text("")
-    found = [file.stem for file in find_files(tmp_path)]
-    assert found == [file.stem for file in find_files(str(tmp_path / "*"))]
+    found = [file.stem for file in find_files(tmp_path).paths]
+    assert found == [file.stem for file in find_files(str(tmp_path / "*")).paths]
     found.remove("٣")
     assert found == names[:-1]
 
@@ -140,7 +146,7 @@ def test_the_same_file_by_its_url(links, scheme):
     url = f"{scheme}{links / 'a.parquet'}"
     with pytest.raises(ValueError, match=rf": a.parquet and {url} are the same file"):
         iter_batches(["a.parquet", url])
-    assert len(find_files([f"{scheme}{links / 'b.csv'}", url])) == 2
+    assert len(find_files([f"{scheme}{links / 'b.csv'}", url]).paths) == 2
 
 
 def test_files_that_the_system_does_not_number(links, monkeypatch):
@@ -152,7 +158,7 @@ def test_files_that_the_system_does_not_number(links, monkeypatch):
 
     with monkeypatch.context() as patched:
         patched.setattr(os, "stat", without_number)
-        assert len(find_files(["a.parquet", "b.csv"])) == 2
+        assert len(find_files(["a.parquet", "b.csv"]).paths) == 2
         with pytest.raises(ValueError, match=r"latest\.parquet and a\.parquet are"):
             find_files(["latest.parquet", "a.parquet"])
 
@@ -175,7 +181,7 @@ def test_folders_that_are_links_are_read_once(tmp_path):
         (folder / name).write_text("")
     (tmp_path / "all" / "more").symlink_to(other, target_is_directory=True)
     (own / "loop").symlink_to(tmp_path / "all", target_is_directory=True)
-    found = [path.name for path in find_files(tmp_path / "all")]
+    found = [path.name for path in find_files(tmp_path / "all").paths]
     assert found == ["b.csv", "a.csv"]
 
 
@@ -185,7 +191,7 @@ def test_folders_that_cannot_be_listed_are_errors_and_pipes_are_left_out(
     (tmp_path / "a.csv").write_text("")
     os.mkfifo(tmp_path / "b.csv")
     for path in (tmp_path, str(tmp_path / "*.csv")):
-        assert find_files(path) == [tmp_path / "a.csv"]
+        assert find_files(path).paths == [tmp_path / "a.csv"]
     (tmp_path / "shut").mkdir()
     scandir = os.scandir
 
@@ -253,7 +259,9 @@ def memory(files):
 
 @pytest.mark.parametrize("path", ["shards", "shards/", "shards/*/*.parquet"])
 def test_folders_and_patterns(memory, web, path):
-    found = [str(file).partition("shards/")[2] for file in find_files(memory + path)]
+    found = [
+        str(file).partition("shards/")[2] for file in find_files(memory + path).paths
+    ]
     assert found == ["part=2/a.parquet", "part=10/a.parquet"]
     part = load_table(memory + path).data[:, -1]
     assert part.tolist() == [2] * len(web["y"]) + [10] * len(web["y"])
@@ -298,6 +306,91 @@ def test_errors_of_servers_name_the_url(serve, name):
 
 def test_sizes_of_urls_and_of_files(memory, files, tmp_path):
     path = files["web.parquet"]
-    (url,) = find_files(memory + "files/a.parquet")
+    (url,) = find_files(memory + "files/a.parquet").paths
     size = path.stat().st_size
     assert size_on_disk([path, url, tmp_path / "absent", tmp_path]) == 2 * size
+
+
+TABLE, LETOR = "label,qid,x\n1,a,1\n0,a,2\n", "1 qid:1 1:0.5\n0 qid:1 1:2\n"
+
+
+def folder_of(tmp_path, **files):
+    for name, content in files.items():
+        path = tmp_path / name.replace("__", ".")
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return tmp_path
+
+
+def test_files_that_are_left_out_are_told(tmp_path, capsys):
+    folder = folder_of(
+        tmp_path, p0__csv=TABLE, p1__csv__zst=b"\x28\xb5\x2f\xfd\0", _SUCCESS="",
+        p2__csv__zip=b"PK\x03\x04", _old__csv=TABLE, p0__csv__crc="x",
+        README__md="# Data, and more\n",
+    )  # fmt: skip
+    unpack = "(unpack it, or use gzip)"
+    wanted = {
+        str(folder / "p1.csv.zst"): f"text compressed by Zstandard {unpack}",
+        str(folder / "p2.csv.zip"): f"a zip archive {unpack}",
+        str(folder / "_old.csv"): "a name that begins with _ or .",
+        str(folder / "README.md"): "no table by its name",
+    }
+    for given in (folder, str(folder / "*")):
+        for found in (load_table(given), *iter_batches(given)):
+            assert found.left_out_files == wanted
+            assert len(found.qid) == 2
+            assert all(f"{name} ({why})" in found.DESCR for name, why in wanted.items())
+    code, _, err = run(capsys, "screen", folder)
+    assert code == 0
+    assert "4 files are left out: " in err
+    assert "p1.csv.zst (text compressed by Zstandard" in err
+    for j in range(6):
+        (folder / f"_{j}.csv").write_text(TABLE)
+    assert run(capsys, "screen", folder)[2].count("and 5 more") == 1
+    assert load_table(folder / "p0.csv").left_out_files == {}
+
+
+def test_letor_text_beside_tables_is_not_lost(tmp_path, capsys):
+    folder = folder_of(tmp_path, a__txt=LETOR, b__txt=LETOR, c__csv=TABLE)
+    message = (
+        r"of one kind, got tables \(.*c\.csv\) and LETOR text \(.*[ab]\.txt\): name"
+    )
+    for read in (load_table, iter_batches):
+        with pytest.raises(ValueError, match=message):
+            read(folder)
+    code, out, err = run(capsys, "screen", folder)
+    assert (code, out) == (1, "")
+    assert "--format" in err
+    # the ones that are meant
+    for given in ({"path": str(folder / "*.txt")}, {"path": folder, "format": "letor"}):
+        assert sum(len(batch.qid) for batch in iter_batches(**given)) == 4
+    found = load_letor(folder)
+    assert len(found.qid) == 4
+    assert found.left_out_files == {str(folder / "c.csv"): "csv by its name"}
+    assert len(load_table(folder, format="csv").qid) == 2
+
+
+@pytest.mark.parametrize("name", ["n.csv.bak", "n.data", "n", "n.txt.gz"])
+@pytest.mark.parametrize("separator", [",", "\t"])
+def test_a_table_is_known_by_its_first_line(tmp_path, name, separator):
+    text = TABLE.replace(",", separator).encode()
+    (tmp_path / name).write_bytes(gzip.compress(text) if name[-1] == "z" else text)
+    for found in (load_table(tmp_path / name), *iter_batches(tmp_path / name)):
+        assert found.data.tolist() == [[1], [2]]
+    buffer = io.BytesIO()
+    pd.read_csv(io.StringIO(TABLE)).to_parquet(buffer)
+    (tmp_path / name).write_bytes(buffer.getvalue())
+    assert load_table(tmp_path / name).data.tolist() == [[1], [2]]
+    (tmp_path / name).write_text(f" \n# x, y\n{LETOR}")
+    assert next(iter_batches(tmp_path / name)).data.tolist() == [[0.5], [2]]
+    with pytest.raises(ValueError, match="load_letor reads LETOR text"):
+        load_table(tmp_path / name)
+
+
+def test_the_format_goes_before_the_name(tmp_path):
+    path = tmp_path / "n.csv"
+    path.write_text(TABLE.replace(",", "\t"))
+    assert load_table(path, format="tsv").data.tolist() == [[1], [2]]
+    path.write_text(LETOR)
+    assert next(iter_batches(path, format="letor")).data.tolist() == [[0.5], [2]]
+    with pytest.raises(ValueError, match=r"format must be .*'csv'.*got 'xls'"):
+        load_table(path, format="xls")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from decimal import Decimal
 from urllib.parse import quote
 
 import numpy as np
@@ -14,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
+from tests.cli.helpers import run
 from tests.io.helpers import csv, joined, write
 from tieaware_sklearn.datasets import iter_batches, load_table
 from tieaware_sklearn.io import _csv
@@ -50,8 +53,8 @@ def test_a_column_of_grouped_digits_is_no_text(tmp_path):
     # both remedies, where a column needs both
     path = csv(tmp_path, "\n".join([*rows, "1,a,on request,mug", ""]))
     said = refused(path, "price")
-    assert "reads numbers such as 1,320.50; missing_values" in said
-    assert "reads on request as missing" in said
+    assert "reads 1,320.50 as 1320.50; missing_values" in said
+    assert "reads 'on request' as missing" in said
     # and where a row ends too early to read on
     path = csv(tmp_path, "\n".join([*rows, "1,a", ""]))
     assert "a row must not have fewer cells" in refused(path, "column 'price' must")
@@ -73,7 +76,7 @@ def test_all_that_is_wrong_is_said_at_once(tmp_path):
         "line 5: a row must not have more cells than the header",
         "line 6: a row must not have fewer cells than the header",
     ]
-    assert "missing_values, or --missing-values, reads tbd as missing;" in lines[1]
+    assert "reads 'tbd', 'unknown', 'later' as missing;" in lines[1]
     # as many things as a screen shows
     rows = [
         ",".join(f"f{j}" for j in range(20)),
@@ -154,13 +157,11 @@ HOLDS = "line 3: column 'x' must hold numbers"
         (column(2**63 - 1, 2**63, 3), f"line 2: column 'x' must .* got '{2**63 - 1}"),
         (column("0" * 5000 + "1", "9" * 5000), f"line 2: .* got '{'0' * 60}'"),
         *((column(2, cell), HOLDS) for cell in ("1_0", "0x1", "٣")),
-        (column(2, '"1.406,5"'), r"read_csv\(..., thousands='.', decimal=','\)"),
+        (column(2, '"1.406,5"'), r"\(thousands='.', decimal=',', or --thousands"),
         # in later rows
         (column(*range(9), "x3", 4), "line 11: column 'x' must hold numbers, got 'x3'"),
         (column(*"abcdefghi", 1), "line 11: .* or text, not both, got '1' after"),
         (column(*range(9), "3,9"), "line 11: a row must not have more cells"),
-        ("label\tqid\tx\n1\t1\t2", r"separated by ',', got '\\t'"),
-        ("label|qid|x\n1|1|2", r"separated by ',', got '\|'"),
         ("label,qid,x,x\n1,1,2,3", "each column once, got 'x' twice"),
         ("label,qid\n1,1", "no column but 'label' and 'qid' holds numbers"),
         ("label,qid,x\nbad,1,2", "column 'label' holds no number"),
@@ -180,7 +181,7 @@ def test_quotes_that_come_late_and_those_left_open(tmp_path, monkeypatch):
     assert found.data[:, 0].tolist() == list(range(22))
     assert found.place(21).endswith("line 24")
     for end in ('1,22,22,"c', '1,22,22,"c\n1,23,23,d\n', '1,22,"22,c', '"a""b'):
-        with pytest.raises(ValueError, match=r"line 25: a quotation mark is opened"):
+        with pytest.raises(ValueError, match=r"line 25: a quotation mark opens a cell"):
             load_table(csv(tmp_path, f"{text}\n{end}"))
     for legal in ('1,22,22,5" disk', '1,22,22,"a,"', '1,22,22,""'):
         assert len(load_table(csv(tmp_path, f"{text}\n{legal}")).data) == 23
@@ -205,6 +206,16 @@ def test_other_ways_to_write_numbers(tmp_path):
     found = load_table(csv(tmp_path, "\r\n".join(["label,qid,x", *rows])))
     numbers = [5, 1, 0.5, 7, 1000, 8, 0, 0.01, np.inf, -np.inf]
     assert found.data[:, 0].tolist() == numbers
+
+
+@pytest.mark.parametrize("separator", [";", "\t", "|"])
+def test_a_header_of_one_cell_tells_another_separator(tmp_path, separator):
+    text = "label,qid,x,title\n1,a,2.5,mug\n0,a,3,cup\n".replace(",", separator)
+    found = load_table(csv(tmp_path, text))
+    assert found.feature_names == ["x"]
+    assert found.data.tolist() == [[2.5], [3]]
+    found = load_table(csv(tmp_path, text.replace(".", ",")), decimal=",")
+    assert found.data.tolist() == [[2.5], [3]]
 
 
 @pytest.mark.parametrize("first", ["text", "numbers", "empty"])
@@ -351,18 +362,21 @@ def test_types_of_parquet_say_what_is_a_feature(tmp_path):
         "text": ["a", "7"], "day": pa.array([1, 2], pa.date32()),
     })  # fmt: skip
     pq.write_table(table, path)
-    found = load_table(path)
+    refused(path, rf"^{path}: column 'large' .* got {2**62 + 1} \(.*as_frame=True")
+    found = load_table(path, as_frame=True)
     assert found.feature_names == ["small", "large", "half", "coded"]
+    assert found.data.large.tolist() == [2**62 + 1, 2**62]
+    assert_array_equal(found.data.small, [1, np.nan])
+    assert_array_equal(found.data.coded, [3, np.nan])
     assert found.left_out == ["none", "text", "day"]
     assert_array_equal(found.target, [1, 0])
-    # ranks of integers that floats would tie
-    assert_array_equal(found.data, [[1, 1, 1, 3], [np.nan, 0, 2, np.nan]])
     text = table.set_column(2, "small", pa.array(["1", "2"]))
     pq.write_table(text, path)
     message = "'small' must hold numbers as numbers, got the text '1' in row 0"
     with pytest.raises(ValueError, match=message):
         load_table(path)
-    assert "small" not in load_table(path, ignore=["small"]).feature_names
+    left = load_table(path, ignore=["small", "large"])
+    assert left.feature_names == ["half", "coded"]
     pq.write_table(table, tmp_path / "u.parquet")
     pq.write_table(text.set_column(2, "small", pa.array(["a", "b"])), path)
     with pytest.raises(ValueError, match=r"'small' must .* 'a' in .*t\.parquet, row 0"):
@@ -468,3 +482,221 @@ def test_floats_make_no_two_numbers_one():
     assert type_of_values(large) is int
     assert type_of_values(["1", "1.0", "nan"]) is float
     assert type_of_values([]) is str
+
+
+@pytest.mark.parametrize(
+    ("cell", "options", "wanted"),
+    [
+        ("0,5", {"thousands": ","}, None),
+        ("0,123", {"thousands": ","}, None),
+        ("1,2,3", {"thousands": ","}, None),
+        ("12,34.5", {"thousands": ","}, None),
+        ("1.234,5", {"thousands": ","}, None),
+        ("1,234,56", {"thousands": ","}, None),
+        ("1234,567", {"thousands": ","}, None),
+        ("-1,234,567.5e1", {"thousands": ","}, -12345675.0),
+        ("1234.5", {"thousands": ","}, 1234.5),
+        ("9,007,199,254,740,993", {"thousands": ","}, 2**53 + 1),
+        ("12.5", {"thousands": ".", "decimal": ","}, None),
+        ("1.234,5", {"thousands": ".", "decimal": ","}, 1234.5),
+        ("1 234,5", {"thousands": " ", "decimal": ","}, 1234.5),
+        ("0,123", {"decimal": ","}, 0.123),
+        ("1,234", {"decimal": ","}, 1.234),
+        ("1.5", {"decimal": ","}, None),
+        ("+,5", {"decimal": ","}, 0.5),
+    ],
+)
+def test_groups_have_three_digits_and_decimals_their_separator(
+    tmp_path, cell, options, wanted
+):
+    text = f'label,qid,x\n1,a,7\n0,a,"{cell}"\n'
+    path = csv(tmp_path, text)
+    if wanted is None:
+        said = refused(
+            path, f"^{path}, line 3: column 'x' must hold numbers", **options
+        )
+        assert f"got {cell!r}" in said
+    else:
+        for found in (load_table(path, **options), *iter_batches(path, **options)):
+            assert found.data[:, 0].tolist() == [7, wanted]
+        # what thousands are is no matter where all digits stand together
+        assert found.data.dtype == (np.int64 if wanted > 2**53 else np.float64)
+
+
+@pytest.mark.parametrize(
+    ("cells", "remedies"),
+    [
+        (["1,234", "5"], ["thousands=',', or --thousands ,, reads 1,234 as 1234",
+                          "decimal=',', or --decimal ,, reads 1,234 as 1.234"]),
+        (["0,123", "1,234"], ["decimal=',', or --decimal ,, reads 0,123 as 0.123"]),
+        (["1,234.5", "x"], ["thousands=',', or --thousands ,, reads 1,234.5 as 1234.5",
+                          "reads 'x' as missing"]),
+        (["1,234.5", "1.234,5"], ["ignore, or --ignore, leaves out the column"]),
+    ],
+)  # fmt: skip
+def test_the_remedy_is_one_that_reads_the_cells(tmp_path, cells, remedies):
+    rows = "".join(f'1,a,"{cell}",0\n' for cell in cells)
+    said = refused(csv(tmp_path, f"label,qid,x,y\n{rows}"), "column 'x' must hold")
+    for remedy in remedies:
+        assert remedy in said
+    advice = ("--thousands", "--decimal", "as missing", "--ignore")
+    assert sum(said.count(one) for one in advice) == len(remedies) + (
+        "--ignore" not in remedies[0]
+    )
+
+
+def test_a_column_that_is_all_in_another_spelling_is_not_left_out(tmp_path):
+    path = csv(tmp_path, 'label,qid,x\n1,a,"3,14"\n0,a,"2,7"\n')
+    refused(path, "column 'x' must hold numbers, got '3,14'.* --decimal ,, reads")
+    assert load_table(path, decimal=",").data[:, 0].tolist() == [3.14, 2.7]
+    # text that begins like it is still text
+    path = csv(tmp_path, 'label,qid,x,size\n1,a,1,"3,14"\n0,a,2,"2,7 m"\n')
+    assert load_table(path).left_out == ["size"]
+
+
+@pytest.mark.parametrize("given", [{}, {"decimal": ".", "as_frame": True}])
+def test_separators_of_a_number_must_differ(tmp_path, given):
+    path = csv(tmp_path, "label,qid,x\n1,a,12.5\n0,a,1\n")
+    with pytest.raises(ValueError, match="thousands and decimal must differ"):
+        load_table(path, thousands=".", **given)
+    with pytest.raises(ValueError, match=r"decimal must be one character .*got ''"):
+        load_table(path, decimal="")
+    with pytest.raises(ValueError, match=r"quoting must be .*'none'.*got 'all'"):
+        load_table(path, quoting="all")
+
+
+@pytest.mark.parametrize("fraction", ["", ".0", ".", ".000"])
+def test_whole_numbers_are_exact_however_they_are_spelled(tmp_path, fraction):
+    cells = [2**53 + 1, 2**53, -(2**53) - 1, 7]
+    path = csv(tmp_path, column(*(f"{cell}{fraction}" for cell in cells)))
+    assert load_table(path).data[:, 1].tolist() == cells
+    path = csv(tmp_path, column(*(f"{cell}{fraction}" for cell in cells), 0.5))
+    refused(path, f"line 2: .* got '{2**53 + 1}{fraction}'")
+
+
+def wide(tmp_path, values, fractions=(0.5, 1.5, 2.5)):
+    """Columns of whole numbers beside fractions, in Parquet."""
+    path = tmp_path / "wide.parquet"
+    n = len(values)
+    pq.write_table(
+        pa.table({"label": [1] * n, "qid": list(range(n)), "time": values,
+                  "x": list(fractions)[:n]}), path,
+    )  # fmt: skip
+    return path
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64])
+def test_no_reader_gives_ranks_for_values(tmp_path, capsys, dtype):
+    top = int(np.iinfo(dtype).max)
+    values = np.array([500, 7, top], dtype)
+    path = wide(tmp_path, values)
+    message = rf"{path}: column 'time' must hold .* got {top} \(.*as_frame=True.*ignore"
+    with pytest.raises(ValueError, match=message):
+        load_table(path)
+    with pytest.raises(ValueError, match=message):
+        list(iter_batches(path, batch_rows=1))
+    frames = [batch.data for batch in iter_batches(path, batch_rows=1, as_frame=True)]
+    for frame in (load_table(path, as_frame=True).data, pd.concat(frames)):
+        assert [int(value) for value in frame.time] == values.tolist()
+        assert frame.x.tolist() == [0.5, 1.5, 2.5]
+    assert load_table(path, as_frame=True).data.time.dtype == dtype
+    assert load_table(path, ignore=["time"]).data[:, 0].tolist() == [0.5, 1.5, 2.5]
+    # a number that a float holds is one, however large
+    path = wide(tmp_path, np.array([500, 7, 2**62], dtype))
+    assert load_table(path).data[:, 0].tolist() == [500, 7, 2.0**62]
+
+
+@pytest.mark.parametrize("batch_rows", [[], ["--batch-rows", 2]])
+def test_a_screening_ranks_each_column_exactly(tmp_path, capsys, batch_rows):
+    """Whole numbers that tie as floats, beside fractions, in every batch."""
+    n, rng = 200, np.random.default_rng(0)
+    time = 2**53 + rng.permutation(n)
+    frame = pd.DataFrame({
+        "label": (time % 2).astype(float), "qid": np.arange(n) // 4, "time": time,
+        "x": rng.random(n), "rank": np.argsort(np.argsort(time)).astype(float),
+    })  # fmt: skip
+    path = tmp_path / "t.parquet"
+    frame.to_parquet(path)
+    command = ["screen", path, "--measures", "ap", "--max-correlation", "none"]
+    code, out, _ = run(capsys, *command, *batch_rows, "--json")
+    assert code == 0
+    rows = {row["feature"]: row for row in json.loads(out)["features"]}
+    assert rows["time"]["AP"] == rows["rank"]["AP"]
+    # where some of them tie, it is another number
+    frame["time"] = frame.time.astype(float)
+    frame.to_parquet(path)
+    code, out, _ = run(capsys, *command, *batch_rows, "--json")
+    tied = {row["feature"]: row for row in json.loads(out)["features"]}
+    assert tied["time"]["AP"] != rows["time"]["AP"]
+
+
+def test_labels_that_floats_would_round_are_refused(tmp_path):
+    path = tmp_path / "l.parquet"
+    table = {"label": [2**53 + 1, 0], "qid": [1, 1], "x": [1, 2]}
+    pq.write_table(pa.table(table), path)
+    refused(path, f"{path}: the labels must be .* got {2**53 + 1}")
+
+
+def test_a_header_that_stands_again_is_named(tmp_path):
+    path = csv(tmp_path, column(1, 2) + column(3))
+    assert "missing" not in refused(path, f"^{path}, line 4: the header stands here a")
+
+
+@pytest.mark.parametrize("start", [" \n", "\n", "  \r\n\n \n"])
+def test_blank_lines_before_the_header(tmp_path, start):
+    path = csv(tmp_path, start + column(1, "x2"))
+    line = start.count("\n") + 3
+    refused(path, rf"^{path}, line {line}: column 'x' must hold numbers, got 'x2'")
+    path = csv(tmp_path, start + column(1, 2))
+    assert load_table(path).data[:, 1].tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("kind", ["decimal32", "decimal64", "decimal128", "decimal256"])
+def test_decimals_of_all_widths_are_numbers(tmp_path, kind):
+    if not hasattr(pa, kind):
+        pytest.skip(f"this pyarrow has no {kind}")
+    x = pa.array([Decimal("1.5"), None], getattr(pa, kind)(5, 2))
+    table = pa.table({"label": [1, 0], "qid": [1, 1], "x": x})
+    path = tmp_path / "d.parquet"
+    pq.write_table(table, path)
+    for found in (load_table(path), *iter_batches(path), *iter_batches(table)):
+        assert_array_equal(found.data, [[1.5], [np.nan]])
+
+
+def test_an_error_late_in_a_file_is_found_from_near_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(_csv, "_START", 1 << 10)
+    n, looked_at = 20_000, []
+    rows = [f"{i % 2},{i},{i},t" for i in range(n)]
+    rows[-3] = "1,1,x,t"
+    path = csv(tmp_path, "\n".join(["label,qid,x,title", *rows, ""]))
+    look = _csv._wrong_with
+
+    def count(*arguments):
+        looked_at.append(arguments[-1])
+        return look(*arguments)
+
+    monkeypatch.setattr(_csv, "_wrong_with", count)
+    refused(path, rf"line {n - 1}: column 'x' must hold numbers, got 'x' ")
+    # twice, of some rows of the piece in which it stands
+    assert len(looked_at) < 400
+
+
+def test_names_that_differ_in_their_unicode_form(tmp_path):
+    composed, apart = "requ\u00eate", "reque\u0302te"
+    path = csv(tmp_path, f"label,{apart},x\n1,a,1\n0,a,2\n")
+    with pytest.raises(ValueError, match=r"column 'requ.*te' \(it has another Un"):
+        load_table(path, qid=composed)
+    rows = [
+        f"{i % 2},{form} {i // 4},{i}" for i, form in enumerate([composed, apart] * 8)
+    ]
+    path = csv(tmp_path, "\n".join(["label,qid,x", *rows, ""]))
+    with pytest.warns(
+        UserWarning, match=r"'requ\\xeate 0' and 'reque\\u0302te 0' diff"
+    ):
+        assert len(set(load_table(path).qid)) == 8
+    path = csv(
+        tmp_path, "\n".join(["label,qid,x", *sorted(rows, key=lambda row: row[2:]), ""])
+    )
+    with pytest.warns(UserWarning, match="Unicode form") as warned:
+        list(iter_batches(path, batch_rows=1))
+    assert len(warned) == 1

@@ -28,12 +28,12 @@ from .columns import (
     array_of,
     as_matrix,
     blank_qid_column,
+    cells_of,
     check_kinds,
     check_no_nan,
     column_of,
     count_rows,
     how_to_pass_qid,
-    how_to_read,
     ids_of,
     keep_order,
     list_columns,
@@ -68,6 +68,7 @@ from .exact import (
     Place,
     are_lists,
     as_floats,
+    first_rounded,
     fits_floats,
     from_tensor,
     in_32_bits,
@@ -98,6 +99,14 @@ from .segments import (
     starts_of,
     sum_after,
     sum_segments,
+)
+from .spelling import (
+    PLAIN,
+    Spelling,
+    how_to_read,
+    is_rounded,
+    other_spellings,
+    whole_number,
 )
 from .split_queries import FittedQueries, SplitQueriesWarning, check_whole_queries
 from .threads import in_threads

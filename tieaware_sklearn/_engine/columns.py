@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numbers
-import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -14,6 +13,7 @@ from sklearn import get_config
 
 from .._display import warn
 from .exact import fits_floats, numbers_of, require, show
+from .spelling import how_to_read
 
 
 def split_qid_column(X: Any, column: str | int) -> tuple[Any, Any]:
@@ -269,9 +269,6 @@ _TEXT = ("object", "str", "utf8", "large_str", "cat", "enum", "dictionary")
 _TIMES = ("date", "time", "duration")
 #: and of numbers that floats may not hold
 _WIDE = ("int64", "uint64", "int128", "uint128", "decimal", "object", "cat")
-#: numbers as people write them: 1,234,567.8 and 1.234.567,8; 3,14
-_GROUPED = re.compile(r"\s*[+-]?\d{1,3}([,.' ])\d{3}(?:\1\d{3})*(?:([.,])\d+)?\s*")
-_DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+(,)\d+\s*")
 
 
 def check_kinds(X: Any, *, hint: str = "") -> None:
@@ -291,20 +288,6 @@ def check_kinds(X: Any, *, hint: str = "") -> None:
             got, other = show(text), "leave the column out, or encode it"
             how = how_to_read(text) or f"{other}{hint.format(repr(name))}"
         require(not got, f"X must hold numbers, got {got} in column {name!r} ({how})")
-
-
-def how_to_read(text: str) -> str:
-    """What makes a number of a text such as "2,624", or nothing for other texts."""
-    thousands, decimal = None, None
-    if found := _GROUPED.fullmatch(text):
-        thousands, decimal = found.groups()
-    elif found := _DECIMAL_COMMA.fullmatch(text):
-        decimal = found[1]
-    else:
-        return ""
-    options = [f"thousands={thousands!r}"] if thousands else []
-    options += [f"decimal={decimal!r}"] if decimal == "," else []
-    return f"pandas.read_csv(..., {', '.join(options)}) reads such numbers"
 
 
 def check_no_nan(

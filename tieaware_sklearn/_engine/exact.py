@@ -151,6 +151,19 @@ def fits_floats(values: NDArray[Any]) -> bool:
     return max(int(values.max(initial=0)), -int(values.min(initial=0))) <= _WHOLE
 
 
+def first_rounded(values: NDArray[Any]) -> int | None:
+    """The row of the first number that is another one as a 64-bit float."""
+    if fits_floats(values):
+        return None
+    floats = values.astype(np.float64)
+    if values.dtype.kind in "iu":
+        # the largest are beyond the dtype as floats
+        inside = floats < float(np.iinfo(values.dtype).max)
+        floats = np.where(inside, floats, 0).astype(values.dtype)
+    wrong = floats != values
+    return int(np.argmax(wrong)) if wrong.any() else None
+
+
 def _unmasked(values: np.ma.MaskedArray[Any, Any], name: str) -> NDArray[Any]:
     """A masked array as floats, NaN where it is masked."""
     there = ~np.ma.getmaskarray(values)

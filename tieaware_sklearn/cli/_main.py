@@ -19,6 +19,7 @@ from .._display import definitions, meaning, paragraph, printable
 from .._kernel import engine_in_words, missed
 from ..evaluation import DEFAULT_MEASURES
 from ..feature_selection import DIRECTIONS, SHOWN
+from ..io import FORMATS
 from . import _compare, _demo, _evaluate, _merge, _screen
 from ._outputs import fail, note, show
 
@@ -27,19 +28,7 @@ _LONG = 10.0
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit code.
-
-    Parameters
-    ----------
-    argv : list of str, optional
-        The words of the command line, by default those of the process.
-
-    Returns
-    -------
-    int
-        Exit code: 0 for success, 1 for an error, 130 after Ctrl-C, 143 after SIGTERM.
-        Wrong usage exits with code 2.
-    """
+    """Run a command and return its exit code, as `tieaware_sklearn.cli.main` does."""
     if sys.stderr is None:
         # or what is said of the work would stand among the figures
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
@@ -223,7 +212,7 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     "--queries": {"type": int, "default": 100},
     "--measures": {"nargs": "+"},
     "--top": {"type": _whole(0, 2**63)},
-    "--select": {"type": int},
+    "--select": {"type": _whole(1, 2**63)},
     "--max-correlation": {
         "type": _number_or({"none": None}),
         "default": argparse.SUPPRESS,
@@ -231,6 +220,9 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     "--diversity": {"type": float, "default": argparse.SUPPRESS},
     "--direction": _one_of(*DIRECTIONS),
     "--ignore": {"nargs": "+", "action": "extend"},
+    "--format": {"choices": FORMATS},
+    "--decimal": {"default": "."},
+    "--quoting": _one_of("double", "none"),
     "--query-file": {"action": "append"},
     # SciPy counts columns in 32 bits
     "--n-features": {"type": _whole(1, 2**31)},
@@ -330,6 +322,8 @@ _COMMANDS = {
             **_CHOICE,
             "--direction": "rank high values first (descending), low values first "
             "(ascending), or whichever is better (auto, the default)",
+            "--format": "how to read the files, whatever their names are (default: "
+            "by their names, or else by their first lines)",
             "--label COLUMN": "column of labels in CSV and Parquet (default: label)",
             "--qid COLUMN": "column of query ids in CSV and Parquet (default: qid)",
             "--ignore FEATURE": "columns or feature numbers to leave out",
@@ -344,8 +338,12 @@ _COMMANDS = {
             "32 MB for files of more than 256 MB on disk)",
             "--missing-values CELL": "further cells of CSV that stand for a missing "
             "number, besides empty ones, NA, n/a, NaN, NULL, None, - and ?",
-            "--thousands CHARACTER": "what parts groups of digits in CSV, such as , in "
-            "1,406.84",
+            "--thousands CHARACTER": "what parts groups of three digits in CSV, such "
+            "as , in 1,406.84",
+            "--decimal CHARACTER": "what parts the decimals in CSV, such as , in "
+            "1.406,84 (default: .)",
+            "--quoting": "whether double quotes enclose cells of CSV (double, the "
+            'default), or are characters as any other, as in 24" monitor (none)',
             "--missing": "missing values are an error (raise, the default), or rank "
             "below all others (last)",
             "--unjudged": "missing labels are an error (raise, the default), count as "

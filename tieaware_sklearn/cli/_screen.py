@@ -23,10 +23,9 @@ from ..feature_selection import (
 )
 from ..io import (
     GROUP_SUFFIXES,
+    Files,
     Kept,
-    Location,
     Rankings,
-    all_tabular,
     find_files,
     is_nameless,
     kept_of,
@@ -35,6 +34,7 @@ from ..io import (
     size_on_disk,
     to_bytes,
     track,
+    with_reasons,
 )
 from ..measures import Measure, parse_measures, refused_label
 from ..plots import FeatureScreeningDisplay
@@ -67,8 +67,8 @@ class Read(NamedTuple):
 def run(arguments: argparse.Namespace) -> int:
     """Read, screen, and print or write what was found."""
     # once: files may come while others are read, such as those written here
-    paths = find_files(arguments.files, "FILE")
-    files = list(map(str, paths))
+    found = find_files(arguments.files, "FILE", arguments.format)
+    files = list(map(str, found.paths))
     sizes = [f"{name}{suffix}" for name in files for suffix in GROUP_SUFFIXES]
     check_files(arguments, files, [*sizes, *(arguments.query_file or ())])
     unjudged = arguments.unjudged
@@ -82,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
         n_jobs=arguments.jobs,
     )
     set_selection(selector, arguments)
-    screening, n_documents = _screened(arguments, paths, selector)
+    screening, n_documents = _screened(arguments, found, selector)
     read = Read(arguments.files, n_documents)
     several = arguments.files if len(arguments.files) > 1 else []
     return report(arguments, selector, screening, read, several)
@@ -110,45 +110,48 @@ def leave_repeats(
 
 def _opened(
     arguments: argparse.Namespace,
-    paths: list[Location],
+    files: Files,
     selector: RankingFeatureSelector,
 ) -> tuple[Rankings, int | None, str | None]:
     """The files, rows of a batch (None for all at once), the column of labels."""
-    label, qid = arguments.label or "label", arguments.qid or "qid"
-    tabular = all_tabular(paths)
-    if not tabular and (arguments.label or arguments.qid):
-        raise ValueError(
-            f"--label and --qid are for CSV and Parquet files, but {paths[0]} is read "
-            "as LETOR text (its name has no such ending)"
-        )
+    label = arguments.label or "label"
     rankings = open_files(
-        paths,
+        files,
+        format=arguments.format,
+        progress=shows_progress(arguments.quiet),
         label=label,
-        qid=qid,
+        qid=arguments.qid or "qid",
         ignore=arguments.ignore or (),
         query_file=arguments.query_file,
         n_features=arguments.n_features,
         missing_values=arguments.missing_values or (),
         thousands=arguments.thousands,
+        decimal=arguments.decimal,
+        quoting=arguments.quoting,
     )
+    if not rankings.is_table and (arguments.label or arguments.qid):
+        raise ValueError(
+            f"--label and --qid are for CSV and Parquet files, but {files.paths[0]} is "
+            "read as LETOR text (--format csv reads it as CSV)"
+        )
     rows, asked, n = None, arguments.batch_rows, len(rankings.feature_names)
-    if asked or (asked is None and size_on_disk(paths) > _LARGE):
+    if asked or (asked is None and size_on_disk(files.paths) > _LARGE):
         rows = rows_of_batch(asked, n)
         if n > AUTO_REDUNDANCY:
             why = f"of more than {AUTO_REDUNDANCY} features in batches no pairs are "
             why += f"correlated, got {n} (--batch-rows 0 reads everything at once)"
             leave_repeats(selector, arguments, why)
     # labels of LETOR text have no name
-    return rankings, rows, label if tabular else None
+    return rankings, rows, label if rankings.is_table else None
 
 
 def _screened(
     arguments: argparse.Namespace,
-    paths: list[Location],
+    files: Files,
     selector: RankingFeatureSelector,
 ) -> tuple[Screening, int]:
     """Fit the selector on all files: the screening, and of how many documents."""
-    rankings, rows, label = _opened(arguments, paths, selector)
+    rankings, rows, label = _opened(arguments, files, selector)
     names = rankings.feature_names
     # one bar: over documents in batches, over features of all at once
     bar = shows_progress(arguments.quiet)
@@ -171,6 +174,9 @@ def _screened(
             gather(parts, part, Screening.merge, attrgetter("n_queries"))
         n_documents += len(target)
     _note_left_out(rankings.left_out)
+    if files.left_out:
+        what = counted(len(files.left_out), "file is", "files are")
+        note(f"{what} left out: {with_reasons(files.left_out)}")
     if not n_documents:
         raise ValueError(f"{arguments.files[0]}: no document has a label")
     if parts:
@@ -210,16 +216,17 @@ def _check_values(
         tell(row, f"a label must be finite and >= 0, got {target[row]:g}")
     elif of_measure := refused_label(measures, target):
         tell(*of_measure)
-    infinite = np.isinf(data.data)
+    values = np.asarray(data.data, dtype=np.float64)
+    infinite = np.isinf(values)
     for j in np.flatnonzero(infinite.any(axis=0)).tolist():
         row = np.argmax(infinite[:, j])
         tell(
             row,
-            f"feature {names[j]} must be finite, got {data.data[row, j]:g} "
+            f"feature {names[j]} must be finite, got {values[row, j]:g} "
             "(--missing-values inf reads such cells of CSV as missing; --ignore leaves "
             "the feature out)",
         )
-    gaps = np.isnan(data.data)
+    gaps = np.isnan(values)
     if arguments.missing == "raise" and gaps.any():
         row, j = np.argwhere(gaps)[0]
         tell(

@@ -19,10 +19,11 @@ from ._frames import (
 )
 from ._letor import dump_letor, load_letor
 from ._locate import (
+    FORMATS,
     GROUP_SUFFIXES,
+    Files,
     Location,
     Url,
-    all_tabular,
     find_files,
     is_url,
     size_on_disk,
@@ -53,4 +54,4 @@ from ._trec_lines import (
     run_names,
     spelled,
 )
-from ._wording import listed
+from ._wording import listed, with_reasons

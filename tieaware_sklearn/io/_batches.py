@@ -11,44 +11,48 @@ from .._display import show_progress
 from .._engine import check_count, check_flag
 from ._frames import open_frames, tables_or_paths
 from ._letor import open_letor
-from ._locate import Location, PathLike, all_tabular, find_files
-from ._rows import Rankings, framed
-from ._source import TextSource
+from ._locate import Files, PathLike, find_files
+from ._rows import Rankings
+from ._source import sources_of
 from ._tables import open_tables
 
+_DEFAULTS = {"decimal": ".", "quoting": "double"}
 #: numbers of a batch if nothing else is said: 32 MB of them
 _BATCH_CELLS = 1 << 22
 
 
 def open_files(
-    paths: Sequence[Location],
+    files: Files,
     *,
+    format: str | None = None,
     label: str,
     qid: str,
     ignore: Sequence[str] = (),
     query_file: PathLike | Sequence[PathLike] | None = None,
     n_features: int | None = None,
-    missing_values: Sequence[str] = (),
-    thousands: str | None = None,
+    progress: bool = False,
+    **of_text: Any,
 ) -> Rankings:
-    """Files that are, by their names, LETOR text or tables."""
-    if not all_tabular(paths):
-        _none_of("LETOR text", missing_values=missing_values, thousands=thousands)
-        sources = [TextSource(path) for path in paths]
-        return open_letor(
+    """Files that are LETOR text or tables; options `of_text` are of `open_tables`."""
+    sources = sources_of(files, format)
+    if sources[0].format == "letor":
+        _none_of("LETOR text", **of_text)
+        rankings = open_letor(
             sources, query_file=query_file, ignore=ignore, n_features=n_features
         )
-    _none_of("tables", query_file=query_file, n_features=n_features)
-    return open_tables(
-        paths, label=label, qid=qid, ignore=ignore, missing_values=missing_values,
-        thousands=thousands,
-    )  # fmt: skip
+    else:
+        _none_of("tables", query_file=query_file, n_features=n_features)
+        rankings = open_tables(
+            sources, label=label, qid=qid, ignore=ignore, progress=progress, **of_text
+        )
+    rankings.left_out_files.update(files.left_out)
+    return rankings
 
 
 def _none_of(kind: str, **options: Any) -> None:
     """Options of other kinds of files must not be given."""
     for name, given in options.items():
-        if given:
+        if given and given != _DEFAULTS.get(name):
             raise ValueError(f"{name} must not be given for {kind}, got {given!r}")
 
 
@@ -71,6 +75,9 @@ def iter_batches(
     n_features: int | None = None,
     missing_values: Sequence[str] = (),
     thousands: str | None = None,
+    decimal: str = ".",
+    quoting: str = "double",
+    format: str | None = None,
     as_frame: bool = False,
     progress: bool = False,
 ) -> Iterator[Bunch]:
@@ -107,11 +114,13 @@ def iter_batches(
         Number of features of LETOR text. By default the largest feature number in it.
         Set it for shards whose results will be merged: a shard may omit the last
         features where they are 0.
-    missing_values, thousands
+    missing_values, thousands, decimal, quoting
         As in `load_table`.
+    format : {"letor", "csv", "tsv", "parquet"}, optional
+        Format of the files, whatever their names are.
     as_frame : bool, default=False
         Whether to return the features as a pandas DataFrame, so that estimators know
-        the names of features.
+        the names of features. Each column keeps its dtype.
     progress : bool, default=False
         Whether to show a progress bar over documents (needs tqdm).
 
@@ -120,8 +129,9 @@ def iter_batches(
     iterator of sklearn.utils.Bunch
         Batches with the keys ``data`` of shape (n_rows, n_features); ``target``,
         float64, and ``qid``, of shape (n_rows,); ``feature_names``, the same in every
-        batch; ``left_out``, the columns that are not features; ``place``, a function
-        that returns the file and line of a row of the batch; ``DESCR``. Columns and
+        batch; ``left_out``, the columns that are not features; ``left_out_files``, the
+        files that are not read, with reasons; ``place``, a function that returns the
+        file and line of a row of the batch; ``DESCR``. Columns and
         features are known when this function returns. Rows are read batch by batch.
         LETOR text is read twice, first to find its feature numbers.
 
@@ -170,28 +180,36 @@ def iter_batches(
         check_count(batch_rows, "batch_rows")
     said = f"a {type(path).__module__.partition('.')[0]} {type(path).__name__}"
     tables, paths = tables_or_paths(path)
+    of_text = {
+        "missing_values": missing_values, "thousands": thousands, "decimal": decimal,
+        "quoting": quoting,
+    }  # fmt: skip
     if tables is not None:
         _none_of(
             "data frames and streams", query_file=query_file, n_features=n_features,
-            missing_values=missing_values, thousands=thousands,
+            format=format, **of_text,
         )  # fmt: skip
         rankings = open_frames(tables, said, label=label, qid=qid, ignore=ignore)
     else:
         rankings = open_files(
-            find_files(paths), label=label, qid=qid, ignore=ignore,
-            query_file=query_file, n_features=n_features,
-            missing_values=missing_values, thousands=thousands,
+            find_files(paths, format=format), format=format, label=label, qid=qid,
+            ignore=ignore, query_file=query_file, n_features=n_features,
+            progress=progress, **of_text,
         )  # fmt: skip
     rows = rows_of_batch(batch_rows, len(rankings.feature_names))
-    batches = track(rankings, rows, progress, "reading")
-    return map(framed, batches) if as_frame else batches
+    return track(rankings, rows, progress, "reading", as_frame=as_frame)
 
 
 def track(
-    rankings: Rankings, batch_rows: int | None, progress: bool, what: str = "screening"
+    rankings: Rankings,
+    batch_rows: int | None,
+    progress: bool,
+    what: str = "screening",
+    *,
+    as_frame: bool | None = None,
 ) -> Iterator[Bunch]:
     """The batches, with a bar over documents that says what is done, if wanted."""
     return show_progress(
-        rankings.batches(batch_rows), progress, rankings.n_rows, "document", what,
-        size=lambda batch: len(batch.target),
+        rankings.batches(batch_rows, as_frame=as_frame), progress, rankings.n_rows,
+        "document", what, size=lambda batch: len(batch.target),
     )  # fmt: skip

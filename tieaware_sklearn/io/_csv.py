@@ -5,17 +5,21 @@ from __future__ import annotations
 import csv
 import io
 import re
+import shlex
+from collections import deque
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import closing
-from itertools import islice
+from contextlib import closing, suppress
+from functools import partial
+from itertools import accumulate, islice, takewhile
 from operator import itemgetter
 from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._engine import how_to_read
-from ._frames import NUMBER, arrow
+from .._display import show_progress
+from .._engine import PLAIN, Spelling, is_rounded, other_spellings, whole_number
+from ._frames import arrow
 from ._source import MAX_LINE, Lines, TextSource
 from ._wording import in_one_line, quoted
 
@@ -24,54 +28,67 @@ MISSING = (
     *("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL"),
     *("None", "none", "-", "?"),
 )
-_WHOLE = re.compile(r"\s*[+-]?[0-9]+\s*")
-#: a number, or one whose digits stand in groups
-_LIKE_A_NUMBER = re.compile(
-    NUMBER.pattern + r"|^[ \t]*[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?[ \t]*$"
-)
+#: numbers, and those whose digits stand in groups
+_GROUPED = Spelling(",")
 #: what floats may be beside numbers
 _NO_NUMBER = re.compile(r"[+-]?(inf|infinity|nan)", re.IGNORECASE)
 #: from here on a float64 does not hold every whole number
 _EXACT = 2**53
+_MARK = ord('"')
 #: bytes of a file that show how it is written
 _START = 1 << 20
 #: rows by which columns are known, unless all their cells there are missing
 _FIRST_ROWS = 4096
 #: what a message says of a file at most, of a column, and how many rows behind the
 #: first problem are looked at for others
-_SAID, _CELLS_SAID, _ROWS_LOOKED_AT = 10, 3, 1 << 20
+_SAID, _CELLS_SAID, _ROWS_LOOKED_AT = 10, 3, 1 << 16
 
 
 class CsvFile(NamedTuple):
     """A file of text: how its cells are parted, and what they may mean.
 
-    `missing` are cells that stand for a missing number, `thousands` is what parts
-    groups of digits.
+    `missing` are cells that stand for a missing number. Without `quotes`, a quotation
+    mark is a character as any other.
     """
 
     source: TextSource
     separator: str
-    names: list[str]
     qid: str
     missing: list[str]
-    thousands: str | None
+    spelling: Spelling
+    quotes: bool
+    progress: bool
+    names: list[str]
+    #: the line on which the header ends
+    header: int
 
     @property
     def ids(self) -> list[str]:
         """The column of query ids, unless it is in the name of a folder."""
         return [self.qid] if self.qid in self.names else []
 
-    def rows(self, *, strict: bool = False) -> Generator[tuple[int, list[str]]]:
+    def rows(self, before: int | None = None) -> Generator[tuple[int, list[str]]]:
         """Lines on which rows end, and their cells; the first one is the header.
 
-        Bytes that are not UTF-8 become halves of surrogate pairs. `strict` raises a
-        `csv.Error` where quotation marks are not as they must be.
+        Bytes that are not UTF-8 become halves of surrogate pairs. With `before`, the
+        lines from that one on are not read.
+
+        Raises
+        ------
+        csv.Error
+            Where quotation marks are not as they must be.
         """
-        limit = csv.field_size_limit(2**31 - 1)
+        limit = csv.field_size_limit(MAX_LINE)
         try:
             with self.source.open_text() as file:
                 text = io.TextIOWrapper(file, "utf-8", "surrogateescape", newline="")
-                reader = csv.reader(text, delimiter=self.separator, strict=strict)
+                lines = islice(text, None if before is None else before - 1)
+                reader = csv.reader(
+                    lines,
+                    delimiter=self.separator,
+                    quoting=csv.QUOTE_MINIMAL if self.quotes else csv.QUOTE_NONE,
+                    strict=True,
+                )
                 for cells in reader:
                     if len(cells) > 1 or "".join(cells).strip():
                         yield reader.line_num, cells
@@ -83,40 +100,68 @@ class CsvFile(NamedTuple):
         line, _ = next(islice(self.rows(), row + 1, None))
         return f"{self.source}, line {line}"
 
+    def line_of_byte(self, number: int) -> int:
+        """The line on which a byte stands."""
+        with self.source.open() as file:
+            # a character for each byte
+            text = io.TextIOWrapper(file, "latin-1", newline="")
+            ends = accumulate(map(len, text))
+            return 1 + sum(1 for _ in takewhile(lambda end: end <= number, ends))
+
 
 class _MalformedError(Exception):
     """Some cell is not as it must be."""
 
 
+class _QuoteError(_MalformedError):
+    """The quotation mark at a byte of the file opens a cell and does not close it."""
+
+    def __init__(self, at: int) -> None:
+        super().__init__()
+        self.at = at
+
+
 def open_csv(
     source: TextSource,
-    separator: str,
     qid: str,
     missing: Sequence[str] = (),
-    thousands: str | None = None,
+    spelling: Spelling = PLAIN,
+    quotes: bool = True,
+    progress: bool = False,
 ) -> CsvFile:
     """The file, and the names of its columns.
+
+    If there is a single one, other separators are tried.
 
     Raises
     ------
     ValueError
         If it is empty, or the names are not UTF-8.
     """
-    file = CsvFile(source, separator, [], qid, [*MISSING, *missing], thousands)
-    with closing(file.rows()) as rows:
-        _, names = next(rows, (0, []))
+    cells, separators = [*MISSING, *missing], ",;\t|"
+    for separator in "\t" if source.format == "tsv" else separators:
+        file = CsvFile(source, separator, qid, cells, spelling, quotes, progress, [], 0)
+        try:
+            with closing(file.rows()) as rows:
+                line, names = next(rows, (0, []))
+        except csv.Error as error:
+            found = _quote_error(file) or error
+            raise ValueError(_complaint(file, {}, found, 0)) from None
+        if len(names) > 1:
+            break
     if not names:
         raise ValueError(f"{source}: the file is empty: it must begin with a header")
     if bad := _not_utf_8("".join(names)):
         raise ValueError(f"{source}, line 1: {bad}")
-    return file._replace(names=names)
+    return file._replace(names=names, header=line)
 
 
 def kinds_of_csv(file: CsvFile, columns: Sequence[str]) -> dict[str, str]:
     """Which of the columns are "numbers" and which "text"; no other holds a value.
 
     What decides are the first rows of the file in which a column is not missing. A
-    column with a single number there is one of numbers, also one such as 1,234.
+    column with a single number there is one of numbers, also one such as 1,234, and so
+    is one of numbers that are all spelled otherwise.
     """
     found: dict[str, str] = {}
     try:
@@ -126,13 +171,19 @@ def kinds_of_csv(file: CsvFile, columns: Sequence[str]) -> dict[str, str]:
             _find_kinds(file, columns, found, MAX_LINE)
     except (arrow().ArrowInvalid, _MalformedError) as error:
         # not all rows could be read: those that can tell
-        with closing(file.rows()) as rows:
-            first = [cells for _, cells in islice(rows, 1, _FIRST_ROWS)]
+        first: list[list[str]] = []
+        with closing(file.rows()) as rows, suppress(csv.Error):
+            first += (cells for _, cells in islice(rows, 1, _FIRST_ROWS))
         for name in columns:
-            cells = (_plain(file, row, file.names.index(name)) for row in first)
-            is_number = any(_LIKE_A_NUMBER.match(cell) for cell in cells)
-            found[name] = "numbers" if is_number else "text"
-        raise ValueError(_complaint(file, found, error)) from None
+            j = file.names.index(name)
+            cells = [cell for row in first if (cell := _plain(file, row, j))]
+            # in ASCII are all numbers, and Arrow takes it
+            cells = [cell.encode("ascii", "replace").decode() for cell in cells]
+            like = _like_numbers(arrow().array(cells, arrow().string()), file)
+            found[name] = "numbers" if like else "text"
+        # it says what is wrong
+        deque(read_csv(file, found), maxlen=0)
+        raise ValueError(f"{file.source}: {in_one_line(error)}") from None
     return found
 
 
@@ -145,14 +196,22 @@ def _find_kinds(
         # the first ones mostly tell
         for rows in (batch.slice(0, _FIRST_ROWS), batch.slice(_FIRST_ROWS)):
             for name in left:
-                cells = _cells(rows.column(name), file)
-                if _any_number(cells, _LIKE_A_NUMBER.pattern):
+                cells = _cells(rows.column(name), file).drop_null()
+                if _like_numbers(cells, file):
                     found[name] = "numbers"
-                elif cells.null_count < len(cells):
+                elif len(cells):
                     found[name] = "text"
             left = [name for name in left if name not in found]
         if not left:
             break
+
+
+def _like_numbers(cells: Any, file: CsvFile) -> bool:
+    """Whether some cell is a number, or all are in another spelling."""
+    patterns = {file.spelling.pattern, _GROUPED.pattern}
+    if any(_any_number(cells, pattern) for pattern in patterns):
+        return True
+    return bool(other_spellings(cells.to_pylist()))
 
 
 def read_csv(file: CsvFile, kinds: Mapping[str, str]) -> Iterator[Any]:
@@ -163,37 +222,64 @@ def read_csv(file: CsvFile, kinds: Mapping[str, str]) -> Iterator[Any]:
     Raises
     ------
     ValueError
-        With all that is wrong: short and long rows, quotation marks left open, text in
-        columns of numbers, numbers in columns of text, missing ids, bytes that are not
-        UTF-8, numbers that neither kind holds.
+        With all that is wrong: short and long rows, quotation marks that do not close
+        their cells, text in columns of numbers, numbers in columns of text, missing
+        ids, bytes that are not UTF-8, numbers that neither kind holds.
     """
     numbers = [name for name, kind in kinds.items() if kind == "numbers"]
     texts = [name for name, kind in kinds.items() if kind == "text"]
-    float64, string, n_read = arrow().float64(), arrow().string(), 0
+    string = arrow().string()
     others = dict.fromkeys([*texts, *file.ids], string)
-    try:
-        floats = dict.fromkeys(numbers, float64) | others
-        for batch in () if file.thousands else _batches(file, floats):
-            if any(_are_large(_floats(batch.column(name))) for name in numbers):
-                raise _MalformedError
-            _look_at(batch, file, texts)
-            yield batch
-            n_read += batch.num_rows
-        if not file.thousands:
-            return
-    except (arrow().ArrowInvalid, _MalformedError):
-        pass  # some cells may be more than pyarrow knows of numbers, and right
+    n_read, error = 0, None
+    # at once or, where some cells may be more than pyarrow knows of numbers, and right,
     # cell by cell, from where it stopped
-    try:
-        for batch in _batches(file, dict.fromkeys(numbers, string) | others):
-            rows, n_read = batch.slice(n_read), max(n_read - batch.num_rows, 0)
-            if rows.num_rows:
-                _look_at(rows, file, texts)
-                exact = {name: _exact(rows.column(name), file) for name in numbers}
-                ids = {name: rows.column(name) for name in file.ids}
-                yield arrow().record_batch(exact | ids)
-    except (arrow().ArrowInvalid, _MalformedError) as error:
-        raise ValueError(_complaint(file, kinds, error)) from None
+    exactly = [True] if file.spelling.thousands else [False, True]
+    for as_text in exactly:
+        kind, first = string if as_text else arrow().float64(), 0
+        try:
+            for batch in _batches(file, dict.fromkeys(numbers, kind) | others):
+                rows = batch.slice(n_read - first)
+                first += batch.num_rows
+                if rows.num_rows:
+                    yield _checked(rows, file, numbers, texts, as_text=as_text)
+                    n_read += rows.num_rows
+            return
+        except (arrow().ArrowInvalid, _MalformedError) as caught:
+            error = caught
+    # closer to what is wrong, in smaller pieces
+    n_good = 0
+    with suppress(arrow().ArrowInvalid, _MalformedError):
+        for batch in _batches(file, dict.fromkeys(numbers, string) | others, _START):
+            _checked(batch, file, numbers, texts, as_text=True)
+            n_good += batch.num_rows
+        n_good = n_read  # some pieces are right alone
+    raise ValueError(_complaint(file, kinds, error, max(n_read, n_good)))
+
+
+def _checked(
+    rows: Any,
+    file: CsvFile,
+    numbers: Sequence[str],
+    texts: Sequence[str],
+    *,
+    as_text: bool,
+) -> Any:
+    """Rows as a record batch: no query id is missing, text has no numbers."""
+    compute = arrow(".compute")
+    columns = {name: rows.column(name) for name in numbers}
+    if as_text:
+        columns = {name: _exact(cells, file) for name, cells in columns.items()}
+    elif any(
+        _are_large(_floats(cells)) or _any_nan(cells) for cells in columns.values()
+    ):
+        raise _MalformedError
+    ids = {name: rows.column(name) for name in file.ids}
+    if any(compute.any(compute.equal(own, "")).as_py() for own in ids.values()):
+        raise _MalformedError
+    for name in texts:
+        if _any_number(rows.column(name), file.spelling.pattern):
+            raise _MalformedError
+    return arrow().record_batch(columns | ids)
 
 
 def _batches(
@@ -201,36 +287,65 @@ def _batches(
 ) -> Iterator[Any]:
     """Some columns of the file, as record batches of so many bytes of it."""
     module = arrow(".csv")
-    lines = _QuotedLines(file.source.open(), str(file.source))
-    with io.BufferedReader(lines) as opened:
+    with _text(file) as opened:
         yield from module.open_csv(
             opened,
-            module.ReadOptions(block_size=block),
+            module.ReadOptions(
+                block_size=block, column_names=file.names, skip_rows=file.header
+            ),
             module.ParseOptions(
                 delimiter=file.separator,
-                newlines_in_values=True,
-                invalid_row_handler=_skip_blank,
+                quote_char='"' if file.quotes else False,
+                newlines_in_values=file.quotes,
+                invalid_row_handler=partial(_skip_blank, file),
             ),
             module.ConvertOptions(
                 column_types=kinds,
                 include_columns=list(kinds),
                 null_values=file.missing,
+                decimal_point=file.spelling.decimal,
             ),
         )
-        if lines.may_be_open(file.separator.encode()) and _open_quote(file):
-            raise _MalformedError
 
 
-def _skip_blank(row: Any) -> str:
-    return "error" if row.text.strip() else "skip"
+def _text(file: CsvFile) -> IO[bytes]:
+    ends = file.separator.encode() + b"\r\n"
+    lines = _CsvLines(file.source.open(), str(file.source), ends, file.quotes)
+    return io.BufferedReader(lines)
 
 
-class _QuotedLines(Lines):
-    """Lines of which the last one ends, too, but maybe not its quotation marks."""
+def _quote_error(file: CsvFile) -> _QuoteError | None:
+    """The first quotation mark of the file that does not close its cell."""
+    try:
+        with _text(file) as text:
+            while text.read(_START):
+                pass
+    except _QuoteError as error:
+        return error
+    return None
 
-    def __init__(self, file: IO[bytes], name: str) -> None:
+
+def _skip_blank(file: CsvFile, row: Any) -> str:
+    text = row.text.strip('"' if file.quotes else None)
+    return "error" if row.actual_columns > 1 or text.strip() else "skip"
+
+
+class _CsvLines(Lines):
+    """Lines of which the last one ends, too, and whose quotation marks are looked at.
+
+    A cell that begins with a quotation mark ends with one, before what ends a cell; in
+    it, two stand for one. In other cells they are characters as any other. Arrow takes
+    a mark elsewhere for a character, too, and all that follows for the same cell.
+    """
+
+    def __init__(self, file: IO[bytes], name: str, ends: bytes, quotes: bool) -> None:
         super().__init__(file, name)
-        self.n_quotes, self._before, self._last = 0, b"\n", b"\n"
+        self._quotes = quotes
+        self._is_end = np.isin(np.arange(256), list(ends))
+        # the byte before those that are not looked at, and its number
+        self._rest, self._at = b"\n", -1
+        # the number of the mark that has opened a cell
+        self._opened: int | None = None
         self._is_ended = False
 
     def readinto(self, buffer: Any) -> int:
@@ -239,31 +354,59 @@ class _QuotedLines(Lines):
             return n_bytes
         # without a line end, pyarrow takes a header for nothing
         self._is_ended, buffer[:1] = True, b"\n"
+        self.check(b"\n")
+        if self._opened is not None:
+            raise _QuoteError(self._opened)
         return 1
 
     def check(self, block: bytes) -> None:
         super().check(block)
-        at = block.rfind(b'"')
-        if at >= 0:
-            self.n_quotes += block.count(b'"')
-            self._before = block[at - 1 : at] if at else self._last
-        self._last = block[-1:] or self._last
+        for first in range(0, len(block) * self._quotes, _START):
+            self._look_at(block[first : first + _START])
 
-    def may_be_open(self, separator: bytes) -> bool:
-        """The last one begins a cell, or their number is odd."""
-        begins = self._before in (separator, b"\n", b"\r")
-        return self.n_quotes > 0 and (begins or self.n_quotes % 2 == 1)
+    def _look_at(self, block: bytes) -> None:
+        text = self._rest + block
+        # what follows the marks at the end is not known yet
+        stop = len(text.rstrip(b'"'))
+        if b'"' in text:
+            codes = np.frombuffer(text, np.uint8, stop)
+            if len(marks := np.flatnonzero(codes == _MARK)):
+                self._follow(codes, marks)
+        self._rest, self._at = text[stop - 1 :], self._at + stop - 1
+        if self._opened is not None and self._at - self._opened > MAX_LINE:
+            raise _QuoteError(self._opened)
 
+    def _follow(self, codes: NDArray[np.uint8], marks: NDArray[np.intp]) -> None:
+        """Open and close cells at runs of marks, as state after state.
 
-def _open_quote(file: CsvFile) -> int:
-    """The line of the row whose quotation mark is never closed; 0 if there is none."""
-    end = 0
-    try:
-        for line, _ in file.rows(strict=True):
-            end = line
-    except csv.Error as error:
-        return end + 1 if "unexpected end" in str(error) else 0
-    return 0
+        A run of odd length opens a cell if it may, or closes the one that is open, or
+        does both in turn; one of even length changes nothing.
+        """
+        first = np.flatnonzero(np.diff(marks, prepend=-2) > 1)
+        start, length = marks[first], np.diff(first, append=len(marks))
+        opens = self._is_end[codes[start - 1]]
+        closes = self._is_end[codes[start + length]]
+        is_odd = length % 2 == 1
+        turns = is_odd & opens & closes
+        # the last run that settles the state, and how often it turned since then
+        runs = np.arange(len(start))
+        settled = np.maximum.accumulate(np.where(is_odd & ~turns, runs, -1))
+        n_turns = np.cumsum(turns)
+        was = self._opened is not None
+        is_open = np.where(settled < 0, was, opens[settled])
+        is_open ^= (n_turns - np.where(settled < 0, 0, n_turns[settled])) % 2 == 1
+        was_open = np.concatenate([[was], is_open[:-1]])
+        wrong = ~closes & np.where(was_open, is_odd, opens & ~is_odd)
+        n_good = int(np.argmax(wrong)) if wrong.any() else len(runs)
+        opening = runs[:n_good][is_open[:n_good] & ~was_open[:n_good]]
+        if len(opening):
+            self._opened = self._at + int(start[opening[-1]])
+        if n_good < len(runs):
+            if not was_open[n_good] or self._opened is None:
+                self._opened = self._at + int(start[n_good])
+            raise _QuoteError(self._opened)
+        if not is_open[-1]:
+            self._opened = None
 
 
 def _floats(column: Any) -> NDArray[np.float64]:
@@ -276,56 +419,51 @@ def _are_large(floats: NDArray[np.float64]) -> bool:
     return bool((np.abs(floats) >= _EXACT).any())
 
 
-def _look_at(batch: Any, file: CsvFile, texts: Sequence[str]) -> None:
-    """No query id is missing; text has no numbers."""
+def _any_nan(cells: Any) -> bool:
+    """Whether a cell is not missing and not a number: Arrow takes nan(x) for one."""
     compute = arrow(".compute")
-    ids = [compute.equal(batch.column(name), "") for name in file.ids]
-    if any(compute.any(missing).as_py() for missing in ids):
-        raise _MalformedError
-    for name in texts:
-        cells = batch.column(name)
-        if _any_number(_cells(cells, file) if file.thousands else cells):
-            raise _MalformedError
+    return bool(compute.any(compute.is_nan(cells)).as_py())
 
 
-def _any_number(cells: Any, spelled: str = NUMBER.pattern) -> bool:
+def _any_number(cells: Any, pattern: str) -> bool:
     compute = arrow(".compute")
-    are_numbers = compute.match_substring_regex(cells, spelled)
+    are_numbers = compute.match_substring_regex(cells, pattern)
     return bool(compute.any(are_numbers).as_py())
 
 
 def _cells(cells: Any, file: CsvFile) -> Any:
-    """Cells without blanks and what parts groups of digits; null if one is missing."""
+    """Cells without blanks around them; null if one is missing."""
     compute = arrow(".compute")
     cells = compute.utf8_trim_whitespace(cells)
     missing = compute.is_in(cells, arrow().array(file.missing))
-    if file.thousands is not None:
-        cells = compute.replace_substring(cells, file.thousands, "")
     return compute.if_else(missing, None, cells)
 
 
 def _exact(cells: Any, file: CsvFile) -> Any:
     """Cells of text as floats, or as integers where floats would round."""
-    cells = _cells(cells, file)
+    compute, cells = arrow(".compute"), _cells(cells, file)
+    thousands, decimal = file.spelling
+    given = cells
+    if thousands is not None:
+        cells = compute.replace_substring(cells, thousands, "")
+    if decimal != PLAIN.decimal:
+        cells = compute.replace_substring(cells, decimal, ".")
     floats = cells.cast(arrow().float64())
+    if file.spelling != PLAIN or _any_nan(floats):
+        known = f"{file.spelling.pattern}|^(?i:{_NO_NUMBER.pattern})$"
+        if not compute.all(compute.match_substring_regex(given, known)).as_py():
+            raise _MalformedError
     if not _are_large(_floats(floats)):
         return floats
     if not cells.null_count:
         try:
-            return cells.cast(arrow().int64())
+            whole = compute.replace_substring_regex(cells, r"^\+|\.0*$", "")
+            return whole.cast(arrow().int64())
         except arrow().ArrowInvalid:
             pass
-    if any(cell is not None and _is_rounded(cell) for cell in cells.to_pylist()):
+    if any(cell is not None and is_rounded(cell) for cell in cells.to_pylist()):
         raise _MalformedError
     return floats
-
-
-def _is_rounded(cell: str) -> bool:
-    """Whether it spells a whole number that a float64 does not hold."""
-    if not _WHOLE.fullmatch(cell):
-        return False
-    # Python takes no more than 4300 digits
-    return len(cell) >= 50 or int(float(cell)) != int(cell)
 
 
 def _not_utf_8(text: str) -> str:
@@ -340,35 +478,45 @@ def _not_utf_8(text: str) -> str:
 
 
 def _plain(file: CsvFile, cells: Sequence[str], j: int) -> str:
-    """A cell of a row without blanks around it, empty if it stands for a missing one.
-
-    What parts groups of digits is left out.
-    """
+    """A cell of a row without blanks around it, empty if it is missing."""
     cell = cells[j].strip() if j < len(cells) else ""
-    return "" if cell in file.missing else cell.replace(file.thousands or "\0", "")
+    return "" if cell in file.missing else cell
 
 
-def _complaint(file: CsvFile, kinds: Mapping[str, str], error: Exception) -> str:
-    """All that is wrong with a file, by its lines, and once for each column."""
-    opened, last = _open_quote(file), None
+def _complaint(
+    file: CsvFile, kinds: Mapping[str, str], error: object, n_good: int
+) -> str:
+    """All that is wrong behind the good rows, by lines, and once for each column."""
+    opened = file.line_of_byte(error.at) if isinstance(error, _QuoteError) else None
+    last = None
     said: dict[tuple[str, str], tuple[int, list[str]]] = {}
     columns = [(file.names.index(name), name, kind) for name, kind in kinds.items()]
-    with closing(file.rows()) as rows:
-        next(rows)
-        for number, (line, row) in enumerate(rows):
-            if opened and line >= opened:
-                break
+    rows = file.rows(before=opened)
+    what = "looking for errors"
+    every = show_progress(rows, file.progress, None, "row", what)
+    with closing(rows), suppress(csv.Error):
+        for number, (line, row) in enumerate(islice(every, n_good + 1, None)):
             for name, kind, what in _wrong_with(file, columns, row):
                 _, words = said.setdefault((name, kind), (line, []))
                 if what not in words and len(words) < _CELLS_SAID:
                     words.append(what)
-            n_said = sum(kind not in ("other", "large") for _, kind in said)
+            n_said = len(_in_words(said))
             if n_said and last is None:
                 last = number + _ROWS_LOOKED_AT
             if n_said >= _SAID or number == last:
                 break
-    if opened:
-        said["", ""] = opened, ["a quotation mark is opened and never closed"]
+    if opened is not None:
+        said["", ""] = opened, [_OPEN_QUOTE]
+    lines = sorted(_in_words(said), key=itemgetter(0))[:_SAID]
+    if not lines:
+        return f"{file.source}: {in_one_line(error) or 'malformed'}"
+    return f"{file.source}, " + "\n  ".join(f"line {at}: {what}" for at, what in lines)
+
+
+def _in_words(
+    said: dict[tuple[str, str], tuple[int, list[str]]],
+) -> list[tuple[int, str]]:
+    """Lines, and what is wrong there; large numbers only beside others."""
     found = []
     for (name, kind), (line, words) in said.items():
         is_mixed = (name, "other") in said and (name, "64 bits") not in said
@@ -376,10 +524,7 @@ def _complaint(file: CsvFile, kinds: Mapping[str, str], error: Exception) -> str
             found.append((line, _of_cells(name, words)))
         elif kind != "other" and (kind != "large" or is_mixed):
             found.append((line, words[0]))
-    if not found:
-        return f"{file.source}: {in_one_line(error) or 'malformed'}"
-    lines = sorted(found, key=itemgetter(0))[:_SAID]
-    return f"{file.source}, " + "\n  ".join(f"line {at}: {what}" for at, what in lines)
+    return found
 
 
 def _wrong_with(
@@ -392,6 +537,9 @@ def _wrong_with(
     n_cells = len(file.names)
     if bad := _not_utf_8("".join(cells)):
         yield "", "bytes", bad
+        return
+    if cells == file.names:
+        yield "", "header", _HEADER_AGAIN
         return
     if len(cells) != n_cells:
         which = "fewer" if len(cells) < n_cells else "more"
@@ -407,50 +555,60 @@ def _wrong_with(
             what = f"column {name!r} must not be empty (it holds the ids of queries)"
             yield name, "id", what
     for j, name, kind in columns:
-        cell, plain = cells[j].strip(), _plain(file, cells, j)
-        must, got = f"column {name!r} must hold", f"got {quoted(cell)}"
-        is_number, is_whole = NUMBER.match(plain), _WHOLE.fullmatch(plain)
-        if kind == "text":
-            if is_number:
-                what = f"{must} numbers or text, not both, {got} after text"
-                yield name, kind, what + _LEAVES_OUT
-        elif plain and not is_number and not _NO_NUMBER.fullmatch(plain):
-            yield name, "cell", cell
-        elif is_whole and _is_rounded(plain):
-            if not _is_64_bits(plain):
-                what = f"{must} numbers of 64 bits at most, {got}"
-                yield name, "64 bits", what + _LEAVES_OUT
-            what = f"{must} numbers that a float64 holds beside fractions, larger ones"
-            yield name, "large", f"{what} or missing cells, {got}{_LEAVES_OUT}"
-        elif not (is_whole and _is_64_bits(plain)):
-            yield name, "other", ""
+        for problem, what in _wrong_with_cell(file, cells, j, kind):
+            yield name, problem, what
 
 
-def _is_64_bits(whole: str) -> bool:
-    return len(whole) <= 25 and -(2**63) <= int(whole) < 2**63
+def _wrong_with_cell(
+    file: CsvFile, cells: Sequence[str], j: int, kind: str
+) -> Iterator[tuple[str, str]]:
+    cell, own = cells[j].strip(), _plain(file, cells, j)
+    must, got = f"column {file.names[j]!r} must hold", f"got {quoted(cell)}"
+    is_number, plain = file.spelling.match(own), file.spelling.plain(own)
+    whole = whole_number(plain) if is_number else None
+    is_64_bits = whole is not None and -(2**63) <= whole < 2**63
+    if kind == "text":
+        if is_number:
+            what = f"{must} numbers or text, not both, {got} after text"
+            yield kind, what + _LEAVES_OUT
+    elif own and not is_number and not _NO_NUMBER.fullmatch(own):
+        yield "cell", cell
+    elif is_number and is_rounded(plain):
+        if not is_64_bits:
+            yield "64 bits", f"{must} numbers of 64 bits at most, {got}{_LEAVES_OUT}"
+        what = f"{must} numbers that a float64 holds beside fractions, larger ones"
+        yield "large", f"{what} or missing cells, {got}{_LEAVES_OUT}"
+    elif not is_64_bits:
+        yield "other", ""
 
 
 def _of_cells(name: str, cells: Sequence[str]) -> str:
     """What to say of cells of a column that are no numbers."""
-    remedies: dict[str, str] = {}
-    for cell in cells:
-        option, does = _remedy(cell)
-        remedies.setdefault(option, does)
-    advice = "".join(f"{option} {does}; " for option, does in remedies.items())
-    return (
-        f"column {name!r} must hold numbers, got {', '.join(map(quoted, cells))} "
-        f"({advice}ignore, or --ignore, leaves out the column)"
-    )
+    numbers = [cell for cell in cells if other_spellings([cell])]
+    ways = [_option(way, numbers[0]) for way in other_spellings(numbers)]
+    remedies = [" or ".join(ways)] if ways else []
+    if others := [quoted(cell) for cell in cells if cell not in numbers]:
+        how = "missing_values, or --missing-values,"
+        remedies.append(f"{how} reads {', '.join(others)} as missing")
+    remedies.append("ignore, or --ignore, leaves out the column")
+    got = ", ".join(map(quoted, cells))
+    return f"column {name!r} must hold numbers, got {got} ({'; '.join(remedies)})"
+
+
+def _option(way: Spelling, cell: str) -> str:
+    """The options, in Python and in the shell, that read a cell as a number."""
+    options = ", ".join(f"{name}={value!r}" for name, value in way.given())
+    flags = " ".join(f"--{name} {shlex.quote(value)}" for name, value in way.given())
+    return f"{options}, or {flags}, reads {cell} as {way.plain(cell)}"
 
 
 _LEAVES_OUT = " (ignore, or --ignore, leaves out the column)"
-
-
-def _remedy(cell: str) -> tuple[str, str]:
-    """An option that reads a cell that is no number, and what the option does."""
-    how = how_to_read(cell)
-    if how and "decimal" not in how and "," in cell:
-        return 'thousands=",", or --thousands ,,', f"reads numbers such as {cell}"
-    if how:
-        return how.removesuffix(" reads such numbers"), "reads such numbers"
-    return "missing_values, or --missing-values,", f"reads {cell} as missing"
+_OPEN_QUOTE = (
+    "a quotation mark opens a cell here, but none closes it before a separator or a "
+    'line end (in such a cell, "" stands for "; quoting="none", or --quoting none, '
+    "reads quotation marks as they are)"
+)
+_HEADER_AGAIN = (
+    "the header stands here again (name the files one by one in place of one that "
+    "joins them, or take the line out)"
+)

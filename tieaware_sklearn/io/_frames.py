@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import partial
@@ -18,7 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Bunch
 
 from .._engine import (
+    PLAIN,
     SeenQueries,
+    cells_of,
     check_count,
     check_qid,
     count_rows,
@@ -35,8 +37,6 @@ from ._wording import listed, quoted
 Found = TypeVar("Found")
 #: rows that are gathered if nothing else is said: a call costs as much as thousands
 GATHERED_ROWS = 1 << 16
-#: how a number is spelled
-NUMBER = re.compile(r"^[ \t]*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[ \t]*$")
 #: rows of text that are looked at for numbers
 _FIRST_ROWS = 1 << 12
 #: types of narwhals of which values tell whether they are numbers
@@ -160,6 +160,9 @@ class Piece(NamedTuple):
 
     def _kind(self, name: Any, dtype: Any) -> str:
         column: Any = self.column(name) if isinstance(dtype, _BY_VALUE) else None
+        # narwhals does not know all of them
+        if str(getattr(column, "type", "")).startswith("decimal"):
+            return "numbers"
         if dtype == nw.Categorical:  # Arrow has a type for the categories
             dtype = nw.from_native(column, series_only=True).dtype
         if not isinstance(dtype, _BY_VALUE):
@@ -188,7 +191,7 @@ class Piece(NamedTuple):
                 (row, one) for row, one in enumerate(cells) if not is_missing(one)
             )
             row, first = next(values, (0, None))
-            if isinstance(first, str) and NUMBER.match(first):
+            if isinstance(first, str) and PLAIN.match(first):
                 raise ValueError(
                     f"column {name!r} must hold numbers as numbers, got the text "
                     f"{quoted(first)} in row {row} (give the column a type of numbers; "
@@ -237,9 +240,16 @@ def check_columns(
     own = set(names)
     for name in wanted:
         if name not in own:
+            other = [one for one in names if _composed(one) == _composed(name)]
+            form = " (it has another Unicode form there)" if other else ""
             raise ValueError(
-                f"{where}: there is no column {name!r} (columns: {listed(names)}){why}"
+                f"{where}: there is no column {name!r}{form} (columns: "
+                f"{listed(names)}){why}"
             )
+
+
+def _composed(name: Any) -> Any:
+    return unicodedata.normalize("NFC", name) if isinstance(name, str) else name
 
 
 def check_several(batches: Any) -> None:
@@ -385,8 +395,12 @@ def as_tables(
         if not isinstance(batch, Bunch):
             yield batch
             continue
-        columns = zip(batch.feature_names, np.asarray(batch.data).T, strict=True)
-        own = {name: column for name, column in columns if name in features}
+        data = batch.data if hasattr(batch.data, "columns") else np.asarray(batch.data)
+        own = {
+            name: np.asarray(cells_of(data, j))
+            for j, name in enumerate(batch.feature_names)
+            if name in features
+        }
         yield arrow().table({label: batch.target, qid: batch.qid, **own})
 
 
@@ -599,7 +613,10 @@ def open_frames(
     kinds = {n: kind for n, kind in first.kinds().items() if n not in ignore}
     text = [n for n, kind in kinds.items() if kind != "numbers" and n != qid]
     first.check_no_numbers(text)
-    read = partial(_read, chain([first], every), said, label, qid)
+    # pandas has one type for text and for no value
+    n_null = {name: first.frame.get_column(name).null_count() for name in text}
+    empty = [name for name in text if n_null[name] == first.n_rows]
+    read = partial(_read, chain([first], every), said, label, qid, empty)
     return rankings_of(
         said, first.names, kinds, read, label=label, qid=qid, ignore=ignore
     )
@@ -629,12 +646,23 @@ def rankings_of(
 
 
 def _read(
-    parts: Iterable[Piece], said: str, label: str, qid: str, features: Sequence[Any]
+    parts: Iterable[Piece],
+    said: str,
+    label: str,
+    qid: str,
+    empty: Sequence[Any],
+    features: Sequence[Any],
 ) -> Iterator[Rows]:
-    """All rows, which can be read once."""
+    """All rows, which can be read once; those of columns `empty` hold no number."""
     place, first, kind = f"row {{}} of {said}".format, 0, OneKind()
     for piece in parts:
         if piece.n_rows:
+            if wrong := empty and piece.select(empty).numeric():
+                raise ValueError(
+                    f"batch {piece.number}: column {wrong[0]!r} must hold no numbers, "
+                    "since it is empty in the first batch (give it a dtype of numbers "
+                    "there; ignore leaves it out)"
+                )
             ids = piece.ids(qid, kind)
             yield rows_of(piece, features, label, ids, place, first)
             first += piece.n_rows

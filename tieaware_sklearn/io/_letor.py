@@ -19,18 +19,18 @@ from sklearn.datasets import load_svmlight_file
 from sklearn.utils import Bunch
 
 from .._atomic import write_whole
-from .._engine import check_choice, check_length, numbers_of, runs
+from .._engine import check_choice, check_length, is_rounded, numbers_of, runs
 from .._kernel import engine, letor
 from ._locate import GROUP_SUFFIXES, PathLike, find_files
-from ._rows import Rankings, Rows, check_ignored, framed, no_document
-from ._source import TextSource
+from ._rows import Rankings, Rows, check_ignored, no_document
+from ._source import TextSource, sources_of
 from ._wording import listed, number_as_text, quoted
 
 Made = TypeVar("Made")
 
 _DIGITS = re.compile(r"[0-9]+")
 #: whole numbers that a float64 may not hold
-_LONG = re.compile(rb"(?:^[ \t]*|(?<=[0-9]):)([+-]?[0-9]{16,}(?:\.0*)?)(?!\S)")
+_LONG = re.compile(r"(?:^\s*|(?<=[0-9]):)([+-]?[0-9]{16,}(?:\.0*)?)(?!\S)")
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 #: bytes of text that are looked at together
 _CHUNK = 1 << 20
@@ -85,8 +85,9 @@ def load_letor(
     sklearn.utils.Bunch
         ``data`` of shape (n_rows, n_features), float64; ``target``, float64, and
         ``qid``, int64, of shape (n_rows,); ``feature_names``, the feature numbers of
-        the file as strings; ``left_out``, which is empty; ``place``, a function that
-        returns the file and line of a row; ``DESCR``. Comments are not read.
+        the file as strings; ``left_out``, which is empty; ``left_out_files``, as in
+        `load_table`; ``place``, a function that returns the file and line of a row;
+        ``DESCR``. Comments are not read.
 
     Raises
     ------
@@ -125,15 +126,17 @@ def load_letor(
     >>> tiny.target, tiny.qid
     (array([2., 0.]), array([7, 7]))
     """
-    found = open_letor(
-        [TextSource(one) for one in find_files(path)],
+    files = find_files(path, format="letor")
+    rankings = open_letor(
+        sources_of(files, "letor"),
         ignore=ignore,
         query_file=query_file,
         zero_based=zero_based,
         n_features=n_features,
         sparse=sparse,
-    ).whole()
-    return framed(found) if as_frame else found
+    )
+    rankings.left_out_files.update(files.left_out)
+    return rankings.whole(as_frame=as_frame)
 
 
 def dump_letor(
@@ -276,7 +279,7 @@ def open_letor(
     if zero_based is False and smallest == 0:
         raise ValueError(f"{said}: zero_based=False, but a feature has number 0")
     if largest < 0 and n_features is None:
-        raise ValueError(f"{said}: no line holds a feature")
+        raise ValueError(_complaint(sources[0], "no line holds a feature"))
     if largest > _LARGE and n_features is None:
         _check_not_far(sources, largest)
     first = 0 if zero_based is True or smallest == 0 else 1
@@ -300,6 +303,7 @@ def open_letor(
         read=partial(_read, files, column),
         n_rows=sum(file.n_rows for file in files),
         sparse=sparse,
+        is_table=False,
     )
 
 
@@ -332,9 +336,9 @@ def _parse(column: NDArray[np.int32], text: bytes) -> tuple[Any, NDArray[np.floa
         # 64-bit indices, as scikit-learn reads them, are more than some estimators take
         ends = [part.astype(np.int32) for part in (data.indices, data.indptr)]
         data = sp.csr_array((data.data, *ends), data.shape)
-    if np.abs(data.data).max(initial=target.max(initial=0)) >= _EXACT:
-        for line in text.split(b"\n"):
-            if any(map(_is_rounded, _LONG.findall(line.partition(b"#")[0]))):
+    if any((np.abs(numbers) >= _EXACT).any() for numbers in (data.data, target)):
+        for line in text.decode("latin-1").split("\n"):
+            if any(map(is_rounded, _LONG.findall(line.partition("#")[0]))):
                 raise ValueError("a number is not one that a float64 holds")
     return data, target
 
@@ -449,8 +453,10 @@ def _sizes_of(file: _File, path: PathLike | None) -> NDArray[np.int64]:
         if not file.n_rows:
             return np.empty(0, dtype=np.int64)
         raise ValueError(
-            f"{own}: the lines have no qid:, and there is no file {beside[0].name} "
-            "with the sizes of the queries beside it (query_file= names another file)"
+            f"{file.source}: the lines have no qid:, and there is no file "
+            f"{beside[0].name} with the sizes of the queries beside it (query_file, or "
+            "--query-file, names another file; format, or --format, says what a file "
+            "is that is no LETOR text)"
         )
     found = []
     for number, tokens in _documents(text := TextSource(source), b"\0"):
@@ -503,7 +509,7 @@ def _wrong_with(tokens: list[str], *, needs_qid: bool) -> str:
     label, *features = tokens
     if not _is_number(label):
         return f"the label must be a number, got {quoted(label)}"
-    if _is_rounded(label):
+    if is_rounded(label):
         return f"the label must be a number that a float64 holds, got {quoted(label)}"
     if features and features[0].startswith("qid:"):
         text = features.pop(0).removeprefix("qid:")
@@ -518,7 +524,7 @@ def _wrong_with(tokens: list[str], *, needs_qid: bool) -> str:
         number = _integer(text)
         if not (colon and _DIGITS.fullmatch(text) and _is_number(value)):
             return f"a feature must look like number:value, got {quoted(feature)}"
-        if _is_rounded(value):
+        if is_rounded(value):
             return (
                 f"feature {quoted(text)[1:-1]} must be a number that a float64 holds, "
                 f"or it would tie with others, got {quoted(value)}"
@@ -537,14 +543,6 @@ def _integer(text: str) -> int | None:
         return int(text) if _INTEGER.fullmatch(text) else None
     except ValueError:
         return None
-
-
-def _is_rounded(text: str | bytes) -> bool:
-    """Whether a whole number would become another one."""
-    text = text if isinstance(text, str) else text.decode()
-    whole, _, zeros = text.partition(".")
-    number = None if zeros.strip("0") else _integer(whole)
-    return number is not None and number != float(text)
 
 
 def _is_number(text: str) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path, PurePath, PurePosixPath
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 from urllib.parse import unquote
 
 from .._optional import import_optional
@@ -21,9 +21,12 @@ PathLike = str | os.PathLike[str]
 COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz")
 #: after the name of a file: where the sizes of its queries are
 GROUP_SUFFIXES = (".query", ".group")
-_PARQUET = (".parquet", ".pq")
-_TEXT = {".csv": ",", ".tsv": "\t"}
+#: formats of files of features, and the names that tell them
+FORMATS = ("letor", "csv", "tsv", "parquet")
+_ENDINGS = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet"}
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
+#: why a file beside tables is not read
+NO_TABLE = "no table by its name"
 #: what stands for a missing value in the name of a folder
 _MISSING = "__HIVE_DEFAULT_PARTITION__"
 _PATTERN = re.compile(r"[*?\[]")
@@ -160,30 +163,12 @@ def as_errors_of(url: str) -> Iterator[None]:
 Location = Path | Url
 
 
-def is_tabular(path: Location) -> bool:
-    """Whether the name is that of a CSV, TSV or Parquet file."""
-    return _kind(path) in (*_PARQUET, *_TEXT)
-
-
-def all_tabular(paths: Sequence[Location]) -> bool:
-    """Whether the files are tables; LETOR text does not go with them."""
-    tabular = [is_tabular(path) for path in paths]
-    if any(tabular) and not all(tabular):
-        raise ValueError("all files must be of one kind: LETOR text, or CSV or Parquet")
-    return all(tabular)
-
-
-def separator_of(path: Location) -> str | None:
-    """What parts the cells of text; None of Parquet."""
-    return _TEXT.get(_kind(path))
-
-
-def _kind(path: Location) -> str:
-    """The suffix of the name, that of a compression left out."""
+def format_of_name(path: Location) -> str | None:
+    """The format that the name of a table tells, that of a compression left out."""
     suffixes = [suffix.lower() for suffix in PurePath(path.name).suffixes]
     if suffixes and suffixes[-1] in COMPRESSED_SUFFIXES:
         suffixes.pop()
-    return suffixes[-1] if suffixes else ""
+    return _ENDINGS.get(suffixes[-1]) if suffixes else None
 
 
 def size_on_disk(paths: Sequence[Location]) -> int:
@@ -196,9 +181,16 @@ def size_on_disk(paths: Sequence[Location]) -> int:
     return sum(sizes)
 
 
+class Files(NamedTuple):
+    """The files to read, in their order, and why others of their folders are not."""
+
+    paths: list[Location]
+    left_out: dict[str, str]
+
+
 def find_files(
-    path: PathLike | Sequence[PathLike], name: str = "path"
-) -> list[Location]:
+    path: PathLike | Sequence[PathLike], name: str = "path", format: str | None = None
+) -> Files:
     """The files that are meant, in the order in which they are read.
 
     A folder stands for all files in it and in its folders, a pattern (``*``, ``?``,
@@ -207,7 +199,8 @@ def find_files(
 
     Left out are names that begin with ``_`` or ``.``, as by pyarrow.dataset, and
     checksums (``.crc``) and saved results (``.tie``). If there are tables among the
-    others, only these are read.
+    others, only these are read; with a `format`, only files of it and, if there are
+    none, those whose names tell no format.
 
     Raises
     ------
@@ -218,9 +211,12 @@ def find_files(
     given = [path] if isinstance(path, (str, os.PathLike)) else list(path)
     if not given:
         raise ValueError(f"{name} must name at least one file, got none")
-    found = [(one, file) for one in given for file in _files_of(one, name)]
+    left_out: dict[str, str] = {}
+    found = [
+        (one, file) for one in given for file in _files_of(one, name, format, left_out)
+    ]
     _check_twice(found, name)
-    return [file for _, file in found]
+    return Files([file for _, file in found], left_out)
 
 
 def _check_twice(found: Sequence[tuple[PathLike, Location]], name: str) -> None:
@@ -258,20 +254,32 @@ def which_file(file: Location) -> object:
     return (state.st_dev, state.st_ino) if state.st_ino else os.path.realpath(path)
 
 
-def _files_of(given: PathLike, name: str) -> Sequence[Location]:
+def _files_of(
+    given: PathLike, name: str, format: str | None, left_out: dict[str, str]
+) -> Sequence[Location]:
     spelled = os.fspath(given)
     if not spelled:
         raise ValueError(f"{name} must not be empty, got an empty name")
-    if is_url(given):
-        return _urls_of(spelled, name)
     path = Path(given)
-    if path.is_dir():
-        return _chosen(_inside(path), spelled, name, spelled)
-    if _PATTERN.search(spelled) and not path.exists():
+    files: Iterable[Location]
+    if is_url(given):
+        if (of_folder := _urls_of(spelled)) is None:
+            return [Url(spelled)]
+        files, root = of_folder
+    elif path.is_dir():
+        files, root = _inside(path), spelled
+    elif _PATTERN.search(spelled) and not path.exists():
         matching = map(Path, glob.iglob(spelled, recursive=True))
         files = (match for match in matching if match.is_file())
-        return _chosen(files, _before_pattern(spelled), name, spelled)
-    return [path]
+        root = _before_pattern(spelled)
+    else:
+        return [path]
+    seen = list(files)
+    kept = _of_one_kind(_visible(seen, root, left_out), format, left_out)
+    if not kept:
+        of = f" ({len(seen)} left out: {seen[0]}...)" if seen else ""
+        raise ValueError(f"{name}: there is no file to read in {spelled}{of}")
+    return kept
 
 
 def _inside(root: Path) -> Iterator[Path]:
@@ -299,20 +307,21 @@ def _inside(root: Path) -> Iterator[Path]:
         yield from (file for file in inside if file.is_file() or not file.exists())
 
 
-def _urls_of(url: str, name: str) -> Sequence[Location]:
+def _urls_of(url: str) -> tuple[list[Location], str] | None:
+    """The files of a folder or pattern, and its root; None of a single file."""
     # a ? begins the query of a URL; the links of a chain are not taken apart
     is_pattern, is_one = "*" in url, Path(Url(url).name).suffix
     if "::" in url or (is_one and not (is_pattern or url.endswith("/"))):
-        return [Url(url)]
+        return None
     with connected(url) as (filesystem, path):
         if is_pattern:
             found = [file for file in filesystem.glob(path) if filesystem.isfile(file)]
         elif url.endswith("/") or filesystem.isdir(path):
             found = filesystem.find(path)
         else:
-            return [Url(url)]
-        files = [Url(filesystem.unstrip_protocol(file)) for file in found]
-    return _chosen(files, _before_pattern(url) if is_pattern else url, name, url)
+            return None
+        files: list[Location] = [Url(filesystem.unstrip_protocol(f)) for f in found]
+    return files, _before_pattern(url) if is_pattern else url
 
 
 def _before_pattern(pattern: str) -> str:
@@ -321,25 +330,36 @@ def _before_pattern(pattern: str) -> str:
     return plain[: max(plain.rfind("/"), plain.rfind(os.sep)) + 1]
 
 
-def _chosen(
-    files: Iterable[Location], root: str, name: str, given: str
+def _visible(
+    files: Iterable[Location], root: str, left_out: dict[str, str]
 ) -> list[Location]:
-    """Those that are read, in their order: folder by folder, and 2 before 10."""
+    """Those that may be read, in their order: folder by folder, and 2 before 10."""
     n_root = len(PurePath(root).parts)
     seen = [(file, PurePath(str(file)).parts[n_root:]) for file in files]
     others = (".crc", ".tie", *GROUP_SUFFIXES)
-    kept = [
-        (file, parts)
-        for file, parts in seen
-        if not any(part.startswith(("_", ".")) for part in parts)
-        and not file.name.endswith(others)
-    ]
-    kept = [one for one in kept if is_tabular(one[0])] or kept
-    if not kept:
-        left_out = f" ({len(seen)} left out: {seen[0][0]}...)" if seen else ""
-        raise ValueError(f"{name}: there is no file to read in {given}{left_out}")
-    in_order = sorted(kept, key=lambda one: [*map(_natural, one[1])])
-    return [file for file, _ in in_order]
+    kept = []
+    for file, parts in seen:
+        if any(part.startswith(("_", ".")) for part in parts):
+            if format_of_name(file):
+                left_out[str(file)] = "a name that begins with _ or ."
+        elif not file.name.endswith(others):
+            kept.append((file, parts))
+    kept.sort(key=lambda one: [*map(_natural, one[1])])
+    return [file for file, _ in kept]
+
+
+def _of_one_kind(
+    files: list[Location], format: str | None, left_out: dict[str, str]
+) -> list[Location]:
+    """Those whose names tell the format or, without one, tables; else the others."""
+    told = {file: format_of_name(file) for file in files}
+    kept = [file for file, own in told.items() if own and format in (own, None)]
+    if not kept and format:
+        kept = [file for file, own in told.items() if own is None]
+    for file, own in told.items() if kept else ():
+        if file not in kept:
+            left_out[str(file)] = f"{own} by its name" if own else NO_TABLE
+    return kept or files
 
 
 def _natural(name: str) -> list[tuple[int, int, str]]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import accumulate
 from typing import Any, NamedTuple
@@ -14,13 +15,19 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from .._engine import SeenQueries, fits_floats, numbers_of, run_starts
+from .._display import warn
+from .._engine import SeenQueries, first_rounded, fits_floats, numbers_of, run_starts
 from .._optional import import_optional
-from ._wording import listed
+from ._wording import listed, with_reasons
 
 Place = Callable[[int], str]
 #: numbers of a matrix that are written together
 _CELLS = 1 << 17
+_FLOATS = "numbers that a float64 holds"
+_BESIDE = (
+    "another column has fractions, so that an array of both rounds it: as_frame=True "
+    "gives each column its own dtype; ignore, or --ignore, leaves it out"
+)
 
 
 class Rows(NamedTuple):
@@ -64,6 +71,10 @@ class Rankings:
         Their number, if it is known, as that of sparse rows must be.
     sparse : bool, default=False
         Whether batches stay sparse if rows are.
+    left_out_files : dict
+        Files that are not read, with reasons.
+    is_table : bool, default=True
+        Whether columns have names.
     """
 
     said: str
@@ -72,29 +83,39 @@ class Rankings:
     read: Callable[[], Iterator[Rows]]
     n_rows: int | None = None
     sparse: bool = False
+    left_out_files: dict[str, str] = field(default_factory=dict)
+    is_table: bool = True
+    _forms: dict[str, str] = field(default_factory=dict)
 
-    def batches(self, batch_rows: int | None = None) -> Iterator[Bunch]:
+    def batches(
+        self, batch_rows: int | None = None, *, as_frame: bool | None = False
+    ) -> Iterator[Bunch]:
         """Whole queries, so many rows together; by default all rows, in any order.
 
-        A batch ends with the query that fills it.
+        A batch ends with the query that fills it. Features are an array or, with
+        `as_frame`, a data frame. None is for those who compare numbers only within a
+        column: the array has the dtype object where another one would round.
         """
         start = 0
         if batch_rows is None:
-            yield self._batch(self.read(), self.n_rows or 0, "{} rows")
+            yield self._batch(self.read(), self.n_rows or 0, "{} rows", as_frame)
             return
         for parts in in_whole_queries(self.read(), batch_rows, finely=True):
             stop = start + sum(part.n_rows for part in parts)
-            yield self._batch(parts, stop - start, f"rows {start} to {stop - 1}")
+            which = f"rows {start} to {stop - 1}"
+            yield self._batch(parts, stop - start, which, as_frame)
             start = stop
         if not start:
             raise no_document(self.said)
 
-    def whole(self) -> Bunch:
+    def whole(self, *, as_frame: bool = False) -> Bunch:
         """Everything, the only batch."""
-        (batch,) = self.batches()
+        (batch,) = self.batches(as_frame=as_frame)
         return batch
 
-    def _batch(self, rows: Iterable[Rows], n_rows: int, which: str) -> Bunch:
+    def _batch(
+        self, rows: Iterable[Rows], n_rows: int, which: str, as_frame: bool | None
+    ) -> Bunch:
         """Some rows, or all; it must be known how many if they are sparse."""
         parts, dense, row = [], None, 0
         for part in rows:
@@ -110,21 +131,30 @@ class Rankings:
             row = stop
         if not parts:
             raise no_document(self.said)
-        data = _matrix(parts, self.feature_names) if dense is None else dense
+        labels = f"{self.said}: the labels"
+        target = _joined([part.target for part in parts], labels)
+        if (at := first_rounded(target)) is not None:
+            raise ValueError(f"{labels} must be {_FLOATS}, got {target[at]}")
+        names, data = self.feature_names, dense
+        if dense is None:
+            data = _matrix(parts, names, self.said, as_frame)
         qid = _joined([part.qid for part in parts], "qid")
-        n_queries = len(set(qid[run_starts(qid)].tolist()))
+        queries = qid[run_starts(qid)].tolist()
+        _warn_of_forms(queries, self._forms)
         ends = list(accumulate(part.n_rows for part in parts))
-        target = np.concatenate([part.target for part in parts])
-        return Bunch(
+        others = with_reasons(self.left_out_files)
+        found = Bunch(
             data=data,
             target=np.asarray(target, dtype=np.float64),
             qid=qid,
-            feature_names=list(self.feature_names),
+            feature_names=list(names),
             left_out=list(self.left_out),
+            left_out_files=dict(self.left_out_files),
             place=partial(_place, ends, [(one.place, one.first) for one in parts]),
-            DESCR=f"{self.said}: {which.format(row)}, {n_queries} queries, "
-            f"{len(self.feature_names)} features",
+            DESCR=f"{self.said}: {which.format(row)}, {len(set(queries))} queries, "
+            f"{len(names)} features{others and f'; not read: {others}'}",
         )
+        return framed(found) if as_frame else found
 
 
 def in_whole_queries(
@@ -215,31 +245,39 @@ def _whole(numbers: NDArray[Any]) -> NDArray[Any]:
     return floats.astype(np.int64) if whole.all() else numbers
 
 
-def _matrix(parts: list[Rows], names: Sequence[Any]) -> Any:
-    """The features of all parts; integers beside floats keep their ties.
+def _matrix(
+    parts: list[Rows], names: Sequence[Any], said: str, as_frame: bool | None
+) -> Any:
+    """The features of all parts, none of them rounded; columns for a data frame.
 
-    Integers that a float64 does not hold are replaced by their ranks, which order
-    and tie as they do.
+    Integers that a float64 does not hold, beside other numbers, are an error unless
+    `as_frame` is None.
     """
     data = [part.data for part in parts]
     n_rows = sum(part.n_rows for part in parts)
     if sp.issparse(data[0]):
         return data[0] if len(data) == 1 else sp.vstack(data, format="csr")
+    what = [f"{said}: column {name!r}" for name in names]
+    if as_frame:
+        columns = [_joined([one[j] for one in data], own) for j, own in enumerate(what)]
+        return dict(zip(names, columns, strict=True))
     dtypes = {column.dtype for one in data for column in one}
     common = np.result_type(*dtypes)
     if len(dtypes) > 1 and not all(
         fits_floats(column) for one in data for column in one
     ):
         columns = [
-            _whole(_joined([one[j] for one in data], name))
-            for j, name in enumerate(names)
+            _whole(_joined([one[j] for one in data], own)) for j, own in enumerate(what)
         ]
         common = np.result_type(*columns)
         if common.kind == "f":
-            columns = [
-                one if fits_floats(one) else np.unique(one, return_inverse=True)[1]
-                for one in columns
-            ]
+            for column, own in zip(columns, what, strict=True):
+                if (at := first_rounded(column)) is None:
+                    continue
+                if as_frame is False:
+                    rule = f"{own} must hold {_FLOATS}, got {column[at]}"
+                    raise ValueError(f"{rule} ({_BESIDE})")
+                common = np.dtype(object)
         data = [columns]
     matrix, row = np.empty((n_rows, len(names)), common), 0
     # some rows at a time, as many as a cache holds
@@ -251,6 +289,26 @@ def _matrix(parts: list[Rows], names: Sequence[Any]) -> Any:
                 matrix[row + at : row + at + len(part), j] = part
         row += len(one[0])
     return matrix
+
+
+def _warn_of_forms(queries: list[Any], forms: dict[str, str]) -> None:
+    """Warn once of ids that differ only in how Unicode composes their letters.
+
+    `forms` has the ids seen so far that could be written otherwise.
+    """
+    for one in queries if "" not in forms else ():
+        if isinstance(one, str) and not one.isascii():
+            form = unicodedata.normalize("NFC", one)
+            if form == one == unicodedata.normalize("NFD", one):
+                continue
+            if forms.setdefault(form, one) != one:
+                warn(
+                    f"query ids {forms[form]!a} and {one!a} differ only in "
+                    "their Unicode form and count as two queries: write all ids in one "
+                    'form, such as by unicodedata.normalize("NFC", ...)'
+                )
+                forms[""] = one
+                return
 
 
 def framed(ranking: Bunch) -> Bunch:

@@ -5,14 +5,26 @@ from __future__ import annotations
 import bz2
 import io
 import lzma
+import re
 import sys
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
-from ._locate import Location, PathLike, Url, Wrapped
+from .._engine import check_choice
+from ._locate import (
+    FORMATS,
+    NO_TABLE,
+    Files,
+    Location,
+    PathLike,
+    Url,
+    Wrapped,
+    format_of_name,
+)
 from ._wording import in_one_line
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -28,6 +40,10 @@ _OTHER_MARKS = {
 #: bytes of a line at most, so that a small file which unpacks to gigabytes without a
 #: line end is refused before it fills the memory; a million features take as many
 MAX_LINE = 1 << 24
+#: bytes that show how a file is written
+_START = 1 << 12
+#: how lines of LETOR text begin
+_LETOR = re.compile(rb"\s*([-+.0-9]|qid:|\S+\s+(qid|[0-9]+):)")
 #: bytes that are unpacked together
 _PACKED = 1 << 17
 
@@ -108,10 +124,13 @@ class TextSource:
     path : path or Url
         ``-`` is standard input. gzip, bzip2 and xz are known by their first bytes;
         a byte order mark is left out.
+    format : str, optional
+        By default its name tells it, or else its first bytes.
     """
 
-    def __init__(self, path: PathLike | Url) -> None:
+    def __init__(self, path: PathLike | Url, format: str | None = None) -> None:
         self.path: Location = path if isinstance(path, Url) else Path(path)
+        self._format = format or format_of_name(self.path)
         self._bytes: bytes | None = None
         if str(path) == "-":
             if sys.stdin is None:
@@ -124,6 +143,16 @@ class TextSource:
 
     def __str__(self) -> str:
         return "standard input" if str(self.path) == "-" else str(self.path)
+
+    @cached_property
+    def format(self) -> str:
+        """The format, if it is a table, or else letor."""
+        return self._format or _format_of_start(self.start()) or "letor"
+
+    def start(self) -> bytes:
+        """The first bytes."""
+        with self.reading(), self.open() as file:
+            return file.read(_START)
 
     def open_text(self) -> IO[bytes]:
         """The same as lines of text; what is none raises a ValueError with its line."""
@@ -160,6 +189,48 @@ class TextSource:
                 raise
             what = f"damaged compressed data: {in_one_line(error)}"
             raise ValueError(f"{self}: {what}") from None
+
+
+def _format_of_start(start: bytes) -> str | None:
+    """The format that the first line tells, comments left out."""
+    if start.startswith(b"PAR1"):
+        return "parquet"
+    lines = (line for line in start.splitlines() if line.strip())
+    first = next((line for line in lines if not line.startswith(b"#")), b"")
+    if _LETOR.match(first):
+        return "letor"
+    is_csv = any(one in first for one in b",;|")
+    return "tsv" if b"\t" in first else "csv" if is_csv else None
+
+
+def sources_of(files: Files, format: str | None = None) -> list[TextSource]:
+    """The files, all of them tables, or all LETOR text.
+
+    Raises
+    ------
+    ValueError
+        If they are not, or a file that is no table by its name is LETOR text and would
+        be left out beside tables.
+    """
+    check_choice(format, "format", (None, *FORMATS))
+    sources = [TextSource(path, format) for path in files.paths]
+    found: dict[str, object] = {}
+    for source in sources:
+        kind = "LETOR text" if source.format == "letor" else "tables"
+        found.setdefault(kind, source)
+    for name, reason in files.left_out.items():
+        if reason == NO_TABLE and format is None:
+            start = (left := TextSource(name)).start()
+            if _format_of_start(start) == "letor":
+                found.setdefault("LETOR text", left)
+            files.left_out[name] = would_not_read_as_text(start) or reason
+    if len(found) > 1:
+        got = " and ".join(f"{kind} ({first})" for kind, first in found.items())
+        raise ValueError(
+            f"all files must be of one kind, got {got}: name those that are meant, "
+            "such as by 'folder/*.csv', or choose by format (--format)"
+        )
+    return sources
 
 
 class Lines(Wrapped):

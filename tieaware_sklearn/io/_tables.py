@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
+from .._engine import Spelling, check_choice
 from ._csv import CsvFile, kinds_of_csv, open_csv, read_csv
 from ._frames import (
     OneKind,
@@ -22,17 +23,14 @@ from ._frames import (
     rows_of,
 )
 from ._locate import (
-    Location,
     PathLike,
     columns_of_folders,
     find_files,
-    is_tabular,
-    separator_of,
     type_of_values,
     value_of_folder,
 )
-from ._rows import Place, Rankings, Rows, framed, no_document
-from ._source import TextSource
+from ._rows import Place, Rankings, Rows, no_document
+from ._source import TextSource, sources_of
 from ._wording import in_one_line, listed
 
 #: rows that are read together, and cells, of Parquet; those that tell what text is
@@ -48,6 +46,9 @@ def load_table(
     ignore: Sequence[str] = (),
     missing_values: Sequence[str] = (),
     thousands: str | None = None,
+    decimal: str = ".",
+    quoting: str = "double",
+    format: str | None = None,
     as_frame: bool = False,
 ) -> Bunch:
     r"""Read a ranking from CSV, TSV or Parquet, with rows in any order.
@@ -55,9 +56,9 @@ def load_table(
     Parameters
     ----------
     path : path, or list of paths
-        Files, recognised by the end of their names. Text may be compressed. Reading
-        needs pyarrow. Several files with the same columns are read as one. Folders,
-        patterns and URLs are as in `iter_batches`.
+        Files, recognised by the end of their names, or else by their first lines. Text
+        may be compressed. Reading needs pyarrow. Several files with the same columns
+        are read as one. Folders, patterns and URLs are as in `iter_batches`.
     label, qid : str, default="label", "qid"
         Columns that hold labels and query ids.
     ignore : list of str, default=()
@@ -69,9 +70,18 @@ def load_table(
         ``null``, ``None``, ``none``, ``-`` and ``?`` always do. Among query ids, only
         the empty cell is missing.
     thousands : str, optional
-        Thousands separator of CSV and TSV: ``","`` reads ``1,406.84`` as 1406.84.
+        Thousands separator of CSV and TSV: ``","`` reads ``1,406.84`` as 1406.84. The
+        groups must have three digits, except the first one.
+    decimal : str, default="."
+        Decimal separator of CSV and TSV, another one than `thousands`.
+    quoting : {"double", "none"}, default="double"
+        Whether double quotes enclose cells of CSV and TSV. With "none" they are
+        characters as any other, as in a title such as ``24" monitor``.
+    format : {"csv", "tsv", "parquet"}, optional
+        Format of the files, whatever their names are.
     as_frame : bool, default=False
-        Whether to return the features as a pandas DataFrame with their names.
+        Whether to return the features as a pandas DataFrame with their names, each in
+        its own dtype.
 
     Returns
     -------
@@ -79,16 +89,19 @@ def load_table(
         ``data`` of shape (n_rows, n_features), with NaN for missing cells; ``target``,
         float64, and ``qid``, of shape (n_rows,), strings as in the file or, from
         Parquet, possibly numbers; ``feature_names``; ``left_out``, the columns without
-        numbers; ``place``, a function that returns the file and line of a row;
-        ``DESCR``.
+        numbers; ``left_out_files``, a dict of the files of a folder or pattern that
+        are not read, with the reasons; ``place``, a function that returns the file and
+        line of a row; ``DESCR``.
 
     Raises
     ------
     ValueError
         For a missing column, text in a column of numbers, numbers in a Parquet column
         of text, an empty file, a file of another kind, and query ids of different types
-        (such as text and integers). For a text file, the message lists all errors at
-        once, with lines and remedies.
+        (such as text and integers). For a double quote that opens a cell and does not
+        close it, and for numbers that one array does not hold exactly: large integers
+        beside fractions. For a text file, the message lists up to ten errors at once,
+        with lines and remedies.
     ImportError
         If pyarrow is not installed.
 
@@ -108,18 +121,19 @@ def load_table(
     >>> table.qid.tolist(), table.target.tolist(), table.data.columns.tolist()
     (['a', 'b', 'a'], [1.0, 0.0, 0.0], ['clicks'])
     """
-    paths = find_files(path)
-    for one in paths:
-        if not is_tabular(one):
-            raise ValueError(
-                "path must end in .csv, .tsv, .parquet or .pq (compressed text also in "
-                f".gz or the like), got {one}: load_letor reads LETOR text"
-            )
-    table = open_tables(
-        paths, label=label, qid=qid, ignore=ignore, missing_values=missing_values,
-        thousands=thousands,
-    ).whole()  # fmt: skip
-    return framed(table) if as_frame else table
+    files = find_files(path, format=format)
+    sources = sources_of(files, format)
+    if sources[0].format == "letor":
+        raise ValueError(
+            "path must be CSV, TSV or Parquet, by the end of its name, its first line "
+            f"or format=, got {sources[0]}: load_letor reads LETOR text"
+        )
+    rankings = open_tables(
+        sources, label=label, qid=qid, ignore=ignore, missing_values=missing_values,
+        thousands=thousands, decimal=decimal, quoting=quoting,
+    )  # fmt: skip
+    rankings.left_out_files.update(files.left_out)
+    return rankings.whole(as_frame=as_frame)
 
 
 class _File(NamedTuple):
@@ -139,13 +153,16 @@ class _File(NamedTuple):
 
 
 def open_tables(
-    paths: Sequence[Location],
+    sources: Sequence[TextSource],
     *,
     label: str,
     qid: str,
     ignore: Sequence[str] = (),
     missing_values: Sequence[str] = (),
     thousands: str | None = None,
+    decimal: str = ".",
+    quoting: str = "double",
+    progress: bool = False,
 ) -> Rankings:
     """Files of the same columns, of which those with numbers are features.
 
@@ -153,18 +170,19 @@ def open_tables(
     are left out.
     """
     check_different([label, qid], "label and qid")
-    _check_texts(missing_values, thousands)
+    _check_texts(missing_values, thousands, decimal)
+    check_choice(quoting, "quoting", ("double", "none"))
+    spelling, quotes = Spelling(thousands, decimal), quoting == "double"
     files = []
-    for path in paths:
-        source, separator = TextSource(path), separator_of(path)
+    for source in sources:
         with _named(source):
-            if separator is None:
+            if source.format == "parquet":
                 file = _open_parquet(source, qid, ignore)
             else:
-                csv = open_csv(source, separator, qid, missing_values, thousands)
+                csv = open_csv(source, qid, missing_values, spelling, quotes, progress)
                 file = _File(source, csv.names, {}, {}, np.array(["text"]), csv=csv)
         # a column of the file itself goes before
-        found = columns_of_folders(path).items()
+        found = columns_of_folders(source.path).items()
         own = {name: value for name, value in found if name not in file.names}
         files.append(file._replace(names=[*file.names, *own], folders=own))
     files = _typed(files, qid)
@@ -172,7 +190,7 @@ def open_tables(
     names = files[0].names
     looked_at = [n for n in names if n not in (qid, *ignore) and not is_nameless(n)]
     kinds = _kinds(files, looked_at)
-    said = listed(paths)
+    said = listed(sources)
     if not kinds:
         raise no_document(said)
     counts = [file.n_rows for file in files]
@@ -183,7 +201,9 @@ def open_tables(
     )  # fmt: skip
 
 
-def _check_texts(missing_values: Sequence[str], thousands: str | None) -> None:
+def _check_texts(
+    missing_values: Sequence[str], thousands: str | None, decimal: str
+) -> None:
     """What cells of text stand for."""
     if isinstance(missing_values, str) or not all(
         isinstance(one, str) for one in missing_values
@@ -191,9 +211,13 @@ def _check_texts(missing_values: Sequence[str], thousands: str | None) -> None:
         raise ValueError(
             f"missing_values must be a list of texts, got {missing_values!r}"
         )
-    if thousands is not None and (len(thousands) != 1 or thousands in "+-eE0123456789"):
+    for name, given in (("thousands", thousands), ("decimal", decimal)):
+        if given is not None and (len(given) != 1 or given in "+-eE0123456789"):
+            raise ValueError(f"{name} must be one character in a number, got {given!r}")
+    if thousands == decimal:
         raise ValueError(
-            f"thousands must be one character between digits, got {thousands!r}"
+            "thousands and decimal must differ, or 1.234 would be read as 1234, got "
+            f"{thousands!r} for both (decimal, or --decimal, names the other one)"
         )
 
 
@@ -250,15 +274,6 @@ def _check_files(files: Sequence[_File], label: str, qid: str) -> None:
     first, kind = files[0], OneKind()
     for file in files:
         said = str(file.source)
-        if file.csv is not None and len(file.names) == 1:
-            for other in ";\t|,":
-                if other in file.names[0]:
-                    raise ValueError(
-                        f"{said}: cells must be separated by {file.csv.separator!r}, "
-                        f"got {other!r} (write the file anew, for example by "
-                        f"pandas.read_csv(..., sep={other!r}).to_csv; a name that "
-                        "ends in .tsv means tabs)"
-                    )
         choose = "; label and qid of the reader (--label, --qid) choose other columns"
         check_columns(said, file.names, [label, qid], choose)
         check_columns(said, file.names, first.names, f": {first.source} has it")

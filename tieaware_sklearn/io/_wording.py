@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 #: characters of a cell that a message quotes
 _QUOTED = 60
 #: and of a list of names
 _LISTED = 500
+#: files that are named where they are left out
+_FILES = 5
 
 
 def quoted(cell: str) -> str:
@@ -24,6 +26,13 @@ def listed(names: Iterable[object]) -> str:
     """Names as a message lists them."""
     text = ", ".join(map(str, names))
     return text if len(text) <= _LISTED else f"{text[:_LISTED]}..."
+
+
+def with_reasons(files: Mapping[str, str]) -> str:
+    """The first files that are left out, with the reasons, and the number of others."""
+    said = [f"{name} ({why})" for name, why in files.items()]
+    others = f" and {len(said) - _FILES} more" if len(said) > _FILES else ""
+    return ", ".join(said[:_FILES]) + others
 
 
 def number_as_text(value: float) -> str:

@@ -1,0 +1,494 @@
+"""Random small files, read whole, in batches and plainly, which must come to the same.
+
+``python -m tests.fuzz.files [--cases 20000] [--seed 1]`` draws CSV files with hard
+quotation marks, CSV files with hard numbers, and LETOR files. Case `number` of a kind
+under a seed is always the same. All must read the same from a file, or refuse it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import math
+import re
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from tieaware_sklearn.datasets import iter_batches, load_letor, load_table
+
+LABEL, QID, TITLE, X, Y = range(5)
+COLUMNS = ["label", "qid", "title", "x", "y"]
+MISSING = ["", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL"]
+MISSING += ["None", "none", "-", "?"]
+WORDS = ["nan", "inf", "-inf", "+Infinity", "INF", "-nan", "+NaN"]
+SMALL = [0, 0, 1, 2, 3, 10, -7, 123, 999, 1000, 1406, -12345, 1234567]
+#: of which a float64 does not hold every one
+LARGE = [*range(2**53 - 1, 2**53 + 4), 10**18 + 1, 2**63 - 1, 2**63, 2**64 + 1, 10**30]
+LARGE += [-one for one in LARGE]
+#: no numbers, or by some spellings only
+BAD_NUMBERS = [
+    *("0,5", "0,123", "1,2,3", "12,34.5", "1.234,5", "1,234", "1,234,567", "1,234e2"),
+    *("1.5", "1,5", ",5", "1 234", "1'234", "1.2.3", "1234,567", "01,234", "1."),
+    *("x", "1_0", "0x10", "1e", "e5", ".", "+", "--5", "+ 5", "5%", "1 5", "true"),
+    *("5\n", "\n", "\u00a05", "\uff15", "nan(1)", "infi", "- 5", "1,e5"),
+]
+TITLES = ["disk", '5" disk', 'a "b" c', '"', '""', '"a"', '"a" b', "a,b", "a\tb", "NA"]
+TITLES += ["two\nlines", "two\r\nlines", "a\rb", ' "a"', "label", "", " ", "é", 'a"']
+IDS = ["a", " a", "a ", "b", "7", "007", "7.0", "NA", "nan", "-", "qid", 'a"b', " "]
+QUOTED_IDS = ['"a"', "a,b", "a\nb", '"']
+QUERIES = ["7", "8", "-9", "+1", "007", "0", *map(str, (2**53, 2**53 + 1, 2**63 - 1))]
+BAD_TOKENS = [
+    *("1:x", "1:1_0", "1:", ":1", "1", "x", "1_0", "-1:5", "1:0x10", "9:1:2", "3:,5"),
+    *("1:nan(1)", "1:--1", "0:1", "1:\uff15", "qid:1", "qid:x", "qid:1.0", "qid:"),
+    *(f"qid:{2**63}", "qid:1_0", "1:1e", "2:1,5", "x:1", "1.0:1", "nan", ""),
+]
+#: text that may be refused, since by another spelling it is a number
+_LIKE_A_NUMBER = re.compile(r"(?=.*[0-9])\s*[-+,.' 0-9eE]*\s*", re.DOTALL)
+#: lines that may be taken for blank ones: of quoted blanks, or tabs as separators
+_LIKE_A_BLANK = re.compile(r'(?:\A|[\r\n])(?=[^\r\n]*["\t])[ \t"]+(?=[\r\n]|\Z)')
+
+
+@dataclass(frozen=True)
+class File:
+    """A text under a name, and how it is to be read."""
+
+    name: str
+    text: str
+    batch_rows: int
+    options: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def path(self) -> Path:
+        return Path(_folder().name, self.name)
+
+
+@cache
+def _folder() -> TemporaryDirectory[str]:
+    return TemporaryDirectory(prefix="fuzz")
+
+
+class RefusedError(Exception):
+    """The file must be refused, in words that match the pattern."""
+
+
+@dataclass
+class Plain:
+    """What there is in a file; whole numbers are integers, and text is None."""
+
+    qid: list[Any]
+    target: list[Any]
+    columns: dict[str, list[Any]]
+    #: columns that need not be features
+    optional: set[str] = field(default_factory=set)
+    may_be_refused: bool = False
+
+
+# ---------------------------------------------------------------- plain reading
+
+
+def exact(text: str) -> int | float:
+    """A number as Python spells it; an integer if it is spelled as a whole number."""
+    is_whole = re.fullmatch(r"[+-]?[0-9]+(\.0*)?", text)
+    return int(text.partition(".")[0]) if is_whole else float(text)
+
+
+def plain_number(cell: str, thousands: str | None, decimal: str) -> int | float | None:
+    """The number of a cell, NaN where it is missing, None of text."""
+    cell = cell.strip()
+    if cell in MISSING:
+        return math.nan
+    if re.fullmatch(r"[+-]?(inf|infinity|nan)", cell, re.IGNORECASE):
+        return float(cell)
+    digits, point = "[0-9]+", re.escape(decimal)
+    if thousands:
+        digits = rf"([1-9][0-9]{{0,2}}({re.escape(thousands)}[0-9]{{3}})+|[0-9]+)"
+    number = rf"[+-]?({digits}({point}[0-9]*)?|{point}[0-9]+)([eE][+-]?[0-9]+)?"
+    if not re.fullmatch(number, cell):
+        return None
+    return exact(cell.replace(thousands or "\0", "").replace(decimal, "."))
+
+
+def open_quote(text: str, separator: str) -> int:
+    """The line of the first quotation mark whose cell does not end; 0 without one."""
+    ends, at = rf"{separator}\r\n", 0
+    cell = re.compile(rf'"(?:[^"]|"")*"(?=[{ends}]|\Z)|(?!")[^{ends}]*')
+    while at <= len(text):
+        if not (found := cell.match(text, at)):
+            return len(re.findall(r"\r\n|\r|\n", text[:at])) + 1
+        at = found.end() + 1
+    return 0
+
+
+def plain_rows(text: str, separator: str, has_quotes: bool) -> list[list[str]]:
+    """The header and all rows by Python's module, without lines that are blank."""
+    opened = open_quote(text, separator) if has_quotes else 0
+    quoting = csv.QUOTE_MINIMAL if has_quotes else csv.QUOTE_NONE
+    lines = io.StringIO(text, newline="")
+    reader = csv.reader(lines, delimiter=separator, quoting=quoting, strict=True)
+    try:
+        rows = list(reader)
+    except csv.Error:
+        assert opened, "only the csv module refuses this"
+        raise RefusedError(rf"line {opened}\b") from None
+    assert not opened, "only the csv module reads this"
+    least = 2 if separator == "," else math.inf
+    return [row for row in rows if len(row) >= least or "".join(row).strip()]
+
+
+def plain_table(file: File) -> Plain:
+    """A CSV file, cell by cell."""
+    given = {"thousands": None, "decimal": ".", "quoting": "double"} | file.options
+    spelling = given["thousands"], given["decimal"]
+    if spelling[0] == spelling[1]:
+        raise RefusedError("thousands")
+    separator = "\t" if file.name.endswith(".tsv") else ","
+    text = file.text.removeprefix("\ufeff")
+    header, *rows = plain_rows(text, separator, given["quoting"] == "double") or [[]]
+    texts = dict(zip(header, zip(*rows, strict=False), strict=False))
+    is_even = all(len(row) == len(header) for row in rows)
+    if not rows or not is_even or "label" not in header or "" in texts.get("qid", [""]):
+        raise RefusedError
+    found = Plain(list(texts.pop("qid")), [], {})
+    found.may_be_refused = _LIKE_A_BLANK.search(text) is not None
+    for name, cells in texts.items():
+        values = [plain_number(cell, *spelling) for cell in cells]
+        found.columns[name] = values
+        if not any(value is not None and value - value == 0 for value in values):
+            found.optional.add(name)
+            found.may_be_refused |= any(map(_LIKE_A_NUMBER.fullmatch, cells))
+        elif None in values:
+            raise RefusedError
+        wholes = [value for value in values if isinstance(value, int)]
+        found.may_be_refused |= any(abs(value) > 2**53 for value in wholes)
+    found.may_be_refused |= not found.columns.keys() - {"label"} - found.optional
+    found.may_be_refused |= "label" in found.optional
+    found.target = found.columns.pop("label")
+    if None in found.target:
+        raise RefusedError
+    return found
+
+
+def plain_letor(file: File) -> Plain:
+    """LETOR text, token by token."""
+    documents, rows, bad = [], [], []
+    text = file.text.removeprefix("\ufeff").encode()
+    for line, content in enumerate(text.split(b"\n"), start=1):
+        if tokens := [one.decode() for one in content.partition(b"#")[0].split()]:
+            documents.append(tokens)
+            try:
+                rows.append(_plain_line(*tokens))
+            except ValueError:
+                bad.append(str(line))
+    has_queries = any(" ".join(own[1:]).startswith("qid:") for own in documents)
+    if not has_queries or all(len(own) < 3 for own in documents):
+        raise RefusedError  # for want of queries or features, whatever else is bad
+    if bad:
+        raise RefusedError(rf"line ({'|'.join(bad)})\b")
+    seen = {number for *_, features in rows for number in features}
+    numbers = range(0 if 0 in seen else 1, max(seen) + 1)
+    columns = {str(one): [row[2].get(one, 0.0) for row in rows] for one in numbers}
+    return Plain([row[1] for row in rows], [row[0] for row in rows], columns)
+
+
+def _plain_line(
+    label: str, query: str = "", *tokens: str
+) -> tuple[float, int, dict[int, float]]:
+    """The label, the query and the features, or a ValueError."""
+    pairs = [token.partition(":")[::2] for token in tokens]
+    are_digits = all(re.fullmatch("[0-9]+", number) for number, _ in pairs)
+    if not re.fullmatch("qid:[+-]?[0-9]+", query) or not are_digits:
+        raise ValueError
+    features = {int(number): _plain_float(value) for number, value in pairs}
+    qid, numbers = int(query[4:]), [int(number) for number, _ in pairs]
+    if not -(2**63) <= qid < 2**63 or numbers != sorted(set(numbers)):
+        raise ValueError
+    return _plain_float(label), qid, features
+
+
+def _plain_float(text: str) -> float:
+    number = exact(text)
+    is_rounded = isinstance(number, int) and number != float(number)
+    if "_" in text or not text.isascii() or is_rounded:
+        raise ValueError
+    return float(number)
+
+
+# ---------------------------------------------------------------------- drawing
+
+
+def draw_column(
+    rng: Random, others: Sequence[str], thousands: str = "", decimal: str = "."
+) -> Iterator[str]:
+    """The cells of a column: whole numbers or fractions, large ones, and others."""
+    some = ["", *(decimal + one for one in ("5", "25", "0", "", "1" + 24 * "0" + "7"))]
+    fractions = rng.choice([[""], ["", decimal + "0", decimal + "000"], some, some])
+    wholes = rng.choice([*[SMALL] * 8, SMALL + LARGE, LARGE])
+    while True:
+        whole, group = rng.choice(wholes), thousands if rng.random() < 0.6 else ""
+        text = f"{whole:,}".replace(",", group) + rng.choice(fractions)
+        if text[0] == "0" and len(text) > 2 and rng.random() < 0.3:
+            text = text[1:]
+        if rng.random() < 0.1:
+            text += rng.choice(["e2", "E-3", "e+0", "e300", "e-400"])
+        if rng.random() < 0.1 and whole > 0:
+            text = "+" + text
+        yield rng.choice(others) if others and rng.random() < 0.25 else text
+
+
+def draw_rows(rng: Random, x: Iterator[str], y: Iterator[str]) -> list[list[str]]:
+    """The header and some rows, query after query."""
+    n = rng.choice([0, *[1, 2, 3, 4, 5, 6] * 6])
+    ids = rng.sample(IDS + QUOTED_IDS * (rng.random() < 0.3), 3)
+    rows = [list(COLUMNS)]
+    rows[0][TITLE] = rng.choice([*["title"] * 9, 'ti"tle', "a,b", "two\nlines"])
+    for query in sorted(rng.choices(range(3), k=n)):
+        label, title = rng.choice("012"), rng.choice(TITLES)
+        rows.append([label, ids[query], title, next(x), next(y)])
+    if n and rng.random() < 0.1:
+        labels = [" 1", "2e0", "inf", "1.0", str(rng.choice(LARGE))]
+        rows[-1][LABEL] = rng.choice([*MISSING, *labels, *labels])
+    if rng.random() < 0.02:
+        rows.append(list(rows[0]))
+    return rows
+
+
+def draw_table(
+    rng: Random, rows: list[list[str]], strange: float, options: dict[str, Any]
+) -> File:
+    """Rows as text: cells are quoted if they must be, and sometimes if not.
+
+    As often as `strange` says, some cell is not written as it must be.
+    """
+    is_plain = options.get("quoting") == "none"
+    separator = rng.choice("\t\t\t," if is_plain else ",,\t")
+
+    def spelled(cell: str) -> str:
+        if is_plain and rng.random() < 0.99:
+            return re.sub(rf"[{separator}\r\n]", ";", cell)
+        if re.search(rf'^"|[{separator}\r\n]', cell) or rng.random() < 0.15:
+            return '"' + cell.replace('"', '""') + '"'
+        return cell
+
+    texts = [[spelled(cell) for cell in row] for row in rows]
+    if rng.random() < strange:
+        row, column = rng.choice(texts), rng.choice([TITLE, TITLE, TITLE, QID, X])
+        cell = "".join(rng.choices(f'"""a5 {separator}\n\r', k=rng.randint(1, 6)))
+        row[column] = '"' + row[column] if row is texts[0] else cell
+    order = rng.sample(range(5), 5)
+    lines = [separator.join(row[column] for column in order) for row in texts]
+    if rng.random() < 0.03:
+        lines[-1] = rng.choice([lines[-1] + separator, "x" + separator, "x"])
+    name = "file.tsv" if separator == "\t" else "file.csv"
+    return draw_file(rng, name, lines, ["", "", " ", "  "], "\r", **options)
+
+
+def draw_file(
+    rng: Random,
+    name: str,
+    lines: list[str],
+    blanks: list[str],
+    end: str,
+    **options: Any,
+) -> File:
+    """Lines, and blank ones, with one of the ends that lines have."""
+    while rng.random() < 0.2:
+        lines.insert(rng.randrange(len(lines) + 1), rng.choice(blanks))
+    end = rng.choice(["\n", "\n", "\r\n", end])
+    text = end.join(lines) + end * (rng.random() < 0.8)
+    text = "\ufeff" * (rng.random() < 0.1) + text
+    return File(name, text, rng.choice([1, 1, 2, 3]), options)
+
+
+def draw_quotes(rng: Random) -> File:
+    """CSV with quotation marks, separators and line ends in cells."""
+    cells = ["1", "2.5", "-3", "1e3", " 7 ", "\t0", "NA", "12"]
+    x, y = (iter(lambda: rng.choice(cells), None) for _ in range(2))
+    quoting = rng.choice([{}, {}, {"quoting": "double"}, {"quoting": "none"}])
+    return draw_table(rng, draw_rows(rng, x, y), 0.5, quoting)
+
+
+def draw_numbers(rng: Random) -> File:
+    """CSV with numbers in groups, with commas, large, missing, and what is none."""
+    thousands, decimal = rng.choice([None, None, *",.' "]), rng.choice("..,")
+    if thousands == decimal and rng.random() < 0.9:
+        thousands = None
+    others = [rng.choice([[], [], [""], MISSING, WORDS]) for _ in range(2)]
+    x, y = (draw_column(rng, own, thousands or "", decimal) for own in others)
+    rows = draw_rows(rng, x, y)
+    for row in rows[1:]:
+        column = rng.choice([X, Y, LABEL])
+        if rng.random() < 0.1:
+            row[column] = rng.choice(BAD_NUMBERS)
+        if rng.random() < 0.2:
+            row[column] = rng.choice(["", " ", "\t"]) + row[column] + rng.choice(" \t")
+    options = {"thousands": thousands, "decimal": decimal}
+    if rng.random() < 0.1:
+        options["quoting"] = "none"
+    return draw_table(rng, rows, 0.03, options)
+
+
+def draw_letor(rng: Random) -> File:
+    """LETOR text with nan beside large numbers, comments, and tokens that are none."""
+    others = rng.choice([[], ["nan"], WORDS])
+    columns = [draw_column(rng, others) for _ in range(rng.randint(1, 4))]
+    grades = iter(lambda: rng.choice("012"), "")
+    labels = draw_column(rng, others) if rng.random() < 0.2 else grades
+    first, share, ids = rng.choice([1, 1, 1, 0]), rng.random(), rng.sample(QUERIES, 3)
+    is_bad, lines = rng.random() < 0.3, []
+    for query in sorted(rng.choices(range(3), k=rng.choice([0, *[1, 2, 3, 4, 5] * 6]))):
+        tokens = [f"{i}:{next(own)}" for i, own in enumerate(columns, start=first)]
+        tokens = [token for token in tokens if rng.random() < 1.2 - share]
+        tokens = [next(labels), f"qid:{ids[query]}", *tokens]
+        if is_bad and rng.random() < 0.4:
+            tokens[rng.randrange(len(tokens))] = rng.choice(BAD_TOKENS)
+            tokens = rng.sample(tokens, len(tokens)) if rng.random() < 0.2 else tokens
+        line = rng.choice([" ", " ", "\t", "  "]).join(tokens)
+        comment = rng.choice(["", "", "", " ", "#", " # qid:5 9007199254740993 1_0"])
+        lines.append(rng.choice(["", "", " "]) + line + comment)
+    blanks = ["", " ", "\t", "# a comment", " #1 qid:1 1:1"]
+    return draw_file(rng, "file.txt", lines, blanks, "\n")
+
+
+KINDS: dict[str, tuple[Callable[[Random], File], Callable[[File], Plain]]] = {
+    "csv quotes": (draw_quotes, plain_table),
+    "csv numbers": (draw_numbers, plain_table),
+    "letor": (draw_letor, plain_letor),
+}
+
+
+# --------------------------------------------------------------------- checking
+
+
+def drawn(kind: str, seed: int, number: int) -> File:
+    """A file, always the same."""
+    return KINDS[kind][0](Random(f"{kind} {seed} {number}"))
+
+
+def check(kind: str, seed: int, number: int) -> bool:
+    """Whether the file is read.
+
+    Raises
+    ------
+    AssertionError
+        Where it is read as something else than it is, or what is right is refused.
+    """
+    file = drawn(kind, seed, number)
+    is_read, faults = faults_of(kind, file)
+    again = f"{file}\nagain: tests.fuzz.files.check({kind!r}, {seed}, {number})"
+    assert not faults, "\n".join([*faults, again])
+    return is_read
+
+
+def faults_of(kind: str, file: File) -> tuple[bool, list[str]]:
+    """Whether the whole file is read, and what is wrong with its readers."""
+    file.path.write_bytes(file.text.encode())
+    load, options = load_letor if kind == "letor" else load_table, file.options
+    batch_rows: dict[str, Any] = {"batch_rows": file.batch_rows}
+    readers: dict[str, Callable[[], list[Any]]] = {
+        "whole": lambda: [load(file.path, **options)],
+        "batches": lambda: list(iter_batches(file.path, **batch_rows, **options)),
+    }
+    wanted: Plain | RefusedError
+    try:
+        wanted = KINDS[kind][1](file)
+    except RefusedError as refused:
+        wanted = refused
+    is_read, faults = False, []
+    for how, reader in readers.items():
+        if how == "batches" and isinstance(wanted, Plain) and _comes_back(wanted.qid):
+            wanted = RefusedError()
+        try:
+            found = reader()
+        except Exception as error:
+            got = f"{type(error).__name__}: {error}"
+            fault = _fault_of_refusal(error, wanted, str(file.path))
+        else:
+            is_read |= how == "whole"
+            keys = ("feature_names", "left_out", "data", "target", "qid")
+            got = str([[*map(batch.get, keys)] for batch in found])
+            fault = _fault_of_reading(found, wanted)
+        faults += [f"{how}: must {fault}, got {got}"] * bool(fault)
+    return is_read, faults
+
+
+def _comes_back(qid: Sequence[Any]) -> bool:
+    """Whether some query comes back after another one, which batches cannot hold."""
+    return len(list(groupby(qid))) > len(set(qid))
+
+
+def _fault_of_refusal(error: Exception, wanted: Plain | RefusedError, path: str) -> str:
+    """What there should be instead of the error, if anything."""
+    if not isinstance(error, ValueError):
+        return "raise a ValueError"
+    if isinstance(wanted, Plain):
+        is_named = path in str(error) or "column " in str(error)
+        name = "" if is_named else "name the file or a column"
+        return name if wanted.may_be_refused else f"be read as {wanted}"
+    pattern = str(wanted)
+    if path not in str(error) and pattern != "thousands":
+        return "name the file"
+    return "" if re.search(pattern, str(error)) else f"say {pattern!r}"
+
+
+def _fault_of_reading(batches: Sequence[Any], wanted: Plain | RefusedError) -> str:
+    """What there should be instead of what is read, if anything."""
+    if isinstance(wanted, RefusedError):
+        return f"be refused {wanted}"
+    names = batches[0].feature_names
+    right = [name for name in wanted.columns if name in names]
+    others = [name for name in wanted.columns if name not in names]
+    are_columns = wanted.optional.issuperset(others) and all(
+        [batch.feature_names, batch.left_out] == [right, others] for batch in batches
+    )
+    rows = [row for batch in batches for row in batch.data.tolist()]
+    target = [one for batch in batches for one in batch.target.tolist()]
+    qid = [one for batch in batches for one in batch.qid.tolist()]
+    found = [*map(list, zip(*rows, strict=True)), target, qid]
+    expected = [*(wanted.columns[name] for name in right), wanted.target, wanted.qid]
+    # Python compares integers and floats exactly
+    are_same = list(map(_known, found)) == list(map(_known, expected))
+    return "" if are_columns and are_same else f"be read as {wanted}"
+
+
+def _known(values: Sequence[Any]) -> list[Any]:
+    return ["NaN" if one != one else one for one in values]
+
+
+def run(kind: str, seed: int, numbers: Iterable[int]) -> Counter[str]:
+    """How many files of these numbers were read, and how many refused."""
+    said = {True: "read", False: "refused"}
+    return Counter(said[check(kind, seed, number)] for number in numbers)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """1 where a case failed, whose reproduction is printed."""
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz.files")
+    parser.add_argument("--cases", type=int, default=20_000, help="(default: 20000)")
+    parser.add_argument("--seed", type=int, default=1, help="(default: 1)")
+    given, has_failed = parser.parse_args(arguments), False
+    for kind in KINDS:
+        start = time.perf_counter()
+        try:
+            done = run(kind, given.seed, range(given.cases))
+        except AssertionError as failure:
+            has_failed = True
+            print(f"{kind}: FAILED\n{failure}\n")
+            continue
+        counts = f"{done['read']:,} read, {done['refused']:,} refused"
+        seconds = time.perf_counter() - start
+        print(f"{kind}: {given.cases:,} cases, {counts}, {seconds:.0f} s")
+    return int(has_failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

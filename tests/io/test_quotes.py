@@ -1,0 +1,127 @@
+"""Quotation marks of CSV: a cell that opens with one closes with one."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from contextlib import suppress
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.cli.helpers import run
+from tieaware_sklearn.datasets import iter_batches, load_table
+from tieaware_sklearn.io import _csv
+
+N_ROWS = 500
+
+
+def titles(**of_line):
+    """A file of 50 queries, with these titles on some lines."""
+    rows = [f"{i % 3},{i // 10},{i % 7},monitor {i}" for i in range(N_ROWS)]
+    for line, title in of_line.items():
+        row = int(line.removeprefix("line")) - 2
+        rows[row] = rows[row].rpartition(",")[0] + "," + title
+    return "\n".join(["label,qid,clicks,title", *rows, ""])
+
+
+@pytest.mark.parametrize("second", ['"curved monitor', '"curved" monitor'])
+def test_stray_marks_do_not_swallow_rows(tmp_path, capsys, second):
+    path = tmp_path / "shop.csv"
+    path.write_text(titles(line16='"24in monitor', line481=second))
+    message = f"{path}, line 16: a quotation mark opens a cell here"
+    for read in (load_table, lambda path: list(iter_batches(path, batch_rows=1))):
+        with pytest.raises(ValueError, match=re.escape(message)) as error:
+            read(path)
+        assert "--quoting none" in str(error.value)
+    code, out, err = run(capsys, "screen", path)
+    assert (code, out) == (1, "")
+    assert "line 16" in err
+    # as they are
+    found = load_table(path, quoting="none")
+    assert len(found.qid) == N_ROWS
+    assert found.data[:, 0].tolist() == [i % 7 for i in range(N_ROWS)]
+    code, out, _ = run(capsys, "screen", path, "--quoting", "none")
+    assert code == 0
+    assert "500 documents, 50 queries" in out
+
+
+def test_what_is_right_is_read_as_before(tmp_path):
+    path = tmp_path / "shop.csv"
+    legal = {
+        "line16": '"24"" monitor"', "line17": '24" monitor', "line20": '"a\nb\r\nc"',
+        "line30": '""', "line31": '"a,""b"""', "line32": 'x""y"', "line33": '""""',
+    }  # fmt: skip
+    path.write_text(titles(**legal), newline="")
+    for end in ("\n", ""):
+        path.write_bytes(path.read_bytes().rstrip(b"\n") + end.encode())
+        assert load_table(path).qid.tolist() == [str(i // 10) for i in range(N_ROWS)]
+
+
+def is_refused(text):
+    """Whether Python's csv finds a mark that does not close its cell."""
+    try:
+        for _ in csv.reader(io.StringIO(text, newline=""), strict=True):
+            pass
+    except csv.Error:
+        return True
+    return False
+
+
+@given(
+    text=st.text(st.sampled_from('"",\n\ra '), max_size=24),
+    cuts=st.lists(st.integers(0, 24), max_size=4),
+)
+def test_cells_open_and_close_as_in_csv(text, cuts):
+    lines = _csv._CsvLines(io.BytesIO(), "f", b",\r\n", True)
+    edges = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
+    blocks = [text[a:b].encode() for a, b in pairwise(edges)]
+    found = None
+    try:
+        for block in [*filter(None, blocks), b"\n"]:
+            lines.check(block)
+        found = lines._opened
+    except _csv._QuoteError as error:
+        found = error.at
+    assert (found is not None) == is_refused(text)
+    if found is not None:
+        # it does open a cell, and what stands before is right
+        assert text[found] == '"'
+        assert found == 0 or text[found - 1] in ",\r\n"
+        assert not is_refused(text[:found])
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_mark_left_open_ends_the_reading_soon(tmp_path, monkeypatch, end):
+    monkeypatch.setattr(_csv, "_START", 1 << 10)
+    monkeypatch.setattr(_csv, "MAX_LINE", 1 << 12)
+    rows = [f"1,{i // 9},{i},t" for i in range(20_000)]
+    rows.insert(1_000, '1,0,1,"t')
+    path = tmp_path / "f.csv"
+    path.write_bytes(end.join(["label,qid,x,title", *rows, ""]).encode())
+    with pytest.raises(ValueError, match="line 1002: a quotation mark opens a cell"):
+        list(iter_batches(path, batch_rows=1000))
+    # the cell would be longer than a line may be: no more is read
+    n_read = []
+    with path.open("rb") as file, suppress(_csv._QuoteError):
+        lines = _csv._CsvLines(file, "f", b",\r\n", True)
+        while lines.readinto(bytearray(1 << 10)):
+            n_read.append(file.tell())
+    opened = path.read_bytes().index(b'"')
+    assert opened + (1 << 12) - (1 << 10) <= n_read[-1] <= opened + (1 << 12)
+
+
+def test_a_mark_left_open_in_the_header(tmp_path):
+    path = tmp_path / "f.csv"
+    path.write_text('label,qid,"x\n1,1,2\n')
+    with pytest.raises(ValueError, match=r"f\.csv, line 1: a quotation mark opens a c"):
+        load_table(path)
+    path.write_text('\nlabel,qid,"x\ny"\n1,1,2\n0,1,\n')
+    found = load_table(path)
+    assert found.feature_names == ["x\ny"]
+    np.testing.assert_array_equal(found.data, [[2], [np.nan]])
+    assert found.place(1).endswith("line 5")
