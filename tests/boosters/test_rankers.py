@@ -14,7 +14,6 @@ import scipy.sparse as sp
 import sklearn
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from tests.boosters.helpers import BOOSTERS, rows_of
@@ -184,26 +183,6 @@ def test_a_column_of_ids_and_one_of_categories(booster, web):
         web.target[:150], model.predict(frame[:150]), qid=web.qid[:150]
     )
     assert seen in model.evals_result_["valid_0"]["NDCG@10"]
-
-
-def test_selectors_of_features_never_keep_the_ids(booster, web):
-    X = np.column_stack([web.qid, web.data])
-    model = booster.ranker(qid=0)
-    # with one tree, most features are as unimportant as the ids
-    one = {"catboost": "iterations"}.get(booster.library, "n_estimators")
-    for threshold in ("mean", "median", None):
-        chosen = SelectFromModel(
-            clone(model).set_params(**{one: 1}), threshold=threshold
-        )
-        kept = chosen.fit(X, web.target).get_support()
-        assert kept.any()
-        assert not kept[0]
-    with pytest.raises(ValueError, match=r"by metadata routing in RFE.* ids \(0\)"):
-        RFE(model).fit(X, web.target)
-    with sklearn.config_context(enable_metadata_routing=True):
-        routed = booster.ranker()
-        kept = RFE(routed).fit(web.data, web.target, qid=web.qid).get_support()
-    assert kept.sum() == 6
 
 
 @pytest.mark.parametrize("unknown", ["eval_set", "eval_group", "group", "eval_weight"])

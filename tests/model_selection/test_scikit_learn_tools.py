@@ -112,6 +112,14 @@ def setting(name: str, routing: bool) -> Setting:
     return Setting(FRAME, ranker, parameter, None, given, {"params": given})
 
 
+def by_index(at: Setting) -> Setting:
+    """The same of an array, whose last column has the ids."""
+    ranker = at.ranker
+    if "qid" in ranker.get_params():
+        ranker = clone(ranker).set_params(qid=-1)
+    return at._replace(X=at.X.to_numpy(), qid=-1, ranker=ranker)
+
+
 def in_both_settings(name, run):
     """What `run` gives with routing on, after comparing it with routing off."""
     with sklearn.config_context(enable_metadata_routing=True):
@@ -185,7 +193,8 @@ def selected(Selector, **options):
     """The features that a selector keeps, of a few, beside which the ids may stand."""
 
     def run(at):
-        X = at.X[[*WEB.feature_names[:4], *(["qid"] if at.qid else [])]]
+        some = [0, 1, 2, 3, *([-1] if at.qid else [])]
+        X = at.X[:, some] if isinstance(at.X, np.ndarray) else at.X.iloc[:, some]
         found = Selector(at.ranker, **options).fit(X, WEB.target, **at.fit)
         kept, *ids = np.split(found.get_support(), [4])
         assert kept.any()
@@ -331,10 +340,12 @@ def test_tools_do_what_the_guide_says(row):
         found = []
         for routing, cell in zip((True, False), cells, strict=True):
             with sklearn.config_context(enable_metadata_routing=routing):
+                at = setting(name, routing)
                 if cell != "no":
-                    found.append(run(setting(name, routing)))
+                    found.append(run(at))
                     continue
-                with pytest.raises((ValueError, TypeError, ta.SplitQueriesWarning)):
-                    run(setting(name, routing))
+                for refused in (at,) if routing else (at, by_index(at)):
+                    with pytest.raises((ValueError, TypeError, ta.SplitQueriesWarning)):
+                        run(refused)
         # both ways give the same, to the last bit
         assert all(np.array_equal(found[0], one) for one in found)

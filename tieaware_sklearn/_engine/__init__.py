@@ -25,6 +25,7 @@ from .checks import (
     seed_of,
 )
 from .columns import (
+    are_features,
     array_of,
     as_matrix,
     blank_qid_column,
@@ -40,6 +41,7 @@ from .columns import (
     need_qid,
     need_qid_to_predict,
     qid_index,
+    reject_index_of_some,
     resolve_qid,
     split_qid_column,
     spread_features,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -14,6 +15,33 @@ from sklearn import get_config
 from .._display import warn
 from .exact import fits_floats, numbers_of, require, show
 from .spelling import how_to_read
+
+#: modules of tools that hand on some of the columns of X
+_SOME_COLUMNS = {
+    f"sklearn.feature_selection.{name}" for name in ("_rfe", "_sequential")
+}
+
+
+def reject_index_of_some(column: Any, name: str = "qid") -> None:
+    """Refuse the index of a column inside a tool that hands on some of the columns.
+
+    There, one index is now this column and now that, and nothing in X tells. The tools
+    are RFE, RFECV, SequentialFeatureSelector, and bagging of features.
+
+    Raises
+    ------
+    ValueError
+        If such a tool is on the call stack.
+    """
+    frame = sys._getframe() if isinstance(column, numbers.Integral) else None
+    while frame := frame and frame.f_back:
+        there = (module := frame.f_globals.get("__name__")) in _SOME_COLUMNS
+        if module == "sklearn.ensemble._bagging":
+            there = frame.f_locals.get("requires_feature_indexing", False)
+        rule = f"{name} must not be an index inside RFE, RFECV, bagging of features or"
+        why = "SequentialFeatureSelector, which hand on some of the columns only"
+        way = "switch metadata routing on, and pass qid to fit of the tool"
+        require(not there, f"{rule} {why}, got {column!r}: {way}")
 
 
 def split_qid_column(X: Any, column: str | int) -> tuple[Any, Any]:
@@ -53,6 +81,7 @@ def column_of(X: Any, column: str | int, name: str = "qid") -> Any:
     UserWarning
         If an array has fractions where query ids should be.
     """
+    reject_index_of_some(column, name)
     X = X if hasattr(X, "shape") else array_of(X)
     at = qid_index(X, column, name)
     if hasattr(X, "columns"):
@@ -171,9 +200,9 @@ def qid_index(X: Any, column: str | int, name: str = "qid") -> int:
         raise ValueError(f"X must have columns, {got}: the qid column {column!r}")
     if isinstance(column, str):
         advice = (
-            " (RFECV, SequentialFeatureSelector and most transformers hand on arrays: "
-            "switch metadata routing on and pass qid; SelectKBest and the like hand on "
-            "arrays of all columns: give the index)"
+            " (RFE, RFECV, SequentialFeatureSelector and most transformers hand on "
+            "arrays: switch metadata routing on and pass qid. Where all columns are "
+            "handed on, as by scalers, the index will do)"
         )
         raise ValueError(
             f"{name} must be an index where X has no column names, got {column!r}"
@@ -183,6 +212,15 @@ def qid_index(X: Any, column: str | int, name: str = "qid") -> int:
     rule = f"{name} must be the index of one of the {n_columns} columns of X"
     require(there, rule, column)
     return int(column % n_columns)
+
+
+def are_features(X: Any, qid: str | int | None) -> NDArray[np.bool_]:
+    """Which columns of X are features, and not query ids."""
+    X = as_matrix(X)
+    is_feature = np.ones(X.shape[1], dtype=bool)
+    if qid is not None:
+        is_feature[qid_index(X, qid)] = False
+    return is_feature
 
 
 def list_columns(X: Any) -> list[Any]:

@@ -18,6 +18,7 @@ from .._engine import (
     FittedQueries,
     FloatArray,
     IntArray,
+    are_features,
     array_of,
     as_floats,
     check_choice,
@@ -31,6 +32,7 @@ from .._engine import (
     numbers_of,
     require,
     resolve_qid,
+    spread_features,
     without_mask,
 )
 from ..evaluation import Asked, Prepared, QueryRows, ask, columns_at_once, means
@@ -82,8 +84,8 @@ class LinearRanker(RankerMixin, BaseEstimator):  # type: ignore[misc]
         How to treat NaN labels, as in `ranking_score`.
     qid : str or int, optional
         The column of X that holds query ids, in `fit` and in `predict`: a name for data
-        frames, an index for arrays. It has no weight, and no entry in `coef` and
-        `transforms`. By default `fit` takes ``qid``.
+        frames, an index for arrays. It has no entry in `transforms`, and none in
+        `coef`, or one of 0, as in `coef_`. By default `fit` takes ``qid``.
     n_jobs : int, optional
         Number of threads over ascents (joblib). No result depends on it.
     progress : bool, default=False
@@ -91,8 +93,8 @@ class LinearRanker(RankerMixin, BaseEstimator):  # type: ignore[misc]
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_features,), float64
-        Weights of the transformed features.
+    coef_ : ndarray of shape (n_columns,), float64
+        Weight of each transformed column of X, 0 for `qid`.
     transforms_ : tuple of str
         Transform of each feature.
     train_score_ : ndarray of shape (n_iterations + 1,), float64
@@ -224,7 +226,8 @@ class LinearRanker(RankerMixin, BaseEstimator):  # type: ignore[misc]
         rule = "y must hold the labels of X: LinearRanker(coef=None) requires y to be"
         told = self.coef is not None or y is not None
         require(told, f"{rule} passed, but the target y is None")
-        X, qid = self._features(X, qid, reset=True)
+        given, (X, qid) = X, self._features(X, qid, reset=True)
+        self._is_feature_ = are_features(given, self.qid)
         self.transforms_ = check_transforms(self.transforms, X.shape[1])
         self._sorted_ = [
             np.sort(column) if kind == "rank" else None
@@ -238,10 +241,13 @@ class LinearRanker(RankerMixin, BaseEstimator):  # type: ignore[misc]
             self.coef_ = 1 / scales(self._transform(X))
         else:
             coef = as_floats(numbers_of(self.coef, "coef"), "coef").copy()
+            if len(coef) == self.n_features_in_ and not coef[~self._is_feature_].any():
+                coef = coef[self._is_feature_]
             rule = f"coef must have one weight per feature ({X.shape[1]})"
             require(len(coef) == X.shape[1], rule, len(coef))
             require(np.isfinite(coef).all(), "coef must be finite", coef)
             self.coef_ = coef
+        self.coef_ = spread_features(self.coef_, self._is_feature_, 0.0)
         return self
 
     def _checked(self) -> Asked:
@@ -339,7 +345,7 @@ class LinearRanker(RankerMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         X, _ = self._features(X, reset=False)
-        return linear_scores(self._transform(X), self.coef_)
+        return linear_scores(self._transform(X), self.coef_[self._is_feature_])
 
     def _transform(self, X: FloatArray) -> FloatArray:
         if set(self.transforms_) == {"identity"}:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numbers
 import operator
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from inspect import Parameter, signature
@@ -18,6 +17,7 @@ from .._engine import (
     FittedQueries,
     FloatArray,
     Queries,
+    are_features,
     as_matrix,
     by_content,
     check_choice,
@@ -31,6 +31,7 @@ from .._engine import (
     offsets_of,
     qid_index,
     reject,
+    reject_index_of_some,
     require,
     resolve_qid,
     seed_of,
@@ -302,6 +303,11 @@ class RankerMixin:
     def _qid_column(self, X: Any) -> str | int | None:
         """The column of X that holds query ids."""
         return getattr(self, "qid", None)
+
+    def __sklearn_clone__(self) -> Any:
+        # tools clone before they send a ranker to workers, where no call stack shows
+        reject_index_of_some(getattr(self, "qid", None))
+        return super().__sklearn_clone__()  # type: ignore[misc]
 
 
 class GivenSet(NamedTuple):
@@ -611,12 +617,9 @@ class QueryRankerMixin(RankerMixin):
 
     def _remember(self, data: FitData) -> Self:
         """Keep the columns of X, as it was given to `fit`, and digests of queries."""
-        X = data.X if hasattr(data.X, "shape") else np.asarray(data.X)
-        is_feature = np.ones(X.shape[1], dtype=bool)
-        if self.qid is not None:
-            is_feature[qid_index(X, self.qid)] = False
+        is_feature = are_features(data.X, self.qid)
         features = columns_of(data.train.X)
-        self._columns_ = _Columns(list_columns(X), is_feature, features)
+        self._columns_ = _Columns(list_columns(data.X), is_feature, features)
         self._fitted_queries_ = FittedQueries.of(data.train.queries)
         return self
 
@@ -647,16 +650,7 @@ class QueryRankerMixin(RankerMixin):
         is_feature = self._columns_.is_feature
         if is_feature.all():
             return values
-        values, frame = values.astype(float), sys._getframe()
-        while frame := frame.f_back:  # type: ignore[assignment]
-            asking = frame.f_globals.get("__name__")
-            rule = f"{type(self).__name__} must get its query ids by metadata routing"
-            what = f"in RFE, which drops columns, that of the ids ({self.qid!r}) too"
-            require(asking != "sklearn.feature_selection._rfe", f"{rule} {what}")
-            if asking == "sklearn.feature_selection._from_model":
-                # a median of 0 would keep the ids
-                values = np.where(values == 0, 5e-324, values)
-        return np.asarray(spread_features(values, is_feature, 0.0))
+        return np.asarray(spread_features(values.astype(float), is_feature, 0.0))
 
     def _qid_column(self, X: Any) -> str | int | None:
         """The column of query ids, where X still has it."""
