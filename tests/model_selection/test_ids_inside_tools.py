@@ -14,6 +14,7 @@ from sklearn.feature_selection import (
     RFE,
     RFECV,
     SelectFromModel,
+    SelectKBest,
     SequentialFeatureSelector,
 )
 from sklearn.inspection import permutation_importance
@@ -25,6 +26,7 @@ from tieaware_sklearn import (
     FusedRanker,
     LinearRanker,
     QueryKFold,
+    SplitQueriesWarning,
     make_ranking_scorer,
     ranking_score,
 )
@@ -125,6 +127,27 @@ def test_workers_and_foreign_folds_change_nothing():
     tool.set_params(estimator=LinearRegression(), cv=at.how["cv"], n_jobs=None)
     with pytest.raises(ValueError, match=r"qid must not be an index .* got 0"):
         at.fitted(tool)
+
+
+def test_a_column_that_was_never_the_ids_is_named(ranker):
+    """SelectKBest drops the ids, and a feature takes their place."""
+    model = make_pipeline(SelectKBest(k=4), clone(ranker).set_params(qid=0))
+    model.fit(IDS_FIRST, Y)
+    assert not model[0].get_support()[0]
+    feature = model[0].transform(IDS_FIRST)[:, 0]
+    assert not np.any(feature % 1)
+    scorer = make_ranking_scorer("ndcg@10", qid=0)
+    with pytest.warns(SplitQueriesWarning) as caught:
+        scorer(model, IDS_FIRST, Y)
+    values = f"with {len(np.unique(feature))} values in {len(Y)} rows"
+    for said in (f"ids were column 0 of what it got in fit, {values}", "SelectKBest"):
+        assert said in str(caught[0].message)
+    # ids that were given are no column
+    half = np.arange(len(Y)) % 2 > 0
+    plain = clone(ranker).fit(X[half], Y[half], qid=QID[half])
+    with pytest.warns(SplitQueriesWarning) as caught:
+        make_ranking_scorer("ndcg@10")(plain, X, Y, qid=QID)
+    assert "column" not in str(caught[0].message)
 
 
 @pytest.mark.parametrize("threshold", [None, "mean", "median", 0.0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -84,12 +85,21 @@ def check_whole_queries(estimator: Any, queries: Queries) -> None:
         split = ranker._fitted_queries_.otherwise(queries)
         if len(split):
             more = "" if len(split) == 1 else f" and {len(split) - 1} more"
+            sizes, saw = ranker._fitted_queries_.sizes, ""
+            if isinstance(getattr(ranker, "qid", None), numbers.Integral):
+                saw = (
+                    f"Its ids were column {ranker.qid} of what it got in fit, with "
+                    f"{len(sizes)} values in {sizes.sum()} rows. If that is a feature, "
+                    "a step before the ranker, such as SelectKBest, dropped or moved "
+                    "the ids: pass qid by metadata routing. "
+                )
             warn(
                 f"qid holds ids that {type(ranker).__name__} was fitted on with other "
-                f"numbers of rows: {queries.name(split[0])}{more}. If the folds split "
-                "queries, as those of an integer cv do, the scores are of shorter, "
-                "easier rankings: use QueryKFold, which keeps queries whole. If these "
-                "are other queries, make ids unique. Or silence this: "
+                f"numbers of rows: {queries.name(split[0])}{more}. {saw}If the folds "
+                "split queries, as those of an integer cv do, the scores are of "
+                "shorter, easier rankings: use QueryKFold, which keeps queries whole. "
+                "If these are other queries, make ids unique. Or, as where bagging "
+                "drew the rows of fit, silence this: "
                 'warnings.filterwarnings("ignore", '
                 "category=tieaware_sklearn.SplitQueriesWarning)",
                 SplitQueriesWarning,
