@@ -30,6 +30,7 @@ from tests.strategies import ranking
 from tieaware_sklearn import evaluate
 from tieaware_sklearn._kernel.engines import use_engine
 from tieaware_sklearn.measures import (
+    CG,
     DCG,
     NDCG,
     AveragePrecision,
@@ -37,6 +38,7 @@ from tieaware_sklearn.measures import (
     Precision,
     Recall,
     ReciprocalRank,
+    RPrecision,
 )
 from tieaware_sklearn.measures._parse import parse_measures
 
@@ -227,6 +229,7 @@ def other_best(self, groups, name):
     return np.ones(groups.n_queries) if name == "best" else mean
 
 
+RELEVANT_2 = ReciprocalRank(rel=2)
 WITHOUT = [
     # by which a 1 is worth most
     own(NDCG, gains=lambda self, levels: np.where(levels == 1, 5.0, levels))(3),
@@ -246,16 +249,30 @@ WITHOUT = [
     own(Precision, defined=lambda self, groups: groups.total_relevant(self.rel) > 1)(3),
     own(DCG, Halved)(3),
     own(Fallout, greater_is_better=True, undefined_over_zero=False)(3),
+    # private parts of a formula, which not every walk reads
+    own(Precision, _counted=lambda self, groups: groups.n - groups.relevant(2.0))(3),
+    own(Precision, _cutoff=lambda self, groups: 2)(5),
+    own(RPrecision, _worth_of_one=lambda self: 0.5)(),
+    own(ReciprocalRank, _walks=lambda self, groups: RELEVANT_2._walks(groups))(),
+    own(DCG, _tables=lambda self, size: np.zeros((3, size + 1)))(3),
+    own(CG, _rank_weights=lambda self, rank: 1.0 / (rank + 1))(3),
+    own(NDCG, normaliser=lambda self, groups: np.full(groups.n_queries, 40.0))(5),
 ]
 WITH = [
-    own(NDCG, normaliser=lambda self, groups: np.full(groups.n_queries, 40.0))(5),
-    own(NDCG, normaliser=lambda self, groups: 2 * NDCG.normaliser(self, groups))(3),
+    own(
+        NDCG,
+        normaliser=lambda self, groups: 2 * NDCG.normaliser(self, groups),
+        walk=NDCG.walk,
+    )(3),
     # gains, and weights, that are not doubles
-    own(DCG, gains=lambda self, levels: levels >= 2)(3),
-    own(DCG, _rank_weights=lambda self, rank: (rank + 1.0).astype(np.float32) ** -0.5)(
-        4
-    ),
+    own(DCG, gains=lambda self, levels: levels >= 2, walk=DCG.walk)(3),
+    own(
+        DCG,
+        _rank_weights=lambda self, rank: (rank + 1.0).astype(np.float32) ** -0.5,
+        walk=DCG.walk,
+    )(4),
     own(NDCG, maximum=2.0)(3),
+    own(own(Precision, rel=2.0))(3),
 ]
 
 

@@ -424,11 +424,6 @@ def from_views(views: FloatArray) -> FloatArray:
 
 
 BoolArray = NDArray[np.bool_]
-#: what a walk stands for: a measure that has another of these has no walk
-_FORMULAS = {
-    "numerator", "numerator_variance", "gains_of", "found", "defined",
-    "statistics", "sampling_error", "std_is_estimate", "greater_is_better",
-}  # fmt: skip
 #: what the order of tied documents changes, and what it would be if all of them tied
 STATISTICS = ("expected", "best", "worst", "std")
 OF_LABELS = ("chance", "ideal")
@@ -481,15 +476,21 @@ class Measure(UserModel, NamedMeasure, ABC):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         register(cls)
-        # formulas of a subclass, or of another parent that comes first
+        # methods of a subclass, or of another parent that comes first: which of them a
+        # walk reads, or stands for, only the class that states it knows
         newer = takewhile(lambda parent: "walk" not in vars(parent), cls.__mro__)
-        if not _FORMULAS.isdisjoint(chain.from_iterable(map(vars, newer))):
+        if any(
+            name == "greater_is_better" or hasattr(value, "__get__") or callable(value)
+            for name, value in chain.from_iterable(vars(one).items() for one in newer)
+            if not name.startswith("__")
+        ):
             cls.walk = Measure.walk  # type: ignore[method-assign]
 
     def walk(self, levels: FloatArray, longest: int) -> Walk | None:
         """The sum that the kernel computes for `numerator`; None leaves it to NumPy.
 
-        Labels are `levels`. Queries have up to `longest` documents.
+        Labels are `levels`. Queries have up to `longest` documents. A subclass that
+        overrides methods has no walk unless it states one, such as that of its parent.
         """
         return None
 

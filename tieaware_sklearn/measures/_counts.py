@@ -150,6 +150,8 @@ class Precision(_CountMeasure, BinaryMeasure):
     aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"precision": (), "SetP": ("k",)}
     denominator: str = choice("cutoff", "retrieved")
 
+    walk = _CountMeasure.walk
+
     def normaliser(self, groups: Totals) -> FloatArray:
         if self.denominator == "retrieved":
             return np.minimum(self._places(groups), groups.retrieved)
@@ -199,6 +201,8 @@ class Recall(_CountMeasure, BinaryMeasure):
     aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"recall": (), "SetR": ("k",)}
     undefined_over_zero: ClassVar[bool] = True
 
+    walk = _CountMeasure.walk
+
     def normaliser(self, groups: Totals) -> FloatArray:
         return self.total(groups)
 
@@ -246,6 +250,8 @@ class FBeta(_CountMeasure, BinaryMeasure):
     name: ClassVar[str] = "F"
     aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"F1": ("beta",), "SetF": ("k",)}
     beta: float = number(1.0, above=0, below=1e50)
+
+    walk = _CountMeasure.walk
 
     def _worth_of_one(self) -> float:
         return 1 + self.beta**2
@@ -389,6 +395,8 @@ class Judged(_CountMeasure):
     #: every judged document has a label of at least 0
     rel: ClassVar[float] = 0.0  # type: ignore[misc]
     k: int | None = cutoff()
+
+    walk = _CountMeasure.walk
 
     def normaliser(self, groups: Totals) -> FloatArray:
         return np.minimum(self._places(groups), groups.retrieved)

@@ -395,7 +395,7 @@ class CG(_GainMeasure):
         return np.ones(len(rank))
 
     def walk(self, levels: FloatArray, longest: int) -> Walk | None:
-        found = super().walk(levels, longest)
+        found = WeightedSum.walk(self, levels, longest)
         return None if found is None else found._replace(flat=True)
 
     def numerator(self, groups: TieGroups) -> FloatArray:
@@ -409,6 +409,8 @@ class CG(_GainMeasure):
 @dataclass(frozen=True)
 class _DiscountedGain(_GainMeasure):
     discount: Any = field(default="log2", metadata={"check": _discount})
+
+    walk = WeightedSum.walk
 
     def _rank_weights(self, rank: IntArray) -> FloatArray:
         if isinstance(self.discount, str):
@@ -522,6 +524,8 @@ class NDCG(_DiscountedGain):
         "dcg": ("gain", {"log2": "linear", "exp-log2": "exponential"})
     }
 
+    walk = WeightedSum.walk
+
     def normaliser(self, groups: Totals) -> FloatArray:
         # added up as numerators are, so that a perfect ranking is worth just 1
         walked = groups.everything.walked(self)
@@ -614,6 +618,8 @@ class RBP(_AttentionMeasure):
     rel: float = number(1.0, above=0)
     gain: Any = field(default=None, metadata={"check": _gain})
 
+    walk = WeightedSum.walk
+
     def _rank_weights(self, rank: IntArray) -> FloatArray:
         return geometric_weight(rank, self.p)
 
@@ -667,6 +673,8 @@ class CWL(_AttentionMeasure):
     k: int | None = cutoff()
     rel: float = number(1.0, above=0)
     gain: Any = field(default=None, metadata={"check": _gain})
+
+    walk = WeightedSum.walk
 
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
         return _cwl_attention(self.chances)[: self.k]
