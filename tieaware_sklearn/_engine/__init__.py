@@ -14,6 +14,7 @@ from .checks import (
     check_length,
     check_qid,
     check_query_weight,
+    check_same_order,
     check_scores,
     check_seed,
     check_segment,

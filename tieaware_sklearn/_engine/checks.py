@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
+from .._display import warn
 from .exact import (
     Place,
     as_floats,
@@ -255,6 +256,27 @@ def check_length(values: NDArray[Any], n_rows: int, name: str) -> None:
         raise ValueError(
             f"{name} must have one value per row ({n_rows}), got {len(values)}"
         )
+
+
+def check_same_order(columns: Mapping[str, Any]) -> None:
+    """Warn of pandas objects that have one index, but in different orders.
+
+    Rows go by position. Indices of other labels say nothing, as in scikit-learn.
+
+    Warns
+    -----
+    UserWarning
+    """
+    indices: dict[str, Any] = {n: getattr(x, "index", 0) for n, x in columns.items()}
+    indexed = [one for one in indices.items() if hasattr(one[1], "equals")]
+    for name, index in indexed[1:]:
+        first, other = indexed[0]
+        if not index.equals(other) and set(index) == set(other):
+            warn(
+                f"{name} has the index of {first} in another order, but rows go by "
+                f"position: {name}.loc[{first}.index] puts them in order, and "
+                "to_numpy() of both silences this"
+            )
 
 
 def _objects(values: Any) -> NDArray[Any]:

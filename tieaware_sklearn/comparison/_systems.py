@@ -20,6 +20,7 @@ from .._engine import (
     check_count,
     check_labels,
     check_qid,
+    check_same_order,
     check_scores,
     check_share,
     list_columns,
@@ -84,6 +85,8 @@ class MeasuredSystems:
     ) -> None:
         self.measures = measures
         self.asked = ask(measures, zero_relevance, unjudged)
+        several = y_score if isinstance(y_score, Mapping) else {"y_score": y_score}
+        check_same_order({"y_true": y_true, "qid": qid, **several})
         self.labels = check_labels(y_true, unjudged=self.asked.unjudged)
         n_rows = len(self.labels)
         self.names, self.scores = check_systems(y_score, n_rows)

@@ -22,6 +22,7 @@ from .._engine import (
     check_length,
     check_qid,
     check_query_weight,
+    check_same_order,
     check_scores,
     check_segment,
     count_rows,
@@ -254,6 +255,8 @@ def prepare(
     and without ids. Cells that `mask` leaves out, or that are missing in both
     matrices, are padding.
     """
+    own = {names.label: y_true, names.score: y_score, names.qid: qid}
+    check_same_order({**own, "query_weight": query_weight})
     prepared = prepare_labels(
         y_true, qid, query_weight, mask=mask, y_score=y_score, names=names,
         unjudged=asked.unjudged, allow_zero=allow_zero, keep=keep,
@@ -347,6 +350,8 @@ class QueryRows:
         allow_zero: bool = False,
     ) -> QueryRows:
         """Check data; messages begin with `prefix`, and name `label` and `weight`."""
+        own = {f"{prefix}X": X, f"{prefix}{label}": y, f"{prefix}qid": qid}
+        check_same_order({**own, weight: query_weight})
         labels = check_labels(y, unjudged=unjudged, name=f"{prefix}{label}")
         check_length(labels, count_rows(X), f"{prefix}{label}")
         queries = check_qid(qid, n_rows=len(labels), name=f"{prefix}qid")

@@ -25,6 +25,7 @@ from .._engine import (
     check_count,
     check_flag,
     check_qid,
+    check_same_order,
     in_threads,
     is_number,
     need_qid_to_predict,
@@ -257,6 +258,7 @@ class FusedRanker(RankerMixin, FeatureColumns, BaseEstimator):  # type: ignore[m
         """
         self._check_options()
         asked = ask([parse_measure(self.measure)], self.zero_relevance, self.unjudged)
+        check_same_order({"X": X, "y": y, "qid": qid})
         X, qid = self._check_features(X, qid, reset=True)
         rows = self._rows(X, y, qid, query_weight, unjudged=asked.unjudged)
         given = self._given()
@@ -345,7 +347,7 @@ class FusedRanker(RankerMixin, FeatureColumns, BaseEstimator):  # type: ignore[m
 
     def _show(self, given: NDArray[np.intp], alone: Alone, path: Path | None) -> None:
         """What was found of the features given, at the columns of X."""
-        features = self._is_feature()
+        features = self._is_feature_
         columns = np.flatnonzero(features)[given]
 
         def spread(values: NDArray[Any], other: Any) -> NDArray[Any]:
@@ -371,7 +373,7 @@ class FusedRanker(RankerMixin, FeatureColumns, BaseEstimator):  # type: ignore[m
 
     def _given(self) -> NDArray[np.intp]:
         """The features to fuse, the column of query ids not counted."""
-        is_feature, n = self._is_feature(), self.n_features_in_
+        is_feature, n = self._is_feature_, self.n_features_in_
         if self.features is None:
             return np.arange(is_feature.sum())
         names, columns = list(getattr(self, "feature_names_in_", ())), []

@@ -20,6 +20,7 @@ from .._engine import (
     Digests,
     Queries,
     check_count,
+    check_same_order,
     gather,
     id_digests,
     kept,
@@ -547,6 +548,7 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
         These are the whole data, or a part, by which features are selected or not.
         """
         X, y, qid, query_weight = data
+        check_same_order({"X": X, "y": y, "qid": qid})
         X, qid = self._check_features(X, qid, reset=reset)
         rule = Rule.of(self, X.shape[1])
         if selects:
@@ -633,7 +635,7 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
         likeness = screening.likeness(rows, self.n_jobs) if needs else None
         selection = select_features(self, screening, likeness)
         screening = replace(screening, selection=selection)
-        features = self._is_feature()
+        features = self._is_feature_
 
         def spread(values: NDArray[Any], of_qid: Any = np.nan) -> Any:
             # not the arrays of the screening, which others may hold

@@ -23,6 +23,7 @@ from .._engine import (
     AddedUp,
     FloatArray,
     IntArray,
+    are_features,
     as_matrix,
     blank_qid_column,
     check_kinds,
@@ -30,7 +31,6 @@ from .._engine import (
     how_to_pass_qid,
     keep_order,
     offsets_of,
-    qid_index,
     resolve_qid,
     runs,
     warn_one_query,
@@ -245,7 +245,7 @@ class FeatureColumns(SelectorMixin):  # type: ignore[misc]
     missing: str
     support_: NDArray[np.bool_]
     n_features_in_: int
-    _qid_at_: int
+    _is_feature_: NDArray[np.bool_]
 
     def _check_features(
         self, X: Any, qid: Any, reset: bool, request: str = "set_fit_request(qid=False)"
@@ -266,7 +266,7 @@ class FeatureColumns(SelectorMixin):  # type: ignore[misc]
         X = keep_order(X, features)
         if self.missing == "raise":
             columns = getattr(self, "feature_names_in_", None)
-            check_no_nan(X, columns if columns is None else columns[self._is_feature()])
+            check_no_nan(X, columns if columns is None else columns[self._is_feature_])
         return X, qid
 
     def _rows(
@@ -333,16 +333,9 @@ class FeatureColumns(SelectorMixin):  # type: ignore[misc]
         tags.input_tags.allow_nan = self.missing == "last"
         return tags
 
-    def _is_feature(self) -> NDArray[np.bool_]:
-        """Columns of X that are features."""
-        features = np.ones(self.n_features_in_, dtype=bool)
-        if self.qid is not None:
-            features[self._qid_at_] = False
-        return features
-
     def _names(self) -> list[str]:
         """Names of the features; x0, x1, ... by the columns of X if they have none."""
-        columns = np.flatnonzero(self._is_feature())
+        columns = np.flatnonzero(self._is_feature_)
         names = getattr(self, "feature_names_in_", None)
         if names is None:
             return [f"x{j}" for j in columns.tolist()]
@@ -352,8 +345,8 @@ class FeatureColumns(SelectorMixin):  # type: ignore[misc]
         """Take, or without `reset` compare, the columns of X; names of the features."""
         X = as_matrix(X)
         validate_data(self, X, reset=reset, skip_check_array=True)
-        if self.qid is not None:
-            self._qid_at_ = qid_index(X, self.qid)
+        if reset:
+            self._is_feature_ = are_features(X, self.qid)
         return self._names()
 
 

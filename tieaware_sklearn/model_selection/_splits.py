@@ -27,6 +27,7 @@ from .._engine import (
     check_labels,
     check_length,
     check_qid,
+    check_same_order,
     check_seed,
     column_of,
     count_rows,
@@ -115,6 +116,7 @@ class QuerySplits:
         rule = "qid must be given once, got groups, its other name, too"
         require(groups is None or qid is None, rule)
         name, given = ("qid", qid) if groups is None else ("groups", groups)
+        check_same_order({"X": X, name: given})
         ids = given_or_column(X, self.qid, given, "qid", name)
         need_qid(ids, "split", f", {type(self).__name__}(qid=<name or index>)")
         return check_qid(ids, n_rows=count_rows(X), name=name).by_id()

@@ -25,6 +25,7 @@ from .._engine import (
     check_count,
     check_flag,
     check_kinds,
+    check_same_order,
     check_seed,
     check_share,
     is_number,
@@ -222,6 +223,7 @@ class LinearRanker(RankerMixin, BaseEstimator):  # type: ignore[misc]
             above.
         """
         asked = self._checked()
+        check_same_order({"X": X, "y": y, "qid": qid})
         # as scikit-learn says it
         rule = "y must hold the labels of X: LinearRanker(coef=None) requires y to be"
         told = self.coef is not None or y is not None
