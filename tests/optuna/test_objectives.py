@@ -94,13 +94,26 @@ def test_without_a_pruner_everything_is_scored_at_once(web):
     ("score", "message"),
     [
         (lambda trial, X: X[1:, 0], r"score\(trial, X\) returns must have one value"),
-        (lambda trial, X: X[:, 0] * np.nan, "must not be NaN, got nan in row 0"),
         (lambda trial, X: None, "returns must be a 1-D array, got None"),
     ],
 )
 def test_scores_that_cannot_rank(web, score, message):
     with pytest.raises(ValueError, match=message):
         scoring(web, score)(FixedTrial({}))
+
+
+@pytest.mark.parametrize("prune", [False, True])
+def test_an_error_names_the_row_as_it_was_given(web, prune):
+    """The rows of X stand in the order of ids, or are those of some queries."""
+    row = len(web.qid) // 2
+    X = np.column_stack([web.data, np.arange(len(web.qid)) == row])
+
+    def score(trial, X):
+        return np.where(X[:, -1], np.nan, trial.suggest_float("boost", 0, 5))
+
+    objective = ScoringObjective(score, X, web.target, qid=web.qid)
+    with pytest.raises(ValueError, match=f"not be NaN, got nan in row {row}$"):
+        objective.create_study(0, prune=prune).optimize(objective, n_trials=1)
 
 
 @pytest.mark.parametrize(

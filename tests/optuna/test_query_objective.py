@@ -230,10 +230,12 @@ def test_a_study_holds_reports_of_one_kind(web):
     for one in (again, objective):
         with pytest.raises(ValueError, match="got values of buckets of NDCG@10"):
             loaded.optimize(one, n_trials=1)
-    for other in (scoring(web, measure="rr"), scoring(web, random_state=1)):
-        study = other.create_study(0, **options)
-        with pytest.raises(ValueError, match=r"must hold (reports|trials) of this"):
-            study.optimize(other, n_trials=1)
+    with pytest.raises(ValueError, match="must hold trials of this"):
+        scoring(web, measure="rr").create_study(0, **options)
+    other = scoring(web, random_state=1)
+    study = other.create_study(0, **options)
+    with pytest.raises(ValueError, match="must hold reports of this"):
+        study.optimize(other, n_trials=1)
     study = again.create_study(0, **options)
     study.optimize(again, n_trials=1)
     assert len([t for t in study.trials if t.state.name == "COMPLETE"]) == 3
@@ -257,29 +259,45 @@ def test_a_study_is_of_one_measure_and_one_set_of_data(web, storage, tmp_path):
         scoring(web, y=web.target[::-1]),
         scoring(web, zero_relevance=1.0),
     ):
-        if storage is not None:
-            study = other.create_study(1, study_name="one", **options)
         is_same = other.measure == (objective.measure,)
         if is_same:  # a list of one measure is that measure
             study.optimize(other, n_trials=1)
             continue
-        with pytest.raises(ValueError, match=r"must hold trials .*got NDCG@10, "):
+        said = r"must hold trials .*got NDCG@10, "
+        with pytest.raises(ValueError, match=said):
             study.optimize(other, n_trials=1)
+        if storage is not None:  # before the first trial, too
+            with pytest.raises(ValueError, match=said):
+                other.create_study(1, study_name="one", **options)
     # how trials are cut into buckets does not matter where nothing is pruned
     study.optimize(scoring(web, random_state=5), n_trials=1)
 
 
-@pytest.mark.parametrize("verbose", [False, True])
-def test_studies_log_trials_only_if_asked(web, verbose, capsys):
-    before = optuna.logging.get_verbosity()
-    optuna.logging.set_verbosity(optuna.logging.INFO)
-    optuna.logging.enable_default_handler()
+def test_a_study_with_trials_of_something_else_is_refused(web):
     objective = scoring(web)
-    study = objective.create_study(0, verbose=verbose)
+    study = optuna.create_study(direction="maximize")
+    study.optimize(lambda trial: trial.suggest_float("boost", 0, 5), n_trials=1)
+    with pytest.raises(ValueError, match="got trials of no objective of this"):
+        study.optimize(objective, n_trials=1)
+    # those that wait, or failed, have no value
+    study = optuna.create_study(direction="maximize")
+    study.enqueue_trial({"boost": 1.0})
+    study.optimize(lambda trial: float("nan"), n_trials=1)
     study.optimize(objective, n_trials=1)
-    logged = optuna.logging.get_verbosity() == optuna.logging.INFO
+    assert study.best_trial.user_attrs["n_queries"] == 60
+
+
+@pytest.mark.parametrize("level", ["DEBUG", "INFO", "WARNING", "ERROR"])
+@pytest.mark.parametrize("verbose", [False, True])
+def test_studies_log_trials_only_if_asked(web, verbose, level):
+    """The process has one level, which only goes down, and from INFO alone."""
+    before, given = optuna.logging.get_verbosity(), getattr(optuna.logging, level)
+    optuna.logging.set_verbosity(given)
+    scoring(web).create_study(0, verbose=verbose)
+    found = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(before)
-    assert logged == verbose
+    lowered = level == "INFO" and not verbose
+    assert found == (optuna.logging.WARNING if lowered else given)
 
 
 def test_objectives_are_told_apart_by_all_that_steps_mean(web):
@@ -294,13 +312,13 @@ def test_objectives_are_told_apart_by_all_that_steps_mean(web):
         scoring(web, query_weight=web.qid % 3 + 1.0),
         scoring(web, y=web.target[::-1]),
     ]
-    digests = {(one._data_digest, one._steps_digest) for one in objectives}
+    digests = {(one._trials[1], one._steps_digest) for one in objectives}
     assert len(digests) == len(objectives)
     rows = np.random.default_rng(0).permutation(len(web.qid))
     again = ScoringObjective(
         boosted, web.data[rows], web.target[rows], qid=web.qid[rows]
     )
-    assert again._data_digest == scoring(web)._data_digest
+    assert again._trials[1] == scoring(web)._trials[1]
 
 
 def test_undefined_values_are_never_reported(web):

@@ -21,6 +21,7 @@ from .._engine import (
     check_kinds,
     check_no_nan,
     check_scores,
+    in_row,
     list_columns,
     require,
     take_rows,
@@ -129,7 +130,7 @@ class ScoringObjective(QueryObjective):
         self, trial: Any, order: np.random.Generator | None, prune: bool
     ) -> Iterator[Step]:
         if not prune:
-            scores = self._scored(trial, self._X)
+            scores = self._scored(trial, np.arange(self._queries.n_rows), self._X)
             yield self._measured(np.arange(self._queries.n_queries), scores), [], True
             return
         numbers = np.arange(len(self._dealt))
@@ -140,7 +141,7 @@ class ScoringObjective(QueryObjective):
             dealt = [self._dealt[number] for number in block]
             chosen = np.concatenate(dealt)
             rows = self._prepared.queries.rows(chosen)
-            scores = self._scored(trial, take_rows(self._X, rows))
+            scores = self._scored(trial, rows, take_rows(self._X, rows))
             measured = self._measured(chosen, scores)
             ends = np.cumsum([len(queries) for queries in dealt])
             places = np.split(np.arange(len(chosen)), ends[:-1])
@@ -148,8 +149,8 @@ class ScoringObjective(QueryObjective):
             buckets = list(zip(block, places, strict=True))
             yield measured, buckets, is_last
 
-    def _scored(self, trial: Any, X: Any) -> Any:
-        """Checked scores."""
+    def _scored(self, trial: Any, rows: IntArray, X: Any) -> Any:
+        """Checked scores of rows of the data; messages name rows as they were given."""
         if isinstance(X, np.ndarray):  # what is written is written into our own data
             X = X.view()
             X.setflags(write=False)
@@ -164,7 +165,11 @@ class ScoringObjective(QueryObjective):
                 f"query ids, got {scores.index[:3].tolist()}... for "
                 f"{X.index[:3].tolist()}... (compute all of it from this X)"
             )
-        return check_scores(scores, n_rows=X.shape[0], name=name)
+
+        def place(row: int) -> str:
+            return in_row(int(self._queries.given(rows[row : row + 1])[0]))
+
+        return check_scores(scores, n_rows=X.shape[0], name=name, place=place)
 
 
 class LinearScoringObjective(ScoringObjective):

@@ -7,7 +7,7 @@ import math
 import uuid
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -80,8 +80,9 @@ class StudyCreator(ABC):
             scores are expensive: see the notes of `QueryObjective`. All workers of a
             study must agree.
         verbose : bool, default=False
-            Whether Optuna logs every trial. False turns its log down to warnings, for
-            the whole process, as ``optuna.logging.set_verbosity`` does.
+            Whether Optuna logs every trial. False turns its log down from INFO, its
+            default, to warnings, for the whole process, as
+            ``optuna.logging.set_verbosity`` does. Other levels stay.
 
         Returns
         -------
@@ -92,13 +93,14 @@ class StudyCreator(ABC):
         ValueError
             If `prune` or `verbose` is neither True nor False, if `prune` is True
             although `pruner` is given, or if a study of several objectives is to prune.
-            Also if `prune` differs from that of the study to join.
+            Also if `prune` differs from that of the study to join, or if that holds
+            trials of something else.
         """
         if seed is not None:
             check_count(seed, "seed", least=0)
         told = self._told(prune, pruner)
         check_flag(verbose, "verbose")
-        if not verbose:
+        if not verbose and optuna.logging.get_verbosity() == optuna.logging.INFO:
             optuna.logging.set_verbosity(optuna.logging.WARNING)
         with warnings.catch_warnings():
             # what Optuna has called experimental for years
@@ -113,6 +115,9 @@ class StudyCreator(ABC):
                 load_if_exists=load_if_exists,
                 pruner=pruner,
             )
+            # those of several objectives may have other values beside ours
+            if len(study.directions) <= len(self.directions):
+                self._check_same(study)
             _agree(study, told)
             if names := self._metric_names():
                 study.set_metric_names(names)
@@ -124,15 +129,19 @@ class StudyCreator(ABC):
                 study.enqueue_trial(parameters)
         return study
 
-    def _check_directions(self, trial: Any, *values: Any) -> None:
-        """Refuse a study that does other things with these values."""
-        study = getattr(trial, "study", None)
-        if study is None:  # a FixedTrial
-            return
+    @property
+    @abstractmethod
+    def _trials(self) -> tuple[Sequence[Any], str]:
+        """What the values of a trial are, and what tells them from those of others."""
+
+    def _check_same(self, study: Any) -> None:
+        """Refuse a study that does other things with the values, or has others."""
+        values, mine = self._trials
         directions = [direction.name.lower() for direction in study.directions]
         aims = " and ".join(map("{} {}".format, self.directions, values))
         got = f"got directions {directions}, not {self.directions}"
         require(directions == self.directions, f"the study must {aims}, {got}")
+        check_same(study, TRIALS, mine)
 
     def _metric_names(self) -> list[str]:
         """What the values of a new study are called, where that is not left open."""
@@ -171,6 +180,10 @@ def best_trial(study: Any) -> Any:
 def check_same(study: Any, name: str, mine: str) -> None:
     """Let a study say what its trials are of, or refuse those of something else."""
     theirs = study.user_attrs.get(name)
+    states = optuna.trial.TrialState
+    ended = {"deepcopy": False, "states": (states.COMPLETE, states.PRUNED)}
+    if theirs is None and name == TRIALS and study.get_trials(**ended):
+        theirs = "trials of no objective of this library"
     if theirs is None:
         study.set_user_attr(name, mine)
     else:
@@ -531,24 +544,24 @@ class QueryObjective(StudyCreator):
             rule = f"a study of several objectives cannot prune, {got}"
             require(len(self._measures) > 1 or pruner is None, rule)
             return None
-        self._check_directions(trial, *self._measures)
-        mine = f"{' and '.join(self._asked.names)}, {self._data_digest}"
-        check_same(study, TRIALS, mine)
+        self._check_same(study)
         said = study.user_attrs.get(PRUNE)
         if pruner is None or said is False or len(self._measures) > 1:
             return None
         # nor may trials have reported other things under the same steps
         kind = "values of buckets" if is_paired(pruner) else "running means"
-        check_same(study, _REPORTS, f"{kind} of {mine}, {self._steps_digest}")
+        mine = f"{kind} of {self._trials[1]}, {self._steps_digest}"
+        check_same(study, _REPORTS, mine)
         return pruner
 
     @cached_property
-    def _data_digest(self) -> str:
-        """Tells objectives apart whose values mean other things."""
+    def _trials(self) -> tuple[Sequence[Any], str]:
         data = self._prepared
         marks = query_marks(data.labels, data.queries.offsets).tobytes()
         weight = b"" if data.weight is None else data.weight.tobytes()
-        return f"data {digest_of(marks, repr(self._zero_relevance).encode(), weight)}"
+        digest = digest_of(marks, repr(self._zero_relevance).encode(), weight)
+        names = " and ".join(self._asked.names)
+        return self._measures, f"{names}, data {digest}"
 
     @cached_property
     def _steps_digest(self) -> str:

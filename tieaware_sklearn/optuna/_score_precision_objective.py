@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,7 +15,7 @@ from ..comparison import MeasuredSystems, QueryLosses
 from ..evaluation import mean, std_of_mean
 from ..measures import Measure, parse_measure
 from ..score_precision import FORMATS, KINDS, coarse_values, parse_coarseness
-from ._query_objective import TRIALS, StudyCreator, check_same, digest_of, optuna
+from ._query_objective import StudyCreator, digest_of, optuna
 
 _LINEAR = "linear"
 _LEAST_RHO = 1.01
@@ -141,6 +141,11 @@ class ScorePrecisionObjective(StudyCreator):
         up = self.measure.greater_is_better
         return ["maximize" if up else "minimize", "minimize"]
 
+    @property
+    def _trials(self) -> tuple[Sequence[Any], str]:
+        of = f"{self.measure}, data {digest_of(self._exact.tobytes())}"
+        return (self.measure, "the bits of scores"), of
+
     def __call__(self, trial: Any) -> tuple[float, float]:
         """The exact mean of the measure under coarser scores, and their bits.
 
@@ -159,10 +164,8 @@ class ScorePrecisionObjective(StudyCreator):
             trials of another measure or other scores, and if the measure is undefined
             for every query.
         """
-        self._check_directions(trial, self.measure, "the bits of scores")
         if hasattr(trial, "study"):
-            data = f"data {digest_of(self._exact.tobytes())}"
-            check_same(trial.study, TRIALS, f"{self.measure}, {data}")
+            self._check_same(trial.study)
         coarseness = parse_coarseness(self._suggest(trial))
         measured = self._measure(coarseness, "best", "worst", "std")
         found = measured.values
