@@ -116,6 +116,24 @@ def test_an_error_names_the_row_as_it_was_given(web, prune):
         objective.create_study(0, prune=prune).optimize(objective, n_trials=1)
 
 
+@pytest.mark.parametrize("transforms", [None, "log1p", "tune"])
+def test_plain_weights_are_kept(web, transforms):
+    """They give the value of the trial, on the features as they are in X."""
+    X = np.abs(web.data[:, :4])
+    objective = linear(X, web.target, web.qid, transforms=transforms)
+    study = optimized(objective, 8)
+    coef = study.best_trial.user_attrs["coef"]
+    ranker = objective.to_estimator(study)
+    assert list(coef.values()) == ranker.coef_.tolist()
+    assert list(coef) == objective.feature_names
+    kinds = ranker.transforms_
+    assert transforms in (None, "tune") or set(kinds) == {transforms}
+    if set(kinds) <= {"identity", "log1p"}:
+        features = np.where(np.array(kinds) == "log1p", np.log1p(X), X)
+        found = ranking_score(web.target, features @ [*coef.values()], qid=web.qid)
+        assert found == pytest.approx(study.best_value, abs=1e-3)
+
+
 @pytest.mark.parametrize(
     ("transforms", "more"),
     [

@@ -176,7 +176,9 @@ class LinearScoringObjective(ScoringObjective):
     """Tune the weights of a linear score over features by an exact measure.
 
     A trial has one parameter for each feature, ``weight_<feature>``. It weights the
-    feature divided by its standard deviation, so that weights are comparable.
+    feature divided by its standard deviation, so that weights are comparable. The
+    weights of the features themselves are in the user attribute ``coef`` of a trial:
+    the score is Σ coef x transform(feature).
 
     Parameters
     ----------
@@ -233,8 +235,8 @@ class LinearScoringObjective(ScoringObjective):
     >>> sorted(study.best_params)
     ['weight_clicks', 'weight_text_score']
     >>> ranker = objective.to_estimator(study)
-    >>> ranker.coef_.shape
-    (2,)
+    >>> ranker.coef_.tolist() == list(study.best_trial.user_attrs["coef"].values())
+    True
     """
 
     @options_of(ScoringObjective.__init__)
@@ -301,7 +303,10 @@ class LinearScoringObjective(ScoringObjective):
         weights = [
             trial.suggest_float(f"weight_{name}", *ends) for name, ends in bounds
         ]
-        return kinds, self._coef(kinds, np.array(weights))
+        coef = self._coef(kinds, np.array(weights))
+        plain = zip(self.feature_names, coef.tolist(), strict=True)
+        trial.set_user_attr("coef", dict(plain))
+        return kinds, coef
 
     def _coef(self, kinds: Sequence[str], weights: FloatArray) -> FloatArray:
         scale = [self._scales[kind][j] for j, kind in enumerate(kinds)]
