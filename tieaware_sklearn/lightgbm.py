@@ -42,6 +42,10 @@ _NAMES = {
         "early_stopping_round",
     ),
     "label_gain": ("label_gain",),
+    "categorical_feature": (
+        *("cat_feature", "categorical_column", "cat_column", "categorical_features"),
+        "categorical_feature",
+    ),
 }
 #: rows of a query that LightGBM's ranking objectives take
 MAX_QUERY_ROWS = 10_000
@@ -290,7 +294,8 @@ random_state, n_jobs, importance_type
         the trees of `LGBMRanker`.
     **kwargs
         Other parameters of LightGBM. Those with one entry per feature
-        (``monotone_constraints``) leave `qid` out. ``early_stopping_rounds`` goes by
+        (``monotone_constraints``) leave `qid` out. Indices in ``categorical_feature``
+        count all columns of X, including `qid`. ``early_stopping_rounds`` goes by
         the first measure of `eval_metric` (by any with ``first_metric_only=False``).
         ``metric`` adds LightGBM's own metrics, which depend on the order of rows.
 
@@ -427,7 +432,9 @@ random_state, n_jobs, importance_type
         data = self._fit_data_of(X, y, given)
         train, evals = data.train, data.evals.values()
         self._check_limits(train)
-        params = self.get_params()
+        params, categories = self.get_params(), self._given("categorical_feature")
+        if categories is None or not isinstance(categorical_feature, str):  # "auto"
+            categories = categorical_feature
         rule = "eval_metric must be given to fit, not to the constructor"
         require("eval_metric" not in params, rule, params.get("eval_metric"))
         metrics, callbacks = _metrics_of(eval_metric), list(callbacks or [])
@@ -462,7 +469,7 @@ random_state, n_jobs, importance_type
             eval_metric=metrics,
             eval_at=eval_at,
             feature_name=feature_name,
-            categorical_feature=without_qid(categorical_feature, X, self.qid),
+            categorical_feature=without_qid(categories, X, self.qid),
             callbacks=callbacks or None,
             init_model=init_model,
         )
@@ -518,7 +525,8 @@ validate_features, **kwargs
     def _model_params(self) -> dict[str, Any]:
         """Parameters of the LGBMRanker that is trained."""
         params: dict[str, Any] = self.get_params()
-        del params["qid"], params["row_order"]
+        for name in ("qid", "row_order", *_NAMES["categorical_feature"]):
+            params.pop(name, None)
         params.setdefault("first_metric_only", True)
         if self._given("metric") is None:
             params["metric"] = "None"

@@ -185,6 +185,53 @@ def test_a_column_of_ids_and_one_of_categories(booster, web):
     assert seen in model.evals_result_["valid_0"]["NDCG@10"]
 
 
+#: how a library is told of columns of categories, in the constructor or in fit
+CATEGORIES = {
+    "lightgbm": [
+        *({name: [13]} for name in ("categorical_feature", "cat_feature")),
+        {"categorical_feature": "13"},
+        {"fit": {"categorical_feature": [13]}},
+        {"fit": {"categorical_feature": "13"}},
+    ],
+    # one entry for each feature, which no column of ids shifts
+    "xgboost": [{"feature_types": ["q"] * 12 + ["c"], "enable_categorical": True}],
+    "catboost": [{"cat_features": [13]}],
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*is deprecated:UserWarning")  # XGBoost 3.4
+@pytest.mark.filterwarnings("error:categorical_feature keyword")
+def test_indices_of_categories_count_the_columns_of_X(booster, web):
+    kind = np.array([3, 0, 4, 1, 2])[web.target.astype(int)]
+    features = np.column_stack([web.data, kind])
+    if booster.library == "catboost":  # which takes no floats for categories
+        features = features.astype(object)
+        features[:, 12] = kind
+    X = np.insert(features, 3, web.qid, axis=1)
+
+    def fitted(given, X, **options):
+        given = dict(given)
+        fit = given.pop("fit", {})
+        ids = {} if "qid" in options else {"qid": web.qid}
+        return booster.ranker(**given, **options).fit(X, web.target, **ids, **fit)
+
+    def without_ids(given):
+        return {
+            name: without_ids(value)
+            if name == "fit"
+            else value
+            if booster.library == "xgboost"
+            else [12]
+            for name, value in given.items()
+        }
+
+    plain = fitted({}, web.data).predict(web.data)
+    for given in CATEGORIES[booster.library]:
+        expected = fitted(without_ids(given), features).predict(features)
+        assert not np.array_equal(expected, plain)
+        assert np.array_equal(fitted(given, X, qid=3).predict(X), expected)
+
+
 @pytest.mark.parametrize("unknown", ["eval_set", "eval_group", "group", "eval_weight"])
 def test_what_a_library_calls_otherwise_is_told(booster, web, unknown):
     said = rf"{booster.ranker_name}.fit.*'{unknown}'.* eval_X, eval_y, eval_qid and"

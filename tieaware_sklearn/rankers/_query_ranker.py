@@ -419,7 +419,10 @@ def _each(values: Any, n_sets: int, name: str) -> list[Any]:
 def without_qid(
     given: Any, X: Any, qid: str | int | None, *, name: str = "categorical_feature"
 ) -> Any:
-    """Features of a kind, numbered without the qid column of X."""
+    """Features of a kind, numbered without the qid column of X; or "auto"."""
+    if isinstance(given, str) and given != "auto":  # "0,3" or "name:a,b" of LightGBM
+        names = given.removeprefix("name:").split(",")
+        given = [int(one) if one.isdigit() else one for one in names]
     if qid is None or isinstance(given, str) or given is None:
         return given
     X = X if hasattr(X, "shape") else np.asarray(X)
