@@ -17,6 +17,7 @@ from tests.signatures import attributes, calls, parameters, public, taken
 EXCEPTIONS = {
     "coarseness": "a ranker has one level, a study tries several",
     "depth": "a pool of 100 documents, a picture of 20 ranks",
+    "eval_metric": "fit goes by the constructor unless it is given another",
     "keep": "a study shows several shares, a choice goes by one",
     "k": "the tie report needs a cut-off to look at",
     "measure": "NDCG has no distribution to give",

@@ -360,8 +360,9 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
     def fit(
         self,
         X: Any,
-        y: ArrayLike,
+        y: ArrayLike | None = None,
         *,
+        eval_metric: Any = None,
         callbacks: Sequence[Any] | None = None,
         init_model: Any = None,
         **given: Any,
@@ -394,6 +395,8 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
             Weight of each row's query in the evaluation: constant within a query.
         eval_init_score : array-like or tuple or list of such, optional
             Scores to which the predictions are added, one per row.
+        eval_metric : str, Measure or list of them, optional
+            Measures in the place of those of the constructor.
         callbacks, init_model
             As in CatBoost; `init_model` may also be a fitted QueryCatBoostRanker.
 
@@ -413,7 +416,8 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
             If `eval_metric` has anything other than measures.
         """
         data = self._fit_data_of(X, y, given)
-        asked = ask_eval_metric(self.eval_metric, self.zero_relevance, "CatBoostRanker")
+        wanted = self.eval_metric if eval_metric is None else eval_metric
+        asked = ask_eval_metric(wanted, self.zero_relevance, "CatBoostRanker")
         data.check_stopping(self.early_stopping_rounds)
         # CatBoost goes by the last one
         evals = dict(

@@ -366,7 +366,7 @@ random_state, n_jobs, importance_type
     def fit(
         self,
         X: Any,
-        y: ArrayLike,
+        y: ArrayLike | None = None,
         *,
         eval_metric: Any = "ndcg@10",
         eval_at: Sequence[int] = (1, 2, 3, 4, 5),
@@ -406,7 +406,8 @@ random_state, n_jobs, importance_type
             Measures, which are tie-aware, as in `parse_measure` (``"ndcg"`` has no
             cut-off), or callables in LightGBM's form, such as
             ``eval_metric("ap", zero_relevance="skip")`` of this module. None evaluates
-            ``metric`` alone.
+            ``metric`` alone. The constructor takes it, too: it counts unless `fit` is
+            given another.
         eval_at : tuple of int, default=(1, 2, 3, 4, 5)
             Cut-offs of LightGBM's own ``metric="ndcg"`` and ``metric="map"``.
         feature_name, init_model
@@ -426,8 +427,7 @@ random_state, n_jobs, importance_type
         ValueError
             If there are no query ids, or two sources of them. If an evaluation set has
             no labels or query ids, or if early stopping has no evaluation set. If
-            labels, weights, lengths or names of measures break a rule above. If
-            `eval_metric` is given to the constructor, where LightGBM would ignore it.
+            labels, weights, lengths or names of measures break a rule above.
         """
         data = self._fit_data_of(X, y, given)
         train, evals = data.train, data.evals.values()
@@ -435,8 +435,8 @@ random_state, n_jobs, importance_type
         params, categories = self.get_params(), self._given("categorical_feature")
         if categories is None or not isinstance(categorical_feature, str):  # "auto"
             categories = categorical_feature
-        rule = "eval_metric must be given to fit, not to the constructor"
-        require("eval_metric" not in params, rule, params.get("eval_metric"))
+        if isinstance(eval_metric, str) and eval_metric == "ndcg@10":  # the default
+            eval_metric = params.get("eval_metric", eval_metric)
         metrics, callbacks = _metrics_of(eval_metric), list(callbacks or [])
         theirs = self._given("metric") is not None
         rounds = self._given("early_stopping_round")
@@ -525,7 +525,7 @@ validate_features, **kwargs
     def _model_params(self) -> dict[str, Any]:
         """Parameters of the LGBMRanker that is trained."""
         params: dict[str, Any] = self.get_params()
-        for name in ("qid", "row_order", *_NAMES["categorical_feature"]):
+        for name in ("qid", "row_order", "eval_metric", *_NAMES["categorical_feature"]):
             params.pop(name, None)
         params.setdefault("first_metric_only", True)
         if self._given("metric") is None:

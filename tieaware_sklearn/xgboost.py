@@ -283,8 +283,9 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
     def fit(
         self,
         X: Any,
-        y: ArrayLike,
+        y: ArrayLike | None = None,
         *,
+        eval_metric: Any = None,
         verbose: bool | int = False,
         init_model: Any = None,
         **given: Any,
@@ -316,6 +317,8 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
             Weight of each row's query in the evaluation: constant within a query.
         eval_init_score : array-like or tuple or list of such, optional
             Scores to which the predictions are added, one per row.
+        eval_metric : str, Measure or list of them, optional
+            Measures in the place of those of the constructor.
         verbose : bool or int, default=False
             Whether to print the values of the evaluation sets after each tree. An int
             prints them every so many trees.
@@ -338,7 +341,8 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
         data = self._fit_data_of(X, y, given)
         train = data.train
         self._check_limits(train)
-        asked = ask_eval_metric(self.eval_metric, self.zero_relevance, "XGBRanker")
+        wanted = self.eval_metric if eval_metric is None else eval_metric
+        asked = ask_eval_metric(wanted, self.zero_relevance, "XGBRanker")
         data.check_stopping(self.early_stopping_rounds, asked is not None)
         params = self._model_params()
         if asked is not None and data.evals:

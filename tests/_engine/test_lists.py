@@ -146,8 +146,14 @@ A = np.array([[2, 1], ["a", 2]], object)
         ({"y_score": [[1], [1, 2]]}, "y_score must have rows of equal length"),
         ({"mask": [[1, 1], [1, 0]]}, "mask must be boolean, .* got dtype int64"),
         ({"y_true": [[[1, 0], [0, 1]]]}, r"two dimensions, got shape \(1, 2, 2\)"),
-        ({"y_true": csr_array(np.eye(2))}, "y_true must be dense, got a csr_array"),
-        ({"y_score": csr_array(np.eye(2))}, "y_score must be dense, got a csr_array"),
+        (
+            {"y_true": csr_array(np.eye(2))},
+            "y_true must be dense, got a csr_array: toarray",
+        ),
+        (
+            {"y_score": csr_array(np.eye(2))},
+            "y_score must be dense, got a csr_array: toarray",
+        ),
         ({"mask": [True, False]}, r"mask must have the shape of y_true, \(2, 2\), got"),
         ({"mask": [[True, True], [False, False]]}, "nothing but padding in row 1"),
         (FLAT, r"mask must be None unless .* shape \(n_queries, n_documents\)"),

@@ -239,6 +239,52 @@ def test_what_a_library_calls_otherwise_is_told(booster, web, unknown):
         booster.ranker().fit(**rows_of(web), **{unknown: None})
 
 
+#: arguments of a library's own fit, and where they go
+ELSEWHERE = {
+    "lightgbm": {"cat_features": "categorical_feature", "max_depth": "constructor"},
+    "xgboost": {
+        **{"xgb_model": "init_model", "base_margin": "init_score"},
+        "callbacks": "constructor",
+    },
+    "catboost": {
+        **dict.fromkeys(("cat_features", "verbose"), "constructor"),
+        **{"baseline": "init_score", "group_id": "qid"},
+    },
+}
+
+
+def test_where_an_argument_of_the_library_goes_is_told(booster, web):
+    for name, place in ELSEWHERE[booster.library].items():
+        said = rf"{booster.ranker_name}.fit.*'{name}': .*{place}"
+        with pytest.raises(TypeError, match=said):
+            booster.ranker(max_depth=3).fit(**rows_of(web), **{name: None})
+
+
+def test_a_data_set_of_the_library_is_no_X(booster, web):
+    theirs = importlib.import_module(booster.library)
+    kind = {"lightgbm": "Dataset", "xgboost": "DMatrix", "catboost": "Pool"}
+    data = getattr(theirs, kind[booster.library])(web.data, label=web.target)
+    for y in ({}, {"y": web.target}):
+        with pytest.raises(
+            ValueError, match=f"X must be a matrix .* got a {kind[booster.library]}"
+        ):
+            booster.ranker().fit(data, **y)
+
+
+@pytest.mark.parametrize("measures", ["ap", ["rr", NDCG(5)]])
+def test_eval_metric_is_given_to_either(booster, web, valid, measures):
+    rows = rows_of(web, valid)
+    first = booster.ranker(eval_metric=measures).fit(**rows)
+    second = booster.ranker().fit(**rows, eval_metric=measures)
+    assert first.evals_result_ == second.evals_result_
+    assert "NDCG@10" not in first.evals_result_["valid_0"]
+    # that of fit counts, and the constructor's stays
+    both = booster.ranker(eval_metric="p@1").fit(**rows, eval_metric=measures)
+    assert both.evals_result_ == second.evals_result_
+    assert "P@1" in both.fit(**rows).evals_result_["valid_0"]
+    assert both.get_params()["eval_metric"] == "p@1"
+
+
 def test_parts_of_an_evaluation_set_that_a_search_cut_are_named(booster, web):
     given = {**rows_of(web), "eval_X": web.data, "eval_y": (web.target,)}
     given["eval_qid"] = (web.qid,)

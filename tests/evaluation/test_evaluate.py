@@ -110,6 +110,10 @@ BAD = [
     ({"y_true": [[0, 1]], "y_score": [[0, 1]], "qid": [1]}, "qid must be None where y"),
     ({"mask": [True] * 3}, r"mask must be None unless y_true has shape \(n_queries"),
     ({"y_true": ["a", "b", "c"]}, "y_true must be numeric, got dtype"),
+    *(
+        ({"y_true": one}, r"y_true must be numeric, got .*'0' in row 0 .*astype\(float")
+        for one in (["0", "1", "2"], np.array(["0", "1", "2"], dtype=object))
+    ),
     ({"y_true": None}, "y_true must be a 1-D array, got None"),
     ({"y_true": [[1], [1, 2], 3]}, "y_true must be a 1-D array"),
     ({"y_true": [61, 0, 1]}, 'y_true must be <= 60 with exponential gain .*"linear"'),

@@ -351,7 +351,6 @@ SETS3 = {"eval_X": X3.copy(), "eval_y": [*Y3], "eval_qid": [*Q3]}
         ({"objective": "rank_xendcg"}, TOO_LONG, "at most 10000 rows .*rank_xendcg"),
         ({}, {"eval_metric": "auc"}, 'constructor, metric="auc"'),
         ({}, {"eval_metric": ["rr", eval_metric("rr")]}, "must differ, got RR twice"),
-        ({"eval_metric": "ap"}, {}, "eval_metric must be given to fit, .*'ap'"),
         ({"n_iter_no_change": np.int64(5)}, {}, "than the training data, got none"),
         (
             {"early_stopping_rounds": 5},

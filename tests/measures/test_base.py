@@ -132,6 +132,7 @@ BAD_NAMES = [
     ("ndcg_cut", r"trec_eval's is called 'NDCG\(gain=linear\)@10' here"),
     ("iprec_at_recall", r"'IPrec\(rounding=trec_eval9\)@0.1' here"),
     ("P_5(rel=2)", r"trec_eval's is called 'P\(denominator=cutoff\)@5' here"),
+    ("hr@10", r"did you mean 'Success@10'"),
     ("set_P_5", r"unknown measure 'set_P_5'; did you mean 'P@5'"),
     ("P_0", "measure 'P_0': k must be an integer >= 1, got 0"),
     ("P_1.5", "measure 'P_1.5': k must be .* got '1.5'"),

@@ -96,6 +96,10 @@ def are_lists(y_true: Any, *, masked: bool) -> bool:
     return shape is not None and len(shape) == 2 and (masked or shape[1] != 1)
 
 
+#: what helps where numbers are texts
+_READ = " (astype(float) reads texts of numbers)"
+
+
 def numbers_of(values: Any, name: str, place: Place = in_row) -> NDArray[Any]:
     """Numbers, one per row, of their own dtype or as floats; what is missing is NaN.
 
@@ -116,7 +120,8 @@ def numbers_of(values: Any, name: str, place: Place = in_row) -> NDArray[Any]:
         return _not_rounded(_as_given(from_tensor(values, name)), array, name)
     if kind not in "biuf":
         got = f"dtype {array.dtype} with {show(array.tolist()[0])} in {place(0)}"
-        raise ValueError(f"{name} must be numeric, got {got}")
+        way = _READ if kind in "US" else ""
+        raise ValueError(f"{name} must be numeric, got {got}{way}")
     return array
 
 
@@ -227,9 +232,8 @@ def _as_float(value: Any, name: str, place: Place, row: int) -> float:
             ) from None
         except (TypeError, ValueError):
             pass
-    raise ValueError(
-        f"{name} must be numeric, got dtype object with {show(value)} in {place(row)}"
-    )
+    got = f"got dtype object with {show(value)} in {place(row)}"
+    raise ValueError(f"{name} must be numeric, {got}{_READ if kind == 'U' else ''}")
 
 
 def _not_rounded(values: list[Any], floats: NDArray[Any], name: str) -> NDArray[Any]:
@@ -284,7 +288,8 @@ def from_tensor(values: Any, name: str) -> Any:
     if hasattr(values, "to_pylist"):
         return values
     if hasattr(values, "tocsr"):
-        raise ValueError(f"{name} must be dense, got a {type(values).__name__}")
+        got = f"got a {type(values).__name__}: toarray() makes it so"
+        raise ValueError(f"{name} must be dense, {got}")
     if callable(getattr(values, "detach", None)):
         # torch makes no array of a tensor that requires gradients
         values = values.detach()

@@ -225,7 +225,8 @@ def _unknown(name: str, measure: str) -> str:
     bare = name.rstrip("0123456789")
     if bare != name and not rest:
         name, rest = bare, f"@{name[len(bare) :]}"
-    near = difflib.get_close_matches(name.lower(), spelled, n=1, cutoff=0.5)
+    spoken = name.lower().replace("hr", "hit")  # the hit rate
+    near = difflib.get_close_matches(spoken, spelled, n=1, cutoff=0.5)
     hint = f"; did you mean {_short(spelled[near[0]] + rest)}?" if near else ""
     known = " ".join(sorted(set(spelled.values()), key=str.lower))
     return f"unknown measure {_short(measure)}{hint} (known: {known})"

@@ -219,6 +219,10 @@ _EVAL_PARTS = ("eval_y", "eval_qid", "eval_query_weight", "eval_init_score")
 _SEEDS = ("random_seed", "seed", "random_state")
 
 
+#: arguments of fit that the libraries call otherwise
+_CALLED = {"xgb_model": "init_model", "cat_features": "categorical_feature"}
+_CALLED |= {"base_margin": "init_score", "baseline": "init_score", "group_id": "qid"}
+
 Init = TypeVar("Init", bound=Callable[..., Any])
 
 
@@ -557,14 +561,20 @@ class QueryRankerMixin(RankerMixin):
         names, held_out = name_eval_sets(eval_names, are_training)
         return FitData(X, train, dict(zip(names, evals, strict=True)), held_out)
 
-    def _fit_data_of(self, X: Any, y: ArrayLike, given: dict[str, Any]) -> FitData:
+    def _fit_data_of(self, X: Any, y: Any, given: dict[str, Any]) -> FitData:
         """The same, of arguments that a booster may call otherwise."""
         for name in given.keys() - signature(self._fit_data).parameters:
-            way = "it takes qid, and evaluation sets as eval_X, eval_y, eval_qid and"
+            sets = "evaluation sets as eval_X, eval_y, eval_qid and eval_query_weight"
+            way = f"it takes {_CALLED.get(name, f'qid, and {sets}')}"
+            if name in self.get_params():  # type: ignore[attr-defined]
+                way = "give it to the constructor"
             raise TypeError(
                 f"{type(self).__name__}.fit() got an unexpected keyword argument "
-                f"{name!r}: {way} eval_query_weight"
+                f"{name!r}: {way}"
             )
+        rule = "X must be a matrix of features, with labels y and qid beside it"
+        kind = type(X).__name__
+        require(kind not in ("Dataset", "DMatrix", "Pool"), f"{rule}, got a {kind}")
         return self._fit_data(X, y, **given)
 
     def _gather(self, given: GivenSet, salt: int, prefix: str = "") -> QueryData:
