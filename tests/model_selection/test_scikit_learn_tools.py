@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import sklearn
 from sklearn.base import clone
-from sklearn.compose import ColumnTransformer
+from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.ensemble import StackingRegressor, VotingRegressor
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.feature_selection import (
@@ -319,6 +319,23 @@ TOOLS = {
     "`GroupKFold` as `cv`": [group_k_fold],
     "an integer `cv`": [by_integer_folds],
 }
+
+
+@pytest.mark.parametrize("output", ["pandas", "polars"])
+def test_a_selector_in_front_gives_frames_too(output):
+    """The guide's recipe for arrays goes by the last column, for frames by its name."""
+    found = []
+    for given, qid in (("default", -1), (output, "passthrough__qid")):
+        with sklearn.config_context(transform_output=given):
+            selector = ta.RankingFeatureSelector(n_features_to_select=3, qid="qid")
+            features = make_column_transformer(
+                (selector, list(WITH_QID)), ("passthrough", ["qid"])
+            )
+            ranker = clone(BOOSTERS["lightgbm"][0]).set_params(qid=qid)
+            at = setting("lightgbm", False)
+            found.append(at.scores(model=make_pipeline(features, ranker)))
+            assert repr(qid).strip("'") in GUIDE.read_text()
+    assert np.array_equal(*found)
 
 
 def rows_of_the_guide():

@@ -192,7 +192,8 @@ def qid_index(X: Any, column: str | int, name: str = "qid") -> int:
     if hasattr(X, "columns"):
         names = list_columns(X)
         rule = f"{name} must name a column of X"
-        require(column in names, f"{rule}, got {column!r} (columns: {names})")
+        got = f"got {column!r} (columns: {names}; an index is for arrays)"
+        require(column in names, f"{rule}, {got}")
         return names.index(column)
     n_columns = as_matrix(X).shape[1]
     if not n_columns:
