@@ -94,6 +94,19 @@ def test_every_function_with_labels_and_scores_takes_matrices():
         assert rows.tolist() == [2, 1, 5, 4]
 
 
+def test_the_help_says_which_functions_take_matrices():
+    labels, scores = np.array([[1, 0, 2], [0, 1, 0]]), np.array([[2, 1, 1], [1, 1, 0]])
+    said = " ".join(ta.ranking_score.__doc__.split())
+    takes, _, refuses = said.partition("accept matrices, too: ")[2].partition("Those")
+    for name in ("evaluate", "tie_report", "tie_treatments"):
+        assert f"`{name}`" in takes
+        getattr(ta, name)(labels, scores)
+    for name in ("compare_systems", "precision_study"):
+        assert f"`{name}`" in refuses
+        with pytest.raises(ValueError, match="y_true must be 1-dimensional"):
+            getattr(ta, name)(labels, scores)
+
+
 def test_a_label_without_a_judgment_is_no_padding():
     labels, scores = [[1, NAN, 0], [0, 1, NAN]], [[1, 3, 2], [1, 2, NAN]]
     own = {"measure": "rr", "unjudged": "nonrelevant", "average": None}

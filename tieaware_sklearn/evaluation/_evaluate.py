@@ -176,8 +176,10 @@ def ranking_score(
 
     Tensors of torch, JAX, CuPy and other libraries are read through ``__array__`` or
     ``__dlpack__``, without their gradients, if they are in the memory of the CPU.
-    Every function of this library that accepts labels and scores also accepts them
-    as matrices.
+    Functions that evaluate one ranking accept matrices, too: `evaluate`, `tie_report`,
+    `tie_treatments`, `sampled` and those of `tieaware_sklearn.evaluation`. Those that
+    compare rankings, such as `compare_systems`, `precision_study` and
+    `rank_correlation`, take columns, as does `evaluate_subtopics`.
 
     Examples
     --------
