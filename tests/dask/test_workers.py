@@ -27,6 +27,7 @@ from tests.dask.helpers import (
     spread,
 )
 from tieaware_sklearn.dask import compare_systems, evaluate, evaluate_queries
+from tieaware_sklearn.measures import NDCG
 
 pytestmark = MARKS
 #: seconds after which a test gives up on a loaded machine
@@ -66,6 +67,15 @@ def test_on_a_cluster(cluster, rows):
     whole = dd.concat([dd.from_pandas(frame, npartitions=1) for frame in frames])
     found = compare_systems(whole, scores=SYSTEMS, shuffle=False, **options)
     assert_same_comparison(found, compared(rows, **options))
+
+
+def test_functions_of_measures_go_to_workers_and_back(cluster, rows):
+    measures = NDCG(gain=lambda label: label**2)
+    found = evaluate(spread(rows), score="clicks", measures=measures)
+    wanted = tieaware_sklearn.evaluate(
+        rows.label, rows.clicks, qid=rows.qid, measures=measures
+    )
+    assert_same_report(found, wanted)
 
 
 @pytest.mark.parametrize("name", ALL)

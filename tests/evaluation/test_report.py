@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import pickle
+import re
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -394,8 +396,58 @@ def test_all_is_there_again_and_merges(n_ours, n_theirs, seed, options):
 
 def test_every_measure_by_its_name():
     rows = made(4, 3)
-    report = evaluate(rows.label, rows.s, qid=rows.qid, measures=MEASURES)
+    named = [m for m in MEASURES if not any(map(callable, vars(m).values()))]
+    report = evaluate(rows.label, rows.s, qid=rows.qid, measures=named)
     check_same(RankingReport.from_bytes(report.to_bytes()), report)
+
+
+@dataclass(frozen=True)
+class Power:
+    power: float
+
+    def __call__(self, label):
+        return label**self.power
+
+
+def of_gains(*gains):
+    """A report of other queries by each gain, of which all have one name."""
+    for first, gain in enumerate(gains):
+        rows = made(3, first=3 * first)
+        yield evaluate(rows.label, rows.s, qid=rows.qid, measures=NDCG(gain=gain))
+
+
+def test_measures_of_other_functions_do_not_merge():
+    square = lambda label: label**2  # noqa: E731
+    for gains in ((square, square), (Power(2), Power(2))):
+        one, two = of_gains(*gains)
+        assert len(one.merge(two).qid) == len(one.qid) + len(two.qid)
+    for gains in ((square, lambda label: label), (Power(2), Power(3))):
+        one, two = of_gains(*gains)
+        assert one.measures == two.measures
+        name = re.escape(one.measures[0])
+        with pytest.raises(ValueError, match=rf"functions of {name} are not known"):
+            one.merge(two)
+
+
+def test_measures_with_functions_are_not_saved():
+    [report] = of_gains(half)
+    with pytest.raises(ValueError, match=r"measure 'NDCG\(gain=half\)' cannot be sav"):
+        report.to_bytes()
+
+
+def test_functions_in_old_files_may_be_any():
+    one, two = (
+        evaluate(rows.label, rows.s, qid=rows.qid, measures="ndcg")
+        for rows in (made(3), made(3, first=3))
+    )
+    old = []
+    for part in (one, two):
+        header, members = members_of(part.to_bytes())
+        header["content"]["measures"] = ["NDCG(gain=<lambda>)"]
+        old.append(RankingReport.from_bytes(zipped(header, members)))
+    assert_array_equal(old[0].summary().mean, one.summary().mean)
+    with pytest.raises(ValueError, match=r"functions of NDCG.* are not known"):
+        old[0].merge(old[1])
 
 
 COLUMNS = {"score": "s", "query_weight": "w", "segment": "market"}

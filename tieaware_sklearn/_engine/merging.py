@@ -77,18 +77,21 @@ def other_options(
     """The first option with another value; nothing if all are the same.
 
     Options are named as users know them. Of values one per feature, in a list, the
-    first two that differ are shown.
+    first two that differ are shown, and so of measures that have the same names.
     """
     for what, mine in ours.items():
         yours = theirs[what]
         if mine == yours:
             continue
-        if isinstance(mine, list):
+        if isinstance(mine, list) or _shown(mine) == _shown(yours):
             mine, yours = next(
                 (one, other)
                 for one, other in zip(mine, yours, strict=True)
                 if one != other
             )
+        if str(mine) == str(yours):
+            one = f"the functions of {mine} are not known to be the same"
+            return f"{what} differ: {one} in {there} and {here}"
         return f"{what} differ: {_shown(yours)} in {there}, {_shown(mine)} in {here}"
     return ""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from operator import add
 from typing import Any
 
@@ -124,6 +125,8 @@ def evaluate(
     others = [] if segment in (None, qid, query_weight) else [segment]
     rows = gathered(df, names, shuffle, [score, *others])
     parts, _ = merged(rows, report, add, qid, keep=False)
+    # workers have copies of functions
+    parts = [replace(part, _asked=asked.measures) for part in parts]
     found = RankingReport.merge(*parts)
     names.check_weight(found.query_weight)
     return found._by_id()

@@ -217,6 +217,7 @@ class Prepared:
             segment=None if segment is None else segment.copy(),
             options=dict(asked.options),
             ids_are_digests=False,
+            _asked=asked.measures,
         )
 
     def of_labels(self, asked: Asked, statistics: Sequence[str]) -> list[FloatArray]:

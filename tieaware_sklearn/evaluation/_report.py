@@ -26,6 +26,7 @@ from .._engine import (
     seed_of,
 )
 from ..io import Kept, Saved, UnreadableError
+from ..measures import names_to_save, read_back
 from ._averages import lift, logs, sums_of_squares
 from ._intervals import QueryMoments, average_interval, bootstrap_interval
 
@@ -265,6 +266,11 @@ class RankingReport(Saved, Result):
     segment: NDArray[Any] | None = None
     options: dict[str, Any] = field(default_factory=dict)
     ids_are_digests: bool = False
+    _asked: tuple[Any, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self._asked:
+            object.__setattr__(self, "_asked", tuple(map(read_back, self.measures)))
 
     def summary(
         self,
@@ -516,7 +522,7 @@ class RankingReport(Saved, Result):
     def _difference(self, other: RankingReport, here: str, there: str) -> str:
         """The first difference of options, in words; nothing if they merge."""
         ours, theirs = (
-            {"measures": report.measures}
+            {"measures": report._asked}
             | {_WORDS.get(name, name): value for name, value in report.options.items()}
             | {
                 "weights of queries": report.query_weight is not None,
@@ -534,7 +540,7 @@ class RankingReport(Saved, Result):
         arrays = {name: getattr(self, name)[ascending] for name in _ARRAYS}
         arrays |= {"query_digests": digests[ascending], "bounds": self.bounds}
         arrays["n_undefined"] = self.n_undefined
-        header: dict[str, Any] = {"measures": list(self.measures)}
+        header: dict[str, Any] = {"measures": names_to_save(self._asked)}
         header["options"] = self.options
         # what a damaged file has lost is missed
         header["weighted"] = self.query_weight is not None
@@ -560,7 +566,7 @@ class RankingReport(Saved, Result):
                 "must have measures and a sorted digest of each query"
             )
         shape = len(n), len(measures)
-        values = {
+        values: dict[str, Any] = {
             name: kept.array(name, "b" if name == "std_is_estimate" else "f", *shape)
             for name in _ARRAYS
         }

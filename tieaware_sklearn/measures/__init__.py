@@ -33,7 +33,7 @@ from ._counts import (
 from ._cumulated_gain import CG, CWL, DCG, NDCG, RBP, geometric_weight, refused_label
 from ._err import ERR
 from ._interpolated import InterpolatedAveragePrecision, InterpolatedPrecision
-from ._parse import names_to_save, parse_measure, parse_measures
+from ._parse import names_to_save, parse_measure, parse_measures, read_back
 from ._subtopics import (
     NRBP,
     AlphaDCG,

@@ -171,6 +171,22 @@ def parse_measures(
     return parsed
 
 
+class Unread(str):
+    """The name of a measure with a function, which may be any: it equals no other."""
+
+    __eq__, __ne__ = object.__eq__, object.__ne__
+    __hash__ = str.__hash__
+
+
+def read_back(name: str) -> Measure | str:
+    """The measure of this canonical name; the name if its class is not known here."""
+    try:
+        return parse_measure(name)
+    except ValueError:
+        known = name.partition("(")[0].lower() in NAMED
+        return Unread(name) if known else name
+
+
 def names_to_save(measures: Iterable[Measure]) -> list[str]:
     """Canonical names of measures, which `parse_measures` reads back.
 
@@ -181,11 +197,7 @@ def names_to_save(measures: Iterable[Measure]) -> list[str]:
     """
     names = list(map(str, measures))
     for name, measure in zip(names, measures, strict=True):
-        try:
-            same = parse_measure(name) == measure
-        except ValueError:
-            same = False
-        if not same:
+        if read_back(name) != measure:
             raise ValueError(
                 f"measure {_short(name)} cannot be saved, since its name does not read "
                 "back as the same measure: gains and discounts must be texts or "
