@@ -86,6 +86,21 @@ def test_values_put_in_do_not_vary_and_widen_the_bounds(value):
     assert report.bounds.tolist() == [[low, high], [low, math.inf]]
 
 
+@pytest.mark.parametrize("i", [1, 2])
+def test_intervals_of_ranks_are_those_of_search_lengths_and_begin_where_ranks_do(i):
+    qid = np.repeat(range(4), 4)
+    labels, scores = [1, 1, 0, 0] * 3 + [0, 0, 1, 1], [4, 3, 2, 1] * 4
+    report = evaluate(labels, scores, qid=qid, measures=[f"esl(i={i})", f"rank(i={i})"])
+    assert report.bounds.tolist() == [[0, math.inf], [i, math.inf]]
+    lengths, ranks = report.summary().interval
+    assert lengths[0] == 0
+    assert ranks == pytest.approx(lengths + i, rel=1e-12)
+    assert ranks[0] == i
+    values = {"a": scores, "b": scores[::-1]}
+    found = compare_systems(labels, values, qid=qid, measure=f"rank(i={i})")
+    assert (found.summary().interval[:, 0] >= i).all()
+
+
 def test_unjudged_labels():
     for labels in ([1, NAN, 0], pd.array([1, None, 0], dtype="Int64")):
         options = {"measure": "rr", "unjudged": "nonrelevant"}

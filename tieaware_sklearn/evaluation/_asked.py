@@ -285,9 +285,7 @@ class Asked:
     @property
     def bounds(self) -> FloatArray:
         """Least and largest value that each measure can have, (n_measures, 2)."""
-        bounds = np.zeros((len(self.measures), 2))
-        for own, measure in zip(bounds, self.measures, strict=True):
-            own[1] = measure.maximum
+        bounds = np.array([(one.minimum, one.maximum) for one in self.measures])
         # where it is undefined, a value that the user chose
         bounds[:, 0] = np.fmin(self.value, bounds[:, 0])
         bounds[:, 1] = np.fmax(self.value, bounds[:, 1])

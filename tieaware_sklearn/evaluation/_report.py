@@ -221,7 +221,8 @@ class RankingReport(Saved, Result):
         Number of queries where the measure is undefined.
     bounds : ndarray of shape (n_measures, 2)
         Smallest and largest value that each measure can have: [0, 1] for normalised
-        measures, [0, inf] for sums such as DCG. Intervals stay within these bounds.
+        measures, [0, inf] for sums such as DCG, [i, inf] for ``Rank(i)``. Intervals
+        stay within these bounds.
     query_weight : ndarray of shape (n_queries,) or None
         Weight of each query in averages.
     segment : ndarray of shape (n_queries,) or None

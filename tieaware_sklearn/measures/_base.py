@@ -470,8 +470,13 @@ class Measure(UserModel, NamedMeasure, ABC):
     takes_unjudged: ClassVar[bool] = False
     #: a query where the measure is undefined may be given a number instead
     takes_zero_relevance: ClassVar[bool] = True
-    #: no value is above it, as none is below 0: 1 where a measure is normalised
+    #: no value is above it: 1 where a measure is normalised
     maximum: ClassVar[float] = math.inf
+
+    @property
+    def minimum(self) -> float:
+        """No value is below it."""
+        return 0.0
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

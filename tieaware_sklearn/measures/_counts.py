@@ -829,6 +829,10 @@ class Rank(SearchLength):
 
     name: ClassVar[str] = "Rank"
 
+    @property
+    def minimum(self) -> float:
+        return float(self.i)
+
     def _worth(self, above: FloatArray) -> FloatArray:
         return self.i + above
 
