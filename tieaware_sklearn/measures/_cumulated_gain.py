@@ -35,8 +35,8 @@ from ._base import (
 )
 
 MAX_EXPONENTIAL_LABEL = 60
-#: gains are squared and summed
-MAX_GAIN = 1e100
+#: of gains and of first weights, which are squared and summed
+_LEAST, _MOST = 1e-100, 1e100
 
 
 def normalise_gain(gain: Any, name: str = "gain") -> Any:
@@ -91,18 +91,12 @@ def _check_worth(label: float, worth: Any) -> float:
         raise ValueError(
             f"gain must be a number, got {worth!r} for label {shortest(label)}"
         ) from None
-    if not 0 <= number <= MAX_GAIN:
+    if not (number == 0 or _LEAST <= number <= _MOST):
         raise ValueError(
-            f"gain must be >= 0 and at most {MAX_GAIN:g}, got {number} for label "
+            f"gain must be 0 or from {_LEAST:g} to {_MOST:g}, got {number} for label "
             f"{shortest(label)}"
         )
     return number
-
-
-def _linear(levels: FloatArray) -> FloatArray:
-    if len(levels):
-        _check_worth(levels[-1], float(levels[-1]))
-    return levels
 
 
 def _exponential(levels: FloatArray) -> FloatArray:
@@ -121,7 +115,10 @@ def _exponential(levels: FloatArray) -> FloatArray:
 
 
 #: gains by name, of ascending levels >= 0
-_NAMED = {"exponential": _exponential, "linear": _linear}
+_NAMED: dict[str, Callable[[FloatArray], FloatArray]] = {
+    "exponential": _exponential,
+    "linear": lambda levels: levels,
+}
 
 
 def _look_up(table: dict[float, float], level: float) -> float:
@@ -171,7 +168,11 @@ def gains_of(gain: Any, levels: FloatArray) -> FloatArray:
         return np.concatenate([np.zeros(1), gains_of(gain, levels[1:])])
     levels = np.maximum(levels, 0)
     if isinstance(gain, str):
-        return _NAMED[gain](levels)
+        gains = _NAMED[gain](levels)
+        above = np.flatnonzero(gains > 0)
+        for at in (*above[:1], *above[-1:]):
+            _check_worth(levels[at], gains[at])
+        return gains
     worth = gain if callable(gain) else partial(_look_up, dict(gain))
     return np.array([_check_worth(level, worth(level)) for level in levels.tolist()])
 
@@ -268,7 +269,9 @@ def _check_discount(weights: FloatArray, name: str = "discount") -> FloatArray:
     reject(bad, weights, name, "be finite and >= 0", _at_rank)
     rises = np.diff(weights, prepend=math.inf) > 0
     reject(rises, weights, name, "not rise from rank to rank", _at_rank)
-    reject(weights[:1] == 0, weights, name, "be above 0 at first", _at_rank)
+    rule = f"be from {_LEAST:g} to {_MOST:g} at first"
+    extreme = (weights[:1] < _LEAST) | (weights[:1] > _MOST)
+    reject(extreme, weights, name, rule, _at_rank)
     return weights
 
 
@@ -484,12 +487,12 @@ class NDCG(_DiscountedGain):
     gain : {"exponential", "linear"}, table or callable, default="exponential"
         Gain of a label: 2^label - 1 ("exponential", for labels up to 60) or the label
         itself ("linear"). Or a table ``{label: gain}``, a list indexed by label, or a
-        function of a label. Gains must be finite and >= 0.
+        function of a label. Gains must be 0 or from 1e-100 to 1e100.
     discount : {"log2", "inverse", "none"}, sequence or callable, default="log2"
         Weight of rank r: 1 / log2(r + 1) ("log2"), 1 / r ("inverse") or 1 ("none").
         Or weights of ranks 1, 2, ..., with 0 beyond them, or a function of an array of
-        ranks from 1. Weights must be finite, >= 0, above 0 at rank 1, and must not
-        rise.
+        ranks from 1. Weights must be finite and >= 0, from 1e-100 to 1e100 at rank 1,
+        and must not rise.
 
     Raises
     ------
