@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 
 from tests import naive
 from tests.strategies import judged_ranking, queries
@@ -21,6 +22,7 @@ from tieaware_sklearn.evaluation import (
     sample_orderings,
     tie_distributions,
 )
+from tieaware_sklearn.measures import InterpolatedPrecision
 
 pytestmark = pytest.mark.usefixtures("engine")
 NAN, INF = math.nan, math.inf
@@ -94,6 +96,18 @@ def test_the_curve_is_the_eleven_point_average_apart():
     long = precision_recall_curve(labels, np.zeros(300), recall=[0.5])
     assert long.sampling_error[0] > 0
     assert "the means of long ties are estimated from sampled orders" in str(long)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.longdouble])
+def test_recall_levels_are_the_decimals_that_they_print_as(dtype):
+    labels, scores, levels = [1, *[0] * 9, *[1] * 9], -np.arange(19), [0.1, 0.3]
+    wanted = precision_recall_curve(labels, scores, recall=levels)
+    assert wanted.mean[0] == 1
+    for own in (np.array(levels, dtype), [dtype(level) for level in levels]):
+        found = precision_recall_curve(labels, scores, recall=own)
+        assert found.recall.tolist() == levels
+        assert_array_equal(found.mean, wanted.mean)
+    assert InterpolatedPrecision(dtype(0.1)) == InterpolatedPrecision(0.1)
 
 
 def curve_at(recall):

@@ -94,7 +94,8 @@ def precision_recall_curve(
     y_true, y_score, qid, zero_relevance, unjudged, query_weight, n_jobs
         As in `evaluate`.
     recall : array-like of float, default=(0, 0.1, ..., 1)
-        Recall levels in [0, 1], all different.
+        Recall levels in [0, 1], all different. They are read as they print, so that
+        0.1 is 1/10 in any floating-point type.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
 
@@ -147,7 +148,11 @@ def precision_recall_curve(
 
 def _levels(recall: ArrayLike) -> list[float]:
     try:
-        array = np.atleast_1d(np.asarray(recall, dtype=np.float64))
+        array = np.atleast_1d(np.asarray(recall))
+        if array.dtype.kind == "f":
+            # read as they print: 0.1 of 32 bits is 1/10
+            array = array.astype(str)
+        array = array.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"recall must hold numbers in [0, 1]: {error}") from None
     levels: list[float] = array.tolist()

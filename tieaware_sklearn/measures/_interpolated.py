@@ -538,6 +538,12 @@ class InterpolatedPrecision(_Interpolated):
     rel: float = number(1.0, above=0)
     rounding: str = choice(*_ROUNDING)
 
+    def __post_init__(self) -> None:
+        if isinstance(self.recall, np.floating):
+            # 0.1 of 32 bits is above 1/10, and prints as 0.1
+            object.__setattr__(self, "recall", float(str(self.recall)))
+        super().__post_init__()
+
     def _depths(self, total: int) -> tuple[IntArray, FloatArray]:
         return np.array([_depth(self.recall, total, self.rounding)]), np.ones(1)
 
