@@ -91,7 +91,17 @@ def test_the_column_of_trec_eval_is_of_what_it_has(trec, capsys):
         "P@1": True,
         "F": True,
     }
-    assert "trec_eval's IAP is 11pt_avg (version 10: iap(rounding=nearest))" in lines
+    said = "IAP: trec_eval's IAP is 11pt_avg (version 10: iap(rounding=nearest))"
+    assert said in lines
+
+
+def test_notes_name_the_measures_and_the_reason_once(trec, capsys):
+    names = ["NDCG@5", "NDCG(gain=linear,discount=inverse)", "NDCG(gain=linear)"]
+    out = run(capsys, "evaluate", *trec[:2], "--measures", *names)[1]
+    said, again = " ".join(out.split()), "trec_eval's NDCG is"
+    assert said.count(again) == 1
+    own = f"{', '.join(names[:2])}: {again} ndcg(gain=linear), with discount=log2"
+    assert own in said
 
 
 def test_topics_several_runs_and_averages(trec, tmp_path, capsys):

@@ -327,6 +327,8 @@ def test_recall_of_a_sample():
     assert np.isnan(none.recall)
     assert none.recall_interval == pytest.approx([0.1 / none.share_interval[1], 1])
     assert np.isnan(estimate_recall([1, 0], 10).recall_interval).all()
+    nothing = estimate_recall([1, 0], 10, n_found=0)
+    assert (nothing.recall, *nothing.recall_interval) == (0, 0, 0)
 
 
 @pytest.mark.parametrize("share", [0.02, 0.5])
@@ -347,7 +349,7 @@ def test_the_size_of_a_sample(share):
         ([1, -1], (10,), {}, "judged_sample must be >= 0, got -1"),
         ([1, 0, 1], (2,), {}, "n_population must be an integer >= 3, got 2"),
         ([1, 0], (10, 11), {}, r"n_found must be at most n_population \(10\), got 11"),
-        ([1, 0], (10, 0), {}, "n_found must be an integer >= 1, got 0"),
+        ([1, 0], (10, -1), {}, "n_found must be an integer >= 0, got -1"),
         ([1, 0], (10,), {"confidence": 1}, r"confidence must be .* in \(0, 1\), got 1"),
     ],
 )

@@ -218,6 +218,23 @@ def test_gains():
         ranking_score([0, 1], [2, 1], measure=m.RBP(0.5, gain={0: 0, 1: 1.5}))
 
 
+def test_functions_of_one_name_are_no_two_measures():
+    for name in ("gain", "discount"):
+        two = [m.NDCG(**{name: lambda x: x}), m.NDCG(**{name: lambda x: x})]
+        with pytest.raises(ValueError, match=f"{name} needs a __name__ of its own"):
+            m.parse_measures(two)
+    with pytest.raises(ValueError, match=r"measures must differ, got AP twice$"):
+        m.parse_measures(["ap", "map"])
+
+
+def test_the_attention_of_a_table_of_weights_is_finite():
+    for cls in (m.DCG, m.NDCG):
+        found = cls(discount=[2, 1]).weight([1, 2, 3])
+        assert found.tolist() == [2 / 3, 1 / 3, 0]
+        with pytest.raises(ValueError, match="needs a cut-off"):
+            cls(discount="inverse").weight(1)
+
+
 def test_discounts():
     y, scores = [3, 2, 0, 1], [4, 3, 2, 1]
     # a table ends; CG is a DCG without a discount
@@ -228,6 +245,11 @@ def test_discounts():
     inverse = m.NDCG(3, discount=lambda rank: 1 / rank)
     expected = ranking_score(y, scores, measure="ndcg(discount=inverse)@3")
     assert ranking_score(y, scores, measure=inverse) == expected
+    # also negative powers and places in a table
+    weights = 1 / np.arange(1, 2000)
+    for function in (lambda rank: rank**-1, lambda rank: weights[rank - 1]):
+        again = m.NDCG(3, discount=function)
+        assert ranking_score(y, scores, measure=again) == expected
     for function, message in [
         (lambda rank: rank, "must not rise .* got 2.0 in rank 2"),
         (lambda rank: -rank, "must be finite and >= 0, got -1.0 in rank 1"),

@@ -29,7 +29,7 @@ from ._outputs import Findings, check_files, rows_of, write_findings
 DEFAULT_MEASURES = ("ap", "rprec", "bpref", "rr", "p@10", "ndcg(gain=linear)@10")
 #: what to ask for where trec_eval has a measure of that name, defined otherwise
 _OTHERWISE: dict[type[Measure], str] = {
-    NDCG: "ndcg(gain=linear)",
+    NDCG: "ndcg(gain=linear), with discount=log2",
     InterpolatedPrecision: "iprec_at_recall_0.10 (version 10: "
     "iprec(rounding=nearest)@0.1)",
     InterpolatedAveragePrecision: "11pt_avg (version 10: iap(rounding=nearest))",
@@ -84,11 +84,9 @@ def _findings(
         for row in rows_of(columns)
     ]
     remarks = [f"{name}: {one}" for name, (_, _, told) in found.items() for one in told]
-    remarks += [
-        f"trec_eval's {measure.name} is {_OTHERWISE[type(measure)]}"
-        for measure in others
-        if type(measure) in _OTHERWISE
-    ]
+    for kind, otherwise in _OTHERWISE.items():
+        if own := [str(measure) for measure in others if type(measure) is kind]:
+            remarks.append(f"{', '.join(own)}: trec_eval's {kind.name} is {otherwise}")
     summaries = {name: summary for name, (summary, _, _) in found.items()}
     return Findings(
         title=f"{names[0] if len(names) == 1 else f'{len(names)} runs'}, evaluated",

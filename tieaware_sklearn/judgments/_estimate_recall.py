@@ -174,7 +174,7 @@ def estimate_recall(
     share, ends = k / n, _interval(k, n, confidence)
     recall, recalls = np.nan, np.full(2, np.nan)
     if n_found is not None:
-        check_count(n_found, "n_found")
+        check_count(n_found, "n_found", least=0)
         if n_found > n_population:
             raise ValueError(
                 f"n_found must be at most n_population ({n_population}), got {n_found}"

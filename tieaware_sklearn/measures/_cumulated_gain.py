@@ -421,13 +421,24 @@ class _DiscountedGain(_GainMeasure):
         size = n_ranks(None, int(rank.max(initial=0)))
         return np.asarray(_discounts_of(self.discount, size)[rank])
 
+    def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
+        if self.k is None and isinstance(self.discount, tuple):
+            return from_views(np.array(self.discount))
+        return super()._attention(n, labels)
+
 
 @lru_cache(maxsize=64)
 def _discounts_of(discount: Any, size: int) -> FloatArray:
     """Weights of the first ranks, of a table or of a function of ranks from 1."""
     if not callable(discount):
         return np.concatenate([discount, np.zeros(max(size - len(discount), 0))])
-    weights = np.asarray(discount(np.arange(1, size + 1)), dtype=np.float64)
+    # integers have no negative powers, and only they are places in a table
+    ranks = np.arange(1.0, size + 1)
+    try:
+        weights = discount(ranks)
+    except (IndexError, TypeError):
+        weights = discount(ranks.astype(np.int64))
+    weights = np.asarray(weights, dtype=np.float64)
     if weights.shape != (size,):
         raise ValueError(
             f"discount must give one weight per rank, got shape {weights.shape} for "
@@ -491,8 +502,8 @@ class NDCG(_DiscountedGain):
     discount : {"log2", "inverse", "none"}, sequence or callable, default="log2"
         Weight of rank r: 1 / log2(r + 1) ("log2"), 1 / r ("inverse") or 1 ("none").
         Or weights of ranks 1, 2, ..., with 0 beyond them, or a function of an array of
-        ranks from 1. Weights must be finite and >= 0, from 1e-100 to 1e100 at rank 1,
-        and must not rise.
+        ranks 1.0, 2.0, ... Weights must be finite and >= 0, from 1e-100 to 1e100 at
+        rank 1, and must not rise.
 
     Raises
     ------

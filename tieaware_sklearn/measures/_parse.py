@@ -162,12 +162,11 @@ def parse_measures(
     if not parsed:
         raise ValueError(f"{name} must name at least one measure, got none")
     names = list(map(str, parsed))
-    twice = [again for again in names if names.count(again) > 1]
+    twice = [again for again in parsed if names.count(str(again)) > 1]
     if twice:
-        raise ValueError(
-            f"{name} must differ, got {twice[0]} twice (callable gains are told apart "
-            "by their __name__)"
-        )
+        own = [name for name, value in vars(twice[0]).items() if callable(value)]
+        told = f" (each {own[0]} needs a __name__ of its own)" if own else ""
+        raise ValueError(f"{name} must differ, got {twice[0]} twice{told}")
     return parsed
 
 
