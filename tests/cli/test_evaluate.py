@@ -95,6 +95,14 @@ def test_the_column_of_trec_eval_is_of_what_it_has(trec, capsys):
     assert said in lines
 
 
+@pytest.mark.parametrize("command", ["evaluate", "compare"])
+def test_labels_below_rel_are_warned_of_once(trec, capsys, command):
+    Path("qrels").write_text("1 0 a 0.5\n1 0 b 0\n2 0 c 0.25\n")
+    code, _, err = run(capsys, command, *trec, "--measures", "ap")
+    assert code == 0
+    assert err.count("largest label is 0.5, below rel=1") == 1
+
+
 def test_notes_name_the_measures_and_the_reason_once(trec, capsys):
     names = ["NDCG@5", "NDCG(gain=linear,discount=inverse)", "NDCG(gain=linear)"]
     out = run(capsys, "evaluate", *trec[:2], "--measures", *names)[1]

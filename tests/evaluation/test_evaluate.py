@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -17,10 +18,12 @@ from tests.evaluation.helpers import AP_A, AP_C, LABELS, QID, SCORES, score
 from tests.instances import MEASURES
 from tests.strategies import queries
 from tieaware_sklearn import (
+    LinearRanker,
     PreparedRanking,
     RankingFeatureSelector,
     compare_systems,
     evaluate,
+    evaluate_batches,
     make_ranking_scorer,
     ranking_score,
     sampled,
@@ -99,6 +102,54 @@ def test_intervals_of_ranks_are_those_of_search_lengths_and_begin_where_ranks_do
     values = {"a": scores, "b": scores[::-1]}
     found = compare_systems(labels, values, qid=qid, measure=f"rank(i={i})")
     assert (found.summary().interval[:, 0] >= i).all()
+
+
+PROBABLE, SCORES_4 = [0.5, 0.25, 0.0, 0.125], [1.0, 2.0, 3.0, 4.0]
+BY_ID = np.column_stack([[1, 1, 2, 2], SCORES_4])
+
+
+@pytest.mark.parametrize("call", [
+    lambda: ranking_score(PROBABLE, SCORES_4, measure="ap"),
+    lambda: evaluate(PROBABLE, SCORES_4, measures=["ndcg", "ap"]),
+    lambda: PreparedRanking(PROBABLE).score(SCORES_4, "ap"),
+    lambda: PreparedRanking(PROBABLE).evaluate(SCORES_4, "ap"),
+    lambda: PreparedRanking(PROBABLE).score_columns({"a": SCORES_4}, "ap"),
+    lambda: evaluate_batches(
+        [pd.DataFrame({"qid": q, "label": PROBABLE, "s": SCORES_4}) for q in (1, 2)],
+        score="s", measures="ap",
+    ),
+    lambda: compare_systems(
+        PROBABLE, {"a": SCORES_4, "b": SCORES_4[::-1]}, qid=[1, 1, 2, 2], measure="ap"
+    ),
+    lambda: RankingFeatureSelector("ap", n_features_to_select=1).fit(
+        np.reshape(SCORES_4, (-1, 1)), PROBABLE, [1, 1, 2, 2]
+    ),
+    lambda: make_ranking_scorer("ap", qid=0)(
+        LinearRanker(qid=0).fit(BY_ID, PROBABLE), BY_ID, PROBABLE
+    ),
+])  # fmt: skip
+def test_labels_that_are_all_below_rel_are_warned_of(call):
+    with pytest.warns(UndefinedMetricWarning, match="relevant for AP: .* rel=") as told:
+        call()
+    [said] = [str(one.message) for one in told if "relevant" in str(one.message)]
+    assert "largest label is 0.5, below rel=1" in said
+
+
+@pytest.mark.parametrize(("labels", "measure"), [
+    ([0, 0], "ap"), ([0.5, 1], "ap"), ([0.5, 0.2], "ap(rel=0.5)"),
+    ([0.5, 0.2], "ndcg"), ([0.5, 0.2], "rbp(p=0.5,gain=linear)"),
+])  # fmt: skip
+def test_labels_that_reach_rel_are_not_warned_of(labels, measure):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ranking_score(labels, [2, 1], measure=measure)
+
+
+def test_a_batch_without_a_relevant_document_is_not_warned_of():
+    batches = [pd.DataFrame({"qid": q, "label": [q, 0.5], "s": [2, 1]}) for q in (0, 1)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        evaluate_batches(batches, score="s", measures="ap", batch_rows=1)
 
 
 def test_unjudged_labels():

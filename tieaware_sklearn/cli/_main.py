@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="replace")
     started = time.monotonic()
     with warnings.catch_warnings(), stoppable():
-        warnings.simplefilter("always", UserWarning)
+        warnings.simplefilter("default", UserWarning)
         warnings.showwarning = _show_warning
         try:
             try:

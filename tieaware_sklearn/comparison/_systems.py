@@ -88,6 +88,7 @@ class MeasuredSystems:
         several = y_score if isinstance(y_score, Mapping) else {"y_score": y_score}
         check_same_order({"y_true": y_true, "qid": qid, **several})
         self.labels = check_labels(y_true, unjudged=self.asked.unjudged)
+        self.asked.warn_below_rel(self.labels)
         n_rows = len(self.labels)
         self.names, self.scores = check_systems(y_score, n_rows)
         self.queries = check_qid(qid, n_rows=n_rows)

@@ -347,6 +347,22 @@ class Asked:
                     UndefinedMetricWarning,
                 )
 
+    def warn_below_rel(self, labels: FloatArray) -> None:
+        """Warn of measures for which no document is relevant, if labels are above 0."""
+        rels = {
+            str(measure): measure.rel
+            for measure in self.measures
+            if hasattr(measure, "rel") and getattr(measure, "gain", None) is None
+        }
+        if rels and 0 < (largest := float(labels.max())) < max(rels.values()):
+            below = {name: rel for name, rel in rels.items() if largest < rel}
+            warn(
+                f"no document is relevant for {', '.join(below)}: the largest label "
+                f"is {largest!r}, below rel={min(below.values()):g} (rel= of a measure "
+                "is the least label that is relevant)",
+                UndefinedMetricWarning,
+            )
+
 
 def ask(
     measures: Iterable[Measure],

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from .._engine import check_count, check_segment
 from ..io import GATHERED_ROWS, Piece, as_tables, check_different, gathered, of_all
 from ..measures import Measure, parse_measures
@@ -102,6 +104,8 @@ def evaluate_batches(
     called = {"score": str(score), "label": str(label)}
     called["query_weight"] = "none" if query_weight is None else str(query_weight)
 
+    largest: list[float] = []
+
     def of_rows(rows: Piece) -> RankingReport:
         weight, segments = (
             None if name is None else rows.column(name)
@@ -113,6 +117,7 @@ def evaluate_batches(
         )  # fmt: skip
         if segment is not None:
             segments = check_segment(segments, prepared.queries, name=segment)
+        largest.append(prepared.labels.max())
         report = prepared.report(asked, scores, segment=segments, n_jobs=n_jobs)
         return replace(report, options=report.options | called)
 
@@ -122,4 +127,5 @@ def evaluate_batches(
     ]
     if not parts:
         raise ValueError("batches must hold at least one row, got none")
+    asked.warn_below_rel(np.array(largest))
     return RankingReport.merge(*parts)

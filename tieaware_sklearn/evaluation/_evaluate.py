@@ -287,6 +287,7 @@ def evaluate(
     prepared, scores = prepare(
         asked, y_true, y_score, qid, query_weight, mask=mask, allow_zero=True
     )
+    asked.warn_below_rel(prepared.labels)
     segments = None if segment is None else prepared.segments(segment)
     return prepared.report(asked, scores, segment=segments, n_jobs=n_jobs)
 
@@ -550,6 +551,7 @@ class PreparedRanking:
             prepared.scores(column, NAMES._replace(score=name))
             for name, column in self._columns(y_score)
         ]
+        asked.warn_below_rel(prepared.labels)
         n_workers = effective_n_jobs(n_jobs)
         n_tasks = _TASKS * n_workers if n_workers > 1 else 1
         size = columns_at_once(self.n_documents, len(columns), n_tasks)
@@ -618,6 +620,7 @@ class PreparedRanking:
         """
         asked = self._ask(parse_measures(measures))
         scores = self._prepared.scores(y_score)
+        asked.warn_below_rel(self._prepared.labels)
         return self._prepared.report(
             asked, scores, segment=self._segment, n_jobs=n_jobs
         )

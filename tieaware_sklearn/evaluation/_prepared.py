@@ -149,6 +149,7 @@ class Prepared:
         """Each measure, averaged over queries; its values for no average."""
         (found,) = self.averaged_columns(asked, [scores], ties, average)
         if average is not None:
+            asked.warn_below_rel(self.labels)
             asked.warn_of_nan(map(float, found))
         return found
 

@@ -555,6 +555,8 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
             self.check_correlated(rule, has_rows=whole)
         how = {"unjudged": rule.ask().unjudged, "allow_zero": not whole}
         rows = self._rows(X, y, qid, query_weight, **how)
+        if whole:
+            rule.ask().warn_below_rel(rows.labels)
         queries, weighted = rows.queries, query_weight is not None
         digests = id_digests(queries.qid if qid is not None else queries.qid[:0])
         if not reset:
