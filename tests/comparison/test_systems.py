@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -47,6 +48,54 @@ def compare(systems=SYSTEMS, **options):
 
 SEVERAL = compare(measure=[*MEASURES], ties=[*TIES], **OPTIONS)
 ONE = SEVERAL["AP", "expected"]
+
+
+def leads_of(**options):
+    """The first sentence on a page: a and b nearly alike, both far better than c."""
+    rng = np.random.default_rng(0)
+    labels, qid = rng.integers(0, 3, 400), np.repeat(range(40), 10)
+    a, noise = labels + rng.normal(0, 0.5, 400), rng.normal(0, 1e-3, (2, 400))
+    systems = {"a": a, "b": a + noise[0], "c": rng.random(400)} | options.pop(
+        "more", {}
+    )
+    return compare_systems(labels, systems, qid=qid, **options)
+
+
+@pytest.mark.parametrize("options", [
+    {}, {"measure": "rank"}, {"average": "geometric"}, {"correction": "tukey"},
+])  # fmt: skip
+def test_the_headline_calls_better_what_is_shown_to_be(options):
+    found = leads_of(**options)
+    [line] = found._conclusion()
+    mean = found.summary().mean
+    lower = options.get("measure") == "rank"
+    first = int(np.argmin(mean) if lower else np.argmax(mean))
+    assert first < 2
+    p = found.adjusted_pvalues[0]
+    assert p > 0.05 or math.isnan(p)
+    other = "ba"[first]
+    assert f"{'lowest' if lower else 'highest'} " in line
+    assert re.search(
+        rf"but is not significantly better than {other} \(p = [^,]*\);", line
+    )
+    assert " is best" not in line
+
+
+def test_the_headline_of_a_system_that_beats_all_others():
+    found = leads_of(more={"b": np.random.default_rng(1).random(400)})
+    [line] = found._conclusion()
+    assert "a has the highest mean" in line
+    assert "and is significantly better than each of the others" in line
+
+
+def test_the_headline_with_a_baseline_is_of_what_was_compared():
+    [line] = leads_of(baseline="c")._conclusion()
+    assert "2 of 2 systems are significantly better than c, and 0 worse" in line
+    assert "highest" not in line
+    [line] = leads_of(baseline=["c", "a"])._conclusion()
+    assert "than c, and 0 worse; 0 of 1 systems are significantly better than a" in line
+    [line] = leads_of(baseline="a", measure="rank")._conclusion()
+    assert "0 of 2 systems are significantly better than a, and 1 worse" in line
 
 
 @pytest.mark.parametrize("measure", ["ndcg@10", "fallout@5", "esl"])

@@ -497,7 +497,7 @@ def test_averages_are_named(average, tmp_path):
     assert display.ax_.get_xlabel() == f"RR, {average} over queries"
     found.to_html(tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text()
-    assert f"By the {average} of RR, a is " in page
+    assert f"By the {average} of RR, a " in page
 
 
 def test_runs_without_judgments_of_their_own():

@@ -33,6 +33,7 @@ from ..evaluation import (
     average_interval,
     stds_of_means,
 )
+from ..io import listed
 from ..measures import parse_measure
 
 #: the treatment of ties that needs no word
@@ -395,9 +396,8 @@ class SystemComparison(Result):
             if len(one.pairs) == 1 and self.average != "geometric":
                 lines.append(f"By {by}, {_in_words(one, alpha)}.")
                 continue
-            mean = one.summary().mean
-            first = np.nanargmax(mean if one.greater_is_better[0] else -mean)
-            line = f"By {by}, {one.systems[first]} is best ({number(mean[first])})"
+            said = _against_baselines if one.baselines else _first_of_all
+            line = f"By {by}, {said(one, alpha)}"
             if n := len(one.pairs):
                 differ = np.count_nonzero(one.adjusted_pvalues <= alpha)
                 kind = "" if _p_head(one) == "pvalue" else f" by {_p_head(one)}"
@@ -411,6 +411,48 @@ class SystemComparison(Result):
 
     def _about(self) -> dict[str, Any]:
         return {"queries": len(self.qid)} | super()._about()
+
+
+def _differ(
+    one: SystemComparison, alpha: float
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Pairs of which A is significantly better, and those of which B is."""
+    same = 1 if one.average == "geometric" else 0
+    certain = one.adjusted_pvalues <= alpha
+    a_is_better = (one.difference > same) == one.greater_is_better[0]
+    return certain & a_is_better, certain & ~a_is_better
+
+
+def _first_of_all(one: SystemComparison, alpha: float) -> str:
+    """Which system has the best average, and which others may be as good."""
+    greater, values = one.greater_is_better[0], one.summary().mean
+    first = int(np.nanargmax(values if greater else -values))
+    line = f"{one.systems[first]} has the {'highest' if greater else 'lowest'} "
+    line += "mean" if one.average == "macro" else "value"
+    line += f" ({number(values[first])})"
+    a_wins, b_wins = _differ(one, alpha)
+    a, b = one.pairs.T
+    open_ = np.flatnonzero(((a == first) & ~a_wins) | ((b == first) & ~b_wins))
+    if not len(open_):
+        beats = ", and is significantly better than each of the others"
+        return line + beats * bool(len(one.pairs))
+    others = [
+        f"{one.systems[(a + b)[row] - first]} "
+        f"(p = {probability(one.adjusted_pvalues[row])})"
+        for row in open_
+    ]
+    return f"{line}, but is not significantly better than {listed(others)}"
+
+
+def _against_baselines(one: SystemComparison, alpha: float) -> str:
+    """How many of the systems are better, and worse, than each baseline."""
+    better, worse = _differ(one, alpha)
+    lines = []
+    for name in one.baselines:
+        own = one.pairs[:, 1] == one.systems.index(name)
+        of = f"{(own & better).sum()} of {own.sum()} systems are significantly better"
+        lines.append(f"{of} than {name}, and {(own & worse).sum()} worse")
+    return "; ".join(lines)
 
 
 def _in_words(one: SystemComparison, alpha: float) -> str:
