@@ -30,7 +30,7 @@ from tieaware_sklearn.comparison._paired_test import (
     random_signs,
     randomization_pvalue,
     randomization_pvalues,
-    tukey_pvalues,
+    tukey_test,
     whole_numbers,
 )
 from tieaware_sklearn.datasets import make_web_search
@@ -203,9 +203,35 @@ def test_a_baseline_and_the_systems_compared_with_it():
     # Tukey's correction is over all pairs
     found = compare(correction="tukey")
     assert np.array_equal(found.pvalues, every.pvalues)
-    wanted = tukey_pvalues(found.expected, found.pairs)
+    wanted, ends = tukey_test(found.expected, found.pairs)
     assert found.adjusted_pvalues.tolist() == wanted.tolist()
+    assert np.array_equal(found.difference_interval, ends)
     assert "tukey" in str(found)
+
+
+def test_intervals_that_are_not_corrected_say_so_and_tukeys_are():
+    said = "not corrected for the number of pairs"
+    columns = dict(zip("abc", SYSTEMS.values(), strict=False))
+    for options in ({}, {"interval": "bootstrap", "n_resamples": 9}):
+        found = compare(columns, **options)
+        # below the pairs, where the column has room, and in what a page says of it
+        assert str(found).count(said) == ("95%" in str(found))
+        assert said in found.to_html()
+    assert said in str(compare(columns, correction=None))
+    tukey = compare(correction="tukey")
+    assert said not in str(tukey)
+    # 0 is inside where the test says no
+    low, high = tukey.difference_interval.T
+    assert ((low <= 0) & (high >= 0)).tolist() == (
+        tukey.adjusted_pvalues > 0.05
+    ).tolist()
+    logs = compare(correction="tukey", average="geometric")
+    low, high = logs.difference_interval.T
+    assert ((low <= 1) & (high >= 1)).tolist() == (
+        logs.adjusted_pvalues > 0.05
+    ).tolist()
+    two = {name: SYSTEMS[name] for name in NAMES[:2]}
+    assert said not in str(compare(two))
 
 
 @pytest.mark.parametrize(("measure", "confidence"), [("ap", 0.8), ("esl", 0.95)])
@@ -703,9 +729,10 @@ def test_inferiority_is_scipys_test(pairs, share, up):
 def tukey(values):
     values = np.asarray(values, dtype=float)
     pairs = np.array(list(itertools.combinations(range(values.shape[1]), 2)))
-    found = tukey_pvalues(values, pairs)
-    turned = tukey_pvalues(values, pairs[:, ::-1])
+    found, ends = tukey_test(values, pairs)
+    turned, mirrored = tukey_test(values, pairs[:, ::-1])
     assert np.array_equal(found, turned, equal_nan=True)
+    assert np.array_equal(ends, -mirrored[:, ::-1], equal_nan=True)
     return found
 
 
@@ -717,6 +744,11 @@ def test_tukey_by_hand():
     mse = (1 + 1 + 1 + 1) / ((3 - 1) * (3 - 1))
     q = np.array([5 - 4, 9 - 4, 9 - 5]) / math.sqrt(mse / 3)
     assert found == pytest.approx(stats.studentized_range.sf(q, 3, 4), abs=1e-9)
+    pairs = np.array([[0, 1], [0, 2], [1, 2]])
+    half = stats.studentized_range.ppf(0.9, 3, 4) * math.sqrt(mse / 3)
+    _, ends = tukey_test(np.array([[2.0, 4, 6], [4, 4, 10], [6, 7, 11]]), pairs, 0.9)
+    wanted = [[gap - half, gap + half] for gap in (4 - 5, 4 - 9, 5 - 9)]
+    assert ends == pytest.approx(np.array(wanted), rel=1e-9)
     # where nothing spreads
     assert tukey(np.arange(5.0)[:, None] + np.array([0, 0, 1])).tolist() == [1, 0, 0]
     assert np.isnan(tukey(np.ones((1, 3)))).all()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -281,8 +282,10 @@ def _scipys_wilcoxon(rows: FloatArray, how: str, method: str = "auto") -> FloatA
     return np.asarray(found.pvalue)
 
 
-def tukey_pvalues(values: FloatArray, pairs: IntArray) -> FloatArray:
-    """p-values of Tukey's honestly significant difference, corrected for all pairs.
+def tukey_test(
+    values: FloatArray, pairs: IntArray, confidence: float = 0.95
+) -> tuple[FloatArray, FloatArray]:
+    """Tukey's honestly significant difference: p-values and intervals for all pairs.
 
     The layout is two-way without replication: a value x_ij of query i and system j is
     the sum of an effect of the query, one of the system, and a residual. With n
@@ -300,29 +303,44 @@ def tukey_pvalues(values: FloatArray, pairs: IntArray) -> FloatArray:
     values : ndarray of shape (n_queries, n_systems)
         Queries where a system is undefined (NaN) are left out.
     pairs : ndarray of shape (n_pairs, 2), int
+    confidence : float
 
     Returns
     -------
-    ndarray of shape (n_pairs,)
-        NaN for fewer than two queries.
+    pvalues : ndarray of shape (n_pairs,)
+        NaN for fewer than two queries, as the intervals are.
+    intervals : ndarray of shape (n_pairs, 2)
+        Simultaneous intervals of the differences: x̄_.a - x̄_.b, and on both sides the
+        quantile of q at `confidence` times sqrt(MSE / n).
     """
     values = values[~np.isnan(values).any(axis=1)]
     n, m = values.shape
     if n < 2 or m < 2:
-        return np.full(len(pairs), np.nan)
+        return np.full(len(pairs), np.nan), np.full((len(pairs), 2), np.nan)
     means = column_sums(values) / n
     of_queries = column_sums(values.T) / m
     residuals = values - of_queries[:, None] - (means - math.fsum(means) / m)
     squares = math.fsum((residuals**2).ravel().tolist())
     degrees = (n - 1) * (m - 1)
     mse = squares / degrees
-    apart = np.abs(means[pairs[:, 0]] - means[pairs[:, 1]])
+    apart = means[pairs[:, 0]] - means[pairs[:, 1]]
     # q is √2 times a t statistic, whose test says what holds where nothing spreads
-    found = t_test(apart, math.sqrt(2 * mse / n), degrees + 1, "two-sided")
+    found = t_test(np.abs(apart), math.sqrt(2 * mse / n), degrees + 1, "two-sided")
     q = math.sqrt(2) * found.statistic
+    half = _quantile_of_range(confidence, m, degrees) * math.sqrt(mse / n)
+    intervals = np.column_stack([apart - half, apart + half])
     if m == 2 or not np.isfinite(q).any():
-        return found.pvalue
-    return np.where(np.isinf(q), found.pvalue, _studentized_range(q, m, degrees))
+        return found.pvalue, intervals
+    of_range = _studentized_range(q, m, degrees)
+    return np.where(np.isinf(q), found.pvalue, of_range), intervals
+
+
+@lru_cache(maxsize=64)
+def _quantile_of_range(confidence: float, m: int, degrees: int) -> float:
+    """The range of m means that holds with this probability; half a second."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", integrate.IntegrationWarning)
+        return float(stats.studentized_range.ppf(confidence, m, degrees))
 
 
 def _studentized_range(q: FloatArray, m: int, degrees: int) -> FloatArray:

@@ -568,7 +568,11 @@ def _table_of_pairs(of: SystemComparison) -> Table:
     level = f"{100 * of.confidence:g}%"
     interval, tie_range = of.difference_interval, of.tie_range
     shown: tuple[Any, ...] = (f"±{level}", np.diff(interval)[:, 0] / 2)
+    # intervals of Tukey's test are of all pairs at once
+    simultaneous = _p_head(of) == "tukey" and of.interval == "t"
     said = f"half of the {level} t interval"
+    if simultaneous:
+        said = f"half of the simultaneous {level} interval of Tukey's test"
     if of.interval != "t" or of.average != "macro":
         shown = (f"{level} interval", interval, partial(bracketed, digits=3))
         said = f"{level} {of.interval} interval"
@@ -598,21 +602,26 @@ def _table_of_pairs(of: SystemComparison) -> Table:
     elif len(of) == 1:
         least, most = tie_range.T
         ranges = Ranges(least, of.difference, most, head="tie range")
+    of_each = ""
+    if len(of.pairs) > len(of) and not simultaneous:
+        of_each = "not corrected for the number of pairs"
     names, places = _names_of_pairs(of), list(columns)
     drop = [name for name in ("d", "tie_std", *last) if name in columns]
-    return Table.of(
+    table = Table.of(
         *names,
         *columns.values(),
         left=len(names),
         drop=[len(names) + places.index(name) for name in drop],
         terms={
             head: _DIFFERENCES[of.average],
-            shown[0]: f"{said} of {head} over queries",
+            shown[0]: f"{said} of {head} over queries" + f", {of_each}" * bool(of_each),
             "pvalue": meaning(f"pvalue ({of.test})"),
             **_still_open(ties),
         },
         ranges=ranges,
     )
+    there = of_each and shown[0] in [column.head for column in table.fitted().columns]
+    return replace(table, notes=[f"{shown[0]}: {of_each}"]) if there else table
 
 
 def _side_by_side(of: SystemComparison) -> Table:

@@ -50,7 +50,7 @@ from ._paired_test import (
     TESTS,
     bootstrap_of_medians,
     paired_test,
-    tukey_pvalues,
+    tukey_test,
 )
 from ._result import STATISTICS, SystemComparison
 
@@ -284,8 +284,10 @@ def compare_systems(
     interval : {"t", "bootstrap"}, default="t"
         Interval of the difference, in units of the measure: Student's t interval, or
         the BCa interval of `scipy.stats.bootstrap`, which resamples queries. Intervals
-        are always two-sided, and not corrected for the number of pairs. A t interval
-        may exceed the greatest possible difference.
+        are always two-sided, and not corrected for the number of pairs. Only with
+        ``correction="tukey"`` and three or more systems, "t" is Tukey's simultaneous
+        interval: all hold at once with probability `confidence`. A t interval may
+        exceed the greatest possible difference.
     average : {"macro", "geometric", "median"}, default="macro"
         Average over queries by which systems are compared. "macro" is the mean.
         "geometric" is the geometric mean of values raised to at least 1e-5. Difference
@@ -472,13 +474,18 @@ def compared(
     columns = np.array(rows, dtype=float).reshape(len(rows), 10).T
     difference, tie_std, least, largest, statistic, pvalues, *rest = columns
     low, high, effect, n_queries = rest
-    of_logs = options.average == "geometric"
-    adjusted = [
-        tukey_pvalues(_scaled(block["expected"][by_id], of_logs), pairs)
-        if options.correction == "tukey"
-        else adjust(own, options.correction)
-        for block, own in zip(blocks, pvalues.reshape(len(blocks), -1), strict=True)
-    ]
+    of_logs, level = options.average == "geometric", options.confidence
+    if options.correction == "tukey":
+        tests = [
+            tukey_test(_scaled(block["expected"][by_id], of_logs), pairs, level)
+            for block in blocks
+        ]
+        adjusted = [of_pairs for of_pairs, _ in tests]
+        if options.interval == "t" and len(names) > 2:
+            low, high = np.concatenate([ends for _, ends in tests]).T
+    else:
+        each = pvalues.reshape(len(blocks), -1)
+        adjusted = [adjust(own, options.correction) for own in each]
     values: dict[str, Any] = options._asdict()
     del values["drawn"]
     same_sign = (least > NO_DIFFERENCE) | (largest < -NO_DIFFERENCE)
