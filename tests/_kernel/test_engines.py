@@ -102,7 +102,7 @@ def test_an_engine_that_is_asked_for_and_missing_is_an_error():
         ("", "fortran", "must be one of ('compiled', 'numpy'), got 'fortran'"),
     ):
         given = {engines.VARIABLE: variable}
-        status, said = python(f"{hidden}import tieaware_sklearn", **given)
+        status, said = python(f"{hidden}from tieaware_sklearn import evaluate", **given)
         assert status == 1
         assert error in said
 
