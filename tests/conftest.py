@@ -49,7 +49,7 @@ def engine(request) -> Iterator[str]:
     """Either engine in turn, for the whole test.
 
     Without the kernel its half is skipped. With TIEAWARE_ENGINE=compiled it fails: the
-    library itself then refuses to be imported.
+    library itself then refuses to compute anything.
     """
     from tieaware_sklearn._kernel import engines
 

@@ -344,7 +344,7 @@ def test_memory_is_that_of_what_is_read(tmp_path):
     assert peak < data.nbytes + 6e6
 
 
-@pytest.mark.parametrize("engine", ["compiled", "numpy"])
+@pytest.mark.usefixtures("engine")
 @pytest.mark.parametrize("beside", ["", " 2:nan", " 2:-nan"])
 @pytest.mark.parametrize(
     ("label", "value", "what"),
@@ -356,9 +356,8 @@ def test_memory_is_that_of_what_is_read(tmp_path):
     ],
 )
 def test_a_missing_number_does_not_hide_a_rounded_one(
-    tmp_path, monkeypatch, engine, beside, label, value, what
+    tmp_path, beside, label, value, what
 ):
-    monkeypatch.setattr(_letor, "engine", lambda: engine)
     path = tmp_path / "f.txt"
     lines = [
         f"nan qid:1 1:2{beside}",

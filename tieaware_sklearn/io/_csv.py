@@ -326,7 +326,8 @@ def _quote_error(file: CsvFile) -> _QuoteError | None:
 
 
 def _skip_blank(file: CsvFile, row: Any) -> str:
-    text = row.text.strip('"' if file.quotes else None)
+    is_quoted = file.quotes and row.text.startswith('"')
+    text = row.text[1:-1] if is_quoted else row.text
     return "error" if row.actual_columns > 1 or text.strip() else "skip"
 
 

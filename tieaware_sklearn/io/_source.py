@@ -43,7 +43,7 @@ MAX_LINE = 1 << 24
 #: bytes that show how a file is written
 _START = 1 << 12
 #: how lines of LETOR text begin
-_LETOR = re.compile(rb"\s*([-+.0-9]|qid:|\S+\s+(qid|[0-9]+):)")
+_LETOR = re.compile(rb"\s*([-+.0-9]|(nan|inf)\s|qid:|\S+\s+(qid|[0-9]+):)")
 #: bytes that are unpacked together
 _PACKED = 1 << 17
 
