@@ -394,3 +394,18 @@ def test_the_format_goes_before_the_name(tmp_path):
     assert next(iter_batches(path, format="letor")).data.tolist() == [[0.5], [2]]
     with pytest.raises(ValueError, match=r"format must be .*'csv'.*got 'xls'"):
         load_table(path, format="xls")
+
+
+def test_urls_that_are_left_out_are_looked_at_as_urls(memory):
+    fsspec = pytest.importorskip("fsspec")
+    for name, text in (("a.csv", TABLE), ("README.md", "# Data\n")):
+        with fsspec.open(f"{memory}mixed/{name}", "w") as file:
+            file.write(text)
+    found = load_table(f"{memory}mixed/")
+    assert len(found.qid) == 2
+    (name,) = found.left_out_files
+    assert name.endswith("mixed/README.md")
+    with fsspec.open(f"{memory}mixed/b.txt", "w") as file:
+        file.write(LETOR)
+    with pytest.raises(ValueError, match="all files must be of one kind"):
+        load_table(f"{memory}mixed/")

@@ -24,6 +24,7 @@ from ._locate import (
     Url,
     Wrapped,
     format_of_name,
+    is_url,
 )
 from ._wording import in_one_line
 
@@ -220,7 +221,8 @@ def sources_of(files: Files, format: str | None = None) -> list[TextSource]:
         found.setdefault(kind, source)
     for name, reason in files.left_out.items():
         if reason == NO_TABLE and format is None:
-            start = (left := TextSource(name)).start()
+            left = TextSource(Url(name) if is_url(name) else name)
+            start = left.start()
             if _format_of_start(start) == "letor":
                 found.setdefault("LETOR text", left)
             files.left_out[name] = would_not_read_as_text(start) or reason
