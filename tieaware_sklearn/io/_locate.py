@@ -356,8 +356,10 @@ def _of_one_kind(
     kept = [file for file, own in told.items() if own and format in (own, None)]
     if not kept and format:
         kept = [file for file, own in told.items() if own is None]
-    for file, own in told.items() if kept else ():
-        if file not in kept:
+    # a set, since there may be many files
+    is_kept = set(kept or files)
+    for file, own in told.items():
+        if file not in is_kept:
             left_out[str(file)] = f"{own} by its name" if own else NO_TABLE
     return kept or files
 
