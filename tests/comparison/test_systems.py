@@ -163,7 +163,11 @@ def test_kinds_of_input_agree():
     assert np.array_equal(by_name.pvalues, frame.pvalues)
     assert np.array_equal(by_name.pvalues, array.pvalues)
     assert array.systems == tuple(f"system {j}" for j in range(4))
-    assert len(str(by_name).splitlines()) == 4 + 2 + 1 + 6 + 2
+    means, pairs, said = str(by_name).split("\n\n")
+    assert len(means.splitlines()) == 2 + 4
+    notes = pairs.splitlines()[2 + 6 :]
+    assert [note.split(" ")[0] for note in notes] == ["no", "--report,"]
+    assert said.startswith("By AP, ")
     # one system has no pairs
     column = matrix[:, 0]
     alone = compare(column, correction="tukey")
@@ -287,7 +291,8 @@ def test_geometric_means_are_compared_by_their_ratio():
         largest = summary.best[a] / summary.worst[b]
         assert found.tie_range[i] == pytest.approx([least, largest])
         assert found.same_sign[i] == (least > 1 or largest < 1)
-    _, pairs = str(found).split("\n\n")
+    _, pairs, said = str(found).split("\n\n")
+    assert said.replace("\n", " ") == " ".join(found._conclusion())
     assert "A / B" in pairs.splitlines()[0]
     with pytest.raises(ValueError, match="average must be 'macro', got 'geometric'"):
         found.posterior()

@@ -304,6 +304,14 @@ def test_auto_takes_fewest_features_that_are_as_good(web, capsys):
 # as an estimator
 
 
+def test_numbers_that_only_repeats_could_reach_are_left_out(web):
+    X = web.data[:, [0, 1, 0, 1, 0]]
+    ranker = FusedRanker(n_features_to_select="cv", cv=3)
+    results = ranker.fit(X, web.target, qid=web.qid).cv_results_
+    assert results["n_features"].tolist() == [1, 2]
+    assert {len(values) for values in results.values()} == {2}
+
+
 @pytest.mark.parametrize("features", [None, [-1, 2]])
 def test_features_that_are_fused_without_a_selection(web, features):
     ranker = FusedRanker(features).fit(web.data, web.target, qid=web.qid)

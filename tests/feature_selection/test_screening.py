@@ -25,9 +25,11 @@ def test_table_names_what_a_feature_repeats(web):
     X = pd.DataFrame(web.data, columns=web.feature_names)
     selector = RankingFeatureSelector().fit(X, web.target, qid=web.qid)
     table = selector.to_pandas()
-    assert table.columns[:4].tolist() == ["feature", "rank", "direction", "selected"]
+    assert table.columns[:4].tolist() == ["rank", "feature", "direction", "selected"]
     assert table["rank"].tolist() == list(range(1, 13))
     chosen = table["feature"][table["selected"]].tolist()
+    assert table["chosen"].dropna().tolist() == list(range(1, len(chosen) + 1))
+    assert pd.api.types.is_integer_dtype(table["chosen"])
     assert sorted(chosen) == sorted(selector.get_feature_names_out())
     low, high = table["NDCG@10_interval_low"], table["NDCG@10_interval_high"]
     assert ((low < table["NDCG@10"]) & (table["NDCG@10"] < high)).all()
@@ -63,7 +65,8 @@ def test_it_prints_and_pickles(web):
     heads = ["feature", "direction", "NDCG@10", "qvalue", "AP"]
     assert lines[0].split()[:5] == heads
     best = [row["feature"] for row in screening.rows()]
-    assert [line.split()[0] for line in lines[3:]] == best
+    assert [line.split()[0] for line in lines[3 : 3 + len(best)]] == best
+    assert lines[3 + len(best)].startswith("no room for rank, chosen, NDCG@10 ±95%,")
     again = pickle.loads(pickle.dumps(screening))
     assert repr(again) == str(screening)
     assert again.to_pandas().equals(screening.to_pandas())

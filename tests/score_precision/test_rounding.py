@@ -185,3 +185,15 @@ def test_bad_options():
     for call, how in ((band_scores, 2), (round_scores, "decimals=1")):
         with pytest.raises(ValueError, match="qid must have one value per row"):
             call([1, 2], how, qid=[1])
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 10), (1, 5), (-7, 93), (0, 100)])
+def test_bins_of_ratings_have_equal_width(low, high):
+    """A rating on an edge goes into the upper bin."""
+    ratings = np.arange(low, high + 1)
+    for n in range(2, 120):
+        found = round_scores(ratings, f"levels={n}")
+        place = np.minimum((ratings - low) * n // (high - low), n - 1)
+        expected = low + place / (n - 1) * (high - low)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+        assert len(np.unique(found)) == len(np.unique(place))

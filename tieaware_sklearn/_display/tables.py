@@ -24,6 +24,10 @@ from .words import (
 Floats = NDArray[np.floating[Any]]
 #: names of more characters lose their middle in text
 _LONGEST = 36
+#: the last line of a table that lost columns
+_NO_ROOM = (
+    "no room for {}: to_pandas() and to_html(), or --csv and --report, have all columns"
+)
 
 
 def shown(value: Any) -> str:
@@ -145,7 +149,17 @@ class Table:
             kept.remove(j)
         columns = [self.columns[k] for k in kept]
         names = [i for i, k in enumerate(kept) if k in self.names]
-        return replace(self, columns=columns, names=names, drop=())
+        notes = list(self.notes)
+        if len(kept) < len(widths):
+            lost = (self._called(j) for j in sorted(self.drop) if j not in kept)
+            notes.append(_NO_ROOM.format(", ".join(lost)))
+        return replace(self, columns=columns, names=names, drop=(), notes=notes)
+
+    def _called(self, j: int) -> str:
+        """The head of column j, after the one that it belongs to if several have it."""
+        heads = [column.head for column in self.columns]
+        alone = [head for head in heads[: j + 1] if heads.count(head) == 1]
+        return heads[j] if alone[-1] == heads[j] else f"{alone[-1]} {heads[j]}"
 
     def _spelled(self) -> list[list[str]]:
         names = {*range(self.left), *self.names}
@@ -161,7 +175,7 @@ class Table:
             columns.append([c + s if j < self.left else s + c for c, s in pairs])
         head, *rows = ("  ".join(row).rstrip() for row in zip(*columns, strict=True))
         rule = "-" * max(map(width, [head, *rows]))
-        notes = [paragraph(printable(note)) for note in self.notes]
+        notes = [paragraph(printable(note)) for note in fitted.notes]
         if self.explains:
             heads = " ".join(column.head for column in fitted.columns)
             terms = {t: said for t, said in self.terms.items() if t[:3] in heads}

@@ -55,6 +55,7 @@ def _findings(
     arguments: argparse.Namespace, trec: Bunch, found: SystemComparison
 ) -> Findings:
     names, n_topics = trec.run_names, len(np.unique(trec.qid))
+    runs = f"{len(names)} runs on {n_topics} topics of {arguments.qrels}"
     retrieved = np.isfinite(trec.score)
     own = [len(np.unique(trec.qid[there])) for there in retrieved.T]
     documents = retrieved.sum(axis=0).tolist()
@@ -90,7 +91,7 @@ def _findings(
             f"{path}: {name}, {count} topics, {n_documents} documents"
             for name, path, count, n_documents in files
         ],
-        opening=f"{len(names)} runs on {n_topics} topics of {arguments.qrels}",
+        opening="\n".join([runs, *conclusion_of(found)]),
         tables=tables,
         remarks=[
             f"{name}: {n_topics - count} of {n_topics} topics are not in the run, and "
@@ -99,7 +100,6 @@ def _findings(
             if count < n_topics
         ],
         draw=lambda: of_topics(found),
-        conclusion=conclusion_of(found),
     )
 
 

@@ -146,12 +146,9 @@ class Findings:
         tables = [table.fitted() for table in self.tables]
         terms = {head: said for one in tables for head, said in one.legend().items()}
         remarks = (paragraph(printable(remark)) for remark in self.remarks)
-        parts = [printable(self.opening), *(one.text() for one in tables)]
+        opening = map(paragraph, map(printable, self.opening.splitlines()))
+        parts = ["\n".join(opening), *(one.text() for one in tables)]
         parts += ["\n".join(remarks), definitions(terms.items())]
-        if sum(len(table.columns) for table in tables) < sum(
-            len(table.columns) for table in self.tables
-        ):
-            parts.append("--report has more columns; --csv and --json have them all.")
         return "\n\n".join(part for part in parts if part)
 
 
@@ -246,7 +243,7 @@ def _write_report(path: str, found: Findings, words: Sequence[str]) -> None:
         failed, figure = error, f"<p>there is no figure: {why}</p>"
     text = page(
         found.title,
-        [*found.conclusion, found.opening],
+        [*found.conclusion, *found.opening.splitlines()],
         figure,
         found.pages or found.tables,
         found.remarks,

@@ -21,6 +21,7 @@ from .._display import (
     bracketed,
     meaning,
     number,
+    paragraph,
     probability,
 )
 from .._engine import FloatArray, IntArray, is_number, show
@@ -385,6 +386,11 @@ class SystemComparison(Result):
             *(replace(table, title="Systems") for table in averages),
             replace(pairs(self), title="Pairs of systems"),
         ]
+
+    def __str__(self) -> str:
+        one_of_each = len(self.pairs) and len(self.ties) == 1
+        said = map(paragraph, self._conclusion() if one_of_each else [])
+        return "\n\n".join([super().__str__(), "\n".join(said)]).rstrip()
 
     def _conclusion(self) -> list[str]:
         lines, alpha = [], 1 - self.confidence

@@ -116,6 +116,9 @@ n_resamples, random_state, zero_relevance, unjudged
     A       B     A - B    ±95%  tie_std         tie range  same sign  pvalue     d
     -------------------------------------------------------------------------------
     clicks  age  0.4907  0.7569   0.1259  [0.2778, 0.6667]        yes  0.1081  1.61
+    <BLANKLINE>
+    By RR, clicks is not significantly better than age: by 0.4907 (95% interval
+    [-0.2662, 1.2477], p = 0.1081); clicks is better in every order of ties.
     """
     options = check_options(
         test, alternative, correction, interval, confidence, n_resamples,

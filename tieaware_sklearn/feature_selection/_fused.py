@@ -128,9 +128,10 @@ class FusedRanker(RankerMixin, FeatureColumns, BaseEstimator):  # type: ignore[m
         The first chosen column that correlates with the feature above
         `max_correlation`, or -1. Only if features are selected.
     cv_results_ : dict of str to ndarray of shape (n_numbers,)
-        Only with "cv". ``n_features`` counts from 1. ``mean_test_score`` is the mean of
-        the measure over queries that features were not chosen on. ``loss`` is how much
-        worse this is than the best, and ``standard_error`` its standard error over
+        Only with "cv". ``n_features`` counts from 1, up to the number at which some
+        fold has only features left that repeat others. ``mean_test_score`` is the mean
+        of the measure over queries that features were not chosen on. ``loss`` is how
+        much worse this is than the best, and ``standard_error`` its standard error over
         queries.
     measure_ : str
         Canonical name of the measure.
@@ -754,9 +755,11 @@ def choose_number(
         alone = training.alone(directions)
         path = training.path(alone, most, fill=False)
         found = fusion.of_queries(test).values_along(path, alone.ascending)
-        # the value stays when all others repeat those that are chosen
-        total[:, test] += found[np.minimum(np.arange(most), len(found) - 1)]
+        # beyond, all features of this fold repeat those that are chosen
+        most = min(most, len(found))
+        total[:most, test] += found[:most]
         times[test] += 1
+    total = total[:most]
     values = np.full_like(total, np.nan)
     np.divide(total, times, out=values, where=times > 0)
     average = means(values.T, prepared.weight)

@@ -427,8 +427,13 @@ class Screening(Saved, Result):
 
     def _columns(self) -> dict[str, Any]:
         rows = self.rows()
-        names = ["feature", *(name for name in rows[0] if name != "feature")]
-        return {name: [row[name] for row in rows] for name in names}
+        return {name: [row[name] for row in rows] for name in rows[0]}
+
+    def to_pandas(self) -> Any:
+        """Return `rows` as a `pandas.DataFrame`."""
+        table = super().to_pandas()
+        # places beside missing ones are whole numbers still
+        return table if self.selection is None else table.astype({"chosen": "Int64"})
 
     def _tables(self) -> list[Table]:
         rows = self.rows()

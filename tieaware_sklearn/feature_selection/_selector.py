@@ -682,7 +682,7 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
         Returns
         -------
         pandas.DataFrame
-            Columns ``feature``, ``rank``, ``direction``, ``selected`` and ``chosen``.
+            Columns ``rank``, ``feature``, ``direction``, ``selected`` and ``chosen``.
             ``chosen`` is the place in `selection_order_`, from 1, missing if not
             selected. For each measure, a column of its name holds the mean. Columns
             whose names begin with it hold ``_interval_low`` and ``_interval_high``

@@ -155,13 +155,16 @@ def _to_format(scores: FloatArray, name: str) -> FloatArray:
 def _to_levels(
     scores: FloatArray, low: FloatArray, high: FloatArray, levels: int
 ) -> FloatArray:
-    """The nearest of evenly spaced levels from `low` to `high`, all of one shape."""
+    """Levels, spaced evenly from `low` to `high`, of bins of equal width."""
     out = np.clip(scores, low, high)
     # halves: the difference of the largest floats overflows
     spread = high / 2 - low / 2 > 0
     low, high, value = low[spread], high[spread], out[spread]
     span = high / 2 - low / 2
-    place = np.rint((value / 2 - low / 2) / span * (levels - 1))
+    # scaled, the product is exact for scores such as ratings, and overflows for none
+    exponent = np.frexp(span)[1]
+    above, width = (np.ldexp(part, -exponent) for part in (value / 2 - low / 2, span))
+    place = np.minimum(np.floor(above * levels / width), levels - 1)
     with np.errstate(over="ignore"):  # a level beyond the largest float is cut off
         level = 2 * (low / 2 + place / (levels - 1) * span)
     out[spread] = np.where(place == levels - 1, high, np.clip(level, low, high))
@@ -236,8 +239,9 @@ def round_scores(
         - ``"significant=3"``: number of significant decimal digits;
         - ``"bits=float16"``, ``"bits=bfloat16"`` or ``"bits=float32"``: the values of a
           float type; scores beyond its range become its extreme values;
-        - ``"levels=100"``: number of evenly spaced values between the smallest and the
-          largest score;
+        - ``"levels=100"``: number of bins of equal width between the smallest and the
+          largest score. A score on an edge goes into the upper bin. The values of the
+          bins are evenly spaced, from the smallest to the largest score;
         - ``"bits=8"``: number of bits of an integer, the same as ``"levels=256"``.
     qid : array-like of shape (n_documents,), optional
         Query of each document. Bands, levels and numbers of bits refer to the scores of
