@@ -228,6 +228,38 @@ def test_the_table_and_frames():
     assert one.worst.tolist() == study.worst[2, :, 2].tolist()
 
 
+def test_few_changed_queries_have_no_verdict():
+    """The p-values stay; the table counts systems in which ten queries change."""
+    # rounding ties the two documents of the first queries: RR is 3/4 and not 1
+    n = 40
+    labels = np.tile([1, 0], n)
+    exact = np.tile([2.4, 2.3], n)
+    qid = np.repeat(np.arange(n), 2)
+
+    def system(n_changed):
+        return np.where(qid < n_changed, exact, 4.0 * exact)
+
+    options = {"qid": qid, "measure": "rr", "coarseness": "decimals=0", "keep": [0.7]}
+    systems = {f"{c} change": system(c) for c in (0, 9, 10, 12)}
+    study = precision_study(labels, systems, **options)
+    assert study.changed().tolist() == [[0, 0, 0, 0], [0, 9, 10, 12]]
+    assert study.not_inferior().tolist() == [[4], [4]]
+    summary = study.summary()
+    assert summary.changed.tolist() == [0, 0, 0, 0, 0, 9, 10, 12]
+    cells = {}
+    for some in (["0 change", "9 change"], list(systems), ["10 change", "12 change"]):
+        study = precision_study(
+            labels, {name: systems[name] for name in some}, **options
+        )
+        head, _, exact_row, row, *_ = str(study).splitlines()
+        at = head.split().index(">70%")
+        assert exact_row.split()[at] == "-"
+        cells[len(some), some[0]] = row.split()[at - 1 : at + 1]
+        assert bool(study._conclusion()) == (some[0] == "10 change")
+    assert list(cells.values()) == [["0", "few"], ["0", "2/2"], ["10", "2"]]
+    assert "3/4: only 4 systems have 10 changed queries" in str(study)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -32,13 +32,15 @@ from ..comparison import (
     score_ties,
     warn_undefined,
 )
-from ..evaluation import Summary, mean, means
+from ..evaluation import NO_DIFFERENCE, Summary, mean, means
 from ..measures import Measure, parse_measure
 from ._bands import EXISTING_TIES, in_order
 from ._coarse_ranker import Coarseness, parse_coarseness, several
 
 #: columns of frames: p-values of "no more than this share is kept"
 _PVALUE = "inferiority_pvalue_"
+#: changed queries below which print has no verdict: rare losses may just be missing
+_FEWEST = 10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -130,8 +132,9 @@ class PrecisionStudy(Result):
             A row for each level of ``coarseness`` and ``system``, with the averages
             ``mean`` (of the expected values), ``best`` and ``worst``. ``imprecision``
             is best minus worst as a share of the mean, NaN if the mean is 0. There are
-            also ``bits``, ``tied_documents``, and the p-values of `inferiority`, such
-            as ``inferiority_pvalue_0.95``.
+            also ``bits``, ``tied_documents``, ``changed`` (the number of queries whose
+            value changes), and the p-values of `inferiority`, such as
+            ``inferiority_pvalue_0.95``.
         """
         average, best, worst = map(level_means, (self.expected, self.best, self.worst))
         values = {
@@ -141,6 +144,7 @@ class PrecisionStudy(Result):
             "imprecision": _share(np.abs(best - worst), average),
             "bits": self.bits,
             "tied_documents": self.tied_documents,
+            "changed": self.changed(),
         }
         for t, keep in enumerate(self.keep):
             values[f"{_PVALUE}{keep!r}"] = self.inferiority[:, t]
@@ -157,8 +161,20 @@ class PrecisionStudy(Result):
         """
         return np.asarray(self.expected - self.expected[0])
 
+    def changed(self) -> IntArray:
+        """Count the queries whose value changes.
+
+        Returns
+        -------
+        ndarray of shape (n_levels, n_systems), int
+        """
+        return np.asarray((np.abs(self.changes()) > NO_DIFFERENCE).sum(axis=1))
+
     def not_inferior(self) -> IntArray:
         """Count the systems that keep more than each share of their mean.
+
+        The count is by p-values alone. The printed table leaves out systems with fewer
+        than ten changed queries, see `precision_study`.
 
         Returns
         -------
@@ -250,9 +266,13 @@ class PrecisionStudy(Result):
             ("change", [mean(row) for row in changes], partial(_percent, form="+.2%")),
             ("most", largest),
             ("range", [mean(row) for row in imprecision], _percent),
+            ("changed", self.changed().min(axis=1)),
         ]
-        for share, counts in zip(self.keep, self.not_inferior().T, strict=True):
-            columns.append((_more(share), counts))
+        n_tested, kept = self._kept()
+        for share, counts in zip(self.keep, kept.T, strict=True):
+            pairs = zip(counts, n_tested, strict=True)
+            cells = [_out_of(*pair, len(self.systems)) for pair in pairs]
+            columns.append((_more(share), ["-", *cells[1:]]))
         if len(self.pairs):
             columns += [
                 ("disc", self.discrimination(), _percent),
@@ -264,7 +284,8 @@ class PrecisionStudy(Result):
         of = "1 system" if len(self.systems) == 1 else f"{len(self.systems)} systems"
         # correlations of the order of systems, and a share between two others
         last = len(columns) - 1
-        drop = [last, last - 1, 7] if len(self.pairs) and len(self.keep) > 2 else []
+        drop = [last, last - 1, 8] if len(self.pairs) and len(self.keep) > 2 else []
+        drop.append(5)
         return [
             Table.of(
                 *columns,
@@ -275,8 +296,14 @@ class PrecisionStudy(Result):
             )
         ]
 
+    def _kept(self) -> tuple[IntArray, IntArray]:
+        """Systems in which enough queries change, and how many of them keep a share."""
+        tested = self.changed() >= _FEWEST
+        kept = (self.inferiority <= self.alpha) & tested[:, None]
+        return tested.sum(axis=1), kept.sum(axis=2)
+
     def _conclusion(self) -> list[str]:
-        kept = np.flatnonzero(self.not_inferior()[:, 0] == len(self.systems))
+        kept = np.flatnonzero(self._kept()[1][:, 0] == len(self.systems))
         if not len(kept):
             return []
         coarsest = kept[np.argmin(self.bits[kept].mean(axis=1))]
@@ -298,8 +325,10 @@ class PrecisionStudy(Result):
             "change": "change of the mean over queries",
             "most": "the largest change of one query",
             "range": "best minus worst order of ties, as a share of the mean",
+            "changed": "queries whose value changes, in the system with the fewest",
             ", ".join(map(_more, self.keep)): "number of systems that keep more than "
-            f"this share of their mean (p <= {self.alpha:g})",
+            f"this share of their mean (p <= {self.alpha:g}). 3/4: only 4 systems have "
+            f"{_FEWEST} changed queries, which the test needs; few: none has",
         }
         if len(self.pairs):
             terms |= {
@@ -352,6 +381,12 @@ def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
 def _of_share(name: str) -> str:
     """The head of a column of p-values: the share that they are of."""
     return f"pvalue ({_more(float(name.removeprefix(_PVALUE)))})"
+
+
+def _out_of(count: int, n_tested: int, n_systems: int) -> str:
+    if not n_tested:
+        return "few"
+    return f"{count}" if n_tested == n_systems else f"{count}/{n_tested}"
 
 
 def _percent(value: float, form: str = ".1%") -> str:
@@ -496,6 +531,12 @@ def precision_study(
     documents with tied exact scores in the order of rows (``existing_ties="order"``).
     They measure one order of the ties that bands create; here the value is the mean
     over all orders.
+
+    The test is wrong where losses are rare: a sample that misses them shows no loss.
+    Simulated at its limit with 50 queries, of which 1 to 5 changed on average, it found
+    20 to 60 % of the systems not inferior, instead of 5 %. So the table prints how many
+    queries change, and ``few`` in place of a count where no system has ten of them. A
+    count such as ``3/4`` is of the systems that do. The p-values are there either way.
 
     Examples
     --------
