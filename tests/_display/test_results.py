@@ -83,7 +83,7 @@ def results() -> dict[str, Result]:
             model.fit(SCORES, Y), SCORES, Y, measures=MEASURES[:3],
             columns=dict(zip(LONG, range(5), strict=True)), **own
         ),
-        ta.selection_stability(selector, SCORES, Y, n_bootstraps=2, **own),
+        ta.selection_stability(selector, SCORES, Y, **own),
         ta.selection_curve(
             dict.fromkeys(LONG[:3], selector), model, SCORES, Y, measure=MEASURES[4],
             cv=2, **own

@@ -35,6 +35,8 @@ LIFT = ta.RankingFeatureSelector("ndcg@5", max_correlation=None)
 F = SelectKBest(f_regression, k=2)
 BEST = ta.RankingFeatureSelector("ndcg@5", n_features_to_select=3)
 ROWS = np.arange(len(Y))
+#: quick tests, of what needs no interval
+FEW = pytest.mark.filterwarnings("ignore:n_bootstraps must be at least 50")
 FIGURES = ("values", "all_features", "selected", "mean", "interval", "difference")
 
 
@@ -74,14 +76,62 @@ def test_against_a_plain_loop():
     np.testing.assert_allclose(found.mean, values.mean(axis=0))
     assert found.mean_all == pytest.approx(everything.mean())
     apart = values[:, 1, 1] - values[:, 0, 1]
-    low, high = stats.t.interval(0.95, 19, apart.mean(), stats.sem(apart))
     np.testing.assert_allclose(found.difference[1, 1], apart.mean())
-    np.testing.assert_allclose(found.difference_interval[1, 1], [low, high])
+    # 15 of 20 queries train
+    ends = resampled_interval(apart, 15)
+    np.testing.assert_allclose(found.difference_interval[1, 1], ends)
+    ends = resampled_interval(everything, 15)
+    np.testing.assert_allclose(found.interval_all, ends)
     assert not found.difference[0].any()
     apart = (values - everything[:, None, None]).mean(axis=0)
     np.testing.assert_allclose(found.difference_from_all, apart)
     assert (found.interval >= 0).all()
     assert (found.interval <= 1).all()
+
+
+def resampled_interval(values, n_train):
+    """A t interval with the variance of Nadeau and Bengio (2003)."""
+    n = len(values)
+    error = np.sqrt(values.var(ddof=1) * (1 / n + 1 / n_train))
+    return stats.t.interval(0.95, n - 1, values.mean(), error)
+
+
+def test_intervals_are_those_of_means_of_folds_that_share_training_queries():
+    # five folds of equal size: the formula of the paper, by folds
+    found = curve(cv=5)
+    apart = found.values[:, 0, 1] - found.all_features
+    j, ratio = 5, 4 / 16
+    longer = np.sqrt((1 / j + ratio) / (1 / j))
+    assert longer == pytest.approx(1.5)
+    half = stats.t.ppf(0.975, 19) * stats.sem(apart) * longer
+    ends = apart.mean() - half, apart.mean() + half
+    np.testing.assert_allclose(found.difference_from_all_interval[0, 1], ends)
+    # any splitter: not all queries are tested, and some of them twice
+    cv = ta.QueryShuffleSplit(3, test_size=4, random_state=0)
+    found = curve(cv=cv)
+    apart = (found.values[:, 0, 1] - found.all_features)[~np.isnan(found.all_features)]
+    assert len(apart) < 12
+    ends = resampled_interval(apart, 16)
+    np.testing.assert_allclose(found.difference_from_all_interval[0, 1], ends)
+
+
+def test_selectors_that_choose_alike_have_no_interval_but_same():
+    every = X.shape[1]
+    found = curve({"lift": LIFT, "again": LIFT, "F": F}, n_features=[1, 3, every])
+    alike = (found.selected == found.selected[:, :1]).all(axis=(0, 3))
+    assert alike.tolist()[:2] == [[True] * 3] * 2
+    assert alike[2].tolist() == [False, False, True]
+    np.testing.assert_array_equal(np.isnan(found.difference_interval[..., 0]), alike)
+    assert not found.difference[alike].any()
+    all_chosen = np.isnan(found.difference_from_all_interval).all(axis=(0, 2))
+    assert all_chosen.tolist() == [False, False, True]
+    frame = found.to_pandas()
+    low = frame.difference_low.isna()
+    assert low.tolist() == [*alike.ravel(), True]
+    last = [line.split()[-1] for line in str(found).splitlines()[2:]]
+    assert last[:6] == ["-"] * 3 + ["same"] * 3
+    assert [cell == "same" for cell in last[6:9]] == [False, False, True]
+    assert last[9] == "-"
 
 
 class Folds:
@@ -106,6 +156,7 @@ def test_values_are_averaged_over_repeats_and_over_the_queries_tested():
     np.testing.assert_allclose(found.mean, found.values[tested].mean(axis=0))
 
 
+@FEW
 def test_nothing_depends_on_the_order_of_rows_or_on_workers():
     trees = QueryLGBMRanker(n_estimators=3, min_child_samples=2, n_jobs=1, verbosity=-1)
     both = {"lift": LIFT, "F": F}
@@ -126,6 +177,7 @@ def test_nothing_depends_on_the_order_of_rows_or_on_workers():
     assert (chosen != other.selected).any()
 
 
+@FEW
 def test_data_of_any_kind():
     found = curve()
     frame = pd.DataFrame(X, columns=WEB.feature_names)
@@ -296,6 +348,7 @@ def test_the_error_is_that_of_the_delta_method():
     assert nogueira(many)[1] == pytest.approx(expected / np.sqrt(500), rel=1e-3)
 
 
+@FEW
 def test_bootstrap_samples_are_of_whole_queries():
     First.seen.clear()
     found = ta.selection_stability(First(), X, Y, qid=QID, n_bootstraps=6)
@@ -309,7 +362,8 @@ def test_bootstrap_samples_are_of_whole_queries():
 
 
 def test_stability_and_its_table():
-    found = ta.selection_stability(BEST, X, Y, qid=QID, n_bootstraps=5)
+    found = ta.selection_stability(BEST, X, Y, qid=QID)
+    assert found.selected.shape == (50, X.shape[1])
     assert (found.selected.sum(axis=1) == 3).all()
     np.testing.assert_array_equal(found.frequency, found.selected.mean(axis=0))
     exact = by_definition(found.selected.astype(int).tolist())
@@ -322,8 +376,26 @@ def test_stability_and_its_table():
     assert list(frame.columns) == ["feature", "frequency"]
     text = str(found)
     assert max(map(len, text.splitlines())) <= 80
-    assert f"Stability {found.stability:.4f}" in text
-    assert "5 bootstrap samples of 20 queries, 3.0 features" in text.replace("\n", " ")
+    said = (
+        f"Stability {found.stability:.4f}, 95% interval [{ends[0]:.4f}, {ends[1]:.4f}]"
+    )
+    more = "(50 bootstrap samples of these 20 queries, 3.0 features on average)."
+    assert text.replace("\n", " ").endswith(f"{said} {more}")
+
+
+def test_fewer_than_50_samples_have_no_interval():
+    message = "^n_bootstraps must be at least 50 for an interval of the .*, got 49$"
+    with pytest.warns(UserWarning, match=message) as caught:
+        found = ta.selection_stability(BEST, X, Y, qid=QID, n_bootstraps=49)
+    assert [one.filename for one in caught] == [__file__]
+    assert np.isnan(found.interval).all()
+    assert found.stability == nogueira(found.selected)[0]
+    text = str(found).replace("\n", " ")
+    assert f"Stability {found.stability:.4f}, no interval (49 bootstrap" in text
+
+
+@FEW
+def test_a_long_table_of_stability_is_cut():
     wide = ta.selection_stability(BEST, np.hstack([X, X]), Y, qid=QID, n_bootstraps=2)
     assert "... and 4 more" in str(wide)
 

@@ -151,19 +151,21 @@ class SelectionCurve(Result):
     mean : ndarray of shape (n_selectors, n_sizes)
         Mean of `values` over queries.
     interval : ndarray of shape (n_selectors, n_sizes, 2)
-        t interval of `mean` over queries, clipped to the range of the measure.
+        Interval of `mean`, clipped to the range of the measure.
     mean_all : float
         Mean of `all_features` over queries.
     interval_all : ndarray of shape (2,)
-        t interval of `mean_all`.
+        Interval of `mean_all`, clipped as well.
     difference : ndarray of shape (n_selectors, n_sizes)
         Mean over queries of the values minus those of the first selector.
     difference_interval : ndarray of shape (n_selectors, n_sizes, 2)
-        t interval of `difference` over queries, which are paired.
+        Interval of `difference`, over paired queries. NaN where both selectors choose
+        the same features in every fold: they do not differ.
     difference_from_all : ndarray of shape (n_selectors, n_sizes)
         Mean over queries of the values minus those with all features.
     difference_from_all_interval : ndarray of shape (n_selectors, n_sizes, 2)
-        t interval of `difference_from_all`.
+        Interval of `difference_from_all`. NaN where all features are chosen in every
+        fold.
     qid : ndarray of shape (n_queries,)
         Query ids, ascending.
     query_weight : ndarray of shape (n_queries,) or None
@@ -232,8 +234,8 @@ class SelectionCurve(Result):
         for name, of_all in (("difference", np.nan), ("difference_from_all", 0.0)):
             low, high = getattr(self, f"{name}_interval").reshape(-1, 2).T
             columns[name] = np.append(getattr(self, name), of_all)
-            columns[f"{name}_low"] = np.append(low, of_all)
-            columns[f"{name}_high"] = np.append(high, of_all)
+            columns[f"{name}_low"] = np.append(low, np.nan)
+            columns[f"{name}_high"] = np.append(high, np.nan)
         return columns
 
     def _conclusion(self) -> list[str]:
@@ -255,8 +257,9 @@ class SelectionCurve(Result):
         # a selector does not differ from itself
         own = np.arange(len(half)) < len(self.n_features)
         difference = np.where(own, np.nan, columns["difference"])
+        alike = np.append(_alike(self.selected).ravel(), False)
         ends = np.column_stack([columns["difference_low"], columns["difference_high"]])
-        ends[own] = np.nan
+        intervals = np.where(alike & ~own, "same", list(map(_interval_or_dash, ends)))
         shown: list[tuple[Any, ...]] = [
             (self.measure, columns["selector"]),
             ("features", columns["n_features"]),
@@ -267,11 +270,19 @@ class SelectionCurve(Result):
         if len(self.selectors) > 1:
             shown += [
                 ("difference", difference),
-                (f"{share} interval", ends, _interval_or_dash),
+                (f"{share} interval", intervals),
             ]
             terms["difference"] = f"mean minus that of {first} with as many features"
-            terms[f"{share} interval"] = "t interval of the difference over queries"
+            terms[f"{share} interval"] = (
+                "t interval of the difference over queries; same: both selectors "
+                "choose the same features in every fold"
+            )
         return [Table.of(*shown, drop=(3,), terms=terms)]
+
+
+def _alike(selected: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Where each selector chooses as the first one does, (n_selectors, n_sizes)."""
+    return np.asarray((selected == selected[:, :1]).all(axis=(0, 3)))
 
 
 def without_rounding(differences: FloatArray) -> FloatArray:
@@ -371,9 +382,19 @@ def selection_curve(
     for is evaluated with those. If it keeps none, all documents tie.
 
     Intervals are t intervals over queries. They refer to these ways of selecting and
-    training, averaged over training sets of this size. They are approximate, because
-    training sets of different folds overlap. It is optimistic to choose the number of
-    features by the curve and report its maximum.
+    training, averaged over training sets of this size. Folds share training queries,
+    and a model ranks all queries of a fold, so values of queries depend on each other.
+    The variance is therefore the corrected resampled one of Nadeau and Bengio (2003,
+    "Inference for the generalization error", Machine Learning 52), where 1/n becomes ::
+
+        1/n + 1/n_train
+
+    for n queries tested, and a mean of n_train that a fold is trained on. With five
+    folds, intervals are 1.5 times as long as for independent values. Repeats do not
+    shorten them much, because the queries stay the same.
+
+    It is optimistic to choose the number of features by the curve and report its
+    maximum.
 
     Examples
     --------
@@ -428,14 +449,23 @@ def selection_curve(
         values = total / np.where(count > 0, count, np.nan)
     table, alone = values[:, :-1].reshape(-1, len(named), len(sizes)), values[:, -1]
 
+    # than of independent values: the root of (1/n + 1/n_train) / (1/n)
+    n_train = np.mean([len(train) for train, _ in folds])
+    longer = np.sqrt(1 + np.count_nonzero(count) / n_train)
+
     def averages(of: FloatArray) -> tuple[FloatArray, FloatArray]:
         moments = QueryMoments.of(of, rows.weight)
-        return moments.averages(), moments.interval(confidence)
+        found = moments.averages()
+        middle = found[..., None]
+        return found, middle + longer * (moments.interval(confidence) - middle)
 
     mean, interval = averages(table)
     mean_all, interval_all = averages(alone)
     from_first = averages(without_rounding(table - table[:, :1]))
     from_all = averages(without_rounding(table - alone[:, None, None]))
+    selected = np.stack([one for _, one in done])
+    from_first[1][_alike(selected)] = np.nan
+    from_all[1][selected.all(axis=(0, 3))] = np.nan
     bounds = asked.bounds[0]
     return SelectionCurve(
         selectors=tuple(map(str, named)),
@@ -454,7 +484,7 @@ def selection_curve(
         qid=rows.queries.qid,
         query_weight=rows.weight,
         feature_names=rows.names,
-        selected=np.stack([selected for _, selected in done]),
+        selected=selected,
         confidence=float(confidence),
     )
 
