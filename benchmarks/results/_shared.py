@@ -123,6 +123,15 @@ def pairs_kept(study: PrecisionStudy) -> list[np.ndarray]:
     return [kept, study.false_negatives(), study.false_positives()]
 
 
+def not_inferior(study: PrecisionStudy) -> tuple[np.ndarray, np.ndarray]:
+    """Which systems keep each share, (n_levels, n_shares, n_systems), and which count.
+
+    Those in which ten queries change count, as in the table of a study.
+    """
+    enough = np.broadcast_to(study.changed()[:, None] >= 10, study.inferiority.shape)
+    return (study.inferiority <= study.alpha) & enough, enough
+
+
 def means(found: Iterable[Sequence[Sequence[Any]]]) -> list[list[Any]]:
     """Tables of the same rows averaged: names, which come first, stay."""
     return [

@@ -26,7 +26,7 @@ from tieaware_sklearn.comparison import tie_statistics
 from tieaware_sklearn.datasets import load_letor, make_web_search
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
 
-from ._shared import pairs_kept, table, trec
+from ._shared import not_inferior, pairs_kept, table, trec
 
 RHO = (1.1, 1.2, 1.4, 1.7, 2.0)
 BANDS = [f"rho={rho}" for rho in RHO]
@@ -108,11 +108,13 @@ def significance(
 def alone(systems: Systems) -> list[list[Any]]:
     """The change of each run's mean by measure and level, and who keeps 99 % of it.
 
+    Of the runs in which ten queries change.
+
     Bands are those of the run's ranks, as in the paper; levels keep the ties of scores.
     """
     rows = []
     for measure, (ties, levels) in itertools.product(MEASURES, ALONE.items()):
-        changes, kept = [], []
+        changes, kept, tested = [], [], []
         for scores, rank in zip(systems.scores.values(), systems.rank.T, strict=True):
             order = np.argsort(np.nan_to_num(rank, nan=np.inf), kind="stable")
             study = precision_study(
@@ -127,12 +129,15 @@ def alone(systems: Systems) -> list[list[Any]]:
             )
             exact, *coarse = study.summary().mean
             changes.append(np.array(coarse) / exact - 1)
-            kept.append(study.not_inferior()[1:, 0])
-        for level, change, n in zip(
-            levels, np.transpose(changes), np.sum(kept, axis=0), strict=True
+            keeps, counts = not_inferior(study)
+            kept.append(keeps[1:, 0, 0])
+            tested.append(counts[1:, 0, 0])
+        counted = np.sum(kept, axis=0), np.sum(tested, axis=0)
+        for level, change, n, of in zip(
+            levels, np.transpose(changes), *counted, strict=True
         ):
             cells = [f"{one:+.2%}" for one in (change.mean(), change.min())]
-            rows.append([study.measure, level, *cells, f"{n} of {len(kept)}"])
+            rows.append([study.measure, level, *cells, f"{n} of {of}"])
     return rows
 
 

@@ -19,7 +19,7 @@ from tieaware_sklearn import official_vs_exact, precision_study
 from tieaware_sklearn.plots import PairwisePValueDisplay, PrecisionLossDisplay
 from tieaware_sklearn.score_precision import PrecisionStudy, worst_case_loss
 
-from ._shared import Runs, command_line, pairs_kept, table, trec
+from ._shared import Runs, command_line, not_inferior, pairs_kept, table, trec
 
 MEASURES = ["ap", "rr", "rbp(p=0.5)", "rbp(p=0.85)"]
 RHO = ("1.1", "1.2", "1.4", "1.7", "2.0")
@@ -67,8 +67,9 @@ def bands(study: PrecisionStudy, name: str) -> list[list[Any]]:
     means = study.expected.mean(axis=1)
     changes = (means[1:] / means[0] - 1).mean(axis=1)
     losses = np.maximum(-study.changes().min(axis=(1, 2)), 0)[1:]
-    kept = study.not_inferior()[:, :2]
-    counts = np.column_stack([kept, *pairs_kept(study)])[1:].tolist()
+    kept, of = (found.sum(axis=2)[:, :2] for found in not_inferior(study))
+    shares = np.char.add(np.char.add(kept.astype(str), "/"), of.astype(str))
+    counts = np.column_stack([shares, *pairs_kept(study)])[1:].tolist()
     rows = []
     for rho, change, loss, row in zip(RHO, changes, losses, counts, strict=True):
         bound = "-" if name == "ap" else f"{worst_case_loss(name, rho):.4f}"
