@@ -167,7 +167,7 @@ def test_kinds_of_input_agree():
     assert len(means.splitlines()) == 2 + 4
     notes = pairs.splitlines()[2 + 6 :]
     assert [note.split(" ")[0] for note in notes] == ["no", "--report,"]
-    assert said.startswith("By AP, ")
+    assert said.startswith("By NDCG@10, clicks has ")
     # one system has no pairs
     column = matrix[:, 0]
     alone = compare(column, correction="tukey")
