@@ -581,11 +581,12 @@ def test_the_posterior_from_likelihood_and_prior():
 @pytest.mark.parametrize(
     ("values", "rope", "expected"),
     [
-        ([0.25] * 4, 0.1, [1, 0, 0]),
-        ([-0.25] * 4, 0.1, [0, 0, 1]),
+        # as for p-values, of all 16 signs
+        ([0.25] * 4, 0.1, [15 / 16, 0, 1 / 16]),
+        ([-0.25] * 4, 0.1, [1 / 16, 0, 15 / 16]),
         # a difference as large as the rope is equivalent
-        ([0.1] * 4, 0.1, [0, 1, 0]),
-        ([0.0] * 4, 0, [0, 1, 0]),
+        ([0.1] * 4, 0.1, [1 / 16, 14 / 16, 1 / 16]),
+        ([0.0] * 4, 0, [1 / 16, 14 / 16, 1 / 16]),
         ([0.5], 0.1, [math.nan] * 3),
     ],
 )
@@ -624,10 +625,10 @@ def test_scipys_numbers(alternative):
 @pytest.mark.parametrize(
     ("difference", "alternative", "expected"),
     [
-        ([0.1] * 5, "two-sided", (math.inf, 0)),
-        ([0.1] * 5, "greater", (math.inf, 0)),
+        ([0.1] * 5, "two-sided", (math.inf, 2 / 2**5)),
+        ([0.1] * 5, "greater", (math.inf, 1 / 2**5)),
         ([0.1] * 5, "less", (math.inf, 1)),
-        ([-0.1] * 5, "less", (-math.inf, 0)),
+        ([-0.1] * 5, "less", (-math.inf, 1 / 2**5)),
         ([0.0] * 5, "two-sided", (0, 1)),
         ([1e-13] * 5, "greater", (0, 1)),
         ([0.1], "two-sided", (math.nan, math.nan)),
@@ -637,6 +638,40 @@ def test_the_same_difference_everywhere(difference, alternative, expected):
     difference = np.array(difference)
     found = paired_test(difference, "t", alternative)
     assert found == pytest.approx(expected, abs=0, nan_ok=True)
+
+
+def test_without_spread_the_t_test_says_what_signs_say():
+    a, b = [2, 1] * 3, [1, 2] * 3
+    options = {"qid": [1, 1, 2, 2, 3, 3], "measure": ["rr", "p@1", "dcg"]}
+
+    def found(**more):
+        said = r"query of a - b by RR, a - b by P@1, a - b by DCG are all equal: "
+        with pytest.warns(UserWarning, match=said) as told:
+            result = compare_systems([1, 0] * 3, {"a": a, "b": b}, **options, **more)
+        assert len(told) == 1
+        return result
+
+    for more in ({}, {"test": "randomization"}, {"test": "wilcoxon"}, TUKEY):
+        of_pair = found(**more)
+        assert of_pair.pvalues.tolist() == [2 / 2**3] * 3
+        assert np.isnan(of_pair.effect).all()
+    for interval in ("t", "bootstrap"):
+        ends = found(interval=interval).difference_interval
+        # at the largest difference of P@1, what is known of the share of such queries
+        expected = [[np.nan] * 2, [2 * 0.025 ** (1 / 3) - 1, 1], [np.nan] * 2]
+        np.testing.assert_allclose(ends, expected)
+    ends = found().summary().interval[2:4]
+    np.testing.assert_allclose(ends, [[0.025 ** (1 / 3), 1], [0, 1 - 0.025 ** (1 / 3)]])
+
+
+def test_most_differences_equal():
+    scores = [[2, 1]] * 9 + [[1, 2]]
+    systems = {"a": np.ravel(scores), "b": np.tile([2, 1], 10)}
+    options = {"qid": np.repeat(range(10), 2), "measure": "rr"}
+    with pytest.warns(
+        UserWarning, match="a - b by RR are equal for over 80% of them: the i"
+    ):
+        compare_systems([1, 0] * 10, systems, **options)
 
 
 def test_rounding_gives_no_ranks():
@@ -754,8 +789,11 @@ def test_tukey_by_hand():
     _, ends = tukey_test(np.array([[2.0, 4, 6], [4, 4, 10], [6, 7, 11]]), pairs, 0.9)
     wanted = [[gap - half, gap + half] for gap in (4 - 5, 4 - 9, 5 - 9)]
     assert ends == pytest.approx(np.array(wanted), rel=1e-9)
-    # where nothing spreads
-    assert tukey(np.arange(5.0)[:, None] + np.array([0, 0, 1])).tolist() == [1, 0, 0]
+    # where nothing spreads, what signs say, for three pairs
+    steady = np.arange(5.0)[:, None] + np.array([0, 0, 1])
+    assert tukey(steady).tolist() == [1, 3 * 2 / 2**5, 3 * 2 / 2**5]
+    assert np.isnan(tukey_test(steady, pairs)[1]).all()
+    assert tukey(steady[:, 1:]).tolist() == [2 / 2**5]
     assert np.isnan(tukey(np.ones((1, 3)))).all()
     # neither the order of queries matters, nor those where a system is undefined
     rng = np.random.default_rng(4)

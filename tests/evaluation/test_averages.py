@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
+import warnings
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
@@ -197,23 +199,104 @@ def test_one_rule_where_nothing_spreads():
         ([0.0, 0.0, 0.0], 1),
         ([1e-13, -1e-13, 2e-13], 1),
         ([-0.1, -0.1, -0.1], 1),
-        ([0.1, 0.1 + 1e-15, 0.1 - 1e-15], 0),
-        ([5e-9, 5e-9, 5e-9], 0),
-        ([200.0, 200.0, 200.0 + 1e-11], 0),
+        ([0.1, 0.1 + 1e-15, 0.1 - 1e-15], 1 / 2**3),
+        ([5e-9, 5e-9, 5e-9], 1 / 2**3),
+        ([200.0, 200.0, 200.0 + 1e-11], 1 / 2**3),
         ([0.1], math.nan),
     ):
         found = QueryMoments.of(np.array(values)[:, None]).p_greater()
         np.testing.assert_array_equal(found, [p])
     for alternative, p in (
-        ("greater", [0, 1, 1]),
-        ("less", [1, 0, 1]),
-        ("two-sided", [0, 0, 1]),
+        ("greater", [1 / 2**5, 1, 1]),
+        ("less", [1, 1 / 2**5, 1]),
+        ("two-sided", [2 / 2**5, 2 / 2**5, 1]),
     ):
         found = t_test([0.1, -0.1, 0.0], [0.0] * 3, 5, alternative)
         assert found.statistic.tolist() == [math.inf, -math.inf, 0]
         assert found.pvalue.tolist() == p
     few = t_test([0.1, 0.0], [0.0, 0.0], [1, 0])
     assert np.isnan([few.statistic, few.pvalue]).all()
+
+
+@pytest.mark.parametrize("n", [2, 10])
+def test_an_interval_where_nothing_spreads_is_binomial_at_a_bound(n):
+    """Nothing is said of values within the bounds, or of a measure without them."""
+    ends = stats.binomtest(n, n).proportion_ci(0.9, "exact")
+    values = np.tile([1, 1 - 1e-15, 0, 0.5, 1, 2, 0], (n, 1))
+    bounds = [[0, 1], [0, 1], [0, 1], [0, 1], [-1, 1], [0, math.inf], [0, math.inf]]
+    unknown = [math.nan] * 2
+    wanted = [[*ends], [*ends], [0, 1 - ends[0]], unknown, [2 * ends[0] - 1, 1]]
+    moments = QueryMoments.of(values)
+    found = moments.interval(0.9, bounds)
+    np.testing.assert_allclose(found, [*wanted, unknown, unknown], atol=1e-14)
+    assert np.isnan(moments.interval(0.9)).all()
+    merged = QueryMoments.of(values[1:]).merge(QueryMoments.of(values[:1]))
+    np.testing.assert_allclose(merged.interval(0.9, bounds), found, atol=1e-14)
+    # equal weights are none; a query that counts for all others is as good as alone
+    weight = np.full(n, 0.1)
+    np.testing.assert_allclose(
+        QueryMoments.of(values, weight).interval(0.9, bounds), found, atol=1e-14
+    )
+    weight[0] = 1e9
+    (low, high), *_ = QueryMoments.of(values, weight).interval(0.9, bounds)
+    assert (low, high) == pytest.approx((0.05, 1), abs=1e-6)
+    # other columns keep theirs
+    values[0, 3] = 0.6
+    found = QueryMoments.of(values).interval(0.9, bounds)[3]
+    np.testing.assert_array_equal(
+        QueryMoments.of(values[:, [3]]).interval(0.9)[0], found
+    )
+
+
+def firsts(*hits):
+    """A report on queries with two documents, the better of which is first or last."""
+    scores = [[2, 1] if hit else [1, 2] for hit in hits]
+    return evaluate([[1, 0]] * len(hits), scores, measures=["p@1", "rr", "ndcg"])
+
+
+def said_of(call, *arguments, **options):
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        call(*arguments, **options)
+    return [str(one.message) for one in told]
+
+
+def test_intervals_that_say_little_are_warned_of_once_where_they_are_asked_for():
+    equal = firsts(*[1] * 10)
+    (said,) = said_of(equal.summary)
+    assert said.startswith("the values per query of P@1, RR, NDCG are all equal: ")
+    assert said_of(str, equal) == said_of(equal.summary, interval="bootstrap") == [said]
+    for interval in ("t", "bootstrap"):
+        found = equal.summary(interval=interval).interval
+        np.testing.assert_allclose(found, [[0.025**0.1, 1]] * 3)
+    (said,) = said_of(firsts(*[1] * 9, 0).summary)
+    assert "NDCG are equal for over 80% of them: the interval is too short" in said
+    for n_hits, n_others, warns in ((8, 2, 0), (28, 1, 1), (29, 1, 0), (1, 0, 0)):
+        report = firsts(*[1] * n_hits, *[0] * n_others)
+        assert len(said_of(report.summary)) == warns
+    # nothing is asked for, or ranks give it
+    assert not said_of(firsts, *[1] * 10)
+    assert not said_of(equal.summary, "median")
+
+
+def test_segments_are_warned_of_by_their_names():
+    report = replace(firsts(1, 1, 0, 1), segment=np.array(["a", "a", "b", "b"]))
+    (said,) = said_of(report.by_segment)
+    assert "values per query of P@1 of a, RR of a, NDCG of a are all equal" in said
+
+
+@pytest.mark.parametrize(("n_low", "n_high", "warns"), [
+    (0, 10, True), (1, 27, True), (1, 29, False), (0, 399, True), (0, 400, False),
+])  # fmt: skip
+def test_geometric_means_warn_that_values_near_0_may_be_missed(n_low, n_high, warns):
+    documents = [[1, 0]] * (n_low + n_high)
+    scores = [[-math.inf, 1]] * n_low + [[2, 1], [1, 2]] * (n_high // 2)
+    scores += [[1, 2]] * (n_high % 2)
+    report = evaluate(documents, scores, measures="rr")
+    said = said_of(report.summary, "geometric")
+    assert len(said) == warns
+    assert all("RR are hardly ever near 0: if others are, the int" in s for s in said)
+    assert not said_of(report.summary)
 
 
 def test_corrections_by_hand():
@@ -265,6 +348,9 @@ def test_bootstraps_stay_inside_of_the_values(rows, weighted, n_resamples, seed)
     if len(there) < 2:
         assert np.isnan(found).all()
         return
+    if np.ptp(there) == 0:
+        assert np.isnan(found).all()
+        return
     assert there.min() <= found[0] <= found[1] <= there.max()
     # neither the order of rows nor one without a value matters, nor equal weights
     order = np.random.default_rng(seed).permutation(len(rows))
@@ -276,8 +362,8 @@ def test_where_no_bootstrap_is_defined():
     # scipy's jackknife alone would take the mean of 50,000 * 49,999 values
     low, high = bootstrapped(np.arange(50_000) % 7, np.arange(50_000) % 3, 9)
     assert 2.9 < low < high < 3.1
-    assert bootstrapped([0.1, 0.1, 0.1]) == (0.1, 0.1)
-    assert bootstrapped([0.1, 0.1, 0.9], [1, 2, 0]) == (0.1, 0.1)
+    assert np.isnan(bootstrapped([0.1, 0.1, 0.1])).all()
+    assert np.isnan(bootstrapped([0.1, 0.1, 0.9], [1, 2, 0])).all()
     # two resamples, neither of which has the last
     assert bootstrapped([0] * 8 + [1], n_resamples=2, seed=3) == (0, 0)
     assert np.isnan([bootstrapped([0.1]), bootstrapped([])]).all()

@@ -317,7 +317,13 @@ def test_recall_of_a_sample():
     found = estimate_recall([3, 0, 1, 0], 1000, n_found=100, rel=2)
     assert (found.share, found.n_relevant, found.recall) == (0.25, 250, 0.4)
     low, high = found.share_interval
-    assert found.n_relevant_interval == pytest.approx([1000 * low, 1000 * high])
+    # no fewer than were found
+    assert 1000 * low < 100
+    assert found.n_relevant_interval == pytest.approx([100, 1000 * high])
+    many = estimate_recall([3, 0, 1, 0], 1000, n_found=900, rel=2)
+    assert many.n_relevant_interval.tolist() == [900, 900]
+    unknown = estimate_recall([3, 0, 1, 0], 1000, rel=2)
+    assert unknown.n_relevant_interval == pytest.approx([1000 * low, 1000 * high])
     assert found.recall_interval == pytest.approx([0.1 / high, 1])
     table = found.to_pandas()
     assert table.estimate.tolist() == [0.25, 250, 0.4]

@@ -257,15 +257,15 @@ class PValuesOverOrders(Result):
     Examples
     --------
     >>> from tieaware_sklearn import pvalues_over_orders
-    >>> systems = {"a": [2, 1, 2, 1, 2, 1], "b": [1, 1, 1, 2, 1, 1]}
-    >>> found = pvalues_over_orders([1, 0, 1, 0, 1, 0], systems, qid=[1, 1, 2, 2, 3, 3],
-    ...                             measure=["rr", "p@1"])
+    >>> systems = {"a": [2, 1] * 5, "b": [1, 2] * 3 + [1, 1] * 2}
+    >>> qid = [1, 1, 2, 2, 3, 3, 4, 4, 5, 5]
+    >>> found = pvalues_over_orders([1, 0] * 5, systems, qid=qid, measure=["rr", "p@1"])
     >>> found.share[0], found.n_orders[0]
-    (array([0.25]), array([4]))
+    (array([0.5]), array([4]))
     >>> found.to_pandas()[["measure", "a", "b", "share", "largest"]]
-      measure  a  b  share  largest
-    0      RR  a  b   0.25  0.42265
-    1     P@1  a  b   0.25  0.42265
+      measure  a  b  share   largest
+    0      RR  a  b    0.5  0.070484
+    1     P@1  a  b    0.5  0.070484
     """
 
     systems: tuple[str, ...]

@@ -79,7 +79,8 @@ class SystemComparison(Result):
         Mean of A minus mean of B, over the queries where both are defined. For other
         averages, the ratio A / B of geometric means or the difference of medians.
     difference_interval : ndarray of shape (n_pairs, 2)
-        Interval of `difference` over queries, in units of the measure.
+        Interval of `difference` over queries, in units of the measure. NaN if all
+        differences are equal, unless they are as large as they can be.
     tie_std : ndarray of shape (n_pairs,)
         Standard deviation of the difference over the orders of tied documents, which
         are independent between A and B. `tie_std`, `tie_range` and `same_sign` cover
@@ -95,6 +96,7 @@ class SystemComparison(Result):
         corrected for the number of pairs, or that of Tukey's test.
     effect : ndarray of shape (n_pairs,)
         Cohen's d of the differences: their mean divided by their standard deviation.
+        NaN if they are all equal and not 0.
     n_queries : ndarray of shape (n_pairs,), int
         Number of queries where both systems are defined.
     test, alternative, interval, average : str
@@ -134,8 +136,8 @@ class SystemComparison(Result):
     <BLANKLINE>
     measure  A  B  expected   worst  pvalue expected  pvalue worst  same sign
     -------------------------------------------------------------------------
-    RR       a  b    0.3750  0.5000           0.2048       <0.0001        yes
-    P@1      a  b    0.7500  1.0000           0.2048       <0.0001        yes
+    RR       a  b    0.3750  0.5000           0.2048        0.5000        yes
+    P@1      a  b    0.7500  1.0000           0.2048        0.5000        yes
     A - B and pvalue by treatment of ties
     """
 
@@ -213,7 +215,7 @@ class SystemComparison(Result):
         of = np.repeat(np.array(self._keys(), dtype=object), n, axis=0)
         bounds = np.repeat(self.bounds, n * len(self.ties), axis=0)
         (average, ends), *others = (
-            average_interval(getattr(self, name), self.average)
+            average_interval(getattr(self, name), self.average, None, bounds)
             for name in ("expected", "worst", "best", "chance")
         )
         worst, best, chance = (averages for averages, _ in others)
@@ -251,7 +253,8 @@ class SystemComparison(Result):
             over the ``n_queries`` where both are defined. The posterior probabilities
             are that A is ``better`` than B by more than `rope`, ``equivalent``, or
             ``worse`` by more than `rope`. They add up to 1, and are NaN for fewer than
-            two queries.
+            two queries. If all n differences are equal, that of the opposite sign is
+            1 / 2^n, as for p-values.
 
         Raises
         ------
@@ -301,7 +304,7 @@ class SystemComparison(Result):
         moments = QueryMoments.of(self.expected[:, first] - self.expected[:, second])
         average, error = moments.averages(), moments.standard_error()
         steady = error <= NO_DIFFERENCE
-        # where nothing spreads, all is at the mean
+        # where nothing spreads, what the signs say, as for p-values
         edge = rope + NO_DIFFERENCE * steady
         # the t distribution around the mean, of scale s/√n and n - 1 degrees of freedom
         scale, degrees = np.where(steady, 1.0, error), np.maximum(moments.count - 1, 1)
@@ -309,8 +312,8 @@ class SystemComparison(Result):
         def beyond(at: FloatArray) -> FloatArray:
             """P(mean > edge) of a mean that is estimated to be `at`."""
             share = stats.t.sf((edge - at) / scale, degrees)
-            sure = np.where(at > edge, 1.0, 0.0)
-            return np.where(np.isnan(error), np.nan, np.where(steady, sure, share))
+            of_signs = np.where(at > edge, 1 - 0.5**moments.count, 0.5**moments.count)
+            return np.where(np.isnan(error), np.nan, np.where(steady, of_signs, share))
 
         above, below = beyond(average), beyond(-average)
         up = self.greater_is_better[0]

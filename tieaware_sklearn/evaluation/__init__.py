@@ -23,6 +23,7 @@ from ._intervals import (
     average_interval,
     bootstrap_interval,
     t_test,
+    warn_of_intervals,
 )
 from ._precision_recall_curve import PrecisionRecallCurve, precision_recall_curve
 from ._prepared import (

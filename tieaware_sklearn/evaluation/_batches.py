@@ -90,7 +90,7 @@ def evaluate_batches(
     >>> print(evaluate_batches(batches, score="clicks", measures=["P@2", "rr"]))
     measure    mean   worst    best  tie_std  chance    lift      95% interval
     --------------------------------------------------------------------------
-    P@2      0.5000  0.5000  0.5000   0.0000  0.3333  1.0000  [0.5000, 0.5000]
+    P@2      0.5000  0.5000  0.5000   0.0000  0.3333  1.0000            [-, -]
     RR       0.8750  0.7500  1.0000   0.1250  0.6111  0.6786  [0.0000, 1.0000]
     2 queries
     """

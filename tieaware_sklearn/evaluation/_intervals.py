@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -12,13 +12,20 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.special import ndtr, ndtri
 
+from .._display import warn
 from .._engine import AddedUp, FloatArray
-from ._averages import column_sums, logs, median, per_column
+from ..io import listed
+from ._averages import GEOMETRIC_FLOOR, column_sums, logs, median, per_column
 
 #: values that are resampled at a time
 _BATCH_VALUES = 1 << 16
 #: a difference this small is rounding
 NO_DIFFERENCE = 1e-12
+#: t intervals of fewer queries are too short if most values are equal
+_FEW = 30
+_MOST = 0.8
+#: if so many queries have no value near 0, others hardly have one
+_MANY = 400
 
 
 @dataclass
@@ -109,12 +116,32 @@ class QueryMoments(AddedUp):
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.where(few, np.nan, np.sqrt(square) / self.weight)
 
-    def interval(self, confidence: float = 0.95) -> FloatArray:
-        """t interval of the means over queries, shape (..., 2)."""
+    def interval(
+        self, confidence: float = 0.95, bounds: ArrayLike = (-np.inf, np.inf)
+    ) -> FloatArray:
+        """t interval of the means over queries, shape (..., 2).
+
+        Where all values are equal, nothing is known of their spread, and the interval
+        is NaN. If they are all at one of the `bounds`, (..., 2), there is the exact
+        interval (Clopper and Pearson 1934) of the share of queries that are: the others
+        could be anywhere up to the other bound. For values of 0 and 1 it is the mean's.
+        """
         error = self.standard_error()
         degrees = np.where(self.count < 2, 1, self.count - 1)
-        half = stats.t.ppf((1 + confidence) / 2, degrees) * error
-        return np.stack([self.mean - half, self.mean + half], axis=-1)
+        below = above = stats.t.ppf((1 + confidence) / 2, degrees) * error
+        low, high = np.moveaxis(np.asarray(bounds, np.float64), -1, 0)
+        room = np.where(np.isfinite(high - low), high - low, np.nan)
+        rounding = NO_DIFFERENCE * np.fmax(np.abs(self.mean), room)
+        steady = error <= rounding
+        if steady.any():
+            # weights count for as many queries as they are worth (Kish 1965)
+            n = self.weight**2 / np.where(steady, self.weight2, np.nan)
+            reach = room * (1 - ((1 - confidence) / 2) ** (1 / n))
+            lowest, highest = self.mean <= low + rounding, self.mean >= high - rounding
+            known = np.where(lowest | highest, 0.0, np.nan) * reach
+            below = np.where(steady, known + reach * highest, below)
+            above = np.where(steady, known + reach * lowest, above)
+        return np.stack([self.mean - below, self.mean + above], axis=-1)
 
     def p_greater(self) -> FloatArray:
         """One-sided t test of mean > 0, as `t_test` has it."""
@@ -133,9 +160,9 @@ def t_test(
 ) -> TTest:
     """Student's t test of means over queries against 0, given their standard errors.
 
-    NaN for fewer than two queries. Where nothing spreads but for rounding, a difference
-    is sure: p is 0 for an alternative that it favours, two-sided too, and else 1; and
-    no difference has p = 1.
+    NaN for fewer than two queries. Where nothing spreads but for rounding, p is that
+    of all 2^n signs of the differences: 1/2^n for an alternative that they favour,
+    2/2^n if it is two-sided, and else 1; and no difference has p = 1.
     """
     mean, count = np.asarray(mean, np.float64), np.asarray(count)
     error = np.where(count < 2, np.nan, error)
@@ -148,7 +175,37 @@ def t_test(
     towards = {"greater": statistic, "less": -statistic, "two-sided": abs(statistic)}
     sides = 2 if alternative == "two-sided" else 1
     pvalue = sides * stats.t.sf(towards[alternative], np.maximum(count - 1, 1))
-    return TTest(statistic, np.where(alike, 1.0, pvalue))
+    of_signs = np.where(towards[alternative] > 0, sides * 0.5**count, 1.0)
+    return TTest(statistic, np.where(steady, of_signs, pvalue))
+
+
+def warn_of_intervals(
+    named: Iterable[tuple[str, FloatArray]], average: str = "macro"
+) -> None:
+    """Warn of values per query, by name, whose interval says less than it seems to.
+
+    All or nearly all of them are equal; or few are near 0, of a geometric mean.
+    """
+    found: dict[str, list[str]] = {}
+    for name, values in named if average != "median" else ():
+        values = values[~np.isnan(values)]
+        if (n := len(values)) < 2:
+            continue
+        enough = _FEW if values.min() <= GEOMETRIC_FLOOR else _MANY
+        if (scale := np.abs(values).max()) > NO_DIFFERENCE:
+            values = values / scale
+        most = np.unique(np.round(values, 12), return_counts=True)[1].max()
+        if most == n:
+            said = "are all equal: no spread, and no interval except at a bound"
+        elif n < _FEW and most > _MOST * n:
+            said = f"are equal for over {_MOST:.0%} of them: the interval is too short"
+        elif n < enough and average == "geometric":
+            said = "are hardly ever near 0: if others are, the interval is too short"
+        else:
+            continue
+        found.setdefault(said, []).append(name)
+    for said, names in found.items():
+        warn(f"the values per query of {listed(names)} {said}")
 
 
 def adjust(pvalues: FloatArray, correction: str | None) -> FloatArray:
@@ -180,7 +237,7 @@ def median_interval(values: FloatArray) -> tuple[float, float]:
 
 
 def average_interval(
-    values: FloatArray, average: str, weight: FloatArray | None = None
+    values: FloatArray, average: str, weight: FloatArray | None, bounds: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Averages of columns, and their 95 % intervals over queries, (n_columns, 2)."""
     if average == "median":
@@ -191,9 +248,9 @@ def average_interval(
         return medians, np.array([*map(median_interval, values.T)]).reshape(-1, 2)
     if average == "geometric":
         moments = QueryMoments.of(logs(values), weight)
-        return np.exp(moments.averages()), np.exp(moments.interval())
+        return np.exp(moments.averages()), np.exp(moments.interval(bounds=logs(bounds)))
     moments = QueryMoments.of(values, weight)
-    return moments.averages(), moments.interval()
+    return moments.averages(), moments.interval(bounds=bounds)
 
 
 def bootstrap_interval(
@@ -203,11 +260,13 @@ def bootstrap_interval(
     n_resamples: int,
     random_state: int,
     confidence: float = 0.95,
+    bounds: ArrayLike = (-np.inf, np.inf),
 ) -> tuple[float, float]:
     """BCa interval of a mean over queries, which are drawn with their weights.
 
     Its ends are inside of the values. NaN for fewer than two of them; where all are
-    equal, or no resample differs, these are the ends (BCa is not defined there).
+    equal, it is that of `QueryMoments`; where no resample differs, its ends are equal
+    (BCa is not defined there).
     """
     there = ~np.isnan(values) if weight is None else ~np.isnan(values) & (weight > 0)
     x = values[there]
@@ -215,7 +274,9 @@ def bootstrap_interval(
         return math.nan, math.nan
     low, high = float(x.min()), float(x.max())
     if low == high:
-        return low, high
+        moments = QueryMoments.of(x, None if weight is None else weight[there])
+        first, last = moments.interval(confidence, bounds).tolist()
+        return first, last
     # in an order that no permutation of the rows changes
     data: tuple[FloatArray, ...] = (np.sort(x),)
     if weight is not None and np.ptp(w := weight[there]) > 0:

@@ -28,7 +28,12 @@ from .._engine import (
 from ..io import Kept, Saved, UnreadableError
 from ..measures import names_to_save, read_back
 from ._averages import lift, logs, sums_of_squares
-from ._intervals import QueryMoments, average_interval, bootstrap_interval
+from ._intervals import (
+    QueryMoments,
+    average_interval,
+    bootstrap_interval,
+    warn_of_intervals,
+)
 
 #: what trackers of experiments do not take in names
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9.-]+")
@@ -289,15 +294,20 @@ class RankingReport(Saved, Result):
             Average of the expected values: the mean ("macro"), the geometric mean of
             values raised to at least 1e-5, or the median (Fuhr 2017), weighted as in
             `ranking_score`. The interval of the geometric mean is that of the mean
-            logarithm. Only the mean has a tie_std.
+            logarithm. It covers less than 95 % if values near 0 are rare: 60 % for 10
+            queries and 91 % for 50, where 8 % of RR are 0. Only the mean has a tie_std.
         interval : {"t", "bootstrap"}, default="t"
             Interval of the average. "t" is Student's t interval, which is symmetric
-            except where it is cut at `bounds`. For medians, it comes from the ranks of
+            except where it is cut at `bounds`. Where all values are equal, their spread
+            is unknown, and there is no interval; but if they are all at one of the
+            bounds, as P@1 = 1 is, it is the exact binomial one (Clopper and Pearson
+            1934). For medians, it comes from the ranks of
             the values instead. "bootstrap" is the BCa interval of
             `scipy.stats.bootstrap` (Efron 1987): queries are resampled with their
             weights, and the interval stays within the range of their values. It takes
             about 1.5 s per measure for 20,000 queries, in proportion to their number.
-            There is no bootstrap interval for medians.
+            There is no bootstrap interval for medians. With few queries, it is shorter
+            than that of "t", and covers less.
         n_resamples : int, default=9999
             Number of bootstrap samples, at least 2.
         random_state : int, Generator, RandomState or None, default=0
@@ -326,6 +336,10 @@ class RankingReport(Saved, Result):
         -----
         UndefinedMetricWarning
             If every query has weight 0, as in a part of the data. Averages are NaN.
+        UserWarning
+            If all values are equal, or more than 80 % of them with fewer than 30
+            queries. For a geometric mean of fewer than 400 queries, if none has a value
+            near 0; of fewer than 30, always.
 
         Examples
         --------
@@ -346,6 +360,7 @@ class RankingReport(Saved, Result):
         if self.query_weight is not None and not self.query_weight.any():
             said = "every query has weight 0: averages are NaN"
             warn(said, UndefinedMetricWarning)
+        warn_of_intervals(self._named_values(), average)
         return self._summary(average, interval, n_resamples, random_state)
 
     def _summary(
@@ -368,7 +383,7 @@ class RankingReport(Saved, Result):
     def _averages(self, average: str) -> dict[str, Any]:
         weight = self.query_weight
         found = {
-            name: average_interval(getattr(self, of), average, weight)
+            name: average_interval(getattr(self, of), average, weight, self.bounds)
             for name, of in _AVERAGED.items()
         }
         moments = QueryMoments.of(self.expected, weight)
@@ -436,10 +451,11 @@ class RankingReport(Saved, Result):
             self.segment, n_rows=len(self.qid), name="segment", empty=True
         )
         ascending = found.sorted()
-        each = [
-            self._some(found.given(found.rows(np.array([one]))))._summary(*options)
-            for one in ascending
-        ]
+        parts = [self._some(found.given(found.rows(np.array([i])))) for i in ascending]
+        each = [part._summary(*options) for part in parts]
+        of = zip(parts, found.qid[ascending], strict=True)
+        named = (own for part, one in of for own in part._named_values(f" of {one}"))
+        warn_of_intervals(named, average)
         columns = {"segment": np.repeat(found.qid[ascending], len(self.measures))}
         columns |= {
             name: np.concatenate([one.columns[name] for one in each])
@@ -611,11 +627,17 @@ class RankingReport(Saved, Result):
         }
         return replace(self, **values)
 
+    def _named_values(self, of: str = "") -> list[tuple[str, FloatArray]]:
+        """Values of the queries that count, for each measure."""
+        weight = self.query_weight
+        values = self.expected if weight is None else self.expected[weight > 0]
+        return [(f"{m}{of}", v) for m, v in zip(self.measures, values.T, strict=True)]
+
     def _bootstrap(self, average: str, n_resamples: int, seed: int) -> FloatArray:
         """Intervals of the averages, of shape (n_measures, 2)."""
-        values = self.expected
+        values, bounds = self.expected, self.bounds
         if average == "geometric":
-            values = logs(values)
+            values, bounds = logs(values), logs(bounds)
         ends = np.array(
             [
                 bootstrap_interval(
@@ -623,8 +645,9 @@ class RankingReport(Saved, Result):
                     self.query_weight,
                     n_resamples=n_resamples,
                     random_state=seed,
+                    bounds=ends,
                 )
-                for column in values.T
+                for column, ends in zip(values.T, bounds, strict=True)
             ]
         )
         return np.exp(ends) if average == "geometric" else ends

@@ -40,7 +40,7 @@ from ..measures import (
 )
 from ._asked import check_zero_relevance
 from ._averages import column_sums
-from ._intervals import QueryMoments
+from ._intervals import QueryMoments, warn_of_intervals
 from ._statistics import LabelledQueries, RankedQueries, deepest
 
 
@@ -202,7 +202,10 @@ class SubtopicReport(Result):
     @property
     def interval(self) -> FloatArray:
         """95% t interval of the mean over queries, of shape (n_measures, 2)."""
-        interval = QueryMoments.of(self.expected, self.query_weight).interval()
+        bounds = np.stack([np.zeros_like(self.maximum), self.maximum], axis=-1)
+        moments = QueryMoments.of(self.expected, self.query_weight)
+        interval = moments.interval(bounds=bounds)
+        warn_of_intervals(zip(self.measures, self.expected.T, strict=True))
         most = np.fmax(self.maximum, np.fmax.reduce(self.expected))
         return np.clip(interval, 0.0, most[:, None])
 

@@ -24,7 +24,8 @@ class RecallEstimate(Result):
         Share and number of relevant documents in the collection, and recall. Recall is
         NaN without a relevant document in the sample, or without `n_found`.
     share_interval, n_relevant_interval, recall_interval : ndarray of shape (2,)
-        Exact intervals (Clopper and Pearson).
+        Exact intervals (Clopper and Pearson). That of the number of relevant documents
+        begins at `n_found` or above.
     n_judged, n_population : int
         Number of documents in the sample and in the collection.
     confidence : float
@@ -162,7 +163,7 @@ def estimate_recall(
                      estimate           95% interval
     ------------------------------------------------
     share relevant      0.002  [0.0002423, 0.007206]
-    number relevant      2000            [242, 7206]
+    number relevant      2000            [900, 7206]
     recall               0.45            [0.1249, 1]
     >>> found.sample_size(width=0.001)
     32789
@@ -187,7 +188,8 @@ def estimate_recall(
         share=share,
         share_interval=ends,
         n_relevant=share * n_population,
-        n_relevant_interval=ends * n_population,
+        # what was found is there
+        n_relevant_interval=np.maximum(ends * n_population, n_found or 0),
         recall=float(recall),
         recall_interval=np.array(recalls),
         n_judged=n,
