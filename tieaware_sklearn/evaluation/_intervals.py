@@ -205,7 +205,7 @@ def warn_of_intervals(
             continue
         found.setdefault(said, []).append(name)
     for said, names in found.items():
-        warn(f"the values per query of {listed(names)} {said}")
+        warn(f"the values per query of {listed(dict.fromkeys(names))} {said}")
 
 
 def adjust(pvalues: FloatArray, correction: str | None) -> FloatArray:

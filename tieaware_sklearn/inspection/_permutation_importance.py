@@ -409,7 +409,7 @@ def query_permutation_importance(
     -----------------------------------------------------------
     text and url    0.2316  [0.1560, 0.3072]    0.0241  <0.0001
     clicks          0.1174  [0.0833, 0.1516]    0.0214  <0.0001
-    noise           0.0000  [0.0000, 0.0000]    0.0000   1.0000
+    noise           0.0000            [-, -]    0.0000   1.0000
     """
     asked = ask(parse_measures(measures), zero_relevance, unjudged)
     check_count(n_repeats, "n_repeats")
