@@ -22,7 +22,7 @@ _BATCH_VALUES = 1 << 16
 #: a difference this small is rounding
 NO_DIFFERENCE = 1e-12
 #: t intervals of fewer queries are too short if most values are equal
-_FEW = 30
+_FEW = 200
 _MOST = 0.8
 #: if so many queries have no value near 0, others hardly have one
 _MANY = 400

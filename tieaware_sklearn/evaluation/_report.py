@@ -337,9 +337,9 @@ class RankingReport(Saved, Result):
         UndefinedMetricWarning
             If every query has weight 0, as in a part of the data. Averages are NaN.
         UserWarning
-            If all values are equal, or more than 80 % of them with fewer than 30
+            If all values are equal, or more than 80 % of them with fewer than 200
             queries. For a geometric mean of fewer than 400 queries, if none has a value
-            near 0; of fewer than 30, always.
+            near 0; of fewer than 200, always.
 
         Examples
         --------
