@@ -1,0 +1,421 @@
+"""Whether p-values and intervals mean what they say, by simulation.
+
+``python -m benchmarks.inference`` draws data sets whose truth is known, and counts how
+often tests at 5 % reject a null that is true, and how often 95 % intervals contain what
+they estimate. It calls what users call. Queries have any values that are wanted by one
+trick: where the largest label is 1, NDCG@1 with linear gains is the label of the
+document that ranks first. The table is that of docs/inference.md. With ``--quick``, it
+has 20 queries and few data sets, which takes seconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import re
+import time
+import warnings
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.feature_selection import SelectKBest, f_regression
+from sklearn.tree import DecisionTreeRegressor
+
+import tieaware_sklearn as tieaware
+from benchmarks.tables import format_table
+from tieaware_sklearn.datasets import make_web_search
+from tieaware_sklearn.judgments import estimate_recall
+
+SIZE, COVERAGE, ALPHA = 5.0, 95.0, 0.05
+#: points beyond which a cell is marked
+TOLERANCE = 1.5
+QUERIES, DATA_SETS = (5, 10, 20, 30, 50, 200), 1000
+QUICK = {"queries": (20,), "n_data_sets": 36}
+#: data sets that a process simulates at a time
+_CHUNK = 20
+RESAMPLES = 999
+LABEL_OF_FIRST = "NDCG(gain=linear)@1"
+#: documents of a query, and features that have nothing to do with their labels
+LENGTH, N_NOISE = 10, 30
+RECIPROCAL_RANKS = 1 / np.arange(1, LENGTH + 1)
+
+
+class Claim(NamedTuple):
+    """What the library says of one data set, in a row of the table.
+
+    An interval should contain the target, and a p-value should not be below `ALPHA`. A
+    target that is NaN is the mean of the estimates over data sets.
+    """
+
+    row: str
+    nominal: float
+    low: float
+    high: float
+    target: float
+    estimate: float
+    warned: bool
+
+
+def rejection(row: str, pvalue: Any, warned: bool) -> Claim:
+    return Claim(row, SIZE, float(pvalue), 1.0, ALPHA, 0.0, warned)
+
+
+def interval(
+    row: str, ends: Any, warned: bool, *, target: float = np.nan, estimate: float = 0.0
+) -> Claim:
+    return Claim(row, COVERAGE, *map(float, ends), target, float(estimate), warned)
+
+
+Draw = Callable[[np.random.Generator, int], np.ndarray]
+
+
+class Study(NamedTuple):
+    """A simulation, its numbers of queries, and which share of data sets it draws."""
+
+    simulate: Callable[..., Iterator[Claim]]
+    queries: Sequence[int]
+    share: float
+
+
+STUDIES: dict[str, Study] = {}
+
+
+def study(title: str, queries: Sequence[int] = QUERIES, share: float = 1.0) -> Any:
+    def register(simulate: Any) -> Any:
+        STUDIES[title] = Study(simulate, queries, share)
+        return simulate
+
+    return register
+
+
+def told(function: Callable[..., Any], *args: Any, **options: Any) -> tuple[Any, bool]:
+    """A result, and whether a warning came with it that speaks of inference."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = function(*args, **options)
+    said = " ".join(str(one.message) for one in caught)
+    return found, bool(re.search(r"interval|p-value|\btest", said))
+
+
+def seed(rng: np.random.Generator) -> int:
+    return int(rng.integers(2**31))
+
+
+def uniform(rng: np.random.Generator, n: int) -> np.ndarray:
+    return rng.uniform(size=n)
+
+
+_LOG_RR = 0.92 * np.log(RECIPROCAL_RANKS).mean() + 0.08 * np.log(1e-5)
+#: values of queries, and their average
+Values = Mapping[str, tuple[Draw, float]]
+UNWEIGHTED: Values = {
+    "dense": (uniform, 0.5),
+    "RR": (lambda rng, n: rng.choice(RECIPROCAL_RANKS, n), RECIPROCAL_RANKS.mean()),
+    "90 % zeros": (lambda rng, n: rng.uniform(size=n) * rng.binomial(1, 0.1, n), 0.05),
+    "0 or 1": (lambda rng, n: rng.binomial(1, 0.9, n), 0.9),
+}
+MEANS = {**UNWEIGHTED, "dense, weighted": (uniform, 0.5)}
+MEDIANS: Values = {"dense": (uniform, 0.5)}
+GEOMETRIC: Values = {
+    "dense": (uniform, math.exp(-1)),
+    "RR, 8 % zeros": (
+        lambda rng, n: rng.choice(RECIPROCAL_RANKS, n) * rng.binomial(1, 0.92, n),
+        math.exp(_LOG_RR),
+    ),
+}
+
+
+def averages(
+    rng: np.random.Generator, n: int, *, values: Values, **options: Any
+) -> Iterator[Claim]:
+    for name, (draw, target) in values.items():
+        # a document that ranks first, and the ideal one
+        labels, scores = np.column_stack([draw(rng, n), np.ones(n)]), np.tile([1, 0], n)
+        weight = rng.exponential(size=n).repeat(2) if "weighted" in name else None
+        report = tieaware.evaluate(
+            labels.ravel(), scores, qid=np.arange(n).repeat(2),
+            measures=LABEL_OF_FIRST, query_weight=weight,
+        )  # fmt: skip
+        found, warned = told(report.summary, random_state=seed(rng), **options)
+        yield interval(name, found.interval[0], warned, target=target)
+
+
+BCA = {"interval": "bootstrap", "n_resamples": RESAMPLES}
+study("evaluate: t")(partial(averages, values=MEANS))
+study("evaluate: BCa")(partial(averages, values=UNWEIGHTED, **BCA))
+study("evaluate: geometric mean")(
+    partial(averages, values=GEOMETRIC, average="geometric")
+)
+study("evaluate: median")(partial(averages, values=MEDIANS, average="median"))
+
+
+def compared(values: np.ndarray, **options: Any) -> tuple[Any, bool]:
+    """Systems compared that have these values, (n_queries, n_systems)."""
+    n, m = values.shape
+    labels = np.column_stack([values, np.ones(n)]).ravel()
+    systems = {f"s{j}": np.tile(np.arange(m + 1) == j, n) for j in range(m)}
+    options |= {"qid": np.arange(n).repeat(m + 1), "measure": LABEL_OF_FIRST}
+    return told(tieaware.compare_systems, labels, systems, **options)
+
+
+def partly_equal(rng: np.random.Generator, n: int, *, equal: float) -> np.ndarray:
+    a, b = rng.uniform(size=(2, n))
+    return np.column_stack([a, np.where(rng.uniform(size=n) < equal, a, b)])
+
+
+#: values of two systems with equal means; the first also have equal medians
+PAIRS: dict[str, Draw] = {
+    "dense": partial(partly_equal, equal=0.0),
+    "half equal": partial(partly_equal, equal=0.5),
+    "90 % equal": partial(partly_equal, equal=0.9),
+    "RR": lambda rng, n: rng.choice(RECIPROCAL_RANKS, size=(n, 2)),
+    "skewed": lambda rng, n: np.column_stack([rng.uniform(size=n) ** 4, [0.2] * n]),
+}
+
+
+def pairs(
+    rng: np.random.Generator, n: int, *, n_kinds: int = len(PAIRS), **options: Any
+) -> Iterator[Claim]:
+    for name, draw in list(PAIRS.items())[:n_kinds]:
+        found, warned = compared(draw(rng, n), random_state=seed(rng), **options)
+        yield rejection(name, found.pvalues[0], warned)
+        # other tests have the interval of the t test
+        if options.get("test") != "wilcoxon":
+            yield interval(name, found.difference_interval[0], warned, target=0.0)
+
+
+study("compare: t")(pairs)
+study("compare: randomization, BCa", share=0.8)(
+    partial(pairs, test="randomization", **BCA)
+)
+study("compare: wilcoxon", share=0.3)(partial(pairs, test="wilcoxon"))
+study("compare: medians")(
+    partial(pairs, n_kinds=2, average="median", n_resamples=RESAMPLES)
+)
+
+
+@study("compare: any of ten pairs", (5, 10, 20, 50), 0.3)
+def families(rng: np.random.Generator, n: int) -> Iterator[Claim]:
+    for name, least in (("equal spread", 1.0), ("one spreads more", 0.1)):
+        values = 0.5 + [1.0, *[least] * 4] * (rng.uniform(size=(n, 5)) - 0.5)
+        for correction in ("holm", "tukey"):
+            found, warned = compared(values, correction=correction)
+            smallest = np.nanmin(found.adjusted_pvalues)
+            yield rejection(f"{correction}, {name}", smallest, warned)
+
+
+@study("RankingFeatureSelector", (5, 10, 20, 50), 0.5)
+def selectors(rng: np.random.Generator, n: int) -> Iterator[Claim]:
+    qid, shape = np.repeat(np.arange(n), LENGTH), (n * LENGTH, N_NOISE)
+    one, three = (np.tile(np.arange(LENGTH) < r, n) for r in (1, 3))
+    for name, X in (
+        ("rare flags", rng.uniform(size=shape) < 0.1),
+        ("half flags", rng.uniform(size=shape) < 0.5),
+        ("continuous", rng.normal(size=shape)),
+    ):
+        # with one relevant document, AP is RR
+        for labels, measures in ((one, ["rr", "ndcg@10"]), (three, ["ap"])):
+            own = tieaware.RankingFeatureSelector(measures, max_correlation=None)
+            _, warned = told(own.fit, X.astype(float), labels, qid=qid)
+            for measure, q in zip(own.measures_, own.qvalues_.T, strict=True):
+                yield rejection(f"{name}, {measure}", q.min(), warned)
+
+
+def web(rng: np.random.Generator, n: int) -> dict[str, Any]:
+    data = make_web_search(n, n_documents=LENGTH, random_state=seed(rng))
+    return {"X": data.data, "y": data.target, "qid": data.qid}
+
+
+@study("selection_curve", (20, 50, 200), 0.4)
+def curves(rng: np.random.Generator, n: int) -> Iterator[Claim]:
+    lift = tieaware.RankingFeatureSelector("ndcg@10", max_correlation=None)
+    tree = DecisionTreeRegressor(max_depth=5, random_state=0)
+    ways, data = {"lift": lift, "F": SelectKBest(f_regression)}, web(rng, n)
+    found, warned = told(tieaware.selection_curve, ways, tree, **data, n_features=[3])
+    for row, ends, estimate in (
+        ("mean", found.interval, found.mean),
+        ("less all", found.difference_from_all_interval, found.difference_from_all),
+        ("of two selectors", found.difference_interval, found.difference),
+    ):
+        yield interval(row, ends[1, 0], warned, estimate=estimate[1, 0])
+
+
+@study("selection_stability", (20, 50), 0.3)
+def stability(rng: np.random.Generator, n: int) -> Iterator[Claim]:
+    selector = tieaware.RankingFeatureSelector(
+        "ndcg@10", n_features_to_select=4, max_correlation=None, redundancy=False
+    )
+    # always the same queries: the index is that of their bootstrap samples
+    data = web(np.random.default_rng(0), n) | {"random_state": seed(rng)}
+    found, warned = told(tieaware.selection_stability, selector, **data)
+    yield interval("index", found.interval, warned, estimate=found.stability)
+
+
+@study("query_permutation_importance", (10, 20, 50, 200), 0.4)
+def importances(rng: np.random.Generator, n: int) -> Iterator[Claim]:
+    ranker = tieaware.LinearRanker(np.ones(2)).fit(np.eye(2), [0, 1], qid=[0, 0])
+    data = web(rng, n) | {"measures": "ndcg@10", "random_state": seed(rng)}
+    # logarithms of clicks, and noise
+    data["X"] = np.column_stack([data["X"][:, 11], rng.normal(size=len(data["y"]))])
+    found, warned = told(tieaware.query_permutation_importance, ranker, **data)
+    for j, row in enumerate(("clicks", "noise")):
+        estimate = found.importances_mean[j, 0]
+        yield interval(row, found.interval[j, 0], warned, estimate=estimate)
+
+
+def of_8_bits(rng: np.random.Generator, n: int, keep: float) -> Any:
+    """Queries with one relevant document among 50."""
+    scores, labels = rng.normal(size=(n, 50)), np.tile(np.arange(50) < 1, n)
+    scores[:, 0] += 2
+    options: dict[str, Any] = {"measure": "rr", "coarseness": "bits=8", "keep": [keep]}
+    qid = np.repeat(np.arange(n), 50)
+    return tieaware.precision_study(labels, scores.ravel(), qid=qid, **options)
+
+
+@lru_cache
+def kept() -> float:
+    """The share of the mean RR that scores of 8 bits keep."""
+    of_many = of_8_bits(np.random.default_rng(0), 10_000, 0.99)
+    return float(np.divide(*of_many.expected[::-1].mean(axis=(1, 2))))
+
+
+@study("precision_study", (20, 50, 200))
+def precision(rng: np.random.Generator, n: int) -> Iterator[Claim]:
+    found, warned = told(of_8_bits, rng, n, kept())
+    # a table says so where too few queries change for a count
+    warned |= "few" in str(found).splitlines()[-3]
+    yield rejection("RR, 8 bits", found.inferiority[-1, 0, 0], warned)
+
+
+@study("estimate_recall", (20, 50, 200))
+def recalls(rng: np.random.Generator, n: int) -> Iterator[Claim]:
+    found, warned = told(estimate_recall, rng.uniform(size=n) < 0.05, 100_000, 3000)
+    yield interval("share relevant", found.share_interval, warned, target=0.05)
+    yield interval("recall", found.recall_interval, warned, target=0.6)
+
+
+@study("orders of ties", (5, 20, 50, 200), 0.5)
+def orders(rng: np.random.Generator, n: int) -> Iterator[Claim]:
+    labels, scores = rng.integers(0, [[3], [4]], size=(2, n * LENGTH))
+    data: dict[str, Any] = {"qid": np.repeat(np.arange(n), LENGTH)}
+    exact = tieaware.evaluate(labels, scores, measures="ndcg@10", **data).summary()
+    options = {"n_orders": 100, "random_state": seed(rng)}
+    drawn = tieaware.sampled(labels, scores, "ndcg@10", **options, **data)
+    both, (mean,), (std,) = np.array([-1.96, 1.96]), exact.mean, exact.tie_std
+    ends = drawn.mean + both * drawn.sampling_error
+    yield interval("sampled: sampling_error", ends, False, target=mean)
+    # the rows of a query stand in random order
+    options = {"measure": "ndcg@10", "ties": "input"}
+    one_order = tieaware.ranking_score(labels, scores, **options, **data)
+    yield interval("tie_std", mean + both * std, False, target=one_order)
+
+
+class Cell(NamedTuple):
+    """How often tests reject or intervals cover, and how often wrongly and unwarned."""
+
+    percent: float
+    unwarned: float
+    nominal: float
+    n_data_sets: int
+
+    @classmethod
+    def of(cls, claims: Sequence[Claim]) -> Cell:
+        nominal = claims[0].nominal
+        low, high, target, estimate, warned = np.array([one[2:] for one in claims]).T
+        target = np.where(np.isnan(target), np.nanmean(estimate), target)
+        # where there is an interval
+        there, within = ~np.isnan(low), (low <= target) & (target <= high)
+        wrong = within if nominal == SIZE else there & ~within
+        percent = 100 * within[there].mean() if there.any() else np.nan
+        return cls(percent, 100 * np.mean(wrong & (warned == 0)), nominal, len(claims))
+
+    @property
+    def mark(self) -> str:
+        off = self.percent - self.nominal
+        if not abs(off) > TOLERANCE:
+            return " "
+        if (off < 0) == (self.nominal == SIZE):
+            return "~"
+        return "!" if self.unwarned > SIZE + TOLERANCE else "w"
+
+    def __str__(self) -> str:
+        if math.isnan(self.percent):
+            return "none "
+        return f"{self.percent:.1f}"[:4].rstrip(".") + self.mark
+
+
+Cells = dict[tuple[str, float, str], dict[int, Cell]]
+
+
+def claims_of(title: str, n: int, data_sets: Sequence[int]) -> list[Claim]:
+    """The claims of some data sets, each drawn from a seed of its own."""
+    place, simulate = list(STUDIES).index(title), STUDIES[title].simulate
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        rngs = [np.random.default_rng([place, n, i]) for i in data_sets]
+        return [one for rng in rngs for one in simulate(rng, n)]
+
+
+def simulated(queries: Sequence[int], n_data_sets: int, n_jobs: int = 1) -> Cells:
+    """The cells of each study and row, tests first, by number of queries."""
+    tasks = [
+        (title, n, every[i : i + _CHUNK])
+        for title, own in STUDIES.items()
+        for n in own.queries
+        for every in [range(max(2, round(own.share * n_data_sets)))]
+        for i in every[::_CHUNK]
+        if n in queries
+    ]
+    done = Parallel(n_jobs=n_jobs)(delayed(claims_of)(*task) for task in tasks)
+    found: dict[str, Any] = {title: defaultdict(list) for title in STUDIES}
+    for (title, n, _), claims in zip(tasks, done, strict=True):
+        for one in claims:
+            found[title][one.nominal, one.row, n].append(one)
+    cells: Cells = defaultdict(dict)
+    for title, own_claims in found.items():
+        for nominal, row, n in sorted(own_claims, key=lambda key: key[0]):
+            cells[title, nominal, row][n] = Cell.of(own_claims[nominal, row, n])
+    return cells
+
+
+def table(cells: Cells, queries: Sequence[int]) -> str:
+    """A row for each test or interval and kind of data, below the titles of studies."""
+    rows, before = [], ""
+    for (title, nominal, row), own in cells.items():
+        if title != before:
+            rows.append([title, *[""] * (2 + len(queries))])
+        before, n_data_sets = title, next(iter(own.values())).n_data_sets
+        error = math.sqrt(SIZE * COVERAGE / n_data_sets)
+        shown = [str(own[n]) if n in own else "" for n in queries]
+        rows.append([f"  {row}", f"{nominal:.0f}", f"{error:.1f}", *shown])
+    return format_table(["queries", "", "±", *(f"{n} " for n in queries)], rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.inference", description=__doc__
+    )
+    parser.add_argument("--data-sets", type=int, default=DATA_SETS)
+    parser.add_argument("--jobs", type=int, default=2, help="processes")
+    parser.add_argument("--quick", action="store_true")
+    arguments = parser.parse_args()
+    how: dict[str, Any] = {"queries": QUERIES, "n_data_sets": arguments.data_sets}
+    how = QUICK if arguments.quick else how
+    start, cells = time.perf_counter(), simulated(**how, n_jobs=arguments.jobs)
+    print(table(cells, how["queries"]))
+    marks = [cell.mark for own in cells.values() for cell in own.values()]
+    print(f"\n{len(marks)} cells; more than {TOLERANCE} points off: ", end="")
+    print(f"{marks.count('!')} without a warning (!), {marks.count('w')} with a")
+    print(f"warning (w), {marks.count('~')} on the safe side (~)")
+    print(f"{time.perf_counter() - start:.0f} s")
+
+
+if __name__ == "__main__":
+    # by its name, by which processes find its functions
+    from benchmarks import inference
+
+    inference.main()
