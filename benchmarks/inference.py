@@ -34,7 +34,7 @@ SIZE, COVERAGE, ALPHA = 5.0, 95.0, 0.05
 #: points beyond which a cell is marked
 TOLERANCE = 1.5
 QUERIES, DATA_SETS = (5, 10, 20, 30, 50, 200), 1000
-QUICK = {"queries": (20,), "n_data_sets": 30}
+QUICK = {"queries": (20,), "n_data_sets": 24}
 #: data sets that a process simulates at a time
 _CHUNK = 20
 RESAMPLES = 999
