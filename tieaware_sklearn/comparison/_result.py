@@ -414,7 +414,8 @@ class SystemComparison(Result):
                 line += f"(pvalue{kind} <= {alpha:g})"
                 if ties == EXPECTED:
                     same = one.same_sign.sum()
-                    line += f", and {same} have the same sign in every order of ties"
+                    line += f", and the sign of {same} is the same in every order of "
+                    line += "ties"
             lines.append(f"{line}.")
         return lines
 
