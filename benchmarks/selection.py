@@ -30,9 +30,9 @@ from tieaware_sklearn import (
     RankingFeatureSelector,
     selection_curve,
 )
-from tieaware_sklearn._display.tables import number
+from tieaware_sklearn._display.words import number
 from tieaware_sklearn._engine.checks import check_qid
-from tieaware_sklearn._kernel.arranged import rank_within
+from tieaware_sklearn._kernel.midranks import rank_within
 from tieaware_sklearn.inspection import SelectionCurve
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
 

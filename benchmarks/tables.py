@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tieaware_sklearn._display.tables import Table
+from tieaware_sklearn._display.text_tables import Table
 
 
 def format_table(

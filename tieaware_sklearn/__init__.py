@@ -3,9 +3,11 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from ._version import __version__ as __version__
+
 if TYPE_CHECKING:
-    from ._engine import SplitQueriesWarning
-    from ._kernel import show_versions
+    from ._engine.split_queries import SplitQueriesWarning
+    from ._kernel.engines import show_versions
     from .comparison import compare_systems, official_vs_exact, pvalues_over_orders
     from .evaluation import (
         PreparedRanking,
@@ -49,15 +51,13 @@ else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *__all__, *_ROOMS})
+        return sorted({*__all__, *(room for room in _ROOMS if "." not in room)})
 
-
-__version__ = "1.0.0"
 
 #: imported when they are asked for
 _ROOMS = {
-    "_engine": ["SplitQueriesWarning"],
-    "_kernel": ["show_versions"],
+    "_engine.split_queries": ["SplitQueriesWarning"],
+    "_kernel.engines": ["show_versions"],
     "evaluation": [
         "PreparedRanking",
         "RankingReport",

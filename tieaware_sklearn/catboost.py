@@ -13,23 +13,14 @@ from scipy.sparse import csr_matrix, safely_cast_index_arrays
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from ._engine import FloatArray, owners, require, runs
-from ._optional import import_optional
-from .evaluation import Asked, Prepared, ask
+from . import _optional
+from ._engine import messages, segments
+from ._engine.segments import FloatArray
+from .evaluation import _asked, _prepared
 from .measures import Measure, parse_measure
-from .rankers import (
-    QueryData,
-    QueryRankerMixin,
-    TreeByTree,
-    ask_eval_metric,
-    measured,
-    options_of,
-    prepare_set,
-    queries_of,
-    without_qid,
-)
+from .rankers import _query_ranker
 
-catboost = import_optional(
+catboost = _optional.import_optional(
     "catboost", extra="catboost", purpose="tieaware_sklearn.catboost"
 )
 
@@ -56,15 +47,15 @@ class ExactMeasure:
     #: CatBoost's own switch: it would warn that numba cannot compile this
     no_jit = True
 
-    def __init__(self, asked: Asked, sets: Iterable[Prepared]) -> None:
+    def __init__(self, asked: _asked.Asked, sets: Iterable[_prepared.Prepared]) -> None:
         self.asked = asked
         #: by labels, and by labels and weights
-        self._sets: dict[Any, Prepared] = {}
+        self._sets: dict[Any, _prepared.Prepared] = {}
         for prepared in sets:
             known = self._sets.setdefault(_key(prepared.labels), prepared)
             rule = "evaluation sets must differ in their labels, all that a metric sees"
             rule = f"{rule}, or have the same queries and weights"
-            require(_same_queries(known, prepared), rule)
+            messages.require(_same_queries(known, prepared), rule)
         self._unknown: bytes | None = None
         self._take_name()
 
@@ -91,7 +82,9 @@ class ExactMeasure:
         if key not in self._sets:
             self._check_training(target)
             return 0.0, 1.0
-        values = measured(self.asked, self._prepared(key, weight), approxes[0])
+        values = _query_ranker.measured(
+            self.asked, self._prepared(key, weight), approxes[0]
+        )
         self._keep(key, values)
         # CatBoost cannot write NaN, the mean over no query
         return (0.0 if np.isnan(values[0]) else values[0]), 1.0
@@ -100,7 +93,7 @@ class ExactMeasure:
         """What `evaluate` gave."""
         return error
 
-    def _prepared(self, key: bytes, weight: NDArray[Any] | None) -> Prepared:
+    def _prepared(self, key: bytes, weight: NDArray[Any] | None) -> _prepared.Prepared:
         """A data set with the weights that CatBoost has for it."""
         plain = self._sets[key]
         if weight is None or plain.weight is not None:  # known in 64 bits
@@ -108,7 +101,9 @@ class ExactMeasure:
         weight = np.array(weight)
         both = key, weight.tobytes()
         if both not in self._sets:
-            self._sets[both] = prepare_set(plain.labels, plain.queries, weight)
+            self._sets[both] = _query_ranker.prepare_set(
+                plain.labels, plain.queries, weight
+            )
         return self._sets[both]
 
     def _keep(self, key: bytes, values: list[float]) -> None:
@@ -119,7 +114,9 @@ class ExactMeasure:
         found = _key(np.sort(labels))
         rule = f"pools must include every evaluation set, got one of {len(labels)} rows"
         known = self._unknown in (None, found)
-        require(known, f"{rule} whose labels are not those of a pool or of training")
+        messages.require(
+            known, f"{rule} whose labels are not those of a pool or of training"
+        )
         self._unknown = found
 
     def __deepcopy__(self, memo: Any) -> ExactMeasure:
@@ -139,7 +136,7 @@ class RecordedMeasures(ExactMeasure):
     trees : TreeByTree
     """
 
-    def __init__(self, trees: TreeByTree) -> None:
+    def __init__(self, trees: _query_ranker.TreeByTree) -> None:
         super().__init__(trees.asked, trees.sets.values())
         self.trees = trees
         self.after_tree: list[dict[str, list[float]]] = []
@@ -176,18 +173,20 @@ class RecordedMeasures(ExactMeasure):
         return self  # the copy that CatBoost trains with is asked for the values
 
 
-def _same_queries(a: Prepared, b: Prepared) -> bool:
+def _same_queries(a: _prepared.Prepared, b: _prepared.Prepared) -> bool:
     pairs = ((a.weight, b.weight), (a.queries.offsets, b.queries.offsets))
     return all(one is two or np.array_equal(one, two) for one, two in pairs)  # type: ignore[arg-type]
 
 
-def _of_pool(pool: Any) -> Prepared:
+def _of_pool(pool: Any) -> _prepared.Prepared:
     """Labels and queries of a pool, whose weights it does not give out."""
     ids = pool.get_group_id_hash()
     rule = "pools must have group ids, got one without them: make it with"
-    require(ids is not None, f"{rule} catboost.Pool(X, y, group_id=qid)")
-    _, sizes = runs(np.asarray(ids))
-    return prepare_set(np.asarray(pool.get_label(), np.float32), queries_of(sizes))
+    messages.require(ids is not None, f"{rule} catboost.Pool(X, y, group_id=qid)")
+    _, sizes = segments.runs(np.asarray(ids))
+    return _query_ranker.prepare_set(
+        np.asarray(pool.get_label(), np.float32), _query_ranker.queries_of(sizes)
+    )
 
 
 def eval_metric(
@@ -247,11 +246,11 @@ def eval_metric(
     5
     """
     several = pools if isinstance(pools, Iterable) else [pools]
-    asked = ask([parse_measure(measure)], zero_relevance)
+    asked = _asked.ask([parse_measure(measure)], zero_relevance)
     return ExactMeasure(asked, [_of_pool(pool) for pool in several])
 
 
-class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc]
+class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # type: ignore[misc]
     """CatBoost's ranker with query ids of any kind, and exact early stopping.
 
     It trains a `catboost.CatBoostRanker`, which is `model_`. Rows may be in any order.
@@ -336,7 +335,7 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
     True
     """
 
-    @options_of(catboost.CatBoostRanker.__init__)
+    @_query_ranker.options_of(catboost.CatBoostRanker.__init__)
     def __init__(
         self,
         *,
@@ -356,7 +355,7 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
         if options:
             raise TypeError(f"CatBoostRanker has no parameter {', '.join(options)}")
 
-    @options_of(QueryRankerMixin._fit_data)
+    @_query_ranker.options_of(_query_ranker.QueryRankerMixin._fit_data)
     def fit(
         self,
         X: Any,
@@ -417,7 +416,9 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
         """
         data = self._fit_data_of(X, y, given)
         wanted = self.eval_metric if eval_metric is None else eval_metric
-        asked = ask_eval_metric(wanted, self.zero_relevance, "CatBoostRanker")
+        asked = _query_ranker.ask_eval_metric(
+            wanted, self.zero_relevance, "CatBoostRanker"
+        )
         data.check_stopping(self.early_stopping_rounds)
         # CatBoost goes by the last one
         evals = dict(
@@ -429,7 +430,7 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
             if name not in _OURS and value is not None
         }
         kinds = {
-            name: without_qid(params.pop(name), X, self.qid, name=name)
+            name: _query_ranker.without_qid(params.pop(name), X, self.qid, name=name)
             for name in _KINDS
             if name in params
         }
@@ -438,9 +439,9 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
         recorded = None
         if asked is not None and evals:
             rule = "eval_metric must be None for an evaluation set on a GPU"
-            require(self.task_type != "GPU", rule, asked.names)
+            messages.require(self.task_type != "GPU", rule, asked.names)
             sets = {name: one.prepared() for name, one in evals.items()}
-            recorded = RecordedMeasures(TreeByTree(asked, sets))
+            recorded = RecordedMeasures(_query_ranker.TreeByTree(asked, sets))
             params["eval_metric"] = recorded
             callbacks = [recorded, *(callbacks or [])]
         model = catboost.CatBoostRanker(**params)
@@ -524,7 +525,7 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
         self.evals_result_ = {name: of for name, of in results.items() if of}
 
 
-def _pool(data: QueryData, kinds: dict[str, Any]) -> Any:
+def _pool(data: _query_ranker.QueryData, kinds: dict[str, Any]) -> Any:
     """Rows query by query, as CatBoost takes them."""
     weights = {}
     if data.weight is not None:
@@ -533,7 +534,7 @@ def _pool(data: QueryData, kinds: dict[str, Any]) -> Any:
     return catboost.Pool(
         _readable(data.X),
         data.y,
-        group_id=owners(data.queries.sizes),
+        group_id=segments.owners(data.queries.sizes),
         baseline=data.init_score,
         **weights,
         **kinds,

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ._engine import FloatArray, is_number
-from ._optional import import_optional
-from .evaluation import JudgedTopics, TopicRows, ask, share_of_possible
+from . import _optional
+from ._engine import checks
+from ._engine.segments import FloatArray
+from .evaluation import _asked, _relevance_evaluator
 from .measures import (
     ERR,
     NDCG,
@@ -30,7 +31,9 @@ from .measures import (
 )
 
 ir_measures, providers, theirs, util = (
-    import_optional(name, extra="ir-measures", purpose="tieaware_sklearn.ir_measures")
+    _optional.import_optional(
+        name, extra="ir-measures", purpose="tieaware_sklearn.ir_measures"
+    )
     for name in (
         "ir_measures",
         "ir_measures.providers",
@@ -45,7 +48,7 @@ _NOT_PROVIDED = providers.base.NOT_PROVIDED
 #: of gdeval, where ir-measures gets ERR from
 _TOP_GRADE = 4
 #: a measure of ours, or what counts documents without a ranking
-_Ours = Measure | Callable[[TopicRows], FloatArray]
+_Ours = Measure | Callable[[_relevance_evaluator.TopicRows], FloatArray]
 
 
 class _Number(providers.base.ParamSpec):  # type: ignore[misc, name-defined]
@@ -58,7 +61,7 @@ class _Number(providers.base.ParamSpec):  # type: ignore[misc, name-defined]
     def validate(self, value: Any) -> bool:
         if value is _NOT_PROVIDED:
             return self._optional
-        return is_number(value, **self._bounds)
+        return checks.is_number(value, **self._bounds)
 
     def __repr__(self) -> str:
         return " and ".join(f"{name} {bound:g}" for name, bound in self._bounds.items())
@@ -71,7 +74,8 @@ class _Gains(providers.base.ParamSpec):  # type: ignore[misc, name-defined]
         if value is _NOT_PROVIDED:
             return True
         return isinstance(value, dict) and all(
-            is_number(label) and is_number(gain) for label, gain in value.items()
+            checks.is_number(label) and checks.is_number(gain)
+            for label, gain in value.items()
         )
 
     def __repr__(self) -> str:
@@ -105,7 +109,7 @@ def _iprec(measure: Any) -> Measure:
 
 def _set_p(measure: Any) -> _Ours:
     if measure["relative"]:
-        return lambda rows: share_of_possible(rows, measure["rel"])
+        return lambda rows: _relevance_evaluator.share_of_possible(rows, measure["rel"])
     return Precision(None, measure["rel"])
 
 
@@ -229,7 +233,7 @@ class _Evaluator(providers.Evaluator):  # type: ignore[misc, name-defined]
             if measure.NAME == "ERR":
                 _check_grades(measure, qrels)
         self._groups: dict[tuple[Hashable, bool], list[Any]] = {}
-        self._judged: dict[Hashable, JudgedTopics] = {}
+        self._judged: dict[Hashable, _relevance_evaluator.JudgedTopics] = {}
         for measure in measures if qrels else []:
             key, read = _labels_of(measure)
             if key not in self._judged:
@@ -237,7 +241,7 @@ class _Evaluator(providers.Evaluator):  # type: ignore[misc, name-defined]
                     topic: {one: read(own) for one, own in documents.items()}
                     for topic, documents in qrels.items()
                 }
-                self._judged[key] = JudgedTopics(labels)
+                self._judged[key] = _relevance_evaluator.JudgedTopics(labels)
             takes_only = "judged_only" in measure.SUPPORTED_PARAMS
             only = takes_only and bool(measure["judged_only"])
             self._groups.setdefault((key, only), []).append(measure)
@@ -254,7 +258,7 @@ class _Evaluator(providers.Evaluator):  # type: ignore[misc, name-defined]
                 if not isinstance(own, Measure):
                     yield from _metrics(rows, measure, own(rows))
             if exact:
-                asked = ask([own for _, own in exact], unjudged="nonrelevant")
+                asked = _asked.ask([own for _, own in exact], unjudged="nonrelevant")
                 (values,) = rows.values(asked, ("expected",))
                 for (measure, _), column in zip(exact, values.T, strict=True):
                     yield from _metrics(rows, measure, column)
@@ -263,7 +267,7 @@ class _Evaluator(providers.Evaluator):  # type: ignore[misc, name-defined]
 def _check_grades(measure: Any, qrels: dict[str, dict[str, Any]]) -> None:
     for topic, documents in qrels.items():
         for one, label in documents.items():
-            if is_number(label, above=_TOP_GRADE):
+            if checks.is_number(label, above=_TOP_GRADE):
                 raise ValueError(
                     f"qrels: label must be at most {_TOP_GRADE} for {measure}, as in "
                     f"gdeval, got {label} for document {one} of topic {topic}"
@@ -286,7 +290,9 @@ def _by_topic(run: Any) -> dict[str, dict[str, float]]:
     return found
 
 
-def _metrics(rows: TopicRows, measure: Any, values: FloatArray) -> Iterator[Any]:
+def _metrics(
+    rows: _relevance_evaluator.TopicRows, measure: Any, values: FloatArray
+) -> Iterator[Any]:
     # ir-measures adds up in this order, and sums must not depend on that of the run
     for topic, value in sorted(zip(rows.topics, values.tolist(), strict=True)):
         yield util.Metric(query_id=topic, measure=measure, value=value)

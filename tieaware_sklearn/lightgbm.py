@@ -16,18 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._engine import FloatArray, reject, require
-from ._optional import import_optional
+from . import _optional
+from ._engine import checks, messages
+from ._engine.segments import FloatArray
 from .measures import Measure
-from .rankers import (
-    BoostingMeasures,
-    QueryData,
-    QueryRankerMixin,
-    options_of,
-    without_qid,
-)
+from .rankers import _query_ranker
 
-lightgbm = import_optional(
+lightgbm = _optional.import_optional(
     "lightgbm", extra="lightgbm", purpose="tieaware_sklearn.lightgbm"
 )
 
@@ -55,7 +50,7 @@ _RANKING = {"lambdarank", "rank_xendcg", "xendcg", "xe_ndcg", "xe_ndcg_mart"}
 _RANKING |= {"xendcg_mart"}
 
 
-class _Feval(BoostingMeasures):
+class _Feval(_query_ranker.BoostingMeasures):
     made_by = "feval"
 
     def __init__(self, negate: bool, *options: Any) -> None:
@@ -77,7 +72,7 @@ class _Feval(BoostingMeasures):
         return self.results(labels, sizes, weight, preds)
 
 
-class _EvalMetric(BoostingMeasures):
+class _EvalMetric(_query_ranker.BoostingMeasures):
     made_by = "eval_metric"
 
     # LightGBM counts the parameters: it passes weights and groups to four
@@ -260,11 +255,11 @@ def _metrics_of(wanted: Any) -> list[Any]:
     names = [str(m) for metric in metrics for m in getattr(metric, "measures", ())]
     for name in names:
         rule = f"eval_metric: measures must differ, got {name} twice"
-        require(names.count(name) == 1, rule)
+        messages.require(names.count(name) == 1, rule)
     return metrics
 
 
-class QueryLGBMRanker(QueryRankerMixin, lightgbm.LGBMRanker):  # type: ignore[misc, name-defined]
+class QueryLGBMRanker(_query_ranker.QueryRankerMixin, lightgbm.LGBMRanker):  # type: ignore[misc, name-defined]
     """`lightgbm.LGBMRanker` with a query id per row, and exact early stopping.
 
     Rows may be in any order. Cross-validation splits ``qid`` as it does ``y``, so that
@@ -350,7 +345,7 @@ random_state, n_jobs, importance_type
     True
     """
 
-    @options_of(lightgbm.LGBMRanker.__init__)
+    @_query_ranker.options_of(lightgbm.LGBMRanker.__init__)
     def __init__(
         self,
         *,
@@ -362,7 +357,7 @@ random_state, n_jobs, importance_type
         self.row_order = row_order
         super().__init__(**options)
 
-    @options_of(QueryRankerMixin._fit_data)
+    @_query_ranker.options_of(_query_ranker.QueryRankerMixin._fit_data)
     def fit(
         self,
         X: Any,
@@ -469,7 +464,7 @@ random_state, n_jobs, importance_type
             eval_metric=metrics,
             eval_at=eval_at,
             feature_name=feature_name,
-            categorical_feature=without_qid(categories, X, self.qid),
+            categorical_feature=_query_ranker.without_qid(categories, X, self.qid),
             callbacks=callbacks or None,
             init_model=init_model,
         )
@@ -541,7 +536,7 @@ validate_features, **kwargs
         given = (params.get(name) for name in _NAMES[parameter])
         return next((value for value in given if value is not None), None)
 
-    def _check_limits(self, train: QueryData) -> None:
+    def _check_limits(self, train: _query_ranker.QueryData) -> None:
         """What LightGBM's ranking objectives refuse, in plain words."""
         objective = self._given("objective") or "lambdarank"
         if objective not in _RANKING:
@@ -552,12 +547,12 @@ validate_features, **kwargs
         rule = f"qid must have at most {MAX_QUERY_ROWS} rows in a query for LightGBM's"
         got = f"got {queries.sizes[largest]} in query {queries.name(largest)}"
         fits = queries.sizes[largest] <= MAX_QUERY_ROWS
-        require(fits, f"{rule} {objective}, {got} ({advice})")
+        messages.require(fits, f"{rule} {objective}, {got} ({advice})")
         if objective != "lambdarank":
             return
         labels = train.given_labels
         rule = f"be integers for LightGBM's {objective} ({advice})"
-        reject(labels != np.floor(labels), labels, "y", rule)
+        checks.reject(labels != np.floor(labels), labels, "y", rule)
         gains = self._given("label_gain")
         n_gains = DEFAULT_LABEL_GAINS
         if gains is not None:
@@ -566,7 +561,7 @@ validate_features, **kwargs
             f"be below {n_gains} for LightGBM's {objective} (label_gain takes one "
             f"gain for each label from 0 on; {advice})"
         )
-        reject(labels >= n_gains, labels, "y", rule)
+        checks.reject(labels >= n_gains, labels, "y", rule)
 
 
 def _trained(name: str) -> property:

@@ -15,20 +15,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ._engine import FloatArray, check_query_weight, list_columns, reject, require
-from ._optional import import_optional
+from . import _optional
+from ._engine import checks, feature_matrix, messages
+from ._engine.segments import FloatArray
 from .measures import Measure
-from .rankers import (
-    BoostingMeasures,
-    QueryData,
-    QueryRankerMixin,
-    TreeByTree,
-    ask_eval_metric,
-    measured,
-    options_of,
-)
+from .rankers import _query_ranker
 
-xgboost = import_optional(
+xgboost = _optional.import_optional(
     "xgboost", extra="xgboost", purpose="tieaware_sklearn.xgboost"
 )
 
@@ -44,7 +37,7 @@ _LOADED = ("objective", "booster", "base_score", "feature_types", "enable_catego
 LARGEST_LABEL = 31
 
 
-class _CustomMetric(BoostingMeasures):
+class _CustomMetric(_query_ranker.BoostingMeasures):
     """Called as XGBoost calls a custom metric: ``(predictions, DMatrix)``."""
 
     made_by = "custom_metric"
@@ -150,7 +143,9 @@ class _Evaluation(xgboost.callback.TrainingCallback):  # type: ignore[misc, name
     is given in a set, in any order.
     """
 
-    def __init__(self, trees: TreeByTree, matrices: Any, then: list[Any]) -> None:
+    def __init__(
+        self, trees: _query_ranker.TreeByTree, matrices: Any, then: list[Any]
+    ) -> None:
         super().__init__()
         self._trees, self._matrices, self._then = trees, matrices, then
 
@@ -167,7 +162,9 @@ class _Evaluation(xgboost.callback.TrainingCallback):  # type: ignore[misc, name
         # XGBoost keeps the scores of a matrix, and adds those of a new tree
         trees.add(
             {
-                name: measured(trees.asked, trees.sets[name], model.predict(matrix))
+                name: _query_ranker.measured(
+                    trees.asked, trees.sets[name], model.predict(matrix)
+                )
                 for name, matrix in self._matrices.items()
             }
         )
@@ -180,7 +177,7 @@ class _Evaluation(xgboost.callback.TrainingCallback):  # type: ignore[misc, name
         return model
 
 
-class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc, name-defined]
+class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc, name-defined]
     """`xgboost.XGBRanker` with a query id per row, and exact early stopping.
 
     Rows may be in any order. Cross-validation splits ``qid`` as it does ``y``, so that
@@ -260,7 +257,7 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
     True
     """
 
-    @options_of(xgboost.XGBModel.__init__)
+    @_query_ranker.options_of(xgboost.XGBModel.__init__)
     def __init__(
         self,
         *,
@@ -279,7 +276,7 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
             self, objective=objective, eval_metric=eval_metric, **options
         )
 
-    @options_of(QueryRankerMixin._fit_data)
+    @_query_ranker.options_of(_query_ranker.QueryRankerMixin._fit_data)
     def fit(
         self,
         X: Any,
@@ -342,7 +339,7 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
         train = data.train
         self._check_limits(train)
         wanted = self.eval_metric if eval_metric is None else eval_metric
-        asked = ask_eval_metric(wanted, self.zero_relevance, "XGBRanker")
+        asked = _query_ranker.ask_eval_metric(wanted, self.zero_relevance, "XGBRanker")
         data.check_stopping(self.early_stopping_rounds, asked is not None)
         params = self._model_params()
         if asked is not None and data.evals:
@@ -359,13 +356,15 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
                     maximize=asked.measures[0].greater_is_better,
                 )
                 then.append(stopping)
-            params["callbacks"] = [_Evaluation(TreeByTree(asked, sets), matrices, then)]
+            params["callbacks"] = [
+                _Evaluation(_query_ranker.TreeByTree(asked, sets), matrices, then)
+            ]
         model = xgboost.XGBRanker(**params)
         model.fit(
             train.X,
             train.y,
             group=train.queries.sizes,
-            sample_weight=check_query_weight(
+            sample_weight=checks.check_query_weight(
                 train.weight, train.queries, name="sample_weight"
             ),
             base_margin=train.init_score,
@@ -481,7 +480,7 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
         params: dict[str, Any] = self.get_params()
         return {name: value for name, value in params.items() if name not in _OURS}
 
-    def _matrix(self, data: QueryData) -> Any:
+    def _matrix(self, data: _query_ranker.QueryData) -> Any:
         """An evaluation set as `XGBRanker.predict` makes it."""
         return xgboost.DMatrix(
             data.X,
@@ -492,16 +491,18 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
             enable_categorical=self.enable_categorical,
         )
 
-    def _check_limits(self, train: QueryData) -> None:
+    def _check_limits(self, train: _query_ranker.QueryData) -> None:
         """What XGBoost refuses, in plain words."""
         rule = "X must not have a feature named 'qid', which XGBoost takes for the ids"
-        there = self.qid is None and "qid" in list_columns(train.X)
-        require(not there, f'{rule}: give qid="qid" to the constructor, or rename it')
+        there = self.qid is None and "qid" in feature_matrix.list_columns(train.X)
+        messages.require(
+            not there, f'{rule}: give qid="qid" to the constructor, or rename it'
+        )
         labels = train.given_labels
         advice = '(objective="rank:pairwise" has no such limit)'
         if self.objective == "rank:map":
             rule = f"be 0 or 1 for XGBoost's rank:map {advice}"
-            reject((labels != 0) & (labels != 1), labels, "y", rule)
+            checks.reject((labels != 0) & (labels != 1), labels, "y", rule)
         # get_params would draw from a RandomState
         exponential = getattr(self, "kwargs", {}).get("ndcg_exp_gain")
         if self.objective == "rank:ndcg" and exponential in (None, True):
@@ -510,4 +511,4 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
                 f"(ndcg_exp_gain=False takes any; {advice[1:]}"
             )
             wrong = (labels != np.floor(labels)) | (labels > LARGEST_LABEL)
-            reject(wrong, labels, "y", rule)
+            checks.reject(wrong, labels, "y", rule)

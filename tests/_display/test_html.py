@@ -14,7 +14,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 import tieaware_sklearn as ta
 from tieaware_sklearn._display import words
 from tieaware_sklearn._display.html import fragment, table_html
-from tieaware_sklearn._display.tables import Ranges, Table
+from tieaware_sklearn._display.text_tables import Ranges, Table
 from tieaware_sklearn.comparison import compare_systems
 
 #: they close nothing

@@ -9,7 +9,7 @@ import pytest
 
 import tieaware_sklearn as ta
 from tests.signatures import taken
-from tieaware_sklearn._display.progress import show_progress, shows_progress
+from tieaware_sklearn._display.progress_bars import show_progress, shows_progress
 from tieaware_sklearn.datasets import iter_batches
 
 Y, ONE, X = [0, 1], [1, 2], [[1], [2]]

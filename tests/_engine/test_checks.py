@@ -6,14 +6,11 @@ import numpy as np
 import pytest
 
 from tieaware_sklearn import evaluate
-from tieaware_sklearn._engine import (
-    check_choices,
-    check_seed,
-    ids_of,
-    in_32_bits,
-    show,
-    value_bits,
-)
+from tieaware_sklearn._engine.checks import check_choices, check_seed
+from tieaware_sklearn._engine.exact_numbers import in_32_bits
+from tieaware_sklearn._engine.feature_matrix import ids_of
+from tieaware_sklearn._engine.hashing import value_bits
+from tieaware_sklearn._engine.messages import show
 
 
 def test_ids_keep_their_order_and_their_dtype():

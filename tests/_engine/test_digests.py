@@ -19,21 +19,20 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tieaware_sklearn._engine import digests as module
+from tieaware_sklearn._engine import seen_queries as module
 from tieaware_sklearn._engine.checks import check_qid
-from tieaware_sklearn._engine.digests import (
+from tieaware_sklearn._engine.hashing import row_digests, value_bits
+from tieaware_sklearn._engine.row_order import by_content
+from tieaware_sklearn._engine.seen_queries import (
     SeenQueries,
     are_kept,
     both,
-    by_content,
     check_apart,
     id_digests,
     kept,
     known,
     merged,
     repeated,
-    row_digests,
-    value_bits,
 )
 
 MATRICES = [

@@ -16,7 +16,12 @@ import scipy.sparse as sp
 from sklearn.exceptions import DataConversionWarning
 
 import tieaware_sklearn as ta
-from tieaware_sklearn._engine import columns, exact
+from tieaware_sklearn._engine import (
+    exact_numbers as exact,
+)
+from tieaware_sklearn._engine import (
+    feature_matrix as columns,
+)
 from tieaware_sklearn._engine.checks import check_count, check_qid, check_segment
 from tieaware_sklearn.datasets import dump_letor
 from tieaware_sklearn.score_precision import round_scores

@@ -20,7 +20,7 @@ from tieaware_sklearn._engine.merging import (
     other_features,
     other_options,
 )
-from tieaware_sklearn._engine.ties import all_tied, dense_ranks, find_ties
+from tieaware_sklearn._engine.tie_groups import all_tied, dense_ranks, find_ties
 
 GAINS = [
     np.arange(5.0),

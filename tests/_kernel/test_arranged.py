@@ -21,8 +21,9 @@ from tests._kernel.helpers import (
     values_of,
 )
 from tieaware_sklearn import RankingFeatureSelector
-from tieaware_sklearn._kernel.arranged import level_codes, rank_within, score_columns
 from tieaware_sklearn._kernel.engines import compiled, use_engine
+from tieaware_sklearn._kernel.midranks import rank_within
+from tieaware_sklearn._kernel.tie_groups import level_codes, score_columns
 from tieaware_sklearn.measures._parse import parse_measures
 
 SOME = parse_measures(["ndcg@3", "ap", "rr", "p@2", "cg", "fallout@2", "rprec"])

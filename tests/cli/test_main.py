@@ -19,7 +19,7 @@ from tests.io.helpers import stop_in_the_middle
 from tieaware_sklearn._kernel import engines
 from tieaware_sklearn.cli import _main, main
 from tieaware_sklearn.cli._main import parsed, stoppable
-from tieaware_sklearn.io import track
+from tieaware_sklearn.io._batches import track
 
 TIEAWARE = [sys.executable, "-m", "tieaware_sklearn"]
 NO_SPACE = "standard output: No space left on device"

@@ -15,7 +15,7 @@ from tests.cli.helpers import run
 from tests.io.helpers import csv
 from tieaware_sklearn import RankingFeatureSelector
 from tieaware_sklearn.datasets import dump_letor, load_letor
-from tieaware_sklearn.io import track
+from tieaware_sklearn.io._batches import track
 
 COLUMNS = ["--label", "rating", "--qid", "query"]
 

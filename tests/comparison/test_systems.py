@@ -30,10 +30,10 @@ from tieaware_sklearn.comparison._paired_test import (
     random_signs,
     randomization_pvalue,
     randomization_pvalues,
-    tukey_test,
     whole_numbers,
 )
 from tieaware_sklearn.datasets import make_web_search
+from tieaware_sklearn.evaluation._multiple_testing import tukey_test
 
 WEB = make_web_search(n_queries=40, random_state=3)
 SYSTEMS = dict(zip(WEB.feature_names[:4], WEB.data.T[:4], strict=True))

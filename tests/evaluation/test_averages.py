@@ -21,10 +21,10 @@ from tieaware_sklearn import evaluate, ranking_score
 from tieaware_sklearn.evaluation._averages import column_sums, median
 from tieaware_sklearn.evaluation._intervals import (
     QueryMoments,
-    adjust,
     bootstrap_interval,
-    t_test,
 )
+from tieaware_sklearn.evaluation._multiple_testing import adjust
+from tieaware_sklearn.evaluation._paired_t_test import t_test
 
 # relevant in the first two of a: 1, of b: 0, of c: 2/3
 HITS = 1 + 0 + 2 / 3

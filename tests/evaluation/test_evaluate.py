@@ -38,7 +38,8 @@ from tieaware_sklearn.evaluation import (
     tie_distributions,
 )
 from tieaware_sklearn.evaluation._statistics import deepest
-from tieaware_sklearn.measures import NDCG, parse_measures
+from tieaware_sklearn.measures import NDCG
+from tieaware_sklearn.measures._parse import parse_measures
 
 pytestmark = pytest.mark.usefixtures("engine")
 NAN, INF = math.nan, math.inf

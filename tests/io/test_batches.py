@@ -30,7 +30,7 @@ from tieaware_sklearn.datasets import (
     query_digests,
     whole_queries,
 )
-from tieaware_sklearn.io import gathered
+from tieaware_sklearn.io._frames import gathered
 
 each_form = pytest.mark.parametrize("name", FORMS)
 

@@ -18,7 +18,7 @@ from numpy.testing import assert_array_equal
 from tests.cli.helpers import run
 from tests.io.helpers import joined, write
 from tieaware_sklearn.datasets import iter_batches, load_letor, load_table
-from tieaware_sklearn.io import find_files, size_on_disk
+from tieaware_sklearn.io._locate import find_files, size_on_disk
 
 #: in the order in which they are read
 SHARDS = ["a/part-2.parquet", "a/part-10.parquet", "b-1.parquet", "b-03.parquet"]

@@ -19,9 +19,8 @@ from numpy.testing import assert_array_equal
 
 from tieaware_sklearn import ranking_score
 from tieaware_sklearn.datasets import load_qrels, load_run, load_subtopics, load_trec
-from tieaware_sklearn.io import run_names
-from tieaware_sklearn.io._trec_lines import spelled
-from tieaware_sklearn.measures import parse_measures
+from tieaware_sklearn.io._trec_lines import run_names, spelled
+from tieaware_sklearn.measures._parse import parse_measures
 
 QRELS = """\
 301 0 FR-1 1

@@ -23,7 +23,7 @@ from tests.strategies import ranking
 from tieaware_sklearn import Measure, evaluate, parse_measure, ranking_score
 from tieaware_sklearn import measures as m
 from tieaware_sklearn.evaluation import tie_distributions
-from tieaware_sklearn.measures import _base
+from tieaware_sklearn.measures import _measure as _base
 
 TREC9 = {"rounding": "trec_eval9"}
 IPREC = m.InterpolatedPrecision(0.1, **TREC9)

@@ -26,7 +26,7 @@ from tieaware_sklearn import (
     make_ranking_scorer,
     train_test_split_queries,
 )
-from tieaware_sklearn.model_selection import query_folds
+from tieaware_sklearn.model_selection._splits import query_folds
 
 RNG = np.random.default_rng(0)
 SIZES = RNG.integers(1, 9, size=40)

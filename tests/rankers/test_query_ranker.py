@@ -14,7 +14,7 @@ from tests.boosters.helpers import LightGBM, rows_of
 from tieaware_sklearn import QueryKFold, ranking_score
 from tieaware_sklearn.lightgbm import eval_metric
 from tieaware_sklearn.measures import NDCG
-from tieaware_sklearn.rankers import ask_eval_metric
+from tieaware_sklearn.rankers._query_ranker import ask_eval_metric
 
 web, valid = conftest.web, conftest.valid
 ranker, trees_of = LightGBM().ranker, LightGBM().bits

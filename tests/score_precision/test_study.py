@@ -14,10 +14,10 @@ from tieaware_sklearn.comparison import compare_systems, rank_correlation
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.score_precision import (
     band_scores,
-    parse_coarseness,
     round_scores,
     worst_case_loss,
 )
+from tieaware_sklearn.score_precision._coarse_ranker import parse_coarseness
 
 WEB = make_web_search(n_queries=60, random_state=1)
 TEXT, CLICKS = WEB.data[:, 5], WEB.data[:, 11]

@@ -21,10 +21,8 @@ from typing import Any, cast, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from .._atomic import write_whole
-from .._optional import import_optional
-from .tables import Ranges, Table
-from .words import meaning_for_readers, number, printable
+from .. import _atomic, _optional
+from . import text_tables, words
 
 #: rows of a table in a notebook
 _ROWS = 60
@@ -51,13 +49,13 @@ def _read(name: str) -> str:
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
-def fragment(tables: Sequence[Table]) -> str:
+def fragment(tables: Sequence[text_tables.Table]) -> str:
     """Tables for a notebook, with what they need to look like."""
     body = "".join(table_html(table, most=_ROWS) for table in tables)
     return f'<div class="tieaware"><style>{_read("tables.css")}</style>{body}</div>'
 
 
-def table_html(table: Table, *, most: int | None = None) -> str:
+def table_html(table: text_tables.Table, *, most: int | None = None) -> str:
     """A table with its notes; cells say by what they sort."""
     names = {*range(table.left), *table.names}
     heads, body = [], []
@@ -90,24 +88,24 @@ def table_html(table: Table, *, most: int | None = None) -> str:
     return "\n".join(lines)
 
 
-def _head_of_bars(ranges: Ranges) -> str:
+def _head_of_bars(ranges: text_tables.Ranges) -> str:
     said = "each row has its own scale, which starts at 0"
     scales = set(zip(*ranges.scales, strict=True))
     if len(scales) == 1:
         ((low, high),) = scales
-        said = f"from {number(low)} to {number(high)}"
+        said = f"from {words.number(low)} to {words.number(high)}"
     title = f"{said}; the line is the mean"
     return f'<th title="{_text(title)}">{_text(ranges.head)}</th>'
 
 
 def _name(text: str) -> str:
     """A name of any length, which may be broken here and there."""
-    return "<wbr>".join(map(escape, _PARTS.findall(printable(text))))
+    return "<wbr>".join(map(escape, _PARTS.findall(words.printable(text))))
 
 
 def _text(text: str) -> str:
     """A text that no browser takes for anything else."""
-    return escape(printable(text))
+    return escape(words.printable(text))
 
 
 def _sort_key(value: Any) -> str:
@@ -118,7 +116,7 @@ def _sort_key(value: Any) -> str:
     return "" if math.isnan(key) else f' data-key="{key!r}"'
 
 
-def _bars(ranges: Ranges) -> list[str]:
+def _bars(ranges: text_tables.Ranges) -> list[str]:
     """A drawing for each row."""
     figures = zip(*(one.tolist() for one in ranges[:3]), strict=True)
     scales = zip(*ranges.scales, strict=True)
@@ -140,7 +138,8 @@ def _bar(
 
     first, last = sorted((place(worst), place(best)))
     middle, there = _HIGH // 2, place(mean)
-    said = f"{head}: {number(worst)} to {number(best)}, mean {number(mean)}"
+    ends = f"{words.number(worst)} to {words.number(best)}"
+    said = f"{head}: {ends}, mean {words.number(mean)}"
     return (
         f'<svg role="img" width="{_WIDE}" height="{_HIGH}" '
         f'viewBox="0 0 {_WIDE} {_HIGH}"><title>{_text(said)}</title>'
@@ -175,7 +174,7 @@ def page(
     title: str,
     conclusion: Sequence[str],
     figure: str,
-    tables: Sequence[Table],
+    tables: Sequence[text_tables.Table],
     remarks: Sequence[str] = (),
     about: Sequence[tuple[str, str]] = (),
     command: str = "",
@@ -221,7 +220,7 @@ def page(
     columns = [column for table in tables for column in table.columns]
     shown = [column.head for column in columns]
     shown += [name for one in columns if one.head == "measure" for name in one.values]
-    terms = {term: said for term in shown if (said := meaning_for_readers(term))}
+    terms = {term: said for term in shown if (said := words.meaning_for_readers(term))}
     terms |= {head: said for one in tables for head, said in one.legend().items()}
     lists = {"What was compared": about, "What the columns mean": terms.items()}
     for heading, pairs in lists.items():
@@ -249,11 +248,11 @@ class Result:
     first: the query, the measure, the system; the index is only a number.
     """
 
-    def _tables(self) -> list[Table]:
+    def _tables(self) -> list[text_tables.Table]:
         """What is shown."""
         raise NotImplementedError
 
-    def _whole(self) -> list[Table]:
+    def _whole(self) -> list[text_tables.Table]:
         """What a page shows, which has room for all rows."""
         return self._tables()
 
@@ -284,7 +283,7 @@ class Result:
 
     def to_pandas(self) -> Any:
         """The result as a `pandas.DataFrame`."""
-        pandas = import_optional("pandas", extra="io", purpose="to_pandas")
+        pandas = _optional.import_optional("pandas", extra="io", purpose="to_pandas")
         return pandas.DataFrame(self._columns())
 
     @overload
@@ -333,7 +332,7 @@ class Result:
         )
         if path is None:
             return text
-        write_whole(Path(path), [text])
+        _atomic.write_whole(Path(path), [text])
         return None
 
 
@@ -350,7 +349,7 @@ def _said(value: Any) -> str:
     return ""
 
 
-def tables_of(result: Result) -> list[Table]:
+def tables_of(result: Result) -> list[text_tables.Table]:
     """What is shown of a result, for a page of several."""
     return result._tables()
 

@@ -14,18 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
-from .._display import warn
-from .exact import (
-    Place,
-    as_floats,
-    in_row,
-    is_missing,
-    numbers_of,
-    one_dimensional,
-    require,
-    show,
-)
-from .segments import consecutive, offsets_of, owners, run_starts, sizes_of
+from .._display import words
+from . import exact_numbers, messages, segments
 
 _MOST = 2**31 - 1
 
@@ -130,7 +120,7 @@ class Queries:
     @property
     def codes(self) -> NDArray[np.int64]:
         """The number of the query of each arranged row."""
-        return owners(self.sizes)
+        return segments.owners(self.sizes)
 
     def row_codes(self) -> NDArray[np.int64]:
         """The number of the query of each row, the rows as they came."""
@@ -151,11 +141,11 @@ class Queries:
 
     def rows(self, chosen: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
         """The arranged rows of these queries, one query after another."""
-        return consecutive(self.offsets[:-1][chosen], self.sizes[chosen])
+        return segments.consecutive(self.offsets[:-1][chosen], self.sizes[chosen])
 
     def some(self, chosen: NDArray[np.integer[Any]]) -> Queries:
         """These queries, as if there were no others; their rows are `rows(chosen)`."""
-        return Queries(self.qid[chosen], offsets_of(self.sizes[chosen]), None)
+        return Queries(self.qid[chosen], segments.offsets_of(self.sizes[chosen]), None)
 
     def by_id(self) -> Queries:
         """The same rows, the queries in the order of their ids."""
@@ -178,7 +168,7 @@ def reject(
     values: NDArray[Any],
     name: str,
     rule: str,
-    place: Place = in_row,
+    place: messages.Place = messages.in_row,
 ) -> None:
     """Raise a ValueError that shows the first of the `bad` rows, if any."""
     if bad.any():
@@ -194,7 +184,7 @@ def check_labels(
     *,
     unjudged: str = "raise",
     name: str = "y_true",
-    place: Place = in_row,
+    place: messages.Place = messages.in_row,
     padded: bool = False,
 ) -> NDArray[np.float64]:
     """Labels as finite, non-negative float64.
@@ -203,7 +193,9 @@ def check_labels(
     ``unjudged="drop"``. Those that were `padded` come from a matrix.
     """
     check_choice(unjudged, "unjudged", UNJUDGED)
-    labels = as_floats(numbers_of(y_true, name, place), name)
+    labels = exact_numbers.as_floats(
+        exact_numbers.numbers_of(y_true, name, place), name
+    )
     # NaN is neither
     if labels.min() >= 0 and labels.max() < np.inf:
         return labels
@@ -228,14 +220,14 @@ def check_scores(
     *,
     n_rows: int | None = None,
     name: str = "y_score",
-    place: Place = in_row,
+    place: messages.Place = messages.in_row,
 ) -> NDArray[Any]:
     """Scores in the dtype they came in; -inf stands for "not retrieved".
 
     Those without a dtype of their own, such as lists and objects, are refused where
     64-bit floats would make equals of two that differ.
     """
-    scores = numbers_of(y_score, name, place)
+    scores = exact_numbers.numbers_of(y_score, name, place)
     if n_rows is not None:
         check_length(scores, n_rows, name)
     # NaN is not below infinity
@@ -272,7 +264,7 @@ def check_same_order(columns: Mapping[str, Any]) -> None:
     for name, index in indexed[1:]:
         first, other = indexed[0]
         if not index.equals(other) and set(index) == set(other):
-            warn(
+            words.warn(
                 f"{name} has the index of {first} in another order, but rows go by "
                 f"position: {name}.loc[{first}.index] puts them in order, and "
                 "to_numpy() of both silences this"
@@ -297,11 +289,11 @@ def _qid_array(qid: Any, name: str) -> NDArray[Any]:
         lossy = kinds == {int} and array.dtype.kind not in "iu"
         # numpy leaves out trailing NULs
         lossy |= kinds == {str} and any(value.endswith("\0") for value in qid)
-        return _objects(qid) if lossy else one_dimensional(array, name)
+        return _objects(qid) if lossy else exact_numbers.one_dimensional(array, name)
     if isinstance(qid, np.ma.MaskedArray) and np.ma.is_masked(qid):
         row = int(np.argmax(np.ma.getmaskarray(qid)))
         raise ValueError(f"{name} must not be missing, got a masked value in row {row}")
-    array = one_dimensional(qid, name)
+    array = exact_numbers.one_dimensional(qid, name)
     return _objects(array.tolist()) if array.dtype.kind == "V" else array
 
 
@@ -316,10 +308,10 @@ def _factorize_objects(
     except TypeError as error:
         raise ValueError(f"{name} must hold hashable values: {error}") from None
     for value, code in codes.items():
-        if is_missing(value):
+        if exact_numbers.is_missing(value):
             row = int(np.argmax(inverse == code))
             raise ValueError(
-                f"{name} must not be missing, got {show(value)} in row {row}"
+                f"{name} must not be missing, got {messages.show(value)} in row {row}"
             )
     return _objects(list(codes)), inverse
 
@@ -346,7 +338,7 @@ def check_qid(
         if array.dtype.kind in "fmM":
             missing = np.isnan(array) if array.dtype.kind == "f" else np.isnat(array)
             reject(missing, array, name, "not be missing")
-        starts = run_starts(array)
+        starts = segments.run_starts(array)
         ids = array[starts]
         if ids.dtype.kind in "SU" and not empty and (ids == ids.dtype.type()).any():
             _refuse_empty(array, name)
@@ -360,14 +352,14 @@ def check_qid(
         if len(unique) == len(starts):
             return Queries(unique, ends, None)
         code = np.argsort(by_appearance)[inverse]
-        codes = np.repeat(code, sizes_of(starts, n_rows))
+        codes = np.repeat(code, segments.sizes_of(starts, n_rows))
     else:
         unique, codes = _factorize_objects(array, name)
         if not (empty or {"", b""}.isdisjoint(unique.tolist())):
             _refuse_empty(array, name)
     gathered = bool((codes[1:] >= codes[:-1]).all())
     order = None if gathered else np.argsort(codes, kind="stable")
-    return Queries(unique, offsets_of(np.bincount(codes)), order)
+    return Queries(unique, segments.offsets_of(np.bincount(codes)), order)
 
 
 def check_query_weight(
@@ -376,12 +368,14 @@ def check_query_weight(
     *,
     allow_zero: bool = False,
     name: str = "query_weight",
-    place: Place = in_row,
+    place: messages.Place = messages.in_row,
 ) -> NDArray[np.float64] | None:
     """One weight per query out of one per row; not all 0 unless `allow_zero`."""
     if query_weight is None:
         return None
-    weight = as_floats(numbers_of(query_weight, name, place), name)
+    weight = exact_numbers.as_floats(
+        exact_numbers.numbers_of(query_weight, name, place), name
+    )
     check_length(weight, queries.n_rows, name)
     wrong = ~(np.isfinite(weight) & (weight >= 0))
     reject(wrong, weight, name, "be finite and >= 0", place)
@@ -389,7 +383,9 @@ def check_query_weight(
     extreme = (weight > 0) & ((weight < 1e-100) | (weight > 1e100))
     reject(extreme, weight, name, "be 0 or from 1e-100 to 1e100", place)
     per_query = one_per_query(weight, queries, name, str)
-    require(allow_zero or per_query.any(), f"{name} must not be 0 in every query")
+    messages.require(
+        allow_zero or per_query.any(), f"{name} must not be 0 in every query"
+    )
     return per_query
 
 
@@ -431,7 +427,9 @@ def check_cutoff(k: Any) -> int | None:
 def check_count(value: Any, name: str, *, least: int = 1) -> None:
     """An integer of at least `least`."""
     whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    require(whole and value >= least, f"{name} must be an integer >= {least}", value)
+    messages.require(
+        whole and value >= least, f"{name} must be an integer >= {least}", value
+    )
 
 
 def is_number(
@@ -456,27 +454,29 @@ def check_share(value: Any, name: str, *, up_to_one: bool = False) -> None:
     """A number between 0 and 1, 0 left out, and 1 too unless `up_to_one`."""
     fits = is_number(value, above=0, most=1, below=2 if up_to_one else 1)
     ends = "(0, 1]" if up_to_one else "(0, 1)"
-    require(fits, f"{name} must be a number in {ends}", value)
+    messages.require(fits, f"{name} must be a number in {ends}", value)
 
 
 def check_choice(value: Any, name: str, choices: tuple[Any, ...]) -> None:
     # 1 is not True, and arrays do not compare
     if not (isinstance(value, (str, bool, type(None))) and value in choices):
-        raise ValueError(f"{name} must be one of {choices}, got {show(value)}")
+        raise ValueError(f"{name} must be one of {choices}, got {messages.show(value)}")
 
 
 def check_flag(value: Any, name: str) -> None:
     """True or False, of Python or NumPy."""
-    require(isinstance(value, (bool, np.bool_)), f"{name} must be True or False", value)
+    messages.require(
+        isinstance(value, (bool, np.bool_)), f"{name} must be True or False", value
+    )
 
 
 def check_choices(values: Any, name: str, choices: tuple[str, ...]) -> list[str]:
     """One or several of the choices, each once."""
     given = [values] if isinstance(values, str) else values
     several = isinstance(given, (list, tuple, set, frozenset, np.ndarray))
-    require(several, f"{name} must be a list of {choices}", values)
+    messages.require(several, f"{name} must be a list of {choices}", values)
     chosen = list(given)
-    require(chosen, f"{name} must not be empty", values)
+    messages.require(chosen, f"{name} must not be empty", values)
     for value in chosen:
         check_choice(value, name, choices)
         if chosen.count(value) > 1:

@@ -8,10 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .checks import Queries
-from .columns import array_of
-from .exact import from_tensor, is_missing, require
-from .segments import offsets_of
+from . import checks, exact_numbers, feature_matrix, messages, segments
 
 
 @dataclass(frozen=True)
@@ -35,8 +32,10 @@ class Lists:
         label, score = names
         labels = matrix_of(y_true, label)
         got = f"got shape {labels.shape}"
-        require(labels.ndim == 2, f"{label} must have one or two dimensions, {got}")
-        require(labels.size, f"{label} must not be empty, {got}")
+        messages.require(
+            labels.ndim == 2, f"{label} must have one or two dimensions, {got}"
+        )
+        messages.require(labels.size, f"{label} must not be empty, {got}")
         if mask is not None:
             there = _mask_of(mask, labels.shape, label)
         elif y_score is None:
@@ -47,20 +46,20 @@ class Lists:
             there = ~(_missing(labels) & _missing(scores))
         empty = ~there.any(axis=1)
         rule = f"{label} must have a document in every row, got nothing but padding in"
-        require(not empty.any(), f"{rule} row {int(np.argmax(empty))}")
+        messages.require(not empty.any(), f"{rule} row {int(np.argmax(empty))}")
         return cls(there)
 
     @property
-    def queries(self) -> Queries:
+    def queries(self) -> checks.Queries:
         """The documents by query; ids are the numbers of the rows."""
         sizes = self.there.sum(axis=1)
-        return Queries(np.arange(len(sizes)), offsets_of(sizes), None)
+        return checks.Queries(np.arange(len(sizes)), segments.offsets_of(sizes), None)
 
     @property
-    def rows(self) -> Queries:
+    def rows(self) -> checks.Queries:
         """The rows, each as a query of its own: for what queries have one of."""
         numbers = np.arange(len(self.there) + 1)
-        return Queries(numbers[:-1], numbers, None)
+        return checks.Queries(numbers[:-1], numbers, None)
 
     @property
     def cells(self) -> NDArray[np.intp]:
@@ -86,9 +85,9 @@ def matrix_of(values: Any, name: str) -> NDArray[Any]:
     """An array in which no number is rounded, masked cells included."""
     if isinstance(values, np.ma.MaskedArray):
         return values
-    values = from_tensor(values, name)
+    values = exact_numbers.from_tensor(values, name)
     try:
-        return array_of(values)
+        return feature_matrix.array_of(values)
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"{name} must have rows of equal length (pad labels and scores with NaN): "
@@ -101,7 +100,9 @@ def _missing(matrix: NDArray[Any]) -> NDArray[np.bool_]:
     if values.dtype.kind == "f":
         missing = missing | np.isnan(values)
     elif values.dtype.kind == "O":
-        flat = np.fromiter(map(is_missing, values.ravel()), bool, values.size)
+        flat = np.fromiter(
+            map(exact_numbers.is_missing, values.ravel()), bool, values.size
+        )
         missing = missing | flat.reshape(values.shape)
     return missing
 
@@ -109,7 +110,7 @@ def _missing(matrix: NDArray[Any]) -> NDArray[np.bool_]:
 def _mask_of(mask: Any, shape: tuple[int, ...], label: str) -> NDArray[np.bool_]:
     there = matrix_of(mask, "mask")
     rule = "mask must be boolean, True where there is a document, got dtype"
-    require(there.dtype.kind == "b", f"{rule} {there.dtype}")
+    messages.require(there.dtype.kind == "b", f"{rule} {there.dtype}")
     _check_shape(there, shape, "mask", label)
     return there
 
@@ -118,4 +119,4 @@ def _check_shape(
     matrix: NDArray[Any], shape: tuple[int, ...], name: str, like: str
 ) -> None:
     rule = f"{name} must have the shape of {like}, {shape}"
-    require(matrix.shape == shape, rule, matrix.shape)
+    messages.require(matrix.shape == shape, rule, matrix.shape)

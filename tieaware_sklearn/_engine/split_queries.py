@@ -10,9 +10,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.frozen import FrozenEstimator
 
-from .._display import warn
-from .checks import Queries
-from .digests import Digests, value_bits
+from .._display import words
+from . import checks, hashing
 from .segments import IntArray
 
 #: of a list in an attribute, so many are looked at
@@ -48,25 +47,25 @@ class FittedQueries(NamedTuple):
         Numbers of rows.
     """
 
-    ids: Digests
+    ids: hashing.Digests
     sizes: IntArray
 
     @classmethod
-    def of(cls, queries: Queries) -> FittedQueries:
+    def of(cls, queries: checks.Queries) -> FittedQueries:
         """What is kept of these queries."""
-        ids = value_bits(queries.qid)
+        ids = hashing.value_bits(queries.qid)
         order = np.argsort(ids)
         return cls(ids[order], queries.sizes[order])
 
-    def otherwise(self, queries: Queries) -> IntArray:
+    def otherwise(self, queries: checks.Queries) -> IntArray:
         """The queries whose ids were there, but with another number of rows."""
-        ids = value_bits(queries.qid)
+        ids = hashing.value_bits(queries.qid)
         at = np.minimum(np.searchsorted(self.ids, ids), len(self.ids) - 1)
         other = (self.ids[at] == ids) & (self.sizes[at] != queries.sizes)
         return np.flatnonzero(other)
 
 
-def check_whole_queries(estimator: Any, queries: Queries) -> None:
+def check_whole_queries(estimator: Any, queries: checks.Queries) -> None:
     """Warn, once, of queries that a ranker was fitted on other rows of.
 
     Parameters
@@ -93,7 +92,7 @@ def check_whole_queries(estimator: Any, queries: Queries) -> None:
                     "a step before the ranker, such as SelectKBest, dropped or moved "
                     "the ids: pass qid by metadata routing. "
                 )
-            warn(
+            words.warn(
                 f"qid holds ids that {type(ranker).__name__} was fitted on with other "
                 f"numbers of rows: {queries.name(split[0])}{more}. {saw}If the folds "
                 "split queries, as those of an integer cv do, the scores are of "

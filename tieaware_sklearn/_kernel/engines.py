@@ -7,8 +7,9 @@ import platform
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
+
+from .._version import __version__
 
 #: why the kernel is missing: the walk down sorted rows, and the reader of LETOR text
 missing: str | None = None
@@ -96,12 +97,10 @@ def show_versions() -> None:
     engine            ...
     numpy             ...
     """
-    # the package imports this module, and is there when this runs
-    package = import_module("tieaware_sklearn")
     rows = {
         "python": sys.version.replace("\n", " "),
         "platform": platform.platform(),
-        "tieaware-sklearn": package.__version__,
+        "tieaware-sklearn": __version__,
         "engine": engine_in_words(),
     }
     for name in (*_NEEDED, *_OPTIONAL):

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch
 
-from .._display import Table, conclusion_of, tables_of
+from .._display import html, text_tables
 from ..comparison import SystemComparison, compare_systems
-from ..io import TextSource, load_trec
-from ..measures import parse_measures
-from ._evaluate import check_labels, of_topics, unjudged_of
-from ._outputs import Findings, check_files, rows_of, write_findings
+from ..io import _source, _trec
+from ..measures import _parse
+from . import _evaluate, _outputs
 
 DEFAULT_MEASURES = ("ap", "ndcg(gain=linear)@10")
 #: treatments of ties: of all orders, by trec_eval, and by what the file of a run says
@@ -23,13 +22,15 @@ TIES = ("expected", "best", "worst", "official", "rank", "file")
 
 def run(arguments: argparse.Namespace) -> int:
     """Read the files, compare the runs, and print or write what was found."""
-    check_files(arguments, [arguments.qrels, *arguments.runs])
+    _outputs.check_files(arguments, [arguments.qrels, *arguments.runs])
     if len(arguments.runs) < 2:
         raise ValueError(f"RUN must name two files or more, got {arguments.runs[0]}")
-    measures = parse_measures(arguments.measures)
+    measures = _parse.parse_measures(arguments.measures)
     topics = "qrels" if arguments.complete else "both"
-    trec = load_trec(arguments.qrels, arguments.runs, topics=topics, order="trec_eval")
-    check_labels(trec, measures, TextSource(arguments.qrels))
+    trec = _trec.load_trec(
+        arguments.qrels, arguments.runs, topics=topics, order="trec_eval"
+    )
+    _evaluate.check_labels(trec, measures, _source.TextSource(arguments.qrels))
     found = compare_systems(
         trec.target,
         dict(zip(trec.run_names, trec.score.T, strict=True)),
@@ -45,15 +46,15 @@ def run(arguments: argparse.Namespace) -> int:
         baseline=arguments.baseline or None,
         test=arguments.test,
         correction=None if arguments.correction == "none" else arguments.correction,
-        unjudged=unjudged_of(arguments),
+        unjudged=_evaluate.unjudged_of(arguments),
         n_jobs=arguments.jobs,
     )
-    return write_findings(arguments, _findings(arguments, trec, found))
+    return _outputs.write_findings(arguments, _findings(arguments, trec, found))
 
 
 def _findings(
     arguments: argparse.Namespace, trec: Bunch, found: SystemComparison
-) -> Findings:
+) -> _outputs.Findings:
     names, n_topics = trec.run_names, len(np.unique(trec.qid))
     runs = f"{len(names)} runs on {n_topics} topics of {arguments.qrels}"
     retrieved = np.isfinite(trec.score)
@@ -63,16 +64,16 @@ def _findings(
     # what a row is of comes first
     first = ("measure", "ties", "topic")
     pairs = dict.fromkeys(first, np.full(len(found.pairs), "all")) | found._columns()
-    rows = rows_of(pairs)
+    rows = _outputs.rows_of(pairs)
     tables = _titled(found)
     if arguments.per_topic:
         by_topic = _by_topic(found)
-        rows += rows_of(by_topic)
+        rows += _outputs.rows_of(by_topic)
         tables.append(_table_by_topic(by_topic))
     averages = found.summary().columns
     of_runs = ("measure", "ties", "system", "mean", "worst", "best", "tie_std")
     systems = {"run" if name == "system" else name: averages[name] for name in of_runs}
-    return Findings(
+    return _outputs.Findings(
         title=f"{len(names)} runs, compared",
         about={
             "qrels": arguments.qrels,
@@ -83,7 +84,7 @@ def _findings(
             "test": arguments.test,
             "correction": arguments.correction,
             "baseline": arguments.baseline,
-            "systems": rows_of(systems),
+            "systems": _outputs.rows_of(systems),
             "pairs": rows,
         },
         rows=rows,
@@ -91,7 +92,7 @@ def _findings(
             f"{path}: {name}, {count} topics, {n_documents} documents"
             for name, path, count, n_documents in files
         ],
-        opening="\n".join([runs, *conclusion_of(found)]),
+        opening="\n".join([runs, *html.conclusion_of(found)]),
         tables=tables,
         remarks=[
             f"{name}: {n_topics - count} of {n_topics} topics are not in the run, and "
@@ -99,17 +100,19 @@ def _findings(
             for name, _, count, _ in files
             if count < n_topics
         ],
-        draw=lambda: of_topics(found),
+        draw=lambda: _evaluate.of_topics(found),
     )
 
 
-def _titled(found: SystemComparison) -> list[Table]:
+def _titled(found: SystemComparison) -> list[text_tables.Table]:
     """The tables of all comparisons; several treatments of ties are side by side."""
     each = [found] if len(found.ties) > 1 else list(found)
     return [
         replace(table, title=f"{head} by {', '.join(one.measures)}")
         for one in each
-        for head, table in zip(("Runs", "Pairs of runs"), tables_of(one), strict=True)
+        for head, table in zip(
+            ("Runs", "Pairs of runs"), html.tables_of(one), strict=True
+        )
     ]
 
 
@@ -134,11 +137,11 @@ def _by_topic(found: SystemComparison) -> dict[str, Any]:
     return dict.fromkeys(("measure", "ties")) | topic | names | columns
 
 
-def _table_by_topic(columns: dict[str, Any]) -> Table:
+def _table_by_topic(columns: dict[str, Any]) -> text_tables.Table:
     names = ("measure", "ties", "topic", "a", "b")
     shown = [name for name in names if len(set(columns[name].tolist())) > 1]
     tie_range = np.column_stack([columns["tie_range_low"], columns["tie_range_high"]])
-    return Table.of(
+    return text_tables.Table.of(
         *((name.upper() if name in "ab" else name, columns[name]) for name in shown),
         ("A - B", columns["difference"]),
         ("tie range", tie_range),

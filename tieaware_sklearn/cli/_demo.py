@@ -8,12 +8,13 @@ from pathlib import Path
 import numpy as np
 from sklearn.utils import Bunch
 
-from .._atomic import check_writable, write_whole
-from .._display import definitions, paragraph, shows_progress, tables_of
-from ..datasets import dump_letor, load_digits_retrieval
+from .. import _atomic
+from .._display import html, progress_bars, words
+from ..datasets import load_digits_retrieval
 from ..evaluation import evaluate
 from ..feature_selection import RankingFeatureSelector
-from ._outputs import note, show
+from ..io import _letor
+from . import _outputs
 
 #: the feature whose ties are told of: it takes 17 values at most
 _SHOWN = "chebyshev"
@@ -24,7 +25,7 @@ _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 def run(arguments: argparse.Namespace) -> int:
     """Screen the digits, and say what ties do to a plain measure."""
     if arguments.out is not None:
-        check_writable(arguments.out, "--out")
+        _atomic.check_writable(arguments.out, "--out")
     digits = load_digits_retrieval(n_queries=arguments.queries)
     _say(
         f"Hand-written digits: each of {arguments.queries} images is a query that "
@@ -32,12 +33,12 @@ def run(arguments: argparse.Namespace) -> int:
         "features are integer similarities:"
     )
     selector = RankingFeatureSelector(
-        n_jobs=arguments.jobs, progress=shows_progress(arguments.quiet)
+        n_jobs=arguments.jobs, progress=progress_bars.shows_progress(arguments.quiet)
     )
     selector.fit(digits.data, digits.target, qid=digits.qid)
-    for table in tables_of(selector.screening_.named(digits.feature_names)):
+    for table in html.tables_of(selector.screening_.named(digits.feature_names)):
         terms = table.fitted().legend().items()
-        show(f"{table.text()}\n\n{definitions(terms)}\n")
+        _outputs.show(f"{table.text()}\n\n{words.definitions(terms)}\n")
     column = digits.data[:, digits.feature_names.index(_SHOWN)]
     summary = evaluate(
         digits.target, column, qid=digits.qid, measures=_MEASURE
@@ -55,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _say(text: str) -> None:
-    show(f"{paragraph(text)}\n")
+    _outputs.show(f"{words.paragraph(text)}\n")
 
 
 def _write(digits: Bunch, path: str) -> None:
@@ -67,7 +68,7 @@ def _write(digits: Bunch, path: str) -> None:
         heads = ["label", "qid", *digits.feature_names]
         cells = np.column_stack([digits.target, digits.qid, digits.data])
         rows = [heads, *cells.astype(int).astype(str).tolist()]
-        write_whole(Path(path), [separator.join(row) + "\n" for row in rows])
+        _atomic.write_whole(Path(path), [separator.join(row) + "\n" for row in rows])
     else:
-        dump_letor(digits.data, digits.target, path, qid=digits.qid)
-    note(f"wrote {path}{'' if separator else f'; features {names}'}")
+        _letor.dump_letor(digits.data, digits.target, path, qid=digits.qid)
+    _outputs.note(f"wrote {path}{'' if separator else f'; features {names}'}")

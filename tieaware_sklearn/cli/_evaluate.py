@@ -10,21 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from .._display import AVERAGES, Ranges, Table, counted, show_progress, shows_progress
+from .._display import progress_bars, text_tables, words
 from ..comparison import tie_statistics
-from ..evaluation import PreparedRanking, Summary, ask, estimates, reduce_queries
-from ..io import TextSource, TrecLines, given_qrels, given_run, run_names, trec_rows
+from ..evaluation import PreparedRanking, Summary, _asked, _averages, _report
+from ..io import _source, _trec, _trec_lines
 from ..measures import (
     NDCG,
     InferredAveragePrecision,
     InterpolatedAveragePrecision,
     InterpolatedPrecision,
     Measure,
-    parse_measures,
-    refused_label,
+    _cumulated_gain,
+    _parse,
 )
 from ..plots import TieRangeDisplay
-from ._outputs import Findings, check_files, rows_of, write_findings
+from . import _outputs
 
 DEFAULT_MEASURES = ("ap", "rprec", "bpref", "rr", "p@10", "ndcg(gain=linear)@10")
 #: what to ask for where trec_eval has a measure of that name, defined otherwise
@@ -40,32 +40,34 @@ _Columns = dict[str, NDArray[Any]]
 
 def run(arguments: argparse.Namespace) -> int:
     """Read the files, measure every run, and print or write what was found."""
-    check_files(arguments, [arguments.qrels, *arguments.runs])
-    measures = parse_measures(arguments.measures)
-    judgments = TextSource(arguments.qrels)
-    judged = given_qrels(judgments)
+    _outputs.check_files(arguments, [arguments.qrels, *arguments.runs])
+    measures = _parse.parse_measures(arguments.measures)
+    judgments = _source.TextSource(arguments.qrels)
+    judged = _trec_lines.given_qrels(judgments)
     found: list[tuple[Summary, _Columns, list[str]]] = []
     tags: list[str | None] = []
     topics, of_none = "both", "left out (-c counts them)"
     if arguments.complete:
         topics, of_none = "qrels", "counted as empty lists"
     read = [_described(arguments.qrels, judged, "judgments")]
-    bar = shows_progress(arguments.quiet) and len(arguments.runs) > 1
-    for path in show_progress(arguments.runs, bar, len(arguments.runs), "run"):
-        ranked = given_run(TextSource(path))
-        trec = trec_rows(judged, [ranked], None, topics=topics, order="trec_eval")
+    bar = progress_bars.shows_progress(arguments.quiet) and len(arguments.runs) > 1
+    for path in progress_bars.show_progress(
+        arguments.runs, bar, len(arguments.runs), "run"
+    ):
+        ranked = _trec_lines.given_run(_source.TextSource(path))
+        trec = _trec.trec_rows(judged, [ranked], None, topics=topics, order="trec_eval")
         check_labels(trec, measures, judgments)
         pooled = bool(np.isnan(judged.numbers).any())
         official = [_is_trec_evals(measure, pooled) for measure in measures]
         summary, columns = _measured(trec, measures, official, arguments)
-        notes = [*estimates(summary), *_notes(trec, judged, ranked, of_none)]
+        notes = [*_report.estimates(summary), *_notes(trec, judged, ranked, of_none)]
         found.append((summary, columns, notes))
         tags.append(ranked.tag)
         read.append(_described(path, ranked, "documents"))
-    names = run_names(arguments.runs, tags)
+    names = _trec_lines.run_names(arguments.runs, tags)
     named = dict(zip(names, found, strict=True))
     others = [m for m, same in zip(measures, official, strict=True) if not same]
-    return write_findings(
+    return _outputs.write_findings(
         arguments, _findings(arguments, measures, others, named, read)
     )
 
@@ -76,19 +78,19 @@ def _findings(
     others: list[Measure],
     found: dict[str, tuple[Summary, _Columns, list[str]]],
     read: list[str],
-) -> Findings:
+) -> _outputs.Findings:
     names, average = list(found), arguments.average
     rows = [
         {"run": name, "average": average} | row
         for name, (_, columns, _) in found.items()
-        for row in rows_of(columns)
+        for row in _outputs.rows_of(columns)
     ]
     remarks = [f"{name}: {one}" for name, (_, _, told) in found.items() for one in told]
     for kind, otherwise in _OTHERWISE.items():
         if own := [str(measure) for measure in others if type(measure) is kind]:
             remarks.append(f"{', '.join(own)}: trec_eval's {kind.name} is {otherwise}")
     summaries = {name: summary for name, (summary, _, _) in found.items()}
-    return Findings(
+    return _outputs.Findings(
         title=f"{names[0] if len(names) == 1 else f'{len(names)} runs'}, evaluated",
         about={
             "qrels": arguments.qrels,
@@ -101,7 +103,7 @@ def _findings(
         read=read,
         tables=[_table(rows, arguments, measures)],
         remarks=remarks,
-        draw=lambda: of_topics(summaries, AVERAGES[average]),
+        draw=lambda: of_topics(summaries, words.AVERAGES[average]),
     )
 
 
@@ -111,17 +113,19 @@ def of_topics(result: Any, average: str = "mean") -> TieRangeDisplay:
     return TieRangeDisplay.from_result(result, **options)
 
 
-def _described(path: str, lines: TrecLines, what: str) -> str:
+def _described(path: str, lines: _trec_lines.TrecLines, what: str) -> str:
     """What was read from a file."""
     tag = "" if lines.tag is None else f", tag {lines.tag}"
-    topics = counted(len(lines.topics), "topic", "topics")
+    topics = words.counted(len(lines.topics), "topic", "topics")
     return f"{path}: {topics}, {len(lines.docno)} {what}{tag}"
 
 
-def check_labels(trec: Bunch, measures: list[Measure], judgments: TextSource) -> None:
+def check_labels(
+    trec: Bunch, measures: list[Measure], judgments: _source.TextSource
+) -> None:
     """Name the file, topic and document of a label that a measure refuses."""
     judged = ~np.isnan(trec.target)
-    if refused := refused_label(measures, trec.target[judged]):
+    if refused := _cumulated_gain.refused_label(measures, trec.target[judged]):
         row, why = refused
         topic, docno = trec.qid[judged][row], trec.docno[judged][row]
         raise ValueError(f"{judgments}: topic {topic}, document {docno}: {why}")
@@ -163,7 +167,9 @@ def _measured(
         "n_topics": (~np.isnan(report.expected)).astype(int),
     }
     of_all = summary.columns | {
-        "trec_eval": [reduce_queries(own, arguments.average) for own in official.T],
+        "trec_eval": [
+            _averages.reduce_queries(own, arguments.average) for own in official.T
+        ],
         "n_topics": summary.n_queries,
     }
     topics = np.array([*report.qid.tolist(), "all"], dtype=object)
@@ -185,13 +191,16 @@ def _is_trec_evals(measure: Measure, pooled: bool) -> bool:
         return False
     for version in ("trec_eval9", "trec_eval10"):
         with suppress(ValueError):
-            if ask([measure], convention=version).measures == (measure,):
+            if _asked.ask([measure], convention=version).measures == (measure,):
                 return True
     return False
 
 
 def _notes(
-    trec: Bunch, judged: TrecLines, ranked: TrecLines, of_none: str
+    trec: Bunch,
+    judged: _trec_lines.TrecLines,
+    ranked: _trec_lines.TrecLines,
+    of_none: str,
 ) -> list[str]:
     """Where a run says otherwise than its scores; topics that only one file has."""
     nothing = "by score and by rank: nothing orders them"
@@ -208,7 +217,7 @@ def _notes(
     missing = len(judged.topics.keys() - ranked.topics.keys())
     unjudged = len(ranked.topics.keys() - judged.topics.keys())
     rising, against = (
-        f"{what}, in {counted(n, 'topic', 'topics')} (only scores count)"
+        f"{what}, in {words.counted(n, 'topic', 'topics')} (only scores count)"
         for what, n in (
             ("below a line with a lower score", found.rising_queries[0]),
             ("the scores", found.contradicted_queries[0]),
@@ -222,19 +231,23 @@ def _notes(
         (missing, "topic", "topics", f"with judgments but not in the run: {of_none}"),
         (unjudged, "topic", "topics", "in the run but without judgments: left out"),
     ]
-    return [f"{counted(count, *nouns)} {what}" for count, *nouns, what in told if count]
+    return [
+        f"{words.counted(count, *nouns)} {what}"
+        for count, *nouns, what in told
+        if count
+    ]
 
 
 def _table(
     rows: list[dict[str, Any]], arguments: argparse.Namespace, measures: list[Measure]
-) -> Table:
+) -> text_tables.Table:
     """Averages, and every topic if wanted."""
     rows = [row for row in rows if arguments.per_topic or row["topic"] == "all"]
     columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
     names = ["run", "measure"] if len(arguments.runs) > 1 else ["measure"]
     names += ["topic"] * arguments.per_topic
     worst, mean, best = (columns[name] for name in ("worst", "mean", "best"))
-    first, n_names = AVERAGES[arguments.average].split()[0], len(names)
+    first, n_names = words.AVERAGES[arguments.average].split()[0], len(names)
     shown = [
         *((name, columns[name]) for name in names),
         (first, mean),
@@ -253,6 +266,8 @@ def _table(
             # a sum: to the largest one that there is
             own = columns["measure"] == str(measure)
             largest[own] = np.fmax.reduce(np.fmax(worst, best)[own])
-    title = f"{AVERAGES[arguments.average].capitalize()} over topics"
-    ranges = Ranges(worst, mean, best, largest)
-    return Table.of(*shown, left=n_names, drop=drop, ranges=ranges, title=title)
+    title = f"{words.AVERAGES[arguments.average].capitalize()} over topics"
+    ranges = text_tables.Ranges(worst, mean, best, largest)
+    return text_tables.Table.of(
+        *shown, left=n_names, drop=drop, ranges=ranges, title=title
+    )

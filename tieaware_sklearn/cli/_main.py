@@ -14,14 +14,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple, NoReturn
 
-from .. import __version__
-from .._display import definitions, meaning, paragraph, printable
-from .._kernel import engine_in_words, missed
-from ..evaluation import DEFAULT_MEASURES
-from ..feature_selection import DIRECTIONS, SHOWN
-from ..io import FORMATS
-from . import _compare, _demo, _evaluate, _merge, _screen
-from ._outputs import fail, note, show
+from .._display import words
+from .._kernel import engines
+from .._version import __version__
+from ..evaluation import _prepared
+from ..feature_selection import _screening, _selection
+from ..io import _locate
+from . import _compare, _demo, _evaluate, _merge, _outputs, _screen
 
 #: seconds for which users wait without asking why
 _LONG = 10.0
@@ -33,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         # or what is said of the work would stand among the figures
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     if sys.stdout is None:
-        return fail(ValueError("standard output is closed"))
+        return _outputs.fail(ValueError("standard output is closed"))
     if hasattr(sys.stdout, "reconfigure"):
         # a plain terminal shows ? for ±, and all the rest
         sys.stdout.reconfigure(errors="replace")
@@ -49,12 +48,12 @@ def main(argv: Sequence[str] | None = None) -> int:
             finally:
                 _note_missing_kernel(time.monotonic() - started)
                 # such as the help, which argparse does not mind to lose
-                show()
+                _outputs.show()
         except KeyboardInterrupt as stopped:
-            note("interrupted")
+            _outputs.note("interrupted")
             return 128 + int(next(iter(stopped.args), signal.SIGINT))
         except (OSError, ValueError, ImportError, MemoryError) as error:
-            return fail(error)
+            return _outputs.fail(error)
 
 
 @contextmanager
@@ -77,8 +76,8 @@ def stoppable() -> Iterator[None]:
 
 def _note_missing_kernel(seconds: float) -> None:
     """Say how to get it, after commands that took long without it."""
-    if seconds > _LONG and (why := missed()) is not None:
-        note(
+    if seconds > _LONG and (why := engines.missed()) is not None:
+        _outputs.note(
             f"the compiled kernel is missing ({why}), so this took longer. With a C "
             "compiler, install it by: pip install --force-reinstall --no-deps "
             "--no-cache-dir tieaware-sklearn"
@@ -86,7 +85,7 @@ def _note_missing_kernel(seconds: float) -> None:
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    note(f"warning: {message}")
+    _outputs.note(f"warning: {message}")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -98,7 +97,7 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         if message.startswith("unrecognized arguments"):
             message += " (files to read stand together; --csv and --json take =FILE)"
-        super().error(printable(message))
+        super().error(words.printable(message))
 
 
 def parsed(words: list[str]) -> argparse.Namespace:
@@ -117,7 +116,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="tieaware", description="The exact score of a ranking when documents tie."
     )
-    version = f"{__version__}, engine: {engine_in_words()}"
+    version = f"{__version__}, engine: {engines.engine_in_words()}"
     parser.add_argument("--version", action="version", version=version)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, command in _COMMANDS.items():
@@ -163,11 +162,13 @@ class _Command(NamedTuple):
     def described(self) -> str:
         """What it does."""
         first = " Give the files before the options." if self.files else ""
-        return paragraph(f"{self.description}{first}")
+        return words.paragraph(f"{self.description}{first}")
 
     def epilog(self) -> str:
         """What the figures are called, and examples."""
-        figures = definitions([(one, meaning(one)) for one in self.words], margin=2)
+        figures = words.definitions(
+            [(one, words.meaning(one)) for one in self.words], margin=2
+        )
         return "\n  ".join([f"figures:\n{figures}\n\nexamples:", *self.examples])
 
 
@@ -218,9 +219,9 @@ _SETTINGS: dict[str, dict[str, Any]] = {
         "default": argparse.SUPPRESS,
     },
     "--diversity": {"type": float, "default": argparse.SUPPRESS},
-    "--direction": _one_of(*DIRECTIONS),
+    "--direction": _one_of(*_selection.DIRECTIONS),
     "--ignore": {"nargs": "+", "action": "extend"},
-    "--format": {"choices": FORMATS},
+    "--format": {"choices": _locate.FORMATS},
     "--decimal": {"default": "."},
     "--quoting": _one_of("double", "none"),
     "--query-file": {"action": "append"},
@@ -255,7 +256,7 @@ _OUTPUTS = {
 }
 _CHOICE = {
     "--top N": "show the best N features; 0 shows all (default: "
-    f"{SHOWN} in the table, all in CSV and JSON)",
+    f"{_screening.SHOWN} in the table, all in CSV and JSON)",
     "--select K": "select K features (default: all that beat chance and repeat no "
     "better one)",
     "--max-correlation RHO": "leave out features whose rank correlation with a "
@@ -355,7 +356,7 @@ _COMMANDS = {
             "merge, or loaded by Screening.load in Python",
         },
         _OF_FEATURES,
-        DEFAULT_MEASURES,
+        _prepared.DEFAULT_MEASURES,
     ),
     "merge": _Command(
         _merge.run,

@@ -15,14 +15,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._display import conclusion_of, counted, tables_of
-from .._engine import WHICH, Digests, gather, repeated
+from .._display import html, words
+from .._engine import hashing, merging, seen_queries
 from ..evaluation import RankingReport
 from ..feature_selection import RankingFeatureSelector, Screening
-from ..io import Saved, from_bytes, is_url
+from ..io import _locate, _saved
 from ..plots import TieRangeDisplay
-from ._outputs import Findings, check_files, rows_of, write_findings
-from ._screen import READ, SELECTION, Read, leave_repeats, report, set_selection
+from . import _outputs, _screen
 
 _SUFFIX = ".tie"
 
@@ -32,8 +31,8 @@ class _Part(NamedTuple):
 
     path: str
     result: Screening | RankingReport
-    read: Read
-    digests: Digests
+    read: _screen.Read
+    digests: hashing.Digests
     n_queries: int
 
     def shown(self) -> str:
@@ -51,7 +50,7 @@ class _Part(NamedTuple):
 def run(arguments: argparse.Namespace) -> int:
     """Read the parts, merge them, and print or write what they are together."""
     paths = [path for name in arguments.files for path in _paths_of(name)]
-    check_files(arguments, paths)
+    _outputs.check_files(arguments, paths)
     parts = list(map(_read, paths))
     _check_alike(parts)
     _check_no_query_twice(parts)
@@ -68,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _paths_of(name: str) -> list[str]:
     """A file, those of a pattern, or ``*.tie`` of a folder."""
-    if not name or is_url(name):
+    if not name or _locate.is_url(name):
         raise ValueError(f"FILE must be a file, a folder or a pattern, got {name!r}")
     pattern, what = name, f"that matches {name}"
     if os.path.isdir(name):
@@ -83,13 +82,13 @@ def _paths_of(name: str) -> list[str]:
 
 def _read(path: str) -> _Part:
     """A screening or a report, from its file."""
-    data, read = Path(path).read_bytes(), Read([path], None)
+    data, read = Path(path).read_bytes(), _screen.Read([path], None)
     try:
-        result: Saved = Saved.from_bytes(data)
-        kind, kept = from_bytes(data)
-        if READ in kept.header:
-            part = kept.part(READ)
-            read = Read(
+        result: _saved.Saved = _saved.Saved.from_bytes(data)
+        kind, kept = _saved.from_bytes(data)
+        if _screen.READ in kept.header:
+            part = kept.part(_screen.READ)
+            read = _screen.Read(
                 list(part.texts("files")),
                 part.value("n_documents", int, type(None)),
             )
@@ -137,13 +136,14 @@ def _difference(first: _Part, other: _Part) -> str:
 
 def _check_no_query_twice(parts: Sequence[_Part]) -> None:
     """No two parts have a query in common."""
-    for again in repeated([part.digests for part in parts]):
+    for again in seen_queries.repeated([part.digests for part in parts]):
         one, other = (parts[at].path for at in again.parts[:2])
-        of_them = counted(again.n_queries, "query", "queries")
+        of_them = words.counted(again.n_queries, "query", "queries")
         raise ValueError(
             f"no query must be in two files, got {of_them} more than once, such as "
             f"the one whose id has the digest {again.digest:#018x}, which is in "
-            f"{one} and in {other} ({WHICH}). LETOR text without qid: has its queries "
+            f"{one} and in {other} ({seen_queries.WHICH}). LETOR text without qid: "
+            "has its queries "
             "numbered 0, 1, ... anew by each command: screen all of it by one"
         )
 
@@ -159,7 +159,7 @@ def _merged(results: list[Screening | RankingReport]) -> Screening | RankingRepo
     for result in results:
         if isinstance(result, Screening):
             screening = replace(result, selection=None)
-            gather(found, screening, Screening.merge, attrgetter("n_queries"))
+            merging.gather(found, screening, Screening.merge, attrgetter("n_queries"))
     return reduce(Screening.merge, found)
 
 
@@ -177,18 +177,20 @@ def _report_features(
         unjudged=rule.unjudged,
         redundancy=rule.correlates,
     )
-    set_selection(selector, arguments)
+    _screen.set_selection(selector, arguments)
     if not rule.correlates:
         why = f"those of {parts[0].path} were not correlated when they were screened"
-        leave_repeats(selector, arguments, why)
+        _screen.leave_repeats(selector, arguments, why)
     selector.adopt(screening, np.empty((0, len(names))))
     counts = [part.read.n_documents for part in parts]
-    read = Read(
+    read = _screen.Read(
         sorted(name for part in parts for name in part.read.files),
         sum(n for n in counts if n is not None) if None not in counts else None,
     )
     found = replace(selector.screening_.named(names), label=screening.label)
-    return report(arguments, selector, found, read, [part.shown() for part in parts])
+    return _screen.report(
+        arguments, selector, found, read, [part.shown() for part in parts]
+    )
 
 
 def _report_averages(
@@ -196,19 +198,21 @@ def _report_averages(
 ) -> int:
     """Print or write the averages of merged reports."""
     paths = [part.path for part in parts]
-    for name in ("top", *SELECTION):
+    for name in ("top", *_screen.SELECTION):
         if getattr(arguments, name, None) is not None:
             raise ValueError(
                 f"--{name.replace('_', '-')} is for features, but "
                 f"{paths[0]} holds the scores of a ranking"
             )
     summary = found.summary(arguments.average)
-    rows = rows_of(summary.columns)
-    several = counted(len(paths), "file", "files")
-    tables = [replace(t, title="Averages over queries") for t in tables_of(summary)]
-    return write_findings(
+    rows = _outputs.rows_of(summary.columns)
+    several = words.counted(len(paths), "file", "files")
+    tables = [
+        replace(t, title="Averages over queries") for t in html.tables_of(summary)
+    ]
+    return _outputs.write_findings(
         arguments,
-        Findings(
+        _outputs.Findings(
             title="Exact scores of a ranking",
             about={
                 "files": sorted(paths),
@@ -218,7 +222,7 @@ def _report_averages(
             rows=rows,
             read=[part.shown() for part in parts],
             opening=f"{several} of {len(found.qid)} queries",
-            conclusion=conclusion_of(summary),
+            conclusion=html.conclusion_of(summary),
             tables=tables,
             remarks=["Scores are exact means over all orders of tied documents."],
             draw=lambda: TieRangeDisplay.from_result(summary),

@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from .._atomic import check_writable, whole_file, write_whole
-from .._display import Table, definitions, figure_html, page, paragraph, printable
-from .._optional import import_optional
-from ..io import Url, is_url, which_file
+from .. import _atomic, _optional
+from .._display import html, text_tables
+from .._display import words as _words
+from ..io import _locate
 
 #: with what a spreadsheet takes a cell for a formula
 _FORMULA = ("=", "+", "-", "@")
@@ -57,10 +57,10 @@ def check_files(
         if path is None:
             continue
         if path != "-":
-            check_writable(path, f"--{option}")
+            _atomic.check_writable(path, f"--{option}")
         elif option in _FILES:
             raise ValueError(f"--{option} must name a file, got standard output, -")
-        place = path if path == "-" else which_file(Path(path))
+        place = path if path == "-" else _locate.which_file(Path(path))
         # a device or a pipe may be written to as well, and loses nothing
         if place in read and os.path.isfile(path):
             raise ValueError(f"--{option} must not replace an input, got {read[place]}")
@@ -76,17 +76,21 @@ def check_files(
 
 def _place(name: str) -> object:
     """What is the same for all names of a file that is read."""
-    if is_url(name):
+    if _locate.is_url(name):
         # a file of this machine may have one, too
-        return which_file(Url(name))
-    return which_file(Path("/dev/stdin" if name == "-" else name))
+        return _locate.which_file(_locate.Url(name))
+    return _locate.which_file(Path("/dev/stdin" if name == "-" else name))
 
 
 def _check_plot(path: str) -> None:
     """Only what matplotlib can draw, and without a screen."""
-    matplotlib = import_optional("matplotlib", extra="plots", purpose="--plot")
+    matplotlib = _optional.import_optional(
+        "matplotlib", extra="plots", purpose="--plot"
+    )
     matplotlib.use("Agg")
-    bases = import_optional("matplotlib.backend_bases", extra="plots", purpose="--plot")
+    bases = _optional.import_optional(
+        "matplotlib.backend_bases", extra="plots", purpose="--plot"
+    )
     if _form(path) not in bases.FigureCanvasBase.get_supported_filetypes():
         raise ValueError(
             f"--plot must name a file that ends in .png, .svg, .pdf or another "
@@ -133,11 +137,11 @@ class Findings:
     about: dict[str, Any]
     rows: list[dict[str, Any]]
     read: list[str]
-    tables: list[Table]
+    tables: list[text_tables.Table]
     remarks: list[str]
     draw: Callable[[], Any]
     opening: str = ""
-    pages: list[Table] | None = None
+    pages: list[text_tables.Table] | None = None
     conclusion: Sequence[str] = ()
     saved: Callable[[], bytes] = bytes
 
@@ -145,10 +149,14 @@ class Findings:
         """All of it for a terminal, with what the heads of the tables mean."""
         tables = [table.fitted() for table in self.tables]
         terms = {head: said for one in tables for head, said in one.legend().items()}
-        remarks = (paragraph(printable(remark)) for remark in self.remarks)
-        opening = map(paragraph, map(printable, self.opening.splitlines()))
+        remarks = (
+            _words.paragraph(_words.printable(remark)) for remark in self.remarks
+        )
+        opening = map(
+            _words.paragraph, map(_words.printable, self.opening.splitlines())
+        )
         parts = ["\n".join(opening), *(one.text() for one in tables)]
-        parts += ["\n".join(remarks), definitions(terms.items())]
+        parts += ["\n".join(remarks), _words.definitions(terms.items())]
         return "\n\n".join(part for part in parts if part)
 
 
@@ -160,7 +168,7 @@ def rows_of(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def note(text: str) -> None:
     """Say something beside the results."""
-    print(f"tieaware: {printable(text)}", file=sys.stderr)
+    print(f"tieaware: {_words.printable(text)}", file=sys.stderr)
 
 
 def fail(error: Exception, output: str = "") -> int:
@@ -174,7 +182,7 @@ def fail(error: Exception, output: str = "") -> int:
         is_memory = isinstance(error, MemoryError)
         words = "out of memory" if is_memory else type(error).__name__
     # several problems of a file have a line each
-    lines = map(printable, f"{name}: {words}".removeprefix(": ").split("\n  "))
+    lines = map(_words.printable, f"{name}: {words}".removeprefix(": ").split("\n  "))
     print("tieaware: error:", "\n  ".join(lines), file=sys.stderr)
     return 1
 
@@ -199,12 +207,12 @@ def show(*lines: str) -> None:
 def write(path: str, content: str | bytes) -> None:
     """Write a file, or leave what is there as it is; ``-`` is standard output."""
     if isinstance(content, bytes):
-        with whole_file(Path(path), binary=True) as file:
+        with _atomic.whole_file(Path(path), binary=True) as file:
             file.write(content)
     elif path == "-":
         show(content)
     else:
-        write_whole(Path(path), [content, "\n"])
+        _atomic.write_whole(Path(path), [content, "\n"])
 
 
 def write_findings(arguments: argparse.Namespace, found: Findings) -> int:
@@ -237,11 +245,11 @@ def _write_report(path: str, found: Findings, words: Sequence[str]) -> None:
     failed: Exception | None = None
     os.environ.setdefault("MPLBACKEND", "Agg")
     try:
-        figure = figure_html(found.draw, f"{found.title}, as a picture")
+        figure = html.figure_html(found.draw, f"{found.title}, as a picture")
     except Exception as error:  # a plot may fail in any way
-        why = escape(printable(repr(error)))
+        why = escape(_words.printable(repr(error)))
         failed, figure = error, f"<p>there is no figure: {why}</p>"
-    text = page(
+    text = html.page(
         found.title,
         [*found.conclusion, *found.opening.splitlines()],
         figure,
@@ -250,7 +258,7 @@ def _write_report(path: str, found: Findings, words: Sequence[str]) -> None:
         [("read", one) for one in found.read],
         shlex.join(["tieaware", *words]),
     )
-    write_whole(Path(path), [text])
+    _atomic.write_whole(Path(path), [text])
     if failed is not None:
         raise RuntimeError(f"written without its figure: {failed!r}") from failed
 
@@ -290,6 +298,6 @@ def _as_cell(value: Any) -> Any:
     """A name that no spreadsheet takes for a formula, and no terminal obeys."""
     if not isinstance(value, str):
         return None if value != value else value
-    value = _CONTROL.sub(lambda found: printable(found[0]), value)
+    value = _CONTROL.sub(lambda found: _words.printable(found[0]), value)
     is_formula = value.startswith(_FORMULA) and not _NUMBER.fullmatch(value)
     return f"'{value}" if is_formula else value

@@ -12,33 +12,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import Bunch
 
-from .._display import conclusion_of, counted, shows_progress
-from .._engine import gather
+from .._display import html, progress_bars, words
+from .._engine import merging
 from ..feature_selection import (
-    AUTO_REDUNDANCY,
-    SHOWN,
     RankingFeatureSelector,
     Screening,
-    table_of,
+    _screening,
+    _selection,
 )
-from ..io import (
-    GROUP_SUFFIXES,
-    Files,
-    Kept,
-    Rankings,
-    find_files,
-    is_nameless,
-    kept_of,
-    open_files,
-    rows_of_batch,
-    size_on_disk,
-    to_bytes,
-    track,
-    with_reasons,
-)
-from ..measures import Measure, parse_measures, refused_label
+from ..io import _batches, _locate, _rows, _tables, _wording
+from ..io import _saved as _io_saved
+from ..measures import Measure, _cumulated_gain, _parse
 from ..plots import FeatureScreeningDisplay
-from ._outputs import Findings, check_files, note, write_findings
+from . import _outputs
 
 #: in the header of a screening that the shell has saved
 READ = "read"
@@ -67,10 +53,10 @@ class Read(NamedTuple):
 def run(arguments: argparse.Namespace) -> int:
     """Read, screen, and print or write what was found."""
     # once: files may come while others are read, such as those written here
-    found = find_files(arguments.files, "FILE", arguments.format)
+    found = _locate.find_files(arguments.files, "FILE", arguments.format)
     files = list(map(str, found.paths))
-    sizes = [f"{name}{suffix}" for name in files for suffix in GROUP_SUFFIXES]
-    check_files(arguments, files, [*sizes, *(arguments.query_file or ())])
+    sizes = [f"{name}{suffix}" for name in files for suffix in _locate.GROUP_SUFFIXES]
+    _outputs.check_files(arguments, files, [*sizes, *(arguments.query_file or ())])
     unjudged = arguments.unjudged
     selector = RankingFeatureSelector(
         arguments.measures,
@@ -105,20 +91,20 @@ def leave_repeats(
     if any(getattr(arguments, name, None) is not None for name in SELECTION):
         raise ValueError(f"features must be correlated to be selected, but {why}")
     selector.set_params(max_correlation=None)
-    note(f"repeats are not looked for: {why}")
+    _outputs.note(f"repeats are not looked for: {why}")
 
 
 def _opened(
     arguments: argparse.Namespace,
-    files: Files,
+    files: _locate.Files,
     selector: RankingFeatureSelector,
-) -> tuple[Rankings, int | None, str | None]:
+) -> tuple[_rows.Rankings, int | None, str | None]:
     """The files, rows of a batch (None for all at once), the column of labels."""
     label = arguments.label or "label"
-    rankings = open_files(
+    rankings = _batches.open_files(
         files,
         format=arguments.format,
-        progress=shows_progress(arguments.quiet),
+        progress=progress_bars.shows_progress(arguments.quiet),
         label=label,
         qid=arguments.qid or "qid",
         ignore=arguments.ignore or (),
@@ -135,11 +121,11 @@ def _opened(
             "read as LETOR text (--format csv reads it as CSV)"
         )
     rows, asked, n = None, arguments.batch_rows, len(rankings.feature_names)
-    if asked or (asked is None and size_on_disk(files.paths) > _LARGE):
-        rows = rows_of_batch(asked, n)
-        if n > AUTO_REDUNDANCY:
-            why = f"of more than {AUTO_REDUNDANCY} features in batches no pairs are "
-            why += f"correlated, got {n} (--batch-rows 0 reads everything at once)"
+    if asked or (asked is None and _locate.size_on_disk(files.paths) > _LARGE):
+        rows = _batches.rows_of_batch(asked, n)
+        if n > _selection.AUTO_REDUNDANCY:
+            why = f"of more than {_selection.AUTO_REDUNDANCY} features in batches no "
+            why += f"pairs are correlated, got {n} (--batch-rows 0 reads everything at once)"
             leave_repeats(selector, arguments, why)
     # labels of LETOR text have no name
     return rankings, rows, label if rankings.is_table else None
@@ -147,19 +133,19 @@ def _opened(
 
 def _screened(
     arguments: argparse.Namespace,
-    files: Files,
+    files: _locate.Files,
     selector: RankingFeatureSelector,
 ) -> tuple[Screening, int]:
     """Fit the selector on all files: the screening, and of how many documents."""
     rankings, rows, label = _opened(arguments, files, selector)
     names = rankings.feature_names
     # one bar: over documents in batches, over features of all at once
-    bar = shows_progress(arguments.quiet)
+    bar = progress_bars.shows_progress(arguments.quiet)
     selector.set_params(progress=bar and rows is None)
-    measures = parse_measures(arguments.measures)
+    measures = _parse.parse_measures(arguments.measures)
     parts: list[Screening] = []
     n_documents = 0
-    for batch in track(rankings, rows, bar and rows is not None):
+    for batch in _batches.track(rankings, rows, bar and rows is not None):
         _check_values(batch, arguments, measures)
         data, target, qid = batch.data, batch.target, batch.qid
         judged = ~np.isnan(target)
@@ -171,12 +157,12 @@ def _screened(
             selector.fit(data, target, qid=qid)
         else:
             part = selector.screen(data, target, qid=qid)
-            gather(parts, part, Screening.merge, attrgetter("n_queries"))
+            merging.gather(parts, part, Screening.merge, attrgetter("n_queries"))
         n_documents += len(target)
     _note_left_out(rankings.left_out)
     if files.left_out:
-        what = counted(len(files.left_out), "file is", "files are")
-        note(f"{what} left out: {with_reasons(files.left_out)}")
+        what = words.counted(len(files.left_out), "file is", "files are")
+        _outputs.note(f"{what} left out: {_wording.with_reasons(files.left_out)}")
     if not n_documents:
         raise ValueError(f"{arguments.files[0]}: no document has a label")
     if parts:
@@ -185,12 +171,12 @@ def _screened(
 
 
 def _note_left_out(names: list[str]) -> None:
-    nameless = [name for name in names if is_nameless(name)]
+    nameless = [name for name in names if _tables.is_nameless(name)]
     others = [name for name in names if name not in nameless]
     if nameless:
-        note(f"left out, without a name in the header: {', '.join(nameless)}")
+        _outputs.note(f"left out, without a name in the header: {', '.join(nameless)}")
     if others:
-        note(f"left out, not numeric: {', '.join(others)}")
+        _outputs.note(f"left out, not numeric: {', '.join(others)}")
 
 
 def _check_values(
@@ -214,7 +200,7 @@ def _check_values(
     if refused.any():
         row = np.argmax(refused)
         tell(row, f"a label must be finite and >= 0, got {target[row]:g}")
-    elif of_measure := refused_label(measures, target):
+    elif of_measure := _cumulated_gain.refused_label(measures, target):
         tell(*of_measure)
     values = np.asarray(data.data, dtype=np.float64)
     infinite = np.isinf(values)
@@ -248,9 +234,9 @@ def report(
     """Print or write what was found, on a page with the parts that were read."""
     rows, top = screening.rows(), arguments.top
     chosen = rows[:top] if top else rows
-    shown = rows[:SHOWN] if top is None else chosen
+    shown = rows[: _screening.SHOWN] if top is None else chosen
     title = f"Features by {screening.sort_by}"
-    table = replace(table_of(screening, shown), title=title)
+    table = replace(_screening.table_of(screening, shown), title=title)
     if len(shown) < len(rows):
         more = f"... and {len(rows) - len(shown)} more (--top 0 shows all)"
         table = replace(table, notes=[more])
@@ -259,21 +245,21 @@ def report(
         named += f" and {len(read.files) - 1} more"
     documents = "" if read.n_documents is None else f"{read.n_documents} documents, "
     n_features, n_queries = len(screening.feature_names), screening.n_queries
-    return write_findings(
+    return _outputs.write_findings(
         arguments,
-        Findings(
+        _outputs.Findings(
             title=f"{n_features} features, each scored alone as a ranking",
             about=_about(screening, read, chosen),
             rows=chosen,
             read=list(parts),
             opening=f"{named}: {documents}{n_queries} queries, {n_features} features",
             tables=[table],
-            pages=[replace(table_of(screening, chosen), title=title)],
+            pages=[replace(_screening.table_of(screening, chosen), title=title)],
             remarks=_closing(selector, screening),
             draw=lambda: FeatureScreeningDisplay.from_result(
                 screening, max_features=len(shown)
             ),
-            conclusion=conclusion_of(screening),
+            conclusion=html.conclusion_of(screening),
             saved=lambda: _saved(screening, read),
         ),
     )
@@ -281,8 +267,10 @@ def report(
 
 def _saved(screening: Screening, read: Read) -> bytes:
     """A screening as `Screening.save` writes it, and what it was made of."""
-    kept = kept_of(screening).with_part(READ, Kept(read._asdict(), {}))
-    return to_bytes(Screening._kind, kept)
+    kept = _io_saved.kept_of(screening).with_part(
+        READ, _io_saved.Kept(read._asdict(), {})
+    )
+    return _io_saved.to_bytes(Screening._kind, kept)
 
 
 def _closing(selector: RankingFeatureSelector, screening: Screening) -> list[str]:
@@ -298,7 +286,7 @@ def _closing(selector: RankingFeatureSelector, screening: Screening) -> list[str
     if repeats or selector.n_features_to_select is not None:
         chosen = f"{len(selector.selection_order_)} are selected"
         if repeats:
-            of_them = counted(repeats, "other repeats", "others repeat")
+            of_them = words.counted(repeats, "other repeats", "others repeat")
             chosen += f"; {of_them} one of them (|rho| > {selector.max_correlation:g})"
         lines.append(f"{chosen}.")
     lines.append("Scores are exact means over all orders of tied documents.")

@@ -13,20 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from .._display import Result, Table, by_query, probability
-from .._engine import (
-    FloatArray,
-    IntArray,
-    check_choices,
-    check_qid,
-    check_scores,
-    dense_ranks,
-    fits_floats,
-    owners,
-    runs,
-    sum_segments,
-)
-from ..evaluation import Summary, means
+from .._display import html, text_tables, words
+from .._engine import checks, exact_numbers, segments, tie_groups
+from .._engine.segments import FloatArray, IntArray
+from ..evaluation import Summary, _averages
 
 COEFFICIENTS = ("tau_a", "tau_b", "tau_ap", "spearman", "pearson")
 #: also those without a p-value
@@ -40,7 +30,7 @@ _ALPHA = 0.05
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OrderingCorrelation(Result):
+class OrderingCorrelation(html.Result):
     """Correlation coefficients of two orderings for each query; prints as a table.
 
     Attributes
@@ -87,7 +77,7 @@ class OrderingCorrelation(Result):
         """
         columns: dict[str, NDArray[Any]] = {
             "coefficient": np.array(self.coefficients),
-            "mean": means(self.values),
+            "mean": _averages.means(self.values),
             "lowest": np.fmin.reduce(self.values),
             "highest": np.fmax.reduce(self.values),
             "n_significant": (self.pvalues < _ALPHA).sum(axis=0),
@@ -99,19 +89,25 @@ class OrderingCorrelation(Result):
         documents = np.broadcast_to(self.n_documents[:, None], self.values.shape)
         values: dict[str, NDArray[Any]] = {"value": self.values, "pvalue": self.pvalues}
         values["n_documents"] = documents
-        return by_query(self.qid, self.coefficients, values, "coefficient")
+        return html.by_query(self.qid, self.coefficients, values, "coefficient")
 
-    def _tables(self) -> list[Table]:
+    def _tables(self) -> list[text_tables.Table]:
         if len(self.qid) > 1:
             return self.summary()._tables()
         shown = ("coefficient", self.coefficients), ("value", self.values[0])
-        return [Table.of(*shown, ("pvalue", self.pvalues[0], probability))]
+        return [
+            text_tables.Table.of(*shown, ("pvalue", self.pvalues[0], words.probability))
+        ]
 
 
-def _tables_of_means(of: Summary) -> list[Table]:
+def _tables_of_means(of: Summary) -> list[text_tables.Table]:
     heads = ["coefficient", "mean", "lowest", "highest", "p < 0.05", "queries"]
     columns = zip(heads, of.columns.values(), strict=True)
-    return [Table.of(*columns, terms={"mean": "of the coefficient, over queries"})]
+    return [
+        text_tables.Table.of(
+            *columns, terms={"mean": "of the coefficient, over queries"}
+        )
+    ]
 
 
 def rank_correlation(
@@ -212,10 +208,10 @@ def rank_correlation(
     >>> [round(float(one.values[0, 0]), 4) for one in (of_places, of_scores)]
     [0.8, 0.8504]
     """
-    names = check_choices(coefficients, "coefficients", _ALL)
-    right = check_scores(y_true, name="y_true")
-    judged = check_scores(y_score, n_rows=len(right))
-    queries = check_qid(qid, n_rows=len(right))
+    names = checks.check_choices(coefficients, "coefficients", _ALL)
+    right = checks.check_scores(y_true, name="y_true")
+    judged = checks.check_scores(y_score, n_rows=len(right))
+    queries = checks.check_qid(qid, n_rows=len(right))
     right, judged = queries.arrange(right), queries.arrange(judged)
     ends = itertools.pairwise(queries.offsets.tolist())
     found = [_correlate(right[a:b], judged[a:b], names) for a, b in ends]
@@ -228,7 +224,7 @@ def _correlate(
     right: NDArray[Any], judged: NDArray[Any], names: list[str]
 ) -> list[tuple[float, float]]:
     """Coefficients and p-values of one list."""
-    first, second = dense_ranks(right)[0], dense_ranks(judged)[0]
+    first, second = tie_groups.dense_ranks(right)[0], tie_groups.dense_ranks(judged)[0]
     # rows in an order of their own: sums must not depend on that of the file
     order = np.lexsort((first, second))
     first, second = first[order], second[order]
@@ -250,7 +246,7 @@ def _of_scipy(
 
 def _scaled(column: NDArray[Any]) -> FloatArray:
     """Values of at most 1, so that squares neither overflow nor vanish."""
-    if not fits_floats(column) and column.dtype.kind in "iu":
+    if not exact_numbers.fits_floats(column) and column.dtype.kind in "iu":
         # no difference of two is beyond 64 bits without a sign
         column = column.astype(np.uint64) - column.min().astype(np.uint64)
     values = column.astype(np.float64)
@@ -278,7 +274,7 @@ def _tau_ap(right: IntArray, judged: IntArray) -> tuple[float, float]:
         return math.nan, math.nan
     order = np.argsort(-judged, kind="stable")
     right = right[order]
-    starts, sizes = runs(judged[order])
+    starts, sizes = segments.runs(judged[order])
     groups = list(zip(starts.tolist(), sizes.tolist(), strict=True))
     weights = np.array([_weight(lo, size) for lo, size in groups])
     # a document is above one of its own group half the time: Σ (x - 1)/(lo + x - 1)
@@ -308,7 +304,7 @@ def _tau_ap_b(first: IntArray, second: IntArray) -> tuple[float, float]:
 def _agreement_above(right: IntArray, judged: IntArray) -> float:
     """τ_AP of the documents below the first tie group, each with those above it."""
     order = np.argsort(-judged, kind="stable")
-    starts, sizes = runs(judged[order])
+    starts, sizes = segments.runs(judged[order])
     greater = _greater_above(right[order], sizes)
     below = len(right) - int(sizes[0])
     if not below:
@@ -336,8 +332,8 @@ def _greater_above(values: IntArray, sizes: IntArray) -> IntArray:
     """Per group: pairs of a value and a greater one of a group above it."""
     # documents of the own group must not count: they are put in an order in which
     # those before are never greater
-    order = np.lexsort((values, owners(sizes)))
-    return sum_segments(_greater_before(values[order]), sizes, np.int64)
+    order = np.lexsort((values, segments.owners(sizes)))
+    return segments.sum_segments(_greater_before(values[order]), sizes, np.int64)
 
 
 def _greater_before(values: IntArray) -> IntArray:

@@ -10,42 +10,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._display import Ranges, Result, Table, probability
+from .. import _optional
+from .._display import html, text_tables, words
 from .._engine import (
-    FloatArray,
-    IntArray,
-    Queries,
-    array_of,
-    as_floats,
-    check_count,
-    check_flag,
-    check_length,
-    check_qid,
-    check_scores,
-    check_share,
-    dense_ranks,
-    in_32_bits,
-    is_missing,
-    is_retrieved,
-    none_for_masked,
-    numbers_of,
-    reject,
-    rises,
-    show,
+    checks,
+    exact_numbers,
+    feature_matrix,
+    messages,
+    segments,
+    tie_groups,
 )
-from .._optional import import_optional
-from ..evaluation import NO_DIFFERENCE, TieRules, means
-from ..measures import Measure, parse_measures
-from ._correlation import order_agreement
-from ._orders import names_of_pairs, over_orders
-from ._result import STATISTICS, SystemComparison
-from ._systems import (
-    MeasuredSystems,
-    check_options,
-    check_systems,
-    compared,
-    pairs_with,
-)
+from .._engine.segments import FloatArray, IntArray
+from ..evaluation import _averages, _intervals, _ties
+from ..measures import Measure, _parse
+from . import _correlation, _orders, _result, _systems
+from ._result import SystemComparison
 
 
 class ScoreTies(NamedTuple):
@@ -74,10 +53,10 @@ class ScoreTies(NamedTuple):
         return self.n_tied / max(self.n_documents, 1)
 
 
-def score_ties(scores: NDArray[Any], queries: Queries) -> ScoreTies:
+def score_ties(scores: NDArray[Any], queries: checks.Queries) -> ScoreTies:
     """Count the ties of a system within queries."""
-    there = is_retrieved(scores)
-    ranks, n_ranks = dense_ranks(scores[there])
+    there = checks.is_retrieved(scores)
+    ranks, n_ranks = tie_groups.dense_ranks(scores[there])
     if not n_ranks:
         return ScoreTies(0, 0, 0, 0, 0, 0.0)
     key = queries.row_codes()[there] * n_ranks + ranks
@@ -98,7 +77,7 @@ def score_ties(scores: NDArray[Any], queries: Queries) -> ScoreTies:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TieStatistics(Result):
+class TieStatistics(html.Result):
     """Ties and contradictions of the rankings of many systems; prints as tables.
 
     Attributes
@@ -179,9 +158,9 @@ class TieStatistics(Result):
         ]
         return [one for one in every if (one[1] >= 0).all()]
 
-    def _tables(self) -> list[Table]:
+    def _tables(self) -> list[text_tables.Table]:
         tables = [
-            Table.of(
+            text_tables.Table.of(
                 ("system", self.systems),
                 ("queries", self.n_queries),
                 ("with ties", self.tied_queries, _percent),
@@ -198,13 +177,13 @@ class TieStatistics(Result):
             columns.append(("tied ranks", self.tied_ranks, _percent))
             columns.append(("no order", self.unordered_documents, _percent))
         if columns[1:]:
-            tables.append(Table.of(*columns, terms=_TERMS_OF_TIES))
+            tables.append(text_tables.Table.of(*columns, terms=_TERMS_OF_TIES))
         names, shares = zip(*self.overall().items(), strict=True)
         each = {"queries": self.tied_queries, "documents": self.repeated_documents}
         medians = [np.median(each.get(name, np.nan)) for name in names]
         share = ("share with ties", names), ("", shares, _percent)
         middle = ("median system", medians, _percent)
-        return [*tables, Table.of(*share, middle, terms=_TERMS_OF_TIES)]
+        return [*tables, text_tables.Table.of(*share, middle, terms=_TERMS_OF_TIES)]
 
 
 _TERMS_OF_TIES = {
@@ -279,8 +258,8 @@ def tie_statistics(
     queries          50.0 %         50.0 %
     documents        16.7 %         16.7 %
     """
-    names, scores = check_systems(y_score)
-    queries = check_qid(qid, n_rows=len(scores[0]))
+    names, scores = _systems.check_systems(y_score)
+    queries = checks.check_qid(qid, n_rows=len(scores[0]))
     ties = [score_ties(column, queries) for column in scores]
     ranks = _ranks(rank, "rank", len(scores[0]), len(scores))
     lines = _ranks(input_order, "input_order", len(scores[0]), len(scores))
@@ -318,29 +297,32 @@ def _ranks(
     """Ranks of each system, or places of its lines."""
     if rank is None:
         return [None] * n_systems
-    array = array_of(rank)
+    array = feature_matrix.array_of(rank)
     if array.shape not in ((n_rows,), (n_rows, n_systems)):
         raise ValueError(
             f"{name} must have shape (n_documents,) or (n_documents, n_systems), here "
             f"({n_rows},) or ({n_rows}, {n_systems}), got {array.shape}"
         )
     columns = [rank] * n_systems if array.ndim == 1 else [*array.T]
-    found = [as_floats(numbers_of(one, name), name) for one in columns]
+    found = [
+        exact_numbers.as_floats(exact_numbers.numbers_of(one, name), name)
+        for one in columns
+    ]
     # NaN is for documents that are not retrieved
     filled = [np.where(np.isnan(one), -np.inf, one) for one in found]
-    return [check_scores(one, name=name) for one in filled]
+    return [checks.check_scores(one, name=name) for one in filled]
 
 
 def _unordered(
-    scores: NDArray[Any], rank: FloatArray | None, queries: Queries
+    scores: NDArray[Any], rank: FloatArray | None, queries: checks.Queries
 ) -> tuple[float, float]:
     """Shares of documents with the rank of another one, and with its score, too."""
     if rank is None:
         return np.nan, np.nan
-    there = is_retrieved(scores)
+    there = checks.is_retrieved(scores)
     number, shares = queries.row_codes()[there], []
     for column in (rank[there], scores[there]):
-        ranks, n_ranks = dense_ranks(column)
+        ranks, n_ranks = tie_groups.dense_ranks(column)
         _, number, n = np.unique(
             number * n_ranks + ranks, return_inverse=True, return_counts=True
         )
@@ -349,20 +331,20 @@ def _unordered(
 
 
 def _contradictions(
-    scores: NDArray[Any], rank: FloatArray | None, queries: Queries, name: str
+    scores: NDArray[Any], rank: FloatArray | None, queries: checks.Queries, name: str
 ) -> tuple[int, int]:
     """Neighbours by rank whose scores rise, and the queries that have any."""
     if rank is None:
         return -1, -1
-    there = np.flatnonzero(is_retrieved(scores))
+    there = np.flatnonzero(checks.is_retrieved(scores))
     rule = "not be missing where a document is retrieved"
-    reject(rank[there] == -np.inf, rank[there], name, rule)
+    checks.reject(rank[there] == -np.inf, rank[there], name, rule)
     query = queries.row_codes()[there]
-    places, _ = dense_ranks(scores[there])
+    places, _ = tie_groups.dense_ranks(scores[there])
     # documents of equal rank do not contradict their scores
     order = np.lexsort((-places, rank[there], query))
     score, query = scores[there][order], query[order]
-    contradicted = query[1:][rises(score, query)]
+    contradicted = query[1:][segments.rises(score, query)]
     return len(contradicted), len(np.unique(contradicted))
 
 
@@ -384,7 +366,11 @@ def changes_of(
 ) -> NDArray[np.str_]:
     """Of each pair, one of `CHANGES`, or nothing."""
     sides = [
-        np.where(np.abs(one.difference) > NO_DIFFERENCE, np.sign(one.difference), 0)
+        np.where(
+            np.abs(one.difference) > _intervals.NO_DIFFERENCE,
+            np.sign(one.difference),
+            0,
+        )
         for one in (official, exact)
     ]
     sure, truly = (one.pvalues < alpha for one in (official, exact))
@@ -397,7 +383,7 @@ def changes_of(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OfficialVsExact(Result):
+class OfficialVsExact(html.Result):
     """Systems by trec_eval's order of ties and by exact means; prints as tables.
 
     Each measure has a table of the systems and one of the pairs. With more than ten
@@ -465,7 +451,7 @@ class OfficialVsExact(Result):
 
     def _columns(self) -> dict[str, Any]:
         columns: dict[str, Any] = {}
-        columns |= names_of_pairs(self.measures, self.systems, self.pairs)
+        columns |= _orders.names_of_pairs(self.measures, self.systems, self.pairs)
         # of each measure: official, exact
         shape = len(self.measures), 2, len(self.pairs)
         for i, ties in enumerate(("official", "exact")):
@@ -487,7 +473,7 @@ class OfficialVsExact(Result):
         pandas.DataFrame
             Columns measure, system, tied_documents, official, exact, worst and best.
         """
-        pandas = import_optional("pandas", extra="io", purpose="averages")
+        pandas = _optional.import_optional("pandas", extra="io", purpose="averages")
         n = len(self.measures)
         columns = {
             "measure": np.repeat(self.measures, len(self.systems)),
@@ -497,7 +483,7 @@ class OfficialVsExact(Result):
         columns |= {name: getattr(self, name).T.ravel() for name in _MEANS}
         return pandas.DataFrame(columns)
 
-    def _tables(self) -> list[Table]:
+    def _tables(self) -> list[text_tables.Table]:
         tables = []
         for j, change in enumerate(self.change):
             shown = np.flatnonzero((change != "") | (len(change) <= _MOST_PAIRS))
@@ -510,32 +496,32 @@ class OfficialVsExact(Result):
         told = zip(self.measures, map(_told, self.change), strict=True)
         return [f"{measure}: {said}." for measure, said in told]
 
-    def _system_table(self, j: int, more: list[str]) -> Table:
+    def _system_table(self, j: int, more: list[str]) -> text_tables.Table:
         shown = {name: getattr(self, name)[:, j] for name in _MEANS}
         if not np.isnan(self.tau_b[j]):
             said = "order of systems, official against exact: tau-b "
             said += f"{self.tau_b[j]:.2f}, tau-AP {self.tau_ap[j]:.2f}"
             more = [said, *more]
-        return Table.of(
+        return text_tables.Table.of(
             (self.measures[j], self.systems),
             ("tied", self.tied_documents, _percent),
             *shown.items(),
             notes=more,
-            ranges=Ranges(shown["worst"], shown["exact"], shown["best"]),
+            ranges=text_tables.Ranges(shown["worst"], shown["exact"], shown["best"]),
             terms=_TERMS,
         )
 
-    def _pair_table(self, j: int, shown: IntArray) -> Table:
+    def _pair_table(self, j: int, shown: IntArray) -> text_tables.Table:
         official, exact = list(self.comparisons)[2 * j : 2 * j + 2]
         first, second = np.array(self.systems, dtype=object)[self.pairs[shown].T]
         level = f"p < {self.alpha:g}"
-        return Table.of(
+        return text_tables.Table.of(
             ("A", first),
             ("B", second),
             ("official", official.difference[shown]),
-            ("pvalue", official.pvalues[shown], probability),
+            ("pvalue", official.pvalues[shown], words.probability),
             ("exact", exact.difference[shown]),
-            ("pvalue exact", exact.pvalues[shown], probability),
+            ("pvalue exact", exact.pvalues[shown], words.probability),
             (level, self.share[j, shown], _percent),
             ("tie range", exact.tie_range[shown]),
             ("change", self.change[j, shown].tolist()),
@@ -665,34 +651,44 @@ def official_vs_exact(
     >>> found.official[:, 0], found.exact[:, 0].round(4)
     (array([1.  , 0.75]), array([0.6111, 0.75  ]))
     """
-    check_share(alpha, "alpha")
-    check_count(n_orders, "n_orders")
-    check_flag(progress, "progress")
-    options = check_options(test, n_resamples=n_resamples, random_state=random_state)
-    systems = MeasuredSystems(
-        y_true, y_score, qid, parse_measures(measures), zero_relevance, unjudged, n_jobs
+    checks.check_share(alpha, "alpha")
+    checks.check_count(n_orders, "n_orders")
+    checks.check_flag(progress, "progress")
+    options = _systems.check_options(
+        test, n_resamples=n_resamples, random_state=random_state
+    )
+    systems = _systems.MeasuredSystems(
+        y_true,
+        y_score,
+        qid,
+        _parse.parse_measures(measures),
+        zero_relevance,
+        unjudged,
+        n_jobs,
     )
     names = systems.names
     if len(names) < 2:
         raise ValueError(f"y_score must hold at least two systems, got {names[0]!r}")
     rule = {OFFICIAL: (_ids(docno, systems.scores), "descending")}
-    systems.scores = [in_32_bits(column) for column in systems.scores]
-    systems.rules = TieRules(rule, len(systems.labels), names)
+    systems.scores = [exact_numbers.in_32_bits(column) for column in systems.scores]
+    systems.rules = _ties.TieRules(rule, len(systems.labels), names)
     baselines = systems.baselines(baseline)
-    pairs = pairs_with(baselines, names)
+    pairs = _systems.pairs_with(baselines, names)
     both = (OFFICIAL, EXACT)
-    found = {ties: systems.all_values(STATISTICS[1:], ties) for ties in both}
+    found = {ties: systems.all_values(_result.STATISTICS[1:], ties) for ties in both}
     of = systems.asked, systems.queries
-    comparisons = compared(names, *of, found, baselines, options)
+    comparisons = _systems.compared(names, *of, found, baselines, options)
     each = list(comparisons)
     official, exact = each[::2], each[1::2]
-    over = over_orders(systems, pairs, found[EXACT], options, alpha, n_orders, progress)
+    over = _orders.over_orders(
+        systems, pairs, found[EXACT], options, alpha, n_orders, progress
+    )
     ranked = map(systems.ranked, systems.scores)
     tied = [score_ties(scores, systems.queries).tied_documents for scores in ranked]
     of_official, of_exact = _means(official, "expected"), _means(exact, "expected")
     ups = [measure.greater_is_better for measure in systems.measures]
     orders = zip(of_exact.T, of_official.T, ups, strict=True)
-    tau_b, tau_ap = np.transpose([order_agreement(*one) for one in orders])
+    tau_b, tau_ap = np.transpose([_correlation.order_agreement(*one) for one in orders])
     changes = [changes_of(a, b, alpha) for a, b in zip(official, exact, strict=True)]
     return OfficialVsExact(
         systems=names,
@@ -714,23 +710,27 @@ def official_vs_exact(
 
 def _ids(docno: Any, scores: Sequence[NDArray[Any]]) -> Any:
     """Document ids that compare as bytes: numbers would compare as numbers."""
-    given = none_for_masked(docno)
-    array = array_of(given)
+    given = exact_numbers.none_for_masked(docno)
+    array = feature_matrix.array_of(given)
     if array.ndim != 1:
         raise ValueError(f"docno must be 1-dimensional, got shape {array.shape}")
-    check_length(array, len(scores[0]), "docno")
+    checks.check_length(array, len(scores[0]), "docno")
     values = given if isinstance(given, list) else array.tolist()
-    retrieved = np.any([is_retrieved(column) for column in scores], axis=0)
+    retrieved = np.any([checks.is_retrieved(column) for column in scores], axis=0)
     for row, one in enumerate(values):
-        if isinstance(one, (str, bytes)) or (is_missing(one) and not retrieved[row]):
+        if isinstance(one, (str, bytes)) or (
+            exact_numbers.is_missing(one) and not retrieved[row]
+        ):
             continue
         rule = "hold strings, which are compared as bytes"
-        if is_missing(one):
+        if exact_numbers.is_missing(one):
             rule = "not be missing where a document is retrieved"
-        raise ValueError(f"docno must {rule}, got {show(one)} in row {row}")
+        raise ValueError(f"docno must {rule}, got {messages.show(one)} in row {row}")
     return given
 
 
 def _means(comparisons: list[SystemComparison], statistic: str) -> Any:
     """Averages over queries, (n_systems, n_measures)."""
-    return np.stack([means(getattr(one, statistic)) for one in comparisons], axis=-1)
+    return np.stack(
+        [_averages.means(getattr(one, statistic)) for one in comparisons], axis=-1
+    )

@@ -13,29 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 
-from .._display import Result, Table, probability, show_progress
-from .._engine import (
-    FloatArray,
-    IntArray,
-    Queries,
-    begins,
-    check_count,
-    check_flag,
-    check_share,
-    in_threads,
-    offsets_of,
-    runs,
-)
-from ..evaluation import NO_DIFFERENCE, CanonicalRows, LabelledQueries
-from ..measures import Measure, parse_measures
-from ._paired_test import WORDS_OF_TESTS, paired_pvalues, random_signs
-from ._systems import (
-    MeasuredSystems,
-    Options,
-    check_options,
-    pairs_with,
-    warn_undefined,
-)
+from .._display import html, progress_bars, text_tables, words
+from .._engine import checks, segments, threads
+from .._engine.segments import FloatArray, IntArray
+from ..evaluation import _intervals, _sampled, _statistics
+from ..measures import Measure, _parse
+from . import _paired_test, _systems
 
 #: scores of all orders that are ranked at a time
 _CELLS = 1 << 20
@@ -65,13 +48,17 @@ class OrderValues:
     """
 
     def __init__(
-        self, systems: MeasuredSystems, j: int, found: dict[str, FloatArray], seed: Any
+        self,
+        systems: _systems.MeasuredSystems,
+        j: int,
+        found: dict[str, FloatArray],
+        seed: Any,
     ) -> None:
         scores = systems.ranked(systems.scores[j])
-        rows = CanonicalRows(systems.labels, scores, systems.queries)
+        rows = _sampled.CanonicalRows(systems.labels, scores, systems.queries)
         by_id = {name: values[:, rows.by_id] for name, values in found.items()}
         self.expected = by_id["expected"]
-        apart = np.abs(by_id["best"] - by_id["worst"]) > NO_DIFFERENCE
+        apart = np.abs(by_id["best"] - by_id["worst"]) > _intervals.NO_DIFFERENCE
         self.varies = apart & rows.tied
         self._random = np.random.default_rng(seed)
         self._open = np.flatnonzero(self.varies.any(axis=0))
@@ -84,10 +71,10 @@ class OrderValues:
         there[at] = True
         self._kept = there[mixed]
         tied = at[mixed[at]]
-        starts, sizes = runs(rows.group[tied])
+        starts, sizes = segments.runs(rows.group[tied])
         self._tied_labels = np.split(rows.label[tied], starts[1:])
         # logarithm of the number of distinct orders of the labels of all groups
-        new = begins(rows.label[tied])
+        new = segments.begins(rows.label[tied])
         new[starts] = True
         alike = np.diff(np.append(np.flatnonzero(new), len(tied)))
         self._log_orders = gammaln(sizes + 1.0).sum() - gammaln(alike + 1.0).sum()
@@ -149,16 +136,20 @@ class _Part:
     """
 
     def __init__(
-        self, rows: CanonicalRows, chosen: IntArray, at: IntArray, of: list[Measure]
+        self,
+        rows: _sampled.CanonicalRows,
+        chosen: IntArray,
+        at: IntArray,
+        of: list[Measure],
     ) -> None:
         """Of the canonical rows `at` of the chosen queries."""
         sizes = np.diff(np.searchsorted(at, rows.queries.offsets))[chosen]
-        own = Queries(rows.queries.qid[chosen], offsets_of(sizes), None)
+        own = checks.Queries(rows.queries.qid[chosen], segments.offsets_of(sizes), None)
         # the groups of each query from 0 down: a place in a group is added to them
         group = rows.group[at]
         down = (np.repeat(group[own.offsets[:-1]], own.sizes) - group).astype(float)
         self._measures = of
-        self._labelled = LabelledQueries(rows.label[at], own, keep=True)
+        self._labelled = _statistics.LabelledQueries(rows.label[at], own, keep=True)
         self.scores = np.where(rows.retrieved[at], down, -np.inf)
         self.tied = np.flatnonzero(rows.mixed[group])
 
@@ -172,7 +163,7 @@ class _Part:
 
 
 def _parts(
-    rows: CanonicalRows, chosen: IntArray, measures: list[Measure]
+    rows: _sampled.CanonicalRows, chosen: IntArray, measures: list[Measure]
 ) -> list[tuple[list[int], _Part]]:
     """The rows that measures need: numbers of measures, of all together, and the rows.
 
@@ -217,7 +208,7 @@ _FIGURES = (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PValuesOverOrders(Result):
+class PValuesOverOrders(html.Result):
     """Paired tests of systems in the orders of their ties; prints as a table.
 
     Attributes
@@ -290,16 +281,16 @@ class PValuesOverOrders(Result):
         figures = {name: getattr(self, name).ravel() for name in _FIGURES}
         return {**names_of_pairs(self.measures, self.systems, self.pairs), **figures}
 
-    def _tables(self) -> list[Table]:
+    def _tables(self) -> list[text_tables.Table]:
         names = names_of_pairs(self.measures, self.systems, self.pairs)
         columns: list[tuple[Any, ...]] = [
             *zip(("measure", "A", "B"), names.values(), strict=True),
-            ("pvalue", self.pvalues.ravel(), probability),
+            ("pvalue", self.pvalues.ravel(), words.probability),
             (f"p < {self.alpha:g}", self.share.ravel()),
             ("error", self.share_error.ravel()),
-            ("min p", self.smallest.ravel(), probability),
-            ("max p", self.largest.ravel(), probability),
-            ("combined", self.combined.ravel(), probability),
+            ("min p", self.smallest.ravel(), words.probability),
+            ("max p", self.largest.ravel(), words.probability),
+            ("combined", self.combined.ravel(), words.probability),
         ]
         terms = {
             "pvalue": "p-value of the exact means over all orders of ties",
@@ -310,14 +301,14 @@ class PValuesOverOrders(Result):
             "combined": "a p-value for ties broken at random: twice the mean of the "
             "p-values over the orders, at most 1",
         }
-        note = f"{WORDS_OF_TESTS[self.test]}, {self.alternative}"
+        note = f"{_paired_test.WORDS_OF_TESTS[self.test]}, {self.alternative}"
         if len(self.measures) == 1:
             # without the column of the measure there is room for the error
             del columns[0]
             note = f"{self.measures[0]}, {note}"
         n = len(columns)
         shape = {"left": n - 6, "drop": [n - 4, n - 1]}
-        return [Table.of(*columns, **shape, terms=terms, notes=[note])]
+        return [text_tables.Table.of(*columns, **shape, terms=terms, notes=[note])]
 
 
 def names_of_pairs(
@@ -456,18 +447,18 @@ def pvalues_over_orders(
     degree  slashes  0.3374    0.0290  0.0054  0.0083  0.9997    0.9195
     RR, paired t test, two-sided
     """
-    check_share(alpha, "alpha")
-    check_count(n_orders, "n_orders")
-    check_flag(progress, "progress")
+    checks.check_share(alpha, "alpha")
+    checks.check_count(n_orders, "n_orders")
+    checks.check_flag(progress, "progress")
     drawn = {"n_resamples": n_resamples, "random_state": random_state}
-    options = check_options(test, alternative, **drawn)
-    systems = MeasuredSystems(
-        y_true, y_score, qid, parse_measures(measure, name="measure"),
+    options = _systems.check_options(test, alternative, **drawn)
+    systems = _systems.MeasuredSystems(
+        y_true, y_score, qid, _parse.parse_measures(measure, name="measure"),
         zero_relevance, unjudged, n_jobs,
     )  # fmt: skip
-    pairs = pairs_with(systems.baselines(baseline), systems.names)
+    pairs = _systems.pairs_with(systems.baselines(baseline), systems.names)
     found = systems.all_values(("best", "worst"))
-    warn_undefined(systems.asked, found["expected"])
+    _systems.warn_undefined(systems.asked, found["expected"])
     return PValuesOverOrders(
         systems=systems.names,
         measures=systems.asked.names,
@@ -480,10 +471,10 @@ def pvalues_over_orders(
 
 
 def over_orders(
-    systems: MeasuredSystems,
+    systems: _systems.MeasuredSystems,
     pairs: IntArray,
     found: dict[str, FloatArray],
-    options: Options,
+    options: _systems.Options,
     alpha: float,
     n_orders: int,
     progress: bool,
@@ -494,9 +485,11 @@ def over_orders(
     for j in range(len(systems.names)):
         own = {name: found[name][..., j] for name in ("expected", "best", "worst")}
         each.append(OrderValues(systems, j, own, [seed, j]))
-    signs = cache(partial(random_signs, **options.drawn))
+    signs = cache(partial(_paired_test.random_signs, **options.drawn))
     test, side = options.test, options.alternative
-    tested = partial(paired_pvalues, test=test, alternative=side, signs=signs)
+    tested = partial(
+        _paired_test.paired_pvalues, test=test, alternative=side, signs=signs
+    )
     cells = [
         _Cell(m, each[a], each[b], tested)
         for m in range(n_measures)
@@ -591,8 +584,10 @@ def _draw_orders(
     of_an_order = systems[0].expected.size * len(systems)
     step = max(1, _VALUES // max(of_an_order, 1))
     sizes = [min(step, number - done) for done in range(0, number, step)]
-    for size in show_progress(sizes, progress, number, "order", size=int):
-        drawn = in_threads(partial(OrderValues.draw, number=size), systems, n_jobs)
+    for size in progress_bars.show_progress(sizes, progress, number, "order", size=int):
+        drawn = threads.in_threads(
+            partial(OrderValues.draw, number=size), systems, n_jobs
+        )
         values = dict(zip(systems, drawn, strict=True))
         for cell in left:
             cell.add(values[cell.a][cell.m] - values[cell.b][cell.m])

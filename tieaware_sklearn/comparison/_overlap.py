@@ -10,28 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import exp1
 
-from .._display import Ranges, Result, Table
-from .._engine import (
-    FloatArray,
-    IntArray,
-    Queries,
-    begins,
-    check_count,
-    check_qid,
-    check_scores,
-    check_share,
-    count_before,
-    dense_ranks,
-    expand,
-    is_retrieved,
-    offsets_of,
-    runs,
-    starts_of,
-    sum_segments,
-)
-from ..evaluation import Summary, mean
-from ..measures import geometric_weight
-from ._systems import check_systems
+from .._display import html, text_tables
+from .._engine import checks, segments, tie_groups
+from .._engine.segments import FloatArray, IntArray
+from ..evaluation import Summary, _averages
+from ..measures import _rank_tables
+from . import _systems
 
 #: rank of a document that is not retrieved, below all others
 _MISSING = -1
@@ -69,11 +53,11 @@ class RankedLists(NamedTuple):
     @classmethod
     def of(cls, scores: NDArray[Any], codes: IntArray, n_queries: int) -> RankedLists:
         """Of scores of any dtype, and the number of the query of each document."""
-        rank = dense_ranks(scores)[0]
-        rank[~is_retrieved(scores)] = _MISSING
+        rank = tie_groups.dense_ranks(scores)[0]
+        rank[~checks.is_retrieved(scores)] = _MISSING
         retrieved = np.flatnonzero(rank > _MISSING)
         order = retrieved[np.lexsort((-rank[retrieved], codes[retrieved]))]
-        new = begins(codes[order]) | begins(rank[order])
+        new = segments.begins(codes[order]) | segments.begins(rank[order])
         length = np.bincount(codes[order], minlength=n_queries)
         return cls._of_order(rank, order, new, codes, length)
 
@@ -99,17 +83,19 @@ class RankedLists(NamedTuple):
         at = np.cumsum(new) - 1
         group = np.full(len(rank), _MISSING, dtype=np.int64)
         group[order] = at
-        starts, size = runs(at)
+        starts, size = segments.runs(at)
         owner = codes[order][starts]
-        lo = np.append(starts - starts_of(length)[owner], 0)
-        first = offsets_of(np.bincount(owner, minlength=len(length)))
+        lo = np.append(starts - segments.starts_of(length)[owner], 0)
+        first = segments.offsets_of(np.bincount(owner, minlength=len(length)))
         return cls(rank, group, at, lo, np.append(size, 1), length, first, codes)
 
     def at_depths(self, owner: IntArray, place: IntArray) -> IntArray:
         """The group at each place of a query; below its list, that after its last."""
         found = self.first[owner + 1]
         inside = place < self.length[owner]
-        found[inside] = self.at[starts_of(self.length)[owner[inside]] + place[inside]]
+        found[inside] = self.at[
+            segments.starts_of(self.length)[owner[inside]] + place[inside]
+        ]
         return found
 
     def cuts(self, depth: IntArray) -> NDArray[np.bool_]:
@@ -132,7 +118,7 @@ def mean_overlaps(a: RankedLists, b: RankedLists, deepest: IntArray) -> FloatArr
     the other, and those of both. Counts are exact, and nothing is subtracted from
     anything but counts.
     """
-    owner, place = expand(deepest)
+    owner, place = segments.expand(deepest)
     of_a, of_b = a.at_depths(owner, place), b.at_depths(owner, place)
     share_a = (place + 1 - a.lo[of_a]) / a.size[of_a]
     share_b = (place + 1 - b.lo[of_b]) / b.size[of_b]
@@ -142,9 +128,9 @@ def mean_overlaps(a: RankedLists, b: RankedLists, deepest: IntArray) -> FloatArr
     # above the groups at a depth are the groups that end before it
     end = np.maximum(a.lo[in_a] + a.size[in_a], b.lo[in_b] + b.size[in_b])
     kept = end < deepest[query]
-    at = starts_of(deepest)[query[kept]] + end[kept]
+    at = segments.starts_of(deepest)[query[kept]] + end[kept]
     above = np.bincount(at, minlength=len(owner))
-    both_above = count_before(above, deepest) + above
+    both_above = segments.count_before(above, deepest) + above
     a_cut, both_cut = _within(in_a, in_b, of_a, of_b, len(b.size))
     b_cut, _ = _within(in_b, in_a, of_b, of_a, len(a.size))
     cut = both_above + a_cut * share_a + b_cut * share_b
@@ -194,7 +180,7 @@ _TERMS = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RankBiasedOverlap(Result):
+class RankBiasedOverlap(html.Result):
     """Rank-biased overlap of two rankings for each query; prints as a table.
 
     All values are NaN for a query for which one ranking retrieves nothing.
@@ -266,7 +252,7 @@ class RankBiasedOverlap(Result):
             values = getattr(self, name)[there]
             unknown = name == "residual" and np.isnan(values).any()
             shown = "mean" if name == "expected" else name
-            cells[shown] = np.nan if unknown else mean(values)
+            cells[shown] = np.nan if unknown else _averages.mean(values)
         cells["n_queries"] = there.sum()
         columns = {name: np.array([cell]) for name, cell in cells.items()}
         return Summary(columns, ("overlap",), {}, _tables_of_means)
@@ -277,13 +263,15 @@ class RankBiasedOverlap(Result):
         counts = {"n_retrieved_true": first, "n_retrieved_score": second}
         return {"qid": self.qid, **values, **counts}
 
-    def _tables(self) -> list[Table]:
+    def _tables(self) -> list[text_tables.Table]:
         return self.summary()._tables()
 
 
-def _tables_of_means(of: Summary) -> list[Table]:
+def _tables_of_means(of: Summary) -> list[text_tables.Table]:
     (_, name), *figures, (_, count) = of.columns.items()
-    return [Table.of(("", name), *figures, ("queries", count), terms=_TERMS)]
+    return [
+        text_tables.Table.of(("", name), *figures, ("queries", count), terms=_TERMS)
+    ]
 
 
 def rank_biased_overlap(
@@ -372,9 +360,9 @@ def rank_biased_overlap(
     ------------------------------------------------------------------------
     RBO(p=0.9)  0.9033  0.8550  1.0000   0.5097    0.3936    0.0967        1
     """
-    first = check_scores(y_true, name="y_true")
-    second = check_scores(y_score, n_rows=len(first))
-    queries = check_qid(qid, n_rows=len(first))
+    first = checks.check_scores(y_true, name="y_true")
+    second = checks.check_scores(y_score, n_rows=len(first))
+    queries = checks.check_qid(qid, n_rows=len(first))
     p, depth = check_reader(p, depth)
     a, b = _ranked([first, second], queries)
     return RankBiasedOverlap(
@@ -388,13 +376,15 @@ def rank_biased_overlap(
 
 def check_reader(p: Any, depth: Any) -> tuple[float, int | None]:
     """Persistence and depth of evaluation."""
-    check_share(p, "p")
+    checks.check_share(p, "p")
     if depth is not None:
-        check_count(depth, "depth")
+        checks.check_count(depth, "depth")
     return float(p), None if depth is None else int(depth)
 
 
-def _ranked(columns: Iterable[NDArray[Any]], queries: Queries) -> list[RankedLists]:
+def _ranked(
+    columns: Iterable[NDArray[Any]], queries: checks.Queries
+) -> list[RankedLists]:
     codes, n = queries.codes, queries.n_queries
     return [RankedLists.of(queries.arrange(scores), codes, n) for scores in columns]
 
@@ -440,26 +430,26 @@ class _Lists(NamedTuple):
         Equation 32 says that the agreement is (X_d + X_s (d - s)/s)/d below rank s,
         and stays what it is at rank l.
         """
-        owner, place = expand(self.longer)
+        owner, place = segments.expand(self.longer)
         depth, short = place + 1, np.maximum(self.shorter[owner], 1)
-        at_end = overlaps[starts_of(self.longer)[owner] + short - 1]
+        at_end = overlaps[segments.starts_of(self.longer)[owner] + short - 1]
         # documents in common that are expected below the end of the shorter list
         more = at_end * (np.maximum(depth - short, 0) / short)
         agreement = np.minimum((overlaps + more) / depth, 1.0)
         last = self._last(agreement)
-        weight, beyond = geometric_weight(place, p), p**self.longer
-        direct = sum_segments(weight * agreement, self.longer) + beyond * last
+        weight, beyond = _rank_tables.geometric_weight(place, p), p**self.longer
+        direct = segments.sum_segments(weight * agreement, self.longer) + beyond * last
         # the weights sum to 1: near 1, what is missing is known better
         lost = weight * (1.0 - agreement)
-        distance = sum_segments(lost, self.longer) + beyond * (1.0 - last)
+        distance = segments.sum_segments(lost, self.longer) + beyond * (1.0 - last)
         return np.where(distance < 0.5, 1.0 - distance, direct)
 
     def minimum(self, overlaps: FloatArray, p: float) -> FloatArray:
         """RBO_MIN: no document in common below rank l."""
-        place = expand(self.longer)[1]
-        seen = geometric_weight(place, p) * (overlaps / (place + 1))
+        place = segments.expand(self.longer)[1]
+        seen = _rank_tables.geometric_weight(place, p) * (overlaps / (place + 1))
         rest = self._last(overlaps) * _tail(self.longer, p)
-        return np.asarray(sum_segments(seen, self.longer) + rest)
+        return np.asarray(segments.sum_segments(seen, self.longer) + rest)
 
     def residual(self, overlaps: FloatArray, p: float) -> FloatArray:
         """RBO_RES: all documents in common, below s and l, that could be.
@@ -470,11 +460,13 @@ class _Lists(NamedTuple):
         total = self._last(overlaps)
         full = np.maximum(self.shorter + self.longer - np.rint(total), 0)
         full = full.astype(np.int64)
-        owner, place = expand(full - self.shorter)
+        owner, place = segments.expand(full - self.shorter)
         rank = place + self.shorter[owner]
         added = place + 1 + np.maximum(rank + 1 - self.longer[owner], 0)
-        weight = geometric_weight(rank, p)
-        below = sum_segments(weight * (added / (rank + 1)), full - self.shorter)
+        weight = _rank_tables.geometric_weight(rank, p)
+        below = segments.sum_segments(
+            weight * (added / (rank + 1)), full - self.shorter
+        )
         beyond = p**full - total * _tail(full, p)
         return np.asarray(below + np.maximum(beyond, 0.0))
 
@@ -514,7 +506,7 @@ def _tail(above: IntArray, p: float) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OverlapMatrix(Result):
+class OverlapMatrix(html.Result):
     """Mean rank-biased overlap of every pair of systems; prints as a table.
 
     The matrices are symmetric. Each system is also paired with itself: its mean overlap
@@ -569,11 +561,11 @@ class OverlapMatrix(Result):
         }
         return {"a": names[rows], "b": names[columns], **values}
 
-    def _tables(self) -> list[Table]:
+    def _tables(self) -> list[text_tables.Table]:
         a, b, mean, worst, best, _, n_queries = self._columns().values()
         columns = {"A": a, "B": b, "mean": mean, "worst": worst, "best": best}
-        columns["queries"], ranges = n_queries, Ranges(worst, mean, best)
-        return [Table.of(*columns.items(), left=2, ranges=ranges)]
+        columns["queries"], ranges = n_queries, text_tables.Ranges(worst, mean, best)
+        return [text_tables.Table.of(*columns.items(), left=2, ranges=ranges)]
 
 
 def pairwise_overlap(
@@ -624,15 +616,15 @@ def pairwise_overlap(
     clicks  age     0.4167  0.3333  0.5000        1
     age     age     0.9792  0.9583  1.0000        1
     """
-    names, columns = check_systems(y_score)
-    queries = check_qid(qid, n_rows=len(columns[0]))
+    names, columns = _systems.check_systems(y_score)
+    queries = checks.check_qid(qid, n_rows=len(columns[0]))
     p, depth = check_reader(p, depth)
     n_systems, lists = len(names), _ranked(columns, queries)
     averages = np.empty((3, n_systems, n_systems))
     counts = np.empty((n_systems, n_systems), dtype=np.int64)
     for i, j in zip(*np.triu_indices(n_systems), strict=True):
         found = overlap_values(lists[i], lists[j], p, depth)
-        values = [mean(found[name]) for name in ("expected", "worst", "best")]
+        values = [_averages.mean(found[name]) for name in ("expected", "worst", "best")]
         averages[:, i, j] = averages[:, j, i] = values
         counts[i, j] = counts[j, i] = (~np.isnan(found["expected"])).sum()
     return OverlapMatrix(names, p, depth, averages[0], averages[1], averages[2], counts)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import integrate, stats
+from scipy import stats
 
-from .._engine import FloatArray, IntArray
-from ..evaluation import NO_DIFFERENCE, column_sums, mean, t_test
+from .._engine.segments import FloatArray
+from ..evaluation import _averages, _intervals, _paired_t_test
 
 #: signed differences that are summed at a time
 _CELLS = 1 << 20
@@ -142,12 +140,16 @@ def paired_test(
     n = len(difference)
     if n < 2:
         return PairedTest(math.nan, math.nan)
-    difference = np.where(np.abs(difference) <= NO_DIFFERENCE, 0.0, difference)
+    difference = np.where(
+        np.abs(difference) <= _intervals.NO_DIFFERENCE, 0.0, difference
+    )
     if not difference.any():
         # alike on every query: scipy's tests would divide by 0
         return PairedTest(0.0, 1.0)
     if test == "t":
-        (statistic,), (pvalue,) = paired_t_test(difference[None], alternative)
+        (statistic,), (pvalue,) = _paired_t_test.paired_t_test(
+            difference[None], alternative
+        )
     elif test == "wilcoxon":
         rounded = ranked_alike(difference)
         statistic, pvalue = stats.wilcoxon(rounded, alternative=alternative)
@@ -186,7 +188,7 @@ def bootstrap_of_medians(
         found.append(np.subtract(*np.median(of, axis=2)))
         left -= batch
     drawn = np.concatenate(found)
-    drawn[np.abs(drawn) <= NO_DIFFERENCE] = 0.0
+    drawn[np.abs(drawn) <= _intervals.NO_DIFFERENCE] = 0.0
     tails = np.array([1 - confidence, 1 + confidence]) / 2
     low, high = np.quantile(drawn, tails).tolist()
     # the sample itself counts
@@ -198,20 +200,6 @@ def bootstrap_of_medians(
         alternative, min(1.0, 2 * min(less, greater))
     )
     return PairedTest(float(np.median(a) - np.median(b)), pvalue), (low, high)
-
-
-def paired_t_test(
-    rows: FloatArray, alternative: str = "two-sided"
-) -> tuple[FloatArray, FloatArray]:
-    """Statistics and p-values of the paired t test of rows of differences.
-
-    As scipy.stats.ttest_1samp has it, to the last bit: t = d̄/(s/√n), with n - 1
-    degrees of freedom. The p-value is that of `t_test`, which intervals share.
-    """
-    n = rows.shape[1]
-    average = rows.mean(axis=1)
-    variance = np.mean((rows - average[:, None]) ** 2, axis=1) * (n / (n - 1))
-    return t_test(average, np.sqrt(variance / n), n, alternative)
 
 
 def ranked_alike(difference: FloatArray) -> FloatArray:
@@ -240,7 +228,9 @@ def paired_pvalues(
     n = differences.shape[1]
     if n < 2:
         return np.full(len(differences), np.nan)
-    differences = np.where(np.abs(differences) <= NO_DIFFERENCE, 0.0, differences)
+    differences = np.where(
+        np.abs(differences) <= _intervals.NO_DIFFERENCE, 0.0, differences
+    )
     pvalues = np.ones(len(differences))
     # alike on every query: nothing to test
     some = differences.any(axis=1)
@@ -248,7 +238,7 @@ def paired_pvalues(
     if not len(rows):
         return pvalues
     if test == "t":
-        pvalues[some] = paired_t_test(rows, alternative)[1]
+        pvalues[some] = _paired_t_test.paired_t_test(rows, alternative)[1]
     elif test == "wilcoxon":
         pvalues[some] = _wilcoxon(rows, alternative)
     else:
@@ -282,79 +272,6 @@ def _scipys_wilcoxon(rows: FloatArray, how: str, method: str = "auto") -> FloatA
     return np.asarray(found.pvalue)
 
 
-def tukey_test(
-    values: FloatArray, pairs: IntArray, confidence: float = 0.95
-) -> tuple[FloatArray, FloatArray]:
-    """Tukey's honestly significant difference: p-values and intervals for all pairs.
-
-    The layout is two-way without replication: a value x_ij of query i and system j is
-    the sum of an effect of the query, one of the system, and a residual. With n
-    queries and m systems,
-
-        MSE = Σ (x_ij - x̄_i. - x̄_.j + x̄_..)² / ((n - 1)(m - 1))
-        q = |x̄_.a - x̄_.b| / sqrt(MSE / n),
-
-    where q has the distribution of the studentized range of m means with
-    (n - 1)(m - 1) degrees of freedom (Carterette, TOIS 2012; Sakai 2018, "Laboratory
-    Experiments in Information Retrieval").
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_queries, n_systems)
-        Queries where a system is undefined (NaN) are left out.
-    pairs : ndarray of shape (n_pairs, 2), int
-    confidence : float
-
-    Returns
-    -------
-    pvalues : ndarray of shape (n_pairs,)
-        NaN for fewer than two queries, as the intervals are.
-    intervals : ndarray of shape (n_pairs, 2)
-        Simultaneous intervals of the differences: x̄_.a - x̄_.b, and on both sides the
-        quantile of q at `confidence` times sqrt(MSE / n).
-    """
-    values = values[~np.isnan(values).any(axis=1)]
-    n, m = values.shape
-    if n < 2 or m < 2:
-        return np.full(len(pairs), np.nan), np.full((len(pairs), 2), np.nan)
-    means = column_sums(values) / n
-    of_queries = column_sums(values.T) / m
-    residuals = values - of_queries[:, None] - (means - math.fsum(means) / m)
-    squares = math.fsum((residuals**2).ravel().tolist())
-    degrees = (n - 1) * (m - 1)
-    mse = squares / degrees
-    apart = means[pairs[:, 0]] - means[pairs[:, 1]]
-    # q is √2 times a t statistic, whose test says what holds where nothing spreads
-    found = t_test(np.abs(apart), math.sqrt(2 * mse / n), n, "two-sided")
-    q = math.sqrt(2) * found.statistic
-    half = _quantile_of_range(confidence, m, degrees) * math.sqrt(mse / n)
-    if np.isinf(q).any():
-        half = math.nan
-    intervals = np.column_stack([apart - half, apart + half])
-    # Bonferroni's correction, where nothing spreads
-    of_signs = np.minimum(len(pairs) * found.pvalue, 1.0)
-    if m == 2 or not np.isfinite(q).any():
-        return of_signs, intervals
-    of_range = _studentized_range(q, m, degrees)
-    return np.where(np.isinf(q), of_signs, of_range), intervals
-
-
-@lru_cache(maxsize=64)
-def _quantile_of_range(confidence: float, m: int, degrees: int) -> float:
-    """The range of m means that holds with this probability; half a second."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", integrate.IntegrationWarning)
-        return float(stats.studentized_range.ppf(confidence, m, degrees))
-
-
-def _studentized_range(q: FloatArray, m: int, degrees: int) -> FloatArray:
-    """Probability of a larger range; about 20 ms for each."""
-    with warnings.catch_warnings():
-        # the quadrature may warn where the probability is next to 1, and right
-        warnings.simplefilter("ignore", integrate.IntegrationWarning)
-        return np.asarray(stats.studentized_range.sf(q, m, degrees))
-
-
 class QueryLosses(NamedTuple):
     """Two systems on the same queries, as far as the test of inferiority needs them.
 
@@ -381,7 +298,7 @@ class QueryLosses(NamedTuple):
         there = ~(np.isnan(exact) | np.isnan(cheaper))
         x, loss = cheaper[there], (exact - cheaper)[there]
         n = len(x)
-        means = mean(x), mean(loss)
+        means = _averages.mean(x), _averages.mean(loss)
         if n < 2:
             return cls(n, *means, math.nan, math.nan, math.nan)
         apart = x - means[0], loss - means[1]
@@ -402,4 +319,4 @@ class QueryLosses(NamedTuple):
         variance = a * a * self.value_variance + b * b * self.loss_variance
         variance += 2 * a * b * self.covariance
         error = np.sqrt(np.maximum(variance, 0.0))
-        return float(t_test(average, error, self.n_queries).pvalue)
+        return float(_paired_t_test.t_test(average, error, self.n_queries).pvalue)

@@ -12,29 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from .._display import (
-    AVERAGES,
-    Ranges,
-    Result,
-    Table,
-    as_columns,
-    bracketed,
-    meaning,
-    number,
-    paragraph,
-    probability,
-)
-from .._engine import FloatArray, IntArray, is_number, show
-from .._optional import import_optional
-from ..evaluation import (
-    HEADS,
-    NO_DIFFERENCE,
-    QueryMoments,
-    Summary,
-    average_interval,
-    stds_of_means,
-)
-from ..io import listed
+from .. import _optional
+from .._display import html, text_tables, words
+from .._engine import checks, messages
+from .._engine.segments import FloatArray, IntArray
+from ..evaluation import Summary, _averages, _intervals, _report
+from ..io import _wording
 from ..measures import parse_measure
 
 #: the treatment of ties that needs no word
@@ -48,7 +31,7 @@ _OF_PAIRS = (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SystemComparison(Result):
+class SystemComparison(html.Result):
     """Comparison of systems on the same queries; prints as two tables.
 
     The first table has a row for each measure and system, the second a row for each
@@ -215,11 +198,11 @@ class SystemComparison(Result):
         of = np.repeat(np.array(self._keys(), dtype=object), n, axis=0)
         bounds = np.repeat(self.bounds, n * len(self.ties), axis=0)
         (average, ends), *others = (
-            average_interval(getattr(self, name), self.average, None, bounds)
+            _intervals.average_interval(getattr(self, name), self.average, None, bounds)
             for name in ("expected", "worst", "best", "chance")
         )
         worst, best, chance = (averages for averages, _ in others)
-        tie_std = stds_of_means(self.std)
+        tie_std = _averages.stds_of_means(self.std)
         low, high = np.clip(ends, bounds[:, :1], bounds[:, 1:]).T
         columns: dict[str, NDArray[Any]] = {
             "measure": of[:, 0],
@@ -298,14 +281,16 @@ class SystemComparison(Result):
                 "posterior is of one measure under one treatment of ties: choose one "
                 f"by its key, such as comparison{list(self._keys()[0])}"
             )
-        if not is_number(rope, least=0):
-            raise ValueError(f"rope must be a number >= 0, got {show(rope)}")
+        if not checks.is_number(rope, least=0):
+            raise ValueError(f"rope must be a number >= 0, got {messages.show(rope)}")
         first, second = self.pairs.T
-        moments = QueryMoments.of(self.expected[:, first] - self.expected[:, second])
+        moments = _intervals.QueryMoments.of(
+            self.expected[:, first] - self.expected[:, second]
+        )
         average, error = moments.averages(), moments.standard_error()
-        steady = error <= NO_DIFFERENCE
+        steady = error <= _intervals.NO_DIFFERENCE
         # where nothing spreads, what the signs say, as for p-values
-        edge = rope + NO_DIFFERENCE * steady
+        edge = rope + _intervals.NO_DIFFERENCE * steady
         # the t distribution around the mean, of scale s/√n and n - 1 degrees of freedom
         scale, degrees = np.where(steady, 1.0, error), np.maximum(moments.count - 1, 1)
 
@@ -352,7 +337,7 @@ class SystemComparison(Result):
         1       1.0  0.75
         2       1.0  0.50
         """
-        pandas = import_optional("pandas", extra="io", purpose="by_query")
+        pandas = _optional.import_optional("pandas", extra="io", purpose="by_query")
         n, n_queries = len(self.systems), len(self.qid)
         of = np.repeat(np.array(self._keys(), dtype=object), n * n_queries, axis=0)
         blocks = len(self), n_queries, n
@@ -378,9 +363,9 @@ class SystemComparison(Result):
         of_pairs = {
             name.replace("pvalues", "pvalue"): getattr(self, name) for name in _OF_PAIRS
         }
-        return as_columns(self._names() | of_pairs)
+        return html.as_columns(self._names() | of_pairs)
 
-    def _tables(self) -> list[Table]:
+    def _tables(self) -> list[text_tables.Table]:
         averages = self.summary()._tables()
         if not len(self.pairs):
             return averages
@@ -392,14 +377,16 @@ class SystemComparison(Result):
 
     def __str__(self) -> str:
         one_of_each = len(self.pairs) and len(self.ties) == 1
-        said = map(paragraph, self._conclusion() if one_of_each else [])
+        said = map(words.paragraph, self._conclusion() if one_of_each else [])
         return "\n\n".join([super().__str__(), "\n".join(said)]).rstrip()
 
     def _conclusion(self) -> list[str]:
         lines, alpha = [], 1 - self.confidence
         for one in self:
             (measure,), (ties,) = one.measures, one.ties
-            average = f"the {AVERAGES[self.average]} of " * (self.average != "macro")
+            average = f"the {words.AVERAGES[self.average]} of " * (
+                self.average != "macro"
+            )
             by = average + measure
             by += "" if ties == EXPECTED else f" with ties {ties}"
             if len(one.pairs) == 1 and self.average != "geometric":
@@ -439,7 +426,7 @@ def _first_of_all(one: SystemComparison, alpha: float) -> str:
     first = int(np.nanargmax(values if greater else -values))
     line = f"{one.systems[first]} has the {'highest' if greater else 'lowest'} "
     line += "mean" if one.average == "macro" else "value"
-    line += f" ({number(values[first])})"
+    line += f" ({words.number(values[first])})"
     a_wins, b_wins = _differ(one, alpha)
     a, b = one.pairs.T
     open_ = np.flatnonzero(((a == first) & ~a_wins) | ((b == first) & ~b_wins))
@@ -448,10 +435,10 @@ def _first_of_all(one: SystemComparison, alpha: float) -> str:
         return line + beats * bool(len(one.pairs))
     others = [
         f"{one.systems[(a + b)[row] - first]} "
-        f"(p = {probability(one.adjusted_pvalues[row])})"
+        f"(p = {words.probability(one.adjusted_pvalues[row])})"
         for row in open_
     ]
-    return f"{line}, but is not significantly better than {listed(others)}"
+    return f"{line}, but is not significantly better than {_wording.listed(others)}"
 
 
 def _against_baselines(one: SystemComparison, alpha: float) -> str:
@@ -475,16 +462,16 @@ def _in_words(one: SystemComparison, alpha: float) -> str:
     if difference < 0:
         difference, ends = -difference, -ends[::-1]
     said = "is" if p <= alpha else "is not significantly"
-    said = f"{better} {said} better than {other}: by {number(difference)} "
-    shown = "< 0.0001" if p < 1e-4 else f"= {probability(p)}"
-    said += f"({one.confidence:.0%} interval {bracketed(ends)}, p {shown})"
+    said = f"{better} {said} better than {other}: by {words.number(difference)} "
+    shown = "< 0.0001" if p < 1e-4 else f"= {words.probability(p)}"
+    said += f"({one.confidence:.0%} interval {words.bracketed(ends)}, p {shown})"
     if one.ties[0] != EXPECTED:
         return said
     always = f"{better} is better in every order of ties"
     return f"{said}; {always if one.same_sign[0] else 'an order of ties could undo it'}"
 
 
-def _table_of_posterior(of: Summary) -> list[Table]:
+def _table_of_posterior(of: Summary) -> list[text_tables.Table]:
     note = f"equivalent: differences of {of.measure} of at most {of.rope:g}"
     if of.ties != EXPECTED:
         note += f"; ties: {of.ties}"
@@ -495,10 +482,10 @@ def _table_of_posterior(of: Summary) -> list[Table]:
         "equivalent": "posterior probability that both are equivalent",
         "B better": "posterior probability that B is better",
     }
-    return [Table.of(*columns.items(), left=2, notes=[note], terms=terms)]
+    return [text_tables.Table.of(*columns.items(), left=2, notes=[note], terms=terms)]
 
 
-def _tables_of_systems(of: Summary) -> list[Table]:
+def _tables_of_systems(of: Summary) -> list[text_tables.Table]:
     """Systems by one or several measures."""
     treatments = list(dict.fromkeys(of.ties.tolist()))
     those = {ties: np.flatnonzero(of.ties == ties) for ties in treatments}
@@ -511,27 +498,33 @@ def _tables_of_systems(of: Summary) -> list[Table]:
     if len(treatments) > 1:
         return [_treatments_side_by_side(of, those, names)]
     ties = treatments[0]
-    head = HEADS[of.average]
+    head = _report.HEADS[of.average]
     if _is_one_order(ties, of.tie_std):
-        return [_treated_by(Table.of(*names, (head, of.mean), left=len(names)), ties)]
+        return [
+            _treated_by(
+                text_tables.Table.of(*names, (head, of.mean), left=len(names)), ties
+            )
+        ]
     if len(every) > 1:
         ends, largest = np.fmax(of.best, of.worst), np.zeros(len(of))
         for name in every:
             largest[measure == name] = np.fmax.reduce([*ends[measure == name], 0.0])
-    ranges = Ranges(of.worst, of.mean, of.best, largest)
+    ranges = text_tables.Ranges(of.worst, of.mean, of.best, largest)
     figures = {head: of.mean, "worst": of.worst, "best": of.best}
     if of.average == "macro":
         figures["tie_std"] = of.tie_std
-    table = Table.of(*names, *figures.items(), left=len(names), ranges=ranges)
+    table = text_tables.Table.of(
+        *names, *figures.items(), left=len(names), ranges=ranges
+    )
     return [table if ties == EXPECTED else _treated_by(table, ties)]
 
 
 def _treatments_side_by_side(
     of: Summary, those: dict[str, IntArray], names: list[tuple[Any, ...]]
-) -> Table:
+) -> text_tables.Table:
     """Means of all systems, by treatment."""
     columns = {ties: of.mean[rows] for ties, rows in those.items()}
-    average = f"{AVERAGES[of.average]} over queries"
+    average = f"{words.AVERAGES[of.average]} over queries"
     terms = {ties: f"{average}, {_treated(ties)}" for ties in those}
     ranges = None
     if EXPECTED in those:
@@ -540,10 +533,10 @@ def _treatments_side_by_side(
             columns.setdefault(end, of.columns[end][those[EXPECTED]])
         if len(names) == 1:
             worst, mean, best = (columns[name] for name in ("worst", EXPECTED, "best"))
-            ranges = Ranges(worst, mean, best)
+            ranges = text_tables.Ranges(worst, mean, best)
     options: dict[str, Any] = {"left": len(names), "terms": terms, "ranges": ranges}
     notes = [average] if of.average != "macro" else []
-    return Table.of(*names, *columns.items(), notes=notes, **options)
+    return text_tables.Table.of(*names, *columns.items(), notes=notes, **options)
 
 
 def _is_one_order(ties: str, tie_std: FloatArray) -> bool:
@@ -551,11 +544,11 @@ def _is_one_order(ties: str, tie_std: FloatArray) -> bool:
     return ties != EXPECTED and not (tie_std > 0).any()
 
 
-def _treated_by(table: Table, ties: str) -> Table:
+def _treated_by(table: text_tables.Table, ties: str) -> text_tables.Table:
     """A table of systems that says which treatment of ties it is of."""
     terms = {
-        HEADS[name]: f"{average} over queries, {_treated(ties)}"
-        for name, average in AVERAGES.items()
+        _report.HEADS[name]: f"{average} over queries, {_treated(ties)}"
+        for name, average in words.AVERAGES.items()
     }
     return replace(table, notes=[f"ties: {ties}"], terms=terms | _still_open(ties))
 
@@ -567,12 +560,13 @@ def _still_open(ties: str) -> dict[str, str]:
     rest = f"documents that still tie by the rule {ties}"
     heads = ("worst", "best", "tie_std", "tie range", "same sign")
     return {
-        head: meaning(head).removesuffix("tied documents").removesuffix("ties") + rest
+        head: words.meaning(head).removesuffix("tied documents").removesuffix("ties")
+        + rest
         for head in heads
     }
 
 
-def _table_of_pairs(of: SystemComparison) -> Table:
+def _table_of_pairs(of: SystemComparison) -> text_tables.Table:
     """Pairs of systems by one or several measures, under one treatment of ties."""
     (ties,) = of.ties
     level = f"{100 * of.confidence:g}%"
@@ -584,7 +578,7 @@ def _table_of_pairs(of: SystemComparison) -> Table:
     if simultaneous:
         said = f"half of the simultaneous {level} interval of Tukey's test"
     if of.interval != "t" or of.average != "macro":
-        shown = (f"{level} interval", interval, partial(bracketed, digits=3))
+        shown = (f"{level} interval", interval, partial(words.bracketed, digits=3))
         said = f"{level} {of.interval} interval"
     head = _difference_head(of)
     columns: dict[str, tuple[Any, ...]] = {
@@ -593,9 +587,9 @@ def _table_of_pairs(of: SystemComparison) -> Table:
         "tie_std": ("tie_std", of.tie_std),
         "tie range": ("tie range", tie_range),
         "same sign": ("same sign", np.where(of.same_sign, "yes", "no")),
-        "pvalue": ("pvalue", of.pvalues, probability),
-        "corrected": (_p_head(of), of.adjusted_pvalues, probability),
-        "d": ("d", of.effect, partial(number, digits=2)),
+        "pvalue": ("pvalue", of.pvalues, words.probability),
+        "corrected": (_p_head(of), of.adjusted_pvalues, words.probability),
+        "d": ("d", of.effect, partial(words.number, digits=2)),
     }
     # of the interval and the tie range, what was asked for is the last to go
     last = ["interval", "tie range"]
@@ -611,13 +605,13 @@ def _table_of_pairs(of: SystemComparison) -> Table:
             columns.pop(name, None)
     elif len(of) == 1:
         least, most = tie_range.T
-        ranges = Ranges(least, of.difference, most, head="tie range")
+        ranges = text_tables.Ranges(least, of.difference, most, head="tie range")
     of_each = ""
     if len(of.pairs) > len(of) and not simultaneous:
         of_each = "not corrected for the number of pairs"
     names, places = _names_of_pairs(of), list(columns)
     drop = [name for name in ("d", "tie_std", *last) if name in columns]
-    table = Table.of(
+    table = text_tables.Table.of(
         *names,
         *columns.values(),
         left=len(names),
@@ -625,7 +619,7 @@ def _table_of_pairs(of: SystemComparison) -> Table:
         terms={
             head: _DIFFERENCES[of.average],
             shown[0]: f"{said} of {head} over queries" + f", {of_each}" * bool(of_each),
-            "pvalue": meaning(f"pvalue ({of.test})"),
+            "pvalue": words.meaning(f"pvalue ({of.test})"),
             **_still_open(ties),
         },
         ranges=ranges,
@@ -634,7 +628,7 @@ def _table_of_pairs(of: SystemComparison) -> Table:
     return replace(table, notes=[f"{shown[0]}: {of_each}"]) if there else table
 
 
-def _side_by_side(of: SystemComparison) -> Table:
+def _side_by_side(of: SystemComparison) -> text_tables.Table:
     """Differences and p-values of all pairs by treatment: beside each other, or below.
 
     Each below the other where 80 columns do not hold them.
@@ -648,29 +642,29 @@ def _side_by_side(of: SystemComparison) -> Table:
     columns: list[tuple[Any, ...]] = [*names]
     columns += [(ties, apart[rows]) for ties, rows in by.items()]
     for ties, rows in by.items():
-        columns.append((f"{head} {ties}", adjusted[rows], probability))
+        columns.append((f"{head} {ties}", adjusted[rows], words.probability))
     if EXPECTED in by:
         columns.append(("same sign", same_sign[by[EXPECTED]]))
-    said = meaning(f"pvalue ({of.test})" if head == "pvalue" else head)
+    said = words.meaning(f"pvalue ({of.test})" if head == "pvalue" else head)
     terms = {ties: f"{_DIFFERENCES[of.average]}, {_treated(ties)}" for ties in by}
     terms |= {f"{head} {ties}": said for ties in by}
     options = {"terms": terms | {head: said}, "drop": range(len(columns))[::-1]}
     note = f"{_difference_head(of)} and {head} by treatment of ties"
-    wide = Table.of(*columns, left=len(names), notes=[note], **options)
+    wide = text_tables.Table.of(*columns, left=len(names), notes=[note], **options)
     if len(wide.fitted().columns) == len(columns):
         return wide
     rows = np.array([np.flatnonzero(own) for own in by.values()]).T.ravel()
     named = [(name, cells[rows]) for name, cells in _names_of_pairs(of)]
     columns = [*named, ("ties", treated[rows]), (_difference_head(of), apart[rows])]
-    columns.append((head, adjusted[rows], probability))
+    columns.append((head, adjusted[rows], words.probability))
     if EXPECTED in by:
         shown = np.where(treated == EXPECTED, same_sign, "")
         columns.append(("same sign", shown[rows]))
-    return Table.of(*columns, left=len(named) + 1, terms=options["terms"])
+    return text_tables.Table.of(*columns, left=len(named) + 1, terms=options["terms"])
 
 
 _DIFFERENCES = {
-    "macro": meaning("A - B"),
+    "macro": words.meaning("A - B"),
     "geometric": "geometric mean of A divided by that of B",
     "median": "median of A minus median of B",
 }

@@ -9,51 +9,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._engine import (
-    DROPPED_LABEL,
-    FloatArray,
-    IntArray,
-    Queries,
-    array_of,
-    check_choice,
-    check_choices,
-    check_count,
-    check_labels,
-    check_qid,
-    check_same_order,
-    check_scores,
-    check_share,
-    list_columns,
-    seed_of,
-    warn_one_query,
-)
+from .._engine import checks, feature_matrix
+from .._engine.segments import FloatArray, IntArray
 from ..evaluation import (
-    AVERAGES,
-    NO_DIFFERENCE,
-    Asked,
-    Prepared,
-    QueryMoments,
-    TieRules,
-    adjust,
-    ask,
-    bootstrap_interval,
-    logs,
-    mean,
-    median,
-    not_retrieved,
-    std_of_mean,
-    warn_of_intervals,
+    _asked,
+    _averages,
+    _intervals,
+    _multiple_testing,
+    _prepared,
+    _statistics,
+    _ties,
 )
-from ..measures import Measure, parse_measures
-from ._paired_test import (
-    ALTERNATIVES,
-    CORRECTIONS,
-    TESTS,
-    bootstrap_of_medians,
-    paired_test,
-    tukey_test,
-)
-from ._result import STATISTICS, SystemComparison
+from ..measures import Measure, _parse
+from . import _paired_test, _result
+from ._result import SystemComparison
 
 #: the name of the only system, if it came without one
 ONE_SYSTEM = "scores"
@@ -85,30 +54,32 @@ class MeasuredSystems:
         external: Mapping[str, Any] | None = None,
     ) -> None:
         self.measures = measures
-        self.asked = ask(measures, zero_relevance, unjudged)
+        self.asked = _asked.ask(measures, zero_relevance, unjudged)
         several = y_score if isinstance(y_score, Mapping) else {"y_score": y_score}
-        check_same_order({"y_true": y_true, "qid": qid, **several})
-        self.labels = check_labels(y_true, unjudged=self.asked.unjudged)
+        checks.check_same_order({"y_true": y_true, "qid": qid, **several})
+        self.labels = checks.check_labels(y_true, unjudged=self.asked.unjudged)
         self.asked.warn_below_rel(self.labels)
         n_rows = len(self.labels)
         self.names, self.scores = check_systems(y_score, n_rows)
-        self.queries = check_qid(qid, n_rows=n_rows)
-        self.rules = TieRules(external, n_rows, self.names)
+        self.queries = checks.check_qid(qid, n_rows=n_rows)
+        self.rules = _ties.TieRules(external, n_rows, self.names)
         self._has_ids = qid is not None
         self.n_jobs = n_jobs
-        self.prepared = Prepared(self.labels, self.queries, keep=True)
+        self.prepared = _prepared.Prepared(self.labels, self.queries, keep=True)
 
     def baselines(self, given: Any) -> tuple[str, ...]:
         """Baselines, checked; warns if there are systems to compare but no ids."""
         baselines = check_baselines(given, self.names)
         if not self._has_ids and len(self.names) > 1:
             how = "pass qid, because the test is over queries"
-            warn_one_query(self.queries.n_rows, how)
+            feature_matrix.warn_one_query(self.queries.n_rows, how)
         return baselines
 
     def ranked(self, scores: NDArray[Any]) -> NDArray[Any]:
         """Scores without the documents that ``unjudged="drop"`` leaves out."""
-        return not_retrieved(scores, np.flatnonzero(self.labels == DROPPED_LABEL))
+        return _statistics.not_retrieved(
+            scores, np.flatnonzero(self.labels == checks.DROPPED_LABEL)
+        )
 
     def all_values(
         self, statistics: Sequence[str], ties: str = "expected"
@@ -119,9 +90,9 @@ class MeasuredSystems:
 
 
 def values_of_systems(
-    prepared: Prepared,
-    asked: Asked,
-    rules: TieRules,
+    prepared: _prepared.Prepared,
+    asked: _asked.Asked,
+    rules: _ties.TieRules,
     columns: Sequence[NDArray[Any]],
     ties: str,
     statistics: Sequence[str] = ("best", "worst", "std", "chance"),
@@ -139,7 +110,7 @@ def values_of_systems(
     }
 
 
-def warn_undefined(asked: Asked, expected: FloatArray) -> None:
+def warn_undefined(asked: _asked.Asked, expected: FloatArray) -> None:
     """Warn of each measure that is undefined for every query of a system.
 
     `expected` has shape (n_measures, n_queries, n_systems).
@@ -158,7 +129,7 @@ def check_baselines(baseline: Any, names: tuple[str, ...]) -> tuple[str, ...]:
     """The names of the baselines, none for None."""
     if baseline is None:
         return ()
-    chosen = check_choices(baseline, "baseline", names)
+    chosen = checks.check_choices(baseline, "baseline", names)
     if len(chosen) == len(names):
         raise ValueError(
             "baseline must leave at least one other system to compare with it, got "
@@ -181,18 +152,22 @@ def check_systems(
 ) -> tuple[tuple[str, ...], list[Any]]:
     """Names and score columns: a mapping, a data frame, or an array of one or more."""
     if isinstance(y_score, Mapping) or hasattr(y_score, "columns"):
-        keys = y_score if isinstance(y_score, Mapping) else list_columns(y_score)
+        keys = (
+            y_score
+            if isinstance(y_score, Mapping)
+            else feature_matrix.list_columns(y_score)
+        )
         given = [(str(key), y_score[key]) for key in keys]
     else:
         try:
             masked = isinstance(y_score, np.ma.MaskedArray)
-            array = y_score if masked else array_of(y_score)
+            array = y_score if masked else feature_matrix.array_of(y_score)
         except ValueError as error:
             raise ValueError(f"y_score must be an array: {error}") from None
         if array.ndim == 1:
             name = getattr(y_score, "name", None)
             alone = ONE_SYSTEM if name is None else str(name)
-            return (alone,), [check_scores(y_score, n_rows=n_rows)]
+            return (alone,), [checks.check_scores(y_score, n_rows=n_rows)]
         if array.ndim != 2:
             raise ValueError(
                 "y_score must be a mapping of system names to scores, or an array of "
@@ -209,7 +184,9 @@ def check_systems(
             )
     columns: list[Any] = []
     for name, column in given:
-        columns.append(check_scores(column, n_rows=n_rows, name=f"y_score[{name!r}]"))
+        columns.append(
+            checks.check_scores(column, n_rows=n_rows, name=f"y_score[{name!r}]")
+        )
         # without labels, the first one says how many there are
         n_rows = len(columns[0])
     return names, columns
@@ -388,12 +365,12 @@ def compare_systems(
         random_state, baseline, average,
     )  # fmt: skip
     systems = MeasuredSystems(
-        y_true, y_score, qid, parse_measures(measure, name="measure"),
+        y_true, y_score, qid, _parse.parse_measures(measure, name="measure"),
         zero_relevance, unjudged, n_jobs, external,
     )  # fmt: skip
     treatments = systems.rules.check(ties)
     baselines = systems.baselines(baseline)
-    found = {one: systems.all_values(STATISTICS[1:], one) for one in treatments}
+    found = {one: systems.all_values(_result.STATISTICS[1:], one) for one in treatments}
     of = systems.names, systems.asked, systems.queries
     return compared(*of, found, baselines, options)
 
@@ -410,10 +387,12 @@ def check_options(
     average: str = "macro",
 ) -> Options:
     """How pairs are tested, checked."""
-    check_choice(average, "average", AVERAGES[:3])
-    check_choice(test, "test", TESTS)
-    check_choice(alternative, "alternative", ALTERNATIVES)
-    check_choice(correction, "correction", (*CORRECTIONS[:-1], "tukey", None))
+    checks.check_choice(average, "average", _prepared.AVERAGES[:3])
+    checks.check_choice(test, "test", _paired_test.TESTS)
+    checks.check_choice(alternative, "alternative", _paired_test.ALTERNATIVES)
+    checks.check_choice(
+        correction, "correction", (*_paired_test.CORRECTIONS[:-1], "tukey", None)
+    )
     if correction == "tukey":
         must = ("test", test, "t"), ("alternative", alternative, "two-sided")
         for name, value, needed in must:
@@ -432,7 +411,7 @@ def check_options(
                 f"pairs, got {baseline!r}. Its like for one baseline is Dunnett's test"
                 ", which SciPy has only for independent samples; use correction='holm'"
             )
-    check_choice(interval, "interval", INTERVALS)
+    checks.check_choice(interval, "interval", INTERVALS)
     if average == "median":
         if test != "t":
             raise ValueError(
@@ -440,10 +419,12 @@ def check_options(
                 f"from a bootstrap, got {test!r}"
             )
         test = interval = "bootstrap"
-    check_share(confidence, "confidence")
-    check_count(n_resamples, "n_resamples", least=2 if interval == "bootstrap" else 1)
+    checks.check_share(confidence, "confidence")
+    checks.check_count(
+        n_resamples, "n_resamples", least=2 if interval == "bootstrap" else 1
+    )
     # a seed that is a number, so that every pair draws alike
-    drawn = {"n_resamples": n_resamples, "random_state": seed_of(random_state)}
+    drawn = {"n_resamples": n_resamples, "random_state": checks.seed_of(random_state)}
     how = test, alternative, correction, interval, float(confidence)
     return Options(*how, drawn, average)
 
@@ -463,8 +444,8 @@ class Options(NamedTuple):
 
 def compared(
     names: tuple[str, ...],
-    asked: Asked,
-    queries: Queries,
+    asked: _asked.Asked,
+    queries: checks.Queries,
     found: dict[str, dict[str, FloatArray]],
     baselines: tuple[str, ...],
     options: Options,
@@ -485,7 +466,7 @@ def compared(
     measures = np.repeat(asked.names, len(found))
     room = np.repeat(np.ptp(_scaled(asked.bounds, of_logs), axis=1), len(found))
     if options.average != "median":
-        warn_of_intervals(
+        _intervals.warn_of_intervals(
             (f"{names[a]} - {names[b]} by {measure}", values[:, a] - values[:, b])
             for measure, block in zip(measures, blocks, strict=True)
             for values in [_scaled(block["expected"], of_logs)]
@@ -501,7 +482,9 @@ def compared(
     low, high, effect, n_queries = rest
     if options.correction == "tukey":
         tests = [
-            tukey_test(_scaled(block["expected"][by_id], of_logs), pairs, level)
+            _multiple_testing.tukey_test(
+                _scaled(block["expected"][by_id], of_logs), pairs, level
+            )
             for block in blocks
         ]
         adjusted = [of_pairs for of_pairs, _ in tests]
@@ -509,16 +492,18 @@ def compared(
             low, high = np.concatenate([ends for _, ends in tests]).T
     else:
         each = pvalues.reshape(len(blocks), -1)
-        adjusted = [adjust(own, options.correction) for own in each]
+        adjusted = [_multiple_testing.adjust(own, options.correction) for own in each]
     values: dict[str, Any] = options._asdict()
     del values["drawn"]
-    same_sign = (least > NO_DIFFERENCE) | (largest < -NO_DIFFERENCE)
+    same_sign = (least > _intervals.NO_DIFFERENCE) | (
+        largest < -_intervals.NO_DIFFERENCE
+    )
     if of_logs:
         # of logarithms, the difference is that of a ratio
         difference, least, largest, low, high = map(
             np.exp, (difference, least, largest, low, high)
         )
-    for name in STATISTICS:
+    for name in _result.STATISTICS:
         values[name] = np.concatenate([block[name] for block in blocks], axis=1)
     return SystemComparison(
         systems=names,
@@ -545,7 +530,7 @@ def compared(
 
 
 def _scaled(values: FloatArray, of_logs: bool) -> FloatArray:
-    return logs(values) if of_logs else values
+    return _averages.logs(values) if of_logs else values
 
 
 def _compare(
@@ -568,25 +553,33 @@ def _compare(
     smallest, largest = np.min(ends, axis=0), np.max(ends, axis=0)
     tie_std = math.nan
     if options.average == "macro":
-        tie_std = std_of_mean(np.hypot(*values["std"][there].T))
+        tie_std = _averages.std_of_mean(np.hypot(*values["std"][there].T))
     difference = a - b
     drawn, level, bounds = options.drawn, options.confidence, (-widest, widest)
-    middle: Callable[[FloatArray], float] = mean
+    middle: Callable[[FloatArray], float] = _averages.mean
     if options.average == "median":
-        middle = median
-        tested, interval = bootstrap_of_medians(
+        middle = _averages.median
+        tested, interval = _paired_test.bootstrap_of_medians(
             a, b, options.alternative, confidence=level, **drawn
         )
     else:
-        tested = paired_test(difference, options.test, options.alternative, **drawn)
+        tested = _paired_test.paired_test(
+            difference, options.test, options.alternative, **drawn
+        )
         if options.interval == "bootstrap":
-            interval = bootstrap_interval(
+            interval = _intervals.bootstrap_interval(
                 difference, None, confidence=level, bounds=bounds, **drawn
             )
         else:
-            interval = QueryMoments.of(difference).interval(level, bounds).tolist()
+            interval = (
+                _intervals.QueryMoments.of(difference).interval(level, bounds).tolist()
+            )
     of_t = options.test == "t" and options.average != "median"
-    statistic = tested.statistic if of_t else paired_test(difference, "t").statistic
+    statistic = (
+        tested.statistic
+        if of_t
+        else _paired_test.paired_test(difference, "t").statistic
+    )
     return (
         middle(a) - middle(b),
         tie_std,

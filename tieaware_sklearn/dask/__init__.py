@@ -5,3 +5,7 @@ from ._evaluate import evaluate, evaluate_queries
 from ._selection import fit_selector
 
 __all__ = ["compare_systems", "evaluate", "evaluate_queries", "fit_selector"]
+
+
+def __dir__() -> list[str]:
+    return __all__

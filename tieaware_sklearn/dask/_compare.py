@@ -8,18 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from .._engine import Digests, check_qid, id_digests
-from ..comparison import (
-    STATISTICS,
-    SystemComparison,
-    check_baselines,
-    check_options,
-    compared,
-    values_of_systems,
-)
-from ..evaluation import ColumnNames, TieRules, ask, one_after_another, prepare_labels
-from ..measures import Measure, parse_measures
-from ._partitions import Names, gathered, merged
+from .._engine import checks, hashing, seen_queries
+from ..comparison import SystemComparison, _result, _systems
+from ..evaluation import _asked, _prepared, _report, _ties
+from ..measures import Measure, _parse
+from . import _partitions
 
 
 def compare_systems(
@@ -120,11 +113,13 @@ n_resamples, random_state, zero_relevance, unjudged
     By RR, clicks is not significantly better than age: by 0.4907 (95% interval
     [-0.2662, 1.2477], p = 0.1081); clicks is better in every order of ties.
     """
-    options = check_options(
+    options = _systems.check_options(
         test, alternative, correction, interval, confidence, n_resamples,
         random_state, baseline, average,
     )  # fmt: skip
-    asked = ask(parse_measures(measure, name="measure"), zero_relevance, unjudged)
+    asked = _asked.ask(
+        _parse.parse_measures(measure, name="measure"), zero_relevance, unjudged
+    )
     listed = isinstance(scores, Iterable) and not isinstance(scores, (str, Mapping))
     chosen = list(scores) if listed else []
     if not chosen:
@@ -137,38 +132,43 @@ n_resamples, random_state, zero_relevance, unjudged
             "ties must not be 'input' on a cluster, where rows have no order: a column "
             "with their numbers can be a rule, external={'input order': column}"
         )
-    baselines = check_baselines(baseline, systems)
+    baselines = _systems.check_baselines(baseline, systems)
 
-    def values(frame: Any) -> tuple[list[Any], Digests]:
-        prepared = prepare_labels(
+    def values(frame: Any) -> tuple[list[Any], hashing.Digests]:
+        prepared = _prepared.prepare_labels(
             frame[label], frame[qid], unjudged=asked.unjudged, keep=True,
-            names=ColumnNames(label=label, qid=qid),
+            names=_prepared.ColumnNames(label=label, qid=qid),
         )  # fmt: skip
         rules = _rules(external, frame, systems)
         columns = [
-            prepared.scores(frame[name], ColumnNames(score=name)) for name in chosen
+            prepared.scores(frame[name], _prepared.ColumnNames(score=name))
+            for name in chosen
         ]
         found = {
-            treatment: values_of_systems(prepared, asked, rules, columns, treatment)
+            treatment: _systems.values_of_systems(
+                prepared, asked, rules, columns, treatment
+            )
             for treatment in treatments
         }
         ids = prepared.queries.qid
-        return [(ids, found)], id_digests(ids, qid)
+        return [(ids, found)], seen_queries.id_digests(ids, qid)
 
-    rows = gathered(df, Names(label, qid, None), shuffle, [*chosen, *keys])
-    parts, _ = merged(rows, values, add, qid, keep=False)
-    every = one_after_another([ids for ids, _ in parts])
-    order = check_qid(every, n_rows=len(every), name=qid).sorted()
-    return compared(
+    rows = _partitions.gathered(
+        df, _partitions.Names(label, qid, None), shuffle, [*chosen, *keys]
+    )
+    parts, _ = _partitions.merged(rows, values, add, qid, keep=False)
+    every = _report.one_after_another([ids for ids, _ in parts])
+    order = checks.check_qid(every, n_rows=len(every), name=qid).sorted()
+    return _systems.compared(
         systems,
         asked,
-        check_qid(every[order], n_rows=len(every), name=qid),
+        checks.check_qid(every[order], n_rows=len(every), name=qid),
         {
             treatment: {
                 name: np.concatenate([of[treatment][name] for _, of in parts], axis=1)[
                     :, order
                 ]
-                for name in STATISTICS
+                for name in _result.STATISTICS
             }
             for treatment in treatments
         },
@@ -188,10 +188,10 @@ def _as_tuple(key: Any) -> tuple[Any, ...]:
     return key if isinstance(key, tuple) and key else (key,)
 
 
-def _rules(external: Any, frame: Any, systems: tuple[str, ...]) -> TieRules:
+def _rules(external: Any, frame: Any, systems: tuple[str, ...]) -> _ties.TieRules:
     """Rules for the rows of a frame; without one, only checked."""
     if not isinstance(external, Mapping):
-        return TieRules(external, 1, systems)
+        return _ties.TieRules(external, 1, systems)
     given = {}
     for name, key in external.items():
         column, *how = _as_tuple(key)
@@ -202,4 +202,4 @@ def _rules(external: Any, frame: Any, systems: tuple[str, ...]) -> TieRules:
                 "where each partition would draw orders of its own, got 'random'"
             )
         given[name] = (values, *how) if how else values
-    return TieRules(given, 1 if frame is None else len(frame), systems)
+    return _ties.TieRules(given, 1 if frame is None else len(frame), systems)

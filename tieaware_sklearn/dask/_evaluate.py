@@ -9,28 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from .._engine import Digests, check_segment, id_digests, repeated
-from ..evaluation import (
-    DEFAULT_MEASURES,
-    Asked,
-    ColumnNames,
-    RankingReport,
-    ask,
-    prepare,
-)
+from .._engine import checks, hashing, seen_queries
+from ..evaluation import RankingReport, _asked, _prepared
 from ..evaluation import evaluate as evaluate_in_memory
-from ..measures import Measure, parse_measures
-from ._partitions import (
-    Names,
-    gathered,
-    ids_of,
-    in_several,
-    merged,
-    noted,
-    pandas,
-    spell,
-    with_digest,
-)
+from ..measures import Measure, _parse
+from . import _partitions
 
 
 def evaluate(
@@ -39,7 +22,7 @@ def evaluate(
     score: str,
     label: str = "label",
     qid: str = "qid",
-    measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
+    measures: str | Measure | Iterable[str | Measure] = _prepared.DEFAULT_MEASURES,
     zero_relevance: float | str = 0.0,
     unjudged: str = "raise",
     query_weight: str | None = None,
@@ -114,17 +97,19 @@ def evaluate(
     RR       0.8750  0.7500  1.0000   0.1250  0.6111  0.6786  [0.0000, 1.0000]
     2 queries
     """
-    asked = ask(parse_measures(measures), zero_relevance, unjudged, convention)
-    names = Names(label, qid, query_weight)
+    asked = _asked.ask(
+        _parse.parse_measures(measures), zero_relevance, unjudged, convention
+    )
+    names = _partitions.Names(label, qid, query_weight)
 
-    def report(frame: Any) -> tuple[list[RankingReport], Digests]:
+    def report(frame: Any) -> tuple[list[RankingReport], hashing.Digests]:
         found = report_of(frame, names, score, asked, segment)
-        return [found], id_digests(found.qid, qid)
+        return [found], seen_queries.id_digests(found.qid, qid)
 
     # it may be the query itself, or its weight
     others = [] if segment in (None, qid, query_weight) else [segment]
-    rows = gathered(df, names, shuffle, [score, *others])
-    parts, _ = merged(rows, report, add, qid, keep=False)
+    rows = _partitions.gathered(df, names, shuffle, [score, *others])
+    parts, _ = _partitions.merged(rows, report, add, qid, keep=False)
     # workers have copies of functions
     parts = [replace(part, _asked=asked.measures) for part in parts]
     found = RankingReport.merge(*parts)
@@ -138,7 +123,7 @@ def evaluate_queries(
     score: str,
     label: str = "label",
     qid: str = "qid",
-    measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
+    measures: str | Measure | Iterable[str | Measure] = _prepared.DEFAULT_MEASURES,
     zero_relevance: float | str = 0.0,
     unjudged: str = "raise",
     convention: str | None = None,
@@ -187,15 +172,17 @@ def evaluate_queries(
     >>> values.compute().set_index("qid")["expected"].sort_index().to_dict()
     {1: 1.0, 2: 0.75}
     """
-    asked = ask(parse_measures(measures), zero_relevance, unjudged, convention)
+    asked = _asked.ask(
+        _parse.parse_measures(measures), zero_relevance, unjudged, convention
+    )
     any_report = evaluate_in_memory([1], [1], measures="rr").to_pandas()[:0]
     if qid != "qid" and qid in any_report.columns:
         raise ValueError(
             f"qid must not have the name of a column of the result, got {qid!r}: "
             "rename the column of df"
         )
-    names = Names(label, qid, None)
-    df = gathered(df, names, shuffle, [score]).df
+    names = _partitions.Names(label, qid, None)
+    df = _partitions.gathered(df, names, shuffle, [score]).df
     n_partitions = df.npartitions
 
     meta = any_report.assign(qid=df._meta[qid].iloc[:0]).rename(columns={"qid": qid})
@@ -203,7 +190,9 @@ def evaluate_queries(
     def of_partition(frame: Any, partition_info: Any = None) -> Any:
         if not len(frame):
             return meta
-        with noted(partition_info, n_partitions, frame[qid], shuffled=shuffle):
+        with _partitions.noted(
+            partition_info, n_partitions, frame[qid], shuffled=shuffle
+        ):
             ids = frame[qid].drop_duplicates()
             found = report_of(frame, names, score, asked).to_pandas()
             # as they are in df: of its kind, such as categories
@@ -213,18 +202,22 @@ def evaluate_queries(
     tables = df.map_partitions(of_partition, meta=meta, clear_divisions=True)
 
     def digests_of(frame: Any) -> Any:
-        return _cell(id_digests(ids_of(frame, qid), qid).tobytes())
+        return _cell(
+            seen_queries.id_digests(_partitions.ids_of(frame, qid), qid).tobytes()
+        )
 
     def compare(cells: Any) -> Any:
         # one row for each partition, in their order
         parts = [np.frombuffer(cell, dtype=np.uint64) for cell in cells["found"]]
-        return _cell((repeated(parts), len(parts)))
+        return _cell((seen_queries.repeated(parts), len(parts)))
 
     def checked(frame: Any, cells: Any) -> Any:
         several, n_partitions = cells["found"].iloc[0]
         for again in several:
-            for query in with_digest(frame, qid, again.digest):
-                what = in_several(again, spell(query), n_partitions, qid, shuffle)
+            for query in _partitions.with_digest(frame, qid, again.digest):
+                what = _partitions.in_several(
+                    again, _partitions.spell(query), n_partitions, qid, shuffle
+                )
                 raise ValueError(what)
         return frame
 
@@ -237,18 +230,24 @@ def evaluate_queries(
 
 
 def report_of(
-    frame: Any, names: Names, score: str, asked: Asked, segment: str | None = None
+    frame: Any,
+    names: _partitions.Names,
+    score: str,
+    asked: _asked.Asked,
+    segment: str | None = None,
 ) -> RankingReport:
     """On some of the rows."""
     label, qid, weight = names
-    prepared, scores = prepare(
+    prepared, scores = _prepared.prepare(
         asked, frame[label], frame[score], frame[qid],
         frame.get(weight), allow_zero=True,
-        names=ColumnNames(label, score, qid, weight or "query_weight"),
+        names=_prepared.ColumnNames(label, score, qid, weight or "query_weight"),
     )  # fmt: skip
     of_queries = None
     if segment is not None:
-        of_queries = check_segment(frame[segment], prepared.queries, name=segment)
+        of_queries = checks.check_segment(
+            frame[segment], prepared.queries, name=segment
+        )
     return prepared.report(asked, scores, segment=of_queries)
 
 
@@ -256,4 +255,4 @@ def _cell(value: Any) -> Any:
     """A frame that holds one object."""
     cell = np.empty(1, dtype=object)
     cell[0] = value
-    return pandas.DataFrame({"found": cell})
+    return _partitions.pandas.DataFrame({"found": cell})

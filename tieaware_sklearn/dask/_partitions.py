@@ -13,20 +13,11 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
-from .._engine import (
-    Digests,
-    Repeated,
-    check_flag,
-    check_qid,
-    kept,
-    repeated,
-    same_digest,
-    value_bits,
-)
-from .._optional import import_optional
+from .. import _optional
+from .._engine import checks, hashing, seen_queries
 
 dask, dd, pandas = (
-    import_optional(name, extra="dask", purpose="tieaware_sklearn.dask")
+    _optional.import_optional(name, extra="dask", purpose="tieaware_sklearn.dask")
     for name in ("dask", "dask.dataframe", "pandas")
 )
 
@@ -136,7 +127,7 @@ def gathered(
     Every partition must have them, of the kinds of the meta of `df`. With `only`, it
     must not have columns that the meta does not have.
     """
-    check_flag(shuffle, "shuffle")
+    checks.check_flag(shuffle, "shuffle")
     columns = [*names.given(), *others]
     _check_columns(df, columns)
     meta, n_partitions, own = df._meta[columns], df.npartitions, list(df.columns)
@@ -241,12 +232,12 @@ def noted(
 
 def merged(
     rows: Gathered,
-    of_rows: Callable[[Any], tuple[Part, Digests]],
+    of_rows: Callable[[Any], tuple[Part, hashing.Digests]],
     both: Callable[[Part, Part], Part],
     qid: str,
     *,
     keep: bool,
-) -> tuple[Part, Digests]:
+) -> tuple[Part, hashing.Digests]:
     """What is found in each partition, merged in a tree, and the digests to keep.
 
     `both` makes one of what is found in two partitions.
@@ -255,7 +246,7 @@ def merged(
     """
     partitions = rows.df.to_delayed()
 
-    def of_partition(frame: Any, number: int) -> tuple[Part | None, Digests]:
+    def of_partition(frame: Any, number: int) -> tuple[Part | None, hashing.Digests]:
         if not len(frame):
             return None, np.empty(0, np.uint64)
         with noted({"number": number}, n_partitions, frame[qid], shuffled=shuffled):
@@ -265,9 +256,11 @@ def merged(
         some = [part for part in parts if part is not None]
         return reduce(both, some) if some else None
 
-    def compare(parts: list[Digests]) -> tuple[list[Repeated], Digests]:
+    def compare(
+        parts: list[hashing.Digests],
+    ) -> tuple[list[seen_queries.Repeated], hashing.Digests]:
         every = np.concatenate(parts) if keep else parts[0][:0]
-        return repeated(parts), kept(every)
+        return seen_queries.repeated(parts), seen_queries.kept(every)
 
     n_partitions, shuffled = len(partitions), rows.df is not rows.rows
     token, measure = uuid4().hex, delayed(of_partition, nout=2)
@@ -331,21 +324,23 @@ def _file_of(df: Any, number: int) -> str:
     return ""
 
 
-def _look_up(again: Repeated, partitions: list[Any], qid: str, shuffle: bool) -> str:
+def _look_up(
+    again: seen_queries.Repeated, partitions: list[Any], qid: str, shuffle: bool
+) -> str:
     """What is wrong; two partitions are read again for the id of a query."""
     look = delayed(with_digest)
     two = [look(partitions[i], qid, again.digest) for i in again.parts[:2]]
     queries = [query for found in dask.compute(*two) for query in found]
     for other in queries[1:]:
         if queries[0] != other:
-            return same_digest(queries[0], other, qid)
+            return seen_queries.same_digest(queries[0], other, qid)
     # data that are not the same when they are read again may not have it
     name = spell(queries[0]) if queries else f"with the digest {again.digest:#018x}"
     return in_several(again, name, len(partitions), qid, shuffle)
 
 
 def in_several(
-    again: Repeated, query: str, n_partitions: int, qid: str, shuffle: bool
+    again: seen_queries.Repeated, query: str, n_partitions: int, qid: str, shuffle: bool
 ) -> str:
     """What to say of a query that is in several partitions."""
     partitions = " and ".join(map(str, again.parts[:2]))
@@ -365,7 +360,7 @@ def in_several(
 def with_digest(frame: Any, qid: str, digest: int) -> list[Any]:
     """The query id of this digest, if it is there."""
     ids = ids_of(frame, qid)
-    found = ids[value_bits(ids) == np.uint64(digest)]
+    found = ids[hashing.value_bits(ids) == np.uint64(digest)]
     # times as integers would say nothing
     return list(found) if found.dtype.kind in "mM" else found.tolist()
 
@@ -379,4 +374,4 @@ def ids_of(frame: Any, qid: str) -> NDArray[Any]:
     """The different query ids of a frame."""
     if not len(frame):
         return np.empty(0)
-    return check_qid(frame[qid], n_rows=len(frame), name=qid).qid
+    return checks.check_qid(frame[qid], n_rows=len(frame), name=qid).qid

@@ -8,9 +8,9 @@ from typing import Any
 
 from sklearn.base import clone
 
-from .._engine import Digests, show
-from ..feature_selection import RankingFeatureSelector, Rule, Screening
-from ._partitions import Names, check_frame, gathered, merged
+from .._engine import hashing, messages
+from ..feature_selection import RankingFeatureSelector, Screening, _selection
+from . import _partitions
 
 
 def fit_selector(
@@ -91,7 +91,8 @@ def fit_selector(
     """
     if not isinstance(selector, RankingFeatureSelector):
         raise ValueError(
-            f"selector must be a RankingFeatureSelector, got {show(selector)}: others "
+            "selector must be a RankingFeatureSelector, got "
+            f"{messages.show(selector)}: others "
             "need all rows at once"
         )
     if selector.qid is not None:
@@ -99,9 +100,9 @@ def fit_selector(
             "selector must not read query ids from a column of X (qid="
             f"{selector.qid!r}): name the column of df here, qid=..."
         )
-    names = Names(label, qid, query_weight)
+    names = _partitions.Names(label, qid, query_weight)
     if features is None:
-        check_frame(df)
+        _partitions.check_frame(df)
         numbers = df._meta.select_dtypes(["number", "bool"]).columns
         columns = [name for name in numbers if name not in names.given()]
     else:
@@ -110,13 +111,13 @@ def fit_selector(
     if not columns:
         got = repr(features) if features else "none"
         raise ValueError(f"features must be a list of at least one column, got {got}")
-    rule = Rule.of(selector, len(columns))
+    rule = _selection.Rule.of(selector, len(columns))
     rule.ask()
     selector.check_correlated(rule)
     # neither what it has learned before, nor bars in the logs of workers
     plain = clone(selector).set_params(progress=False)
 
-    def screening(frame: Any) -> tuple[Screening, Digests]:
+    def screening(frame: Any) -> tuple[Screening, hashing.Digests]:
         weight = frame.get(query_weight)
         found = plain.screen(frame[columns], frame[label], frame[qid], weight)
         digests = found.query_digests
@@ -124,8 +125,10 @@ def fit_selector(
         without = replace(found, query_digests=digests[:0], label=str(label))
         return without, digests
 
-    rows = gathered(df, names, shuffle, columns, only=features is None)
-    found, digests = merged(rows, screening, Screening.merge, qid, keep=True)
+    rows = _partitions.gathered(df, names, shuffle, columns, only=features is None)
+    found, digests = _partitions.merged(
+        rows, screening, Screening.merge, qid, keep=True
+    )
     names.check_weight(found.statistics.of_labels.weight)
     fitted: RankingFeatureSelector = clone(selector)
     return fitted.adopt(replace(found, query_digests=digests), df._meta[columns])

@@ -1,19 +1,11 @@
 """Bundled and generated rankings, and the readers of files."""
 
-from ..io import (
-    dump_letor,
-    dump_qrels,
-    dump_trec_run,
-    iter_batches,
-    load_letor,
-    load_qrels,
-    load_run,
-    load_subtopics,
-    load_table,
-    load_trec,
-    query_digests,
-    whole_queries,
-)
+from ..io._batches import iter_batches
+from ..io._frames import query_digests, whole_queries
+from ..io._letor import dump_letor, load_letor
+from ..io._tables import load_table
+from ..io._trec import load_qrels, load_run, load_subtopics, load_trec
+from ..io._trec_dump import dump_qrels, dump_trec_run
 from ._digits import load_digits_retrieval
 from ._web_search import make_web_search
 
@@ -33,3 +25,7 @@ __all__ = [
     "query_digests",
     "whole_queries",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.utils import Bunch
 
-from .._engine import check_seed
-from ..io import as_asked
+from .._engine import checks
+from ..io import _rows
 
 _INK = 8  # pixels hold 0..16; half of that is ink
 
@@ -88,7 +88,7 @@ def load_digits_retrieval(
     n = len(pixels)
     if not 1 <= n_queries <= n:
         raise ValueError(f"n_queries must be in 1..{n}, got {n_queries}")
-    chosen = np.sort(check_seed(random_state).permutation(n)[:n_queries])
+    chosen = np.sort(checks.check_seed(random_state).permutation(n)[:n_queries])
     parts = [_similarities(pixels, int(query)) for query in chosen]
     others = np.arange(n) != chosen[:, None]
     data = np.stack([np.column_stack(list(part.values())) for part in parts])[others]
@@ -97,7 +97,7 @@ def load_digits_retrieval(
     digits = Bunch(
         data=data, target=target, qid=qid, feature_names=list(parts[0]), DESCR=_DESCR
     )
-    return as_asked(digits, as_frame=as_frame, return_X_y_qid=return_X_y_qid)
+    return _rows.as_asked(digits, as_frame=as_frame, return_X_y_qid=return_X_y_qid)
 
 
 def _similarities(pixels: Any, query: int) -> dict[str, Any]:

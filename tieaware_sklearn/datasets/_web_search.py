@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 from sklearn.utils import Bunch
 
-from .._engine import FloatArray, check_seed
-from ..io import as_asked
+from .._engine import checks
+from .._engine.segments import FloatArray
+from ..io import _rows
 
 # share of documents of each grade, about those of MSLR-WEB30K
 _GRADES = np.array([0.52, 0.32, 0.13, 0.02, 0.01])
@@ -113,7 +114,7 @@ def make_web_search(
         raise ValueError(f"strength must be in [0, 1], got {strength}")
     if not 0 <= tie_rate < 1:
         raise ValueError(f"tie_rate must be in [0, 1), got {tie_rate}")
-    rng = check_seed(random_state)
+    rng = checks.check_seed(random_state)
 
     lengths = np.exp(0.6 * rng.standard_normal(n_queries) - 0.18) * n_documents
     sizes = np.maximum(1, np.round(lengths)).astype(np.int64)
@@ -163,4 +164,4 @@ def make_web_search(
     web = Bunch(
         data=data, target=target, qid=qid, feature_names=list(features), DESCR=_DESCR
     )
-    return as_asked(web, as_frame=as_frame, return_X_y_qid=return_X_y_qid)
+    return _rows.as_asked(web, as_frame=as_frame, return_X_y_qid=return_X_y_qid)

@@ -1,62 +1,15 @@
 """Exact scores of rankings: one number, a report, and the effect of ties."""
 
-from ._asked import Asked, ask
-from ._averages import (
-    column_sums,
-    lift,
-    logs,
-    mean,
-    means,
-    median,
-    reduce_queries,
-    std_of_mean,
-    stds_of_means,
-    sums_of_squares,
-)
 from ._batches import evaluate_batches
 from ._contingency import ContingencyTable, contingency_table
 from ._evaluate import PreparedRanking, evaluate, ranking_score, tie_distributions
-from ._intervals import (
-    NO_DIFFERENCE,
-    QueryMoments,
-    adjust,
-    average_interval,
-    bootstrap_interval,
-    t_test,
-    warn_of_intervals,
-)
 from ._precision_recall_curve import PrecisionRecallCurve, precision_recall_curve
-from ._prepared import (
-    AVERAGES,
-    DEFAULT_MEASURE,
-    DEFAULT_MEASURES,
-    ColumnNames,
-    Prepared,
-    QueryRows,
-    check_averaging,
-    columns_at_once,
-    prepare,
-    prepare_labels,
-)
-from ._relevance_evaluator import (
-    JudgedTopics,
-    RelevanceEvaluator,
-    TopicRows,
-    share_of_possible,
-)
-from ._report import HEADS, RankingReport, Summary, estimates, one_after_another
+from ._relevance_evaluator import RelevanceEvaluator
+from ._report import RankingReport, Summary
 from ._residuals import ResidualReport, residuals
-from ._sampled import CanonicalRows, SampledScore, sample_orderings, sampled
-from ._statistics import LabelledQueries, RankedQueries, not_retrieved
+from ._sampled import SampledScore, sample_orderings, sampled
 from ._subtopics import SubtopicReport, evaluate_subtopics
-from ._ties import (
-    TieReport,
-    TieRules,
-    TieTreatments,
-    break_ties,
-    tie_report,
-    tie_treatments,
-)
+from ._ties import TieReport, TieTreatments, break_ties, tie_report, tie_treatments
 
 __all__ = [
     "ContingencyTable",
@@ -84,3 +37,7 @@ __all__ = [
     "tie_report",
     "tie_treatments",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
-from .._display import warn
-from .._engine import FloatArray, Queries, check_choice, is_number, show
-from ..measures import Measure, is_ours, spelled_out
+from .._display import words
+from .._engine import checks, messages
+from .._engine.segments import FloatArray
+from ..measures import Measure, _measure
 
 
 class Parameter(NamedTuple):
@@ -150,7 +151,7 @@ class Defined:
         """Values where the measures are undefined."""
         return np.array([definition.undefined for definition in self.definitions])
 
-    def check_sizes(self, queries: Queries) -> None:
+    def check_sizes(self, queries: checks.Queries) -> None:
         """Refuse queries of fewer documents than the tool takes."""
         for measure, own in zip(self.measures, self.definitions, strict=True):
             short = queries.sizes < own.least_documents
@@ -164,7 +165,7 @@ class Defined:
                 )
 
     def check_weight(
-        self, weight: FloatArray, undefined: NDArray[np.bool_], queries: Queries
+        self, weight: FloatArray, undefined: NDArray[np.bool_], queries: checks.Queries
     ) -> None:
         """Refuse weights of queries with which the tool gives another number.
 
@@ -207,7 +208,7 @@ def define(measures: Sequence[Measure], convention: str) -> Defined:
 
 def _definition(measure: Measure, convention: str) -> Definition:
     known = CONVENTIONS[convention]
-    if measure.name not in known or not is_ours(type(measure)):
+    if measure.name not in known or not _measure.is_ours(type(measure)):
         names = " ".join(sorted(known, key=str.lower))
         raise ValueError(
             f"measure must be one that {convention} has ({names}), got {measure}"
@@ -218,7 +219,7 @@ def _definition(measure: Measure, convention: str) -> Definition:
 def _by_definition(
     measure: Measure, definition: Definition, convention: str
 ) -> Measure:
-    spelled, changes = spelled_out(measure), {}
+    spelled, changes = _measure.spelled_out(measure), {}
     for name, parameter in definition.parameters.items():
         if name not in spelled:
             changes[name] = parameter.value
@@ -243,11 +244,11 @@ _OTHERS = ("normaliser", "std_is_estimate")
 def check_zero_relevance(zero_relevance: Any) -> None:
     """A finite number, "skip" or "raise"."""
     if isinstance(zero_relevance, str):
-        check_choice(zero_relevance, "zero_relevance", ("skip", "raise"))
-    elif not is_number(zero_relevance):
+        checks.check_choice(zero_relevance, "zero_relevance", ("skip", "raise"))
+    elif not checks.is_number(zero_relevance):
         raise ValueError(
             'zero_relevance must be a finite number, "skip" or "raise", got '
-            f"{show(zero_relevance)}"
+            f"{messages.show(zero_relevance)}"
         )
 
 
@@ -292,7 +293,7 @@ class Asked:
         return bounds
 
     def fill(
-        self, values: FloatArray, undefined: NDArray[np.bool_], queries: Queries
+        self, values: FloatArray, undefined: NDArray[np.bool_], queries: checks.Queries
     ) -> FloatArray:
         """`values` of shape (..., n_queries, n_measures), undefined ones replaced."""
         if self.refuses and undefined.any():
@@ -313,7 +314,7 @@ class Asked:
     def fill_statistics(
         self,
         found: dict[str, FloatArray],
-        queries: Queries,
+        queries: checks.Queries,
         weight: FloatArray | None = None,
     ) -> dict[str, FloatArray]:
         """Each statistic filled, undefined where the first of them is.
@@ -342,7 +343,7 @@ class Asked:
         """Warn of each measure whose average is NaN."""
         for measure, average in zip(self.measures, averages, strict=True):
             if math.isnan(average):
-                warn(
+                words.warn(
                     f"{measure} is undefined for every query: its average is NaN",
                     UndefinedMetricWarning,
                 )
@@ -356,7 +357,7 @@ class Asked:
         }
         if rels and 0 < (largest := float(labels.max())) < max(rels.values()):
             below = {name: rel for name, rel in rels.items() if largest < rel}
-            warn(
+            words.warn(
                 f"no document is relevant for {', '.join(below)}: the largest label "
                 f"is {largest!r}, below rel={min(below.values()):g} (rel= of a measure "
                 "is the least label that is relevant)",
@@ -387,7 +388,7 @@ def ask(
         "convention": convention,
     }
     if convention is not None:
-        check_choice(convention, "convention", tuple(CONVENTIONS))
+        checks.check_choice(convention, "convention", tuple(CONVENTIONS))
         if named or zero_relevance != 0:
             raise ValueError(
                 "zero_relevance must be left at its default with "

@@ -12,7 +12,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from .._engine import FloatArray
+from .._engine.segments import FloatArray
 
 #: floor of the values in a geometric mean, as in trec_eval
 GEOMETRIC_FLOOR = 1e-5
@@ -171,12 +171,3 @@ def reduce_queries(
 ) -> float:
     """An average over queries by its name."""
     return _REDUCE[average](values, weight)
-
-
-def lift(score: FloatArray, chance: FloatArray, ideal: FloatArray) -> FloatArray:
-    """(score - chance) / (ideal - chance), 0 where ideal and chance are equal."""
-    room = ideal - chance
-    out = np.where(np.isnan(score), np.nan, 0.0)
-    np.divide(score - chance, room, out=out, where=np.abs(room) > 1e-12)
-    # 0 over a negative room is -0.0
-    return out + 0.0

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .._engine import check_count, check_segment
-from ..io import GATHERED_ROWS, Piece, as_tables, check_different, gathered, of_all
-from ..measures import Measure, parse_measures
-from ._asked import ask
-from ._prepared import DEFAULT_MEASURES, ColumnNames, prepare
+from .._engine import checks
+from ..io import _frames
+from ..measures import Measure, _parse
+from . import _asked, _prepared
 from ._report import RankingReport
 
 
@@ -22,7 +21,7 @@ def evaluate_batches(
     score: str,
     label: str = "label",
     qid: str = "qid",
-    measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
+    measures: str | Measure | Iterable[str | Measure] = _prepared.DEFAULT_MEASURES,
     zero_relevance: float | str = 0.0,
     unjudged: str = "raise",
     query_weight: str | None = None,
@@ -94,36 +93,39 @@ def evaluate_batches(
     RR       0.8750  0.7500  1.0000   0.1250  0.6111  0.6786  [0.0000, 1.0000]
     2 queries
     """
-    batch_rows = GATHERED_ROWS if batch_rows is None else batch_rows
-    check_count(batch_rows, "batch_rows")
-    asked = ask(parse_measures(measures), zero_relevance, unjudged, convention)
+    batch_rows = _frames.GATHERED_ROWS if batch_rows is None else batch_rows
+    checks.check_count(batch_rows, "batch_rows")
+    asked = _asked.ask(
+        _parse.parse_measures(measures), zero_relevance, unjudged, convention
+    )
     features = [name for name in (score, query_weight, segment) if name is not None]
     columns = [label, qid, *features]
-    check_different(columns, "score, label, qid, query_weight and segment")
-    names = ColumnNames(label, score, qid, query_weight or "query_weight")
+    _frames.check_different(columns, "score, label, qid, query_weight and segment")
+    names = _prepared.ColumnNames(label, score, qid, query_weight or "query_weight")
     called = {"score": str(score), "label": str(label)}
     called["query_weight"] = "none" if query_weight is None else str(query_weight)
 
     largest: list[float] = []
 
-    def of_rows(rows: Piece) -> RankingReport:
+    def of_rows(rows: _frames.Piece) -> RankingReport:
         weight, segments = (
             None if name is None else rows.column(name)
             for name in (query_weight, segment)
         )
-        prepared, scores = prepare(
+        prepared, scores = _prepared.prepare(
             asked, rows.column(label), rows.column(score), rows.column(qid), weight,
             names=names, allow_zero=True,
         )  # fmt: skip
         if segment is not None:
-            segments = check_segment(segments, prepared.queries, name=segment)
+            segments = checks.check_segment(segments, prepared.queries, name=segment)
         largest.append(prepared.labels.max())
         report = prepared.report(asked, scores, segment=segments, n_jobs=n_jobs)
         return replace(report, options=report.options | called)
 
-    tables = as_tables(batches, label=label, qid=qid, features=features)
+    tables = _frames.as_tables(batches, label=label, qid=qid, features=features)
     parts = [
-        of_all(rows, of_rows) for rows in gathered(tables, columns, qid, batch_rows)
+        _frames.of_all(rows, of_rows)
+        for rows in _frames.gathered(tables, columns, qid, batch_rows)
     ]
     if not parts:
         raise ValueError("batches must hold at least one row, got none")

@@ -9,16 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._display import Result, Table
-from .._engine import UNJUDGED_LABEL, FloatArray
+from .._display import html, text_tables
+from .._engine import checks
+from .._engine.segments import FloatArray
 from ..measures import Precision
-from ._asked import ask
-from ._prepared import prepare
-from ._statistics import RankedQueries
+from . import _asked, _prepared, _statistics
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ContingencyTable(Result):
+class ContingencyTable(html.Result):
     """Documents by relevance and retrieval; prints as a table of sums.
 
     Attributes
@@ -67,7 +66,7 @@ class ContingencyTable(Result):
         ]
         return np.array([[math.fsum(cell.tolist()) for cell in row] for row in cells])
 
-    def _tables(self) -> list[Table]:
+    def _tables(self) -> list[text_tables.Table]:
         table = self.sum()
         full = np.vstack([table, table.sum(axis=0)])
         full = np.column_stack([full, full.sum(axis=1)])
@@ -78,7 +77,7 @@ class ContingencyTable(Result):
             for column in full.T
         ]
         header = ["documents", "relevant", "not relevant", "all"]
-        return [Table.of(*zip(header, [names, *counts], strict=True))]
+        return [text_tables.Table.of(*zip(header, [names, *counts], strict=True))]
 
 
 def contingency_table(
@@ -133,14 +132,16 @@ def contingency_table(
     all                   3             2    5
     """
     measure = Precision(k, rel)
-    prepared, scores = prepare(ask([measure], unjudged=unjudged), y_true, y_score, qid)
+    prepared, scores = _prepared.prepare(
+        _asked.ask([measure], unjudged=unjudged), y_true, y_score, qid
+    )
 
-    def count(ranked: RankedQueries) -> FloatArray:
+    def count(ranked: _statistics.RankedQueries) -> FloatArray:
         groups = ranked.groups
         places = groups.sum_groups(groups.inside(measure.k))
         total = groups.total_relevant(measure.rel)
         hits = measure.numerator(groups)
-        documents = groups.total_relevant(UNJUDGED_LABEL)
+        documents = groups.total_relevant(checks.UNJUDGED_LABEL)
         return np.column_stack([hits, places, total, documents])
 
     labelled = prepared.labelled

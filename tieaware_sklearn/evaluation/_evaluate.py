@@ -10,29 +10,10 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 
-from .._engine import (
-    UNJUDGED,
-    UNJUDGED_LABEL,
-    FloatArray,
-    check_choice,
-    check_labels,
-    in_threads,
-    list_columns,
-    matrix_of,
-    warn_one_query,
-)
-from ..measures import Distribution, Measure, parse_measure, parse_measures
-from ._asked import Asked, ask
-from ._prepared import (
-    DEFAULT_MEASURE,
-    DEFAULT_MEASURES,
-    NAMES,
-    Prepared,
-    check_averaging,
-    columns_at_once,
-    prepare,
-    prepare_labels,
-)
+from .._engine import checks, feature_matrix, lists, threads
+from .._engine.segments import FloatArray
+from ..measures import Distribution, Measure, _parse, parse_measure
+from . import _asked, _prepared
 from ._report import RankingReport
 
 
@@ -200,13 +181,17 @@ def ranking_score(
     ...               measure="ap", average=None)
     array([1.  , 0.75])
     """
-    asked = ask([parse_measure(measure)], zero_relevance, unjudged, convention)
-    check_averaging(asked, ties, average)
+    asked = _asked.ask([parse_measure(measure)], zero_relevance, unjudged, convention)
+    _prepared.check_averaging(asked, ties, average)
     # make_scorer(ranking_score) with metadata routing off
     scorers = "sklearn.metrics._scorer"
     if qid is None and sys._getframe(1).f_globals.get("__name__") == scorers:
-        warn_one_query(np.shape(y_true)[0], "make_ranking_scorer asks for query ids")
-    prepared, scores = prepare(asked, y_true, y_score, qid, query_weight, mask=mask)
+        feature_matrix.warn_one_query(
+            np.shape(y_true)[0], "make_ranking_scorer asks for query ids"
+        )
+    prepared, scores = _prepared.prepare(
+        asked, y_true, y_score, qid, query_weight, mask=mask
+    )
     return prepared.averaged(asked, scores, ties, average)[0]
 
 
@@ -216,7 +201,7 @@ def evaluate(
     *,
     qid: Any = None,
     mask: ArrayLike | None = None,
-    measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
+    measures: str | Measure | Iterable[str | Measure] = _prepared.DEFAULT_MEASURES,
     zero_relevance: float | str = 0.0,
     unjudged: str = "raise",
     query_weight: ArrayLike | None = None,
@@ -282,9 +267,11 @@ def evaluate(
     RR       0.8750  0.7500  1.0000   0.1250  0.6111  0.6786  [0.0000, 1.0000]
     2 queries
     """
-    asked = ask(parse_measures(measures), zero_relevance, unjudged, convention)
+    asked = _asked.ask(
+        _parse.parse_measures(measures), zero_relevance, unjudged, convention
+    )
     # of a shard all may be 0: only an average has no use for that
-    prepared, scores = prepare(
+    prepared, scores = _prepared.prepare(
         asked, y_true, y_score, qid, query_weight, mask=mask, allow_zero=True
     )
     asked.warn_below_rel(prepared.labels)
@@ -336,7 +323,9 @@ def tie_distributions(
     (array([0.33333333, 0.5       ]), array([0.5, 0.5]))
     """
     parsed = parse_measure(measure)
-    prepared, scores = prepare(ask([parsed], unjudged=unjudged), y_true, y_score, qid)
+    prepared, scores = _prepared.prepare(
+        _asked.ask([parsed], unjudged=unjudged), y_true, y_score, qid
+    )
     labelled = prepared.labelled
     blocks = labelled.each_block(
         lambda ranked: parsed.distributions(ranked.groups), scores
@@ -425,18 +414,18 @@ class PreparedRanking:
         convention: str | None = None,
         segment: Any = None,
     ) -> None:
-        ask((), zero_relevance, unjudged, convention)
-        check_choice(unjudged, "unjudged", UNJUDGED)
+        _asked.ask((), zero_relevance, unjudged, convention)
+        checks.check_choice(unjudged, "unjudged", checks.UNJUDGED)
         # some measures take unjudged documents, and they are not known yet
         taken = "drop" if unjudged == "drop" else "nonrelevant"
-        self._prepared = prepare_labels(
+        self._prepared = _prepared.prepare_labels(
             y_true, qid, query_weight, mask=mask, unjudged=taken, keep=True
         )
         self._segment: NDArray[Any] | None = None
         if segment is not None:
             self._segment = self._prepared.segments(segment)
-        self._missing = bool((self._prepared.labels == UNJUDGED_LABEL).any())
-        self._asked: dict[tuple[Measure, ...], Asked] = {}
+        self._missing = bool((self._prepared.labels == checks.UNJUDGED_LABEL).any())
+        self._asked: dict[tuple[Measure, ...], _asked.Asked] = {}
         self._rules = (zero_relevance, unjudged, convention)
 
     @property
@@ -468,7 +457,7 @@ class PreparedRanking:
     def score(
         self,
         y_score: ArrayLike,
-        measure: str | Measure = DEFAULT_MEASURE,
+        measure: str | Measure = _prepared.DEFAULT_MEASURE,
         *,
         ties: str = "expected",
         average: str | None = "macro",
@@ -495,14 +484,14 @@ class PreparedRanking:
             As in `ranking_score`.
         """
         asked = self._ask([parse_measure(measure)])
-        check_averaging(asked, ties, average)
+        _prepared.check_averaging(asked, ties, average)
         scores = self._prepared.scores(y_score)
         return self._prepared.averaged(asked, scores, ties, average)[0]
 
     def score_columns(
         self,
         y_score: Any,
-        measure: str | Measure = DEFAULT_MEASURE,
+        measure: str | Measure = _prepared.DEFAULT_MEASURE,
         *,
         ties: str = "expected",
         average: str | None = "macro",
@@ -545,18 +534,18 @@ class PreparedRanking:
         array([0.58333333, 0.61111111])
         """
         asked = self._ask([parse_measure(measure)])
-        check_averaging(asked, ties, average)
+        _prepared.check_averaging(asked, ties, average)
         prepared = self._prepared
         columns = [
-            prepared.scores(column, NAMES._replace(score=name))
+            prepared.scores(column, _prepared.NAMES._replace(score=name))
             for name, column in self._columns(y_score)
         ]
         asked.warn_below_rel(prepared.labels)
         n_workers = effective_n_jobs(n_jobs)
         n_tasks = _TASKS * n_workers if n_workers > 1 else 1
-        size = columns_at_once(self.n_documents, len(columns), n_tasks)
+        size = _prepared.columns_at_once(self.n_documents, len(columns), n_tasks)
         # threads share what is made of the labels here
-        parts = in_threads(
+        parts = threads.in_threads(
             lambda batch: prepared.averaged_columns(asked, batch, ties, average),
             list(_batches(columns, size)),
             n_jobs,
@@ -570,7 +559,9 @@ class PreparedRanking:
         """Each column and what messages call it."""
         if isinstance(y_score, Mapping) or hasattr(y_score, "columns"):
             keys = list(
-                y_score if isinstance(y_score, Mapping) else list_columns(y_score)
+                y_score
+                if isinstance(y_score, Mapping)
+                else feature_matrix.list_columns(y_score)
             )
             if len(set(keys)) < len(keys):
                 raise ValueError(
@@ -578,7 +569,7 @@ class PreparedRanking:
                 )
             given = [(key, y_score[key]) for key in keys]
         else:
-            array = matrix_of(y_score, "y_score")
+            array = lists.matrix_of(y_score, "y_score")
             n_axes = 2 if self._prepared.lists is None else 3
             if array.ndim != n_axes:
                 raise ValueError(
@@ -593,7 +584,7 @@ class PreparedRanking:
     def evaluate(
         self,
         y_score: ArrayLike,
-        measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
+        measures: str | Measure | Iterable[str | Measure] = _prepared.DEFAULT_MEASURES,
         *,
         n_jobs: int | None = None,
     ) -> RankingReport:
@@ -618,7 +609,7 @@ class PreparedRanking:
         ValueError
             As in `evaluate`.
         """
-        asked = self._ask(parse_measures(measures))
+        asked = self._ask(_parse.parse_measures(measures))
         scores = self._prepared.scores(y_score)
         asked.warn_below_rel(self._prepared.labels)
         return self._prepared.report(
@@ -629,22 +620,22 @@ class PreparedRanking:
         # measures may hold functions, which do not travel
         return {**self.__dict__, "_asked": {}}
 
-    def _ask(self, measures: Sequence[Measure]) -> Asked:
+    def _ask(self, measures: Sequence[Measure]) -> _asked.Asked:
         key = tuple(measures)
         if key in self._asked:
             return self._asked[key]
-        asked = ask(measures, *self._rules)
+        asked = _asked.ask(measures, *self._rules)
         if asked.unjudged == "raise" and self._missing:
             # in the words, and by the rows, of those who check at once
             labels = self._prepared.labels
-            check_labels(
-                np.where(labels == UNJUDGED_LABEL, np.nan, labels),
+            checks.check_labels(
+                np.where(labels == checks.UNJUDGED_LABEL, np.nan, labels),
                 place=self._prepared.place,
             )
         if sum(map(len, self._asked)) + len(key) > _REMEMBERED:
             # what is kept for each measure must not add up without end
             old = self._prepared
-            self._prepared = Prepared(
+            self._prepared = _prepared.Prepared(
                 old.labels, old.queries, old.weight, lists=old.lists, keep=True
             )
             self._asked = {}

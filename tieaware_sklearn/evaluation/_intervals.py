@@ -5,17 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.special import ndtr, ndtri
 
-from .._display import warn
-from .._engine import AddedUp, FloatArray
-from ..io import listed
-from ._averages import GEOMETRIC_FLOOR, column_sums, logs, median, per_column
+from .._display import words
+from .._engine import merging
+from .._engine.segments import FloatArray
+from ..io import _wording
+from . import _averages, _paired_t_test
 
 #: values that are resampled at a time
 _BATCH_VALUES = 1 << 16
@@ -29,7 +30,7 @@ _MANY = 400
 
 
 @dataclass
-class QueryMoments(AddedUp):
+class QueryMoments(merging.AddedUp):
     """Mean and spread over queries of several columns; two of them merge.
 
     Every attribute has the shape of the columns. Query i weighs w_i; the
@@ -58,22 +59,24 @@ class QueryMoments(AddedUp):
         values = np.moveaxis(np.ascontiguousarray(np.moveaxis(values, 0, -1)), -1, 0)
         there = ~np.isnan(values)
         if weight is not None:
-            weight = per_column(weight, values)
+            weight = _averages.per_column(weight, values)
             there &= weight > 0
         count = there.sum(axis=0).astype(np.float64)
         # of no query, everything is 0
         divisor = np.maximum(count, 1.0)
         x = np.where(there, values, 0.0)
         if weight is None:
-            average = column_sums(x) / divisor
+            average = _averages.column_sums(x) / divisor
             apart = np.where(there, x - average, 0.0)
-            return cls(count, count, count, average, average, column_sums(apart**2))
+            return cls(
+                count, count, count, average, average, _averages.column_sums(apart**2)
+            )
         w = np.where(there, weight, 0.0)
         w2 = w * w
-        total, total2 = column_sums(w), column_sums(w2)
-        average = column_sums(w * x) / np.where(count > 0, total, 1.0)
-        average2 = column_sums(w2 * x) / np.where(count > 0, total2, 1.0)
-        spread = column_sums(w2 * (x - average2) ** 2)
+        total, total2 = _averages.column_sums(w), _averages.column_sums(w2)
+        average = _averages.column_sums(w * x) / np.where(count > 0, total, 1.0)
+        average2 = _averages.column_sums(w2 * x) / np.where(count > 0, total2, 1.0)
+        spread = _averages.column_sums(w2 * (x - average2) ** 2)
         return cls(count, total, total2, average, average2, spread)
 
     @classmethod
@@ -145,38 +148,9 @@ class QueryMoments(AddedUp):
 
     def p_greater(self) -> FloatArray:
         """One-sided t test of mean > 0, as `t_test` has it."""
-        return t_test(self.mean, self.standard_error(), self.count).pvalue
-
-
-class TTest(NamedTuple):
-    """Statistics and p-values of a t test."""
-
-    statistic: FloatArray
-    pvalue: FloatArray
-
-
-def t_test(
-    mean: ArrayLike, error: ArrayLike, count: ArrayLike, alternative: str = "greater"
-) -> TTest:
-    """Student's t test of means over queries against 0, given their standard errors.
-
-    NaN for fewer than two queries. Where nothing spreads but for rounding, p is that
-    of all 2^n signs of the differences: 1/2^n for an alternative that they favour,
-    2/2^n if it is two-sided, and else 1; and no difference has p = 1.
-    """
-    mean, count = np.asarray(mean, np.float64), np.asarray(count)
-    error = np.where(count < 2, np.nan, error)
-    steady = error <= NO_DIFFERENCE * np.maximum(1.0, np.abs(mean))
-    alike = steady & (np.abs(mean) <= NO_DIFFERENCE)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        statistic = np.where(steady, np.copysign(np.inf, mean), mean / error)
-    statistic = np.where(alike, 0.0, statistic)
-    # the direction that speaks for the alternative
-    towards = {"greater": statistic, "less": -statistic, "two-sided": abs(statistic)}
-    sides = 2 if alternative == "two-sided" else 1
-    pvalue = sides * stats.t.sf(towards[alternative], np.maximum(count - 1, 1))
-    of_signs = np.where(towards[alternative] > 0, sides * 0.5**count, 1.0)
-    return TTest(statistic, np.where(steady, of_signs, pvalue))
+        return _paired_t_test.t_test(
+            self.mean, self.standard_error(), self.count
+        ).pvalue
 
 
 def warn_of_intervals(
@@ -191,7 +165,7 @@ def warn_of_intervals(
         values = values[~np.isnan(values)]
         if (n := len(values)) < 2:
             continue
-        enough = _FEW if values.min() <= GEOMETRIC_FLOOR else _MANY
+        enough = _FEW if values.min() <= _averages.GEOMETRIC_FLOOR else _MANY
         if (scale := np.abs(values).max()) > NO_DIFFERENCE:
             values = values / scale
         most = np.unique(np.round(values, 12), return_counts=True)[1].max()
@@ -205,25 +179,9 @@ def warn_of_intervals(
             continue
         found.setdefault(said, []).append(name)
     for said, names in found.items():
-        warn(f"the values per query of {listed(dict.fromkeys(names))} {said}")
-
-
-def adjust(pvalues: FloatArray, correction: str | None) -> FloatArray:
-    """p-values corrected for their number; NaN stays NaN and does not count.
-
-    By Holm ("holm"), for the rate of false discoveries ("bh", "by"), or not at all.
-    """
-    out = pvalues.copy()
-    there = ~np.isnan(pvalues)
-    given = pvalues[there]
-    if correction == "holm":
-        order = np.argsort(given, kind="stable")
-        stepped = given[order] * (len(given) - np.arange(len(given)))
-        given[order] = np.minimum(np.maximum.accumulate(stepped), 1.0)
-    elif correction is not None and len(given):
-        given = stats.false_discovery_control(given, method=correction)
-    out[there] = given
-    return out
+        words.warn(
+            f"the values per query of {_wording.listed(dict.fromkeys(names))} {said}"
+        )
 
 
 def median_interval(values: FloatArray) -> tuple[float, float]:
@@ -241,14 +199,16 @@ def average_interval(
 ) -> tuple[FloatArray, FloatArray]:
     """Averages of columns, and their 95 % intervals over queries, (n_columns, 2)."""
     if average == "median":
-        medians = np.array([median(column, weight) for column in values.T])
+        medians = np.array([_averages.median(column, weight) for column in values.T])
         unknown = np.full((len(medians), 2), np.nan)
         if weight is not None:
             return medians, unknown
         return medians, np.array([*map(median_interval, values.T)]).reshape(-1, 2)
     if average == "geometric":
-        moments = QueryMoments.of(logs(values), weight)
-        return np.exp(moments.averages()), np.exp(moments.interval(bounds=logs(bounds)))
+        moments = QueryMoments.of(_averages.logs(values), weight)
+        return np.exp(moments.averages()), np.exp(
+            moments.interval(bounds=_averages.logs(bounds))
+        )
     moments = QueryMoments.of(values, weight)
     return moments.averages(), moments.interval(bounds=bounds)
 

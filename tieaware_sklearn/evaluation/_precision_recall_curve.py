@@ -8,20 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._display import Ranges, Result, Table
-from .._engine import FloatArray
-from ..measures import STATISTICS, InterpolatedPrecision
-from ._asked import ask
-from ._averages import means, stds_of_means
-from ._prepared import prepare
+from .._display import html, text_tables
+from .._engine.segments import FloatArray
+from ..measures import InterpolatedPrecision, _measure
+from . import _asked, _averages, _prepared
 
 #: the eleven levels of TREC
 ELEVEN_POINTS = tuple(i / 10 for i in range(11))
-_STATISTICS = (*STATISTICS, "sampling_error")
+_STATISTICS = (*_measure.STATISTICS, "sampling_error")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PrecisionRecallCurve(Result):
+class PrecisionRecallCurve(html.Result):
     """Interpolated precision by recall, averaged over queries; prints as a table.
 
     Attributes
@@ -58,7 +56,7 @@ class PrecisionRecallCurve(Result):
     tie_std: FloatArray
     sampling_error: FloatArray
 
-    def _tables(self) -> list[Table]:
+    def _tables(self) -> list[text_tables.Table]:
         columns = [
             ("recall", [f"{recall:g}" for recall in self.recall]),
             ("precision", self.mean),
@@ -71,8 +69,12 @@ class PrecisionRecallCurve(Result):
             "the means of long ties are estimated from sampled orders, with standard "
             f"errors of at most {error:.1g}"
         )
-        ranges = Ranges(self.worst, self.mean, self.best)
-        return [Table.of(*columns, notes=[note] if error > 0 else [], ranges=ranges)]
+        ranges = text_tables.Ranges(self.worst, self.mean, self.best)
+        return [
+            text_tables.Table.of(
+                *columns, notes=[note] if error > 0 else [], ranges=ranges
+            )
+        ]
 
 
 def precision_recall_curve(
@@ -132,17 +134,17 @@ def precision_recall_curve(
     """
     levels = _levels(recall)
     measures = [InterpolatedPrecision(level, rel) for level in levels]
-    asked = ask(measures, zero_relevance, unjudged)
-    prepared, scores = prepare(asked, y_true, y_score, qid, query_weight)
+    asked = _asked.ask(measures, zero_relevance, unjudged)
+    prepared, scores = _prepared.prepare(asked, y_true, y_score, qid, query_weight)
     found = prepared.values(asked, scores, _STATISTICS, n_jobs=n_jobs)
     weight = prepared.weight
     return PrecisionRecallCurve(
         recall=np.array(levels),
         mean=np.array(prepared.means(asked, found["expected"])),
-        worst=means(found["worst"], weight),
-        best=means(found["best"], weight),
-        tie_std=stds_of_means(found["std"], weight),
-        sampling_error=stds_of_means(found["sampling_error"], weight),
+        worst=_averages.means(found["worst"], weight),
+        best=_averages.means(found["best"], weight),
+        tie_std=_averages.stds_of_means(found["std"], weight),
+        sampling_error=_averages.stds_of_means(found["sampling_error"], weight),
     )
 
 

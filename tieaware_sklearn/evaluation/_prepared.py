@@ -10,31 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._engine import (
-    FloatArray,
-    IntArray,
-    Lists,
-    Place,
-    Queries,
-    are_lists,
-    check_choice,
-    check_labels,
-    check_length,
-    check_qid,
-    check_query_weight,
-    check_same_order,
-    check_scores,
-    check_segment,
-    count_rows,
-    from_tensor,
-    in_row,
-    take_rows,
-)
-from ..measures import names_where
-from ._asked import Asked
-from ._averages import mean, means, reduce_queries
-from ._report import PER_QUERY, RankingReport
-from ._statistics import LabelledQueries
+from .._engine import checks, exact_numbers, feature_matrix, messages
+from .._engine import lists as _lists
+from .._engine.segments import FloatArray, IntArray
+from ..measures import _measure
+from . import _asked, _averages, _report, _statistics
+from ._report import RankingReport
 
 TIES = ("expected", "best", "worst", "input")
 AVERAGES = ("macro", "geometric", "median", "micro", None)
@@ -79,10 +60,10 @@ class Prepared:
     def __init__(
         self,
         labels: FloatArray,
-        queries: Queries,
+        queries: checks.Queries,
         weight: FloatArray | None = None,
         *,
-        lists: Lists | None = None,
+        lists: _lists.Lists | None = None,
         keep: bool = False,
     ) -> None:
         self.labels = labels
@@ -94,31 +75,33 @@ class Prepared:
     def segments(self, segment: Any) -> NDArray[Any]:
         """The segment of each query."""
         rows = self.queries if self.lists is None else self.lists.rows
-        return check_segment(segment, rows)
+        return checks.check_segment(segment, rows)
 
     def __getstate__(self) -> dict[str, Any]:
         # what labels give is made faster than it travels
         return {name: own for name, own in vars(self).items() if name != "labelled"}
 
     @property
-    def place(self) -> Place:
+    def place(self) -> messages.Place:
         """Where a document stands in what was given, for a message."""
-        return in_row if self.lists is None else self.lists.place
+        return messages.in_row if self.lists is None else self.lists.place
 
     def scores(self, y_score: ArrayLike, names: ColumnNames = NAMES) -> NDArray[Any]:
         """Scores of the documents, in the dtype they came in, checked."""
         if self.lists is None:
-            return check_scores(y_score, n_rows=len(self.labels), name=names.score)
+            return checks.check_scores(
+                y_score, n_rows=len(self.labels), name=names.score
+            )
         found = self.lists.documents(y_score, names.score, like=names.label)
-        return check_scores(found, name=names.score, place=self.place)
+        return checks.check_scores(found, name=names.score, place=self.place)
 
     @cached_property
-    def labelled(self) -> LabelledQueries:
-        return LabelledQueries(self.labels, self.queries, keep=self._keep)
+    def labelled(self) -> _statistics.LabelledQueries:
+        return _statistics.LabelledQueries(self.labels, self.queries, keep=self._keep)
 
     def values(
         self,
-        asked: Asked,
+        asked: _asked.Asked,
         scores: NDArray[Any],
         statistics: Sequence[str] = ("expected",),
         **options: Any,
@@ -132,19 +115,21 @@ class Prepared:
         )
         return asked.fill_statistics(found, self.queries, self.weight)
 
-    def both_ways(self, asked: Asked, columns: NDArray[Any]) -> dict[str, FloatArray]:
+    def both_ways(
+        self, asked: _asked.Asked, columns: NDArray[Any]
+    ) -> dict[str, FloatArray]:
         """The same of score columns by higher scores, then by lower ones."""
         found = self.labelled.both_ways(asked.measures, columns)
         return asked.fill_statistics(found, self.queries, self.weight)
 
-    def means(self, asked: Asked, values: FloatArray) -> list[float]:
+    def means(self, asked: _asked.Asked, values: FloatArray) -> list[float]:
         """Means over queries of one column per measure; warns where there is none."""
-        averages: list[float] = means(values, self.weight).tolist()
+        averages: list[float] = _averages.means(values, self.weight).tolist()
         asked.warn_of_nan(averages)
         return averages
 
     def averaged(
-        self, asked: Asked, scores: NDArray[Any], ties: str, average: str | None
+        self, asked: _asked.Asked, scores: NDArray[Any], ties: str, average: str | None
     ) -> list[float | FloatArray]:
         """Each measure, averaged over queries; its values for no average."""
         (found,) = self.averaged_columns(asked, [scores], ties, average)
@@ -155,7 +140,7 @@ class Prepared:
 
     def averaged_columns(
         self,
-        asked: Asked,
+        asked: _asked.Asked,
         columns: Sequence[NDArray[Any]],
         ties: str,
         average: str | None,
@@ -174,7 +159,7 @@ class Prepared:
 
     def _averages(
         self,
-        asked: Asked,
+        asked: _asked.Asked,
         average: str | None,
         values: FloatArray,
         normaliser: FloatArray | None = None,
@@ -183,19 +168,21 @@ class Prepared:
         if average is None:
             return [*values.T]
         if normaliser is None:
-            return [reduce_queries(one, average, self.weight) for one in values.T]
+            return [
+                _averages.reduce_queries(one, average, self.weight) for one in values.T
+            ]
         pooled = zip(values.T, normaliser.T, asked.value, strict=True)
         return [self._micro(*one) for one in pooled]
 
     def _micro(self, values: FloatArray, normaliser: FloatArray, empty: float) -> float:
         """Σ numerator / Σ denominator: the mean weighted by the denominators."""
         pooled = normaliser if self.weight is None else normaliser * self.weight
-        result = mean(np.where(pooled > 0, values, np.nan), pooled)
+        result = _averages.mean(np.where(pooled > 0, values, np.nan), pooled)
         return float(empty) if np.isnan(result) else result
 
     def report(
         self,
-        asked: Asked,
+        asked: _asked.Asked,
         scores: NDArray[Any],
         *,
         segment: NDArray[Any] | None = None,
@@ -203,7 +190,10 @@ class Prepared:
     ) -> RankingReport:
         """All that ties leave open, query by query."""
         raw = self.labelled.values(
-            asked.measures, scores, statistics=(*PER_QUERY, *_OF_SAMPLES), n_jobs=n_jobs
+            asked.measures,
+            scores,
+            statistics=(*_report.PER_QUERY, *_OF_SAMPLES),
+            n_jobs=n_jobs,
         )
         sampling_error, std_is_estimate = map(raw.pop, _OF_SAMPLES)
         return RankingReport(
@@ -221,7 +211,9 @@ class Prepared:
             _asked=asked.measures,
         )
 
-    def of_labels(self, asked: Asked, statistics: Sequence[str]) -> list[FloatArray]:
+    def of_labels(
+        self, asked: _asked.Asked, statistics: Sequence[str]
+    ) -> list[FloatArray]:
         """Chance levels, ideals or other statistics that need no scores, filled."""
         found = self.labelled.of_labels(asked.measures, statistics)
         named = dict(zip(statistics, found, strict=True))
@@ -240,7 +232,7 @@ class Prepared:
 
 
 def prepare(
-    asked: Asked,
+    asked: _asked.Asked,
     y_true: ArrayLike,
     y_score: ArrayLike,
     qid: Any = None,
@@ -258,7 +250,7 @@ def prepare(
     matrices, are padding.
     """
     own = {names.label: y_true, names.score: y_score, names.qid: qid}
-    check_same_order({**own, "query_weight": query_weight})
+    checks.check_same_order({**own, "query_weight": query_weight})
     prepared = prepare_labels(
         y_true, qid, query_weight, mask=mask, y_score=y_score, names=names,
         unjudged=asked.unjudged, allow_zero=allow_zero, keep=keep,
@@ -279,40 +271,40 @@ def prepare_labels(
     keep: bool = False,
 ) -> Prepared:
     """Labels, ids and weights; scores say no more than where matrices are padded."""
-    y_true, lists = from_tensor(y_true, names.label), None
-    if are_lists(y_true, masked=mask is not None):
+    y_true, lists = exact_numbers.from_tensor(y_true, names.label), None
+    if exact_numbers.are_lists(y_true, masked=mask is not None):
         if qid is not None:
             raise ValueError(
                 f"{names.qid} must be None where {names.label} has two dimensions: its "
                 "rows are the queries"
             )
-        lists = Lists.of(y_true, y_score, mask, (names.label, names.score))
+        lists = _lists.Lists.of(y_true, y_score, mask, (names.label, names.score))
     elif mask is not None:
         raise ValueError(
             f"mask must be None unless {names.label} has shape (n_queries, n_documents)"
         )
     if lists is None:
-        labels = check_labels(y_true, name=names.label, unjudged=unjudged)
-        queries = weighted = check_qid(qid, n_rows=len(labels), name=names.qid)
+        labels = checks.check_labels(y_true, name=names.label, unjudged=unjudged)
+        queries = weighted = checks.check_qid(qid, n_rows=len(labels), name=names.qid)
     else:
         found, place = lists.documents(y_true, names.label), lists.place
-        labels = check_labels(
+        labels = checks.check_labels(
             found, name=names.label, unjudged=unjudged, place=place, padded=True
         )
         queries, weighted = lists.queries, lists.rows
-    weight = check_query_weight(
+    weight = checks.check_query_weight(
         query_weight, weighted, allow_zero=allow_zero, name=names.weight
     )
     return Prepared(labels, queries, weight, lists=lists, keep=keep)
 
 
-def check_averaging(asked: Asked, ties: str, average: str | None) -> None:
+def check_averaging(asked: _asked.Asked, ties: str, average: str | None) -> None:
     """A way to treat ties, and an average that goes with the measures asked for."""
-    check_choice(ties, "ties", TIES)
-    check_choice(average, "average", AVERAGES)
+    checks.check_choice(ties, "ties", TIES)
+    checks.check_choice(average, "average", AVERAGES)
     for measure in asked.measures:
         if average == "micro" and not measure.is_ratio:
-            known = names_where(lambda cls: cls.is_ratio)
+            known = _measure.names_where(lambda cls: cls.is_ratio)
             raise ValueError(
                 "average='micro' requires measures that are ratios of counts "
                 f"({known}), got {measure}"
@@ -334,7 +326,7 @@ class QueryRows:
 
     X: Any
     labels: FloatArray
-    queries: Queries
+    queries: checks.Queries
     weight: FloatArray | None = None
 
     @classmethod
@@ -353,21 +345,24 @@ class QueryRows:
     ) -> QueryRows:
         """Check data; messages begin with `prefix`, and name `label` and `weight`."""
         own = {f"{prefix}X": X, f"{prefix}{label}": y, f"{prefix}qid": qid}
-        check_same_order({**own, weight: query_weight})
-        labels = check_labels(y, unjudged=unjudged, name=f"{prefix}{label}")
-        check_length(labels, count_rows(X), f"{prefix}{label}")
-        queries = check_qid(qid, n_rows=len(labels), name=f"{prefix}qid")
-        weights = check_query_weight(
+        checks.check_same_order({**own, weight: query_weight})
+        labels = checks.check_labels(y, unjudged=unjudged, name=f"{prefix}{label}")
+        checks.check_length(labels, feature_matrix.count_rows(X), f"{prefix}{label}")
+        queries = checks.check_qid(qid, n_rows=len(labels), name=f"{prefix}qid")
+        weights = checks.check_query_weight(
             query_weight, queries, allow_zero=allow_zero, name=weight
         )
         return cls(X, labels, queries, weights)
 
-    def sorted(self, queries: Queries) -> QueryRows:
+    def sorted(self, queries: checks.Queries) -> QueryRows:
         """The rows query by query, as `Queries.by_id` or `by_content` have put them."""
         weight = self.weight
         if weight is not None:
             weight = weight[self.queries.sorted()]
-        X, labels = take_rows(self.X, queries.order), queries.arrange(self.labels)
+        X, labels = (
+            feature_matrix.take_rows(self.X, queries.order),
+            queries.arrange(self.labels),
+        )
         return QueryRows(X, labels, replace(queries, order=None), weight)
 
     def prepared(self, *, keep: bool = True) -> Prepared:

@@ -12,25 +12,11 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from .._engine import (
-    DROPPED_LABEL,
-    UNJUDGED_LABEL,
-    FloatArray,
-    IntArray,
-    Queries,
-    check_choices,
-    consecutive,
-    count_segments,
-    is_number,
-    is_retrieved,
-    offsets_of,
-    show,
-)
-from ..io import SCORE, as_text, given_qrels, given_run, is_table, spelled
-from ..measures import STATISTICS, FBeta, Measure, parse_measure, spelled_out
-from ._asked import Asked, ask
-from ._averages import logs, mean
-from ._prepared import Prepared
+from .._engine import checks, messages, segments
+from .._engine.segments import FloatArray, IntArray
+from ..io import _trec_lines
+from ..measures import FBeta, Measure, _measure, parse_measure
+from . import _asked, _averages, _prepared
 
 #: whole numbers up to here are 64-bit floats, all of them
 _WHOLE = 2**53
@@ -56,10 +42,16 @@ class TopicRows(NamedTuple):
     scores: FloatArray
     sizes: IntArray
 
-    def values(self, asked: Asked, statistics: tuple[str, ...]) -> list[FloatArray]:
+    def values(
+        self, asked: _asked.Asked, statistics: tuple[str, ...]
+    ) -> list[FloatArray]:
         """Each of `statistics`, of shape (n_topics, n_measures)."""
-        queries = Queries(np.array(self.topics), offsets_of(self.sizes), None)
-        found = Prepared(self.labels, queries).values(asked, self.scores, statistics)
+        queries = checks.Queries(
+            np.array(self.topics), segments.offsets_of(self.sizes), None
+        )
+        found = _prepared.Prepared(self.labels, queries).values(
+            asked, self.scores, statistics
+        )
         return [found[name] for name in statistics]
 
     def n_retrieved(self, least: float | None = None) -> FloatArray:
@@ -67,16 +59,18 @@ class TopicRows(NamedTuple):
 
         Without it, documents without a label count, too.
         """
-        counted = is_retrieved(self.scores)
+        counted = checks.is_retrieved(self.scores)
         if least is None:
-            counted &= self.labels != DROPPED_LABEL
+            counted &= self.labels != checks.DROPPED_LABEL
         else:
             counted &= self.labels >= least
-        return count_segments(counted, self.sizes).astype(np.float64)
+        return segments.count_segments(counted, self.sizes).astype(np.float64)
 
     def n_judged(self, least: float) -> FloatArray:
         """Documents of each topic, retrieved or not, with labels of at least that."""
-        return count_segments(self.labels >= least, self.sizes).astype(np.float64)
+        return segments.count_segments(self.labels >= least, self.sizes).astype(
+            np.float64
+        )
 
 
 class JudgedTopics:
@@ -93,12 +87,14 @@ class JudgedTopics:
     """
 
     def __init__(self, qrels: Any) -> None:
-        lines = given_qrels(qrels)
+        lines = _trec_lines.given_qrels(qrels)
         own = lines.numbers[:, 0]
-        labels = np.where(np.isnan(own), UNJUDGED_LABEL, own).tolist()
-        docno = as_text(lines.docno).tolist()
+        labels = np.where(np.isnan(own), checks.UNJUDGED_LABEL, own).tolist()
+        docno = _trec_lines.as_text(lines.docno).tolist()
         self._labels: dict[str, dict[str, float]] = {
-            spelled(topic): dict(zip(docno[rows], labels[rows], strict=True))
+            _trec_lines.spelled(topic): dict(
+                zip(docno[rows], labels[rows], strict=True)
+            )
             for topic, rows in lines.topics.items()
             if rows.stop > rows.start
         }
@@ -130,18 +126,20 @@ class JudgedTopics:
         for topic in known:
             judged, documents = self._labels[topic], ranked[topic]
             before = len(labels)
-            labels += map(judged.get, documents, repeat(UNJUDGED_LABEL))
+            labels += map(judged.get, documents, repeat(checks.UNJUDGED_LABEL))
             n_ranked.append(len(labels) - before)
             labels += [label for one, label in judged.items() if one not in documents]
             sizes.append(len(labels) - before)
         found = np.array(labels, dtype=np.float64)
         scores = np.full(len(found), -np.inf)
         lengths = np.array(sizes, dtype=np.int64)
-        top = consecutive(offsets_of(lengths)[:-1], np.array(n_ranked, dtype=np.int64))
+        top = segments.consecutive(
+            segments.offsets_of(lengths)[:-1], np.array(n_ranked, dtype=np.int64)
+        )
         values = chain.from_iterable(ranked[topic].values() for topic in known)
         scores[top] = np.fromiter(values, np.float64, len(top))
         if judged_only:
-            found[found == UNJUDGED_LABEL] = DROPPED_LABEL
+            found[found == checks.UNJUDGED_LABEL] = checks.DROPPED_LABEL
         return TopicRows(known, found, scores, lengths)
 
 
@@ -150,7 +148,7 @@ def _is_plain(run: Any) -> bool:
 
     To look at types alone takes a tenth of the time of reading it as a file.
     """
-    if not isinstance(run, dict) or is_table(run):
+    if not isinstance(run, dict) or _trec_lines.is_table(run):
         return False
     if not all(type(documents) is dict for documents in run.values()):
         return False
@@ -166,11 +164,11 @@ def _is_plain(run: Any) -> bool:
 
 
 def _plain(run: Any, name: str) -> Mapping[str, Mapping[str, float]]:
-    lines = given_run(run, name)
-    docno = as_text(lines.docno).tolist()
-    scores = lines.numbers[:, SCORE].tolist()
+    lines = _trec_lines.given_run(run, name)
+    docno = _trec_lines.as_text(lines.docno).tolist()
+    scores = lines.numbers[:, _trec_lines.SCORE].tolist()
     return {
-        spelled(topic): dict(zip(docno[rows], scores[rows], strict=True))
+        _trec_lines.spelled(topic): dict(zip(docno[rows], scores[rows], strict=True))
         for topic, rows in lines.topics.items()
     }
 
@@ -418,7 +416,7 @@ def _at_level(measure: Measure | None, rel: float) -> Measure | None:
     if measure is None:
         return None
     takes = any(own.name == "rel" and own.init for own in fields(measure))
-    if not takes or "rel" in spelled_out(measure):
+    if not takes or "rel" in _measure.spelled_out(measure):
         return measure
     changes: dict[str, Any] = {"rel": rel}
     return replace(measure, **changes)
@@ -497,21 +495,21 @@ class RelevanceEvaluator:
         relevance_level: float = 1,
         judged_docs_only_flag: bool = False,
     ) -> None:
-        if not is_number(relevance_level, above=0):
+        if not checks.is_number(relevance_level, above=0):
             raise ValueError(
                 "relevance_level must be a finite number > 0, got "
-                f"{show(relevance_level)}"
+                f"{messages.show(relevance_level)}"
             )
         # pytrec_eval takes 1 for True
         if judged_docs_only_flag not in (False, True):
             raise ValueError(
                 "judged_docs_only_flag must be True or False, got "
-                f"{show(judged_docs_only_flag)}"
+                f"{messages.show(judged_docs_only_flag)}"
             )
         self._rel = float(relevance_level)
         self._judged_only = bool(judged_docs_only_flag)
         self._named = named_measures(measures, self._rel)
-        self._asked = ask(
+        self._asked = _asked.ask(
             [named.measure for named in self._named if named.measure is not None],
             unjudged="nonrelevant",
         )
@@ -601,7 +599,7 @@ class RelevanceEvaluator:
         return found[statistics] if isinstance(statistics, str) else found
 
     def _chosen(self, statistics: str | Statistics) -> list[str]:
-        chosen = check_choices(statistics, "statistics", STATISTICS)
+        chosen = checks.check_choices(statistics, "statistics", _measure.STATISTICS)
         logs = [named.key for named in self._named if named.is_log]
         if "std" in chosen and logs:
             raise ValueError(
@@ -640,7 +638,7 @@ class RelevanceEvaluator:
                 if factor is not None:
                     column = column * factor
                 if named.is_log:
-                    column = logs(column)
+                    column = _averages.logs(column)
                 found[:, j] = column
             out.append(found)
         return out
@@ -653,4 +651,4 @@ def _of_all(named: Named, values: FloatArray, statistic: str) -> float:
         return math.sqrt(variance) / (1 if named.is_sum else len(values))
     if named.is_sum:
         return math.fsum(values.tolist())
-    return math.exp(mean(values)) if named.is_log else mean(values)
+    return math.exp(_averages.mean(values)) if named.is_log else _averages.mean(values)

@@ -12,35 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
-from .._display import Ranges, Result, Table, bracketed, by_query, counted, number, warn
-from .._engine import (
-    WHICH,
-    FloatArray,
-    are_kept,
-    check_choice,
-    check_count,
-    check_qid,
-    id_digests,
-    other_options,
-    repeated,
-    seed_of,
-)
-from ..io import Kept, Saved, UnreadableError
-from ..measures import names_to_save, read_back
-from ._averages import lift, logs, sums_of_squares
-from ._intervals import (
-    QueryMoments,
-    average_interval,
-    bootstrap_interval,
-    warn_of_intervals,
-)
+from .._display import html, text_tables, words
+from .._engine import checks, merging, seen_queries
+from .._engine.segments import FloatArray
+from ..io import _saved
+from ..measures import _parse
+from . import _averages, _chance, _intervals
 
 #: what trackers of experiments do not take in names
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9.-]+")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Summary(Result):
+class Summary(html.Result):
     """Averages over queries; prints as a table.
 
     The methods that return it describe its columns. Each column is an attribute, too.
@@ -74,7 +58,7 @@ class Summary(Result):
     columns: dict[str, NDArray[Any]]
     keys: tuple[str, ...]
     about: dict[str, Any]
-    _show: Callable[[Summary], list[Table]]
+    _show: Callable[[Summary], list[text_tables.Table]]
 
     def __getattr__(self, name: str) -> Any:
         # an object that is being unpickled has no fields yet
@@ -130,7 +114,7 @@ class Summary(Result):
     def _columns(self) -> dict[str, Any]:
         return dict(self.columns)
 
-    def _tables(self) -> list[Table]:
+    def _tables(self) -> list[text_tables.Table]:
         return self._show(self)
 
     def _conclusion(self) -> list[str]:
@@ -139,13 +123,13 @@ class Summary(Result):
         lines = []
         for j, measure in enumerate(self.measure.tolist()):
             mean, worst, best, chance = (
-                number(self.columns[name][j])
+                words.number(self.columns[name][j])
                 for name in ("mean", "worst", "best", "chance")
             )
             ties = f"the order of ties moves it from {worst} to {best}"
             if worst == best:
                 ties = "no order of ties changes it"
-            interval = f"95% interval {bracketed(self.interval[j])}"
+            interval = f"95% interval {words.bracketed(self.interval[j])}"
             lines.append(f"{measure} is {mean} ({interval}, chance {chance}); {ties}.")
         return lines
 
@@ -197,7 +181,7 @@ _DIGITS = 3
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RankingReport(Saved, Result):
+class RankingReport(_saved.Saved, html.Result):
     """Scores of a ranking for each query and measure; prints as its summary.
 
     `merge` joins reports on different queries. `save` writes a report to a file, with
@@ -276,7 +260,9 @@ class RankingReport(Saved, Result):
 
     def __post_init__(self) -> None:
         if not self._asked:
-            object.__setattr__(self, "_asked", tuple(map(read_back, self.measures)))
+            object.__setattr__(
+                self, "_asked", tuple(map(_parse.read_back, self.measures))
+            )
 
     def summary(
         self,
@@ -349,9 +335,9 @@ class RankingReport(Saved, Result):
         >>> report.summary("median").mean
         array([0.875])
         """
-        check_choice(average, "average", ("macro", "geometric", "median"))
-        check_choice(interval, "interval", ("t", "bootstrap"))
-        check_count(n_resamples, "n_resamples", least=2)
+        checks.check_choice(average, "average", ("macro", "geometric", "median"))
+        checks.check_choice(interval, "interval", ("t", "bootstrap"))
+        checks.check_count(n_resamples, "n_resamples", least=2)
         if average == "median" and interval == "bootstrap":
             raise ValueError(
                 "interval must be 't' with average='median' (it then comes from "
@@ -359,8 +345,8 @@ class RankingReport(Saved, Result):
             )
         if self.query_weight is not None and not self.query_weight.any():
             said = "every query has weight 0: averages are NaN"
-            warn(said, UndefinedMetricWarning)
-        warn_of_intervals(self._named_values(), average)
+            words.warn(said, UndefinedMetricWarning)
+        _intervals.warn_of_intervals(self._named_values(), average)
         return self._summary(average, interval, n_resamples, random_state)
 
     def _summary(
@@ -369,10 +355,10 @@ class RankingReport(Saved, Result):
         """What `summary` returns, without a word on a segment of weight 0."""
         found = self._averages(average)
         if interval == "bootstrap":
-            seed = seed_of(random_state)
+            seed = checks.seed_of(random_state)
             found["interval"] = self._bootstrap(average, n_resamples, seed)
         mean, chance, ideal = (found[name] for name in ("mean", "chance", "ideal"))
-        found["lift"] = lift(mean, chance, ideal)
+        found["lift"] = _chance.lift(mean, chance, ideal)
         found["n_estimated"] = self.std_is_estimate.sum(axis=0)
         low, high = found.pop("interval").T
         found |= {"interval_low": low, "interval_high": high}
@@ -383,18 +369,22 @@ class RankingReport(Saved, Result):
     def _averages(self, average: str) -> dict[str, Any]:
         weight = self.query_weight
         found = {
-            name: average_interval(getattr(self, of), average, weight, self.bounds)
+            name: _intervals.average_interval(
+                getattr(self, of), average, weight, self.bounds
+            )
             for name, of in _AVERAGED.items()
         }
-        moments = QueryMoments.of(self.expected, weight)
+        moments = _intervals.QueryMoments.of(self.expected, weight)
         # only a mean has the deviation of a sum
         known = (moments.weight > 0) & (average == "macro")
         total = np.where(known, moments.weight, np.nan)
         low, high = self.bounds.T
         return {name: averages for name, (averages, _) in found.items()} | {
             "interval": np.clip(found["mean"][1], low[:, None], high[:, None]),
-            "tie_std": np.sqrt(sums_of_squares(self.std, weight)) / total,
-            "sampling_error": np.sqrt(sums_of_squares(self.sampling_error, weight))
+            "tie_std": np.sqrt(_averages.sums_of_squares(self.std, weight)) / total,
+            "sampling_error": np.sqrt(
+                _averages.sums_of_squares(self.sampling_error, weight)
+            )
             / total,
             "n_queries": moments.count.astype(np.int64),
         }
@@ -440,14 +430,14 @@ class RankingReport(Saved, Result):
         """
         if self.segment is None:
             raise ValueError("segment must be given to evaluate, got None")
-        options = average, interval, n_resamples, seed_of(random_state)
+        options = average, interval, n_resamples, checks.seed_of(random_state)
         overall = self.summary(
             average,
             interval=interval,
             n_resamples=n_resamples,
             random_state=options[-1],
         )
-        found = check_qid(
+        found = checks.check_qid(
             self.segment, n_rows=len(self.qid), name="segment", empty=True
         )
         ascending = found.sorted()
@@ -455,7 +445,7 @@ class RankingReport(Saved, Result):
         each = [part._summary(*options) for part in parts]
         of = zip(parts, found.qid[ascending], strict=True)
         named = (own for part, one in of for own in part._named_values(f" of {one}"))
-        warn_of_intervals(named, average)
+        _intervals.warn_of_intervals(named, average)
         columns = {"segment": np.repeat(found.qid[ascending], len(self.measures))}
         columns |= {
             name: np.concatenate([one.columns[name] for one in each])
@@ -507,11 +497,11 @@ class RankingReport(Saved, Result):
                     f"{difference}"
                 )
         digests = [part.query_digests() for part in parts]
-        for again in repeated(digests):
+        for again in seen_queries.repeated(digests):
             raise ValueError(
                 f"other must have none of the queries of this report, got "
                 f"{again.n_queries} of them, such as the one whose id has the digest "
-                f"{again.digest:#018x} ({WHICH})"
+                f"{again.digest:#018x} ({seen_queries.WHICH})"
             )
         by_digest = any(part.ids_are_digests for part in parts)
 
@@ -534,7 +524,7 @@ class RankingReport(Saved, Result):
         -------
         ndarray of shape (n_queries,), dtype uint64
         """
-        return self.qid if self.ids_are_digests else id_digests(self.qid)
+        return self.qid if self.ids_are_digests else seen_queries.id_digests(self.qid)
 
     def _difference(self, other: RankingReport, here: str, there: str) -> str:
         """The first difference of options, in words; nothing if they merge."""
@@ -549,15 +539,15 @@ class RankingReport(Saved, Result):
         )
         # arrays have no names, columns have
         both = {name: value for name, value in ours.items() if name in theirs}
-        return other_options(both, theirs, here, there)
+        return merging.other_options(both, theirs, here, there)
 
-    def _kept(self) -> Kept:
+    def _kept(self) -> _saved.Kept:
         digests = self.query_digests()
         ascending = np.argsort(digests, kind="stable")
         arrays = {name: getattr(self, name)[ascending] for name in _ARRAYS}
         arrays |= {"query_digests": digests[ascending], "bounds": self.bounds}
         arrays["n_undefined"] = self.n_undefined
-        header: dict[str, Any] = {"measures": names_to_save(self._asked)}
+        header: dict[str, Any] = {"measures": _parse.names_to_save(self._asked)}
         header["options"] = self.options
         # what a damaged file has lost is missed
         header["weighted"] = self.query_weight is not None
@@ -573,13 +563,13 @@ class RankingReport(Saved, Result):
                 )
             header["segments"] = names
             arrays["segment"] = np.array([names.index(one) for one in segments])
-        return Kept(header, arrays)
+        return _saved.Kept(header, arrays)
 
     @classmethod
-    def _of_kept(cls, kept: Kept) -> Self:
+    def _of_kept(cls, kept: _saved.Kept) -> Self:
         measures, n = kept.texts("measures"), kept.array("query_digests", "u", None)
-        if not measures or not len(n) or not are_kept(n):
-            raise UnreadableError(
+        if not measures or not len(n) or not seen_queries.are_kept(n):
+            raise _saved.UnreadableError(
                 "must have measures and a sorted digest of each query"
             )
         shape = len(n), len(measures)
@@ -591,18 +581,20 @@ class RankingReport(Saved, Result):
         if kept.value("weighted", bool):
             weight = kept.array("query_weight", "f", len(n))
             if not (np.isfinite(weight) & (weight >= 0)).all():
-                raise UnreadableError("must have weights of queries, >= 0")
+                raise _saved.UnreadableError("must have weights of queries, >= 0")
         if "segments" in kept.header:
             names = kept.value("segments", list)
             codes = kept.array("segment", "i", len(n))
             if len(kinds := set(map(type, names))) > 1 or not kinds <= _PLAIN:
-                raise UnreadableError("must have a list of 'segments' of one kind")
+                raise _saved.UnreadableError(
+                    "must have a list of 'segments' of one kind"
+                )
             if codes.min() < 0 or codes.max() >= len(names):
-                raise UnreadableError("must have a segment of each query")
+                raise _saved.UnreadableError("must have a segment of each query")
             segment = np.array(names)[codes]
         options = kept.value("options", dict)
         if any(isinstance(value, (dict, list)) for value in options.values()):
-            raise UnreadableError("must have options with plain values")
+            raise _saved.UnreadableError("must have options with plain values")
         return cls(
             measures,
             n,
@@ -617,7 +609,7 @@ class RankingReport(Saved, Result):
 
     def _by_id(self) -> RankingReport:
         """With queries in ascending order of their ids."""
-        return self._some(check_qid(self.qid, n_rows=len(self.qid)).sorted())
+        return self._some(checks.check_qid(self.qid, n_rows=len(self.qid)).sorted())
 
     def _some(self, queries: NDArray[np.intp]) -> RankingReport:
         """What averages over some of the queries are made of."""
@@ -637,10 +629,10 @@ class RankingReport(Saved, Result):
         """Intervals of the averages, of shape (n_measures, 2)."""
         values, bounds = self.expected, self.bounds
         if average == "geometric":
-            values, bounds = logs(values), logs(bounds)
+            values, bounds = _averages.logs(values), _averages.logs(bounds)
         ends = np.array(
             [
-                bootstrap_interval(
+                _intervals.bootstrap_interval(
                     column,
                     self.query_weight,
                     n_resamples=n_resamples,
@@ -654,13 +646,13 @@ class RankingReport(Saved, Result):
 
     def _columns(self) -> dict[str, Any]:
         values = {name: getattr(self, name) for name in _ARRAYS}
-        columns = by_query(self.qid, self.measures, values)
+        columns = html.by_query(self.qid, self.measures, values)
         if self.segment is None:
             return columns
         segment = np.repeat(self.segment, len(self.measures))
         return {"qid": columns["qid"], "segment": segment} | columns
 
-    def _tables(self) -> list[Table]:
+    def _tables(self) -> list[text_tables.Table]:
         return self.summary()._tables()
 
     def _conclusion(self) -> list[str]:
@@ -678,7 +670,7 @@ def one_after_another(values: Sequence[NDArray[Any]]) -> NDArray[Any]:
     return np.concatenate(values)
 
 
-def _tables_of_means(of: Summary) -> list[Table]:
+def _tables_of_means(of: Summary) -> list[text_tables.Table]:
     columns: list[tuple[str, Any]] = [
         ({"macro": "measure"}.get(of.average, of.average), of.measure),
         ("median" if of.average == "median" else "mean", of.mean),
@@ -691,12 +683,12 @@ def _tables_of_means(of: Summary) -> list[Table]:
     ]
     counts, notes = np.unique(of.n_queries), estimates(of)
     if len(counts) == 1:
-        notes.insert(0, counted(counts[0], "query", "queries"))
+        notes.insert(0, words.counted(counts[0], "query", "queries"))
     else:
         columns.append(("queries", of.n_queries))
     largest = np.fmax.reduce([of.ideal, of.best, of.worst, of.chance])
-    ranges = Ranges(of.worst, of.mean, of.best, largest)
-    return [Table.of(*columns, drop=(4, 5), notes=notes, ranges=ranges)]
+    ranges = text_tables.Ranges(of.worst, of.mean, of.best, largest)
+    return [text_tables.Table.of(*columns, drop=(4, 5), notes=notes, ranges=ranges)]
 
 
 def estimates(of: Summary) -> list[str]:
@@ -709,7 +701,7 @@ def estimates(of: Summary) -> list[str]:
                 f"a standard error of {of.sampling_error[i]:.1g}"
             )
         if count := of.n_estimated[i]:
-            queries = counted(count, "query", "queries")
+            queries = words.counted(count, "query", "queries")
             how = "is estimated from sampled orders of ties"
             notes.append(f"{name}: the tie_std of {queries} {how}")
     return notes
@@ -719,7 +711,7 @@ def estimates(of: Summary) -> list[str]:
 HEADS = {"macro": "mean", "geometric": "geom.", "median": "median"}
 
 
-def _tables_by_segment(of: Summary) -> list[Table]:
+def _tables_by_segment(of: Summary) -> list[text_tables.Table]:
     """All segments by one measure, for each measure."""
     first = HEADS[of.average]
     tables = []
@@ -737,24 +729,26 @@ def _tables_by_segment(of: Summary) -> list[Table]:
                 "lift",
             )
         }
-        table = Table.of(
+        table = text_tables.Table.of(
             (measure, [*map(str, of.segment[rows].tolist()), "all"]),
             ("queries", figures.pop("n_queries")),
             *(
                 (
                     first if name == "mean" else name,
                     values,
-                    partial(number, digits=_DIGITS),
+                    partial(words.number, digits=_DIGITS),
                 )
                 for name, values in figures.items()
             ),
             (
                 "95% interval",
                 [*of.interval[rows], of.overall.interval[j]],
-                partial(bracketed, digits=_DIGITS),
+                partial(words.bracketed, digits=_DIGITS),
             ),
             drop=(5, 6, 7, 1),
-            ranges=Ranges(figures["worst"], figures["mean"], figures["best"]),
+            ranges=text_tables.Ranges(
+                figures["worst"], figures["mean"], figures["best"]
+            ),
         )
         tables.append(table)
     tables[-1] = replace(tables[-1], notes=estimates(of.overall))

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._display import Ranges, Result, Table, by_query
-from .._engine import FloatArray, TieGroups
+from .._display import html, text_tables
+from .._engine import tie_groups
+from .._engine.segments import FloatArray
 from ..measures import (
     CWL,
     ERR,
@@ -19,12 +20,9 @@ from ..measures import (
     Precision,
     ReciprocalRank,
     Success,
-    parse_measures,
+    _parse,
 )
-from ._asked import ask
-from ._averages import means
-from ._prepared import Prepared, prepare
-from ._statistics import RankedQueries
+from . import _asked, _averages, _prepared, _statistics
 
 DEFAULT_BOUNDED = ("rbp", "p@10", "rr")
 #: a relevant document more can only help these
@@ -34,7 +32,7 @@ _PER_QUERY = ("expected", "residual", "worst", "best")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ResidualReport(Result):
+class ResidualReport(html.Result):
     """Bounds of measures over the possible labels of unjudged documents.
 
     It prints as a table of averages over queries.
@@ -81,21 +79,22 @@ class ResidualReport(Result):
 
     def _columns(self) -> dict[str, Any]:
         values = {name: getattr(self, name) for name in _PER_QUERY}
-        table = by_query(self.qid, self.measures, values)
+        table = html.by_query(self.qid, self.measures, values)
         return {**table, "n_unjudged": np.repeat(self.n_unjudged, len(self.measures))}
 
-    def _tables(self) -> list[Table]:
+    def _tables(self) -> list[text_tables.Table]:
         mean, residual, worst, best = (
-            means(getattr(self, name), self.query_weight) for name in _PER_QUERY
+            _averages.means(getattr(self, name), self.query_weight)
+            for name in _PER_QUERY
         )
         return [
-            Table.of(
+            text_tables.Table.of(
                 ("measure", self.measures),
                 ("mean", mean),
                 ("residual", residual),
                 ("worst", worst),
                 ("best", best),
-                ranges=Ranges(worst, mean, best),
+                ranges=text_tables.Ranges(worst, mean, best),
                 terms={
                     "mean": "exact mean if no unjudged document is relevant",
                     "worst": "least favourable order of ties, if no unjudged document "
@@ -157,7 +156,7 @@ def residuals(
     --------------------------------------------
     RBP(p=0.5)  0.5000    0.3750  0.5000  0.8750
     """
-    parsed = parse_measures(measures)
+    parsed = _parse.parse_measures(measures)
     for measure in parsed:
         if not isinstance(measure, BOUNDED):
             raise ValueError(
@@ -165,18 +164,18 @@ def residuals(
                 "document also changes the denominator of other measures), got "
                 f"{measure}"
             )
-    asked = ask(parsed, unjudged="nonrelevant")
-    prepared, scores = prepare(asked, y_true, y_score, qid, query_weight)
+    asked = _asked.ask(parsed, unjudged="nonrelevant")
+    prepared, scores = _prepared.prepare(asked, y_true, y_score, qid, query_weight)
     labels, queries = prepared.labels, prepared.queries
 
-    def compute(ranked: RankedQueries) -> tuple[FloatArray, ...]:
+    def compute(ranked: _statistics.RankedQueries) -> tuple[FloatArray, ...]:
         groups = ranked.groups
         unjudged = groups.retrieved - groups.sum_groups(groups.relevant(0.0))
         tails = np.column_stack([_tail(measure, groups) for measure in parsed])
         return (*ranked.statistics(parsed, _STATISTICS), tails, unjudged)
 
     def bounds(labels: FloatArray) -> list[FloatArray]:
-        labelled = Prepared(labels, queries).labelled
+        labelled = _prepared.Prepared(labels, queries).labelled
         blocks = labelled.each_block(compute, scores)
         return [labelled.in_order(parts) for parts in zip(*blocks, strict=True)]
 
@@ -195,7 +194,7 @@ def residuals(
     )
 
 
-def _tail(measure: Measure, groups: TieGroups) -> FloatArray:
+def _tail(measure: Measure, groups: tie_groups.TieGroups) -> FloatArray:
     """Weight of the ranks beyond the end of each list."""
     if isinstance(measure, RBP):
         end = groups.retrieved.astype(np.float64)

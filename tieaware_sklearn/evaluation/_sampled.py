@@ -10,25 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._display import Result, Table, show_progress
-from .._engine import (
-    DROPPED_LABEL,
-    FloatArray,
-    Queries,
-    check_choice,
-    check_count,
-    check_flag,
-    check_seed,
-    dense_ranks,
-    is_retrieved,
-    owners,
-    runs,
-)
+from .._display import html, progress_bars, text_tables
+from .._engine import checks, segments, tie_groups
+from .._engine.segments import FloatArray
 from ..measures import Measure, parse_measure
-from ._asked import ask
-from ._averages import mean, reduce_queries
-from ._prepared import AVERAGES, prepare
-from ._statistics import JudgedRows, LabelledQueries, not_retrieved
+from . import _asked, _averages, _prepared, _statistics
 
 
 class CanonicalRows:
@@ -59,19 +45,21 @@ class CanonicalRows:
     """
 
     def __init__(
-        self, labels: FloatArray, scores: NDArray[Any], given: Queries
+        self, labels: FloatArray, scores: NDArray[Any], given: checks.Queries
     ) -> None:
         self.queries = queries = given.by_id()
         self.by_id = given.sorted()
-        ranks, _ = dense_ranks(scores)
+        ranks, _ = tie_groups.dense_ranks(scores)
         # not retrieved: below everything
-        place = np.where(is_retrieved(scores), -ranks, 1)
+        place = np.where(checks.is_retrieved(scores), -ranks, 1)
         query = queries.codes
         place, label = queries.arrange(place), queries.arrange(labels)
         order = np.lexsort((label, place, query))
         self.rows = queries.given(order)
         place, self.label = place[order], label[order]
-        self.starts, self.sizes = runs(query * (place.max() - place.min() + 2) + place)
+        self.starts, self.sizes = segments.runs(
+            query * (place.max() - place.min() + 2) + place
+        )
         self.retrieved = place <= 0
         last = self.label[self.starts + self.sizes - 1]
         self.mixed = (self.label[self.starts] != last) & self.retrieved[self.starts]
@@ -80,7 +68,7 @@ class CanonicalRows:
     @cached_property
     def group(self) -> NDArray[np.int64]:
         """The number of the tie group of each of `rows`."""
-        return owners(self.sizes)
+        return segments.owners(self.sizes)
 
 
 ScoreFunction = Callable[[FloatArray, FloatArray], float]
@@ -99,7 +87,7 @@ class _Orders(CanonicalRows):
         self,
         labels: FloatArray,
         scores: NDArray[Any],
-        given: Queries,
+        given: checks.Queries,
         random_state: Any,
     ) -> None:
         super().__init__(labels, scores, given)
@@ -108,7 +96,7 @@ class _Orders(CanonicalRows):
         )
         # what is not retrieved has no order to draw
         self._open = self.retrieved.astype(np.float64)
-        self._random = check_seed(random_state)
+        self._random = checks.check_seed(random_state)
 
     def draw(self) -> NDArray[np.intp]:
         """The rows in one more order."""
@@ -163,10 +151,14 @@ def sample_orderings(
     >>> print(f"{np.mean(tops):.1f}")  # 1/3
     0.3
     """
-    check_count(n_orders, "n_orders")
-    prepared, scores = prepare(ask((), unjudged=unjudged), y_true, y_score, qid)
+    checks.check_count(n_orders, "n_orders")
+    prepared, scores = _prepared.prepare(
+        _asked.ask((), unjudged=unjudged), y_true, y_score, qid
+    )
     labels = prepared.labels
-    scores = not_retrieved(scores, np.flatnonzero(labels == DROPPED_LABEL))
+    scores = _statistics.not_retrieved(
+        scores, np.flatnonzero(labels == checks.DROPPED_LABEL)
+    )
     orders = _Orders(labels, scores, prepared.queries, random_state)
     # from the order of ids back to that of first appearance
     back = orders.queries.rows(np.argsort(orders.by_id))
@@ -178,7 +170,7 @@ def sample_orderings(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SampledScore(Result):
+class SampledScore(html.Result):
     """A measure estimated from sampled orders of ties; prints as a table.
 
     Attributes
@@ -236,7 +228,7 @@ class SampledScore(Result):
         columns = super()._columns().items()
         return {name.removeprefix("query_"): column for name, column in columns}
 
-    def _tables(self) -> list[Table]:
+    def _tables(self) -> list[text_tables.Table]:
         figures = [
             ("measure", self.measure),
             ("mean", self.mean),
@@ -247,7 +239,7 @@ class SampledScore(Result):
             ("orders", self.n_orders),
             ("queries", np.count_nonzero(~np.isnan(self.expected))),
         ]
-        return [Table.row(*zip(*figures, strict=True))]
+        return [text_tables.Table.row(*zip(*figures, strict=True))]
 
 
 def sampled(
@@ -332,19 +324,19 @@ def sampled(
     >>> print(f"{found.mean:.2f} ± {found.sampling_error:.2f}")  # 2
     2.00 ± 0.02
     """
-    check_count(n_orders, "n_orders", least=2)
-    check_flag(progress, "progress")
-    check_choice(average, "average", AVERAGES[:3])
+    checks.check_count(n_orders, "n_orders", least=2)
+    checks.check_flag(progress, "progress")
+    checks.check_choice(average, "average", _prepared.AVERAGES[:3])
     function: Any = score_func
     name, measures = _name_and_measures(score_func)
     keep = unjudged == "keep"
     if keep:
         # which labels a function takes, it knows itself
         unjudged = "raise" if measures else "nonrelevant"
-    asked = ask(measures, zero_relevance, unjudged)
-    prepared, scores = prepare(asked, y_true, y_score, qid, query_weight)
+    asked = _asked.ask(measures, zero_relevance, unjudged)
+    prepared, scores = _prepared.prepare(asked, y_true, y_score, qid, query_weight)
     queries, checked = prepared.queries, prepared.labels
-    judged = JudgedRows.of(checked, queries)
+    judged = _statistics.JudgedRows.of(checked, queries)
     if judged is not None:
         scores = judged.scores(scores)
         queries, checked = judged.queries, judged.labels
@@ -368,7 +360,7 @@ def sampled(
             )
         return value
 
-    ranked = LabelledQueries(
+    ranked = _statistics.LabelledQueries(
         checked if takes_unjudged else np.maximum(checked, 0.0), queries, keep=True
     )
 
@@ -384,7 +376,7 @@ def sampled(
     same, open_queries = np.flatnonzero(~orders.tied), np.flatnonzero(orders.tied)
     values[:, same] = of_queries(orders.rows, same)
     number = range(n_orders if len(open_queries) else 0)
-    for i in show_progress(number, progress, n_orders, "order"):
+    for i in progress_bars.show_progress(number, progress, n_orders, "order"):
         values[i, open_queries] = of_queries(orders.draw(), open_queries)
     values[:, orders.by_id] = values.copy()
     left_out = np.isnan(values)
@@ -399,7 +391,7 @@ def sampled(
         filled = asked.fill(values.T, left_out[0][:, None], queries)
         values = np.ascontiguousarray(filled.T)
     averages = np.array(
-        [reduce_queries(row, average, prepared.weight) for row in values]
+        [_averages.reduce_queries(row, average, prepared.weight) for row in values]
     )
     spread = float(averages.std(ddof=1)) if np.ptp(averages) > 0 else 0.0
     # of equal values the mean is not always theirs
@@ -407,7 +399,7 @@ def sampled(
     std = np.where(varies, values.std(axis=0, ddof=1), np.zeros(len(varies)))
     return SampledScore(
         measure=name,
-        mean=mean(averages),
+        mean=_averages.mean(averages),
         sampling_error=spread / float(np.sqrt(n_orders)),
         tie_std=spread,
         min=float(averages.min()),

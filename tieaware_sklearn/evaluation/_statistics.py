@@ -9,33 +9,12 @@ from typing import Any, NamedTuple, Self, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from .._engine import (
-    DROPPED_LABEL,
-    FloatArray,
-    IntArray,
-    Queries,
-    TieGroups,
-    Totals,
-    all_tied,
-    consecutive,
-    dense_ranks,
-    find_ties,
-    in_threads,
-    is_retrieved,
-    offsets_of,
-    once_per_block,
-    owners,
-    sum_segments,
-)
-from .._kernel import (
-    MOST_ROWS,
-    ArrangedLabels,
-    SortedRows,
-    engine,
-    level_codes,
-    score_columns,
-)
-from ..measures import OF_LABELS, STATISTICS, Measure, divide
+from .._engine import checks, segments, threads
+from .._engine import tie_groups as _tie_groups
+from .._engine.segments import FloatArray, IntArray
+from .._kernel import arranged, engines, tie_groups
+from ..measures import Measure, _measure
+from . import _flat_labels
 
 
 class JudgedRows(NamedTuple):
@@ -57,14 +36,14 @@ class JudgedRows(NamedTuple):
 
     rows: IntArray
     labels: FloatArray
-    queries: Queries
+    queries: checks.Queries
     stand_ins: IntArray
 
     @classmethod
-    def of(cls, labels: FloatArray, queries: Queries) -> Self:
+    def of(cls, labels: FloatArray, queries: checks.Queries) -> Self:
         """Those of all rows, some of which are dropped."""
-        judged = queries.arrange(labels) != DROPPED_LABEL
-        counts = sum_segments(judged.astype(np.float64), queries.sizes)
+        judged = queries.arrange(labels) != checks.DROPPED_LABEL
+        counts = segments.sum_segments(judged.astype(np.float64), queries.sizes)
         # of documents that all have been dropped, any one will do
         judged[queries.offsets[:-1][counts == 0]] = True
         rows = queries.given(np.flatnonzero(judged))
@@ -73,8 +52,8 @@ class JudgedRows(NamedTuple):
         return cls(
             rows,
             kept,
-            Queries(queries.qid, offsets_of(sizes), None),
-            np.flatnonzero(kept == DROPPED_LABEL),
+            checks.Queries(queries.qid, segments.offsets_of(sizes), None),
+            np.flatnonzero(kept == checks.DROPPED_LABEL),
         )
 
     def scores(self, scores: NDArray[Any]) -> NDArray[Any]:
@@ -87,54 +66,12 @@ def not_retrieved(scores: NDArray[Any], rows: IntArray) -> NDArray[Any]:
     if len(rows) == 0:
         return scores
     # integers have no infinity
-    floats = score_columns(np.atleast_2d(scores)).copy()
+    floats = tie_groups.score_columns(np.atleast_2d(scores)).copy()
     floats[:, rows] = -np.inf
     return floats.reshape(scores.shape)
 
 
-class FlatLabels:
-    """The labels of some queries, one after another: what NumPy ranks.
-
-    Parameters are those of `ArrangedLabels`, its twin of the kernel.
-    """
-
-    def __init__(
-        self,
-        code: NDArray[np.integer[Any]],
-        order: IntArray | None,
-        start: IntArray,
-        sizes: IntArray,
-        levels: FloatArray,
-    ) -> None:
-        rows = consecutive(start, sizes)
-        self._rows = rows if order is None else order[rows]
-        self._query = owners(sizes)
-        self._label = code[self._rows]
-        self.ties = all_tied(sizes, self._label, levels)
-
-    def walk(self, measure: Measure) -> Any:
-        """None: the kernel has walks."""
-        return None
-
-    def rank(
-        self, scores: NDArray[Any], *, ascending: bool, input_order: bool
-    ) -> TieGroups:
-        """The ties of these queries; `scores` are those of all rows."""
-        own = scores[self._rows]
-        ranks, n_ranks = dense_ranks(own)
-        place = ranks if ascending else n_ranks - 1 - ranks
-        place[ranks < 0] = n_ranks
-        return find_ties(
-            self._query,
-            place,
-            self._label,
-            self.ties,
-            retrieved=is_retrieved(own),
-            input_order=input_order,
-        )
-
-
-Block = ArrangedLabels | FlatLabels
+Block = arranged.ArrangedLabels | _flat_labels.FlatLabels
 
 
 class RankedQueries:
@@ -159,7 +96,7 @@ class RankedQueries:
         self,
         labels: Block,
         scores: NDArray[Any] | None = None,
-        rows: SortedRows | None = None,
+        rows: tie_groups.SortedRows | None = None,
         *,
         ascending: bool = False,
         input_order: bool = False,
@@ -173,18 +110,18 @@ class RankedQueries:
         self._several = several
 
     @property
-    def groups(self) -> TieGroups:
+    def groups(self) -> _tie_groups.TieGroups:
         """Their ties, by the first score column."""
         return self._columns[0]
 
     @cached_property
-    def _columns(self) -> list[TieGroups]:
+    def _columns(self) -> list[_tie_groups.TieGroups]:
         ascending, input_order, backwards = self._ways
         if self._rows is not None:
             return self._rows.groups(backwards=backwards)
         if self._scores is None:
             return [self._labels.ties]
-        labels, up = cast(FlatLabels, self._labels), ascending != backwards
+        labels, up = cast(_flat_labels.FlatLabels, self._labels), ascending != backwards
         how = {"ascending": up, "input_order": input_order}
         return [labels.rank(column, **how) for column in self._scores]
 
@@ -234,7 +171,7 @@ class RankedQueries:
         self, measures: Sequence[Measure], walks: list[Any], names: Sequence[str]
     ) -> FloatArray:
         """The same of measures that have a walk, which the kernel adds up."""
-        labels, sorted_rows = cast(ArrangedLabels, self._labels), self._rows
+        labels, sorted_rows = cast(arranged.ArrangedLabels, self._labels), self._rows
         n_columns = 1
         totals = labels if sorted_rows is None else sorted_rows.totals
         asked = tuple(measures)
@@ -245,17 +182,23 @@ class RankedQueries:
             for name in names:
                 n = max(n, _ROOM.get(name, 0))
             rows = sorted_rows.walk(walks, n, backwards=self._ways[-1])
-            rows = divide(rows, below, undefined)
+            rows = _measure.divide(rows, below, undefined)
             if n == len(names) == 1:
                 return rows
-            found.update(zip(STATISTICS, rows, strict=False))
+            found.update(zip(_measure.STATISTICS, rows, strict=False))
         if "chance" in names or "ideal" in names:
             one_tie = np.empty((2, labels.n_queries, len(measures)))
             for j, measure in enumerate(measures):
                 one_tie[..., j] = labels.walked(measure)
             if totals is not labels:
                 below, undefined = _divisors(labels, asked)
-            found.update(zip(OF_LABELS, divide(one_tie, below, undefined), strict=True))
+            found.update(
+                zip(
+                    _measure.OF_LABELS,
+                    _measure.divide(one_tie, below, undefined),
+                    strict=True,
+                )
+            )
         # nothing is sampled: standard errors are 0
         out = np.zeros((len(names), n_columns, labels.n_queries, len(measures)))
         for values, name in zip(out, names, strict=True):
@@ -264,9 +207,9 @@ class RankedQueries:
         return out
 
 
-@once_per_block
+@_tie_groups.once_per_block
 def _divisors(
-    totals: Totals, measures: tuple[Measure, ...]
+    totals: _tie_groups.Totals, measures: tuple[Measure, ...]
 ) -> tuple[FloatArray, NDArray[np.bool_]]:
     """Denominators, and where measures with a walk are undefined."""
     denominator = np.empty((*totals.retrieved.shape, len(measures)))
@@ -306,21 +249,23 @@ class LabelledQueries:
     def __init__(
         self,
         labels: FloatArray,
-        queries: Queries,
+        queries: checks.Queries,
         *,
         block_rows: int | None = None,
         keep: bool = False,
     ) -> None:
         #: rows that are left where some are dropped
         self.judged: JudgedRows | None = None
-        if labels.min() == DROPPED_LABEL:
+        if labels.min() == checks.DROPPED_LABEL:
             self.judged = JudgedRows.of(labels, queries)
             labels, queries = self.judged.labels, self.judged.queries
         self.queries = queries
-        self._compiled = engine() == "compiled" and len(labels) <= MOST_ROWS
+        self._compiled = (
+            engines.engine() == "compiled" and len(labels) <= tie_groups.MOST_ROWS
+        )
         self._codes: NDArray[Any]
         if self._compiled:
-            self._levels, self._codes = level_codes(labels)
+            self._levels, self._codes = tie_groups.level_codes(labels)
         else:
             self._levels, self._codes = np.unique(labels, return_inverse=True)
         self._by_length = queries.sizes.argsort(kind="stable")
@@ -338,7 +283,7 @@ class LabelledQueries:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         # where they arrive, there may be no kernel
-        self._compiled = self._compiled and engine() == "compiled"
+        self._compiled = self._compiled and engines.engine() == "compiled"
 
     def _block(self, number: int) -> Block:
         """Block number `number`, kept or made anew."""
@@ -346,7 +291,9 @@ class LabelledQueries:
         if block is None:
             queries = self._by_length[slice(*self._ranges[number])]
             start, sizes = self.queries.offsets[queries], self.queries.sizes[queries]
-            made = ArrangedLabels if self._compiled else FlatLabels
+            made = (
+                arranged.ArrangedLabels if self._compiled else _flat_labels.FlatLabels
+            )
             block = made(self._codes, self.queries.order, start, sizes, self._levels)
             if self._keep:
                 self._kept[number] = block
@@ -361,7 +308,7 @@ class LabelledQueries:
         measures: Sequence[Measure],
         scores: NDArray[Any],
         *,
-        statistics: Sequence[str] = STATISTICS,
+        statistics: Sequence[str] = _measure.STATISTICS,
         **options: Any,
     ) -> dict[str, FloatArray]:
         """Per query and measure: each of `statistics`, NaN where undefined.
@@ -378,9 +325,11 @@ class LabelledQueries:
         self, measures: Sequence[Measure], scores: NDArray[Any]
     ) -> dict[str, FloatArray]:
         """`values` by higher scores, then by lower ones: the first axis."""
-        compute = partial(RankedQueries.both_ways, measures=measures, names=STATISTICS)
+        compute = partial(
+            RankedQueries.both_ways, measures=measures, names=_measure.STATISTICS
+        )
         found = self.in_order(self.each_block(compute, scores), scores.ndim + 1)
-        return dict(zip(STATISTICS, found, strict=True))
+        return dict(zip(_measure.STATISTICS, found, strict=True))
 
     def each_block(
         self,
@@ -415,17 +364,17 @@ class LabelledQueries:
             scores = self.judged.scores(scores)
         columns = scores if several else scores[None]
         if self._compiled:
-            columns = score_columns(columns)
+            columns = tie_groups.score_columns(columns)
         how = {"ascending": ascending, "input_order": input_order}
 
         def result(number: int) -> Result:
             block = self._block(number)
             rows = None
-            if isinstance(block, ArrangedLabels):
-                rows = SortedRows(block, columns, depth=depth, **how)
+            if isinstance(block, arranged.ArrangedLabels):
+                rows = tie_groups.SortedRows(block, columns, depth=depth, **how)
             return compute(RankedQueries(block, columns, rows, several=several, **how))
 
-        return in_threads(result, range(len(self._ranges)), n_jobs)
+        return threads.in_threads(result, range(len(self._ranges)), n_jobs)
 
     def in_order(self, parts: Iterable[NDArray[Any]], axis: int = 0) -> NDArray[Any]:
         """Arrays of each block, a row per query, as one in the order of the queries."""
@@ -467,7 +416,7 @@ def _ranges(sizes: IntArray, block_rows: int) -> Iterator[tuple[int, int]]:
     if n_rows <= block_rows and int(sizes[-1]) * len(sizes) <= n_rows + _SPARE_CELLS:
         yield 0, len(sizes)
         return
-    offsets, first = offsets_of(sizes), 0
+    offsets, first = segments.offsets_of(sizes), 0
     while first < len(sizes):
         end = offsets[first] + block_rows
         stop = max(int(np.searchsorted(offsets, end, side="right")) - 1, first + 1)

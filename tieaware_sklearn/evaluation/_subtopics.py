@@ -13,40 +13,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
-from .._display import Result, Table, by_query, counted, warn
-from .._engine import (
-    UNJUDGED_LABEL,
-    FloatArray,
-    IntArray,
-    Place,
-    Queries,
-    as_floats,
-    begins,
-    check_choice,
-    check_qid,
-    check_query_weight,
-    check_scores,
-    matrix_of,
-    numbers_of,
-    offsets_of,
-    reject,
-    sizes_of,
-)
-from ..measures import (
-    NoveltyMeasure,
-    SubtopicMeasure,
-    as_ndeval,
-    parse_subtopic_measures,
-)
-from ._asked import check_zero_relevance
-from ._averages import column_sums
-from ._intervals import QueryMoments, warn_of_intervals
-from ._statistics import LabelledQueries, RankedQueries, deepest
+from .._display import html, text_tables, words
+from .._engine import checks, exact_numbers, lists, messages, segments
+from .._engine.segments import FloatArray, IntArray
+from ..measures import SubtopicMeasure, _subtopics
+from . import _asked, _averages, _intervals, _statistics
 
 
 def ideal_scores(
     relevant: NDArray[np.bool_],
-    queries: Queries,
+    queries: checks.Queries,
     weights: FloatArray,
     keep: float,
     depth: int | None,
@@ -83,10 +59,13 @@ def ideal_scores(
     query = queries.codes[rows]
     order = np.lexsort((kind, query))
     rows, kind, query = rows[order], kind[order], query[order]
-    starts = np.flatnonzero(begins(query) | begins(kind))
+    starts = np.flatnonzero(segments.begins(query) | segments.begins(kind))
     # the kinds of documents of each query
     ends = np.searchsorted(query[starts], np.arange(queries.n_queries + 1)).tolist()
-    of_run, counts = kind[starts].tolist(), sizes_of(starts, len(rows)).tolist()
+    of_run, counts = (
+        kind[starts].tolist(),
+        segments.sizes_of(starts, len(rows)).tolist(),
+    )
     following, left = starts.tolist(), weights.tolist()
     chosen: list[int] = []
     ranks: list[int] = []
@@ -145,7 +124,7 @@ DEFAULT_SUBTOPIC_MEASURES = ("alpha_nDCG@20", "ERR_IA@20", "StRecall@20")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SubtopicReport(Result):
+class SubtopicReport(html.Result):
     """Diversity and novelty of a ranking for each query; prints as a table.
 
     The table has the mean over queries with its 95% t interval.
@@ -197,25 +176,25 @@ class SubtopicReport(Result):
     @property
     def mean(self) -> FloatArray:
         """Mean over queries of the expected values, of shape (n_measures,)."""
-        return QueryMoments.of(self.expected, self.query_weight).averages()
+        return _intervals.QueryMoments.of(self.expected, self.query_weight).averages()
 
     @property
     def interval(self) -> FloatArray:
         """95% t interval of the mean over queries, of shape (n_measures, 2)."""
         bounds = np.stack([np.zeros_like(self.maximum), self.maximum], axis=-1)
-        moments = QueryMoments.of(self.expected, self.query_weight)
+        moments = _intervals.QueryMoments.of(self.expected, self.query_weight)
         interval = moments.interval(bounds=bounds)
-        warn_of_intervals(zip(self.measures, self.expected.T, strict=True))
+        _intervals.warn_of_intervals(zip(self.measures, self.expected.T, strict=True))
         most = np.fmax(self.maximum, np.fmax.reduce(self.expected))
         return np.clip(interval, 0.0, most[:, None])
 
     def _columns(self) -> dict[str, Any]:
         names = ("expected", "chance", "n_subtopics")
         values = {name: getattr(self, name) for name in names}
-        return by_query(self.qid, self.measures, values)
+        return html.by_query(self.qid, self.measures, values)
 
-    def _tables(self) -> list[Table]:
-        moments = QueryMoments.of(self.chance, self.query_weight)
+    def _tables(self) -> list[text_tables.Table]:
+        moments = _intervals.QueryMoments.of(self.chance, self.query_weight)
         columns: list[tuple[str, Any]] = [
             ("measure", self.measures),
             ("mean", self.mean),
@@ -227,8 +206,8 @@ class SubtopicReport(Result):
         if len(set(counts.tolist())) > 1:
             columns.append(("queries", counts))
         else:
-            notes = [counted(counts[0], "query", "queries")]
-        return [Table.of(*columns, notes=notes)]
+            notes = [words.counted(counts[0], "query", "queries")]
+        return [text_tables.Table.of(*columns, notes=notes)]
 
 
 def evaluate_subtopics(
@@ -321,14 +300,18 @@ default=("alpha_nDCG@20", "ERR_IA@20", "StRecall@20")
     P_IA@1        0.7500  0.5000        [-, -]
     1 query
     """
-    asked = parse_subtopic_measures(measures)
-    check_zero_relevance(zero_relevance)
-    check_choice(convention, "convention", (None, "ndeval"))
-    measured = [as_ndeval(one) for one in asked] if convention == "ndeval" else asked
+    asked = _subtopics.parse_subtopic_measures(measures)
+    _asked.check_zero_relevance(zero_relevance)
+    checks.check_choice(convention, "convention", (None, "ndeval"))
+    measured = (
+        [_subtopics.as_ndeval(one) for one in asked]
+        if convention == "ndeval"
+        else asked
+    )
     labels = _labels(y_true)
-    queries = check_qid(qid, n_rows=len(labels))
-    scores = check_scores(y_score, n_rows=len(labels))
-    weight = check_query_weight(query_weight, queries)
+    queries = checks.check_qid(qid, n_rows=len(labels))
+    scores = checks.check_scores(y_score, n_rows=len(labels))
+    weight = checks.check_query_weight(query_weight, queries)
     weights = _weights(subtopic_weight, queries, labels.shape)
     lists = _SubtopicLists(queries.arrange(labels), queries, weights)
 
@@ -367,7 +350,7 @@ default=("alpha_nDCG@20", "ERR_IA@20", "StRecall@20")
     )
     for name, average in zip(report.measures, report.mean.tolist(), strict=True):
         if np.isnan(average):
-            warn(
+            words.warn(
                 f"{name} is undefined for every query: its average is NaN",
                 UndefinedMetricWarning,
             )
@@ -386,7 +369,7 @@ class _SubtopicLists:
     """
 
     def __init__(
-        self, labels: FloatArray, queries: Queries, weights: FloatArray
+        self, labels: FloatArray, queries: checks.Queries, weights: FloatArray
     ) -> None:
         self._labels = labels
         self._queries = queries
@@ -396,15 +379,19 @@ class _SubtopicLists:
         sizes = queries.sizes[self._query]
         self._rows = queries.rows(self._query)
         of_lists = labels[self._rows, np.repeat(self._subtopic, sizes)]
-        own = Queries(np.arange(len(sizes)), offsets_of(sizes), None)
-        self._lists = LabelledQueries(of_lists, own, keep=True) if len(sizes) else None
+        own = checks.Queries(np.arange(len(sizes)), segments.offsets_of(sizes), None)
+        self._lists = (
+            _statistics.LabelledQueries(of_lists, own, keep=True)
+            if len(sizes)
+            else None
+        )
 
     def _over_subtopics(self, values: FloatArray) -> FloatArray:
         """Sums of the lists of each query, (n_queries, n_columns)."""
         n_queries, n_subtopics = self._weights.shape
         cells = np.zeros((n_subtopics, n_queries, values.shape[1]))
         cells[self._subtopic, self._query] = values
-        return column_sums(cells)
+        return _averages.column_sums(cells)
 
     def counted(
         self, measures: Sequence[SubtopicMeasure]
@@ -432,7 +419,7 @@ class _SubtopicLists:
         if self._lists is None:
             return np.zeros((self._queries.n_queries, len(measures)))
 
-        def compute(ranked: RankedQueries) -> FloatArray:
+        def compute(ranked: _statistics.RankedQueries) -> FloatArray:
             groups = ranked.groups
             return np.column_stack([measure.of_lists(groups) for measure in measures])
 
@@ -448,7 +435,7 @@ class _SubtopicLists:
         """
         alike: dict[tuple[float, float], list[int]] = {}
         for j, measure in enumerate(measures):
-            if measure.normalised and isinstance(measure, NoveltyMeasure):
+            if measure.normalised and isinstance(measure, _subtopics.NoveltyMeasure):
                 alike.setdefault((measure.alpha, measure.rel), []).append(j)
         # a subtopic of weight 0 is none, and breaks no tie of gains
         weighs = (self._weights > 0)[self._queries.codes]
@@ -460,7 +447,7 @@ class _SubtopicLists:
                 self._queries,
                 self._weights,
                 1 - alpha,
-                deepest(some),
+                _statistics.deepest(some),
             )
             found.update(zip(members, self.sums(some, ideal).T, strict=True))
         return found
@@ -473,25 +460,27 @@ def _ratio(sums: FloatArray, ideal: FloatArray) -> FloatArray:
 def _labels(y_true: Any) -> FloatArray:
     """Labels of shape (n_documents, n_subtopics), `UNJUDGED_LABEL` where missing."""
     labels = _matrix(y_true, "y_true")
-    return np.where(np.isnan(labels), UNJUDGED_LABEL, labels)
+    return np.where(np.isnan(labels), checks.UNJUDGED_LABEL, labels)
 
 
 def _matrix(values: Any, name: str) -> FloatArray:
     """Numbers >= 0 or NaN in rows and columns; `name` in messages."""
-    matrix = matrix_of(values, name)
+    matrix = lists.matrix_of(values, name)
     if matrix.ndim != 2 or matrix.size == 0:
         raise ValueError(
             f"{name} must have shape (n_documents, n_subtopics), and not be empty, got "
             f"shape {matrix.shape}"
         )
     place = _place_in(matrix.shape[1])
-    numbers = as_floats(numbers_of(matrix.reshape(-1), name, place), name)
-    reject(numbers < 0, numbers, name, "be >= 0", place)
-    reject(np.isinf(numbers), numbers, name, "be finite", place)
+    numbers = exact_numbers.as_floats(
+        exact_numbers.numbers_of(matrix.reshape(-1), name, place), name
+    )
+    checks.reject(numbers < 0, numbers, name, "be >= 0", place)
+    checks.reject(np.isinf(numbers), numbers, name, "be finite", place)
     return numbers.reshape(matrix.shape)
 
 
-def _place_in(n_columns: int) -> Place:
+def _place_in(n_columns: int) -> messages.Place:
     def place(cell: int) -> str:
         row, column = divmod(int(cell), n_columns)
         return f"row {row}, column {column}"
@@ -500,13 +489,13 @@ def _place_in(n_columns: int) -> Place:
 
 
 def _weights(
-    subtopic_weight: Any, queries: Queries, shape: tuple[int, ...]
+    subtopic_weight: Any, queries: checks.Queries, shape: tuple[int, ...]
 ) -> FloatArray:
     """Weights of the subtopics of each query, (n_queries, n_subtopics)."""
     name, n_subtopics = "subtopic_weight", shape[1]
     if subtopic_weight is None:
         return np.ones((queries.n_queries, n_subtopics))
-    given = matrix_of(subtopic_weight, name)
+    given = lists.matrix_of(subtopic_weight, name)
     if given.shape not in ((n_subtopics,), shape):
         raise ValueError(
             f"{name} must have shape (n_subtopics,), which is ({n_subtopics},), or the "
@@ -514,7 +503,7 @@ def _weights(
         )
     weights = _matrix(np.atleast_2d(given), name)
     place = _place_in(n_subtopics)
-    reject(np.isnan(weights).ravel(), weights.ravel(), name, "not be NaN", place)
+    checks.reject(np.isnan(weights).ravel(), weights.ravel(), name, "not be NaN", place)
     if given.ndim == 1:
         return np.repeat(_scaled(weights), queries.n_queries, axis=0)
     arranged = queries.arrange(weights)
@@ -542,7 +531,7 @@ def _scaled(weights: FloatArray) -> FloatArray:
 def _value_where_undefined(
     zero_relevance: float | str,
     undefined: NDArray[np.bool_],
-    queries: Queries,
+    queries: checks.Queries,
     measures: Sequence[SubtopicMeasure],
 ) -> float:
     if zero_relevance == "raise":

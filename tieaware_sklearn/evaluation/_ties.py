@@ -9,32 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._display import Result, Table, number, warn
-from .._engine import (
-    FloatArray,
-    IntArray,
-    Lists,
-    Queries,
-    array_of,
-    check_choice,
-    check_choices,
-    check_count,
-    check_length,
-    check_qid,
-    check_scores,
-    check_seed,
-    dense_ranks,
-    in_32_bits,
-    is_missing,
-    is_retrieved,
-    none_for_masked,
-    show,
-)
-from ..measures import Measure, parse_measures
-from ._asked import Asked, ask
-from ._averages import means
-from ._prepared import DEFAULT_MEASURES, TIES, Prepared, prepare
-from ._statistics import RankedQueries
+from .._display import html, text_tables, words
+from .._engine import checks, exact_numbers, feature_matrix, lists, messages, tie_groups
+from .._engine.segments import FloatArray, IntArray
+from ..measures import Measure, _parse
+from . import _asked, _averages, _prepared, _statistics
 
 DIRECTIONS = ("ascending", "descending", "random")
 #: when two scores are equal: as they are, or as trec_eval reads them
@@ -96,12 +75,12 @@ def break_ties(
     >>> break_ties(scores, [1, 2, 1, 1])
     array([3., 1., 2., 2.])
     """
-    array = array_of(y_score)
+    array = feature_matrix.array_of(y_score)
     columns = [y_score] if array.ndim != 2 else [*array.T]
-    checked = [check_scores(column) for column in columns]
+    checked = [checks.check_scores(column) for column in columns]
     n_rows = len(checked[0])
     rule = _TieRule(key, "key", n_rows, len(columns), random_state=random_state)
-    queries = check_qid(qid, n_rows=n_rows)
+    queries = checks.check_qid(qid, n_rows=n_rows)
     query = queries.row_codes()
     broken = [rule.broken(scores, queries, j) for j, scores in enumerate(checked)]
     ranks = [_from_the_bottom(scores, query) for scores in broken]
@@ -111,7 +90,7 @@ def break_ties(
 def _from_the_bottom(scores: FloatArray, query: IntArray) -> FloatArray:
     """Dense ranks within each query, 1 for the lowest score."""
     out = np.full(len(scores), -np.inf)
-    there = np.flatnonzero(is_retrieved(scores))
+    there = np.flatnonzero(checks.is_retrieved(scores))
     there = there[np.lexsort((scores[there], query[there]))]
     score, query = scores[there], query[there]
     new = np.ones(len(there), dtype=bool)
@@ -133,7 +112,11 @@ class _Codes(NamedTuple):
     given: Any
 
     def of(
-        self, retrieved: NDArray[np.bool_], name: str, queries: Queries, system: str
+        self,
+        retrieved: NDArray[np.bool_],
+        name: str,
+        queries: checks.Queries,
+        system: str,
     ) -> IntArray:
         missing = (self.codes < 0) & retrieved
         if missing.any():
@@ -159,13 +142,13 @@ class _TieRule:
         name: str,
         n_rows: int,
         n_columns: int,
-        lists: Lists | None = None,
+        lists: lists.Lists | None = None,
         random_state: Any = 0,
     ) -> None:
         self.name = name
         direction, self._equality, given = "ascending", "exact", key
         if isinstance(key, str):
-            check_choice(key, name, ("input", "random"))
+            checks.check_choice(key, name, ("input", "random"))
             direction = "ascending" if key == "input" else "random"
             key = np.arange(n_rows)
         elif _is_rule(key):
@@ -175,9 +158,9 @@ class _TieRule:
                     f"and 'float32', got a tuple of {len(key)} elements"
                 )
             key, direction, *equality = key
-            check_choice(direction, name, DIRECTIONS)
+            checks.check_choice(direction, name, DIRECTIONS)
             for self._equality in equality:
-                check_choice(self._equality, name, EQUALITIES)
+                checks.check_choice(self._equality, name, EQUALITIES)
         if lists is not None and not isinstance(given, str):
             key = lists.documents(key, name)
         self._columns = [
@@ -187,13 +170,13 @@ class _TieRule:
 
     def _split(self, key: Any, n_columns: int) -> list[Any]:
         """Keys for each column of scores, or one for all."""
-        key = none_for_masked(key)
+        key = exact_numbers.none_for_masked(key)
         try:
-            array = array_of(key)
+            array = feature_matrix.array_of(key)
         except ValueError:
             raise ValueError(
                 f"{self.name} must be an array, or a tuple of an array and one of "
-                f"{DIRECTIONS}, got {show(key)}"
+                f"{DIRECTIONS}, got {messages.show(key)}"
             ) from None
         if array.ndim == 1:
             return [key]
@@ -206,12 +189,16 @@ class _TieRule:
         return [*array.T]
 
     def _read(self, key: Any, direction: str, n_rows: int, random_state: Any) -> _Codes:
-        array = array_of(key)
-        check_length(array, n_rows, self.name)
+        array = feature_matrix.array_of(key)
+        checks.check_length(array, n_rows, self.name)
         # as they were given: an array of a list makes texts of its numbers
         values = array.tolist() if not isinstance(key, list) else key
-        there = ~np.fromiter(map(is_missing, values), bool, n_rows)
-        some = values if there.all() else [v for v in values if not is_missing(v)]
+        there = ~np.fromiter(map(exact_numbers.is_missing, values), bool, n_rows)
+        some = (
+            values
+            if there.all()
+            else [v for v in values if not exact_numbers.is_missing(v)]
+        )
         if len({isinstance(value, (str, bytes)) for value in some}) > 1:
             raise ValueError(
                 f"{self.name} must hold numbers only or strings only, got {key!r}"
@@ -228,23 +215,29 @@ class _TieRule:
         if direction == "ascending":
             place = place[::-1]
         elif direction == "random":
-            place = check_seed(random_state).permutation(len(keys))
+            place = checks.check_seed(random_state).permutation(len(keys))
         codes = np.full(n_rows, -1, dtype=np.int64)
         codes[there] = place[found]
         return _Codes(codes, values)
 
     def broken(
-        self, scores: NDArray[Any], queries: Queries, column: int = 0, system: str = ""
+        self,
+        scores: NDArray[Any],
+        queries: checks.Queries,
+        column: int = 0,
+        system: str = "",
     ) -> FloatArray:
         """Scores that rank as `scores` do, and by the key where those tie."""
-        retrieved = is_retrieved(scores)
+        retrieved = checks.is_retrieved(scores)
         compared = scores[retrieved]
         if self._equality == "float32":
-            compared = in_32_bits(compared)
-        ranks, _ = dense_ranks(compared)
+            compared = exact_numbers.in_32_bits(compared)
+        ranks, _ = tie_groups.dense_ranks(compared)
         own = self._columns[column if len(self._columns) > 1 else 0]
         codes = own.of(retrieved, self.name, queries, system)
-        place, _ = dense_ranks(ranks * (int(codes.max(initial=0)) + 1) + codes)
+        place, _ = tie_groups.dense_ranks(
+            ranks * (int(codes.max(initial=0)) + 1) + codes
+        )
         out = np.full(len(scores), -np.inf)
         out[retrieved] = place
         return out
@@ -294,14 +287,14 @@ class TieRules:
         external: Mapping[str, Any] | None,
         n_rows: int,
         systems: Sequence[str] = ("",),
-        lists: Lists | None = None,
+        lists: lists.Lists | None = None,
     ) -> None:
         self._systems = systems
         rules = {} if external is None else external
         if not isinstance(rules, Mapping) or not all(isinstance(n, str) for n in rules):
             raise ValueError(f"external must map names to keys, got {external!r}")
         for name in rules:
-            if name in TIES:
+            if name in _prepared.TIES:
                 raise ValueError(
                     "external must not use the name of a built-in treatment, got "
                     f"{name!r}"
@@ -314,7 +307,7 @@ class TieRules:
     @property
     def names(self) -> tuple[str, ...]:
         """All names, the built-in ones first."""
-        return (*TIES, *self._rules)
+        return (*_prepared.TIES, *self._rules)
 
     @property
     def external(self) -> tuple[str, ...]:
@@ -323,12 +316,12 @@ class TieRules:
 
     def check(self, ties: Any) -> tuple[str, ...]:
         """One treatment or several, each once."""
-        return tuple(check_choices(ties, "ties", self.names))
+        return tuple(checks.check_choices(ties, "ties", self.names))
 
     def values(
         self,
-        prepared: Prepared,
-        asked: Asked,
+        prepared: _prepared.Prepared,
+        asked: _asked.Asked,
         scores: NDArray[Any],
         ties: str = "expected",
         statistics: Sequence[str] = (),
@@ -362,7 +355,7 @@ class TieRules:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TieTreatments(Result):
+class TieTreatments(html.Result):
     """Values of one ranking under several treatments of its ties; prints as a table.
 
     Attributes
@@ -401,8 +394,8 @@ class TieTreatments(Result):
         averages = zip(self.measures, self.mean.T, strict=True)
         return {"treatment": self.treatments, **dict(averages)}
 
-    def _tables(self) -> list[Table]:
-        return [Table.of(*self._columns().items())]
+    def _tables(self) -> list[text_tables.Table]:
+        return [text_tables.Table.of(*self._columns().items())]
 
 
 def tie_treatments(
@@ -410,7 +403,7 @@ def tie_treatments(
     y_score: ArrayLike,
     *,
     qid: Any = None,
-    measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
+    measures: str | Measure | Iterable[str | Measure] = _prepared.DEFAULT_MEASURES,
     external: Mapping[str, Any] | None = None,
     convention: str | None = None,
     zero_relevance: float | str = 0.0,
@@ -467,8 +460,12 @@ def tie_treatments(
     worst           0.5000  0.5833
     expected        0.8333  0.8056
     """
-    asked = ask(parse_measures(measures), zero_relevance, unjudged, convention)
-    prepared, scores = prepare(asked, y_true, y_score, qid, query_weight, keep=True)
+    asked = _asked.ask(
+        _parse.parse_measures(measures), zero_relevance, unjudged, convention
+    )
+    prepared, scores = _prepared.prepare(
+        asked, y_true, y_score, qid, query_weight, keep=True
+    )
     rules = TieRules(external, len(scores), lists=prepared.lists)
     plain = rules.values(prepared, asked, scores, "input")
     broken = {
@@ -486,7 +483,7 @@ def tie_treatments(
         measures=asked.names,
         qid=prepared.queries.qid,
         per_query=per_query,
-        mean=np.array([means(table, prepared.weight) for table in per_query]),
+        mean=np.array([_averages.means(table, prepared.weight) for table in per_query]),
     )
 
 
@@ -496,7 +493,7 @@ _LAST_BITS = 8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TieReport(Result):
+class TieReport(html.Result):
     """How much of a ranking is tied; prints as a table.
 
     Shares are between 0 and 1. Only documents that are retrieved (scores above -inf)
@@ -582,7 +579,7 @@ class TieReport(Result):
         columns = zip(*rows, strict=True)
         return dict(zip(("figure", "measure", "value"), columns, strict=True))
 
-    def _tables(self) -> list[Table]:
+    def _tables(self) -> list[text_tables.Table]:
         def share(value: float) -> str:
             return f"{100 * value:.1f} %"
 
@@ -600,8 +597,8 @@ class TieReport(Result):
         ]
         names, values = zip(*figures, strict=True)
         tables = [
-            Table.of(("ties", names), ("", values)),
-            Table.of(
+            text_tables.Table.of(("ties", names), ("", values)),
+            text_tables.Table.of(
                 ("best - worst", self.measures),
                 ("mean gap", self.mean_gap),
                 ("largest gap", self.largest_gap),
@@ -609,12 +606,14 @@ class TieReport(Result):
         ]
         if self.treatments:
             averages = zip(self.measures, self.mean.T, strict=True)
-            tables.append(Table.of(("treatment", self.treatments), *averages))
+            tables.append(
+                text_tables.Table.of(("treatment", self.treatments), *averages)
+            )
         return tables
 
     def _conclusion(self) -> list[str]:
         gaps = (
-            f"{measure} by {number(gap)}"
+            f"{measure} by {words.number(gap)}"
             for measure, gap in zip(self.measures, self.mean_gap.tolist(), strict=True)
         )
         share = f"{100 * self.tied_documents:.1f} % of the documents tie"
@@ -630,7 +629,7 @@ def tie_report(
     *,
     qid: Any = None,
     k: int = 10,
-    measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
+    measures: str | Measure | Iterable[str | Measure] = _prepared.DEFAULT_MEASURES,
     ties: str | Sequence[str] | None = None,
     external: Mapping[str, Any] | None = None,
     zero_relevance: float | str = 0.0,
@@ -686,16 +685,16 @@ def tie_report(
     >>> report.tied_documents, report.repeated_documents, report.cut_queries
     (0.75, 0.5, 1.0)
     """
-    check_count(k, "k")
-    asked = ask(parse_measures(measures), zero_relevance, unjudged)
-    prepared, scores = prepare(asked, y_true, y_score, qid, query_weight)
+    checks.check_count(k, "k")
+    asked = _asked.ask(_parse.parse_measures(measures), zero_relevance, unjudged)
+    prepared, scores = _prepared.prepare(asked, y_true, y_score, qid, query_weight)
     rules = TieRules(external, len(scores), lists=prepared.lists)
     if ties is None:
         ties = [*rules.external, "expected"] if rules.external else []
     treatments = rules.check(ties) if ties else ()
     queries, labelled = prepared.queries, prepared.labelled
 
-    def count(ranked: RankedQueries) -> tuple[list[int], int, FloatArray]:
+    def count(ranked: _statistics.RankedQueries) -> tuple[list[int], int, FloatArray]:
         extremes = ranked.statistics(asked.measures, ("best", "worst"))
         groups = ranked.groups
         n, first, last = groups.n, groups.start, groups.start + groups.n - 1
@@ -715,7 +714,9 @@ def tie_report(
 
     counts, sizes, extremes = zip(*labelled.each_block(count, scores), strict=True)
     mean = [
-        means(rules.values(prepared, asked, scores, one)["expected"], prepared.weight)
+        _averages.means(
+            rules.values(prepared, asked, scores, one)["expected"], prepared.weight
+        )
         for one in treatments
     ]
     if (judged := labelled.judged) is not None:
@@ -730,7 +731,7 @@ def tie_report(
     return TieReport(
         n_queries=queries.n_queries,
         n_documents=documents,
-        n_distinct_scores=len(np.unique(scores[is_retrieved(scores)])),
+        n_distinct_scores=len(np.unique(scores[checks.is_retrieved(scores)])),
         largest_group=max(sizes),
         tied_documents=tied / retrieved,
         mixed_documents=mixed / retrieved,
@@ -739,7 +740,7 @@ def tie_report(
         k=int(k),
         cut_queries=cut / queries.n_queries,
         measures=asked.names,
-        mean_gap=means(gaps, prepared.weight),
+        mean_gap=_averages.means(gaps, prepared.weight),
         largest_gap=np.fmax.reduce(gaps),
         n_nearly_tied=_warn_nearly_tied(queries.arrange(scores), queries),
         treatments=treatments,
@@ -747,7 +748,7 @@ def tie_report(
     )
 
 
-def _warn_nearly_tied(scores: NDArray[Any], queries: Queries) -> int:
+def _warn_nearly_tied(scores: NDArray[Any], queries: checks.Queries) -> int:
     """Count neighbours that only rounding tells apart, and warn of them."""
     if scores.dtype.kind != "f" or scores.dtype.itemsize < 4:
         return 0
@@ -769,7 +770,7 @@ def _warn_nearly_tied(scores: NDArray[Any], queries: Queries) -> int:
         return 0
     if count:
         at = int(np.argmax(near))
-        warn(
+        words.warn(
             "y_score has neighbouring scores that differ in their last bits only "
             f"({count} in all, such as {low[at]!s} and {high[at]!s}): they do not tie; "
             "round y_score if they should"

@@ -15,42 +15,18 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from .._display import show_progress, warn
-from .._engine import (
-    FittedQueries,
-    FloatArray,
-    IntArray,
-    Queries,
-    check_choice,
-    check_count,
-    check_flag,
-    check_qid,
-    check_same_order,
-    in_threads,
-    is_number,
-    need_qid_to_predict,
-    sum_segments,
-)
-from .._kernel import rank_within
-from ..evaluation import (
-    NO_DIFFERENCE,
-    Asked,
-    Prepared,
-    QueryMoments,
-    QueryRows,
-    ask,
-    columns_at_once,
-    mean,
-    means,
-)
+from .._display import progress_bars, words
+from .._engine import checks, feature_matrix, segments, split_queries, threads
+from .._engine.segments import FloatArray, IntArray
+from .._kernel import midranks
+from ..evaluation import _asked, _averages, _intervals, _prepared
 from ..measures import Measure, parse_measure
-from ..model_selection import query_folds
-from ..rankers import RankerMixin
-from ._selection import check_number, each_direction, number_of
-from ._statistics import FeatureColumns, Weights, columns_of
+from ..model_selection import _splits
+from ..rankers import _query_ranker
+from . import _selection, _statistics
 
 
-class FusedRanker(RankerMixin, FeatureColumns, BaseEstimator):  # type: ignore[misc]
+class FusedRanker(_query_ranker.RankerMixin, _statistics.FeatureColumns, BaseEstimator):  # type: ignore[misc]
     """Rank by the Borda fusion of features, given or selected one after another.
 
     Each feature ranks the documents of a query by itself. The document at midrank m of
@@ -224,7 +200,11 @@ class FusedRanker(RankerMixin, FeatureColumns, BaseEstimator):  # type: ignore[m
         self.progress = progress
 
     def fit(
-        self, X: Any, y: ArrayLike, qid: Any = None, query_weight: Weights = None
+        self,
+        X: Any,
+        y: ArrayLike,
+        qid: Any = None,
+        query_weight: _statistics.Weights = None,
     ) -> FusedRanker:
         """Find the direction of each feature, and select features.
 
@@ -258,19 +238,21 @@ class FusedRanker(RankerMixin, FeatureColumns, BaseEstimator):  # type: ignore[m
             selected features repeat others.
         """
         self._check_options()
-        asked = ask([parse_measure(self.measure)], self.zero_relevance, self.unjudged)
-        check_same_order({"X": X, "y": y, "qid": qid})
+        asked = _asked.ask(
+            [parse_measure(self.measure)], self.zero_relevance, self.unjudged
+        )
+        checks.check_same_order({"X": X, "y": y, "qid": qid})
         X, qid = self._check_features(X, qid, reset=True)
         rows = self._rows(X, y, qid, query_weight, unjudged=asked.unjudged)
         given = self._given()
-        directions = each_direction(self.direction, len(given))
+        directions = _selection.each_direction(self.direction, len(given))
         limit = self.max_correlation
         fusion = Fusion.of(X[:, given], rows, asked, limit, self.n_jobs)
         alone = fusion.alone(directions)
         path = self._path(fusion, directions, alone)
         self.measure_, self.n_queries_ = asked.names[0], rows.queries.n_queries
         self._show(given, alone, path)
-        self._fitted_queries_ = FittedQueries.of(rows.queries)
+        self._fitted_queries_ = split_queries.FittedQueries.of(rows.queries)
         return self
 
     def predict(self, X: Any, qid: Any = None) -> FloatArray:
@@ -295,8 +277,10 @@ class FusedRanker(RankerMixin, FeatureColumns, BaseEstimator):  # type: ignore[m
         check_is_fitted(self)
         request = "set_predict_request(qid=False)"
         data, ids = self._check_features(X, qid, reset=False, request=request)
-        need_qid_to_predict(ids, self, "Borda scores are those of a query")
-        queries = by_length(check_qid(ids, n_rows=data.shape[0]))
+        feature_matrix.need_qid_to_predict(
+            ids, self, "Borda scores are those of a query"
+        )
+        queries = by_length(checks.check_qid(ids, n_rows=data.shape[0]))
         borda = BordaScores.of(data[:, self._own_], queries, self.n_jobs)
         scores = np.empty(data.shape[0])
         fused = borda.fused(np.arange(len(self._own_)), self._ascending_)
@@ -305,15 +289,15 @@ class FusedRanker(RankerMixin, FeatureColumns, BaseEstimator):  # type: ignore[m
 
     def _check_options(self) -> None:
         wanted, most = self.n_features_to_select, self.max_correlation
-        check_choice(self.missing, "missing", ("raise", "last"))
+        checks.check_choice(self.missing, "missing", ("raise", "last"))
         if not (isinstance(wanted, str) and wanted == "cv"):
-            check_number(wanted, '"cv" or None')
-        if most is not None and not is_number(most, above=0, most=1):
+            _selection.check_number(wanted, '"cv" or None')
+        if most is not None and not checks.is_number(most, above=0, most=1):
             raise ValueError(
                 f"max_correlation must be a number in (0, 1] or None, got {most!r}"
             )
-        check_count(self.max_features, "max_features")
-        check_flag(self.progress, "progress")
+        checks.check_count(self.max_features, "max_features")
+        checks.check_flag(self.progress, "progress")
 
     def _path(
         self, fusion: Fusion, directions: Sequence[str], alone: Alone
@@ -328,18 +312,18 @@ class FusedRanker(RankerMixin, FeatureColumns, BaseEstimator):  # type: ignore[m
             chosen = choose_number(fusion, directions, self.cv, most, self.progress)
             self.cv_results_, number = chosen
         else:
-            number = number_of(wanted, n_features)
+            number = _selection.number_of(wanted, n_features)
         path = fusion.path(alone, number, wanted != "cv", self.progress)
         found = len(path.order)
         if not found:
-            warn(self._why_none())
+            words.warn(self._why_none())
         elif found < number and wanted != "cv":
-            warn(
+            words.warn(
                 f"n_features_to_select={wanted!r}, but only {found} of {n_features} "
                 "features vary within a query: only these are selected"
             )
         if copies := int((path.repeats[path.order] >= 0).sum()):
-            warn(
+            words.warn(
                 f"n_features_to_select={wanted!r}, but {copies} of the {found} "
                 "features that are selected repeat others (max_correlation): no others "
                 "were left"
@@ -433,7 +417,9 @@ class BordaScores(NamedTuple):
     sizes: IntArray
 
     @classmethod
-    def of(cls, X: Any, queries: Queries, n_jobs: int | None = None) -> BordaScores:
+    def of(
+        cls, X: Any, queries: checks.Queries, n_jobs: int | None = None
+    ) -> BordaScores:
         """Of the columns of X, dense or sparse; the scores stand query by query.
 
         Queries of about equal length are ranked together: they had best be by length.
@@ -447,19 +433,21 @@ class BordaScores(NamedTuple):
 
         def rank(start: int) -> dict[int, Whole]:
             own = slice(start, start + _COLUMNS)
-            columns = np.ascontiguousarray(queries.arrange(columns_of(X, own)).T)
+            columns = np.ascontiguousarray(
+                queries.arrange(_statistics.columns_of(X, own)).T
+            )
             gaps = np.flatnonzero((columns != columns).any(axis=1))
             up = np.empty((len(gaps), queries.n_rows), down.dtype)
             for rows, within in parts:
                 part = columns[:, rows]
                 # those ranked first have the least midranks, and the highest scores
-                down[own, rows] = -rank_within(part, within, both_ways=False).T
+                down[own, rows] = -midranks.rank_within(part, within, both_ways=False).T
                 if len(gaps):
-                    both = rank_within(part[gaps], within, both_ways=True)
+                    both = midranks.rank_within(part[gaps], within, both_ways=True)
                     up[:, rows] = -both.T[len(gaps) :]
             return dict(zip((start + gaps).tolist(), up, strict=True))
 
-        found = in_threads(rank, range(0, n_features, _COLUMNS), n_jobs)
+        found = threads.in_threads(rank, range(0, n_features, _COLUMNS), n_jobs)
         return cls(down, {j: one for up in found for j, one in up.items()}, sizes)
 
     def of_feature(self, feature: int, ascending: bool) -> Whole:
@@ -484,10 +472,10 @@ class BordaScores(NamedTuple):
         """Σ of products over each query, rounded once unless it is very long."""
         kind = np.int64 if self.sizes.max() <= _LONGEST else np.float64
         found = np.multiply(one, other, dtype=kind)
-        return np.asarray(sum_segments(found, self.sizes, kind), np.float64)
+        return np.asarray(segments.sum_segments(found, self.sizes, kind), np.float64)
 
 
-def _parts(queries: Queries) -> Iterator[tuple[slice, IntArray]]:
+def _parts(queries: checks.Queries) -> Iterator[tuple[slice, IntArray]]:
     """Ranges of rows, of whole queries, and the sizes of these."""
     offsets, sizes = queries.offsets, queries.sizes
     first = 0
@@ -549,8 +537,8 @@ class Fusion:
     """
 
     borda: BordaScores
-    prepared: Prepared
-    asked: Asked
+    prepared: _prepared.Prepared
+    asked: _asked.Asked
     max_correlation: float | None
     n_jobs: int | None = None
 
@@ -560,14 +548,19 @@ class Fusion:
 
     @classmethod
     def of(
-        cls, X: Any, rows: QueryRows, asked: Asked, limit: Any, n_jobs: Any = None
+        cls,
+        X: Any,
+        rows: _prepared.QueryRows,
+        asked: _asked.Asked,
+        limit: Any,
+        n_jobs: Any = None,
     ) -> Fusion:
         """Columns of X, all or some of those of the rows."""
         queries, weight = by_length(rows.queries), rows.weight
         if weight is not None:
             weight = weight[rows.queries.shortest_first()]
         labels, arranged = queries.arrange(rows.labels), replace(queries, order=None)
-        prepared = Prepared(labels, arranged, weight, keep=True)
+        prepared = _prepared.Prepared(labels, arranged, weight, keep=True)
         return cls(BordaScores.of(X, queries, n_jobs), prepared, asked, limit, n_jobs)
 
     @property
@@ -621,7 +614,9 @@ class Fusion:
         scores: list[float] = []
         number = min(number, int(open_.sum()))
         steps = range(number)
-        for step in show_progress(steps, progress, number, "feature", "selecting"):
+        for step in progress_bars.show_progress(
+            steps, progress, number, "feature", "selecting"
+        ):
             candidates = alone.ranking[open_[alone.ranking]]
             fresh = candidates[repeats[candidates] < 0]
             if not len(fresh) and not fill:
@@ -634,7 +629,7 @@ class Fusion:
                 values = self._means(total, candidates, alone.ascending[candidates])
                 # of equal ones, the first is the best alone
                 value = comparable(self.sign * values)
-                at = int(np.argmax(value >= value.max() - NO_DIFFERENCE))
+                at = int(np.argmax(value >= value.max() - _intervals.NO_DIFFERENCE))
                 best, score = int(candidates[at]), float(values[at])
             order.append(best)
             scores.append(score)
@@ -643,7 +638,7 @@ class Fusion:
             if self.max_correlation is not None:
                 others = np.flatnonzero(open_ & (repeats < 0))
                 of_best = partial(correlation.of, best, ascending=alone.ascending)
-                found = in_threads(of_best, others.tolist(), self.n_jobs)
+                found = threads.in_threads(of_best, others.tolist(), self.n_jobs)
                 alike = np.abs(np.array(found, dtype=float)) > self.max_correlation
                 repeats[others[alike]] = best
         return Path(np.array(order, dtype=np.intp), np.array(scores), repeats)
@@ -653,7 +648,7 @@ class Fusion:
         prepared = self.prepared
         rows, queries = prepared.queries.rows(chosen), prepared.queries.some(chosen)
         weight = None if prepared.weight is None else prepared.weight[chosen]
-        prepared = Prepared(prepared.labels[rows], queries, weight, keep=True)
+        prepared = _prepared.Prepared(prepared.labels[rows], queries, weight, keep=True)
         borda = self.borda.some(rows, queries.sizes)
         return replace(self, borda=borda, prepared=prepared)
 
@@ -681,7 +676,7 @@ class Fusion:
             return np.empty(0)
         workers = effective_n_jobs(self.n_jobs)
         n_tasks = _TASKS * workers if workers > 1 else 1
-        size = columns_at_once(len(total), len(features), n_tasks)
+        size = _prepared.columns_at_once(len(total), len(features), n_tasks)
         # before the threads, that would each make it
         self.prepared.labelled  # noqa: B018
 
@@ -694,10 +689,10 @@ class Fusion:
                 # whole numbers, none of them rounded
                 np.add(total, scores, out=column)
             values = self._values(columns)
-            return [mean(one, self.prepared.weight) for one in values]
+            return [_averages.mean(one, self.prepared.weight) for one in values]
 
         starts = range(0, len(features), size)
-        return np.concatenate(in_threads(some, starts, self.n_jobs))
+        return np.concatenate(threads.in_threads(some, starts, self.n_jobs))
 
 
 class Correlation:
@@ -722,11 +717,11 @@ class Correlation:
         return float((weight * rho).sum()) / total if total > 0 else 0.0
 
 
-def by_length(queries: Queries) -> Queries:
+def by_length(queries: checks.Queries) -> checks.Queries:
     """The same rows, the queries by length and id, which no order of rows changes."""
     chosen = queries.shortest_first()
     some = queries.some(chosen)
-    return Queries(some.qid, some.offsets, queries.given(queries.rows(chosen)))
+    return checks.Queries(some.qid, some.offsets, queries.given(queries.rows(chosen)))
 
 
 def comparable(values: FloatArray) -> FloatArray:
@@ -746,10 +741,14 @@ def choose_number(
     prepared = fusion.prepared
     queries = prepared.queries
     nothing = np.zeros((queries.n_rows, 1))
-    folds = query_folds(cv, nothing, prepared.labels, queries.codes, queries.qid)
+    folds = _splits.query_folds(
+        cv, nothing, prepared.labels, queries.codes, queries.qid
+    )
     total = np.zeros((most, queries.n_queries))
     times = np.zeros(queries.n_queries)
-    shown = show_progress(folds, progress, len(folds), "fold", "cross-validation")
+    shown = progress_bars.show_progress(
+        folds, progress, len(folds), "fold", "cross-validation"
+    )
     for train, test in shown:
         training = fusion.of_queries(train)
         alone = training.alone(directions)
@@ -762,12 +761,14 @@ def choose_number(
     total = total[:most]
     values = np.full_like(total, np.nan)
     np.divide(total, times, out=values, where=times > 0)
-    average = means(values.T, prepared.weight)
+    average = _averages.means(values.T, prepared.weight)
     best = int(np.argmax(comparable(fusion.sign * average)))
-    loss = QueryMoments.of(fusion.sign * (values[best] - values).T, prepared.weight)
+    loss = _intervals.QueryMoments.of(
+        fusion.sign * (values[best] - values).T, prepared.weight
+    )
     # nothing differs from itself, nor where there are too few queries to tell
     error = np.nan_to_num(loss.standard_error())
-    enough = np.flatnonzero(loss.mean <= error + NO_DIFFERENCE)
+    enough = np.flatnonzero(loss.mean <= error + _intervals.NO_DIFFERENCE)
     results = {"n_features": np.arange(1, most + 1), "mean_test_score": average}
     results |= {"loss": loss.mean, "standard_error": error}
     return results, int(enough[0]) + 1

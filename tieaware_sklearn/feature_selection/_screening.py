@@ -11,30 +11,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from .._display import Ranges, Result, Table, meaning, number, probability
-from .._engine import (
-    UNJUDGED,
-    FloatArray,
-    are_kept,
-    check_apart,
-    check_choice,
-    merged,
-    other_features,
-    other_options,
-)
-from ..evaluation import QueryMoments, QueryRows, adjust, lift
-from ..io import Kept, Saved, UnreadableError, kept_sums, sums_of
-from ..measures import names_to_save, parse_measures
-from ._selection import DECIMALS, Likeness, Rule, Selection, each_direction
-from ._statistics import (
-    BEST,
-    DIFFERENCE,
-    EXPECTED,
-    WORST,
-    FeatureCorrelation,
-    FeatureStatistics,
-    feature_correlation,
-)
+from .._display import html, text_tables, words
+from .._engine import checks, merging, seen_queries
+from .._engine.segments import FloatArray
+from ..evaluation import _chance, _intervals, _multiple_testing, _prepared
+from ..io import _saved
+from ..measures import _parse
+from . import _selection, _statistics
 
 #: rows of a table in print
 SHOWN = 20
@@ -56,7 +39,7 @@ class _Figure:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Screening(Saved, Result):
+class Screening(_saved.Saved, html.Result):
     """Scores of single features as rankings, which print as a table.
 
     A fitted `RankingFeatureSelector` has it as ``selector.screening_``. A column of
@@ -137,10 +120,10 @@ class Screening(Saved, Result):
     _kind: ClassVar[str] = "Screening"
 
     feature_names: tuple[str, ...]
-    rule: Rule
-    statistics: FeatureStatistics
+    rule: _selection.Rule
+    statistics: _statistics.FeatureStatistics
     query_digests: NDArray[np.uint64]
-    selection: Selection | None = None
+    selection: _selection.Selection | None = None
     weighted: bool = False
     label: str | None = None
 
@@ -160,24 +143,26 @@ class Screening(Saved, Result):
         rule, sums, sort = self.rule, self.statistics, self.rule.sort
         asked, n = np.array(rule.directions), len(rule.directions)
         sign = 1.0 if rule.measures[sort].greater_is_better else -1.0
-        gain = np.diff(sums.worth.mean[:, :, EXPECTED, sort])[:, 0]
+        gain = np.diff(sums.worth.mean[:, :, _statistics.EXPECTED, sort])[:, 0]
         # a tie (but for rounding, as queries are added up) leaves it descending
-        better = sign * np.round(gain, DECIMALS) > 0
+        better = sign * np.round(gain, _selection.DECIMALS) > 0
         ascending = (asked == "ascending") | ((asked == "auto") & better)
         directed = np.arange(n), ascending.astype(np.intp)
         worth = sums.worth.some(directed)
-        value = worth.some(np.s_[:, EXPECTED])
+        value = worth.some(np.s_[:, _statistics.EXPECTED])
         averages = worth.averages()
-        mean = averages[:, EXPECTED]
+        mean = averages[:, _statistics.EXPECTED]
         chance, ideal = sums.of_labels.averages()
         t_interval = value.interval()
         low, high = rule.ask().bounds.T[..., None]
-        pvalues = worth.some(np.s_[:, DIFFERENCE]).p_greater()
+        pvalues = worth.some(np.s_[:, _statistics.DIFFERENCE]).p_greater()
         both = (asked == "auto")[:, None]
         pvalues = np.where(both, np.minimum(1.0, 2 * pvalues), pvalues)
         total = np.where(value.weight > 0, value.weight, np.nan)
         # equal but for rounding: in the order of columns
-        order = np.argsort(-sign * np.round(mean[:, sort], DECIMALS), kind="stable")
+        order = np.argsort(
+            -sign * np.round(mean[:, sort], _selection.DECIMALS), kind="stable"
+        )
         measures, alike = tuple(map(str, rule.measures)), sums.correlation
         named = np.where(ascending, "ascending", "descending")
         return {
@@ -188,14 +173,14 @@ class Screening(Saved, Result):
             "directions": tuple(named.tolist()),
             "rank_correlation": alike and alike.of_directions(ascending),
             "mean": mean,
-            "best": averages[:, BEST],
-            "worst": averages[:, WORST],
+            "best": averages[:, _statistics.BEST],
+            "worst": averages[:, _statistics.WORST],
             "tie_std": np.sqrt(sums.tie_variance[directed]) / total,
-            "lift": lift(mean, chance, ideal),
+            "lift": _chance.lift(mean, chance, ideal),
             "_t_interval": t_interval,
             "interval": np.clip(t_interval, low, high),
             "pvalues": pvalues,
-            "qvalues": np.apply_along_axis(adjust, 0, pvalues, "bh"),
+            "qvalues": np.apply_along_axis(_multiple_testing.adjust, 0, pvalues, "bh"),
             "chance": chance,
             "ideal": ideal,
             "ranking": np.argsort(order) + 1,
@@ -203,23 +188,27 @@ class Screening(Saved, Result):
         }
 
     def likeness(
-        self, rows: QueryRows | None = None, n_jobs: int | None = None
-    ) -> Likeness | None:
+        self, rows: _prepared.QueryRows | None = None, n_jobs: int | None = None
+    ) -> _selection.Likeness | None:
         """The rank correlations by which repeats are found, of the rows if need be."""
         found, ascending = self.statistics.correlation, self._ascending
         if found is not None:
-            return Likeness(found.likeness(ascending), np.arange(len(ascending)))
+            return _selection.Likeness(
+                found.likeness(ascending), np.arange(len(ascending))
+            )
         if rows is None:
             return None
 
         def correlate(some: NDArray[np.intp]) -> FloatArray:
             both_ways = self.rule.missing == "last"
             X = rows.X[:, some]
-            found = feature_correlation(X, rows, both_ways, n_jobs, rounded=True)
+            found = _statistics.feature_correlation(
+                X, rows, both_ways, n_jobs, rounded=True
+            )
             return found.likeness(ascending[some])
 
         none_yet = np.full(len(ascending), -1)
-        return Likeness(np.empty((0, 0)), none_yet, correlate)
+        return _selection.Likeness(np.empty((0, 0)), none_yet, correlate)
 
     def named(self, feature_names: Sequence[str]) -> Screening:
         """Rename the features.
@@ -317,11 +306,11 @@ class Screening(Saved, Result):
                 f"screening: {difference}"
             )
         digests = self.query_digests, other.query_digests
-        check_apart(*digests, "screening", other.n_queries)
+        seen_queries.check_apart(*digests, "screening", other.n_queries)
         return replace(
             self,
             statistics=self.statistics.merge(other.statistics),
-            query_digests=merged(*digests),
+            query_digests=seen_queries.merged(*digests),
             selection=None,
             label=other.label if self.label is None else self.label,
         )
@@ -329,7 +318,7 @@ class Screening(Saved, Result):
     def _difference(self, other: Screening, here: str, there: str) -> str:
         """The first difference for which they do not merge, in words."""
         names = self.feature_names, other.feature_names
-        if found := other_features(*names, here, there):
+        if found := merging.other_features(*names, here, there):
             return found
         # labels of arrays have no name
         named = None not in (self.label, other.label)
@@ -339,7 +328,7 @@ class Screening(Saved, Result):
             | ({"columns of labels": one.label} if named else {})
             for one in (self, other)
         )
-        return other_options(ours, theirs, here, there)
+        return merging.other_options(ours, theirs, here, there)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a dict of plain values for each feature, the best first.
@@ -385,40 +374,42 @@ class Screening(Saved, Result):
             return {"repeats": self.feature_names[like], "correlation": rho}
         if self.rank_correlation is not None and len(better):
             rho = self.rank_correlation[feature, better]
-            at = int(np.argmax(np.round(rho, DECIMALS)))
-            if rho[at] > 10.0**-DECIMALS:
+            at = int(np.argmax(np.round(rho, _selection.DECIMALS)))
+            if rho[at] > 10.0**-_selection.DECIMALS:
                 like = self.feature_names[better[at]]
                 return {"repeats": like, "correlation": float(rho[at])}
         return {"repeats": None, "correlation": math.nan}
 
-    def _kept(self) -> Kept:
+    def _kept(self) -> _saved.Kept:
         rule, sums, zero = self.rule, self.statistics, self.rule.zero_relevance
         header = {"feature_names": list(self.feature_names), "weighted": self.weighted}
         header["label"] = self.label
-        kept = Kept(header, {"query_digests": self.query_digests})
+        kept = _saved.Kept(header, {"query_digests": self.query_digests})
         of_rule = rule._asdict() | {
-            "measures": names_to_save(rule.measures),
+            "measures": _parse.names_to_save(rule.measures),
             "directions": list(map(str, rule.directions)),
             "zero_relevance": zero.item() if isinstance(zero, np.generic) else zero,
         }
-        kept = kept.with_part("rule", Kept(of_rule, {}))
+        kept = kept.with_part("rule", _saved.Kept(of_rule, {}))
         n_queries = {"n_queries": int(sums.n_queries)}
-        kept = kept.with_part("statistics", Kept(n_queries, kept_sums(sums).arrays))
+        kept = kept.with_part(
+            "statistics", _saved.Kept(n_queries, _saved.kept_sums(sums).arrays)
+        )
         if (chosen := self.selection) is None:
             return kept
         names = ("order", "repeats", "correlation")
         arrays = {name: getattr(chosen, name) for name in names}
         by_number = {"by_number": bool(chosen.by_number)}
-        return kept.with_part("selection", Kept(by_number, arrays))
+        return kept.with_part("selection", _saved.Kept(by_number, arrays))
 
     @classmethod
-    def _of_kept(cls, kept: Kept) -> Self:
+    def _of_kept(cls, kept: _saved.Kept) -> Self:
         names = kept.texts("feature_names")
         rule = _rule_of(kept.part("rule"), len(names))
         statistics = _statistics_of(kept.part("statistics"), rule)
         digests = kept.array("query_digests", "u", None)
-        if not are_kept(digests) or len(digests) > statistics.n_queries:
-            raise UnreadableError("must have a sorted digest of each query")
+        if not seen_queries.are_kept(digests) or len(digests) > statistics.n_queries:
+            raise _saved.UnreadableError("must have a sorted digest of each query")
         selection = None
         if "selection" in kept.header:
             selection = _selection_of(kept.part("selection"), len(names))
@@ -435,14 +426,14 @@ class Screening(Saved, Result):
         # places beside missing ones are whole numbers still
         return table if self.selection is None else table.astype({"chosen": "Int64"})
 
-    def _tables(self) -> list[Table]:
+    def _tables(self) -> list[text_tables.Table]:
         rows = self.rows()
         more = len(rows) - SHOWN
         notes = [f"... and {more} more"] if more > 0 else []
         notes += self._notes(rows)
         return [replace(table_of(self, rows[:SHOWN]), notes=notes)]
 
-    def _whole(self) -> list[Table]:
+    def _whole(self) -> list[text_tables.Table]:
         rows = self.rows()
         return [replace(table_of(self, rows), notes=self._notes(rows))]
 
@@ -461,8 +452,9 @@ class Screening(Saved, Result):
         return [
             f"{beat} of {len(self.feature_names)} features beat chance by "
             f"{self.sort_by} (qvalue <= {_ALPHA:g}; {self.n_averaged[sort]} queries); "
-            f"{best['feature']} is best, {number(best[self.sort_by])} where chance is "
-            f"{number(self.chance[sort])}."
+            f"{best['feature']} is best, {words.number(best[self.sort_by])} where "
+            "chance is "
+            f"{words.number(self.chance[sort])}."
         ]
 
     def _about(self) -> dict[str, Any]:
@@ -480,7 +472,7 @@ class Screening(Saved, Result):
         }
 
 
-def table_of(screening: Screening, rows: Sequence[dict[str, Any]]) -> Table:
+def table_of(screening: Screening, rows: Sequence[dict[str, Any]]) -> text_tables.Table:
     """Some of the rows of a screening, with the chance level above them.
 
     Text of 80 columns does without the intervals of all measures but `sort_by`, then
@@ -516,68 +508,76 @@ def table_of(screening: Screening, rows: Sequence[dict[str, Any]]) -> Table:
         np.array([math.nan, *(row[screening.sort_by + end] for row in rows)])
         for end in ("_worst", "", "_best")
     )
-    return Table.of(
+    return text_tables.Table.of(
         *columns,
         names=[len(columns) - 1] if any(alike) else [],
         drop=[*others[::-1], *(j + 1 for j in others[::-1]), 1, intervals[sort]]
         + [3] * (start > 3),
-        terms={"(chance)": meaning("chance")},
-        ranges=Ranges(worst, mean, best),
+        terms={"(chance)": words.meaning("chance")},
+        ranges=text_tables.Ranges(worst, mean, best),
     )
 
 
 def _probability(value: float | str) -> str:
-    return value if isinstance(value, str) else probability(value)
+    return value if isinstance(value, str) else words.probability(value)
 
 
-def _rule_of(kept: Kept, n_features: int) -> Rule:
+def _rule_of(kept: _saved.Kept, n_features: int) -> _selection.Rule:
     """The rule of that many features that a file holds."""
-    rule = Rule(
-        tuple(parse_measures(kept.texts("measures"))),
+    rule = _selection.Rule(
+        tuple(_parse.parse_measures(kept.texts("measures"))),
         kept.value("sort", int),
-        each_direction(kept.texts("directions"), n_features),
+        _selection.each_direction(kept.texts("directions"), n_features),
         kept.value("missing", str),
         kept.value("zero_relevance", float, int, str),
         kept.value("unjudged", str),
         kept.value("correlates", bool),
     )
-    check_choice(rule.missing, "missing", ("raise", "last"))
-    check_choice(rule.unjudged, "unjudged", UNJUDGED)
+    checks.check_choice(rule.missing, "missing", ("raise", "last"))
+    checks.check_choice(rule.unjudged, "unjudged", checks.UNJUDGED)
     rule.ask()
     if not 0 <= rule.sort < len(rule.measures):
-        raise UnreadableError(f"must have 'sort' of a measure, got {rule.sort}")
+        raise _saved.UnreadableError(f"must have 'sort' of a measure, got {rule.sort}")
     return rule
 
 
-def _statistics_of(kept: Kept, rule: Rule) -> FeatureStatistics:
+def _statistics_of(
+    kept: _saved.Kept, rule: _selection.Rule
+) -> _statistics.FeatureStatistics:
     """The sums that a file holds."""
     n_features, n_measures = len(rule.directions), len(rule.measures)
     correlation = None
     if rule.correlates:
         n_rankings = n_features * (2 if rule.missing == "last" else 1)
         part = kept.part("correlation")
-        correlation = sums_of(FeatureCorrelation, part, n_rankings, n_rankings)
+        correlation = _saved.sums_of(
+            _statistics.FeatureCorrelation, part, n_rankings, n_rankings
+        )
     n_queries: int = kept.value("n_queries", int)
     if n_queries < 1:
-        raise UnreadableError(f"must have 'n_queries' >= 1, got {n_queries}")
-    return FeatureStatistics(
-        sums_of(QueryMoments, kept.part("worth"), n_features, 2, 4, n_measures),
+        raise _saved.UnreadableError(f"must have 'n_queries' >= 1, got {n_queries}")
+    return _statistics.FeatureStatistics(
+        _saved.sums_of(
+            _intervals.QueryMoments, kept.part("worth"), n_features, 2, 4, n_measures
+        ),
         kept.array("tie_variance", "f", n_features, 2, n_measures),
-        sums_of(QueryMoments, kept.part("of_labels"), 2, n_measures),
+        _saved.sums_of(_intervals.QueryMoments, kept.part("of_labels"), 2, n_measures),
         kept.array("varies", "b", n_features),
         correlation,
         n_queries,
     )
 
 
-def _selection_of(kept: Kept, n_features: int) -> Selection:
+def _selection_of(kept: _saved.Kept, n_features: int) -> _selection.Selection:
     """The selection that a file holds."""
     order = kept.array("order", "i", None).astype(np.intp)
     repeats = kept.array("repeats", "i", n_features).astype(np.intp)
     known = np.arange(n_features)
     if len(np.unique(order)) < len(order) or not np.isin(order, known).all():
-        raise UnreadableError("must have each feature at most once in 'order'")
+        raise _saved.UnreadableError("must have each feature at most once in 'order'")
     if not np.isin(repeats[repeats != -1], order).all():
-        raise UnreadableError("must have chosen features or -1 in 'repeats'")
+        raise _saved.UnreadableError("must have chosen features or -1 in 'repeats'")
     correlation = kept.array("correlation", "f", n_features)
-    return Selection(order, repeats, correlation, kept.value("by_number", bool))
+    return _selection.Selection(
+        order, repeats, correlation, kept.value("by_number", bool)
+    )

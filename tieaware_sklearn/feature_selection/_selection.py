@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._display import warn
-from .._engine import FloatArray, check_choice, check_flag, is_number
-from ..evaluation import Asked, ask
-from ..measures import Measure, parse_measure, parse_measures
+from .._display import words
+from .._engine import checks
+from .._engine.segments import FloatArray
+from ..evaluation import _asked
+from ..measures import Measure, _parse, parse_measure
 
 Indices = NDArray[np.intp]
 DIRECTIONS = ("auto", "descending", "ascending")
@@ -55,15 +56,15 @@ class Rule(NamedTuple):
         check_number(selector.n_features_to_select, "None")
         for name, low in (("alpha", 0.0), ("min_lift", -np.inf), ("diversity", 0.0)):
             value = getattr(selector, name)
-            if not is_number(value, most=1, least=low):
+            if not checks.is_number(value, most=1, least=low):
                 raise ValueError(f"{name} must be in [{low:g}, 1], got {value!r}")
         top = selector.max_correlation
-        if top is not None and not is_number(top, most=1, least=0):
+        if top is not None and not checks.is_number(top, most=1, least=0):
             raise ValueError(f"max_correlation must be in [0, 1] or None, got {top!r}")
-        check_choice(selector.missing, "missing", ("raise", "last"))
-        check_choice(selector.redundancy, "redundancy", (True, False, "auto"))
-        check_flag(selector.progress, "progress")
-        measures = tuple(parse_measures(selector.measures))
+        checks.check_choice(selector.missing, "missing", ("raise", "last"))
+        checks.check_choice(selector.redundancy, "redundancy", (True, False, "auto"))
+        checks.check_flag(selector.progress, "progress")
+        measures = tuple(_parse.parse_measures(selector.measures))
         wanted = measures[0]
         if selector.sort_by is not None:
             wanted = parse_measure(selector.sort_by)
@@ -88,9 +89,9 @@ class Rule(NamedTuple):
             "correlations of features": self.correlates,
         }
 
-    def ask(self) -> Asked:
+    def ask(self) -> _asked.Asked:
         """The measures, with what undefined values and NaN labels are."""
-        return ask(self.measures, self.zero_relevance, self.unjudged)
+        return _asked.ask(self.measures, self.zero_relevance, self.unjudged)
 
 
 def each_direction(direction: Any, n_features: int) -> tuple[str, ...]:
@@ -104,7 +105,7 @@ def each_direction(direction: Any, n_features: int) -> tuple[str, ...]:
             f"{len(directions)}"
         )
     for one in directions:
-        check_choice(one, "direction", DIRECTIONS)
+        checks.check_choice(one, "direction", DIRECTIONS)
     return directions
 
 
@@ -225,7 +226,7 @@ def select_features(
         n_queries = int(screening.n_averaged[sort])
         if n_queries < 2:
             repeats = " and repeats no other" * (limit is not None)
-            warn(
+            words.warn(
                 f"p-values need at least two queries, got {n_queries}: every feature "
                 f"that is not constant{repeats} is selected"
             )
@@ -238,7 +239,7 @@ def select_features(
     if wanted is not None:
         number = number_of(wanted, len(varies))
         if len(best) < number:
-            warn(
+            words.warn(
                 f"n_features_to_select={wanted!r}, but only {len(best)} of "
                 f"{len(varies)} features vary within a query: only these are selected"
             )
@@ -248,7 +249,7 @@ def select_features(
     walk.choose(number)
     if wanted is not None and (copies := walk.fill_up(number)):
         are = "is an exact copy" if copies == 1 else "are exact copies"
-        warn(
+        words.warn(
             f"n_features_to_select={wanted!r}, but only {number - copies} "
             f"features rank differently: {copies} of the selected features "
             f"{are} of others"

@@ -15,35 +15,13 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from .._display import warn
-from .._engine import (
-    Digests,
-    Queries,
-    check_count,
-    check_same_order,
-    gather,
-    id_digests,
-    kept,
-    known,
-    list_columns,
-    spread_features,
-)
-from ..evaluation import DEFAULT_MEASURES, QueryRows
-from ..io import (
-    OneKind,
-    Piece,
-    check_different,
-    check_several,
-    gathered,
-    listed,
-    of_all,
-    pieces,
-    rows_of_batch,
-)
+from .._display import words
+from .._engine import checks, feature_matrix, hashing, merging, seen_queries
+from ..evaluation import _prepared
+from ..io import _batches, _frames, _wording
 from ..measures import Measure
+from . import _selection, _statistics
 from ._screening import Screening
-from ._selection import AUTO_REDUNDANCY, Rule, select_features
-from ._statistics import FeatureColumns, Weights, feature_statistics
 
 #: parameters for which features must be correlated, as they are without correlations
 _BY_CORRELATION = {"max_correlation": None, "diversity": 0}
@@ -51,7 +29,7 @@ _BY_CORRELATION = {"max_correlation": None, "diversity": 0}
 _SPREAD = ("mean", "best", "worst", "tie_std", "lift", "interval", "pvalues", "qvalues")
 
 
-class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[misc]
+class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type: ignore[misc]
     r"""Select features by the exact score of each feature as a ranking.
 
     Every feature ranks the documents of every query by itself. Discrete features tie
@@ -205,7 +183,7 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
 
     def __init__(
         self,
-        measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
+        measures: str | Measure | Iterable[str | Measure] = _prepared.DEFAULT_MEASURES,
         *,
         sort_by: str | Measure | None = None,
         n_features_to_select: int | float | None = None,
@@ -239,7 +217,11 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
         self.progress = progress
 
     def fit(
-        self, X: Any, y: ArrayLike, qid: Any = None, query_weight: Weights = None
+        self,
+        X: Any,
+        y: ArrayLike,
+        qid: Any = None,
+        query_weight: _statistics.Weights = None,
     ) -> Self:
         """Score every feature and select the best ones.
 
@@ -277,7 +259,11 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
         return self._show(screening, rows)
 
     def partial_fit(
-        self, X: Any, y: ArrayLike, qid: Any = None, query_weight: Weights = None
+        self,
+        X: Any,
+        y: ArrayLike,
+        qid: Any = None,
+        query_weight: _statistics.Weights = None,
     ) -> Self:
         """Add further whole queries, for data that do not fit in memory.
 
@@ -356,7 +342,11 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
         return self._show(self.screening_.merge(other.screening_))
 
     def screen(
-        self, X: Any, y: ArrayLike, qid: Any = None, query_weight: Weights = None
+        self,
+        X: Any,
+        y: ArrayLike,
+        qid: Any = None,
+        query_weight: _statistics.Weights = None,
     ) -> Screening:
         """Score every feature without fitting the selector.
 
@@ -404,8 +394,10 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
             raise ValueError(f"screening must be a Screening, got {screening!r}")
         # what is refused leaves the selector as it is
         names = clone(self)._look_at(X)
-        renamed = screening.of_columns(names, named=bool(list_columns(X)))
-        rule = Rule.of(self, len(names))
+        renamed = screening.of_columns(
+            names, named=bool(feature_matrix.list_columns(X))
+        )
+        rule = _selection.Rule.of(self, len(names))
         if screening.rule != rule:
             raise ValueError(
                 f"screening must be by the measures and options of {self!r}, got "
@@ -494,7 +486,7 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
                 f"column of X (qid={self.qid!r}): name the column here, qid=..."
             )
         if batch_rows is not None:
-            check_count(batch_rows, "batch_rows")
+            checks.check_count(batch_rows, "batch_rows")
         weights = [] if query_weight is None else [query_weight]
         first, every = _first_of(batches)
         if isinstance(first, Bunch):
@@ -502,20 +494,22 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
         else:
             others = [label, qid, *weights]
             chosen = _features(first, others, features)
-            check_different([*others, *chosen], "label, qid, query_weight and features")
+            _frames.check_different(
+                [*others, *chosen], "label, qid, query_weight and features"
+            )
             columns = first.select(chosen).table
 
-            def of_rows(rows: Piece) -> Screening:
+            def of_rows(rows: _frames.Piece) -> Screening:
                 found = self.screen(rows.matrix(chosen), *map(rows.column, others))
                 return replace(found, label=str(label))
 
-            how = qid, rows_of_batch(batch_rows, len(chosen))
+            how = qid, _batches.rows_of_batch(batch_rows, len(chosen))
             names, alike = [*others, *chosen], features is None
-            tables = gathered(every, names, *how, alike=alike)
-            parts = (of_all(rows, of_rows) for rows in tables)
+            tables = _frames.gathered(every, names, *how, alike=alike)
+            parts = (_frames.of_all(rows, of_rows) for rows in tables)
         found: list[Screening] = []
         for part in parts:
-            gather(found, part, Screening.merge, attrgetter("n_queries"))
+            merging.gather(found, part, Screening.merge, attrgetter("n_queries"))
         if not found:
             raise ValueError("batches must hold at least one row, got none")
         whole = reduce(Screening.merge, found)
@@ -524,14 +518,15 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
         return self.adopt(whole, columns)
 
     def _of_bunches(self, batches: Iterable[Bunch]) -> Iterator[Screening]:
-        kind, first = OneKind(), None
+        kind, first = _frames.OneKind(), None
         for number, batch in enumerate(batches):
             names = list(batch.feature_names)
             first = names if first is None else first
             if names != first:
                 raise ValueError(
-                    f"batches must all have the same features, got {listed(first)} "
-                    f"first and {listed(names)} in batch {number}"
+                    "batches must all have the same features, got "
+                    f"{_wording.listed(first)} "
+                    f"first and {_wording.listed(names)} in batch {number}"
                 )
             at = f"batch {number}"
             kind.check(np.asarray(batch.qid), f"column 'qid' of {at}", at)
@@ -542,15 +537,15 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
 
     def _screened(
         self, *data: Any, reset: bool = True, selects: bool = True, whole: bool = False
-    ) -> tuple[Screening, QueryRows]:
+    ) -> tuple[Screening, _prepared.QueryRows]:
         """Scores of the features for these queries alone, and their rows.
 
         These are the whole data, or a part, by which features are selected or not.
         """
         X, y, qid, query_weight = data
-        check_same_order({"X": X, "y": y, "qid": qid})
+        checks.check_same_order({"X": X, "y": y, "qid": qid})
         X, qid = self._check_features(X, qid, reset=reset)
-        rule = Rule.of(self, X.shape[1])
+        rule = _selection.Rule.of(self, X.shape[1])
         if selects:
             self.check_correlated(rule, has_rows=whole)
         how = {"unjudged": rule.ask().unjudged, "allow_zero": not whole}
@@ -558,12 +553,16 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
         if whole:
             rule.ask().warn_below_rel(rows.labels)
         queries, weighted = rows.queries, query_weight is not None
-        digests = id_digests(queries.qid if qid is not None else queries.qid[:0])
+        digests = seen_queries.id_digests(
+            queries.qid if qid is not None else queries.qid[:0]
+        )
         if not reset:
             self._check_new(queries, digests, weighted=weighted)
-        sums = feature_statistics(rows, rule, self.n_jobs, self.progress)
+        sums = _statistics.feature_statistics(rows, rule, self.n_jobs, self.progress)
         names = tuple(self._names())
-        return Screening(names, rule, sums, kept(digests), weighted=weighted), rows
+        return Screening(
+            names, rule, sums, seen_queries.kept(digests), weighted=weighted
+        ), rows
 
     def _needs_correlation(self) -> list[str]:
         """The parameters for which features must be correlated."""
@@ -571,7 +570,9 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
         needs = (self.max_correlation is not None, diversity)
         return [name for name, own in zip(_BY_CORRELATION, needs, strict=True) if own]
 
-    def check_correlated(self, rule: Rule, *, has_rows: bool = False) -> None:
+    def check_correlated(
+        self, rule: _selection.Rule, *, has_rows: bool = False
+    ) -> None:
         """Whether there are the correlations by which repeats are left out.
 
         Where the rows are there, those of more than 1000 features are computed as
@@ -595,14 +596,16 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
             )
         if not has_rows:
             raise ValueError(
-                f"redundancy must be True for more than {AUTO_REDUNDANCY} features "
-                f"that do not come in one fit, with {needs}, got 'auto' and "
+                f"redundancy must be True for more than {_selection.AUTO_REDUNDANCY} "
+                f"features that do not come in one fit, with {needs}, got 'auto' and "
                 f"{n_features} features; then all pairs are correlated, which takes "
                 "16 bytes each. To select without correlations, set "
                 f"{instead}"
             )
 
-    def _check_new(self, queries: Queries, digests: Digests, *, weighted: bool) -> None:
+    def _check_new(
+        self, queries: checks.Queries, digests: hashing.Digests, *, weighted: bool
+    ) -> None:
         """What is added must be of new queries, with weights if the others have any."""
         if weighted != self.screening_.weighted:
             ours, now = ("weights" if one else "none"
@@ -611,7 +614,7 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
                 "query_weight must be given for all queries or for none, got "
                 f"{now} after queries with {ours}"
             )
-        again = known(digests, self.screening_.query_digests)
+        again = seen_queries.known(digests, self.screening_.query_digests)
         if again.any():
             raise ValueError(
                 "qid must have all rows of a query in one call of partial_fit, got "
@@ -621,27 +624,29 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
     def _check_unchanged(self) -> None:
         """What is added to must have been made by the parameters of today."""
         screening = self.screening_
-        rule = Rule.of(self, len(screening.feature_names))
+        rule = _selection.Rule.of(self, len(screening.feature_names))
         if (self.qid, rule) != (self._fitted_qid_, screening.rule):
             raise ValueError(
                 f"parameters must not change after the first queries, got {self!r}"
             )
         self.check_correlated(rule)
 
-    def _show(self, screening: Screening, rows: QueryRows | None = None) -> Self:
+    def _show(
+        self, screening: Screening, rows: _prepared.QueryRows | None = None
+    ) -> Self:
         """All fitted attributes of a screening, and the selection.
 
         Correlations are those of the screening; without them, of the rows.
         """
         needs = self._needs_correlation()
         likeness = screening.likeness(rows, self.n_jobs) if needs else None
-        selection = select_features(self, screening, likeness)
+        selection = _selection.select_features(self, screening, likeness)
         screening = replace(screening, selection=selection)
         features = self._is_feature_
 
         def spread(values: NDArray[Any], of_qid: Any = np.nan) -> Any:
             # not the arrays of the screening, which others may hold
-            return spread_features(values.copy(), features, of_qid)
+            return feature_matrix.spread_features(values.copy(), features, of_qid)
 
         self._fitted_qid_ = self.qid
         self.screening_ = screening
@@ -702,29 +707,29 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
         return self.screening_.to_pandas()
 
 
-def _first_of(batches: Iterable[Any]) -> tuple[Bunch | Piece, Iterable[Any]]:
+def _first_of(batches: Iterable[Any]) -> tuple[Bunch | _frames.Piece, Iterable[Any]]:
     """The first batch, of a file or a table, and all of them."""
-    check_several(batches)
+    _frames.check_several(batches)
     every = iter(batches)
     for first in every:
         known = first
         if not isinstance(first, Bunch):
-            known = next(pieces([first], [], empty=True))
+            known = next(_frames.pieces([first], [], empty=True))
         return known, chain([first], every)
     raise ValueError("batches must hold at least one row, got none")
 
 
 def _features(
-    first: Piece, others: Sequence[str], features: Sequence[str] | None
+    first: _frames.Piece, others: Sequence[str], features: Sequence[str] | None
 ) -> list[Any]:
     """The columns to screen; those of the first batch, if none are named."""
     if features is None:
         chosen = [name for name in first.numeric() if name not in others]
         left_out = [n for n in first.names if n not in chosen and n not in others]
         if chosen and left_out:
-            warn(
-                f"columns that do not hold numbers are not screened: {listed(left_out)}"
-                " (features says which columns are)"
+            words.warn(
+                "columns that do not hold numbers are not screened: "
+                f"{_wording.listed(left_out)} (features says which columns are)"
             )
     else:
         chosen = list(features)

@@ -18,36 +18,13 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._display import show_progress, warn
-from .._engine import (
-    AddedUp,
-    FloatArray,
-    IntArray,
-    are_features,
-    as_matrix,
-    blank_qid_column,
-    check_kinds,
-    check_no_nan,
-    how_to_pass_qid,
-    keep_order,
-    offsets_of,
-    resolve_qid,
-    runs,
-    warn_one_query,
-    without_mask,
-)
-from .._kernel import rank_within
-from ..evaluation import (
-    NO_DIFFERENCE,
-    Asked,
-    Prepared,
-    QueryMoments,
-    QueryRows,
-    columns_at_once,
-    sums_of_squares,
-)
-from ..measures import STATISTICS
-from ._selection import Rule
+from .._display import progress_bars, words
+from .._engine import feature_matrix, merging, segments
+from .._engine.segments import FloatArray, IntArray
+from .._kernel import midranks
+from ..evaluation import _asked, _averages, _intervals, _prepared
+from ..measures import _measure
+from . import _selection
 
 #: tasks of each worker, so that all end at about the same time
 _TASKS = 4
@@ -59,7 +36,7 @@ EXPECTED, DIFFERENCE, BEST, WORST = range(4)
 
 
 @dataclass
-class FeatureStatistics(AddedUp):
+class FeatureStatistics(merging.AddedUp):
     """Everything that a screening of features adds up over queries.
 
     Attributes
@@ -78,16 +55,16 @@ class FeatureStatistics(AddedUp):
     n_queries : int
     """
 
-    worth: QueryMoments
+    worth: _intervals.QueryMoments
     tie_variance: FloatArray
-    of_labels: QueryMoments
+    of_labels: _intervals.QueryMoments
     varies: NDArray[np.bool_]
     correlation: FeatureCorrelation | None
     n_queries: int
 
 
 def feature_statistics(
-    rows: QueryRows, rule: Rule, n_jobs: int | None, progress: bool
+    rows: _prepared.QueryRows, rule: _selection.Rule, n_jobs: int | None, progress: bool
 ) -> FeatureStatistics:
     """Score every column of X, dense or sparse, alone.
 
@@ -103,7 +80,7 @@ def feature_statistics(
     shared = getattr(backend, "supports_sharedmem", False)
     n_features, n_workers = X.shape[1], effective_n_jobs(n_jobs)
     n_shares = _TASKS * n_workers if n_workers > 1 else 1
-    size = columns_at_once(queries.n_rows, n_features, n_shares)
+    size = _prepared.columns_at_once(queries.n_rows, n_features, n_shares)
     taken = columns_taken(X, size, n_features // n_shares)
     n_tasks = -(-n_features // taken)
     if not shared:
@@ -118,7 +95,9 @@ def feature_statistics(
         for start, stop in pairwise(ends)
     )
     words = "feature", "screening"
-    parts = show_progress(parts, progress, n_features, *words, size=_Columns.size)
+    parts = progress_bars.show_progress(
+        parts, progress, n_features, *words, size=_Columns.size
+    )
     worth, tie_variance, varies = _Columns.join(parts)
     correlation = None
     if rule.correlates:
@@ -126,7 +105,7 @@ def feature_statistics(
         # values in more than their sign
         both_ways = rule.missing == "last"
         correlation = feature_correlation(X, rows, both_ways, n_jobs)
-    of_labels = QueryMoments.of(np.stack([chance, ideal], axis=1), weight)
+    of_labels = _intervals.QueryMoments.of(np.stack([chance, ideal], axis=1), weight)
     sums = worth, tie_variance, of_labels, varies
     return FeatureStatistics(*sums, correlation, queries.n_queries)
 
@@ -138,7 +117,7 @@ Values = dict[str, FloatArray]
 class _Columns(NamedTuple):
     """Of some features: what `FeatureStatistics` has of all."""
 
-    worth: QueryMoments
+    worth: _intervals.QueryMoments
     tie_variance: FloatArray
     varies: Any
 
@@ -148,14 +127,14 @@ class _Columns(NamedTuple):
     @classmethod
     def join(cls, parts: Iterable[_Columns]) -> _Columns:
         worth, *arrays = zip(*parts, strict=True)
-        return cls(QueryMoments.join(worth), *map(np.concatenate, arrays))
+        return cls(_intervals.QueryMoments.join(worth), *map(np.concatenate, arrays))
 
 
 def _some_features(
     X: Any,
     directions: NDArray[np.str_],
-    prepared: Prepared,
-    asked: Asked,
+    prepared: _prepared.Prepared,
+    asked: _asked.Asked,
     chance: FloatArray,
     size: int,
     taken: int,
@@ -166,8 +145,8 @@ def _some_features(
         # one direction stands for the other where that is not asked for
         down, up = direction != "ascending", direction != "descending"
         found = _ranked(columns, prepared, asked, down, up)
-        worth = QueryMoments.of(_worth(found, asked, chance), weight)
-        tie_variance = sums_of_squares(found["std"].swapaxes(0, 1), weight)
+        worth = _intervals.QueryMoments.of(_worth(found, asked, chance), weight)
+        tie_variance = _averages.sums_of_squares(found["std"].swapaxes(0, 1), weight)
         at_down, at_up = np.cumsum(down) - 1, down.sum() + np.cumsum(up) - 1
         at = np.where(down, at_down, at_up), np.where(up, at_up, at_down)
         each_way = np.stack(at, axis=1)
@@ -191,8 +170,8 @@ def _batches(
 
 def _ranked(
     columns: NDArray[Any],
-    prepared: Prepared,
-    asked: Asked,
+    prepared: _prepared.Prepared,
+    asked: _asked.Asked,
     down: NDArray[np.bool_],
     up: NDArray[np.bool_],
 ) -> Values:
@@ -201,18 +180,23 @@ def _ranked(
         found = prepared.both_ways(asked, columns)
         return {name: np.concatenate(both) for name, both in found.items()}
     ways = [
-        prepared.values(asked, columns[own], STATISTICS, ascending=ascending)
+        prepared.values(asked, columns[own], _measure.STATISTICS, ascending=ascending)
         for own, ascending in ((down, False), (up, True))
         if own.any()
     ]
-    return {name: np.concatenate([way[name] for way in ways]) for name in STATISTICS}
+    return {
+        name: np.concatenate([way[name] for way in ways])
+        for name in _measure.STATISTICS
+    }
 
 
-def _worth(found: Values, asked: Asked, chance: FloatArray) -> FloatArray:
+def _worth(found: Values, asked: _asked.Asked, chance: FloatArray) -> FloatArray:
     """Of each query, the columns (n_columns, 4, n_measures) of `FeatureStatistics`."""
     sign = np.where([measure.greater_is_better for measure in asked.measures], 1.0, -1)
     difference = sign * (found["expected"] - chance)
-    difference = np.where(np.abs(difference) <= NO_DIFFERENCE, 0.0, difference)
+    difference = np.where(
+        np.abs(difference) <= _intervals.NO_DIFFERENCE, 0.0, difference
+    )
     values = [found["expected"], difference, found["best"], found["worst"]]
     # queries first, then columns, figures and measures
     return np.stack(values, axis=2).swapaxes(0, 1)
@@ -254,33 +238,39 @@ class FeatureColumns(SelectorMixin):  # type: ignore[misc]
         # NaN is refused below, in words that name `missing`
         options = {"accept_sparse": ("csc", "csr"), "ensure_all_finite": "allow-nan"}
         names = self._look_at(X, reset=reset)
-        X, qid = resolve_qid(X, self.qid, qid, request=request)
-        check_kinds(X, hint="; query ids go into qid={}" if self.qid is None else "")
+        X, qid = feature_matrix.resolve_qid(X, self.qid, qid, request=request)
+        feature_matrix.check_kinds(
+            X, hint="; query ids go into qid={}" if self.qid is None else ""
+        )
         if self.qid is not None and not names:
             raise ValueError(
                 f"X must have a feature beside its qid column {self.qid!r}, got "
                 "n_features=1"
             )
         features = X
-        X = check_array(without_mask(X), estimator=self, input_name="X", **options)
-        X = keep_order(X, features)
+        X = check_array(
+            feature_matrix.without_mask(X), estimator=self, input_name="X", **options
+        )
+        X = feature_matrix.keep_order(X, features)
         if self.missing == "raise":
             columns = getattr(self, "feature_names_in_", None)
-            check_no_nan(X, columns if columns is None else columns[self._is_feature_])
+            feature_matrix.check_no_nan(
+                X, columns if columns is None else columns[self._is_feature_]
+            )
         return X, qid
 
     def _rows(
         self, X: Any, y: Any, qid: Any, query_weight: Any, **options: Any
-    ) -> QueryRows:
+    ) -> _prepared.QueryRows:
         """Rows of features that are checked already, as `QueryRows.of` takes them."""
         name = type(self).__name__
         if y is None:
             text = f"{name} requires y to be passed, but the target y is None"
             raise ValueError(text)
-        rows = QueryRows.of(X, y, qid, query_weight, **options)
+        rows = _prepared.QueryRows.of(X, y, qid, query_weight, **options)
         if qid is None:
-            how = f"{how_to_pass_qid()}, {name}(qid=<name or index>)"
-            warn_one_query(len(rows.labels), f"pass qid to fit. {how}")
+            how = f"{feature_matrix.how_to_pass_qid()}, {name}(qid=<name or index>)"
+            feature_matrix.warn_one_query(len(rows.labels), f"pass qid to fit. {how}")
         return rows
 
     def transform(self, X: Any) -> Any:
@@ -302,11 +292,11 @@ class FeatureColumns(SelectorMixin):  # type: ignore[misc]
             If X has other columns than in `fit`.
         """
         check_is_fitted(self)
-        X = without_mask(X)
+        X = feature_matrix.without_mask(X)
         if self.qid is not None:
-            X = blank_qid_column(X, self.qid)
+            X = feature_matrix.blank_qid_column(X, self.qid)
         if not self.support_.any():
-            warn(self._why_none())
+            words.warn(self._why_none())
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "No features were selected")
             chosen = super().transform(X)
@@ -343,10 +333,10 @@ class FeatureColumns(SelectorMixin):  # type: ignore[misc]
 
     def _look_at(self, X: Any, *, reset: bool = True) -> list[str]:
         """Take, or without `reset` compare, the columns of X; names of the features."""
-        X = as_matrix(X)
+        X = feature_matrix.as_matrix(X)
         validate_data(self, X, reset=reset, skip_check_array=True)
         if reset:
-            self._is_feature_ = are_features(X, self.qid)
+            self._is_feature_ = feature_matrix.are_features(X, self.qid)
         return self._names()
 
 
@@ -389,7 +379,7 @@ _COPY = 1 - 1e-10
 
 
 @dataclass
-class FeatureCorrelation(AddedUp):
+class FeatureCorrelation(merging.AddedUp):
     """Spearman's ρ (with ties) within queries, summed over queries.
 
     Attributes
@@ -438,7 +428,11 @@ class FeatureCorrelation(AddedUp):
 
 
 def feature_correlation(
-    X: Any, rows: QueryRows, both_ways: bool, n_jobs: int | None, rounded: bool = False
+    X: Any,
+    rows: _prepared.QueryRows,
+    both_ways: bool,
+    n_jobs: int | None,
+    rounded: bool = False,
 ) -> FeatureCorrelation:
     """Rank correlation within queries of all pairs of columns of X, some of `rows`.
 
@@ -461,14 +455,14 @@ def feature_correlation(
 
 
 def _correlate_queries(
-    X: Any, rows: QueryRows, chosen: IntArray, both_ways: bool, rounded: bool
+    X: Any, rows: _prepared.QueryRows, chosen: IntArray, both_ways: bool, rounded: bool
 ) -> FloatArray:
     """Σ w ρ and Σ w of these queries."""
     queries, query_weight = rows.queries, rows.weight
     sizes = queries.sizes[chosen]
-    offsets = offsets_of(sizes)
+    offsets = segments.offsets_of(sizes)
     columns = side_by_side(X[queries.given(queries.rows(chosen))], slice(None))
-    ranks = rank_within(columns, sizes, both_ways=both_ways)
+    ranks = midranks.rank_within(columns, sizes, both_ways=both_ways)
     if rounded:
         length = np.sqrt(np.add.reduceat(ranks**2, offsets[:-1]))
         there = (length > 0) * 1.0
@@ -489,7 +483,7 @@ def _correlate_queries(
 def _alike(sizes: IntArray, n_rankings: int) -> Iterator[slice]:
     """Neighbouring queries of about the same length, few enough for their products."""
     # rows are padded by a sixth at the most
-    starts, numbers = runs(np.ceil(4 * np.log2(sizes)))
+    starts, numbers = segments.runs(np.ceil(4 * np.log2(sizes)))
     for start, stop in zip(starts, starts + numbers, strict=True):
         whole = sizes[stop - 1] ** 3 <= _WHOLE
         most = max(1, _PRODUCTS // n_rankings**2) if whole else 1

@@ -12,3 +12,7 @@ __all__ = [
     "selection_curve",
     "selection_stability",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -11,45 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
-from .._display import (
-    Ranges,
-    Result,
-    Table,
-    bracketed,
-    number,
-    probability,
-    show_progress,
-)
-from .._engine import (
-    FloatArray,
-    IntArray,
-    Queries,
-    as_matrix,
-    by_content,
-    check_choice,
-    check_count,
-    check_flag,
-    check_seed,
-    check_share,
-    count_rows,
-    ids_of,
-    list_columns,
-    qid_index,
-    show,
-    warn_one_query,
-)
-from ..comparison import CORRECTIONS
-from ..evaluation import (
-    DEFAULT_MEASURES,
-    QueryMoments,
-    QueryRows,
-    adjust,
-    ask,
-    means,
-)
-from ..measures import Measure, parse_measures
-from ..model_selection import check_response_method, predicted_scores
-from ._selection_curve import without_rounding
+from .._display import html, progress_bars, text_tables, words
+from .._engine import checks, feature_matrix, messages, row_order
+from .._engine.segments import FloatArray, IntArray
+from ..comparison import _paired_test
+from ..evaluation import _asked, _averages, _intervals, _multiple_testing, _prepared
+from ..measures import Measure, _parse
+from ..model_selection import _scorers
+from . import _selection_curve
 
 
 def column_groups(
@@ -63,16 +32,17 @@ def column_groups(
         For a column that X does not have, one of query ids, one that is twice in a
         group, groups without a column and two of one name.
     """
-    names = [str(name) for name in list_columns(X)]
+    names = [str(name) for name in feature_matrix.list_columns(X)]
     names = names or [f"x{j}" for j in range(X.shape[1])]
-    left_out = None if qid_column is None else qid_index(X, qid_column)
+    left_out = None if qid_column is None else feature_matrix.qid_index(X, qid_column)
     if columns is None:
         asked = [(names[j], [j]) for j in range(len(names)) if j != left_out]
     elif isinstance(columns, Mapping):
         asked = [(str(name), _places(X, group)) for name, group in columns.items()]
     elif isinstance(columns, str) or not isinstance(columns, Iterable):
         raise ValueError(
-            f"columns must be a list or a mapping of columns, got {show(columns)}"
+            "columns must be a list or a mapping of columns, got "
+            f"{messages.show(columns)}"
         )
     else:
         groups = [_places(X, group) for group in columns]
@@ -88,7 +58,7 @@ def column_groups(
         got = [name for name, _ in asked]
         raise ValueError(
             "columns must have at least one entry, and different names, got "
-            f"{show(got)}"
+            f"{messages.show(got)}"
         )
     return found
 
@@ -97,9 +67,9 @@ def _places(X: Any, group: Any) -> list[int]:
     """Where the columns of a group stand, or the one column that it is."""
     is_one = isinstance(group, str) or not isinstance(group, Iterable)
     # names of several levels are tuples
-    if is_one or (isinstance(group, tuple) and group in list_columns(X)):
+    if is_one or (isinstance(group, tuple) and group in feature_matrix.list_columns(X)):
         group = [group]
-    return [qid_index(X, column, "columns") for column in group]
+    return [feature_matrix.qid_index(X, column, "columns") for column in group]
 
 
 def permuted(
@@ -131,7 +101,7 @@ def _with_rows(X: Any, places: list[int], rows: NDArray[np.intp]) -> Any:
         for j in places:
             out.isetitem(j, X.iloc[:, j].array.take(rows))
         return out
-    if list_columns(X):
+    if feature_matrix.list_columns(X):
         frame = nw.from_native(X, eager_only=True)
         return frame.with_columns(frame[:, j][rows] for j in places).to_native()
     cells = X.tocoo()
@@ -147,7 +117,7 @@ _SHOWN = 20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PermutationImportance(Result):
+class PermutationImportance(html.Result):
     """Permutation importances of the columns of X, which print as tables.
 
     `query_permutation_importance` returns it. There is one table for each measure, with
@@ -247,20 +217,20 @@ class PermutationImportance(Result):
             **{name: values.ravel() for name, values in figures.items()},
         }
 
-    def _tables(self, most: int = _SHOWN) -> list[Table]:
+    def _tables(self, most: int = _SHOWN) -> list[text_tables.Table]:
         return [self._table(m, most) for m in range(len(self.measures))]
 
-    def _whole(self) -> list[Table]:
+    def _whole(self) -> list[text_tables.Table]:
         return self._tables(len(self.columns))
 
     def _conclusion(self) -> list[str]:
         lines = []
         for m, measure in enumerate(self.measures):
             first = self._order(m)[0]
-            loss = number(self.importances_mean[first, m])
-            interval = bracketed(self.interval[first, m])
+            loss = words.number(self.importances_mean[first, m])
+            interval = words.bracketed(self.interval[first, m])
             lines.append(
-                f"{measure}, {number(self.baseline[m])}, loses most without "
+                f"{measure}, {words.number(self.baseline[m])}, loses most without "
                 f"{self.columns[first]}: {loss} ({self.confidence:.0%} interval "
                 f"{interval})."
             )
@@ -269,7 +239,7 @@ class PermutationImportance(Result):
     def _about(self) -> dict[str, Any]:
         return {"queries": len(self.qid)} | super()._about()
 
-    def _table(self, m: int, most: int) -> Table:
+    def _table(self, m: int, most: int) -> text_tables.Table:
         order = self._order(m)
         shown, more = order[:most], len(order) - most
         head, pvalues = "pvalue", self.pvalues
@@ -277,18 +247,18 @@ class PermutationImportance(Result):
             head, pvalues = self.correction, self.adjusted_pvalues
         lost, (low, high) = self.importances_mean[shown, m], self.interval[shown, m].T
         interval = f"{self.confidence:.0%} interval"
-        return Table.of(
+        return text_tables.Table.of(
             (
-                f"{self.measures[m]} {number(self.baseline[m])}",
+                f"{self.measures[m]} {words.number(self.baseline[m])}",
                 [self.columns[j] for j in shown],
             ),
             ("loss", lost),
             (interval, self.interval[shown, m]),
             ("±repeats", self.importances_std[shown, m]),
-            (head, pvalues[shown, m], probability),
+            (head, pvalues[shown, m], words.probability),
             drop=(3,),
             notes=[f"... and {more} more"] if more > 0 else [],
-            ranges=Ranges(low, lost, high, head=interval),
+            ranges=text_tables.Ranges(low, lost, high, head=interval),
         )
 
 
@@ -301,7 +271,7 @@ def query_permutation_importance(
     y: ArrayLike,
     *,
     qid: Any = None,
-    measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
+    measures: str | Measure | Iterable[str | Measure] = _prepared.DEFAULT_MEASURES,
     columns: Columns = None,
     within_queries: bool = False,
     n_repeats: int = 5,
@@ -411,20 +381,22 @@ def query_permutation_importance(
     clicks          0.1174  [0.0833, 0.1516]    0.0214  <0.0001
     noise           0.0000            [-, -]    0.0000   1.0000
     """
-    asked = ask(parse_measures(measures), zero_relevance, unjudged)
-    check_count(n_repeats, "n_repeats")
-    check_flag(within_queries, "within_queries")
-    check_flag(progress, "progress")
-    check_choice(correction, "correction", CORRECTIONS)
-    check_share(confidence, "confidence")
-    method = check_response_method(response_method)
-    rng = check_seed(random_state)
+    asked = _asked.ask(_parse.parse_measures(measures), zero_relevance, unjudged)
+    checks.check_count(n_repeats, "n_repeats")
+    checks.check_flag(within_queries, "within_queries")
+    checks.check_flag(progress, "progress")
+    checks.check_choice(correction, "correction", _paired_test.CORRECTIONS)
+    checks.check_share(confidence, "confidence")
+    method = _scorers.check_response_method(response_method)
+    rng = checks.check_seed(random_state)
     if qid is None:
-        warn_one_query(count_rows(X), "pass qid, an array or the column of X")
-    ids, is_column = (None, False) if qid is None else ids_of(X, qid)
-    X = as_matrix(X)
-    given = QueryRows.of(X, y, ids, query_weight, unjudged=asked.unjudged)
-    rows = given.sorted(by_content(X, given.queries, given.labels))
+        feature_matrix.warn_one_query(
+            feature_matrix.count_rows(X), "pass qid, an array or the column of X"
+        )
+    ids, is_column = (None, False) if qid is None else feature_matrix.ids_of(X, qid)
+    X = feature_matrix.as_matrix(X)
+    given = _prepared.QueryRows.of(X, y, ids, query_weight, unjudged=asked.unjudged)
+    rows = given.sorted(row_order.by_content(X, given.queries, given.labels))
     queries, prepared = rows.queries, rows.prepared()
     # a model that reads ids from a column of X is not given them
     by_row = None if qid is None or is_column else np.repeat(queries.qid, queries.sizes)
@@ -433,7 +405,9 @@ def query_permutation_importance(
 
     def values(X: Any) -> FloatArray:
         """Exact values of each query and measure, ranked by the model."""
-        scores = predicted_scores(estimator, X, queries.n_rows, method, qid=by_row)
+        scores = _scorers.predicted_scores(
+            estimator, X, queries.n_rows, method, qid=by_row
+        )
         return prepared.values(asked, scores)["expected"]
 
     baseline = values(rows.X)
@@ -447,18 +421,20 @@ def query_permutation_importance(
         With the mean of each repeat, (n_measures, n_repeats).
         """
         worse = [values(X) for X in permuted(rows.X, places, orders, spare)]
-        lost = without_rounding(sign * (baseline - np.stack(worse)))
-        averages = [means(once, rows.weight) for once in lost]
+        lost = _selection_curve.without_rounding(sign * (baseline - np.stack(worse)))
+        averages = [_averages.means(once, rows.weight) for once in lost]
         return lost.mean(axis=0), np.stack(averages, axis=1)
 
     # threads of scikit-learn keep its settings, such as those of set_output
     lost = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")(
         delayed(losses)(places) for places in groups.values()
     )
-    found = list(show_progress(lost, progress, len(groups), "column", "permuting"))
+    found = list(
+        progress_bars.show_progress(lost, progress, len(groups), "column", "permuting")
+    )
     per_query, importances = zip(*found, strict=True)
     differences = np.stack(per_query, axis=1)
-    moments = QueryMoments.of(differences, rows.weight)
+    moments = _intervals.QueryMoments.of(differences, rows.weight)
     pvalues = moments.p_greater()
     # the largest difference of two values
     widest = np.diff(asked.bounds)
@@ -470,7 +446,9 @@ def query_permutation_importance(
         importances_mean=moments.averages(),
         interval=np.clip(moments.interval(confidence), -widest, widest),
         pvalues=pvalues,
-        adjusted_pvalues=np.apply_along_axis(adjust, 0, pvalues, correction),
+        adjusted_pvalues=np.apply_along_axis(
+            _multiple_testing.adjust, 0, pvalues, correction
+        ),
         qid=queries.qid,
         differences=differences,
         query_weight=rows.weight,
@@ -481,7 +459,7 @@ def query_permutation_importance(
 
 
 def permutations(
-    queries: Queries, number: int, rng: np.random.RandomState, *, within: bool
+    queries: checks.Queries, number: int, rng: np.random.RandomState, *, within: bool
 ) -> list[NDArray[np.intp]]:
     """Rows in random order, all of them or those of each query."""
     n_rows = queries.n_rows

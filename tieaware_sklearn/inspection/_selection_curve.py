@@ -13,38 +13,12 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.parallel import Parallel, delayed
 
-from .._display import Result, Table, bracketed, number, show_progress
-from .._engine import (
-    FloatArray,
-    IntArray,
-    Queries,
-    as_matrix,
-    by_content,
-    check_count,
-    check_flag,
-    check_share,
-    ids_of,
-    list_columns,
-    show,
-    split_qid_column,
-    take_rows,
-)
-from ..evaluation import (
-    DEFAULT_MEASURE,
-    NO_DIFFERENCE,
-    Asked,
-    Prepared,
-    QueryMoments,
-    QueryRows,
-    ask,
-)
+from .._display import html, progress_bars, text_tables, words
+from .._engine import checks, feature_matrix, messages, row_order
+from .._engine.segments import FloatArray, IntArray
+from ..evaluation import _asked, _intervals, _prepared
 from ..measures import Measure, parse_measure
-from ..model_selection import (
-    check_response_method,
-    fit_rows,
-    predicted_scores,
-    query_folds,
-)
+from ..model_selection import _scorers, _splits
 
 
 class QueryParts:
@@ -71,26 +45,26 @@ class QueryParts:
         unjudged: str = "raise",
         query_weight: ArrayLike | None = None,
     ) -> None:
-        ids, is_column = ids_of(X, qid)
-        X = split_qid_column(X, qid)[0] if is_column else X
-        X = as_matrix(X)
-        rows = QueryRows.of(X, y, ids, query_weight, unjudged=unjudged)
-        order = by_content(X, rows.queries, rows.labels)
+        ids, is_column = feature_matrix.ids_of(X, qid)
+        X = feature_matrix.split_qid_column(X, qid)[0] if is_column else X
+        X = feature_matrix.as_matrix(X)
+        rows = _prepared.QueryRows.of(X, y, ids, query_weight, unjudged=unjudged)
+        order = row_order.by_content(X, rows.queries, rows.labels)
         rows = rows.sorted(order)
         self.X, self.labels, self.weight = rows.X, rows.labels, rows.weight
         self.queries = rows.queries
         # where each of these rows was
         self._given = order.given(np.arange(order.n_rows))
-        names = list_columns(X) or [f"x{j}" for j in range(X.shape[1])]
+        names = feature_matrix.list_columns(X) or [f"x{j}" for j in range(X.shape[1])]
         self.names = tuple(map(str, names))
 
-    def part(self, chosen: IntArray) -> tuple[Any, FloatArray, Queries]:
+    def part(self, chosen: IntArray) -> tuple[Any, FloatArray, checks.Queries]:
         """Features, labels and queries; one that is chosen twice is two of them."""
         rows = self.queries.rows(chosen)
         part = self.queries.some(chosen)
         if len(np.unique(chosen)) < len(chosen):
-            part = Queries(np.arange(len(chosen)), part.offsets, None)
-        return take_rows(self.X, rows), self.labels[rows], part
+            part = checks.Queries(np.arange(len(chosen)), part.offsets, None)
+        return feature_matrix.take_rows(self.X, rows), self.labels[rows], part
 
     def folds(self, cv: Any) -> list[tuple[IntArray, IntArray]]:
         """Training and test queries of each fold.
@@ -102,8 +76,8 @@ class QueryParts:
         """
         place = np.argsort(self._given)  # splitters see rows as they were given
         codes = self.queries.codes[place]
-        X, labels = take_rows(self.X, place), self.labels[place]
-        return query_folds(cv, X, labels, codes, self.queries.qid)
+        X, labels = feature_matrix.take_rows(self.X, place), self.labels[place]
+        return _splits.query_folds(cv, X, labels, codes, self.queries.qid)
 
 
 def check_selector(selector: Any, name: str = "selector") -> None:
@@ -112,7 +86,8 @@ def check_selector(selector: Any, name: str = "selector") -> None:
         hasattr(selector, "fit") and hasattr(selector, "get_support")
     ):
         raise ValueError(
-            f"{name} must be a selector with fit and get_support, got {show(selector)}"
+            f"{name} must be a selector with fit and get_support, got "
+            f"{messages.show(selector)}"
         )
     check_without_qid(selector)
 
@@ -129,7 +104,7 @@ def check_without_qid(model: Any) -> None:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SelectionCurve(Result):
+class SelectionCurve(html.Result):
     """A measure on held-out queries by the number of features; prints as a table.
 
     `selection_curve` returns it. The last row of the table is the estimator with all
@@ -240,7 +215,7 @@ class SelectionCurve(Result):
 
     def _conclusion(self) -> list[str]:
         s, i = np.unravel_index(np.argmax(self.mean), self.mean.shape)
-        best, every = number(self.mean[s, i]), number(self.mean_all)
+        best, every = words.number(self.mean[s, i]), words.number(self.mean_all)
         return [
             f"{self.measure} is {best} with {self.n_features[i]} features chosen by "
             f"{self.selectors[s]}, and {every} with all {len(self.feature_names)}."
@@ -249,7 +224,7 @@ class SelectionCurve(Result):
     def _about(self) -> dict[str, Any]:
         return {"held-out queries": len(self.qid)} | super()._about()
 
-    def _tables(self) -> list[Table]:
+    def _tables(self) -> list[text_tables.Table]:
         columns = self._columns()
         half = (columns["interval_high"] - columns["interval_low"]) / 2
         share = f"{self.confidence:.0%}"
@@ -277,7 +252,7 @@ class SelectionCurve(Result):
                 "t interval of the difference over queries; same: both selectors "
                 "choose the same features in every fold"
             )
-        return [Table.of(*shown, drop=(3,), terms=terms)]
+        return [text_tables.Table.of(*shown, drop=(3,), terms=terms)]
 
 
 def _alike(selected: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -286,11 +261,11 @@ def _alike(selected: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def without_rounding(differences: FloatArray) -> FloatArray:
-    return np.where(np.abs(differences) <= NO_DIFFERENCE, 0.0, differences)
+    return np.where(np.abs(differences) <= _intervals.NO_DIFFERENCE, 0.0, differences)
 
 
 def _interval_or_dash(ends: FloatArray) -> str:
-    return number(np.nan) if np.isnan(ends).any() else bracketed(ends)
+    return words.number(np.nan) if np.isnan(ends).any() else words.bracketed(ends)
 
 
 #: parameters that say how many features a selector keeps
@@ -305,7 +280,7 @@ def selection_curve(
     *,
     qid: Any,
     n_features: Sequence[int] | None = None,
-    measure: str | Measure = DEFAULT_MEASURE,
+    measure: str | Measure = _prepared.DEFAULT_MEASURE,
     cv: Any = 5,
     response_method: str | Sequence[str] | None = None,
     confidence: float = 0.95,
@@ -425,10 +400,10 @@ def selection_curve(
     for name, selector in named.items():
         check_selector(selector, f"selectors[{name!r}]")
     check_without_qid(estimator)
-    check_share(confidence, "confidence")
-    check_flag(progress, "progress")
-    method = check_response_method(response_method)
-    asked = ask([parse_measure(measure)], zero_relevance, unjudged)
+    checks.check_share(confidence, "confidence")
+    checks.check_flag(progress, "progress")
+    method = _scorers.check_response_method(response_method)
+    asked = _asked.ask([parse_measure(measure)], zero_relevance, unjudged)
     rows = QueryParts(X, y, qid, unjudged=asked.unjudged, query_weight=query_weight)
     sizes = _check_sizes(n_features, len(rows.names))
     folds = rows.folds(cv)
@@ -438,7 +413,9 @@ def selection_curve(
     )  # fmt: skip
     parallel = Parallel(n_jobs=n_jobs, return_as="generator")
     found = parallel(delayed(run)(*fold) for fold in folds)
-    done = list(show_progress(found, progress, len(folds), "fold", "selection"))
+    done = list(
+        progress_bars.show_progress(found, progress, len(folds), "fold", "selection")
+    )
 
     shape = rows.queries.n_queries, len(named) * len(sizes) + 1
     total, count = np.zeros(shape), np.zeros((shape[0], 1))
@@ -454,7 +431,7 @@ def selection_curve(
     longer = np.sqrt(1 + np.count_nonzero(count) / n_train)
 
     def averages(of: FloatArray) -> tuple[FloatArray, FloatArray]:
-        moments = QueryMoments.of(of, rows.weight)
+        moments = _intervals.QueryMoments.of(of, rows.weight)
         found = moments.averages()
         middle = found[..., None]
         return found, middle + longer * (moments.interval(confidence) - middle)
@@ -496,11 +473,11 @@ def _check_sizes(n_features: Any, n_columns: int) -> list[int]:
         return [step for step in steps if step < n_columns] or [1]
     sizes = np.ravel(np.asarray(n_features, dtype=object)).tolist()
     for size in sizes:
-        check_count(size, "n_features")
+        checks.check_count(size, "n_features")
     if not sizes or max(sizes) > n_columns:
         raise ValueError(
             f"n_features must be integers from 1 to the number of features "
-            f"({n_columns}), got {show(n_features)}"
+            f"({n_columns}), got {messages.show(n_features)}"
         )
     return sorted(set(map(int, sizes)))
 
@@ -513,20 +490,20 @@ def _run(
     selectors: list[Any],
     estimator: Any,
     sizes: list[int],
-    asked: Asked,
+    asked: _asked.Asked,
     method: Any,
 ) -> tuple[FloatArray, NDArray[np.bool_]]:
     """Values of the test queries, all features last; which features were chosen."""
     X, y, queries = rows.part(train)
     X_test, y_test, queries_test = rows.part(test)
-    prepared = Prepared(y_test, queries_test, keep=True)
+    prepared = _prepared.Prepared(y_test, queries_test, keep=True)
 
     def values(columns: IntArray) -> FloatArray:
         scores = np.zeros(queries_test.n_rows)
         if len(columns):
             own = clone(estimator)
-            own = fit_rows(own, take_columns(X, columns), y, queries)
-            scores = predicted_scores(
+            own = _scorers.fit_rows(own, take_columns(X, columns), y, queries)
+            scores = _scorers.predicted_scores(
                 own,
                 take_columns(X_test, columns),
                 queries_test.n_rows,
@@ -552,7 +529,7 @@ def _run(
 
 
 def first_features(
-    selector: Any, sizes: list[int], X: Any, y: FloatArray, queries: Queries
+    selector: Any, sizes: list[int], X: Any, y: FloatArray, queries: checks.Queries
 ) -> list[IntArray]:
     """The first features that a selector chooses, for each of these numbers."""
     parameters = selector.get_params()
@@ -562,7 +539,7 @@ def first_features(
         own = clone(selector)
         if size is not None:
             own.set_params(**{size: number})
-        return fit_rows(own, X, y, queries)
+        return _scorers.fit_rows(own, X, y, queries)
 
     largest = fitted(sizes[-1])
     order = getattr(largest, "selection_order_", None)
@@ -571,7 +548,7 @@ def first_features(
     if size is None:
         raise ValueError(
             "selectors must have selection_order_, or a parameter n_features_to_select "
-            f"or k, got {show(selector)}"
+            f"or k, got {messages.show(selector)}"
         )
     every = [*map(fitted, sizes[:-1]), largest]
     return [np.flatnonzero(one.get_support()) for one in every]

@@ -11,17 +11,11 @@ from scipy.special import ndtri
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
-from .._display import Result, Table, bracketed, number, show_progress, warn
-from .._engine import (
-    FloatArray,
-    IntArray,
-    check_count,
-    check_flag,
-    check_seed,
-    check_share,
-)
-from ..model_selection import fit_rows
-from ._selection_curve import QueryParts, check_selector
+from .._display import html, progress_bars, text_tables, words
+from .._engine import checks
+from .._engine.segments import FloatArray, IntArray
+from ..model_selection import _scorers
+from . import _selection_curve
 
 #: rows of the table in print
 _SHOWN = 20
@@ -30,7 +24,7 @@ _LEAST = 50
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SelectionStability(Result):
+class SelectionStability(html.Result):
     """Features that a selector chooses on samples of the queries; prints as a table.
 
     `selection_stability` returns it. The features that are chosen most often are on
@@ -89,25 +83,28 @@ class SelectionStability(Result):
     def _conclusion(self) -> list[str]:
         n_samples, interval = len(self.selected), "no interval"
         if n_samples >= _LEAST:
-            interval = f"{self.confidence:.0%} interval {bracketed(self.interval)}"
+            interval = (
+                f"{self.confidence:.0%} interval {words.bracketed(self.interval)}"
+            )
         return [
-            f"Stability {number(self.stability)}, {interval} ({n_samples} bootstrap "
+            f"Stability {words.number(self.stability)}, {interval} ({n_samples} "
+            "bootstrap "
             f"samples of these {self.n_queries} queries, "
             f"{self.selected.sum() / n_samples:.1f} features "
             "on average)."
         ]
 
-    def _whole(self) -> list[Table]:
+    def _whole(self) -> list[text_tables.Table]:
         return self._tables(len(self.feature_names))
 
-    def _tables(self, most: int = _SHOWN) -> list[Table]:
+    def _tables(self, most: int = _SHOWN) -> list[text_tables.Table]:
         n_samples, more = len(self.selected), len(self.frequency) - most
         names, shares = (column[:most] for column in self._columns().values())
         times = np.rint(shares * n_samples).astype(int)
         notes = [f"... and {more} more"] if more > 0 else []
         notes += self._conclusion()
         return [
-            Table.of(
+            text_tables.Table.of(
                 ("feature", names),
                 ("chosen", shares),
                 ("samples", times.tolist()),
@@ -217,19 +214,21 @@ def selection_stability(
     Stability 0.7762, 95% interval [0.7543, 0.7982] (50 bootstrap samples of these
     60 queries, 4.0 features on average).
     """
-    check_selector(selector)
-    check_share(confidence, "confidence")
-    check_flag(progress, "progress")
-    check_count(n_bootstraps, "n_bootstraps", least=2)
-    rng = check_seed(random_state)
-    rows = QueryParts(X, y, qid)
+    _selection_curve.check_selector(selector)
+    checks.check_share(confidence, "confidence")
+    checks.check_flag(progress, "progress")
+    checks.check_count(n_bootstraps, "n_bootstraps", least=2)
+    rng = checks.check_seed(random_state)
+    rows = _selection_curve.QueryParts(X, y, qid)
     n_queries = rows.queries.n_queries
     parts = [
         np.sort(rng.randint(n_queries, size=n_queries)) for _ in range(n_bootstraps)
     ]
     parallel = Parallel(n_jobs=n_jobs, return_as="generator")
     found = parallel(delayed(_support)(selector, rows, part) for part in parts)
-    bar = show_progress(found, progress, len(parts), "sample", "stability")
+    bar = progress_bars.show_progress(
+        found, progress, len(parts), "sample", "stability"
+    )
     selected = np.stack(list(bar))
     stability, error = nogueira(selected)
     half = ndtri((1 + confidence) / 2) * error
@@ -238,7 +237,7 @@ def selection_stability(
     ends = np.clip([stability - half, stability + half], least, 1.0)
     if n_bootstraps < _LEAST:
         ends = np.full(2, np.nan)
-        warn(
+        words.warn(
             f"n_bootstraps must be at least {_LEAST} for an interval of the stability, "
             f"got {n_bootstraps}"
         )
@@ -253,8 +252,12 @@ def selection_stability(
     )
 
 
-def _support(selector: Any, rows: QueryParts, part: IntArray) -> NDArray[np.bool_]:
-    return np.asarray(fit_rows(clone(selector), *rows.part(part)).get_support())
+def _support(
+    selector: Any, rows: _selection_curve.QueryParts, part: IntArray
+) -> NDArray[np.bool_]:
+    return np.asarray(
+        _scorers.fit_rows(clone(selector), *rows.part(part)).get_support()
+    )
 
 
 def nogueira(selected: NDArray[np.bool_]) -> tuple[float, float]:

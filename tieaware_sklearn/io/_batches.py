@@ -7,14 +7,9 @@ from typing import Any
 
 from sklearn.utils import Bunch
 
-from .._display import show_progress
-from .._engine import check_count, check_flag
-from ._frames import open_frames, tables_or_paths
-from ._letor import open_letor
-from ._locate import Files, PathLike, find_files
-from ._rows import Rankings
-from ._source import sources_of
-from ._tables import open_tables
+from .._display import progress_bars
+from .._engine import checks
+from . import _frames, _letor, _locate, _rows, _source, _tables
 
 _DEFAULTS = {"decimal": ".", "quoting": "double"}
 #: numbers of a batch if nothing else is said: 32 MB of them
@@ -22,27 +17,27 @@ _BATCH_CELLS = 1 << 22
 
 
 def open_files(
-    files: Files,
+    files: _locate.Files,
     *,
     format: str | None = None,
     label: str,
     qid: str,
     ignore: Sequence[str] = (),
-    query_file: PathLike | Sequence[PathLike] | None = None,
+    query_file: _locate.PathLike | Sequence[_locate.PathLike] | None = None,
     n_features: int | None = None,
     progress: bool = False,
     **of_text: Any,
-) -> Rankings:
+) -> _rows.Rankings:
     """Files that are LETOR text or tables; options `of_text` are of `open_tables`."""
-    sources = sources_of(files, format)
+    sources = _source.sources_of(files, format)
     if sources[0].format == "letor":
         _none_of("LETOR text", **of_text)
-        rankings = open_letor(
+        rankings = _letor.open_letor(
             sources, query_file=query_file, ignore=ignore, n_features=n_features
         )
     else:
         _none_of("tables", query_file=query_file, n_features=n_features)
-        rankings = open_tables(
+        rankings = _tables.open_tables(
             sources, label=label, qid=qid, ignore=ignore, progress=progress, **of_text
         )
     rankings.left_out_files.update(files.left_out)
@@ -60,18 +55,18 @@ def rows_of_batch(batch_rows: int | None, n_features: int) -> int:
     """Rows of a batch: what is asked for, else what 32 MB hold."""
     if batch_rows is None:
         return max(1, _BATCH_CELLS // n_features)
-    check_count(batch_rows, "batch_rows")
+    checks.check_count(batch_rows, "batch_rows")
     return int(batch_rows)
 
 
 def iter_batches(
-    path: PathLike | Sequence[PathLike] | Any,
+    path: _locate.PathLike | Sequence[_locate.PathLike] | Any,
     *,
     batch_rows: int | None = None,
     label: str = "label",
     qid: str = "qid",
     ignore: Sequence[str] = (),
-    query_file: PathLike | Sequence[PathLike] | None = None,
+    query_file: _locate.PathLike | Sequence[_locate.PathLike] | None = None,
     n_features: int | None = None,
     missing_values: Sequence[str] = (),
     thousands: str | None = None,
@@ -173,13 +168,13 @@ def iter_batches(
     >>> selector.n_queries_
     3
     """
-    check_flag(progress, "progress")
+    checks.check_flag(progress, "progress")
     if n_features is not None:
-        check_count(n_features, "n_features")
+        checks.check_count(n_features, "n_features")
     if batch_rows is not None:
-        check_count(batch_rows, "batch_rows")
+        checks.check_count(batch_rows, "batch_rows")
     said = f"a {type(path).__module__.partition('.')[0]} {type(path).__name__}"
-    tables, paths = tables_or_paths(path)
+    tables, paths = _frames.tables_or_paths(path)
     of_text = {
         "missing_values": missing_values, "thousands": thousands, "decimal": decimal,
         "quoting": quoting,
@@ -189,11 +184,13 @@ def iter_batches(
             "data frames and streams", query_file=query_file, n_features=n_features,
             format=format, **of_text,
         )  # fmt: skip
-        rankings = open_frames(tables, said, label=label, qid=qid, ignore=ignore)
+        rankings = _frames.open_frames(
+            tables, said, label=label, qid=qid, ignore=ignore
+        )
     else:
         rankings = open_files(
-            find_files(paths, format=format), format=format, label=label, qid=qid,
-            ignore=ignore, query_file=query_file, n_features=n_features,
+            _locate.find_files(paths, format=format), format=format, label=label,
+            qid=qid, ignore=ignore, query_file=query_file, n_features=n_features,
             progress=progress, **of_text,
         )  # fmt: skip
     rows = rows_of_batch(batch_rows, len(rankings.feature_names))
@@ -201,7 +198,7 @@ def iter_batches(
 
 
 def track(
-    rankings: Rankings,
+    rankings: _rows.Rankings,
     batch_rows: int | None,
     progress: bool,
     what: str = "screening",
@@ -209,7 +206,7 @@ def track(
     as_frame: bool | None = None,
 ) -> Iterator[Bunch]:
     """The batches, with a bar over documents that says what is done, if wanted."""
-    return show_progress(
+    return progress_bars.show_progress(
         rankings.batches(batch_rows, as_frame=as_frame), progress, rankings.n_rows,
         "document", what, size=lambda batch: len(batch.target),
     )  # fmt: skip

@@ -17,11 +17,9 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._display import show_progress
-from .._engine import PLAIN, Spelling, is_rounded, other_spellings, whole_number
-from ._frames import arrow
-from ._source import MAX_LINE, Lines, TextSource
-from ._wording import in_one_line, quoted
+from .._display import progress_bars
+from .._engine import spelling
+from . import _frames, _source, _wording
 
 #: cells that stand for a missing number
 MISSING = (
@@ -29,7 +27,7 @@ MISSING = (
     *("None", "none", "-", "?"),
 )
 #: numbers, and those whose digits stand in groups
-_GROUPED = Spelling(",")
+_GROUPED = spelling.Spelling(",")
 #: what floats may be beside numbers
 _NO_NUMBER = re.compile(r"[+-]?(inf|infinity|nan)", re.IGNORECASE)
 #: from here on a float64 does not hold every whole number
@@ -51,11 +49,11 @@ class CsvFile(NamedTuple):
     mark is a character as any other.
     """
 
-    source: TextSource
+    source: _source.TextSource
     separator: str
     qid: str
     missing: list[str]
-    spelling: Spelling
+    spelling: spelling.Spelling
     quotes: bool
     progress: bool
     names: list[str]
@@ -78,7 +76,7 @@ class CsvFile(NamedTuple):
         csv.Error
             Where quotation marks are not as they must be.
         """
-        limit = csv.field_size_limit(MAX_LINE)
+        limit = csv.field_size_limit(_source.MAX_LINE)
         try:
             with self.source.open_text() as file:
                 text = io.TextIOWrapper(file, "utf-8", "surrogateescape", newline="")
@@ -122,10 +120,10 @@ class _QuoteError(_MalformedError):
 
 
 def open_csv(
-    source: TextSource,
+    source: _source.TextSource,
     qid: str,
     missing: Sequence[str] = (),
-    spelling: Spelling = PLAIN,
+    spelling: spelling.Spelling = spelling.PLAIN,
     quotes: bool = True,
     progress: bool = False,
 ) -> CsvFile:
@@ -167,9 +165,9 @@ def kinds_of_csv(file: CsvFile, columns: Sequence[str]) -> dict[str, str]:
     try:
         try:
             _find_kinds(file, columns, found, _START)
-        except arrow().ArrowInvalid:  # a row may be longer
-            _find_kinds(file, columns, found, MAX_LINE)
-    except (arrow().ArrowInvalid, _MalformedError) as error:
+        except _frames.arrow().ArrowInvalid:  # a row may be longer
+            _find_kinds(file, columns, found, _source.MAX_LINE)
+    except (_frames.arrow().ArrowInvalid, _MalformedError) as error:
         # not all rows could be read: those that can tell
         first: list[list[str]] = []
         with closing(file.rows()) as rows, suppress(csv.Error):
@@ -179,11 +177,13 @@ def kinds_of_csv(file: CsvFile, columns: Sequence[str]) -> dict[str, str]:
             cells = [cell for row in first if (cell := _plain(file, row, j))]
             # in ASCII are all numbers, and Arrow takes it
             cells = [cell.encode("ascii", "replace").decode() for cell in cells]
-            like = _like_numbers(arrow().array(cells, arrow().string()), file)
+            like = _like_numbers(
+                _frames.arrow().array(cells, _frames.arrow().string()), file
+            )
             found[name] = "numbers" if like else "text"
         # it says what is wrong
         deque(read_csv(file, found), maxlen=0)
-        raise ValueError(f"{file.source}: {in_one_line(error)}") from None
+        raise ValueError(f"{file.source}: {_wording.in_one_line(error)}") from None
     return found
 
 
@@ -191,7 +191,7 @@ def _find_kinds(
     file: CsvFile, columns: Sequence[str], found: dict[str, str], block: int
 ) -> None:
     left = [name for name in columns if name not in found]
-    texts = dict.fromkeys(left, arrow().string())
+    texts = dict.fromkeys(left, _frames.arrow().string())
     for batch in _batches(file, texts, block) if left else ():
         # the first ones mostly tell
         for rows in (batch.slice(0, _FIRST_ROWS), batch.slice(_FIRST_ROWS)):
@@ -211,7 +211,7 @@ def _like_numbers(cells: Any, file: CsvFile) -> bool:
     patterns = {file.spelling.pattern, _GROUPED.pattern}
     if any(_any_number(cells, pattern) for pattern in patterns):
         return True
-    return bool(other_spellings(cells.to_pylist()))
+    return bool(spelling.other_spellings(cells.to_pylist()))
 
 
 def read_csv(file: CsvFile, kinds: Mapping[str, str]) -> Iterator[Any]:
@@ -228,14 +228,14 @@ def read_csv(file: CsvFile, kinds: Mapping[str, str]) -> Iterator[Any]:
     """
     numbers = [name for name, kind in kinds.items() if kind == "numbers"]
     texts = [name for name, kind in kinds.items() if kind == "text"]
-    string = arrow().string()
+    string = _frames.arrow().string()
     others = dict.fromkeys([*texts, *file.ids], string)
     n_read, error = 0, None
     # at once or, where some cells may be more than pyarrow knows of numbers, and right,
     # cell by cell, from where it stopped
     exactly = [True] if file.spelling.thousands else [False, True]
     for as_text in exactly:
-        kind, first = string if as_text else arrow().float64(), 0
+        kind, first = string if as_text else _frames.arrow().float64(), 0
         try:
             for batch in _batches(file, dict.fromkeys(numbers, kind) | others):
                 rows = batch.slice(n_read - first)
@@ -244,11 +244,11 @@ def read_csv(file: CsvFile, kinds: Mapping[str, str]) -> Iterator[Any]:
                     yield _checked(rows, file, numbers, texts, as_text=as_text)
                     n_read += rows.num_rows
             return
-        except (arrow().ArrowInvalid, _MalformedError) as caught:
+        except (_frames.arrow().ArrowInvalid, _MalformedError) as caught:
             error = caught
     # closer to what is wrong, in smaller pieces
     n_good = 0
-    with suppress(arrow().ArrowInvalid, _MalformedError):
+    with suppress(_frames.arrow().ArrowInvalid, _MalformedError):
         for batch in _batches(file, dict.fromkeys(numbers, string) | others, _START):
             _checked(batch, file, numbers, texts, as_text=True)
             n_good += batch.num_rows
@@ -265,7 +265,7 @@ def _checked(
     as_text: bool,
 ) -> Any:
     """Rows as a record batch: no query id is missing, text has no numbers."""
-    compute = arrow(".compute")
+    compute = _frames.arrow(".compute")
     columns = {name: rows.column(name) for name in numbers}
     if as_text:
         columns = {name: _exact(cells, file) for name, cells in columns.items()}
@@ -279,14 +279,14 @@ def _checked(
     for name in texts:
         if _any_number(rows.column(name), file.spelling.pattern):
             raise _MalformedError
-    return arrow().record_batch(columns | ids)
+    return _frames.arrow().record_batch(columns | ids)
 
 
 def _batches(
-    file: CsvFile, kinds: dict[str, Any], block: int = MAX_LINE
+    file: CsvFile, kinds: dict[str, Any], block: int = _source.MAX_LINE
 ) -> Iterator[Any]:
     """Some columns of the file, as record batches of so many bytes of it."""
-    module = arrow(".csv")
+    module = _frames.arrow(".csv")
     with _text(file) as opened:
         yield from module.open_csv(
             opened,
@@ -331,7 +331,7 @@ def _skip_blank(file: CsvFile, row: Any) -> str:
     return "error" if row.actual_columns > 1 or text.strip() else "skip"
 
 
-class _CsvLines(Lines):
+class _CsvLines(_source.Lines):
     """Lines of which the last one ends, too, and whose quotation marks are looked at.
 
     A cell that begins with a quotation mark ends with one, before what ends a cell; in
@@ -374,7 +374,7 @@ class _CsvLines(Lines):
             if len(marks := np.flatnonzero(codes == _MARK)):
                 self._follow(codes, marks)
         self._rest, self._at = text[stop - 1 :], self._at + stop - 1
-        if self._opened is not None and self._at - self._opened > MAX_LINE:
+        if self._opened is not None and self._at - self._opened > _source.MAX_LINE:
             raise _QuoteError(self._opened)
 
     def _follow(self, codes: NDArray[np.uint8], marks: NDArray[np.intp]) -> None:
@@ -422,35 +422,35 @@ def _are_large(floats: NDArray[np.float64]) -> bool:
 
 def _any_nan(cells: Any) -> bool:
     """Whether a cell is not missing and not a number: Arrow takes nan(x) for one."""
-    compute = arrow(".compute")
+    compute = _frames.arrow(".compute")
     return bool(compute.any(compute.is_nan(cells)).as_py())
 
 
 def _any_number(cells: Any, pattern: str) -> bool:
-    compute = arrow(".compute")
+    compute = _frames.arrow(".compute")
     are_numbers = compute.match_substring_regex(cells, pattern)
     return bool(compute.any(are_numbers).as_py())
 
 
 def _cells(cells: Any, file: CsvFile) -> Any:
     """Cells without blanks around them; null if one is missing."""
-    compute = arrow(".compute")
+    compute = _frames.arrow(".compute")
     cells = compute.utf8_trim_whitespace(cells)
-    missing = compute.is_in(cells, arrow().array(file.missing))
+    missing = compute.is_in(cells, _frames.arrow().array(file.missing))
     return compute.if_else(missing, None, cells)
 
 
 def _exact(cells: Any, file: CsvFile) -> Any:
     """Cells of text as floats, or as integers where floats would round."""
-    compute, cells = arrow(".compute"), _cells(cells, file)
+    compute, cells = _frames.arrow(".compute"), _cells(cells, file)
     thousands, decimal = file.spelling
     given = cells
     if thousands is not None:
         cells = compute.replace_substring(cells, thousands, "")
-    if decimal != PLAIN.decimal:
+    if decimal != spelling.PLAIN.decimal:
         cells = compute.replace_substring(cells, decimal, ".")
-    floats = cells.cast(arrow().float64())
-    if file.spelling != PLAIN or _any_nan(floats):
+    floats = cells.cast(_frames.arrow().float64())
+    if file.spelling != spelling.PLAIN or _any_nan(floats):
         known = f"{file.spelling.pattern}|^(?i:{_NO_NUMBER.pattern})$"
         if not compute.all(compute.match_substring_regex(given, known)).as_py():
             raise _MalformedError
@@ -459,10 +459,12 @@ def _exact(cells: Any, file: CsvFile) -> Any:
     if not cells.null_count:
         try:
             whole = compute.replace_substring_regex(cells, r"^\+|\.0*$", "")
-            return whole.cast(arrow().int64())
-        except arrow().ArrowInvalid:
+            return whole.cast(_frames.arrow().int64())
+        except _frames.arrow().ArrowInvalid:
             pass
-    if any(cell is not None and is_rounded(cell) for cell in cells.to_pylist()):
+    if any(
+        cell is not None and spelling.is_rounded(cell) for cell in cells.to_pylist()
+    ):
         raise _MalformedError
     return floats
 
@@ -494,7 +496,7 @@ def _complaint(
     columns = [(file.names.index(name), name, kind) for name, kind in kinds.items()]
     rows = file.rows(before=opened)
     what = "looking for errors"
-    every = show_progress(rows, file.progress, None, "row", what)
+    every = progress_bars.show_progress(rows, file.progress, None, "row", what)
     with closing(rows), suppress(csv.Error):
         for number, (line, row) in enumerate(islice(every, n_good + 1, None)):
             for name, kind, what in _wrong_with(file, columns, row):
@@ -510,7 +512,7 @@ def _complaint(
         said["", ""] = opened, [_OPEN_QUOTE]
     lines = sorted(_in_words(said), key=itemgetter(0))[:_SAID]
     if not lines:
-        return f"{file.source}: {in_one_line(error) or 'malformed'}"
+        return f"{file.source}: {_wording.in_one_line(error) or 'malformed'}"
     return f"{file.source}, " + "\n  ".join(f"line {at}: {what}" for at, what in lines)
 
 
@@ -564,9 +566,9 @@ def _wrong_with_cell(
     file: CsvFile, cells: Sequence[str], j: int, kind: str
 ) -> Iterator[tuple[str, str]]:
     cell, own = cells[j].strip(), _plain(file, cells, j)
-    must, got = f"column {file.names[j]!r} must hold", f"got {quoted(cell)}"
+    must, got = f"column {file.names[j]!r} must hold", f"got {_wording.quoted(cell)}"
     is_number, plain = file.spelling.match(own), file.spelling.plain(own)
-    whole = whole_number(plain) if is_number else None
+    whole = spelling.whole_number(plain) if is_number else None
     is_64_bits = whole is not None and -(2**63) <= whole < 2**63
     if kind == "text":
         if is_number:
@@ -574,7 +576,7 @@ def _wrong_with_cell(
             yield kind, what + _LEAVES_OUT
     elif own and not is_number and not _NO_NUMBER.fullmatch(own):
         yield "cell", cell
-    elif is_number and is_rounded(plain):
+    elif is_number and spelling.is_rounded(plain):
         if not is_64_bits:
             yield "64 bits", f"{must} numbers of 64 bits at most, {got}{_LEAVES_OUT}"
         what = f"{must} numbers that a float64 holds beside fractions, larger ones"
@@ -585,18 +587,18 @@ def _wrong_with_cell(
 
 def _of_cells(name: str, cells: Sequence[str]) -> str:
     """What to say of cells of a column that are no numbers."""
-    numbers = [cell for cell in cells if other_spellings([cell])]
-    ways = [_option(way, numbers[0]) for way in other_spellings(numbers)]
+    numbers = [cell for cell in cells if spelling.other_spellings([cell])]
+    ways = [_option(way, numbers[0]) for way in spelling.other_spellings(numbers)]
     remedies = [" or ".join(ways)] if ways else []
-    if others := [quoted(cell) for cell in cells if cell not in numbers]:
+    if others := [_wording.quoted(cell) for cell in cells if cell not in numbers]:
         how = "missing_values, or --missing-values,"
         remedies.append(f"{how} reads {', '.join(others)} as missing")
     remedies.append("ignore, or --ignore, leaves out the column")
-    got = ", ".join(map(quoted, cells))
+    got = ", ".join(map(_wording.quoted, cells))
     return f"column {name!r} must hold numbers, got {got} ({'; '.join(remedies)})"
 
 
-def _option(way: Spelling, cell: str) -> str:
+def _option(way: spelling.Spelling, cell: str) -> str:
     """The options, in Python and in the shell, that read a cell as a number."""
     options = ", ".join(f"{name}={value!r}" for name, value in way.given())
     flags = " ".join(f"--{name} {shlex.quote(value)}" for name, value in way.given())

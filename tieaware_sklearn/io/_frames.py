@@ -17,22 +17,17 @@ from narwhals.exceptions import DuplicateError
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Bunch
 
+from .. import _optional
 from .._engine import (
-    PLAIN,
-    SeenQueries,
-    cells_of,
-    check_count,
-    check_qid,
-    count_rows,
-    id_digests,
-    is_missing,
-    numbers_of,
-    run_starts,
-    show,
+    checks,
+    exact_numbers,
+    feature_matrix,
+    messages,
+    seen_queries,
+    segments,
+    spelling,
 )
-from .._optional import import_optional
-from ._rows import Place, Rankings, Rows, check_ignored, in_whole_queries, no_document
-from ._wording import listed, quoted
+from . import _rows, _wording
 
 Found = TypeVar("Found")
 #: rows that are gathered if nothing else is said: a call costs as much as thousands
@@ -45,7 +40,9 @@ _BY_VALUE = (nw.Object, nw.Categorical, nw.Enum, nw.Unknown)
 
 def arrow(module: str = "") -> Any:
     """Arrow, or one of its modules."""
-    return import_optional(f"pyarrow{module}", extra="io", purpose="reading tables")
+    return _optional.import_optional(
+        f"pyarrow{module}", extra="io", purpose="reading tables"
+    )
 
 
 class Piece(NamedTuple):
@@ -114,12 +111,12 @@ class Piece(NamedTuple):
             return np.array(column.to_list(), dtype=object)
         return column.to_native()
 
-    def numbers(self, name: Any, place: Place) -> NDArray[Any]:
+    def numbers(self, name: Any, place: _rows.Place) -> NDArray[Any]:
         """A column of numbers; what is missing is NaN."""
         column = self.column(name)
         if str(getattr(column, "type", "")) in ("double", "float", "halffloat"):
             return np.asarray(column)  # at once: what Arrow has as floats is as it was
-        return numbers_of(column, f"column {name!r}", place)
+        return exact_numbers.numbers_of(column, f"column {name!r}", place)
 
     def ids(self, qid: Any, kind: OneKind, first: int = 0) -> NDArray[Any]:
         """The query ids, none of them missing, and all of the kind of those before.
@@ -142,11 +139,11 @@ class Piece(NamedTuple):
                     got = f"got other bytes in row {row}"
                     raise ValueError(f"{name} must hold text in UTF-8, {got}") from None
             raise
-        starts = run_starts(ids)
+        starts = segments.run_starts(ids)
         if ids.dtype.kind not in "biu":
             for row, one in zip(starts.tolist(), ids[starts].tolist(), strict=True):
                 if rule := _wrong_with(one):
-                    got = f"got {show(one)} in row {first + row}"
+                    got = f"got {messages.show(one)} in row {first + row}"
                     raise ValueError(f"{name} must {rule}, {got}")
         kind.check(ids[starts], name, at)
         return ids
@@ -172,7 +169,9 @@ class Piece(NamedTuple):
         values = np.asarray(column)
         if values.dtype.kind in "biuf":
             return "numbers"
-        found = [value for value in values.tolist() if not is_missing(value)]
+        found = [
+            value for value in values.tolist() if not exact_numbers.is_missing(value)
+        ]
         if all(isinstance(one, (Real, Decimal)) for one in found):
             return "numbers" if found else ""
         return "text" if all(isinstance(one, str) for one in found) else "other"
@@ -188,13 +187,16 @@ class Piece(NamedTuple):
         for name in names:
             cells = np.asarray(self.column(name)[:_FIRST_ROWS]).tolist()
             values = (
-                (row, one) for row, one in enumerate(cells) if not is_missing(one)
+                (row, one)
+                for row, one in enumerate(cells)
+                if not exact_numbers.is_missing(one)
             )
             row, first = next(values, (0, None))
-            if isinstance(first, str) and PLAIN.match(first):
+            if isinstance(first, str) and spelling.PLAIN.match(first):
                 raise ValueError(
                     f"column {name!r} must hold numbers as numbers, got the text "
-                    f"{quoted(first)} in row {row} (give the column a type of numbers; "
+                    f"{_wording.quoted(first)} in row {row} (give the column a type "
+                    "of numbers; "
                     "ignore, or --ignore, leaves it out)"
                 )
 
@@ -221,7 +223,7 @@ class Piece(NamedTuple):
                 # of texts X has errors of its own
                 if any(isinstance(one, (str, bytes)) for one in values.tolist()):
                     continue
-                native = numbers_of(native, f"column {name!r}")
+                native = exact_numbers.numbers_of(native, f"column {name!r}")
             elif own.get_column(name).dtype != nw.Categorical:
                 continue
             elif not backend.is_pyarrow():
@@ -244,7 +246,7 @@ def check_columns(
             form = " (it has another Unicode form there)" if other else ""
             raise ValueError(
                 f"{where}: there is no column {name!r}{form} (columns: "
-                f"{listed(names)}){why}"
+                f"{_wording.listed(names)}){why}"
             )
 
 
@@ -374,16 +376,18 @@ def whole_queries(
     ['c']
     """
     if batch_rows is not None:
-        check_count(batch_rows, "batch_rows")
-    found = in_whole_queries(_frames(batches, qid), batch_rows or 1, finely=False)
+        checks.check_count(batch_rows, "batch_rows")
+    found = _rows.in_whole_queries(_frames(batches, qid), batch_rows or 1, finely=False)
     return (_as_one([Piece(rows.data) for rows in frames]) for frames in found)
 
 
-def _frames(batches: Iterable[Any], qid: str) -> Iterator[Rows]:
+def _frames(batches: Iterable[Any], qid: str) -> Iterator[_rows.Rows]:
     kind = OneKind()
     for piece in pieces(batches, [qid], alike=True):
         ids = piece.ids(qid, kind)
-        yield Rows(piece.frame, ids, ids, f"row {{}} of batch {piece.number}".format)
+        yield _rows.Rows(
+            piece.frame, ids, ids, f"row {{}} of batch {piece.number}".format
+        )
 
 
 def as_tables(
@@ -397,7 +401,7 @@ def as_tables(
             continue
         data = batch.data if hasattr(batch.data, "columns") else np.asarray(batch.data)
         own = {
-            name: np.asarray(cells_of(data, j))
+            name: np.asarray(feature_matrix.cells_of(data, j))
             for j, name in enumerate(batch.feature_names)
             if name in features
         }
@@ -417,12 +421,12 @@ def gathered(
     Only these columns are kept; with `alike`, there must be the same others in all. A
     query of two batches is an error that names it, whether they are gathered or not.
     """
-    seen, kind = SeenQueries(), OneKind()
+    seen, kind = seen_queries.SeenQueries(), OneKind()
     waiting: list[Piece] = []
     n_rows = 0
     for piece in pieces(batches, columns, alike=alike):
         ids = piece.ids(qid, kind)
-        queries = check_qid(ids, n_rows=piece.n_rows)
+        queries = checks.check_qid(ids, n_rows=piece.n_rows)
         again = seen.add(queries.qid)
         if again is not None:
             raise ValueError(
@@ -504,7 +508,7 @@ def _kind_of_type(own: type, dtype: str) -> str:
 
 def _wrong_with(one: Any) -> str:
     """What is wrong with a query id, if anything is."""
-    if is_missing(one):
+    if exact_numbers.is_missing(one):
         return "not be missing"
     if isinstance(one, (str, bytes)) and not one:
         return "not be empty"
@@ -550,8 +554,8 @@ def query_digests(qid: ArrayLike) -> NDArray[np.uint64]:
     >>> rows.qid[query_digests(rows.qid) == 0x313ee9e02436b8f8].unique().tolist()
     ['tea']
     """
-    queries = check_qid(qid, n_rows=count_rows(qid))
-    return id_digests(queries.qid)[queries.row_codes()]
+    queries = checks.check_qid(qid, n_rows=feature_matrix.count_rows(qid))
+    return seen_queries.id_digests(queries.qid)[queries.row_codes()]
 
 
 def tables_or_paths(source: Any) -> tuple[Iterable[Any] | None, list[Any]]:
@@ -602,13 +606,13 @@ def tables_or_paths(source: Any) -> tuple[Iterable[Any] | None, list[Any]]:
 
 def open_frames(
     tables: Iterable[Any], said: str, *, label: str, qid: str, ignore: Sequence[str]
-) -> Rankings:
+) -> _rows.Rankings:
     """Tables of one kind, which are read once; columns of numbers are features."""
     check_different([label, qid], "label and qid")
     every = pieces(tables, [], alike=True, empty=True)
     first = next(every, None)
     if first is None:
-        raise no_document(said)
+        raise _rows.no_document(said)
     first.check_columns([label, qid])
     kinds = {n: kind for n, kind in first.kinds().items() if n not in ignore}
     text = [n for n, kind in kinds.items() if kind != "numbers" and n != qid]
@@ -626,23 +630,23 @@ def rankings_of(
     said: str,
     names: Sequence[Any],
     kinds: Mapping[Any, str],
-    read: Callable[[Sequence[Any]], Iterator[Rows]],
+    read: Callable[[Sequence[Any]], Iterator[_rows.Rows]],
     *,
     label: str,
     qid: str,
     ignore: Sequence[str],
     n_rows: int | None = None,
-) -> Rankings:
+) -> _rows.Rankings:
     """A table whose columns of numbers are features; it is read with their names."""
     others = [name for name in names if name not in (label, qid)]
-    check_ignored(ignore, others)
+    _rows.check_ignored(ignore, others)
     if kinds.get(label) != "numbers":
         raise ValueError(f"{said}: column {label!r} holds no number")
     features = [n for n in others if kinds.get(n) == "numbers" and n not in ignore]
     if not features:
         raise ValueError(f"{said}: no column but {label!r} and {qid!r} holds numbers")
     left_out = [n for n in others if kinds.get(n) != "numbers" and n not in ignore]
-    return Rankings(said, features, left_out, partial(read, features), n_rows)
+    return _rows.Rankings(said, features, left_out, partial(read, features), n_rows)
 
 
 def _read(
@@ -652,7 +656,7 @@ def _read(
     qid: str,
     empty: Sequence[Any],
     features: Sequence[Any],
-) -> Iterator[Rows]:
+) -> Iterator[_rows.Rows]:
     """All rows, which can be read once; those of columns `empty` hold no number."""
     place, first, kind = f"row {{}} of {said}".format, 0, OneKind()
     for piece in parts:
@@ -673,13 +677,13 @@ def rows_of(
     features: Sequence[Any],
     label: str,
     ids: NDArray[Any],
-    place: Place,
+    place: _rows.Place,
     first: int,
-) -> Rows:
+) -> _rows.Rows:
     """A table as rows of a ranking, each named by its place, from the first one on."""
 
     def at(row: int) -> str:
         return place(first + row)
 
     data = [piece.numbers(name, at) for name in features]
-    return Rows(data, piece.numbers(label, at), ids, place, first)
+    return _rows.Rows(data, piece.numbers(label, at), ids, place, first)

@@ -18,13 +18,10 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 from sklearn.utils import Bunch
 
-from .._atomic import write_whole
-from .._engine import check_choice, check_length, is_rounded, numbers_of, runs
-from .._kernel import engine, letor
-from ._locate import GROUP_SUFFIXES, PathLike, find_files
-from ._rows import Rankings, Rows, check_ignored, no_document
-from ._source import TextSource, sources_of
-from ._wording import listed, number_as_text, quoted
+from .. import _atomic
+from .._engine import checks, exact_numbers, segments, spelling
+from .._kernel import engines
+from . import _locate, _rows, _source, _wording
 
 Made = TypeVar("Made")
 
@@ -44,10 +41,10 @@ _LARGE, _FAR = 10_000, 100
 
 
 def load_letor(
-    path: PathLike | Sequence[PathLike],
+    path: _locate.PathLike | Sequence[_locate.PathLike],
     *,
     ignore: Sequence[str] = (),
-    query_file: PathLike | Sequence[PathLike] | None = None,
+    query_file: _locate.PathLike | Sequence[_locate.PathLike] | None = None,
     zero_based: bool | str = "auto",
     n_features: int | None = None,
     sparse: bool = False,
@@ -126,9 +123,9 @@ def load_letor(
     >>> tiny.target, tiny.qid
     (array([2., 0.]), array([7, 7]))
     """
-    files = find_files(path, format="letor")
+    files = _locate.find_files(path, format="letor")
     rankings = open_letor(
-        sources_of(files, "letor"),
+        _source.sources_of(files, "letor"),
         ignore=ignore,
         query_file=query_file,
         zero_based=zero_based,
@@ -140,7 +137,7 @@ def load_letor(
 
 
 def dump_letor(
-    X: Any, y: Any, path: PathLike, *, qid: Any, zero_based: bool = False
+    X: Any, y: Any, path: _locate.PathLike, *, qid: Any, zero_based: bool = False
 ) -> None:
     r"""Write learning-to-rank text whose numbers read back exactly as float64.
 
@@ -194,9 +191,9 @@ def dump_letor(
             f"X must be a 2-D numeric array, got shape {rows.shape} and dtype "
             f"{rows.dtype}"
         )
-    labels, queries = numbers_of(y, "y"), np.asarray(qid)
-    check_length(labels, rows.shape[0], "y")
-    check_length(queries, rows.shape[0], "qid")
+    labels, queries = exact_numbers.numbers_of(y, "y"), np.asarray(qid)
+    checks.check_length(labels, rows.shape[0], "y")
+    checks.check_length(queries, rows.shape[0], "qid")
     if queries.dtype.kind not in "biu" or (queries >= 2**63).any():
         raise ValueError(
             "qid must hold 64-bit integers, the only ids that the format allows, got "
@@ -205,7 +202,7 @@ def dump_letor(
     first = 0 if zero_based else 1
     if is_sparse:
         rows.sum_duplicates()
-    write_whole(Path(path), _lines(rows, labels, queries, first))
+    _atomic.write_whole(Path(path), _lines(rows, labels, queries, first))
 
 
 def _lines(
@@ -223,10 +220,13 @@ def _lines(
         else:
             values = rows[i].tolist()
         features = " ".join(
-            f"{number}:{number_as_text(value)}"
+            f"{number}:{_wording.number_as_text(value)}"
             for number, value in zip(own, values, strict=True)
         )
-        yield f"{number_as_text(label)} qid:{int(query)} {features}".rstrip() + "\n"
+        yield (
+            f"{_wording.number_as_text(label)} qid:{int(query)} {features}".rstrip()
+            + "\n"
+        )
 
 
 class _Looked(NamedTuple):
@@ -243,38 +243,38 @@ class _Looked(NamedTuple):
 class _File(NamedTuple):
     """A file, its lines that hold a document, and its queries, one after another."""
 
-    source: TextSource
+    source: _source.TextSource
     n_rows: int
     ids: NDArray[np.int64]
     lengths: NDArray[np.int64]
 
 
 def open_letor(
-    sources: Sequence[TextSource],
+    sources: Sequence[_source.TextSource],
     *,
     ignore: Sequence[str] = (),
-    query_file: PathLike | Sequence[PathLike] | None = None,
+    query_file: _locate.PathLike | Sequence[_locate.PathLike] | None = None,
     zero_based: bool | str = "auto",
     n_features: int | None = None,
     sparse: bool = False,
-) -> Rankings:
+) -> _rows.Rankings:
     """Look through text for its queries and features; options as in `load_letor`."""
-    check_choice(zero_based, "zero_based", (True, False, "auto"))
+    checks.check_choice(zero_based, "zero_based", (True, False, "auto"))
     files: list[_File] = []
     smallest, largest = 1, -1
     for source in sources:
         n_rows, ids, lengths = 0, [np.empty(0, np.int64)], [np.empty(0, np.int64)]
         for lines in _read_text(source, _look_at):
             n_rows += lines.n_rows
-            starts, sizes = runs(lines.qid)
+            starts, sizes = segments.runs(lines.qid)
             ids.append(lines.qid[starts])
             lengths.append(sizes)
             smallest = min(smallest, lines.smallest)
             largest = max(largest, lines.largest)
         files.append(_File(source, n_rows, *map(np.concatenate, (ids, lengths))))
-    said = listed(sources)
+    said = _wording.listed(sources)
     if not any(file.n_rows for file in files):
-        raise no_document(said)
+        raise _rows.no_document(said)
     files = _with_queries(files, query_file)
     if zero_based is False and smallest == 0:
         raise ValueError(f"{said}: zero_based=False, but a feature has number 0")
@@ -290,13 +290,13 @@ def open_letor(
             f"n_features must be at least {seen}, the number in the file, got {wanted}"
         )
     numbers = range(first, first + wanted)
-    check_ignored(ignore, list(map(str, numbers)) if ignore else [])
+    _rows.check_ignored(ignore, list(map(str, numbers)) if ignore else [])
     kept = [number for number in numbers if str(number) not in ignore]
     if ignore and not kept:
         raise ValueError("ignore must leave at least one feature, got all of them")
     column = np.full(max(largest + 1, numbers.stop, 1), -1, dtype=np.int32)
     column[kept] = np.arange(len(kept))
-    return Rankings(
+    return _rows.Rankings(
         said=said,
         feature_names=[str(number) for number in kept],
         left_out=[],
@@ -307,7 +307,7 @@ def open_letor(
     )
 
 
-def _read(files: Sequence[_File], column: NDArray[np.int32]) -> Iterator[Rows]:
+def _read(files: Sequence[_File], column: NDArray[np.int32]) -> Iterator[_rows.Rows]:
     """All rows, some lines at a time; `column` has that of each number, or -1."""
     for source, n_rows, ids, lengths in files:
         qid, place, stop = np.repeat(ids, lengths), partial(_place, source), 0
@@ -315,7 +315,7 @@ def _read(files: Sequence[_File], column: NDArray[np.int32]) -> Iterator[Rows]:
             first, stop = stop, stop + len(target)
             if stop > n_rows:
                 break
-            yield Rows(data, target, qid[first:stop], place, first)
+            yield _rows.Rows(data, target, qid[first:stop], place, first)
             del data, target  # before the next ones are made
         if stop != n_rows:
             raise ValueError(f"{source}: the file has changed since it was read")
@@ -324,7 +324,9 @@ def _read(files: Sequence[_File], column: NDArray[np.int32]) -> Iterator[Rows]:
 def _parse(column: NDArray[np.int32], text: bytes) -> tuple[Any, NDArray[np.float64]]:
     """Features and labels of some lines, by the kernel where they are plain."""
     kept = np.flatnonzero(column >= 0)
-    found = letor.parse(text, column) if engine() == "compiled" else None
+    found = (
+        engines.letor.parse(text, column) if engines.engine() == "compiled" else None
+    )
     if found is not None:
         *parts, target = found
         data = sp.csr_array(tuple(parts), (len(target), len(kept)))
@@ -338,12 +340,12 @@ def _parse(column: NDArray[np.int32], text: bytes) -> tuple[Any, NDArray[np.floa
         data = sp.csr_array((data.data, *ends), data.shape)
     if any((np.abs(numbers) >= _EXACT).any() for numbers in (data.data, target)):
         for line in text.decode("latin-1").split("\n"):
-            if any(map(is_rounded, _LONG.findall(line.partition("#")[0]))):
+            if any(map(spelling.is_rounded, _LONG.findall(line.partition("#")[0]))):
                 raise ValueError("a number is not one that a float64 holds")
     return data, target
 
 
-def _check_not_far(sources: Sequence[TextSource], largest: int) -> None:
+def _check_not_far(sources: Sequence[_source.TextSource], largest: int) -> None:
     """Refuse a feature number that would fill the memory with columns of zeros."""
     seen: set[int | None] = set()
     where = ""
@@ -363,7 +365,7 @@ def _check_not_far(sources: Sequence[TextSource], largest: int) -> None:
 
 
 def _with_queries(
-    files: list[_File], query_file: PathLike | Sequence[PathLike] | None
+    files: list[_File], query_file: _locate.PathLike | Sequence[_locate.PathLike] | None
 ) -> list[_File]:
     """Queries as lines name them, or by their sizes, numbered through all files.
 
@@ -400,7 +402,9 @@ def _with_queries(
     return found
 
 
-def _read_text(source: TextSource, reader: Callable[[bytes], Made]) -> Iterator[Made]:
+def _read_text(
+    source: _source.TextSource, reader: Callable[[bytes], Made]
+) -> Iterator[Made]:
     """What is made of a file, some whole lines at a time; errors name the line."""
     with source.reading(), source.open_text() as file:
         while text := file.read(_CHUNK):
@@ -420,7 +424,10 @@ def _look_at(text: bytes) -> _Looked:
         For numbers that are none; `_read_text` says which. What stands between the
         first and the last feature of a line is not looked at.
     """
-    if engine() == "compiled" and (found := letor.look(text)) is not None:
+    if (
+        engines.engine() == "compiled"
+        and (found := engines.letor.look(text)) is not None
+    ):
         return _Looked(*found)
     n_rows, ids = 0, []
     smallest, largest = 1, -1
@@ -444,10 +451,10 @@ def _look_at(text: bytes) -> _Looked:
     return _Looked(n_rows, np.array(ids, dtype=np.int64), smallest, largest)
 
 
-def _sizes_of(file: _File, path: PathLike | None) -> NDArray[np.int64]:
+def _sizes_of(file: _File, path: _locate.PathLike | None) -> NDArray[np.int64]:
     """Sizes of the queries of a file whose lines hold no qid:."""
     own = file.source.path
-    beside = [own.with_name(own.name + suffix) for suffix in GROUP_SUFFIXES]
+    beside = [own.with_name(own.name + suffix) for suffix in _locate.GROUP_SUFFIXES]
     source = path or next((one for one in beside if one.is_file()), None)
     if source is None:
         if not file.n_rows:
@@ -459,12 +466,12 @@ def _sizes_of(file: _File, path: PathLike | None) -> NDArray[np.int64]:
             "is that is no LETOR text)"
         )
     found = []
-    for number, tokens in _documents(text := TextSource(source), b"\0"):
+    for number, tokens in _documents(text := _source.TextSource(source), b"\0"):
         size = _integer(tokens[0]) if len(tokens) == 1 else None
         if size is None or not 1 <= size < _N_NUMBERS:
             raise ValueError(
                 f"{text}, line {number}: the size of a query must be an integer >= 1 "
-                f"and below 2^31, got {quoted(' '.join(tokens))}"
+                f"and below 2^31, got {_wording.quoted(' '.join(tokens))}"
             )
         found.append(size)
     sizes = np.array(found, dtype=np.int64)
@@ -477,7 +484,7 @@ def _sizes_of(file: _File, path: PathLike | None) -> NDArray[np.int64]:
 
 
 def _complaint(
-    source: TextSource, error: object = "", *, needs_qid: bool = False
+    source: _source.TextSource, error: object = "", *, needs_qid: bool = False
 ) -> str:
     """What is wrong with the first malformed line of a file, or else the error."""
     for number, tokens in _documents(source):
@@ -487,14 +494,14 @@ def _complaint(
     return f"{source}: {error or 'malformed'}"
 
 
-def _place(source: TextSource, row: int) -> str:
+def _place(source: _source.TextSource, row: int) -> str:
     """File and line of a row, for a message."""
     number, _ = next(islice(_documents(source), row, None))
     return f"{source}, line {number}"
 
 
 def _documents(
-    source: TextSource, comment: bytes = b"#"
+    source: _source.TextSource, comment: bytes = b"#"
 ) -> Iterator[tuple[int, list[str]]]:
     """Numbers and words of the lines that hold some, up to their comments."""
     with source.reading(), source.open_text() as file:
@@ -508,14 +515,15 @@ def _documents(
 def _wrong_with(tokens: list[str], *, needs_qid: bool) -> str:
     label, *features = tokens
     if not _is_number(label):
-        return f"the label must be a number, got {quoted(label)}"
-    if is_rounded(label):
-        return f"the label must be a number that a float64 holds, got {quoted(label)}"
+        return f"the label must be a number, got {_wording.quoted(label)}"
+    if spelling.is_rounded(label):
+        held = "the label must be a number that a float64 holds"
+        return f"{held}, got {_wording.quoted(label)}"
     if features and features[0].startswith("qid:"):
         text = features.pop(0).removeprefix("qid:")
         qid = _integer(text)
         if qid is None or not -(2**63) <= qid < 2**63:
-            return f"qid must be a 64-bit integer, got {quoted(text)}"
+            return f"qid must be a 64-bit integer, got {_wording.quoted(text)}"
     elif needs_qid:
         return "there is no qid:, though other lines have one"
     last = -1
@@ -523,14 +531,17 @@ def _wrong_with(tokens: list[str], *, needs_qid: bool) -> str:
         text, colon, value = feature.partition(":")
         number = _integer(text)
         if not (colon and _DIGITS.fullmatch(text) and _is_number(value)):
-            return f"a feature must look like number:value, got {quoted(feature)}"
-        if is_rounded(value):
             return (
-                f"feature {quoted(text)[1:-1]} must be a number that a float64 holds, "
-                f"or it would tie with others, got {quoted(value)}"
+                f"a feature must look like number:value, got {_wording.quoted(feature)}"
+            )
+        if spelling.is_rounded(value):
+            return (
+                f"feature {_wording.quoted(text)[1:-1]} must be a number that a "
+                "float64 holds, "
+                f"or it would tie with others, got {_wording.quoted(value)}"
             )
         if number is None or number >= _N_NUMBERS:
-            return f"a feature number must be below 2^31, got {quoted(text)}"
+            return f"a feature number must be below 2^31, got {_wording.quoted(text)}"
         if number <= last:
             return f"feature numbers must ascend, got {number} after {last}"
         last = number

@@ -14,8 +14,8 @@ from pathlib import Path, PurePath, PurePosixPath
 from typing import IO, Any, NamedTuple
 from urllib.parse import unquote
 
-from .._optional import import_optional
-from ._wording import in_one_line
+from .. import _optional
+from . import _wording
 
 PathLike = str | os.PathLike[str]
 COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz")
@@ -87,7 +87,9 @@ class Url:
 @contextmanager
 def connected(url: str) -> Iterator[tuple[Any, str]]:
     """The file system of a URL, and the path there."""
-    core = import_optional("fsspec.core", extra="urls", purpose=f"reading {url}")
+    core = _optional.import_optional(
+        "fsspec.core", extra="urls", purpose=f"reading {url}"
+    )
     with as_errors_of(url):
         yield core.url_to_fs(url)
 
@@ -155,7 +157,7 @@ def as_errors_of(url: str) -> Iterator[None]:
             if is_absent or getattr(why, "status", None) == 404:
                 absent = os.strerror(errno.ENOENT)
                 raise FileNotFoundError(errno.ENOENT, absent, url) from error
-        said = in_one_line(why) or type(why).__name__
+        said = _wording.in_one_line(why) or type(why).__name__
         raise OSError(errno.EIO, f"cannot be read: {said}", url) from error
 
 

@@ -15,10 +15,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from .._display import warn
-from .._engine import SeenQueries, first_rounded, fits_floats, numbers_of, run_starts
-from .._optional import import_optional
-from ._wording import listed, with_reasons
+from .. import _optional
+from .._display import words
+from .._engine import exact_numbers, seen_queries, segments
+from . import _wording
 
 Place = Callable[[int], str]
 #: numbers of a matrix that are written together
@@ -133,16 +133,16 @@ class Rankings:
             raise no_document(self.said)
         labels = f"{self.said}: the labels"
         target = _joined([part.target for part in parts], labels)
-        if (at := first_rounded(target)) is not None:
+        if (at := exact_numbers.first_rounded(target)) is not None:
             raise ValueError(f"{labels} must be {_FLOATS}, got {target[at]}")
         names, data = self.feature_names, dense
         if dense is None:
             data = _matrix(parts, names, self.said, as_frame)
         qid = _joined([part.qid for part in parts], "qid")
-        queries = qid[run_starts(qid)].tolist()
+        queries = qid[segments.run_starts(qid)].tolist()
         _warn_of_forms(queries, self._forms)
         ends = list(accumulate(part.n_rows for part in parts))
-        others = with_reasons(self.left_out_files)
+        others = _wording.with_reasons(self.left_out_files)
         found = Bunch(
             data=data,
             target=np.asarray(target, dtype=np.float64),
@@ -170,13 +170,13 @@ def in_whole_queries(
     ValueError
         For a query that comes back after another one.
     """
-    seen, last = SeenQueries(), None
+    seen, last = seen_queries.SeenQueries(), None
     waiting: list[Rows] = []
     n_waiting = 0
     for part in parts:
         if not part.n_rows:
             continue
-        starts = run_starts(part.qid)
+        starts = segments.run_starts(part.qid)
         ids = part.qid[starts]
         known = ids.tolist()
         goes_on = int(n_waiting > 0 and known[0] == last)
@@ -228,11 +228,11 @@ def _joined(arrays: list[NDArray[Any]], name: str) -> NDArray[Any]:
     if len(arrays) == 1:
         return arrays[0]
     numbers = all(one.dtype.kind in "biuf" for one in arrays)
-    if numbers and not all(map(fits_floats, arrays)):
+    if numbers and not all(map(exact_numbers.fits_floats, arrays)):
         arrays = [_whole(one) for one in arrays]
         if np.result_type(*arrays).kind == "f":
             objects = [one.astype(object) for one in arrays]
-            return numbers_of(np.concatenate(objects), name)
+            return exact_numbers.numbers_of(np.concatenate(objects), name)
     return np.concatenate(arrays)
 
 
@@ -264,7 +264,7 @@ def _matrix(
     dtypes = {column.dtype for one in data for column in one}
     common = np.result_type(*dtypes)
     if len(dtypes) > 1 and not all(
-        fits_floats(column) for one in data for column in one
+        exact_numbers.fits_floats(column) for one in data for column in one
     ):
         columns = [
             _whole(_joined([one[j] for one in data], own)) for j, own in enumerate(what)
@@ -272,7 +272,7 @@ def _matrix(
         common = np.result_type(*columns)
         if common.kind == "f":
             for column, own in zip(columns, what, strict=True):
-                if (at := first_rounded(column)) is None:
+                if (at := exact_numbers.first_rounded(column)) is None:
                     continue
                 if as_frame is False:
                     rule = f"{own} must hold {_FLOATS}, got {column[at]}"
@@ -302,7 +302,7 @@ def _warn_of_forms(queries: list[Any], forms: dict[str, str]) -> None:
             if form == one == unicodedata.normalize("NFD", one):
                 continue
             if forms.setdefault(form, one) != one:
-                warn(
+                words.warn(
                     f"query ids {forms[form]!a} and {one!a} differ only in "
                     "their Unicode form and count as two queries: write all ids in one "
                     'form, such as by unicodedata.normalize("NFC", ...)'
@@ -313,7 +313,7 @@ def _warn_of_forms(queries: list[Any], forms: dict[str, str]) -> None:
 
 def framed(ranking: Bunch) -> Bunch:
     """The same ranking with its features as a data frame."""
-    pandas = import_optional("pandas", extra="io", purpose="as_frame=True")
+    pandas = _optional.import_optional("pandas", extra="io", purpose="as_frame=True")
     make = pandas.DataFrame
     if sp.issparse(ranking.data):
         make = pandas.DataFrame.sparse.from_spmatrix
@@ -341,5 +341,5 @@ def check_ignored(ignore: Sequence[Any], features: Sequence[Any]) -> None:
         if name not in features:
             raise ValueError(
                 f"ignore must name a feature, got {name!r} (features: "
-                f"{listed(features)})"
+                f"{_wording.listed(features)})"
             )

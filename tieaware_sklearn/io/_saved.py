@@ -11,18 +11,18 @@ import json
 import os
 import zipfile
 from dataclasses import fields
-from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._atomic import whole_file
-from .._engine import AddedUp
-from ._wording import in_one_line
+from .. import _atomic
+from .._engine import merging
+from .._version import __version__
+from . import _wording
 
-_Sums = TypeVar("_Sums", bound=AddedUp)
+_Sums = TypeVar("_Sums", bound=merging.AddedUp)
 #: name and version of the format
 FORMAT, VERSION = "tieaware", 1
 _HEADER = "header.json"
@@ -100,7 +100,7 @@ class Saved:
                 f"path must not end in .gz, since files are not compressed, got {path}"
             )
         data = self.to_bytes()
-        with whole_file(file, binary=True) as out:
+        with _atomic.whole_file(file, binary=True) as out:
             out.write(data)
 
     @classmethod
@@ -182,7 +182,7 @@ class Saved:
         # what our own checks refuse, such as a measure of a class that is not defined,
         # and what is raised by content that no object of ours has
         except Exception as error:
-            why = f"{type(error).__name__}: {in_one_line(error)}"
+            why = f"{type(error).__name__}: {_wording.in_one_line(error)}"
             raise ValueError(f"{name} cannot be read ({why})") from None
 
     @classmethod
@@ -205,12 +205,12 @@ def kept_of(saved: Saved) -> Kept:
     return saved._kept()
 
 
-def kept_sums(sums: AddedUp) -> Kept:
+def kept_sums(sums: merging.AddedUp) -> Kept:
     """The arrays of sums, by the names of their fields."""
     kept = Kept({}, {})
     for field in fields(sums):  # type: ignore[arg-type]
         value = getattr(sums, field.name)
-        if isinstance(value, AddedUp):
+        if isinstance(value, merging.AddedUp):
             kept = kept.with_part(field.name, kept_sums(value))
         elif isinstance(value, np.ndarray):
             kept.arrays[field.name] = value
@@ -296,7 +296,7 @@ def to_bytes(kind: str, kept: Kept) -> bytes:
         "format": FORMAT,
         "version": VERSION,
         "kind": kind,
-        "library": _library(),
+        "library": __version__,
         "content": kept.header,
     }
     text = json.dumps(header, allow_nan=False, indent=1)
@@ -345,17 +345,12 @@ def from_bytes(data: bytes) -> tuple[str, Kept]:
     # NumPy and zipfile raise errors of a dozen types for other bytes
     except Exception as error:
         raise UnreadableError(
-            f"is damaged or cut off ({in_one_line(error)}): save it again, or copy it "
+            f"is damaged or cut off ({_wording.in_one_line(error)}): save it again, "
+            "or copy it "
             "again"
         ) from None
     top = Kept(header, {})
     return top.value("kind", str), Kept(top.value("content", dict), arrays)
-
-
-def _library() -> str:
-    """The version of this library."""
-    # the package imports this module, and is there when this runs
-    return str(import_module("tieaware_sklearn").__version__)
 
 
 def _check_version(header: Any) -> None:
@@ -365,6 +360,6 @@ def _check_version(header: Any) -> None:
     if version != VERSION:
         raise UnreadableError(
             f"has version {version} of the format, written by tieaware-sklearn "
-            f"{in_one_line(header.get('library'))[:20]}; this is {_library()}, which "
-            f"reads version {VERSION}: upgrade tieaware-sklearn"
+            f"{_wording.in_one_line(header.get('library'))[:20]}; this is "
+            f"{__version__}, which reads version {VERSION}: upgrade tieaware-sklearn"
         )

@@ -14,19 +14,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
-from .._engine import check_choice
-from ._locate import (
-    FORMATS,
-    NO_TABLE,
-    Files,
-    Location,
-    PathLike,
-    Url,
-    Wrapped,
-    format_of_name,
-    is_url,
-)
-from ._wording import in_one_line
+from .._engine import checks
+from . import _locate, _wording
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 #: how files begin that are no such text; UTF-32 begins as UTF-16 does
@@ -63,7 +52,7 @@ class _Gzip:
         return self._stream.decompress(self._stream.unconsumed_tail + data, max_length)
 
 
-class _Streams(Wrapped):
+class _Streams(_locate.Wrapped):
     """Compressed streams, one after another, to the end of the file.
 
     The readers of `bz2` and `lzma` take what follows a stream and is none for the end,
@@ -129,9 +118,13 @@ class TextSource:
         By default its name tells it, or else its first bytes.
     """
 
-    def __init__(self, path: PathLike | Url, format: str | None = None) -> None:
-        self.path: Location = path if isinstance(path, Url) else Path(path)
-        self._format = format or format_of_name(self.path)
+    def __init__(
+        self, path: _locate.PathLike | _locate.Url, format: str | None = None
+    ) -> None:
+        self.path: _locate.Location = (
+            path if isinstance(path, _locate.Url) else Path(path)
+        )
+        self._format = format or _locate.format_of_name(self.path)
         self._bytes: bytes | None = None
         if str(path) == "-":
             if sys.stdin is None:
@@ -188,7 +181,7 @@ class TextSource:
             of_system = isinstance(error, OSError) and error.errno is not None
             if of_system or not isinstance(error, (*_DAMAGED, OSError)):
                 raise
-            what = f"damaged compressed data: {in_one_line(error)}"
+            what = f"damaged compressed data: {_wording.in_one_line(error)}"
             raise ValueError(f"{self}: {what}") from None
 
 
@@ -204,7 +197,7 @@ def _format_of_start(start: bytes) -> str | None:
     return "tsv" if b"\t" in first else "csv" if is_csv else None
 
 
-def sources_of(files: Files, format: str | None = None) -> list[TextSource]:
+def sources_of(files: _locate.Files, format: str | None = None) -> list[TextSource]:
     """The files, all of them tables, or all LETOR text.
 
     Raises
@@ -213,15 +206,15 @@ def sources_of(files: Files, format: str | None = None) -> list[TextSource]:
         If they are not, or a file that is no table by its name is LETOR text and would
         be left out beside tables.
     """
-    check_choice(format, "format", (None, *FORMATS))
+    checks.check_choice(format, "format", (None, *_locate.FORMATS))
     sources = [TextSource(path, format) for path in files.paths]
     found: dict[str, object] = {}
     for source in sources:
         kind = "LETOR text" if source.format == "letor" else "tables"
         found.setdefault(kind, source)
     for name, reason in files.left_out.items():
-        if reason == NO_TABLE and format is None:
-            left = TextSource(Url(name) if is_url(name) else name)
+        if reason == _locate.NO_TABLE and format is None:
+            left = TextSource(_locate.Url(name) if _locate.is_url(name) else name)
             start = left.start()
             if _format_of_start(start) == "letor":
                 found.setdefault("LETOR text", left)
@@ -235,7 +228,7 @@ def sources_of(files: Files, format: str | None = None) -> list[TextSource]:
     return sources
 
 
-class Lines(Wrapped):
+class Lines(_locate.Wrapped):
     """Bytes handed on as they are, as long as they are lines of text."""
 
     def __init__(self, file: IO[bytes], name: str) -> None:

@@ -11,27 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from .._engine import Spelling, check_choice
-from ._csv import CsvFile, kinds_of_csv, open_csv, read_csv
-from ._frames import (
-    OneKind,
-    Piece,
-    arrow,
-    check_columns,
-    check_different,
-    rankings_of,
-    rows_of,
-)
-from ._locate import (
-    PathLike,
-    columns_of_folders,
-    find_files,
-    type_of_values,
-    value_of_folder,
-)
-from ._rows import Place, Rankings, Rows, no_document
-from ._source import TextSource, sources_of
-from ._wording import in_one_line, listed
+from .._engine import checks
+from .._engine import spelling as _spelling
+from . import _csv, _frames, _locate, _rows, _source, _wording
 
 #: rows that are read together, and cells, of Parquet; those that tell what text is
 _ROWS, _CELLS, _FIRST_ROWS = 1 << 16, 1 << 21, 1 << 12
@@ -39,7 +21,7 @@ _BUFFER = 1 << 16
 
 
 def load_table(
-    path: PathLike | Sequence[PathLike],
+    path: _locate.PathLike | Sequence[_locate.PathLike],
     *,
     label: str = "label",
     qid: str = "qid",
@@ -121,8 +103,8 @@ def load_table(
     >>> table.qid.tolist(), table.target.tolist(), table.data.columns.tolist()
     (['a', 'b', 'a'], [1.0, 0.0, 0.0], ['clicks'])
     """
-    files = find_files(path, format=format)
-    sources = sources_of(files, format)
+    files = _locate.find_files(path, format=format)
+    sources = _source.sources_of(files, format)
     if sources[0].format == "letor":
         raise ValueError(
             "path must be CSV, TSV or Parquet, by the end of its name, its first line "
@@ -143,17 +125,17 @@ class _File(NamedTuple):
     ids tell the kind of all, unless there is no row. `csv` is None of Parquet.
     """
 
-    source: TextSource
+    source: _source.TextSource
     names: list[str]
     kinds: dict[str, str]
     folders: dict[str, Any]
     ids: NDArray[Any] | None
     n_rows: int | None = None
-    csv: CsvFile | None = None
+    csv: _csv.CsvFile | None = None
 
 
 def open_tables(
-    sources: Sequence[TextSource],
+    sources: Sequence[_source.TextSource],
     *,
     label: str,
     qid: str,
@@ -163,26 +145,28 @@ def open_tables(
     decimal: str = ".",
     quoting: str = "double",
     progress: bool = False,
-) -> Rankings:
+) -> _rows.Rankings:
     """Files of the same columns, of which those with numbers are features.
 
     Columns of `ignore` are not looked at, and those without a number or without a name
     are left out.
     """
-    check_different([label, qid], "label and qid")
+    _frames.check_different([label, qid], "label and qid")
     _check_texts(missing_values, thousands, decimal)
-    check_choice(quoting, "quoting", ("double", "none"))
-    spelling, quotes = Spelling(thousands, decimal), quoting == "double"
+    checks.check_choice(quoting, "quoting", ("double", "none"))
+    spelling, quotes = _spelling.Spelling(thousands, decimal), quoting == "double"
     files = []
     for source in sources:
         with _named(source):
             if source.format == "parquet":
                 file = _open_parquet(source, qid, ignore)
             else:
-                csv = open_csv(source, qid, missing_values, spelling, quotes, progress)
+                csv = _csv.open_csv(
+                    source, qid, missing_values, spelling, quotes, progress
+                )
                 file = _File(source, csv.names, {}, {}, np.array(["text"]), csv=csv)
         # a column of the file itself goes before
-        found = columns_of_folders(source.path).items()
+        found = _locate.columns_of_folders(source.path).items()
         own = {name: value for name, value in found if name not in file.names}
         files.append(file._replace(names=[*file.names, *own], folders=own))
     files = _typed(files, qid)
@@ -190,11 +174,11 @@ def open_tables(
     names = files[0].names
     looked_at = [n for n in names if n not in (qid, *ignore) and not is_nameless(n)]
     kinds = _kinds(files, looked_at)
-    said = listed(sources)
+    said = _wording.listed(sources)
     if not kinds:
-        raise no_document(said)
+        raise _rows.no_document(said)
     counts = [file.n_rows for file in files]
-    return rankings_of(
+    return _frames.rankings_of(
         said, names, kinds, partial(_read, files, label, qid, kinds), label=label,
         qid=qid, ignore=ignore,
         n_rows=None if None in counts else sum(filter(None, counts)),
@@ -226,23 +210,23 @@ def is_nameless(name: str) -> bool:
     return not name.strip() or name.startswith("Unnamed:")
 
 
-def _open_parquet(source: TextSource, qid: str, ignore: Sequence[str]) -> _File:
+def _open_parquet(source: _source.TextSource, qid: str, ignore: Sequence[str]) -> _File:
     """The columns of a file, and its first query ids; text must not be numbers."""
     with _parquet_file(source) as parquet:
         schema, n_rows = parquet.schema_arrow, int(parquet.metadata.num_rows)
         of_index = (schema.pandas_metadata or {}).get("index_columns", [])
         names = [name for name in schema.names if name not in of_index]
-        empty = Piece.of(schema.empty_table())
+        empty = _frames.Piece.of(schema.empty_table())
         if empty is None or not n_rows:
             return _File(source, names, {}, {}, None, n_rows)
         kinds = {n: kind for n, kind in empty.kinds().items() if n not in of_index}
         text = [n for n, k in kinds.items() if k == "text" and n not in (qid, *ignore)]
         wanted = [*text, *({qid} & kinds.keys())]
         batch = next(parquet.iter_batches(_FIRST_ROWS, columns=wanted))
-        first, ids = Piece.of(batch), None
+        first, ids = _frames.Piece.of(batch), None
         if first is not None:
             first.check_no_numbers(text)
-            ids = first.ids(qid, OneKind()) if qid in kinds else None
+            ids = first.ids(qid, _frames.OneKind()) if qid in kinds else None
         return _File(source, names, kinds, {}, ids, n_rows)
 
 
@@ -250,7 +234,7 @@ def _typed(files: list[_File], qid: str) -> list[_File]:
     """Each column in the names of folders with one type in all of them."""
     names = {name for file in files for name in file.folders}
     types: dict[str, Any] = {
-        name: type_of_values(
+        name: _locate.type_of_values(
             file.folders[name] for file in files if name in file.folders
         )
         for name in names
@@ -259,7 +243,7 @@ def _typed(files: list[_File], qid: str) -> list[_File]:
         types[qid] = str  # 007 is not 7
     found = []
     for file in files:
-        own = {n: value_of_folder(v, types[n]) for n, v in file.folders.items()}
+        own = {n: _locate.value_of_folder(v, types[n]) for n, v in file.folders.items()}
         there = {name: value for name, value in own.items() if value is not None}
         kinds = {n: "text" if types[n] is str else "numbers" for n in there}
         ids = file.ids
@@ -271,13 +255,15 @@ def _typed(files: list[_File], qid: str) -> list[_File]:
 
 def _check_files(files: Sequence[_File], label: str, qid: str) -> None:
     """The files must have the same columns, each once, and ids of one kind."""
-    first, kind = files[0], OneKind()
+    first, kind = files[0], _frames.OneKind()
     for file in files:
         said = str(file.source)
         choose = "; label and qid of the reader (--label, --qid) choose other columns"
-        check_columns(said, file.names, [label, qid], choose)
-        check_columns(said, file.names, first.names, f": {first.source} has it")
-        check_columns(str(first.source), first.names, file.names, f": {said} has it")
+        _frames.check_columns(said, file.names, [label, qid], choose)
+        _frames.check_columns(said, file.names, first.names, f": {first.source} has it")
+        _frames.check_columns(
+            str(first.source), first.names, file.names, f": {said} has it"
+        )
         named = [name for name in file.names if not is_nameless(name)]
         if len(set(named)) < len(named):
             twice = next(name for name in named if named.count(name) > 1)
@@ -297,7 +283,7 @@ def _kinds(files: Sequence[_File], columns: Sequence[str]) -> dict[str, str]:
         if file.csv is not None:
             left = [n for n in columns if not found.get(n) and n not in file.folders]
             with _named(file.source):
-                known = known | kinds_of_csv(file.csv, left)
+                known = known | _csv.kinds_of_csv(file.csv, left)
         for name in columns:
             if name in known and found.get(name) != "numbers":
                 found[name] = known[name]
@@ -310,26 +296,28 @@ def _read(
     qid: str,
     kinds: Mapping[str, str],
     features: Sequence[str],
-) -> Iterator[Rows]:
+) -> Iterator[_rows.Rows]:
     """All rows of all files, some together."""
     used = {label, qid, *features}
     for file in files:
         own = [name for name in file.names if name not in file.folders]
-        place: Place = partial(_place, str(file.source))
+        place: _rows.Place = partial(_place, str(file.source))
         first = 0
         with _named(file.source):
             if file.csv is not None:
                 place = file.csv.place
-                batches = read_csv(file.csv, {n: kinds[n] for n in own if n in kinds})
+                batches = _csv.read_csv(
+                    file.csv, {n: kinds[n] for n in own if n in kinds}
+                )
             else:
                 batches = _read_parquet(file, [name for name in own if name in used])
             for batch in batches:
                 for name, value in file.folders.items():
-                    cells = arrow().repeat(value, batch.num_rows)
+                    cells = _frames.arrow().repeat(value, batch.num_rows)
                     batch = batch.append_column(name, cells)
-                if (piece := Piece.of(batch)) is not None:
-                    ids = piece.ids(qid, OneKind(), first)
-                    yield rows_of(piece, features, label, ids, place, first)
+                if (piece := _frames.Piece.of(batch)) is not None:
+                    ids = piece.ids(qid, _frames.OneKind(), first)
+                    yield _frames.rows_of(piece, features, label, ids, place, first)
                     first += piece.n_rows
 
 
@@ -338,28 +326,28 @@ def _place(source: str, row: int) -> str:
 
 
 @contextmanager
-def _named(source: TextSource) -> Iterator[None]:
+def _named(source: _source.TextSource) -> Iterator[None]:
     """Errors of Arrow, and of rows, name the file."""
     with source.reading():
         try:
             yield
         except Exception as error:
             # some of Arrow are neither a ValueError nor an OSError
-            of_arrow = isinstance(error, arrow().lib.ArrowException)
+            of_arrow = isinstance(error, _frames.arrow().lib.ArrowException)
             ours = isinstance(error, ValueError) and str(source) in str(error)
             if ours or not (of_arrow or isinstance(error, ValueError)):
                 raise
-            raise ValueError(f"{source}: {in_one_line(error)}") from None
+            raise ValueError(f"{source}: {_wording.in_one_line(error)}") from None
 
 
 @contextmanager
-def _parquet_file(source: TextSource) -> Iterator[Any]:
+def _parquet_file(source: _source.TextSource) -> Iterator[Any]:
     """The file, opened once."""
     with source.open() as file:
         if not file.seekable():
             raise ValueError("Parquet must not be compressed as a whole: unpack it")
         # in pieces, however large the row groups are; read ahead, all would be kept
-        parquet = arrow(".parquet").ParquetFile
+        parquet = _frames.arrow(".parquet").ParquetFile
         yield parquet(file, buffer_size=_BUFFER, pre_buffer=False)
 
 
@@ -371,11 +359,11 @@ def _read_parquet(file: _File, columns: Sequence[str]) -> Iterator[Any]:
     with _parquet_file(file.source) as parquet:
         try:
             yield from parquet.iter_batches(n_rows, columns=list(columns))
-        except (arrow().lib.ArrowException, OSError) as error:
+        except (_frames.arrow().lib.ArrowException, OSError) as error:
             if getattr(error, "filename", None) is not None:
                 raise  # of a URL, and no fault of the file
             if group := _damaged_group(parquet, columns):
-                said = f"{group} cannot be read: {in_one_line(error)}"
+                said = f"{group} cannot be read: {_wording.in_one_line(error)}"
                 raise ValueError(said) from None
             raise
 
@@ -388,7 +376,7 @@ def _damaged_group(parquet: Any, columns: Sequence[str]) -> str | None:
         try:
             for _ in parquet.iter_batches(columns=columns, row_groups=[number]):
                 pass
-        except (arrow().lib.ArrowException, OSError):
+        except (_frames.arrow().lib.ArrowException, OSError):
             return f"row group {number} (rows {first} to {end - 1})"
         first = end
     return None

@@ -10,24 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from .._engine import IntArray, check_choice, in_32_bits
-from .._optional import import_optional
-from ._locate import PathLike
-from ._source import TextSource
-from ._trec_lines import (
-    BY_SUBTOPIC,
-    RANK,
-    SCORE,
-    TrecLines,
-    as_text,
-    by_score_and_docno,
-    given_qrels,
-    given_run,
-    given_runs,
-    lines_of_file,
-    spelled,
-)
-from ._wording import listed
+from .. import _optional
+from .._engine import checks, exact_numbers
+from .._engine.segments import IntArray
+from . import _locate, _source, _trec_lines, _wording
 
 #: lines of a topic that a file does not have
 _NOTHING = slice(0, 0)
@@ -160,9 +146,9 @@ def load_trec(
     >>> ranking_score(trec.target, trec.score, qid=trec.qid, measure="ap")
     0.375
     """
-    check_choice(topics, "topics", ("both", "qrels"))
-    check_choice(order, "order", (None, "trec_eval"))
-    judged, (runs, names) = given_qrels(qrels), given_runs(run)
+    checks.check_choice(topics, "topics", ("both", "qrels"))
+    checks.check_choice(order, "order", (None, "trec_eval"))
+    judged, (runs, names) = _trec_lines.given_qrels(qrels), _trec_lines.given_runs(run)
     trec = trec_rows(judged, runs, names, topics=topics, order=order)
     return _framed(trec) if as_frame else trec
 
@@ -207,13 +193,13 @@ def load_run(run: Any, *, as_frame: bool = False) -> Bunch:
     ...     load_run(path).docno.tolist()
     ['FR-2']
     """
-    ranked = given_run(run)
+    ranked = _trec_lines.given_run(run)
     qid, docno = ranked.ids()
     found = Bunch(
         qid=qid,
         docno=docno,
-        score=ranked.numbers[:, SCORE].copy(),
-        rank=ranked.numbers[:, RANK].copy(),
+        score=ranked.numbers[:, _trec_lines.SCORE].copy(),
+        rank=ranked.numbers[:, _trec_lines.RANK].copy(),
         DESCR=f"{ranked.source}: {len(ranked.topics)} topics, {len(qid)} documents",
     )
     return _framed(found) if as_frame else found
@@ -259,7 +245,7 @@ def load_qrels(qrels: Any, *, as_frame: bool = False) -> Bunch:
     ...     load_qrels(path).target.tolist()
     [2.0, 0.0]
     """
-    judged = given_qrels(qrels)
+    judged = _trec_lines.given_qrels(qrels)
     qid, docno = judged.ids()
     found = Bunch(
         qid=qid,
@@ -270,7 +256,9 @@ def load_qrels(qrels: Any, *, as_frame: bool = False) -> Bunch:
     return _framed(found) if as_frame else found
 
 
-def load_subtopics(qrels: PathLike, run: PathLike, *, topics: str = "both") -> Bunch:
+def load_subtopics(
+    qrels: _locate.PathLike, run: _locate.PathLike, *, topics: str = "both"
+) -> Bunch:
     r"""Read a TREC run and its judgments by subtopic, for `evaluate_subtopics`.
 
     Parameters
@@ -331,12 +319,15 @@ def load_subtopics(qrels: PathLike, run: PathLike, *, topics: str = "both") -> B
     ...                    measures="StRecall@1").expected
     array([[0.5]])
     """
-    check_choice(topics, "topics", ("both", "qrels"))
-    judged, ranked = lines_of_file(TextSource(qrels), BY_SUBTOPIC), given_run(run)
+    checks.check_choice(topics, "topics", ("both", "qrels"))
+    judged, ranked = (
+        _trec_lines.lines_of_file(_source.TextSource(qrels), _trec_lines.BY_SUBTOPIC),
+        _trec_lines.given_run(run),
+    )
     subtopic, docno = [], []
     for pair in judged.docno:
         one, document = pair.split(b" ")
-        subtopic.append(spelled(one))
+        subtopic.append(_trec_lines.spelled(one))
         docno.append(document)
     joined = _joined(judged._replace(docno=docno), [ranked], topics, by_docno=False)
     subtopics: dict[str, list[str]] = {}
@@ -346,12 +337,12 @@ def load_subtopics(qrels: PathLike, run: PathLike, *, topics: str = "both") -> B
         # numbers by size, then other ids
         names = sorted({*own}, key=lambda one: (not one.isdecimal(), len(one), one))
         columns += map(names.index, own)
-        subtopics[spelled(topic)] = names
+        subtopics[_trec_lines.spelled(topic)] = names
     width = max(map(len, subtopics.values()))
     target = np.full((len(joined.docno), width), np.nan)
     target[joined.rows[0], columns] = judged.numbers[joined.lines[0], 0]
     score = np.full(len(joined.docno), -np.inf)
-    score[joined.rows[1]] = ranked.numbers[joined.lines[1], SCORE]
+    score[joined.rows[1]] = ranked.numbers[joined.lines[1], _trec_lines.SCORE]
     return Bunch(
         target=target,
         score=score,
@@ -365,7 +356,7 @@ def load_subtopics(qrels: PathLike, run: PathLike, *, topics: str = "both") -> B
 
 def _framed(trec: Bunch) -> Bunch:
     """The same with a data frame of what there is of each row."""
-    pandas = import_optional("pandas", extra="io", purpose="as_frame=True")
+    pandas = _optional.import_optional("pandas", extra="io", purpose="as_frame=True")
     there = [name for name in _OF_ROWS if name in trec and trec[name].ndim == 1]
     columns = {name: _column(trec[name], pandas) for name in there}
     trec.frame = pandas.DataFrame(columns)
@@ -373,7 +364,7 @@ def _framed(trec: Bunch) -> Bunch:
         if clash := [name for name in trec.run_names if name in columns]:
             raise ValueError(
                 "names of runs must differ from the other columns of the frame, "
-                f"{listed(columns)}, got {clash[0]!r}"
+                f"{_wording.listed(columns)}, got {clash[0]!r}"
             )
         scores = pandas.DataFrame(trec.score, columns=trec.run_names)
         trec.frame = pandas.concat([trec.frame, scores], axis=1)
@@ -402,7 +393,11 @@ class _Joined(NamedTuple):
 
 
 def _joined(
-    judged: TrecLines, runs: Sequence[TrecLines], topics: str, *, by_docno: bool
+    judged: _trec_lines.TrecLines,
+    runs: Sequence[_trec_lines.TrecLines],
+    topics: str,
+    *,
+    by_docno: bool,
 ) -> _Joined:
     """Rows of a topic stand `by_docno`, descending, or as the runs have them."""
     for run in runs:
@@ -433,12 +428,18 @@ def _joined(
         np.r_[tuple(file.topics.get(name, _NOTHING) for name in names)]
         for file in files
     ]
-    return _Joined(names, np.repeat(as_text(names), sizes), as_text(docno), lines, rows)
+    return _Joined(
+        names,
+        np.repeat(_trec_lines.as_text(names), sizes),
+        _trec_lines.as_text(docno),
+        lines,
+        rows,
+    )
 
 
 def trec_rows(
-    judged: TrecLines,
-    runs: Sequence[TrecLines],
+    judged: _trec_lines.TrecLines,
+    runs: Sequence[_trec_lines.TrecLines],
     names: list[str] | None,
     *,
     topics: str,
@@ -448,17 +449,17 @@ def trec_rows(
     placed = []
     for run in runs:
         rank, score = run.numbers.T
-        score = in_32_bits(score) if order == "trec_eval" else score
+        score = exact_numbers.in_32_bits(score) if order == "trec_eval" else score
         numbers = np.column_stack([rank, score, run.places_in_topics()])
         lines = run._replace(numbers=numbers)
         if order == "trec_eval" and names is None:
-            lines = lines.in_order(by_score_and_docno(lines))
+            lines = lines.in_order(_trec_lines.by_score_and_docno(lines))
         placed.append(lines)
     joined = _joined(judged, placed, topics, by_docno=names is not None)
     target = np.full(len(joined.docno), np.nan)
     target[joined.rows[0]] = judged.numbers[joined.lines[0], 0]
     cells = np.full((3, len(joined.docno), len(runs)), np.nan)
-    cells[SCORE] = -np.inf
+    cells[_trec_lines.SCORE] = -np.inf
     for j, run in enumerate(placed):
         cells[:, joined.rows[j + 1], j] = run.numbers[joined.lines[j + 1]].T
     if names is None:
@@ -466,10 +467,10 @@ def trec_rows(
     source = runs[0].source if names is None else f"{len(runs)} runs"
     trec = Bunch(
         target=target,
-        score=cells[SCORE],
+        score=cells[_trec_lines.SCORE],
         qid=joined.qid,
         docno=joined.docno,
-        rank=cells[RANK],
+        rank=cells[_trec_lines.RANK],
         input_order=cells[2],
         DESCR=f"{source}, judged by {judged.source}: {len(joined.topics)} topics, "
         f"{len(joined.docno)} documents",

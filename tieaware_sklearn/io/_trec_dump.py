@@ -10,28 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._atomic import write_whole
-from .._engine import none_for_masked, show
-from ._locate import PathLike
-from ._source import would_not_read_as_text
-from ._trec_lines import (
-    JUDGMENTS,
-    RUN,
-    SCORE,
-    Kind,
-    TrecLines,
-    by_score_and_docno,
-    lines_of_columns,
-    spelled,
-)
-from ._wording import number_as_text
+from .. import _atomic
+from .._engine import exact_numbers, messages
+from . import _locate, _source, _trec_lines, _wording
 
 #: what is no white space to readers, and can be written in UTF-8
 _TAG = re.compile(r"[^ \t\n\r\v\f\0\ud800-\udc7f\udd00-\udfff]+")
 
 
 def dump_trec_run(
-    path: PathLike, qid: Any, docno: Any, score: Any, *, tag: str = "run"
+    path: _locate.PathLike, qid: Any, docno: Any, score: Any, *, tag: str = "run"
 ) -> None:
     r"""Write a TREC run whose scores read back exactly as float64.
 
@@ -87,23 +75,23 @@ def dump_trec_run(
     if not (isinstance(tag, str) and _TAG.fullmatch(tag)):
         raise ValueError(
             "tag must be a string in UTF-8 without white space, and not empty, got "
-            f"{show(tag)}"
+            f"{messages.show(tag)}"
         )
-    run = _lines(path, {"qid": qid, "docno": docno, "score": score}, RUN)
+    run = _lines(path, {"qid": qid, "docno": docno, "score": score}, _trec_lines.RUN)
     if not run.docno:
         raise ValueError("score must retrieve a document, got -inf in all rows")
-    run = run.in_order(by_score_and_docno(run))
-    columns = *run.ids(), run.places_in_topics(), run.numbers[:, SCORE]
-    write_whole(
+    run = run.in_order(_trec_lines.by_score_and_docno(run))
+    columns = *run.ids(), run.places_in_topics(), run.numbers[:, _trec_lines.SCORE]
+    _atomic.write_whole(
         Path(path),
         (
-            f"{topic} Q0 {document} {rank} {number_as_text(own)} {tag}\n"
+            f"{topic} Q0 {document} {rank} {_wording.number_as_text(own)} {tag}\n"
             for topic, document, rank, own in _rows(columns)
         ),
     )
 
 
-def dump_qrels(path: PathLike, qid: Any, docno: Any, label: Any) -> None:
+def dump_qrels(path: _locate.PathLike, qid: Any, docno: Any, label: Any) -> None:
     r"""Write relevance judgments as TREC has them.
 
     Parameters
@@ -149,12 +137,14 @@ def dump_qrels(path: PathLike, qid: Any, docno: Any, label: Any) -> None:
     ...     path.read_text()
     '301 0 FR-1 2\n301 0 FR-2 0\n'
     """
-    judged = _lines(path, {"qid": qid, "docno": docno, "label": label}, JUDGMENTS)
+    judged = _lines(
+        path, {"qid": qid, "docno": docno, "label": label}, _trec_lines.JUDGMENTS
+    )
     labels = np.where(np.isnan(judged.numbers), -1, judged.numbers)[:, 0]
-    write_whole(
+    _atomic.write_whole(
         Path(path),
         (
-            f"{topic} 0 {document} {number_as_text(own)}\n"
+            f"{topic} 0 {document} {_wording.number_as_text(own)}\n"
             for topic, document, own in _rows((*judged.ids(), labels))
         ),
     )
@@ -164,30 +154,33 @@ def _rows(columns: Sequence[NDArray[Any]]) -> Iterator[tuple[Any, ...]]:
     return zip(*(column.tolist() for column in columns), strict=True)
 
 
-def _lines(path: PathLike, columns: dict[str, Any], kind: Kind) -> TrecLines:
+def _lines(
+    path: _locate.PathLike, columns: dict[str, Any], kind: _trec_lines.Kind
+) -> _trec_lines.TrecLines:
     """Lines that a file can hold, and the readers read."""
     topic, document, _ = columns
     for name in (topic, document):
         columns[name] = _with_spelled_integers(columns[name])
-    lines = lines_of_columns(columns, kind, str(path), absent=True)
+    lines = _trec_lines.lines_of_columns(columns, kind, str(path), absent=True)
     for name, ids in ((topic, list(lines.topics)), (document, lines.docno)):
         if b" ".join(ids).split() != ids:
             bad = next(one for one in ids if one.split() != [one])
             raise ValueError(
-                f"{path}: {name} must not hold white space, got {show(spelled(bad))}"
+                f"{path}: {name} must not hold white space, got "
+                f"{messages.show(_trec_lines.spelled(bad))}"
             )
     first = next(iter(lines.topics), b"")
-    if what := would_not_read_as_text(first):
+    if what := _source.would_not_read_as_text(first):
         raise ValueError(
             f"{path}: the first topic must not begin with the bytes of {what}, got "
-            f"{show(spelled(first))}"
+            f"{messages.show(_trec_lines.spelled(first))}"
         )
     return lines
 
 
 def _with_spelled_integers(ids: Any) -> Any:
     """Ids, as text where they are integers: there is one way to write them."""
-    array = np.asarray(none_for_masked(ids), dtype=object)
+    array = np.asarray(exact_numbers.none_for_masked(ids), dtype=object)
     if array.ndim != 1:
         return ids
     return [

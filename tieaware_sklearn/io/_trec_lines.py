@@ -15,22 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._engine import (
-    FloatArray,
-    IntArray,
-    Place,
-    as_floats,
-    in_32_bits,
-    in_row,
-    list_columns,
-    none_for_masked,
-    numbers_of,
-    reject,
-    show,
-)
-from ._locate import COMPRESSED_SUFFIXES
-from ._source import TextSource
-from ._wording import listed, quoted
+from .._engine import checks, exact_numbers, feature_matrix, messages
+from .._engine.segments import FloatArray, IntArray
+from . import _locate, _source, _wording
 
 #: columns of the numbers of a run; those of judgments have labels only
 RANK, SCORE = 0, 1
@@ -130,7 +117,7 @@ def by_score_and_docno(run: TrecLines) -> IntArray:
         for own in run.topics.values()
     )
     order = np.fromiter(chain.from_iterable(lines), np.int64, len(run.docno))
-    falling = -in_32_bits(run.numbers[order, SCORE])
+    falling = -exact_numbers.in_32_bits(run.numbers[order, SCORE])
     return order[np.lexsort((falling, run.topic_numbers()))]
 
 
@@ -210,13 +197,13 @@ def run_names(paths: Sequence[str], tags: Sequence[str | None]) -> list[str]:
 
 def _short(path: str) -> str:
     stem, suffix = os.path.splitext(os.path.basename(path))
-    return stem if suffix in COMPRESSED_SUFFIXES and stem else stem + suffix
+    return stem if suffix in _locate.COMPRESSED_SUFFIXES and stem else stem + suffix
 
 
 def _given(given: Any, kind: Kind, source: str) -> TrecLines:
     if isinstance(given, (str, os.PathLike)):
-        given = TextSource(given)
-    if isinstance(given, TextSource):
+        given = _source.TextSource(given)
+    if isinstance(given, _source.TextSource):
         return lines_of_file(given, kind)
     if is_table(given):
         return _of_table(given, kind, source)
@@ -226,7 +213,7 @@ def _given(given: Any, kind: Kind, source: str) -> TrecLines:
     if not records or not _is_record(records[0]):
         raise ValueError(
             f"{source} must be a path, a dict of dicts, a data frame or records with "
-            f"query_id and doc_id, got {show(given)}"
+            f"query_id and doc_id, got {messages.show(given)}"
         )
     if len({*map(type, records)}) > 1:
         raise ValueError(f"{source} must hold records of one type, got several")
@@ -238,7 +225,7 @@ def is_table(given: Any) -> bool:
     """Whether it has columns of topics and documents: a data frame, or a Bunch."""
     if not isinstance(given, Mapping):
         # a lazy frame has columns, and no values yet
-        return hasattr(given, "__len__") and bool(list_columns(given))
+        return hasattr(given, "__len__") and bool(feature_matrix.list_columns(given))
     found = [given[name] for name in (*_TOPIC, *_DOCUMENT) if name in given]
     # not a dict of dicts, or of names and files, in which one is called "qid"
     return len(found) > 1 and not any(
@@ -284,15 +271,15 @@ def _columns(rows: Sequence[list[bytes]], names: list[str], kind: Kind) -> list[
             columns[j] = [math.nan]
         # float() also reads 1_0
         if b"_" in b"".join(column) or not all(map(math.isfinite, columns[j])):
-            got = quoted(spelled(column[0]))
+            got = _wording.quoted(spelled(column[0]))
             raise ValueError(f"{names[j]} must be a finite number, got {got}")
     if len(names) == 5 and not _Q0.issuperset(columns[1]):
-        got = quoted(spelled(columns[1][0]))
+        got = _wording.quoted(spelled(columns[1][0]))
         raise ValueError(f"the second of 5 columns must be Q0, or 0, got {got}")
     return columns
 
 
-def lines_of_file(source: TextSource, kind: Kind) -> TrecLines:
+def lines_of_file(source: _source.TextSource, kind: Kind) -> TrecLines:
     """Lines of a file, of one form throughout, which the first one shows.
 
     Raises
@@ -351,14 +338,18 @@ def lines_of_file(source: TextSource, kind: Kind) -> TrecLines:
 
 def _of_table(given: Any, kind: Kind, source: str) -> TrecLines:
     """Lines of a data frame or of a mapping of columns, in the order of its rows."""
-    names = list(given) if isinstance(given, Mapping) else list_columns(given)
+    names = (
+        list(given)
+        if isinstance(given, Mapping)
+        else feature_matrix.list_columns(given)
+    )
 
     def named(what: str, *choices: str) -> str:
         found = [name for name in names if name in choices]
         if len(found) != 1:
             raise ValueError(
                 f"{source} must have one column of {what} ({' or '.join(choices)}), "
-                f"got the columns {listed(found or names)}"
+                f"got the columns {_wording.listed(found or names)}"
             )
         return str(found[0])
 
@@ -394,8 +385,8 @@ def lines_of_columns(
     if not of_topic:
         raise ValueError(f"{source} must hold at least one row, got none")
     nothing = None if not absent else np.nan if kind is JUDGMENTS else -np.inf
-    numbers = [_finite(ranks, name, in_row, np.nan) for name, ranks in rank]
-    numbers.append(_finite(values, number, in_row, nothing))
+    numbers = [_finite(ranks, name, messages.in_row, np.nan) for name, ranks in rank]
+    numbers.append(_finite(values, number, messages.in_row, nothing))
     sizes = {len(of_topic), len(docno), *(len(own) for own in numbers)}
     if len(sizes) > 1:
         raise ValueError(
@@ -408,7 +399,7 @@ def lines_of_columns(
     numbers = [own[kept] for own in numbers]
 
     def place(row: int) -> str:
-        return in_row(int(kept[row]))
+        return messages.in_row(int(kept[row]))
 
     return _gathered(kind, source, known, codes, docno, numbers, place)
 
@@ -425,7 +416,7 @@ def _of_dicts(given: Mapping[Any, Any], kind: Kind, source: str) -> TrecLines:
         if not isinstance(own, Mapping):
             raise ValueError(
                 f"{source} must map each topic to a dict of documents and their "
-                f"{number}s, got {show(own)} for topic {show(topic)}"
+                f"{number}s, got {messages.show(own)} for topic {messages.show(topic)}"
             )
     known = defaultdict[bytes, int](count().__next__)
     of_topics = [known[one] for one in _ids(list(given), f"{source}: topic")]
@@ -442,7 +433,7 @@ def _of_dicts(given: Mapping[Any, Any], kind: Kind, source: str) -> TrecLines:
 
 
 def _finite(
-    values: Any, name: str, place: Place, absent: float | None = None
+    values: Any, name: str, place: messages.Place, absent: float | None = None
 ) -> FloatArray:
     """Finite numbers, or `absent`, one for each row."""
     if isinstance(values, (list, tuple)):
@@ -450,19 +441,25 @@ def _finite(
             return np.empty(0)
         # NumPy would make text of numbers beside text
         values = np.fromiter(values, dtype=object, count=len(values))
-    numbers = as_floats(numbers_of(values, name, place), name)
+    numbers = exact_numbers.as_floats(
+        exact_numbers.numbers_of(values, name, place), name
+    )
     bad = ~np.isfinite(numbers)
     if absent is not None:
         bad &= ~np.isnan(numbers) if np.isnan(absent) else numbers != absent
-    reject(bad, numbers, name, "be a finite number", place)
+    checks.reject(bad, numbers, name, "be a finite number", place)
     return numbers
 
 
-def _ids(column: Any, name: str, place: Place = in_row) -> list[bytes]:
+def _ids(
+    column: Any, name: str, place: messages.Place = messages.in_row
+) -> list[bytes]:
     """Topics or documents of any kind of column as bytes."""
-    values = np.asarray(none_for_masked(column), dtype=object)
+    values = np.asarray(exact_numbers.none_for_masked(column), dtype=object)
     if values.ndim != 1:
-        raise ValueError(f"{name} must have one value per row, got {show(column)}")
+        raise ValueError(
+            f"{name} must have one value per row, got {messages.show(column)}"
+        )
     ids: list[Any] = values.tolist()
     if set(map(type, ids)) == {str}:
         with suppress(UnicodeEncodeError):
@@ -473,8 +470,8 @@ def _ids(column: Any, name: str, place: Place = in_row) -> list[bytes]:
     return [_id(one, name, place, row) for row, one in enumerate(ids)]
 
 
-def _id(one: Any, name: str, place: Place, row: int) -> bytes:
-    rule, got, hint = "be a string or bytes", show(one), ""
+def _id(one: Any, name: str, place: messages.Place, row: int) -> bytes:
+    rule, got, hint = "be a string or bytes", messages.show(one), ""
     if isinstance(one, (str, bytes)):
         rule = "be neither empty nor hold a NUL"
         try:
@@ -495,7 +492,7 @@ def _gathered(
     of_lines: Sequence[int] | IntArray,
     docno: list[bytes],
     numbers: Sequence[FloatArray] | FloatArray,
-    place: Place,
+    place: messages.Place,
 ) -> TrecLines:
     """Lines put together by their topics, of which `of_lines` holds the numbers.
 

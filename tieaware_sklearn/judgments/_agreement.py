@@ -12,17 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from .._display import Result, Table, number
-from .._engine import (
-    FloatArray,
-    IntArray,
-    array_of,
-    check_length,
-    is_missing,
-    none_for_masked,
-    reject,
-    without_mask,
-)
+from .._display import html, text_tables, words
+from .._engine import checks, exact_numbers, feature_matrix
+from .._engine.segments import FloatArray, IntArray
 
 #: upper ends of the classes of kappa from 0 on, and their names
 _ENDS = (0.2, 0.4, 0.6, 0.8, 1.0)
@@ -31,13 +23,13 @@ _CLASSES = ("slight", "fair", "moderate", "substantial", "almost perfect")
 
 def given_values(values: ArrayLike, name: str) -> NDArray[Any]:
     """Numbers or texts, none of them missing."""
-    array = array_of(none_for_masked(values))
+    array = feature_matrix.array_of(exact_numbers.none_for_masked(values))
     if array.ndim != 1 or not len(array):
         raise ValueError(
             f"{name} must be a 1-D array of at least one value, got shape {array.shape}"
         )
-    missing = np.array([is_missing(value) for value in array.tolist()])
-    reject(missing, array, name, "not be missing")
+    missing = np.array([exact_numbers.is_missing(value) for value in array.tolist()])
+    checks.reject(missing, array, name, "not be missing")
     return array
 
 
@@ -56,7 +48,7 @@ def _contingency(
 ) -> FloatArray:
     """Weights of items by the categories that two assessors gave them."""
     first, second = given_values(y1, "y1"), given_values(y2, "y2")
-    check_length(second, len(first), "y2")
+    checks.check_length(second, len(first), "y2")
     if (first.dtype.kind in "US") != (second.dtype.kind in "US"):
         raise ValueError(
             "y1 and y2 must both hold numbers or both hold strings, got "
@@ -65,8 +57,10 @@ def _contingency(
     code = _codes(np.concatenate([first, second]), "y1 and y2")
     weight = np.ones(len(first))
     if sample_weight is not None:
-        weight = np.asarray(without_mask(sample_weight), dtype=np.float64)
-        check_length(weight, len(first), "sample_weight")
+        weight = np.asarray(
+            feature_matrix.without_mask(sample_weight), dtype=np.float64
+        )
+        checks.check_length(weight, len(first), "sample_weight")
         if not (np.isfinite(weight) & (weight >= 0)).all() or not weight.any():
             raise ValueError("sample_weight must be finite, >= 0 and not all 0")
     table = np.zeros((code.max() + 1, code.max() + 1))
@@ -208,7 +202,7 @@ def fleiss_kappa(counts: ArrayLike) -> float:
     0.3333
     """
     try:
-        table = np.asarray(without_mask(counts), dtype=np.float64)
+        table = np.asarray(feature_matrix.without_mask(counts), dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"counts must hold numbers: {error}") from None
     if table.ndim != 2 or not table.size:
@@ -217,11 +211,11 @@ def fleiss_kappa(counts: ArrayLike) -> float:
         )
     wrong = ~(np.isfinite(table) & (table >= 0) & (table == np.floor(table)))
     first = table[np.arange(len(table)), wrong.argmax(axis=1)]
-    reject(wrong.any(axis=1), first, "counts", "be whole numbers >= 0")
+    checks.reject(wrong.any(axis=1), first, "counts", "be whole numbers >= 0")
     raters = table.sum(axis=1).astype(np.int64)
     uneven = (raters < 2) | (raters != raters[0])
     rule = "have the same number of assessors, at least 2, in every row"
-    reject(uneven, raters, "counts", rule)
+    checks.reject(uneven, raters, "counts", rule)
     n = float(raters[0])
     agreement = ((table * (table - 1)).sum(axis=1) / (n * (n - 1))).mean()
     return _beyond_chance(float(agreement), table.sum(axis=0) / table.sum())
@@ -264,7 +258,7 @@ def kappa_in_words(kappa: float) -> str:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AgreementReport(Result):
+class AgreementReport(html.Result):
     """Agreement of assessors; prints as a table.
 
     Attributes
@@ -317,15 +311,16 @@ class AgreementReport(Result):
             "correlation": self.correlation[first, second],
         }
 
-    def _tables(self) -> list[Table]:
+    def _tables(self) -> list[text_tables.Table]:
         first, second, joint, scott, correlation = self._columns().values()
         notes = [
             "",
-            f"all assessors agree on {number(self.all_agree)} of the items; Fleiss' "
-            f"kappa is {number(self.fleiss)} ({_words(self.fleiss)})",
+            f"all assessors agree on {words.number(self.all_agree)} of the items; "
+            "Fleiss' "
+            f"kappa is {words.number(self.fleiss)} ({_words(self.fleiss)})",
         ]
         return [
-            Table.of(
+            text_tables.Table.of(
                 ("assessors", map(", ".join, zip(first, second, strict=True))),
                 ("agree", joint),
                 ("Scott's pi", scott),

@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from .._display import Result, Table
-from .._engine import FloatArray, check_count, check_labels, check_share
+from .._display import html, text_tables
+from .._engine import checks
+from .._engine.segments import FloatArray
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RecallEstimate(Result):
+class RecallEstimate(html.Result):
     """Estimated recall, and number of relevant documents in a collection.
 
     Attributes
@@ -77,7 +78,7 @@ class RecallEstimate(Result):
         >>> estimate_recall([1] * 5 + [0] * 95, 10**6).sample_size(0.02)
         1927
         """
-        check_share(width, "width")
+        checks.check_share(width, "width")
 
         def fits(n: int) -> bool:
             return bool(np.ptp(_interval(self.share * n, n, self.confidence)) <= width)
@@ -92,14 +93,18 @@ class RecallEstimate(Result):
         of = np.array(names, dtype=object)
         return {"of": of, "estimate": estimates, "low": low, "high": high}
 
-    def _tables(self) -> list[Table]:
+    def _tables(self) -> list[text_tables.Table]:
         terms = {"estimate": f"from {self.n_judged} of {self.n_population} documents"}
         ends = f"{100 * self.confidence:g}% interval"
         _, estimate, *interval = self._columns().values()
         names = ["share relevant", "number relevant", "recall"]
         cells = [_cell(one) for one in estimate]
         shown = [f"[{_cell(a)}, {_cell(b)}]" for a, b in zip(*interval, strict=True)]
-        return [Table.of(("", names), ("estimate", cells), (ends, shown), terms=terms)]
+        return [
+            text_tables.Table.of(
+                ("", names), ("estimate", cells), (ends, shown), terms=terms
+            )
+        ]
 
 
 def _cell(value: float) -> str:
@@ -168,14 +173,14 @@ def estimate_recall(
     >>> found.sample_size(width=0.001)
     32789
     """
-    labels = check_labels(judged_sample, name="judged_sample")
-    check_count(n_population, "n_population", least=len(labels))
-    check_share(confidence, "confidence")
+    labels = checks.check_labels(judged_sample, name="judged_sample")
+    checks.check_count(n_population, "n_population", least=len(labels))
+    checks.check_share(confidence, "confidence")
     k, n = int((labels >= rel).sum()), len(labels)
     share, ends = k / n, _interval(k, n, confidence)
     recall, recalls = np.nan, np.full(2, np.nan)
     if n_found is not None:
-        check_count(n_found, "n_found", least=0)
+        checks.check_count(n_found, "n_found", least=0)
         if n_found > n_population:
             raise ValueError(
                 f"n_found must be at most n_population ({n_population}), got {n_found}"

@@ -9,15 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from .._display import Result, Table
-from .._engine import FloatArray, IntArray, check_count, check_labels, check_length
+from .._display import html, text_tables
+from .._engine import checks
+from .._engine.segments import FloatArray, IntArray
 from ..evaluation import PreparedRanking
 from ..measures import Measure, parse_measure
-from ._pooling import Documents, PooledRuns
+from . import _pooling
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LeaveOneOut(Result):
+class LeaveOneOut(html.Result):
     """Runs with and without the judgments that only they brought; prints as a table.
 
     Attributes
@@ -60,7 +61,7 @@ class LeaveOneOut(Result):
     without: FloatArray
     depth: int
 
-    def _tables(self) -> list[Table]:
+    def _tables(self) -> list[text_tables.Table]:
         change = self.without - self.value
         terms = {
             "alone": f"judged documents that only this run has to rank {self.depth}",
@@ -68,7 +69,7 @@ class LeaveOneOut(Result):
             "without": f"{self.measure} if these documents had not been judged",
         }
         return [
-            Table.of(
+            text_tables.Table.of(
                 ("run", self.systems),
                 ("alone", self.n_alone),
                 ("relevant", self.n_relevant),
@@ -138,16 +139,16 @@ def leave_one_out(
     a        1         1  1.0000   0.5000  -0.5000
     b        1         1  0.5000   0.0000  -0.5000
     """
-    check_count(depth, "depth")
+    checks.check_count(depth, "depth")
     measure = parse_measure(measure)
     if not isinstance(runs, Mapping):
         runs = {f"run {number}": run for number, run in enumerate(runs)}
-    every, names = PooledRuns([*runs.values()]), tuple(map(str, runs))
-    judged = Documents(judgments, "judgments", "target", "load_qrels")
+    every, names = _pooling.PooledRuns([*runs.values()]), tuple(map(str, runs))
+    judged = _pooling.Documents(judgments, "judgments", "target", "load_qrels")
     n_judged = len(judged.keys)
     name = "judgments target"
-    labels = check_labels(judged.values, unjudged="nonrelevant", name=name)
-    check_length(labels, n_judged, name)
+    labels = checks.check_labels(judged.values, unjudged="nonrelevant", name=name)
+    checks.check_length(labels, n_judged, name)
     topics = {qid for qid, _ in judged.keys}
     number = {key: i for i, key in enumerate(judged.keys)}
     for key in every.keys:

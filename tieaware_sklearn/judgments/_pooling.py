@@ -10,22 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._display import Result, Table
-from .._engine import (
-    FloatArray,
-    IntArray,
-    check_choice,
-    check_count,
-    check_qid,
-    check_scores,
-    dense_ranks,
-)
+from .._display import html, text_tables
+from .._engine import checks, tie_groups
+from .._engine.segments import FloatArray, IntArray
 from ..score_precision import geometric_bands
-from ._agreement import given_values
+from . import _agreement
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Pool(Result):
+class Pool(html.Result):
     """Pool of the first documents of several runs; prints as a table.
 
     The arrays have an element for each document of a query that can be in the pool.
@@ -77,7 +70,7 @@ class Pool(Result):
         """Expected number of documents in the pool, over all queries."""
         return float(self.probability.sum())
 
-    def _tables(self) -> list[Table]:
+    def _tables(self) -> list[text_tables.Table]:
         queries = len(set(self.qid.tolist()))
         parts = [(f"depth {self.depth}", np.ones(len(self.stratum), dtype=bool))]
         if self.by == "band":
@@ -85,7 +78,7 @@ class Pool(Result):
             parts += [(f"band {band}", self.stratum == band) for band in bands.tolist()]
         names, those = zip(*parts, strict=True)
         return [
-            Table.of(
+            text_tables.Table.of(
                 ("pool", names),
                 ("queries", [queries] + [""] * (len(names) - 1)),
                 ("expected", [f"{self.probability[own].sum():.1f}" for own in those]),
@@ -117,8 +110,8 @@ class Documents:
                 f"{name} must have qid, docno and {column}, as {loader} returns, got "
                 f"{type(given).__name__}"
             ) from None
-        docno = given_values(docno, f"{name} docno")
-        self.queries = check_qid(qid, n_rows=len(docno), name=f"{name} qid")
+        docno = _agreement.given_values(docno, f"{name} docno")
+        self.queries = checks.check_qid(qid, n_rows=len(docno), name=f"{name} qid")
         ids, self.query = self.queries.qid.tolist(), self.queries.row_codes()
         documents = zip(self.query.tolist(), docno.tolist(), strict=True)
         self.keys = [(ids[query], document) for query, document in documents]
@@ -137,14 +130,16 @@ class _Run(Documents):
         name = f"runs[{number}]"
         super().__init__(run, name, "score", "load_run")
         n_rows = len(self.keys)
-        self.score = check_scores(self.values, n_rows=n_rows, name=f"{name} score")
+        self.score = checks.check_scores(
+            self.values, n_rows=n_rows, name=f"{name} score"
+        )
         # no other infinity is a score
         self.retrieved = ~np.isinf(self.score)
 
     def ties(self) -> tuple[IntArray, IntArray, IntArray]:
         """Retrieved rows, how many documents are above the tie of each, and in it."""
         there = np.flatnonzero(self.retrieved)
-        ranks, n_ranks = dense_ranks(self.score[there])
+        ranks, n_ranks = tie_groups.dense_ranks(self.score[there])
         place, query = n_ranks - 1 - ranks, self.query[there]
         ties, tie, n = np.unique(
             query * n_ranks + place, return_inverse=True, return_counts=True
@@ -265,8 +260,8 @@ def depth_pool(
     band 1                 2.0        2         2
     band 2                 1.5        1         2
     """
-    check_count(depth, "depth")
-    check_choice(by, "by", ("rank", "band"))
+    checks.check_count(depth, "depth")
+    checks.check_choice(by, "by", ("rank", "band"))
     starts = geometric_bands(depth, rho)
     every = PooledRuns(runs)
     missed = np.ones(len(every.keys))
@@ -291,7 +286,7 @@ def depth_pool(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PseudoJudgments(Result):
+class PseudoJudgments(html.Result):
     """Labels from the votes of runs.
 
     The arrays have an element for each document of a query that any run retrieves.
@@ -325,10 +320,10 @@ class PseudoJudgments(Result):
     target: IntArray
     n_runs: IntArray
 
-    def _tables(self) -> list[Table]:
+    def _tables(self) -> list[text_tables.Table]:
         counts = len(set(self.qid.tolist())), len(self.docno), int(self.target.sum())
         header = ["votes", "queries", "documents", "relevant"]
-        return [Table.row(header, ["", *counts])]
+        return [text_tables.Table.row(header, ["", *counts])]
 
 
 def pseudo_relevance(runs: Sequence[Mapping[str, Any]], m: int) -> PseudoJudgments:
@@ -370,7 +365,7 @@ def pseudo_relevance(runs: Sequence[Mapping[str, Any]], m: int) -> PseudoJudgmen
     (['a', 'b', 'c'], [0, 1, 0])
     """
     every = PooledRuns(runs)
-    check_count(m, "m", least=0)
+    checks.check_count(m, "m", least=0)
     if m >= len(every.runs):
         raise ValueError(
             f"m must be below the number of runs ({len(every.runs)}), got {m}"

@@ -6,16 +6,6 @@ from ._average_precision import (
     InferredAveragePrecision,
     PrecisionRecallArea,
 )
-from ._base import (
-    OF_LABELS,
-    STATISTICS,
-    Distribution,
-    Measure,
-    divide,
-    is_ours,
-    names_where,
-    spelled_out,
-)
 from ._counts import (
     Fallout,
     FBeta,
@@ -30,10 +20,11 @@ from ._counts import (
     SetAP,
     Success,
 )
-from ._cumulated_gain import CG, CWL, DCG, NDCG, RBP, geometric_weight, refused_label
+from ._cumulated_gain import CG, CWL, DCG, NDCG, RBP
 from ._err import ERR
 from ._interpolated import InterpolatedAveragePrecision, InterpolatedPrecision
-from ._parse import names_to_save, parse_measure, parse_measures, read_back
+from ._measure import Distribution, Measure
+from ._parse import parse_measure
 from ._subtopics import (
     NRBP,
     AlphaDCG,
@@ -41,12 +32,9 @@ from ._subtopics import (
     IntentAware,
     NormalisedERRIA,
     NormalisedNRBP,
-    NoveltyMeasure,
     SubtopicMeasure,
     SubtopicRecall,
-    as_ndeval,
     parse_subtopic_measure,
-    parse_subtopic_measures,
 )
 
 __all__ = [
@@ -87,3 +75,7 @@ __all__ = [
     "parse_measure",
     "parse_subtopic_measure",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

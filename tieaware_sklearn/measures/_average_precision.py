@@ -22,31 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from .._engine import (
-    LONGEST,
-    FloatArray,
-    IntArray,
-    TieGroups,
-    Totals,
-    consecutive,
-    count_before,
-    count_segments,
-    expand,
-    once_per_block,
-    starts_of,
-    sum_after,
-    sum_segments,
-)
-from .._kernel import Walk
-from ._base import (
-    BinaryMeasure,
-    MeasureOverRelevant,
-    Outcomes,
-    RelevanceMeasure,
-    choice,
-)
-from ._cumulated_gain import harmonic_difference, harmonic_tables, n_ranks
-from ._interpolated import generator, n_orders, places_of_some
+from .._engine import segments, tie_groups
+from .._engine.segments import FloatArray, IntArray
+from .._kernel import arranged
+from . import _measure, _rank_tables, _sampled_orders
 
 #: a rank of each place, where it counts
 Last = IntArray | None
@@ -65,7 +44,7 @@ def _reciprocal(rank: IntArray, last: Last) -> FloatArray:
     return np.asarray((last - rank) / (rank * last.astype(np.float64)))
 
 
-class _SumOverPairs(RelevanceMeasure):
+class _SumOverPairs(_measure.RelevanceMeasure):
     """Σ_j x_j (a_j + u_j Σ_{i<j} x_i), x_j saying whether place j of a tie is relevant.
 
     The a_j count what is relevant above the group.
@@ -84,7 +63,7 @@ class _SumOverPairs(RelevanceMeasure):
     def _later(self, rank: IntArray, end: IntArray) -> FloatArray:
         """The sum of u over the places below each one, down to rank `end`."""
 
-    def numerator_variance(self, groups: TieGroups) -> FloatArray:
+    def numerator_variance(self, groups: tie_groups.TieGroups) -> FloatArray:
         """Groups are independent; so are places and pairs of places in one.
 
         With n places in a group, those beyond the cut-off weighing 0,
@@ -100,7 +79,7 @@ class _SumOverPairs(RelevanceMeasure):
         r, inside = groups.relevant(self.rel), groups.inside(self.reach)
         chosen = np.flatnonzero((r > 0) & (r < groups.n) & (inside > 0))
         inside, lo = inside[chosen], groups.lo[chosen]
-        owner, before = expand(inside)
+        owner, before = segments.expand(inside)
         rank = lo[owner] + before
         above = groups.relevant_above(self.rel)[chosen][owner]
         alone, shared = self._parts(above, rank)
@@ -109,24 +88,26 @@ class _SumOverPairs(RelevanceMeasure):
         deep = np.flatnonzero(whole & (lo > _DEEP_SPREAD * inside))
         if len(deep):
             sizes = inside[deep]
-            at = consecutive(starts_of(inside)[deep], sizes)
+            at = segments.consecutive(segments.starts_of(inside)[deep], sizes)
             last = np.repeat((lo + inside - 1)[deep], sizes)
             alone[at], shared[at] = self._parts(above[at], rank[at], last)
-            rho[at] = before[at] * shared[at] + sum_after(shared[at], sizes)
+            rho[at] = before[at] * shared[at] + segments.sum_after(shared[at], sizes)
 
         n, relevant = groups.n[chosen].astype(np.float64), r[chosen].astype(np.float64)
         other = n - relevant
         slope = (relevant - 1) / np.maximum(n - 2, 1)
         b = alone + rho * slope[owner]
-        mean = sum_segments(b, inside) / n
+        mean = segments.sum_segments(b, inside) / n
         deviation = b - mean[owner]
-        places = sum_segments(deviation * deviation, inside)
+        places = segments.sum_segments(deviation * deviation, inside)
         places += (n - inside) * mean * mean
         places *= relevant * other / (n * (n - 1))
 
-        pairs = sum_segments(before * shared * shared, inside)
-        pairs -= sum_segments(rho * rho, inside) / np.maximum(n - 2, 1)
-        pairs += sum_segments(rho, inside) ** 2 / np.maximum(2 * (n - 1) * (n - 2), 1)
+        pairs = segments.sum_segments(before * shared * shared, inside)
+        pairs -= segments.sum_segments(rho * rho, inside) / np.maximum(n - 2, 1)
+        pairs += segments.sum_segments(rho, inside) ** 2 / np.maximum(
+            2 * (n - 1) * (n - 2), 1
+        )
         # 0 where r or n - r is 1: there are no pairs to choose
         chance = (relevant / n) * ((relevant - 1) / (n - 1))
         chance *= (other / np.maximum(n - 2, 1)) * ((other - 1) / np.maximum(n - 3, 1))
@@ -136,7 +117,7 @@ class _SumOverPairs(RelevanceMeasure):
 
 
 @dataclass(frozen=True)
-class AveragePrecision(_SumOverPairs, BinaryMeasure):
+class AveragePrecision(_SumOverPairs, _measure.BinaryMeasure):
     """Average precision: the mean of the precision at each relevant document.
 
     Parameters
@@ -181,21 +162,21 @@ class AveragePrecision(_SumOverPairs, BinaryMeasure):
 
     name: ClassVar[str] = "AP"
     aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"map": ()}
-    denominator: str = choice("relevant", "cutoff")
+    denominator: str = _measure.choice("relevant", "cutoff")
 
-    def walk(self, levels: FloatArray, longest: int) -> Walk | None:
-        tables = harmonic_tables(n_ranks(self.k, longest))
+    def walk(self, levels: FloatArray, longest: int) -> arranged.Walk | None:
+        tables = _rank_tables.harmonic_tables(_rank_tables.n_ranks(self.k, longest))
         return self._walk("precisions", levels, depth=self.k, tables=tables)
 
-    def numerator(self, groups: TieGroups) -> FloatArray:
+    def numerator(self, groups: tie_groups.TieGroups) -> FloatArray:
         # nothing is found in other groups
         chosen, per_query = groups.holding(self.rel)
         if self.k is not None:
             near = groups.lo[chosen] < self.k
-            per_query = count_segments(near, per_query)
+            per_query = segments.count_segments(near, per_query)
             chosen = chosen[near]
         r, lo = groups.relevant(self.rel)[chosen], groups.lo[chosen]
-        above = count_before(r, per_query)
+        above = segments.count_before(r, per_query)
         values = (above + 1) / (lo + 1)
         tied = np.flatnonzero([] if groups.untied else groups.n[chosen] > 1)
         if len(tied):
@@ -203,14 +184,14 @@ class AveragePrecision(_SumOverPairs, BinaryMeasure):
             values[tied] = _tied_part(
                 above[tied], r[tied], groups.n[of], lo[tied], groups.inside(self.k, of)
             )
-        return sum_segments(values, per_query)
+        return segments.sum_segments(values, per_query)
 
     def _parts(self, above: IntArray, rank: IntArray, last: Last = None) -> Pair:
         weight = _reciprocal(rank + 1, None if last is None else last + 1)
         return (above + 1) * weight, weight
 
     def _later(self, rank: IntArray, end: IntArray) -> FloatArray:
-        return harmonic_difference(rank + 1, end)
+        return _rank_tables.harmonic_difference(rank + 1, end)
 
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
         relevant = self._needed(labels) >= self.rel
@@ -221,10 +202,10 @@ class AveragePrecision(_SumOverPairs, BinaryMeasure):
 
     def _total(self, relevant: Any) -> Any:
         if self.denominator == "cutoff" and self.k is not None:
-            return np.minimum(relevant, min(self.k, LONGEST))
+            return np.minimum(relevant, min(self.k, tie_groups.LONGEST))
         return relevant
 
-    def normaliser(self, groups: Totals) -> FloatArray:
+    def normaliser(self, groups: tie_groups.Totals) -> FloatArray:
         return np.asarray(self._total(groups.total_relevant(self.rel)), np.float64)
 
 
@@ -240,19 +221,19 @@ def _tied_part(
     their places are summed one by one.
     """
     s = (r - 1) / (n - 1)
-    weights = harmonic_difference(lo, lo + inside)
+    weights = _rank_tables.harmonic_difference(lo, lo + inside)
     sums = inside * s + (above + 1 - s * (lo + 1)) * weights
     deep = np.flatnonzero(lo > _DEEP * n)
     if len(deep):
-        owner, before = expand(inside[deep])
+        owner, before = segments.expand(inside[deep])
         group = deep[owner]
         worth = (above[group] + 1 + before * s[group]) / (lo[group] + before + 1)
-        sums[deep] = sum_segments(worth, inside[deep])
+        sums[deep] = segments.sum_segments(worth, inside[deep])
     return np.asarray(r / n * sums)
 
 
 @dataclass(frozen=True)
-class PrecisionRecallArea(_SumOverPairs, MeasureOverRelevant):
+class PrecisionRecallArea(_SumOverPairs, _measure.MeasureOverRelevant):
     """Area under the precision-recall curve, by the trapezoidal rule.
 
     Parameters
@@ -296,14 +277,14 @@ class PrecisionRecallArea(_SumOverPairs, MeasureOverRelevant):
 
     name: ClassVar[str] = "AUPRC"
 
-    def numerator(self, groups: TieGroups) -> FloatArray:
+    def numerator(self, groups: tie_groups.TieGroups) -> FloatArray:
         places = groups.documents(None)
         group, rank = places.group, places.rank
         r = groups.relevant(self.rel)
         alone, shared = self._parts(groups.relevant_above(self.rel)[group], rank)
         more = ((r - 1) / np.maximum(groups.n - 1, 1))[group]
         found = alone + shared * (rank - groups.lo[group]) * more
-        return sum_segments((r / groups.n)[group] * found, places.counts)
+        return segments.sum_segments((r / groups.n)[group] * found, places.counts)
 
     def _parts(self, above: IntArray, rank: IntArray, last: Last = None) -> Pair:
         here = _reciprocal(rank + 1, None if last is None else last + 1)
@@ -313,7 +294,9 @@ class PrecisionRecallArea(_SumOverPairs, MeasureOverRelevant):
         return alone, np.where(at_top, 0.0, (here + before) / 2)
 
     def _later(self, rank: IntArray, end: IntArray) -> FloatArray:
-        later = harmonic_difference(rank + 1, end) + harmonic_difference(rank, end - 1)
+        later = _rank_tables.harmonic_difference(
+            rank + 1, end
+        ) + _rank_tables.harmonic_difference(rank, end - 1)
         return later / 2
 
 
@@ -349,7 +332,7 @@ class _Judged(NamedTuple):
 
 
 @dataclass(frozen=True)
-class BPref(MeasureOverRelevant):
+class BPref(_measure.MeasureOverRelevant):
     """Binary preference: how often relevant documents rank above judged others.
 
     The value is Σ (1 - min(B_d, M)/M) / R over the relevant documents d that are
@@ -392,14 +375,14 @@ class BPref(MeasureOverRelevant):
     name: ClassVar[str] = "BPref"
     takes_unjudged: ClassVar[bool] = True
 
-    def _most(self, groups: TieGroups) -> IntArray:
+    def _most(self, groups: tie_groups.TieGroups) -> IntArray:
         """M of each query."""
         total = groups.total_relevant(self.rel)
         # every judged document has a label of at least 0
         return np.asarray(np.minimum(total, groups.total_relevant(0.0) - total))
 
-    @once_per_block
-    def _judged(self, groups: TieGroups) -> _Judged:
+    @tie_groups.once_per_block
+    def _judged(self, groups: tie_groups.TieGroups) -> _Judged:
         r = groups.relevant(self.rel)
         s = groups.relevant(0.0) - r
         above = groups.relevant_above(0.0) - groups.relevant_above(self.rel)
@@ -416,18 +399,18 @@ class BPref(MeasureOverRelevant):
         share[none], mean[none], variance[none] = 1.0, 1.0, 0.0
         return _Judged(r, s, headroom, share, mean, variance)
 
-    def numerator(self, groups: TieGroups) -> FloatArray:
+    def numerator(self, groups: tie_groups.TieGroups) -> FloatArray:
         judged = self._judged(groups)
         return groups.sum_groups(judged.r * (judged.share * judged.mean))
 
-    def numerator_variance(self, groups: TieGroups) -> FloatArray:
+    def numerator_variance(self, groups: tie_groups.TieGroups) -> FloatArray:
         judged = self._judged(groups)
         spread = judged.share * judged.variance
         spread += judged.share * (1 - judged.share) * judged.mean**2
         together = (judged.r + judged.s + 1) / (judged.s + 2)
         return groups.sum_groups(judged.r * spread * together)
 
-    def _outcomes(self, groups: TieGroups) -> Outcomes:
+    def _outcomes(self, groups: tie_groups.TieGroups) -> _measure.Outcomes:
         judged = self._judged(groups)
         most, total = self._most(groups).tolist(), groups.total_relevant(self.rel)
         sums = [np.ones(1) for _ in range(groups.n_queries)]
@@ -644,16 +627,16 @@ def _exact(worth: InferredTies, ties: Ties, whole: bool) -> FloatArray:
 def _sampled(worth: InferredTies, tie: tuple[int, ...]) -> float:
     """Over random orders that these counts decide."""
     lo, n, judged, relevant, judged_above, relevant_above = tie
-    rng = generator(np.array(tie))
-    orders = n_orders(judged if judged < n else relevant)
+    rng = _sampled_orders.generator(np.array(tie))
+    orders = _sampled_orders.n_orders(judged if judged < n else relevant)
     sums = []
     step = max(_CELLS // judged, 1)
     for at in range(0, orders, step):
         some = min(step, orders - at)
         # which of the judged documents are relevant, and where these stand
-        place = chosen = places_of_some(rng, judged, relevant, some)
+        place = chosen = _sampled_orders.places_of_some(rng, judged, relevant, some)
         if judged < n:
-            there = places_of_some(rng, n, judged, some)
+            there = _sampled_orders.places_of_some(rng, n, judged, some)
             place = np.take_along_axis(there, chosen - 1, axis=1)
         met = relevant_above + np.arange(relevant)
         above = worth.above(judged_above + chosen - 1, met)
@@ -662,7 +645,7 @@ def _sampled(worth: InferredTies, tie: tuple[int, ...]) -> float:
 
 
 @dataclass(frozen=True)
-class InferredAveragePrecision(MeasureOverRelevant):
+class InferredAveragePrecision(_measure.MeasureOverRelevant):
     """Inferred AP: average precision, estimated from a sample of judgments.
 
     Parameters
@@ -727,25 +710,25 @@ class InferredAveragePrecision(MeasureOverRelevant):
 
     name: ClassVar[str] = "infAP"
     takes_unjudged: ClassVar[bool] = True
-    pool: str = choice("judged", "all")
+    pool: str = _measure.choice("judged", "all")
 
     # Relevant documents first are the best order, and last the worst: two neighbours
     # of which one is relevant change the value of that one alone, and ε turns that
     # round below rank 100,000 at the earliest, for 1e-10.
 
-    def _ties(self, groups: TieGroups, chosen: IntArray) -> Ties:
+    def _ties(self, groups: tie_groups.TieGroups, chosen: IntArray) -> Ties:
         """Counts of some tie groups, in their order."""
         levels = (0.0, self.rel)
         counts = [*map(groups.relevant, levels), *map(groups.relevant_above, levels)]
         return Ties(groups.lo, groups.n, *counts).some(chosen)
 
-    def numerator(self, groups: TieGroups) -> FloatArray:
+    def numerator(self, groups: tie_groups.TieGroups) -> FloatArray:
         chosen, _ = groups.holding(self.rel)
         ties, worth = self._ties(groups, chosen), InferredTies(self.pool == "all")
         # a place of a group whose documents are all judged has just so many above it
         whole = ties.judged == ties.n
         own = ties.some(whole)
-        x = consecutive(np.zeros(len(own.n), np.int64), own.n)
+        x = segments.consecutive(np.zeros(len(own.n), np.int64), own.n)
         lo, _, _, _, judged_above, relevant_above = (
             np.repeat(column, own.n) for column in own
         )
@@ -757,19 +740,19 @@ class InferredAveragePrecision(MeasureOverRelevant):
         pure = own.relevant == own.n
         counts = np.ones(len(chosen), dtype=np.int64)
         counts[whole] = np.where(pure, own.n, 1)
-        start, values = starts_of(counts), np.empty(counts.sum())
-        sums = own.relevant * (sum_segments(places, own.n) / own.n)
+        start, values = segments.starts_of(counts), np.empty(counts.sum())
+        sums = own.relevant * (segments.sum_segments(places, own.n) / own.n)
         values[start[whole][~pure]] = sums[~pure]
-        alone = consecutive(start[whole][pure], own.n[pure])
+        alone = segments.consecutive(start[whole][pure], own.n[pure])
         values[alone] = places[np.repeat(pure, own.n)]
         values[start[~whole]] = [
             mean_of_tie(worth, tie) for tie in ties.some(~whole).each()
         ]
         per_query = np.bincount(groups.query[chosen], counts, groups.n_queries)
-        return sum_segments(values, per_query.astype(np.int64))
+        return segments.sum_segments(values, per_query.astype(np.int64))
 
-    @once_per_block
-    def _variances(self, groups: TieGroups) -> tuple[FloatArray, FloatArray]:
+    @tie_groups.once_per_block
+    def _variances(self, groups: tie_groups.TieGroups) -> tuple[FloatArray, FloatArray]:
         """Of each query: the variance, and whether any part of it is estimated."""
         relevant = groups.relevant(self.rel)
         mixed = np.flatnonzero((relevant > 0) & (relevant < groups.n))
@@ -778,8 +761,8 @@ class InferredAveragePrecision(MeasureOverRelevant):
         variances[mixed], sampled[mixed] = worth.variances(ties)
         return groups.sum_groups(variances), groups.sum_groups(sampled)
 
-    def numerator_variance(self, groups: TieGroups) -> FloatArray:
+    def numerator_variance(self, groups: tie_groups.TieGroups) -> FloatArray:
         return self._variances(groups)[0]
 
-    def std_is_estimate(self, groups: TieGroups) -> FloatArray:
+    def std_is_estimate(self, groups: tie_groups.TieGroups) -> FloatArray:
         return (self._variances(groups)[1] > 0).astype(np.float64)

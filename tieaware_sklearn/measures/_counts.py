@@ -19,45 +19,26 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import stats
 
-from .._engine import (
-    UNJUDGED_LABEL,
-    FloatArray,
-    IntArray,
-    TieGroups,
-    Totals,
-    check_count,
-    expand,
-    starts_of,
-    sum_segments,
-)
-from .._kernel import Walk
-from ._base import (
-    BinaryMeasure,
-    BoolArray,
-    MeasureOverRelevant,
-    Outcomes,
-    RelevanceMeasure,
-    choice,
-    cutoff,
-    even,
-    number,
-)
-from ._err import widths
+from .._engine import checks, segments, tie_groups
+from .._engine.segments import FloatArray, IntArray
+from .._kernel import arranged
+from . import _err, _measure
+from ._measure import BoolArray
 
 #: cut-offs beyond are no floats, and what is divided by them is next to nothing
 _LARGEST = 2**1023
 
 
-class _CountMeasure(RelevanceMeasure):
+class _CountMeasure(_measure.RelevanceMeasure):
     """A count of documents above a cut-off, over a total."""
 
     is_ratio: ClassVar[bool] = True
     k: int | None
 
-    def _cutoff(self, groups: TieGroups) -> int | IntArray | None:
+    def _cutoff(self, groups: tie_groups.TieGroups) -> int | IntArray | None:
         return self.k
 
-    def _counted(self, groups: TieGroups) -> IntArray:
+    def _counted(self, groups: tie_groups.TieGroups) -> IntArray:
         """Documents of each group that the measure counts."""
         return groups.relevant(self.rel)
 
@@ -65,16 +46,16 @@ class _CountMeasure(RelevanceMeasure):
         """What one document adds to the numerator."""
         return 1.0
 
-    def walk(self, levels: FloatArray, longest: int) -> Walk | None:
+    def walk(self, levels: FloatArray, longest: int) -> arranged.Walk | None:
         scale = self._worth_of_one()
         return self._walk("counted", levels, depth=self.k, scale=scale)
 
-    def numerator(self, groups: TieGroups) -> FloatArray:
+    def numerator(self, groups: tie_groups.TieGroups) -> FloatArray:
         counted = self._counted(groups)
         inside = groups.inside(self._cutoff(groups))
         return self._worth_of_one() * groups.sum_groups(counted * inside / groups.n)
 
-    def numerator_variance(self, groups: TieGroups) -> FloatArray:
+    def numerator_variance(self, groups: tie_groups.TieGroups) -> FloatArray:
         # in floats: the product of four counts leaves 64-bit integers behind
         n = groups.n.astype(np.float64)
         counted = self._counted(groups) / n
@@ -83,7 +64,7 @@ class _CountMeasure(RelevanceMeasure):
         variance = groups.sum_groups(spread * n * n / np.maximum(n - 1, 1))
         return self._worth_of_one() ** 2 * variance
 
-    def _outcomes(self, groups: TieGroups) -> Outcomes:
+    def _outcomes(self, groups: tie_groups.TieGroups) -> _measure.Outcomes:
         counted, inside = self._counted(groups), groups.inside(self._cutoff(groups))
         cut = (inside > 0) & (inside < groups.n)
         whole = groups.sum_groups(np.where(cut, 0, counted * (inside > 0)))
@@ -100,7 +81,7 @@ class _CountMeasure(RelevanceMeasure):
             worth = self._worth_of_one() * (whole[query] + hits)
             yield query, worth / normaliser[query], chance
 
-    def _places(self, groups: Totals) -> FloatArray:
+    def _places(self, groups: tie_groups.Totals) -> FloatArray:
         """Places down to the cut-off, filled or not; without one, those filled."""
         if self.k is None:
             return groups.retrieved.astype(np.float64)
@@ -108,7 +89,7 @@ class _CountMeasure(RelevanceMeasure):
 
 
 @dataclass(frozen=True)
-class Precision(_CountMeasure, BinaryMeasure):
+class Precision(_CountMeasure, _measure.BinaryMeasure):
     """Precision: the share of the first k documents that are relevant.
 
     Parameters
@@ -148,23 +129,23 @@ class Precision(_CountMeasure, BinaryMeasure):
     name: ClassVar[str] = "P"
     # with Set in front: ir-measures' names for measures of the whole list
     aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"precision": (), "SetP": ("k",)}
-    denominator: str = choice("cutoff", "retrieved")
+    denominator: str = _measure.choice("cutoff", "retrieved")
 
     walk = _CountMeasure.walk
 
-    def normaliser(self, groups: Totals) -> FloatArray:
+    def normaliser(self, groups: tie_groups.Totals) -> FloatArray:
         if self.denominator == "retrieved":
             return np.minimum(self._places(groups), groups.retrieved)
         return self._places(groups)
 
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
         if self.k is not None and self.denominator == "cutoff":
-            return even(self.k, n)
-        return even(len(self._needed(labels)[: self.k]))
+            return _measure.even(self.k, n)
+        return _measure.even(len(self._needed(labels)[: self.k]))
 
 
 @dataclass(frozen=True)
-class Recall(_CountMeasure, BinaryMeasure):
+class Recall(_CountMeasure, _measure.BinaryMeasure):
     """Recall: the share of the relevant documents found down to rank k.
 
     Parameters
@@ -203,12 +184,12 @@ class Recall(_CountMeasure, BinaryMeasure):
 
     walk = _CountMeasure.walk
 
-    def normaliser(self, groups: Totals) -> FloatArray:
+    def normaliser(self, groups: tie_groups.Totals) -> FloatArray:
         return self.total(groups)
 
 
 @dataclass(frozen=True)
-class FBeta(_CountMeasure, BinaryMeasure):
+class FBeta(_CountMeasure, _measure.BinaryMeasure):
     """F: the weighted harmonic mean of precision and recall at rank k.
 
     F = (1 + β²) h / (k + β² R), with h relevant documents down to rank k and R relevant
@@ -249,19 +230,19 @@ class FBeta(_CountMeasure, BinaryMeasure):
 
     name: ClassVar[str] = "F"
     aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"F1": ("beta",), "SetF": ("k",)}
-    beta: float = number(1.0, above=0, below=1e50)
+    beta: float = _measure.number(1.0, above=0, below=1e50)
 
     walk = _CountMeasure.walk
 
     def _worth_of_one(self) -> float:
         return 1 + self.beta**2
 
-    def normaliser(self, groups: Totals) -> FloatArray:
+    def normaliser(self, groups: tie_groups.Totals) -> FloatArray:
         return self._places(groups) + self.beta**2 * self.total(groups)
 
 
 @dataclass(frozen=True)
-class Fallout(_CountMeasure, BinaryMeasure):
+class Fallout(_CountMeasure, _measure.BinaryMeasure):
     """Fallout: the share of the non-relevant documents found down to rank k.
 
     Parameters
@@ -298,20 +279,20 @@ class Fallout(_CountMeasure, BinaryMeasure):
     greater_is_better: ClassVar[bool] = False
     undefined_over_zero: ClassVar[bool] = True
 
-    def _counted(self, groups: TieGroups) -> IntArray:
+    def _counted(self, groups: tie_groups.TieGroups) -> IntArray:
         return groups.n - groups.relevant(self.rel)
 
-    def walk(self, levels: FloatArray, longest: int) -> Walk | None:
+    def walk(self, levels: FloatArray, longest: int) -> arranged.Walk | None:
         return self._walk("counted", levels, depth=self.k, others=True)
 
-    def normaliser(self, groups: Totals) -> FloatArray:
+    def normaliser(self, groups: tie_groups.Totals) -> FloatArray:
         # a query whose documents are all dropped has none
-        documents = groups.total_relevant(UNJUDGED_LABEL)
+        documents = groups.total_relevant(checks.UNJUDGED_LABEL)
         return documents - self.total(groups)
 
 
 @dataclass(frozen=True)
-class RPrecision(_CountMeasure, MeasureOverRelevant):
+class RPrecision(_CountMeasure, _measure.MeasureOverRelevant):
     """R-precision: precision at rank R, the number of relevant documents.
 
     Parameters
@@ -344,14 +325,14 @@ class RPrecision(_CountMeasure, MeasureOverRelevant):
 
     name: ClassVar[str] = "Rprec"
 
-    def walk(self, levels: FloatArray, longest: int) -> Walk | None:
+    def walk(self, levels: FloatArray, longest: int) -> arranged.Walk | None:
         return self._walk("counted", levels, at_relevant=True)
 
-    def _cutoff(self, groups: TieGroups) -> IntArray:
+    def _cutoff(self, groups: tie_groups.TieGroups) -> IntArray:
         return groups.total_relevant(self.rel)
 
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
-        return even(int((self._needed(labels) >= self.rel).sum()))
+        return _measure.even(int((self._needed(labels) >= self.rel).sum()))
 
 
 @dataclass(frozen=True)
@@ -394,16 +375,16 @@ class Judged(_CountMeasure):
     takes_unjudged: ClassVar[bool] = True
     #: every judged document has a label of at least 0
     rel: ClassVar[float] = 0.0  # type: ignore[misc]
-    k: int | None = cutoff()
+    k: int | None = _measure.cutoff()
 
     walk = _CountMeasure.walk
 
-    def normaliser(self, groups: Totals) -> FloatArray:
+    def normaliser(self, groups: tie_groups.Totals) -> FloatArray:
         return np.minimum(self._places(groups), groups.retrieved)
 
 
 @dataclass(frozen=True)
-class SetAP(MeasureOverRelevant):
+class SetAP(_measure.MeasureOverRelevant):
     """SetAP: precision times recall of all documents retrieved.
 
     Parameters
@@ -440,20 +421,20 @@ class SetAP(MeasureOverRelevant):
 
     name: ClassVar[str] = "SetAP"
 
-    def numerator(self, groups: TieGroups) -> FloatArray:
+    def numerator(self, groups: tie_groups.TieGroups) -> FloatArray:
         return groups.sum_groups(groups.relevant(self.rel)) ** 2
 
-    def numerator_variance(self, groups: TieGroups) -> FloatArray:
+    def numerator_variance(self, groups: tie_groups.TieGroups) -> FloatArray:
         return np.zeros(groups.n_queries)
 
-    def normaliser(self, groups: Totals) -> FloatArray:
+    def normaliser(self, groups: tie_groups.Totals) -> FloatArray:
         return self.total(groups) * groups.retrieved
 
-    def defined(self, groups: TieGroups) -> BoolArray:
+    def defined(self, groups: tie_groups.TieGroups) -> BoolArray:
         # a list without documents has found none of them
         return self.total(groups) > 0
 
-    def _outcomes(self, groups: TieGroups) -> Outcomes:
+    def _outcomes(self, groups: tie_groups.TieGroups) -> _measure.Outcomes:
         (values,) = self.statistics(groups, ["expected"])
         for query, value in enumerate(values.tolist()):
             yield query, np.array([value]), np.ones(1)
@@ -486,10 +467,10 @@ class _Walks(NamedTuple):
     missed: FloatArray
 
 
-class FirstRelevantMeasure(BinaryMeasure):
+class FirstRelevantMeasure(_measure.BinaryMeasure):
     """A measure of the place of the first relevant document."""
 
-    def _walks(self, groups: TieGroups) -> Iterator[_Walks]:
+    def _walks(self, groups: tie_groups.TieGroups) -> Iterator[_Walks]:
         """Where the first relevant document stands.
 
         It is in the first group that holds one, of n documents, r of them relevant,
@@ -499,14 +480,14 @@ class FirstRelevantMeasure(BinaryMeasure):
         what belongs there is f(x - 1) - f(x), as its text says.
         """
         holding, per_query = groups.holding(self.rel)
-        chosen = holding[starts_of(per_query)[per_query > 0]]
+        chosen = holding[segments.starts_of(per_query)[per_query > 0]]
         found, lo, n = groups.relevant(self.rel), groups.lo[chosen], groups.n[chosen]
         r = found[chosen]
         all_places = np.minimum(groups.inside(self.k, chosen), n - r + 1)
         places = np.minimum(all_places, np.ceil(_FAR * n / r).astype(np.int64))
         cut = places == all_places
 
-        for columns, part in widths(places, cells=_CELLS, fine=0):
+        for columns, part in _err.widths(places, cells=_CELLS, fine=0):
             if not columns:
                 continue
             x = np.arange(float(columns))
@@ -525,7 +506,7 @@ class FirstRelevantMeasure(BinaryMeasure):
             yield _Walks(query, rank, chance, never)
 
     def _of_walks(
-        self, groups: TieGroups, of: Callable[[_Walks], FloatArray]
+        self, groups: tie_groups.TieGroups, of: Callable[[_Walks], FloatArray]
     ) -> FloatArray:
         """What `of` gives for each query, 0 for those without a walk."""
         values = np.zeros(groups.n_queries)
@@ -575,13 +556,13 @@ class ReciprocalRank(FirstRelevantMeasure):
     name: ClassVar[str] = "RR"
     aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"mrr": ()}
 
-    def walk(self, levels: FloatArray, longest: int) -> Walk | None:
+    def walk(self, levels: FloatArray, longest: int) -> arranged.Walk | None:
         return self._walk("first", levels, depth=self.k)
 
-    def numerator(self, groups: TieGroups) -> FloatArray:
+    def numerator(self, groups: tie_groups.TieGroups) -> FloatArray:
         return self._of_walks(groups, lambda w: (w.chance / w.rank).sum(axis=1))
 
-    def numerator_variance(self, groups: TieGroups) -> FloatArray:
+    def numerator_variance(self, groups: tie_groups.TieGroups) -> FloatArray:
         mean = self._mean(groups)
 
         def variance(walk: _Walks) -> FloatArray:
@@ -594,9 +575,9 @@ class ReciprocalRank(FirstRelevantMeasure):
 
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
         shown = self._needed(labels)[: self.k] >= self.rel
-        return even(int(np.argmax(shown)) + 1 if shown.any() else len(shown))
+        return _measure.even(int(np.argmax(shown)) + 1 if shown.any() else len(shown))
 
-    def _outcomes(self, groups: TieGroups) -> Outcomes:
+    def _outcomes(self, groups: tie_groups.TieGroups) -> _measure.Outcomes:
         for walk in self._walks(groups):
             for row, query in enumerate(walk.query.tolist()):
                 values = np.append(1 / walk.rank[row], 0.0)
@@ -642,16 +623,16 @@ class Success(FirstRelevantMeasure):
     name: ClassVar[str] = "Success"
     aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"hit": ()}
 
-    def walk(self, levels: FloatArray, longest: int) -> Walk | None:
+    def walk(self, levels: FloatArray, longest: int) -> arranged.Walk | None:
         return self._walk("found", levels, depth=self.k)
 
-    def numerator(self, groups: TieGroups) -> FloatArray:
+    def numerator(self, groups: tie_groups.TieGroups) -> FloatArray:
         return self._of_walks(groups, lambda walk: 1 - walk.missed)
 
-    def numerator_variance(self, groups: TieGroups) -> FloatArray:
+    def numerator_variance(self, groups: tie_groups.TieGroups) -> FloatArray:
         return self._of_walks(groups, lambda walk: walk.missed * (1 - walk.missed))
 
-    def _outcomes(self, groups: TieGroups) -> Outcomes:
+    def _outcomes(self, groups: tie_groups.TieGroups) -> _measure.Outcomes:
         for query, chance in enumerate(self.numerator(groups).tolist()):
             yield query, np.arange(2.0), np.array([1 - chance, chance])
 
@@ -681,22 +662,22 @@ class _Stop(NamedTuple):
 
     def chances(self) -> tuple[IntArray, IntArray, FloatArray]:
         """Owners, x and the chance of x of the group's s above: 0 ... s each."""
-        owner, x = expand(self.s + 1)
+        owner, x = segments.expand(self.s + 1)
         n, s, j = (self.r + self.s)[owner], self.s[owner], self.j[owner]
         return owner, x, np.asarray(stats.nhypergeom.pmf(x, n, s, j))
 
 
 def _count(value: Any, name: str) -> int:
-    check_count(value, name)
+    checks.check_count(value, name)
     if value > 2**53:
         raise ValueError(f"{name} must be at most 2**53, got {value}")
     return int(value)
 
 
 @dataclass(frozen=True)
-class _IthRelevant(RelevanceMeasure):
+class _IthRelevant(_measure.RelevanceMeasure):
     i: int = field(default=1, metadata={"check": _count})
-    rel: float = number(1.0, above=0)
+    rel: float = _measure.number(1.0, above=0)
 
     @abstractmethod
     def _worth(self, above: FloatArray) -> FloatArray:
@@ -706,19 +687,21 @@ class _IthRelevant(RelevanceMeasure):
     def _variances(self, stop: _Stop) -> FloatArray:
         """The variance of that value for each query that has one."""
 
-    def _column(self, groups: TieGroups, of: Callable[[_Stop], Any]) -> FloatArray:
+    def _column(
+        self, groups: tie_groups.TieGroups, of: Callable[[_Stop], Any]
+    ) -> FloatArray:
         """What `of` gives for the queries with so many relevant documents, else 0."""
         values, stop = np.zeros(groups.n_queries), self._stop(groups)
         values[stop.query] = of(stop)
         return values
 
-    def numerator(self, groups: TieGroups) -> FloatArray:
+    def numerator(self, groups: tie_groups.TieGroups) -> FloatArray:
         return self._column(groups, lambda stop: self._worth(stop.mean()))
 
-    def numerator_variance(self, groups: TieGroups) -> FloatArray:
+    def numerator_variance(self, groups: tie_groups.TieGroups) -> FloatArray:
         return self._column(groups, self._variances)
 
-    def _outcomes(self, groups: TieGroups) -> Outcomes:
+    def _outcomes(self, groups: tie_groups.TieGroups) -> _measure.Outcomes:
         stop = self._stop(groups)
         owner, x, chance = stop.chances()
         worth = self._worth((stop.before[owner] + x).astype(np.float64))
@@ -727,7 +710,7 @@ class _IthRelevant(RelevanceMeasure):
         for query, own in zip(stop.query.tolist(), places, strict=True):
             yield query, worth[own], chance[own]
 
-    def _stop(self, groups: TieGroups) -> _Stop:
+    def _stop(self, groups: tie_groups.TieGroups) -> _Stop:
         r = groups.relevant(self.rel)
         above = groups.relevant_above(self.rel)
         chosen = np.flatnonzero((above < self.i) & (self.i <= above + r))
@@ -789,7 +772,7 @@ class SearchLength(_IthRelevant):
         share = j / (r + 1) * (r - j + 1) / (r + 1)
         return np.asarray(share * s * (r + s + 1) / (r + 2))
 
-    def defined(self, groups: TieGroups) -> BoolArray:
+    def defined(self, groups: tie_groups.TieGroups) -> BoolArray:
         return self._column(groups, lambda _: 1) > 0
 
 
@@ -883,9 +866,9 @@ class RaghavanPrecision(_IthRelevant):
     def _variances(self, stop: _Stop) -> FloatArray:
         owner, x, chance = stop.chances()
         value = self.i / (self.i + stop.before[owner] + x)
-        mean = sum_segments(chance * value, stop.s + 1)
+        mean = segments.sum_segments(chance * value, stop.s + 1)
         deviation = value - mean[owner]
-        return sum_segments(chance * deviation**2, stop.s + 1)
+        return segments.sum_segments(chance * deviation**2, stop.s + 1)
 
-    def defined(self, groups: TieGroups) -> BoolArray:
+    def defined(self, groups: tie_groups.TieGroups) -> BoolArray:
         return groups.total_relevant(self.rel) >= self.i

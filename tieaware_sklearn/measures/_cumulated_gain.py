@@ -10,29 +10,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._engine import (
-    DROPPED_LABEL,
-    FloatArray,
-    IntArray,
-    TieGroups,
-    Totals,
-    count_segments,
-    expand,
-    once_per_block,
-    reject,
-    show,
-    sum_segments,
-)
-from .._kernel import Walk
-from ._base import (
-    DEEPEST,
-    Measure,
-    RelevanceMeasure,
-    cutoff,
-    from_views,
-    number,
-    shortest,
-)
+from .._engine import checks, messages, segments, tie_groups
+from .._engine.segments import FloatArray, IntArray
+from .._kernel import arranged
+from . import _measure, _rank_tables
+from ._measure import Measure
 
 MAX_EXPONENTIAL_LABEL = 60
 #: of gains and of first weights, which are squared and summed
@@ -89,12 +71,12 @@ def _check_worth(label: float, worth: Any) -> float:
         number = float(worth)
     except TypeError:
         raise ValueError(
-            f"gain must be a number, got {worth!r} for label {shortest(label)}"
+            f"gain must be a number, got {worth!r} for label {_measure.shortest(label)}"
         ) from None
     if not (number == 0 or _LEAST <= number <= _MOST):
         raise ValueError(
             f"gain must be 0 or from {_LEAST:g} to {_MOST:g}, got {number} for label "
-            f"{shortest(label)}"
+            f"{_measure.shortest(label)}"
         )
     return number
 
@@ -123,10 +105,10 @@ _NAMED: dict[str, Callable[[FloatArray], FloatArray]] = {
 
 def _look_up(table: dict[float, float], level: float) -> float:
     if level not in table:
-        labels = list(map(shortest, table))
+        labels = list(map(_measure.shortest, table))
         raise ValueError(
             f"y_true must be one of the labels {labels} of the gain table, got "
-            f"{shortest(level)}"
+            f"{_measure.shortest(level)}"
         )
     return table[level]
 
@@ -164,7 +146,7 @@ def gains_of(gain: Any, levels: FloatArray) -> FloatArray:
         For a label above 60 with exponential gain, a label that the table does
         not have, a gain that is negative or not finite.
     """
-    if len(levels) and levels[0] == DROPPED_LABEL:
+    if len(levels) and levels[0] == checks.DROPPED_LABEL:
         return np.concatenate([np.zeros(1), gains_of(gain, levels[1:])])
     levels = np.maximum(levels, 0)
     if isinstance(gain, str):
@@ -177,70 +159,9 @@ def gains_of(gain: Any, levels: FloatArray) -> FloatArray:
     return np.array([_check_worth(level, worth(level)) for level in levels.tolist()])
 
 
-_SMALLEST = 1024
-
-
-@lru_cache(maxsize=64)
-def _discounts(size: int) -> FloatArray:
-    return np.asarray(1.0 / np.log2(np.arange(2, size + 2)))
-
-
-@lru_cache(maxsize=8)
-def _powers(p: float, size: int) -> FloatArray:
-    return np.asarray(np.power(p, np.arange(size)))
-
-
-def _running_sums(terms: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Sums of the first 0, 1, ... terms, and what they have lost."""
-    high = np.concatenate([[0.0], np.cumsum(terms)])
-    # the rounding error of each addition, exactly (Knuth's two-sum)
-    before, after = high[:-1], high[1:]
-    added = after - before
-    error = (before - (after - added)) + (terms - added)
-    return high, np.concatenate([[0.0], np.cumsum(error)])
-
-
-def rank_tables(weights: FloatArray) -> FloatArray:
-    """Weights of ranks, from 0, their running sums, and what these have lost."""
-    return np.stack([weights, *(sums[:-1] for sums in _running_sums(weights))])
-
-
-@lru_cache(maxsize=8)
-def harmonic_tables(size: int) -> FloatArray:
-    """Those of weights 1/i."""
-    return rank_tables(1.0 / np.arange(1, size + 1))
-
-
-def n_ranks(depth: int | None, longest: int) -> int:
-    """Ranks that tables for walks down `longest` documents have; few sizes in all."""
-    ranks = longest if depth is None else min(depth, longest)
-    return max(_SMALLEST, 1 << ranks.bit_length())
-
-
-def log_discount(rank: IntArray) -> FloatArray:
-    """1 / log2(rank + 2), ranks counted from 0 (Järvelin and Kekäläinen 2002)."""
-    return np.asarray(_discounts(n_ranks(None, int(rank.max(initial=0))))[rank])
-
-
-def geometric_weight(rank: IntArray, p: float) -> FloatArray:
-    """(1 - p) p^rank, ranks counted from 0."""
-    powers = _powers(p, n_ranks(None, int(rank.max(initial=0))))
-    return np.asarray((1.0 - p) * powers[rank])
-
-
-def harmonic_difference(low: IntArray, high: IntArray) -> FloatArray:
-    """Σ 1/i over low < i <= high, right to the last bits however deep.
-
-    The table keeps what each of its additions lost, so that the difference of
-    two large entries is as good as the short sum it stands for.
-    """
-    _, sums, errors = harmonic_tables(n_ranks(None, int(high.max(initial=0))))
-    return np.asarray((sums[high] - sums[low]) + (errors[high] - errors[low]))
-
-
 #: weights of ranks by name, which count from 0
 _DISCOUNTS: dict[str, Callable[[IntArray], FloatArray]] = {
-    "log2": log_discount,
+    "log2": _rank_tables.log_discount,
     "inverse": lambda rank: 1.0 / (rank + 1),
     "none": lambda rank: np.ones(len(rank)),
 }
@@ -266,12 +187,12 @@ def _discount(given: Any, name: str) -> Any:
 
 def _check_discount(weights: FloatArray, name: str = "discount") -> FloatArray:
     bad = ~(np.isfinite(weights) & (weights >= 0))
-    reject(bad, weights, name, "be finite and >= 0", _at_rank)
+    checks.reject(bad, weights, name, "be finite and >= 0", _at_rank)
     rises = np.diff(weights, prepend=math.inf) > 0
-    reject(rises, weights, name, "not rise from rank to rank", _at_rank)
+    checks.reject(rises, weights, name, "not rise from rank to rank", _at_rank)
     rule = f"be from {_LEAST:g} to {_MOST:g} at first"
     extreme = (weights[:1] < _LEAST) | (weights[:1] > _MOST)
-    reject(extreme, weights, name, rule, _at_rank)
+    checks.reject(extreme, weights, name, rule, _at_rank)
     return weights
 
 
@@ -286,7 +207,7 @@ class WeightedSum(Measure):
 
     def _rank_weights(self, rank: IntArray) -> FloatArray:
         """What ranks weigh, which count from 0."""
-        return log_discount(rank)
+        return _rank_tables.log_discount(rank)
 
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
         if self.k is None:
@@ -294,26 +215,27 @@ class WeightedSum(Measure):
                 f"{self} needs a cut-off, as in {self}@10, for its user model: without "
                 "one, its weights have no finite sum"
             )
-        if self.k > DEEPEST:
+        if self.k > _measure.DEEPEST:
             raise ValueError(
-                f"k must be at most {DEEPEST} for a user model, got {show(self.k)}"
+                f"k must be at most {_measure.DEEPEST} for a user model, got "
+                f"{messages.show(self.k)}"
             )
-        return from_views(self._rank_weights(np.arange(self.k)))
+        return _measure.from_views(self._rank_weights(np.arange(self.k)))
 
-    def walk(self, levels: FloatArray, longest: int) -> Walk | None:
+    def walk(self, levels: FloatArray, longest: int) -> arranged.Walk | None:
         gain = np.asarray(self.gains(levels), dtype=np.float64)
         if gain[0] < 0 or np.count_nonzero(gain[1:] < gain[:-1]):
             # the best order is not that of the labels, or gains are negative
             return None
-        tables = self._tables(n_ranks(self.k, longest))
+        tables = self._tables(_rank_tables.n_ranks(self.k, longest))
         least = int(gain.searchsorted(0.0, side="right"))
-        return Walk("weighted", self.k, least, gain, tables)
+        return arranged.Walk("weighted", self.k, least, gain, tables)
 
     @lru_cache(maxsize=64)  # noqa: B019 (measures are small, and compare by value)
     def _tables(self, size: int) -> FloatArray:
-        return rank_tables(self._rank_weights(np.arange(size)))
+        return _rank_tables.rank_tables(self._rank_weights(np.arange(size)))
 
-    def numerator(self, groups: TieGroups) -> FloatArray:
+    def numerator(self, groups: tie_groups.TieGroups) -> FloatArray:
         """Each place down to rank k holds the mean gain of its group.
 
         McSherry and Najork (2008), section 2.6.
@@ -324,9 +246,9 @@ class WeightedSum(Measure):
         # without its zeros, a sum has the same bits however many of them there are
         filled = means > 0
         values = means[filled] * self._rank_weights(rank[filled])
-        return sum_segments(values, count_segments(filled, counts))
+        return segments.sum_segments(values, segments.count_segments(filled, counts))
 
-    def numerator_variance(self, groups: TieGroups) -> FloatArray:
+    def numerator_variance(self, groups: tie_groups.TieGroups) -> FloatArray:
         """A group of n documents is a sample without replacement.
 
         It adds S² [Σ_{j<=kk} (w_j - w̄)² + (n - kk) w̄²], the places beyond the
@@ -338,11 +260,11 @@ class WeightedSum(Measure):
         inside = groups.inside(self.k)
         chosen = np.flatnonzero((variance > 0) & (inside > 0))
         counts, n, lo = inside[chosen], groups.n[chosen], groups.lo[chosen]
-        owner, place = expand(counts)
+        owner, place = segments.expand(counts)
         weights = self._rank_weights(lo[owner] + place)
-        mean = sum_segments(weights, counts) / n
+        mean = segments.sum_segments(weights, counts) / n
         deviation = weights - mean[owner]
-        spread = sum_segments(deviation * deviation, counts)
+        spread = segments.sum_segments(deviation * deviation, counts)
         spread += (n - counts) * mean * mean
         variance[chosen] *= spread
         variance[inside == 0] = 0.0
@@ -351,7 +273,7 @@ class WeightedSum(Measure):
 
 @dataclass(frozen=True)
 class _GainMeasure(WeightedSum):
-    k: int | None = cutoff()
+    k: int | None = _measure.cutoff()
     gain: Any = field(default="exponential", metadata={"check": normalise_gain})
 
     def gains(self, levels: FloatArray) -> FloatArray:
@@ -397,11 +319,11 @@ class CG(_GainMeasure):
     def _rank_weights(self, rank: IntArray) -> FloatArray:
         return np.ones(len(rank))
 
-    def walk(self, levels: FloatArray, longest: int) -> Walk | None:
+    def walk(self, levels: FloatArray, longest: int) -> arranged.Walk | None:
         found = WeightedSum.walk(self, levels, longest)
         return None if found is None else found._replace(flat=True)
 
-    def numerator(self, groups: TieGroups) -> FloatArray:
+    def numerator(self, groups: tie_groups.TieGroups) -> FloatArray:
         # a group that is whole adds its sum of gains, not n times their mean
         gains, inside = self.gains_of(groups), groups.inside(self.k)
         sums = groups.gain_sums(gains)
@@ -418,12 +340,12 @@ class _DiscountedGain(_GainMeasure):
     def _rank_weights(self, rank: IntArray) -> FloatArray:
         if isinstance(self.discount, str):
             return _DISCOUNTS[self.discount](rank)
-        size = n_ranks(None, int(rank.max(initial=0)))
+        size = _rank_tables.n_ranks(None, int(rank.max(initial=0)))
         return np.asarray(_discounts_of(self.discount, size)[rank])
 
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
         if self.k is None and isinstance(self.discount, tuple):
-            return from_views(np.array(self.discount))
+            return _measure.from_views(np.array(self.discount))
         return super()._attention(n, labels)
 
 
@@ -540,13 +462,13 @@ class NDCG(_DiscountedGain):
 
     walk = WeightedSum.walk
 
-    def normaliser(self, groups: Totals) -> FloatArray:
+    def normaliser(self, groups: tie_groups.Totals) -> FloatArray:
         # added up as numerators are, so that a perfect ranking is worth just 1
         walked = groups.everything.walked(self)
         return self._ideal(groups.everything) if walked is None else walked[1]
 
-    @once_per_block
-    def _ideal(self, everything: TieGroups) -> FloatArray:
+    @tie_groups.once_per_block
+    def _ideal(self, everything: tie_groups.TieGroups) -> FloatArray:
         return self.found(everything, "best")
 
 
@@ -563,11 +485,11 @@ def _chances(given: Any, name: str) -> tuple[float, ...]:
         raise ValueError(
             f"{name} must be a sequence of numbers in [0, 1], got {given!r}"
         )
-    reject(~((chances >= 0) & (chances <= 1)), chances, name, "be in [0, 1]")
+    checks.reject(~((chances >= 0) & (chances <= 1)), chances, name, "be in [0, 1]")
     return tuple(chances.tolist())
 
 
-class _AttentionMeasure(WeightedSum, RelevanceMeasure):
+class _AttentionMeasure(WeightedSum, _measure.RelevanceMeasure):
     """Attention given to relevance, binary or in [0, 1]."""
 
     gain: Any
@@ -627,15 +549,15 @@ class RBP(_AttentionMeasure):
 
     name: ClassVar[str] = "RBP"
     always_shown: ClassVar[tuple[str, ...]] = ("p",)
-    p: float = number(0.8, above=0, below=1)
-    k: int | None = cutoff()
-    rel: float = number(1.0, above=0)
+    p: float = _measure.number(0.8, above=0, below=1)
+    k: int | None = _measure.cutoff()
+    rel: float = _measure.number(1.0, above=0)
     gain: Any = field(default=None, metadata={"check": _gain})
 
     walk = WeightedSum.walk
 
     def _rank_weights(self, rank: IntArray) -> FloatArray:
-        return geometric_weight(rank, self.p)
+        return _rank_tables.geometric_weight(rank, self.p)
 
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
         return self._rank_weights(np.arange(n if self.k is None else min(self.k, n)))
@@ -684,8 +606,8 @@ class CWL(_AttentionMeasure):
     name: ClassVar[str] = "CWL"
     example: ClassVar[str] = "CWL(chances=[0.9,0.5])"
     chances: tuple[float, ...] = field(metadata={"check": _chances})
-    k: int | None = cutoff()
-    rel: float = number(1.0, above=0)
+    k: int | None = _measure.cutoff()
+    rel: float = _measure.number(1.0, above=0)
     gain: Any = field(default=None, metadata={"check": _gain})
 
     walk = WeightedSum.walk
@@ -701,4 +623,4 @@ class CWL(_AttentionMeasure):
 
 @lru_cache(maxsize=64)
 def _cwl_attention(chances: tuple[float, ...]) -> FloatArray:
-    return from_views(np.concatenate([[1.0], np.cumprod(chances)]))
+    return _measure.from_views(np.concatenate([[1.0], np.cumprod(chances)]))

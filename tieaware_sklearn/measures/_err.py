@@ -15,19 +15,10 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from .._engine import (
-    FloatArray,
-    IntArray,
-    TieGroups,
-    expand,
-    once_per_block,
-    sizes_of,
-    starts_of,
-    sum_segments,
-)
-from ._base import BoolArray, Measure, cutoff, from_views, number
-from ._cumulated_gain import MAX_EXPONENTIAL_LABEL, gains_of
-from ._interpolated import first_places, generator, n_orders, places_of
+from .._engine import segments, tie_groups
+from .._engine.segments import FloatArray, IntArray
+from . import _cumulated_gain, _measure, _sampled_orders
+from ._measure import BoolArray, Measure
 
 #: products below this are nothing
 NOTHING = 1e-18
@@ -204,8 +195,8 @@ class _Mixed(NamedTuple):
     def classes(self, part: IntArray) -> tuple[IntArray, FloatArray]:
         """Counts of some groups, and the chances to go on: (n_part, n_classes)."""
         sizes = self.n_classes[part]
-        owner, column = expand(sizes)
-        first = starts_of(self.n_classes)[part]
+        owner, column = segments.expand(sizes)
+        first = segments.starts_of(self.n_classes)[part]
         shape = len(part), int(sizes.max(initial=0))
         counts, chances = np.zeros(shape, dtype=np.int64), np.ones(shape)
         counts[owner, column] = self.size[first[owner] + column]
@@ -256,8 +247,10 @@ class ERR(Measure):
 
     name: ClassVar[str] = "ERR"
     maximum: ClassVar[float] = 1.0
-    k: int | None = cutoff()
-    max_label: float = number(4.0, above=0, most=MAX_EXPONENTIAL_LABEL)
+    k: int | None = _measure.cutoff()
+    max_label: float = _measure.number(
+        4.0, above=0, most=_cumulated_gain.MAX_EXPONENTIAL_LABEL
+    )
 
     def gains(self, levels: FloatArray) -> FloatArray:
         levels = np.where(np.isinf(levels), self.max_label, levels)
@@ -266,7 +259,9 @@ class ERR(Measure):
                 f"y_true must be <= max_label={self.max_label:g} for {self}, got "
                 f"{levels[-1]:g} (set ERR(max_label=...) to the top of the scale)"
             )
-        return np.asarray(gains_of("exponential", levels) / 2.0**self.max_label)
+        return np.asarray(
+            _cumulated_gain.gains_of("exponential", levels) / 2.0**self.max_label
+        )
 
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
         """Of the documents read; ERR itself is Σ L(i)/i over those that satisfy."""
@@ -274,10 +269,10 @@ class ERR(Measure):
         levels, label = np.unique(shown, return_inverse=True)
         stops = self.gains(levels)[label]
         views = np.concatenate([[1.0], np.cumprod(1 - stops)])[: len(shown)]
-        return from_views(views)
+        return _measure.from_views(views)
 
-    @once_per_block
-    def _passed(self, groups: TieGroups) -> FloatArray:
+    @tie_groups.once_per_block
+    def _passed(self, groups: tie_groups.TieGroups) -> FloatArray:
         """Chance to get past all documents above each group."""
         passed = np.ones(len(groups.n))
         if not len(groups.n):
@@ -285,15 +280,15 @@ class ERR(Measure):
         go_on = 1 - self.gains_of(groups)[groups.label]
         through = np.multiply.reduceat(go_on, groups.start)
         sizes = groups.n_groups_of_query
-        first = starts_of(sizes)
+        first = segments.starts_of(sizes)
         # query by query: a running product of its own groups alone
         for query in np.flatnonzero(sizes > 1).tolist():
             own = slice(first[query], first[query] + sizes[query] - 1)
             np.multiply.accumulate(through[own], out=passed[1:][own])
         return passed
 
-    @once_per_block
-    def _mixed(self, groups: TieGroups) -> _Mixed:
+    @tie_groups.once_per_block
+    def _mixed(self, groups: tie_groups.TieGroups) -> _Mixed:
         gains = self.gains_of(groups)
         gain = gains[groups.label]
         inside = groups.inside(self.k)
@@ -301,7 +296,7 @@ class ERR(Measure):
         # nobody gets to the others
         reached = self._passed(groups) > NOTHING
         chosen = np.flatnonzero(differ & reached & (inside > 0))
-        owner, place = expand(groups.n[chosen])
+        owner, place = segments.expand(groups.n[chosen])
         own_gain = gain[groups.start[chosen][owner] + place]
         # labels ascend within a group: equal gains stand together
         new = np.ones(len(owner), dtype=bool)
@@ -316,10 +311,10 @@ class ERR(Measure):
             inside[chosen] == groups.n[chosen],
             np.bincount(owner[first], minlength=len(chosen)),
             own_gain[first],
-            sizes_of(first, len(owner)),
+            segments.sizes_of(first, len(owner)),
         )
 
-    def numerator(self, groups: TieGroups) -> FloatArray:
+    def numerator(self, groups: tie_groups.TieGroups) -> FloatArray:
         gains = self.gains_of(groups)
         mixed = self._mixed(groups)
         worth = np.zeros(len(groups.n))
@@ -331,7 +326,7 @@ class ERR(Measure):
         owner, rank = places.group[chosen], places.rank[chosen]
         gone_on = (1 - pure[owner]) ** (rank - groups.lo[owner])
         counts = np.where(pure > 0, groups.inside(self.k), 0)
-        worth += sum_segments(gone_on * pure[owner] / (rank + 1), counts)
+        worth += segments.sum_segments(gone_on * pure[owner] / (rank + 1), counts)
 
         long = mixed.whole & (mixed.places > _LONG)
         for i in np.flatnonzero(long).tolist():
@@ -348,7 +343,7 @@ class ERR(Measure):
             worth[mixed.group[part]] = stopped.sum(axis=1)
         return groups.sum_groups(self._passed(groups) * worth)
 
-    def numerator_variance(self, groups: TieGroups) -> FloatArray:
+    def numerator_variance(self, groups: tie_groups.TieGroups) -> FloatArray:
         """The variance of the numerator, a sum over independent groups.
 
         With P_x the chance to pass the first x of a group, its part is
@@ -370,7 +365,7 @@ class ERR(Measure):
         half = (self.found(groups, "best") - self.found(groups, "worst")) / 2
         return np.minimum(found, half * half)
 
-    def std_is_estimate(self, groups: TieGroups) -> FloatArray:
+    def std_is_estimate(self, groups: tie_groups.TieGroups) -> FloatArray:
         mixed = self._mixed(groups)
         sampled = np.zeros(len(groups.n))
         sampled[mixed.group] = mixed.places > _MOST_PLACES
@@ -404,16 +399,18 @@ def _sampled_variance(lo: int, places: int, counts: IntArray, q: FloatArray) -> 
     never large, so that a few orders tell.
     """
     n, stops = int(counts.sum()), np.repeat(1 - q, counts)
-    rng = generator(stops, np.array([lo, places]))
+    rng = _sampled_orders.generator(stops, np.array([lo, places]))
     some = stops[stops > 0]
     if 4 * len(some) < places:
         # few documents matter: where they stand, and in which order
-        orders = n_orders(len(some))
-        at = places_of(rng, n, len(some), orders)
-        drawn = first_places(rng, some, len(some), orders)
+        orders = _sampled_orders.n_orders(len(some))
+        at = _sampled_orders.places_of(rng, n, len(some), orders)
+        drawn = _sampled_orders.first_places(rng, some, len(some), orders)
     else:
         at = np.arange(1, places + 1)
-        drawn = first_places(rng, stops, places, n_orders(places))
+        drawn = _sampled_orders.first_places(
+            rng, stops, places, _sampled_orders.n_orders(places)
+        )
     reached = np.ones_like(drawn)
     np.multiply.accumulate(1 - drawn[:, :-1], axis=1, out=reached[:, 1:])
     values = reached * drawn / (lo + at)

@@ -20,7 +20,6 @@ walk over places takes (n r)².
 
 from __future__ import annotations
 
-import hashlib
 import math
 import numbers
 from abc import abstractmethod
@@ -31,92 +30,14 @@ from functools import cache, cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .._engine import FloatArray, IntArray, TieGroups, is_number, once_per_block, runs
-from ._base import BoolArray, Outcomes, RelevanceMeasure, choice, number
+from .._engine import checks, segments, tie_groups
+from .._engine.segments import FloatArray, IntArray
+from . import _measure, _sampled_orders
+from ._measure import BoolArray
 
-#: orders drawn of a group, fewer of very long ones
-MOST_ORDERS = 1000
-FEWEST_ORDERS = 100
-_PLACES = 20_000_000
-_SAMPLED_CELLS = 1 << 21
 #: orders at a time from which steps over places pay
 _WORTH_STEPPING = 100
-
-
-def generator(*contents: FloatArray | IntArray) -> np.random.Generator:
-    """A generator that these arrays alone decide."""
-    digest = hashlib.blake2b(digest_size=16)
-    for array in contents:
-        digest.update(np.ascontiguousarray(array).tobytes())
-    return np.random.default_rng(int.from_bytes(digest.digest(), "little"))
-
-
-def n_orders(places: int) -> int:
-    """How many orders to draw of so many places."""
-    return int(np.clip(_PLACES // max(places, 1), FEWEST_ORDERS, MOST_ORDERS))
-
-
-def _shuffled(
-    rng: np.random.Generator, values: NDArray[Any], orders: int
-) -> Iterator[NDArray[Any]]:
-    """`values` in so many random orders, some rows at a time."""
-    step = max(1, _SAMPLED_CELLS // len(values))
-    for at in range(0, orders, step):
-        rows = np.tile(values, (min(step, orders - at), 1))
-        yield rng.permuted(rows, axis=1)
-
-
-def first_places(
-    rng: np.random.Generator, values: FloatArray, places: int, orders: int
-) -> FloatArray:
-    """The first `places` of `values` in random orders, (orders, places)."""
-    n = len(values)
-    if 4 * places < n:
-        return np.stack([values[rng.choice(n, places, False)] for _ in range(orders)])
-    rows = _shuffled(rng, values, orders)
-    return np.concatenate([part[:, :places].copy() for part in rows])
-
-
-def places_of(rng: np.random.Generator, n: int, chosen: int, orders: int) -> IntArray:
-    """Where `chosen` of n documents stand in random orders, ascending, from 1."""
-    if 8 * chosen < n and n * orders > _SAMPLED_CELLS:
-        drawn = [rng.choice(n, chosen, False, shuffle=False) for _ in range(orders)]
-        return np.asarray(np.sort(np.stack(drawn), axis=1) + 1)
-    rows = _shuffled(rng, np.arange(n) < chosen, orders)
-    places = [np.nonzero(part)[1].reshape(-1, chosen) + 1 for part in rows]
-    return np.concatenate(places)
-
-
-def places_of_some(
-    rng: np.random.Generator, n: int, chosen: int, orders: int
-) -> IntArray:
-    """`places_of` of other random numbers: several times as fast while n is small."""
-    if chosen == n:
-        return np.broadcast_to(np.arange(1, n + 1), (orders, n))
-    step = max(1, _SAMPLED_CELLS // n)
-    if step < _WORTH_STEPPING:
-        return places_of(rng, n, chosen, orders)
-    sizes = (min(step, orders - at) for at in range(0, orders, step))
-    return np.concatenate([_subsets(rng, n, chosen, size) for size in sizes])
-
-
-def _subsets(rng: np.random.Generator, n: int, chosen: int, orders: int) -> IntArray:
-    """Floyd's subsets, all orders a step (Bentley and Floyd 1987)."""
-    # the fewer of chosen and others
-    few = min(chosen, n - chosen)
-    start = np.arange(orders) * n
-    taken = np.zeros(orders * n, dtype=bool)
-    last = np.arange(n - few, n)
-    drawn = rng.integers(last + 1, size=(orders, few)).T
-    for new, at in zip(last.tolist(), drawn, strict=True):
-        at = at + start
-        taken[np.where(taken[at], start + new, at)] = True
-    if few < chosen:
-        np.logical_not(taken, out=taken)
-    places = np.flatnonzero(taken).reshape(orders, chosen)
-    return np.asarray(places - start[:, None] + 1)
 
 
 #: beyond this Σ n r over the mixed groups of a query, orders are sampled; binomials of
@@ -298,7 +219,7 @@ class RelevantInTies:
         #: what exact values cost
         self.cost = int((n * r)[self._is_mixed].sum())
         self.is_long = self.cost > REACH
-        self._n_orders = n_orders(self.total)
+        self._n_orders = _sampled_orders.n_orders(self.total)
         self._averages: dict[bytes, tuple[float, float]] = {}
 
     def mean(self, depths: IntArray, weights: FloatArray) -> float:
@@ -352,7 +273,9 @@ class RelevantInTies:
         With the number of relevant documents above it.
         """
         tail = _NO_DOCUMENT
-        starts, sizes = (column[::-1].tolist() for column in runs(self._is_mixed))
+        starts, sizes = (
+            column[::-1].tolist() for column in segments.runs(self._is_mixed)
+        )
         for start, size in zip(starts, sizes, strict=True):
             step = 1 if self._is_mixed[start] else size
             for at in range(start + size - step, start - 1, -step):
@@ -399,22 +322,22 @@ class RelevantInTies:
     def _orders(self) -> Iterator[FloatArray]:
         """Interpolated precisions in sampled orders, (orders, total), part by part."""
         columns = self.lo, self.n, self.r, self.above
-        rng = generator(*columns)
+        rng = _sampled_orders.generator(*columns)
         groups = list(zip(*(column.tolist() for column in columns), strict=True))
         step = max(_CELLS // max(self.total, 1), 1)
         for at in range(0, self._n_orders, step):
             orders = min(step, self._n_orders - at)
             ranks = np.empty((orders, self.total))
             for lo, n, r, above in groups:
-                places = places_of_some(rng, n, r, orders)
+                places = _sampled_orders.places_of_some(rng, n, r, orders)
                 np.add(lo, places, out=ranks[:, above : above + r])
             precision = np.divide(np.arange(1, self.total + 1), ranks, out=ranks)
             reverse = precision[:, ::-1]
             yield np.maximum.accumulate(reverse, axis=1, out=reverse)[:, ::-1]
 
 
-@once_per_block
-def relevant_in_ties(groups: TieGroups, rel: float) -> list[RelevantInTies]:
+@tie_groups.once_per_block
+def relevant_in_ties(groups: tie_groups.TieGroups, rel: float) -> list[RelevantInTies]:
     """Of each query. Equal ones are one, and so share what is worked out of them."""
     holding, per_query = groups.holding(rel)
     r, above = groups.relevant(rel)[holding], groups.relevant_above(rel)[holding]
@@ -441,7 +364,7 @@ _Query = tuple[RelevantInTies, IntArray, FloatArray]
 
 
 @dataclass(frozen=True)
-class _Interpolated(RelevanceMeasure):
+class _Interpolated(_measure.RelevanceMeasure):
     """A weighted mean of precisions interpolated at several depths.
 
     The precision interpolated at depth c is the largest i/pos_i over i >= c, pos_i
@@ -452,30 +375,32 @@ class _Interpolated(RelevanceMeasure):
     def _depths(self, total: int) -> tuple[IntArray, FloatArray]:
         """Depths c, ascending, and their weights, for `total` relevant documents."""
 
-    @once_per_block
-    def _queries(self, groups: TieGroups) -> list[_Query | None]:
+    @tie_groups.once_per_block
+    def _queries(self, groups: tie_groups.TieGroups) -> list[_Query | None]:
         """Each query, None without a relevant document."""
         totals, averaged = groups.total_relevant(self.rel).tolist(), cache(self._depths)
         each = zip(relevant_in_ties(groups, self.rel), totals, strict=True)
         return [(own, *averaged(total)) if total else None for own, total in each]
 
-    def _column(self, groups: TieGroups, of: Callable[..., float]) -> FloatArray:
+    def _column(
+        self, groups: tie_groups.TieGroups, of: Callable[..., float]
+    ) -> FloatArray:
         queries = self._queries(groups)
         return np.array([0.0 if q is None else of(*q) for q in queries], np.float64)
 
-    def numerator(self, groups: TieGroups) -> FloatArray:
+    def numerator(self, groups: tie_groups.TieGroups) -> FloatArray:
         return self._column(groups, RelevantInTies.mean)
 
-    def numerator_variance(self, groups: TieGroups) -> FloatArray:
+    def numerator_variance(self, groups: tie_groups.TieGroups) -> FloatArray:
         return self._column(groups, RelevantInTies.variance)
 
-    def sampling_error(self, groups: TieGroups) -> FloatArray:
+    def sampling_error(self, groups: tie_groups.TieGroups) -> FloatArray:
         return self._column(groups, RelevantInTies.error)
 
-    def std_is_estimate(self, groups: TieGroups) -> FloatArray:
+    def std_is_estimate(self, groups: tie_groups.TieGroups) -> FloatArray:
         return self._column(groups, RelevantInTies.is_estimate)
 
-    def defined(self, groups: TieGroups) -> BoolArray:
+    def defined(self, groups: tie_groups.TieGroups) -> BoolArray:
         return groups.total_relevant(self.rel) > 0
 
 
@@ -534,9 +459,9 @@ class InterpolatedPrecision(_Interpolated):
     name: ClassVar[str] = "IPrec"
     at: ClassVar[str] = "recall"
     example: ClassVar[str] = "IPrec@0.1"
-    recall: float = number(least=0, most=1)
-    rel: float = number(1.0, above=0)
-    rounding: str = choice(*_ROUNDING)
+    recall: float = _measure.number(least=0, most=1)
+    rel: float = _measure.number(1.0, above=0)
+    rounding: str = _measure.choice(*_ROUNDING)
 
     def __post_init__(self) -> None:
         if isinstance(self.recall, np.floating):
@@ -547,7 +472,7 @@ class InterpolatedPrecision(_Interpolated):
     def _depths(self, total: int) -> tuple[IntArray, FloatArray]:
         return np.array([_depth(self.recall, total, self.rounding)]), np.ones(1)
 
-    def _outcomes(self, groups: TieGroups) -> Outcomes:
+    def _outcomes(self, groups: tie_groups.TieGroups) -> _measure.Outcomes:
         for number_of_query, query in enumerate(self._queries(groups)):
             if query is None:
                 continue
@@ -565,7 +490,9 @@ class InterpolatedPrecision(_Interpolated):
 def _points(value: Any, name: str) -> int | str:
     if isinstance(value, str) and value == "all":
         return value
-    if isinstance(value, numbers.Integral) and is_number(value, least=2, most=1001):
+    if isinstance(value, numbers.Integral) and checks.is_number(
+        value, least=2, most=1001
+    ):
         return int(value)
     raise ValueError(
         f'{name} must be an integer from 2 to 1001 or "all", got {value!r}'
@@ -617,8 +544,8 @@ class InterpolatedAveragePrecision(_Interpolated):
 
     name: ClassVar[str] = "IAP"
     points: int | str = field(default=11, metadata={"check": _points})
-    rel: float = number(1.0, above=0)
-    rounding: str = choice(*_ROUNDING)
+    rel: float = _measure.number(1.0, above=0)
+    rounding: str = _measure.choice(*_ROUNDING)
 
     def _depths(self, total: int) -> tuple[IntArray, FloatArray]:
         if isinstance(self.points, str):

@@ -10,8 +10,9 @@ from contextlib import suppress
 from dataclasses import MISSING
 from typing import Any, NamedTuple
 
-from .._engine import check_choice
-from ._base import NAMED, OF_SUBTOPICS, READ, Measure, Named, spell_out, spelled_out
+from .._engine import checks
+from . import _measure
+from ._measure import Measure
 
 #: names are no longer: a table of several hundred labels fits
 _LONGEST = 10_000
@@ -95,8 +96,8 @@ def parse_measure(measure: str | Measure) -> Measure:
     """
     if isinstance(measure, Measure):
         return measure
-    if isinstance(measure, str) and measure in READ:
-        known: Measure = READ[measure]
+    if isinstance(measure, str) and measure in _measure.READ:
+        known: Measure = _measure.READ[measure]
         return known
     if not isinstance(measure, str):
         way = ": sampled(y_true, y_score, function) estimates functions"
@@ -111,16 +112,16 @@ def parse_measure(measure: str | Measure) -> Measure:
         )
     text = _from_trec_eval(measure) or measure
     spelling = take_apart(text, measure)
-    named = NAMED.get(spelling.name.lower())
+    named = _measure.NAMED.get(spelling.name.lower())
     if named is None:
         raise ValueError(_unknown(spelling.name, measure.strip()))
     parsed: Measure = put_together(spelling, named, measure)
     # a name spells out what it takes no value for, but not whose version it means
-    spelled = spelled_out(parsed).union(named.without)
-    spell_out(parsed, spelled if text is measure else spelled - {"rounding"})
-    if len(READ) == _REMEMBERED:
-        READ.clear()
-    READ[measure] = parsed
+    spelled = _measure.spelled_out(parsed).union(named.without)
+    _measure.spell_out(parsed, spelled if text is measure else spelled - {"rounding"})
+    if len(_measure.READ) == _REMEMBERED:
+        _measure.READ.clear()
+    _measure.READ[measure] = parsed
     return parsed
 
 
@@ -141,7 +142,7 @@ def take_apart(text: str, measure: str, example: str = _EXAMPLE) -> Spelling:
     return Spelling(match[1], match[2] or "", after)
 
 
-def put_together(spelling: Spelling, named: Named, measure: str) -> Any:
+def put_together(spelling: Spelling, named: _measure.Named, measure: str) -> Any:
     """What a name stands for, with its parameters."""
     try:
         given = _keywords(spelling.inside)
@@ -182,7 +183,7 @@ def read_back(name: str) -> Measure | str:
     try:
         return parse_measure(name)
     except ValueError:
-        known = name.partition("(")[0].lower() in NAMED
+        known = name.partition("(")[0].lower() in _measure.NAMED
         return Unread(name) if known else name
 
 
@@ -222,7 +223,9 @@ def _unknown(name: str, measure: str) -> str:
             f'for "{mean_of}" with average="geometric"'
         )
     inner = name.lower().removesuffix("_ia")
-    if name.lower() in OF_SUBTOPICS or (inner != name.lower() and inner in NAMED):
+    if name.lower() in _measure.OF_SUBTOPICS or (
+        inner != name.lower() and inner in _measure.NAMED
+    ):
         return (
             f"measure {_short(measure)} needs labels of subtopics: evaluate_subtopics "
             "takes it"
@@ -231,7 +234,7 @@ def _unknown(name: str, measure: str) -> str:
     ours = _from_trec_eval(name) or _from_trec_eval(f"{name}_{without_number}")
     if ours is not None:
         return f"unknown measure {_short(measure)}; trec_eval's is called {ours!r} here"
-    spelled = {key: named.cls.name for key, named in NAMED.items()}
+    spelled = {key: named.cls.name for key, named in _measure.NAMED.items()}
     rest = measure[len(name) :]
     bare = name.rstrip("0123456789")
     if bare != name and not rest:
@@ -278,14 +281,14 @@ def _after_at(text: str, parameter: str) -> int | float:
 
 
 def _checked(
-    given: Iterable[tuple[str, Any]], name: str, named: Named
+    given: Iterable[tuple[str, Any]], name: str, named: _measure.Named
 ) -> dict[str, Any]:
     """Parameters by the names of the fields, each once and all that there must be."""
     takes, out = named.parameters, dict[str, Any]()
     for word, value in given:
         parameter, values = named.cls.synonyms.get(word, (word, None))
         if values is not None:
-            check_choice(value, word, tuple(values))
+            checks.check_choice(value, word, tuple(values))
             value = values[value]
         if parameter == "k" and "k" not in takes:
             raise ValueError(f"{name} takes no cut-off")

@@ -19,22 +19,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .._engine import FloatArray, IntArray, TieGroups, show
+from .._engine import messages, tie_groups
+from .._engine.segments import FloatArray, IntArray
+from . import _err, _measure, _parse, _rank_tables
 from ._average_precision import AveragePrecision
-from ._base import (
-    OF_SUBTOPICS,
-    Measure,
-    Named,
-    NamedMeasure,
-    cutoff,
-    number,
-    relevance,
-    spelled_out,
-)
 from ._counts import Precision, Success
-from ._cumulated_gain import log_discount
-from ._err import ERR, hopeless_after, widths
-from ._parse import parse_measure, put_together, take_apart
+from ._err import ERR
+from ._measure import Measure
+from ._parse import parse_measure
 
 _EXAMPLE = '"alpha_nDCG@20" or "ERR_IA@20"'
 #: an intent-aware measure by the name of the measure
@@ -42,7 +34,7 @@ _INTENT_AWARE = re.compile(r"([A-Za-z]\w*?)_IA(?!\w)(.*)", re.DOTALL | re.IGNORE
 
 
 @dataclass(frozen=True)
-class SubtopicMeasure(NamedMeasure, ABC):
+class SubtopicMeasure(_measure.NamedMeasure, ABC):
     """Base class of the measures that `evaluate_subtopics` takes.
 
     They are small, immutable and hashable. ``str(measure)`` is the canonical name,
@@ -75,17 +67,17 @@ class SubtopicMeasure(NamedMeasure, ABC):
         name = vars(cls).get("name", "")
         if name.isidentifier():
             for one, without in {**cls.aliases, name: ()}.items():
-                OF_SUBTOPICS[one.lower()] = Named(cls, without)
+                _measure.OF_SUBTOPICS[one.lower()] = _measure.Named(cls, without)
 
     @abstractmethod
     def gains(self, levels: FloatArray) -> FloatArray:
         """The gain of each label; a subtopic counts if any of its documents has one."""
 
     @abstractmethod
-    def of_lists(self, groups: TieGroups) -> FloatArray:
+    def of_lists(self, groups: tie_groups.TieGroups) -> FloatArray:
         """The mean value of each subtopic over the orders of tied documents."""
 
-    def counts(self, groups: TieGroups) -> NDArray[np.bool_]:
+    def counts(self, groups: tie_groups.TieGroups) -> NDArray[np.bool_]:
         """Which lists belong to subtopics with a relevant document."""
         everything = groups.everything
         gains = self.gains(everything.levels)
@@ -164,7 +156,7 @@ class IntentAware(SubtopicMeasure):
     def gains(self, levels: FloatArray) -> FloatArray:
         return np.asarray(self.measure.gains(levels))
 
-    def of_lists(self, groups: TieGroups) -> FloatArray:
+    def of_lists(self, groups: tie_groups.TieGroups) -> FloatArray:
         (values,) = self.measure.statistics(groups, ["expected"])
         return np.asarray(np.nan_to_num(values))
 
@@ -209,13 +201,13 @@ class SubtopicRecall(SubtopicMeasure):
 
     name: ClassVar[str] = "StRecall"
     aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"strec": ()}
-    k: int | None = cutoff()
-    rel: float = number(1.0, above=0)
+    k: int | None = _measure.cutoff()
+    rel: float = _measure.number(1.0, above=0)
 
     def gains(self, levels: FloatArray) -> FloatArray:
-        return relevance(levels, self.rel)
+        return _measure.relevance(levels, self.rel)
 
-    def of_lists(self, groups: TieGroups) -> FloatArray:
+    def of_lists(self, groups: tie_groups.TieGroups) -> FloatArray:
         return Success(self.k, self.rel).numerator(groups)
 
 
@@ -260,22 +252,23 @@ def parse_subtopic_measure(measure: str | SubtopicMeasure) -> SubtopicMeasure:
     if not isinstance(measure, str):
         raise ValueError(
             f"measure must be a name such as {_EXAMPLE} or a SubtopicMeasure, got "
-            f"{show(measure)}"
+            f"{messages.show(measure)}"
         )
     # ndeval has hyphens in names
     text = re.sub(r"^\s*[\w-]*", lambda name: name[0].replace("-", "_"), measure)
-    known = OF_SUBTOPICS.get(re.split(r"[(@]", text)[0].strip().lower())
+    known = _measure.OF_SUBTOPICS.get(re.split(r"[(@]", text)[0].strip().lower())
     if known is None and (found := _INTENT_AWARE.fullmatch(text.strip())):
         return IntentAware(parse_measure("".join(found.groups())))
-    spelling = take_apart(text, measure, _EXAMPLE)
+    spelling = _parse.take_apart(text, measure, _EXAMPLE)
     if known is None:
-        every = {named.cls.name for named in OF_SUBTOPICS.values()}
+        every = {named.cls.name for named in _measure.OF_SUBTOPICS.values()}
         names = sorted(every, key=str.lower)
         raise ValueError(
-            f"unknown measure of subtopics {show(measure)} (known: {' '.join(names)}, "
+            f"unknown measure of subtopics {messages.show(measure)} (known: "
+            f"{' '.join(names)}, "
             "and other measures with _IA after their names, as in AP_IA)"
         )
-    parsed: SubtopicMeasure = put_together(spelling, known, measure)
+    parsed: SubtopicMeasure = _parse.put_together(spelling, known, measure)
     return parsed
 
 
@@ -287,7 +280,7 @@ def parse_subtopic_measures(
         return [parse_subtopic_measure(measures)]
     if not isinstance(measures, Iterable):
         raise ValueError(
-            f"measures must be a name or a list of names, got {show(measures)}"
+            f"measures must be a name or a list of names, got {messages.show(measures)}"
         )
     parsed = [parse_subtopic_measure(measure) for measure in measures]
     if not parsed:
@@ -335,9 +328,9 @@ class NoveltyMeasure(SubtopicMeasure):
         """What ranks weigh, which count from 0."""
 
     def gains(self, levels: FloatArray) -> FloatArray:
-        return relevance(levels, self.rel)
+        return _measure.relevance(levels, self.rel)
 
-    def of_lists(self, groups: TieGroups) -> FloatArray:
+    def of_lists(self, groups: tie_groups.TieGroups) -> FloatArray:
         """Over the relevant documents of each list.
 
         With q = 1 - alpha, a group of n documents, c of them relevant, with C relevant
@@ -351,9 +344,9 @@ class NoveltyMeasure(SubtopicMeasure):
         c, n, lo = relevant[chosen], groups.n[chosen], groups.lo[chosen]
         # what decays to nothing is not summed
         mean = 1 - (1 - keep) * ((c - 1) / np.maximum(n - 1, 1))
-        places = np.minimum(inside[chosen], 1 + hopeless_after(mean))
+        places = np.minimum(inside[chosen], 1 + _err.hopeless_after(mean))
         worth = np.zeros(len(chosen))
-        for width, part in widths(places):
+        for width, part in _err.widths(places):
             kept = mean_kept(n[part] - 1, c[part] - 1, keep, width)
             x = np.arange(width)
             kept *= self._rank_weights(lo[part, None] + x)
@@ -368,16 +361,16 @@ class NoveltyMeasure(SubtopicMeasure):
 
 @dataclass(frozen=True)
 class _UpToCutoff(NoveltyMeasure):
-    k: int | None = cutoff()
-    alpha: float = number(0.5, least=0, most=1)
-    rel: float = number(1.0, above=0)
+    k: int | None = _measure.cutoff()
+    alpha: float = _measure.number(0.5, least=0, most=1)
+    rel: float = _measure.number(1.0, above=0)
 
 
 class _Discounted(_UpToCutoff):
     """Ranks weigh 1 / log2(rank + 1)."""
 
     def _rank_weights(self, rank: IntArray) -> FloatArray:
-        return log_discount(rank)
+        return _rank_tables.log_discount(rank)
 
 
 class _Reciprocal(_UpToCutoff):
@@ -565,9 +558,9 @@ class NRBP(NoveltyMeasure):
 
     name: ClassVar[str] = "NRBP"
     k: ClassVar[int | None] = None  # type: ignore[misc]
-    alpha: float = number(0.5, least=0, most=1)
-    beta: float = number(0.5, above=0, below=1)
-    rel: float = number(1.0, above=0)
+    alpha: float = _measure.number(0.5, least=0, most=1)
+    beta: float = _measure.number(0.5, above=0, below=1)
+    rel: float = _measure.number(1.0, above=0)
 
     def _rank_weights(self, rank: IntArray) -> FloatArray:
         scale = 1 - (1 - self.alpha) * self.beta
@@ -644,7 +637,11 @@ def as_ndeval(measure: SubtopicMeasure) -> SubtopicMeasure:
     if inner in (AveragePrecision(None, rel), Precision(cut, rel)):
         return measure
     # a scale that was spelled out is another measure
-    if isinstance(inner, ERR) and inner.k and "max_label" not in spelled_out(inner):
+    if (
+        isinstance(inner, ERR)
+        and inner.k
+        and "max_label" not in _measure.spelled_out(inner)
+    ):
         return _OfNdevalERR(inner.k)
     raise ValueError(
         "measures must be among alpha_DCG@k, alpha_nDCG@k, ERR_IA@k (without "

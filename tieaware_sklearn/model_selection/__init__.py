@@ -1,17 +1,10 @@
 """Model selection with scikit-learn: scorers, and splits that keep queries whole."""
 
-from ._scorers import (
-    RankingScorer,
-    check_response_method,
-    fit_rows,
-    make_ranking_scorer,
-    predicted_scores,
-)
+from ._scorers import RankingScorer, make_ranking_scorer
 from ._splits import (
     QueryKFold,
     QueryShuffleSplit,
     QueryTimeSeriesSplit,
-    query_folds,
     train_test_split_queries,
 )
 
@@ -23,3 +16,7 @@ __all__ = [
     "make_ranking_scorer",
     "train_test_split_queries",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

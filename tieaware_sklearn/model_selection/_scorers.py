@@ -21,24 +21,11 @@ from sklearn.utils.metadata_routing import (
     get_routing_for_object,
 )
 
-from .._display import warn
-from .._engine import (
-    UNJUDGED,
-    FloatArray,
-    Queries,
-    array_of,
-    check_choice,
-    check_choices,
-    check_scores,
-    check_whole_queries,
-    list_columns,
-    need_qid,
-    qid_index,
-    require,
-    resolve_qid,
-)
-from ..evaluation import AVERAGES, Asked, QueryRows, ask, check_averaging, ranking_score
-from ..measures import Measure, parse_measures
+from .._display import words
+from .._engine import checks, feature_matrix, messages, split_queries
+from .._engine.segments import FloatArray
+from ..evaluation import _asked, _prepared, ranking_score
+from ..measures import Measure, _parse
 
 RESPONSE_METHODS = ("predict", "predict_proba", "decision_function")
 #: of a classifier, the first that it has: its classes alone would tie documents
@@ -74,7 +61,7 @@ def predicted_scores(
     else:
         response = getattr(estimator, method)(X)
     if not isinstance(response, np.ma.MaskedArray):
-        response = array_of(response)
+        response = feature_matrix.array_of(response)
     if response.ndim == 2 and response.shape[1] == 1:
         response = response[:, 0]
     name = f"{method} of {type(estimator).__name__}"
@@ -88,7 +75,7 @@ def predicted_scores(
         way = "predict_proba, of the expected label (CalibratedClassifierCV adds it)"
         more = 'response_method="predict", where all documents of a class tie'
         raise ValueError(f"{rule}. With more than two classes, rank by {way} or {more}")
-    return check_scores(response, n_rows=n_rows, name=name)
+    return checks.check_scores(response, n_rows=n_rows, name=name)
 
 
 def _ranking_method(
@@ -117,7 +104,7 @@ def score_taken_apart(
     """
     way = "Metadata routing brings it: a column of X does not reach those who call it"
     way = f"{way} with labels and scores, as TunedThresholdClassifierCV does"
-    need_qid(qid, "the function of the scorer", "", way=way)
+    feature_matrix.need_qid(qid, "the function of the scorer", "", way=way)
     return ranking_score(y_true, y_score, qid=qid, **options)
 
 
@@ -161,12 +148,12 @@ def _after_steps(
 
 def warn_of_learned_ids(estimator: Any, X: Any, column: str | int) -> None:
     """Warn where the estimator has the column of query ids as a feature."""
-    X = X if hasattr(X, "shape") else array_of(X)
-    names = list_columns(X) or [f"x{j}" for j in range(X.shape[1])]
-    name = names[qid_index(X, column)]
+    X = X if hasattr(X, "shape") else feature_matrix.array_of(X)
+    names = feature_matrix.list_columns(X) or [f"x{j}" for j in range(X.shape[1])]
+    name = names[feature_matrix.qid_index(X, column)]
     learner = _learner_from(estimator, names, name)
     if learner is not None:
-        warn(
+        words.warn(
             f"{type(learner).__name__} was fitted on the query ids, column {column!r} "
             "of X, as on a feature: leave them out, as by "
             f'make_column_transformer(("drop", [{column!r}]), remainder="passthrough") '
@@ -202,7 +189,7 @@ def check_response_method(response_method: Any) -> str | tuple[str, ...] | None:
     """A method, or several of them, whose values can rank; None asks the estimator."""
     if response_method is None:
         return None
-    methods = check_choices(response_method, "response_method", RESPONSE_METHODS)
+    methods = checks.check_choices(response_method, "response_method", RESPONSE_METHODS)
     return methods[0] if isinstance(response_method, str) else tuple(methods)
 
 
@@ -210,13 +197,13 @@ def expected_label(probabilities: FloatArray, classes: Any) -> FloatArray:
     """Σ probability x class of each row (McRank; Li, Burges and Wu 2007)."""
     labels = np.asarray(classes)
     rule = "classes_ of the estimator must be numbers, so that predict_proba gives an"
-    require(labels.dtype.kind in "biuf", f"{rule} expected label", classes)
+    messages.require(labels.dtype.kind in "biuf", f"{rule} expected label", classes)
     # not BLAS: it gives equal rows sums that differ in their last bit
     return np.asarray(np.einsum("ij,j->i", probabilities, labels.astype(float)))
 
 
 def fit_rows(
-    model: Any, X: Any, y: FloatArray, queries: Queries, **fit_params: Any
+    model: Any, X: Any, y: FloatArray, queries: checks.Queries, **fit_params: Any
 ) -> Any:
     """Fit `model` on rows that stand in the order of these queries.
 
@@ -378,10 +365,10 @@ optional
     """
     single = isinstance(measure, str) or not isinstance(measure, Iterable)
     given: list[Any] = [measure] if single else list(measure)  # type: ignore[arg-type]
-    check_choice(unjudged, "unjudged", UNJUDGED)
-    check_choice(average, "average", AVERAGES[:-1])
+    checks.check_choice(unjudged, "unjudged", checks.UNJUDGED)
+    checks.check_choice(average, "average", _prepared.AVERAGES[:-1])
     family = _Family(
-        parse_measures(given),
+        _parse.parse_measures(given),
         [*map(str, given)],
         single,
         {"qid": qid, "response_method": check_response_method(response_method)},
@@ -393,7 +380,7 @@ optional
             "convention": convention,
         },
     )
-    check_averaging(family.asked, ties, average)
+    _prepared.check_averaging(family.asked, ties, average)
     scorers = [RankingScorer(family, place) for place in range(len(given))]
     return scorers[0] if single else {scorer.key: scorer for scorer in scorers}
 
@@ -421,12 +408,12 @@ class _Family:
     source: dict[str, Any]
     rules: dict[str, Any]
 
-    def ask(self, *measures: Measure) -> Asked:
+    def ask(self, *measures: Measure) -> _asked.Asked:
         names = ("zero_relevance", "unjudged", "convention")
-        return ask(measures, **{name: self.rules[name] for name in names})
+        return _asked.ask(measures, **{name: self.rules[name] for name in names})
 
     @cached_property
-    def asked(self) -> Asked:
+    def asked(self) -> _asked.Asked:
         return self.ask(*self.measures)
 
     def __repr__(self) -> str:
@@ -573,18 +560,22 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
         y_true: ArrayLike,
         qid: Any,
         query_weight: ArrayLike | None,
-    ) -> Callable[[Asked], list[Any]]:
+    ) -> Callable[[_asked.Asked], list[Any]]:
         """What gives the averages of measures."""
         family = self._family
-        _, qid = resolve_qid(X, self.qid, qid, request="set_score_request(qid=False)")
+        _, qid = feature_matrix.resolve_qid(
+            X, self.qid, qid, request="set_score_request(qid=False)"
+        )
         if self.qid is not None:
             warn_of_learned_ids(estimator, X, self.qid)
-        need_qid(qid, "the scorer", ", make_ranking_scorer(..., qid=<name or index>)")
+        feature_matrix.need_qid(
+            qid, "the scorer", ", make_ranking_scorer(..., qid=<name or index>)"
+        )
         unjudged = family.asked.unjudged
-        rows = QueryRows.of(
+        rows = _prepared.QueryRows.of(
             X, y_true, qid, query_weight, unjudged=unjudged, label="y_true"
         )
-        check_whole_queries(estimator, rows.queries)
+        split_queries.check_whole_queries(estimator, rows.queries)
         method, n_rows = family.source["response_method"], len(rows.labels)
         scores = predicted_scores(estimator, X, n_rows, method, method_caller, qid)
         how = {name: family.rules[name] for name in ("ties", "average")}

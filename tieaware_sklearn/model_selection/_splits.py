@@ -17,31 +17,8 @@ from sklearn.model_selection import (
     TimeSeriesSplit,
 )
 
-from .._engine import (
-    FloatArray,
-    IntArray,
-    Queries,
-    as_floats,
-    check_choice,
-    check_count,
-    check_labels,
-    check_length,
-    check_qid,
-    check_same_order,
-    check_seed,
-    column_of,
-    count_rows,
-    count_segments,
-    ids_of,
-    list_columns,
-    need_qid,
-    numbers_of,
-    one_dimensional,
-    one_per_query,
-    reject,
-    require,
-    take_rows,
-)
+from .._engine import checks, exact_numbers, feature_matrix, messages, segments
+from .._engine.segments import FloatArray, IntArray
 
 #: queries for training and for testing: their numbers, or a flag per query
 Part = tuple[NDArray[Any], NDArray[Any]]
@@ -107,19 +84,23 @@ class QuerySplits:
         """
         return int(self.n_splits * getattr(self, "n_repeats", 1))
 
-    def _parts(self, queries: Queries, y: Any) -> Iterable[Part]:
+    def _parts(self, queries: checks.Queries, y: Any) -> Iterable[Part]:
         """Training and test queries of each split; checks come before the first."""
         raise NotImplementedError
 
-    def _gather(self, X: Any, groups: Any, qid: Any) -> Queries:
+    def _gather(self, X: Any, groups: Any, qid: Any) -> checks.Queries:
         """The queries, by id."""
         rule = "qid must be given once, got groups, its other name, too"
-        require(groups is None or qid is None, rule)
+        messages.require(groups is None or qid is None, rule)
         name, given = ("qid", qid) if groups is None else ("groups", groups)
-        check_same_order({"X": X, name: given})
+        checks.check_same_order({"X": X, name: given})
         ids = given_or_column(X, self.qid, given, "qid", name)
-        need_qid(ids, "split", f", {type(self).__name__}(qid=<name or index>)")
-        return check_qid(ids, n_rows=count_rows(X), name=name).by_id()
+        feature_matrix.need_qid(
+            ids, "split", f", {type(self).__name__}(qid=<name or index>)"
+        )
+        return checks.check_qid(
+            ids, n_rows=feature_matrix.count_rows(X), name=name
+        ).by_id()
 
 
 def given_or_column(
@@ -130,11 +111,13 @@ def given_or_column(
         return given
     rule = f"{name} must be given once: it is column {column!r} of X already"
     way = f"set_split_request({argument}=False) keeps the argument away"
-    require(given is None, f"{rule} (with metadata routing, {way})")
-    return column_of(X, column, name)
+    messages.require(given is None, f"{rule} (with metadata routing, {way})")
+    return feature_matrix.column_of(X, column, name)
 
 
-def rows_of(queries: Queries, parts: Iterable[Part]) -> Iterator[tuple[Rows, Rows]]:
+def rows_of(
+    queries: checks.Queries, parts: Iterable[Part]
+) -> Iterator[tuple[Rows, Rows]]:
     """Row numbers of training and test queries."""
     query = queries.row_codes()
 
@@ -148,13 +131,13 @@ def rows_of(queries: Queries, parts: Iterable[Part]) -> Iterator[tuple[Rows, Row
 
 def are_numbers(values: Any, name: str) -> bool:
     """Whether values are numbers, of one type or of several."""
-    array = one_dimensional(values, name)
+    array = exact_numbers.one_dimensional(values, name)
     if array.dtype.kind != "O":
         return array.dtype.kind in "biuf"
     return all(isinstance(value, numbers.Real) for value in array)
 
 
-def query_means(values: FloatArray, queries: Queries) -> FloatArray:
+def query_means(values: FloatArray, queries: checks.Queries) -> FloatArray:
     """The mean over the rows of each query, the same bits in any order of rows."""
     arranged = queries.arrange(values)
     ascending = arranged[np.lexsort((arranged, queries.codes))]
@@ -162,12 +145,14 @@ def query_means(values: FloatArray, queries: Queries) -> FloatArray:
     return np.asarray(sums / queries.sizes)
 
 
-def query_ranks(values: Any, queries: Queries, name: str) -> IntArray:
+def query_ranks(values: Any, queries: checks.Queries, name: str) -> IntArray:
     """Ranks of queries by a value of any type that is constant within a query."""
     if are_numbers(values, name):
-        values = numbers_of(values, name)
-    distinct = check_qid(values, n_rows=queries.n_rows, name=name, empty=True).by_id()
-    return one_per_query(distinct.row_codes(), queries, name, distinct.name)
+        values = exact_numbers.numbers_of(values, name)
+    distinct = checks.check_qid(
+        values, n_rows=queries.n_rows, name=name, empty=True
+    ).by_id()
+    return checks.one_per_query(distinct.row_codes(), queries, name, distinct.name)
 
 
 _RELEVANCE = ("n_relevant", "mean_label")
@@ -288,39 +273,41 @@ class QueryKFold(QuerySplits, GroupKFold):  # type: ignore[misc]
         stratify: bool | str = False,
     ) -> None:
         super().__init__(n_splits, shuffle=shuffle, random_state=random_state)
-        check_count(n_repeats, "n_repeats")
+        checks.check_count(n_repeats, "n_repeats")
         drawn = n_repeats == 1 or shuffle
-        require(drawn, "n_repeats must be 1 without shuffle=True", n_repeats)
-        check_choice(stratify, "stratify", (False, *_RELEVANCE))
+        messages.require(drawn, "n_repeats must be 1 without shuffle=True", n_repeats)
+        checks.check_choice(stratify, "stratify", (False, *_RELEVANCE))
         self.qid = qid
         self.n_repeats = n_repeats
         self.stratify = stratify
 
-    def _parts(self, queries: Queries, y: Any) -> Iterator[Part]:
+    def _parts(self, queries: checks.Queries, y: Any) -> Iterator[Part]:
         n_splits = self.n_splits
         rule = f"n_splits must be at most the number of queries ({queries.n_queries})"
-        require(queries.n_queries >= n_splits, rule, n_splits)
+        messages.require(queries.n_queries >= n_splits, rule, n_splits)
         relevance = self._relevance(queries, y) if self.stratify else None
-        rng = check_seed(self.random_state) if self.shuffle else None
+        rng = checks.check_seed(self.random_state) if self.shuffle else None
         folds = (
             _folds(n_splits, queries, relevance, rng) for _ in range(self.n_repeats)
         )
         return ((fold != k, fold == k) for fold in folds for k in range(n_splits))
 
-    def _relevance(self, queries: Queries, y: Any) -> FloatArray | IntArray:
+    def _relevance(self, queries: checks.Queries, y: Any) -> FloatArray | IntArray:
         """What each query is stratified by."""
         rule = f"y must hold the labels to balance folds by {self.stratify}"
-        require(y is not None, rule, y)
-        labels = np.maximum(check_labels(y, unjudged="nonrelevant", name="y"), 0.0)
-        check_length(labels, queries.n_rows, "y")
+        messages.require(y is not None, rule, y)
+        labels = np.maximum(
+            checks.check_labels(y, unjudged="nonrelevant", name="y"), 0.0
+        )
+        checks.check_length(labels, queries.n_rows, "y")
         if self.stratify == "mean_label":
             return query_means(labels, queries)
-        return count_segments(queries.arrange(labels) >= 1, queries.sizes)
+        return segments.count_segments(queries.arrange(labels) >= 1, queries.sizes)
 
 
 def _folds(
     n_splits: int,
-    queries: Queries,
+    queries: checks.Queries,
     relevance: NDArray[Any] | None,
     rng: np.random.RandomState | None,
 ) -> IntArray:
@@ -364,17 +351,17 @@ def query_folds(
     """
     if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
         rule = f"cv must be at most the number of queries ({len(qid)})"
-        require(cv <= len(qid), rule, int(cv))
+        messages.require(cv <= len(qid), rule, int(cv))
         cv = QueryKFold(int(cv))
     splits = hasattr(cv, "split") and not isinstance(cv, str)
-    require(splits, "cv must be a number of folds or a cross-validator", cv)
+    messages.require(splits, "cv must be a number of folds or a cross-validator", cv)
     rule = "cv must leave its qid at None, because it is given the query ids as groups"
-    require(getattr(cv, "qid", None) is None, rule, cv)
+    messages.require(getattr(cv, "qid", None) is None, rule, cv)
     with warnings.catch_warnings():
         # folds by position need no groups
         warnings.filterwarnings("ignore", "The groups parameter is ignored")
         rows = list(cv.split(X, y, qid[codes]))
-    require(rows, f"cv must make a fold, got none from {cv!r}")
+    messages.require(rows, f"cv must make a fold, got none from {cv!r}")
     sizes, folds = np.bincount(codes, minlength=len(qid)), []
     for number, fold in enumerate(rows):
         train, test = (np.unique(codes[part]) for part in fold)
@@ -382,7 +369,7 @@ def query_folds(
         whole &= len(fold[1]) == sizes[test].sum()
         rule = "cv must keep queries whole and test on others than it trains on, as"
         apart = whole and not np.isin(test, train).any()
-        require(apart, f"{rule} QueryKFold does, got fold {number} of {cv!r}")
+        messages.require(apart, f"{rule} QueryKFold does, got fold {number} of {cv!r}")
         folds.append((train, test))
     return folds
 
@@ -504,8 +491,8 @@ class QueryTimeSeriesSplit(QuerySplits, TimeSeriesSplit):  # type: ignore[misc]
         )
         for name in ("max_train_size", "test_size"):
             if getattr(self, name) is not None:
-                check_count(getattr(self, name), name)
-        check_count(gap, "gap", least=0)
+                checks.check_count(getattr(self, name), name)
+        checks.check_count(gap, "gap", least=0)
         self.qid = qid
         self.time = time
 
@@ -543,16 +530,18 @@ class QueryTimeSeriesSplit(QuerySplits, TimeSeriesSplit):  # type: ignore[misc]
             within a query.
         """
         queries = self._gather(X, groups, qid)
-        if self.time == "qid" and "qid" not in list_columns(X):
-            require(time is None, "time must be given once, got time='qid' and times")
+        if self.time == "qid" and "qid" not in feature_matrix.list_columns(X):
+            messages.require(
+                time is None, "time must be given once, got time='qid' and times"
+            )
             return rows_of(queries, self._parts(queries, None))
         time = given_or_column(X, self.time, time, "time", "time")
         rule = "time must hold the time of each row's query, got None: pass time to"
         way = 'split, or through metadata routing; time="qid" is the order of ids'
-        require(time is not None, f"{rule} {way}")
+        messages.require(time is not None, f"{rule} {way}")
         return rows_of(queries, self._parts(queries, time))
 
-    def _parts(self, queries: Queries, time: Any) -> list[Part]:
+    def _parts(self, queries: checks.Queries, time: Any) -> list[Part]:
         n_queries, n_splits, gap = queries.n_queries, self.n_splits, self.gap
         test_size = self.test_size or n_queries // (n_splits + 1)
         first = n_queries - n_splits * test_size
@@ -564,9 +553,11 @@ class QueryTimeSeriesSplit(QuerySplits, TimeSeriesSplit):  # type: ignore[misc]
         rule = "n_splits, test_size and gap must leave queries for training"
         got = f"{n_splits=}, {test_size=}, {gap=} for {n_queries} queries"
         got = f"{rule}, got {got} of {len(changes) + 1} times"
-        require(test_size >= 1 and first > gap and len(changes) >= n_splits, got)
+        messages.require(
+            test_size >= 1 and first > gap and len(changes) >= n_splits, got
+        )
         starts = nearest_changes(changes, first + test_size * np.arange(n_splits))
-        require(starts[0] > gap, got)
+        messages.require(starts[0] > gap, got)
         longest = self.max_train_size or n_queries
         trains = [np.arange(max(0, at - gap - longest), at - gap) for at in starts]
         tests = [order[a:b] for a, b in pairwise([*starts, n_queries])]
@@ -638,7 +629,7 @@ class QueryShuffleSplit(QuerySplits, BaseShuffleSplit):  # type: ignore[misc]
         qid: str | int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
-        check_count(n_splits, "n_splits")
+        checks.check_count(n_splits, "n_splits")
         super().__init__(
             n_splits,
             test_size=test_size,
@@ -647,10 +638,10 @@ class QueryShuffleSplit(QuerySplits, BaseShuffleSplit):  # type: ignore[misc]
         )
         self.qid = qid
 
-    def _parts(self, queries: Queries, y: Any) -> Iterator[Part]:
+    def _parts(self, queries: checks.Queries, y: Any) -> Iterator[Part]:
         n_queries = queries.n_queries
         n_train, n_test = _part_sizes(n_queries, self.train_size, self.test_size, 0.2)
-        rng = check_seed(self.random_state)
+        rng = checks.check_seed(self.random_state)
         drawn = (rng.permutation(n_queries) for _ in range(self.n_splits))
         return ((one[n_test : n_test + n_train], one[:n_test]) for one in drawn)
 
@@ -723,17 +714,19 @@ def train_test_split_queries(
     >>> qid_train, qid_test
     (array(['a', 'b', 'a', 'b', 'd'], dtype='<U1'), array(['c'], dtype='<U1'))
     """
-    require(arrays, "arrays must include at least one array, got none")
-    ids, is_column = ids_of(arrays[0], qid)
-    queries = check_qid(ids, n_rows=count_rows(ids)).by_id()
+    messages.require(arrays, "arrays must include at least one array, got none")
+    ids, is_column = feature_matrix.ids_of(arrays[0], qid)
+    queries = checks.check_qid(ids, n_rows=feature_matrix.count_rows(ids)).by_id()
     for number, array in enumerate(arrays):
-        n_rows = None if array is None else count_rows(array)
+        n_rows = None if array is None else feature_matrix.count_rows(array)
         rule = f"arrays must have one row per value of qid ({queries.n_rows})"
-        require(n_rows == queries.n_rows, f"{rule}, got {n_rows} in array {number}")
+        messages.require(
+            n_rows == queries.n_rows, f"{rule}, got {n_rows} in array {number}"
+        )
     n_queries = queries.n_queries
     n_train, n_test = _part_sizes(n_queries, train_size, test_size, 0.25)
     if shuffle:
-        rng = check_seed(random_state)
+        rng = checks.check_seed(random_state)
         order = rng.permutation(n_queries)
         train, test = order[n_test : n_test + n_train], order[:n_test]
         if stratify is not None:
@@ -741,20 +734,26 @@ def train_test_split_queries(
             test = _spread(order, n_test, rng)
             train = _spread(order[~np.isin(order, test)], n_train, rng)
     else:
-        require(stratify is None, "stratify must be None with shuffle=False")
+        messages.require(stratify is None, "stratify must be None with shuffle=False")
         train, test = np.split(np.arange(n_train + n_test), [n_train])
     ((train, test),) = rows_of(queries, [(train, test)])
     given = arrays if is_column else (*arrays, ids)
-    return [take_rows(array, rows) for array in given for rows in (train, test)]
+    return [
+        feature_matrix.take_rows(array, rows)
+        for array in given
+        for rows in (train, test)
+    ]
 
 
-def _strata(values: Any, queries: Queries) -> FloatArray | IntArray:
+def _strata(values: Any, queries: checks.Queries) -> FloatArray | IntArray:
     """What queries are sorted by: mean numbers, or ranks of what is none."""
     if not are_numbers(values, "stratify"):
         return query_ranks(values, queries, "stratify")
-    floats = as_floats(numbers_of(values, "stratify"), "stratify")
-    check_length(floats, queries.n_rows, "stratify")
-    reject(~np.isfinite(floats), floats, "stratify", "be finite")
+    floats = exact_numbers.as_floats(
+        exact_numbers.numbers_of(values, "stratify"), "stratify"
+    )
+    checks.check_length(floats, queries.n_rows, "stratify")
+    checks.reject(~np.isfinite(floats), floats, "stratify", "be finite")
     return query_means(floats, queries)
 
 

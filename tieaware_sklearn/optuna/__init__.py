@@ -7,12 +7,7 @@ values for single queries show early whether a trial is promising.
 
 from ._objectives import LinearScoringObjective, RankerObjective, ScoringObjective
 from ._query_objective import QueryObjective
-from ._score_precision_objective import (
-    NothingKept,
-    ScorePrecisionObjective,
-    coarsest,
-    complete_trials,
-)
+from ._score_precision_objective import ScorePrecisionObjective, coarsest
 
 __all__ = [
     "LinearScoringObjective",
@@ -22,3 +17,7 @@ __all__ = [
     "ScoringObjective",
     "coarsest",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

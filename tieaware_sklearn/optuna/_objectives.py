@@ -12,38 +12,13 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils import assert_all_finite, check_array
 
-from .._engine import (
-    FloatArray,
-    IntArray,
-    Queries,
-    by_content,
-    check_count,
-    check_kinds,
-    check_no_nan,
-    check_scores,
-    in_row,
-    list_columns,
-    require,
-    take_rows,
-    without_mask,
-)
-from ..evaluation import QueryRows
-from ..model_selection import (
-    check_response_method,
-    fit_rows,
-    predicted_scores,
-    query_folds,
-)
-from ..rankers import (
-    TRANSFORMS,
-    LinearRanker,
-    check_transforms,
-    linear_scores,
-    options_of,
-    scales,
-    transformed,
-)
-from ._query_objective import Buckets, QueryObjective, Step, best_trial, optuna
+from .._engine import checks, feature_matrix, messages, row_order
+from .._engine.segments import FloatArray, IntArray
+from ..evaluation import _prepared
+from ..model_selection import _scorers, _splits
+from ..rankers import LinearRanker, _linear, _query_ranker
+from . import _query_objective
+from ._query_objective import QueryObjective
 
 #: queries are scored in about so many blocks where trials may be pruned
 N_BLOCKS = 16
@@ -105,7 +80,7 @@ class ScoringObjective(QueryObjective):
     ['best', 'n_queries', 'pruned', 'tie_std', 'tied_documents', 'worst']
     """
 
-    @options_of(QueryObjective.__init__)
+    @_query_ranker.options_of(QueryObjective.__init__)
     def __init__(
         self,
         score: Callable[[Any, Any], ArrayLike],
@@ -117,9 +92,9 @@ class ScoringObjective(QueryObjective):
     ) -> None:
         super().__init__(X, y, **options)
         rule = "score must be a function of a trial and rows of X"
-        require(callable(score), rule, score)
+        messages.require(callable(score), rule, score)
         if block_size is not None:
-            check_count(block_size, "block_size")
+            checks.check_count(block_size, "block_size")
         self._score = score
         n_queries = self._queries.n_queries
         self._dealt = self._buckets(n_queries, self._seed)
@@ -128,7 +103,7 @@ class ScoringObjective(QueryObjective):
 
     def _steps(
         self, trial: Any, order: np.random.Generator | None, prune: bool
-    ) -> Iterator[Step]:
+    ) -> Iterator[_query_objective.Step]:
         if not prune:
             scores = self._scored(trial, np.arange(self._queries.n_rows), self._X)
             yield self._measured(np.arange(self._queries.n_queries), scores), [], True
@@ -141,7 +116,7 @@ class ScoringObjective(QueryObjective):
             dealt = [self._dealt[number] for number in block]
             chosen = np.concatenate(dealt)
             rows = self._prepared.queries.rows(chosen)
-            scores = self._scored(trial, rows, take_rows(self._X, rows))
+            scores = self._scored(trial, rows, feature_matrix.take_rows(self._X, rows))
             measured = self._measured(chosen, scores)
             ends = np.cumsum([len(queries) for queries in dealt])
             places = np.split(np.arange(len(chosen)), ends[:-1])
@@ -167,9 +142,9 @@ class ScoringObjective(QueryObjective):
             )
 
         def place(row: int) -> str:
-            return in_row(int(self._queries.given(rows[row : row + 1])[0]))
+            return messages.in_row(int(self._queries.given(rows[row : row + 1])[0]))
 
-        return check_scores(scores, n_rows=X.shape[0], name=name, place=place)
+        return checks.check_scores(scores, n_rows=X.shape[0], name=name, place=place)
 
 
 class LinearScoringObjective(ScoringObjective):
@@ -239,7 +214,7 @@ class LinearScoringObjective(ScoringObjective):
     True
     """
 
-    @options_of(ScoringObjective.__init__)
+    @_query_ranker.options_of(ScoringObjective.__init__)
     def __init__(
         self,
         X: Any,
@@ -250,28 +225,39 @@ class LinearScoringObjective(ScoringObjective):
         transforms: str | Sequence[str] | None = None,
         **options: Any,
     ) -> None:
-        check_kinds(X)
+        feature_matrix.check_kinds(X)
         data = check_array(
-            without_mask(X), dtype=np.float64, order="C", ensure_all_finite="allow-nan"
+            feature_matrix.without_mask(X),
+            dtype=np.float64,
+            order="C",
+            ensure_all_finite="allow-nan",
         )
         n_features = data.shape[1]
-        names = list_columns(X) if feature_names is None else feature_names
+        names = (
+            feature_matrix.list_columns(X) if feature_names is None else feature_names
+        )
         self.feature_names = _check_names(names, n_features)
-        check_no_nan(data, self.feature_names, "fill in missing values first")
+        feature_matrix.check_no_nan(
+            data, self.feature_names, "fill in missing values first"
+        )
         assert_all_finite(data, input_name="X")
         self._bounds = _check_bounds(bounds, self.feature_names)
-        allowed = (*TRANSFORMS, "tune")
-        self._transforms = check_transforms(transforms, n_features, allowed)
+        allowed = (*_linear.TRANSFORMS, "tune")
+        self._transforms = _linear.check_transforms(transforms, n_features, allowed)
         # `score` is given numbers of rows
         rows = np.arange(len(data))[:, None]
         super().__init__(self._linear, rows, y, **options)
-        kinds = set(TRANSFORMS if "tune" in self._transforms else self._transforms)
+        kinds = set(
+            _linear.TRANSFORMS if "tune" in self._transforms else self._transforms
+        )
         # each feature by each transform that it may have, and what it is divided by
         self._columns = {
-            kind: np.column_stack([transformed(column, kind) for column in data.T])
+            kind: np.column_stack(
+                [_linear.transformed(column, kind) for column in data.T]
+            )
             for kind in kinds
         }
-        self._scales = {kind: scales(self._columns[kind]) for kind in kinds}
+        self._scales = {kind: _linear.scales(self._columns[kind]) for kind in kinds}
         self._given = X
 
     def _linear(self, trial: Any, rows: Any) -> FloatArray:
@@ -288,13 +274,13 @@ class LinearScoringObjective(ScoringObjective):
             data = np.column_stack(
                 [self._columns[kind][some, j] for j, kind in enumerate(kinds)]
             )
-        scores = linear_scores(data, coef)
+        scores = _linear.linear_scores(data, coef)
         return scores[rows] if whole else scores
 
     def _suggest(self, trial: Any) -> tuple[list[str], FloatArray]:
         """Transforms and coefficients of a trial."""
         kinds = [
-            trial.suggest_categorical(f"transform_{name}", TRANSFORMS)
+            trial.suggest_categorical(f"transform_{name}", _linear.TRANSFORMS)
             if kind == "tune"
             else kind
             for name, kind in zip(self.feature_names, self._transforms, strict=True)
@@ -373,7 +359,7 @@ class LinearScoringObjective(ScoringObjective):
         single = len(self.feature_names) < 2
         if not many or single or "tune" in self._transforms or len(self._measures) > 1:
             return super()._sampler(seed, n_trials)
-        return optuna.samplers.CmaEsSampler(seed=seed)
+        return _query_objective.optuna.samplers.CmaEsSampler(seed=seed)
 
     def to_estimator(self, study: Any) -> LinearRanker:
         """Return the best trial's score as a fitted estimator, which needs no Optuna.
@@ -394,8 +380,10 @@ class LinearScoringObjective(ScoringObjective):
         ValueError
             If the study has several objectives and thus no best trial.
         """
-        trial = best_trial(study)
-        kinds, coef = self._suggest(optuna.trial.FixedTrial(trial.params))
+        trial = _query_objective.best_trial(study)
+        kinds, coef = self._suggest(
+            _query_objective.optuna.trial.FixedTrial(trial.params)
+        )
         return LinearRanker(coef, transforms=kinds).fit(self._given)
 
 
@@ -404,7 +392,7 @@ def _check_names(names: Any, n_features: int) -> list[str]:
         names = [f"x{j}" for j in range(n_features)]
     each = [] if isinstance(names, str) else list(map(str, names))
     rule = f"feature_names must have a different name for each feature ({n_features})"
-    require(len(each) == len(set(each)) == n_features, rule, names)
+    messages.require(len(each) == len(set(each)) == n_features, rule, names)
     return each
 
 
@@ -425,7 +413,7 @@ def _check_bounds(bounds: Any, names: list[str]) -> FloatArray:
         "bounds must be two finite ascending numbers, or such a pair for each feature"
     )
     fits = fits and (ends[..., 0] < ends[..., 1]).all()
-    require(fits, f"{rule} ({len(names)})", bounds)
+    messages.require(fits, f"{rule} ({len(names)})", bounds)
     return np.broadcast_to(ends, (len(names), 2))
 
 
@@ -495,7 +483,7 @@ class RankerObjective(QueryObjective):
     12
     """
 
-    @options_of(QueryObjective.__init__)
+    @_query_ranker.options_of(QueryObjective.__init__)
     def __init__(
         self,
         estimator: Any,
@@ -511,28 +499,36 @@ class RankerObjective(QueryObjective):
         super().__init__(X, y, **options)
         self.estimator = estimator
         self.space = _check_space(space)
-        self._response_method = check_response_method(response_method)
+        self._response_method = _scorers.check_response_method(response_method)
         self._fit_params = dict(fit_params or {})
         rule = "fit_params must not hold qid or group: the objective passes them"
-        require(not {"qid", "group"} & {*self._fit_params}, rule, [*self._fit_params])
+        messages.require(
+            not {"qid", "group"} & {*self._fit_params}, rule, [*self._fit_params]
+        )
         for owner in (estimator, cv):
             column = getattr(owner, "qid", None)
             got = f"{type(owner).__name__}(qid={column!r})"
             rule = "qid must be given to the objective alone"
-            require(column is None, f"{rule}, got {got}: give X without that column")
+            messages.require(
+                column is None, f"{rule}, got {got}: give X without that column"
+            )
         self._y = np.maximum(self._prepared.labels, 0)
         self._folds = self._deal(X, cv)
         self._dealt = [own[at] for _, own, buckets in self._folds for _, at in buckets]
 
-    def _ordered(self, given: QueryRows) -> Queries:
-        return by_content(given.X, given.queries, given.labels)
+    def _ordered(self, given: _prepared.QueryRows) -> checks.Queries:
+        return row_order.by_content(given.X, given.queries, given.labels)
 
-    def _deal(self, X: Any, cv: Any) -> list[tuple[IntArray, IntArray, Buckets]]:
+    def _deal(
+        self, X: Any, cv: Any
+    ) -> list[tuple[IntArray, IntArray, _query_objective.Buckets]]:
         """Training and test queries of folds of the rows as they were given."""
         queries = self._queries
         # where each row of X went
         place = np.argsort(queries.arrange(np.arange(len(self._y))))
-        folds = query_folds(cv, X, self._y[place], queries.codes[place], queries.qid)
+        folds = _splits.query_folds(
+            cv, X, self._y[place], queries.codes[place], queries.qid
+        )
         out, numbers = [], count()
         for fold, (train, held_out) in enumerate(folds):
             dealt = self._buckets(len(held_out), self._seed + fold, n_folds=len(folds))
@@ -542,7 +538,7 @@ class RankerObjective(QueryObjective):
 
     def _steps(
         self, trial: Any, order: np.random.Generator | None, prune: bool
-    ) -> Iterator[Step]:
+    ) -> Iterator[_query_objective.Step]:
         model = clone(self.estimator).set_params(**self._suggest(trial))
         numbers = np.arange(len(self._folds))
         if order is not None:
@@ -551,9 +547,9 @@ class RankerObjective(QueryObjective):
             train, held_out, buckets = self._folds[number]
             fitted = self._fitted(clone(model), train)
             rows, queries = self._queries.rows(held_out), self._queries.some(held_out)
-            scores = predicted_scores(
+            scores = _scorers.predicted_scores(
                 fitted,
-                take_rows(self._X, rows),
+                feature_matrix.take_rows(self._X, rows),
                 len(rows),
                 self._response_method,
                 qid=queries.qid[queries.codes],
@@ -566,7 +562,7 @@ class RankerObjective(QueryObjective):
             return {name: _suggest(trial, name, d) for name, d in self.space.items()}
         parameters = self.space(trial)
         rule = "space(trial) must give a dict of parameters"
-        require(isinstance(parameters, Mapping), rule, parameters)
+        messages.require(isinstance(parameters, Mapping), rule, parameters)
         return dict(parameters)
 
     def _fitted(self, model: Any, chosen: IntArray | None = None) -> Any:
@@ -574,8 +570,12 @@ class RankerObjective(QueryObjective):
         X, y, queries = self._X, self._y, self._queries
         if chosen is not None:
             rows = queries.rows(chosen)
-            X, y, queries = take_rows(X, rows), y[rows], queries.some(chosen)
-        return fit_rows(model, X, y, queries, **self._fit_params)
+            X, y, queries = (
+                feature_matrix.take_rows(X, rows),
+                y[rows],
+                queries.some(chosen),
+            )
+        return _scorers.fit_rows(model, X, y, queries, **self._fit_params)
 
     def best_estimator(self, study: Any) -> Any:
         """Return the estimator with the best parameters, fitted on all rows.
@@ -595,8 +595,10 @@ class RankerObjective(QueryObjective):
         ValueError
             If the study has several objectives and thus no best trial.
         """
-        trial = best_trial(study)
-        parameters = self._suggest(optuna.trial.FixedTrial(trial.params))
+        trial = _query_objective.best_trial(study)
+        parameters = self._suggest(
+            _query_objective.optuna.trial.FixedTrial(trial.params)
+        )
         return self._fitted(clone(self.estimator).set_params(**parameters))
 
 
@@ -604,10 +606,14 @@ def _check_space(space: Any) -> Any:
     if callable(space):
         return space
     rule = "space must be a dict of Optuna distributions or a function of the trial"
-    require(isinstance(space, Mapping) and space, rule, space)
+    messages.require(isinstance(space, Mapping) and space, rule, space)
     for name, given in space.items():
-        known = isinstance(given, optuna.distributions.BaseDistribution)
-        require(known, f"space[{name!r}] must be an Optuna distribution", given)
+        known = isinstance(
+            given, _query_objective.optuna.distributions.BaseDistribution
+        )
+        messages.require(
+            known, f"space[{name!r}] must be an Optuna distribution", given
+        )
     return dict(space)
 
 

@@ -14,21 +14,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._engine import (
-    FloatArray,
-    IntArray,
-    Queries,
-    check_count,
-    check_flag,
-    query_marks,
-    require,
-    seed_of,
-)
-from .._optional import import_optional
-from ..evaluation import QueryRows, RankedQueries, ask, means, stds_of_means
-from ..measures import STATISTICS, Measure, parse_measures
+from .. import _optional
+from .._engine import checks, hashing, messages
+from .._engine.segments import FloatArray, IntArray
+from ..evaluation import _asked, _averages, _prepared, _statistics
+from ..measures import Measure, _measure, _parse
 
-optuna = import_optional("optuna", extra="optuna", purpose="tieaware_sklearn.optuna")
+optuna = _optional.import_optional(
+    "optuna", extra="optuna", purpose="tieaware_sklearn.optuna"
+)
 
 #: the user attribute of a study that says whether its trials may be pruned
 PRUNE = "prune"
@@ -97,9 +91,9 @@ class StudyCreator(ABC):
             trials of something else.
         """
         if seed is not None:
-            check_count(seed, "seed", least=0)
+            checks.check_count(seed, "seed", least=0)
         told = self._told(prune, pruner)
-        check_flag(verbose, "verbose")
+        checks.check_flag(verbose, "verbose")
         if not verbose and optuna.logging.get_verbosity() == optuna.logging.INFO:
             optuna.logging.set_verbosity(optuna.logging.WARNING)
         with warnings.catch_warnings():
@@ -140,7 +134,7 @@ class StudyCreator(ABC):
         directions = [direction.name.lower() for direction in study.directions]
         aims = " and ".join(map("{} {}".format, self.directions, values))
         got = f"got directions {directions}, not {self.directions}"
-        require(directions == self.directions, f"the study must {aims}, {got}")
+        messages.require(directions == self.directions, f"the study must {aims}, {got}")
         check_same(study, TRIALS, mine)
 
     def _metric_names(self) -> list[str]:
@@ -156,14 +150,14 @@ class StudyCreator(ABC):
 
     def _told(self, prune: bool, pruner: Any) -> bool:
         """Whether the trials of a study may be pruned."""
-        check_flag(prune, "prune")
+        checks.check_flag(prune, "prune")
         if pruner is not None:
             rule = "prune is for the default and must be left out if pruner is given"
-            require(not prune, f"{rule}, got True and {type(pruner).__name__}")
+            messages.require(not prune, f"{rule}, got True and {type(pruner).__name__}")
             prune = not isinstance(pruner, optuna.pruners.NopPruner)
         got = "prune=True" if pruner is None else type(pruner).__name__
         rule = f"a study of several objectives cannot prune, got {got}"
-        require(not prune or len(self.directions) == 1, rule)
+        messages.require(not prune or len(self.directions) == 1, rule)
         return bool(prune)
 
 
@@ -173,7 +167,7 @@ def best_trial(study: Any) -> Any:
         return study
     number, way = len(study.directions), "choose from study.best_trials"
     rule = f"study must have one objective, or be a trial, got {number} objectives"
-    require(number == 1, f"{rule}: {way}")
+    messages.require(number == 1, f"{rule}: {way}")
     return study.best_trial
 
 
@@ -189,7 +183,7 @@ def check_same(study: Any, name: str, mine: str) -> None:
     else:
         rule = f"the study must hold {name} of this objective ({mine})"
         way = "use another study for another measure or other data"
-        require(theirs == mine, f"{rule}, got {theirs}: {way}")
+        messages.require(theirs == mine, f"{rule}, got {theirs}: {way}")
 
 
 def _agree(study: Any, told: bool) -> None:
@@ -199,7 +193,9 @@ def _agree(study: Any, told: bool) -> None:
         if not study.get_trials(deepcopy=False):
             study.set_user_attr(PRUNE, told)
     else:
-        require(said == told, f"prune must be that of the study, {said!r}", told)
+        messages.require(
+            said == told, f"prune must be that of the study, {said!r}", told
+        )
 
 
 def _join(study: Any, seed: int | None) -> tuple[bool, int | None]:
@@ -246,7 +242,10 @@ class Measured(NamedTuple):
         chosen, values, tied, ranked = zip(*parts, strict=True)
         return cls(
             np.concatenate(chosen),
-            {name: np.concatenate([of[name] for of in values]) for name in STATISTICS},
+            {
+                name: np.concatenate([of[name] for of in values])
+                for name in _measure.STATISTICS
+            },
             sum(tied),
             sum(ranked),
         )
@@ -362,16 +361,16 @@ class QueryObjective(StudyCreator):
         report_every: int | None = None,
         random_state: int | np.random.RandomState | None = 0,
     ) -> None:
-        measures = tuple(parse_measures(measure, name="measure"))
-        asked = ask(measures, zero_relevance, unjudged)
+        measures = tuple(_parse.parse_measures(measure, name="measure"))
+        asked = _asked.ask(measures, zero_relevance, unjudged)
         self._measures = measures
         self._is_one = isinstance(measure, (str, Measure))
         self.measure = measures[0] if self._is_one else measures
         if report_every is not None:
-            check_count(report_every, "report_every")
-        self._seed = seed_of(random_state)
+            checks.check_count(report_every, "report_every")
+        self._seed = checks.seed_of(random_state)
         X = X if hasattr(X, "shape") else np.asarray(X)
-        given = QueryRows.of(X, y, qid, query_weight, unjudged=asked.unjudged)
+        given = _prepared.QueryRows.of(X, y, qid, query_weight, unjudged=asked.unjudged)
         self._queries = self._ordered(given)
         rows = given.sorted(self._queries)
         self._X = rows.X
@@ -386,9 +385,11 @@ class QueryObjective(StudyCreator):
         also = "" if weight is None else " and that has weight"
         for j, own in enumerate(measures):
             rule = f"y must have a query for which {own} is defined{also}"
-            require(counts[:, j].any(), f"{rule}, got none (of {len(counts)} queries)")
+            messages.require(
+                counts[:, j].any(), f"{rule}, got none (of {len(counts)} queries)"
+            )
 
-    def _ordered(self, given: QueryRows) -> Queries:
+    def _ordered(self, given: _prepared.QueryRows) -> checks.Queries:
         """The queries by id, the rows of each in the order in which they are scored."""
         return given.queries.by_id()
 
@@ -474,15 +475,15 @@ class QueryObjective(StudyCreator):
         if len(chosen) < some.queries.n_queries or (np.diff(chosen) != 1).any():
             some = some.of_queries(chosen)
 
-        def compute(ranked: RankedQueries) -> tuple[FloatArray, int, int]:
+        def compute(ranked: _statistics.RankedQueries) -> tuple[FloatArray, int, int]:
             n = ranked.groups.n
-            found = ranked.statistics(self._measures, STATISTICS)
+            found = ranked.statistics(self._measures, _measure.STATISTICS)
             return found, int(n[n > 1].sum()), int(n.sum())
 
         blocks = some.labelled.each_block(compute, scores)
         parts, tied, ranked = zip(*blocks, strict=True)
         stacked = some.labelled.in_order(parts, 1)
-        found = dict(zip(STATISTICS, stacked, strict=True))
+        found = dict(zip(_measure.STATISTICS, stacked, strict=True))
         filled = self._asked.fill_statistics(found, some.queries)
         return Measured(chosen, filled, sum(tied), sum(ranked))
 
@@ -491,17 +492,19 @@ class QueryObjective(StudyCreator):
     ) -> list[float]:
         """Mean values of some of the queries, NaN where none is defined."""
         weight = self._weight[measured.chosen[part]]
-        found: list[float] = means(measured.values["expected"][part], weight).tolist()
+        found: list[float] = _averages.means(
+            measured.values["expected"][part], weight
+        ).tolist()
         return found
 
     def _attributes(self, measured: Measured) -> dict[str, Any]:
         """What a trial remembers of the orders of ties, by each measure."""
         weight = self._weight[measured.chosen]
-        _, best, worst, std = (measured.values[name] for name in STATISTICS)
+        _, best, worst, std = (measured.values[name] for name in _measure.STATISTICS)
         spreads = {
-            "best": means(best, weight).tolist(),
-            "worst": means(worst, weight).tolist(),
-            "tie_std": stds_of_means(std, weight).tolist(),
+            "best": _averages.means(best, weight).tolist(),
+            "worst": _averages.means(worst, weight).tolist(),
+            "tie_std": _averages.stds_of_means(std, weight).tolist(),
         }
         return {
             # one measure goes without saying
@@ -538,11 +541,11 @@ class QueryObjective(StudyCreator):
         pruner = study.pruner if prunes else None
         wrapped = is_paired(getattr(pruner, "_wrapped_pruner", None))
         rule = "the pruner must be WilcoxonPruner itself, got one inside PatientPruner"
-        require(not wrapped, rule)
+        messages.require(not wrapped, rule)
         if len(study.directions) > len(self.directions):  # and other values beside
             got = f"got {type(pruner).__name__}: create it with a NopPruner"
             rule = f"a study of several objectives cannot prune, {got}"
-            require(len(self._measures) > 1 or pruner is None, rule)
+            messages.require(len(self._measures) > 1 or pruner is None, rule)
             return None
         self._check_same(study)
         said = study.user_attrs.get(PRUNE)
@@ -557,7 +560,7 @@ class QueryObjective(StudyCreator):
     @cached_property
     def _trials(self) -> tuple[Sequence[Any], str]:
         data = self._prepared
-        marks = query_marks(data.labels, data.queries.offsets).tobytes()
+        marks = hashing.query_marks(data.labels, data.queries.offsets).tobytes()
         weight = b"" if data.weight is None else data.weight.tobytes()
         digest = digest_of(marks, repr(self._zero_relevance).encode(), weight)
         names = " and ".join(self._asked.names)

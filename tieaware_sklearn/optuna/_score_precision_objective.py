@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._engine import check_choices, check_share, is_number, require
-from ..comparison import MeasuredSystems, QueryLosses
-from ..evaluation import mean, std_of_mean
+from .._engine import checks, messages
+from ..comparison import _paired_test, _systems
+from ..evaluation import _averages
 from ..measures import Measure, parse_measure
-from ..score_precision import FORMATS, KINDS, coarse_values, parse_coarseness
-from ._query_objective import StudyCreator, digest_of, optuna
+from ..score_precision import _coarse_ranker, _study
+from . import _query_objective
 
 _LINEAR = "linear"
 _LEAST_RHO = 1.01
@@ -29,7 +29,7 @@ _FIRST: list[dict[str, Any]] = [
 ]
 
 
-class ScorePrecisionObjective(StudyCreator):
+class ScorePrecisionObjective(_query_objective.StudyCreator):
     """Search for the coarsest scores that rank about as well as the exact ones.
 
     The objectives are the exact mean of the measure, and the bits of the scores, to be
@@ -109,7 +109,7 @@ class ScorePrecisionObjective(StudyCreator):
         *,
         qid: Any = None,
         measure: str | Measure = "ndcg@10",
-        kinds: Iterable[str] = KINDS,
+        kinds: Iterable[str] = _coarse_ranker.KINDS,
         max_rho: float = 10.0,
         existing_ties: str = "keep",
         scale: str = "query",
@@ -117,19 +117,25 @@ class ScorePrecisionObjective(StudyCreator):
         unjudged: str = "raise",
         n_jobs: int | None = None,
     ) -> None:
-        self._systems = MeasuredSystems(
+        self._systems = _systems.MeasuredSystems(
             y_true, y_score, qid, [parse_measure(measure)],
             zero_relevance, unjudged, n_jobs,
         )  # fmt: skip
         n_systems = len(self._systems.names)
-        require(n_systems == 1, "y_score must be the scores of one system", n_systems)
+        messages.require(
+            n_systems == 1, "y_score must be the scores of one system", n_systems
+        )
         (self.measure,) = self._systems.measures
-        self.kinds = tuple(check_choices(kinds, "kinds", KINDS))
+        self.kinds = tuple(checks.check_choices(kinds, "kinds", _coarse_ranker.KINDS))
         rule = f"max_rho must be a finite number > {_LEAST_RHO}"
-        require(is_number(max_rho, above=_LEAST_RHO), rule, max_rho)
+        messages.require(checks.is_number(max_rho, above=_LEAST_RHO), rule, max_rho)
         self.max_rho = float(max_rho)
         self._measure = partial(
-            coarse_values, self._systems, 0, existing_ties=existing_ties, scale=scale
+            _study.coarse_values,
+            self._systems,
+            0,
+            existing_ties=existing_ties,
+            scale=scale,
         )
         (scores,) = self._systems.scores
         self._exact = self._measure(None).values["expected"]
@@ -143,7 +149,7 @@ class ScorePrecisionObjective(StudyCreator):
 
     @property
     def _trials(self) -> tuple[Sequence[Any], str]:
-        of = f"{self.measure}, data {digest_of(self._exact.tobytes())}"
+        of = f"{self.measure}, data {_query_objective.digest_of(self._exact.tobytes())}"
         return (self.measure, "the bits of scores"), of
 
     def __call__(self, trial: Any) -> tuple[float, float]:
@@ -166,20 +172,20 @@ class ScorePrecisionObjective(StudyCreator):
         """
         if hasattr(trial, "study"):
             self._check_same(trial.study)
-        coarseness = parse_coarseness(self._suggest(trial))
+        coarseness = _coarse_ranker.parse_coarseness(self._suggest(trial))
         measured = self._measure(coarseness, "best", "worst", "std")
         found = measured.values
-        value = mean(found["expected"])
-        require(value == value, f"{self.measure} is undefined for every query")
+        value = _averages.mean(found["expected"])
+        messages.require(value == value, f"{self.measure} is undefined for every query")
         attributes = {
             "coarseness": str(coarseness),
             "measure": str(self.measure),
-            "exact": mean(self._exact),
-            "best": mean(found["best"]),
-            "worst": mean(found["worst"]),
-            "tie_std": std_of_mean(found["std"]),
+            "exact": _averages.mean(self._exact),
+            "best": _averages.mean(found["best"]),
+            "worst": _averages.mean(found["worst"]),
+            "tie_std": _averages.std_of_mean(found["std"]),
             "tied_documents": measured.tied_documents,
-            "losses": list(QueryLosses.of(self._exact, found["expected"])),
+            "losses": list(_paired_test.QueryLosses.of(self._exact, found["expected"])),
         }
         for name, attribute in attributes.items():
             trial.set_user_attr(name, attribute)
@@ -193,7 +199,9 @@ class ScorePrecisionObjective(StudyCreator):
             growth = trial.suggest_float("rho", _LEAST_RHO, self.max_rho, log=True)
             value: Any = round(growth, 3)
         elif kind == "bits":
-            value = trial.suggest_categorical("format", [*FORMATS, _LINEAR])
+            value = trial.suggest_categorical(
+                "format", [*_coarse_ranker.FORMATS, _LINEAR]
+            )
             if value == _LINEAR:
                 value = trial.suggest_int("linear_bits", 1, 16)
         else:
@@ -269,11 +277,11 @@ def coarsest(study: Any, *, keep: float = 0.99, alpha: float = 0.05) -> Any:
     >>> coarsest(study, keep=0.9).user_attrs["coarseness"]
     'significant=2'
     """
-    check_share(alpha, "alpha")
-    check_share(keep, "keep", up_to_one=True)
+    checks.check_share(alpha, "alpha")
+    checks.check_share(keep, "keep", up_to_one=True)
     trials = complete_trials(study)
     up = study.directions[0].name == "MAXIMIZE"
-    losses = [QueryLosses(*trial.user_attrs["losses"]) for trial in trials]
+    losses = [_paired_test.QueryLosses(*trial.user_attrs["losses"]) for trial in trials]
     pvalues = [one.inferiority(keep, greater_is_better=up) for one in losses]
     kept = [t for t, pvalue in zip(trials, pvalues, strict=True) if pvalue <= alpha]
     if not kept:
@@ -294,10 +302,12 @@ class NothingKept(ValueError):
 def complete_trials(study: Any) -> list[Any]:
     """Complete trials of a `ScorePrecisionObjective`."""
     rule = "study must be an Optuna study of a ScorePrecisionObjective"
-    require(isinstance(study, optuna.study.Study), rule, study)
-    done = (optuna.trial.TrialState.COMPLETE,)
+    messages.require(
+        isinstance(study, _query_objective.optuna.study.Study), rule, study
+    )
+    done = (_query_objective.optuna.trial.TrialState.COMPLETE,)
     complete = study.get_trials(deepcopy=False, states=done)
     trials = [trial for trial in complete if "losses" in trial.user_attrs]
     rule = "study must hold complete trials of a ScorePrecisionObjective, got none"
-    require(trials, rule)
+    messages.require(trials, rule)
     return trials

@@ -1,14 +1,10 @@
 """Plots of tie ranges, screenings, importances and coarse scores (matplotlib)."""
 
-from ._base import drawing_of as drawing_of
 from ._feature_screening import FeatureScreeningDisplay
 from ._leave_one_out import LeaveOneOutDisplay
 from ._official_vs_exact import OfficialVsExactDisplay
 from ._permutation_importance import PermutationImportanceDisplay
-from ._precision_recall import (
-    PrecisionRecallBandDisplay,
-    PrecisionRecallScatterDisplay,
-)
+from ._precision_recall import PrecisionRecallBandDisplay, PrecisionRecallScatterDisplay
 from ._precision_study import PairwisePValueDisplay, PrecisionLossDisplay
 from ._score_precision_front import ScorePrecisionDisplay
 from ._selection_curve import SelectionCurveDisplay
@@ -31,3 +27,7 @@ __all__ = [
     "TopicDifferenceDisplay",
     "UserModelDisplay",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -11,12 +11,12 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._display import clip, printable
-from .._engine import count_rows
-from .._optional import import_optional
-from ..comparison import check_systems
+from .. import _optional
+from .._display import words
+from .._engine import feature_matrix
+from ..comparison import _systems
 from ..evaluation import Summary
-from ..model_selection import predicted_scores
+from ..model_selection import _scorers
 
 #: Okabe and Ito's colours, told apart by colour-blind readers too
 GREY = "#767676"
@@ -59,7 +59,7 @@ def plain(text: str) -> str:
 
     What no picture may hold, such as control characters, is spelled out.
     """
-    return " " * text.startswith("_") + printable(text).replace("$", r"\$")
+    return " " * text.startswith("_") + words.printable(text).replace("$", r"\$")
 
 
 def short(names: Sequence[str]) -> list[str]:
@@ -67,7 +67,7 @@ def short(names: Sequence[str]) -> list[str]:
     seen: dict[str, int] = {}
     out = []
     for name in names:
-        name = clip(printable(name), _LONGEST)
+        name = words.clip(words.printable(name), _LONGEST)
         seen[name] = seen.get(name, 0) + 1
         out.append(plain(name if seen[name] == 1 else f"{name} ({seen[name]})"))
     return out
@@ -218,7 +218,9 @@ def drawing_of(result: Any) -> Callable[[], Display] | None:
 
 def _new_figure(panels: Panels) -> tuple[Any, list[Any]]:
     """A figure and its axes, in rows of three at most."""
-    pyplot = import_optional("matplotlib.pyplot", extra="plots", purpose="plotting")
+    pyplot = _optional.import_optional(
+        "matplotlib.pyplot", extra="plots", purpose="plotting"
+    )
     n_rows = math.ceil(panels.number / _ABREAST)
     n_columns = math.ceil(panels.number / n_rows)
     width = min(panels.width * n_columns, _WIDEST)
@@ -311,9 +313,11 @@ class SystemsDisplay(Display):
         """
         if not isinstance(estimator, Mapping):
             estimator = {type(estimator).__name__: estimator}
-        n_rows = count_rows(X)
+        n_rows = feature_matrix.count_rows(X)
         scores = {
-            str(name): predicted_scores(one, X, n_rows, response_method, qid=qid)
+            str(name): _scorers.predicted_scores(
+                one, X, n_rows, response_method, qid=qid
+            )
             for name, one in estimator.items()
         }
         return cls.from_predictions(y, scores, qid=qid, ax=ax, **options)
@@ -354,7 +358,7 @@ class SystemsDisplay(Display):
         ValueError
             As in that function.
         """
-        names, columns = check_systems(y_score, len(np.asarray(y_true)))
+        names, columns = _systems.check_systems(y_score, len(np.asarray(y_true)))
         systems = dict(zip(names, columns, strict=True))
         of_display = {name: options.pop(name) for name in cls._own if name in options}
         result = cls._compute(y_true, systems, qid=qid, **options)

@@ -8,29 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._display import number
-from .._engine import check_count
+from .._display import words
+from .._engine import checks
 from ..feature_selection import Screening
-from ._base import (
-    BLUE,
-    GREY,
-    RANGE,
-    VERMILLION,
-    Display,
-    Panels,
-    ink,
-    plain,
-    short,
-    title,
-)
-from ._ranges import show_rows
+from . import _base, _ranges
 
 #: q-values up to this beat chance
 _ALPHA = 0.05
 
 
 @dataclass(eq=False)
-class FeatureScreeningDisplay(Display, of=[Screening]):
+class FeatureScreeningDisplay(_base.Display, of=[Screening]):
     """Exact scores of features relative to chance, with the range over orders of ties.
 
     Make it with `from_result`.
@@ -78,11 +66,11 @@ class FeatureScreeningDisplay(Display, of=[Screening]):
     max_features: int = 20
 
     def __post_init__(self) -> None:
-        check_count(self.max_features, "max_features")
+        checks.check_count(self.max_features, "max_features")
 
-    def _panels(self) -> Panels:
+    def _panels(self) -> _base.Panels:
         n_rows = min(self.max_features, len(self.screening.feature_names))
-        return Panels.of_rows(len(self.screening.measures), n_rows)
+        return _base.Panels.of_rows(len(self.screening.measures), n_rows)
 
     def _draw(self, axes: list[Any]) -> None:
         found = self.screening
@@ -95,33 +83,40 @@ class FeatureScreeningDisplay(Display, of=[Screening]):
             )
             level, rows, sure = found.chance[m], np.arange(len(shown)), q <= _ALPHA
             for label, own, colour in (
-                (f"beats chance (q ≤ {_ALPHA})", sure, BLUE),
-                ("does not beat chance", ~sure, GREY),
+                (f"beats chance (q ≤ {_ALPHA})", sure, _base.BLUE),
+                ("does not beat chance", ~sure, _base.GREY),
             ):
                 bar = {"left": level, "height": 0.55, "color": colour, "alpha": 0.8}
                 if own.any():
                     axis.barh(rows[own], mean[own] - level, label=label, **bar)
-            axis.hlines(rows, worst, best, color=ink(axis), linewidth=1.5, label=RANGE)
-            axis.axvline(level, color=VERMILLION, linestyle="--", label="chance")
-            show_rows(axis, names, ("mean", map(number, mean.tolist())))
+            axis.hlines(
+                rows,
+                worst,
+                best,
+                color=_base.ink(axis),
+                linewidth=1.5,
+                label=_base.RANGE,
+            )
+            axis.axvline(level, color=_base.VERMILLION, linestyle="--", label="chance")
+            _ranges.show_rows(axis, names, ("mean", map(words.number, mean.tolist())))
             axis.set_yticks(rows, names)
             first = int(np.argmax(np.abs(mean - level) * sure))
             said = "no feature beats chance"
             if sure.any():
-                (name,) = short([found.feature_names[shown[first]]])
+                (name,) = _base.short([found.feature_names[shown[first]]])
                 lift, gap = abs(mean[first] - level), abs(best[first] - worst[first])
                 said = f"{name} beats chance by {lift:.2f};\nties leave {gap:.2f} open"
-            title(axis, said)
+            _base.title(axis, said)
             # a panel that shares its names with the first has none of its own
             for label, place in zip(axis.get_yticklabels(), chosen, strict=False):
                 if not place:
-                    label.set_color(GREY)
-            axis.set_xlabel(f"{plain(measure)}, mean over queries")
+                    label.set_color(_base.GREY)
+            axis.set_xlabel(f"{_base.plain(measure)}, mean over queries")
 
     def _names(self, shown: NDArray[np.intp]) -> tuple[list[str], list[int]]:
         """Selected features by number, others with what they repeat."""
         found, selection = self.screening, self.screening.selection
-        names = short(
+        names = _base.short(
             [
                 found.feature_names[j]
                 + " (ascending)" * (found.directions[j] == "ascending")
@@ -137,5 +132,5 @@ class FeatureScreeningDisplay(Display, of=[Screening]):
             if place:
                 names[i] = f"{place}. {names[i]}"
             elif of >= 0:
-                names[i] += f" (repeats {short([found.feature_names[of]])[0]})"
+                names[i] += f" (repeats {_base.short([found.feature_names[of]])[0]})"
         return names, chosen

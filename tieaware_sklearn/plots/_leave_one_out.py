@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from ..judgments import LeaveOneOut
-from ._base import GREY, VERMILLION, Display, Panels, ink, plain
-from ._ranges import show_rows, show_ticks
+from . import _base, _ranges
 
 
 @dataclass(eq=False)
-class LeaveOneOutDisplay(Display, of=[LeaveOneOut]):
+class LeaveOneOutDisplay(_base.Display, of=[LeaveOneOut]):
     """Values of runs, with and without the judgments that only they brought.
 
     Make it with `from_result`.
@@ -50,8 +49,8 @@ class LeaveOneOutDisplay(Display, of=[LeaveOneOut]):
 
     found: LeaveOneOut
 
-    def _panels(self) -> Panels:
-        return Panels.of_rows(1, len(self.found.systems))
+    def _panels(self) -> _base.Panels:
+        return _base.Panels.of_rows(1, len(self.found.systems))
 
     def _draw(self, axes: list[Any]) -> None:
         (axis,), found = axes, self.found
@@ -59,11 +58,11 @@ class LeaveOneOutDisplay(Display, of=[LeaveOneOut]):
         order = np.argsort(-side * found.value, kind="stable")
         value, without = found.value[order], found.without[order]
         rows = np.arange(len(order))
-        axis.hlines(rows, without, value, color=GREY, linewidth=3)
-        show_ticks(axis, value, ink(axis), "all judgments")
-        dots = {"linestyle": "none", "marker": "o", "color": VERMILLION}
+        axis.hlines(rows, without, value, color=_base.GREY, linewidth=3)
+        _ranges.show_ticks(axis, value, _base.ink(axis), "all judgments")
+        dots = {"linestyle": "none", "marker": "o", "color": _base.VERMILLION}
         axis.plot(without, rows, label="without those of its own", **dots)
         names = [found.systems[i] for i in order]
         relevant = map(str, found.n_relevant[order].tolist())
-        show_rows(axis, names, ("relevant alone", relevant))
-        axis.set_xlabel(f"{plain(found.measure)}, mean over queries")
+        _ranges.show_rows(axis, names, ("relevant alone", relevant))
+        axis.set_xlabel(f"{_base.plain(found.measure)}, mean over queries")

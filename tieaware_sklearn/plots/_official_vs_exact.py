@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from ..comparison import OfficialVsExact
-from ._base import MEAN, RANGE, SKY, VERMILLION, Display, Panels, ink, plain
-from ._ranges import show_rows, show_ticks
+from . import _base, _ranges
 
 
 @dataclass(eq=False)
-class OfficialVsExactDisplay(Display, of=[OfficialVsExact]):
+class OfficialVsExactDisplay(_base.Display, of=[OfficialVsExact]):
     """Means of systems over all orders of ties, with trec_eval's value in the range.
 
     Make it with `from_result`.
@@ -59,8 +58,8 @@ class OfficialVsExactDisplay(Display, of=[OfficialVsExact]):
 
     found: OfficialVsExact
 
-    def _panels(self) -> Panels:
-        return Panels.of_rows(len(self.found.measures), len(self.found.systems))
+    def _panels(self) -> _base.Panels:
+        return _base.Panels.of_rows(len(self.found.measures), len(self.found.systems))
 
     def _draw(self, axes: list[Any]) -> None:
         found = self.found
@@ -69,12 +68,12 @@ class OfficialVsExactDisplay(Display, of=[OfficialVsExact]):
         rows, names = np.arange(len(order)), [found.systems[i] for i in order]
         shares = found.tied_documents[order]
         beside = "tied", [f"{100 * share:.0f} %" for share in shares]
-        diamond = {"marker": "D", "ms": 5.5, "mfc": VERMILLION, "mec": "white"}
+        diamond = {"marker": "D", "ms": 5.5, "mfc": _base.VERMILLION, "mec": "white"}
         for j, (axis, measure) in enumerate(zip(axes, found.measures, strict=True)):
             ends = np.sort([found.worst[order, j], found.best[order, j]], axis=0)
-            axis.hlines(rows, *ends, colors=SKY, linewidth=9, label=RANGE)
-            show_ticks(axis, found.exact[order, j], ink(axis), MEAN)
+            axis.hlines(rows, *ends, colors=_base.SKY, linewidth=9, label=_base.RANGE)
+            _ranges.show_ticks(axis, found.exact[order, j], _base.ink(axis), _base.MEAN)
             label = "trec_eval's order of ties"
             axis.plot(found.official[order, j], rows, ls="none", label=label, **diamond)
-            show_rows(axis, names, beside)
-            axis.set_xlabel(f"{plain(measure)}, mean over queries")
+            _ranges.show_rows(axis, names, beside)
+            axis.set_xlabel(f"{_base.plain(measure)}, mean over queries")

@@ -7,15 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from .._display import number
-from .._engine import check_count
+from .._display import words
+from .._engine import checks
 from ..inspection import PermutationImportance
-from ._base import GREY, SKY, Display, Panels, plain, title
-from ._ranges import show_intervals, show_rows
+from . import _base, _ranges
 
 
 @dataclass(eq=False)
-class PermutationImportanceDisplay(Display, of=[PermutationImportance]):
+class PermutationImportanceDisplay(_base.Display, of=[PermutationImportance]):
     """Permutation importances of columns, with intervals over queries.
 
     Make it with `from_result`.
@@ -63,11 +62,11 @@ class PermutationImportanceDisplay(Display, of=[PermutationImportance]):
     max_features: int = 20
 
     def __post_init__(self) -> None:
-        check_count(self.max_features, "max_features")
+        checks.check_count(self.max_features, "max_features")
 
-    def _panels(self) -> Panels:
+    def _panels(self) -> _base.Panels:
         n_rows = min(self.max_features, len(self.importance.columns))
-        return Panels.of_rows(len(self.importance.measures), n_rows)
+        return _base.Panels.of_rows(len(self.importance.measures), n_rows)
 
     def _draw(self, axes: list[Any]) -> None:
         found = self.importance
@@ -77,15 +76,24 @@ class PermutationImportanceDisplay(Display, of=[PermutationImportance]):
         for m, (axis, measure) in enumerate(zip(axes, found.measures, strict=True)):
             lost = found.importances_mean[shown, m]
             label = f"column {how}: mean loss"
-            axis.barh(np.arange(len(shown)), lost, 0.62, color=SKY, label=label)
-            show_intervals(axis, found.interval[shown, m], found.confidence)
-            axis.axvline(0, color=GREY, linewidth=1)
-            show_rows(axis, names)
-            axis.set_xlabel(f"loss of {plain(measure)}")
-            title(axis, f"{plain(measure)} (unpermuted: {number(found.baseline[m])})")
+            axis.barh(np.arange(len(shown)), lost, 0.62, color=_base.SKY, label=label)
+            _ranges.show_intervals(axis, found.interval[shown, m], found.confidence)
+            axis.axvline(0, color=_base.GREY, linewidth=1)
+            _ranges.show_rows(axis, names)
+            axis.set_xlabel(f"loss of {_base.plain(measure)}")
+            _base.title(
+                axis,
+                f"{_base.plain(measure)} (unpermuted: "
+                f"{words.number(found.baseline[m])})",
+            )
         if more := len(found.columns) - len(shown):
             # below the names, beside the numbers of the scale
             corner = {"xy": (0, 0), "xycoords": "axes fraction"}
             beside = {"xytext": (-20, -4), "textcoords": "offset points"}
-            look = {"color": GREY, "fontsize": "small", "ha": "right", "va": "top"}
+            look = {
+                "color": _base.GREY,
+                "fontsize": "small",
+                "ha": "right",
+                "va": "top",
+            }
             axes[0].annotate(f"… {more} more", **corner, **beside, **look)

@@ -8,36 +8,24 @@ from typing import Any
 
 import numpy as np
 
-from .._engine import is_number
-from ..comparison import ONE_SYSTEM
+from .._engine import checks
+from ..comparison import _systems
 from ..evaluation import (
     PrecisionRecallCurve,
     RankingReport,
+    _averages,
     evaluate,
-    means,
     precision_recall_curve,
 )
 from ..measures import Precision, Recall
-from ._base import (
-    BLUE,
-    GREY,
-    MEAN,
-    RANGE,
-    SKY,
-    Panels,
-    SystemsDisplay,
-    ink,
-    line_style,
-    short,
-    title,
-)
+from . import _base
 
 #: more curves than these have a panel each
 _TOGETHER = 3
 
 
 @dataclass(eq=False)
-class PrecisionRecallBandDisplay(SystemsDisplay, of=[PrecisionRecallCurve]):
+class PrecisionRecallBandDisplay(_base.SystemsDisplay, of=[PrecisionRecallCurve]):
     """Precision-recall curves with bands from the worst to the best order of ties.
 
     Up to three curves share a panel. With more, each curve has its own panel, where the
@@ -84,7 +72,7 @@ class PrecisionRecallBandDisplay(SystemsDisplay, of=[PrecisionRecallCurve]):
 
     def __post_init__(self) -> None:
         if isinstance(self.curves, PrecisionRecallCurve):
-            self.curves = {ONE_SYSTEM: self.curves}
+            self.curves = {_systems.ONE_SYSTEM: self.curves}
 
     @staticmethod
     def _compute(y_true: Any, systems: dict[str, Any], **options: Any) -> Any:
@@ -93,10 +81,10 @@ class PrecisionRecallBandDisplay(SystemsDisplay, of=[PrecisionRecallCurve]):
             for name, score in systems.items()
         }
 
-    def _panels(self) -> Panels:
+    def _panels(self) -> _base.Panels:
         if len(self.curves) <= _TOGETHER:
-            return Panels(1, width=5.6, height=4.4)
-        return Panels(len(self.curves), width=3.4, height=2.8, sharey=True)
+            return _base.Panels(1, width=5.6, height=4.4)
+        return _base.Panels(len(self.curves), width=3.4, height=2.8, sharey=True)
 
     def _draw(self, axes: list[Any]) -> None:
         if len(axes) == 1:
@@ -110,22 +98,35 @@ class PrecisionRecallBandDisplay(SystemsDisplay, of=[PrecisionRecallCurve]):
                 axis.set_ylabel("interpolated precision,\nmean over queries")
 
     def _draw_together(self, axis: Any) -> None:
-        names = short(list(self.curves))
+        names = _base.short(list(self.curves))
         for i, curve in enumerate(self.curves.values()):
-            style = line_style(i)
+            style = _base.line_style(i)
             _show_band(axis, curve, style["color"])
             axis.plot(curve.recall, curve.mean, label=names[i], **style)
-        axis.fill_between([], [], color=GREY, alpha=0.3, linewidth=0, label=RANGE)
+        axis.fill_between(
+            [], [], color=_base.GREY, alpha=0.3, linewidth=0, label=_base.RANGE
+        )
 
     def _draw_apart(self, axes: list[Any]) -> None:
-        names, curves = short(list(self.curves)), list(self.curves.values())
+        names, curves = _base.short(list(self.curves)), list(self.curves.values())
         for axis, name, curve in zip(axes, names, curves, strict=True):
             for other in curves:
-                thin = {"color": GREY, "alpha": 0.5, "lw": 0.8, "label": "all systems"}
+                thin = {
+                    "color": _base.GREY,
+                    "alpha": 0.5,
+                    "lw": 0.8,
+                    "label": "all systems",
+                }
                 axis.plot(other.recall, other.mean, **thin)
-            _show_band(axis, curve, BLUE, label=RANGE)
-            axis.plot(curve.recall, curve.mean, color=BLUE, linewidth=2, label=MEAN)
-            title(axis, name)
+            _show_band(axis, curve, _base.BLUE, label=_base.RANGE)
+            axis.plot(
+                curve.recall,
+                curve.mean,
+                color=_base.BLUE,
+                linewidth=2,
+                label=_base.MEAN,
+            )
+            _base.title(axis, name)
 
 
 def _show_band(
@@ -141,7 +142,7 @@ _LEVELS = (0.2, 0.4, 0.6, 0.8)
 
 
 @dataclass(eq=False)
-class PrecisionRecallScatterDisplay(SystemsDisplay):
+class PrecisionRecallScatterDisplay(_base.SystemsDisplay):
     """Precision and recall of each query at a cut-off, with lines of equal F.
 
     A point is the exact mean over the orders of ties, and a line through it goes from
@@ -196,7 +197,7 @@ class PrecisionRecallScatterDisplay(SystemsDisplay):
     _own = ("beta",)
 
     def __post_init__(self) -> None:
-        if not is_number(self.beta, above=0):
+        if not checks.is_number(self.beta, above=0):
             raise ValueError(f"beta must be a finite number > 0, got {self.beta!r}")
 
     @staticmethod
@@ -210,14 +211,14 @@ class PrecisionRecallScatterDisplay(SystemsDisplay):
             for name, score in systems.items()
         }
 
-    def _panels(self) -> Panels:
-        return Panels(len(self.reports), width=4.2, height=4.0, sharey=True)
+    def _panels(self) -> _base.Panels:
+        return _base.Panels(len(self.reports), width=4.2, height=4.0, sharey=True)
 
     def _draw(self, axes: list[Any]) -> None:
-        line = {"color": SKY, "linewidth": 1, "alpha": 0.5}
-        dots = {"ls": "none", "marker": "o", "ms": 4, "color": BLUE, "alpha": 0.7}
+        line = {"color": _base.SKY, "linewidth": 1, "alpha": 0.5}
+        dots = {"ls": "none", "marker": "o", "ms": 4, "color": _base.BLUE, "alpha": 0.7}
         star = {"ls": "none", "marker": "*", "ms": 13, "mec": "white"}
-        names = short(list(self.reports))
+        names = _base.short(list(self.reports))
         for name, axis, report in zip(names, axes, self.reports.values(), strict=True):
             self._show_lines(axis)
             # of each query with a relevant document: precision, and recall
@@ -229,15 +230,18 @@ class PrecisionRecallScatterDisplay(SystemsDisplay):
             differ = best[0] != worst[0]
             precision, recall = np.stack([best, worst], axis=1)[..., differ]
             axis.plot(recall, precision, **line)
-            axis.plot([], [], label=RANGE, **line)
+            axis.plot([], [], label=_base.RANGE, **line)
             axis.plot(mean[1], mean[0], label="query", **dots)
-            middle = means(mean.T)
+            middle = _averages.means(mean.T)
             axis.plot(
-                *middle[::-1, None], color=ink(axis), label="mean over queries", **star
+                *middle[::-1, None],
+                color=_base.ink(axis),
+                label="mean over queries",
+                **star,
             )
             cut = "".join(report.measures[1].partition("@")[1:])
             axis.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xlabel=f"recall{cut}")
-            title(axis, name)
+            _base.title(axis, name)
         axes[0].set_ylabel(f"precision{cut}")
 
     def _show_lines(self, axis: Any) -> None:
@@ -249,8 +253,8 @@ class PrecisionRecallScatterDisplay(SystemsDisplay):
             recall = np.linspace(least, 1, 200)
             precision = level * recall / ((1 + square) * recall - square * level)
             label = "equal F" if self.beta == 1 else f"equal F(beta={self.beta:g})"
-            thin = {"color": GREY, "linewidth": 0.8, "linestyle": "--"}
+            thin = {"color": _base.GREY, "linewidth": 0.8, "linestyle": "--"}
             axis.plot(recall, precision, label=label, **thin)
             beside = {"xytext": (3, 0), "textcoords": "offset points", "va": "center"}
-            look = {"color": GREY, "fontsize": "small", "annotation_clip": False}
+            look = {"color": _base.GREY, "fontsize": "small", "annotation_clip": False}
             axis.annotate(f"{level:g}", (1.0, precision[-1]), **beside, **look)

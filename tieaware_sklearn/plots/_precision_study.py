@@ -8,26 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from .._engine import check_choice
+from .._engine import checks
 from ..score_precision import PrecisionStudy
-from ._base import (
-    BLUE,
-    GREY,
-    MARKERS,
-    ORANGE,
-    SKY,
-    VERMILLION,
-    Display,
-    Panels,
-    ink,
-    plain,
-    short,
-    title,
-)
+from . import _base
 
 
 @dataclass(eq=False)
-class PrecisionLossDisplay(Display, of=[PrecisionStudy]):
+class PrecisionLossDisplay(_base.Display, of=[PrecisionStudy]):
     """Changes of queries under coarser scores, with a box for each level.
 
     Make it with `from_result`.
@@ -76,11 +63,11 @@ class PrecisionLossDisplay(Display, of=[PrecisionStudy]):
 
     def __post_init__(self) -> None:
         if self.system is not None:
-            check_choice(self.system, "system", self.study.systems)
+            checks.check_choice(self.system, "system", self.study.systems)
 
-    def _panels(self) -> Panels:
+    def _panels(self) -> _base.Panels:
         width = min(max(4.0, 0.65 + 0.95 * len(self.study.levels)), 14)
-        return Panels(1, width=width, height=4.2)
+        return _base.Panels(1, width=width, height=4.2)
 
     def _draw(self, axes: list[Any]) -> None:
         (axis,) = axes
@@ -91,19 +78,19 @@ class PrecisionLossDisplay(Display, of=[PrecisionStudy]):
         # the first level is that of exact scores
         levels, changes = study.levels[1:], study.changes()[1:, :, columns]
         n = len(levels)
-        axis.axhline(0, color=GREY, linewidth=1)
-        diamond = {"marker": "D", "mfc": VERMILLION, "mec": "white", "ms": 7}
-        dots = {"marker": ".", "mfc": GREY, "mec": "none", "ms": 4, "alpha": 0.5}
+        axis.axhline(0, color=_base.GREY, linewidth=1)
+        diamond = {"marker": "D", "mfc": _base.VERMILLION, "mec": "white", "ms": 7}
+        dots = {"marker": ".", "mfc": _base.GREY, "mec": "none", "ms": 4, "alpha": 0.5}
         drawn = axis.boxplot(
             [level[~np.isnan(level)] for level in changes],
             positions=np.arange(n),
             widths=0.6,
             showmeans=True,
             patch_artist=True,
-            boxprops={"facecolor": SKY, "edgecolor": BLUE},
-            medianprops={"color": BLUE, "linewidth": 2},
-            whiskerprops={"color": BLUE},
-            capprops={"color": BLUE},
+            boxprops={"facecolor": _base.SKY, "edgecolor": _base.BLUE},
+            medianprops={"color": _base.BLUE, "linewidth": 2},
+            whiskerprops={"color": _base.BLUE},
+            capprops={"color": _base.BLUE},
             meanprops=diamond,
             flierprops=dots,
         )
@@ -111,10 +98,10 @@ class PrecisionLossDisplay(Display, of=[PrecisionStudy]):
         drawn["means"][0].set_label("mean")
         drawn["fliers"][0].set_label("outlier queries")
         angled = {"rotation": 35, "horizontalalignment": "right"} if n > 5 else {}
-        axis.set_xticks(np.arange(n), short(levels), **angled)
-        change = f"change of {plain(study.measure)}, per query"
+        axis.set_xticks(np.arange(n), _base.short(levels), **angled)
+        change = f"change of {_base.plain(study.measure)}, per query"
         axis.set(xlabel="coarseness of scores", ylabel=change)
-        title(axis, *short([whose]))
+        _base.title(axis, *_base.short([whose]))
         axis.grid(visible=False, axis="x")
 
 
@@ -123,7 +110,7 @@ _FLOOR = 1e-8
 
 
 @dataclass(eq=False)
-class PairwisePValueDisplay(Display):
+class PairwisePValueDisplay(_base.Display):
     """p-values of all pairs of systems, under exact and under coarser scores.
 
     Make it with `from_result`.
@@ -176,10 +163,10 @@ class PairwisePValueDisplay(Display):
         if not len(self.study.pairs):
             raise ValueError("study must have at least two systems, got one")
         if self.level is not None:
-            check_choice(self.level, "level", self.study.levels)
+            checks.check_choice(self.level, "level", self.study.levels)
 
-    def _panels(self) -> Panels:
-        return Panels(1, width=5.4, height=5.4)
+    def _panels(self) -> _base.Panels:
+        return _base.Panels(1, width=5.4, height=5.4)
 
     def _draw(self, axes: list[Any]) -> None:
         (axis,) = axes
@@ -192,8 +179,8 @@ class PairwisePValueDisplay(Display):
         least = max(float(both[:, there].min(initial=1.0)), _FLOOR)
         floor = 10.0 ** math.floor(math.log10(min(least, 1e-2, alpha / 2)))
         for line in (axis.axvline, axis.axhline):
-            line(alpha, color=GREY, linewidth=1, linestyle="--")
-        axis.plot([floor, 1], [floor, 1], color=GREY, alpha=0.5, linewidth=1)
+            line(alpha, color=_base.GREY, linewidth=1, linestyle="--")
+        axis.plot([floor, 1], [floor, 1], color=_base.GREY, alpha=0.5, linewidth=1)
 
         def show(label: str, pairs: Any, **style: Any) -> None:
             chosen = np.maximum(both[:, there & pairs], floor)
@@ -203,19 +190,25 @@ class PairwisePValueDisplay(Display):
 
         filled = {"s": 30, "alpha": 0.8, "linewidths": 0}
         quadrants = (
-            ("significant in both", before & after, BLUE),
-            ("significant in neither", ~before & ~after, SKY),
-            ("newly significant", ~before & after, VERMILLION),
-            ("no longer significant", before & ~after, ORANGE),
+            ("significant in both", before & after, _base.BLUE),
+            ("significant in neither", ~before & ~after, _base.SKY),
+            ("newly significant", ~before & after, _base.VERMILLION),
+            ("no longer significant", before & ~after, _base.ORANGE),
         )
-        for (label, pairs, colour), marker in zip(quadrants, MARKERS, strict=False):
+        for (label, pairs, colour), marker in zip(
+            quadrants, _base.MARKERS, strict=False
+        ):
             show(label, pairs, color=colour, marker=marker, **filled)
         edge, beyond = f"p < {floor:.0e}, at the edge", (both < floor).any(axis=0)
         hollow = {"facecolors": "none", "linewidths": 1}
-        show(edge, beyond, s=95, marker="s", edgecolors=GREY, **hollow)
-        show("better system reversed", turned, s=80, edgecolors=ink(axis), **hollow)
+        show(edge, beyond, s=95, marker="s", edgecolors=_base.GREY, **hollow)
+        show(
+            "better system reversed", turned, s=80, edgecolors=_base.ink(axis), **hollow
+        )
         axis.set(xscale="log", yscale="log", xlim=(floor, 1), ylim=(floor, 1))
         axis.set_aspect("equal")
         axis.set_xlabel("p-value under exact scores")
         axis.set_ylabel(f"p-value under {level}")
-        title(axis, f"{plain(study.measure)}, pairs of systems, α = {alpha:g}")
+        _base.title(
+            axis, f"{_base.plain(study.measure)}, pairs of systems, α = {alpha:g}"
+        )

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .._display import number
-from .._engine import FloatArray
-from ._base import BLUE, GREY, MEAN, RANGE, SKY, VERMILLION, ink, short
+from .._display import words
+from .._engine.segments import FloatArray
+from . import _base
 
 
 def show_rows(
@@ -17,15 +17,15 @@ def show_rows(
 ) -> None:
     """A row per name, the first on top; what stands beside them, below a head."""
     axis.locator_params(axis="x", nbins=5)
-    axis.set_yticks(range(len(names)), short(names))
+    axis.set_yticks(range(len(names)), _base.short(names))
     axis.set_ylim(len(names) - 0.4, -0.6)
     axis.tick_params(axis="y", length=0)
     axis.grid(visible=False, axis="y")
     if beside is not None:
         style = {"transform": axis.get_yaxis_transform(), "fontsize": "small"}
-        axis.text(1.02, -0.65, beside[0], va="bottom", color=GREY, **style)
+        axis.text(1.02, -0.65, beside[0], va="bottom", color=_base.GREY, **style)
         for row, text in enumerate(beside[1]):
-            axis.text(1.02, row, text, va="center", color=GREY, **style)
+            axis.text(1.02, row, text, va="center", color=_base.GREY, **style)
 
 
 def show_ranges(
@@ -36,18 +36,20 @@ def show_ranges(
     worst: FloatArray,
     interval: FloatArray | None = None,
     chance: float | None = None,
-    label: str = MEAN,
+    label: str = _base.MEAN,
 ) -> None:
     """A row per name, the first on top: mean, range of ties, interval and chance."""
     rows = np.arange(len(names))
     ends = np.minimum(worst, best), np.maximum(worst, best)
-    axis.hlines(rows, *ends, color=SKY, linewidth=7, label=RANGE)
+    axis.hlines(rows, *ends, color=_base.SKY, linewidth=7, label=_base.RANGE)
     if interval is not None:
         show_intervals(axis, interval)
     if chance is not None:
-        axis.axvline(chance, color=VERMILLION, linestyle="--", label="chance")
-    show_ticks(axis, mean, BLUE, label)
-    show_rows(axis, names, ("best − worst", map(number, (ends[1] - ends[0]).tolist())))
+        axis.axvline(chance, color=_base.VERMILLION, linestyle="--", label="chance")
+    show_ticks(axis, mean, _base.BLUE, label)
+    show_rows(
+        axis, names, ("best − worst", map(words.number, (ends[1] - ends[0]).tolist()))
+    )
 
 
 def show_ticks(axis: Any, values: FloatArray, colour: str, label: str) -> None:
@@ -60,4 +62,4 @@ def show_intervals(axis: Any, interval: FloatArray, confidence: float = 0.95) ->
     """An interval per row."""
     label = f"{confidence:.0%} interval over queries"
     rows = np.arange(len(interval))
-    axis.hlines(rows, *interval.T, color=ink(axis), linewidth=1.2, label=label)
+    axis.hlines(rows, *interval.T, color=_base.ink(axis), linewidth=1.2, label=label)

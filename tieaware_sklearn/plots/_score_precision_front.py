@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ._base import BLUE, GREY, VERMILLION, Display, Panels
+from . import _base
 
 
 @dataclass(eq=False)
-class ScorePrecisionDisplay(Display):
+class ScorePrecisionDisplay(_base.Display):
     """Trials of a `ScorePrecisionObjective`, their Pareto front, and the chosen trial.
 
     Make it with `from_result`.
@@ -59,32 +59,38 @@ class ScorePrecisionDisplay(Display):
     keep: float = 0.99
     alpha: float = 0.05
 
-    def _panels(self) -> Panels:
-        return Panels(1, width=6.4, height=4.6)
+    def _panels(self) -> _base.Panels:
+        return _base.Panels(1, width=6.4, height=4.6)
 
     def _draw(self, axes: list[Any]) -> None:
-        from ..optuna import NothingKept, coarsest, complete_trials
+        from ..optuna import _score_precision_objective as front
 
         (axis,) = axes
-        trials = complete_trials(self.study)
+        trials = front.complete_trials(self.study)
         about = trials[0].user_attrs
-        axis.axhline(about["exact"], color=GREY, linestyle="--", label="exact scores")
+        axis.axhline(
+            about["exact"], color=_base.GREY, linestyle="--", label="exact scores"
+        )
         axis.set_xlabel("bits of a score (log2 of a query's number of distinct scores)")
         axis.set_ylabel(f"{about['measure']}, mean over queries")
         points = np.array([trial.values[::-1] for trial in trials])
-        dots = {"color": GREY, "alpha": 0.35, "linewidths": 0, "s": 25}
+        dots = {"color": _base.GREY, "alpha": 0.35, "linewidths": 0, "s": 25}
         axis.scatter(*points.T, label="trial", **dots)
         optimal = {trial.number for trial in self.study.best_trials}
         front = points[[trial.number in optimal for trial in trials]]
         front = front[np.argsort(front[:, 0], kind="stable")]
-        line = {"color": BLUE, "linewidth": 1.5, "marker": ".", "where": "post"}
+        line = {"color": _base.BLUE, "linewidth": 1.5, "marker": ".", "where": "post"}
         axis.step(*front.T, label="best trade-offs (Pareto front)", **line)
-        with suppress(NothingKept):
-            chosen = coarsest(self.study, keep=self.keep, alpha=self.alpha)
+        with suppress(front.NothingKept):
+            chosen = front.coarsest(self.study, keep=self.keep, alpha=self.alpha)
             point = chosen.values[::-1]
             label = f"coarsest that keeps {100 * self.keep:g}%"
-            ring = {"facecolors": "none", "edgecolors": VERMILLION, "linewidths": 2}
+            ring = {
+                "facecolors": "none",
+                "edgecolors": _base.VERMILLION,
+                "linewidths": 2,
+            }
             axis.scatter(*point, s=225, label=label, **ring)
             beside = {"xytext": (12, -22), "textcoords": "offset points"}
             text = chosen.user_attrs["coarseness"]
-            axis.annotate(text, point, color=VERMILLION, **beside)
+            axis.annotate(text, point, color=_base.VERMILLION, **beside)

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from .._engine import check_flag
+from .._engine import checks
 from ..inspection import SelectionCurve
-from ._base import GREY, Display, Panels, line_style, plain, short
+from . import _base
 
 
 @dataclass(eq=False)
-class SelectionCurveDisplay(Display, of=[SelectionCurve]):
+class SelectionCurveDisplay(_base.Display, of=[SelectionCurve]):
     """A measure on held-out queries by the number of features, with intervals.
 
     Make it with `from_result`.
@@ -61,37 +61,37 @@ class SelectionCurveDisplay(Display, of=[SelectionCurve]):
     differences: bool = False
 
     def __post_init__(self) -> None:
-        check_flag(self.differences, "differences")
+        checks.check_flag(self.differences, "differences")
         if self.differences and len(self.curve.selectors) < 2:
             raise ValueError(
                 "differences must be of at least two selectors, got only "
                 f"{self.curve.selectors[0]!r}"
             )
 
-    def _panels(self) -> Panels:
-        return Panels(1, width=6.4, height=4.2)
+    def _panels(self) -> _base.Panels:
+        return _base.Panels(1, width=6.4, height=4.2)
 
     def _draw(self, axes: list[Any]) -> None:
         (axis,) = axes
         found, first = self.curve, int(self.differences)
         value, interval = found.mean, found.interval
         label, height = f"all {len(found.feature_names)} features", found.mean_all
-        axis.set_ylabel(f"{plain(found.measure)} on held-out queries")
+        axis.set_ylabel(f"{_base.plain(found.measure)} on held-out queries")
         if self.differences:
             value, interval = found.difference, found.difference_interval
-            label, height = f"{plain(found.selectors[0])}, as many features", 0
-            axis.set_ylabel(f"difference in {plain(found.measure)}")
+            label, height = f"{_base.plain(found.selectors[0])}, as many features", 0
+            axis.set_ylabel(f"difference in {_base.plain(found.measure)}")
         if len(found.n_features) > 1:
             axis.set_xscale("log")
-        names = short(found.selectors[first:])
+        names = _base.short(found.selectors[first:])
         for s, name in enumerate(names):
             # beside each other, so that intervals do not hide each other
             x = np.array(found.n_features) * 1.025 ** (s - (len(names) - 1) / 2)
-            style = line_style(s)
+            style = _base.line_style(s)
             axis.plot(x, value[first + s], label=name, **style)
             ends = interval[first + s].T
             axis.vlines(x, *ends, color=style["color"], linewidth=1.2)
-        axis.axhline(height, color=GREY, linestyle=":", label=label)
+        axis.axhline(height, color=_base.GREY, linestyle=":", label=label)
         axis.set_xticks(found.n_features, [str(k) for k in found.n_features])
         axis.set_xticks([], minor=True)
         share = f"{found.confidence:.0%}"

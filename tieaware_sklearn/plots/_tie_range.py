@@ -9,22 +9,26 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from .._display import AVERAGES, number
-from .._engine import FloatArray
-from ..comparison import EXPECTED, SystemComparison
+from .._display import words
+from .._engine.segments import FloatArray
+from ..comparison import SystemComparison, _result
 from ..evaluation import RankingReport, Summary, evaluate
-from ._base import GREEN, MEAN, ORANGE, PURPLE, Panels, SystemsDisplay, plain, title
-from ._ranges import show_ranges
+from . import _base, _ranges
 
 #: by name, of shape (n_systems, n_measures)
 Columns = dict[str, NDArray[Any]]
 _FIGURES = ("mean", "best", "worst")
 #: of the marks, those below the bar and those above in turn
-_COLOURS, _MARKERS = (ORANGE, GREEN, PURPLE), ("^", "v", "D", "o", "s", "P")
+_COLOURS, _MARKERS = (
+    (_base.ORANGE, _base.GREEN, _base.PURPLE),
+    ("^", "v", "D", "o", "s", "P"),
+)
 
 
 @dataclass(eq=False)
-class TieRangeDisplay(SystemsDisplay, of=[RankingReport, Summary, SystemComparison]):
+class TieRangeDisplay(
+    _base.SystemsDisplay, of=[RankingReport, Summary, SystemComparison]
+):
     """Means of systems, with the range from the worst to the best order of ties.
 
     Make it with `from_result`, or with `from_predictions` or `from_estimator` and the
@@ -106,7 +110,7 @@ class TieRangeDisplay(SystemsDisplay, of=[RankingReport, Summary, SystemComparis
     interval: FloatArray | None = None
     chance: FloatArray | None = None
     marks: Mapping[str, FloatArray] = field(default_factory=dict)
-    ties: str = EXPECTED
+    ties: str = _result.EXPECTED
 
     @classmethod
     def from_result(cls, result: Any, *, ax: Any = None, **options: Any) -> Self:
@@ -157,8 +161,8 @@ class TieRangeDisplay(SystemsDisplay, of=[RankingReport, Summary, SystemComparis
             for name, score in systems.items()
         }
 
-    def _panels(self) -> Panels:
-        return Panels.of_rows(len(self.measures), len(self.systems))
+    def _panels(self) -> _base.Panels:
+        return _base.Panels.of_rows(len(self.measures), len(self.systems))
 
     def _draw(self, axes: list[Any]) -> None:
         side = -1 if self.greater_is_better else 1
@@ -166,7 +170,7 @@ class TieRangeDisplay(SystemsDisplay, of=[RankingReport, Summary, SystemComparis
         names = [self.systems[i] for i in order]
         mean, best, worst = (getattr(self, name)[order] for name in _FIGURES)
         for j, (axis, measure) in enumerate(zip(axes, self.measures, strict=True)):
-            show_ranges(
+            _ranges.show_ranges(
                 axis,
                 names,
                 mean[:, j],
@@ -174,7 +178,9 @@ class TieRangeDisplay(SystemsDisplay, of=[RankingReport, Summary, SystemComparis
                 worst[:, j],
                 interval=None if self.interval is None else self.interval[order, j],
                 chance=None if self.chance is None else self.chance[j],
-                label=MEAN if self.ties == EXPECTED else f"ties: {self.ties}",
+                label=_base.MEAN
+                if self.ties == _result.EXPECTED
+                else f"ties: {self.ties}",
             )
             for i, (name, values) in enumerate(self.marks.items()):
                 # below and above the bar in turn, where they do not hide the mean
@@ -187,16 +193,16 @@ class TieRangeDisplay(SystemsDisplay, of=[RankingReport, Summary, SystemComparis
                     markersize=5,
                     color=_COLOURS[i % len(_COLOURS)],
                     markeredgewidth=0,
-                    label=f"ties: {plain(name)}",
+                    label=f"ties: {_base.plain(name)}",
                 )
-            axis.set_xlabel(f"{plain(measure)}, {self.average}")
+            axis.set_xlabel(f"{_base.plain(measure)}, {self.average}")
             widest = np.nanmax(np.abs(best[:, j] - worst[:, j]), initial=0)
-            title(axis, f"ties leave up to {number(widest)} open")
+            _base.title(axis, f"ties leave up to {words.number(widest)} open")
 
 
 def _of_comparison(found: SystemComparison) -> tuple[Columns, dict[str, Any]]:
     """Columns of one treatment of ties, and what else is drawn."""
-    ties = EXPECTED if EXPECTED in found.ties else found.ties[0]
+    ties = _result.EXPECTED if _result.EXPECTED in found.ties else found.ties[0]
     shape = len(found.measures), len(found.ties), len(found.systems)
     columns = {
         name: np.moveaxis(column.reshape(shape), 1, 0)
@@ -207,7 +213,7 @@ def _of_comparison(found: SystemComparison) -> tuple[Columns, dict[str, Any]]:
     return of, {
         "systems": found.systems,
         "measures": found.measures,
-        "average": f"{AVERAGES[found.average]} over queries",
+        "average": f"{words.AVERAGES[found.average]} over queries",
         "greater_is_better": bool(found.greater_is_better[0]),
         "marks": {name: values.T for name, values in others if name != ties},
         "ties": ties,
@@ -230,7 +236,7 @@ def _of_summaries(
     found = {
         "systems": tuple(named),
         "measures": measures,
-        "average": f"{AVERAGES[average]} over queries",
+        "average": f"{words.AVERAGES[average]} over queries",
         "greater_is_better": not (of["ideal"][:, 0] < of["chance"][:, 0]).any(),
     }
     if every[0].keys[0] == "segment":  # each has a chance level of its own

@@ -7,22 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .._display import number
-from .._engine import check_choice
+from .._display import words
+from .._engine import checks
 from ..comparison import SystemComparison, compare_systems
-from ..evaluation import NO_DIFFERENCE, mean
-from ._base import (
-    BLUE,
-    GREY,
-    SKY,
-    VERMILLION,
-    Panels,
-    SystemsDisplay,
-    ink,
-    plain,
-    short,
-    title,
-)
+from ..evaluation import _averages, _intervals
+from . import _base
 
 #: so many queries have their ids below them
 _NAMED = 40
@@ -32,7 +21,7 @@ _POINTS = 430.0
 
 
 @dataclass(eq=False)
-class TopicDifferenceDisplay(SystemsDisplay):
+class TopicDifferenceDisplay(_base.SystemsDisplay):
     """Differences of two systems on each query, with the range over orders of ties.
 
     The bars are the differences A - B of the exact means, sorted. The line on a bar
@@ -99,20 +88,20 @@ class TopicDifferenceDisplay(SystemsDisplay):
                 f"comparison must have at least two systems, got {found.systems}"
             )
         for name in self.pair or ():
-            check_choice(name, "pair", found.systems)
+            checks.check_choice(name, "pair", found.systems)
 
     @staticmethod
     def _compute(y_true: Any, systems: dict[str, Any], **options: Any) -> Any:
         return compare_systems(y_true, systems, **options)
 
-    def _panels(self) -> Panels:
-        return Panels(1, width=_WIDTH, height=4.2)
+    def _panels(self) -> _base.Panels:
+        return _base.Panels(1, width=_WIDTH, height=4.2)
 
     def _draw(self, axes: list[Any]) -> None:
         (axis,) = axes
         found, names = self.comparison, self.comparison.systems
         a, b = map(names.index, self.pair) if self.pair else found.pairs[0]
-        first, second = short([names[a], names[b]])
+        first, second = _base.short([names[a], names[b]])
         difference = found.expected[:, a] - found.expected[:, b]
         side = 1 if found.greater_is_better[0] else -1
         # those where one of the two is undefined are at the end
@@ -123,19 +112,21 @@ class TopicDifferenceDisplay(SystemsDisplay):
                 "got none"
             )
         order = np.argsort(-side * difference, kind="stable")[:n]
-        average, difference = mean(difference), difference[order]
+        average, difference = _averages.mean(difference), difference[order]
         # best is the smallest where lower is better
         ends = np.stack([found.worst[order], found.best[order]])
         smallest, largest = ends.min(axis=0), ends.max(axis=0)
         low, high = smallest[:, a] - largest[:, b], largest[:, a] - smallest[:, b]
-        up, down = low > NO_DIFFERENCE, high < -NO_DIFFERENCE
-        equal = (np.abs(low) <= NO_DIFFERENCE) & (np.abs(high) <= NO_DIFFERENCE)
+        up, down = low > _intervals.NO_DIFFERENCE, high < -_intervals.NO_DIFFERENCE
+        equal = (np.abs(low) <= _intervals.NO_DIFFERENCE) & (
+            np.abs(high) <= _intervals.NO_DIFFERENCE
+        )
         a_better, b_better = (up, down) if side > 0 else (down, up)
         kinds = (
-            (f"{first} better", a_better, BLUE),
-            (f"{second} better", b_better, VERMILLION),
-            ("depends on ties", ~(up | down | equal), SKY),
-            ("no difference", equal, GREY),
+            (f"{first} better", a_better, _base.BLUE),
+            (f"{second} better", b_better, _base.VERMILLION),
+            ("depends on ties", ~(up | down | equal), _base.SKY),
+            ("no difference", equal, _base.GREY),
         )
         places = np.arange(n)
         width = 0.8 if n <= _NAMED else 1.0
@@ -143,26 +134,26 @@ class TopicDifferenceDisplay(SystemsDisplay):
             if chosen.any():
                 bars = places[chosen], difference[chosen], width
                 axis.bar(*bars, color=colour, label=f"{label}: {chosen.sum()}")
-        tied = high - low > NO_DIFFERENCE
+        tied = high - low > _intervals.NO_DIFFERENCE
         if tied.any():
             thin = min(1.4, 0.5 * _POINTS / n)
             lines = places[tied], low[tied], high[tied]
             label = "range over orders of ties"
-            axis.vlines(*lines, color=ink(axis), linewidth=thin, label=label)
-        axis.axhline(0, color=GREY, linewidth=1)
-        axis.axhline(average, color=ink(axis), linestyle="--", linewidth=1)
+            axis.vlines(*lines, color=_base.ink(axis), linewidth=thin, label=label)
+        axis.axhline(0, color=_base.GREY, linewidth=1)
+        axis.axhline(average, color=_base.ink(axis), linestyle="--", linewidth=1)
         beside = {"xytext": (3, 0), "textcoords": "offset points", "va": "center"}
         end = 1, average
         across = axis.get_yaxis_transform()
-        axis.annotate(f"mean\n{number(average)}", end, xycoords=across, **beside)
+        axis.annotate(f"mean\n{words.number(average)}", end, xycoords=across, **beside)
         axis.set_xlim(-0.5 - 0.01 * n, n - 0.5 + 0.01 * n)
         axis.grid(visible=False, axis="x")
         if n <= _NAMED:
-            ids = short([str(one) for one in found.qid[order].tolist()])
+            ids = _base.short([str(one) for one in found.qid[order].tolist()])
             axis.set_xticks(places, ids, rotation=90, fontsize="small")
             axis.tick_params(axis="x", length=0)
         else:
             axis.set_xticks([])
         axis.set_xlabel(f"{n} queries, sorted by difference")
-        axis.set_ylabel(f"difference of {plain(found.measures[0])}")
-        title(axis, f"{first} − {second}")
+        axis.set_ylabel(f"difference of {_base.plain(found.measures[0])}")
+        _base.title(axis, f"{first} − {second}")

@@ -9,9 +9,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._engine import FloatArray, check_count
-from ..measures import Measure, parse_measures
-from ._base import Display, Panels, line_style, short
+from .._engine import checks
+from .._engine.segments import FloatArray
+from ..measures import Measure, _parse
+from . import _base
 
 _PANELS = (
     ("weight", "W(i): share of attention"),
@@ -21,7 +22,7 @@ _PANELS = (
 
 
 @dataclass(eq=False)
-class UserModelDisplay(Display):
+class UserModelDisplay(_base.Display):
     """Weights, continuation and last-rank probabilities of measures' user models.
 
     Make it with `from_measures`.
@@ -66,7 +67,7 @@ class UserModelDisplay(Display):
     ranking: ArrayLike | None = None
 
     def __post_init__(self) -> None:
-        check_count(self.depth, "depth")
+        checks.check_count(self.depth, "depth")
 
     @classmethod
     def from_measures(
@@ -96,18 +97,18 @@ class UserModelDisplay(Display):
         ValueError
             If a measure has no user model, or needs `ranking` and there is none.
         """
-        return cls.from_result(parse_measures(measures), ax=ax, **options)
+        return cls.from_result(_parse.parse_measures(measures), ax=ax, **options)
 
-    def _panels(self) -> Panels:
-        return Panels(len(_PANELS), width=4.0, height=3.6)
+    def _panels(self) -> _base.Panels:
+        return _base.Panels(len(_PANELS), width=4.0, height=3.6)
 
     def _draw(self, axes: list[Any]) -> None:
         ranks = np.arange(1, self.depth + 1)
-        names = short(list(map(str, self.measures)))
+        names = _base.short(list(map(str, self.measures)))
         for axis, (name, label) in zip(axes, _PANELS, strict=True):
             for i, measure in enumerate(self.measures):
                 values = getattr(measure, name)(ranks, self.ranking)
-                _show_by_rank(axis, values, label=names[i], **line_style(i))
+                _show_by_rank(axis, values, label=names[i], **_base.line_style(i))
             axis.set(xlabel="rank i", ylabel=label)
             axis.set_ylim(bottom=0)
             axis.xaxis.get_major_locator().set_params(integer=True)

@@ -13,37 +13,18 @@ from sklearn.utils import Tags, check_array
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._display import show_progress
-from .._engine import (
-    FittedQueries,
-    FloatArray,
-    IntArray,
-    are_features,
-    array_of,
-    as_floats,
-    check_choice,
-    check_count,
-    check_flag,
-    check_kinds,
-    check_same_order,
-    check_seed,
-    check_share,
-    is_number,
-    need_qid,
-    numbers_of,
-    require,
-    resolve_qid,
-    spread_features,
-    without_mask,
-)
-from ..evaluation import Asked, Prepared, QueryRows, ask, columns_at_once, means
+from .._display import progress_bars
+from .._engine import checks, exact_numbers, feature_matrix, messages
+from .._engine import split_queries as _split_queries
+from .._engine.segments import FloatArray, IntArray
+from ..evaluation import _asked, _averages, _prepared
 from ..measures import Measure, parse_measure
-from ._query_ranker import RankerMixin
+from . import _query_ranker
 
 TRANSFORMS = ("identity", "log1p", "rank")
 
 
-class LinearRanker(RankerMixin, BaseEstimator):  # type: ignore[misc]
+class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[misc]
     """Rank by a weighted sum of features, Σ coef x transform(feature).
 
     `fit` tunes the weights by coordinate ascent on an exact measure, unless they are
@@ -223,13 +204,13 @@ class LinearRanker(RankerMixin, BaseEstimator):  # type: ignore[misc]
             above.
         """
         asked = self._checked()
-        check_same_order({"X": X, "y": y, "qid": qid})
+        checks.check_same_order({"X": X, "y": y, "qid": qid})
         # as scikit-learn says it
         rule = "y must hold the labels of X: LinearRanker(coef=None) requires y to be"
         told = self.coef is not None or y is not None
-        require(told, f"{rule} passed, but the target y is None")
+        messages.require(told, f"{rule} passed, but the target y is None")
         given, (X, qid) = X, self._features(X, qid, reset=True)
-        self._is_feature_ = are_features(given, self.qid)
+        self._is_feature_ = feature_matrix.are_features(given, self.qid)
         self.transforms_ = check_transforms(self.transforms, X.shape[1])
         self._sorted_ = [
             np.sort(column) if kind == "rank" else None
@@ -242,54 +223,62 @@ class LinearRanker(RankerMixin, BaseEstimator):  # type: ignore[misc]
         elif isinstance(self.coef, str):
             self.coef_ = 1 / scales(self._transform(X))
         else:
-            coef = as_floats(numbers_of(self.coef, "coef"), "coef").copy()
+            coef = exact_numbers.as_floats(
+                exact_numbers.numbers_of(self.coef, "coef"), "coef"
+            ).copy()
             if len(coef) == self.n_features_in_ and not coef[~self._is_feature_].any():
                 coef = coef[self._is_feature_]
             rule = f"coef must have one weight per feature ({X.shape[1]})"
-            require(len(coef) == X.shape[1], rule, len(coef))
-            require(np.isfinite(coef).all(), "coef must be finite", coef)
+            messages.require(len(coef) == X.shape[1], rule, len(coef))
+            messages.require(np.isfinite(coef).all(), "coef must be finite", coef)
             self.coef_ = coef
-        self.coef_ = spread_features(self.coef_, self._is_feature_, 0.0)
+        self.coef_ = feature_matrix.spread_features(self.coef_, self._is_feature_, 0.0)
         return self
 
-    def _checked(self) -> Asked:
+    def _checked(self) -> _asked.Asked:
         """The measure, with all options checked."""
         rule = 'coef must be "equal", one weight per feature, or None to tune them'
         equal = not isinstance(self.coef, str) or self.coef == "equal"
-        require(equal, rule, self.coef)
-        check_count(self.n_restarts, "n_restarts", least=0)
-        check_count(self.max_iter, "max_iter")
-        require(is_number(self.tol, least=0), "tol must be a number >= 0", self.tol)
+        messages.require(equal, rule, self.coef)
+        checks.check_count(self.n_restarts, "n_restarts", least=0)
+        checks.check_count(self.max_iter, "max_iter")
+        messages.require(
+            checks.is_number(self.tol, least=0), "tol must be a number >= 0", self.tol
+        )
         if self.validation_fraction is not None:
-            check_share(self.validation_fraction, "validation_fraction")
-        check_flag(self.progress, "progress")
-        return ask([parse_measure(self.measure)], self.zero_relevance, self.unjudged)
+            checks.check_share(self.validation_fraction, "validation_fraction")
+        checks.check_flag(self.progress, "progress")
+        return _asked.ask(
+            [parse_measure(self.measure)], self.zero_relevance, self.unjudged
+        )
 
     def _features(
         self, X: Any, qid: Any = None, *, reset: bool
     ) -> tuple[FloatArray, Any]:
         """Features as floats, and query ids."""
-        X = without_mask(X)
+        X = feature_matrix.without_mask(X)
         options: dict[str, Any] = {"dtype": np.float64, "order": "C"}
         if self.qid is None:
-            check_kinds(X, hint="; query ids go into qid={}")
+            feature_matrix.check_kinds(X, hint="; query ids go into qid={}")
             return validate_data(self, X, reset=reset, **options), qid
-        X = X if hasattr(X, "shape") else array_of(X)
-        features, qid = resolve_qid(X, self.qid, qid)
+        X = X if hasattr(X, "shape") else feature_matrix.array_of(X)
+        features, qid = feature_matrix.resolve_qid(X, self.qid, qid)
         validate_data(self, X, reset=reset, skip_check_array=True)
-        check_kinds(features)
+        feature_matrix.check_kinds(features)
         rule = f"X must have a feature beside its qid column {self.qid!r}"
-        require(features.shape[1], f"{rule}, got n_features=1")
+        messages.require(features.shape[1], f"{rule}, got n_features=1")
         features = check_array(features, estimator=self, input_name="X", **options)
         return features, qid
 
-    def _tune(self, X: FloatArray, y: Any, qid: Any, weight: Any, asked: Asked) -> None:
+    def _tune(
+        self, X: FloatArray, y: Any, qid: Any, weight: Any, asked: _asked.Asked
+    ) -> None:
         """Coordinate ascents, and the attributes that they leave."""
         rows = self._gather(X, y, qid, weight, asked)
         # a feature that is constant within every query keeps a weight of 0
         varies = rows.prepared.queries.varying(rows.X).any(axis=0)
         spread = np.where(varies, scales(rows.X), np.inf)
-        draw = check_seed(self.random_state)
+        draw = checks.check_seed(self.random_state)
         train, held_out = split_queries(rows, self.validation_fraction, draw)
         begin = starts(lifts(train, spread), spread)
         begin += [None] * int(self.n_restarts)
@@ -303,7 +292,9 @@ class LinearRanker(RankerMixin, BaseEstimator):  # type: ignore[misc]
             for start, seed in zip(begin, seeds, strict=True)
         )
         found: list[Ascent] = list(
-            show_progress(ends, self.progress, len(begin), "ascent", "tuning")
+            progress_bars.show_progress(
+                ends, self.progress, len(begin), "ascent", "tuning"
+            )
         )
         # the first of those that are equally good
         top = max(ascent.value for ascent in found) - SAME
@@ -312,19 +303,21 @@ class LinearRanker(RankerMixin, BaseEstimator):  # type: ignore[misc]
         self.train_score_ = rows.sign * np.array(best.train)
         if held_out is not None:
             self.validation_score_ = rows.sign * np.array(best.held_out)
-        self._fitted_queries_ = FittedQueries.of(rows.prepared.queries)
+        self._fitted_queries_ = _split_queries.FittedQueries.of(rows.prepared.queries)
 
     def _gather(
-        self, X: FloatArray, y: Any, qid: Any, query_weight: Any, asked: Asked
+        self, X: FloatArray, y: Any, qid: Any, query_weight: Any, asked: _asked.Asked
     ) -> RankedRows:
         """Transformed features and labels query by query, by id."""
         otherwise = ', qid=<name or index> in the constructor. coef="equal" needs no'
-        need_qid(qid, "fit", f"{otherwise} query ids")
-        given = QueryRows.of(X, y, qid, query_weight, unjudged=asked.unjudged)
+        feature_matrix.need_qid(qid, "fit", f"{otherwise} query ids")
+        given = _prepared.QueryRows.of(X, y, qid, query_weight, unjudged=asked.unjudged)
         rule = "qid must have at least two queries to tune weights, got one"
-        require(given.queries.n_queries > 1, f"{rule} (with n_samples = {len(X)})")
+        messages.require(
+            given.queries.n_queries > 1, f"{rule} (with n_samples = {len(X)})"
+        )
         rule = "y must have a label above 0 to tune weights, got no relevant document"
-        require(given.labels.max() > 0, rule)
+        messages.require(given.labels.max() > 0, rule)
         rows = given.sorted(given.queries.by_id())
         return RankedRows(self._transform(rows.X), rows.prepared(), asked)
 
@@ -405,9 +398,9 @@ def check_transforms(
     names = (each,) * n_features if isinstance(each, str) else each
     fits = isinstance(names, (list, tuple, np.ndarray)) and len(names) == n_features
     rule = "transforms must be a name, or a list with one entry per feature"
-    require(fits, f"{rule} ({n_features})", transforms)
+    messages.require(fits, f"{rule} ({n_features})", transforms)
     for name in names:
-        check_choice(name, "transforms", allowed)
+        checks.check_choice(name, "transforms", allowed)
     return tuple(names)
 
 
@@ -445,8 +438,8 @@ class RankedRows:
     """
 
     X: FloatArray
-    prepared: Prepared
-    asked: Asked
+    prepared: _prepared.Prepared
+    asked: _asked.Asked
 
     @property
     def sign(self) -> int:
@@ -459,7 +452,7 @@ class RankedRows:
         whole = self.prepared
         weight = None if whole.weight is None else whole.weight[chosen]
         queries = whole.queries.some(chosen)
-        part = Prepared(whole.labels[rows], queries, weight, keep=True)
+        part = _prepared.Prepared(whole.labels[rows], queries, weight, keep=True)
         return RankedRows(self.X[rows], part, self.asked)
 
     def value(self, coef: FloatArray) -> float:
@@ -470,14 +463,14 @@ class RankedRows:
         self, scores: FloatArray, column: FloatArray, by: FloatArray
     ) -> FloatArray:
         """The same of scores to which `column` is added so many times."""
-        size = columns_at_once(len(self.X), len(by), 1)
+        size = _prepared.columns_at_once(len(self.X), len(by), 1)
         parts = [by[at : at + size, None] for at in range(0, len(by), size)]
         return np.concatenate([self.values(scores + part * column) for part in parts])
 
     def values(self, columns: FloatArray) -> FloatArray:
         """The same of columns of scores, (n_columns, n_rows)."""
         found = self.prepared.values(self.asked, columns)["expected"]
-        return self.sign * means(found[:, :, 0].T, self.prepared.weight)
+        return self.sign * _averages.means(found[:, :, 0].T, self.prepared.weight)
 
 
 class Ascent(NamedTuple):
@@ -642,7 +635,9 @@ def split_queries(
     n_queries = rows.prepared.queries.n_queries
     number = round(share * n_queries)
     rule = "validation_fraction must hold out at least one query and leave at least one"
-    require(0 < number < n_queries, f"{rule}, got {share!r} of {n_queries} queries")
+    messages.require(
+        0 < number < n_queries, f"{rule}, got {share!r} of {n_queries} queries"
+    )
     drawn = draw.permutation(n_queries)
     parts = (
         rows.of_queries(np.sort(drawn[number:])),
@@ -651,7 +646,7 @@ def split_queries(
     for part, what in zip(parts, ("left to tune by", "held out"), strict=True):
         rule = f"validation_fraction={share!r} must leave relevant documents in both"
         got = f"got none in the {part.prepared.queries.n_queries} queries {what}"
-        require(part.prepared.labels.max() > 0, f"{rule} parts, {got}")
+        messages.require(part.prepared.labels.max() > 0, f"{rule} parts, {got}")
         _check_mean(part, f"query {what}")
     return parts
 
@@ -659,4 +654,4 @@ def split_queries(
 def _check_mean(rows: RankedRows, which: str) -> None:
     rule = f"{rows.asked.measures[0]} must be defined for a query whose weight is not 0"
     chance = rows.value(np.zeros(rows.X.shape[1]))
-    require(chance == chance, f"{rule} to tune weights, got no such {which}")
+    messages.require(chance == chance, f"{rule} to tune weights, got no such {which}")

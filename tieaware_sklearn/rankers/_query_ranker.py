@@ -14,35 +14,16 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from .._engine import (
-    FittedQueries,
-    FloatArray,
-    Queries,
-    are_features,
-    as_matrix,
-    by_content,
-    check_choice,
-    check_labels,
-    check_query_weight,
-    check_scores,
-    check_whole_queries,
-    count_rows,
-    list_columns,
-    need_qid,
-    offsets_of,
-    qid_index,
-    reject,
-    reject_index_of_some,
-    require,
-    resolve_qid,
-    seed_of,
-    show,
-    split_qid_column,
-    spread_features,
-    take_rows,
-    without_mask,
+    checks,
+    feature_matrix,
+    messages,
+    row_order,
+    segments,
+    split_queries,
 )
-from ..evaluation import Asked, Prepared, QueryRows, ask
-from ..measures import Measure, parse_measure, parse_measures
+from .._engine.segments import FloatArray
+from ..evaluation import _asked, _prepared
+from ..measures import Measure, _parse, parse_measure
 
 #: data sets of which a metric keeps what it prepared
 _DATA_SETS = 16
@@ -52,7 +33,7 @@ def ask_eval_metric(
     eval_metric: str | Measure | Iterable[str | Measure] | None,
     zero_relevance: float | str,
     library: str,
-) -> Asked | None:
+) -> _asked.Asked | None:
     """What `eval_metric` of a ranker asks for, None for nothing.
 
     Raises
@@ -68,35 +49,41 @@ def ask_eval_metric(
     measures: list[Any] = [eval_metric] if one else [*eval_metric]  # type: ignore[misc]
     if not all(isinstance(one, (str, Measure)) for one in measures):
         rule = "eval_metric must be the name of a measure, a Measure or a list of these"
-        raise TypeError(f"{rule}, got {show(measures)}: {library} takes others")
+        raise TypeError(
+            f"{rule}, got {messages.show(measures)}: {library} takes others"
+        )
     try:
-        parsed = parse_measures(measures)
+        parsed = _parse.parse_measures(measures)
     except ValueError as error:
         raise ValueError(f"eval_metric: {error}") from None
-    return ask(parsed, zero_relevance)
+    return _asked.ask(parsed, zero_relevance)
 
 
-def measured(asked: Asked, prepared: Prepared, predictions: Any) -> list[float]:
+def measured(
+    asked: _asked.Asked, prepared: _prepared.Prepared, predictions: Any
+) -> list[float]:
     """The mean of each measure over the queries."""
     n_rows = prepared.queries.n_rows
-    scores = check_scores(predictions, n_rows=n_rows, name="predictions")
+    scores = checks.check_scores(predictions, n_rows=n_rows, name="predictions")
     return prepared.means(asked, prepared.values(asked, scores)["expected"])
 
 
 def prepare_set(
     labels: ArrayLike,
-    queries: Queries,
+    queries: checks.Queries,
     weight: ArrayLike | None = None,
     name: str = "weight",
-) -> Prepared:
+) -> _prepared.Prepared:
     """A data set as a library keeps it, for scores after each tree.
 
     Its rows stand query by query; `weight` has one value per row, of its query.
     """
-    checked = check_labels(shortest_decimals(labels), name="label")
+    checked = checks.check_labels(shortest_decimals(labels), name="label")
     if weight is not None:
-        weight = check_query_weight(shortest_decimals(weight), queries, name=name)
-    return Prepared(checked, queries, weight, keep=True)
+        weight = checks.check_query_weight(
+            shortest_decimals(weight), queries, name=name
+        )
+    return _prepared.Prepared(checked, queries, weight, keep=True)
 
 
 class TreeByTree:
@@ -110,7 +97,9 @@ class TreeByTree:
         ``history["valid_0"]["NDCG@10"]``: one value per tree.
     """
 
-    def __init__(self, asked: Asked, sets: dict[str, Prepared]) -> None:
+    def __init__(
+        self, asked: _asked.Asked, sets: dict[str, _prepared.Prepared]
+    ) -> None:
         self.asked = asked
         self.sets = sets
         self.history: dict[str, dict[str, list[float]]] = {
@@ -145,9 +134,9 @@ class BoostingMeasures:
         zero_relevance: float | str,
     ) -> None:
         self.single = isinstance(measure, (str, Measure))
-        self._asked = ask(parse_measures(measure), zero_relevance)
+        self._asked = _asked.ask(_parse.parse_measures(measure), zero_relevance)
         self.measures = self._asked.measures
-        self._prepared: dict[tuple[Any, ...], Prepared] = {}
+        self._prepared: dict[tuple[Any, ...], _prepared.Prepared] = {}
 
     def result(self, measure: Measure, value: float) -> tuple[Any, ...]:
         """Name, value and whether higher is better, as LightGBM wants them."""
@@ -173,7 +162,7 @@ class BoostingMeasures:
         """
         rule = "the evaluation data must have query groups, got none: make them with"
         way = "lightgbm.Dataset(X, y, group=sizes) or xgboost.DMatrix(X, y, qid=qid)"
-        require(sizes is not None, f"{rule} {way}")
+        messages.require(sizes is not None, f"{rule} {way}")
         given = [None if a is None else np.asarray(a) for a in (labels, sizes, weight)]
         key = tuple(a if a is None else (a.dtype, a.tobytes()) for a in given)
         if key not in self._prepared:
@@ -207,10 +196,12 @@ def shortest_decimals(values: ArrayLike) -> NDArray[Any]:
     return np.where(levels == np.floor(levels), levels, decimals)[codes]
 
 
-def queries_of(sizes: Any) -> Queries:
+def queries_of(sizes: Any) -> checks.Queries:
     """Queries that stand one after another, by their numbers of rows."""
     sizes = np.asarray(sizes, dtype=np.int64)
-    return Queries(np.flatnonzero(sizes > 0), offsets_of(sizes[sizes > 0]), None)
+    return checks.Queries(
+        np.flatnonzero(sizes > 0), segments.offsets_of(sizes[sizes > 0]), None
+    )
 
 
 #: the parts of an evaluation set beside eval_X
@@ -294,14 +285,16 @@ class RankerMixin:
         """
         check_is_fitted(self)
         column = self._qid_column(X)
-        _, ids = resolve_qid(X, column, qid, request="set_score_request(qid=False)")
-        need_qid(ids, "score", *([] if hasattr(self, "qid") else [""]))
-        rows = QueryRows.of(X, y, ids, sample_weight, weight="sample_weight")
-        check_whole_queries(self, rows.queries)
+        _, ids = feature_matrix.resolve_qid(
+            X, column, qid, request="set_score_request(qid=False)"
+        )
+        feature_matrix.need_qid(ids, "score", *([] if hasattr(self, "qid") else [""]))
+        rows = _prepared.QueryRows.of(X, y, ids, sample_weight, weight="sample_weight")
+        split_queries.check_whole_queries(self, rows.queries)
         predict: Any = self.predict  # type: ignore[attr-defined]
         by_query = column is None and "qid" in signature(predict).parameters
         scores = predict(X, **({"qid": ids} if by_query else {}))
-        asked = ask([parse_measure("ndcg@10")], 0.0)
+        asked = _asked.ask([parse_measure("ndcg@10")], 0.0)
         return measured(asked, rows.prepared(keep=False), scores)[0]
 
     def _qid_column(self, X: Any) -> str | int | None:
@@ -310,7 +303,7 @@ class RankerMixin:
 
     def __sklearn_clone__(self) -> Any:
         # tools clone before they send a ranker to workers, where no call stack shows
-        reject_index_of_some(getattr(self, "qid", None))
+        feature_matrix.reject_index_of_some(getattr(self, "qid", None))
         return super().__sklearn_clone__()  # type: ignore[misc]
 
 
@@ -340,17 +333,17 @@ class QueryData(NamedTuple):
     y: FloatArray
     weight: Any
     init_score: Any
-    queries: Queries
+    queries: checks.Queries
     given_labels: FloatArray
 
-    def prepared(self) -> Prepared:
+    def prepared(self) -> _prepared.Prepared:
         """An evaluation set, for scores after each tree."""
         return prepare_set(self.y, self.queries, self.weight, "eval_query_weight")
 
 
 def columns_of(X: Any) -> list[Any]:
     """Names of the features, None for each where they have none."""
-    return list_columns(X) or [None] * X.shape[1]
+    return feature_matrix.list_columns(X) or [None] * X.shape[1]
 
 
 def check_columns(X: Any, fitted: list[Any], name: str = "X") -> None:
@@ -379,9 +372,9 @@ def split_eval_sets(given: GivenSet) -> list[GivenSet]:
     parts = dict(zip(_EVAL_PARTS, values, strict=True))
     if eval_X is None:
         for name, value in parts.items():
-            require(value is None, f"eval_X must come with {name}", None)
+            messages.require(value is None, f"eval_X must come with {name}", None)
         return []
-    require(given.y is not None, "eval_y must hold the labels of eval_X", None)
+    messages.require(given.y is not None, "eval_y must hold the labels of eval_X", None)
     # a list of numbers is data, a list of matrices is several sets
     several = isinstance(eval_X, tuple) or (
         isinstance(eval_X, list) and all(len(np.shape(X)) == 2 for X in eval_X)
@@ -397,7 +390,9 @@ def split_eval_sets(given: GivenSet) -> list[GivenSet]:
 def _check_slices(one: GivenSet, n_rows: int) -> None:
     """Refuse parts of which a search has left only the rows of its fold."""
     parts = {"eval_X": one.X, "eval_y": one.y, "eval_qid": one.qid}
-    rows = {name: count_rows(x) for name, x in parts.items() if x is not None}
+    rows = {
+        name: feature_matrix.count_rows(x) for name, x in parts.items() if x is not None
+    }
     if len(set(rows.values())) > 1 and n_rows in rows.values():
         sliced = ", ".join(name for name, n in rows.items() if n == n_rows)
         raise ValueError(
@@ -413,10 +408,10 @@ def _each(values: Any, n_sets: int, name: str) -> list[Any]:
     flat = isinstance(values, list) and all(isinstance(v, numbers.Real) for v in values)
     if isinstance(values, (tuple, list)) and not flat:
         rule = f"{name} must have at most one entry per evaluation set ({n_sets})"
-        require(len(values) <= n_sets, rule, len(values))
+        messages.require(len(values) <= n_sets, rule, len(values))
         return [*values, *[None] * (n_sets - len(values))]
     rule = f"{name} must be a tuple of {n_sets} entries, as eval_X is"
-    require(n_sets == 1, rule, values)
+    messages.require(n_sets == 1, rule, values)
     return [values]
 
 
@@ -430,14 +425,14 @@ def without_qid(
     if qid is None or isinstance(given, str) or given is None:
         return given
     X = X if hasattr(X, "shape") else np.asarray(X)
-    at, n_columns, features = qid_index(X, qid), X.shape[1], []
+    at, n_columns, features = feature_matrix.qid_index(X, qid), X.shape[1], []
     for feature in given:
         counted = isinstance(feature, numbers.Integral)
         rule = f"{name} must hold indices of columns of X, of which there are"
         there = not counted or 0 <= feature < n_columns
-        require(there, f"{rule} {n_columns}", feature)
+        messages.require(there, f"{rule} {n_columns}", feature)
         left_out = feature != (at if counted else qid)
-        require(left_out, f"{name} must leave out the qid column", feature)
+        messages.require(left_out, f"{name} must leave out the qid column", feature)
         features.append(feature - 1 if counted and feature > at else feature)
     return features
 
@@ -461,10 +456,10 @@ def name_eval_sets(
     given, n_sets = default if given is None else given, len(default)
     names = [given] if isinstance(given, str) else list(given)
     rule = f"eval_names must have a different name for each evaluation set ({n_sets})"
-    require(len(names) == len(set(names)) == n_sets, rule, names)
+    messages.require(len(names) == len(set(names)) == n_sets, rule, names)
     rule = 'eval_names must have "training" for the training data and for no other set'
     pairs = list(zip(names, default, strict=True))
-    require(not any(a == "training" != b for a, b in pairs), rule, names)
+    messages.require(not any(a == "training" != b for a, b in pairs), rule, names)
     return names, [name for name, usual in pairs if usual != "training"]
 
 
@@ -503,9 +498,11 @@ class FitData(NamedTuple):
             return
         rule = "early_stopping_rounds needs an evaluation set other than the training"
         sets = "pass eval_X, eval_y and eval_qid to fit"
-        require(self.held_out, f"{rule} data, got none: {sets}")
+        messages.require(self.held_out, f"{rule} data, got none: {sets}")
         way = way or "give eval_metric to the constructor"
-        require(measured, f"early_stopping_rounds needs a metric, got none: {way}")
+        messages.require(
+            measured, f"early_stopping_rounds needs a metric, got none: {way}"
+        )
 
 
 class QueryRankerMixin(RankerMixin):
@@ -574,7 +571,9 @@ class QueryRankerMixin(RankerMixin):
             )
         rule = "X must be a matrix of features, with labels y and qid beside it"
         kind = type(X).__name__
-        require(kind not in ("Dataset", "DMatrix", "Pool"), f"{rule}, got a {kind}")
+        messages.require(
+            kind not in ("Dataset", "DMatrix", "Pool"), f"{rule}, got a {kind}"
+        )
         return self._fit_data(X, y, **given)
 
     def _gather(self, given: GivenSet, salt: int, prefix: str = "") -> QueryData:
@@ -583,32 +582,36 @@ class QueryRankerMixin(RankerMixin):
         Messages have `prefix` in front of names. Weights of evaluation sets are those
         of queries.
         """
-        check_choice(self.row_order, "row_order", ("canonical", "input"))
-        X, qid = resolve_qid(given.X, self.qid, given.qid, prefix=prefix)
+        checks.check_choice(self.row_order, "row_order", ("canonical", "input"))
+        X, qid = feature_matrix.resolve_qid(given.X, self.qid, given.qid, prefix=prefix)
         # evaluation sets are passed to fit as they are, with routing on or off
         way = "Or let it be a column of eval_X" if prefix else ""
-        need_qid(qid, "fit", name=f"{prefix}qid", way=way)
+        feature_matrix.need_qid(qid, "fit", name=f"{prefix}qid", way=way)
         # as scikit-learn says it
         rule = f"{prefix}y must hold the labels of {prefix}X: a ranker requires y to be"
-        require(given.y is not None, f"{rule} passed, but the target y is None")
-        X = without_mask(as_matrix(X, f"{prefix}X"))
+        messages.require(
+            given.y is not None, f"{rule} passed, but the target y is None"
+        )
+        X = feature_matrix.without_mask(feature_matrix.as_matrix(X, f"{prefix}X"))
         rule = f"{prefix}X must have features, got 0 feature(s) (shape={X.shape}) while"
         way = "did a selector before the ranker keep none?"
-        require(X.shape[1], f"{rule} a minimum of 1 is required: {way}")
+        messages.require(X.shape[1], f"{rule} a minimum of 1 is required: {way}")
         weight, start = given.weight, given.init_score
         name = "eval_query_weight" if prefix else "sample_weight"
         own = weight if prefix else None
-        rows = QueryRows.of(X, given.y, qid, own, prefix=prefix, weight=name)
+        rows = _prepared.QueryRows.of(X, given.y, qid, own, prefix=prefix, weight=name)
         labels, queries = rows.labels, rows.queries
         if weight is not None:
-            weight = check_scores(weight, n_rows=len(labels), name=name)
-            reject(~(weight >= 0), weight, name, "be >= 0")
+            weight = checks.check_scores(weight, n_rows=len(labels), name=name)
+            checks.reject(~(weight >= 0), weight, name, "be >= 0")
         if start is not None:
-            start = check_scores(start, n_rows=len(labels), name=f"{prefix}init_score")
+            start = checks.check_scores(
+                start, n_rows=len(labels), name=f"{prefix}init_score"
+            )
         if self.row_order == "canonical":
-            queries = by_content(X, queries, labels, weight, start, salt=salt)
+            queries = row_order.by_content(X, queries, labels, weight, start, salt=salt)
         return QueryData(
-            take_rows(X, queries.order),
+            feature_matrix.take_rows(X, queries.order),
             queries.arrange(labels),
             None if weight is None else queries.arrange(weight),
             None if start is None else queries.arrange(start),
@@ -626,14 +629,18 @@ class QueryRankerMixin(RankerMixin):
         params = self.get_params()  # type: ignore[attr-defined]
         given = [params[name] for name in _SEEDS if params.get(name) is not None]
         state = given[0] if given else 0
-        return int(state) if isinstance(state, numbers.Integral) else seed_of(state)
+        return (
+            int(state) if isinstance(state, numbers.Integral) else checks.seed_of(state)
+        )
 
     def _remember(self, data: FitData) -> Self:
         """Keep the columns of X, as it was given to `fit`, and digests of queries."""
-        is_feature = are_features(data.X, self.qid)
+        is_feature = feature_matrix.are_features(data.X, self.qid)
         features = columns_of(data.train.X)
-        self._columns_ = _Columns(list_columns(data.X), is_feature, features)
-        self._fitted_queries_ = FittedQueries.of(data.train.queries)
+        self._columns_ = _Columns(
+            feature_matrix.list_columns(data.X), is_feature, features
+        )
+        self._fitted_queries_ = split_queries.FittedQueries.of(data.train.queries)
         return self
 
     def _remember_loaded(self, n_features: int, names: list[Any] | None) -> None:
@@ -663,14 +670,16 @@ class QueryRankerMixin(RankerMixin):
         is_feature = self._columns_.is_feature
         if is_feature.all():
             return values
-        return np.asarray(spread_features(values.astype(float), is_feature, 0.0))
+        return np.asarray(
+            feature_matrix.spread_features(values.astype(float), is_feature, 0.0)
+        )
 
     def _qid_column(self, X: Any) -> str | int | None:
         """The column of query ids, where X still has it."""
         if self.qid is None:
             return None
         if hasattr(X, "columns"):
-            return self.qid if self.qid in list_columns(X) else None
+            return self.qid if self.qid in feature_matrix.list_columns(X) else None
         shape = X.shape if hasattr(X, "shape") else np.shape(X)
         bare = len(shape) == 2 and shape[1] == len(self._columns_.features)
         return None if bare else self.qid
@@ -678,13 +687,13 @@ class QueryRankerMixin(RankerMixin):
     def _features(self, X: Any) -> Any:
         """X as it was fitted on, without the qid column."""
         check_is_fitted(self)
-        X = without_mask(as_matrix(X))
+        X = feature_matrix.without_mask(feature_matrix.as_matrix(X))
         columns, column = self._columns_, self._qid_column(X)
         # as scikit-learn says it
         rule = f"X has {X.shape[1]} features, but {type(self).__name__} is expecting"
         fits = X.shape[1] == len(columns.features) + (column is not None)
-        require(fits, f"{rule} {len(columns.is_feature)} features as input")
+        messages.require(fits, f"{rule} {len(columns.is_feature)} features as input")
         if column is not None:
-            X = split_qid_column(X, column)[0]
+            X = feature_matrix.split_qid_column(X, column)[0]
         check_columns(X, columns.features)
         return X

@@ -1,8 +1,8 @@
 """How precise scores have to be: bands, rounding, worst-case losses, and the study."""
 
 from ._bands import band_scores, geometric_bands, rank_safe_depth, worst_case_loss
-from ._coarse_ranker import FORMATS, KINDS, CoarseRanker, parse_coarseness, round_scores
-from ._study import PrecisionStudy, coarse_values, precision_study
+from ._coarse_ranker import CoarseRanker, round_scores
+from ._study import PrecisionStudy, precision_study
 
 __all__ = [
     "CoarseRanker",
@@ -14,3 +14,7 @@ __all__ = [
     "round_scores",
     "worst_case_loss",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

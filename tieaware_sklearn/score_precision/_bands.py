@@ -10,18 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import digamma
 
-from .._engine import (
-    FloatArray,
-    IntArray,
-    Queries,
-    check_choice,
-    check_count,
-    check_qid,
-    check_scores,
-    dense_ranks,
-    is_retrieved,
-    runs,
-)
+from .._engine import checks, segments, tie_groups
+from .._engine.segments import FloatArray, IntArray
 from ..measures import RBP, Measure, ReciprocalRank, parse_measure
 
 #: bands of less attention than this can lose nothing
@@ -90,7 +80,7 @@ def geometric_bands(n_documents: int, rho: Any) -> IntArray:
     >>> geometric_bands(10, "3/2")
     array([1, 2, 3, 5, 8])
     """
-    check_count(n_documents, "n_documents")
+    checks.check_count(n_documents, "n_documents")
     # the next band may begin at twice as much
     if n_documents > 2**62:
         raise ValueError(f"n_documents must be at most {2**62}, got {n_documents}")
@@ -181,14 +171,16 @@ def band_scores(
     >>> band_scores([9.5, 7.1, 6.0, 5.9, 5.8], 2).round(2)
     array([1.  , 0.5 , 0.5 , 0.33, 0.33])
     """
-    check_choice(existing_ties, "existing_ties", EXISTING_TIES)
+    checks.check_choice(existing_ties, "existing_ties", EXISTING_TIES)
     ratio = check_rho(rho)
-    scores = check_scores(y_score)
-    return banded(scores, check_qid(qid, n_rows=len(scores)), ratio, existing_ties)
+    scores = checks.check_scores(y_score)
+    return banded(
+        scores, checks.check_qid(qid, n_rows=len(scores)), ratio, existing_ties
+    )
 
 
 def banded(
-    scores: NDArray[Any], queries: Queries, ratio: Fraction, existing_ties: str
+    scores: NDArray[Any], queries: checks.Queries, ratio: Fraction, existing_ties: str
 ) -> FloatArray:
     """1/g for documents of band g of their query; -inf stays."""
     first = _first_ranks(scores, queries, existing_ties == "order")
@@ -200,26 +192,28 @@ def banded(
     return out
 
 
-def in_order(scores: NDArray[Any], queries: Queries) -> FloatArray:
+def in_order(scores: NDArray[Any], queries: checks.Queries) -> FloatArray:
     """Scores that rank as these do, and as the rows stand where those tie."""
     place = _first_ranks(scores, queries, input_order=True)
     return np.where(place > 0, -place.astype(np.float64), -np.inf)
 
 
-def _first_ranks(scores: NDArray[Any], queries: Queries, input_order: bool) -> IntArray:
+def _first_ranks(
+    scores: NDArray[Any], queries: checks.Queries, input_order: bool
+) -> IntArray:
     """Rank of each document, ties at the first of theirs; 0 if not retrieved."""
     out = np.zeros(len(scores), dtype=np.int64)
-    rows = np.flatnonzero(is_retrieved(scores))
+    rows = np.flatnonzero(checks.is_retrieved(scores))
     if not len(rows):
         return out
     owner = queries.row_codes()[rows]
-    ranks, n_ranks = dense_ranks(scores[rows])
+    ranks, n_ranks = tie_groups.dense_ranks(scores[rows])
     key = owner * n_ranks + (n_ranks - 1 - ranks)
     order = np.argsort(key, kind="stable")
     query = owner[order]
     place = np.arange(len(rows))
     if not input_order:
-        place = np.repeat(*runs(key[order]))
+        place = np.repeat(*segments.runs(key[order]))
     out[rows[order]] = place - np.searchsorted(query, query) + 1
     return out
 

@@ -21,20 +21,11 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
-from .._engine import (
-    FloatArray,
-    Queries,
-    as_floats,
-    check_choice,
-    check_qid,
-    check_scores,
-    count_rows,
-    need_qid_to_predict,
-    resolve_qid,
-)
-from ..model_selection import check_response_method, predicted_scores
-from ..rankers import RankerMixin
-from ._bands import EXISTING_TIES, banded, check_rho
+from .._engine import checks, exact_numbers, feature_matrix
+from .._engine.segments import FloatArray
+from ..model_selection import _scorers
+from ..rankers import _query_ranker
+from . import _bands
 
 Item = TypeVar("Item")
 
@@ -82,7 +73,7 @@ class Coarseness:
     def apply(
         self,
         scores: NDArray[Any],
-        queries: Queries,
+        queries: checks.Queries,
         *,
         limits: Any = None,
         existing_ties: str = "keep",
@@ -93,8 +84,8 @@ class Coarseness:
         there are `limits`.
         """
         if self.kind == "rho":
-            return banded(scores, queries, self.value, existing_ties)
-        out = as_floats(scores, "y_score").copy()
+            return _bands.banded(scores, queries, self.value, existing_ties)
+        out = exact_numbers.as_floats(scores, "y_score").copy()
         there = np.isfinite(out)
         if self.kind == "decimals":
             # Python rounds the exact value: no product that overflows or rounds twice
@@ -114,7 +105,9 @@ class Coarseness:
         return out
 
 
-def _extremes(scores: FloatArray, queries: Queries) -> tuple[FloatArray, FloatArray]:
+def _extremes(
+    scores: FloatArray, queries: checks.Queries
+) -> tuple[FloatArray, FloatArray]:
     """Lowest and highest score that is retrieved of the query of each row."""
     arranged, starts = queries.arrange(scores), queries.offsets[:-1]
     low = np.where(np.isfinite(arranged), arranged, np.inf)
@@ -182,10 +175,10 @@ def parse_coarseness(coarseness: Any) -> Coarseness:
             f"{coarseness!r}"
         )
     kind, _, given = (part.strip() for part in coarseness.partition("="))
-    check_choice(kind, f"coarseness {coarseness!r}: the kind", KINDS)
+    checks.check_choice(kind, f"coarseness {coarseness!r}: the kind", KINDS)
     value: Fraction | int | str = given
     if kind == "rho":
-        value = check_rho(given)
+        value = _bands.check_rho(given)
     elif kind != "bits" or given not in FORMATS:
         value = _number(kind, given)
     return Coarseness(kind, value, f"{kind}={given}")
@@ -273,11 +266,11 @@ def round_scores(
     [0.0, 0.0, 0.5, 1.0]
     """
     parsed = parse_coarseness(coarseness)
-    scores = check_scores(y_score)
-    return parsed.apply(scores, check_qid(qid, n_rows=len(scores)))
+    scores = checks.check_scores(y_score)
+    return parsed.apply(scores, checks.check_qid(qid, n_rows=len(scores)))
 
 
-class CoarseRanker(RankerMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class CoarseRanker(_query_ranker.RankerMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Reduce the precision of the scores of any ranker.
 
     The precision of scores is then a parameter that `GridSearchCV` can tune.
@@ -391,10 +384,10 @@ optional
             estimator raises it.
         """
         self._checked()
-        check_response_method(self.response_method)
+        _scorers.check_response_method(self.response_method)
         given = X
-        X, qid = resolve_qid(X, self.qid, qid)
-        check_qid(qid, n_rows=count_rows(X))
+        X, qid = feature_matrix.resolve_qid(X, self.qid, qid)
+        checks.check_qid(qid, n_rows=feature_matrix.count_rows(X))
         if get_config()["enable_metadata_routing"]:
             if qid is not None and self.qid is None:
                 fit_params["qid"] = qid
@@ -435,14 +428,16 @@ optional
         check_is_fitted(self)
         coarseness = self._checked()
         given = X
-        X, qid = resolve_qid(X, self.qid, qid, request="set_predict_request(qid=False)")
+        X, qid = feature_matrix.resolve_qid(
+            X, self.qid, qid, request="set_predict_request(qid=False)"
+        )
         if self.qid is not None:
             # a feature must not stand in for ids that were left out
             validate_data(self, given, reset=False, skip_check_array=True)
-        queries = check_qid(qid, n_rows=count_rows(X))
+        queries = checks.check_qid(qid, n_rows=feature_matrix.count_rows(X))
         by_query = coarseness is not None and coarseness.by_query(self.scale)
         if by_query:
-            need_qid_to_predict(qid, self, f"{coarseness} goes by query")
+            feature_matrix.need_qid_to_predict(qid, self, f"{coarseness} goes by query")
         scores = self._exact(X, qid)
         if coarseness is None:
             return scores
@@ -455,7 +450,9 @@ optional
 
     def _exact(self, X: Any, qid: Any) -> FloatArray:
         estimator, method = self.estimator_, self.response_method
-        return predicted_scores(estimator, X, count_rows(X), method, qid=qid)
+        return _scorers.predicted_scores(
+            estimator, X, feature_matrix.count_rows(X), method, qid=qid
+        )
 
     def _hands_on_qid(self) -> bool:
         """Whether the estimator, or a step of it, wants the ids of the column."""
@@ -465,8 +462,8 @@ optional
 
     def _checked(self) -> Coarseness | None:
         """The coarseness, if there is one, and all options checked."""
-        check_choice(self.scale, "scale", ("fit", "query"))
-        check_choice(self.existing_ties, "existing_ties", EXISTING_TIES)
+        checks.check_choice(self.scale, "scale", ("fit", "query"))
+        checks.check_choice(self.existing_ties, "existing_ties", _bands.EXISTING_TIES)
         return None if self.coarseness is None else parse_coarseness(self.coarseness)
 
     def get_metadata_routing(self) -> MetadataRouter:

@@ -12,30 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._display import Ranges, Result, Table, number, probability, show_progress
-from .._engine import (
-    FloatArray,
-    IntArray,
-    check_choice,
-    check_count,
-    check_flag,
-    check_qid,
-    check_share,
-)
-from ..comparison import (
-    TESTS,
-    MeasuredSystems,
-    QueryLosses,
-    order_agreement,
-    paired_test,
-    pairs_of,
-    score_ties,
-    warn_undefined,
-)
-from ..evaluation import NO_DIFFERENCE, Summary, mean, means
+from .._display import html, progress_bars, text_tables, words
+from .._engine import checks
+from .._engine.segments import FloatArray, IntArray
+from ..comparison import _correlation, _official, _paired_test, _systems
+from ..evaluation import Summary, _averages, _intervals
 from ..measures import Measure, parse_measure
-from ._bands import EXISTING_TIES, in_order
-from ._coarse_ranker import Coarseness, parse_coarseness, several
+from . import _bands, _coarse_ranker
 
 #: columns of frames: p-values of "no more than this share is kept"
 _PVALUE = "inferiority_pvalue_"
@@ -44,7 +27,7 @@ _FEWEST = 10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PrecisionStudy(Result):
+class PrecisionStudy(html.Result):
     """Effect of coarser scores on the evaluation of systems.
 
     It prints as a table of the levels. Arrays over levels begin with the exact scores:
@@ -168,7 +151,9 @@ class PrecisionStudy(Result):
         -------
         ndarray of shape (n_levels, n_systems), int
         """
-        return np.asarray((np.abs(self.changes()) > NO_DIFFERENCE).sum(axis=1))
+        return np.asarray(
+            (np.abs(self.changes()) > _intervals.NO_DIFFERENCE).sum(axis=1)
+        )
 
     def not_inferior(self) -> IntArray:
         """Count the systems that keep more than each share of their mean.
@@ -252,7 +237,7 @@ class PrecisionStudy(Result):
             {name: array.swapaxes(0, 1) for name, array in values.items()},
         )
 
-    def _tables(self) -> list[Table]:
+    def _tables(self) -> list[text_tables.Table]:
         summary, shape = self.summary(), self.bits.shape
         average, imprecision = (
             summary.columns[name].reshape(shape) for name in ("mean", "imprecision")
@@ -261,11 +246,15 @@ class PrecisionStudy(Result):
         largest = np.nan_to_num(np.abs(self.changes())).max(axis=(1, 2))
         columns: list[tuple[Any, ...]] = [
             (self.measure, self.levels),
-            ("bits", self.bits.mean(axis=1), partial(number, digits=1)),
+            ("bits", self.bits.mean(axis=1), partial(words.number, digits=1)),
             ("tied", self.tied_documents.mean(axis=1), _percent),
-            ("change", [mean(row) for row in changes], partial(_percent, form="+.2%")),
+            (
+                "change",
+                [_averages.mean(row) for row in changes],
+                partial(_percent, form="+.2%"),
+            ),
             ("most", largest),
-            ("range", [mean(row) for row in imprecision], _percent),
+            ("range", [_averages.mean(row) for row in imprecision], _percent),
             ("changed", self.changed().min(axis=1)),
         ]
         n_tested, kept = self._kept()
@@ -278,8 +267,8 @@ class PrecisionStudy(Result):
                 ("disc", self.discrimination(), _percent),
                 ("FP", self.false_positives()),
                 ("FN", self.false_negatives()),
-                ("tau b", self.tau_b, partial(number, digits=2)),
-                ("tau AP", self.tau_ap, partial(number, digits=2)),
+                ("tau b", self.tau_b, partial(words.number, digits=2)),
+                ("tau AP", self.tau_ap, partial(words.number, digits=2)),
             ]
         of = "1 system" if len(self.systems) == 1 else f"{len(self.systems)} systems"
         # correlations of the order of systems, and a share between two others
@@ -287,7 +276,7 @@ class PrecisionStudy(Result):
         drop = [last, last - 1, 8] if len(self.pairs) and len(self.keep) > 2 else []
         drop.append(5)
         return [
-            Table.of(
+            text_tables.Table.of(
                 *columns,
                 drop=drop,
                 notes=["", f"{of} on {len(self.qid)} queries"],
@@ -342,23 +331,27 @@ class PrecisionStudy(Result):
         return terms
 
 
-def _tables_of_means(of: Summary) -> list[Table]:
+def _tables_of_means(of: Summary) -> list[text_tables.Table]:
     (_, levels), *rest = of.columns.items()
     named = [
-        (_of_share(name), column, probability)
+        (_of_share(name), column, words.probability)
         if name.startswith(_PVALUE)
         else (name.replace("_", " "), column)
         for name, column in rest
     ]
     # the p-values, and what lies within the range of the bands
     drop = (*range(len(named), 6, -1), 5)
-    ranges = Ranges(of.worst, of.mean, of.best)
-    return [Table.of((of.measure, levels), *named, left=2, drop=drop, ranges=ranges)]
+    ranges = text_tables.Ranges(of.worst, of.mean, of.best)
+    return [
+        text_tables.Table.of(
+            (of.measure, levels), *named, left=2, drop=drop, ranges=ranges
+        )
+    ]
 
 
 def level_means(values: FloatArray) -> FloatArray:
     """Means over queries, of shape (n_levels, n_systems)."""
-    return np.array([means(level) for level in values])
+    return np.array([_averages.means(level) for level in values])
 
 
 def _long(
@@ -411,9 +404,9 @@ class CoarseValues(NamedTuple):
 
 
 def coarse_values(
-    systems: MeasuredSystems,
+    systems: _systems.MeasuredSystems,
     system: int,
-    coarseness: Coarseness | None,
+    coarseness: _coarse_ranker.Coarseness | None,
     *statistics: str,
     existing_ties: str,
     scale: str,
@@ -423,22 +416,22 @@ def coarse_values(
 
     Without a coarseness, they are exact.
     """
-    check_choice(existing_ties, "existing_ties", EXISTING_TIES)
-    check_choice(scale, "scale", SCALES)
+    checks.check_choice(existing_ties, "existing_ties", _bands.EXISTING_TIES)
+    checks.check_choice(scale, "scale", SCALES)
     scores, queries = systems.scores[system], systems.queries
     if coarseness is not None:
-        together = check_qid(None, n_rows=queries.n_rows)
+        together = checks.check_qid(None, n_rows=queries.n_rows)
         own = queries if coarseness.by_query(scale) else together
         scores = coarseness.apply(scores, own, existing_ties=existing_ties)
     elif existing_ties == "order":
         # what bands of documents as they stand make coarser is this very order
-        scores = in_order(scores, queries)
+        scores = _bands.in_order(scores, queries)
     found = systems.rules.values(
         systems.prepared, systems.asked, scores, ties, statistics,
         column=system, n_jobs=systems.n_jobs,
     )  # fmt: skip
     values = {name: column[:, 0] for name, column in found.items()}
-    tied = score_ties(systems.ranked(scores), queries)
+    tied = _official.score_ties(systems.ranked(scores), queries)
     return CoarseValues(values, tied.bits, tied.tied_documents)
 
 
@@ -557,12 +550,14 @@ def precision_study(
            [1, 2, 2],
            [1, 2, 2]])
     """
-    check_share(alpha, "alpha")
-    check_choice(test, "test", TESTS)
-    check_flag(progress, "progress")
-    shares = tuple(several(keep, "keep", _share_to_keep))
-    levels = several(coarseness, "coarseness", parse_coarseness)
-    systems = MeasuredSystems(
+    checks.check_share(alpha, "alpha")
+    checks.check_choice(test, "test", _paired_test.TESTS)
+    checks.check_flag(progress, "progress")
+    shares = tuple(_coarse_ranker.several(keep, "keep", _share_to_keep))
+    levels = _coarse_ranker.several(
+        coarseness, "coarseness", _coarse_ranker.parse_coarseness
+    )
+    systems = _systems.MeasuredSystems(
         y_true, y_score, qid, [parse_measure(measure)],
         zero_relevance, unjudged, n_jobs, external,
     )  # fmt: skip
@@ -576,15 +571,17 @@ def precision_study(
     chosen = list(range(len(systems.names)))
     exact = [coarse_values(systems, j, None, *ends, **how) for j in chosen]
     if top is not None:
-        check_count(top, "top")
-        means = np.array([mean(one.values["expected"]) for one in exact])
+        checks.check_count(top, "top")
+        means = np.array([_averages.mean(one.values["expected"]) for one in exact])
         order = np.argsort(-means if up else means, kind="stable")
         chosen = sorted(order[:top].tolist())
     shape = len(levels) + 1, len(chosen)
     cells = list(itertools.product(levels, chosen))
     found = [exact[j] for j in chosen] + [
         coarse_values(systems, j, level, *ends, **how)
-        for level, j in show_progress(cells, progress, len(cells), "ranking")
+        for level, j in progress_bars.show_progress(
+            cells, progress, len(cells), "ranking"
+        )
     ]
     by_query = (*shape, systems.queries.n_queries)
     values = {
@@ -593,13 +590,13 @@ def precision_study(
     }
     expected = values["expected"]
     averages = level_means(expected)
-    warn_undefined(systems.asked, expected[:1])
-    pairs = pairs_of(shape[1])
+    _systems.warn_undefined(systems.asked, expected[:1])
+    pairs = _systems.pairs_of(shape[1])
     # whatever order the rows came in
     by_id = expected[:, systems.queries.sorted()]
     difference, pvalues = _pairwise(by_id, pairs, test)
     tau_b, tau_ap = np.array(
-        [order_agreement(averages[0], row, up) for row in averages]
+        [_correlation.order_agreement(averages[0], row, up) for row in averages]
     ).T
     return PrecisionStudy(
         measure=str(measured_by),
@@ -624,7 +621,7 @@ def precision_study(
 
 
 def _share_to_keep(share: Any) -> float:
-    check_share(share, "keep", up_to_one=True)
+    checks.check_share(share, "keep", up_to_one=True)
     return float(share)
 
 
@@ -636,7 +633,9 @@ def _inferiority(
         [
             [
                 [
-                    QueryLosses.of(*both).inferiority(share, greater_is_better=up)
+                    _paired_test.QueryLosses.of(*both).inferiority(
+                        share, greater_is_better=up
+                    )
                     for both in zip(expected[0].T, level.T, strict=True)
                 ]
                 for share in shares
@@ -654,6 +653,6 @@ def _pairwise(
     for i, p in np.ndindex(difference.shape):
         both = expected[i][:, pairs[p]]
         first, second = both[~np.isnan(both).any(axis=1)].T
-        difference[i, p] = mean(first) - mean(second)
-        pvalues[i, p] = paired_test(first - second, test).pvalue
+        difference[i, p] = _averages.mean(first) - _averages.mean(second)
+        pvalues[i, p] = _paired_test.paired_test(first - second, test).pvalue
     return difference, pvalues

@@ -25,20 +25,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .segments import FloatArray as FloatArray
-from .segments import IntArray as IntArray
-from .segments import (
-    begins,
-    consecutive,
-    count_before,
-    count_segments,
-    owners,
-    run_starts,
-    running_sum,
-    sizes_of,
-    starts_of,
-    sum_segments,
-)
+from . import segments
+from .segments import FloatArray, IntArray
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -168,7 +156,7 @@ class TieGroups(Totals):
         self.query = query
         self.start = start
         self.label = label
-        self.n = sizes_of(start, len(label))
+        self.n = segments.sizes_of(start, len(label))
         if retrieved is None:
             retrieved = np.bincount(query, self.n, n_queries).astype(np.int64)
         super().__init__(everything, n_queries, retrieved)
@@ -177,7 +165,7 @@ class TieGroups(Totals):
             retrieved if self.untied else np.bincount(query, minlength=n_queries)
         )
         self.lo: IntArray = start - np.repeat(
-            starts_of(retrieved), self.n_groups_of_query
+            segments.starts_of(retrieved), self.n_groups_of_query
         )
         # as large as the ranking itself: see `forget`
         self._documents: dict[int | None, Documents] = {}
@@ -225,7 +213,10 @@ class TieGroups(Totals):
             owner, rank = np.arange(len(near)), self.lo[near]
             if not self.untied:
                 counts = self.inside(k, near)
-                owner, rank = np.repeat(owner, counts), consecutive(rank, counts)
+                owner, rank = (
+                    np.repeat(owner, counts),
+                    segments.consecutive(rank, counts),
+                )
             found = self._documents[k] = Documents(near, owner, rank, per_query)
         return found
 
@@ -234,7 +225,7 @@ class TieGroups(Totals):
         filled = values != 0
         # without its zeros, a sum has the same bits however many of them there are
         query = np.bincount(self.query[filled], minlength=self.n_queries)
-        return sum_segments(values[filled], query)
+        return segments.sum_segments(values[filled], query)
 
     @once_per_block
     def relevant(self, rel: float) -> IntArray:
@@ -256,7 +247,7 @@ class TieGroups(Totals):
     @once_per_block
     def relevant_above(self, rel: float) -> IntArray:
         """Documents above each group with a label of at least `rel`."""
-        return count_before(self.relevant(rel), self.n_groups_of_query)
+        return segments.count_before(self.relevant(rel), self.n_groups_of_query)
 
     def gain_sums(self, gains: FloatArray) -> FloatArray:
         """Sum of the gains of each group, `gains` given per level."""
@@ -274,7 +265,7 @@ class TieGroups(Totals):
             # the label of any one of its documents
             return np.asarray(gains[label[start]])
         if part:
-            label, start = label[consecutive(start, n)], starts_of(n)
+            label, start = label[segments.consecutive(start, n)], segments.starts_of(n)
         gain = gains[label]
         means = _sums(gains, gain, start, n) / n
         if _sums_are_exact(gains, len(gain)) or not len(gain):
@@ -286,7 +277,7 @@ class TieGroups(Totals):
     def gain_variances(self, gains: FloatArray) -> FloatArray:
         """S² = Σ(g - ḡ)²/(n - 1) of each group, 0 for a single document."""
         deviation = gains[self.label] - np.repeat(self.gain_means(gains), self.n)
-        squares = sum_segments(deviation * deviation, self.n)
+        squares = segments.sum_segments(deviation * deviation, self.n)
         return np.asarray(squares / np.maximum(self.n - 1, 1))
 
     def ordered(self, gains: FloatArray, *, descending: bool) -> TieGroups:
@@ -304,12 +295,12 @@ class TieGroups(Totals):
             if descending:
                 mirrored = np.repeat(2 * self.start + self.n - 1, self.n)
                 label = label[mirrored - np.arange(len(label))]
-            first = begins(label)
+            first = segments.begins(label)
             first[self.start] = True
             found = self._ordered[key] = TieGroups(
                 self.n_queries,
                 self.levels,
-                np.repeat(self.query, count_segments(first, self.n)),
+                np.repeat(self.query, segments.count_segments(first, self.n)),
                 np.flatnonzero(first),
                 label,
                 self.everything,
@@ -321,7 +312,7 @@ class TieGroups(Totals):
         """Labels by their gains, ascending within a group."""
         level = np.argsort(gains)
         place = np.argsort(level)
-        key = owners(self.n) * len(gains) + place[self.label]
+        key = segments.owners(self.n) * len(gains) + place[self.label]
         return np.asarray(level[np.sort(key) % len(gains)])
 
 
@@ -331,12 +322,12 @@ def _sums(
     """Sums of consecutive groups of `gain`, each of whose values is one of `gains`."""
     if _sums_are_exact(gains, len(gain)):
         return _exact_sums(gain, start, np.float64)
-    return sum_segments(gain, n)
+    return segments.sum_segments(gain, n)
 
 
 def _exact_sums(values: NDArray[Any], start: IntArray, dtype: type) -> NDArray[Any]:
     """Sums of consecutive groups of `values`, where a running sum loses nothing."""
-    before = running_sum(values, dtype)
+    before = segments.running_sum(values, dtype)
     return np.diff(before[start], append=before[-1])
 
 
@@ -351,13 +342,15 @@ def all_tied(
 ) -> TieGroups:
     """One group per query, holding all its documents; none has no document."""
     n_queries, n_levels = len(sizes), len(levels)
-    key = owners(sizes) * n_levels + label
+    key = segments.owners(sizes) * n_levels + label
     if n_queries * n_levels <= _COUNTED * len(key):
-        key = owners(np.bincount(key, minlength=n_queries * n_levels))
+        key = segments.owners(np.bincount(key, minlength=n_queries * n_levels))
     else:
         key.sort()
     codes = (key % n_levels).astype(label.dtype)
-    return TieGroups(n_queries, levels, np.arange(n_queries), starts_of(sizes), codes)
+    return TieGroups(
+        n_queries, levels, np.arange(n_queries), segments.starts_of(sizes), codes
+    )
 
 
 def dense_ranks(score: NDArray[Any]) -> tuple[IntArray, int]:
@@ -371,7 +364,7 @@ def dense_ranks(score: NDArray[Any]) -> tuple[IntArray, int]:
     if score.dtype.kind == "f":
         n_valid -= int(np.isnan(score).sum())
     ranks = np.full(len(score), -1, dtype=np.int64)
-    dense = np.cumsum(begins(score[order[:n_valid]]))
+    dense = np.cumsum(segments.begins(score[order[:n_valid]]))
     ranks[order[:n_valid]] = dense - 1
     return ranks, int(dense[-1]) if n_valid else 0
 
@@ -419,6 +412,6 @@ def find_ties(
     key.sort()
     minor = key & ((1 << width) - 1)
     # no two rows have the same place in the input
-    start = run_starts(key if input_order else key >> width)
+    start = segments.run_starts(key if input_order else key >> width)
     labels = label[minor] if input_order else minor.astype(label.dtype)
     return TieGroups(n_queries, levels, query[start], start, labels, everything)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -10,30 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 
-from .._display import warn
+from .._display import words
+from . import messages
 
-#: where a value stands, for a message
-Place = Callable[[int], str]
-in_row: Place = "row {}".format
 #: whole numbers up to here are 64-bit floats, all of them
 _WHOLE = 2**53
 #: kinds of NumPy's scalars that are no numbers: times, texts, records, complex ones
 _NO_NUMBERS = set("mMSUVc")
-
-
-def show(value: Any) -> str:
-    """A value as a message has it: one line, and not too long."""
-    try:
-        text = repr(value)
-    except ValueError:  # Python spells no integer of more than 4300 digits
-        return f"an integer of {value.bit_length()} bits"
-    return text if len(text) <= 80 else f"{text[:60]}... ({len(text)} characters)"
-
-
-def require(holds: object, rule: str, *got: object) -> None:
-    """A ValueError with the rule that does not hold, and what there is instead."""
-    if not holds:
-        raise ValueError(", got ".join([rule, *map(show, got)]))
 
 
 def is_missing(value: Any) -> bool:
@@ -70,7 +52,7 @@ def one_dimensional(values: Any, name: str) -> NDArray[Any]:
     except ValueError as error:
         raise ValueError(f"{name} must be a 1-D array: {error}") from None
     if array.ndim == 2 and array.shape[1] == 1:
-        warn(
+        words.warn(
             f"{name} must be 1-dimensional, got a column of shape {array.shape}, which "
             "is flattened",
             DataConversionWarning,
@@ -100,7 +82,9 @@ def are_lists(y_true: Any, *, masked: bool) -> bool:
 _READ = " (astype(float) reads texts of numbers)"
 
 
-def numbers_of(values: Any, name: str, place: Place = in_row) -> NDArray[Any]:
+def numbers_of(
+    values: Any, name: str, place: messages.Place = messages.in_row
+) -> NDArray[Any]:
     """Numbers, one per row, of their own dtype or as floats; what is missing is NaN.
 
     Raises
@@ -119,7 +103,9 @@ def numbers_of(values: Any, name: str, place: Place = in_row) -> NDArray[Any]:
     if kind == "f" and _kind(values) != "f" and _is_large(array):
         return _not_rounded(_as_given(from_tensor(values, name)), array, name)
     if kind not in "biuf":
-        got = f"dtype {array.dtype} with {show(array.tolist()[0])} in {place(0)}"
+        got = (
+            f"dtype {array.dtype} with {messages.show(array.tolist()[0])} in {place(0)}"
+        )
         way = _READ if kind in "US" else ""
         raise ValueError(f"{name} must be numeric, got {got}{way}")
     return array
@@ -200,7 +186,9 @@ def _as_given(values: Any) -> list[Any]:
     return array.ravel().tolist()
 
 
-def _numbers_of_objects(values: list[Any], name: str, place: Place) -> NDArray[Any]:
+def _numbers_of_objects(
+    values: list[Any], name: str, place: messages.Place
+) -> NDArray[Any]:
     same = _of_one_kind(values)
     if same is None:
         floats = (_as_float(value, name, place, i) for i, value in enumerate(values))
@@ -219,7 +207,7 @@ def _of_one_kind(values: list[Any]) -> NDArray[Any] | None:
     return array if array.dtype.kind in "biuf" else None
 
 
-def _as_float(value: Any, name: str, place: Place, row: int) -> float:
+def _as_float(value: Any, name: str, place: messages.Place, row: int) -> float:
     if is_missing(value):
         return np.nan
     kind = "U" if isinstance(value, (str, bytes)) else _kind(value)
@@ -228,11 +216,12 @@ def _as_float(value: Any, name: str, place: Place, row: int) -> float:
             return float(value)
         except OverflowError:
             raise ValueError(
-                f"{name} must fit 64-bit floats, got {show(value)} in {place(row)}"
+                f"{name} must fit 64-bit floats, got {messages.show(value)} in "
+                f"{place(row)}"
             ) from None
         except (TypeError, ValueError):
             pass
-    got = f"got dtype object with {show(value)} in {place(row)}"
+    got = f"got dtype object with {messages.show(value)} in {place(row)}"
     raise ValueError(f"{name} must be numeric, {got}{_READ if kind == 'U' else ''}")
 
 
@@ -262,7 +251,7 @@ def exact_number(value: Any) -> Any:
 
 def _one_of_two(first: Any, second: Any, name: str) -> str:
     shown = [v.item() if isinstance(v, np.generic) else v for v in (first, second)]
-    first, second = map(show, shown)
+    first, second = map(messages.show, shown)
     return (
         f"{name} must not hold numbers that differ but are equal as 64-bit floats, got "
         f"{first} and {second} (pass an array of one integer dtype, or the ranks of "
@@ -298,7 +287,7 @@ def from_tensor(values: Any, name: str) -> Any:
         rule = f"{name} must be in the memory of the CPU, got a tensor on device"
         way = "move it there, with .cpu() in torch or .get() in CuPy"
         here = int(kind) in _ON_CPU
-        require(here, f"{rule} {number} of DLPack type {int(kind)}: {way}")
+        messages.require(here, f"{rule} {number} of DLPack type {int(kind)}: {way}")
     elif hasattr(values, "shape") or not hasattr(values, "__array__"):
         return values
     try:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from importlib.util import find_spec
 from typing import TypeVar
 
-from .._optional import import_optional
+from .. import _optional
 
 Item = TypeVar("Item")
 
@@ -25,7 +25,7 @@ def show_progress(
     if not wanted:
         yield from items
         return
-    tqdm = import_optional("tqdm.auto", extra="io", purpose="a progress bar")
+    tqdm = _optional.import_optional("tqdm.auto", extra="io", purpose="a progress bar")
     scale = total is None or total >= 10_000
     with tqdm.tqdm(total=total, desc=what or None, unit=unit, unit_scale=scale) as bar:
         for item in items:

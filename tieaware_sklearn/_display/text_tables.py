@@ -9,17 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .words import (
-    COLUMNS,
-    bracketed,
-    clip,
-    definitions,
-    meaning,
-    number,
-    paragraph,
-    printable,
-    width,
-)
+from . import words
 
 Floats = NDArray[np.floating[Any]]
 #: names of more characters lose their middle in text
@@ -35,8 +25,8 @@ def shown(value: Any) -> str:
     if isinstance(value, (str, int, np.integer)):
         return str(value)
     if isinstance(value, np.ndarray):
-        return bracketed(value)
-    return number(value)
+        return words.bracketed(value)
+    return words.number(value)
 
 
 class Column(NamedTuple):
@@ -52,11 +42,13 @@ class Column(NamedTuple):
 
     def spelled(self, is_name: bool) -> list[str]:
         """Head and cells as text has them: a row is a row, and no name fills it."""
-        texts = list(map(printable, [self.head, *self.cells]))
+        texts = list(map(words.printable, [self.head, *self.cells]))
         if not is_name:
             return texts
         # letters that take two columns count twice
-        return [clip(t, _LONGEST * len(t) // (width(t) or 1)) for t in texts]
+        return [
+            words.clip(t, _LONGEST * len(t) // (words.width(t) or 1)) for t in texts
+        ]
 
 
 class Ranges(NamedTuple):
@@ -127,7 +119,7 @@ class Table:
         """Of heads with their values, and with what shows one, if it is its own way."""
         made = []
         for head, values, *show in columns:
-            made.append(Column(printable(head), list(values), *show))
+            made.append(Column(words.printable(head), list(values), *show))
         return cls(made, **others)
 
     @classmethod
@@ -141,10 +133,10 @@ class Table:
 
         A table that is still wider wraps as the terminal does.
         """
-        widths = [2 + max(map(width, cells)) for cells in self._spelled()]
+        widths = [2 + max(map(words.width, cells)) for cells in self._spelled()]
         kept = list(range(len(widths)))
         for j in self.drop:
-            if sum(widths[k] for k in kept) - 2 <= COLUMNS:
+            if sum(widths[k] for k in kept) - 2 <= words.COLUMNS:
                 break
             kept.remove(j)
         columns = [self.columns[k] for k in kept]
@@ -169,22 +161,22 @@ class Table:
         """The table with its notes."""
         fitted, columns = self.fitted(), []
         for j, cells in enumerate(fitted._spelled()):
-            longest = max(map(width, cells))
-            spaces = (" " * (longest - width(cell)) for cell in cells)
+            longest = max(map(words.width, cells))
+            spaces = (" " * (longest - words.width(cell)) for cell in cells)
             pairs = zip(cells, spaces, strict=True)
             columns.append([c + s if j < self.left else s + c for c, s in pairs])
         head, *rows = ("  ".join(row).rstrip() for row in zip(*columns, strict=True))
-        rule = "-" * max(map(width, [head, *rows]))
-        notes = [paragraph(printable(note)) for note in fitted.notes]
+        rule = "-" * max(map(words.width, [head, *rows]))
+        notes = [words.paragraph(words.printable(note)) for note in fitted.notes]
         if self.explains:
             heads = " ".join(column.head for column in fitted.columns)
             terms = {t: said for t, said in self.terms.items() if t[:3] in heads}
-            notes.append(definitions(terms.items()))
+            notes.append(words.definitions(terms.items()))
         return "\n".join([head, rule, *rows, *notes])
 
     def meaning(self, head: str) -> str:
         """What the head of a column means; nothing where it needs no word."""
-        return self.terms.get(head, meaning(head))
+        return self.terms.get(head, words.meaning(head))
 
     def legend(self) -> dict[str, str]:
         """What rows and heads mean that need a word."""

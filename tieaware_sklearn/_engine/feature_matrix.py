@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
 
-from .._display import warn
-from .exact import fits_floats, numbers_of, require, show
-from .spelling import how_to_read
+from .._display import words
+from . import exact_numbers, messages, spelling
 
 #: modules of tools that hand on some of the columns of X
 _SOME_COLUMNS = {
@@ -41,7 +40,7 @@ def reject_index_of_some(column: Any, name: str = "qid") -> None:
         rule = f"{name} must not be an index inside RFE, RFECV, bagging of features or"
         why = "SequentialFeatureSelector, which hand on some of the columns only"
         way = "switch metadata routing on, and pass qid to fit of the tool"
-        require(not there, f"{rule} {why}, got {column!r}: {way}")
+        messages.require(not there, f"{rule} {why}, got {column!r}: {way}")
 
 
 def split_qid_column(X: Any, column: str | int) -> tuple[Any, Any]:
@@ -93,7 +92,7 @@ def column_of(X: Any, column: str | int, name: str = "qid") -> Any:
         if len(broken):
             got = f"with {values[broken[0]]} in row {broken[0]}"
             why = "an earlier step of a pipeline may have dropped or moved the column"
-            warn(f"qid={column} is a column of fractions, {got}: {why}")
+            words.warn(f"qid={column} is a column of fractions, {got}: {why}")
     return values
 
 
@@ -105,7 +104,7 @@ def ids_of(X: Any, qid: Any) -> tuple[Any, bool]:
     ValueError
         Without ids, and if X has no such column.
     """
-    require(qid is not None, "qid must say which rows are one query", qid)
+    messages.require(qid is not None, "qid must say which rows are one query", qid)
     is_column = isinstance(qid, (str, numbers.Integral))
     return (column_of(X, qid), True) if is_column else (qid, False)
 
@@ -172,7 +171,7 @@ def resolve_qid(
         return X, qid
     rule = f"{prefix}qid must be given once, but it is column {column!r} of {prefix}X"
     way = f"with metadata routing, {request} stops it from being passed"
-    require(qid is None, f"{rule} already ({way})")
+    messages.require(qid is None, f"{rule} already ({way})")
     return split_qid_column(X, column)
 
 
@@ -193,7 +192,7 @@ def qid_index(X: Any, column: str | int, name: str = "qid") -> int:
         names = list_columns(X)
         rule = f"{name} must name a column of X"
         got = f"got {column!r} (columns: {names}; an index is for arrays)"
-        require(column in names, f"{rule}, {got}")
+        messages.require(column in names, f"{rule}, {got}")
         return names.index(column)
     n_columns = as_matrix(X).shape[1]
     if not n_columns:
@@ -211,7 +210,7 @@ def qid_index(X: Any, column: str | int, name: str = "qid") -> int:
         )
     there = isinstance(column, numbers.Integral) and -n_columns <= column < n_columns
     rule = f"{name} must be the index of one of the {n_columns} columns of X"
-    require(there, rule, column)
+    messages.require(there, rule, column)
     return int(column % n_columns)
 
 
@@ -272,7 +271,7 @@ def need_qid_to_predict(qid: Any, ranker: Any, why: str) -> None:
 
 def warn_one_query(n_rows: int, how: str) -> None:
     """Say that rows without query ids count as one query, and how to pass ids."""
-    warn(
+    words.warn(
         f"without qid, all {n_rows} rows are ranked together as one query: {how}. If "
         "they are one query, pass equal ids, such as qid=np.zeros(len(y))"
     )
@@ -324,9 +323,11 @@ def check_kinds(X: Any, *, hint: str = "") -> None:
         if dtype.startswith(_TIMES):
             got = dtype
         elif dtype.startswith(_TEXT) and (text := _text_in(cells_of(X, j))):
-            got, other = show(text), "leave the column out, or encode it"
-            how = how_to_read(text) or f"{other}{hint.format(repr(name))}"
-        require(not got, f"X must hold numbers, got {got} in column {name!r} ({how})")
+            got, other = messages.show(text), "leave the column out, or encode it"
+            how = spelling.how_to_read(text) or f"{other}{hint.format(repr(name))}"
+        messages.require(
+            not got, f"X must hold numbers, got {got} in column {name!r} ({how})"
+        )
 
 
 def check_no_nan(
@@ -351,7 +352,7 @@ def as_matrix(X: Any, name: str = "X") -> Any:
     """X, of two dimensions; lists become an array."""
     X = X if hasattr(X, "shape") else array_of(X)
     rule = f"{name} must be 2-dimensional, got shape {X.shape}. Reshape your data"
-    require(len(X.shape) == 2, rule)
+    messages.require(len(X.shape) == 2, rule)
     return X
 
 
@@ -377,8 +378,8 @@ def keep_order(X: Any, given: Any) -> Any:
         return X
     ranked = {}
     for j, name, cells in _wide_columns(X, given):
-        numbers = numbers_of(cells, f"column {name!r} of X")
-        if numbers.dtype.kind in "iu" and not fits_floats(numbers):
+        numbers = exact_numbers.numbers_of(cells, f"column {name!r} of X")
+        if numbers.dtype.kind in "iu" and not exact_numbers.fits_floats(numbers):
             ranked[j] = np.unique(numbers, return_inverse=True)[1]
     if ranked:
         # it may be the array that was given

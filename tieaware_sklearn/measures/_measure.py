@@ -28,18 +28,9 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._engine import (
-    FloatArray,
-    TieGroups,
-    Totals,
-    check_choice,
-    check_cutoff,
-    check_labels,
-    is_number,
-    once_per_block,
-    show,
-)
-from .._kernel import Walk
+from .._engine import checks, messages, tie_groups
+from .._engine.segments import FloatArray
+from .._kernel import arranged
 
 
 class Named(NamedTuple):
@@ -113,7 +104,7 @@ _SIGNS = {"above": ">", "below": "<", "least": ">=", "most": "<="}
 def cutoff() -> Any:
     """k: None, or an integer >= 1."""
     return field(
-        default=None, metadata={"check": lambda value, name: check_cutoff(value)}
+        default=None, metadata={"check": lambda value, name: checks.check_cutoff(value)}
     )
 
 
@@ -121,10 +112,10 @@ def number(default: Any = MISSING, **bounds: float) -> Any:
     """A finite number within the bounds above, below, least and most, as a float."""
 
     def check(value: Any, name: str) -> float:
-        if not is_number(value, **bounds):
+        if not checks.is_number(value, **bounds):
             rule = " and ".join(f"{_SIGNS[b]} {x:g}" for b, x in bounds.items())
             raise ValueError(
-                f"{name} must be a finite number {rule}, got {show(value)}"
+                f"{name} must be a finite number {rule}, got {messages.show(value)}"
             )
         return float(value)
 
@@ -135,7 +126,7 @@ def choice(*choices: str) -> Any:
     """One of some texts; the first is the default."""
 
     def check(value: Any, name: str) -> Any:
-        check_choice(value, name, choices)
+        checks.check_choice(value, name, choices)
         return value
 
     return field(default=choices[0], metadata={"check": check})
@@ -381,7 +372,9 @@ class UserModel:
             raise ValueError(f"i must be at most {DEEPEST}, got {ranks.max()}")
         labels = None
         if ranking is not None:
-            labels = check_labels(ranking, unjudged="nonrelevant", name="ranking")
+            labels = checks.check_labels(
+                ranking, unjudged="nonrelevant", name="ranking"
+            )
             labels = np.maximum(labels, 0)
         longest = int(ranks.max(initial=1)) + 1
         known = self._attention(longest, labels)
@@ -491,7 +484,7 @@ class Measure(UserModel, NamedMeasure, ABC):
         ):
             cls.walk = Measure.walk  # type: ignore[method-assign]
 
-    def walk(self, levels: FloatArray, longest: int) -> Walk | None:
+    def walk(self, levels: FloatArray, longest: int) -> arranged.Walk | None:
         """The sum that the kernel computes for `numerator`; None leaves it to NumPy.
 
         Labels are `levels`. Queries have up to `longest` documents. A subclass that
@@ -500,18 +493,18 @@ class Measure(UserModel, NamedMeasure, ABC):
         return None
 
     @abstractmethod
-    def numerator(self, groups: TieGroups) -> FloatArray:
+    def numerator(self, groups: tie_groups.TieGroups) -> FloatArray:
         """The mean numerator of each query over the orders of its tied documents."""
 
     @abstractmethod
-    def numerator_variance(self, groups: TieGroups) -> FloatArray:
+    def numerator_variance(self, groups: tie_groups.TieGroups) -> FloatArray:
         """The variance of the numerator over the same orders."""
 
-    def normaliser(self, groups: Totals) -> FloatArray:
+    def normaliser(self, groups: tie_groups.Totals) -> FloatArray:
         """The denominator of each query, which is the same in every order."""
         return np.ones(groups.n_queries)
 
-    def defined(self, groups: TieGroups) -> BoolArray:
+    def defined(self, groups: tie_groups.TieGroups) -> BoolArray:
         """Whether the measure is defined, for each query."""
         if self.undefined_over_zero:
             return self.normaliser(groups) > 0
@@ -521,20 +514,20 @@ class Measure(UserModel, NamedMeasure, ABC):
     def gains(self, levels: FloatArray) -> FloatArray:
         """The gain of each label; the best order ranks documents by gain."""
 
-    def gains_of(self, groups: TieGroups) -> FloatArray:
+    def gains_of(self, groups: tie_groups.TieGroups) -> FloatArray:
         """The gain of each label, computed once per block."""
         return self._gains(groups.everything)
 
-    @once_per_block
-    def _gains(self, everything: TieGroups) -> FloatArray:
+    @tie_groups.once_per_block
+    def _gains(self, everything: tie_groups.TieGroups) -> FloatArray:
         return self.gains(everything.levels)
 
-    @once_per_block
-    def _mean(self, groups: TieGroups) -> FloatArray:
+    @tie_groups.once_per_block
+    def _mean(self, groups: tie_groups.TieGroups) -> FloatArray:
         """The `numerator`, computed once per block."""
         return self.numerator(groups)
 
-    def found(self, groups: TieGroups, name: str) -> FloatArray:
+    def found(self, groups: tie_groups.TieGroups, name: str) -> FloatArray:
         """The `expected`, `best` or `worst` numerator of each query, or its `std`."""
         if name == "std":
             return np.sqrt(self.numerator_variance(groups))
@@ -548,7 +541,9 @@ class Measure(UserModel, NamedMeasure, ABC):
         bound = np.maximum if best == self.greater_is_better else np.minimum
         return np.asarray(bound(one, mean))
 
-    def statistics(self, groups: TieGroups, names: Sequence[str]) -> FloatArray:
+    def statistics(
+        self, groups: tie_groups.TieGroups, names: Sequence[str]
+    ) -> FloatArray:
         """Values of each query, of shape (n_names, n_queries); NaN where undefined.
 
         `expected` (the mean), `best`, `worst` and `std` are over all orders of the tied
@@ -567,19 +562,19 @@ class Measure(UserModel, NamedMeasure, ABC):
                 values[:] = getattr(self, name)(groups)
         return out
 
-    @once_per_block
-    def _of_labels(self, everything: TieGroups) -> FloatArray:
+    @tie_groups.once_per_block
+    def _of_labels(self, everything: tie_groups.TieGroups) -> FloatArray:
         return self.statistics(everything, STATISTICS[: len(OF_LABELS)])
 
-    def sampling_error(self, groups: TieGroups) -> FloatArray:
+    def sampling_error(self, groups: tie_groups.TieGroups) -> FloatArray:
         """The standard error of the mean where it is an estimate, 0 where exact."""
         return np.zeros(groups.n_queries)
 
-    def std_is_estimate(self, groups: TieGroups) -> FloatArray:
+    def std_is_estimate(self, groups: tie_groups.TieGroups) -> FloatArray:
         """1 for queries whose `std` comes from sampled orders, 0 where exact."""
         return np.zeros(groups.n_queries)
 
-    def distributions(self, groups: TieGroups) -> list[Distribution]:
+    def distributions(self, groups: tie_groups.TieGroups) -> list[Distribution]:
         """The distribution of each query over orders of ties.
 
         Raises
@@ -594,7 +589,7 @@ class Measure(UserModel, NamedMeasure, ABC):
                 out[query] = Distribution.of(values, chances)
         return out
 
-    def _outcomes(self, groups: TieGroups) -> Outcomes:
+    def _outcomes(self, groups: tie_groups.TieGroups) -> Outcomes:
         """The parts of `distributions`; queries that are left out have the value 0."""
         known = names_where(lambda cls: cls._outcomes is not Measure._outcomes)
         raise ValueError(
@@ -612,14 +607,16 @@ class RelevanceMeasure(Measure):
     def gains(self, levels: FloatArray) -> FloatArray:
         return relevance(levels, self.rel)
 
-    def _walk(self, kind: str, levels: FloatArray, **options: Any) -> Walk | None:
+    def _walk(
+        self, kind: str, levels: FloatArray, **options: Any
+    ) -> arranged.Walk | None:
         """A walk that counts the levels from the first relevant one on."""
         if type(self).gains is not RelevanceMeasure.gains:
             # the best order is another
             return None
-        return Walk(kind, least=int(levels.searchsorted(self.rel)), **options)
+        return arranged.Walk(kind, least=int(levels.searchsorted(self.rel)), **options)
 
-    def total(self, groups: Totals) -> FloatArray:
+    def total(self, groups: tie_groups.Totals) -> FloatArray:
         """R, the relevant documents of each query, retrieved or not."""
         return groups.total_relevant(self.rel).astype(np.float64)
 
@@ -639,7 +636,7 @@ class MeasureOverRelevant(RelevanceMeasure):
     undefined_over_zero: ClassVar[bool] = True
     rel: float = number(1.0, above=0)
 
-    def normaliser(self, groups: Totals) -> FloatArray:
+    def normaliser(self, groups: tie_groups.Totals) -> FloatArray:
         return self.total(groups)
 
 

@@ -1,0 +1,237 @@
+"""Digests of numbers, texts and rows: 64 bits that no dtype changes."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+from collections.abc import Iterator
+from contextlib import suppress
+from numbers import Complex, Number, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import exact_numbers, feature_matrix, segments
+from .segments import FloatArray, IntArray
+
+Digests = NDArray[np.uint64]
+
+
+_FIRST = np.uint64(0x9E3779B97F4A7C15)
+
+
+#: what NumPy takes for an integer, too
+_TIMES = (datetime.date, datetime.timedelta, np.datetime64, np.timedelta64)
+
+
+#: digits after the point of seconds
+_DIGITS = {"ms": 3, "us": 6, "ns": 9, "ps": 12, "fs": 15, "as": 18}
+
+
+_NAT = -(2**63)
+
+
+def mixed(bits: Digests) -> Digests:
+    """The finaliser of splitmix64 (Steele, Lea and Flood 2014)."""
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(bits ^ (bits >> np.uint64(31)))
+
+
+def bits_of(values: NDArray[Any]) -> Digests:
+    """64 mixed bits of each number, the same for equal ones, of any dtype.
+
+    -0.0 is 0.0, and all kinds of NaN are one.
+    """
+    floats = values.astype(np.float64) + 0.0
+    floats[np.isnan(floats)] = np.nan
+    bits = mixed(floats.view(np.uint64) + _FIRST)
+    if values.dtype.kind in "iu" and values.dtype.itemsize == 8:
+        wide = np.abs(floats) >= 2**53
+        if wide.any():
+            wide &= ~_are_floats(values, floats)
+            bits[wide] ^= mixed(values[wide].astype(np.uint64) + _FIRST)
+    return bits
+
+
+def _are_floats(whole: NDArray[Any], floats: FloatArray) -> NDArray[np.bool_]:
+    """Which integers of 64 bits are the floats that they were rounded to."""
+    # without the power of two that divides them, those are below 2^53
+    power = np.abs((whole & -whole).astype(np.float64))
+    return np.asarray(np.abs(floats) < 2**53 * power)
+
+
+def row_digests(X: Any) -> Digests:
+    """64 bits of each row of a matrix of any kind.
+
+    They are the same for equal rows, be the matrix dense, sparse or a data frame.
+    """
+    if hasattr(X, "tocsr"):
+        X = stored_once(X.tocsr())
+        entries = _placed(X.data, X.indices)
+        return segments.sum_segments(entries, np.diff(X.indptr), np.uint64)
+    out = np.zeros(feature_matrix.count_rows(X), dtype=np.uint64)
+    for j, column in enumerate(columns_of(X)):
+        out += _placed(column, j)
+    return out
+
+
+def stored_once(X: Any) -> Any:
+    """A compressed matrix that stores no cell twice."""
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def columns_of(X: Any) -> Iterator[NDArray[Any]]:
+    """The cells of each column of an array, data frame or Arrow table."""
+    if not feature_matrix.list_columns(X):
+        values = np.asarray(X)
+        yield from values.reshape(len(values), -1).T
+        return
+    for j in range(X.shape[1]):
+        cells = feature_matrix.cells_of(X, j)
+        # what pandas calls NA among numbers is NaN
+        if getattr(cells, "hasnans", False) and cells.dtype.kind in "biuf":
+            cells = cells.to_numpy(np.float64, na_value=np.nan)
+        yield np.asarray(cells)
+
+
+def _placed(cells: NDArray[Any], column: Any) -> Digests:
+    """What cells add to the digests of their rows: nothing where they are 0."""
+    bits = value_bits(cells)
+    place = mixed(np.atleast_1d(column).astype(np.uint64) + _FIRST)
+    placed = mixed(bits ^ place)
+    return np.where(bits == _ZERO, np.uint64(0), placed)
+
+
+def value_bits(values: ArrayLike) -> Digests:
+    """64 bits of each value of any type, the same in every process.
+
+    Values that are equal have the same ones, whatever their types: numbers, and times
+    of any unit. A date is its midnight, and times without a zone are of UTC, as those
+    with one are where Arrow makes arrays of them.
+    """
+    values = np.asarray(values)
+    if values.dtype.kind in "biuf":
+        return bits_of(values)
+    if values.dtype.kind in "mM":
+        return _bits_of_times(values)
+    objects = values.tolist()
+    with suppress(OverflowError):
+        if set(map(type, objects)) <= {bool, int, float}:
+            floats = np.array(objects, dtype=np.float64)
+            if not (np.abs(floats) >= 2**53).any():  # integers may have been rounded
+                return bits_of(floats)
+    try:
+        different = list(dict.fromkeys(objects))
+    except TypeError:  # not hashable
+        return _bits_of_objects(objects)
+    bits = dict(zip(different, _bits_of_objects(different).tolist(), strict=True))
+    return np.array([bits[value] for value in objects], dtype=np.uint64)
+
+
+def _bits_of_times(values: NDArray[Any]) -> Digests:
+    """Those of an array of times or durations, the same in every unit."""
+    kind = values.dtype.kind
+    unit, _ = np.datetime_data(values.dtype)
+    if unit == "generic" or (kind == "m" and unit in "YM"):  # no number of seconds
+        tag = np.uint64(_text_bits(f"{values.dtype}"))
+        return mixed(bits_of(values.view(np.int64)) ^ tag)
+    if unit in _DIGITS:
+        digits = _DIGITS[unit]
+        whole = values.astype(f"{kind}8[{unit}]").view(np.int64)
+        seconds = whole // 10**digits
+        rest = (whole - seconds * 10**digits) * 10 ** (18 - digits)
+    else:
+        seconds = values.astype(f"{kind}8[s]").view(np.int64)
+        rest = np.zeros(len(values), dtype=np.int64)
+    missing = np.isnat(values)
+    seconds, rest = np.where(missing, _NAT, seconds), np.where(missing, 0, rest)
+    # times are numbers of seconds since 1970, but no numbers are times
+    tag = np.uint64(_text_bits(kind))
+    return mixed(mixed(seconds.view(np.uint64) + tag) ^ rest.view(np.uint64))
+
+
+def _bits_of_objects(objects: list[Any]) -> Digests:
+    """Those of values of any types, one by one; floats together."""
+    bits = np.empty(len(objects), dtype=np.uint64)
+    floats: dict[int, float] = {}
+    for at, value in enumerate(objects):
+        if isinstance(value, _TIMES):
+            bits[at] = _bits_of_times(np.array([_as_numpy(value)]))[0]
+        elif isinstance(value, (Number, np.bool_)):
+            number = _as_64_bits(value)
+            if isinstance(number, float):
+                floats[at] = number
+            elif isinstance(number, str):
+                bits[at] = _text_bits(number)
+            else:
+                bits[at : at + 1] = bits_of(np.array([number]))
+        else:
+            bits[at] = _text_bits(_spelled(value))
+    bits[list(floats)] = bits_of(np.array(list(floats.values()), dtype=np.float64))
+    return bits
+
+
+def _as_64_bits(value: Any) -> float | int | str:
+    """A number as the float or the integer of 64 bits that it is; others as texts."""
+    if isinstance(value, Complex) and not isinstance(value, Real) and value.imag == 0:
+        value = value.real
+    # NumPy rounds an integer that it compares with a float
+    exact = exact_numbers.exact_number(value)
+    for kind in (float, int):
+        # too large, complex, a NaN that signals
+        with suppress(OverflowError, TypeError, ValueError):
+            number: float = kind(exact)
+            fits = kind is float or -(2**63) <= number < 2**64
+            if fits and (number == exact or number != number):
+                return number
+    near: complex = np.inf
+    with suppress(OverflowError):
+        near = float(exact) if not isinstance(exact, complex) else exact + 0
+    # hashes are those of equal numbers
+    return f"number {hash(exact)} {near!r}"
+
+
+def _as_numpy(value: Any) -> np.generic:
+    """A date, a time (of UTC) or a duration of Python, pandas or NumPy."""
+    value = getattr(value, "asm8", value)
+    if isinstance(value, np.generic):
+        return value
+    if isinstance(value, datetime.datetime):
+        zone = value.utcoffset() or datetime.timedelta()
+        value = value.replace(tzinfo=None) - zone
+    spans = isinstance(value, datetime.timedelta)
+    return np.timedelta64(value) if spans else np.datetime64(value)
+
+
+def _spelled(value: Any) -> str:
+    """A text for each value, one for equal ones, and for sets in whatever order."""
+    if isinstance(value, (Number, np.bool_, *_TIMES)):
+        return f"bits {_bits_of_objects([value])[0]}"
+    if isinstance(value, (str, bytes)):  # NumPy's, too
+        return (str if isinstance(value, str) else bytes).__repr__(value)
+    if isinstance(value, frozenset):
+        return f"frozenset({', '.join(sorted(map(_spelled, value)))})"
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_spelled, value))})"
+    return repr(value)
+
+
+def _text_bits(text: str) -> int:
+    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8)
+    return int.from_bytes(digest.digest(), "little")
+
+
+def query_marks(labels: FloatArray, offsets: IntArray) -> Digests:
+    """A number per query that tells its labels, in any order, from others.
+
+    Labels stand query by query.
+    """
+    return segments.sum_segments(bits_of(labels), np.diff(offsets), np.uint64)
+
+
+_ZERO = bits_of(np.zeros(1))[0]

@@ -1,0 +1,27 @@
+"""Values in the messages of errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+#: where a value stands, for a message
+Place = Callable[[int], str]
+
+
+in_row: Place = "row {}".format
+
+
+def show(value: Any) -> str:
+    """A value as a message has it: one line, and not too long."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python spells no integer of more than 4300 digits
+        return f"an integer of {value.bit_length()} bits"
+    return text if len(text) <= 80 else f"{text[:60]}... ({len(text)} characters)"
+
+
+def require(holds: object, rule: str, *got: object) -> None:
+    """A ValueError with the rule that does not hold, and what there is instead."""
+    if not holds:
+        raise ValueError(", got ".join([rule, *map(show, got)]))

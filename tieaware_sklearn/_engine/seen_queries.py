@@ -1,0 +1,175 @@
+"""Queries seen before, recognised by digests of their ids."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._display import words
+from . import exact_numbers, hashing, merging, segments
+
+#: queries whose digests are kept, 8 bytes each; of more, those with the least ones
+MOST_KNOWN = 10_000_000
+
+
+#: what to do with a digest
+WHICH = "datasets.query_digests tells which it is"
+
+
+class Repeated(NamedTuple):
+    """A query that is in several parts of data, which must not share any.
+
+    Attributes
+    ----------
+    digest : int
+        That of its id.
+    parts : list of int
+        Which parts hold it.
+    n_queries : int
+        How many such queries there are in all parts.
+    """
+
+    digest: int
+    parts: list[int]
+    n_queries: int
+
+
+def id_digests(qid: NDArray[Any], name: str = "qid") -> hashing.Digests:
+    """Digests of different query ids, in their order.
+
+    Raises
+    ------
+    ValueError
+        If two ids have the same digest. Of 64 bits, n ids have two alike with a
+        chance of about n² / 2^65 (the birthday problem).
+    """
+    digests = hashing.value_bits(qid)
+    order = np.argsort(digests, kind="stable")
+    alike = np.flatnonzero(digests[order[1:]] == digests[order[:-1]])
+    if len(alike):
+        first, second = sorted(order[alike[0] : alike[0] + 2].tolist())
+        raise ValueError(same_digest(qid[first], qid[second], name))
+    return digests
+
+
+def same_digest(first: Any, second: Any, name: str = "qid") -> str:
+    """What to say of two ids that cannot be told apart."""
+    return (
+        f"{name} must have ids that differ in their digests of 64 bits, by which "
+        f"queries are recognised, got {exact_numbers.exact_number(first)!r} and "
+        f"{exact_numbers.exact_number(second)!r}, which have the same one: rename one "
+        "of them"
+    )
+
+
+def kept(digests: hashing.Digests) -> hashing.Digests:
+    """Those to compare with further queries, sorted.
+
+    All parts keep the least ones, so that what one of them has kept of another's
+    queries it has kept of its own.
+    """
+    return np.sort(digests, kind="stable")[:MOST_KNOWN]
+
+
+def merged(ours: hashing.Digests, theirs: hashing.Digests) -> hashing.Digests:
+    """What to keep of the digests of two parts; warns where that is not all."""
+    if len(ours) + len(theirs) > MOST_KNOWN:
+        words.warn(
+            f"of more than {MOST_KNOWN} queries, only those with the smallest digests "
+            "of their ids are compared: a query that comes twice may be counted twice"
+        )
+    return both(ours, theirs)[:MOST_KNOWN]
+
+
+def both(ours: hashing.Digests, theirs: hashing.Digests) -> hashing.Digests:
+    """Two sorted arrays as one."""
+    # a stable sort merges runs that are sorted
+    return np.sort(np.concatenate([ours, theirs]), kind="stable")
+
+
+def check_apart(
+    ours: hashing.Digests, theirs: hashing.Digests, what: str, n_theirs: int
+) -> None:
+    """No query is in two results of a kind, of which the other has so many queries.
+
+    Raises
+    ------
+    ValueError
+        If there is one; it is named by its digest, since ids are not kept.
+    """
+    for again in repeated([ours, theirs]):
+        raise ValueError(
+            f"other must have none of the queries of this {what}, got "
+            f"{again.n_queries} of them among its {n_theirs}, such as the one whose id "
+            f"has the digest {again.digest:#018x} ({WHICH})"
+        )
+
+
+def are_kept(digests: hashing.Digests) -> bool:
+    """Whether these can be what is kept of queries: sorted, and no two alike."""
+    return bool((digests[1:] > digests[:-1]).all())
+
+
+def known(digests: hashing.Digests, before: hashing.Digests) -> NDArray[np.bool_]:
+    """Which of these are among those kept before."""
+    if not len(before):
+        return np.zeros(len(digests), dtype=bool)
+    at = np.minimum(np.searchsorted(before, digests), len(before) - 1)
+    return np.asarray(before[at] == digests)
+
+
+def repeated(parts: Sequence[hashing.Digests]) -> list[Repeated]:
+    """Queries in several parts, each of which holds no digest twice.
+
+    Not all are listed, but one of every part that has any, by ascending digests.
+    """
+    every = np.concatenate([np.empty(0, np.uint64), *parts])
+    every.sort(kind="stable")  # which merges what is sorted
+    again = np.unique(every[1:][every[1:] == every[:-1]])
+    if not len(again):
+        return []
+    shared = [part[known(part, again)] for part in parts]
+    digests = np.concatenate(shared)
+    order = np.argsort(digests, kind="stable")
+    digests, holder = (
+        digests[order],
+        segments.owners(np.array([*map(len, shared)]))[order],
+    )
+    _, least = np.unique(holder, return_index=True)
+    found = []
+    for digest in np.unique(digests[least]):
+        first = np.searchsorted(digests, digest, side="left")
+        end = np.searchsorted(digests, digest, side="right")
+        found.append(Repeated(int(digest), holder[first:end].tolist(), len(again)))
+    return found
+
+
+class SeenQueries:
+    """The queries of all batches so far, known by digests of 64 bits.
+
+    No query that comes again is missed, however many there are. Two ids with one digest
+    would be refused as one query: among a million queries with a chance of 3e-8, among
+    a hundred million of 3e-4.
+    """
+
+    def __init__(self) -> None:
+        # each sorted
+        self._sorted: list[hashing.Digests] = []
+
+    def add(self, ids: NDArray[Any]) -> int | None:
+        """Add the queries of a batch, each once.
+
+        Returns the place in `ids` of the first that came before; nothing is added then.
+        """
+        digests = hashing.value_bits(ids)
+        again = np.zeros(len(digests), dtype=bool)
+        for before in self._sorted:
+            again |= known(digests, before)
+        if again.any():
+            return int(np.argmax(again))
+        if len(digests):
+            merging.gather(self._sorted, np.sort(digests), both, len)
+        return None

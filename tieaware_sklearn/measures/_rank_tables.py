@@ -1,0 +1,69 @@
+"""Sums of rank weights down the ranks: discounts, powers, harmonic numbers."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from .._engine.segments import FloatArray, IntArray
+
+_SMALLEST = 1024
+
+
+@lru_cache(maxsize=64)
+def _discounts(size: int) -> FloatArray:
+    return np.asarray(1.0 / np.log2(np.arange(2, size + 2)))
+
+
+@lru_cache(maxsize=8)
+def _powers(p: float, size: int) -> FloatArray:
+    return np.asarray(np.power(p, np.arange(size)))
+
+
+def _running_sums(terms: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Sums of the first 0, 1, ... terms, and what they have lost."""
+    high = np.concatenate([[0.0], np.cumsum(terms)])
+    # the rounding error of each addition, exactly (Knuth's two-sum)
+    before, after = high[:-1], high[1:]
+    added = after - before
+    error = (before - (after - added)) + (terms - added)
+    return high, np.concatenate([[0.0], np.cumsum(error)])
+
+
+def rank_tables(weights: FloatArray) -> FloatArray:
+    """Weights of ranks, from 0, their running sums, and what these have lost."""
+    return np.stack([weights, *(sums[:-1] for sums in _running_sums(weights))])
+
+
+@lru_cache(maxsize=8)
+def harmonic_tables(size: int) -> FloatArray:
+    """Those of weights 1/i."""
+    return rank_tables(1.0 / np.arange(1, size + 1))
+
+
+def n_ranks(depth: int | None, longest: int) -> int:
+    """Ranks that tables for walks down `longest` documents have; few sizes in all."""
+    ranks = longest if depth is None else min(depth, longest)
+    return max(_SMALLEST, 1 << ranks.bit_length())
+
+
+def log_discount(rank: IntArray) -> FloatArray:
+    """1 / log2(rank + 2), ranks counted from 0 (Järvelin and Kekäläinen 2002)."""
+    return np.asarray(_discounts(n_ranks(None, int(rank.max(initial=0))))[rank])
+
+
+def geometric_weight(rank: IntArray, p: float) -> FloatArray:
+    """(1 - p) p^rank, ranks counted from 0."""
+    powers = _powers(p, n_ranks(None, int(rank.max(initial=0))))
+    return np.asarray((1.0 - p) * powers[rank])
+
+
+def harmonic_difference(low: IntArray, high: IntArray) -> FloatArray:
+    """Σ 1/i over low < i <= high, right to the last bits however deep.
+
+    The table keeps what each of its additions lost, so that the difference of
+    two large entries is as good as the short sum it stands for.
+    """
+    _, sums, errors = harmonic_tables(n_ranks(None, int(high.max(initial=0))))
+    return np.asarray((sums[high] - sums[low]) + (errors[high] - errors[low]))
