@@ -343,7 +343,7 @@ def test_the_least_digests_are_kept_in_whatever_order_parts_come(parts, most):
 
 def test_two_ids_with_one_digest_are_named(monkeypatch):
     coarse = lambda ids: value_bits(ids) % np.uint64(8)  # noqa: E731
-    monkeypatch.setattr(module, "value_bits", coarse)
+    monkeypatch.setattr("tieaware_sklearn._engine.hashing.value_bits", coarse)
     ids = np.array([f"q{i}" for i in range(9)])
     with pytest.raises(ValueError, match=r"qid must have ids that differ .* 'q\d' and"):
         id_digests(ids)

@@ -16,12 +16,11 @@ import scipy.sparse as sp
 from sklearn.exceptions import DataConversionWarning
 
 import tieaware_sklearn as ta
-from tieaware_sklearn._engine import (
-    exact_numbers as exact,
-)
+from tieaware_sklearn._engine import exact_numbers as exact
 from tieaware_sklearn._engine import (
     feature_matrix as columns,
 )
+from tieaware_sklearn._engine import messages
 from tieaware_sklearn._engine.checks import check_count, check_qid, check_segment
 from tieaware_sklearn.datasets import dump_letor
 from tieaware_sklearn.score_precision import round_scores
@@ -266,8 +265,8 @@ def test_options_of_odd_kinds_are_refused_in_words():
 
 
 def test_values_are_shown_in_a_line():
-    assert exact.show(10**5000) == "an integer of 16610 bits"
-    assert exact.show("x" * 200) == f"'{'x' * 59}... (202 characters)"
+    assert messages.show(10**5000) == "an integer of 16610 bits"
+    assert messages.show("x" * 200) == f"'{'x' * 59}... (202 characters)"
     assert not exact.is_missing(("a", frozenset([1])))
     assert not exact.is_missing(np.array([1, 2]))
 

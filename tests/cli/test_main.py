@@ -71,7 +71,7 @@ def test_errors_are_said_in_words(monkeypatch, capsys, letor, error, code, said)
     def fails(*_, **__):
         raise error
 
-    monkeypatch.setattr("tieaware_sklearn.cli._screen.open_files", fails)
+    monkeypatch.setattr("tieaware_sklearn.io._batches.open_files", fails)
     assert run(capsys, "screen", letor) == (code, "", f"tieaware: {said}\n")
 
 
@@ -327,7 +327,7 @@ def test_nothing_is_written_by_an_interrupted_screening(
             signal.raise_signal(number)
             yield batch
 
-    monkeypatch.setattr("tieaware_sklearn.cli._screen.track", until)
+    monkeypatch.setattr("tieaware_sklearn.io._batches.track", until)
     files = [tmp_path / "found.csv", tmp_path / "found.tie"]
     for file in files:
         file.write_text("old")

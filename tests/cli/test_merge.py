@@ -164,7 +164,7 @@ def test_reports_of_batches(capsys, parts, rows, average):
         evaluate_batches([some], score="clicks").save(name)
     words = [*ALL, "--plot=o.png", "--report=o.html", f"--average={average}"]
     code, out, err = run(capsys, "merge", *PARTS, *words)
-    assert (code, err) == (0, "")
+    assert (code, "hardly ever near 0" in err) == (0, average == "geometric")
     whole = evaluate_batches([rows], score="clicks").summary(average)
     assert out.startswith(f"3 files of 40 queries\n\n{str(whole).splitlines()[0]}")
     assert str(whole).splitlines()[2] in out

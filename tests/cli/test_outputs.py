@@ -113,7 +113,7 @@ def test_outputs_are_checked_before_the_work(capsys, inputs, monkeypatch, words,
     def work(*_):
         raise AssertionError("the work was done")
 
-    monkeypatch.setattr("tieaware_sklearn.cli._screen.open_files", work)
+    monkeypatch.setattr("tieaware_sklearn.io._batches.open_files", work)
     if "://" in words:
         pytest.importorskip("fsspec")
     for name in ("both", "kept"):
@@ -256,7 +256,7 @@ def test_a_full_standard_output_costs_no_file(
     [
         ("screen", "FeatureScreeningDisplay.from_result", KeyError(), "KeyError"),
         ("evaluate", "of_topics", RuntimeError("no\nfont"), "font"),
-        ("compare", "of_topics", MemoryError(), "emory"),
+        ("compare", "_evaluate.of_topics", MemoryError(), "emory"),
         ("screen", "", OSError(2, "No such file", "font.ttf"), "No such file"),
         ("screen", "", BrokenPipeError(32, "Broken pipe"), "Broken pipe"),
     ],

@@ -89,7 +89,7 @@ def test_many_features_in_batches(capsys, tmp_path):
     assert "repeats are not looked for: of more than 1000 features in batches" in err
     code, _, err = run(capsys, *command, "--batch-rows", 8, "--select", 3)
     assert code == 1
-    assert "got 1001 (--batch-rows 0 reads everything at once)" in err
+    assert "got 1001 (--batch-rows 0 reads all at once)" in err
     code, out, err = run(capsys, *command, "--select", 3)
     selector = RankingFeatureSelector("ap", n_features_to_select=3)
     data = load_letor(path)
@@ -180,7 +180,7 @@ def test_rows_in_any_order_in_folders_and_large_files(
     wanted = run(capsys, "screen", "web.parquet", *COLUMNS)[1].splitlines()[1:]
     used = []
     monkeypatch.setattr(
-        "tieaware_sklearn.cli._screen.track",
+        "tieaware_sklearn.io._batches.track",
         lambda *arguments: used.append(arguments[1]) or track(*arguments),
     )
     code, out, _ = run(capsys, "screen", "shards", *COLUMNS)

@@ -278,7 +278,7 @@ def test_ids_with_the_same_digest_are_named(rows, monkeypatch):
     def coarse(ids):
         return np.asarray(ids).astype(np.uint64) % np.uint64(13)
 
-    for module in ("_engine.digests", "dask._partitions"):
+    for module in ("_engine.hashing",):
         monkeypatch.setattr(f"tieaware_sklearn.{module}.value_bits", coarse)
     least = min(set(coarse(range(1, 10))) & set(coarse(range(10, 20))))
     names = [q for q in range(1, 20) if q % 13 == least]

@@ -18,7 +18,9 @@ from sklearn.tree import DecisionTreeRegressor
 
 from tests.model_selection.helpers import Column
 from tieaware_sklearn import query_permutation_importance, ranking_score
+from tieaware_sklearn._engine.row_order import by_content
 from tieaware_sklearn.datasets import make_web_search
+from tieaware_sklearn.evaluation._prepared import QueryRows
 from tieaware_sklearn.inspection import _permutation_importance as module
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
 from tieaware_sklearn.score_precision import CoarseRanker
@@ -48,8 +50,8 @@ def test_against_a_plain_loop(within):
     order = np.lexsort((np.arange(len(Y)), QID))
     X_, y, qid = X[order], Y[order], QID[order]
     found = importance(X=X_, y=y, qid=qid, within_queries=within)
-    rows = module.QueryRows.of(X_, y, qid)
-    rows = rows.sorted(module.by_content(X_, rows.queries, rows.labels))
+    rows = QueryRows.of(X_, y, qid)
+    rows = rows.sorted(by_content(X_, rows.queries, rows.labels))
     X_, y = rows.X, rows.labels
     rng = np.random.RandomState(0)
     orders = module.permutations(rows.queries, 3, rng, within=within)

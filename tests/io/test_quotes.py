@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from tests.cli.helpers import run
 from tieaware_sklearn.datasets import iter_batches, load_table
-from tieaware_sklearn.io import _csv
+from tieaware_sklearn.io import _csv, _source
 
 N_ROWS = 500
 
@@ -98,7 +98,7 @@ def test_cells_open_and_close_as_in_csv(text, cuts):
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_a_mark_left_open_ends_the_reading_soon(tmp_path, monkeypatch, end):
     monkeypatch.setattr(_csv, "_START", 1 << 10)
-    monkeypatch.setattr(_csv, "MAX_LINE", 1 << 12)
+    monkeypatch.setattr(_source, "MAX_LINE", 1 << 12)
     rows = [f"1,{i // 9},{i},t" for i in range(20_000)]
     rows.insert(1_000, '1,0,1,"t')
     path = tmp_path / "f.csv"

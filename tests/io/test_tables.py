@@ -19,7 +19,7 @@ from numpy.testing import assert_array_equal
 from tests.cli.helpers import run
 from tests.io.helpers import csv, joined, write
 from tieaware_sklearn.datasets import iter_batches, load_table
-from tieaware_sklearn.io import _csv
+from tieaware_sklearn.io import _csv, _source
 from tieaware_sklearn.io._locate import type_of_values
 
 
@@ -110,7 +110,7 @@ def test_what_a_column_is_does_not_depend_on_where_values_stand(
     tmp_path, monkeypatch, n_empty, batch_rows
 ):
     monkeypatch.setattr(_csv, "_START", 50)
-    monkeypatch.setattr(_csv, "MAX_LINE", 100)
+    monkeypatch.setattr(_source, "MAX_LINE", 100)
     cells = [""] * n_empty + [f"{i}" if i < 5 else f"{i}.5" for i in range(10)]
     rows = [f"1,{i},{cell},{'t' if i > 20 else ''}," for i, cell in enumerate(cells)]
     path = csv(tmp_path, "\n".join(["label,qid,x,text,empty", *rows]))
@@ -124,7 +124,7 @@ def test_what_a_column_is_does_not_depend_on_where_values_stand(
 
 
 def test_whole_numbers_that_floats_would_round(tmp_path, monkeypatch):
-    monkeypatch.setattr(_csv, "MAX_LINE", 60)
+    monkeypatch.setattr(_source, "MAX_LINE", 60)
     wanted = [i if i < 30 else 2**62 + i for i in range(60)]
     rows = [f"1,{i},{value},{i}" for i, value in enumerate(wanted)]
     path = csv(tmp_path, "\n".join(["label,qid,x,y", *rows]))

@@ -24,6 +24,7 @@ from tieaware_sklearn import Measure, evaluate, parse_measure, ranking_score
 from tieaware_sklearn import measures as m
 from tieaware_sklearn.evaluation import tie_distributions
 from tieaware_sklearn.measures import _measure as _base
+from tieaware_sklearn.measures._parse import parse_measures
 
 TREC9 = {"rounding": "trec_eval9"}
 IPREC = m.InterpolatedPrecision(0.1, **TREC9)
@@ -222,9 +223,9 @@ def test_functions_of_one_name_are_no_two_measures():
     for name in ("gain", "discount"):
         two = [m.NDCG(**{name: lambda x: x}), m.NDCG(**{name: lambda x: x})]
         with pytest.raises(ValueError, match=f"{name} needs a __name__ of its own"):
-            m.parse_measures(two)
+            parse_measures(two)
     with pytest.raises(ValueError, match=r"measures must differ, got AP twice$"):
-        m.parse_measures(["ap", "map"])
+        parse_measures(["ap", "map"])
 
 
 def test_the_attention_of_a_table_of_weights_is_finite():

@@ -19,8 +19,10 @@ from tieaware_sklearn.measures import (
     _average_precision,
     _err,
     _interpolated,
+    _sampled_orders,
     _subtopics,
 )
+from tieaware_sklearn.measures._cumulated_gain import refused_label
 
 NAN, INF = math.nan, math.inf
 BINARY = [1, 0, 1, 0, 1]
@@ -78,10 +80,10 @@ def test_gains_and_the_labels_that_have_none():
     with pytest.raises(ValueError, match=r"labels \['0', '1'\] of .*, got 2$"):
         ranking_score([2, 0], [2, 1], measure=m.CG(gain=gain))
     labels = np.array([1.0, 3.0, 2.0, 5.0])
-    row, why = m.refused_label([m.Precision(), m.CG(gain=gain), m.ERR()], labels)
+    row, why = refused_label([m.Precision(), m.CG(gain=gain), m.ERR()], labels)
     assert (row, "got 3" in why) == (1, True)
-    assert m.refused_label([m.ERR()], labels)[0] == 3
-    assert m.refused_label([m.NDCG()], labels) is None
+    assert refused_label([m.ERR()], labels)[0] == 3
+    assert refused_label([m.NDCG()], labels) is None
 
 
 def test_one_rank_has_all_the_attention():
@@ -442,7 +444,7 @@ def test_places_of_random_orders():
     """None twice, each as often as the others, whatever their numbers."""
     values = np.arange(40.0)
     for places in (40, 12, 3):
-        drawn = _interpolated.first_places(
+        drawn = _sampled_orders.first_places(
             np.random.default_rng(0), values, places, 300
         )
         assert drawn.shape == (300, places)
@@ -450,7 +452,7 @@ def test_places_of_random_orders():
         often = np.bincount(drawn.astype(int).ravel(), minlength=40)
         assert abs(often / (300 * places / 40) - 1).max() < 0.9
     shapes = (9, 9), (9, 1), (9, 7), (40, 3), (500, 60), (30_000, 2), (100_000, 3)
-    for draw in (_interpolated.places_of, _interpolated.places_of_some):
+    for draw in (_sampled_orders.places_of, _sampled_orders.places_of_some):
         for n, chosen in shapes:
             where = draw(np.random.default_rng(0), n, chosen, 200)
             assert where.shape == (200, chosen)

@@ -16,19 +16,11 @@ from . import exact_numbers, feature_matrix, segments
 from .segments import FloatArray, IntArray
 
 Digests = NDArray[np.uint64]
-
-
 _FIRST = np.uint64(0x9E3779B97F4A7C15)
-
-
 #: what NumPy takes for an integer, too
 _TIMES = (datetime.date, datetime.timedelta, np.datetime64, np.timedelta64)
-
-
 #: digits after the point of seconds
 _DIGITS = {"ms": 3, "us": 6, "ns": 9, "ps": 12, "fs": 15, "as": 18}
-
-
 _NAT = -(2**63)
 
 

@@ -7,8 +7,6 @@ from typing import Any
 
 #: where a value stands, for a message
 Place = Callable[[int], str]
-
-
 in_row: Place = "row {}".format
 
 

@@ -13,8 +13,6 @@ from . import exact_numbers, hashing, merging, segments
 
 #: queries whose digests are kept, 8 bytes each; of more, those with the least ones
 MOST_KNOWN = 10_000_000
-
-
 #: what to do with a digest
 WHICH = "datasets.query_digests tells which it is"
 

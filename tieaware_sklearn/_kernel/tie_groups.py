@@ -13,20 +13,12 @@ from . import arranged, engines
 
 #: NumPy sorts rows up to here as fast as it finds their first keys
 _SHORT = 256
-
-
 #: the first keys are picked from rows so many times longer
 _WORTH_PICKING = 4
-
-
 #: last bits of 32-bit floats that are 0 once they have 64
 _FREE_BITS = 29
-
-
 #: rows are numbered by integers of 32 bits
 MOST_ROWS = 2**31 - 1
-
-
 #: whole numbers beyond are not all floats
 _EXACT = 2**53
 

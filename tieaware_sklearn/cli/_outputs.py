@@ -152,10 +152,10 @@ class Findings:
         remarks = (
             _words.paragraph(_words.printable(remark)) for remark in self.remarks
         )
-        opening = map(
-            _words.paragraph, map(_words.printable, self.opening.splitlines())
-        )
-        parts = ["\n".join(opening), *(one.text() for one in tables)]
+        # names of files stay in one line
+        first, *said = map(_words.printable, self.opening.splitlines() or [""])
+        opening = "\n".join([first, *map(_words.paragraph, said)])
+        parts = [opening, *(one.text() for one in tables)]
         parts += ["\n".join(remarks), _words.definitions(terms.items())]
         return "\n\n".join(part for part in parts if part)
 

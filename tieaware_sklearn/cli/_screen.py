@@ -125,7 +125,7 @@ def _opened(
         rows = _batches.rows_of_batch(asked, n)
         if n > _selection.AUTO_REDUNDANCY:
             why = f"of more than {_selection.AUTO_REDUNDANCY} features in batches no "
-            why += f"pairs are correlated, got {n} (--batch-rows 0 reads everything at once)"
+            why += f"pairs are correlated, got {n} (--batch-rows 0 reads all at once)"
             leave_repeats(selector, arguments, why)
     # labels of LETOR text have no name
     return rankings, rows, label if rankings.is_table else None

@@ -21,7 +21,7 @@ from .._engine import (
     tie_groups,
 )
 from .._engine.segments import FloatArray, IntArray
-from ..evaluation import _averages, _intervals, _ties
+from ..evaluation import _averages, _ties
 from ..measures import Measure, _parse
 from . import _correlation, _orders, _result, _systems
 from ._result import SystemComparison
@@ -367,7 +367,7 @@ def changes_of(
     """Of each pair, one of `CHANGES`, or nothing."""
     sides = [
         np.where(
-            np.abs(one.difference) > _intervals.NO_DIFFERENCE,
+            np.abs(one.difference) > _averages.NO_DIFFERENCE,
             np.sign(one.difference),
             0,
         )

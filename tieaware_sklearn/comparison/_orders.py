@@ -16,7 +16,7 @@ from scipy.special import gammaln
 from .._display import html, progress_bars, text_tables, words
 from .._engine import checks, segments, threads
 from .._engine.segments import FloatArray, IntArray
-from ..evaluation import _intervals, _sampled, _statistics
+from ..evaluation import _averages, _sampled, _statistics
 from ..measures import Measure, _parse
 from . import _paired_test, _systems
 
@@ -58,7 +58,7 @@ class OrderValues:
         rows = _sampled.CanonicalRows(systems.labels, scores, systems.queries)
         by_id = {name: values[:, rows.by_id] for name, values in found.items()}
         self.expected = by_id["expected"]
-        apart = np.abs(by_id["best"] - by_id["worst"]) > _intervals.NO_DIFFERENCE
+        apart = np.abs(by_id["best"] - by_id["worst"]) > _averages.NO_DIFFERENCE
         self.varies = apart & rows.tied
         self._random = np.random.default_rng(seed)
         self._open = np.flatnonzero(self.varies.any(axis=0))

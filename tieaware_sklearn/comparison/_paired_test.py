@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from .._engine.segments import FloatArray
-from ..evaluation import _averages, _intervals, _paired_t_test
+from ..evaluation import _averages, _paired_t_test
 
 #: signed differences that are summed at a time
 _CELLS = 1 << 20
@@ -141,7 +141,7 @@ def paired_test(
     if n < 2:
         return PairedTest(math.nan, math.nan)
     difference = np.where(
-        np.abs(difference) <= _intervals.NO_DIFFERENCE, 0.0, difference
+        np.abs(difference) <= _averages.NO_DIFFERENCE, 0.0, difference
     )
     if not difference.any():
         # alike on every query: scipy's tests would divide by 0
@@ -188,7 +188,7 @@ def bootstrap_of_medians(
         found.append(np.subtract(*np.median(of, axis=2)))
         left -= batch
     drawn = np.concatenate(found)
-    drawn[np.abs(drawn) <= _intervals.NO_DIFFERENCE] = 0.0
+    drawn[np.abs(drawn) <= _averages.NO_DIFFERENCE] = 0.0
     tails = np.array([1 - confidence, 1 + confidence]) / 2
     low, high = np.quantile(drawn, tails).tolist()
     # the sample itself counts
@@ -229,7 +229,7 @@ def paired_pvalues(
     if n < 2:
         return np.full(len(differences), np.nan)
     differences = np.where(
-        np.abs(differences) <= _intervals.NO_DIFFERENCE, 0.0, differences
+        np.abs(differences) <= _averages.NO_DIFFERENCE, 0.0, differences
     )
     pvalues = np.ones(len(differences))
     # alike on every query: nothing to test

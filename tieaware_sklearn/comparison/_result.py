@@ -288,9 +288,9 @@ class SystemComparison(html.Result):
             self.expected[:, first] - self.expected[:, second]
         )
         average, error = moments.averages(), moments.standard_error()
-        steady = error <= _intervals.NO_DIFFERENCE
+        steady = error <= _averages.NO_DIFFERENCE
         # where nothing spreads, what the signs say, as for p-values
-        edge = rope + _intervals.NO_DIFFERENCE * steady
+        edge = rope + _averages.NO_DIFFERENCE * steady
         # the t distribution around the mean, of scale s/√n and n - 1 degrees of freedom
         scale, degrees = np.where(steady, 1.0, error), np.maximum(moments.count - 1, 1)
 

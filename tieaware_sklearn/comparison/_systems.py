@@ -495,9 +495,7 @@ def compared(
         adjusted = [_multiple_testing.adjust(own, options.correction) for own in each]
     values: dict[str, Any] = options._asdict()
     del values["drawn"]
-    same_sign = (least > _intervals.NO_DIFFERENCE) | (
-        largest < -_intervals.NO_DIFFERENCE
-    )
+    same_sign = (least > _averages.NO_DIFFERENCE) | (largest < -_averages.NO_DIFFERENCE)
     if of_logs:
         # of logarithms, the difference is that of a ratio
         difference, least, largest, low, high = map(

@@ -14,6 +14,8 @@ import numpy as np
 
 from .._engine.segments import FloatArray
 
+#: a difference this small is rounding
+NO_DIFFERENCE = 1e-12
 #: floor of the values in a geometric mean, as in trec_eval
 GEOMETRIC_FLOOR = 1e-5
 #: as many numbers are added up by `math.fsum` itself

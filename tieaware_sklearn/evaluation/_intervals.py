@@ -20,8 +20,6 @@ from . import _averages, _paired_t_test
 
 #: values that are resampled at a time
 _BATCH_VALUES = 1 << 16
-#: a difference this small is rounding
-NO_DIFFERENCE = 1e-12
 #: t intervals of fewer queries are too short if most values are equal
 _FEW = 200
 _MOST = 0.8
@@ -134,7 +132,7 @@ class QueryMoments(merging.AddedUp):
         below = above = stats.t.ppf((1 + confidence) / 2, degrees) * error
         low, high = np.moveaxis(np.asarray(bounds, np.float64), -1, 0)
         room = np.where(np.isfinite(high - low), high - low, np.nan)
-        rounding = NO_DIFFERENCE * np.fmax(np.abs(self.mean), room)
+        rounding = _averages.NO_DIFFERENCE * np.fmax(np.abs(self.mean), room)
         steady = error <= rounding
         if steady.any():
             # weights count for as many queries as they are worth (Kish 1965)
@@ -166,7 +164,7 @@ def warn_of_intervals(
         if (n := len(values)) < 2:
             continue
         enough = _FEW if values.min() <= _averages.GEOMETRIC_FLOOR else _MANY
-        if (scale := np.abs(values).max()) > NO_DIFFERENCE:
+        if (scale := np.abs(values).max()) > _averages.NO_DIFFERENCE:
             values = values / scale
         most = np.unique(np.round(values, 12), return_counts=True)[1].max()
         if most == n:

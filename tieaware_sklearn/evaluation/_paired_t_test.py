@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from .._engine.segments import FloatArray
-from . import _intervals
+from . import _averages
 
 
 class TTest(NamedTuple):
@@ -30,8 +30,8 @@ def t_test(
     """
     mean, count = np.asarray(mean, np.float64), np.asarray(count)
     error = np.where(count < 2, np.nan, error)
-    steady = error <= _intervals.NO_DIFFERENCE * np.maximum(1.0, np.abs(mean))
-    alike = steady & (np.abs(mean) <= _intervals.NO_DIFFERENCE)
+    steady = error <= _averages.NO_DIFFERENCE * np.maximum(1.0, np.abs(mean))
+    alike = steady & (np.abs(mean) <= _averages.NO_DIFFERENCE)
     with np.errstate(invalid="ignore", divide="ignore"):
         statistic = np.where(steady, np.copysign(np.inf, mean), mean / error)
     statistic = np.where(alike, 0.0, statistic)

@@ -629,7 +629,7 @@ class Fusion:
                 values = self._means(total, candidates, alone.ascending[candidates])
                 # of equal ones, the first is the best alone
                 value = comparable(self.sign * values)
-                at = int(np.argmax(value >= value.max() - _intervals.NO_DIFFERENCE))
+                at = int(np.argmax(value >= value.max() - _averages.NO_DIFFERENCE))
                 best, score = int(candidates[at]), float(values[at])
             order.append(best)
             scores.append(score)
@@ -768,7 +768,7 @@ def choose_number(
     )
     # nothing differs from itself, nor where there are too few queries to tell
     error = np.nan_to_num(loss.standard_error())
-    enough = np.flatnonzero(loss.mean <= error + _intervals.NO_DIFFERENCE)
+    enough = np.flatnonzero(loss.mean <= error + _averages.NO_DIFFERENCE)
     results = {"n_features": np.arange(1, most + 1), "mean_test_score": average}
     results |= {"loss": loss.mean, "standard_error": error}
     return results, int(enough[0]) + 1

@@ -195,7 +195,7 @@ def _worth(found: Values, asked: _asked.Asked, chance: FloatArray) -> FloatArray
     sign = np.where([measure.greater_is_better for measure in asked.measures], 1.0, -1)
     difference = sign * (found["expected"] - chance)
     difference = np.where(
-        np.abs(difference) <= _intervals.NO_DIFFERENCE, 0.0, difference
+        np.abs(difference) <= _averages.NO_DIFFERENCE, 0.0, difference
     )
     values = [found["expected"], difference, found["best"], found["worst"]]
     # queries first, then columns, figures and measures

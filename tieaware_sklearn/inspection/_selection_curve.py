@@ -16,7 +16,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from .._display import html, progress_bars, text_tables, words
 from .._engine import checks, feature_matrix, messages, row_order
 from .._engine.segments import FloatArray, IntArray
-from ..evaluation import _asked, _intervals, _prepared
+from ..evaluation import _asked, _averages, _intervals, _prepared
 from ..measures import Measure, parse_measure
 from ..model_selection import _scorers, _splits
 
@@ -261,7 +261,7 @@ def _alike(selected: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def without_rounding(differences: FloatArray) -> FloatArray:
-    return np.where(np.abs(differences) <= _intervals.NO_DIFFERENCE, 0.0, differences)
+    return np.where(np.abs(differences) <= _averages.NO_DIFFERENCE, 0.0, differences)
 
 
 def _interval_or_dash(ends: FloatArray) -> str:

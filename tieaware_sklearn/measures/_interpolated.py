@@ -36,10 +36,6 @@ from .._engine.segments import FloatArray, IntArray
 from . import _measure, _sampled_orders
 from ._measure import BoolArray
 
-#: orders at a time from which steps over places pay
-_WORTH_STEPPING = 100
-
-
 #: beyond this Σ n r over the mixed groups of a query, orders are sampled; binomials of
 #: a group so small fit floats
 REACH = 10_000

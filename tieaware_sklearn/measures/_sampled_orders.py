@@ -10,19 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._engine.segments import FloatArray, IntArray
-from . import _interpolated
 
 #: orders drawn of a group, fewer of very long ones
 MOST_ORDERS = 1000
-
-
 FEWEST_ORDERS = 100
-
-
 _PLACES = 20_000_000
-
-
 _SAMPLED_CELLS = 1 << 21
+#: orders at a time from which steps over places pay
+_WORTH_STEPPING = 100
 
 
 def generator(*contents: FloatArray | IntArray) -> np.random.Generator:
@@ -76,7 +71,7 @@ def places_of_some(
     if chosen == n:
         return np.broadcast_to(np.arange(1, n + 1), (orders, n))
     step = max(1, _SAMPLED_CELLS // n)
-    if step < _interpolated._WORTH_STEPPING:
+    if step < _WORTH_STEPPING:
         return places_of(rng, n, chosen, orders)
     sizes = (min(step, orders - at) for at in range(0, orders, step))
     return np.concatenate([_subsets(rng, n, chosen, size) for size in sizes])

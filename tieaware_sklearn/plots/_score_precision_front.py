@@ -63,10 +63,10 @@ class ScorePrecisionDisplay(_base.Display):
         return _base.Panels(1, width=6.4, height=4.6)
 
     def _draw(self, axes: list[Any]) -> None:
-        from ..optuna import _score_precision_objective as front
+        from ..optuna import _score_precision_objective as search
 
         (axis,) = axes
-        trials = front.complete_trials(self.study)
+        trials = search.complete_trials(self.study)
         about = trials[0].user_attrs
         axis.axhline(
             about["exact"], color=_base.GREY, linestyle="--", label="exact scores"
@@ -81,8 +81,8 @@ class ScorePrecisionDisplay(_base.Display):
         front = front[np.argsort(front[:, 0], kind="stable")]
         line = {"color": _base.BLUE, "linewidth": 1.5, "marker": ".", "where": "post"}
         axis.step(*front.T, label="best trade-offs (Pareto front)", **line)
-        with suppress(front.NothingKept):
-            chosen = front.coarsest(self.study, keep=self.keep, alpha=self.alpha)
+        with suppress(search.NothingKept):
+            chosen = search.coarsest(self.study, keep=self.keep, alpha=self.alpha)
             point = chosen.values[::-1]
             label = f"coarsest that keeps {100 * self.keep:g}%"
             ring = {

@@ -10,7 +10,7 @@ import numpy as np
 from .._display import words
 from .._engine import checks
 from ..comparison import SystemComparison, compare_systems
-from ..evaluation import _averages, _intervals
+from ..evaluation import _averages
 from . import _base
 
 #: so many queries have their ids below them
@@ -117,9 +117,9 @@ class TopicDifferenceDisplay(_base.SystemsDisplay):
         ends = np.stack([found.worst[order], found.best[order]])
         smallest, largest = ends.min(axis=0), ends.max(axis=0)
         low, high = smallest[:, a] - largest[:, b], largest[:, a] - smallest[:, b]
-        up, down = low > _intervals.NO_DIFFERENCE, high < -_intervals.NO_DIFFERENCE
-        equal = (np.abs(low) <= _intervals.NO_DIFFERENCE) & (
-            np.abs(high) <= _intervals.NO_DIFFERENCE
+        up, down = low > _averages.NO_DIFFERENCE, high < -_averages.NO_DIFFERENCE
+        equal = (np.abs(low) <= _averages.NO_DIFFERENCE) & (
+            np.abs(high) <= _averages.NO_DIFFERENCE
         )
         a_better, b_better = (up, down) if side > 0 else (down, up)
         kinds = (
@@ -134,7 +134,7 @@ class TopicDifferenceDisplay(_base.SystemsDisplay):
             if chosen.any():
                 bars = places[chosen], difference[chosen], width
                 axis.bar(*bars, color=colour, label=f"{label}: {chosen.sum()}")
-        tied = high - low > _intervals.NO_DIFFERENCE
+        tied = high - low > _averages.NO_DIFFERENCE
         if tied.any():
             thin = min(1.4, 0.5 * _POINTS / n)
             lines = places[tied], low[tied], high[tied]

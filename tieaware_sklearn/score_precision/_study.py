@@ -16,7 +16,7 @@ from .._display import html, progress_bars, text_tables, words
 from .._engine import checks
 from .._engine.segments import FloatArray, IntArray
 from ..comparison import _correlation, _official, _paired_test, _systems
-from ..evaluation import Summary, _averages, _intervals
+from ..evaluation import Summary, _averages
 from ..measures import Measure, parse_measure
 from . import _bands, _coarse_ranker
 
@@ -152,7 +152,7 @@ class PrecisionStudy(html.Result):
         ndarray of shape (n_levels, n_systems), int
         """
         return np.asarray(
-            (np.abs(self.changes()) > _intervals.NO_DIFFERENCE).sum(axis=1)
+            (np.abs(self.changes()) > _averages.NO_DIFFERENCE).sum(axis=1)
         )
 
     def not_inferior(self) -> IntArray:
