@@ -15,9 +15,7 @@ Floats = NDArray[np.floating[Any]]
 #: names of more characters lose their middle in text
 _LONGEST = 36
 #: the last line of a table that lost columns
-_NO_ROOM = (
-    "no room for {}: to_pandas() and to_html(), or --csv and --report, have all columns"
-)
+_NO_ROOM = "no room for {} (see to_pandas() or --csv)"
 
 
 def shown(value: Any) -> str:
