@@ -40,6 +40,7 @@ from tieaware_sklearn.measures import (
     ReciprocalRank,
     RPrecision,
 )
+from tieaware_sklearn.measures._measure import SCREENED
 from tieaware_sklearn.measures._parse import parse_measures
 
 LEVELS = np.arange(5.0)
@@ -77,7 +78,8 @@ def test_engines_agree_on_several_columns_and_both_ways(case, seed):
         assert_close(found, numpy[name], name)
     with use_engine("compiled"):
         for (number, column), way in product(enumerate(columns), (0, 1)):
-            alone = values_of(labels, column, qid, GRADED, ascending=bool(way))
+            how = {"statistics": SCREENED, "ascending": bool(way)}
+            alone = values_of(labels, column, qid, GRADED, **how)
             for name, values in compiled.items():
                 same = np.array_equal(values[way, number], alone[name], equal_nan=True)
                 assert same, (name, way)

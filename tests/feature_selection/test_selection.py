@@ -308,6 +308,8 @@ def test_statistics_are_those_of_evaluate(web, direction, weighted):
     given = {"qid": web.qid, "query_weight": weight}
     selector = RankingFeatureSelector(measures, direction=direction)
     selector.fit(web.data, web.target, **given)
+    way = int(direction == "ascending")
+    known = np.sqrt(selector.screening_.statistics.null_variance[:, way])
     for j in range(web.data.shape[1]):
         column = web.data[:, j] if direction == "descending" else -web.data[:, j]
         report = evaluate(web.target, column, measures=measures, **given)
@@ -321,6 +323,8 @@ def test_statistics_are_those_of_evaluate(web, direction, weighted):
         for m, side in enumerate([] if weighted else ["greater", "greater", "less"]):
             values = report.expected[:, m], report.chance[:, m]
             expected = stats.ttest_rel(*values, alternative=side).pvalue
+            gain = (values[0] - values[1]).sum() * (-1 if side == "less" else 1)
+            expected = max(expected, stats.norm.sf(gain / known[j, m]))
             assert selector.pvalues_[j, m] == pytest.approx(expected, rel=1e-9)
     for q, p in zip(selector.qvalues_.T, selector.pvalues_.T, strict=True):
         np.testing.assert_allclose(q, stats.false_discovery_control(p))
@@ -353,7 +357,8 @@ def test_features_of_one_call_are_as_each_alone(web, monkeypatch, kind, directio
     selector = RankingFeatureSelector(measures, direction=direction, **options)
     given = X, y, qid, np.unique(qid, return_inverse=True)[1] / 2
     whole = clone(selector).fit(*given)
-    assert 1 <= len(calls) <= (1 if direction == "descending" else 2)
+    # and one more, of a list that ties as a whole
+    assert 2 <= len(calls) <= (2 if direction == "descending" else 3)
     for cells in (1, 3 * len(y)):
         monkeypatch.setattr(_prepared, "_CELLS", cells)
         parts = clone(selector).set_params(n_jobs=2).fit(*given)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import tieaware_sklearn
 from tests.saved import members_of, npy, zipped
@@ -45,7 +46,17 @@ def test_files_of_1_0_are_read():
     made = evaluate(web.target, web.data[:, 1], **rows, segment=web.qid % 2)
     made = RankingReport.from_bytes(made.to_bytes())  # ids are digests, in order
     selector = RankingFeatureSelector("ap").fit(web.data[:, :3], web.target, **rows)
-    assert str(Screening.load(KEPT / "screening_1.0.0.tie")) == str(selector.screening_)
+    screening = Screening.load(KEPT / "screening_1.0.0.tie")
+    assert str(screening) == str(selector.screening_)
+    # of labels at random it knows nothing, and neither does what is merged with it: its
+    # p is that of the t test alone
+    merged = screening.merge(selector.screen(web.data[:, :3], web.target, web.qid + 6))
+    for j, way in enumerate(merged.directions):
+        scores = web.data[:, j] * (-1 if way == "ascending" else 1)
+        found = evaluate(web.target, scores, **rows, measures="ap")
+        twice = np.tile(found.expected - found.chance, (2, 1))[:, 0]
+        p = stats.ttest_1samp(twice, 0, alternative="greater").pvalue
+        np.testing.assert_allclose(merged.pvalues[j, 0], min(1, 2 * p))
     for name in ("expected", "best", "worst", "std"):
         np.testing.assert_allclose(getattr(report, name), getattr(made, name), 1e-12)
 

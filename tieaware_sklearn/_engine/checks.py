@@ -135,7 +135,7 @@ class Queries:
         """
         first = np.repeat(arranged[self.offsets[:-1]], self.sizes, axis=0)
         differs: NDArray[np.bool_] = arranged != first
-        if arranged.dtype.kind == "f":
+        if arranged.dtype.kind == "f" and np.isnan(first).any():
             differs &= ~(np.isnan(arranged) & np.isnan(first))
         return differs
 

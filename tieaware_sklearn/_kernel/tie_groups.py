@@ -112,6 +112,12 @@ class SortedRows:
             engines.compiled.midranks(self._keys, out[:, n:], backwards=True)
         return out
 
+    def spread_within_ties(self, sums: FloatArray, *, backwards: bool) -> FloatArray:
+        """Those of measures, by their running sums: (n_columns, n_queries, n_sums)."""
+        out: FloatArray = np.zeros((self.retrieved.size, sums.shape[1]))
+        engines.compiled.spread_within_ties(self._keys, sums, out, backwards=backwards)
+        return out.reshape(*self.retrieved.shape, -1)
+
     def groups(self, *, backwards: bool = False) -> list[tie_groups.TieGroups]:
         """The tie groups of each score column."""
         if not self._is_sorted:

@@ -17,7 +17,7 @@ from libc.string cimport memcpy
 
 from .rows cimport (
     BEYOND, MAGNITUDE, NAN_KEY, NO_LIMIT, PADDING, Reach, Row, Sorted, as_one_tie,
-    end_of_tie, read_row, relevant_of,
+    end_of_tie, read_row, relevant_of, start_of_tie, ties,
 )
 from .formulas cimport (
     BEST, COUNTED, FIRST, FOUND, MEAN, PRECISIONS, WEIGHTED, Spec,
@@ -519,3 +519,31 @@ def midranks(Keys keys, double[:, :] out, *, bint backwards=False):
                     document = keys.offsets[q] + (at.key[i] & at.low)
                     out[document, column] = 2 * top + (b - a) - n
                 a = b
+
+
+def spread_within_ties(Keys keys, const double[:, :, ::1] sums, double[:, ::1] out, *,
+                       bint backwards=False):
+    """Add up Σ (w - w̄)² of what ranks weigh within ties, of each row and weighting."""
+    # sums of the weights, then of their squares, run down the ranks that count
+    cdef int64_t r, a, b, w, rank, high, ordered, depth = sums.shape[2] - 1
+    cdef Sorted at
+    cdef double total
+    with nogil:
+        for r in range(keys.key.shape[0]):
+            keys.read(&at, r)
+            ordered, rank = at.n - keys.count[r, 1], 0
+            while rank < min(at.n, depth):
+                if backwards and rank < ordered:
+                    b = ordered - rank
+                    a = b - 1
+                    if a > 0 and ties(&at, a - 1, a):
+                        a = start_of_tie(&at, b)
+                else:
+                    a = rank
+                    b = end_of_tie(&at, a)
+                high = min(rank + b - a, depth)
+                for w in range(sums.shape[1] if b - a > 1 else 0):
+                    total = sums[0, w, high] - sums[0, w, rank]
+                    out[r, w] -= total * total / (b - a)
+                    out[r, w] += sums[1, w, high] - sums[1, w, rank]
+                rank += b - a

@@ -238,7 +238,7 @@ def _by_definition(
 #: statistics that a value put in has none of: it does not vary
 _SPREADS = ("std", "sampling_error")
 #: statistics that say nothing of the value
-_OTHERS = ("normaliser", "std_is_estimate")
+_OTHERS = ("normaliser", "std_is_estimate", "spread_within_ties")
 
 
 def check_zero_relevance(zero_relevance: Any) -> None:

@@ -19,7 +19,7 @@ NO_DIFFERENCE = 1e-12
 #: floor of the values in a geometric mean, as in trec_eval
 GEOMETRIC_FLOOR = 1e-5
 #: as many numbers are added up by `math.fsum` itself
-_FEW = 256
+_FEW = 768
 #: parts that a sum is split into at the most
 _PARTS = 4
 #: beyond, parts of sums may overflow
@@ -110,6 +110,9 @@ def stds_of_means(std: FloatArray, weight: FloatArray | None = None) -> FloatArr
 
 def sums_of_squares(std: FloatArray, weight: FloatArray | None) -> FloatArray:
     """Σ w² s² over queries, of each column, NaN left out."""
+    if not std.any():
+        # nothing ties
+        return np.zeros(std.shape[1:])
     spread = std if weight is None else std * per_column(weight, std)
     return column_sums(np.where(np.isnan(std), 0.0, spread**2))
 
@@ -124,7 +127,7 @@ def column_sums(values: FloatArray) -> FloatArray:
     n_queries, shape = len(values), values.shape[1:]
     columns = np.ascontiguousarray(np.moveaxis(values, 0, -1))
     columns = columns.reshape(math.prod(shape), n_queries)
-    parts = _exact_parts(columns) if n_queries > _FEW else None
+    parts = _exact_parts(columns) if columns.size > _FEW else None
     if parts is None:
         # lists of lists would keep the garbage collector busy
         cells = columns.ravel().tolist()

@@ -186,6 +186,11 @@ class RankedQueries:
             if n == len(names) == 1:
                 return rows
             found.update(zip(_measure.STATISTICS, rows, strict=False))
+            if _measure.SCREENED[-1] in names:
+                depth = min(deepest(asked) or labels.longest, labels.longest)
+                found[_measure.SCREENED[-1]] = sorted_rows.spread_within_ties(
+                    _measure.rank_sums(asked, depth), backwards=self._ways[-1]
+                )
         if "chance" in names or "ideal" in names:
             one_tie = np.empty((2, labels.n_queries, len(measures)))
             for j, measure in enumerate(measures):
@@ -325,11 +330,10 @@ class LabelledQueries:
         self, measures: Sequence[Measure], scores: NDArray[Any]
     ) -> dict[str, FloatArray]:
         """`values` by higher scores, then by lower ones: the first axis."""
-        compute = partial(
-            RankedQueries.both_ways, measures=measures, names=_measure.STATISTICS
-        )
+        names = _measure.SCREENED
+        compute = partial(RankedQueries.both_ways, measures=measures, names=names)
         found = self.in_order(self.each_block(compute, scores), scores.ndim + 1)
-        return dict(zip(_measure.STATISTICS, found, strict=True))
+        return dict(zip(names, found, strict=True))
 
     def each_block(
         self,

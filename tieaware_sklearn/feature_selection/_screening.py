@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr
 
 from .._display import html, text_tables, words
 from .._engine import checks, merging, seen_queries
@@ -61,8 +62,9 @@ class Screening(_saved.Saved, html.Result):
         95% t interval of `mean` over queries, clipped to the range of the measure:
         [0, 1] for normalised measures, [0, inf) for sums.
     pvalues, qvalues : ndarray of shape (n_features, n_measures)
-        p-values of the one-sided paired t test against chance, and the same adjusted
-        for the number of features (Benjamini and Hochberg 1995).
+        One-sided p-values against chance, as in `RankingFeatureSelector`, and the same
+        adjusted for the number of features (Benjamini and Hochberg 1995). Files of
+        1.0.0, and what is merged with them, have those of the t test alone.
     chance, ideal : ndarray of shape (n_measures,)
         Mean over queries of the expected value when all documents of a query tie, and
         of the best possible value.
@@ -156,6 +158,12 @@ class Screening(_saved.Saved, html.Result):
         t_interval = value.interval()
         low, high = rule.ask().bounds.T[..., None]
         pvalues = worth.some(np.s_[:, _statistics.DIFFERENCE]).p_greater()
+        if sums.null_variance is not None and sums.log_placements is not None:
+            # no p is 0
+            least = max(math.exp(-sums.log_placements), 1e-300)
+            error = np.sqrt(np.maximum(sums.null_variance[directed], 1e-300))
+            z = (worth.mean * worth.weight)[:, _statistics.DIFFERENCE] / error
+            pvalues = np.maximum(np.maximum(pvalues, ndtr(-z)), least)
         both = (asked == "auto")[:, None]
         pvalues = np.where(both, np.minimum(1.0, 2 * pvalues), pvalues)
         total = np.where(value.weight > 0, value.weight, np.nan)
@@ -556,6 +564,7 @@ def _statistics_of(
     n_queries: int = kept.value("n_queries", int)
     if n_queries < 1:
         raise _saved.UnreadableError(f"must have 'n_queries' >= 1, got {n_queries}")
+    null = ("null_variance", (n_features, 2, n_measures)), ("log_placements", ())
     return _statistics.FeatureStatistics(
         _saved.sums_of(
             _intervals.QueryMoments, kept.part("worth"), n_features, 2, 4, n_measures
@@ -565,6 +574,8 @@ def _statistics_of(
         kept.array("varies", "b", n_features),
         correlation,
         n_queries,
+        # which files of 1.0.0 do not have
+        *(kept.array(a, "f", *s) if a in kept.arrays else None for a, s in null),
     )
 
 

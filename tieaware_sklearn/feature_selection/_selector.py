@@ -101,8 +101,9 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
     interval_ : ndarray of shape (n_features, n_measures, 2)
         95% t interval of the mean over queries, clipped to the range of the measure.
     pvalues_ : ndarray of shape (n_features, n_measures)
-        p-values of the one-sided paired t test over queries of the mean against chance,
-        min(1, 2p) where both directions were tried.
+        One-sided p-values of the mean against chance: the larger of that of the paired
+        t test over queries and that of labels at random (see Notes). They are
+        min(1, 2p) where both directions were tried, and never 0.
     qvalues_ : ndarray of shape (n_features, n_measures)
         p-values adjusted over the features, by measure (Benjamini and Hochberg 1995).
     directions_ : ndarray of shape (n_features,) of str
@@ -142,6 +143,19 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
     is not constant and repeats no other is kept, with a warning. The column `qid` is
     never selected. It is NaN in the attributes, last in `ranking_` and ``"qid"`` in
     `directions_`. A list of directions leaves it out.
+
+    The t test takes the spread between queries for what chance can do. Where a rare
+    flag misses the relevant document of every query, all differences are equal, and it
+    would be certain. So p is at least that of a normal test with the variance that the
+    score has if labels stand at random on the documents of their query. That is the
+    variance of an all-tied list, times the share of the spread of rank weights between
+    the ties of the feature. For measures that are sums over documents (such as NDCG, P
+    or R), it is exact (Wald and Wolfowitz 1944). So it is for RR and ERR with one
+    relevant document. With several, and for AP, it is an approximation. Other measures
+    have the variance of an all-tied list, which is never too small. No p is below one
+    divided by the number of ways to place the labels. With fewer than ten queries, p
+    may still be too small for a measure that is often at its best by chance, such as
+    RR with several relevant documents.
 
     With `n_features_to_select`, the best feature is chosen first. Each next feature has
     the greatest ``(1 - diversity) * lift / max(lift) - diversity * r``, where ``r`` is

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import gammaln
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -47,6 +48,11 @@ class FeatureStatistics(merging.AddedUp):
         of the best and the worst value.
     tie_variance : ndarray of shape (n_features, 2, n_measures)
         Σ w² Var over queries of weight w.
+    null_variance : ndarray of shape (n_features, 2, n_measures) or None
+        Σ w² Var of what it is better than chance by, labels at random within queries.
+    log_placements : ndarray of shape () or None
+        Σ log of the number of ways to place the labels of a query on its documents.
+        It and the variance are None in files of 1.0.0.
     of_labels : QueryMoments
         Columns (2, n_measures), of the chance level and the ideal.
     varies : ndarray of shape (n_features,), bool
@@ -61,6 +67,8 @@ class FeatureStatistics(merging.AddedUp):
     varies: NDArray[np.bool_]
     correlation: FeatureCorrelation | None
     n_queries: int
+    null_variance: FloatArray | None
+    log_placements: FloatArray | None
 
 
 def feature_statistics(
@@ -75,6 +83,11 @@ def feature_statistics(
     queries, weight, prepared = rows.queries, rows.weight, rows.prepared()
     asked = rule.ask()
     chance, ideal = prepared.of_labels(asked, ("chance", "ideal"))
+    # labels at random are an order at random, as of a list that ties as a whole
+    one_tie = np.zeros(len(rows.labels))
+    std, whole = prepared.values(asked, one_tie, _measure.SCREENED[-2:]).values()
+    untied = np.nan_to_num(std if weight is None else std * weight[:, None]) ** 2
+    null = untied, untied / np.maximum(whole, 1e-150)
     # workers with memory of their own get several batches at a time
     backend, _ = get_active_backend(prefer="threads")
     shared = getattr(backend, "supports_sharedmem", False)
@@ -89,7 +102,7 @@ def feature_statistics(
     directions = np.array(rule.directions)
     # a bar needs features as they come, which not every backend can give
     return_as = "generator" if progress else "list"
-    same = prepared, asked, chance, size, taken
+    same = prepared, asked, chance, null, size, taken
     parts = Parallel(n_jobs=n_jobs, prefer="threads", return_as=return_as)(
         delayed(_some_features)(X[:, start:stop], directions[start:stop], *same)
         for start, stop in pairwise(ends)
@@ -98,7 +111,7 @@ def feature_statistics(
     parts = progress_bars.show_progress(
         parts, progress, n_features, *words, size=_Columns.size
     )
-    worth, tie_variance, varies = _Columns.join(parts)
+    worth, tie_variance, null_variance, varies = _Columns.join(parts)
     correlation = None
     if rule.correlates:
         # where NaN comes last, rankings by lower values differ from those by higher
@@ -107,10 +120,21 @@ def feature_statistics(
         correlation = feature_correlation(X, rows, both_ways, n_jobs)
     of_labels = _intervals.QueryMoments.of(np.stack([chance, ideal], axis=1), weight)
     sums = worth, tie_variance, of_labels, varies
-    return FeatureStatistics(*sums, correlation, queries.n_queries)
+    more = queries.n_queries, null_variance, _log_placements(rows)
+    return FeatureStatistics(*sums, correlation, *more)
 
 
-#: by the names of `STATISTICS`
+def _log_placements(rows: _prepared.QueryRows) -> FloatArray:
+    """Σ over queries that count of log(n! / Π n_label!)."""
+    sizes, weight = rows.queries.sizes, rows.weight
+    levels, label = np.unique(rows.labels, return_inverse=True)
+    of_both = segments.owners(sizes) * len(levels) + rows.queries.arrange(label)
+    pair, count = np.unique(of_both, return_counts=True)
+    ways = gammaln(sizes + 1.0) - np.bincount(pair // len(levels), gammaln(count + 1.0))
+    return _averages.column_sums(ways if weight is None else ways * (weight > 0))
+
+
+#: by the names of `SCREENED`
 Values = dict[str, FloatArray]
 
 
@@ -119,6 +143,7 @@ class _Columns(NamedTuple):
 
     worth: _intervals.QueryMoments
     tie_variance: FloatArray
+    null_variance: FloatArray
     varies: Any
 
     def size(self) -> int:
@@ -136,6 +161,7 @@ def _some_features(
     prepared: _prepared.Prepared,
     asked: _asked.Asked,
     chance: FloatArray,
+    null: tuple[FloatArray, FloatArray],
     size: int,
     taken: int,
 ) -> _Columns:
@@ -147,12 +173,15 @@ def _some_features(
         found = _ranked(columns, prepared, asked, down, up)
         worth = _intervals.QueryMoments.of(_worth(found, asked, chance), weight)
         tie_variance = _averages.sums_of_squares(found["std"].swapaxes(0, 1), weight)
+        # sorted, so that the order of queries changes no bit
+        spread = found[_measure.SCREENED[-1]]
+        known = np.sort(null[0] - null[1] * spread, axis=1).sum(axis=1)
         at_down, at_up = np.cumsum(down) - 1, down.sum() + np.cumsum(up) - 1
         at = np.where(down, at_down, at_up), np.where(up, at_up, at_down)
         each_way = np.stack(at, axis=1)
         varies = prepared.queries.varying(prepared.queries.arrange(columns.T))
-        own = worth.some(each_way), tie_variance[each_way], varies.any(axis=0)
-        parts.append(_Columns(*own))
+        own = worth.some(each_way), tie_variance[each_way], known[each_way]
+        parts.append(_Columns(*own, varies.any(axis=0)))
     return _Columns.join(parts)
 
 
@@ -180,13 +209,12 @@ def _ranked(
         found = prepared.both_ways(asked, columns)
         return {name: np.concatenate(both) for name, both in found.items()}
     ways = [
-        prepared.values(asked, columns[own], _measure.STATISTICS, ascending=ascending)
+        prepared.values(asked, columns[own], _measure.SCREENED, ascending=ascending)
         for own, ascending in ((down, False), (up, True))
         if own.any()
     ]
     return {
-        name: np.concatenate([way[name] for way in ways])
-        for name in _measure.STATISTICS
+        name: np.concatenate([way[name] for way in ways]) for name in _measure.SCREENED
     }
 
 

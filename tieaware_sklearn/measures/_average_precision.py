@@ -168,6 +168,10 @@ class AveragePrecision(_SumOverPairs, _measure.BinaryMeasure):
         tables = _rank_tables.harmonic_tables(_rank_tables.n_ranks(self.k, longest))
         return self._walk("precisions", levels, depth=self.k, tables=tables)
 
+    def rank_worth(self, rank: IntArray) -> FloatArray:
+        # between 1/rank, of one relevant document, and -log(rank), of many
+        return 1 / np.sqrt(rank + 1)
+
     def numerator(self, groups: tie_groups.TieGroups) -> FloatArray:
         # nothing is found in other groups
         chosen, per_query = groups.holding(self.rel)

@@ -50,6 +50,9 @@ class _CountMeasure(_measure.RelevanceMeasure):
         scale = self._worth_of_one()
         return self._walk("counted", levels, depth=self.k, scale=scale)
 
+    def rank_worth(self, rank: IntArray) -> FloatArray:
+        return np.ones(len(rank))
+
     def numerator(self, groups: tie_groups.TieGroups) -> FloatArray:
         counted = self._counted(groups)
         inside = groups.inside(self._cutoff(groups))
@@ -558,6 +561,9 @@ class ReciprocalRank(FirstRelevantMeasure):
 
     def walk(self, levels: FloatArray, longest: int) -> arranged.Walk | None:
         return self._walk("first", levels, depth=self.k)
+
+    def rank_worth(self, rank: IntArray) -> FloatArray:
+        return 1 / (rank + 1)
 
     def numerator(self, groups: tie_groups.TieGroups) -> FloatArray:
         return self._of_walks(groups, lambda w: (w.chance / w.rank).sum(axis=1))

@@ -209,6 +209,9 @@ class WeightedSum(Measure):
         """What ranks weigh, which count from 0."""
         return _rank_tables.log_discount(rank)
 
+    def rank_worth(self, rank: IntArray) -> FloatArray:
+        return self._rank_weights(rank)
+
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
         if self.k is None:
             raise ValueError(

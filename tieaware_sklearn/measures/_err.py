@@ -263,6 +263,9 @@ class ERR(Measure):
             _cumulated_gain.gains_of("exponential", levels) / 2.0**self.max_label
         )
 
+    def rank_worth(self, rank: IntArray) -> FloatArray:
+        return 1 / (rank + 1)
+
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
         """Of the documents read; ERR itself is Σ L(i)/i over those that satisfy."""
         shown = self._needed(labels)[: self.k]

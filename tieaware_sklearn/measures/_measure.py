@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._engine import checks, messages, tie_groups
-from .._engine.segments import FloatArray
+from .._engine.segments import FloatArray, IntArray
 from .._kernel import arranged
 
 
@@ -420,6 +420,8 @@ BoolArray = NDArray[np.bool_]
 #: what the order of tied documents changes, and what it would be if all of them tied
 STATISTICS = ("expected", "best", "worst", "std")
 OF_LABELS = ("chance", "ideal")
+#: of features: also what their test against chance needs
+SCREENED = (*STATISTICS, "spread_within_ties")
 #: a query, the values that a measure can have there, and their probabilities
 Outcomes = Iterator[tuple[int, FloatArray, FloatArray]]
 
@@ -566,6 +568,18 @@ class Measure(UserModel, NamedMeasure, ABC):
     def _of_labels(self, everything: tie_groups.TieGroups) -> FloatArray:
         return self.statistics(everything, STATISTICS[: len(OF_LABELS)])
 
+    def rank_worth(self, rank: IntArray) -> FloatArray:
+        """What one relevant document is worth at ranks from 0; 0 if it is not known."""
+        return np.zeros(len(rank))
+
+    def spread_within_ties(self, groups: tie_groups.TieGroups) -> FloatArray:
+        """Σ (w - w̄)² within ties of what ranks are worth, for each query."""
+        ends = np.array([groups.lo, groups.hi])
+        sums = rank_sums((self,), int(ends.max(initial=0)))[:, 0, ends]
+        added, squares = sums[:, 1] - sums[:, 0]
+        spread = np.where(groups.n > 1, squares - added**2 / groups.n, 0.0)
+        return groups.sum_groups(spread)
+
     def sampling_error(self, groups: tie_groups.TieGroups) -> FloatArray:
         """The standard error of the mean where it is an estimate, 0 where exact."""
         return np.zeros(groups.n_queries)
@@ -638,6 +652,17 @@ class MeasureOverRelevant(RelevanceMeasure):
 
     def normaliser(self, groups: tie_groups.Totals) -> FloatArray:
         return self.total(groups)
+
+
+@lru_cache(maxsize=8)
+def rank_sums(measures: tuple[Measure, ...], depth: int) -> FloatArray:
+    """Running sums down the ranks of `Measure.rank_worth`, and of its square.
+
+    An array of shape (2, n_measures, depth + 1).
+    """
+    rank = np.arange(depth)
+    worth = [one.rank_worth(rank) * (rank < (one.reach or depth)) for one in measures]
+    return np.insert(np.cumsum([worth, np.square(worth)], axis=-1), 0, 0.0, axis=-1)
 
 
 def divide(
