@@ -55,7 +55,7 @@ kernel = [
 
 def readme():
     """README.md, whose links and pictures PyPI has to find elsewhere."""
-    front = Path("tieaware_sklearn/__init__.py").read_text(encoding="utf-8")
+    front = Path("tieaware_sklearn/_version.py").read_text(encoding="utf-8")
     (version,) = re.findall(r'^__version__ = "(.+)"$', front, re.MULTILINE)
     at = "tieaware-sklearn/tieaware-sklearn"
     picture = rf"\1https://raw.githubusercontent.com/{at}/v{version}/"

@@ -181,7 +181,7 @@ def test_significant_differences_of_coarser_scores():
     systems = score_precision.Systems(
         runs.target, runs.qid, runs.scores, "ap", runs.docno
     )
-    levels = ["decimals=0", "levels=3"]
+    levels = ["decimals=0", "levels=6"]
     head, rows = score_precision.significance(systems, levels)
     assert head[0] == "AP"
     assert [row[0] for row in rows] == ["exact", *levels]

@@ -110,9 +110,6 @@ def stds_of_means(std: FloatArray, weight: FloatArray | None = None) -> FloatArr
 
 def sums_of_squares(std: FloatArray, weight: FloatArray | None) -> FloatArray:
     """Σ w² s² over queries, of each column, NaN left out."""
-    if not std.any():
-        # nothing ties
-        return np.zeros(std.shape[1:])
     spread = std if weight is None else std * per_column(weight, std)
     return column_sums(np.where(np.isnan(std), 0.0, spread**2))
 
