@@ -27,9 +27,12 @@ class AddedUp:
                 merged.append(None)
             elif isinstance(ours, AddedUp):
                 merged.append(ours.merge(theirs))
+            elif isinstance(ours, np.ndarray):
+                total = ours | theirs if ours.dtype.kind == "b" else ours + theirs
+                # NumPy makes a number of two arrays without a dimension
+                merged.append(np.asarray(total))
             else:
-                flags = isinstance(ours, np.ndarray) and ours.dtype.kind == "b"
-                merged.append(ours | theirs if flags else ours + theirs)
+                merged.append(ours + theirs)
         return type(self)(*merged)
 
 
