@@ -203,7 +203,7 @@ def test_columns_are_left_out_of_more_than_80(columns, n, left, monkeypatch):
     assert len(kept.columns) == left
     assert set(kept.legend()) == {column.head for column in kept.columns[2:]}
     gone = ["mean", "tie_std"][left - 3 :]
-    said = f"no room for {', '.join(gone)}: to_pandas()" if gone else ""
+    said = f"no room for {', '.join(gone)} (see to_pandas() " if gone else ""
     assert "".join(kept.notes).startswith(said)
     assert ("no room" in table.text()) == bool(gone)
 
