@@ -308,7 +308,8 @@ def compare_systems(
         If the measure is undefined for every query of a system.
     UserWarning
         Without `qid`: a single query cannot be tested. If all differences of a pair are
-        equal, or more than 80 % of them with fewer than 200 queries.
+        equal, more than 80 % of them with fewer than 200 queries, or if they are too
+        skewed for so few queries.
 
     See Also
     --------

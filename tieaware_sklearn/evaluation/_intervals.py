@@ -23,6 +23,8 @@ _BATCH_VALUES = 1 << 16
 #: t intervals of fewer queries are too short if most values are equal
 _FEW = 200
 _MOST = 0.8
+#: how many times the squared skewness so many queries must be (Cochran 1977, p. 42)
+_SKEWED = 25
 #: if so many queries have no value near 0, others hardly have one
 _MANY = 400
 
@@ -156,7 +158,8 @@ def warn_of_intervals(
 ) -> None:
     """Warn of values per query, by name, whose interval says less than it seems to.
 
-    All or nearly all of them are equal; or few are near 0, of a geometric mean.
+    All or nearly all of them are equal, they are skewed, or few are near 0, of a
+    geometric mean.
     """
     found: dict[str, list[str]] = {}
     for name, values in named if average != "median" else ():
@@ -171,6 +174,8 @@ def warn_of_intervals(
             said = "are all equal: no spread, and no interval except at a bound"
         elif n < _FEW and most > _MOST * n:
             said = f"are equal for over {_MOST:.0%} of them: the interval is too short"
+        elif n < _SKEWED * stats.skew(values) ** 2:
+            said = f"are too skewed for an interval of {n} queries: it is too short"
         elif n < enough and average == "geometric":
             said = "are hardly ever near 0: if others are, the interval is too short"
         else:
