@@ -325,8 +325,8 @@ class RankingReport(_saved.Saved, html.Result):
         UserWarning
             If all values are equal, more than 80 % of them with fewer than 200 queries,
             or if there are fewer queries than 25 times the squared skewness of the
-            values (Cochran 1977, p. 42). For a geometric mean of fewer than 400 queries, if none has a value
-            near 0; of fewer than 200, always.
+            values (Cochran 1977, p. 42). For a geometric mean of fewer than 400
+            queries, if none has a value near 0; of fewer than 200, always.
 
         Examples
         --------
