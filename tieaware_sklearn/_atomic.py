@@ -1,4 +1,4 @@
-"""Files that appear only once they are complete."""
+"""Write files that appear only once they are complete."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 
 
 def check_writable(path: str, option: str) -> None:
-    """Raise before the work is done, not after, if a file cannot be written."""
+    """Raise, before any work is done, if a file cannot be written."""
     if not path or "\0" in path:
         raise ValueError(f"{option} must name a file, got {path!r}")
     try:
@@ -35,7 +35,7 @@ def write_whole(path: Path, lines: Iterable[str]) -> None:
 
 @contextmanager
 def whole_file(path: Path, *, binary: bool = False) -> Iterator[Any]:
-    """A file to write to, which appears only once it is complete.
+    """Open a file for writing that appears only once it is complete.
 
     It grows beside `path`, where the old file stays as it is until then, and for good
     if an error comes between. A link stays a link, and the mode stays. What is not a
@@ -79,7 +79,7 @@ def whole_file(path: Path, *, binary: bool = False) -> Iterator[Any]:
 
 
 def _target(path: Path) -> tuple[Path, int | None]:
-    """Where links lead, and the mode of what is there, which may be replaced."""
+    """Return the file that links lead to, and its mode."""
     target, mode = Path(os.path.realpath(path)), None
     try:
         mode = path.stat().st_mode

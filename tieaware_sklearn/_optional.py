@@ -7,7 +7,7 @@ from typing import Any
 
 
 def import_optional(module: str, *, extra: str, purpose: str) -> Any:
-    """The module, or an ImportError that says what to install."""
+    """Import an optional library, or raise an ImportError that says what to install."""
     try:
         return import_module(module)
     except ImportError as error:

@@ -33,12 +33,12 @@ _KINDS = ("cat_features", "text_features", "embedding_features")
 
 
 def _key(labels: ArrayLike) -> bytes:
-    """Labels as CatBoost hands them over: what a data set is known by."""
+    """Return the bytes of labels in 32 bits, by which a data set is recognised."""
     return (np.asarray(labels, dtype=np.float32) + np.float32(0)).tobytes()
 
 
 class ExactMeasure:
-    """Called as CatBoost calls a custom metric: with labels, but without queries.
+    """A custom metric of CatBoost, which is called with labels but without queries.
 
     CatBoost hands over all rows of a data set at once, those of an evaluation set in
     the order of its pool; training data come in an order of CatBoost's own.
@@ -77,7 +77,7 @@ class ExactMeasure:
     def evaluate(
         self, approxes: Sequence[FloatArray], target: NDArray[Any], weight: Any
     ) -> tuple[float, float]:
-        """The measure of an evaluation set, and 0 for training data."""
+        """Compute the measure of an evaluation set; training data get 0."""
         key = _key(target)
         if key not in self._sets:
             self._check_training(target)
@@ -90,11 +90,11 @@ class ExactMeasure:
         return (0.0 if np.isnan(values[0]) else values[0]), 1.0
 
     def get_final_error(self, error: float, weight: float) -> float:
-        """What `evaluate` gave."""
+        """Return the value that `evaluate` computed."""
         return error
 
     def _prepared(self, key: bytes, weight: NDArray[Any] | None) -> _prepared.Prepared:
-        """A data set with the weights that CatBoost has for it."""
+        """Prepare a data set with the weights that CatBoost has for it."""
         plain = self._sets[key]
         if weight is None or plain.weight is not None:  # known in 64 bits
             return plain
@@ -107,10 +107,10 @@ class ExactMeasure:
         return self._sets[both]
 
     def _keep(self, key: bytes, values: list[float]) -> None:
-        """Remember the values of a data set."""
+        """Record the values of a data set."""
 
     def _check_training(self, labels: NDArray[Any]) -> None:
-        """Refuse a second data set, in any order, that is no evaluation set."""
+        """Refuse data that are neither the training data nor an evaluation set."""
         found = _key(np.sort(labels))
         rule = f"pools must include every evaluation set, got one of {len(labels)} rows"
         known = self._unknown in (None, found)
@@ -129,7 +129,7 @@ class ExactMeasure:
 
 
 class RecordedMeasures(ExactMeasure):
-    """Measures whose values stay, tree by tree: a metric and a callback of CatBoost.
+    """Exact measures, recorded tree by tree: a metric and a callback of CatBoost.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ class RecordedMeasures(ExactMeasure):
         self._values: dict[bytes, list[list[float]]] = defaultdict(list)
 
     def after_iteration(self, info: Any) -> bool:
-        """Take the values of a tree; training goes on."""
+        """Record the values of a tree, and let the training go on."""
         found: dict[str, list[float]] = {}
         # sets of the same labels come one after another; training data in the order of
         # an evaluation set would come first. With a metric_period, there are no values
@@ -162,7 +162,7 @@ class RecordedMeasures(ExactMeasure):
         return True
 
     def forget(self) -> None:
-        """Let the evaluation sets go."""
+        """Release the evaluation sets."""
         self._sets = {}
         self.trees.sets = {}
 
@@ -179,7 +179,7 @@ def _same_queries(a: _prepared.Prepared, b: _prepared.Prepared) -> bool:
 
 
 def _of_pool(pool: Any) -> _prepared.Prepared:
-    """Labels and queries of a pool, whose weights it does not give out."""
+    """Labels and queries of a CatBoost pool, which does not give out its weights."""
     ids = pool.get_group_id_hash()
     rule = "pools must have group ids, got one without them: make it with"
     messages.require(ids is not None, f"{rule} catboost.Pool(X, y, group_id=qid)")
@@ -503,7 +503,7 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
         return tags
 
     def _set_results(self, recorded: RecordedMeasures | None, names: list[str]) -> None:
-        """What CatBoost and our metric say of the evaluation sets."""
+        """Merge the results of CatBoost and of the exact metric."""
         found = self.model_.get_evals_result()
         best = self.model_.get_best_iteration()
         keys = [f"validation_{i}" for i in range(len(names))]
@@ -526,7 +526,7 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
 
 
 def _pool(data: _query_ranker.QueryData, kinds: dict[str, Any]) -> Any:
-    """Rows query by query, as CatBoost takes them."""
+    """A CatBoost pool of rows that stand query by query."""
     weights = {}
     if data.weight is not None:
         varies = data.queries.varying(data.weight).any()
@@ -542,7 +542,7 @@ def _pool(data: _query_ranker.QueryData, kinds: dict[str, Any]) -> Any:
 
 
 def _readable(X: Any) -> Any:
-    """X as CatBoost reads it: of sparse ones, matrices with 32-bit indices alone."""
+    """Convert X for CatBoost, which reads sparse matrices with 32-bit indices only."""
     if not hasattr(X, "tocsr"):
         return X
     X = X.tocsr()

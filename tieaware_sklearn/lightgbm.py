@@ -213,7 +213,7 @@ def eval_metric(
 
 
 def _put_first(metric: Callable[..., Any]) -> tuple[Any, Any]:
-    """`metric`, and a callback that puts it before LightGBM's own.
+    """Return `metric`, and a callback that puts it before LightGBM's own metrics.
 
     Early stopping takes the first. Callbacks without an ``order`` come before records.
     """
@@ -238,7 +238,7 @@ def _put_first(metric: Callable[..., Any]) -> tuple[Any, Any]:
 
 
 def _metrics_of(wanted: Any) -> list[Any]:
-    """Callables for LightGBM, measures in a row as one."""
+    """Make callables for LightGBM, with measures in a row as one."""
     if wanted is None:
         return []
     if isinstance(wanted, (str, Measure)) or callable(wanted):
@@ -531,13 +531,13 @@ validate_features, **kwargs
         return params
 
     def _given(self, parameter: str) -> Any:
-        """A parameter of LightGBM by any of its names, aliases before its own."""
+        """Look up a parameter of LightGBM by any of its names, aliases first."""
         params = self.get_params()
         given = (params.get(name) for name in _NAMES[parameter])
         return next((value for value in given if value is not None), None)
 
     def _check_limits(self, train: _query_ranker.QueryData) -> None:
-        """What LightGBM's ranking objectives refuse, in plain words."""
+        """Refuse, in plain words, what LightGBM's ranking objectives cannot take."""
         objective = self._given("objective") or "lambdarank"
         if objective not in _RANKING:
             return
@@ -565,7 +565,7 @@ validate_features, **kwargs
 
 
 def _trained(name: str) -> property:
-    """An attribute of the LGBMRanker that was trained."""
+    """Forward an attribute of the trained LGBMRanker."""
     theirs = getattr(lightgbm.LGBMRanker, name)
     # without one, LightGBM says that it is to be fitted
     return property(

@@ -38,7 +38,7 @@ LARGEST_LABEL = 31
 
 
 class _CustomMetric(_query_ranker.BoostingMeasures):
-    """Called as XGBoost calls a custom metric: ``(predictions, DMatrix)``."""
+    """A custom metric of XGBoost, called with predictions and a DMatrix."""
 
     made_by = "custom_metric"
 
@@ -136,7 +136,7 @@ def custom_metric(
 
 
 class _Evaluation(xgboost.callback.TrainingCallback):  # type: ignore[misc, name-defined]
-    """Exact measures of evaluation sets, put where XGBoost keeps those of its own.
+    """A callback that adds exact measures to XGBoost's log of evaluation sets.
 
     They never pass through XGBoost's texts, which keep six decimals. The callbacks of
     `then`, early stopping among them, find them there: XGBoost 3.0 keeps those that it
@@ -481,7 +481,7 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         return {name: value for name, value in params.items() if name not in _OURS}
 
     def _matrix(self, data: _query_ranker.QueryData) -> Any:
-        """An evaluation set as `XGBRanker.predict` makes it."""
+        """Make a matrix as `XGBRanker.predict` does."""
         return xgboost.DMatrix(
             data.X,
             base_margin=data.init_score,
@@ -492,7 +492,7 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         )
 
     def _check_limits(self, train: _query_ranker.QueryData) -> None:
-        """What XGBoost refuses, in plain words."""
+        """Refuse, in plain words, what XGBoost cannot take."""
         rule = "X must not have a feature named 'qid', which XGBoost takes for the ids"
         there = self.qid is None and "qid" in feature_matrix.list_columns(train.X)
         messages.require(

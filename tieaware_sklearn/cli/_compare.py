@@ -21,7 +21,7 @@ TIES = ("expected", "best", "worst", "official", "rank", "file")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Read the files, compare the runs, and print or write what was found."""
+    """Read the files, compare the runs, and print or write the results."""
     _outputs.check_files(arguments, [arguments.qrels, *arguments.runs])
     if len(arguments.runs) < 2:
         raise ValueError(f"RUN must name two files or more, got {arguments.runs[0]}")
@@ -105,7 +105,7 @@ def _findings(
 
 
 def _titled(found: SystemComparison) -> list[text_tables.Table]:
-    """The tables of all comparisons; several treatments of ties are side by side."""
+    """Tables of all comparisons, with treatments of ties side by side."""
     each = [found] if len(found.ties) > 1 else list(found)
     return [
         replace(table, title=f"{head} by {', '.join(one.measures)}")
@@ -117,7 +117,7 @@ def _titled(found: SystemComparison) -> list[text_tables.Table]:
 
 
 def _by_topic(found: SystemComparison) -> dict[str, Any]:
-    """The differences of all pairs, topic by topic."""
+    """Differences of all pairs of runs, topic by topic."""
     a, b = found.pairs.T
     ends = np.stack([found.best, found.worst])
     low, high = ends.min(axis=0), ends.max(axis=0)

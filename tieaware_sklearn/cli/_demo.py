@@ -23,7 +23,7 @@ _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Screen the digits, and say what ties do to a plain measure."""
+    """Screen the digits, and show the effect of ties on a plain measure."""
     if arguments.out is not None:
         _atomic.check_writable(arguments.out, "--out")
     digits = load_digits_retrieval(n_queries=arguments.queries)
@@ -60,7 +60,7 @@ def _say(text: str) -> None:
 
 
 def _write(digits: Bunch, path: str) -> None:
-    """The data as CSV, if the name of the file says so, or as LETOR text."""
+    """Write the data as CSV, if the name of the file says so, or as LETOR text."""
     numbered = enumerate(digits.feature_names, start=1)
     names = ", ".join(f"{column} {name}" for column, name in numbered)
     ending = Path(path.removesuffix(".gz")).suffix.lower()

@@ -39,7 +39,7 @@ _Columns = dict[str, NDArray[Any]]
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Read the files, measure every run, and print or write what was found."""
+    """Read the files, measure every run, and print or write the results."""
     _outputs.check_files(arguments, [arguments.qrels, *arguments.runs])
     measures = _parse.parse_measures(arguments.measures)
     judgments = _source.TextSource(arguments.qrels)
@@ -108,13 +108,13 @@ def _findings(
 
 
 def of_topics(result: Any, average: str = "mean") -> TieRangeDisplay:
-    """A picture of runs: the chance level of what each has retrieved is its own."""
+    """Plot summaries of runs, which have no chance level in common."""
     options = {"average": f"{average} over topics", "chance": None}
     return TieRangeDisplay.from_result(result, **options)
 
 
 def _described(path: str, lines: _trec_lines.TrecLines, what: str) -> str:
-    """What was read from a file."""
+    """Describe in words what was read from a file."""
     tag = "" if lines.tag is None else f", tag {lines.tag}"
     topics = words.counted(len(lines.topics), "topic", "topics")
     return f"{path}: {topics}, {len(lines.docno)} {what}{tag}"
@@ -123,7 +123,7 @@ def _described(path: str, lines: _trec_lines.TrecLines, what: str) -> str:
 def check_labels(
     trec: Bunch, measures: list[Measure], judgments: _source.TextSource
 ) -> None:
-    """Name the file, topic and document of a label that a measure refuses."""
+    """Check labels, and name the file, topic and document of a refused one."""
     judged = ~np.isnan(trec.target)
     if refused := _cumulated_gain.refused_label(measures, trec.target[judged]):
         row, why = refused
@@ -132,7 +132,7 @@ def check_labels(
 
 
 def unjudged_of(arguments: argparse.Namespace) -> str:
-    """What becomes of documents without a judgment."""
+    """Return the treatment of documents without a judgment."""
     return "drop" if arguments.judged_only else "nonrelevant"
 
 
@@ -142,7 +142,7 @@ def _measured(
     is_official: list[bool],
     arguments: argparse.Namespace,
 ) -> tuple[Summary, _Columns]:
-    """The averages, and columns with a row per measure and topic, ``all`` last."""
+    """Compute averages, and columns with a row per measure and topic, ``all`` last."""
     ranking = PreparedRanking(trec.target, trec.qid, unjudged=unjudged_of(arguments))
     report = ranking.evaluate(trec.score, measures, n_jobs=arguments.jobs)
     summary = report.summary(arguments.average)
@@ -183,7 +183,7 @@ def _measured(
 
 
 def _is_trec_evals(measure: Measure, pooled: bool) -> bool:
-    """Whether version 9 or 10 has it, defined alike.
+    """Whether trec_eval 9 or 10 has this measure with the same definition.
 
     With `pooled` documents, of labels below 0, infAP knows more than NaN tells.
     """
@@ -202,7 +202,7 @@ def _notes(
     ranked: _trec_lines.TrecLines,
     of_none: str,
 ) -> list[str]:
-    """Where a run says otherwise than its scores; topics that only one file has."""
+    """Note runs that contradict their scores, and topics that only one file has."""
     nothing = "by score and by rank: nothing orders them"
     # trec_eval has scores in 32 bits
     score, rank = trec.score.astype(np.float32), trec["rank"]
@@ -241,7 +241,7 @@ def _notes(
 def _table(
     rows: list[dict[str, Any]], arguments: argparse.Namespace, measures: list[Measure]
 ) -> text_tables.Table:
-    """Averages, and every topic if wanted."""
+    """Table of averages and, if asked for, of every topic."""
     rows = [row for row in rows if arguments.per_topic or row["topic"] == "all"]
     columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
     names = ["run", "measure"] if len(arguments.runs) > 1 else ["measure"]

@@ -58,7 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 @contextmanager
 def stoppable() -> Iterator[None]:
-    """SIGTERM is a KeyboardInterrupt in the block, if nobody else listens to it."""
+    """Turn SIGTERM into a KeyboardInterrupt within the block, unless it is handled."""
 
     def stop(number: int, _: object) -> NoReturn:
         raise KeyboardInterrupt(number)
@@ -75,7 +75,7 @@ def stoppable() -> Iterator[None]:
 
 
 def _note_missing_kernel(seconds: float) -> None:
-    """Say how to get it, after commands that took long without it."""
+    """Tell users of the compiled kernel after a command that took long without it."""
     if seconds > _LONG and (why := engines.missed()) is not None:
         _outputs.note(
             f"the compiled kernel is missing ({why}), so this took longer. With a C "
@@ -89,7 +89,7 @@ def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 
 
 class _Parser(argparse.ArgumentParser):
-    """One whose messages are safe to show, and whose options are spelled in full."""
+    """A parser with messages safe to show and options spelled in full."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings, allow_abbrev=False)
@@ -101,7 +101,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def parsed(words: list[str]) -> argparse.Namespace:
-    """What a command is asked for; --csv and --json take no word that follows."""
+    """Parse the arguments; --csv and --json take no word that follows."""
     end = words.index("--") if "--" in words else len(words)
     given = [f"{one}=-" if one in ("--csv", "--json") else one for one in words[:end]]
     arguments = _parser().parse_args(given + words[end:])
@@ -141,7 +141,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 class _Command(NamedTuple):
-    """A command, its options and their help as the help page shows them."""
+    """A command with its options, in the order of its help page."""
 
     #: returns the exit code
     run: Callable[[argparse.Namespace], int]
@@ -156,16 +156,16 @@ class _Command(NamedTuple):
     threads: bool = True
 
     def common(self) -> dict[str, str]:
-        """Options that other commands have, too."""
+        """Add options that commands share."""
         return {k: v for k, v in _COMMON.items() if self.threads or k != "--jobs N"}
 
     def described(self) -> str:
-        """What it does."""
+        """Describe the command."""
         first = " Give the files before the options." if self.files else ""
         return words.paragraph(f"{self.description}{first}")
 
     def epilog(self) -> str:
-        """What the figures are called, and examples."""
+        """Explain the figures, and give examples."""
         figures = words.definitions(
             [(one, words.meaning(one)) for one in self.words], margin=2
         )
@@ -173,12 +173,12 @@ class _Command(NamedTuple):
 
 
 def _stream(path: str) -> str:
-    """The name of a file to write to; standard output, which stays, is ``-``."""
+    """Option type: a file to write to, or ``-`` for standard output."""
     return "-" if path == "/dev/stdout" else path
 
 
 def _whole(least: int, below: int, *others: int) -> Callable[[str], int]:
-    """The type of an option with a whole number in a range, or one of the others."""
+    """Option type: a whole number in a range, or one of some words."""
 
     def integer(text: str) -> int:
         value = int(text)
@@ -193,7 +193,7 @@ def _whole(least: int, below: int, *others: int) -> Callable[[str], int]:
 
 
 def _number_or(words: Mapping[str, Any]) -> Callable[[str], Any]:
-    """The type of an option with a number, or a word that stands for something."""
+    """Option type: a number, or a word that stands for a value."""
 
     def number(text: str) -> Any:
         return words[text] if text in words else float(text)
@@ -202,7 +202,7 @@ def _number_or(words: Mapping[str, Any]) -> Callable[[str], Any]:
 
 
 def _one_of(*words: str) -> dict[str, Any]:
-    """An option with such a value, by default the first."""
+    """Add an option with one of several values, by default the first."""
     return {"choices": words, "default": words[0]}
 
 

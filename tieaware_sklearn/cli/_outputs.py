@@ -1,4 +1,4 @@
-"""What a command found: CSV, JSON, pictures and pages for others, text for people."""
+"""Outputs of commands: text, CSV, JSON, plots and HTML pages."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _STANDARD_OUTPUT = "standard output"
 def check_files(
     arguments: argparse.Namespace, inputs: Iterable[str], more: Iterable[str] = ()
 ) -> None:
-    """Raise before the work if files are the same, or an output cannot be written.
+    """Raise, before any work, if an output is an input or cannot be written.
 
     No file of `inputs` may come twice, and no output may replace one of them or one
     that is read with them, `more`. Files are known by what they are, not by their
@@ -75,7 +75,7 @@ def check_files(
 
 
 def _place(name: str) -> object:
-    """What is the same for all names of a file that is read."""
+    """Return a key that all names of an input file have in common."""
     if _locate.is_url(name):
         # a file of this machine may have one, too
         return _locate.which_file(_locate.Url(name))
@@ -83,7 +83,7 @@ def _place(name: str) -> object:
 
 
 def _check_plot(path: str) -> None:
-    """Only what matplotlib can draw, and without a screen."""
+    """Check that matplotlib can write this plot, and without a screen."""
     matplotlib = _optional.import_optional(
         "matplotlib", extra="plots", purpose="--plot"
     )
@@ -99,13 +99,13 @@ def _check_plot(path: str) -> None:
 
 
 def _form(path: str) -> str:
-    """The format that the name of a file asks for."""
+    """Return the format that the name of a plot file asks for."""
     return Path(path).suffix.lower().lstrip(".")
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What a command found.
+    """Results of a command, in the forms that its outputs need.
 
     Attributes
     ----------
@@ -146,7 +146,7 @@ class Findings:
     saved: Callable[[], bytes] = bytes
 
     def text(self) -> str:
-        """All of it for a terminal, with what the heads of the tables mean."""
+        """Format all results for a terminal, with a legend of the tables' headers."""
         tables = [table.fitted() for table in self.tables]
         terms = {head: said for one in tables for head, said in one.legend().items()}
         remarks = (
@@ -161,18 +161,18 @@ class Findings:
 
 
 def rows_of(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """A dict of plain values for each row."""
+    """Convert columns to a dict of plain values for each row."""
     cells = (np.asarray(values).tolist() for values in columns.values())
     return [dict(zip(columns, row, strict=True)) for row in zip(*cells, strict=True)]
 
 
 def note(text: str) -> None:
-    """Say something beside the results."""
+    """Write a note to standard error."""
     print(f"tieaware: {_words.printable(text)}", file=sys.stderr)
 
 
 def fail(error: Exception, output: str = "") -> int:
-    """Say what went wrong, with an output or in general; the exit code."""
+    """Report an error, and return the exit code."""
     words, name = str(error), output
     if isinstance(error, OSError):
         words, name = error.strerror or words, output or error.filename or ""
@@ -188,7 +188,7 @@ def fail(error: Exception, output: str = "") -> int:
 
 
 def show(*lines: str) -> None:
-    """Print lines, and what was printed before, so that it is known what becomes of it.
+    """Print lines and flush, so that a failure of the output shows here.
 
     Raises
     ------
@@ -205,7 +205,7 @@ def show(*lines: str) -> None:
 
 
 def write(path: str, content: str | bytes) -> None:
-    """Write a file, or leave what is there as it is; ``-`` is standard output."""
+    """Write a file as a whole or not at all; ``-`` is standard output."""
     if isinstance(content, bytes):
         with _atomic.whole_file(Path(path), binary=True) as file:
             file.write(content)
@@ -216,7 +216,7 @@ def write(path: str, content: str | bytes) -> None:
 
 
 def write_findings(arguments: argparse.Namespace, found: Findings) -> int:
-    """Print what was found, or write it in the forms that are asked for.
+    """Print the results, or write them to the outputs that the arguments name.
 
     What cannot be written costs nothing else. Returns the exit code.
     """
@@ -276,7 +276,7 @@ def _as_json(about: dict[str, Any]) -> str:
 
 
 def _finite(value: Any) -> Any:
-    """The value with None, null in JSON, for NaN and infinity, which JSON has not."""
+    """Replace NaN and infinity by None, because JSON has neither."""
     if isinstance(value, dict):
         return {key: _finite(inner) for key, inner in value.items()}
     if isinstance(value, list):
@@ -285,7 +285,7 @@ def _finite(value: Any) -> Any:
 
 
 def _as_csv(rows: list[dict[str, Any]]) -> str:
-    """The rows as CSV, numbers in full precision, nothing for NaN."""
+    """Format rows as CSV: numbers in full precision, nothing for NaN."""
     out = io.StringIO()
     writer = csv.DictWriter(out, fieldnames=list(rows[0]), lineterminator="\n")
     writer.writeheader()
@@ -295,7 +295,7 @@ def _as_csv(rows: list[dict[str, Any]]) -> str:
 
 
 def _as_cell(value: Any) -> Any:
-    """A name that no spreadsheet takes for a formula, and no terminal obeys."""
+    """Quote a name so that no spreadsheet takes it for a formula."""
     if not isinstance(value, str):
         return None if value != value else value
     value = _CONTROL.sub(lambda found: _words.printable(found[0]), value)

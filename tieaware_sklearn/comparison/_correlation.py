@@ -223,7 +223,7 @@ def rank_correlation(
 def _correlate(
     right: NDArray[Any], judged: NDArray[Any], names: list[str]
 ) -> list[tuple[float, float]]:
-    """Coefficients and p-values of one list."""
+    """Compute the coefficients and p-values of one query."""
     first, second = tie_groups.dense_ranks(right)[0], tie_groups.dense_ranks(judged)[0]
     # rows in an order of their own: sums must not depend on that of the file
     order = np.lexsort((first, second))
@@ -237,7 +237,7 @@ def _correlate(
 def _of_scipy(
     function: Callable[..., Any], first: NDArray[Any], second: NDArray[Any]
 ) -> tuple[float, float]:
-    """A coefficient and its p-value; NaN where nothing varies."""
+    """A coefficient of scipy and its p-value; NaN where nothing varies."""
     if len(first) < 2 or (first == first[0]).all() or (second == second[0]).all():
         return math.nan, math.nan
     found = function(first, second)
@@ -245,7 +245,7 @@ def _of_scipy(
 
 
 def _scaled(column: NDArray[Any]) -> FloatArray:
-    """Values of at most 1, so that squares neither overflow nor vanish."""
+    """Scale values to at most 1, so that squares neither overflow nor vanish."""
     if not exact_numbers.fits_floats(column) and column.dtype.kind in "iu":
         # no difference of two is beyond 64 bits without a sign
         column = column.astype(np.uint64) - column.min().astype(np.uint64)
@@ -255,7 +255,7 @@ def _scaled(column: NDArray[Any]) -> FloatArray:
 
 
 def _tau_a(first: IntArray, second: IntArray) -> tuple[float, float]:
-    """(concordant - discordant) / all pairs, 0 where all tie; p-value of tau-b."""
+    """Tau-a, 0 where all documents tie, with the p-value of tau-b."""
     n = len(first)
     tau_b, pvalue = _of_scipy(stats.kendalltau, first, second)
     if n < 2:
@@ -324,12 +324,12 @@ _KNOWN: dict[str, Callable[..., tuple[float, float]]] = {
 
 
 def _weight(lo: int, size: int) -> float:
-    """Mean of 1/(i - 1) over the places i of a group; nothing is above the first."""
+    """Mean of 1/(i - 1) over the ranks i of a group, without rank 1."""
     return math.fsum(1 / above for above in range(lo, lo + size)) / size if lo else 0.0
 
 
 def _greater_above(values: IntArray, sizes: IntArray) -> IntArray:
-    """Per group: pairs of a value and a greater one of a group above it."""
+    """Count, per group, its values' pairs with greater ones of groups above."""
     # documents of the own group must not count: they are put in an order in which
     # those before are never greater
     order = np.lexsort((values, segments.owners(sizes)))
@@ -337,7 +337,7 @@ def _greater_above(values: IntArray, sizes: IntArray) -> IntArray:
 
 
 def _greater_before(values: IntArray) -> IntArray:
-    """How many earlier values are greater, by merging halves."""
+    """Count the greater values before each value, by merging halves."""
     n = len(values)
     order = np.argsort(values, kind="stable")
     out = np.zeros(n, dtype=np.int64)
@@ -357,13 +357,13 @@ def _greater_before(values: IntArray) -> IntArray:
 
 @lru_cache(maxsize=_FEW)
 def _permutations(n: int) -> IntArray:
-    """Every order of n documents, as columns."""
+    """Every order of n documents, one in each column."""
     return np.ascontiguousarray(np.array(list(itertools.permutations(range(n)))).T)
 
 
 @lru_cache(maxsize=256)
 def _every_value(right: tuple[int, ...], sizes: tuple[int, ...]) -> FloatArray:
-    """|τ_AP| of all orders of the reference, ascending."""
+    """Absolute τ_AP of all orders of the reference, ascending."""
     n = len(right)
     # a row per document: its rank in every order
     orders = np.array(right)[_permutations(n)]
@@ -382,7 +382,7 @@ def _every_value(right: tuple[int, ...], sizes: tuple[int, ...]) -> FloatArray:
 def _null_variance(
     right: IntArray, starts: IntArray, sizes: IntArray, weights: FloatArray
 ) -> float:
-    """Variance of τ_AP if the reference were in random order.
+    """Variance of τ_AP for a reference in random order.
 
     The pairs of a group with those above it are a Mann-Whitney statistic; those of
     different groups are uncorrelated. Ties of the reference among the first M of
@@ -401,7 +401,7 @@ def _null_variance(
 
 
 def order_agreement(exact: FloatArray, coarse: FloatArray, up: bool) -> FloatArray:
-    """tau-b and tau-AP of two orders of systems, by their means.
+    """Tau-b and tau-AP of two orders of systems by their means.
 
     Systems without one of the means are left out; `up` says whether more is better.
     """

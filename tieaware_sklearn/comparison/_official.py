@@ -28,7 +28,7 @@ from ._result import SystemComparison
 
 
 class ScoreTies(NamedTuple):
-    """Ties of the scores of a system.
+    """Numbers of ties in the scores of a system.
 
     Attributes
     ----------
@@ -151,7 +151,7 @@ class TieStatistics(html.Result):
         return shares
 
     def _against(self) -> list[tuple[str, IntArray, IntArray]]:
-        """What contradicts scores, how many neighbours and queries."""
+        """Say how many neighbours and queries contradict their scores."""
         every = [
             ("rank", self.contradictions, self.contradicted_queries),
             ("line", self.rises, self.rising_queries),
@@ -294,7 +294,7 @@ def tie_statistics(
 def _ranks(
     rank: Any, name: str, n_rows: int, n_systems: int
 ) -> list[FloatArray | None]:
-    """Ranks of each system, or places of its lines."""
+    """Return the ranks of each system, or the places of its lines."""
     if rank is None:
         return [None] * n_systems
     array = feature_matrix.array_of(rank)
@@ -316,7 +316,7 @@ def _ranks(
 def _unordered(
     scores: NDArray[Any], rank: FloatArray | None, queries: checks.Queries
 ) -> tuple[float, float]:
-    """Shares of documents with the rank of another one, and with its score, too."""
+    """Shares of documents that share their rank, and rank and score, with others."""
     if rank is None:
         return np.nan, np.nan
     there = checks.is_retrieved(scores)
@@ -333,7 +333,7 @@ def _unordered(
 def _contradictions(
     scores: NDArray[Any], rank: FloatArray | None, queries: checks.Queries, name: str
 ) -> tuple[int, int]:
-    """Neighbours by rank whose scores rise, and the queries that have any."""
+    """Count neighbours by rank whose scores rise, and the queries with any."""
     if rank is None:
         return -1, -1
     there = np.flatnonzero(checks.is_retrieved(scores))
@@ -364,7 +364,7 @@ _MEANS = ("official", "exact", "worst", "best")
 def changes_of(
     official: SystemComparison, exact: SystemComparison, alpha: float
 ) -> NDArray[np.str_]:
-    """Of each pair, one of `CHANGES`, or nothing."""
+    """Classify each pair by its change of conclusion, empty for none."""
     sides = [
         np.where(
             np.abs(one.difference) > _averages.NO_DIFFERENCE,
@@ -466,7 +466,7 @@ class OfficialVsExact(html.Result):
         return columns
 
     def averages(self) -> Any:
-        """The means as a `pandas.DataFrame`, a row for each measure and system.
+        """Return the means as a `pandas.DataFrame` by measure and system.
 
         Returns
         -------
@@ -533,7 +533,7 @@ class OfficialVsExact(html.Result):
 
 
 def _told(change: NDArray[np.str_]) -> str:
-    """How many conclusions change, and what the kinds of changes there are mean."""
+    """Say how many conclusions change, and explain the kinds of changes."""
     count = int((change != "").sum())
     kinds = [f"{name}: {said}" for name, said in CHANGES.items() if name in change]
     return "; ".join([f"{count} of {len(change)} conclusions change", *kinds])
@@ -709,7 +709,7 @@ def official_vs_exact(
 
 
 def _ids(docno: Any, scores: Sequence[NDArray[Any]]) -> Any:
-    """Document ids that compare as bytes: numbers would compare as numbers."""
+    """Convert document ids to bytes, as which trec_eval compares them."""
     given = exact_numbers.none_for_masked(docno)
     array = feature_matrix.array_of(given)
     if array.ndim != 1:
@@ -730,7 +730,7 @@ def _ids(docno: Any, scores: Sequence[NDArray[Any]]) -> Any:
 
 
 def _means(comparisons: list[SystemComparison], statistic: str) -> Any:
-    """Averages over queries, (n_systems, n_measures)."""
+    """Average over queries; of shape (n_systems, n_measures)."""
     return np.stack(
         [_averages.means(getattr(one, statistic)) for one in comparisons], axis=-1
     )

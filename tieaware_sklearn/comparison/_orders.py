@@ -25,7 +25,7 @@ _CELLS = 1 << 20
 
 
 class OrderValues:
-    """Values of a system per query, the queries by id, in orders of its ties.
+    """Values per query of a system in single orders of its ties.
 
     Only queries whose value depends on the order are ranked again.
 
@@ -81,7 +81,7 @@ class OrderValues:
         self._parts = _parts(rows, self._open, systems.measures)
 
     def enumerated(self, most: int) -> FloatArray | None:
-        """The values in every order, if there are no more than so many.
+        """Values in every order of ties, or None if there are more than `at_most`.
 
         Of shape (n_measures, n_orders, n_queries). Orders that differ by documents of
         the same label only are one.
@@ -95,7 +95,7 @@ class OrderValues:
         return self._values(np.array(chosen))
 
     def draw(self, number: int) -> FloatArray:
-        """The values in so many more random orders, of the same shape."""
+        """Values in `n_orders` further random orders of ties."""
         if not len(self._open):
             return np.repeat(self.expected[:, None], number, axis=1)
         n_rows = max(len(part.scores) for _, part in self._parts)
@@ -108,7 +108,7 @@ class OrderValues:
         return np.concatenate(parts, axis=1)
 
     def _values(self, places: FloatArray) -> FloatArray:
-        """Values by the places, from 0 to 1, of the tied documents in their groups.
+        """Compute values from the places, 0 to 1, of tied documents in their groups.
 
         Two equal places, if they are ever drawn, leave a tie of two documents, which
         is worth its exact mean.
@@ -125,7 +125,7 @@ class OrderValues:
 
 
 class _Part:
-    """Rows of queries that vary.
+    """Rows of the queries whose values vary with the order of ties.
 
     Attributes
     ----------
@@ -142,7 +142,7 @@ class _Part:
         at: IntArray,
         of: list[Measure],
     ) -> None:
-        """Of the canonical rows `at` of the chosen queries."""
+        """Take the canonical rows `at` of the chosen queries."""
         sizes = np.diff(np.searchsorted(at, rows.queries.offsets))[chosen]
         own = checks.Queries(rows.queries.qid[chosen], segments.offsets_of(sizes), None)
         # the groups of each query from 0 down: a place in a group is added to them
@@ -156,7 +156,7 @@ class _Part:
     def statistics(
         self, numbers: Sequence[int], scores: FloatArray, *names: str
     ) -> FloatArray:
-        """(n_names, n_measures, n_queries, ...) of the measures so numbered."""
+        """Compute statistics, of shape (n_names, n_measures, n_queries, ...)."""
         chosen = [self._measures[m] for m in numbers]
         found = self._labelled.values(chosen, scores, statistics=names)
         return np.array([found[name].T for name in names])
@@ -165,7 +165,7 @@ class _Part:
 def _parts(
     rows: _sampled.CanonicalRows, chosen: IntArray, measures: list[Measure]
 ) -> list[tuple[list[int], _Part]]:
-    """The rows that measures need: numbers of measures, of all together, and the rows.
+    """Group measures by the rows they need: numbers of measures, and their rows.
 
     A run is often a small part of the documents judged. Most measures have no use for
     documents without relevance that are not retrieved: those whose mean, best, worst
@@ -185,7 +185,7 @@ def _parts(
 
 
 def _places(labels: FloatArray) -> Iterator[FloatArray]:
-    """The places of documents, by label, in each distinct order of a tie group."""
+    """Places of documents in each distinct order of the labels of a tie group."""
     order = labels.tolist()
     heights = 1 - (np.arange(len(order)) + 1) / (len(order) + 1)
     while True:
@@ -479,7 +479,7 @@ def over_orders(
     n_orders: int,
     progress: bool,
 ) -> dict[str, Any]:
-    """What `PValuesOverOrders` has of each measure and pair."""
+    """Compute the columns of `PValuesOverOrders` for each measure and pair."""
     seed, n_measures = options.drawn["random_state"], len(systems.measures)
     each = []
     for j in range(len(systems.names)):
@@ -507,7 +507,7 @@ def over_orders(
 
 
 class _Cell:
-    """A pair of systems by a measure, and what was tested of it so far."""
+    """Test results of a pair of systems by a measure, over the orders so far."""
 
     def __init__(
         self, m: int, a: OrderValues, b: OrderValues, test: Callable[..., FloatArray]
@@ -529,7 +529,7 @@ class _Cell:
         self._found.append((self._test(own), np.sign(own.sum(axis=1))))
 
     def figures(self, alpha: float, up: bool) -> tuple[float, ...]:
-        """The p-value of the means, and what holds of the p-values of all orders."""
+        """Summarise the p-value of the means and the p-values of all orders."""
         pvalues, signs = map(np.concatenate, zip(*self._found, strict=True))
         n = len(pvalues)
         if np.isnan(pvalues).any():
@@ -556,13 +556,13 @@ class _Cell:
 
 
 def _left(cells: list[_Cell]) -> tuple[list[_Cell], list[OrderValues]]:
-    """Those without all orders, and their systems."""
+    """Cells that are not enumerated, and their systems."""
     left = [cell for cell in cells if not cell.is_exact]
     return left, list(dict.fromkeys(one for cell in left for one in (cell.a, cell.b)))
 
 
 def _enumerate_orders(cells: list[_Cell], most: int) -> None:
-    """All orders where there are no more than so many."""
+    """Test all orders of pairs that have at most `max_orders` of them."""
     left, systems = _left(cells)
     orders = {one: one.enumerated(most) for one in systems}
     for cell in left:
@@ -577,7 +577,7 @@ def _enumerate_orders(cells: list[_Cell], most: int) -> None:
 def _draw_orders(
     cells: list[_Cell], number: int, n_jobs: int | None, progress: bool
 ) -> None:
-    """So many random orders for the others, the same for all measures and pairs."""
+    """Test random orders of the other pairs, shared by all measures and pairs."""
     left, systems = _left(cells)
     if not left:
         return

@@ -22,7 +22,7 @@ _MISSING = -1
 
 
 class RankedLists(NamedTuple):
-    """One ranking of the documents of all queries.
+    """A ranking of the documents of each query, as tie groups.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class RankedLists(NamedTuple):
 
     @classmethod
     def of(cls, scores: NDArray[Any], codes: IntArray, n_queries: int) -> RankedLists:
-        """Of scores of any dtype, and the number of the query of each document."""
+        """Rank scores of any dtype within queries, given by number."""
         rank = tie_groups.dense_ranks(scores)[0]
         rank[~checks.is_retrieved(scores)] = _MISSING
         retrieved = np.flatnonzero(rank > _MISSING)
@@ -62,7 +62,7 @@ class RankedLists(NamedTuple):
         return cls._of_order(rank, order, new, codes, length)
 
     def reordered(self, minor: IntArray, least: IntArray) -> Self:
-        """The same ranking, its ties broken: smaller `minor` first, then `least`."""
+        """Break the ties of the ranking: smaller `minor` first, then `least`."""
         shown = np.flatnonzero(self.rank > _MISSING)
         # groups are numbered query by query
         keys = least[shown], minor[shown], self.group[shown]
@@ -79,7 +79,7 @@ class RankedLists(NamedTuple):
         codes: IntArray,
         length: IntArray,
     ) -> Self:
-        """Of the retrieved documents in order, and where groups begin."""
+        """Build from the retrieved documents in order, and where groups begin."""
         at = np.cumsum(new) - 1
         group = np.full(len(rank), _MISSING, dtype=np.int64)
         group[order] = at
@@ -90,7 +90,7 @@ class RankedLists(NamedTuple):
         return cls(rank, group, at, lo, np.append(size, 1), length, first, codes)
 
     def at_depths(self, owner: IntArray, place: IntArray) -> IntArray:
-        """The group at each place of a query; below its list, that after its last."""
+        """Tie group at each rank of a query; below its list, one after the last."""
         found = self.first[owner + 1]
         inside = place < self.length[owner]
         found[inside] = self.at[
@@ -99,7 +99,7 @@ class RankedLists(NamedTuple):
         return found
 
     def cuts(self, depth: IntArray) -> NDArray[np.bool_]:
-        """Per query, whether so many ranks end inside a tie."""
+        """Whether a depth cuts a tie group, for each query."""
         out = np.zeros(len(depth), dtype=bool)
         there = self.group > _MISSING
         lo, query = self.lo[self.group[there]], self.query[there]
@@ -109,7 +109,7 @@ class RankedLists(NamedTuple):
 
 
 def mean_overlaps(a: RankedLists, b: RankedLists, deepest: IntArray) -> FloatArray:
-    """Mean overlap at depths 1, 2, ... `deepest` of each query, one after another.
+    """Mean overlap of each query at depths 1, 2, ... `deepest`, one after another.
 
     The orders of the ties of both rankings are independent, so that the mean is the
     sum over documents of P_a(rank <= d) P_b(rank <= d). At any depth at most one group
@@ -140,7 +140,7 @@ def mean_overlaps(a: RankedLists, b: RankedLists, deepest: IntArray) -> FloatArr
 def _within(
     inside: IntArray, other: IntArray, group: IntArray, beside: IntArray, n_other: int
 ) -> tuple[IntArray, IntArray]:
-    """Documents of each `group` that the other ranking has above `beside`, and in it.
+    """Count documents of each `group` whose `other` group is above, and is, `beside`.
 
     `inside` and `other` are the groups of each document in the two rankings.
     """
@@ -156,7 +156,7 @@ def _within(
 def extreme_orders(
     a: RankedLists, b: RankedLists, *, best: bool
 ) -> tuple[RankedLists, RankedLists]:
-    """The orders of all ties with the most or the least overlap, at every depth.
+    """Order all ties for the most or the least overlap at every depth.
 
     At depth d a ranking chooses some documents of the group that is cut there. Each
     that the other ranking has above its own cut adds 1, each that it has below adds 0,
@@ -375,7 +375,7 @@ def rank_biased_overlap(
 
 
 def check_reader(p: Any, depth: Any) -> tuple[float, int | None]:
-    """Persistence and depth of evaluation."""
+    """Check the persistence `p` and the depth of evaluation."""
     checks.check_share(p, "p")
     if depth is not None:
         checks.check_count(depth, "depth")
@@ -392,7 +392,7 @@ def _ranked(
 def overlap_values(
     a: RankedLists, b: RankedLists, p: float, depth: int | None
 ) -> dict[str, FloatArray]:
-    """All values of each query, NaN where a ranking retrieves nothing."""
+    """Compute all values of each query, NaN where a ranking retrieves nothing."""
     lengths = np.stack([a.length, b.length])
     if depth is not None:
         lengths = np.minimum(lengths, min(depth, int(lengths.max())))
@@ -416,7 +416,7 @@ def overlap_values(
 
 
 class _Lists(NamedTuple):
-    """Down to which ranks the two rankings of each query are known.
+    """Two rankings of each query, and the ranks down to which these are known.
 
     Overlaps are those at ranks 1, 2, ... `longer` of each query, one after another.
     """
@@ -425,7 +425,7 @@ class _Lists(NamedTuple):
     longer: IntArray
 
     def extrapolated(self, overlaps: FloatArray, p: float) -> FloatArray:
-        """RBO_EXT: the shorter list goes on as its end agrees with the other.
+        """RBO_EXT, which extends the shorter list with the agreement at its end.
 
         Equation 32 says that the agreement is (X_d + X_s (d - s)/s)/d below rank s,
         and stays what it is at rank l.
@@ -445,14 +445,14 @@ class _Lists(NamedTuple):
         return np.where(distance < 0.5, 1.0 - distance, direct)
 
     def minimum(self, overlaps: FloatArray, p: float) -> FloatArray:
-        """RBO_MIN: no document in common below rank l."""
+        """RBO_MIN, with no document in common below rank l."""
         place = segments.expand(self.longer)[1]
         seen = _rank_tables.geometric_weight(place, p) * (overlaps / (place + 1))
         rest = self._last(overlaps) * _tail(self.longer, p)
         return np.asarray(segments.sum_segments(seen, self.longer) + rest)
 
     def residual(self, overlaps: FloatArray, p: float) -> FloatArray:
-        """RBO_RES: all documents in common, below s and l, that could be.
+        """RBO_RES, with all documents in common below s and l that could be.
 
         Below rank s each rank may add one document, below l two, until all agree at
         rank f = s + l - X_l.
@@ -471,7 +471,7 @@ class _Lists(NamedTuple):
         return np.asarray(below + np.maximum(beyond, 0.0))
 
     def _last(self, values: FloatArray) -> FloatArray:
-        """The value at rank l of each query; 0 where nothing is retrieved."""
+        """Value at rank l of each query; 0 where nothing is retrieved."""
         out = np.zeros(len(self.longer))
         filled = self.longer > 0
         out[filled] = values[(np.cumsum(self.longer) - 1)[filled]]
@@ -485,7 +485,7 @@ _BERNOULLI = (1 / 12, -1 / 720, 1 / 30240, -1 / 1209600)
 
 
 def _tail(above: IntArray, p: float) -> FloatArray:
-    """(1 - p) Σ p^(d - 1)/d over ranks d below `above`.
+    """Sum (1 - p) p^(d - 1)/d over the ranks d below `above`.
 
     The closed form, -ln(1 - p) less the terms above, loses everything deep in a list.
     The first terms are added up; for the rest, where p^64 matters at all, the

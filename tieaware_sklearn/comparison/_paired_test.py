@@ -22,7 +22,7 @@ _BITS = 52
 def randomization_pvalue(
     difference: FloatArray, alternative: str, n_resamples: int, random_state: int
 ) -> float:
-    """The p-value of differences, one per query; not all signs are held at once."""
+    """Randomization test of differences, one per query, with signs in batches."""
     whole = whole_numbers(difference[None])
     found = _resampled(whole[0], n_resamples, random_state)
     sums = found.null_distribution[:, None]
@@ -32,7 +32,7 @@ def randomization_pvalue(
 def randomization_pvalues(
     rows: FloatArray, signs: NDArray[np.int8], alternative: str
 ) -> FloatArray:
-    """The p-values of many rows of differences, by the same signs."""
+    """Randomization tests of many rows of differences, by the same signs."""
     whole = whole_numbers(rows)
     step = max(1, _CELLS // max(rows.shape))
     counts = np.zeros((2, len(rows)), dtype=np.int64)
@@ -44,7 +44,7 @@ def randomization_pvalues(
 
 
 def random_signs(n: int, n_resamples: int, random_state: int) -> NDArray[np.int8]:
-    """The signs that a test gives to n differences, (n_assignments, n).
+    """Signs of a randomization test, of shape (n_assignments, n).
 
     They are all 2**n if there are no more than `n_resamples`, else random ones.
     """
@@ -59,7 +59,10 @@ def _resampled(
     random_state: int,
     seen: list[NDArray[np.int8]] | None = None,
 ) -> Any:
-    """Sums of values with all or random signs; `seen` gets signs, if values are 1."""
+    """Test with sums of values under all or random signs.
+
+    Each assignment of signs is appended to `seen`, if all values are 1.
+    """
 
     def total(signed: FloatArray, axis: int) -> FloatArray:
         if seen is not None and signed.ndim == 2:
@@ -74,7 +77,7 @@ def _resampled(
 
 
 def _counts(sums: FloatArray, whole: FloatArray) -> NDArray[np.int64]:
-    """How many sums, (n_assignments, n_rows), are at most, and at least, as observed.
+    """Count sums that are at most, and at least, as large as those observed.
 
     Sums that differ by no more than rounding are equal.
     """
@@ -97,7 +100,7 @@ def _pvalues(
 
 
 def whole_numbers(rows: FloatArray) -> FloatArray:
-    """Rows as whole numbers, in units of their own, whose signed sums are exact.
+    """Scale each row to whole numbers, whose signed sums are exact.
 
     So sums are the same in any order, by any library. A sum is off by at most half
     a unit for each number.
@@ -122,7 +125,7 @@ _DECIMALS = 12
 
 
 class PairedTest(NamedTuple):
-    """What a test says of the differences of a pair."""
+    """Result of a test of paired differences."""
 
     statistic: float
     pvalue: float
@@ -203,7 +206,7 @@ def bootstrap_of_medians(
 
 
 def ranked_alike(difference: FloatArray) -> FloatArray:
-    """Differences for ranks: those that only rounding tells apart are equal."""
+    """Make differences equal that only rounding tells apart, before ranking them."""
     return np.round(difference, _DECIMALS)
 
 
@@ -247,7 +250,7 @@ def paired_pvalues(
 
 
 def _wilcoxon(rows: FloatArray, alternative: str) -> FloatArray:
-    """As scipy has it, which would choose one method for all rows of up to 50."""
+    """Wilcoxon tests by scipy, with the method chosen for each row."""
     n, rows = rows.shape[1], ranked_alike(rows)
     if n > _MAY_BE_EXACT:
         return _scipys_wilcoxon(rows, alternative)
@@ -273,7 +276,7 @@ def _scipys_wilcoxon(rows: FloatArray, how: str, method: str = "auto") -> FloatA
 
 
 class QueryLosses(NamedTuple):
-    """Two systems on the same queries, as far as the test of inferiority needs them.
+    """Mean and second moments of two systems' values on the same queries.
 
     Attributes
     ----------
@@ -294,7 +297,7 @@ class QueryLosses(NamedTuple):
 
     @classmethod
     def of(cls, exact: FloatArray, cheaper: FloatArray) -> QueryLosses:
-        """Of the values per query, NaN left out."""
+        """Compute from values per query, without those that are NaN."""
         there = ~(np.isnan(exact) | np.isnan(cheaper))
         x, loss = cheaper[there], (exact - cheaper)[there]
         n = len(x)
@@ -307,7 +310,7 @@ class QueryLosses(NamedTuple):
         return cls(n, *means, *(math.fsum(part.tolist()) / scale for part in squares))
 
     def inferiority(self, tolerance: float, *, greater_is_better: bool) -> float:
-        """p-value of mean(cheaper) <= tolerance x mean(exact), one-tailed paired t.
+        """One-tailed paired t test of mean(cheaper) <= tolerance x mean(exact).
 
         Small ones say that the cheaper system keeps more than this share. Where
         lower is better it is mean(cheaper) >= mean(exact) / tolerance.

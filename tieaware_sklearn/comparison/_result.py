@@ -1,4 +1,4 @@
-"""What a comparison of systems found."""
+"""The result of a comparison of systems."""
 
 from __future__ import annotations
 
@@ -155,14 +155,14 @@ class SystemComparison(html.Result):
     average: str
 
     def __iter__(self) -> Iterator[SystemComparison]:
-        """Each by one measure under one treatment of ties."""
+        """Iterate over comparisons by one measure under one treatment of ties."""
         return (self[key] for key in self._keys())
 
     def __len__(self) -> int:
         return len(self.measures) * len(self.ties)
 
     def __getitem__(self, key: tuple[str, str]) -> SystemComparison:
-        """The comparison by a measure, by any of its names, under a treatment."""
+        """Return the comparison by one measure under one treatment of ties."""
         keys = self._keys()
         if key not in keys and isinstance(key, tuple) and len(key) == 2:
             with suppress(ValueError):
@@ -295,7 +295,7 @@ class SystemComparison(html.Result):
         scale, degrees = np.where(steady, 1.0, error), np.maximum(moments.count - 1, 1)
 
         def beyond(at: FloatArray) -> FloatArray:
-            """P(mean > edge) of a mean that is estimated to be `at`."""
+            """Probability that a mean estimated as `at` is above `edge`."""
             share = stats.t.sf((edge - at) / scale, degrees)
             of_signs = np.where(at > edge, 1 - 0.5**moments.count, 0.5**moments.count)
             return np.where(np.isnan(error), np.nan, np.where(steady, of_signs, share))
@@ -353,7 +353,7 @@ class SystemComparison(html.Result):
         )
 
     def _names(self) -> dict[str, NDArray[Any]]:
-        """What each pair is of: its measure, its treatment of ties, A and B."""
+        """Columns that identify each pair: measure, treatment of ties, A and B."""
         n, names = len(self.systems), np.array(self.systems, dtype=object)
         keys = np.array(self._keys(), dtype=object)[self.pairs[:, 0] // n]
         first, second = names[self.pairs.T % n]
@@ -413,7 +413,7 @@ class SystemComparison(html.Result):
 def _differ(
     one: SystemComparison, alpha: float
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Pairs of which A is significantly better, and those of which B is."""
+    """Find the pairs of which A, and those of which B, is significantly better."""
     same = 1 if one.average == "geometric" else 0
     certain = one.adjusted_pvalues <= alpha
     a_is_better = (one.difference > same) == one.greater_is_better[0]
@@ -421,7 +421,7 @@ def _differ(
 
 
 def _first_of_all(one: SystemComparison, alpha: float) -> str:
-    """Which system has the best average, and which others may be as good."""
+    """Say which system has the best average, and which others may be as good."""
     greater, values = one.greater_is_better[0], one.summary().mean
     first = int(np.nanargmax(values if greater else -values))
     line = f"{one.systems[first]} has the {'highest' if greater else 'lowest'} "
@@ -442,7 +442,7 @@ def _first_of_all(one: SystemComparison, alpha: float) -> str:
 
 
 def _against_baselines(one: SystemComparison, alpha: float) -> str:
-    """How many of the systems are better, and worse, than each baseline."""
+    """Say how many systems are better, and worse, than each baseline."""
     better, worse = _differ(one, alpha)
     lines = []
     for name in one.baselines:
@@ -453,7 +453,7 @@ def _against_baselines(one: SystemComparison, alpha: float) -> str:
 
 
 def _in_words(one: SystemComparison, alpha: float) -> str:
-    """Which of two systems is better, by how much, and whether ties could undo it."""
+    """Say which of two systems is better, by how much, and whether ties matter."""
     (pair,), (difference,), (p,) = one.pairs, one.difference, one.pvalues
     better, other = (one.systems[i] for i in pair)
     ends = one.difference_interval[0]
@@ -486,7 +486,7 @@ def _table_of_posterior(of: Summary) -> list[text_tables.Table]:
 
 
 def _tables_of_systems(of: Summary) -> list[text_tables.Table]:
-    """Systems by one or several measures."""
+    """Tables of the systems by one or several measures."""
     treatments = list(dict.fromkeys(of.ties.tolist()))
     those = {ties: np.flatnonzero(of.ties == ties) for ties in treatments}
     rows = those[treatments[0]]
@@ -522,7 +522,7 @@ def _tables_of_systems(of: Summary) -> list[text_tables.Table]:
 def _treatments_side_by_side(
     of: Summary, those: dict[str, IntArray], names: list[tuple[Any, ...]]
 ) -> text_tables.Table:
-    """Means of all systems, by treatment."""
+    """Table of the means of all systems by treatment of ties."""
     columns = {ties: of.mean[rows] for ties, rows in those.items()}
     average = f"{words.AVERAGES[of.average]} over queries"
     terms = {ties: f"{average}, {_treated(ties)}" for ties in those}
@@ -540,12 +540,12 @@ def _treatments_side_by_side(
 
 
 def _is_one_order(ties: str, tie_std: FloatArray) -> bool:
-    """Whether a treatment leaves nothing to say of orders of ties."""
+    """Whether the treatment leaves a single order of ties."""
     return ties != EXPECTED and not (tie_std > 0).any()
 
 
 def _treated_by(table: text_tables.Table, ties: str) -> text_tables.Table:
-    """A table of systems that says which treatment of ties it is of."""
+    """Table of systems under one treatment of ties, named in its caption."""
     terms = {
         _report.HEADS[name]: f"{average} over queries, {_treated(ties)}"
         for name, average in words.AVERAGES.items()
@@ -554,7 +554,7 @@ def _treated_by(table: text_tables.Table, ties: str) -> text_tables.Table:
 
 
 def _still_open(ties: str) -> dict[str, str]:
-    """What is said of the orders that a rule leaves open, where others say of all."""
+    """Meanings of headers for the orders of ties that a rule leaves open."""
     if ties == EXPECTED:
         return {}
     rest = f"documents that still tie by the rule {ties}"
@@ -567,7 +567,7 @@ def _still_open(ties: str) -> dict[str, str]:
 
 
 def _table_of_pairs(of: SystemComparison) -> text_tables.Table:
-    """Pairs of systems by one or several measures, under one treatment of ties."""
+    """Table of pairs by one or several measures, under one treatment of ties."""
     (ties,) = of.ties
     level = f"{100 * of.confidence:g}%"
     interval, tie_range = of.difference_interval, of.tie_range
@@ -629,7 +629,7 @@ def _table_of_pairs(of: SystemComparison) -> text_tables.Table:
 
 
 def _side_by_side(of: SystemComparison) -> text_tables.Table:
-    """Differences and p-values of all pairs by treatment: beside each other, or below.
+    """Table of differences and p-values of all pairs, with treatments side by side.
 
     Each below the other where 80 columns do not hold them.
     """
@@ -675,13 +675,13 @@ def _difference_head(of: SystemComparison) -> str:
 
 
 def _p_head(of: SystemComparison) -> str:
-    """What p-values are called: after the correction, if there is one."""
+    """Header of p-values, which names the correction, if there is one."""
     several = of.correction is not None and len(of.pairs) > len(of)
     return of.correction if several else "pvalue"  # type: ignore[return-value]
 
 
 def _names_of_pairs(of: SystemComparison) -> list[tuple[str, NDArray[Any]]]:
-    """The first columns of a table with a row for each measure and pair."""
+    """First columns of a table with a row for each measure and pair."""
     names = of._names()
     columns = [("measure", names["measure"]), ("A", names["a"]), ("B", names["b"])]
     return columns[len(of.measures) == 1 :]

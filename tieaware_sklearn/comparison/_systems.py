@@ -1,4 +1,4 @@
-"""Two or many systems on the same queries."""
+"""Compare two or many systems on the same queries."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class MeasuredSystems:
         self.prepared = _prepared.Prepared(self.labels, self.queries, keep=True)
 
     def baselines(self, given: Any) -> tuple[str, ...]:
-        """Baselines, checked; warns if there are systems to compare but no ids."""
+        """Check the baselines, and warn of systems to compare without query ids."""
         baselines = check_baselines(given, self.names)
         if not self._has_ids and len(self.names) > 1:
             how = "pass qid, because the test is over queries"
@@ -76,7 +76,7 @@ class MeasuredSystems:
         return baselines
 
     def ranked(self, scores: NDArray[Any]) -> NDArray[Any]:
-        """Scores without the documents that ``unjudged="drop"`` leaves out."""
+        """Scores of the documents that ``unjudged="drop"`` leaves."""
         return _statistics.not_retrieved(
             scores, np.flatnonzero(self.labels == checks.DROPPED_LABEL)
         )
@@ -84,7 +84,7 @@ class MeasuredSystems:
     def all_values(
         self, statistics: Sequence[str], ties: str = "expected"
     ) -> dict[str, FloatArray]:
-        """The same of every system, of shape (n_measures, n_queries, n_systems)."""
+        """Values of every system, of shape (n_measures, n_queries, n_systems)."""
         own = self.prepared, self.asked, self.rules, self.scores, ties, statistics
         return values_of_systems(*own, n_jobs=self.n_jobs)
 
@@ -99,7 +99,7 @@ def values_of_systems(
     *,
     n_jobs: int | None = None,
 ) -> dict[str, FloatArray]:
-    """`expected` and others of score columns, (n_measures, n_queries, n_systems)."""
+    """Compute statistics of score columns, (n_measures, n_queries, n_systems) each."""
     each = [
         rules.values(prepared, asked, scores, ties, statistics, column=j, n_jobs=n_jobs)
         for j, scores in enumerate(columns)
@@ -121,12 +121,12 @@ def warn_undefined(asked: _asked.Asked, expected: FloatArray) -> None:
 
 
 def pairs_of(n: int) -> IntArray:
-    """Every pair of n systems, of shape (n_pairs, 2)."""
+    """Number every pair of n systems; of shape (n_pairs, 2)."""
     return np.column_stack(np.triu_indices(n, k=1))
 
 
 def check_baselines(baseline: Any, names: tuple[str, ...]) -> tuple[str, ...]:
-    """The names of the baselines, none for None."""
+    """Check the names of the baselines, and list them."""
     if baseline is None:
         return ()
     chosen = checks.check_choices(baseline, "baseline", names)
@@ -139,7 +139,7 @@ def check_baselines(baseline: Any, names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def pairs_with(baselines: tuple[str, ...], names: tuple[str, ...]) -> IntArray:
-    """Every other system and a baseline, or every pair without baselines."""
+    """Pair the other systems with each baseline, or all systems without baselines."""
     if not baselines:
         return pairs_of(len(names))
     ours = [names.index(baseline) for baseline in baselines]
@@ -150,7 +150,7 @@ def pairs_with(baselines: tuple[str, ...], names: tuple[str, ...]) -> IntArray:
 def check_systems(
     y_score: Any, n_rows: int | None = None
 ) -> tuple[tuple[str, ...], list[Any]]:
-    """Names and score columns: a mapping, a data frame, or an array of one or more."""
+    """Return names and score columns of a mapping, a data frame or an array."""
     if isinstance(y_score, Mapping) or hasattr(y_score, "columns"):
         keys = (
             y_score
@@ -387,7 +387,7 @@ def check_options(
     baseline: Any = None,
     average: str = "macro",
 ) -> Options:
-    """How pairs are tested, checked."""
+    """Check how pairs are to be tested."""
     checks.check_choice(average, "average", _prepared.AVERAGES[:3])
     checks.check_choice(test, "test", _paired_test.TESTS)
     checks.check_choice(alternative, "alternative", _paired_test.ALTERNATIVES)
@@ -431,7 +431,7 @@ def check_options(
 
 
 class Options(NamedTuple):
-    """How pairs are tested, as given to `compare_systems`."""
+    """Options of the tests of pairs, as given to `compare_systems`."""
 
     test: str
     alternative: str
@@ -451,7 +451,7 @@ def compared(
     baselines: tuple[str, ...],
     options: Options,
 ) -> SystemComparison:
-    """The comparison of values (n_measures, n_queries, n_systems), by treatment.
+    """Compare values of shape (n_measures, n_queries, n_systems), by treatment.
 
     Warns of each measure that is undefined for every query of a system.
     """
@@ -535,7 +535,7 @@ def _scaled(values: FloatArray, of_logs: bool) -> FloatArray:
 def _compare(
     values: dict[str, FloatArray], options: Options, widest: float
 ) -> tuple[float, ...]:
-    """Difference, tie_std and range, statistic, p, interval, effect and queries.
+    """Compare each pair of systems by one measure under one treatment of ties.
 
     For geometric means all is of logarithms. No difference is beyond the `widest`.
     """

@@ -1,4 +1,4 @@
-"""Systems compared where their rows are: on the workers of a Dask cluster."""
+"""Compare systems on the workers of a Dask cluster, where their rows are."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ n_resamples, random_state, zero_relevance, unjudged
 
 
 def _key_columns(external: Any) -> list[str]:
-    """The columns of external rules, each once."""
+    """List the columns that external rules read, each once."""
     if not isinstance(external, Mapping):
         return []  # or an error
     return list(dict.fromkeys(_as_tuple(key)[0] for key in external.values()))
@@ -189,7 +189,7 @@ def _as_tuple(key: Any) -> tuple[Any, ...]:
 
 
 def _rules(external: Any, frame: Any, systems: tuple[str, ...]) -> _ties.TieRules:
-    """Rules for the rows of a frame; without one, only checked."""
+    """Check the external rules of ties, and read their keys from a frame."""
     if not isinstance(external, Mapping):
         return _ties.TieRules(external, 1, systems)
     given = {}

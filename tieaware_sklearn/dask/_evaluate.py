@@ -1,4 +1,4 @@
-"""Rankings evaluated where their rows are: on the workers of a Dask cluster."""
+"""Evaluate rankings on the workers of a Dask cluster, where their rows are."""
 
 from __future__ import annotations
 
@@ -236,7 +236,7 @@ def report_of(
     asked: _asked.Asked,
     segment: str | None = None,
 ) -> RankingReport:
-    """On some of the rows."""
+    """Evaluate the rows of one partition."""
     label, qid, weight = names
     prepared, scores = _prepared.prepare(
         asked, frame[label], frame[score], frame[qid],
@@ -252,7 +252,7 @@ def report_of(
 
 
 def _cell(value: Any) -> Any:
-    """A frame that holds one object."""
+    """Wrap an object in a data frame of one cell."""
     cell = np.empty(1, dtype=object)
     cell[0] = value
     return _partitions.pandas.DataFrame({"found": cell})

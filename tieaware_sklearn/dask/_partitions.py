@@ -34,7 +34,7 @@ Part = TypeVar("Part")
 
 
 class Names(NamedTuple):
-    """Columns that are no features."""
+    """Names of the columns that are no features."""
 
     label: str
     qid: str
@@ -45,7 +45,7 @@ class Names(NamedTuple):
         return [self.label, self.qid, *weight]
 
     def check_weight(self, total: Any) -> None:
-        """Single partitions may weigh nothing, but not all of them."""
+        """Check that the partitions do not all weigh nothing."""
         if self.weight is not None and not total.any():
             raise ValueError(f"{self.weight} must not be 0 in every query")
 
@@ -56,7 +56,7 @@ def check_frame(df: Any) -> None:
 
 
 def _check_columns(df: Any, columns: list[Any]) -> None:
-    """Whether a data frame has them, each for one purpose."""
+    """Check that a data frame has the columns, each for one purpose."""
     check_frame(df)
     own = list(df.columns)
     for name in columns:
@@ -71,7 +71,7 @@ def _check_columns(df: Any, columns: list[Any]) -> None:
 
 
 class _Graph(dict[Any, Any]):
-    """Tasks that are known by a name, and need not be compared with others."""
+    """A graph of tasks, which Dask recognises by its name alone."""
 
     def __init__(self, tasks: Any, name: str) -> None:
         super().__init__(tasks)
@@ -82,7 +82,7 @@ class _Graph(dict[Any, Any]):
 
 
 def _in_own_partitions(df: Any) -> Any:
-    """The same data frame, of which no step to come joins partitions.
+    """Return the data frame such that no later step joins its partitions.
 
     Dask reads several Parquet files as one partition where few of their columns are
     asked for. Queries that two of them repeat would then be in one partition.
@@ -98,7 +98,7 @@ def _in_own_partitions(df: Any) -> Any:
 
 
 class Gathered(NamedTuple):
-    """Rows of which those of a query are together.
+    """A Dask data frame with the rows of each query in one partition.
 
     Attributes
     ----------
@@ -122,7 +122,7 @@ def gathered(
     *,
     only: bool = False,
 ) -> Gathered:
-    """The columns asked for, each for one purpose, the rows of a query together.
+    """Select columns, and bring the rows of each query into one partition.
 
     Every partition must have them, of the kinds of the meta of `df`. With `only`, it
     must not have columns that the meta does not have.
@@ -167,7 +167,7 @@ def gathered(
 
 
 def _as_meta(frame: Any, meta: Any, qid: str) -> Any:
-    """The columns, with values that can stand beside those of other partitions.
+    """Select the columns of a partition, in dtypes that agree with the meta.
 
     A shuffle makes floats of integers that come together with floats, and texts of all
     that comes together with texts.
@@ -187,7 +187,7 @@ def _as_meta(frame: Any, meta: Any, qid: str) -> Any:
 
 
 def _of_kind(column: Any, dtype: Any, *, is_id: bool) -> Any:
-    """The same values, in the dtype of the meta where another would change some."""
+    """Cast a column to the dtype of the meta where that changes no value."""
     kind, other = (one.kind.replace("u", "i") for one in (column.dtype, dtype))
     if kind == other or pandas.api.types.is_object_dtype(dtype):
         return column
@@ -214,7 +214,7 @@ def noted(
     *,
     shuffled: bool = False,
 ) -> Iterator[None]:
-    """Errors of a block name the partition, of which Dask tells the number.
+    """Name the partition in errors of the block.
 
     With the ids of its rows, they name the query, too.
     """
@@ -238,7 +238,7 @@ def merged(
     *,
     keep: bool,
 ) -> tuple[Part, hashing.Digests]:
-    """What is found in each partition, merged in a tree, and the digests to keep.
+    """Reduce each partition, and merge the results in a tree.
 
     `both` makes one of what is found in two partitions.
 
@@ -285,7 +285,7 @@ def merged(
 
 
 def _note_source(error: Exception, rows: Gathered) -> None:
-    """Add the partition that an error comes from, if it says none, and its file."""
+    """Add to an error the partition that it comes from, and the file of that."""
     notes = " ".join(getattr(error, "__notes__", []))
     of_cluster = type(error).__module__.startswith("distributed")
     number: int | None = None
@@ -300,7 +300,7 @@ def _note_source(error: Exception, rows: Gathered) -> None:
 
 
 def _unreadable(parts: list[Any], first: int = 0) -> int | None:
-    """The number of a partition that cannot be read again, found by halves."""
+    """Search, by halves, for the number of a partition that cannot be read again."""
     try:
         dask.compute([delayed(len)(part) for part in parts])
     except Exception:
@@ -313,7 +313,7 @@ def _unreadable(parts: list[Any], first: int = 0) -> int | None:
 
 
 def _file_of(df: Any, number: int) -> str:
-    """The Parquet file that a partition is read from; empty if it is not known."""
+    """Return the Parquet file of a partition; empty if it is not known."""
     for read in df.expr.walk():
         if "ReadParquet" in type(read).__name__ and read.npartitions == df.npartitions:
             # what the two readers of Dask know; it is not part of their interface
@@ -327,7 +327,7 @@ def _file_of(df: Any, number: int) -> str:
 def _look_up(
     again: seen_queries.Repeated, partitions: list[Any], qid: str, shuffle: bool
 ) -> str:
-    """What is wrong; two partitions are read again for the id of a query."""
+    """Word the error of a split query, whose id two partitions are read again for."""
     look = delayed(with_digest)
     two = [look(partitions[i], qid, again.digest) for i in again.parts[:2]]
     queries = [query for found in dask.compute(*two) for query in found]
@@ -342,7 +342,7 @@ def _look_up(
 def in_several(
     again: seen_queries.Repeated, query: str, n_partitions: int, qid: str, shuffle: bool
 ) -> str:
-    """What to say of a query that is in several partitions."""
+    """Word the error of a query that is in several partitions."""
     partitions = " and ".join(map(str, again.parts[:2]))
     more = f" and {len(again.parts) - 2} more" * (len(again.parts) > 2)
     got = f"got query {query} in partitions {partitions}{more} (of 0 to "
@@ -358,7 +358,7 @@ def in_several(
 
 
 def with_digest(frame: Any, qid: str, digest: int) -> list[Any]:
-    """The query id of this digest, if it is there."""
+    """Find the query id that has this digest, if any."""
     ids = ids_of(frame, qid)
     found = ids[hashing.value_bits(ids) == np.uint64(digest)]
     # times as integers would say nothing
@@ -366,12 +366,12 @@ def with_digest(frame: Any, qid: str, digest: int) -> list[Any]:
 
 
 def spell(query: Any) -> str:
-    """A query id as a message shows it."""
+    """Spell a query id for a message."""
     return str(query) if isinstance(query, np.generic) else repr(query)
 
 
 def ids_of(frame: Any, qid: str) -> NDArray[Any]:
-    """The different query ids of a frame."""
+    """List the distinct query ids of a frame."""
     if not len(frame):
         return np.empty(0)
     return checks.check_qid(frame[qid], n_rows=len(frame), name=qid).qid

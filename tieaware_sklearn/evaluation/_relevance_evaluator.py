@@ -45,7 +45,7 @@ class TopicRows(NamedTuple):
     def values(
         self, asked: _asked.Asked, statistics: tuple[str, ...]
     ) -> list[FloatArray]:
-        """Each of `statistics`, of shape (n_topics, n_measures)."""
+        """Compute each of `statistics`, of shape (n_topics, n_measures)."""
         queries = checks.Queries(
             np.array(self.topics), segments.offsets_of(self.sizes), None
         )
@@ -55,7 +55,7 @@ class TopicRows(NamedTuple):
         return [found[name] for name in statistics]
 
     def n_retrieved(self, least: float | None = None) -> FloatArray:
-        """Documents of each topic that are retrieved, with labels of at least `least`.
+        """Count each topic's retrieved documents with labels of at least `least`.
 
         Without it, documents without a label count, too.
         """
@@ -67,7 +67,7 @@ class TopicRows(NamedTuple):
         return segments.count_segments(counted, self.sizes).astype(np.float64)
 
     def n_judged(self, least: float) -> FloatArray:
-        """Documents of each topic, retrieved or not, with labels of at least that."""
+        """Count each topic's documents with labels of at least `least`."""
         return segments.count_segments(self.labels >= least, self.sizes).astype(
             np.float64
         )
@@ -104,7 +104,7 @@ class JudgedTopics:
         return list(self._labels)
 
     def rows(self, run: Any, name: str, *, judged_only: bool = False) -> TopicRows:
-        """The documents of the topics that are judged and in a run, in its order.
+        """Documents of the topics that are judged and in a run, in its order.
 
         Parameters
         ----------
@@ -144,7 +144,7 @@ class JudgedTopics:
 
 
 def _is_plain(run: Any) -> bool:
-    """Whether it is a dict of dicts of which nothing has to be read or refused.
+    """Whether the data are plain dicts of dicts, which need no conversion.
 
     To look at types alone takes a tenth of the time of reading it as a file.
     """
@@ -178,7 +178,7 @@ OfCounts = Callable[[TopicRows, float], FloatArray]
 
 
 class Named(NamedTuple):
-    """A measure that was asked for.
+    """A measure under the name that it was asked for by.
 
     Attributes
     ----------
@@ -199,7 +199,7 @@ class Named(NamedTuple):
 
     @property
     def is_sum(self) -> bool:
-        """Whether the value of all topics is the sum of theirs."""
+        """Whether the value over all topics is a sum."""
         return self.measure is None and self.key.startswith("num_")
 
 
@@ -222,12 +222,12 @@ class _Family(NamedTuple):
 
 
 def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
-    """part / whole; 0 where there is nothing."""
+    """Divide part by whole, with 0 for an empty whole."""
     return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
 
 
 def share_of_possible(rows: TopicRows, rel: float) -> FloatArray:
-    """Relevant documents retrieved, over as many as there could be."""
+    """Relevant documents retrieved, divided by as many as there could be."""
     most = np.minimum(rows.n_judged(rel), rows.n_retrieved())
     return _ratio(rows.n_retrieved(rel), most)
 
@@ -315,7 +315,7 @@ _WITH_NUMBERS = re.compile(r"(.+?)[._](\d+(?:\.\d+)?(?:,\d+(?:\.\d+)?)*)")
 
 
 def named_measures(measures: Any, rel: float) -> list[Named]:
-    """The measures of these names, in the order of trec_eval, then of ours.
+    """Parse names of measures, trec_eval's first and in its order.
 
     Parameters
     ----------
@@ -360,7 +360,7 @@ def named_measures(measures: Any, rel: float) -> list[Named]:
 
 
 def _listed(measures: Any) -> Iterator[Any]:
-    """Names one by one, nicknames spelled out; those of a set in a fixed order."""
+    """List names one by one, with nicknames spelled out and sets in a fixed order."""
     if isinstance(measures, (str, Measure)):
         measures = [measures]
     if not isinstance(measures, Iterable):
@@ -375,7 +375,7 @@ def _listed(measures: Any) -> Iterator[Any]:
 
 
 def _theirs(name: str, numbers: list[str]) -> Iterator[Named]:
-    """All measures of a name, by ascending number."""
+    """Measures of one of trec_eval's names, by ascending number."""
     if name in _COUNTS:
         yield Named(name, None, _COUNTS[name])
         return
@@ -401,18 +401,18 @@ def _theirs(name: str, numbers: list[str]) -> Iterator[Named]:
 
 
 def _set_f(number: float) -> Measure:
-    """trec_eval's number is β²."""
+    """Make an F measure from trec_eval's parameter, which is β²."""
     return FBeta(beta=number**0.5)
 
 
 def _over_possible(rows: TopicRows, rel: float, *, cutoff: float) -> FloatArray:
-    """From recall to relative_P, which is hits / min(k, R)."""
+    """Return relative_P, hits / min(k, R), from recall at k."""
     total = rows.n_judged(rel)
     return _ratio(total, np.minimum(total, cutoff))
 
 
 def _at_level(measure: Measure | None, rel: float) -> Measure | None:
-    """With this threshold, if it has one and does not spell it out."""
+    """Set a measure's relevance threshold, unless its name spells one out."""
     if measure is None:
         return None
     takes = any(own.name == "rel" and own.init for own in fields(measure))
@@ -618,7 +618,7 @@ class RelevanceEvaluator:
         return rows
 
     def _values(self, rows: TopicRows, statistics: list[str]) -> list[FloatArray]:
-        """Each statistic, of shape (n_topics, n_measures)."""
+        """Compute each statistic, of shape (n_topics, n_measures)."""
         n_topics = len(rows.topics)
         if not n_topics:
             return [np.empty((0, len(self._named))) for _ in statistics]
@@ -645,7 +645,7 @@ class RelevanceEvaluator:
 
 
 def _of_all(named: Named, values: FloatArray, statistic: str) -> float:
-    """The value of all topics, from those of each."""
+    """Aggregate the values of topics to one."""
     if statistic == "std":
         variance = math.fsum((values**2).tolist())
         return math.sqrt(variance) / (1 if named.is_sum else len(values))

@@ -1,4 +1,4 @@
-"""The scores of a ranking, query by query and on average, as tables."""
+"""Reports of a ranking's scores, query by query and on average."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ class Summary(html.Result):
 
 
 def _plain(key: str, values: Sequence[Any] | NDArray[Any]) -> list[str]:
-    """Names that trackers of experiments take."""
+    """Replace the characters that trackers of experiments refuse in names."""
     names = list(map(str, np.asarray(values).tolist()))
     plain = {
         name: _NOT_PLAIN.sub("_", name.replace("@", "_at_")).strip("_")
@@ -353,7 +353,7 @@ class RankingReport(_saved.Saved, html.Result):
     def _summary(
         self, average: str, interval: str, n_resamples: int, random_state: Any
     ) -> Summary:
-        """What `summary` returns, without a word on a segment of weight 0."""
+        """Average over queries, without a warning on a segment of weight 0."""
         found = self._averages(average)
         if interval == "bootstrap":
             seed = checks.seed_of(random_state)
@@ -528,7 +528,7 @@ class RankingReport(_saved.Saved, html.Result):
         return self.qid if self.ids_are_digests else seen_queries.id_digests(self.qid)
 
     def _difference(self, other: RankingReport, here: str, there: str) -> str:
-        """The first difference of options, in words; nothing if they merge."""
+        """Word the first difference of options, if there is one."""
         ours, theirs = (
             {"measures": report._asked}
             | {_WORDS.get(name, name): value for name, value in report.options.items()}
@@ -609,11 +609,11 @@ class RankingReport(_saved.Saved, html.Result):
         )
 
     def _by_id(self) -> RankingReport:
-        """With queries in ascending order of their ids."""
+        """Return the report with queries in ascending order of their ids."""
         return self._some(checks.check_qid(self.qid, n_rows=len(self.qid)).sorted())
 
     def _some(self, queries: NDArray[np.intp]) -> RankingReport:
-        """What averages over some of the queries are made of."""
+        """Select the values and weights of some of the queries."""
         values: dict[str, Any] = {
             name: None if (array := getattr(self, name)) is None else array[queries]
             for name in (*_ARRAYS, "qid", "query_weight", "segment")
@@ -621,13 +621,13 @@ class RankingReport(_saved.Saved, html.Result):
         return replace(self, **values)
 
     def _named_values(self, of: str = "") -> list[tuple[str, FloatArray]]:
-        """Values of the queries that count, for each measure."""
+        """Values of the queries of positive weight, for each measure."""
         weight = self.query_weight
         values = self.expected if weight is None else self.expected[weight > 0]
         return [(f"{m}{of}", v) for m, v in zip(self.measures, values.T, strict=True)]
 
     def _bootstrap(self, average: str, n_resamples: int, seed: int) -> FloatArray:
-        """Intervals of the averages, of shape (n_measures, 2)."""
+        """Bootstrap intervals of the averages, of shape (n_measures, 2)."""
         values, bounds = self.expected, self.bounds
         if average == "geometric":
             values, bounds = _averages.logs(values), _averages.logs(bounds)
@@ -665,7 +665,7 @@ class RankingReport(_saved.Saved, html.Result):
 
 
 def one_after_another(values: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Arrays joined; those of several kinds as objects, which stay as they are."""
+    """Join arrays; those of several kinds become objects, to keep all values."""
     if len({array.dtype.kind for array in values}) > 1:
         values = [array.astype(object) for array in values]
     return np.concatenate(values)
@@ -693,7 +693,7 @@ def _tables_of_means(of: Summary) -> list[text_tables.Table]:
 
 
 def estimates(of: Summary) -> list[str]:
-    """Which values of a summary are estimates, in words."""
+    """Say which values of a summary are estimates."""
     notes = []
     for i, name in enumerate(of.measure.tolist()):
         if of.sampling_error[i] > 0:
@@ -713,7 +713,7 @@ HEADS = {"macro": "mean", "geometric": "geom.", "median": "median"}
 
 
 def _tables_by_segment(of: Summary) -> list[text_tables.Table]:
-    """All segments by one measure, for each measure."""
+    """Table of all segments, for each measure."""
     first = HEADS[of.average]
     tables = []
     for j, measure in enumerate(of.overall.measure.tolist()):

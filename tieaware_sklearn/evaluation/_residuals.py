@@ -1,4 +1,4 @@
-"""How much unjudged documents could change a measure."""
+"""Bounds of measures over the possible labels of unjudged documents."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def _greedy(
     keep: float,
     limit: int | None,
 ) -> list[int]:
-    """Kinds of documents, each with the largest gain after those before it.
+    """Order kinds of documents greedily by their gain after those before them.
 
     Of equal gains that of the last kind. Gains only fall, so that those known from
     earlier steps are bounds: a kind whose gain is still the largest is the one.
@@ -358,7 +358,7 @@ default=("alpha_nDCG@20", "ERR_IA@20", "StRecall@20")
 
 
 class _SubtopicLists:
-    """A list for each query and each subtopic that any of its documents is about.
+    """A ranked list for each subtopic of each query that any document is about.
 
     Parameters
     ----------
@@ -387,7 +387,7 @@ class _SubtopicLists:
         )
 
     def _over_subtopics(self, values: FloatArray) -> FloatArray:
-        """Sums of the lists of each query, (n_queries, n_columns)."""
+        """Sum over the lists of each query; of shape (n_queries, n_columns)."""
         n_queries, n_subtopics = self._weights.shape
         cells = np.zeros((n_subtopics, n_queries, values.shape[1]))
         cells[self._subtopic, self._query] = values
@@ -396,7 +396,7 @@ class _SubtopicLists:
     def counted(
         self, measures: Sequence[SubtopicMeasure]
     ) -> tuple[IntArray, FloatArray]:
-        """Subtopics of each query that count for each measure, and their weights."""
+        """Number and weight of the subtopics that count, by query and measure."""
         counts = np.zeros((0, len(measures)))
         if self._lists is not None:
             blocks = [
@@ -415,7 +415,7 @@ class _SubtopicLists:
     def sums(
         self, measures: Sequence[SubtopicMeasure], ranked_by: NDArray[Any]
     ) -> FloatArray:
-        """Weighted sums over subtopics of the values of each measure."""
+        """Sum the weighted values of each measure over subtopics."""
         if self._lists is None:
             return np.zeros((self._queries.n_queries, len(measures)))
 
@@ -429,7 +429,7 @@ class _SubtopicLists:
         return self._over_subtopics(values)
 
     def ideals(self, measures: Sequence[SubtopicMeasure]) -> dict[int, FloatArray]:
-        """The sums in the ideal order, for those that are divided by them.
+        """Compute ideal sums for the measures that are divided by them.
 
         They are added up as `sums` are, so that an ideal ranking is worth just 1.
         """
@@ -458,13 +458,13 @@ def _ratio(sums: FloatArray, ideal: FloatArray) -> FloatArray:
 
 
 def _labels(y_true: Any) -> FloatArray:
-    """Labels of shape (n_documents, n_subtopics), `UNJUDGED_LABEL` where missing."""
+    """Check labels, (n_documents, n_subtopics); NaN becomes `UNJUDGED_LABEL`."""
     labels = _matrix(y_true, "y_true")
     return np.where(np.isnan(labels), checks.UNJUDGED_LABEL, labels)
 
 
 def _matrix(values: Any, name: str) -> FloatArray:
-    """Numbers >= 0 or NaN in rows and columns; `name` in messages."""
+    """Check a matrix of numbers >= 0 or NaN."""
     matrix = lists.matrix_of(values, name)
     if matrix.ndim != 2 or matrix.size == 0:
         raise ValueError(
@@ -491,7 +491,7 @@ def _place_in(n_columns: int) -> messages.Place:
 def _weights(
     subtopic_weight: Any, queries: checks.Queries, shape: tuple[int, ...]
 ) -> FloatArray:
-    """Weights of the subtopics of each query, (n_queries, n_subtopics)."""
+    """Check the weights of subtopics, of shape (n_queries, n_subtopics)."""
     name, n_subtopics = "subtopic_weight", shape[1]
     if subtopic_weight is None:
         return np.ones((queries.n_queries, n_subtopics))
@@ -521,7 +521,7 @@ def _weights(
 
 
 def _scaled(weights: FloatArray) -> FloatArray:
-    """Weights of each row times a power of 2, which neither overflow nor vanish."""
+    """Scale each row by a power of 2, so that sums neither overflow nor vanish."""
     largest = weights.max(axis=1, keepdims=True)
     scaled = np.ldexp(weights, -np.frexp(largest)[1])
     # what counts goes on to count

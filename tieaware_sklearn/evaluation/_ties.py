@@ -1,4 +1,4 @@
-"""Ties: broken by rules, treated side by side, reported."""
+"""Break ties by rules, compare treatments of ties, and report ties."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def _from_the_bottom(scores: FloatArray, query: IntArray) -> FloatArray:
 
 
 class _Codes(NamedTuple):
-    """A key of each row as a whole number, higher ranked first; -1 where missing."""
+    """Keys of rows as whole numbers, higher ranked first; -1 where missing."""
 
     codes: IntArray
     given: Any
@@ -134,7 +134,7 @@ class _Codes(NamedTuple):
 
 
 class _TieRule:
-    """A key, read once for all columns of scores that it decides about."""
+    """A key that breaks ties, read once for all columns of scores."""
 
     def __init__(
         self,
@@ -169,7 +169,7 @@ class _TieRule:
         ]
 
     def _split(self, key: Any, n_columns: int) -> list[Any]:
-        """Keys for each column of scores, or one for all."""
+        """Split keys by column of scores; one may serve all columns."""
         key = exact_numbers.none_for_masked(key)
         try:
             array = feature_matrix.array_of(key)
@@ -227,7 +227,7 @@ class _TieRule:
         column: int = 0,
         system: str = "",
     ) -> FloatArray:
-        """Scores that rank as `scores` do, and by the key where those tie."""
+        """Return scores that rank as `scores` do, and by the key where those tie."""
         retrieved = checks.is_retrieved(scores)
         compared = scores[retrieved]
         if self._equality == "float32":
@@ -244,14 +244,14 @@ class _TieRule:
 
 
 def _is_rule(key: Any) -> bool:
-    """Whether it is a tuple of an array and a direction, not of keys."""
+    """Whether the value is a tuple of an array and a direction, and not of keys."""
     if not isinstance(key, tuple) or len(key) < 2 or not isinstance(key[1], str):
         return False
     return not isinstance(key[0], (str, bytes))
 
 
 def _comparable(array: NDArray[Any], values: Sequence[Any]) -> NDArray[Any]:
-    """Strings as the bytes that trec_eval compares; numbers as they are."""
+    """Encode strings as the bytes that trec_eval compares, and keep numbers."""
     kinds = set(map(type, values))
     if not kinds or not all(issubclass(one, (str, bytes)) for one in kinds):
         return array
@@ -268,7 +268,7 @@ def _comparable(array: NDArray[Any], values: Sequence[Any]) -> NDArray[Any]:
 
 
 class TieRules:
-    """Ways to treat ties by name: ours, and the external rules of a user.
+    """Treatments of ties by name: built-in ones, and the external rules of a user.
 
     Parameters
     ----------
@@ -306,7 +306,7 @@ class TieRules:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All names, the built-in ones first."""
+        """Names of all treatments, the built-in ones first."""
         return (*_prepared.TIES, *self._rules)
 
     @property
@@ -315,7 +315,7 @@ class TieRules:
         return tuple(self._rules)
 
     def check(self, ties: Any) -> tuple[str, ...]:
-        """One treatment or several, each once."""
+        """Check one treatment or several, each named once."""
         return tuple(checks.check_choices(ties, "ties", self.names))
 
     def values(
@@ -329,7 +329,7 @@ class TieRules:
         column: int = 0,
         n_jobs: int | None = None,
     ) -> dict[str, FloatArray]:
-        """`expected` and each of `statistics` over the orders that `ties` leaves open.
+        """Compute `expected` and `statistics` over the orders that `ties` leaves open.
 
         "best", "worst" and "input" leave one order, so that all of "expected", "best"
         and "worst" are its values, and "std" is 0.

@@ -40,7 +40,7 @@ def predicted_scores(
     method_caller: Callable[..., Any] | None = None,
     qid: Any = None,
 ) -> NDArray[Any]:
-    """One score per row, by the first of these methods that the estimator has.
+    """Predict one score per row by the first of these methods that the estimator has.
 
     None is the expected label of a classifier, and what others predict. The
     `method_caller` of scikit-learn predicts once for several scorers.
@@ -98,7 +98,7 @@ def _ranking_method(
 def score_taken_apart(
     y_true: ArrayLike, y_score: ArrayLike, *, qid: Any = None, **options: Any
 ) -> Any:
-    """`ranking_score` for those who call a scorer's function, and not the scorer.
+    """Compute a score for tools that call a scorer's function, not the scorer.
 
     `TunedThresholdClassifierCV` does so with all rows, and with no column of X.
     """
@@ -109,7 +109,7 @@ def score_taken_apart(
 
 
 def _method_with_qid(estimator: Any, method: str) -> Callable[..., Any] | None:
-    """A method that ranks query by query, as that of `CoarseRanker` does, if any.
+    """Find a method that takes `qid`, as that of `CoarseRanker` does, if any.
 
     It may belong to an estimator inside: searches predict without qid.
     """
@@ -139,7 +139,7 @@ def _method_with_qid(estimator: Any, method: str) -> Callable[..., Any] | None:
 def _after_steps(
     steps: list[tuple[str, Any]], by_query: Callable[..., Any], X: Any, *, qid: Any
 ) -> Any:
-    """What is predicted of X when it has gone through these steps of a pipeline."""
+    """Predict X after it has gone through the steps of a pipeline."""
     for _, step in steps:
         if step not in (None, "passthrough"):
             X = step.transform(X)
@@ -162,7 +162,7 @@ def warn_of_learned_ids(estimator: Any, X: Any, column: str | int) -> None:
 
 
 def _learner_from(estimator: Any, names: list[Any], name: Any) -> Any:
-    """What was fitted on these columns with this one among them, as far as it shows.
+    """Find the estimator, inside others, that was fitted on this column.
 
     Estimators with a `qid` of their own leave it out, as do steps of pipelines that
     say so; of others that hold estimators nothing is known.
@@ -186,7 +186,7 @@ def _learner_from(estimator: Any, names: list[Any], name: Any) -> Any:
 
 
 def check_response_method(response_method: Any) -> str | tuple[str, ...] | None:
-    """A method, or several of them, whose values can rank; None asks the estimator."""
+    """Check the methods whose values rank; None leaves them to the estimator."""
     if response_method is None:
         return None
     methods = checks.check_choices(response_method, "response_method", RESPONSE_METHODS)
@@ -194,7 +194,7 @@ def check_response_method(response_method: Any) -> str | tuple[str, ...] | None:
 
 
 def expected_label(probabilities: FloatArray, classes: Any) -> FloatArray:
-    """Σ probability x class of each row (McRank; Li, Burges and Wu 2007)."""
+    """Expected label of each row, Σ probability x class (Li, Burges and Wu 2007)."""
     labels = np.asarray(classes)
     rule = "classes_ of the estimator must be numbers, so that predict_proba gives an"
     messages.require(labels.dtype.kind in "biuf", f"{rule} expected label", classes)
@@ -387,7 +387,7 @@ optional
 
 @dataclass(frozen=True, eq=False)
 class _Family:
-    """Measures that are asked for together, and how.
+    """Measures that are computed together, with their options.
 
     Attributes
     ----------
@@ -561,7 +561,7 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
         qid: Any,
         query_weight: ArrayLike | None,
     ) -> Callable[[_asked.Asked], list[Any]]:
-        """What gives the averages of measures."""
+        """Rank X by the estimator; return a function from measures to averages."""
         family = self._family
         _, qid = feature_matrix.resolve_qid(
             X, self.qid, qid, request="set_score_request(qid=False)"

@@ -1,4 +1,4 @@
-"""Folds, and training and test sets, of whole queries."""
+"""Split data into folds, or training and test sets, of whole queries."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class QuerySplits:
         raise NotImplementedError
 
     def _gather(self, X: Any, groups: Any, qid: Any) -> checks.Queries:
-        """The queries, by id."""
+        """Gather rows by query id."""
         rule = "qid must be given once, got groups, its other name, too"
         messages.require(groups is None or qid is None, rule)
         name, given = ("qid", qid) if groups is None else ("groups", groups)
@@ -106,7 +106,7 @@ class QuerySplits:
 def given_or_column(
     X: Any, column: str | int | None, given: Any, name: str, argument: str
 ) -> Any:
-    """Values per row, from a column of X or as the argument of `split`."""
+    """Return values per row, from a column of X or the argument of `split`."""
     if column is None:
         return given
     rule = f"{name} must be given once: it is column {column!r} of X already"
@@ -118,7 +118,7 @@ def given_or_column(
 def rows_of(
     queries: checks.Queries, parts: Iterable[Part]
 ) -> Iterator[tuple[Rows, Rows]]:
-    """Row numbers of training and test queries."""
+    """Return the row numbers of training and test queries."""
     query = queries.row_codes()
 
     def rows(chosen: NDArray[Any]) -> Rows:
@@ -138,7 +138,7 @@ def are_numbers(values: Any, name: str) -> bool:
 
 
 def query_means(values: FloatArray, queries: checks.Queries) -> FloatArray:
-    """The mean over the rows of each query, the same bits in any order of rows."""
+    """Mean over the rows of each query, bit by bit the same in any row order."""
     arranged = queries.arrange(values)
     ascending = arranged[np.lexsort((arranged, queries.codes))]
     sums = np.add.reduceat(ascending, queries.offsets[:-1])
@@ -293,7 +293,7 @@ class QueryKFold(QuerySplits, GroupKFold):  # type: ignore[misc]
         return ((fold != k, fold == k) for fold in folds for k in range(n_splits))
 
     def _relevance(self, queries: checks.Queries, y: Any) -> FloatArray | IntArray:
-        """What each query is stratified by."""
+        """Return the relevance that each query is stratified by."""
         rule = f"y must hold the labels to balance folds by {self.stratify}"
         messages.require(y is not None, rule, y)
         labels = np.maximum(
@@ -311,7 +311,7 @@ def _folds(
     relevance: NDArray[Any] | None,
     rng: np.random.RandomState | None,
 ) -> IntArray:
-    """The fold of each query, balanced in rows, and in relevance if that is given."""
+    """Assign queries to folds that are balanced in rows and, if given, relevance."""
     order = np.arange(queries.n_queries)
     if rng is not None:
         order = rng.permutation(order)
@@ -377,7 +377,7 @@ def query_folds(
 def _by_spread(
     order: NDArray[np.intp], sizes: IntArray, n_splits: int
 ) -> list[NDArray[np.intp]]:
-    """Neighbours, the largest first; those that differ most in size come first.
+    """Group neighbours in the order, groups of unlike sizes first.
 
     What is left over stands at the start, where queries have the least to lose.
     """
@@ -565,7 +565,7 @@ class QueryTimeSeriesSplit(QuerySplits, TimeSeriesSplit):  # type: ignore[misc]
 
 
 def nearest_changes(changes: IntArray, wanted: IntArray) -> list[int]:
-    """As many of these places, ascending, each as near as can be to the one wanted."""
+    """Choose ascending places, each as near as possible to one that is wanted."""
     chosen, at = [], 0
     for left, place in zip(range(len(wanted))[::-1], wanted, strict=True):
         there = changes[at : len(changes) - left]
@@ -746,7 +746,7 @@ def train_test_split_queries(
 
 
 def _strata(values: Any, queries: checks.Queries) -> FloatArray | IntArray:
-    """What queries are sorted by: mean numbers, or ranks of what is none."""
+    """Return values that queries are sorted by: mean numbers, or ranks of others."""
     if not are_numbers(values, "stratify"):
         return query_ranks(values, queries, "stratify")
     floats = exact_numbers.as_floats(
@@ -760,7 +760,7 @@ def _strata(values: Any, queries: checks.Queries) -> FloatArray | IntArray:
 def _spread(
     order: NDArray[np.intp], number: int, rng: np.random.RandomState
 ) -> NDArray[np.intp]:
-    """So many of these, drawn evenly along the order."""
+    """Draw `number` queries, evenly along their order."""
     if number == 0:
         return order[:0]
     if 2 * number > len(order):
@@ -776,7 +776,7 @@ def _part_sizes(
     test_size: float | int | None,
     default: float,
 ) -> tuple[int, int]:
-    """Queries for training and for testing, as scikit-learn has it for samples."""
+    """Numbers of training and test queries, by scikit-learn's rules for samples."""
     if train_size is None and test_size is None:
         test_size = default
     # it draws from this generator, not from ours

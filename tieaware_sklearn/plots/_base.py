@@ -1,4 +1,4 @@
-"""The base of all displays: figure, panels, legend, and what is drawn alike."""
+"""The base of all displays: figure, panels, legend and common style."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _LINE, _MARGIN = 0.22, 0.15
 
 
 def line_style(i: int) -> dict[str, Any]:
-    """How the i-th of several lines looks; also without colour they are told apart."""
+    """Style of the i-th line, distinct from others also without colour."""
     return {
         "color": CYCLE[i % len(CYCLE)],
         "linestyle": _DASHES[i % len(_DASHES)],
@@ -50,12 +50,12 @@ def line_style(i: int) -> dict[str, Any]:
 
 
 def ink(axis: Any) -> Any:
-    """The colour of the words, which is not black in every style."""
+    """Colour of texts, which is not black in every style."""
     return axis.xaxis.label.get_color()
 
 
 def plain(text: str) -> str:
-    """A text that matplotlib shows as it is: no mathematics, nothing private.
+    """Escape a text so that matplotlib shows it as it is.
 
     What no picture may hold, such as control characters, is spelled out.
     """
@@ -63,7 +63,7 @@ def plain(text: str) -> str:
 
 
 def short(names: Sequence[str]) -> list[str]:
-    """Names that leave room for the plot, and tell what is different apart."""
+    """Shorten long names in the middle, and keep them distinct."""
     seen: dict[str, int] = {}
     out = []
     for name in names:
@@ -74,12 +74,12 @@ def short(names: Sequence[str]) -> list[str]:
 
 
 def title(axis: Any, text: str) -> None:
-    """What a panel shows, above it."""
+    """Put a title above a panel."""
     axis.set_title(text, loc="left", fontsize="medium")
 
 
 class Panels(NamedTuple):
-    """How many panels a display has, how large each is, and whether rows are shared.
+    """Layout of the panels of a display: number, size and shared rows.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class Panels(NamedTuple):
 
     @classmethod
     def of_rows(cls, number: int, n_rows: int) -> Self:
-        """Panels that share rows of names."""
+        """Lay out panels that share rows of names."""
         return cls(number, 5.0, max(1.4 + 0.32 * n_rows, 2.4), sharey=True)
 
 
@@ -105,7 +105,7 @@ _DISPLAYS: dict[type, type[Display]] = {}
 
 
 class Display(ABC):
-    """What a picture shows, and how it is drawn.
+    """Base class of displays, which hold the data of a figure and draw it.
 
     A display is a dataclass, whose first field is a result. Its class methods `plot` at
     once; `plot` draws again, into other axes. A subclass says which `_panels` it needs,
@@ -126,7 +126,7 @@ class Display(ABC):
     ax_: Any
 
     def __init_subclass__(cls, *, of: Sequence[type] = ()) -> None:
-        """A class that draws results `of` these types."""
+        """Register the class for results `of` these types."""
         _DISPLAYS.update(dict.fromkeys(of, cls))
 
     @classmethod
@@ -156,11 +156,11 @@ class Display(ABC):
 
     @abstractmethod
     def _panels(self) -> Panels:
-        """What the figure consists of."""
+        """Return the layout of the figure."""
 
     @abstractmethod
     def _draw(self, axes: list[Any]) -> None:
-        """Draw into tidy axes, one per panel; what has a label is in the legend."""
+        """Draw into the axes, one per panel; labelled artists are in the legend."""
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the display.
@@ -208,7 +208,7 @@ class Display(ABC):
 
 
 def drawing_of(result: Any) -> Callable[[], Display] | None:
-    """What draws a result for its page; None for one that has no display."""
+    """Return a function that draws a result for its page, or None without a display."""
     # of summaries, only those of rankings have ranges
     if isinstance(result, Summary) and not {"ideal", "chance"} <= result.columns.keys():
         return None
@@ -217,7 +217,7 @@ def drawing_of(result: Any) -> Callable[[], Display] | None:
 
 
 def _new_figure(panels: Panels) -> tuple[Any, list[Any]]:
-    """A figure and its axes, in rows of three at most."""
+    """Make a figure with axes in rows of three at most."""
     pyplot = _optional.import_optional(
         "matplotlib.pyplot", extra="plots", purpose="plotting"
     )
@@ -238,14 +238,14 @@ def _new_figure(panels: Panels) -> tuple[Any, list[Any]]:
 
 
 def _tidy(axis: Any) -> None:
-    """Only the spines that carry a scale, and a light grid behind everything."""
+    """Remove spines without a scale, and add a light grid behind everything."""
     axis.spines[["top", "right"]].set_visible(False)
     axis.set_axisbelow(True)
     axis.grid(color=GREY, alpha=0.25, linewidth=0.7)
 
 
 def _legend_below(figure: Any, entries: dict[str, Any]) -> None:
-    """One legend for all panels, in as many columns as there is room for."""
+    """Put one legend for all panels below them."""
     columns = len(entries)
     style = {"loc": "outside lower center", "frameon": False}
     while columns:
@@ -269,7 +269,7 @@ class SystemsDisplay(Display):
     @staticmethod
     @abstractmethod
     def _compute(y_true: Any, systems: dict[str, Any], **options: Any) -> Any:
-        """The result of checked scores, by the names of systems."""
+        """Compute the result from the checked scores of named systems."""
 
     @classmethod
     def from_estimator(

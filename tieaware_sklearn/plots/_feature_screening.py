@@ -114,7 +114,7 @@ class FeatureScreeningDisplay(_base.Display, of=[Screening]):
             axis.set_xlabel(f"{_base.plain(measure)}, mean over queries")
 
     def _names(self, shown: NDArray[np.intp]) -> tuple[list[str], list[int]]:
-        """Selected features by number, others with what they repeat."""
+        """Label features: selected ones by number, others with those they repeat."""
         found, selection = self.screening, self.screening.selection
         names = _base.short(
             [

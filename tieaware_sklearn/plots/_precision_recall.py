@@ -132,7 +132,7 @@ class PrecisionRecallBandDisplay(_base.SystemsDisplay, of=[PrecisionRecallCurve]
 def _show_band(
     axis: Any, curve: PrecisionRecallCurve, colour: str, **label: Any
 ) -> None:
-    """What the orders of ties make of a curve."""
+    """Draw the range of a curve over the orders of ties."""
     band = {"color": colour, "alpha": 0.25, "linewidth": 0, **label}
     axis.fill_between(curve.recall, curve.worst, curve.best, **band)
 
@@ -245,7 +245,7 @@ class PrecisionRecallScatterDisplay(_base.SystemsDisplay):
         axes[0].set_ylabel(f"precision{cut}")
 
     def _show_lines(self, axis: Any) -> None:
-        """Lines of equal F, with their values at the right edge."""
+        """Draw lines of equal F, with their values at the right edge."""
         square = self.beta**2
         for level in _LEVELS:
             # from where precision is 1

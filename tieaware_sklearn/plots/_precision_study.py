@@ -1,4 +1,4 @@
-"""What coarser scores change: of each query, and of the tests of pairs."""
+"""Effects of coarser scores on single queries and on tests of pairs."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from . import _base
 def show_rows(
     axis: Any, names: Sequence[str], beside: tuple[str, Iterable[str]] | None = None
 ) -> None:
-    """A row per name, the first on top; what stands beside them, below a head."""
+    """Label the rows with names, the first on top, and with values beside them."""
     axis.locator_params(axis="x", nbins=5)
     axis.set_yticks(range(len(names)), _base.short(names))
     axis.set_ylim(len(names) - 0.4, -0.6)
@@ -38,7 +38,7 @@ def show_ranges(
     chance: float | None = None,
     label: str = _base.MEAN,
 ) -> None:
-    """A row per name, the first on top: mean, range of ties, interval and chance."""
+    """Draw a row per name: mean, range of ties, interval and chance level."""
     rows = np.arange(len(names))
     ends = np.minimum(worst, best), np.maximum(worst, best)
     axis.hlines(rows, *ends, color=_base.SKY, linewidth=7, label=_base.RANGE)
@@ -53,13 +53,13 @@ def show_ranges(
 
 
 def show_ticks(axis: Any, values: FloatArray, colour: str, label: str) -> None:
-    """A short line per row."""
+    """Draw a short vertical line in each row."""
     tick = {"marker": "|", "markersize": 11, "markeredgewidth": 2, "color": colour}
     axis.plot(values, np.arange(len(values)), linestyle="none", label=label, **tick)
 
 
 def show_intervals(axis: Any, interval: FloatArray, confidence: float = 0.95) -> None:
-    """An interval per row."""
+    """Draw an interval in each row."""
     label = f"{confidence:.0%} interval over queries"
     rows = np.arange(len(interval))
     axis.hlines(rows, *interval.T, color=_base.ink(axis), linewidth=1.2, label=label)

@@ -1,4 +1,4 @@
-"""What ties leave open of each system."""
+"""Ranges of systems over the orders of their ties."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ class TieRangeDisplay(
 
 
 def _of_comparison(found: SystemComparison) -> tuple[Columns, dict[str, Any]]:
-    """Columns of one treatment of ties, and what else is drawn."""
+    """Columns to draw from a comparison under one treatment of ties."""
     ties = _result.EXPECTED if _result.EXPECTED in found.ties else found.ties[0]
     shape = len(found.measures), len(found.ties), len(found.systems)
     columns = {
@@ -223,7 +223,7 @@ def _of_comparison(found: SystemComparison) -> tuple[Columns, dict[str, Any]]:
 def _of_summaries(
     named: Mapping[str, Summary],
 ) -> tuple[Columns, dict[str, Any]]:
-    """Columns of rankings, or of the segments of one, and what else is drawn."""
+    """Columns to draw from summaries of rankings, or of segments of one."""
     every = list(named.values())
     measures = tuple(dict.fromkeys(every[0].measure.tolist()))
     of = {

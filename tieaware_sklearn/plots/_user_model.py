@@ -115,7 +115,7 @@ class UserModelDisplay(_base.Display):
 
 
 def _show_by_rank(axis: Any, values: FloatArray, **style: Any) -> None:
-    """A line to the first rank of 0; what is at one rank only is a stem there."""
+    """Draw a line down to the first rank of 0, or a stem for a single rank."""
     at = np.flatnonzero(values)
     if len(at) == 1:
         axis.plot(np.repeat(at + 1, 2), [0, values[at[0]]], markevery=[1], **style)

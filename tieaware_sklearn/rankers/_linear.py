@@ -236,7 +236,7 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         return self
 
     def _checked(self) -> _asked.Asked:
-        """The measure, with all options checked."""
+        """Check all options, and return the measure."""
         rule = 'coef must be "equal", one weight per feature, or None to tune them'
         equal = not isinstance(self.coef, str) or self.coef == "equal"
         messages.require(equal, rule, self.coef)
@@ -255,7 +255,7 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
     def _features(
         self, X: Any, qid: Any = None, *, reset: bool
     ) -> tuple[FloatArray, Any]:
-        """Features as floats, and query ids."""
+        """Return features as floats, and query ids."""
         X = feature_matrix.without_mask(X)
         options: dict[str, Any] = {"dtype": np.float64, "order": "C"}
         if self.qid is None:
@@ -273,7 +273,7 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
     def _tune(
         self, X: FloatArray, y: Any, qid: Any, weight: Any, asked: _asked.Asked
     ) -> None:
-        """Coordinate ascents, and the attributes that they leave."""
+        """Tune the weights by coordinate ascents, and set the fitted attributes."""
         rows = self._gather(X, y, qid, weight, asked)
         # a feature that is constant within every query keeps a weight of 0
         varies = rows.prepared.queries.varying(rows.X).any(axis=0)
@@ -308,7 +308,7 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
     def _gather(
         self, X: FloatArray, y: Any, qid: Any, query_weight: Any, asked: _asked.Asked
     ) -> RankedRows:
-        """Transformed features and labels query by query, by id."""
+        """Gather transformed features and labels by query id."""
         otherwise = ', qid=<name or index> in the constructor. coef="equal" needs no'
         feature_matrix.need_qid(qid, "fit", f"{otherwise} query ids")
         given = _prepared.QueryRows.of(X, y, qid, query_weight, unjudged=asked.unjudged)
@@ -362,7 +362,7 @@ _OF_TUNED = ("train_score_", "validation_score_", "n_iter_", "_fitted_queries_")
 def transformed(
     column: FloatArray, kind: str, ordered: FloatArray | None = None
 ) -> FloatArray:
-    """One feature, transformed; `ordered` are its sorted training values."""
+    """Transform one feature; `ordered` are its sorted training values."""
     if kind == "log1p":
         return np.asarray(np.sign(column) * np.log1p(np.abs(column)))
     if kind == "rank":
@@ -393,7 +393,7 @@ def scales(X: FloatArray) -> FloatArray:
 def check_transforms(
     transforms: Any, n_features: int, allowed: tuple[str, ...] = TRANSFORMS
 ) -> tuple[str, ...]:
-    """The transform of each feature."""
+    """Check the transforms, and return that of each feature."""
     each = "identity" if transforms is None else transforms
     names = (each,) * n_features if isinstance(each, str) else each
     fits = isinstance(names, (list, tuple, np.ndarray)) and len(names) == n_features
@@ -415,7 +415,7 @@ SAME = 1e-12
 
 
 def linear_scores(X: FloatArray, coef: FloatArray) -> FloatArray:
-    """Σ_j X_ij coef_j, the same bits for the same row."""
+    """Linear scores Σ_j X_ij coef_j, bit by bit the same for equal rows."""
     scores = np.zeros(len(X))
     # einsum itself cuts rows in buffers of 8192, not at the same place in each
     for start in range(0, len(coef), 4096):
@@ -426,7 +426,7 @@ def linear_scores(X: FloatArray, coef: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class RankedRows:
-    """Features and labels of whole queries, and the measure that is to rise.
+    """Features and labels of whole queries, with the measure to optimise.
 
     Attributes
     ----------
@@ -443,11 +443,11 @@ class RankedRows:
 
     @property
     def sign(self) -> int:
-        """-1 where lower values of the measure are better."""
+        """Sign of the measure, -1 where lower values are better."""
         return 1 if self.asked.measures[0].greater_is_better else -1
 
     def of_queries(self, chosen: IntArray) -> RankedRows:
-        """Some of the queries; the rows must stand query by query."""
+        """Select some of the queries; rows must stand query by query."""
         rows = self.prepared.queries.rows(chosen)
         whole = self.prepared
         weight = None if whole.weight is None else whole.weight[chosen]
@@ -456,25 +456,25 @@ class RankedRows:
         return RankedRows(self.X[rows], part, self.asked)
 
     def value(self, coef: FloatArray) -> float:
-        """Mean of the measure, negated where lower is better, of these weights."""
+        """Mean of the measure for these weights, negated where lower is better."""
         return float(self.values(linear_scores(self.X, coef)[None])[0])
 
     def moved(
         self, scores: FloatArray, column: FloatArray, by: FloatArray
     ) -> FloatArray:
-        """The same of scores to which `column` is added so many times."""
+        """Values of the scores plus each multiple of `column`."""
         size = _prepared.columns_at_once(len(self.X), len(by), 1)
         parts = [by[at : at + size, None] for at in range(0, len(by), size)]
         return np.concatenate([self.values(scores + part * column) for part in parts])
 
     def values(self, columns: FloatArray) -> FloatArray:
-        """The same of columns of scores, (n_columns, n_rows)."""
+        """Values of columns of scores, given as (n_columns, n_rows)."""
         found = self.prepared.values(self.asked, columns)["expected"]
         return self.sign * _averages.means(found[:, :, 0].T, self.prepared.weight)
 
 
 class Ascent(NamedTuple):
-    """Where an ascent ended.
+    """Result of an ascent.
 
     Attributes
     ----------
@@ -493,7 +493,7 @@ class Ascent(NamedTuple):
 
     @property
     def value(self) -> float:
-        """What ascents are compared by."""
+        """Value by which ascents are compared."""
         return (self.held_out or self.train)[self.n_iter]
 
 
@@ -506,7 +506,7 @@ def ascend(
     tol: float,
     seed: int,
 ) -> Ascent:
-    """Weights from those of `start` on, each times its feature's share of `scales`.
+    """Climb from the weights `start` by coordinate ascent.
 
     Parameters
     ----------
@@ -552,7 +552,7 @@ def ascend(
 
 
 class _Climb:
-    """Weights whose absolute values sum to 1, and the value that they have."""
+    """Current weights of an ascent, whose absolute values sum to 1, and their value."""
 
     def __init__(self, rows: RankedRows, start: FloatArray, scales: FloatArray) -> None:
         self._rows, self._scales = rows, scales
@@ -565,7 +565,7 @@ class _Climb:
         self._scores = linear_scores(self._rows.X, self.coef)
 
     def move(self, feature: int) -> None:
-        """Give one weight the best of its places, or leave it where it is."""
+        """Move one weight to the best of its candidates, or leave it."""
         rows, old = self._rows, self._weights
         moves = _MOVES
         if old[feature] and np.count_nonzero(old) > 1:
@@ -592,7 +592,7 @@ class _Climb:
 
 
 def lifts(rows: RankedRows, scales: FloatArray) -> FloatArray:
-    """What each feature alone adds to the value of a ranking that ties everything.
+    """Gain of each feature alone over a ranking that ties everything.
 
     Negative where it does so in ascending order, 0 where neither order does.
     """
@@ -608,7 +608,7 @@ def lifts(rows: RankedRows, scales: FloatArray) -> FloatArray:
 
 
 def starts(lift: FloatArray, scales: FloatArray) -> list[FloatArray | None]:
-    """Weights by lift, and the best feature alone."""
+    """Starting weights: by lift, and the best feature alone."""
     known = np.isfinite(scales)
     # by equal weights where no feature has a lift, or none can be moved
     equal = known.astype(np.float64) if known.any() else np.ones(len(lift))
@@ -622,7 +622,7 @@ def starts(lift: FloatArray, scales: FloatArray) -> list[FloatArray | None]:
 def split_queries(
     rows: RankedRows, share: float | None, draw: np.random.RandomState
 ) -> tuple[RankedRows, RankedRows | None]:
-    """Queries to tune by, and those held out, if any are.
+    """Split queries into those to tune by and those held out, if any.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What rankers share: `score` of all, and `fit` of LightGBM, XGBoost and CatBoost."""
+"""Common parts of rankers: `score`, and the data of `fit` for boosters."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def ask_eval_metric(
     zero_relevance: float | str,
     library: str,
 ) -> _asked.Asked | None:
-    """What `eval_metric` of a ranker asks for, None for nothing.
+    """Parse `eval_metric` of a ranker; None stands for no exact measure.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def ask_eval_metric(
 def measured(
     asked: _asked.Asked, prepared: _prepared.Prepared, predictions: Any
 ) -> list[float]:
-    """The mean of each measure over the queries."""
+    """Average each measure over the queries."""
     n_rows = prepared.queries.n_rows
     scores = checks.check_scores(predictions, n_rows=n_rows, name="predictions")
     return prepared.means(asked, prepared.values(asked, scores)["expected"])
@@ -74,7 +74,7 @@ def prepare_set(
     weight: ArrayLike | None = None,
     name: str = "weight",
 ) -> _prepared.Prepared:
-    """A data set as a library keeps it, for scores after each tree.
+    """Prepare a data set of a library for scores after each tree.
 
     Its rows stand query by query; `weight` has one value per row, of its query.
     """
@@ -107,7 +107,7 @@ class TreeByTree:
         }
 
     def add(self, values: dict[str, list[float]]) -> None:
-        """The values of evaluation sets after one more tree."""
+        """Record the values of evaluation sets after one more tree."""
         for name, means in values.items():
             for kept, value in zip(self.history[name].values(), means, strict=True):
                 kept.append(value)
@@ -139,7 +139,7 @@ class BoostingMeasures:
         self._prepared: dict[tuple[Any, ...], _prepared.Prepared] = {}
 
     def result(self, measure: Measure, value: float) -> tuple[Any, ...]:
-        """Name, value and whether higher is better, as LightGBM wants them."""
+        """Return name, value and whether higher is better, as LightGBM wants them."""
         return str(measure), value, measure.greater_is_better
 
     def results(
@@ -149,7 +149,7 @@ class BoostingMeasures:
         weight: NDArray[Any] | None,
         scores: NDArray[Any],
     ) -> Any:
-        """The result of each measure over a data set; of one measure it alone.
+        """Compute the result of each measure; of one measure, the result alone.
 
         Parameters
         ----------
@@ -182,7 +182,7 @@ class BoostingMeasures:
 
 
 def shortest_decimals(values: ArrayLike) -> NDArray[Any]:
-    """32-bit values as the decimals that they were: 0.7, and not 0.699999988.
+    """Convert 32-bit values to the shortest decimals: 0.7, and not 0.699999988.
 
     LightGBM and XGBoost keep labels and weights in 32 bits; the shortest decimal
     that names such a value is the one that was given, up to seven digits.
@@ -197,7 +197,7 @@ def shortest_decimals(values: ArrayLike) -> NDArray[Any]:
 
 
 def queries_of(sizes: Any) -> checks.Queries:
-    """Queries that stand one after another, by their numbers of rows."""
+    """Number queries that stand one after another, from their sizes."""
     sizes = np.asarray(sizes, dtype=np.int64)
     return checks.Queries(
         np.flatnonzero(sizes > 0), segments.offsets_of(sizes[sizes > 0]), None
@@ -239,7 +239,7 @@ def options_of(parent: Callable[..., Any]) -> Callable[[Init], Init]:
 
 
 class RankerMixin:
-    """Gives an estimator whose `predict` ranks a `score`: exact NDCG@10."""
+    """Mixin that adds `score`, the exact NDCG@10, to an estimator that ranks."""
 
     # scikit-learn reads what metadata routing asks for from the start here
     __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True}
@@ -298,7 +298,7 @@ class RankerMixin:
         return measured(asked, rows.prepared(keep=False), scores)[0]
 
     def _qid_column(self, X: Any) -> str | int | None:
-        """The column of X that holds query ids."""
+        """Column of X that holds query ids."""
         return getattr(self, "qid", None)
 
     def __sklearn_clone__(self) -> Any:
@@ -318,7 +318,7 @@ class GivenSet(NamedTuple):
 
 
 class QueryData(NamedTuple):
-    """Rows one query after another, in the order in which a booster gets them.
+    """Rows of data query by query, in the order in which a booster gets them.
 
     Attributes
     ----------
@@ -337,12 +337,12 @@ class QueryData(NamedTuple):
     given_labels: FloatArray
 
     def prepared(self) -> _prepared.Prepared:
-        """An evaluation set, for scores after each tree."""
+        """Prepare an evaluation set for scores after each tree."""
         return prepare_set(self.y, self.queries, self.weight, "eval_query_weight")
 
 
 def columns_of(X: Any) -> list[Any]:
-    """Names of the features, None for each where they have none."""
+    """Return the names of the features, None for each where they have none."""
     return feature_matrix.list_columns(X) or [None] * X.shape[1]
 
 
@@ -361,7 +361,7 @@ def check_columns(X: Any, fitted: list[Any], name: str = "X") -> None:
 
 
 def split_eval_sets(given: GivenSet) -> list[GivenSet]:
-    """Evaluation sets one by one; a tuple, or a list of matrices, holds several.
+    """Split evaluation sets; a tuple, or a list of matrices, holds several.
 
     Raises
     ------
@@ -388,7 +388,7 @@ def split_eval_sets(given: GivenSet) -> list[GivenSet]:
 
 
 def _check_slices(one: GivenSet, n_rows: int) -> None:
-    """Refuse parts of which a search has left only the rows of its fold."""
+    """Refuse parts of evaluation sets that a search has cut to its fold."""
     parts = {"eval_X": one.X, "eval_y": one.y, "eval_qid": one.qid}
     rows = {
         name: feature_matrix.count_rows(x) for name, x in parts.items() if x is not None
@@ -403,7 +403,7 @@ def _check_slices(one: GivenSet, n_rows: int) -> None:
 
 
 def _each(values: Any, n_sets: int, name: str) -> list[Any]:
-    """One entry per evaluation set, None where there is none."""
+    """Return one entry per evaluation set, None where there is none."""
     values = () if values is None else values
     flat = isinstance(values, list) and all(isinstance(v, numbers.Real) for v in values)
     if isinstance(values, (tuple, list)) and not flat:
@@ -418,7 +418,7 @@ def _each(values: Any, n_sets: int, name: str) -> list[Any]:
 def without_qid(
     given: Any, X: Any, qid: str | int | None, *, name: str = "categorical_feature"
 ) -> Any:
-    """Features of a kind, numbered without the qid column of X; or "auto"."""
+    """Renumber categorical or other features without the qid column; keep "auto"."""
     if isinstance(given, str) and given != "auto":  # "0,3" or "name:a,b" of LightGBM
         names = given.removeprefix("name:").split(",")
         given = [int(one) if one.isdigit() else one for one in names]
@@ -440,7 +440,7 @@ def without_qid(
 def name_eval_sets(
     given: Any, are_training: Sequence[bool]
 ) -> tuple[list[str], list[str]]:
-    """Names of the evaluation sets, and of those that are not the training data.
+    """Name the evaluation sets, and those that are not the training data.
 
     Those that the user did not name are ``training`` and ``valid_0``, ``valid_1``, ...
 
@@ -474,7 +474,7 @@ class _Columns(NamedTuple):
 
 
 class FitData(NamedTuple):
-    """What a booster is trained on, query by query.
+    """Training and evaluation data of a booster, query by query.
 
     Attributes
     ----------
@@ -506,7 +506,7 @@ class FitData(NamedTuple):
 
 
 class QueryRankerMixin(RankerMixin):
-    """Query ids, columns and the order of rows, for a booster's ranker.
+    """Mixin for a booster's ranker: query ids, columns and the order of rows.
 
     The class has the parameters `qid`, `row_order` and a seed. Its `fit` trains the
     library's model on `_fit_data` and returns ``self._remember(data)``; its `predict`
@@ -536,7 +536,7 @@ class QueryRankerMixin(RankerMixin):
         eval_query_weight: Any = None,
         eval_init_score: Any = None,
     ) -> FitData:
-        """The data that `fit` of each booster takes, checked and query by query."""
+        """Check the arguments of `fit`, and return the data query by query."""
         given = GivenSet(X, y, qid, sample_weight, init_score)
         sets = split_eval_sets(
             GivenSet(eval_X, eval_y, eval_qid, eval_query_weight, eval_init_score)
@@ -559,7 +559,7 @@ class QueryRankerMixin(RankerMixin):
         return FitData(X, train, dict(zip(names, evals, strict=True)), held_out)
 
     def _fit_data_of(self, X: Any, y: Any, given: dict[str, Any]) -> FitData:
-        """The same, of arguments that a booster may call otherwise."""
+        """Check arguments of `fit`, whose names may differ between boosters."""
         for name in given.keys() - signature(self._fit_data).parameters:
             sets = "evaluation sets as eval_X, eval_y, eval_qid and eval_query_weight"
             way = f"it takes {_CALLED.get(name, f'qid, and {sets}')}"
@@ -577,7 +577,7 @@ class QueryRankerMixin(RankerMixin):
         return self._fit_data(X, y, **given)
 
     def _gather(self, given: GivenSet, salt: int, prefix: str = "") -> QueryData:
-        """Checked data, query by query: by `by_content` with this salt, or as given.
+        """Check data, and order rows within queries by content or as given.
 
         Messages have `prefix` in front of names. Weights of evaluation sets are those
         of queries.
@@ -623,7 +623,7 @@ class QueryRankerMixin(RankerMixin):
         return "_columns_" in self.__dict__
 
     def _salt(self) -> int:
-        """The seed of the canonical order of rows."""
+        """Seed of the canonical order of rows."""
         if self.row_order == "input":  # draws nothing
             return 0
         params = self.get_params()  # type: ignore[attr-defined]
@@ -644,7 +644,7 @@ class QueryRankerMixin(RankerMixin):
         return self
 
     def _remember_loaded(self, n_features: int, names: list[Any] | None) -> None:
-        """Keep the features of a model that came from a file: there, all columns."""
+        """Keep the features of a loaded model, which are all of its columns."""
         is_feature = np.ones(n_features, dtype=bool)
         features = names or [None] * n_features
         self._columns_ = _Columns(names or [], is_feature, features)
@@ -675,7 +675,7 @@ class QueryRankerMixin(RankerMixin):
         )
 
     def _qid_column(self, X: Any) -> str | int | None:
-        """The column of query ids, where X still has it."""
+        """Return the column of query ids, where X still has it."""
         if self.qid is None:
             return None
         if hasattr(X, "columns"):
@@ -685,7 +685,7 @@ class QueryRankerMixin(RankerMixin):
         return None if bare else self.qid
 
     def _features(self, X: Any) -> Any:
-        """X as it was fitted on, without the qid column."""
+        """Check X against the data of `fit`, and remove the qid column."""
         check_is_fitted(self)
         X = feature_matrix.without_mask(feature_matrix.as_matrix(X))
         columns, column = self._columns_, self._qid_column(X)
