@@ -63,7 +63,7 @@ def whole_file(path: Path, *, binary: bool = False) -> Iterator[Any]:
                 zipped = gzip.GzipFile(path.name, "wb", fileobj=file)
                 file = layers.enter_context(zipped)
             if not binary:
-                # names of files may hold what UTF-8 has not
+                # file names may hold bytes that are not UTF-8
                 file = io.TextIOWrapper(file, "utf-8", "surrogateescape", newline="\n")
                 layers.enter_context(file)
             yield file
@@ -73,7 +73,7 @@ def whole_file(path: Path, *, binary: bool = False) -> Iterator[Any]:
                     part.chmod(stat.S_IMODE(mode))
                 os.replace(part, target)
     except OSError as error:
-        # not the file beside it, or none
+        # a link leads to the file that is to be replaced
         error.filename = str(path)
         raise
 
@@ -88,7 +88,7 @@ def _target(path: Path) -> tuple[Path, int | None]:
             raise FileNotFoundError(errno.ENOENT, "there is no folder for it") from None
     if mode is not None and stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, "it is a folder")
-    # the superuser could, but the mode says that nobody is to
+    # the superuser could write, but the mode forbids it to all
     if mode is not None and not (mode & 0o222 and os.access(path, os.W_OK)):
         raise PermissionError(errno.EACCES, "the file is write-protected")
     plain = mode is None or stat.S_ISREG(mode)

@@ -26,7 +26,7 @@ catboost = _optional.import_optional(
 
 __all__ = ["QueryCatBoostRanker", "eval_metric"]
 
-#: parameters that CatBoostRanker has not, or has for its own metrics
+#: parameters unknown to CatBoostRanker, or meant for its own metrics
 _OURS = ("qid", "row_order", "eval_metric", "zero_relevance")
 #: parameters that name columns of X
 _KINDS = ("cat_features", "text_features", "embedding_features")
@@ -44,12 +44,12 @@ class ExactMeasure:
     the order of its pool; training data come in an order of CatBoost's own.
     """
 
-    #: CatBoost's own switch: it would warn that numba cannot compile this
+    #: stops CatBoost's warning that numba cannot compile this
     no_jit = True
 
     def __init__(self, asked: _asked.Asked, sets: Iterable[_prepared.Prepared]) -> None:
         self.asked = asked
-        #: by labels, and by labels and weights
+        #: data sets by labels, and by labels and weights
         self._sets: dict[Any, _prepared.Prepared] = {}
         for prepared in sets:
             known = self._sets.setdefault(_key(prepared.labels), prepared)
@@ -96,7 +96,7 @@ class ExactMeasure:
     def _prepared(self, key: bytes, weight: NDArray[Any] | None) -> _prepared.Prepared:
         """Prepare a data set with the weights that CatBoost has for it."""
         plain = self._sets[key]
-        if weight is None or plain.weight is not None:  # known in 64 bits
+        if weight is None or plain.weight is not None:  # the weights in 64 bits
             return plain
         weight = np.array(weight)
         both = key, weight.tobytes()
@@ -111,16 +111,16 @@ class ExactMeasure:
 
     def _check_training(self, labels: NDArray[Any]) -> None:
         """Refuse data that are neither the training data nor an evaluation set."""
-        found = _key(np.sort(labels))
+        key = _key(np.sort(labels))
         rule = f"pools must include every evaluation set, got one of {len(labels)} rows"
-        known = self._unknown in (None, found)
+        known = self._unknown in (None, key)
         messages.require(
             known, f"{rule} whose labels are not those of a pool or of training"
         )
-        self._unknown = found
+        self._unknown = key
 
     def __deepcopy__(self, memo: Any) -> ExactMeasure:
-        # CatBoost copies it for each training
+        # CatBoost copies the metric for each training
         plain = (one for key, one in self._sets.items() if isinstance(key, bytes))
         return ExactMeasure(self.asked, plain)
 
@@ -144,20 +144,20 @@ class RecordedMeasures(ExactMeasure):
 
     def after_iteration(self, info: Any) -> bool:
         """Record the values of a tree, and let the training go on."""
-        found: dict[str, list[float]] = {}
+        latest: dict[str, list[float]] = {}
         # sets of the same labels come one after another; training data in the order of
         # an evaluation set would come first. With a metric_period, there are no values
         # after some trees
         for name, prepared in reversed(self.trees.sets.items()):
             values = self._values[_key(prepared.labels)]
             if values:
-                found[name] = values.pop()
-        self.trees.add(found)
+                latest[name] = values.pop()
+        self.trees.add(latest)
         for i, name in enumerate(self.trees.sets):
             key = f"validation_{i}" if len(self.trees.sets) > 1 else "validation"
-            # the first is there; callbacks that come later see all
+            # CatBoost adds the first measure itself; later callbacks see all of them
             info.metrics.setdefault(key, {}).update(self.trees.history[name])
-        self.after_tree.append(found)
+        self.after_tree.append(latest)
         self._values.clear()
         return True
 
@@ -504,12 +504,12 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
 
     def _set_results(self, recorded: RecordedMeasures | None, names: list[str]) -> None:
         """Merge the results of CatBoost and of the exact metric."""
-        found = self.model_.get_evals_result()
+        logged = self.model_.get_evals_result()
         best = self.model_.get_best_iteration()
         keys = [f"validation_{i}" for i in range(len(names))]
         keys = [*keys, "learn"] if len(names) != 1 else ["validation", "learn"]
         pairs = zip([*names, "learn"], keys, strict=True)
-        results = {name: found[key] for name, key in pairs if key in found}
+        results = {name: logged[key] for name, key in pairs if key in logged}
         self.best_iteration_: int | None = best
         self.best_score_: dict[str, dict[str, float]] = {}
         if recorded is not None:

@@ -42,9 +42,9 @@ _NAMES = {
         "categorical_feature",
     ),
 }
-#: rows of a query that LightGBM's ranking objectives take
+#: largest number of rows of a query in LightGBM's ranking objectives
 MAX_QUERY_ROWS = 10_000
-#: gains of labels that they have by default: 2^label - 1 for labels 0 to 30
+#: their number of default gains: 2^label - 1 for labels 0 to 30
 DEFAULT_LABEL_GAINS = 31
 _RANKING = {"lambdarank", "rank_xendcg", "xendcg", "xe_ndcg", "xe_ndcg_mart"}
 _RANKING |= {"xendcg_mart"}
@@ -433,11 +433,11 @@ random_state, n_jobs, importance_type
         if isinstance(eval_metric, str) and eval_metric == "ndcg@10":  # the default
             eval_metric = params.get("eval_metric", eval_metric)
         metrics, callbacks = _metrics_of(eval_metric), list(callbacks or [])
-        theirs = self._given("metric") is not None
+        has_metric = self._given("metric") is not None
         rounds = self._given("early_stopping_round")
         advice = "give eval_metric to fit, or metric to the constructor"
-        data.check_stopping(rounds, bool(metrics) or theirs, advice)
-        if theirs and metrics:
+        data.check_stopping(rounds, bool(metrics) or has_metric, advice)
+        if has_metric and metrics:
             metrics[0], put_first = _put_first(metrics[0])
             callbacks.append(put_first)
         # LightGBM knows the training data, and does not stop on it, by this name; the
@@ -499,14 +499,14 @@ validate_features, **kwargs
         ValueError
             If a data frame has other columns than in `fit`, or another order.
         """
-        X = self._features(X)  # which says what is to be fitted
+        X = self._features(X)  # raises if the ranker is not fitted
         return self._model_.predict(X, *args, **options)
 
     @wraps(lightgbm.LGBMRanker.set_params)
     def set_params(self, **params: Any) -> QueryLGBMRanker:
         super().set_params(**params)
         if self.__sklearn_is_fitted__():
-            # LightGBM predicts by what was set since the fit
+            # LightGBM predicts with parameters that were set after the fit
             now = self._model_params()
             del now["objective"]
             self._model_.set_params(**now)
@@ -566,11 +566,11 @@ validate_features, **kwargs
 
 def _trained(name: str) -> property:
     """Forward an attribute of the trained LGBMRanker."""
-    theirs = getattr(lightgbm.LGBMRanker, name)
-    # without one, LightGBM says that it is to be fitted
+    inherited = getattr(lightgbm.LGBMRanker, name)
+    # without a model, LightGBM raises NotFittedError
     return property(
-        lambda ranker: theirs.fget(ranker.__dict__.get("_model_", ranker)),
-        doc=theirs.__doc__,
+        lambda ranker: inherited.fget(ranker.__dict__.get("_model_", ranker)),
+        doc=inherited.__doc__,
     )
 
 

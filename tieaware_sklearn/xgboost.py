@@ -29,11 +29,11 @@ __all__ = ["QueryXGBRanker", "custom_metric"]
 
 #: XGBoost maximises metrics whose names start with "pre", "map", "ndcg" or "auc"
 _MAXIMISED = "precise-"
-#: parameters that XGBRanker has not, or has for its own metrics
+#: parameters unknown to XGBRanker, or meant for its own metrics
 _OURS = ("qid", "row_order", "eval_metric", "zero_relevance", "early_stopping_rounds")
-#: what XGBRanker takes from a model that it loads
+#: parameters that XGBRanker takes from a loaded model
 _LOADED = ("objective", "booster", "base_score", "feature_types", "enable_categorical")
-#: the largest label of which XGBoost takes 2^label - 1
+#: largest label for which XGBoost computes 2^label - 1
 LARGEST_LABEL = 31
 
 
@@ -159,7 +159,7 @@ class _Evaluation(xgboost.callback.TrainingCallback):  # type: ignore[misc, name
 
     def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
         trees = self._trees
-        # XGBoost keeps the scores of a matrix, and adds those of a new tree
+        # XGBoost caches the scores of a matrix, and adds only a new tree
         trees.add(
             {
                 name: _query_ranker.measured(
@@ -369,9 +369,10 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
             ),
             base_margin=train.init_score,
             xgb_model=init_model,
-            verbose=False,  # else XGBoost 3.4 prints what our callback adds to its log
+            verbose=False,  # otherwise XGBoost 3.4 prints the measures of the callback
         )
-        model.callbacks = self.callbacks  # ours holds the evaluation sets
+        # without our callback, which holds the evaluation sets
+        model.callbacks = self.callbacks
         self._model_ = model
         return self._remember(data)
 
@@ -459,7 +460,7 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
     def evals_result_(self) -> dict[str, dict[str, list[float]]]:
         """Values of each evaluation set after each tree."""
         check_is_fitted(self)
-        # XGBoost has none where nothing was evaluated
+        # XGBoost has no results without evaluation sets
         return getattr(self._model_, "evals_result_", {})
 
     @property

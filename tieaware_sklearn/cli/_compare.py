@@ -16,7 +16,7 @@ from ..measures import _parse
 from . import _evaluate, _outputs
 
 DEFAULT_MEASURES = ("ap", "ndcg(gain=linear)@10")
-#: treatments of ties: of all orders, by trec_eval, and by what the file of a run says
+#: treatments of ties: all orders, trec_eval's rule, and the ranks or lines of files
 TIES = ("expected", "best", "worst", "official", "rank", "file")
 
 
@@ -31,14 +31,14 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.qrels, arguments.runs, topics=topics, order="trec_eval"
     )
     _evaluate.check_labels(trec, measures, _source.TextSource(arguments.qrels))
-    found = compare_systems(
+    result = compare_systems(
         trec.target,
         dict(zip(trec.run_names, trec.score.T, strict=True)),
         qid=trec.qid,
         measure=measures,
         ties=list(dict.fromkeys(arguments.ties)),
         external={
-            # as trec_eval reads them, scores are in 32 bits already
+            # scores for trec_eval's rule are in 32 bits already
             "official": (trec.docno, "descending"),
             "rank": (trec["rank"], "ascending"),
             "file": (trec.input_order, "ascending"),
@@ -49,36 +49,36 @@ def run(arguments: argparse.Namespace) -> int:
         unjudged=_evaluate.unjudged_of(arguments),
         n_jobs=arguments.jobs,
     )
-    return _outputs.write_findings(arguments, _findings(arguments, trec, found))
+    return _outputs.write_findings(arguments, _findings(arguments, trec, result))
 
 
 def _findings(
-    arguments: argparse.Namespace, trec: Bunch, found: SystemComparison
+    arguments: argparse.Namespace, trec: Bunch, result: SystemComparison
 ) -> _outputs.Findings:
     names, n_topics = trec.run_names, len(np.unique(trec.qid))
     runs = f"{len(names)} runs on {n_topics} topics of {arguments.qrels}"
     retrieved = np.isfinite(trec.score)
-    own = [len(np.unique(trec.qid[there])) for there in retrieved.T]
+    counts = [len(np.unique(trec.qid[there])) for there in retrieved.T]
     documents = retrieved.sum(axis=0).tolist()
-    files = list(zip(names, arguments.runs, own, documents, strict=True))
-    # what a row is of comes first
+    files = list(zip(names, arguments.runs, counts, documents, strict=True))
+    # columns that identify a row come first
     first = ("measure", "ties", "topic")
-    pairs = dict.fromkeys(first, np.full(len(found.pairs), "all")) | found._columns()
+    pairs = dict.fromkeys(first, np.full(len(result.pairs), "all")) | result._columns()
     rows = _outputs.rows_of(pairs)
-    tables = _titled(found)
+    tables = _titled(result)
     if arguments.per_topic:
-        by_topic = _by_topic(found)
+        by_topic = _by_topic(result)
         rows += _outputs.rows_of(by_topic)
         tables.append(_table_by_topic(by_topic))
-    averages = found.summary().columns
+    averages = result.summary().columns
     of_runs = ("measure", "ties", "system", "mean", "worst", "best", "tie_std")
     systems = {"run" if name == "system" else name: averages[name] for name in of_runs}
     return _outputs.Findings(
         title=f"{len(names)} runs, compared",
         about={
             "qrels": arguments.qrels,
-            "measures": list(found.measures),
-            "ties": list(found.ties),
+            "measures": list(result.measures),
+            "ties": list(result.ties),
             "runs": dict(zip(names, arguments.runs, strict=True)),
             "n_topics": n_topics,
             "test": arguments.test,
@@ -92,7 +92,7 @@ def _findings(
             f"{path}: {name}, {count} topics, {n_documents} documents"
             for name, path, count, n_documents in files
         ],
-        opening="\n".join([runs, *html.conclusion_of(found)]),
+        opening="\n".join([runs, *html.conclusion_of(result)]),
         tables=tables,
         remarks=[
             f"{name}: {n_topics - count} of {n_topics} topics are not in the run, and "
@@ -100,39 +100,39 @@ def _findings(
             for name, _, count, _ in files
             if count < n_topics
         ],
-        draw=lambda: _evaluate.of_topics(found),
+        draw=lambda: _evaluate.of_topics(result),
     )
 
 
-def _titled(found: SystemComparison) -> list[text_tables.Table]:
+def _titled(result: SystemComparison) -> list[text_tables.Table]:
     """Tables of all comparisons, with treatments of ties side by side."""
-    each = [found] if len(found.ties) > 1 else list(found)
+    each = [result] if len(result.ties) > 1 else list(result)
     return [
-        replace(table, title=f"{head} by {', '.join(one.measures)}")
+        replace(table, title=f"{name} by {', '.join(one.measures)}")
         for one in each
-        for head, table in zip(
+        for name, table in zip(
             ("Runs", "Pairs of runs"), html.tables_of(one), strict=True
         )
     ]
 
 
-def _by_topic(found: SystemComparison) -> dict[str, Any]:
+def _by_topic(result: SystemComparison) -> dict[str, Any]:
     """Differences of all pairs of runs, topic by topic."""
-    a, b = found.pairs.T
-    ends = np.stack([found.best, found.worst])
+    a, b = result.pairs.T
+    ends = np.stack([result.best, result.worst])
     low, high = ends.min(axis=0), ends.max(axis=0)
     names = {
-        name: np.repeat(of_pairs, len(found.qid))
-        for name, of_pairs in found._names().items()
+        name: np.repeat(of_pairs, len(result.qid))
+        for name, of_pairs in result._names().items()
     }
-    topic = {"topic": np.tile(found.qid.astype(object), len(found.pairs))}
+    topic = {"topic": np.tile(result.qid.astype(object), len(result.pairs))}
     figures = {
-        "difference": found.expected[:, a] - found.expected[:, b],
-        "tie_std": np.hypot(found.std[:, a], found.std[:, b]),
+        "difference": result.expected[:, a] - result.expected[:, b],
+        "tie_std": np.hypot(result.std[:, a], result.std[:, b]),
         "tie_range_low": low[:, a] - high[:, b],
         "tie_range_high": high[:, a] - low[:, b],
     }
-    # pair by pair
+    # rows are sorted by pair
     columns = {name: values.T.ravel() for name, values in figures.items()}
     return dict.fromkeys(("measure", "ties")) | topic | names | columns
 

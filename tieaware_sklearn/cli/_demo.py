@@ -16,7 +16,7 @@ from ..feature_selection import RankingFeatureSelector
 from ..io import _letor
 from . import _outputs
 
-#: the feature whose ties are told of: it takes 17 values at most
+#: a feature with many ties: it takes at most 17 values
 _SHOWN = "chebyshev"
 _MEASURE = "ap"
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
@@ -65,9 +65,9 @@ def _write(digits: Bunch, path: str) -> None:
     names = ", ".join(f"{column} {name}" for column, name in numbered)
     ending = Path(path.removesuffix(".gz")).suffix.lower()
     if separator := _SEPARATORS.get(ending):
-        heads = ["label", "qid", *digits.feature_names]
+        header = ["label", "qid", *digits.feature_names]
         cells = np.column_stack([digits.target, digits.qid, digits.data])
-        rows = [heads, *cells.astype(int).astype(str).tolist()]
+        rows = [header, *cells.astype(int).astype(str).tolist()]
         _atomic.write_whole(Path(path), [separator.join(row) + "\n" for row in rows])
     else:
         _letor.dump_letor(digits.data, digits.target, path, qid=digits.qid)

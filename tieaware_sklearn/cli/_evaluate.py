@@ -27,7 +27,7 @@ from ..plots import TieRangeDisplay
 from . import _outputs
 
 DEFAULT_MEASURES = ("ap", "rprec", "bpref", "rr", "p@10", "ndcg(gain=linear)@10")
-#: what to ask for where trec_eval has a measure of that name, defined otherwise
+#: measures to use where trec_eval defines one of the same name differently
 _OTHERWISE: dict[type[Measure], str] = {
     NDCG: "ndcg(gain=linear), with discount=log2",
     InterpolatedPrecision: "iprec_at_recall_0.10 (version 10: "
@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     measures = _parse.parse_measures(arguments.measures)
     judgments = _source.TextSource(arguments.qrels)
     judged = _trec_lines.given_qrels(judgments)
-    found: list[tuple[Summary, _Columns, list[str]]] = []
+    runs: list[tuple[Summary, _Columns, list[str]]] = []
     tags: list[str | None] = []
     topics, of_none = "both", "left out (-c counts them)"
     if arguments.complete:
@@ -61,11 +61,11 @@ def run(arguments: argparse.Namespace) -> int:
         official = [_is_trec_evals(measure, pooled) for measure in measures]
         summary, columns = _measured(trec, measures, official, arguments)
         notes = [*_report.estimates(summary), *_notes(trec, judged, ranked, of_none)]
-        found.append((summary, columns, notes))
+        runs.append((summary, columns, notes))
         tags.append(ranked.tag)
         read.append(_described(path, ranked, "documents"))
     names = _trec_lines.run_names(arguments.runs, tags)
-    named = dict(zip(names, found, strict=True))
+    named = dict(zip(names, runs, strict=True))
     others = [m for m, same in zip(measures, official, strict=True) if not same]
     return _outputs.write_findings(
         arguments, _findings(arguments, measures, others, named, read)
@@ -76,20 +76,20 @@ def _findings(
     arguments: argparse.Namespace,
     measures: list[Measure],
     others: list[Measure],
-    found: dict[str, tuple[Summary, _Columns, list[str]]],
+    runs: dict[str, tuple[Summary, _Columns, list[str]]],
     read: list[str],
 ) -> _outputs.Findings:
-    names, average = list(found), arguments.average
+    names, average = list(runs), arguments.average
     rows = [
         {"run": name, "average": average} | row
-        for name, (_, columns, _) in found.items()
+        for name, (_, columns, _) in runs.items()
         for row in _outputs.rows_of(columns)
     ]
-    remarks = [f"{name}: {one}" for name, (_, _, told) in found.items() for one in told]
+    remarks = [f"{name}: {one}" for name, (_, _, told) in runs.items() for one in told]
     for kind, otherwise in _OTHERWISE.items():
-        if own := [str(measure) for measure in others if type(measure) is kind]:
-            remarks.append(f"{', '.join(own)}: trec_eval's {kind.name} is {otherwise}")
-    summaries = {name: summary for name, (summary, _, _) in found.items()}
+        if same := [str(measure) for measure in others if type(measure) is kind]:
+            remarks.append(f"{', '.join(same)}: trec_eval's {kind.name} is {otherwise}")
+    summaries = {name: summary for name, (summary, _, _) in runs.items()}
     return _outputs.Findings(
         title=f"{names[0] if len(names) == 1 else f'{len(names)} runs'}, evaluated",
         about={
@@ -146,7 +146,7 @@ def _measured(
     ranking = PreparedRanking(trec.target, trec.qid, unjudged=unjudged_of(arguments))
     report = ranking.evaluate(trec.score, measures, n_jobs=arguments.jobs)
     summary = report.summary(arguments.average)
-    # NaN for measures that trec_eval has not, or not so
+    # NaN for measures that trec_eval lacks or defines differently
     official = np.full(report.expected.shape, np.nan)
     for j, measure in enumerate(measures):
         if is_official[j]:
@@ -168,7 +168,7 @@ def _measured(
     }
     of_all = summary.columns | {
         "trec_eval": [
-            _averages.reduce_queries(own, arguments.average) for own in official.T
+            _averages.reduce_queries(row, arguments.average) for row in official.T
         ],
         "n_topics": summary.n_queries,
     }
@@ -204,28 +204,28 @@ def _notes(
 ) -> list[str]:
     """Note runs that contradict their scores, and topics that only one file has."""
     nothing = "by score and by rank: nothing orders them"
-    # trec_eval has scores in 32 bits
+    # trec_eval reads scores in 32 bits
     score, rank = trec.score.astype(np.float32), trec["rank"]
     ranked_too = not np.isnan(rank[score > -np.inf]).any()
-    found = tie_statistics(
+    ties = tie_statistics(
         {"run": score},
         qid=trec.qid,
         rank=rank if ranked_too else None,
         input_order=trec.input_order,
     )
-    unordered = np.nan_to_num(found.unordered_documents[0]) * found.n_documents[0]
+    unordered = np.nan_to_num(ties.unordered_documents[0]) * ties.n_documents[0]
     missing = len(judged.topics.keys() - ranked.topics.keys())
     unjudged = len(ranked.topics.keys() - judged.topics.keys())
     rising, against = (
         f"{what}, in {words.counted(n, 'topic', 'topics')} (only scores count)"
         for what, n in (
-            ("below a line with a lower score", found.rising_queries[0]),
-            ("the scores", found.contradicted_queries[0]),
+            ("below a line with a lower score", ties.rising_queries[0]),
+            ("the scores", ties.contradicted_queries[0]),
         )
     )
-    contradictions = max(found.contradictions[0], 0)
+    contradictions = max(ties.contradictions[0], 0)
     told = [
-        (found.rises[0], "line is", "lines are", rising),
+        (ties.rises[0], "line is", "lines are", rising),
         (contradictions, "rank contradicts", "ranks contradict", against),
         (round(unordered), "document ties", "documents tie", nothing),
         (missing, "topic", "topics", f"with judgments but not in the run: {of_none}"),
@@ -263,9 +263,9 @@ def _table(
     largest = np.ones(len(mean))
     for measure in measures:
         if np.isinf(measure.maximum):
-            # a sum: to the largest one that there is
-            own = columns["measure"] == str(measure)
-            largest[own] = np.fmax.reduce(np.fmax(worst, best)[own])
+            # sums have no bound: scale to the largest
+            of_measure = columns["measure"] == str(measure)
+            largest[of_measure] = np.fmax.reduce(np.fmax(worst, best)[of_measure])
     title = f"{words.AVERAGES[arguments.average].capitalize()} over topics"
     ranges = text_tables.Ranges(worst, mean, best, largest)
     return text_tables.Table.of(

@@ -29,12 +29,12 @@ _LONG = 10.0
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code, as `tieaware_sklearn.cli.main` does."""
     if sys.stderr is None:
-        # or what is said of the work would stand among the figures
+        # print would write notes to standard output
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     if sys.stdout is None:
         return _outputs.fail(ValueError("standard output is closed"))
     if hasattr(sys.stdout, "reconfigure"):
-        # a plain terminal shows ? for ±, and all the rest
+        # terminals that lack ± show ? in its place
         sys.stdout.reconfigure(errors="replace")
     started = time.monotonic()
     with warnings.catch_warnings(), stoppable():
@@ -47,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 return code
             finally:
                 _note_missing_kernel(time.monotonic() - started)
-                # such as the help, which argparse does not mind to lose
+                # argparse ignores a failure to print, for example, the help
                 _outputs.show()
         except KeyboardInterrupt as stopped:
             _outputs.note("interrupted")
@@ -105,7 +105,7 @@ def parsed(words: list[str]) -> argparse.Namespace:
     end = words.index("--") if "--" in words else len(words)
     given = [f"{one}=-" if one in ("--csv", "--json") else one for one in words[:end]]
     arguments = _parser().parse_args(given + words[end:])
-    # apart by spaces or commas, commas in parentheses excepted
+    # separated by spaces or commas, but not by commas in parentheses
     names = re.findall(r"(?:[^,(]|\([^)]*\)?)+", ",".join(arguments.measures))
     arguments.measures = [name for name in names if name.strip()]
     arguments.words = words
@@ -206,7 +206,7 @@ def _one_of(*words: str) -> dict[str, Any]:
     return {"choices": words, "default": words[0]}
 
 
-#: what argparse is told of an option beside its metavar and help, in every command
+#: further arguments of argparse for options that commands share
 _SETTINGS: dict[str, dict[str, Any]] = {
     "files": {"nargs": "+"},
     "runs": {"nargs": "+"},
@@ -242,7 +242,7 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     "--correction": _one_of("holm", "bh", "by", "tukey", "none"),
     "--csv": {"nargs": "?", "type": _stream},
     "--json": {"nargs": "?", "type": _stream},
-    # more are started by mistake
+    # a larger number is most likely a mistake
     "--jobs": {"type": _whole(1, 1025, -1)},
 }
 _WRITE = "write all results as {} to FILE (=FILE, no space), or to standard output"

@@ -24,11 +24,11 @@ from .._display import html, text_tables
 from .._display import words as _words
 from ..io import _locate
 
-#: with what a spreadsheet takes a cell for a formula
+#: first characters of what spreadsheets take for a formula
 _FORMULA = ("=", "+", "-", "@")
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-#: outputs that are not for reading along
+#: outputs that are written to files only
 _FILES = ("plot", "report", "save")
 _STANDARD_OUTPUT = "standard output"
 
@@ -61,7 +61,7 @@ def check_files(
         elif option in _FILES:
             raise ValueError(f"--{option} must name a file, got standard output, -")
         place = path if path == "-" else _locate.which_file(Path(path))
-        # a device or a pipe may be written to as well, and loses nothing
+        # writing to a device or a pipe destroys nothing
         if place in read and os.path.isfile(path):
             raise ValueError(f"--{option} must not replace an input, got {read[place]}")
         if place in written:
@@ -77,7 +77,7 @@ def check_files(
 def _place(name: str) -> object:
     """Return a key that all names of an input file have in common."""
     if _locate.is_url(name):
-        # a file of this machine may have one, too
+        # a local file may also have a URL
         return _locate.which_file(_locate.Url(name))
     return _locate.which_file(Path("/dev/stdin" if name == "-" else name))
 
@@ -148,13 +148,13 @@ class Findings:
     def text(self) -> str:
         """Format all results for a terminal, with a legend of the tables' headers."""
         tables = [table.fitted() for table in self.tables]
-        terms = {head: said for one in tables for head, said in one.legend().items()}
+        terms = {name: text for one in tables for name, text in one.legend().items()}
         remarks = (
             _words.paragraph(_words.printable(remark)) for remark in self.remarks
         )
         # names of files stay in one line
-        first, *said = map(_words.printable, self.opening.splitlines() or [""])
-        opening = "\n".join([first, *map(_words.paragraph, said)])
+        first, *text = map(_words.printable, self.opening.splitlines() or [""])
+        opening = "\n".join([first, *map(_words.paragraph, text)])
         parts = [opening, *(one.text() for one in tables)]
         parts += ["\n".join(remarks), _words.definitions(terms.items())]
         return "\n\n".join(part for part in parts if part)
@@ -177,7 +177,7 @@ def fail(error: Exception, output: str = "") -> int:
     if isinstance(error, OSError):
         words, name = error.strerror or words, output or error.filename or ""
         if isinstance(error, BrokenPipeError) and name == _STANDARD_OUTPUT:
-            return 1  # the reader, such as head, has seen enough
+            return 1  # the reader, such as head, has closed the pipe
     if not words:
         is_memory = isinstance(error, MemoryError)
         words = "out of memory" if is_memory else type(error).__name__
@@ -198,7 +198,7 @@ def show(*lines: str) -> None:
     try:
         print(*lines, sep="\n", end="\n" * bool(lines), flush=True)
     except OSError as error:
-        # or the end of the process would try again
+        # keeps Python from flushing once more at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         error.filename = _STANDARD_OUTPUT
         raise
@@ -215,25 +215,25 @@ def write(path: str, content: str | bytes) -> None:
         _atomic.write_whole(Path(path), [content, "\n"])
 
 
-def write_findings(arguments: argparse.Namespace, found: Findings) -> int:
+def write_findings(arguments: argparse.Namespace, findings: Findings) -> int:
     """Print the results, or write them to the outputs that the arguments name.
 
     What cannot be written costs nothing else. Returns the exit code.
     """
     writers: dict[str, Callable[[str], None]] = {
-        "csv": lambda path: write(path, _as_csv(found.rows)),
-        "json": lambda path: write(path, _as_json(found.about)),
-        "plot": lambda path: write(path, _as_picture(found.draw, _form(path))),
-        "report": lambda path: _write_report(path, found, arguments.words),
-        "save": lambda path: write(path, found.saved()),
+        "csv": lambda path: write(path, _as_csv(findings.rows)),
+        "json": lambda path: write(path, _as_json(findings.about)),
+        "plot": lambda path: write(path, _as_picture(findings.draw, _form(path))),
+        "report": lambda path: _write_report(path, findings, arguments.words),
+        "save": lambda path: write(path, findings.saved()),
     }
-    # what is printed comes first: whatever happens to the files, it is seen
-    asked: dict[str, Callable[[str], None]] = {"-": lambda _: show(found.text())}
+    # print first, so that errors of files hide no results
+    targets: dict[str, Callable[[str], None]] = {"-": lambda _: show(findings.text())}
     for option, writer in writers.items():
         if (path := getattr(arguments, option, None)) is not None:
-            asked[path] = writer
+            targets[path] = writer
     code = 0
-    for path, writer in asked.items():
+    for path, writer in targets.items():
         try:
             writer(path)
         except Exception as error:  # a plot may fail in any way
@@ -241,21 +241,21 @@ def write_findings(arguments: argparse.Namespace, found: Findings) -> int:
     return code
 
 
-def _write_report(path: str, found: Findings, words: Sequence[str]) -> None:
+def _write_report(path: str, findings: Findings, words: Sequence[str]) -> None:
     failed: Exception | None = None
     os.environ.setdefault("MPLBACKEND", "Agg")
     try:
-        figure = html.figure_html(found.draw, f"{found.title}, as a picture")
+        figure = html.figure_html(findings.draw, f"{findings.title}, as a picture")
     except Exception as error:  # a plot may fail in any way
         why = escape(_words.printable(repr(error)))
         failed, figure = error, f"<p>there is no figure: {why}</p>"
     text = html.page(
-        found.title,
-        [*found.conclusion, *found.opening.splitlines()],
+        findings.title,
+        [*findings.conclusion, *findings.opening.splitlines()],
         figure,
-        found.pages or found.tables,
-        found.remarks,
-        [("read", one) for one in found.read],
+        findings.pages or findings.tables,
+        findings.remarks,
+        [("read", one) for one in findings.read],
         shlex.join(["tieaware", *words]),
     )
     _atomic.write_whole(Path(path), [text])
@@ -271,7 +271,7 @@ def _as_picture(draw: Callable[[], Any], form: str) -> bytes:
 
 def _as_json(about: dict[str, Any]) -> str:
     document = json.dumps(_finite(about), indent=2, allow_nan=False)
-    # the only control character that JSON has as it is
+    # the only control character that JSON does not escape
     return document.replace("\x7f", "\\u007f")
 
 
@@ -298,6 +298,6 @@ def _as_cell(value: Any) -> Any:
     """Quote a name so that no spreadsheet takes it for a formula."""
     if not isinstance(value, str):
         return None if value != value else value
-    value = _CONTROL.sub(lambda found: _words.printable(found[0]), value)
+    value = _CONTROL.sub(lambda match: _words.printable(match[0]), value)
     is_formula = value.startswith(_FORMULA) and not _NUMBER.fullmatch(value)
     return f"'{value}" if is_formula else value

@@ -19,11 +19,11 @@ from .._engine.segments import FloatArray, IntArray
 from ..evaluation import Summary, _averages
 
 COEFFICIENTS = ("tau_a", "tau_b", "tau_ap", "spearman", "pearson")
-#: also those without a p-value
+#: all coefficients, also those without a p-value
 _ALL = (*COEFFICIENTS, "tau_ap_b")
 #: all orders of so few documents are counted, for the p-value of tau-AP
 _FEW = 7
-#: values this close are one
+#: values this close are taken as equal
 _SAME = 1e-12
 #: level of the p-values that a summary counts
 _ALPHA = 0.05
@@ -54,8 +54,8 @@ class OrderingCorrelation(html.Result):
     Examples
     --------
     >>> from tieaware_sklearn.comparison import rank_correlation
-    >>> found = rank_correlation([3, 2, 1, 1, 2], [3, 1, 2, 2, 1], qid=[1, 1, 1, 2, 2])
-    >>> found.qid, len(found.coefficients)
+    >>> result = rank_correlation([3, 2, 1, 1, 2], [3, 1, 2, 2, 1], qid=[1, 1, 1, 2, 2])
+    >>> result.qid, len(result.coefficients)
     (array([1, 2]), 5)
     """
 
@@ -101,8 +101,8 @@ class OrderingCorrelation(html.Result):
 
 
 def _tables_of_means(of: Summary) -> list[text_tables.Table]:
-    heads = ["coefficient", "mean", "lowest", "highest", "p < 0.05", "queries"]
-    columns = zip(heads, of.columns.values(), strict=True)
+    headers = ["coefficient", "mean", "lowest", "highest", "p < 0.05", "queries"]
+    columns = zip(headers, of.columns.values(), strict=True)
     return [
         text_tables.Table.of(
             *columns, terms={"mean": "of the coefficient, over queries"}
@@ -190,8 +190,8 @@ def rank_correlation(
     Examples
     --------
     >>> from tieaware_sklearn.comparison import rank_correlation
-    >>> found = rank_correlation([4, 3, 2, 1], [4, 2, 3, 1])  # a b c d, a c b d
-    >>> print(found)
+    >>> result = rank_correlation([4, 3, 2, 1], [4, 2, 3, 1])  # a b c d, a c b d
+    >>> print(result)
     coefficient   value  pvalue
     ---------------------------
     tau_a        0.6667  0.3333
@@ -214,8 +214,8 @@ def rank_correlation(
     queries = checks.check_qid(qid, n_rows=len(right))
     right, judged = queries.arrange(right), queries.arrange(judged)
     ends = itertools.pairwise(queries.offsets.tolist())
-    found = [_correlate(right[a:b], judged[a:b], names) for a, b in ends]
-    values, pvalues = np.moveaxis(np.array(found), 2, 0)
+    results = [_correlate(right[a:b], judged[a:b], names) for a, b in ends]
+    values, pvalues = np.moveaxis(np.array(results), 2, 0)
     own = tuple(names), queries.qid, values, pvalues, queries.sizes
     return OrderingCorrelation(*own)
 
@@ -225,11 +225,11 @@ def _correlate(
 ) -> list[tuple[float, float]]:
     """Compute the coefficients and p-values of one query."""
     first, second = tie_groups.dense_ranks(right)[0], tie_groups.dense_ranks(judged)[0]
-    # rows in an order of their own: sums must not depend on that of the file
+    # a canonical order of rows: sums must not depend on that of the input
     order = np.lexsort((first, second))
     first, second = first[order], second[order]
-    kept = np.isfinite(right[order]) & np.isfinite(judged[order])
-    values = right[order][kept], judged[order][kept]
+    finite = np.isfinite(right[order]) & np.isfinite(judged[order])
+    values = right[order][finite], judged[order][finite]
     columns = {"pearson": tuple(map(_scaled, values))}
     return [_KNOWN[name](*columns.get(name, (first, second))) for name in names]
 
@@ -240,14 +240,14 @@ def _of_scipy(
     """A coefficient of scipy and its p-value; NaN where nothing varies."""
     if len(first) < 2 or (first == first[0]).all() or (second == second[0]).all():
         return math.nan, math.nan
-    found = function(first, second)
-    return float(found.statistic), float(found.pvalue)
+    result = function(first, second)
+    return float(result.statistic), float(result.pvalue)
 
 
 def _scaled(column: NDArray[Any]) -> FloatArray:
     """Scale values to at most 1, so that squares neither overflow nor vanish."""
     if not exact_numbers.fits_floats(column) and column.dtype.kind in "iu":
-        # no difference of two is beyond 64 bits without a sign
+        # differences fit into 64 unsigned bits
         column = column.astype(np.uint64) - column.min().astype(np.uint64)
     values = column.astype(np.float64)
     largest = float(np.abs(values).max(initial=0.0))
@@ -280,7 +280,7 @@ def _tau_ap(right: IntArray, judged: IntArray) -> tuple[float, float]:
     # a document is above one of its own group half the time: Σ (x - 1)/(lo + x - 1)
     # over its places x, halved
     inside = [math.fsum(x / (lo + x) for x in range(1, k)) / 2 for lo, k in groups]
-    # pairs with a document above that agree, ties halved
+    # concordant pairs with documents above, ties counted half
     greater, less = _greater_above(right, sizes), _greater_above(-right, sizes)
     above = (greater + (starts * sizes - less)) / 2
     total = math.fsum([*(weights * above).tolist(), *inside])
@@ -330,7 +330,7 @@ def _weight(lo: int, size: int) -> float:
 
 def _greater_above(values: IntArray, sizes: IntArray) -> IntArray:
     """Count, per group, its values' pairs with greater ones of groups above."""
-    # documents of the own group must not count: they are put in an order in which
+    # documents of the same group must not count: they are ordered such that
     # those before are never greater
     order = np.lexsort((values, segments.owners(sizes)))
     return segments.sum_segments(_greater_before(values[order]), sizes, np.int64)
@@ -409,5 +409,5 @@ def order_agreement(exact: FloatArray, coarse: FloatArray, up: bool) -> FloatArr
     if not there.any():
         return np.full(2, np.nan)
     both = (exact[there], coarse[there]) if up else (-exact[there], -coarse[there])
-    found = rank_correlation(*both, coefficients=("tau_b", "tau_ap"))
-    return np.asarray(found.values[0])
+    correlation = rank_correlation(*both, coefficients=("tau_b", "tau_ap"))
+    return np.asarray(correlation.values[0])

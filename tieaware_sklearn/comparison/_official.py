@@ -108,8 +108,8 @@ class TieStatistics(html.Result):
     Examples
     --------
     >>> from tieaware_sklearn.comparison import tie_statistics
-    >>> found = tie_statistics({"a": [2, 1, 1], "b": [3, 2, 1]}, rank=[1, 3, 2])
-    >>> found.tied_documents.round(2), found.contradictions
+    >>> ties = tie_statistics({"a": [2, 1, 1], "b": [3, 2, 1]}, rank=[1, 3, 2])
+    >>> ties.tied_documents.round(2), ties.contradictions
     (array([0.67, 0.  ]), array([0, 1]))
     """
 
@@ -304,12 +304,12 @@ def _ranks(
             f"({n_rows},) or ({n_rows}, {n_systems}), got {array.shape}"
         )
     columns = [rank] * n_systems if array.ndim == 1 else [*array.T]
-    found = [
+    ranks = [
         exact_numbers.as_floats(exact_numbers.numbers_of(one, name), name)
         for one in columns
     ]
-    # NaN is for documents that are not retrieved
-    filled = [np.where(np.isnan(one), -np.inf, one) for one in found]
+    # NaN stands for documents that are not retrieved
+    filled = [np.where(np.isnan(one), -np.inf, one) for one in ranks]
     return [checks.check_scores(one, name=name) for one in filled]
 
 
@@ -355,7 +355,7 @@ CHANGES = {
     "new": "only the exact difference is significant",
     "sign": "neither is significant, and the signs differ",
 }
-#: of more pairs, only those with a change are shown
+#: beyond this number of pairs, only those with a change are shown
 _MOST_PAIRS = 10
 _OVER_ORDERS = ("share", "share_error", "smallest", "largest")
 _MEANS = ("official", "exact", "worst", "best")
@@ -424,10 +424,10 @@ class OfficialVsExact(html.Result):
     Examples
     --------
     >>> from tieaware_sklearn import official_vs_exact
-    >>> found = official_vs_exact(
+    >>> result = official_vs_exact(
     ...     [1, 0, 1, 0], {"a": [1, 1, 1, 1], "b": [2, 1, 1, 2]}, ["4", "3", "2", "1"],
     ...     qid=[1, 1, 2, 2], measures="P@1")
-    >>> found.official[:, 0].tolist(), found.exact[:, 0].tolist()
+    >>> result.official[:, 0].tolist(), result.exact[:, 0].tolist()
     ([1.0, 0.5], [0.5, 0.5])
     """
 
@@ -452,7 +452,7 @@ class OfficialVsExact(html.Result):
     def _columns(self) -> dict[str, Any]:
         columns: dict[str, Any] = {}
         columns |= _orders.names_of_pairs(self.measures, self.systems, self.pairs)
-        # of each measure: official, exact
+        # columns of each measure: official, exact
         shape = len(self.measures), 2, len(self.pairs)
         for i, ties in enumerate(("official", "exact")):
             for name in ("difference", "pvalues"):
@@ -487,21 +487,21 @@ class OfficialVsExact(html.Result):
         tables = []
         for j, change in enumerate(self.change):
             shown = np.flatnonzero((change != "") | (len(change) <= _MOST_PAIRS))
-            tables.append(self._system_table(j, [] if len(shown) else [_told(change)]))
+            tables.append(self._system_table(j, [] if len(shown) else [_note(change)]))
             if len(shown):
                 tables.append(self._pair_table(j, shown))
         return tables
 
     def _conclusion(self) -> list[str]:
-        told = zip(self.measures, map(_told, self.change), strict=True)
-        return [f"{measure}: {said}." for measure, said in told]
+        told = zip(self.measures, map(_note, self.change), strict=True)
+        return [f"{measure}: {text}." for measure, text in told]
 
     def _system_table(self, j: int, more: list[str]) -> text_tables.Table:
         shown = {name: getattr(self, name)[:, j] for name in _MEANS}
         if not np.isnan(self.tau_b[j]):
-            said = "order of systems, official against exact: tau-b "
-            said += f"{self.tau_b[j]:.2f}, tau-AP {self.tau_ap[j]:.2f}"
-            more = [said, *more]
+            agreement = "order of systems, official against exact: tau-b "
+            agreement += f"{self.tau_b[j]:.2f}, tau-AP {self.tau_ap[j]:.2f}"
+            more = [agreement, *more]
         return text_tables.Table.of(
             (self.measures[j], self.systems),
             ("tied", self.tied_documents, _percent),
@@ -527,15 +527,15 @@ class OfficialVsExact(html.Result):
             ("change", self.change[j, shown].tolist()),
             left=2,
             drop=[7],
-            notes=[_told(self.change[j])],
+            notes=[_note(self.change[j])],
             terms=_TERMS | {level: "share of the orders of ties with it"},
         )
 
 
-def _told(change: NDArray[np.str_]) -> str:
+def _note(change: NDArray[np.str_]) -> str:
     """Say how many conclusions change, and explain the kinds of changes."""
     count = int((change != "").sum())
-    kinds = [f"{name}: {said}" for name, said in CHANGES.items() if name in change]
+    kinds = [f"{name}: {text}" for name, text in CHANGES.items() if name in change]
     return "; ".join([f"{count} of {len(change)} conclusions change", *kinds])
 
 
@@ -647,8 +647,8 @@ def official_vs_exact(
     >>> relevance, qid = [1, 0, 0, 1, 0, 0], [1, 1, 1, 2, 2, 2]
     >>> docno = ["d3", "d2", "d1", "d9", "d8", "d7"]
     >>> systems = {"ties": [1, 1, 1, 1, 1, 1], "ranks": [3, 2, 1, 2, 3, 1]}
-    >>> found = official_vs_exact(relevance, systems, docno, qid=qid, measures="rr")
-    >>> found.official[:, 0], found.exact[:, 0].round(4)
+    >>> result = official_vs_exact(relevance, systems, docno, qid=qid, measures="rr")
+    >>> result.official[:, 0], result.exact[:, 0].round(4)
     (array([1.  , 0.75]), array([0.6111, 0.75  ]))
     """
     checks.check_share(alpha, "alpha")
@@ -675,13 +675,13 @@ def official_vs_exact(
     baselines = systems.baselines(baseline)
     pairs = _systems.pairs_with(baselines, names)
     both = (OFFICIAL, EXACT)
-    found = {ties: systems.all_values(_result.STATISTICS[1:], ties) for ties in both}
+    values = {ties: systems.all_values(_result.STATISTICS[1:], ties) for ties in both}
     of = systems.asked, systems.queries
-    comparisons = _systems.compared(names, *of, found, baselines, options)
+    comparisons = _systems.compared(names, *of, values, baselines, options)
     each = list(comparisons)
     official, exact = each[::2], each[1::2]
     over = _orders.over_orders(
-        systems, pairs, found[EXACT], options, alpha, n_orders, progress
+        systems, pairs, values[EXACT], options, alpha, n_orders, progress
     )
     ranked = map(systems.ranked, systems.scores)
     tied = [score_ties(scores, systems.queries).tied_documents for scores in ranked]

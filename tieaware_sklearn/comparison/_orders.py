@@ -20,7 +20,7 @@ from ..evaluation import _averages, _sampled, _statistics
 from ..measures import Measure, _parse
 from . import _paired_test, _systems
 
-#: scores of all orders that are ranked at a time
+#: number of scores, over all orders, that are ranked at a time
 _CELLS = 1 << 20
 
 
@@ -34,7 +34,7 @@ class OrderValues:
     systems : MeasuredSystems
     j : int
         Number of the system.
-    found : dict of str to ndarray of shape (n_measures, n_queries)
+    statistics : dict of str to ndarray of shape (n_measures, n_queries)
         "expected", "best" and "worst", the queries in order of first appearance.
     seed : list of int
         Seed of the orders. They do not depend on the measures.
@@ -51,12 +51,12 @@ class OrderValues:
         self,
         systems: _systems.MeasuredSystems,
         j: int,
-        found: dict[str, FloatArray],
+        statistics: dict[str, FloatArray],
         seed: Any,
     ) -> None:
         scores = systems.ranked(systems.scores[j])
         rows = _sampled.CanonicalRows(systems.labels, scores, systems.queries)
-        by_id = {name: values[:, rows.by_id] for name, values in found.items()}
+        by_id = {name: values[:, rows.by_id] for name, values in statistics.items()}
         self.expected = by_id["expected"]
         apart = np.abs(by_id["best"] - by_id["worst"]) > _averages.NO_DIFFERENCE
         self.varies = apart & rows.tied
@@ -76,8 +76,8 @@ class OrderValues:
         # logarithm of the number of distinct orders of the labels of all groups
         new = segments.begins(rows.label[tied])
         new[starts] = True
-        alike = np.diff(np.append(np.flatnonzero(new), len(tied)))
-        self._log_orders = gammaln(sizes + 1.0).sum() - gammaln(alike + 1.0).sum()
+        n_equal = np.diff(np.append(np.flatnonzero(new), len(tied)))
+        self._log_orders = gammaln(sizes + 1.0).sum() - gammaln(n_equal + 1.0).sum()
         self._parts = _parts(rows, self._open, systems.measures)
 
     def enumerated(self, most: int) -> FloatArray | None:
@@ -117,8 +117,8 @@ class OrderValues:
         for numbers, part in self._parts:
             scores = np.repeat(part.scores[None], len(places), axis=0)
             scores[:, part.tied] += places
-            (found,) = part.statistics(numbers, scores, "expected")
-            for m, values in zip(numbers, found, strict=True):
+            (means,) = part.statistics(numbers, scores, "expected")
+            for m, values in zip(numbers, means, strict=True):
                 there = self.varies[m, self._open]
                 out[m][:, self._open[there]] = values[there].T
         return out
@@ -144,12 +144,13 @@ class _Part:
     ) -> None:
         """Take the canonical rows `at` of the chosen queries."""
         sizes = np.diff(np.searchsorted(at, rows.queries.offsets))[chosen]
-        own = checks.Queries(rows.queries.qid[chosen], segments.offsets_of(sizes), None)
+        ids, offsets = rows.queries.qid[chosen], segments.offsets_of(sizes)
+        part = checks.Queries(ids, offsets, None)
         # the groups of each query from 0 down: a place in a group is added to them
         group = rows.group[at]
-        down = (np.repeat(group[own.offsets[:-1]], own.sizes) - group).astype(float)
+        down = (np.repeat(group[part.offsets[:-1]], part.sizes) - group).astype(float)
         self._measures = of
-        self._labelled = _statistics.LabelledQueries(rows.label[at], own, keep=True)
+        self._labelled = _statistics.LabelledQueries(rows.label[at], part, keep=True)
         self.scores = np.where(rows.retrieved[at], down, -np.inf)
         self.tied = np.flatnonzero(rows.mixed[group])
 
@@ -158,8 +159,8 @@ class _Part:
     ) -> FloatArray:
         """Compute statistics, of shape (n_names, n_measures, n_queries, ...)."""
         chosen = [self._measures[m] for m in numbers]
-        found = self._labelled.values(chosen, scores, statistics=names)
-        return np.array([found[name].T for name in names])
+        values = self._labelled.values(chosen, scores, statistics=names)
+        return np.array([values[name].T for name in names])
 
 
 def _parts(
@@ -181,7 +182,7 @@ def _parts(
     a, b = (part.statistics(numbers, part.scores, *names) for part in (every, fewer))
     same = [m for m in numbers if np.array_equal(a[:, m], b[:, m], equal_nan=True)]
     parts = (same, fewer), ([m for m in numbers if m not in same], every)
-    return [(own, part) for own, part in parts if own]
+    return [(members, part) for members, part in parts if members]
 
 
 def _places(labels: FloatArray) -> Iterator[FloatArray]:
@@ -250,10 +251,10 @@ class PValuesOverOrders(html.Result):
     >>> from tieaware_sklearn import pvalues_over_orders
     >>> systems = {"a": [2, 1] * 5, "b": [1, 2] * 3 + [1, 1] * 2}
     >>> qid = [1, 1, 2, 2, 3, 3, 4, 4, 5, 5]
-    >>> found = pvalues_over_orders([1, 0] * 5, systems, qid=qid, measure=["rr", "p@1"])
-    >>> found.share[0], found.n_orders[0]
+    >>> study = pvalues_over_orders([1, 0] * 5, systems, qid=qid, measure=["rr", "p@1"])
+    >>> study.share[0], study.n_orders[0]
     (array([0.5]), array([4]))
-    >>> found.to_pandas()[["measure", "a", "b", "share", "largest"]]
+    >>> study.to_pandas()[["measure", "a", "b", "share", "largest"]]
       measure  a  b  share   largest
     0      RR  a  b    0.5  0.070484
     1     P@1  a  b    0.5  0.070484
@@ -320,7 +321,7 @@ def names_of_pairs(
     return {"measure": of, "a": first * len(measures), "b": second * len(measures)}
 
 
-#: values of all systems and measures that are held at a time
+#: number of values, over systems and measures, that are held at a time
 _VALUES = 1 << 23
 
 
@@ -457,13 +458,13 @@ def pvalues_over_orders(
         zero_relevance, unjudged, n_jobs,
     )  # fmt: skip
     pairs = _systems.pairs_with(systems.baselines(baseline), systems.names)
-    found = systems.all_values(("best", "worst"))
-    _systems.warn_undefined(systems.asked, found["expected"])
+    values = systems.all_values(("best", "worst"))
+    _systems.warn_undefined(systems.asked, values["expected"])
     return PValuesOverOrders(
         systems=systems.names,
         measures=systems.asked.names,
         pairs=pairs,
-        **over_orders(systems, pairs, found, options, alpha, n_orders, progress),
+        **over_orders(systems, pairs, values, options, alpha, n_orders, progress),
         test=test,
         alternative=alternative,
         alpha=float(alpha),
@@ -473,7 +474,7 @@ def pvalues_over_orders(
 def over_orders(
     systems: _systems.MeasuredSystems,
     pairs: IntArray,
-    found: dict[str, FloatArray],
+    values: dict[str, FloatArray],
     options: _systems.Options,
     alpha: float,
     n_orders: int,
@@ -483,8 +484,8 @@ def over_orders(
     seed, n_measures = options.drawn["random_state"], len(systems.measures)
     each = []
     for j in range(len(systems.names)):
-        own = {name: found[name][..., j] for name in ("expected", "best", "worst")}
-        each.append(OrderValues(systems, j, own, [seed, j]))
+        one = {name: values[name][..., j] for name in ("expected", "best", "worst")}
+        each.append(OrderValues(systems, j, one, [seed, j]))
     signs = cache(partial(_paired_test.random_signs, **options.drawn))
     test, side = options.test, options.alternative
     tested = partial(
@@ -513,24 +514,24 @@ class _Cell:
         self, m: int, a: OrderValues, b: OrderValues, test: Callable[..., FloatArray]
     ) -> None:
         self.m, self.a, self.b, self._test = m, a, b, test
-        self._found: list[tuple[FloatArray, FloatArray]] = []
+        self._tests: list[tuple[FloatArray, FloatArray]] = []
         means = a.expected[m] - b.expected[m]
         self._there = ~np.isnan(means)
         self.is_exact = not (a.varies[m] | b.varies[m])[self._there].any()
         if self.is_exact:
             self.add(means[None])
-            self._of_means = float(self._found[0][0][0])
+            self._of_means = float(self._tests[0][0][0])
         else:
             self._of_means = float(test(means[self._there][None])[0])
 
     def add(self, differences: FloatArray) -> None:
         """Test differences in more orders, of shape (n_orders, n_queries)."""
-        own = np.ascontiguousarray(differences[:, self._there])
-        self._found.append((self._test(own), np.sign(own.sum(axis=1))))
+        defined = np.ascontiguousarray(differences[:, self._there])
+        self._tests.append((self._test(defined), np.sign(defined.sum(axis=1))))
 
     def figures(self, alpha: float, up: bool) -> tuple[float, ...]:
         """Summarise the p-value of the means and the p-values of all orders."""
-        pvalues, signs = map(np.concatenate, zip(*self._found, strict=True))
+        pvalues, signs = map(np.concatenate, zip(*self._tests, strict=True))
         n = len(pvalues)
         if np.isnan(pvalues).any():
             return (self._of_means, *(math.nan,) * 8, n, self.is_exact)
@@ -548,7 +549,7 @@ class _Cell:
             float(pvalues.min()),
             float(pvalues.max()),
             mean,
-            # of a single order it is valid by itself
+            # a single order needs no correction
             mean if n == 1 else min(1.0, 2 * mean),
             n,
             self.is_exact,

@@ -91,12 +91,12 @@ class RankedLists(NamedTuple):
 
     def at_depths(self, owner: IntArray, place: IntArray) -> IntArray:
         """Tie group at each rank of a query; below its list, one after the last."""
-        found = self.first[owner + 1]
+        groups = self.first[owner + 1]
         inside = place < self.length[owner]
-        found[inside] = self.at[
+        groups[inside] = self.at[
             segments.starts_of(self.length)[owner[inside]] + place[inside]
         ]
-        return found
+        return groups
 
     def cuts(self, depth: IntArray) -> NDArray[np.bool_]:
         """Whether a depth cuts a tie group, for each query."""
@@ -127,8 +127,8 @@ def mean_overlaps(a: RankedLists, b: RankedLists, deepest: IntArray) -> FloatArr
     in_a, in_b, query = a.group[shared], b.group[shared], a.query[shared]
     # above the groups at a depth are the groups that end before it
     end = np.maximum(a.lo[in_a] + a.size[in_a], b.lo[in_b] + b.size[in_b])
-    kept = end < deepest[query]
-    at = segments.starts_of(deepest)[query[kept]] + end[kept]
+    inside = end < deepest[query]
+    at = segments.starts_of(deepest)[query[inside]] + end[inside]
     above = np.bincount(at, minlength=len(owner))
     both_above = segments.count_before(above, deepest) + above
     a_cut, both_cut = _within(in_a, in_b, of_a, of_b, len(b.size))
@@ -213,10 +213,10 @@ class RankBiasedOverlap(html.Result):
     Examples
     --------
     >>> from tieaware_sklearn.comparison import rank_biased_overlap
-    >>> found = rank_biased_overlap([2, 1, 2, 1], [1, 2, 2, 1], qid=[1, 1, 2, 2])
-    >>> found.expected.round(4)
+    >>> overlap = rank_biased_overlap([2, 1, 2, 1], [1, 2, 2, 1], qid=[1, 1, 2, 2])
+    >>> overlap.expected.round(4)
     array([0.9, 1. ])
-    >>> found.distance.round(4)
+    >>> overlap.distance.round(4)
     array([0.1, 0. ])
     """
 
@@ -354,8 +354,8 @@ def rank_biased_overlap(
     Examples
     --------
     >>> from tieaware_sklearn.comparison import rank_biased_overlap
-    >>> found = rank_biased_overlap([4, 3, 2, 1], [2, 2, 2, 1])  # a b c d, (a b c) d
-    >>> print(found)
+    >>> overlap = rank_biased_overlap([4, 3, 2, 1], [2, 2, 2, 1])  # a b c d, (a b c) d
+    >>> print(overlap)
                   mean   worst    best  minimum  residual  distance  queries
     ------------------------------------------------------------------------
     RBO(p=0.9)  0.9033  0.8550  1.0000   0.5097    0.3936    0.0967        1
@@ -403,8 +403,8 @@ def overlap_values(
     worst, best = (lists.extrapolated(one, p) for one in ends)
     residual = lists.residual(overlaps, p)
     residual[a.cuts(lists.longer) | b.cuts(lists.longer)] = np.nan
-    found = {
-        # a mean that is equal to one of the ends may differ in its last bit
+    results = {
+        # a mean equal to one of its bounds may differ from it in the last bit
         "expected": np.clip(lists.extrapolated(overlaps, p), worst, best),
         "worst": worst,
         "best": best,
@@ -412,7 +412,7 @@ def overlap_values(
         "residual": residual,
     }
     nothing = lists.shorter == 0
-    return {name: np.where(nothing, np.nan, value) for name, value in found.items()}
+    return {name: np.where(nothing, np.nan, value) for name, value in results.items()}
 
 
 class _Lists(NamedTuple):
@@ -439,7 +439,7 @@ class _Lists(NamedTuple):
         last = self._last(agreement)
         weight, beyond = _rank_tables.geometric_weight(place, p), p**self.longer
         direct = segments.sum_segments(weight * agreement, self.longer) + beyond * last
-        # the weights sum to 1: near 1, what is missing is known better
+        # weights sum to 1: for p near 1, the missing part is more accurate
         lost = weight * (1.0 - agreement)
         distance = segments.sum_segments(lost, self.longer) + beyond * (1.0 - last)
         return np.where(distance < 0.5, 1.0 - distance, direct)
@@ -478,7 +478,7 @@ class _Lists(NamedTuple):
         return out
 
 
-#: terms of a series that are added one by one, before its integral stands for the rest
+#: terms of a series that are added before an integral replaces the rest
 _DIRECT = 64
 #: B_2j / (2j)! of the Euler-Maclaurin formula
 _BERNOULLI = (1 / 12, -1 / 720, 1 / 30240, -1 / 1209600)
@@ -533,8 +533,8 @@ class OverlapMatrix(html.Result):
     Examples
     --------
     >>> from tieaware_sklearn.comparison import pairwise_overlap
-    >>> found = pairwise_overlap({"a": [3, 2, 1], "b": [2, 2, 1]}, p=0.5)
-    >>> found.mean
+    >>> overlaps = pairwise_overlap({"a": [3, 2, 1], "b": [2, 2, 1]}, p=0.5)
+    >>> overlaps.mean
     array([[1.  , 0.75],
            [0.75, 0.75]])
     """
@@ -623,8 +623,8 @@ def pairwise_overlap(
     averages = np.empty((3, n_systems, n_systems))
     counts = np.empty((n_systems, n_systems), dtype=np.int64)
     for i, j in zip(*np.triu_indices(n_systems), strict=True):
-        found = overlap_values(lists[i], lists[j], p, depth)
-        values = [_averages.mean(found[name]) for name in ("expected", "worst", "best")]
+        pair = overlap_values(lists[i], lists[j], p, depth)
+        values = [_averages.mean(pair[name]) for name in ("expected", "worst", "best")]
         averages[:, i, j] = averages[:, j, i] = values
-        counts[i, j] = counts[j, i] = (~np.isnan(found["expected"])).sum()
+        counts[i, j] = counts[j, i] = (~np.isnan(pair["expected"])).sum()
     return OverlapMatrix(names, p, depth, averages[0], averages[1], averages[2], counts)

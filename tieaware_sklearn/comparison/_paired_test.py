@@ -13,7 +13,7 @@ from scipy import stats
 from .._engine.segments import FloatArray
 from ..evaluation import _averages, _paired_t_test
 
-#: signed differences that are summed at a time
+#: number of signed differences that are summed at a time
 _CELLS = 1 << 20
 #: whole numbers up to 2**53 are floats
 _BITS = 52
@@ -24,8 +24,8 @@ def randomization_pvalue(
 ) -> float:
     """Randomization test of differences, one per query, with signs in batches."""
     whole = whole_numbers(difference[None])
-    found = _resampled(whole[0], n_resamples, random_state)
-    sums = found.null_distribution[:, None]
+    result = _resampled(whole[0], n_resamples, random_state)
+    sums = result.null_distribution[:, None]
     return float(_pvalues(_counts(sums, whole), whole, len(sums), alternative)[0])
 
 
@@ -92,8 +92,8 @@ def _pvalues(
 ) -> FloatArray:
     n = whole.shape[1]
     # the observed assignment counts, unless it is among all of them
-    own = 0 if n < 63 and n_signs == 2**n else 1
-    less, greater = (counts + own) / (n_signs + own)
+    observed = 0 if n < 63 and n_signs == 2**n else 1
+    less, greater = (counts + observed) / (n_signs + observed)
     if alternative == "two-sided":
         return np.asarray(np.minimum(2 * np.minimum(less, greater), 1.0))
     return np.asarray(less if alternative == "less" else greater)
@@ -120,7 +120,7 @@ WORDS_OF_TESTS = {
 TESTS = tuple(WORDS_OF_TESTS)
 CORRECTIONS = ("holm", "bh", "by", None)
 ALTERNATIVES = ("two-sided", "greater", "less")
-#: of differences that are told apart, as `NO_DIFFERENCE` has it
+#: decimals of differences in ranks; smaller ones are rounding, as `NO_DIFFERENCE` is
 _DECIMALS = 12
 
 
@@ -147,7 +147,7 @@ def paired_test(
         np.abs(difference) <= _averages.NO_DIFFERENCE, 0.0, difference
     )
     if not difference.any():
-        # alike on every query: scipy's tests would divide by 0
+        # equal on every query: scipy's tests would divide by 0
         return PairedTest(0.0, 1.0)
     if test == "t":
         (statistic,), (pvalue,) = _paired_t_test.paired_t_test(
@@ -182,15 +182,15 @@ def bootstrap_of_medians(
         return unknown
     rng = np.random.default_rng(random_state)
     n, left = len(a), n_resamples
-    # in an order that no permutation of the rows changes
+    # sorted, so that the order of rows has no effect
     both = np.stack([a, b])[:, np.lexsort((b, a))]
-    found = []
+    medians = []
     while left:
         batch = min(left, max(1, _CELLS // n))
         of = both[:, rng.integers(0, n, (batch, n))]
-        found.append(np.subtract(*np.median(of, axis=2)))
+        medians.append(np.subtract(*np.median(of, axis=2)))
         left -= batch
-    drawn = np.concatenate(found)
+    drawn = np.concatenate(medians)
     drawn[np.abs(drawn) <= _averages.NO_DIFFERENCE] = 0.0
     tails = np.array([1 - confidence, 1 + confidence]) / 2
     low, high = np.quantile(drawn, tails).tolist()
@@ -210,9 +210,9 @@ def ranked_alike(difference: FloatArray) -> FloatArray:
     return np.round(difference, _DECIMALS)
 
 
-#: up to so many differences, scipy's Wilcoxon test looks whether any of them tie
+#: up to this many differences, scipy's Wilcoxon test looks for ties
 _MAY_BE_EXACT = 50
-#: up to so many, it goes through all signs if some tie
+#: up to this many, it enumerates all signs if there are ties
 _ALL_SIGNS = 13
 
 
@@ -235,7 +235,7 @@ def paired_pvalues(
         np.abs(differences) <= _averages.NO_DIFFERENCE, 0.0, differences
     )
     pvalues = np.ones(len(differences))
-    # alike on every query: nothing to test
+    # equal on every query: nothing to test
     some = differences.any(axis=1)
     rows = differences[some]
     if not len(rows):
@@ -271,8 +271,8 @@ def _wilcoxon(rows: FloatArray, alternative: str) -> FloatArray:
 
 
 def _scipys_wilcoxon(rows: FloatArray, how: str, method: str = "auto") -> FloatArray:
-    found = stats.wilcoxon(rows, alternative=how, axis=1, method=method)
-    return np.asarray(found.pvalue)
+    result = stats.wilcoxon(rows, alternative=how, axis=1, method=method)
+    return np.asarray(result.pvalue)
 
 
 class QueryLosses(NamedTuple):

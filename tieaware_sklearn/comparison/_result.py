@@ -20,7 +20,7 @@ from ..evaluation import Summary, _averages, _intervals, _report
 from ..io import _wording
 from ..measures import parse_measure
 
-#: the treatment of ties that needs no word
+#: the default treatment of ties, which is not named
 EXPECTED = "expected"
 #: values of each query and system
 STATISTICS = ("expected", "best", "worst", "std", "chance")
@@ -102,8 +102,8 @@ class SystemComparison(html.Result):
     --------
     >>> from tieaware_sklearn import compare_systems
     >>> systems = {"a": [2, 1, 2, 1], "b": [1, 1, 1, 2]}
-    >>> found = compare_systems([1, 0, 1, 0], systems, qid=[1, 1, 2, 2], measure="rr")
-    >>> found.difference
+    >>> result = compare_systems([1, 0, 1, 0], systems, qid=[1, 1, 2, 2], measure="rr")
+    >>> result.difference
     array([0.375])
     >>> several = compare_systems([1, 0, 1, 0], systems, qid=[1, 1, 2, 2],
     ...                           measure=["rr", "p@1"], ties=["expected", "worst"])
@@ -174,11 +174,11 @@ class SystemComparison(html.Result):
         n_pairs //= len(keys)
         rows = slice(at * n_pairs, (at + 1) * n_pairs)
         j = at // len(self.ties)
-        own: dict[str, Any] = {"measures": (key[0],), "ties": (key[1],)}
-        own |= {n: getattr(self, n)[j : j + 1] for n in ("greater_is_better", "bounds")}
-        own |= {name: getattr(self, name)[:, columns] for name in STATISTICS}
-        own |= {name: getattr(self, name)[rows] for name in _OF_PAIRS}
-        return replace(self, pairs=self.pairs[rows] - at * n, **own)
+        new: dict[str, Any] = {"measures": (key[0],), "ties": (key[1],)}
+        new |= {n: getattr(self, n)[j : j + 1] for n in ("greater_is_better", "bounds")}
+        new |= {name: getattr(self, name)[:, columns] for name in STATISTICS}
+        new |= {name: getattr(self, name)[rows] for name in _OF_PAIRS}
+        return replace(self, pairs=self.pairs[rows] - at * n, **new)
 
     def _keys(self) -> list[tuple[str, str]]:
         return [(measure, ties) for measure in self.measures for ties in self.ties]
@@ -244,7 +244,7 @@ class SystemComparison(html.Result):
         ValueError
             If `rope` is negative or not a number, if the average is not the mean, and
             for several measures or treatments: choose one, as in
-            ``found["AP", "best"]``.
+            ``result["AP", "best"]``.
 
         Notes
         -----
@@ -265,8 +265,8 @@ class SystemComparison(html.Result):
         >>> from tieaware_sklearn.datasets import make_web_search
         >>> web = make_web_search(n_queries=100, random_state=0)
         >>> systems = {"clicks": web.data[:, 1], "in-degree": web.data[:, 0]}
-        >>> found = compare_systems(web.target, systems, qid=web.qid, measure="rr")
-        >>> print(found.posterior(rope=0.05))
+        >>> result = compare_systems(web.target, systems, qid=web.qid, measure="rr")
+        >>> print(result.posterior(rope=0.05))
         A       B           A - B  A better  equivalent  B better
         ---------------------------------------------------------
         clicks  in-degree  0.0095    0.0786      0.9020    0.0194
@@ -289,7 +289,7 @@ class SystemComparison(html.Result):
         )
         average, error = moments.averages(), moments.standard_error()
         steady = error <= _averages.NO_DIFFERENCE
-        # where nothing spreads, what the signs say, as for p-values
+        # without spread, signs decide, as for p-values
         edge = rope + _averages.NO_DIFFERENCE * steady
         # the t distribution around the mean, of scale s/√n and n - 1 degrees of freedom
         scale, degrees = np.where(steady, 1.0, error), np.maximum(moments.count - 1, 1)
@@ -329,9 +329,9 @@ class SystemComparison(html.Result):
         --------
         >>> from tieaware_sklearn import compare_systems
         >>> systems = {"a": [2, 1, 2, 1], "b": [1, 1, 1, 2]}
-        >>> found = compare_systems([1, 0, 1, 0], systems, qid=[1, 1, 2, 2],
-        ...                         measure="rr")
-        >>> found.by_query().pivot(index="qid", columns="system", values="expected")
+        >>> result = compare_systems([1, 0, 1, 0], systems, qid=[1, 1, 2, 2],
+        ...                          measure="rr")
+        >>> result.by_query().pivot(index="qid", columns="system", values="expected")
         system    a     b
         qid
         1       1.0  0.75
@@ -377,8 +377,8 @@ class SystemComparison(html.Result):
 
     def __str__(self) -> str:
         one_of_each = len(self.pairs) and len(self.ties) == 1
-        said = map(words.paragraph, self._conclusion() if one_of_each else [])
-        return "\n\n".join([super().__str__(), "\n".join(said)]).rstrip()
+        paragraphs = map(words.paragraph, self._conclusion() if one_of_each else [])
+        return "\n\n".join([super().__str__(), "\n".join(paragraphs)]).rstrip()
 
     def _conclusion(self) -> list[str]:
         lines, alpha = [], 1 - self.confidence
@@ -392,11 +392,11 @@ class SystemComparison(html.Result):
             if len(one.pairs) == 1 and self.average != "geometric":
                 lines.append(f"By {by}, {_in_words(one, alpha)}.")
                 continue
-            said = _against_baselines if one.baselines else _first_of_all
-            line = f"By {by}, {said(one, alpha)}"
+            conclude = _against_baselines if one.baselines else _first_of_all
+            line = f"By {by}, {conclude(one, alpha)}"
             if n := len(one.pairs):
                 differ = np.count_nonzero(one.adjusted_pvalues <= alpha)
-                kind = "" if _p_head(one) == "pvalue" else f" by {_p_head(one)}"
+                kind = "" if _p_header(one) == "pvalue" else f" by {_p_header(one)}"
                 line += f"; {differ} of {n} differences are significant "
                 line += f"(pvalue{kind} <= {alpha:g})"
                 if ties == EXPECTED:
@@ -446,9 +446,9 @@ def _against_baselines(one: SystemComparison, alpha: float) -> str:
     better, worse = _differ(one, alpha)
     lines = []
     for name in one.baselines:
-        own = one.pairs[:, 1] == one.systems.index(name)
-        of = f"{(own & better).sum()} of {own.sum()} systems are significantly better"
-        lines.append(f"{of} than {name}, and {(own & worse).sum()} worse")
+        rows = one.pairs[:, 1] == one.systems.index(name)
+        of = f"{(rows & better).sum()} of {rows.sum()} systems are significantly better"
+        lines.append(f"{of} than {name}, and {(rows & worse).sum()} worse")
     return "; ".join(lines)
 
 
@@ -461,14 +461,14 @@ def _in_words(one: SystemComparison, alpha: float) -> str:
         better, other = other, better
     if difference < 0:
         difference, ends = -difference, -ends[::-1]
-    said = "is" if p <= alpha else "is not significantly"
-    said = f"{better} {said} better than {other}: by {words.number(difference)} "
+    text = "is" if p <= alpha else "is not significantly"
+    text = f"{better} {text} better than {other}: by {words.number(difference)} "
     shown = "< 0.0001" if p < 1e-4 else f"= {words.probability(p)}"
-    said += f"({one.confidence:.0%} interval {words.bracketed(ends)}, p {shown})"
+    text += f"({one.confidence:.0%} interval {words.bracketed(ends)}, p {shown})"
     if one.ties[0] != EXPECTED:
-        return said
+        return text
     always = f"{better} is better in every order of ties"
-    return f"{said}; {always if one.same_sign[0] else 'an order of ties could undo it'}"
+    return f"{text}; {always if one.same_sign[0] else 'an order of ties could undo it'}"
 
 
 def _table_of_posterior(of: Summary) -> list[text_tables.Table]:
@@ -498,11 +498,11 @@ def _tables_of_systems(of: Summary) -> list[text_tables.Table]:
     if len(treatments) > 1:
         return [_treatments_side_by_side(of, those, names)]
     ties = treatments[0]
-    head = _report.HEADS[of.average]
+    header = _report.HEADS[of.average]
     if _is_one_order(ties, of.tie_std):
         return [
             _treated_by(
-                text_tables.Table.of(*names, (head, of.mean), left=len(names)), ties
+                text_tables.Table.of(*names, (header, of.mean), left=len(names)), ties
             )
         ]
     if len(every) > 1:
@@ -510,7 +510,7 @@ def _tables_of_systems(of: Summary) -> list[text_tables.Table]:
         for name in every:
             largest[measure == name] = np.fmax.reduce([*ends[measure == name], 0.0])
     ranges = text_tables.Ranges(of.worst, of.mean, of.best, largest)
-    figures = {head: of.mean, "worst": of.worst, "best": of.best}
+    figures = {header: of.mean, "worst": of.worst, "best": of.best}
     if of.average == "macro":
         figures["tie_std"] = of.tie_std
     table = text_tables.Table.of(
@@ -528,7 +528,7 @@ def _treatments_side_by_side(
     terms = {ties: f"{average}, {_treated(ties)}" for ties in those}
     ranges = None
     if EXPECTED in those:
-        # what any order could give, if it is not there by itself
+        # range over all orders, unless it is a treatment itself
         for end in ("worst", "best"):
             columns.setdefault(end, of.columns[end][those[EXPECTED]])
         if len(names) == 1:
@@ -558,11 +558,11 @@ def _still_open(ties: str) -> dict[str, str]:
     if ties == EXPECTED:
         return {}
     rest = f"documents that still tie by the rule {ties}"
-    heads = ("worst", "best", "tie_std", "tie range", "same sign")
+    headers = ("worst", "best", "tie_std", "tie range", "same sign")
     return {
-        head: words.meaning(head).removesuffix("tied documents").removesuffix("ties")
+        name: words.meaning(name).removesuffix("tied documents").removesuffix("ties")
         + rest
-        for head in heads
+        for name in headers
     }
 
 
@@ -572,32 +572,32 @@ def _table_of_pairs(of: SystemComparison) -> text_tables.Table:
     level = f"{100 * of.confidence:g}%"
     interval, tie_range = of.difference_interval, of.tie_range
     shown: tuple[Any, ...] = (f"±{level}", np.diff(interval)[:, 0] / 2)
-    # intervals of Tukey's test are of all pairs at once
-    simultaneous = _p_head(of) == "tukey" and of.interval == "t"
-    said = f"half of the {level} t interval"
+    # intervals of Tukey's test hold for all pairs at once
+    simultaneous = _p_header(of) == "tukey" and of.interval == "t"
+    text = f"half of the {level} t interval"
     if simultaneous:
-        said = f"half of the simultaneous {level} interval of Tukey's test"
+        text = f"half of the simultaneous {level} interval of Tukey's test"
     if of.interval != "t" or of.average != "macro":
         shown = (f"{level} interval", interval, partial(words.bracketed, digits=3))
-        said = f"{level} {of.interval} interval"
-    head = _difference_head(of)
+        text = f"{level} {of.interval} interval"
+    label = _difference_header(of)
     columns: dict[str, tuple[Any, ...]] = {
-        "difference": (head, of.difference),
+        "difference": (label, of.difference),
         "interval": shown,
         "tie_std": ("tie_std", of.tie_std),
         "tie range": ("tie range", tie_range),
         "same sign": ("same sign", np.where(of.same_sign, "yes", "no")),
         "pvalue": ("pvalue", of.pvalues, words.probability),
-        "corrected": (_p_head(of), of.adjusted_pvalues, words.probability),
+        "corrected": (_p_header(of), of.adjusted_pvalues, words.probability),
         "d": ("d", of.effect, partial(words.number, digits=2)),
     }
-    # of the interval and the tie range, what was asked for is the last to go
+    # narrow pages drop the column that the user chose last
     last = ["interval", "tie range"]
     if "interval" in shown[0] or ties != EXPECTED:
         last.reverse()
     if of.average != "macro":
         del columns["tie_std"]
-    if _p_head(of) == "pvalue":
+    if _p_header(of) == "pvalue":
         columns["corrected"] = columns.pop("pvalue")
     ranges = None
     if _is_one_order(ties, of.tie_std):
@@ -606,9 +606,9 @@ def _table_of_pairs(of: SystemComparison) -> text_tables.Table:
     elif len(of) == 1:
         least, most = tie_range.T
         ranges = text_tables.Ranges(least, of.difference, most, head="tie range")
-    of_each = ""
+    each = ""
     if len(of.pairs) > len(of) and not simultaneous:
-        of_each = "not corrected for the number of pairs"
+        each = "not corrected for the number of pairs"
     names, places = _names_of_pairs(of), list(columns)
     drop = [name for name in ("d", "tie_std", *last) if name in columns]
     table = text_tables.Table.of(
@@ -617,15 +617,15 @@ def _table_of_pairs(of: SystemComparison) -> text_tables.Table:
         left=len(names),
         drop=[len(names) + places.index(name) for name in drop],
         terms={
-            head: _DIFFERENCES[of.average],
-            shown[0]: f"{said} of {head} over queries" + f", {of_each}" * bool(of_each),
+            label: _DIFFERENCES[of.average],
+            shown[0]: f"{text} of {label} over queries" + f", {each}" * bool(each),
             "pvalue": words.meaning(f"pvalue ({of.test})"),
             **_still_open(ties),
         },
         ranges=ranges,
     )
-    there = of_each and shown[0] in [column.head for column in table.fitted().columns]
-    return replace(table, notes=[f"{shown[0]}: {of_each}"]) if there else table
+    there = each and shown[0] in [column.head for column in table.fitted().columns]
+    return replace(table, notes=[f"{shown[0]}: {each}"]) if there else table
 
 
 def _side_by_side(of: SystemComparison) -> text_tables.Table:
@@ -635,28 +635,28 @@ def _side_by_side(of: SystemComparison) -> text_tables.Table:
     """
     treated = of._names()["ties"]
     by = {ties: treated == ties for ties in of.ties}
-    names = [(head, cells[by[of.ties[0]]]) for head, cells in _names_of_pairs(of)]
-    head = _p_head(of)
+    names = [(header, cells[by[of.ties[0]]]) for header, cells in _names_of_pairs(of)]
+    header = _p_header(of)
     apart, adjusted = of.difference, of.adjusted_pvalues
     same_sign = np.where(of.same_sign, "yes", "no")
     columns: list[tuple[Any, ...]] = [*names]
     columns += [(ties, apart[rows]) for ties, rows in by.items()]
     for ties, rows in by.items():
-        columns.append((f"{head} {ties}", adjusted[rows], words.probability))
+        columns.append((f"{header} {ties}", adjusted[rows], words.probability))
     if EXPECTED in by:
         columns.append(("same sign", same_sign[by[EXPECTED]]))
-    said = words.meaning(f"pvalue ({of.test})" if head == "pvalue" else head)
+    meaning = words.meaning(f"pvalue ({of.test})" if header == "pvalue" else header)
     terms = {ties: f"{_DIFFERENCES[of.average]}, {_treated(ties)}" for ties in by}
-    terms |= {f"{head} {ties}": said for ties in by}
-    options = {"terms": terms | {head: said}, "drop": range(len(columns))[::-1]}
-    note = f"{_difference_head(of)} and {head} by treatment of ties"
+    terms |= {f"{header} {ties}": meaning for ties in by}
+    options = {"terms": terms | {header: meaning}, "drop": range(len(columns))[::-1]}
+    note = f"{_difference_header(of)} and {header} by treatment of ties"
     wide = text_tables.Table.of(*columns, left=len(names), notes=[note], **options)
     if len(wide.fitted().columns) == len(columns):
         return wide
-    rows = np.array([np.flatnonzero(own) for own in by.values()]).T.ravel()
+    rows = np.array([np.flatnonzero(places) for places in by.values()]).T.ravel()
     named = [(name, cells[rows]) for name, cells in _names_of_pairs(of)]
-    columns = [*named, ("ties", treated[rows]), (_difference_head(of), apart[rows])]
-    columns.append((head, adjusted[rows], words.probability))
+    columns = [*named, ("ties", treated[rows]), (_difference_header(of), apart[rows])]
+    columns.append((header, adjusted[rows], words.probability))
     if EXPECTED in by:
         shown = np.where(treated == EXPECTED, same_sign, "")
         columns.append(("same sign", shown[rows]))
@@ -670,11 +670,11 @@ _DIFFERENCES = {
 }
 
 
-def _difference_head(of: SystemComparison) -> str:
+def _difference_header(of: SystemComparison) -> str:
     return "A / B" if of.average == "geometric" else "A - B"
 
 
-def _p_head(of: SystemComparison) -> str:
+def _p_header(of: SystemComparison) -> str:
     """Header of p-values, which names the correction, if there is one."""
     several = of.correction is not None and len(of.pairs) > len(of)
     return of.correction if several else "pvalue"  # type: ignore[return-value]

@@ -85,8 +85,8 @@ class MeasuredSystems:
         self, statistics: Sequence[str], ties: str = "expected"
     ) -> dict[str, FloatArray]:
         """Values of every system, of shape (n_measures, n_queries, n_systems)."""
-        own = self.prepared, self.asked, self.rules, self.scores, ties, statistics
-        return values_of_systems(*own, n_jobs=self.n_jobs)
+        arguments = self.prepared, self.asked, self.rules, self.scores, ties, statistics
+        return values_of_systems(*arguments, n_jobs=self.n_jobs)
 
 
 def values_of_systems(
@@ -116,7 +116,7 @@ def warn_undefined(asked: _asked.Asked, expected: FloatArray) -> None:
     `expected` has shape (n_measures, n_queries, n_systems).
     """
     undefined = np.isnan(expected).all(axis=1)
-    # NaN is the largest
+    # NaN sorts as the largest
     asked.warn_of_nan(np.where(undefined, np.nan, 0.0).max(axis=1).tolist())
 
 
@@ -187,7 +187,7 @@ def check_systems(
         columns.append(
             checks.check_scores(column, n_rows=n_rows, name=f"y_score[{name!r}]")
         )
-        # without labels, the first one says how many there are
+        # without labels, the first system gives the number of documents
         n_rows = len(columns[0])
     return names, columns
 
@@ -293,7 +293,7 @@ def compare_systems(
     Returns
     -------
     SystemComparison
-        All measures and treatments of ties. ``found["AP", "expected"]`` selects one.
+        All measures and treatments of ties. ``result["AP", "expected"]`` selects one.
 
     Raises
     ------
@@ -346,9 +346,9 @@ def compare_systems(
     >>> relevance = [1, 0, 0, 1, 0, 0, 0, 1, 0]
     >>> clicks = [9, 1, 1, 5, 2, 2, 1, 1, 0]
     >>> age = [1, 2, 3, 2, 3, 3, 1, 1, 1]
-    >>> found = compare_systems(relevance, {"clicks": clicks, "age": age},
-    ...                         qid=[1, 1, 1, 2, 2, 2, 3, 3, 3], measure="rr")
-    >>> print(found)
+    >>> result = compare_systems(relevance, {"clicks": clicks, "age": age},
+    ...                          qid=[1, 1, 1, 2, 2, 2, 3, 3, 3], measure="rr")
+    >>> print(result)
     RR        mean   worst    best  tie_std
     ---------------------------------------
     clicks  0.9167  0.8333  1.0000   0.0833
@@ -371,9 +371,9 @@ def compare_systems(
     )  # fmt: skip
     treatments = systems.rules.check(ties)
     baselines = systems.baselines(baseline)
-    found = {one: systems.all_values(_result.STATISTICS[1:], one) for one in treatments}
+    stats = {one: systems.all_values(_result.STATISTICS[1:], one) for one in treatments}
     of = systems.names, systems.asked, systems.queries
-    return compared(*of, found, baselines, options)
+    return compared(*of, stats, baselines, options)
 
 
 def check_options(
@@ -424,7 +424,7 @@ def check_options(
     checks.check_count(
         n_resamples, "n_resamples", least=2 if interval == "bootstrap" else 1
     )
-    # a seed that is a number, so that every pair draws alike
+    # a seed that is a number, so that every pair draws the same signs
     drawn = {"n_resamples": n_resamples, "random_state": checks.seed_of(random_state)}
     how = test, alternative, correction, interval, float(confidence)
     return Options(*how, drawn, average)
@@ -447,7 +447,7 @@ def compared(
     names: tuple[str, ...],
     asked: _asked.Asked,
     queries: checks.Queries,
-    found: dict[str, dict[str, FloatArray]],
+    tables: dict[str, dict[str, FloatArray]],
     baselines: tuple[str, ...],
     options: Options,
 ) -> SystemComparison:
@@ -455,17 +455,17 @@ def compared(
 
     Warns of each measure that is undefined for every query of a system.
     """
-    warn_undefined(asked, next(iter(found.values()))["expected"])
-    # whatever order the rows came in
+    warn_undefined(asked, next(iter(tables.values()))["expected"])
+    # results must not depend on the order of rows
     by_id, pairs = queries.sorted(), pairs_with(baselines, names)
     blocks = [
         {name: each[j] for name, each in values.items()}
         for j in range(len(asked.measures))
-        for values in found.values()
+        for values in tables.values()
     ]
     of_logs, level = options.average == "geometric", options.confidence
-    measures = np.repeat(asked.names, len(found))
-    room = np.repeat(np.ptp(_scaled(asked.bounds, of_logs), axis=1), len(found))
+    measures = np.repeat(asked.names, len(tables))
+    room = np.repeat(np.ptp(_scaled(asked.bounds, of_logs), axis=1), len(tables))
     if options.average != "median":
         _intervals.warn_of_intervals(
             (f"{names[a]} - {names[b]} by {measure}", values[:, a] - values[:, b])
@@ -493,12 +493,12 @@ def compared(
             low, high = np.concatenate([ends for _, ends in tests]).T
     else:
         each = pvalues.reshape(len(blocks), -1)
-        adjusted = [_multiple_testing.adjust(own, options.correction) for own in each]
+        adjusted = [_multiple_testing.adjust(row, options.correction) for row in each]
     values: dict[str, Any] = options._asdict()
     del values["drawn"]
     same_sign = (least > _averages.NO_DIFFERENCE) | (largest < -_averages.NO_DIFFERENCE)
     if of_logs:
-        # of logarithms, the difference is that of a ratio
+        # a difference of logarithms is the logarithm of a ratio
         difference, least, largest, low, high = map(
             np.exp, (difference, least, largest, low, high)
         )
@@ -507,7 +507,7 @@ def compared(
     return SystemComparison(
         systems=names,
         measures=asked.names,
-        ties=tuple(found),
+        ties=tuple(tables),
         greater_is_better=np.array([one.greater_is_better for one in asked.measures]),
         qid=queries.qid,
         bounds=asked.bounds,
@@ -548,7 +548,7 @@ def _compare(
             values["worst"][there],
         )
     )
-    # best is the smallest where lower is better
+    # where lower is better, best is the smallest value
     smallest, largest = np.min(ends, axis=0), np.max(ends, axis=0)
     tie_std = math.nan
     if options.average == "macro":

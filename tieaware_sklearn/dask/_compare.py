@@ -144,14 +144,14 @@ n_resamples, random_state, zero_relevance, unjudged
             prepared.scores(frame[name], _prepared.ColumnNames(score=name))
             for name in chosen
         ]
-        found = {
+        values = {
             treatment: _systems.values_of_systems(
                 prepared, asked, rules, columns, treatment
             )
             for treatment in treatments
         }
         ids = prepared.queries.qid
-        return [(ids, found)], seen_queries.id_digests(ids, qid)
+        return [(ids, values)], seen_queries.id_digests(ids, qid)
 
     rows = _partitions.gathered(
         df, _partitions.Names(label, qid, None), shuffle, [*chosen, *keys]
@@ -180,7 +180,7 @@ n_resamples, random_state, zero_relevance, unjudged
 def _key_columns(external: Any) -> list[str]:
     """List the columns that external rules read, each once."""
     if not isinstance(external, Mapping):
-        return []  # or an error
+        return []  # or the check raises
     return list(dict.fromkeys(_as_tuple(key)[0] for key in external.values()))
 
 

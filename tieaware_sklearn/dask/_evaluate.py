@@ -103,18 +103,18 @@ def evaluate(
     names = _partitions.Names(label, qid, query_weight)
 
     def report(frame: Any) -> tuple[list[RankingReport], hashing.Digests]:
-        found = report_of(frame, names, score, asked, segment)
-        return [found], seen_queries.id_digests(found.qid, qid)
+        result = report_of(frame, names, score, asked, segment)
+        return [result], seen_queries.id_digests(result.qid, qid)
 
-    # it may be the query itself, or its weight
+    # the segment may be the query id or the weight
     others = [] if segment in (None, qid, query_weight) else [segment]
     rows = _partitions.gathered(df, names, shuffle, [score, *others])
     parts, _ = _partitions.merged(rows, report, add, qid, keep=False)
-    # workers have copies of functions
+    # functions that workers return are copies, which compare unequal
     parts = [replace(part, _asked=asked.measures) for part in parts]
-    found = RankingReport.merge(*parts)
-    names.check_weight(found.query_weight)
-    return found._by_id()
+    merged = RankingReport.merge(*parts)
+    names.check_weight(merged.query_weight)
+    return merged._by_id()
 
 
 def evaluate_queries(
@@ -194,10 +194,10 @@ def evaluate_queries(
             partition_info, n_partitions, frame[qid], shuffled=shuffle
         ):
             ids = frame[qid].drop_duplicates()
-            found = report_of(frame, names, score, asked).to_pandas()
-            # as they are in df: of its kind, such as categories
-            found["qid"] = ids.repeat(len(asked.measures)).array
-            return found.rename(columns={"qid": qid})
+            table = report_of(frame, names, score, asked).to_pandas()
+            # ids keep the dtype of df, such as categories
+            table["qid"] = ids.repeat(len(asked.measures)).array
+            return table.rename(columns={"qid": qid})
 
     tables = df.map_partitions(of_partition, meta=meta, clear_divisions=True)
 
@@ -208,11 +208,11 @@ def evaluate_queries(
 
     def compare(cells: Any) -> Any:
         # one row for each partition, in their order
-        parts = [np.frombuffer(cell, dtype=np.uint64) for cell in cells["found"]]
+        parts = [np.frombuffer(cell, dtype=np.uint64) for cell in cells["cell"]]
         return _cell((seen_queries.repeated(parts), len(parts)))
 
     def checked(frame: Any, cells: Any) -> Any:
-        several, n_partitions = cells["found"].iloc[0]
+        several, n_partitions = cells["cell"].iloc[0]
         for again in several:
             for query in _partitions.with_digest(frame, qid, again.digest):
                 what = _partitions.in_several(
@@ -225,7 +225,7 @@ def evaluate_queries(
     compared = digests.repartition(npartitions=1).map_partitions(
         compare, meta=_cell(())[:0]
     )
-    # not of delayed tables: Dask of 2025 would compute all of them for each
+    # no delayed tables: Dask of 2025 would compute all of them for each
     return tables.map_partitions(checked, compared, meta=meta, align_dataframes=False)
 
 
@@ -255,4 +255,4 @@ def _cell(value: Any) -> Any:
     """Wrap an object in a data frame of one cell."""
     cell = np.empty(1, dtype=object)
     cell[0] = value
-    return _partitions.pandas.DataFrame({"found": cell})
+    return _partitions.pandas.DataFrame({"cell": cell})

@@ -22,12 +22,12 @@ dask, dd, pandas = (
 )
 
 delayed = dask.delayed
-#: operations of Dask whose partitions are what a function of the user makes
+#: operations of Dask that call a function of the user for each partition
 _ANY_COLUMNS = {"MapPartitions", "FromMap", "FromDelayed", "FromGraph"}
-#: how notes name a partition
+#: a partition as notes name it
 _PARTITION = re.compile(r"in (shuffled )?partition (\d+)")
 _ROW = re.compile(r"\bin row (\d+)")
-#: from here on, floats do not hold all integers
+#: from this number on, floats do not hold all integers
 _BEYOND = 2**53
 
 Part = TypeVar("Part")
@@ -58,15 +58,15 @@ def check_frame(df: Any) -> None:
 def _check_columns(df: Any, columns: list[Any]) -> None:
     """Check that a data frame has the columns, each for one purpose."""
     check_frame(df)
-    own = list(df.columns)
+    present = list(df.columns)
     for name in columns:
         if columns.count(name) > 1:
             raise ValueError(
                 "label, qid, score, query_weight and others must name different "
                 f"columns, got {name!r} twice"
             )
-        if own.count(name) != 1:
-            got = ", ".join(map(str, own))
+        if present.count(name) != 1:
+            got = ", ".join(map(str, present))
             raise ValueError(f"df must have one column {name!r}, got {got}")
 
 
@@ -87,7 +87,7 @@ def _in_own_partitions(df: Any) -> Any:
     Dask reads several Parquet files as one partition where few of their columns are
     asked for. Queries that two of them repeat would then be in one partition.
     """
-    # what Dask does to a data frame before it computes it, but for that step
+    # Dask's optimisation, without the step that joins partitions
     expr = df.expr.simplify().lower_completely().simplify()
     fuse = getattr(expr, "fuse", None)  # Dask of 2025 does without
     expr = expr if fuse is None else fuse()
@@ -130,7 +130,7 @@ def gathered(
     checks.check_flag(shuffle, "shuffle")
     columns = [*names.given(), *others]
     _check_columns(df, columns)
-    meta, n_partitions, own = df._meta[columns], df.npartitions, list(df.columns)
+    meta, n_partitions, given = df._meta[columns], df.npartitions, list(df.columns)
     of_a_reader = not any(type(e).__name__ in _ANY_COLUMNS for e in df.expr.walk())
 
     def select(frame: Any, partition_info: Any = None) -> Any:
@@ -142,7 +142,7 @@ def gathered(
                         f"a partition must have a column {name!r}, as the meta of df "
                         f"has, got {got}"
                     )
-            more = [name for name in frame if name not in own]
+            more = [name for name in frame if name not in given]
             if only and more:
                 raise ValueError(
                     f"a partition must not have a column {more[0]!r}, which the meta "
@@ -151,14 +151,14 @@ def gathered(
             return _as_meta(frame, meta, names.qid)
 
     rows = _in_own_partitions(
-        # a reader then reads these columns only
+        # so that readers read these columns only
         (df[columns] if of_a_reader else df).map_partitions(
             select, meta=meta, enforce_metadata=False
         )
     )
     if not shuffle:
         return Gathered(rows, rows, df)
-    # where a client is open, Dask chooses what only its workers can do
+    # with an open client, Dask may choose a method that needs its workers
     method = None
     if not hasattr(dask.base.get_scheduler(), "__self__"):
         method = dask.config.get("dataframe.shuffle.method", None) or "disk"
@@ -172,7 +172,7 @@ def _as_meta(frame: Any, meta: Any, qid: str) -> Any:
     A shuffle makes floats of integers that come together with floats, and texts of all
     that comes together with texts.
     """
-    if not len(frame):  # of any types, which would be those of other rows as well
+    if not len(frame):  # the dtypes of an empty partition are arbitrary
         return meta
     columns = {}
     for name, dtype in meta.dtypes.items():
@@ -194,10 +194,10 @@ def _of_kind(column: Any, dtype: Any, *, is_id: bool) -> Any:
     if other == "O":
         raise ValueError("values of another kind")
     floats = (kind, other) == ("f", "i")
-    if floats and column.isna().any():  # said later, with its row
+    if floats and column.isna().any():  # a later check raises, with the row
         return column
     cast = column.astype(dtype)
-    # Python's numbers are compared exactly, and are no texts
+    # objects of Python are compared exactly, and stay numbers
     same = (cast.astype(object) == column.astype(object)) | column.isna()
     if same.all() and not (floats and (column.abs() >= _BEYOND).any()):
         return cast
@@ -264,12 +264,12 @@ def merged(
 
     n_partitions, shuffled = len(partitions), rows.df is not rows.rows
     token, measure = uuid4().hex, delayed(of_partition, nout=2)
-    found = [
+    reduced = [
         measure(part, number, dask_key_name=(f"measure-{token}", number))
         for number, part in enumerate(partitions)
     ]
-    compared = delayed(compare)([digests for _, digests in found])
-    tree = [part for part, _ in found]
+    compared = delayed(compare)([digests for _, digests in reduced])
+    tree = [part for part, _ in reduced]
     while len(tree) > 1:
         tree = [delayed(merge)(tree[i : i + 8]) for i in range(0, len(tree), 8)]
     try:
@@ -289,8 +289,8 @@ def _note_source(error: Exception, rows: Gathered) -> None:
     notes = " ".join(getattr(error, "__notes__", []))
     of_cluster = type(error).__module__.startswith("distributed")
     number: int | None = None
-    if found := _PARTITION.search(notes):
-        number = None if found[1] else int(found[2])
+    if match := _PARTITION.search(notes):
+        number = None if match[1] else int(match[2])
     elif not (of_cluster or isinstance(error, CancelledError)):
         number = _unreadable(rows.rows.to_delayed())
         if number is not None:
@@ -307,8 +307,8 @@ def _unreadable(parts: list[Any], first: int = 0) -> int | None:
         if len(parts) == 1:
             return first
         half = len(parts) // 2
-        found = _unreadable(parts[:half], first)
-        return _unreadable(parts[half:], first + half) if found is None else found
+        number = _unreadable(parts[:half], first)
+        return _unreadable(parts[half:], first + half) if number is None else number
     return None
 
 
@@ -316,7 +316,7 @@ def _file_of(df: Any, number: int) -> str:
     """Return the Parquet file of a partition; empty if it is not known."""
     for read in df.expr.walk():
         if "ReadParquet" in type(read).__name__ and read.npartitions == df.npartitions:
-            # what the two readers of Dask know; it is not part of their interface
+            # private attributes of Dask's two readers of Parquet
             with suppress(Exception):
                 return str(read.fragments[number].path)
             with suppress(Exception):
@@ -330,11 +330,11 @@ def _look_up(
     """Word the error of a split query, whose id two partitions are read again for."""
     look = delayed(with_digest)
     two = [look(partitions[i], qid, again.digest) for i in again.parts[:2]]
-    queries = [query for found in dask.compute(*two) for query in found]
+    queries = [query for ids in dask.compute(*two) for query in ids]
     for other in queries[1:]:
         if queries[0] != other:
             return seen_queries.same_digest(queries[0], other, qid)
-    # data that are not the same when they are read again may not have it
+    # data that change between readings may lack the query
     name = spell(queries[0]) if queries else f"with the digest {again.digest:#018x}"
     return in_several(again, name, len(partitions), qid, shuffle)
 
@@ -349,7 +349,7 @@ def in_several(
     got += f"{n_partitions - 1})"
     if again.n_queries > 1:
         got += f", and {again.n_queries - 1} more queries in several partitions"
-    if shuffle:  # which goes by another digest of ids
+    if shuffle:  # Dask's shuffle hashes ids of unlike types differently
         return f"{qid} must have equal ids of one type, {got}"
     return (
         f"{qid} must have all rows of a query in one partition without shuffle, {got}: "
@@ -360,9 +360,9 @@ def in_several(
 def with_digest(frame: Any, qid: str, digest: int) -> list[Any]:
     """Find the query id that has this digest, if any."""
     ids = ids_of(frame, qid)
-    found = ids[hashing.value_bits(ids) == np.uint64(digest)]
-    # times as integers would say nothing
-    return list(found) if found.dtype.kind in "mM" else found.tolist()
+    matching = ids[hashing.value_bits(ids) == np.uint64(digest)]
+    # tolist would turn times into integers
+    return list(matching) if matching.dtype.kind in "mM" else matching.tolist()
 
 
 def spell(query: Any) -> str:

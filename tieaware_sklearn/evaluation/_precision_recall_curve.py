@@ -136,15 +136,15 @@ def precision_recall_curve(
     measures = [InterpolatedPrecision(level, rel) for level in levels]
     asked = _asked.ask(measures, zero_relevance, unjudged)
     prepared, scores = _prepared.prepare(asked, y_true, y_score, qid, query_weight)
-    found = prepared.values(asked, scores, _STATISTICS, n_jobs=n_jobs)
+    values = prepared.values(asked, scores, _STATISTICS, n_jobs=n_jobs)
     weight = prepared.weight
     return PrecisionRecallCurve(
         recall=np.array(levels),
-        mean=np.array(prepared.means(asked, found["expected"])),
-        worst=_averages.means(found["worst"], weight),
-        best=_averages.means(found["best"], weight),
-        tie_std=_averages.stds_of_means(found["std"], weight),
-        sampling_error=_averages.stds_of_means(found["sampling_error"], weight),
+        mean=np.array(prepared.means(asked, values["expected"])),
+        worst=_averages.means(values["worst"], weight),
+        best=_averages.means(values["best"], weight),
+        tie_std=_averages.stds_of_means(values["std"], weight),
+        sampling_error=_averages.stds_of_means(values["sampling_error"], weight),
     )
 
 
@@ -152,7 +152,7 @@ def _levels(recall: ArrayLike) -> list[float]:
     try:
         array = np.atleast_1d(np.asarray(recall))
         if array.dtype.kind == "f":
-            # read as they print: 0.1 of 32 bits is 1/10
+            # levels mean what they print: 0.1 in 32 bits is 1/10
             array = array.astype(str)
         array = array.astype(np.float64)
     except (TypeError, ValueError) as error:

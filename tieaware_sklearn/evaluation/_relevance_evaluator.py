@@ -18,7 +18,7 @@ from ..io import _trec_lines
 from ..measures import FBeta, Measure, _measure, parse_measure
 from . import _asked, _averages, _prepared
 
-#: whole numbers up to here are 64-bit floats, all of them
+#: all whole numbers up to this one are 64-bit floats
 _WHOLE = 2**53
 
 
@@ -49,10 +49,10 @@ class TopicRows(NamedTuple):
         queries = checks.Queries(
             np.array(self.topics), segments.offsets_of(self.sizes), None
         )
-        found = _prepared.Prepared(self.labels, queries).values(
+        values = _prepared.Prepared(self.labels, queries).values(
             asked, self.scores, statistics
         )
-        return [found[name] for name in statistics]
+        return [values[name] for name in statistics]
 
     def n_retrieved(self, least: float | None = None) -> FloatArray:
         """Count each topic's retrieved documents with labels of at least `least`.
@@ -88,8 +88,8 @@ class JudgedTopics:
 
     def __init__(self, qrels: Any) -> None:
         lines = _trec_lines.given_qrels(qrels)
-        own = lines.numbers[:, 0]
-        labels = np.where(np.isnan(own), checks.UNJUDGED_LABEL, own).tolist()
+        given = lines.numbers[:, 0]
+        labels = np.where(np.isnan(given), checks.UNJUDGED_LABEL, given).tolist()
         docno = _trec_lines.as_text(lines.docno).tolist()
         self._labels: dict[str, dict[str, float]] = {
             _trec_lines.spelled(topic): dict(
@@ -130,8 +130,8 @@ class JudgedTopics:
             n_ranked.append(len(labels) - before)
             labels += [label for one, label in judged.items() if one not in documents]
             sizes.append(len(labels) - before)
-        found = np.array(labels, dtype=np.float64)
-        scores = np.full(len(found), -np.inf)
+        judged_labels = np.array(labels, dtype=np.float64)
+        scores = np.full(len(judged_labels), -np.inf)
         lengths = np.array(sizes, dtype=np.int64)
         top = segments.consecutive(
             segments.offsets_of(lengths)[:-1], np.array(n_ranked, dtype=np.int64)
@@ -139,8 +139,8 @@ class JudgedTopics:
         values = chain.from_iterable(ranked[topic].values() for topic in known)
         scores[top] = np.fromiter(values, np.float64, len(top))
         if judged_only:
-            found[found == checks.UNJUDGED_LABEL] = checks.DROPPED_LABEL
-        return TopicRows(known, found, scores, lengths)
+            judged_labels[judged_labels == checks.UNJUDGED_LABEL] = checks.DROPPED_LABEL
+        return TopicRows(known, judged_labels, scores, lengths)
 
 
 def _is_plain(run: Any) -> bool:
@@ -262,7 +262,7 @@ _FAMILIES = {
     "ndcg_cut": _Family("ndcg_cut_{}", _CUTOFFS),
     "map_cut": _Family("map_cut_{}", _CUTOFFS),
     "success": _Family("success_{}", ("1", "5", "10")),
-    # its number has no part in the key
+    # the key lacks the number
     "set_F": _Family("set_F", ("1",)),
 }
 _MEASURES = {
@@ -288,7 +288,7 @@ _COUNTS: dict[str, OfCounts] = {
     "set_relative_P": share_of_possible,
     "utility": _utility,
 }
-#: in the order of trec_eval, which is that of results
+#: measures in the order of trec_eval, in which results are
 _ORDER = (
     *("runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec"),
     *("bpref", "recip_rank", "iprec_at_recall", "P", "recall"),
@@ -296,7 +296,7 @@ _ORDER = (
     *("success", "set_P", "set_relative_P", "set_recall", "set_map", "set_F"),
     "num_nonrel_judged_ret",
 )
-#: what pytrec_eval has besides
+#: further names of pytrec_eval
 _NOT_HERE = (
     *("G", "Rndcg", "Rprec_mult", "binG", "infAP", "ndcg_rel", "relstring"),
     *("all_trec", "all_prefs", "prefs", "qrels_jg"),
@@ -345,18 +345,18 @@ def named_measures(measures: Any, rel: float) -> list[Named]:
             )
         else:
             ours[str(given)] = parse_measure(given)
-    theirs = (
+    official = (
         named
         for name in _ORDER
         if name in numbers
         for named in _theirs(name, numbers[name])
     )
-    found = [*theirs, *(Named(key, measure) for key, measure in ours.items())]
-    keys = [named.key for named in found]
+    every = [*official, *(Named(key, measure) for key, measure in ours.items())]
+    keys = [named.key for named in every]
     for key in keys:
         if keys.count(key) > 1:
             raise ValueError(f"measures must differ in results, got {key} twice")
-    return [named._replace(measure=_at_level(named.measure, rel)) for named in found]
+    return [named._replace(measure=_at_level(named.measure, rel)) for named in every]
 
 
 def _listed(measures: Any) -> Iterator[Any]:
@@ -415,14 +415,14 @@ def _at_level(measure: Measure | None, rel: float) -> Measure | None:
     """Set a measure's relevance threshold, unless its name spells one out."""
     if measure is None:
         return None
-    takes = any(own.name == "rel" and own.init for own in fields(measure))
+    takes = any(field.name == "rel" and field.init for field in fields(measure))
     if not takes or "rel" in _measure.spelled_out(measure):
         return measure
     changes: dict[str, Any] = {"rel": rel}
     return replace(measure, **changes)
 
 
-#: several of them; a text would be a sequence of texts, too
+#: several names; a string would be a sequence of strings, too
 Statistics = list[str] | tuple[str, ...]
 
 
@@ -553,11 +553,11 @@ class RelevanceEvaluator:
         chosen = self._chosen(statistics)
         rows = self._rows(scores)
         keys = [named.key for named in self._named]
-        found: dict[str, dict[str, dict[str, float]]] = {}
+        results: dict[str, dict[str, dict[str, float]]] = {}
         for name, values in zip(chosen, self._values(rows, chosen), strict=True):
             each = (dict(zip(keys, row, strict=True)) for row in values.tolist())
-            found[name] = dict(zip(rows.topics, each, strict=True))
-        return found[statistics] if isinstance(statistics, str) else found
+            results[name] = dict(zip(rows.topics, each, strict=True))
+        return results[statistics] if isinstance(statistics, str) else results
 
     @overload
     def aggregate(self, scores: Any, *, statistics: str = ...) -> dict[str, float]: ...
@@ -592,11 +592,11 @@ class RelevanceEvaluator:
         rows = self._rows(scores)
         if not rows.topics:
             raise ValueError("scores must hold at least one topic, got none")
-        found = {}
+        out = {}
         for name, values in zip(chosen, self._values(rows, chosen), strict=True):
             pairs = zip(self._named, values.T, strict=True)
-            found[name] = {named.key: _of_all(named, own, name) for named, own in pairs}
-        return found[statistics] if isinstance(statistics, str) else found
+            out[name] = {named.key: _of_all(named, each, name) for named, each in pairs}
+        return out[statistics] if isinstance(statistics, str) else out
 
     def _chosen(self, statistics: str | Statistics) -> list[str]:
         chosen = checks.check_choices(statistics, "statistics", _measure.STATISTICS)
@@ -632,15 +632,15 @@ class RelevanceEvaluator:
         out = []
         for name, values in zip(statistics, ours, strict=True):
             columns, fixed = iter(values.T), np.full(n_topics, float(name != "std"))
-            found = np.empty((n_topics, len(self._named)))
+            table = np.empty((n_topics, len(self._named)))
             for j, (named, factor) in enumerate(zip(self._named, factors, strict=True)):
                 column = fixed if named.measure is None else next(columns)
                 if factor is not None:
                     column = column * factor
                 if named.is_log:
                     column = _averages.logs(column)
-                found[:, j] = column
-            out.append(found)
+                table[:, j] = column
+            out.append(table)
         return out
 
 

@@ -19,7 +19,7 @@ from ..io import _saved
 from ..measures import _parse
 from . import _averages, _chance, _intervals
 
-#: what trackers of experiments do not take in names
+#: characters that trackers of experiments refuse in names
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9.-]+")
 
 
@@ -62,7 +62,7 @@ class Summary(html.Result):
 
     def __getattr__(self, name: str) -> Any:
         # an object that is being unpickled has no fields yet
-        columns, about = (vars(self).get(own, {}) for own in ("columns", "about"))
+        columns, about = (vars(self).get(part, {}) for part in ("columns", "about"))
         if name in columns or name in about:
             return columns[name] if name in columns else about[name]
         if f"{name}_low" in columns:
@@ -152,10 +152,10 @@ def _plain(key: str, values: Sequence[Any] | NDArray[Any]) -> list[str]:
     return [plain[name] for name in names]
 
 
-#: what `RankingReport` says of each query and measure
+#: fields of `RankingReport` by query and measure
 PER_QUERY = ("expected", "best", "worst", "std", "chance", "ideal")
 _ARRAYS = (*PER_QUERY, "sampling_error", "std_is_estimate")
-#: what is averaged, by the names of the averages
+#: averaged fields by the names of their averages
 _AVERAGED = {
     "mean": "expected", "best": "best", "worst": "worst", "chance": "chance",
     "ideal": "ideal",
@@ -165,7 +165,7 @@ _FIGURES = (
     *("mean", "best", "worst", "tie_std", "chance", "ideal", "lift", "interval_low"),
     *("interval_high", "sampling_error", "n_estimated", "n_queries"),
 )
-#: types of segments that files hold
+#: types of segments that files can hold
 _PLAIN = {str, int, float, bool}
 #: options as users know them
 _WORDS = {
@@ -175,7 +175,7 @@ _WORDS = {
     "label": "columns of labels",
     "query_weight": "columns of query weights",
 }
-#: those of a table by segment, and their decimals
+#: columns of a table by segment, and their decimals
 _SHOWN = ("mean", "worst", "best", "tie_std", "chance", "lift")
 _DIGITS = 3
 
@@ -345,8 +345,8 @@ class RankingReport(_saved.Saved, html.Result):
                 "the ranks of the values), got 'bootstrap'"
             )
         if self.query_weight is not None and not self.query_weight.any():
-            said = "every query has weight 0: averages are NaN"
-            words.warn(said, UndefinedMetricWarning)
+            text = "every query has weight 0: averages are NaN"
+            words.warn(text, UndefinedMetricWarning)
         _intervals.warn_of_intervals(self._named_values(), average)
         return self._summary(average, interval, n_resamples, random_state)
 
@@ -354,34 +354,34 @@ class RankingReport(_saved.Saved, html.Result):
         self, average: str, interval: str, n_resamples: int, random_state: Any
     ) -> Summary:
         """Average over queries, without a warning on a segment of weight 0."""
-        found = self._averages(average)
+        averages = self._averages(average)
         if interval == "bootstrap":
             seed = checks.seed_of(random_state)
-            found["interval"] = self._bootstrap(average, n_resamples, seed)
-        mean, chance, ideal = (found[name] for name in ("mean", "chance", "ideal"))
-        found["lift"] = _chance.lift(mean, chance, ideal)
-        found["n_estimated"] = self.std_is_estimate.sum(axis=0)
-        low, high = found.pop("interval").T
-        found |= {"interval_low": low, "interval_high": high}
+            averages["interval"] = self._bootstrap(average, n_resamples, seed)
+        mean, chance, ideal = (averages[name] for name in ("mean", "chance", "ideal"))
+        averages["lift"] = _chance.lift(mean, chance, ideal)
+        averages["n_estimated"] = self.std_is_estimate.sum(axis=0)
+        low, high = averages.pop("interval").T
+        averages |= {"interval_low": low, "interval_high": high}
         columns = {"measure": np.array(self.measures)}
-        columns |= {name: found[name] for name in _FIGURES}
+        columns |= {name: averages[name] for name in _FIGURES}
         return Summary(columns, ("measure",), {"average": average}, _tables_of_means)
 
     def _averages(self, average: str) -> dict[str, Any]:
         weight = self.query_weight
-        found = {
+        pairs = {
             name: _intervals.average_interval(
                 getattr(self, of), average, weight, self.bounds
             )
             for name, of in _AVERAGED.items()
         }
         moments = _intervals.QueryMoments.of(self.expected, weight)
-        # only a mean has the deviation of a sum
+        # only for means does the deviation follow from a sum
         known = (moments.weight > 0) & (average == "macro")
         total = np.where(known, moments.weight, np.nan)
         low, high = self.bounds.T
-        return {name: averages for name, (averages, _) in found.items()} | {
-            "interval": np.clip(found["mean"][1], low[:, None], high[:, None]),
+        return {name: averages for name, (averages, _) in pairs.items()} | {
+            "interval": np.clip(pairs["mean"][1], low[:, None], high[:, None]),
             "tie_std": np.sqrt(_averages.sums_of_squares(self.std, weight)) / total,
             "sampling_error": np.sqrt(
                 _averages.sums_of_squares(self.sampling_error, weight)
@@ -438,16 +438,16 @@ class RankingReport(_saved.Saved, html.Result):
             n_resamples=n_resamples,
             random_state=options[-1],
         )
-        found = checks.check_qid(
+        ids = checks.check_qid(
             self.segment, n_rows=len(self.qid), name="segment", empty=True
         )
-        ascending = found.sorted()
-        parts = [self._some(found.given(found.rows(np.array([i])))) for i in ascending]
+        ascending = ids.sorted()
+        parts = [self._some(ids.given(ids.rows(np.array([i])))) for i in ascending]
         each = [part._summary(*options) for part in parts]
-        of = zip(parts, found.qid[ascending], strict=True)
-        named = (own for part, one in of for own in part._named_values(f" of {one}"))
+        of = zip(parts, ids.qid[ascending], strict=True)
+        named = (pair for part, one in of for pair in part._named_values(f" of {one}"))
         _intervals.warn_of_intervals(named, average)
-        columns = {"segment": np.repeat(found.qid[ascending], len(self.measures))}
+        columns = {"segment": np.repeat(ids.qid[ascending], len(self.measures))}
         columns |= {
             name: np.concatenate([one.columns[name] for one in each])
             for name in ("measure", *_FIGURES)
@@ -529,7 +529,7 @@ class RankingReport(_saved.Saved, html.Result):
 
     def _difference(self, other: RankingReport, here: str, there: str) -> str:
         """Word the first difference of options, if there is one."""
-        ours, theirs = (
+        ours, others = (
             {"measures": report._asked}
             | {_WORDS.get(name, name): value for name, value in report.options.items()}
             | {
@@ -538,9 +538,9 @@ class RankingReport(_saved.Saved, html.Result):
             }
             for report in (self, other)
         )
-        # arrays have no names, columns have
-        both = {name: value for name, value in ours.items() if name in theirs}
-        return merging.other_options(both, theirs, here, there)
+        # names of columns are unknown where arrays were evaluated
+        both = {name: value for name, value in ours.items() if name in others}
+        return merging.other_options(both, others, here, there)
 
     def _kept(self) -> _saved.Kept:
         digests = self.query_digests()
@@ -550,7 +550,7 @@ class RankingReport(_saved.Saved, html.Result):
         arrays["n_undefined"] = self.n_undefined
         header: dict[str, Any] = {"measures": _parse.names_to_save(self._asked)}
         header["options"] = self.options
-        # what a damaged file has lost is missed
+        # shows which arrays a damaged file has lost
         header["weighted"] = self.query_weight is not None
         if self.query_weight is not None:
             arrays["query_weight"] = self.query_weight[ascending]
@@ -567,25 +567,25 @@ class RankingReport(_saved.Saved, html.Result):
         return _saved.Kept(header, arrays)
 
     @classmethod
-    def _of_kept(cls, kept: _saved.Kept) -> Self:
-        measures, n = kept.texts("measures"), kept.array("query_digests", "u", None)
+    def _of_kept(cls, saved: _saved.Kept) -> Self:
+        measures, n = saved.texts("measures"), saved.array("query_digests", "u", None)
         if not measures or not len(n) or not seen_queries.are_kept(n):
             raise _saved.UnreadableError(
                 "must have measures and a sorted digest of each query"
             )
         shape = len(n), len(measures)
         values: dict[str, Any] = {
-            name: kept.array(name, "b" if name == "std_is_estimate" else "f", *shape)
+            name: saved.array(name, "b" if name == "std_is_estimate" else "f", *shape)
             for name in _ARRAYS
         }
         weight = segment = None
-        if kept.value("weighted", bool):
-            weight = kept.array("query_weight", "f", len(n))
+        if saved.value("weighted", bool):
+            weight = saved.array("query_weight", "f", len(n))
             if not (np.isfinite(weight) & (weight >= 0)).all():
                 raise _saved.UnreadableError("must have weights of queries, >= 0")
-        if "segments" in kept.header:
-            names = kept.value("segments", list)
-            codes = kept.array("segment", "i", len(n))
+        if "segments" in saved.header:
+            names = saved.value("segments", list)
+            codes = saved.array("segment", "i", len(n))
             if len(kinds := set(map(type, names))) > 1 or not kinds <= _PLAIN:
                 raise _saved.UnreadableError(
                     "must have a list of 'segments' of one kind"
@@ -593,15 +593,15 @@ class RankingReport(_saved.Saved, html.Result):
             if codes.min() < 0 or codes.max() >= len(names):
                 raise _saved.UnreadableError("must have a segment of each query")
             segment = np.array(names)[codes]
-        options = kept.value("options", dict)
+        options = saved.value("options", dict)
         if any(isinstance(value, (dict, list)) for value in options.values()):
             raise _saved.UnreadableError("must have options with plain values")
         return cls(
             measures,
             n,
             **values,
-            n_undefined=kept.array("n_undefined", "i", len(measures)),
-            bounds=kept.array("bounds", "f", len(measures), 2),
+            n_undefined=saved.array("n_undefined", "i", len(measures)),
+            bounds=saved.array("bounds", "f", len(measures), 2),
             query_weight=weight,
             segment=segment,
             options=options,
@@ -708,7 +708,7 @@ def estimates(of: Summary) -> list[str]:
     return notes
 
 
-#: of averages
+#: headers of averages
 HEADS = {"macro": "mean", "geometric": "geom.", "median": "median"}
 
 

@@ -25,7 +25,7 @@ from ..measures import (
 from . import _asked, _averages, _prepared, _statistics
 
 DEFAULT_BOUNDED = ("rbp", "p@10", "rr")
-#: a relevant document more can only help these
+#: measures that a further relevant document never lowers
 BOUNDED = (Precision, RBP, CWL, ReciprocalRank, Success, ERR)
 _STATISTICS = ("expected", "worst", "best")
 _PER_QUERY = ("expected", "residual", "worst", "best")
@@ -180,7 +180,7 @@ def residuals(
         return [labelled.in_order(parts) for parts in zip(*blocks, strict=True)]
 
     least, worst, _, _, unjudged = bounds(labels)
-    # an unlimited label is the best that a document could be
+    # an infinite label is the best label
     most, _, best, tails, _ = bounds(np.where(labels < 0, np.inf, labels))
     return ResidualReport(
         measures=asked.names,
@@ -200,7 +200,7 @@ def _tail(measure: Measure, groups: tie_groups.TieGroups) -> FloatArray:
         end = groups.retrieved.astype(np.float64)
         if measure.k is None:
             return np.asarray(measure.p**end)
-        # what lies below a cut-off counts for nothing
+        # ranks below a cut-off have no weight
         return np.asarray(
             measure.p ** np.minimum(end, measure.k) - measure.p**measure.k
         )

@@ -47,14 +47,14 @@ def ideal_scores(
     """
     scores = np.full(len(relevant), -np.inf)
     rows = np.flatnonzero(relevant.any(axis=1))
-    # documents that are relevant to the same subtopics are alike
+    # documents relevant to the same subtopics are of one kind
     bits, kind = np.unique(
         np.packbits(relevant[rows], axis=1), axis=0, return_inverse=True
     )
     kind = kind.reshape(-1)
     subtopics = [
-        np.flatnonzero(own).tolist()
-        for own in np.unpackbits(bits, axis=1, count=relevant.shape[1])
+        np.flatnonzero(row).tolist()
+        for row in np.unpackbits(bits, axis=1, count=relevant.shape[1])
     ]
     query = queries.codes[rows]
     order = np.lexsort((kind, query))
@@ -70,17 +70,17 @@ def ideal_scores(
     chosen: list[int] = []
     ranks: list[int] = []
     for number, (first, stop) in enumerate(pairwise(ends)):
-        found = _greedy(
-            [subtopics[own] for own in of_run[first:stop]],
+        ranked = _greedy(
+            [subtopics[kind] for kind in of_run[first:stop]],
             counts[first:stop],
             left[number],
             keep,
             depth,
         )
-        for own in found:
-            chosen.append(following[first + own])
-            following[first + own] += 1
-        ranks += range(len(found))
+        for at in ranked:
+            chosen.append(following[first + at])
+            following[first + at] += 1
+        ranks += range(len(ranked))
     scores[rows[chosen]] = -np.array(ranks, dtype=np.float64)
     return scores
 
@@ -99,7 +99,7 @@ def _greedy(
     """
 
     def gain(kind: int) -> float:
-        # rounded once: equal gains are equal in any order of subtopics
+        # rounded once, so that gains do not depend on the order of subtopics
         return math.fsum(left[subtopic] for subtopic in subtopics[kind])
 
     heap = [(-gain(kind), -kind) for kind in range(len(subtopics))]
@@ -331,7 +331,7 @@ default=("alpha_nDCG@20", "ERR_IA@20", "StRecall@20")
     needs = np.array([measure.needs_subtopics for measure in measured], dtype=bool)
     undefined = (n_subtopics == 0) & needs
     expected = per_query(queries.arrange(scores))
-    # not retrieved documents tie with the others
+    # at the chance level all documents tie, also those that are not retrieved
     chance = per_query(np.zeros(queries.n_rows))
     if undefined.any():
         value = _value_where_undefined(zero_relevance, undefined, queries, asked)
@@ -379,9 +379,10 @@ class _SubtopicLists:
         sizes = queries.sizes[self._query]
         self._rows = queries.rows(self._query)
         of_lists = labels[self._rows, np.repeat(self._subtopic, sizes)]
-        own = checks.Queries(np.arange(len(sizes)), segments.offsets_of(sizes), None)
+        numbers, offsets = np.arange(len(sizes)), segments.offsets_of(sizes)
+        per_list = checks.Queries(numbers, offsets, None)
         self._lists = (
-            _statistics.LabelledQueries(of_lists, own, keep=True)
+            _statistics.LabelledQueries(of_lists, per_list, keep=True)
             if len(sizes)
             else None
         )
@@ -433,14 +434,14 @@ class _SubtopicLists:
 
         They are added up as `sums` are, so that an ideal ranking is worth just 1.
         """
-        alike: dict[tuple[float, float], list[int]] = {}
+        groups: dict[tuple[float, float], list[int]] = {}
         for j, measure in enumerate(measures):
             if measure.normalised and isinstance(measure, _subtopics.NoveltyMeasure):
-                alike.setdefault((measure.alpha, measure.rel), []).append(j)
+                groups.setdefault((measure.alpha, measure.rel), []).append(j)
         # a subtopic of weight 0 is none, and breaks no tie of gains
         weighs = (self._weights > 0)[self._queries.codes]
-        found: dict[int, FloatArray] = {}
-        for (alpha, rel), members in alike.items():
+        sums: dict[int, FloatArray] = {}
+        for (alpha, rel), members in groups.items():
             some = [measures[j] for j in members]
             ideal = ideal_scores(
                 (self._labels >= rel) & weighs,
@@ -449,8 +450,8 @@ class _SubtopicLists:
                 1 - alpha,
                 _statistics.deepest(some),
             )
-            found.update(zip(members, self.sums(some, ideal).T, strict=True))
-        return found
+            sums.update(zip(members, self.sums(some, ideal).T, strict=True))
+        return sums
 
 
 def _ratio(sums: FloatArray, ideal: FloatArray) -> FloatArray:
@@ -524,7 +525,7 @@ def _scaled(weights: FloatArray) -> FloatArray:
     """Scale each row by a power of 2, so that sums neither overflow nor vanish."""
     largest = weights.max(axis=1, keepdims=True)
     scaled = np.ldexp(weights, -np.frexp(largest)[1])
-    # what counts goes on to count
+    # positive weights must stay positive
     return np.where(weights > 0, np.maximum(scaled, np.finfo(np.float64).tiny), 0.0)
 
 

@@ -191,7 +191,7 @@ class _TieRule:
     def _read(self, key: Any, direction: str, n_rows: int, random_state: Any) -> _Codes:
         array = feature_matrix.array_of(key)
         checks.check_length(array, n_rows, self.name)
-        # as they were given: an array of a list makes texts of its numbers
+        # the keys as given: an array of a mixed list would turn numbers into texts
         values = array.tolist() if not isinstance(key, list) else key
         there = ~np.fromiter(map(exact_numbers.is_missing, values), bool, n_rows)
         some = (
@@ -204,7 +204,7 @@ class _TieRule:
                 f"{self.name} must hold numbers only or strings only, got {key!r}"
             )
         try:
-            keys, found = np.unique(
+            keys, inverse = np.unique(
                 _comparable(array[there], some), return_inverse=True
             )
         except TypeError as error:
@@ -217,7 +217,7 @@ class _TieRule:
         elif direction == "random":
             place = checks.check_seed(random_state).permutation(len(keys))
         codes = np.full(n_rows, -1, dtype=np.int64)
-        codes[there] = place[found]
+        codes[there] = place[inverse]
         return _Codes(codes, values)
 
     def broken(
@@ -233,8 +233,8 @@ class _TieRule:
         if self._equality == "float32":
             compared = exact_numbers.in_32_bits(compared)
         ranks, _ = tie_groups.dense_ranks(compared)
-        own = self._columns[column if len(self._columns) > 1 else 0]
-        codes = own.of(retrieved, self.name, queries, system)
+        keys = self._columns[column if len(self._columns) > 1 else 0]
+        codes = keys.of(retrieved, self.name, queries, system)
         place, _ = tie_groups.dense_ranks(
             ranks * (int(codes.max(initial=0)) + 1) + codes
         )
@@ -263,7 +263,7 @@ def _comparable(array: NDArray[Any], values: Sequence[Any]) -> NDArray[Any]:
         one if isinstance(one, bytes) else one.encode("utf-8", "surrogateescape")
         for one in values
     ]
-    # arrays of bytes lose NULs at the end
+    # arrays of bytes lose trailing NULs
     return np.array(encoded, dtype=object if b"\0" in b"".join(encoded) else None)
 
 
@@ -342,16 +342,16 @@ class TieRules:
         plain = ties == "input"
         name = "expected" if plain else ties
         wanted = dict.fromkeys([name, *statistics])
-        found = prepared.values(
+        values = prepared.values(
             asked, scores, tuple(wanted), input_order=plain, n_jobs=n_jobs
         )
         if plain or ties != "expected":
-            own = found[name]
-            found |= dict.fromkeys({"expected", "best", "worst"} & wanted.keys(), own)
-            found["expected"] = own
-            if "std" in found:
-                found["std"] = np.where(np.isnan(own), np.nan, 0.0)
-        return {statistic: found[statistic] for statistic in ("expected", *statistics)}
+            only = values[name]
+            values |= dict.fromkeys({"expected", "best", "worst"} & wanted.keys(), only)
+            values["expected"] = only
+            if "std" in values:
+                values["std"] = np.where(np.isnan(only), np.nan, 0.0)
+        return {statistic: values[statistic] for statistic in ("expected", *statistics)}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -379,8 +379,8 @@ class TieTreatments(html.Result):
     Examples
     --------
     >>> from tieaware_sklearn import tie_treatments
-    >>> found = tie_treatments([1, 0, 1, 0], [2, 1, 1, 0], measures="ap")
-    >>> dict(zip(found.treatments, found.mean[:, 0].round(3).tolist()))
+    >>> comparison = tie_treatments([1, 0, 1, 0], [2, 1, 1, 0], measures="ap")
+    >>> dict(zip(comparison.treatments, comparison.mean[:, 0].round(3).tolist()))
     {'input': 0.833, 'best': 1.0, 'worst': 0.833, 'expected': 0.917}
     """
 
@@ -449,9 +449,9 @@ def tie_treatments(
     Examples
     --------
     >>> from tieaware_sklearn import tie_treatments
-    >>> found = tie_treatments([0, 1, 1], [1, 1, 1], measures=["rr", "ap"],
-    ...                        external={"shortest first": [90, 20, 55]})
-    >>> print(found)
+    >>> result = tie_treatments([0, 1, 1], [1, 1, 1], measures=["rr", "ap"],
+    ...                         external={"shortest first": [90, 20, 55]})
+    >>> print(result)
     treatment           RR      AP
     ------------------------------
     input           0.5000  0.5833
@@ -471,11 +471,11 @@ def tie_treatments(
     broken = {
         name: rules.values(prepared, asked, scores, name) for name in rules.external
     }
-    found = rules.values(prepared, asked, scores, "expected", ("best", "worst"))
+    stats = rules.values(prepared, asked, scores, "expected", ("best", "worst"))
     treatments = {
         "input": plain["expected"],
         **{name: values["expected"] for name, values in broken.items()},
-        **{name: found[name] for name in ("best", "worst", "expected")},
+        **{name: stats[name] for name in ("best", "worst", "expected")},
     }
     per_query = np.stack(list(treatments.values()))
     return TieTreatments(
@@ -765,7 +765,7 @@ def _warn_nearly_tied(scores: NDArray[Any], queries: checks.Queries) -> int:
     units = (high / 2 - low / 2) / np.spacing(size)
     near = units <= _LAST_BITS
     count = int(near.sum())
-    # of dense scores, seven times as many would be a little further apart
+    # among dense scores, seven times as many pairs are slightly further apart
     if count <= int((units <= 8 * _LAST_BITS).sum()) - count:
         return 0
     if count:

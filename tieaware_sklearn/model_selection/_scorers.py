@@ -28,7 +28,7 @@ from ..evaluation import _asked, _prepared, ranking_score
 from ..measures import Measure, _parse
 
 RESPONSE_METHODS = ("predict", "predict_proba", "decision_function")
-#: of a classifier, the first that it has: its classes alone would tie documents
+#: methods of classifiers, best first: predicted classes would tie documents
 _OF_CLASSIFIERS = ("predict_proba", "decision_function")
 
 
@@ -50,7 +50,7 @@ def predicted_scores(
     classifies = tagged and is_classifier(estimator)
     method = _ranking_method(estimator, response_method, classifies)
     with_qid = None if qid is None else _method_with_qid(estimator, method)
-    # its own way to call a method looks at tags, refuses a single class, and knows
+    # scikit-learn's way to call a method reads tags, refuses a single class, and has
     # probabilities of classifiers only
     plain = classifies and len(getattr(estimator, "classes_", ())) > 1
     plain = tagged and (method == "predict" or plain)
@@ -67,7 +67,7 @@ def predicted_scores(
     name = f"{method} of {type(estimator).__name__}"
     if response.ndim == 2 and method == "predict_proba":
         if classifies and response.shape[1] == 2:
-            response = response[:, 1]  # of the greater label
+            response = response[:, 1]  # probability of the greater label
         else:
             response = expected_label(response, getattr(estimator, "classes_", None))
     elif response.ndim == 2:
@@ -91,8 +91,8 @@ def _ranking_method(
     advice = "response_method must name a method of the estimator"
     if response_method is None and classifies:
         advice += ' ("predict" ranks by the class, where all documents of a class tie)'
-    own = f"{type(estimator).__name__} has no {' or '.join(methods)}"
-    raise AttributeError(f"{own}: {advice}")
+    missing = f"{type(estimator).__name__} has no {' or '.join(methods)}"
+    raise AttributeError(f"{missing}: {advice}")
 
 
 def score_taken_apart(
@@ -113,24 +113,24 @@ def _method_with_qid(estimator: Any, method: str) -> Callable[..., Any] | None:
 
     It may belong to an estimator inside: searches predict without qid.
     """
-    own = getattr(estimator, method, None)
+    bound = getattr(estimator, method, None)
     try:
-        parameters = {} if own is None else signature(own).parameters
-    except (TypeError, ValueError):  # not of Python
+        parameters = {} if bound is None else signature(bound).parameters
+    except (TypeError, ValueError):  # a method that is not written in Python
         return None
     if "qid" in parameters:
-        return own if getattr(estimator, "qid", None) is None else None
-    # whose predictions are those of a pipeline, a search or the like
-    steps, found = getattr(estimator, "steps", None), None
+        return bound if getattr(estimator, "qid", None) is None else None
+    # estimators inside pipelines, searches and the like
+    steps, wrapped = getattr(estimator, "steps", None), None
     for name in ("regressor_", "best_estimator_"):
-        found = getattr(estimator, name, found)
-    inner = steps[-1][1] if steps else found
+        wrapped = getattr(estimator, name, wrapped)
+    inner = steps[-1][1] if steps else wrapped
     by_query = None if inner is None else _method_with_qid(inner, method)
     if by_query is None:
         return None
     kinds = {parameter.kind for parameter in parameters.values()}
     if Parameter.VAR_KEYWORD in kinds and by_query == getattr(inner, method):
-        return own  # which hands qid on
+        return bound  # a pipeline that passes qid on
     if steps:
         return partial(_after_steps, steps[:-1], by_query)
     return by_query if hasattr(estimator, "best_estimator_") else None
@@ -222,7 +222,7 @@ def fit_rows(
     fit = partial(model.fit, X, y, **fit_params)
     takes = signature(model.fit).parameters
     if type(model).__module__.startswith("xgboost") and qid.dtype.kind not in "iu":
-        qid = number  # it takes numbers only
+        qid = number  # the model takes numbers only
     if "qid" in takes:
         return fit(qid=qid)
     if "group" in takes:  # LightGBM's own ranker: sizes of queries in a row
@@ -481,7 +481,7 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
             score_func=score_taken_apart,
             sign=1 if better else -1,
             kwargs={"measure": self.measure, **family.rules},
-            # of several, scikit-learn takes the first that an estimator has
+            # scikit-learn takes the first method of several that an estimator has
             response_method=family.source["response_method"] or RESPONSE_METHODS,
         )
         self._metadata_request = MetadataRequest(owner=self)
@@ -534,18 +534,18 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
         query_weight: ArrayLike | None = None,
     ) -> float:
         family, given = self._family, (qid, query_weight)
-        found = {} if method_caller is None else _FOUND.setdefault(method_caller, {})
+        shared = {} if method_caller is None else _FOUND.setdefault(method_caller, {})
         key = (family, *map(id, given))
-        if key not in found:
+        if key not in shared:
             averages = self._ranking(method_caller, estimator, X, y_true, *given)
             together = None
             if method_caller is not None:
-                # if one of the measures fails, each is for itself
+                # if one of the measures fails, each is computed separately
                 with suppress(Exception):
                     together = averages(family.asked)
-            # what is given stays alive as long as its address is asked for
-            found[key] = averages, together, given
-        averages, together, _ = found[key]
+            # keeps arguments alive, as their addresses are the key
+            shared[key] = averages, together, given
+        averages, together, _ = shared[key]
         if together is None:
             value: float = averages(family.ask(self.measure))[0]
         else:

@@ -330,7 +330,7 @@ def _folds(
         for query, size in zip(run.tolist(), sizes, strict=True):
             limit = min(loads[k] for k in free) + (1 if rng is None else size)
             near = [k for k in free if loads[k] < limit]
-            # there is nothing to draw of one
+            # a group of one needs no draw
             drawn = 0 if rng is None or len(near) == 1 else rng.randint(len(near))
             fold[query] = near[drawn]
             loads[near[drawn]] += size
@@ -779,7 +779,7 @@ def _part_sizes(
     """Numbers of training and test queries, by scikit-learn's rules for samples."""
     if train_size is None and test_size is None:
         test_size = default
-    # it draws from this generator, not from ours
+    # only the sizes are used, so any seed does
     sizes = ShuffleSplit(1, test_size=test_size, train_size=train_size, random_state=0)
     try:
         train, test = next(sizes.split(np.empty(n_queries)))

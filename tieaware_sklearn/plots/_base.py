@@ -18,14 +18,14 @@ from ..comparison import _systems
 from ..evaluation import Summary
 from ..model_selection import _scorers
 
-#: Okabe and Ito's colours, told apart by colour-blind readers too
+#: Okabe and Ito's colours, distinct for colour-blind readers too
 GREY = "#767676"
 ORANGE, SKY, GREEN = "#E69F00", "#56B4E9", "#009E73"
 BLUE, VERMILLION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 CYCLE = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, GREY)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _DASHES = ("-", "--", "-.", ":")
-#: what every display calls what ties leave open, and their mean
+#: labels, in every display, of the range of ties and of the mean
 RANGE, MEAN = "worst to best order of ties", "mean over all orders"
 #: names of more characters lose their middle
 _LONGEST = 32
@@ -35,7 +35,7 @@ _ABREAST = 3
 _WIDEST = 12.0
 #: lines of a legend that the height of the panels allows for
 _LINES = 2
-#: in inches: every further line, and what a legend leaves free beside it
+#: in inches: height of each further line, and margin beside a legend
 _LINE, _MARGIN = 0.22, 0.15
 
 
@@ -100,7 +100,7 @@ class Panels(NamedTuple):
         return cls(number, 5.0, max(1.4 + 0.32 * n_rows, 2.4), sharey=True)
 
 
-#: what draws results of these types
+#: displays by the type of result that they draw
 _DISPLAYS: dict[type, type[Display]] = {}
 
 
@@ -209,7 +209,7 @@ class Display(ABC):
 
 def drawing_of(result: Any) -> Callable[[], Display] | None:
     """Return a function that draws a result for its page, or None without a display."""
-    # of summaries, only those of rankings have ranges
+    # only summaries of rankings have ranges
     if isinstance(result, Summary) and not {"ideal", "chance"} <= result.columns.keys():
         return None
     display = _DISPLAYS.get(type(result))
@@ -263,8 +263,8 @@ def _legend_below(figure: Any, entries: dict[str, Any]) -> None:
 class SystemsDisplay(Display):
     """A display of one system, or of several that rank the same documents."""
 
-    #: options of the display, not of what is computed
-    _own: ClassVar[tuple[str, ...]] = ()
+    #: options of the display, which the computation does not take
+    _options: ClassVar[tuple[str, ...]] = ()
 
     @staticmethod
     @abstractmethod
@@ -360,6 +360,6 @@ class SystemsDisplay(Display):
         """
         names, columns = _systems.check_systems(y_score, len(np.asarray(y_true)))
         systems = dict(zip(names, columns, strict=True))
-        of_display = {name: options.pop(name) for name in cls._own if name in options}
+        of_display = {one: options.pop(one) for one in cls._options if one in options}
         result = cls._compute(y_true, systems, qid=qid, **options)
         return cls.from_result(result, ax=ax, **of_display)

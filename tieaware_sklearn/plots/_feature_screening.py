@@ -13,7 +13,7 @@ from .._engine import checks
 from ..feature_selection import Screening
 from . import _base, _ranges
 
-#: q-values up to this beat chance
+#: largest q-value that counts as better than chance
 _ALPHA = 0.05
 
 
@@ -56,8 +56,8 @@ class FeatureScreeningDisplay(_base.Display, of=[Screening]):
     >>> from tieaware_sklearn.plots import FeatureScreeningDisplay
     >>> web = make_web_search(n_queries=50, random_state=0)
     >>> selector = RankingFeatureSelector("ap").fit(web.data, web.target, qid=web.qid)
-    >>> found = selector.screening_.named(web.feature_names)
-    >>> display = FeatureScreeningDisplay.from_result(found)
+    >>> screening = selector.screening_.named(web.feature_names)
+    >>> display = FeatureScreeningDisplay.from_result(screening)
     >>> display.screening.rows()[0]["feature"]
     'clicks'
     """
@@ -73,22 +73,22 @@ class FeatureScreeningDisplay(_base.Display, of=[Screening]):
         return _base.Panels.of_rows(len(self.screening.measures), n_rows)
 
     def _draw(self, axes: list[Any]) -> None:
-        found = self.screening
-        shown = np.argsort(found.ranking)[: self.max_features]
+        screening = self.screening
+        shown = np.argsort(screening.ranking)[: self.max_features]
         names, chosen = self._names(shown)
-        for m, (axis, measure) in enumerate(zip(axes, found.measures, strict=True)):
+        for m, (axis, measure) in enumerate(zip(axes, screening.measures, strict=True)):
             mean, best, worst, q = (
-                getattr(found, name)[shown, m]
+                getattr(screening, name)[shown, m]
                 for name in ("mean", "best", "worst", "qvalues")
             )
-            level, rows, sure = found.chance[m], np.arange(len(shown)), q <= _ALPHA
-            for label, own, colour in (
+            level, rows, sure = screening.chance[m], np.arange(len(shown)), q <= _ALPHA
+            for label, some, colour in (
                 (f"beats chance (q ≤ {_ALPHA})", sure, _base.BLUE),
                 ("does not beat chance", ~sure, _base.GREY),
             ):
                 bar = {"left": level, "height": 0.55, "color": colour, "alpha": 0.8}
-                if own.any():
-                    axis.barh(rows[own], mean[own] - level, label=label, **bar)
+                if some.any():
+                    axis.barh(rows[some], mean[some] - level, label=label, **bar)
             axis.hlines(
                 rows,
                 worst,
@@ -101,13 +101,13 @@ class FeatureScreeningDisplay(_base.Display, of=[Screening]):
             _ranges.show_rows(axis, names, ("mean", map(words.number, mean.tolist())))
             axis.set_yticks(rows, names)
             first = int(np.argmax(np.abs(mean - level) * sure))
-            said = "no feature beats chance"
+            text = "no feature beats chance"
             if sure.any():
-                (name,) = _base.short([found.feature_names[shown[first]]])
+                (name,) = _base.short([screening.feature_names[shown[first]]])
                 lift, gap = abs(mean[first] - level), abs(best[first] - worst[first])
-                said = f"{name} beats chance by {lift:.2f};\nties leave {gap:.2f} open"
-            _base.title(axis, said)
-            # a panel that shares its names with the first has none of its own
+                text = f"{name} beats chance by {lift:.2f};\nties leave {gap:.2f} open"
+            _base.title(axis, text)
+            # only the first panel with shared rows has names
             for label, place in zip(axis.get_yticklabels(), chosen, strict=False):
                 if not place:
                     label.set_color(_base.GREY)
@@ -115,11 +115,11 @@ class FeatureScreeningDisplay(_base.Display, of=[Screening]):
 
     def _names(self, shown: NDArray[np.intp]) -> tuple[list[str], list[int]]:
         """Label features: selected ones by number, others with those they repeat."""
-        found, selection = self.screening, self.screening.selection
+        result, selection = self.screening, self.screening.selection
         names = _base.short(
             [
-                found.feature_names[j]
-                + " (ascending)" * (found.directions[j] == "ascending")
+                result.feature_names[j]
+                + " (ascending)" * (result.directions[j] == "ascending")
                 for j in shown
             ]
         )
@@ -132,5 +132,5 @@ class FeatureScreeningDisplay(_base.Display, of=[Screening]):
             if place:
                 names[i] = f"{place}. {names[i]}"
             elif of >= 0:
-                names[i] += f" (repeats {_base.short([found.feature_names[of]])[0]})"
+                names[i] += f" (repeats {_base.short([result.feature_names[of]])[0]})"
         return names, chosen

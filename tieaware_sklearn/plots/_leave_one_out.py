@@ -53,16 +53,16 @@ class LeaveOneOutDisplay(_base.Display, of=[LeaveOneOut]):
         return _base.Panels.of_rows(1, len(self.found.systems))
 
     def _draw(self, axes: list[Any]) -> None:
-        (axis,), found = axes, self.found
-        side = 1 if found.greater_is_better else -1
-        order = np.argsort(-side * found.value, kind="stable")
-        value, without = found.value[order], found.without[order]
+        (axis,), result = axes, self.found
+        side = 1 if result.greater_is_better else -1
+        order = np.argsort(-side * result.value, kind="stable")
+        value, without = result.value[order], result.without[order]
         rows = np.arange(len(order))
         axis.hlines(rows, without, value, color=_base.GREY, linewidth=3)
         _ranges.show_ticks(axis, value, _base.ink(axis), "all judgments")
         dots = {"linestyle": "none", "marker": "o", "color": _base.VERMILLION}
         axis.plot(without, rows, label="without those of its own", **dots)
-        names = [found.systems[i] for i in order]
-        relevant = map(str, found.n_relevant[order].tolist())
+        names = [result.systems[i] for i in order]
+        relevant = map(str, result.n_relevant[order].tolist())
         _ranges.show_rows(axis, names, ("relevant alone", relevant))
-        axis.set_xlabel(f"{_base.plain(found.measure)}, mean over queries")
+        axis.set_xlabel(f"{_base.plain(result.measure)}, mean over queries")

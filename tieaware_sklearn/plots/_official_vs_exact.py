@@ -62,18 +62,18 @@ class OfficialVsExactDisplay(_base.Display, of=[OfficialVsExact]):
         return _base.Panels.of_rows(len(self.found.measures), len(self.found.systems))
 
     def _draw(self, axes: list[Any]) -> None:
-        found = self.found
-        side = -1 if found.comparisons.greater_is_better[0] else 1
-        order = np.argsort(side * found.exact[:, 0], kind="stable")
-        rows, names = np.arange(len(order)), [found.systems[i] for i in order]
-        shares = found.tied_documents[order]
+        table = self.found
+        side = -1 if table.comparisons.greater_is_better[0] else 1
+        order = np.argsort(side * table.exact[:, 0], kind="stable")
+        rows, names = np.arange(len(order)), [table.systems[i] for i in order]
+        shares = table.tied_documents[order]
         beside = "tied", [f"{100 * share:.0f} %" for share in shares]
         diamond = {"marker": "D", "ms": 5.5, "mfc": _base.VERMILLION, "mec": "white"}
-        for j, (axis, measure) in enumerate(zip(axes, found.measures, strict=True)):
-            ends = np.sort([found.worst[order, j], found.best[order, j]], axis=0)
+        for j, (axis, measure) in enumerate(zip(axes, table.measures, strict=True)):
+            ends = np.sort([table.worst[order, j], table.best[order, j]], axis=0)
             axis.hlines(rows, *ends, colors=_base.SKY, linewidth=9, label=_base.RANGE)
-            _ranges.show_ticks(axis, found.exact[order, j], _base.ink(axis), _base.MEAN)
+            _ranges.show_ticks(axis, table.exact[order, j], _base.ink(axis), _base.MEAN)
             label = "trec_eval's order of ties"
-            axis.plot(found.official[order, j], rows, ls="none", label=label, **diamond)
+            axis.plot(table.official[order, j], rows, ls="none", label=label, **diamond)
             _ranges.show_rows(axis, names, beside)
             axis.set_xlabel(f"{_base.plain(measure)}, mean over queries")

@@ -49,11 +49,11 @@ class PermutationImportanceDisplay(_base.Display, of=[PermutationImportance]):
     >>> from tieaware_sklearn.datasets import make_web_search
     >>> from tieaware_sklearn.plots import PermutationImportanceDisplay
     >>> web = make_web_search(n_queries=50, random_state=0)
-    >>> found = query_permutation_importance(
+    >>> importance = query_permutation_importance(
     ...     Ridge().fit(web.data, web.target), web.data, web.target, qid=web.qid,
     ...     measures="ndcg@10",
     ...     columns={name: j for j, name in enumerate(web.feature_names)})
-    >>> display = PermutationImportanceDisplay.from_result(found, max_features=5)
+    >>> display = PermutationImportanceDisplay.from_result(importance, max_features=5)
     >>> display.importance.columns[display.importance.importances_mean.argmax()]
     'log_clicks'
     """
@@ -69,24 +69,24 @@ class PermutationImportanceDisplay(_base.Display, of=[PermutationImportance]):
         return _base.Panels.of_rows(len(self.importance.measures), n_rows)
 
     def _draw(self, axes: list[Any]) -> None:
-        found = self.importance
-        shown = np.argsort(found.ranking)[: self.max_features]
-        names = [found.columns[j] for j in shown]
-        how = "permuted within queries" if found.within_queries else "permuted"
-        for m, (axis, measure) in enumerate(zip(axes, found.measures, strict=True)):
-            lost = found.importances_mean[shown, m]
+        result = self.importance
+        shown = np.argsort(result.ranking)[: self.max_features]
+        names = [result.columns[j] for j in shown]
+        how = "permuted within queries" if result.within_queries else "permuted"
+        for m, (axis, measure) in enumerate(zip(axes, result.measures, strict=True)):
+            lost = result.importances_mean[shown, m]
             label = f"column {how}: mean loss"
             axis.barh(np.arange(len(shown)), lost, 0.62, color=_base.SKY, label=label)
-            _ranges.show_intervals(axis, found.interval[shown, m], found.confidence)
+            _ranges.show_intervals(axis, result.interval[shown, m], result.confidence)
             axis.axvline(0, color=_base.GREY, linewidth=1)
             _ranges.show_rows(axis, names)
             axis.set_xlabel(f"loss of {_base.plain(measure)}")
             _base.title(
                 axis,
                 f"{_base.plain(measure)} (unpermuted: "
-                f"{words.number(found.baseline[m])})",
+                f"{words.number(result.baseline[m])})",
             )
-        if more := len(found.columns) - len(shown):
+        if more := len(result.columns) - len(shown):
             # below the names, beside the numbers of the scale
             corner = {"xy": (0, 0), "xycoords": "axes fraction"}
             beside = {"xytext": (-20, -4), "textcoords": "offset points"}

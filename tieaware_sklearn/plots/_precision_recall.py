@@ -194,7 +194,7 @@ class PrecisionRecallScatterDisplay(_base.SystemsDisplay):
 
     reports: Mapping[str, RankingReport]
     beta: float = 1.0
-    _own = ("beta",)
+    _options = ("beta",)
 
     def __post_init__(self) -> None:
         if not checks.is_number(self.beta, above=0):
@@ -221,7 +221,7 @@ class PrecisionRecallScatterDisplay(_base.SystemsDisplay):
         names = _base.short(list(self.reports))
         for name, axis, report in zip(names, axes, self.reports.values(), strict=True):
             self._show_lines(axis)
-            # of each query with a relevant document: precision, and recall
+            # precision and recall of queries with a relevant document
             there = ~np.isnan(report.expected[:, 1])
             mean, best, worst = (
                 values[there].T
@@ -248,7 +248,7 @@ class PrecisionRecallScatterDisplay(_base.SystemsDisplay):
         """Draw lines of equal F, with their values at the right edge."""
         square = self.beta**2
         for level in _LEVELS:
-            # from where precision is 1
+            # a line of equal F begins where precision is 1
             least = level * square / (1 + square - level)
             recall = np.linspace(least, 1, 200)
             precision = level * recall / ((1 + square) * recall - square * level)

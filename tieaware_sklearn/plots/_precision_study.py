@@ -75,7 +75,7 @@ class PrecisionLossDisplay(_base.Display, of=[PrecisionStudy]):
         chosen = study.systems if system is None else (system,)
         whose = chosen[0] if len(chosen) == 1 else f"{len(chosen)} systems"
         columns = [study.systems.index(name) for name in chosen]
-        # the first level is that of exact scores
+        # the first level has exact scores
         levels, changes = study.levels[1:], study.changes()[1:, :, columns]
         n = len(levels)
         axis.axhline(0, color=_base.GREY, linewidth=1)
@@ -105,7 +105,7 @@ class PrecisionLossDisplay(_base.Display, of=[PrecisionStudy]):
         axis.grid(visible=False, axis="x")
 
 
-#: smaller p-values are drawn here
+#: smaller p-values are drawn at this value
 _FLOOR = 1e-8
 
 

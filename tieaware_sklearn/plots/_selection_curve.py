@@ -73,26 +73,26 @@ class SelectionCurveDisplay(_base.Display, of=[SelectionCurve]):
 
     def _draw(self, axes: list[Any]) -> None:
         (axis,) = axes
-        found, first = self.curve, int(self.differences)
-        value, interval = found.mean, found.interval
-        label, height = f"all {len(found.feature_names)} features", found.mean_all
-        axis.set_ylabel(f"{_base.plain(found.measure)} on held-out queries")
+        curve, first = self.curve, int(self.differences)
+        value, interval = curve.mean, curve.interval
+        label, height = f"all {len(curve.feature_names)} features", curve.mean_all
+        axis.set_ylabel(f"{_base.plain(curve.measure)} on held-out queries")
         if self.differences:
-            value, interval = found.difference, found.difference_interval
-            label, height = f"{_base.plain(found.selectors[0])}, as many features", 0
-            axis.set_ylabel(f"difference in {_base.plain(found.measure)}")
-        if len(found.n_features) > 1:
+            value, interval = curve.difference, curve.difference_interval
+            label, height = f"{_base.plain(curve.selectors[0])}, as many features", 0
+            axis.set_ylabel(f"difference in {_base.plain(curve.measure)}")
+        if len(curve.n_features) > 1:
             axis.set_xscale("log")
-        names = _base.short(found.selectors[first:])
+        names = _base.short(curve.selectors[first:])
         for s, name in enumerate(names):
             # beside each other, so that intervals do not hide each other
-            x = np.array(found.n_features) * 1.025 ** (s - (len(names) - 1) / 2)
+            x = np.array(curve.n_features) * 1.025 ** (s - (len(names) - 1) / 2)
             style = _base.line_style(s)
             axis.plot(x, value[first + s], label=name, **style)
             ends = interval[first + s].T
             axis.vlines(x, *ends, color=style["color"], linewidth=1.2)
         axis.axhline(height, color=_base.GREY, linestyle=":", label=label)
-        axis.set_xticks(found.n_features, [str(k) for k in found.n_features])
+        axis.set_xticks(curve.n_features, [str(k) for k in curve.n_features])
         axis.set_xticks([], minor=True)
-        share = f"{found.confidence:.0%}"
+        share = f"{curve.confidence:.0%}"
         axis.set_xlabel(f"number of features (bars: {share} intervals over queries)")

@@ -15,10 +15,10 @@ from ..comparison import SystemComparison, _result
 from ..evaluation import RankingReport, Summary, evaluate
 from . import _base, _ranges
 
-#: by name, of shape (n_systems, n_measures)
+#: columns by name, of shape (n_systems, n_measures)
 Columns = dict[str, NDArray[Any]]
 _FIGURES = ("mean", "best", "worst")
-#: of the marks, those below the bar and those above in turn
+#: offsets of marks, below and above the bar in turn
 _COLOURS, _MARKERS = (
     (_base.ORANGE, _base.GREEN, _base.PURPLE),
     ("^", "v", "D", "o", "s", "P"),
@@ -90,11 +90,11 @@ class TieRangeDisplay(
     With a mark where document ids break the ties, as trec_eval does:
 
     >>> docno = [f"d{i}" for i in range(len(web.target))]
-    >>> found = compare_systems(
+    >>> comparison = compare_systems(
     ...     web.target, systems, qid=web.qid, measure="ap",
     ...     ties=["expected", "official"],
     ...     external={"official": (docno, "descending", "float32")})
-    >>> display = TieRangeDisplay.from_result(found)
+    >>> display = TieRangeDisplay.from_result(comparison)
     >>> display.marks["official"].shape
     (3, 1)
     """
@@ -143,16 +143,16 @@ class TieRangeDisplay(
         if isinstance(result, RankingReport):
             result = result.summary()
         if isinstance(result, SystemComparison):
-            of, found = _of_comparison(result)
+            of, fields = _of_comparison(result)
         else:
             one = isinstance(result, Summary)
-            of, found = _of_summaries({"all queries": result} if one else result)
+            of, fields = _of_summaries({"all queries": result} if one else result)
         figures = {name: of[name] for name in _FIGURES} | {
             "interval": np.stack([of["interval_low"], of["interval_high"]], axis=-1),
-            # of any system that has one: it is the same for all
+            # chance is the same for all systems; some may lack it
             "chance": np.fmax.reduce(of["chance"]),
         }
-        return cls(**(figures | found | options)).plot(ax)
+        return cls(**(figures | fields | options)).plot(ax)
 
     @staticmethod
     def _compute(y_true: Any, systems: dict[str, Any], **options: Any) -> Any:
@@ -200,21 +200,21 @@ class TieRangeDisplay(
             _base.title(axis, f"ties leave up to {words.number(widest)} open")
 
 
-def _of_comparison(found: SystemComparison) -> tuple[Columns, dict[str, Any]]:
+def _of_comparison(result: SystemComparison) -> tuple[Columns, dict[str, Any]]:
     """Columns to draw from a comparison under one treatment of ties."""
-    ties = _result.EXPECTED if _result.EXPECTED in found.ties else found.ties[0]
-    shape = len(found.measures), len(found.ties), len(found.systems)
+    ties = _result.EXPECTED if _result.EXPECTED in result.ties else result.ties[0]
+    shape = len(result.measures), len(result.ties), len(result.systems)
     columns = {
         name: np.moveaxis(column.reshape(shape), 1, 0)
-        for name, column in found.summary().columns.items()
+        for name, column in result.summary().columns.items()
     }
-    of = {name: column[found.ties.index(ties)].T for name, column in columns.items()}
-    others = zip(found.ties, columns["mean"], strict=True)
+    of = {name: column[result.ties.index(ties)].T for name, column in columns.items()}
+    others = zip(result.ties, columns["mean"], strict=True)
     return of, {
-        "systems": found.systems,
-        "measures": found.measures,
-        "average": f"{words.AVERAGES[found.average]} over queries",
-        "greater_is_better": bool(found.greater_is_better[0]),
+        "systems": result.systems,
+        "measures": result.measures,
+        "average": f"{words.AVERAGES[result.average]} over queries",
+        "greater_is_better": bool(result.greater_is_better[0]),
         "marks": {name: values.T for name, values in others if name != ties},
         "ties": ties,
     }
@@ -233,13 +233,13 @@ def _of_summaries(
         for name in every[0].columns
     }
     average = every[0].average
-    found = {
+    fields = {
         "systems": tuple(named),
         "measures": measures,
         "average": f"{words.AVERAGES[average]} over queries",
         "greater_is_better": not (of["ideal"][:, 0] < of["chance"][:, 0]).any(),
     }
-    if every[0].keys[0] == "segment":  # each has a chance level of its own
+    if every[0].keys[0] == "segment":  # chance differs between segments
         segments = tuple(map(str, of["segment"][:, 0]))
-        found |= {"systems": segments, "chance": None}
-    return of, found
+        fields |= {"systems": segments, "chance": None}
+    return of, fields

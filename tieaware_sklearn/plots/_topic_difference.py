@@ -13,9 +13,9 @@ from ..comparison import SystemComparison, compare_systems
 from ..evaluation import _averages
 from . import _base
 
-#: so many queries have their ids below them
+#: up to this number of queries, ids are shown
 _NAMED = 40
-#: width of the panel in inches, and in points what all bars share of it
+#: width of the panel in inches, and the total width of bars in points
 _WIDTH = 7.0
 _POINTS = 430.0
 
@@ -73,22 +73,22 @@ class TopicDifferenceDisplay(_base.SystemsDisplay):
 
     comparison: SystemComparison
     pair: tuple[str, str] | None = None
-    _own = ("pair",)
+    _options = ("pair",)
 
     def __post_init__(self) -> None:
-        found = self.comparison
-        if len(found) > 1:
+        comparison = self.comparison
+        if len(comparison) > 1:
             raise ValueError(
                 "comparison must be by one measure under one treatment of ties; choose "
-                f"one by its key, such as comparison[{found.measures[0]!r}, "
-                f"{found.ties[0]!r}]"
+                f"one by its key, such as comparison[{comparison.measures[0]!r}, "
+                f"{comparison.ties[0]!r}]"
             )
-        if len(found.systems) < 2:
+        if len(comparison.systems) < 2:
             raise ValueError(
-                f"comparison must have at least two systems, got {found.systems}"
+                f"comparison must have at least two systems, got {comparison.systems}"
             )
         for name in self.pair or ():
-            checks.check_choice(name, "pair", found.systems)
+            checks.check_choice(name, "pair", comparison.systems)
 
     @staticmethod
     def _compute(y_true: Any, systems: dict[str, Any], **options: Any) -> Any:
@@ -99,12 +99,12 @@ class TopicDifferenceDisplay(_base.SystemsDisplay):
 
     def _draw(self, axes: list[Any]) -> None:
         (axis,) = axes
-        found, names = self.comparison, self.comparison.systems
-        a, b = map(names.index, self.pair) if self.pair else found.pairs[0]
+        comparison, names = self.comparison, self.comparison.systems
+        a, b = map(names.index, self.pair) if self.pair else comparison.pairs[0]
         first, second = _base.short([names[a], names[b]])
-        difference = found.expected[:, a] - found.expected[:, b]
-        side = 1 if found.greater_is_better[0] else -1
-        # those where one of the two is undefined are at the end
+        difference = comparison.expected[:, a] - comparison.expected[:, b]
+        side = 1 if comparison.greater_is_better[0] else -1
+        # queries where a value is undefined come last
         n = np.count_nonzero(~np.isnan(difference))
         if not n:
             raise ValueError(
@@ -113,8 +113,8 @@ class TopicDifferenceDisplay(_base.SystemsDisplay):
             )
         order = np.argsort(-side * difference, kind="stable")[:n]
         average, difference = _averages.mean(difference), difference[order]
-        # best is the smallest where lower is better
-        ends = np.stack([found.worst[order], found.best[order]])
+        # where lower is better, best is the smallest value
+        ends = np.stack([comparison.worst[order], comparison.best[order]])
         smallest, largest = ends.min(axis=0), ends.max(axis=0)
         low, high = smallest[:, a] - largest[:, b], largest[:, a] - smallest[:, b]
         up, down = low > _averages.NO_DIFFERENCE, high < -_averages.NO_DIFFERENCE
@@ -149,11 +149,11 @@ class TopicDifferenceDisplay(_base.SystemsDisplay):
         axis.set_xlim(-0.5 - 0.01 * n, n - 0.5 + 0.01 * n)
         axis.grid(visible=False, axis="x")
         if n <= _NAMED:
-            ids = _base.short([str(one) for one in found.qid[order].tolist()])
+            ids = _base.short([str(one) for one in comparison.qid[order].tolist()])
             axis.set_xticks(places, ids, rotation=90, fontsize="small")
             axis.tick_params(axis="x", length=0)
         else:
             axis.set_xticks([])
         axis.set_xlabel(f"{n} queries, sorted by difference")
-        axis.set_ylabel(f"difference of {_base.plain(found.measures[0])}")
+        axis.set_ylabel(f"difference of {_base.plain(comparison.measures[0])}")
         _base.title(axis, f"{first} − {second}")

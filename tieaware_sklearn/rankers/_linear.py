@@ -134,7 +134,7 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
     (2,)
     """
 
-    # by metadata routing, ids come of themselves; weights may be a scorer's alone
+    # routing passes ids by default; weights may be meant for a scorer alone
     __metadata_request__fit: ClassVar = {"qid": True, "query_weight": False}
 
     def __init__(
@@ -205,7 +205,7 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         """
         asked = self._checked()
         checks.check_same_order({"X": X, "y": y, "qid": qid})
-        # as scikit-learn says it
+        # the message of scikit-learn
         rule = "y must hold the labels of X: LinearRanker(coef=None) requires y to be"
         told = self.coef is not None or y is not None
         messages.require(told, f"{rule} passed, but the target y is None")
@@ -282,23 +282,23 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         train, held_out = split_queries(rows, self.validation_fraction, draw)
         begin = starts(lifts(train, spread), spread)
         begin += [None] * int(self.n_restarts)
-        # more restarts leave those before as they are
+        # more restarts do not change the earlier ones
         seeds = [draw.randint(2**31 - 1) for _ in begin]
-        # threads share what was made of the labels above
+        # prepared labels are shared between threads
         ends = Parallel(n_jobs=self.n_jobs, require="sharedmem", return_as="generator")(
             delayed(ascend)(
                 train, held_out, start, spread, self.max_iter, self.tol, seed
             )
             for start, seed in zip(begin, seeds, strict=True)
         )
-        found: list[Ascent] = list(
+        ascents: list[Ascent] = list(
             progress_bars.show_progress(
                 ends, self.progress, len(begin), "ascent", "tuning"
             )
         )
-        # the first of those that are equally good
-        top = max(ascent.value for ascent in found) - SAME
-        best = next(ascent for ascent in found if ascent.value >= top)
+        # the first of equally good ones
+        top = max(ascent.value for ascent in ascents) - SAME
+        best = next(ascent for ascent in ascents if ascent.value >= top)
         self.coef_, self.n_iter_ = best.coef, best.n_iter
         self.train_score_ = rows.sign * np.array(best.train)
         if held_out is not None:
@@ -355,7 +355,7 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         return tags
 
 
-#: attributes that only tuned weights leave
+#: attributes that are set only if weights are tuned
 _OF_TUNED = ("train_score_", "validation_score_", "n_iter_", "_fitted_queries_")
 
 
@@ -385,7 +385,7 @@ def scales(X: FloatArray) -> FloatArray:
             "X must have features whose largest absolute values are from 1e-100 to "
             f"1e100, got {largest[column]:g} in column {column}"
         )
-    # sorted first: a sum must not depend on the order of rows
+    # sorted, because the sum must not depend on the order of rows
     deviations = np.sort(X, axis=0).std(axis=0)
     return np.where(constant, np.inf, deviations)
 
@@ -408,7 +408,7 @@ def check_transforms(
 _FIRST, _GROWTH, _N_MOVES = 0.001, 2.0, 14
 _MOVES = np.repeat(np.cumsum(_FIRST * _GROWTH ** np.arange(_N_MOVES)), 2)
 _MOVES[1::2] *= -1
-#: iterations in a row that may bring nothing
+#: largest number of iterations in a row without progress
 _PATIENCE = 2
 #: a smaller difference of two means may be rounding
 SAME = 1e-12
@@ -417,7 +417,7 @@ SAME = 1e-12
 def linear_scores(X: FloatArray, coef: FloatArray) -> FloatArray:
     """Linear scores Σ_j X_ij coef_j, bit by bit the same for equal rows."""
     scores = np.zeros(len(X))
-    # einsum itself cuts rows in buffers of 8192, not at the same place in each
+    # einsum alone would cut rows at different places, in buffers of 8192
     for start in range(0, len(coef), 4096):
         part = np.ascontiguousarray(X[:, start : start + 4096])
         scores += np.einsum("ij,j->i", part, coef[start : start + 4096])
@@ -469,8 +469,8 @@ class RankedRows:
 
     def values(self, columns: FloatArray) -> FloatArray:
         """Values of columns of scores, given as (n_columns, n_rows)."""
-        found = self.prepared.values(self.asked, columns)["expected"]
-        return self.sign * _averages.means(found[:, :, 0].T, self.prepared.weight)
+        values = self.prepared.values(self.asked, columns)["expected"]
+        return self.sign * _averages.means(values[:, :, 0].T, self.prepared.weight)
 
 
 class Ascent(NamedTuple):
@@ -572,23 +572,23 @@ class _Climb:
             # fewer features are better where the values are equal
             moves = np.append(-old[feature], moves)
         by = moves / self._scales[feature]
-        found = rows.moved(self._scores, rows.X[:, feature], by)
-        # the first, a small one, of those that are equally good
-        at = int(np.argmax(found >= found.max() - SAME))
-        if found[at] <= self.value + SAME:
+        values = rows.moved(self._scores, rows.X[:, feature], by)
+        # the first, and so the smallest, of equally good moves
+        at = int(np.argmax(values >= values.max() - SAME))
+        if values[at] <= self.value + SAME:
             return
         new = old.copy()
         new[feature] += moves[at]
         if not new.any():
             return
-        kept = self.coef, self._scores
+        before = self.coef, self._scores
         self._set(new)
-        # sums of other roundings may tie otherwise: what `predict` gives decides
+        # rounding may change ties: scores as `predict` computes them decide
         value = float(rows.values(self._scores[None])[0])
         if value > self.value + SAME:
             self.value = value
         else:
-            self._weights, (self.coef, self._scores) = old, kept
+            self._weights, (self.coef, self._scores) = old, before
 
 
 def lifts(rows: RankedRows, scales: FloatArray) -> FloatArray:
@@ -599,18 +599,18 @@ def lifts(rows: RankedRows, scales: FloatArray) -> FloatArray:
     chance = rows.value(np.zeros(len(scales)))
     nothing = np.zeros(len(rows.X))
     ends = np.array([1.0, -1.0])
-    found = np.zeros(len(scales))
+    lift = np.zeros(len(scales))
     for feature in np.flatnonzero(np.isfinite(scales)):
         by = ends / scales[feature]
         down, up = rows.moved(nothing, rows.X[:, feature], by) - chance
-        found[feature] = max(down, 0.0) if down >= up else -max(up, 0.0)
-    return found
+        lift[feature] = max(down, 0.0) if down >= up else -max(up, 0.0)
+    return lift
 
 
 def starts(lift: FloatArray, scales: FloatArray) -> list[FloatArray | None]:
     """Starting weights: by lift, and the best feature alone."""
     known = np.isfinite(scales)
-    # by equal weights where no feature has a lift, or none can be moved
+    # equal weights if no feature has a lift, or none can be moved
     equal = known.astype(np.float64) if known.any() else np.ones(len(lift))
     first = lift if lift.any() else equal
     if np.count_nonzero(first) == 1:

@@ -25,7 +25,7 @@ from .._engine.segments import FloatArray
 from ..evaluation import _asked, _prepared
 from ..measures import Measure, _parse, parse_measure
 
-#: data sets of which a metric keeps what it prepared
+#: number of prepared data sets that a metric keeps
 _DATA_SETS = 16
 
 
@@ -109,8 +109,8 @@ class TreeByTree:
     def add(self, values: dict[str, list[float]]) -> None:
         """Record the values of evaluation sets after one more tree."""
         for name, means in values.items():
-            for kept, value in zip(self.history[name].values(), means, strict=True):
-                kept.append(value)
+            for history, value in zip(self.history[name].values(), means, strict=True):
+                history.append(value)
 
 
 class BoostingMeasures:
@@ -125,7 +125,7 @@ class BoostingMeasures:
     zero_relevance : float, "skip" or "raise"
     """
 
-    #: the public function that makes it
+    #: name of the public function that makes the metric
     made_by: ClassVar[str]
 
     def __init__(
@@ -192,7 +192,7 @@ def shortest_decimals(values: ArrayLike) -> NDArray[Any]:
         return values
     levels, codes = np.unique(values, return_inverse=True)
     decimals = np.array([float(str(level)) for level in levels])
-    # whole numbers are exact as they are
+    # whole numbers are exact already
     return np.where(levels == np.floor(levels), levels, decimals)[codes]
 
 
@@ -206,11 +206,11 @@ def queries_of(sizes: Any) -> checks.Queries:
 
 #: the parts of an evaluation set beside eval_X
 _EVAL_PARTS = ("eval_y", "eval_qid", "eval_query_weight", "eval_init_score")
-#: the names that the libraries have for the seed, aliases first
+#: names of the seed in the libraries, aliases first
 _SEEDS = ("random_seed", "seed", "random_state")
 
 
-#: arguments of fit that the libraries call otherwise
+#: arguments of fit that have other names in the libraries
 _CALLED = {"xgb_model": "init_model", "cat_features": "categorical_feature"}
 _CALLED |= {"base_margin": "init_score", "baseline": "init_score", "group_id": "qid"}
 
@@ -224,10 +224,10 @@ def options_of(parent: Callable[..., Any]) -> Callable[[Init], Init]:
     """
 
     def decorate(init: Init) -> Init:
-        *own, _ = signature(init).parameters.values()
-        _, *theirs = signature(parent).parameters.values()
-        all_of_them = {one.name: one for one in own}
-        for one in theirs:
+        *options, _ = signature(init).parameters.values()
+        _, *inherited = signature(parent).parameters.values()
+        all_of_them = {one.name: one for one in options}
+        for one in inherited:
             kind = max(one.kind, Parameter.KEYWORD_ONLY)
             all_of_them.setdefault(one.name, one.replace(kind=kind))
         shown = sorted(all_of_them.values(), key=operator.attrgetter("kind"))
@@ -241,7 +241,7 @@ def options_of(parent: Callable[..., Any]) -> Callable[[Init], Init]:
 class RankerMixin:
     """Mixin that adds `score`, the exact NDCG@10, to an estimator that ranks."""
 
-    # scikit-learn reads what metadata routing asks for from the start here
+    # scikit-learn reads default requests of metadata routing here
     __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True}
 
     def score(
@@ -302,7 +302,7 @@ class RankerMixin:
         return getattr(self, "qid", None)
 
     def __sklearn_clone__(self) -> Any:
-        # tools clone before they send a ranker to workers, where no call stack shows
+        # tools clone a ranker before workers, where the call stack ends, get it
         feature_matrix.reject_index_of_some(getattr(self, "qid", None))
         return super().__sklearn_clone__()  # type: ignore[misc]
 
@@ -466,7 +466,7 @@ def name_eval_sets(
 class _Columns(NamedTuple):
     """Columns of X as given to `fit`."""
 
-    #: names, none where X has none
+    #: names of columns, empty if X has none
     given: list[Any]
     is_feature: NDArray[np.bool_]
     #: names of the features, None for each where they have none
@@ -543,13 +543,13 @@ class QueryRankerMixin(RankerMixin):
         )
         salt = self._salt()
         train = self._gather(given, salt)
-        # the very objects X, y and qid
+        # the same objects X, y and qid
         are_training = [all(map(operator.is_, one[:3], given[:3])) for one in sets]
         plain = sample_weight is getattr(self, "class_weight", None) is None
         evals = []
         for one, is_training in zip(sets, are_training, strict=True):
             _check_slices(one, len(train.y))
-            # the training data themselves, if they are evaluated with their values
+            # the training data, if no other weights or values are given
             if plain and is_training and one.weight is one.init_score is None:
                 evals.append(train)
                 continue
@@ -584,10 +584,10 @@ class QueryRankerMixin(RankerMixin):
         """
         checks.check_choice(self.row_order, "row_order", ("canonical", "input"))
         X, qid = feature_matrix.resolve_qid(given.X, self.qid, given.qid, prefix=prefix)
-        # evaluation sets are passed to fit as they are, with routing on or off
+        # routing does not apply to evaluation sets
         way = "Or let it be a column of eval_X" if prefix else ""
         feature_matrix.need_qid(qid, "fit", name=f"{prefix}qid", way=way)
-        # as scikit-learn says it
+        # the message of scikit-learn
         rule = f"{prefix}y must hold the labels of {prefix}X: a ranker requires y to be"
         messages.require(
             given.y is not None, f"{rule} passed, but the target y is None"
@@ -624,7 +624,7 @@ class QueryRankerMixin(RankerMixin):
 
     def _salt(self) -> int:
         """Seed of the canonical order of rows."""
-        if self.row_order == "input":  # draws nothing
+        if self.row_order == "input":  # no seed is needed
             return 0
         params = self.get_params()  # type: ignore[attr-defined]
         given = [params[name] for name in _SEEDS if params.get(name) is not None]
@@ -689,7 +689,7 @@ class QueryRankerMixin(RankerMixin):
         check_is_fitted(self)
         X = feature_matrix.without_mask(feature_matrix.as_matrix(X))
         columns, column = self._columns_, self._qid_column(X)
-        # as scikit-learn says it
+        # the message of scikit-learn
         rule = f"X has {X.shape[1]} features, but {type(self).__name__} is expecting"
         fits = X.shape[1] == len(columns.features) + (column is not None)
         messages.require(fits, f"{rule} {len(columns.is_feature)} features as input")
