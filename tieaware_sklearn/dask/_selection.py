@@ -9,7 +9,7 @@ from typing import Any
 from sklearn.base import clone
 
 from .._engine import hashing, messages
-from ..feature_selection import RankingFeatureSelector, Screening, _selection
+from ..feature_selection import RankingFeatureSelector, Screening
 from . import _partitions
 
 
@@ -111,24 +111,21 @@ def fit_selector(
     if not columns:
         got = repr(features) if features else "none"
         raise ValueError(f"features must be a list of at least one column, got {got}")
-    rule = _selection.Rule.of(selector, len(columns))
-    rule.ask()
-    selector.check_correlated(rule)
+    selector.check_correlated(selector.rule_for(len(columns)))
     # neither what it has learned before, nor bars in the logs of workers
     plain = clone(selector).set_params(progress=False)
 
     def screening(frame: Any) -> tuple[Screening, hashing.Digests]:
         weight = frame.get(query_weight)
-        found = plain.screen(frame[columns], frame[label], frame[qid], weight)
-        digests = found.query_digests
+        part = plain.screen(frame[columns], frame[label], frame[qid], weight)
+        digests = part.query_digests
         # they are compared once, and do not climb the tree with the statistics
-        without = replace(found, query_digests=digests[:0], label=str(label))
-        return without, digests
+        return replace(part, query_digests=digests[:0], label=str(label)), digests
 
     rows = _partitions.gathered(df, names, shuffle, columns, only=features is None)
-    found, digests = _partitions.merged(
+    whole, digests = _partitions.merged(
         rows, screening, Screening.merge, qid, keep=True
     )
-    names.check_weight(found.statistics.of_labels.weight)
+    names.check_weight(whole.statistics.of_labels.weight)
     fitted: RankingFeatureSelector = clone(selector)
-    return fitted.adopt(replace(found, query_digests=digests), df._meta[columns])
+    return fitted.adopt(replace(whole, query_digests=digests), df._meta[columns])

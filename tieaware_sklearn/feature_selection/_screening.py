@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, reduce
 from typing import Any, ClassVar, Self
 
@@ -14,8 +14,8 @@ from scipy.special import ndtr
 
 from .._display import html, text_tables, words
 from .._engine import checks, merging, seen_queries
-from .._engine.segments import FloatArray
-from ..evaluation import _chance, _intervals, _multiple_testing, _prepared
+from .._engine.segments import FloatArray, IntArray
+from ..evaluation import _asked, _chance, _intervals, _multiple_testing
 from ..io import _saved
 from ..measures import _parse
 from . import _selection, _statistics
@@ -26,17 +26,89 @@ SHOWN = 20
 _ALPHA = 0.05
 #: lower correlations are no repetition
 _ALIKE = 0.5
-#: what ranks first, by direction
 
 
-class _Figure:
-    """An array that a screening computes from its sums, with all others."""
+@dataclass(frozen=True, eq=False)
+class Figures:
+    """Scores of features, each in its direction, as `Screening` describes them.
 
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
+    `t_interval` is `interval` before it is clipped; `ascending` says by flags what
+    `directions` says by names.
+    """
 
-    def __get__(self, screening: Any, owner: type) -> Any:
-        return self if screening is None else screening._figures[self._name]
+    mean: FloatArray
+    best: FloatArray
+    worst: FloatArray
+    tie_std: FloatArray
+    lift: FloatArray
+    interval: FloatArray
+    t_interval: FloatArray
+    pvalues: FloatArray
+    qvalues: FloatArray
+    chance: FloatArray
+    ideal: FloatArray
+    n_averaged: IntArray
+    ranking: IntArray
+    ascending: NDArray[np.bool_]
+    directions: tuple[str, ...]
+    rank_correlation: FloatArray | None
+    measures: tuple[str, ...]
+    sort_by: str
+    varies: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, rule: _selection.Rule, sums: _statistics.FeatureStatistics) -> Figures:
+        """From sums over queries, by the rule that features were scored by."""
+        asked, sort = np.array(rule.directions), rule.sort
+        sign = 1.0 if rule.measures[sort].greater_is_better else -1.0
+        gain = np.diff(sums.worth.mean[:, :, _statistics.EXPECTED, sort])[:, 0]
+        # a tie (but for rounding, as queries are added up) leaves it descending
+        better = sign * np.round(gain, _selection.DECIMALS) > 0
+        ascending = (asked == "ascending") | ((asked == "auto") & better)
+        directed = np.arange(len(asked)), ascending.astype(np.intp)
+        worth = sums.worth.some(directed)
+        value = worth.some(np.s_[:, _statistics.EXPECTED])
+        averages = worth.averages()
+        mean = averages[:, _statistics.EXPECTED]
+        chance, ideal = sums.of_labels.averages()
+        t_interval = value.interval()
+        low, high = rule.asked.bounds.T[..., None]
+        pvalues = worth.some(np.s_[:, _statistics.DIFFERENCE]).p_greater()
+        if sums.null_variance is not None and sums.log_placements is not None:
+            # no p is 0
+            least = max(math.exp(-sums.log_placements), 1e-300)
+            error = np.sqrt(np.maximum(sums.null_variance[directed], 1e-300))
+            z = (worth.mean * worth.weight)[:, _statistics.DIFFERENCE] / error
+            pvalues = np.maximum(np.maximum(pvalues, ndtr(-z)), least)
+        both = (asked == "auto")[:, None]
+        pvalues = np.where(both, np.minimum(1.0, 2 * pvalues), pvalues)
+        total = np.where(value.weight > 0, value.weight, np.nan)
+        # equal but for rounding: in the order of columns
+        order = np.argsort(
+            -sign * np.round(mean[:, sort], _selection.DECIMALS), kind="stable"
+        )
+        measures, rho = rule.asked.names, sums.correlation
+        return cls(
+            mean=mean,
+            best=averages[:, _statistics.BEST],
+            worst=averages[:, _statistics.WORST],
+            tie_std=np.sqrt(sums.tie_variance[directed]) / total,
+            lift=_chance.lift(mean, chance, ideal),
+            interval=np.clip(t_interval, low, high),
+            t_interval=t_interval,
+            pvalues=pvalues,
+            qvalues=np.apply_along_axis(_multiple_testing.adjust, 0, pvalues, "bh"),
+            chance=chance,
+            ideal=ideal,
+            n_averaged=sums.of_labels.count[0].astype(np.int64),
+            ranking=np.argsort(order) + 1,
+            ascending=ascending,
+            directions=tuple(np.where(ascending, "ascending", "descending").tolist()),
+            rank_correlation=None if rho is None else rho.of_directions(ascending),
+            measures=measures,
+            sort_by=measures[sort],
+            varies=sums.varies,
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -129,94 +201,22 @@ class Screening(_saved.Saved, html.Result):
     weighted: bool = False
     label: str | None = None
 
-    mean, best, worst, tie_std = (_Figure() for _ in range(4))
-    lift, interval, pvalues, qvalues = (_Figure() for _ in range(4))
-    chance, ideal, ranking, rank_correlation = (_Figure() for _ in range(4))
-    measures, sort_by, n_averaged, varies = (_Figure() for _ in range(4))
-    directions, _ascending, _t_interval = (_Figure() for _ in range(3))
+    @cached_property
+    def figures(self) -> Figures:
+        """All that is computed from the sums."""
+        return Figures.of(self.rule, self.statistics)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in Figures.__dataclass_fields__:
+            raise AttributeError(f"a Screening has no attribute {name!r}")
+        return getattr(self.figures, name)
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *Figures.__dataclass_fields__]
 
     @property
     def n_queries(self) -> int:
         return self.statistics.n_queries
-
-    @cached_property
-    def _figures(self) -> dict[str, Any]:
-        """All of these, each feature ranked in its direction."""
-        rule, sums, sort = self.rule, self.statistics, self.rule.sort
-        asked, n = np.array(rule.directions), len(rule.directions)
-        sign = 1.0 if rule.measures[sort].greater_is_better else -1.0
-        gain = np.diff(sums.worth.mean[:, :, _statistics.EXPECTED, sort])[:, 0]
-        # a tie (but for rounding, as queries are added up) leaves it descending
-        better = sign * np.round(gain, _selection.DECIMALS) > 0
-        ascending = (asked == "ascending") | ((asked == "auto") & better)
-        directed = np.arange(n), ascending.astype(np.intp)
-        worth = sums.worth.some(directed)
-        value = worth.some(np.s_[:, _statistics.EXPECTED])
-        averages = worth.averages()
-        mean = averages[:, _statistics.EXPECTED]
-        chance, ideal = sums.of_labels.averages()
-        t_interval = value.interval()
-        low, high = rule.ask().bounds.T[..., None]
-        pvalues = worth.some(np.s_[:, _statistics.DIFFERENCE]).p_greater()
-        if sums.null_variance is not None and sums.log_placements is not None:
-            # no p is 0
-            least = max(math.exp(-sums.log_placements), 1e-300)
-            error = np.sqrt(np.maximum(sums.null_variance[directed], 1e-300))
-            z = (worth.mean * worth.weight)[:, _statistics.DIFFERENCE] / error
-            pvalues = np.maximum(np.maximum(pvalues, ndtr(-z)), least)
-        both = (asked == "auto")[:, None]
-        pvalues = np.where(both, np.minimum(1.0, 2 * pvalues), pvalues)
-        total = np.where(value.weight > 0, value.weight, np.nan)
-        # equal but for rounding: in the order of columns
-        order = np.argsort(
-            -sign * np.round(mean[:, sort], _selection.DECIMALS), kind="stable"
-        )
-        measures, alike = tuple(map(str, rule.measures)), sums.correlation
-        named = np.where(ascending, "ascending", "descending")
-        return {
-            "measures": measures,
-            "sort_by": measures[sort],
-            "n_averaged": sums.of_labels.count[0].astype(np.int64),
-            "varies": sums.varies,
-            "directions": tuple(named.tolist()),
-            "rank_correlation": alike and alike.of_directions(ascending),
-            "mean": mean,
-            "best": averages[:, _statistics.BEST],
-            "worst": averages[:, _statistics.WORST],
-            "tie_std": np.sqrt(sums.tie_variance[directed]) / total,
-            "lift": _chance.lift(mean, chance, ideal),
-            "_t_interval": t_interval,
-            "interval": np.clip(t_interval, low, high),
-            "pvalues": pvalues,
-            "qvalues": np.apply_along_axis(_multiple_testing.adjust, 0, pvalues, "bh"),
-            "chance": chance,
-            "ideal": ideal,
-            "ranking": np.argsort(order) + 1,
-            "_ascending": ascending,
-        }
-
-    def likeness(
-        self, rows: _prepared.QueryRows | None = None, n_jobs: int | None = None
-    ) -> _selection.Likeness | None:
-        """The rank correlations by which repeats are found, of the rows if need be."""
-        found, ascending = self.statistics.correlation, self._ascending
-        if found is not None:
-            return _selection.Likeness(
-                found.likeness(ascending), np.arange(len(ascending))
-            )
-        if rows is None:
-            return None
-
-        def correlate(some: NDArray[np.intp]) -> FloatArray:
-            both_ways = self.rule.missing == "last"
-            X = rows.X[:, some]
-            found = _statistics.feature_correlation(
-                X, rows, both_ways, n_jobs, rounded=True
-            )
-            return found.likeness(ascending[some])
-
-        none_yet = np.full(len(ascending), -1)
-        return _selection.Likeness(np.empty((0, 0)), none_yet, correlate)
 
     def named(self, feature_names: Sequence[str]) -> Screening:
         """Rename the features.
@@ -242,7 +242,7 @@ class Screening(_saved.Saved, html.Result):
                 "feature_names must have one name per feature "
                 f"({len(self.feature_names)}), got {len(names)}"
             )
-        return replace(self, feature_names=names)
+        return changed(self, feature_names=names)
 
     def of_columns(self, names: Sequence[str], *, named: bool) -> Screening:
         """Check that the features are those of X, and take their names.
@@ -326,8 +326,8 @@ class Screening(_saved.Saved, html.Result):
     def _difference(self, other: Screening, here: str, there: str) -> str:
         """The first difference for which they do not merge, in words."""
         names = self.feature_names, other.feature_names
-        if found := merging.other_features(*names, here, there):
-            return found
+        if difference := merging.other_features(*names, here, there):
+            return difference
         # labels of arrays have no name
         named = None not in (self.label, other.label)
         ours, theirs = (
@@ -393,7 +393,7 @@ class Screening(_saved.Saved, html.Result):
         header = {"feature_names": list(self.feature_names), "weighted": self.weighted}
         header["label"] = self.label
         kept = _saved.Kept(header, {"query_digests": self.query_digests})
-        of_rule = rule._asdict() | {
+        of_rule = {field.name: getattr(rule, field.name) for field in fields(rule)} | {
             "measures": _parse.names_to_save(rule.measures),
             "directions": list(map(str, rule.directions)),
             "zero_relevance": zero.item() if isinstance(zero, np.generic) else zero,
@@ -446,7 +446,7 @@ class Screening(_saved.Saved, html.Result):
         return [replace(table_of(self, rows), notes=self._notes(rows))]
 
     def _notes(self, rows: list[dict[str, Any]]) -> list[str]:
-        """That a reversed copy shows in no ρ of two rankings with NaN last."""
+        """A note where a reversed copy shows in no ρ, since NaN is last both ways."""
         if self.rule.missing != "last" or all(r["correlation"] != -1 for r in rows):
             return []
         return [
@@ -480,6 +480,14 @@ class Screening(_saved.Saved, html.Result):
         }
 
 
+def changed(screening: Screening, **fields: Any) -> Screening:
+    """A copy with another selection, label or names; its figures stay, if known."""
+    copy = replace(screening, **fields)
+    if "figures" in vars(screening):
+        vars(copy)["figures"] = screening.figures
+    return copy
+
+
 def table_of(screening: Screening, rows: Sequence[dict[str, Any]]) -> text_tables.Table:
     """Some of the rows of a screening, with the chance level above them.
 
@@ -487,7 +495,7 @@ def table_of(screening: Screening, rows: Sequence[dict[str, Any]]) -> text_table
     without their qvalue, the rank, the interval of `sort_by` and the order of choice.
     """
     features = np.argsort(screening.ranking)[[row["rank"] - 1 for row in rows]]
-    half = np.diff(screening._t_interval[features])[..., 0] / 2
+    half = np.diff(screening.figures.t_interval[features])[..., 0] / 2
     columns: list[tuple[Any, ...]] = [
         ("feature", ["(chance)", *(row["feature"] for row in rows)]),
         ("rank", ["", *(row["rank"] for row in rows)]),
@@ -543,7 +551,7 @@ def _rule_of(kept: _saved.Kept, n_features: int) -> _selection.Rule:
     )
     checks.check_choice(rule.missing, "missing", ("raise", "last"))
     checks.check_choice(rule.unjudged, "unjudged", checks.UNJUDGED)
-    rule.ask()
+    _asked.check_zero_relevance(rule.zero_relevance)
     if not 0 <= rule.sort < len(rule.measures):
         raise _saved.UnreadableError(f"must have 'sort' of a measure, got {rule.sort}")
     return rule

@@ -1,19 +1,19 @@
-"""What a selector's parameters ask for, and which features it chooses by them."""
+"""Rules by which features rank, and the choice of those that repeat no others."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._display import words
 from .._engine import checks
 from .._engine.segments import FloatArray
 from ..evaluation import _asked
-from ..measures import Measure, _parse, parse_measure
+from ..measures import Measure
 
 Indices = NDArray[np.intp]
 DIRECTIONS = ("auto", "descending", "ascending")
@@ -21,11 +21,14 @@ DIRECTIONS = ("auto", "descending", "ascending")
 AUTO_REDUNDANCY = 1000
 #: correlations and scores differ in their last bits, which must not decide a choice
 DECIMALS = 10
+#: the greatest number below 1
+_BELOW_1 = np.nextafter(1.0, 0.0)
 #: features that are correlated at once where not all pairs are
 _AT_ONCE = 64
 
 
-class Rule(NamedTuple):
+@dataclass(frozen=True)
+class Rule:
     """How features are ranked: all that two screenings must share to merge.
 
     Attributes
@@ -50,33 +53,6 @@ class Rule(NamedTuple):
     unjudged: str
     correlates: bool
 
-    @classmethod
-    def of(cls, selector: Any, n_features: int) -> Rule:
-        """By the parameters of a `RankingFeatureSelector`, checked."""
-        check_number(selector.n_features_to_select, "None")
-        for name, low in (("alpha", 0.0), ("min_lift", -np.inf), ("diversity", 0.0)):
-            value = getattr(selector, name)
-            if not checks.is_number(value, most=1, least=low):
-                raise ValueError(f"{name} must be in [{low:g}, 1], got {value!r}")
-        top = selector.max_correlation
-        if top is not None and not checks.is_number(top, most=1, least=0):
-            raise ValueError(f"max_correlation must be in [0, 1] or None, got {top!r}")
-        checks.check_choice(selector.missing, "missing", ("raise", "last"))
-        checks.check_choice(selector.redundancy, "redundancy", (True, False, "auto"))
-        checks.check_flag(selector.progress, "progress")
-        measures = tuple(_parse.parse_measures(selector.measures))
-        wanted = measures[0]
-        if selector.sort_by is not None:
-            wanted = parse_measure(selector.sort_by)
-        if wanted not in measures:
-            names = [str(measure) for measure in measures]
-            raise ValueError(f"sort_by must be one of {names}, got {wanted}")
-        few = selector.redundancy == "auto" and n_features <= AUTO_REDUNDANCY
-        ways = each_direction(selector.direction, n_features)
-        own = selector.missing, selector.zero_relevance, selector.unjudged
-        correlates = few or selector.redundancy is True
-        return cls(measures, measures.index(wanted), ways, *own, correlates)
-
     def in_words(self) -> dict[str, Any]:
         """The fields as users know them, to be compared."""
         return {
@@ -89,7 +65,8 @@ class Rule(NamedTuple):
             "correlations of features": self.correlates,
         }
 
-    def ask(self) -> _asked.Asked:
+    @cached_property
+    def asked(self) -> _asked.Asked:
         """The measures, with what undefined values and NaN labels are."""
         return _asked.ask(self.measures, self.zero_relevance, self.unjudged)
 
@@ -162,12 +139,12 @@ class Selection:
 
 
 @dataclass
-class Likeness:
-    """How alike features rank: of all pairs, or of pairs as they are asked for.
+class Similarity:
+    """Rank correlations of features: of all pairs, or of pairs when they are needed.
 
-    Where pairs are computed as they are asked for, some features are held until others
-    are asked for. A computation takes as many further features as there are chosen
-    ones, or 64, so that a feature is not sorted again and again.
+    Where pairs are computed when they are needed, some features are held until others
+    are needed. A computation takes as many further features as there are chosen ones,
+    or 64, so that a feature is not sorted again and again.
 
     Attributes
     ----------
@@ -186,12 +163,11 @@ class Likeness:
     def prepare(self, features: Indices, others: Indices) -> Indices:
         """Correlate some of the features, the first one included, with the others.
 
-        The first features matter most. What is returned are those for which ρ can be
-        asked now.
+        The first features matter most. Returns those for which ρ is known now.
         """
         held = self.place[features] >= 0
-        asked = held[0] and (self.place[others] >= 0).all()
-        if asked or self.correlate is None:
+        known = held[0] and (self.place[others] >= 0).all()
+        if known or self.correlate is None:
             return features[held]
         some = features[: max(_AT_ONCE, len(others))]
         both = np.union1d(some, others)
@@ -200,85 +176,13 @@ class Likeness:
         self.place[both] = np.arange(len(both))
         return some
 
-    def __call__(self, features: Indices, others: Indices) -> FloatArray:
+    def between(self, features: Indices, others: Indices) -> FloatArray:
         """ρ of shape (len(features), len(others))."""
         return np.asarray(self.rho[np.ix_(self.place[features], self.place[others])])
 
 
-def select_features(
-    selector: Any, screening: Any, likeness: Likeness | None
-) -> Selection:
-    """The best features, or those better than chance, that do not repeat others.
-
-    Parameters
-    ----------
-    selector : RankingFeatureSelector
-        Its parameters say how features are chosen.
-    screening : Screening
-        Its figures by the measure that decides say how good they are.
-    likeness : Likeness or None
-        None if no parameter asks for rank correlations.
-    """
-    wanted, limit = selector.n_features_to_select, selector.max_correlation
-    sort, varies = screening.rule.sort, screening.varies
-    usable, lift = varies, screening.lift[:, sort]
-    if wanted is None:
-        n_queries = int(screening.n_averaged[sort])
-        if n_queries < 2:
-            repeats = " and repeats no other" * (limit is not None)
-            words.warn(
-                f"p-values need at least two queries, got {n_queries}: every feature "
-                f"that is not constant{repeats} is selected"
-            )
-        else:
-            usable = varies & (screening.qvalues[:, sort] <= selector.alpha)
-            usable = usable & (lift >= selector.min_lift)
-    best = np.argsort(screening.ranking)
-    best = best[usable[best]]
-    number = len(best)
-    if wanted is not None:
-        number = number_of(wanted, len(varies))
-        if len(best) < number:
-            words.warn(
-                f"n_features_to_select={wanted!r}, but only {len(best)} of "
-                f"{len(varies)} features vary within a query: only these are selected"
-            )
-        number = min(number, len(best))
-    diversity = 0.0 if wanted is None else selector.diversity
-    walk = Walk(best, _relevance(lift[best]), diversity, limit, likeness)
-    walk.choose(number)
-    if wanted is not None and (copies := walk.fill_up(number)):
-        are = "is an exact copy" if copies == 1 else "are exact copies"
-        words.warn(
-            f"n_features_to_select={wanted!r}, but only {number - copies} "
-            f"features rank differently: {copies} of the selected features "
-            f"{are} of others"
-        )
-    return walk.selection(varies, by_number=wanted is not None)
-
-
-def _relevance(lift: FloatArray) -> FloatArray:
-    """Lift as a share of the greatest one; if none is positive, of the greatest size.
-
-    A lift that is not known is none.
-    """
-    lift = np.nan_to_num(lift)
-    top = lift.max(initial=0.0)
-    top = top if top > 0 else np.abs(lift).max(initial=0.0)
-    return lift / top if top > 0 else lift
-
-
-def _size(rho: FloatArray) -> FloatArray:
-    return np.asarray(np.round(np.abs(rho), DECIMALS))
-
-
-def _repeats(closest: FloatArray, limit: float | None) -> NDArray[np.bool_]:
-    """Which features repeat a chosen one; a copy does, whatever the limit."""
-    return (closest > limit) | (closest >= 1) if limit is not None else closest > np.inf
-
-
 @dataclass(eq=False)
-class Walk:
+class GreedyChoice:
     """Features chosen one after another, each compared with those chosen before it.
 
     The next one is the candidate with the greatest (1 - diversity) · relevance -
@@ -291,24 +195,30 @@ class Walk:
     ----------
     candidates : ndarray, int
         Indices of features, the best first.
-    relevance : ndarray of shape (n_candidates,)
-        At most 1, in the order of the candidates.
+    lift : ndarray of shape (n_candidates,)
+        In the order of the candidates. Relevance is lift as a share of the greatest
+        one; if none is positive, of the greatest size. NaN counts as 0.
     diversity : float
     limit : float or None
         The greatest |ρ| of a feature that is no repeat.
-    likeness : Likeness or None
-        Rank correlations; None if neither diversity nor limit asks for them.
+    similarity : Similarity or None
+        Rank correlations; None if neither diversity nor limit needs them.
     """
 
     candidates: Indices
-    relevance: FloatArray
+    lift: FloatArray
     diversity: float
     limit: float | None
-    likeness: Likeness | None
+    similarity: Similarity | None
 
     def __post_init__(self) -> None:
+        lift = np.nan_to_num(self.lift)
+        top = max(lift.max(initial=0.0), 0.0) or np.abs(lift).max(initial=0.0)
+        relevance = lift / top if top > 0 else lift
         # without diversity, ties by rank are all there is
-        self._gain = (1 - self.diversity) * self.relevance * bool(self.diversity)
+        self._gain = (1 - self.diversity) * relevance * bool(self.diversity)
+        # a copy is a repeat, whatever the limit
+        self._most = np.inf if self.limit is None else min(self.limit, _BELOW_1)
         self._closest = np.zeros(len(self.candidates))
         self._compared = np.zeros(len(self.candidates), dtype=np.intp)
         self._open = np.ones(len(self.candidates), dtype=bool)
@@ -322,13 +232,11 @@ class Walk:
     def choose(self, number: int) -> None:
         """Go on until so many are chosen, or only repeats remain."""
         while len(self._chosen) < number and self._open.any():
-            if not self._chosen:
-                self._take(0)  # the best
-                continue
+            # before the first choice, the best
             score = np.round(self._gain - self.diversity * self._closest, DECIMALS)
             score[~self._open] = -np.inf
-            best = int(np.argmax(score))
-            if self.likeness is None or self._compared[best] == len(self._chosen):
+            best = int(np.argmax(score)) if self._chosen else 0
+            if self.similarity is None or self._compared[best] == len(self._chosen):
                 self._take(best)
                 continue
             stale = np.flatnonzero(self._open & (self._compared < len(self._chosen)))
@@ -361,17 +269,18 @@ class Walk:
 
     def _compare(self, wanted: Indices) -> None:
         """Compare some candidates with the chosen ones; repeats are out."""
-        if self.likeness is None:
+        if self.similarity is None:
             return
         features = self.candidates[wanted]
-        wanted = wanted[np.isin(features, self.likeness.prepare(features, self.chosen))]
+        known = self.similarity.prepare(features, self.chosen)
+        wanted = wanted[np.isin(features, known)]
         since = int(self._compared[wanted].min())
         if since < len(self._chosen):
-            rho = self.likeness(self.candidates[wanted], self.chosen[since:])
-            closest = _size(rho).max(axis=1)
+            rho = self.similarity.between(self.candidates[wanted], self.chosen[since:])
+            closest = np.round(np.abs(rho), DECIMALS).max(axis=1)
             self._closest[wanted] = np.maximum(self._closest[wanted], closest)
         self._compared[wanted] = len(self._chosen)
-        self._open[wanted] &= ~_repeats(self._closest[wanted], self.limit)
+        self._open[wanted] &= self._closest[wanted] <= self._most
 
     def selection(self, usable: NDArray[np.bool_], by_number: bool) -> Selection:
         """The selection of the chosen features, with what other usable ones repeat.
@@ -379,20 +288,20 @@ class Walk:
         Of several chosen features above the limit it is the most similar one, of equals
         the one chosen first.
         """
-        order, likeness = self.chosen, self.likeness
-        nothing = np.full(len(usable), -1, dtype=np.intp), np.full(len(usable), np.nan)
-        selection = Selection(order, *nothing, by_number)
+        order, similarity = self.chosen, self.similarity
+        repeats, correlation = np.full(len(usable), -1), np.full(len(usable), np.nan)
+        selection = Selection(order, repeats, correlation, by_number)
         others = np.setdiff1d(np.flatnonzero(usable), order)
-        if self.limit is None or likeness is None or not len(order):
+        if self.limit is None or similarity is None or not len(order):
             return selection
         while len(others):
-            some = likeness.prepare(others, order)
+            some = similarity.prepare(others, order)
             others = np.setdiff1d(others, some)
-            rho = likeness(some, order)
-            size = _size(rho)
+            rho = similarity.between(some, order)
+            size = np.round(np.abs(rho), DECIMALS)
             at = np.argmax(size, axis=1)
             rows = np.arange(len(some))
-            is_repeat = _repeats(size[rows, at], self.limit)
-            selection.repeats[some[is_repeat]] = order[at[is_repeat]]
-            selection.correlation[some[is_repeat]] = rho[rows, at][is_repeat]
+            is_repeat = size[rows, at] > self._most
+            repeats[some[is_repeat]] = order[at[is_repeat]]
+            correlation[some[is_repeat]] = rho[rows, at][is_repeat]
         return selection

@@ -17,10 +17,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._display import words
 from .._engine import checks, feature_matrix, hashing, merging, seen_queries
-from ..evaluation import _prepared
+from .._engine.segments import FloatArray
+from ..evaluation import _asked, _prepared
 from ..io import _batches, _frames, _wording
-from ..measures import Measure
-from . import _selection, _statistics
+from ..measures import Measure, _parse, parse_measure
+from . import _screening, _selection, _statistics
 from ._screening import Screening
 
 #: parameters for which features must be correlated, as they are without correlations
@@ -381,8 +382,8 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
         ValueError
             As in `fit`.
         """
-        own: Self = clone(self)
-        return own._screened(X, y, qid, query_weight, selects=False)[0]
+        copy: Self = clone(self)
+        return copy._screened(X, y, qid, query_weight, selects=False)[0]
 
     def adopt(self, screening: Screening, X: Any) -> Self:
         """Fit the selector with a screening made elsewhere, such as on a cluster.
@@ -411,7 +412,7 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
         renamed = screening.of_columns(
             names, named=bool(feature_matrix.list_columns(X))
         )
-        rule = _selection.Rule.of(self, len(names))
+        rule = self.rule_for(len(names))
         if screening.rule != rule:
             raise ValueError(
                 f"screening must be by the measures and options of {self!r}, got "
@@ -514,19 +515,19 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
             columns = first.select(chosen).table
 
             def of_rows(rows: _frames.Piece) -> Screening:
-                found = self.screen(rows.matrix(chosen), *map(rows.column, others))
-                return replace(found, label=str(label))
+                part = self.screen(rows.matrix(chosen), *map(rows.column, others))
+                return replace(part, label=str(label))
 
             how = qid, _batches.rows_of_batch(batch_rows, len(chosen))
             names, alike = [*others, *chosen], features is None
             tables = _frames.gathered(every, names, *how, alike=alike)
             parts = (_frames.of_all(rows, of_rows) for rows in tables)
-        found: list[Screening] = []
+        gathered: list[Screening] = []
         for part in parts:
-            merging.gather(found, part, Screening.merge, attrgetter("n_queries"))
-        if not found:
+            merging.gather(gathered, part, Screening.merge, attrgetter("n_queries"))
+        if not gathered:
             raise ValueError("batches must hold at least one row, got none")
-        whole = reduce(Screening.merge, found)
+        whole = reduce(Screening.merge, gathered)
         if weights and not whole.statistics.of_labels.weight.any():
             raise ValueError(f"{query_weight} must not be 0 in every query")
         return self.adopt(whole, columns)
@@ -559,13 +560,13 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
         X, y, qid, query_weight = data
         checks.check_same_order({"X": X, "y": y, "qid": qid})
         X, qid = self._check_features(X, qid, reset=reset)
-        rule = _selection.Rule.of(self, X.shape[1])
+        rule = self.rule_for(X.shape[1])
         if selects:
             self.check_correlated(rule, has_rows=whole)
-        how = {"unjudged": rule.ask().unjudged, "allow_zero": not whole}
+        how = {"unjudged": rule.asked.unjudged, "allow_zero": not whole}
         rows = self._rows(X, y, qid, query_weight, **how)
         if whole:
-            rule.ask().warn_below_rel(rows.labels)
+            rule.asked.warn_below_rel(rows.labels)
         queries, weighted = rows.queries, query_weight is not None
         digests = seen_queries.id_digests(
             queries.qid if qid is not None else queries.qid[:0]
@@ -578,11 +579,46 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
             names, rule, sums, seen_queries.kept(digests), weighted=weighted
         ), rows
 
+    def rule_for(self, n_features: int) -> _selection.Rule:
+        """The rule that the parameters make for so many features; checks them all."""
+        _selection.check_number(self.n_features_to_select, "None")
+        for name, low in (("alpha", 0.0), ("min_lift", -np.inf), ("diversity", 0.0)):
+            value = getattr(self, name)
+            if not checks.is_number(value, most=1, least=low):
+                raise ValueError(f"{name} must be in [{low:g}, 1], got {value!r}")
+        limit = self.max_correlation
+        if limit is not None and not checks.is_number(limit, most=1, least=0):
+            raise ValueError(
+                f"max_correlation must be in [0, 1] or None, got {limit!r}"
+            )
+        checks.check_choice(self.missing, "missing", ("raise", "last"))
+        checks.check_choice(self.redundancy, "redundancy", (True, False, "auto"))
+        checks.check_flag(self.progress, "progress")
+        measures = tuple(_parse.parse_measures(self.measures))
+        first = measures[0] if self.sort_by is None else parse_measure(self.sort_by)
+        if first not in measures:
+            names = [str(measure) for measure in measures]
+            raise ValueError(f"sort_by must be one of {names}, got {first}")
+        directions = _selection.each_direction(self.direction, n_features)
+        _asked.check_zero_relevance(self.zero_relevance)
+        few = self.redundancy == "auto" and n_features <= _selection.AUTO_REDUNDANCY
+        return _selection.Rule(
+            measures,
+            measures.index(first),
+            directions,
+            self.missing,
+            self.zero_relevance,
+            self.unjudged,
+            few or self.redundancy is True,
+        )
+
     def _needs_correlation(self) -> list[str]:
         """The parameters for which features must be correlated."""
         diversity = self.n_features_to_select is not None and self.diversity > 0
         needs = (self.max_correlation is not None, diversity)
-        return [name for name, own in zip(_BY_CORRELATION, needs, strict=True) if own]
+        return [
+            name for name, is_so in zip(_BY_CORRELATION, needs, strict=True) if is_so
+        ]
 
     def check_correlated(
         self, rule: _selection.Rule, *, has_rows: bool = False
@@ -620,7 +656,7 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
     def _check_new(
         self, queries: checks.Queries, digests: hashing.Digests, *, weighted: bool
     ) -> None:
-        """What is added must be of new queries, with weights if the others have any."""
+        """Refuse queries that came before, and weights where the others have none."""
         if weighted != self.screening_.weighted:
             ours, now = ("weights" if one else "none"
                          for one in (self.screening_.weighted, weighted))  # fmt: skip
@@ -636,9 +672,9 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
             )
 
     def _check_unchanged(self) -> None:
-        """What is added to must have been made by the parameters of today."""
+        """Refuse parameters that were changed after the first queries."""
         screening = self.screening_
-        rule = _selection.Rule.of(self, len(screening.feature_names))
+        rule = self.rule_for(len(screening.feature_names))
         if (self.qid, rule) != (self._fitted_qid_, screening.rule):
             raise ValueError(
                 f"parameters must not change after the first queries, got {self!r}"
@@ -652,11 +688,10 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
 
         Correlations are those of the screening; without them, of the rows.
         """
-        needs = self._needs_correlation()
-        likeness = screening.likeness(rows, self.n_jobs) if needs else None
-        selection = _selection.select_features(self, screening, likeness)
-        screening = replace(screening, selection=selection)
-        features = self._is_feature_
+        similarity = self._similarity(screening, rows)
+        selection = self._select(screening, similarity)
+        screening = _screening.changed(screening, selection=selection)
+        figures, features = screening.figures, self._is_feature_
 
         def spread(values: NDArray[Any], of_qid: Any = np.nan) -> Any:
             # not the arrays of the screening, which others may hold
@@ -664,34 +699,96 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
 
         self._fitted_qid_ = self.qid
         self.screening_ = screening
-        self.measures_ = screening.measures
+        self.measures_ = figures.measures
         self.n_queries_ = screening.n_queries
-        self.chance_, self.ideal_ = screening.chance.copy(), screening.ideal.copy()
+        self.chance_, self.ideal_ = figures.chance.copy(), figures.ideal.copy()
         for name in _SPREAD:
-            setattr(self, f"{name}_", spread(getattr(screening, name)))
-        self.directions_ = spread(np.array(screening.directions, dtype=object), "qid")
-        self.ranking_ = spread(screening.ranking, len(features))
+            setattr(self, f"{name}_", spread(getattr(figures, name)))
+        self.directions_ = spread(np.array(figures.directions, dtype=object), "qid")
+        self.ranking_ = spread(figures.ranking, len(features))
         columns = np.flatnonzero(features)
         self.selection_order_ = columns[selection.order]
         repeats = selection.repeats
         self.repeats_ = spread(np.where(repeats < 0, -1, columns[repeats]), -1)
         self.support_ = np.isin(np.arange(len(features)), self.selection_order_)
-        correlation = screening.rank_correlation
+        correlation = figures.rank_correlation
         self.rank_correlation_ = None if correlation is None else correlation.copy()
         return self
 
+    def _similarity(
+        self, screening: Screening, rows: _prepared.QueryRows | None
+    ) -> _selection.Similarity | None:
+        """The rank correlations by which repeats are found, if parameters need them."""
+        correlation, ascending = screening.statistics.correlation, screening.ascending
+        needed = bool(self._needs_correlation())
+        if needed and correlation is not None:
+            rho = correlation.similarity(ascending)
+            return _selection.Similarity(rho, np.arange(len(ascending)))
+        if not needed or rows is None:
+            return None
+        X, both_ways = rows.X, self.missing == "last"
+
+        def correlate(some: NDArray[np.intp]) -> FloatArray:
+            return _statistics.feature_correlation(
+                X[:, some], rows, both_ways, self.n_jobs, rounded=True
+            ).similarity(ascending[some])
+
+        none_yet = np.full(len(ascending), -1)
+        return _selection.Similarity(np.empty((0, 0)), none_yet, correlate)
+
+    def _select(
+        self, screening: Screening, similarity: _selection.Similarity | None
+    ) -> _selection.Selection:
+        """The best features, or those better than chance, that do not repeat others."""
+        wanted, limit = self.n_features_to_select, self.max_correlation
+        figures, sort = screening.figures, screening.rule.sort
+        varies, lift = figures.varies, figures.lift[:, sort]
+        usable = varies
+        if wanted is None and (n_queries := int(figures.n_averaged[sort])) < 2:
+            repeats = " and repeats no other" * (limit is not None)
+            words.warn(
+                f"p-values need at least two queries, got {n_queries}: every feature "
+                f"that is not constant{repeats} is selected"
+            )
+        elif wanted is None:
+            usable = varies & (figures.qvalues[:, sort] <= self.alpha)
+            usable &= lift >= self.min_lift
+        best = np.argsort(figures.ranking)
+        best = best[usable[best]]
+        number = len(best)
+        if wanted is not None:
+            number = _selection.number_of(wanted, len(varies))
+            if len(best) < number:
+                words.warn(
+                    f"n_features_to_select={wanted!r}, but only {len(best)} of "
+                    f"{len(varies)} features vary within a query: only these are "
+                    "selected"
+                )
+            number = min(number, len(best))
+        diversity = 0.0 if wanted is None else self.diversity
+        choice = _selection.GreedyChoice(best, lift[best], diversity, limit, similarity)
+        choice.choose(number)
+        if wanted is not None and (copies := choice.fill_up(number)):
+            are = "is an exact copy" if copies == 1 else "are exact copies"
+            words.warn(
+                f"n_features_to_select={wanted!r}, but only {number - copies} "
+                f"features rank differently: {copies} of the selected features "
+                f"{are} of others"
+            )
+        return choice.selection(varies, by_number=wanted is not None)
+
     def _why_none(self) -> str:
-        screening = self.screening_
-        if not screening.varies.any():
+        screening, figures = self.screening_, self.screening_.figures
+        if not figures.varies.any():
             return super()._why_none()
-        best, sort = int(np.argmin(screening.ranking)), screening.rule.sort
+        best, sort = int(np.argmin(figures.ranking)), screening.rule.sort
         return (
-            f"no feature is selected: by {screening.measures[sort]}, none has a "
+            f"no feature is selected: by {figures.sort_by}, none has a "
             f"q-value of at most alpha={self.alpha!r} and a lift of at least "
             f"min_lift={self.min_lift!r}. The best, "
             f"{screening.feature_names[best]!r}, has q = "
-            f"{screening.qvalues[best, sort]:.3g} and lift = "
-            f"{screening.lift[best, sort]:.3g}. To select a fixed number of the best "
+            f"{figures.qvalues[best, sort]:.3g} and lift = "
+            f"{figures.lift[best, sort]:.3g}. To select a fixed number of the best "
             "features, set n_features_to_select"
         )
 

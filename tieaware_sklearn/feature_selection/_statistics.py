@@ -81,7 +81,7 @@ def feature_statistics(
     """
     X = rows.X.tocsc() if hasattr(rows.X, "tocsc") else rows.X
     queries, weight, prepared = rows.queries, rows.weight, rows.prepared()
-    asked = rule.ask()
+    asked = rule.asked
     chance, ideal = prepared.of_labels(asked, ("chance", "ideal"))
     # labels at random are an order at random, as of a list that ties as a whole
     one_tie = np.zeros(len(rows.labels))
@@ -167,21 +167,27 @@ def _some_features(
 ) -> _Columns:
     """Each column of X, `taken` of them copied and `size` ranked at a time."""
     parts, weight = [], prepared.weight
+    sign = np.where([measure.greater_is_better for measure in asked.measures], 1.0, -1)
     for columns, direction in _batches(X, directions, size, taken):
         # one direction stands for the other where that is not asked for
         down, up = direction != "ascending", direction != "descending"
-        found = _ranked(columns, prepared, asked, down, up)
-        worth = _intervals.QueryMoments.of(_worth(found, asked, chance), weight)
-        tie_variance = _averages.sums_of_squares(found["std"].swapaxes(0, 1), weight)
+        values = _ranked(columns, prepared, asked, down, up)
+        gain = sign * (values["expected"] - chance)
+        gain = np.where(np.abs(gain) <= _averages.NO_DIFFERENCE, 0.0, gain)
+        summed = [values["expected"], gain, values["best"], values["worst"]]
+        # queries first, then columns, `summed` and measures
+        of_queries = np.stack(summed, axis=2).swapaxes(0, 1)
+        worth = _intervals.QueryMoments.of(of_queries, weight)
+        tie_variance = _averages.sums_of_squares(values["std"].swapaxes(0, 1), weight)
         # sorted, so that the order of queries changes no bit
-        spread = found[_measure.SCREENED[-1]]
-        known = np.sort(null[0] - null[1] * spread, axis=1).sum(axis=1)
+        spread = values[_measure.SCREENED[-1]]
+        at_random = np.sort(null[0] - null[1] * spread, axis=1).sum(axis=1)
         at_down, at_up = np.cumsum(down) - 1, down.sum() + np.cumsum(up) - 1
         at = np.where(down, at_down, at_up), np.where(up, at_up, at_down)
         each_way = np.stack(at, axis=1)
         varies = prepared.queries.varying(prepared.queries.arrange(columns.T))
-        own = worth.some(each_way), tie_variance[each_way], known[each_way]
-        parts.append(_Columns(*own, varies.any(axis=0)))
+        variances = tie_variance[each_way], at_random[each_way]
+        parts.append(_Columns(worth.some(each_way), *variances, varies.any(axis=0)))
     return _Columns.join(parts)
 
 
@@ -206,28 +212,16 @@ def _ranked(
 ) -> Values:
     """Values of the columns that are ranked down, then of those ranked up."""
     if down.all() and up.all():
-        found = prepared.both_ways(asked, columns)
-        return {name: np.concatenate(both) for name, both in found.items()}
+        values = prepared.both_ways(asked, columns)
+        return {name: np.concatenate(both) for name, both in values.items()}
     ways = [
-        prepared.values(asked, columns[own], _measure.SCREENED, ascending=ascending)
-        for own, ascending in ((down, False), (up, True))
-        if own.any()
+        prepared.values(asked, columns[some], _measure.SCREENED, ascending=ascending)
+        for some, ascending in ((down, False), (up, True))
+        if some.any()
     ]
     return {
         name: np.concatenate([way[name] for way in ways]) for name in _measure.SCREENED
     }
-
-
-def _worth(found: Values, asked: _asked.Asked, chance: FloatArray) -> FloatArray:
-    """Of each query, the columns (n_columns, 4, n_measures) of `FeatureStatistics`."""
-    sign = np.where([measure.greater_is_better for measure in asked.measures], 1.0, -1)
-    difference = sign * (found["expected"] - chance)
-    difference = np.where(
-        np.abs(difference) <= _averages.NO_DIFFERENCE, 0.0, difference
-    )
-    values = [found["expected"], difference, found["best"], found["worst"]]
-    # queries first, then columns, figures and measures
-    return np.stack(values, axis=2).swapaxes(0, 1)
 
 
 #: one for each row, or none
@@ -375,7 +369,7 @@ def columns_of(X: Any, some: slice) -> NDArray[Any]:
 
 
 def side_by_side(X: Any, some: slice) -> NDArray[Any]:
-    """The same columns, each contiguous: of shape (n_columns, n_rows)."""
+    """Columns of a dense or sparse matrix, each contiguous: (n_columns, n_rows)."""
     columns = columns_of(X, some).T
     if columns.flags.c_contiguous:
         return columns
@@ -439,7 +433,7 @@ class FeatureCorrelation(merging.AddedUp):
         np.divide(total, weight, out=out, where=weight > 0)
         return out
 
-    def likeness(self, ascending: NDArray[np.bool_]) -> FloatArray:
+    def similarity(self, ascending: NDArray[np.bool_]) -> FloatArray:
         """The mean ρ by which copies are found.
 
         It is that `of_directions`, but where missing values rank last either way, a
