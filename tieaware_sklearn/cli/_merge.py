@@ -36,7 +36,7 @@ class _Part(NamedTuple):
     n_queries: int
 
     def shown(self) -> str:
-        """What it is, in a line."""
+        """A line that says of which queries and files it is."""
         what = f"{self.path}: {self.n_queries} queries"
         files = [name for name in self.read.files if name != self.path]
         return f"{what} of {', '.join(files)}" if files else what
@@ -54,15 +54,15 @@ def run(arguments: argparse.Namespace) -> int:
     parts = list(map(_read, paths))
     _check_alike(parts)
     _check_no_query_twice(parts)
-    found = _merged([part.result for part in parts])
-    if isinstance(found, RankingReport):
-        return _report_averages(arguments, found, parts)
+    merged = _merged([part.result for part in parts])
+    if isinstance(merged, RankingReport):
+        return _report_averages(arguments, merged, parts)
     if arguments.average != "macro":
         raise ValueError(
             f"--average is for the scores of a ranking, but {paths[0]} holds a "
             "screening"
         )
-    return _report_features(arguments, found, parts)
+    return _report_features(arguments, merged, parts)
 
 
 def _paths_of(name: str) -> list[str]:
@@ -152,15 +152,15 @@ def _merged(results: list[Screening | RankingReport]) -> Screening | RankingRepo
     """One result of all parts, the same to the last bit in whatever order they come."""
     # sums are rounded: by their content, so that names and places do not matter
     results.sort(key=lambda one: hashlib.sha256(one.to_bytes()).digest())
-    reports = [one for one in results if isinstance(one, RankingReport)]
-    if reports:
+    if reports := [one for one in results if isinstance(one, RankingReport)]:
         return RankingReport.merge(*reports)
-    found: list[Screening] = []
+    gathered: list[Screening] = []
     for result in results:
         if isinstance(result, Screening):
             screening = replace(result, selection=None)
-            merging.gather(found, screening, Screening.merge, attrgetter("n_queries"))
-    return reduce(Screening.merge, found)
+            size = attrgetter("n_queries")
+            merging.gather(gathered, screening, Screening.merge, size)
+    return reduce(Screening.merge, gathered)
 
 
 def _report_features(
@@ -187,14 +187,14 @@ def _report_features(
         sorted(name for part in parts for name in part.read.files),
         sum(n for n in counts if n is not None) if None not in counts else None,
     )
-    found = replace(selector.screening_.named(names), label=screening.label)
-    return _screen.report(
-        arguments, selector, found, read, [part.shown() for part in parts]
-    )
+    # with names, label and selection
+    adopted = selector.screening_.named(names)
+    shown = [part.shown() for part in parts]
+    return _screen.report(arguments, selector, adopted, read, shown)
 
 
 def _report_averages(
-    arguments: argparse.Namespace, found: RankingReport, parts: list[_Part]
+    arguments: argparse.Namespace, report: RankingReport, parts: list[_Part]
 ) -> int:
     """Print or write the averages of merged reports."""
     paths = [part.path for part in parts]
@@ -204,7 +204,7 @@ def _report_averages(
                 f"--{name.replace('_', '-')} is for features, but "
                 f"{paths[0]} holds the scores of a ranking"
             )
-    summary = found.summary(arguments.average)
+    summary = report.summary(arguments.average)
     rows = _outputs.rows_of(summary.columns)
     several = words.counted(len(paths), "file", "files")
     tables = [
@@ -221,11 +221,11 @@ def _report_averages(
             },
             rows=rows,
             read=[part.shown() for part in parts],
-            opening=f"{several} of {len(found.qid)} queries",
+            opening=f"{several} of {len(report.qid)} queries",
             conclusion=html.conclusion_of(summary),
             tables=tables,
             remarks=["Scores are exact means over all orders of tied documents."],
             draw=lambda: TieRangeDisplay.from_result(summary),
-            saved=found.to_bytes,
+            saved=report.to_bytes,
         ),
     )

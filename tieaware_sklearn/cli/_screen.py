@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import reduce
-from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import Bunch
 
 from .._display import html, progress_bars, words
-from .._engine import merging
 from ..feature_selection import (
     RankingFeatureSelector,
     Screening,
@@ -37,7 +34,7 @@ _PROBLEMS = 10
 
 
 class Read(NamedTuple):
-    """What a result was made of.
+    """The files and documents that a result was made of.
 
     Attributes
     ----------
@@ -51,12 +48,12 @@ class Read(NamedTuple):
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Read, screen, and print or write what was found."""
+    """Read, screen, and print or write the screening."""
     # once: files may come while others are read, such as those written here
-    found = _locate.find_files(arguments.files, "FILE", arguments.format)
-    files = list(map(str, found.paths))
-    sizes = [f"{name}{suffix}" for name in files for suffix in _locate.GROUP_SUFFIXES]
-    _outputs.check_files(arguments, files, [*sizes, *(arguments.query_file or ())])
+    files = _locate.find_files(arguments.files, "FILE", arguments.format)
+    paths = list(map(str, files.paths))
+    sizes = [f"{name}{suffix}" for name in paths for suffix in _locate.GROUP_SUFFIXES]
+    _outputs.check_files(arguments, paths, [*sizes, *(arguments.query_file or ())])
     unjudged = arguments.unjudged
     selector = RankingFeatureSelector(
         arguments.measures,
@@ -68,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
         n_jobs=arguments.jobs,
     )
     set_selection(selector, arguments)
-    screening, n_documents = _screened(arguments, found, selector)
+    screening, n_documents = _screened(arguments, files, selector)
     read = Read(arguments.files, n_documents)
     several = arguments.files if len(arguments.files) > 1 else []
     return report(arguments, selector, screening, read, several)
@@ -120,9 +117,9 @@ def _opened(
             f"--label and --qid are for CSV and Parquet files, but {files.paths[0]} is "
             "read as LETOR text (--format csv reads it as CSV)"
         )
-    rows, asked, n = None, arguments.batch_rows, len(rankings.feature_names)
-    if asked or (asked is None and _locate.size_on_disk(files.paths) > _LARGE):
-        rows = _batches.rows_of_batch(asked, n)
+    rows, wanted, n = None, arguments.batch_rows, len(rankings.feature_names)
+    if wanted or (wanted is None and _locate.size_on_disk(files.paths) > _LARGE):
+        rows = _batches.rows_of_batch(wanted, n)
         if n > _selection.AUTO_REDUNDANCY:
             why = f"of more than {_selection.AUTO_REDUNDANCY} features in batches no "
             why += f"pairs are correlated, got {n} (--batch-rows 0 reads all at once)"
@@ -138,36 +135,37 @@ def _screened(
 ) -> tuple[Screening, int]:
     """Fit the selector on all files: the screening, and of how many documents."""
     rankings, rows, label = _opened(arguments, files, selector)
-    names = rankings.feature_names
     # one bar: over documents in batches, over features of all at once
     bar = progress_bars.shows_progress(arguments.quiet)
     selector.set_params(progress=bar and rows is None)
     measures = _parse.parse_measures(arguments.measures)
-    parts: list[Screening] = []
     n_documents = 0
-    for batch in _batches.track(rankings, rows, bar and rows is not None):
-        _check_values(batch, arguments, measures)
-        data, target, qid = batch.data, batch.target, batch.qid
-        judged = ~np.isnan(target)
-        if arguments.unjudged == "drop" and not judged.all():
-            data, target, qid = data[judged], target[judged], qid[judged]
-        if not len(target):
-            continue
-        if rows is None:
-            selector.fit(data, target, qid=qid)
-        else:
-            part = selector.screen(data, target, qid=qid)
-            merging.gather(parts, part, Screening.merge, attrgetter("n_queries"))
-        n_documents += len(target)
-    _note_left_out(rankings.left_out)
-    if files.left_out:
-        what = words.counted(len(files.left_out), "file is", "files are")
-        _outputs.note(f"{what} left out: {_wording.with_reasons(files.left_out)}")
-    if not n_documents:
-        raise ValueError(f"{arguments.files[0]}: no document has a label")
-    if parts:
-        selector.adopt(reduce(Screening.merge, parts), np.empty((0, len(names))))
-    return replace(selector.screening_.named(names), label=label), n_documents
+
+    def batches() -> Iterator[Bunch]:
+        nonlocal n_documents
+        for batch in _batches.track(rankings, rows, bar and rows is not None):
+            _check_values(batch, arguments, measures)
+            judged = ~np.isnan(batch.target)
+            if arguments.unjudged == "drop" and not judged.all():
+                for name in ("data", "target", "qid"):
+                    batch[name] = batch[name][judged]
+            n_documents += len(batch.target)
+            if len(batch.target):
+                yield batch
+        _note_left_out(rankings.left_out)
+        if files.left_out:
+            what = words.counted(len(files.left_out), "file is", "files are")
+            _outputs.note(f"{what} left out: {_wording.with_reasons(files.left_out)}")
+        if not n_documents:
+            raise ValueError(f"{arguments.files[0]}: no document has a label")
+
+    if rows is None:
+        for batch in batches():
+            selector.fit(batch.data, batch.target, qid=batch.qid)
+    else:
+        selector.fit_batches(batches())
+    screening = selector.screening_.named(rankings.feature_names)
+    return _screening.changed(screening, label=label), n_documents
 
 
 def _note_left_out(names: list[str]) -> None:
@@ -231,7 +229,7 @@ def report(
     read: Read,
     parts: Sequence[str],
 ) -> int:
-    """Print or write what was found, on a page with the parts that were read."""
+    """Print or write a screening, on a page with the parts that were read."""
     rows, top = screening.rows(), arguments.top
     chosen = rows[:top] if top else rows
     shown = rows[: _screening.SHOWN] if top is None else chosen
