@@ -314,24 +314,24 @@ class FusedRanker(_query_ranker.RankerMixin, _statistics.FeatureColumns, BaseEst
         else:
             number = _selection.number_of(wanted, n_features)
         path = fusion.path(alone, number, wanted != "cv", self.progress)
-        found = len(path.order)
-        if not found:
+        n_selected = len(path.order)
+        if not n_selected:
             words.warn(self._why_none())
-        elif found < number and wanted != "cv":
+        elif n_selected < number and wanted != "cv":
             words.warn(
-                f"n_features_to_select={wanted!r}, but only {found} of {n_features} "
-                "features vary within a query: only these are selected"
+                f"n_features_to_select={wanted!r}, but only {n_selected} of "
+                f"{n_features} features vary within a query: only these are selected"
             )
         if copies := int((path.repeats[path.order] >= 0).sum()):
             words.warn(
-                f"n_features_to_select={wanted!r}, but {copies} of the {found} "
-                "features that are selected repeat others (max_correlation): no others "
-                "were left"
+                f"n_features_to_select={wanted!r}, but {copies} of the "
+                f"{n_selected} features that are selected repeat others "
+                "(max_correlation): no others were left"
             )
         return path
 
     def _show(self, given: NDArray[np.intp], alone: Alone, path: Path | None) -> None:
-        """What was found of the features given, at the columns of X."""
+        """Set the fitted attributes, which have a place for each column of X."""
         features = self._is_feature_
         columns = np.flatnonzero(features)[given]
 
@@ -420,7 +420,7 @@ class BordaScores(NamedTuple):
     def of(
         cls, X: Any, queries: checks.Queries, n_jobs: int | None = None
     ) -> BordaScores:
-        """Of the columns of X, dense or sparse; the scores stand query by query.
+        """Rank the columns of X, dense or sparse; the scores stand query by query.
 
         Queries of about equal length are ranked together: they had best be by length.
         """
@@ -432,23 +432,25 @@ class BordaScores(NamedTuple):
         parts = list(_parts(queries))
 
         def rank(start: int) -> dict[int, Whole]:
-            own = slice(start, start + _COLUMNS)
+            some = slice(start, start + _COLUMNS)
             columns = np.ascontiguousarray(
-                queries.arrange(_statistics.columns_of(X, own)).T
+                queries.arrange(_statistics.columns_of(X, some)).T
             )
             gaps = np.flatnonzero((columns != columns).any(axis=1))
             up = np.empty((len(gaps), queries.n_rows), down.dtype)
             for rows, within in parts:
                 part = columns[:, rows]
                 # those ranked first have the least midranks, and the highest scores
-                down[own, rows] = -midranks.rank_within(part, within, both_ways=False).T
+                down[some, rows] = -midranks.rank_within(
+                    part, within, both_ways=False
+                ).T
                 if len(gaps):
                     both = midranks.rank_within(part[gaps], within, both_ways=True)
                     up[:, rows] = -both.T[len(gaps) :]
             return dict(zip((start + gaps).tolist(), up, strict=True))
 
-        found = threads.in_threads(rank, range(0, n_features, _COLUMNS), n_jobs)
-        return cls(down, {j: one for up in found for j, one in up.items()}, sizes)
+        ways_up = threads.in_threads(rank, range(0, n_features, _COLUMNS), n_jobs)
+        return cls(down, {j: one for up in ways_up for j, one in up.items()}, sizes)
 
     def of_feature(self, feature: int, ascending: bool) -> Whole:
         """Scores of a feature in one direction."""
@@ -464,15 +466,15 @@ class BordaScores(NamedTuple):
         return total
 
     def some(self, rows: NDArray[np.intp], sizes: IntArray) -> BordaScores:
-        """Those of whole queries."""
+        """Scores of some queries, whose rows are given."""
         up = {j: one[rows] for j, one in self.up.items()}
         return BordaScores(self.down[:, rows], up, sizes)
 
     def products(self, one: Whole, other: Whole) -> FloatArray:
         """Σ of products over each query, rounded once unless it is very long."""
         kind = np.int64 if self.sizes.max() <= _LONGEST else np.float64
-        found = np.multiply(one, other, dtype=kind)
-        return np.asarray(segments.sum_segments(found, self.sizes, kind), np.float64)
+        product = np.multiply(one, other, dtype=kind)
+        return np.asarray(segments.sum_segments(product, self.sizes, kind), np.float64)
 
 
 def _parts(queries: checks.Queries) -> Iterator[tuple[slice, IntArray]]:
@@ -555,7 +557,7 @@ class Fusion:
         limit: Any,
         n_jobs: Any = None,
     ) -> Fusion:
-        """Columns of X, all or some of those of the rows."""
+        """Prepare columns of X, all or some of those of the rows."""
         queries, weight = by_length(rows.queries), rows.weight
         if weight is not None:
             weight = weight[rows.queries.shortest_first()]
@@ -572,15 +574,15 @@ class Fusion:
 
         Of two that are as good, higher values rank first.
         """
-        asked = np.array(directions)
+        wanted = np.array(directions)
         nothing = np.zeros(self.borda.down.shape[1])
-        found = np.full((2, self.n_features), np.nan)
+        means = np.full((2, self.n_features), np.nan)
         for turned, other in enumerate(("ascending", "descending")):
-            some = np.flatnonzero(asked != other)
-            found[turned, some] = self._means(nothing, some, np.full(len(some), turned))
-        value = comparable(self.sign * found)
-        ascending = (value[1] > value[0]) | (asked == "ascending")
-        best = np.where(ascending, found[1], found[0])
+            some = np.flatnonzero(wanted != other)
+            means[turned, some] = self._means(nothing, some, np.full(len(some), turned))
+        value = comparable(self.sign * means)
+        ascending = (value[1] > value[0]) | (wanted == "ascending")
+        best = np.where(ascending, means[1], means[0])
         # the highest first, equal ones as they stand
         ranking = np.argsort(-comparable(self.sign * best), kind="stable")
         return Alone(best, ascending, ranking)
@@ -599,11 +601,8 @@ class Fusion:
         alone : Alone
         number : int
             Features to choose, if so many vary.
-        max_correlation : float or None
-            Features whose rankings correlate more with those of a chosen one, in
-            either direction, wait until no others are left.
         fill : bool
-            Whether such features are chosen then.
+            Whether features that repeat chosen ones are chosen if no others are left.
         progress : bool
         """
         total = np.zeros(self.borda.down.shape[1])
@@ -638,13 +637,13 @@ class Fusion:
             if self.max_correlation is not None:
                 others = np.flatnonzero(open_ & (repeats < 0))
                 of_best = partial(correlation.of, best, ascending=alone.ascending)
-                found = threads.in_threads(of_best, others.tolist(), self.n_jobs)
-                alike = np.abs(np.array(found, dtype=float)) > self.max_correlation
+                rho = threads.in_threads(of_best, others.tolist(), self.n_jobs)
+                alike = np.abs(np.array(rho, dtype=float)) > self.max_correlation
                 repeats[others[alike]] = best
         return Path(np.array(order, dtype=np.intp), np.array(scores), repeats)
 
     def of_queries(self, chosen: NDArray[np.intp]) -> Fusion:
-        """The same features, on some of the queries."""
+        """A fusion of the same features, on some of the queries."""
         prepared = self.prepared
         rows, queries = prepared.queries.rows(chosen), prepared.queries.some(chosen)
         weight = None if prepared.weight is None else prepared.weight[chosen]
@@ -658,15 +657,15 @@ class Fusion:
         Of a path without a step, those if all documents tie, once.
         """
         total = np.zeros(self.borda.down.shape[1])
-        found = []
+        values = []
         for feature in path.order.tolist():
             total += self.borda.of_feature(feature, bool(ascending[feature]))
-            found.append(self._values(total[None])[0])
-        return np.array(found) if found else self._values(total[None])
+            values.append(self._values(total[None])[0])
+        return np.array(values) if values else self._values(total[None])
 
     def _values(self, columns: FloatArray) -> FloatArray:
-        found = self.prepared.values(self.asked, columns)
-        return np.asarray(found["expected"][..., 0])
+        values = self.prepared.values(self.asked, columns)
+        return np.asarray(values["expected"][..., 0])
 
     def _means(
         self, total: FloatArray, features: NDArray[np.intp], ascending: NDArray[Any]
@@ -680,10 +679,10 @@ class Fusion:
         # before the threads, that would each make it
         self.prepared.labelled  # noqa: B018
 
-        def some(first: int) -> list[float]:
-            own = slice(first, first + size)
-            columns = np.empty((len(features[own]), len(total)))
-            pairs = zip(features[own].tolist(), ascending[own].tolist(), strict=True)
+        def means(first: int) -> list[float]:
+            some = slice(first, first + size)
+            columns = np.empty((len(features[some]), len(total)))
+            pairs = zip(features[some].tolist(), ascending[some].tolist(), strict=True)
             for column, (feature, turned) in zip(columns, pairs, strict=True):
                 scores = self.borda.of_feature(feature, bool(turned))
                 # whole numbers, none of them rounded
@@ -692,7 +691,7 @@ class Fusion:
             return [_averages.mean(one, self.prepared.weight) for one in values]
 
         starts = range(0, len(features), size)
-        return np.concatenate(threads.in_threads(some, starts, self.n_jobs))
+        return np.concatenate(threads.in_threads(means, starts, self.n_jobs))
 
 
 class Correlation:
@@ -718,7 +717,7 @@ class Correlation:
 
 
 def by_length(queries: checks.Queries) -> checks.Queries:
-    """The same rows, the queries by length and id, which no order of rows changes."""
+    """Queries by length and id, an order that no order of rows changes."""
     chosen = queries.shortest_first()
     some = queries.some(chosen)
     return checks.Queries(some.qid, some.offsets, queries.given(queries.rows(chosen)))
@@ -753,10 +752,10 @@ def choose_number(
         training = fusion.of_queries(train)
         alone = training.alone(directions)
         path = training.path(alone, most, fill=False)
-        found = fusion.of_queries(test).values_along(path, alone.ascending)
+        along = fusion.of_queries(test).values_along(path, alone.ascending)
         # beyond, all features of this fold repeat those that are chosen
-        most = min(most, len(found))
-        total[:most, test] += found[:most]
+        most = min(most, len(along))
+        total[:most, test] += along[:most]
         times[test] += 1
     total = total[:most]
     values = np.full_like(total, np.nan)

@@ -59,13 +59,13 @@ class Figures:
     @classmethod
     def of(cls, rule: _selection.Rule, sums: _statistics.FeatureStatistics) -> Figures:
         """From sums over queries, by the rule that features were scored by."""
-        asked, sort = np.array(rule.directions), rule.sort
+        wanted, sort = np.array(rule.directions), rule.sort
         sign = 1.0 if rule.measures[sort].greater_is_better else -1.0
         gain = np.diff(sums.worth.mean[:, :, _statistics.EXPECTED, sort])[:, 0]
         # a tie (but for rounding, as queries are added up) leaves it descending
         better = sign * np.round(gain, _selection.DECIMALS) > 0
-        ascending = (asked == "ascending") | ((asked == "auto") & better)
-        directed = np.arange(len(asked)), ascending.astype(np.intp)
+        ascending = (wanted == "ascending") | ((wanted == "auto") & better)
+        directed = np.arange(len(wanted)), ascending.astype(np.intp)
         worth = sums.worth.some(directed)
         value = worth.some(np.s_[:, _statistics.EXPECTED])
         averages = worth.averages()
@@ -80,7 +80,7 @@ class Figures:
             error = np.sqrt(np.maximum(sums.null_variance[directed], 1e-300))
             z = (worth.mean * worth.weight)[:, _statistics.DIFFERENCE] / error
             pvalues = np.maximum(np.maximum(pvalues, ndtr(-z)), least)
-        both = (asked == "auto")[:, None]
+        both = (wanted == "auto")[:, None]
         pvalues = np.where(both, np.minimum(1.0, 2 * pvalues), pvalues)
         total = np.where(value.weight > 0, value.weight, np.nan)
         # equal but for rounding: in the order of columns
@@ -434,16 +434,15 @@ class Screening(_saved.Saved, html.Result):
         # places beside missing ones are whole numbers still
         return table if self.selection is None else table.astype({"chosen": "Int64"})
 
-    def _tables(self) -> list[text_tables.Table]:
+    def _tables(self, most: int = SHOWN) -> list[text_tables.Table]:
         rows = self.rows()
-        more = len(rows) - SHOWN
+        more = len(rows) - most
         notes = [f"... and {more} more"] if more > 0 else []
         notes += self._notes(rows)
-        return [replace(table_of(self, rows[:SHOWN]), notes=notes)]
+        return [replace(table_of(self, rows[:most]), notes=notes)]
 
     def _whole(self) -> list[text_tables.Table]:
-        rows = self.rows()
-        return [replace(table_of(self, rows), notes=self._notes(rows))]
+        return self._tables(len(self.feature_names))
 
     def _notes(self, rows: list[dict[str, Any]]) -> list[str]:
         """A note where a reversed copy shows in no ρ, since NaN is last both ways."""

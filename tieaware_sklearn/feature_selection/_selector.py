@@ -500,8 +500,6 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
                 "fit_batches needs a selector that does not read query ids from a "
                 f"column of X (qid={self.qid!r}): name the column here, qid=..."
             )
-        if batch_rows is not None:
-            checks.check_count(batch_rows, "batch_rows")
         weights = [] if query_weight is None else [query_weight]
         first, every = _first_of(batches)
         if isinstance(first, Bunch):
@@ -602,20 +600,14 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
         directions = _selection.each_direction(self.direction, n_features)
         _asked.check_zero_relevance(self.zero_relevance)
         few = self.redundancy == "auto" and n_features <= _selection.AUTO_REDUNDANCY
-        return _selection.Rule(
-            measures,
-            measures.index(first),
-            directions,
-            self.missing,
-            self.zero_relevance,
-            self.unjudged,
-            few or self.redundancy is True,
-        )
+        ranked = measures, measures.index(first), directions, self.missing
+        labels = self.zero_relevance, self.unjudged
+        return _selection.Rule(*ranked, *labels, few or self.redundancy is True)
 
     def _needs_correlation(self) -> list[str]:
         """The parameters for which features must be correlated."""
         diversity = self.n_features_to_select is not None and self.diversity > 0
-        needs = (self.max_correlation is not None, diversity)
+        needs = self.max_correlation is not None, diversity
         return [
             name for name, is_so in zip(_BY_CORRELATION, needs, strict=True) if is_so
         ]
@@ -719,7 +711,8 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
         self, screening: Screening, rows: _prepared.QueryRows | None
     ) -> _selection.Similarity | None:
         """The rank correlations by which repeats are found, if parameters need them."""
-        correlation, ascending = screening.statistics.correlation, screening.ascending
+        correlation = screening.statistics.correlation
+        ascending = screening.figures.ascending
         needed = bool(self._needs_correlation())
         if needed and correlation is not None:
             rho = correlation.similarity(ascending)

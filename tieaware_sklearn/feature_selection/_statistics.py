@@ -139,7 +139,7 @@ Values = dict[str, FloatArray]
 
 
 class _Columns(NamedTuple):
-    """Of some features: what `FeatureStatistics` has of all."""
+    """Statistics of some features, as `FeatureStatistics` has them of all."""
 
     worth: _intervals.QueryMoments
     tie_variance: FloatArray
@@ -165,7 +165,7 @@ def _some_features(
     size: int,
     taken: int,
 ) -> _Columns:
-    """Each column of X, `taken` of them copied and `size` ranked at a time."""
+    """Score each column of X, `taken` of them copied and `size` ranked at a time."""
     parts, weight = [], prepared.weight
     sign = np.where([measure.greater_is_better for measure in asked.measures], 1.0, -1)
     for columns, direction in _batches(X, directions, size, taken):
@@ -194,7 +194,7 @@ def _some_features(
 def _batches(
     X: Any, directions: NDArray[np.str_], size: int, taken: int
 ) -> Iterator[tuple[NDArray[Any], NDArray[np.str_]]]:
-    """Columns (at most `size`, n_rows), and their directions."""
+    """Dense columns, (at most `size`, n_rows), and their directions."""
     for first in range(0, X.shape[1], taken):
         last = min(first + taken, X.shape[1])
         columns = side_by_side(X, slice(first, last))
@@ -211,17 +211,16 @@ def _ranked(
     up: NDArray[np.bool_],
 ) -> Values:
     """Values of the columns that are ranked down, then of those ranked up."""
+    names = _measure.SCREENED
     if down.all() and up.all():
-        values = prepared.both_ways(asked, columns)
-        return {name: np.concatenate(both) for name, both in values.items()}
+        both = prepared.both_ways(asked, columns)
+        return {name: np.concatenate(both[name]) for name in names}
     ways = [
-        prepared.values(asked, columns[some], _measure.SCREENED, ascending=ascending)
+        prepared.values(asked, columns[some], names, ascending=ascending)
         for some, ascending in ((down, False), (up, True))
         if some.any()
     ]
-    return {
-        name: np.concatenate([way[name] for way in ways]) for name in _measure.SCREENED
-    }
+    return {name: np.concatenate([way[name] for way in ways]) for name in names}
 
 
 #: one for each row, or none
@@ -496,9 +495,9 @@ def _correlate_queries(
     n_rankings = ranks.shape[1]
     total = np.zeros((2, n_rankings, n_rankings))
     for some in _alike(sizes, n_rankings):
-        own = ranks[offsets[some.start] : offsets[some.stop]]
+        rows_of_some = ranks[offsets[some.start] : offsets[some.stop]]
         weight = None if query_weight is None else query_weight[chosen[some]]
-        total += _correlated(own, sizes[some], weight)
+        total += _correlated(rows_of_some, sizes[some], weight)
     return total
 
 
@@ -514,7 +513,7 @@ def _alike(sizes: IntArray, n_rankings: int) -> Iterator[slice]:
 
 
 def _correlated(ranks: FloatArray, sizes: IntArray, weight: Any) -> FloatArray:
-    """Of queries whose midranks, (n_rows, n_rankings), stand one after another."""
+    """Σ w ρ and Σ w of queries whose midranks, (n_rows, n_rankings), follow in turn."""
     longest = int(sizes.max())
     if longest**3 > _WHOLE:
         # take the rows in an order of their own

@@ -36,9 +36,9 @@ def column_groups(
     names = names or [f"x{j}" for j in range(X.shape[1])]
     left_out = None if qid_column is None else feature_matrix.qid_index(X, qid_column)
     if columns is None:
-        asked = [(names[j], [j]) for j in range(len(names)) if j != left_out]
+        chosen = [(names[j], [j]) for j in range(len(names)) if j != left_out]
     elif isinstance(columns, Mapping):
-        asked = [(str(name), _places(X, group)) for name, group in columns.items()]
+        chosen = [(str(name), _places(X, group)) for name, group in columns.items()]
     elif isinstance(columns, str) or not isinstance(columns, Iterable):
         raise ValueError(
             "columns must be a list or a mapping of columns, got "
@@ -46,21 +46,21 @@ def column_groups(
         )
     else:
         groups = [_places(X, group) for group in columns]
-        asked = [(", ".join(names[j] for j in places), places) for places in groups]
-    for name, places in asked:
+        chosen = [(", ".join(names[j] for j in places), places) for places in groups]
+    for name, places in chosen:
         if left_out in places or not places or len(set(places)) < len(places):
             raise ValueError(
                 "columns must have at least one column in each group, each column once "
                 f"and none of query ids, got {name!r}"
             )
-    found = dict(asked)
-    if not found or len(found) < len(asked):
-        got = [name for name, _ in asked]
+    by_name = dict(chosen)
+    if not by_name or len(by_name) < len(chosen):
+        got = [name for name, _ in chosen]
         raise ValueError(
             "columns must have at least one entry, and different names, got "
             f"{messages.show(got)}"
         )
-    return found
+    return by_name
 
 
 def _places(X: Any, group: Any) -> list[int]:
@@ -416,9 +416,9 @@ def query_permutation_importance(
     sign = np.where([one.greater_is_better for one in asked.measures], 1.0, -1.0)
 
     def losses(places: list[int]) -> tuple[FloatArray, FloatArray]:
-        """What permuted columns cost each query, (n_queries, n_measures).
+        """Losses of the queries by permuted columns, (n_queries, n_measures).
 
-        With the mean of each repeat, (n_measures, n_repeats).
+        Also the mean of each repeat, (n_measures, n_repeats).
         """
         worse = [values(X) for X in permuted(rows.X, places, orders, spare)]
         lost = _selection_curve.without_rounding(sign * (baseline - np.stack(worse)))
@@ -429,10 +429,10 @@ def query_permutation_importance(
     lost = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")(
         delayed(losses)(places) for places in groups.values()
     )
-    found = list(
+    losses_of_groups = list(
         progress_bars.show_progress(lost, progress, len(groups), "column", "permuting")
     )
-    per_query, importances = zip(*found, strict=True)
+    per_query, importances = zip(*losses_of_groups, strict=True)
     differences = np.stack(per_query, axis=1)
     moments = _intervals.QueryMoments.of(differences, rows.weight)
     pvalues = moments.p_greater()

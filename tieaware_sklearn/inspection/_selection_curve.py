@@ -95,11 +95,11 @@ def check_selector(selector: Any, name: str = "selector") -> None:
 def check_without_qid(model: Any) -> None:
     """Refuse an estimator, or a pipeline of one, that reads ids from a column of X."""
     steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else []
-    for own in [model, *steps]:
-        if getattr(own, "qid", None) is not None:
+    for step in [model, *steps]:
+        if getattr(step, "qid", None) is not None:
             raise ValueError(
                 "qid must be given once, as an argument, got "
-                f"{type(own).__name__}(qid={own.qid!r})"
+                f"{type(step).__name__}(qid={step.qid!r})"
             )
 
 
@@ -230,11 +230,13 @@ class SelectionCurve(html.Result):
         share = f"{self.confidence:.0%}"
         first = self.selectors[0]
         # a selector does not differ from itself
-        own = np.arange(len(half)) < len(self.n_features)
-        difference = np.where(own, np.nan, columns["difference"])
+        is_first = np.arange(len(half)) < len(self.n_features)
+        difference = np.where(is_first, np.nan, columns["difference"])
         alike = np.append(_alike(self.selected).ravel(), False)
         ends = np.column_stack([columns["difference_low"], columns["difference_high"]])
-        intervals = np.where(alike & ~own, "same", list(map(_interval_or_dash, ends)))
+        intervals = np.where(
+            alike & ~is_first, "same", list(map(_interval_or_dash, ends))
+        )
         shown: list[tuple[Any, ...]] = [
             (self.measure, columns["selector"]),
             ("features", columns["n_features"]),
@@ -412,15 +414,15 @@ def selection_curve(
         sizes=sizes, asked=asked, method=method,
     )  # fmt: skip
     parallel = Parallel(n_jobs=n_jobs, return_as="generator")
-    found = parallel(delayed(run)(*fold) for fold in folds)
+    parts = parallel(delayed(run)(*fold) for fold in folds)
     done = list(
-        progress_bars.show_progress(found, progress, len(folds), "fold", "selection")
+        progress_bars.show_progress(parts, progress, len(folds), "fold", "selection")
     )
 
     shape = rows.queries.n_queries, len(named) * len(sizes) + 1
     total, count = np.zeros(shape), np.zeros((shape[0], 1))
-    for (_, test), (own, _) in zip(folds, done, strict=True):
-        total[test] += own
+    for (_, test), (of_test, _) in zip(folds, done, strict=True):
+        total[test] += of_test
         count[test] += 1
     with np.errstate(invalid="ignore"):
         values = total / np.where(count > 0, count, np.nan)
@@ -432,9 +434,9 @@ def selection_curve(
 
     def averages(of: FloatArray) -> tuple[FloatArray, FloatArray]:
         moments = _intervals.QueryMoments.of(of, rows.weight)
-        found = moments.averages()
-        middle = found[..., None]
-        return found, middle + longer * (moments.interval(confidence) - middle)
+        means = moments.averages()
+        middle = means[..., None]
+        return means, middle + longer * (moments.interval(confidence) - middle)
 
     mean, interval = averages(table)
     mean_all, interval_all = averages(alone)
@@ -501,10 +503,10 @@ def _run(
     def values(columns: IntArray) -> FloatArray:
         scores = np.zeros(queries_test.n_rows)
         if len(columns):
-            own = clone(estimator)
-            own = _scorers.fit_rows(own, take_columns(X, columns), y, queries)
+            X_some = take_columns(X, columns)
+            fitted = _scorers.fit_rows(clone(estimator), X_some, y, queries)
             scores = _scorers.predicted_scores(
-                own,
+                fitted,
                 take_columns(X_test, columns),
                 queries_test.n_rows,
                 method,
@@ -515,7 +517,7 @@ def _run(
     shape = len(selectors), len(sizes), len(rows.names)
     selected = np.zeros(shape, dtype=bool)
     known: dict[tuple[int, ...], FloatArray] = {}
-    found = []
+    columns_of_values = []
     for s, selector in enumerate(selectors):
         for k, columns in enumerate(first_features(selector, sizes, X, y, queries)):
             selected[s, k, columns] = True
@@ -524,8 +526,9 @@ def _run(
             key = tuple(columns.tolist())
             if key not in known:
                 known[key] = values(columns)
-            found.append(known[key])
-    return np.column_stack([*found, values(np.arange(shape[2]))]), selected
+            columns_of_values.append(known[key])
+    columns_of_values.append(values(np.arange(shape[2])))
+    return np.column_stack(columns_of_values), selected
 
 
 def first_features(
@@ -536,10 +539,10 @@ def first_features(
     size = next((name for name in _SIZES if name in parameters), None)
 
     def fitted(number: int) -> Any:
-        own = clone(selector)
+        copy = clone(selector)
         if size is not None:
-            own.set_params(**{size: number})
-        return _scorers.fit_rows(own, X, y, queries)
+            copy.set_params(**{size: number})
+        return _scorers.fit_rows(copy, X, y, queries)
 
     largest = fitted(sizes[-1])
     order = getattr(largest, "selection_order_", None)

@@ -225,9 +225,9 @@ def selection_stability(
         np.sort(rng.randint(n_queries, size=n_queries)) for _ in range(n_bootstraps)
     ]
     parallel = Parallel(n_jobs=n_jobs, return_as="generator")
-    found = parallel(delayed(_support)(selector, rows, part) for part in parts)
+    supports = parallel(delayed(_support)(selector, rows, part) for part in parts)
     bar = progress_bars.show_progress(
-        found, progress, len(parts), "sample", "stability"
+        supports, progress, len(parts), "sample", "stability"
     )
     selected = np.stack(list(bar))
     stability, error = nogueira(selected)
@@ -276,8 +276,8 @@ def nogueira(selected: NDArray[np.bool_]) -> tuple[float, float]:
     unbiased = n_samples / (n_samples - 1)
     index = 1 - unbiased * float(np.mean(share * (1 - share))) / spread
     # what each sample contributes: the theorem of section 4
-    own = (z * share).mean(axis=1) - size * mean_size
-    own += index / 2 * (2 * mean_size * size - size - mean_size + 1)
-    own /= spread
-    error = 2 / n_samples * float(np.sqrt(np.sum((own - own.mean()) ** 2)))
+    influence = (z * share).mean(axis=1) - size * mean_size
+    influence += index / 2 * (2 * mean_size * size - size - mean_size + 1)
+    influence /= spread
+    error = 2 / n_samples * float(np.sqrt(np.sum((influence - influence.mean()) ** 2)))
     return index, error

@@ -315,8 +315,8 @@ class LinearScoringObjective(ScoringObjective):
 
         def values(weights: FloatArray) -> FloatArray:
             scores = self._scores(self._X[:, 0], kinds, self._coef(kinds, weights))
-            found = self._means(self._measured(everything, scores))
-            return np.asarray(sign * found)
+            means = self._means(self._measured(everything, scores))
+            return np.asarray(sign * means)
 
         nothing = np.full(len(sign), -np.inf)
         # of shape (n_features, n_measures)
@@ -330,13 +330,13 @@ class LinearScoringObjective(ScoringObjective):
             alone = np.maximum(down[:, j], up[:, j])
             ends = np.where(up[:, j] >= down[:, j], high, low)
             best = np.arange(len(ends)) == np.argmax(alone)
-            found = [np.where(best, ends, 0.0)]
+            starts = [np.where(best, ends, 0.0)]
             lifts = np.maximum(alone - chance[j], 0)
             if lifts.any():
-                found.append(ends * lifts / lifts.max())
+                starts.append(ends * lifts / lifts.max())
             # another measure may begin alike
             before = [weights.tolist() for weights in candidates if j]
-            candidates += [w for w in found if w.tolist() not in before]
+            candidates += [w for w in starts if w.tolist() not in before]
         candidates = [np.clip(weights, low, high) for weights in candidates]
         candidates.sort(key=lambda weights: values(weights)[0])
         fixed = {
@@ -514,7 +514,7 @@ class RankerObjective(QueryObjective):
             )
         self._y = np.maximum(self._prepared.labels, 0)
         self._folds = self._deal(X, cv)
-        self._dealt = [own[at] for _, own, buckets in self._folds for _, at in buckets]
+        self._dealt = [ids[at] for _, ids, buckets in self._folds for _, at in buckets]
 
     def _ordered(self, given: _prepared.QueryRows) -> checks.Queries:
         return row_order.by_content(given.X, given.queries, given.labels)

@@ -1,4 +1,4 @@
-"""What objectives share: studies, and for those over queries measures and pruning."""
+"""The bases of objectives: studies, and over queries measures and pruning."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class StudyCreator(ABC):
     @property
     @abstractmethod
     def _trials(self) -> tuple[Sequence[Any], str]:
-        """What the values of a trial are, and what tells them from those of others."""
+        """Names of the values of a trial, and a text that its kind of trials have."""
 
     def _check_same(self, study: Any) -> None:
         """Refuse a study that does other things with the values, or has others."""
@@ -138,7 +138,7 @@ class StudyCreator(ABC):
         check_same(study, TRIALS, mine)
 
     def _metric_names(self) -> list[str]:
-        """What the values of a new study are called, where that is not left open."""
+        """Names for the values of a new study; empty where they are left open."""
         return []
 
     def _first_trials(self) -> list[dict[str, Any]]:
@@ -383,8 +383,8 @@ class QueryObjective(StudyCreator):
         self._weight = np.ones(len(chance)) if weight is None else weight
         counts = ~np.isnan(chance) & (self._weight > 0)[:, None]
         also = "" if weight is None else " and that has weight"
-        for j, own in enumerate(measures):
-            rule = f"y must have a query for which {own} is defined{also}"
+        for j, one in enumerate(measures):
+            rule = f"y must have a query for which {one} is defined{also}"
             messages.require(
                 counts[:, j].any(), f"{rule}, got none (of {len(counts)} queries)"
             )
@@ -454,18 +454,19 @@ class QueryObjective(StudyCreator):
                 pruned = not paired or self._is_behind(trial.study, parts)
                 if pruned:
                     break
-        found = Measured.together(parts)
-        values = self._means(found)
-        attributes = self._attributes(found) | {
-            "tied_documents": found.tied / max(found.ranked, 1),
-            "n_queries": len(found.chosen),
+        measured = Measured.together(parts)
+        values = self._means(measured)
+        attributes = self._attributes(measured) | {
+            "tied_documents": measured.tied / max(measured.ranked, 1),
+            "n_queries": len(measured.chosen),
             "pruned": pruned,
         }
         for name, attribute in attributes.items():
             trial.set_user_attr(name, attribute)
         if pruned and not paired:
             raise optuna.TrialPruned(
-                f"{self._measures[0]} of {len(found.chosen)} queries: {values[0]:.6g}"
+                f"{self._measures[0]} of {len(measured.chosen)} queries: "
+                f"{values[0]:.6g}"
             )
         return values[0] if self._is_one else tuple(values)
 
@@ -477,14 +478,14 @@ class QueryObjective(StudyCreator):
 
         def compute(ranked: _statistics.RankedQueries) -> tuple[FloatArray, int, int]:
             n = ranked.groups.n
-            found = ranked.statistics(self._measures, _measure.STATISTICS)
-            return found, int(n[n > 1].sum()), int(n.sum())
+            values = ranked.statistics(self._measures, _measure.STATISTICS)
+            return values, int(n[n > 1].sum()), int(n.sum())
 
         blocks = some.labelled.each_block(compute, scores)
         parts, tied, ranked = zip(*blocks, strict=True)
         stacked = some.labelled.in_order(parts, 1)
-        found = dict(zip(_measure.STATISTICS, stacked, strict=True))
-        filled = self._asked.fill_statistics(found, some.queries)
+        by_name = dict(zip(_measure.STATISTICS, stacked, strict=True))
+        filled = self._asked.fill_statistics(by_name, some.queries)
         return Measured(chosen, filled, sum(tied), sum(ranked))
 
     def _means(
@@ -492,13 +493,13 @@ class QueryObjective(StudyCreator):
     ) -> list[float]:
         """Mean values of some of the queries, NaN where none is defined."""
         weight = self._weight[measured.chosen[part]]
-        found: list[float] = _averages.means(
+        means: list[float] = _averages.means(
             measured.values["expected"][part], weight
         ).tolist()
-        return found
+        return means
 
     def _attributes(self, measured: Measured) -> dict[str, Any]:
-        """What a trial remembers of the orders of ties, by each measure."""
+        """Averages over the orders of ties, by measure, which a trial remembers."""
         weight = self._weight[measured.chosen]
         _, best, worst, std = (measured.values[name] for name in _measure.STATISTICS)
         spreads = {

@@ -174,18 +174,19 @@ class ScorePrecisionObjective(_query_objective.StudyCreator):
             self._check_same(trial.study)
         coarseness = _coarse_ranker.parse_coarseness(self._suggest(trial))
         measured = self._measure(coarseness, "best", "worst", "std")
-        found = measured.values
-        value = _averages.mean(found["expected"])
+        values = measured.values
+        each = values["expected"]
+        value = _averages.mean(each)
         messages.require(value == value, f"{self.measure} is undefined for every query")
         attributes = {
             "coarseness": str(coarseness),
             "measure": str(self.measure),
             "exact": _averages.mean(self._exact),
-            "best": _averages.mean(found["best"]),
-            "worst": _averages.mean(found["worst"]),
-            "tie_std": _averages.std_of_mean(found["std"]),
+            "best": _averages.mean(values["best"]),
+            "worst": _averages.mean(values["worst"]),
+            "tie_std": _averages.std_of_mean(values["std"]),
             "tied_documents": measured.tied_documents,
-            "losses": list(_paired_test.QueryLosses.of(self._exact, found["expected"])),
+            "losses": list(_paired_test.QueryLosses.of(self._exact, each)),
         }
         for name, attribute in attributes.items():
             trial.set_user_attr(name, attribute)
@@ -283,8 +284,8 @@ def coarsest(study: Any, *, keep: float = 0.99, alpha: float = 0.05) -> Any:
     up = study.directions[0].name == "MAXIMIZE"
     losses = [_paired_test.QueryLosses(*trial.user_attrs["losses"]) for trial in trials]
     pvalues = [one.inferiority(keep, greater_is_better=up) for one in losses]
-    kept = [t for t, pvalue in zip(trials, pvalues, strict=True) if pvalue <= alpha]
-    if not kept:
+    similar = [t for t, pvalue in zip(trials, pvalues, strict=True) if pvalue <= alpha]
+    if not similar:
         if trials[0].user_attrs["exact"] == 0:
             raise NothingKept("the exact mean is 0: there is no share of it to keep")
         raise NothingKept(
@@ -292,7 +293,7 @@ def coarsest(study: Any, *, keep: float = 0.99, alpha: float = 0.05) -> Any:
             "the exact mean: more trials, queries, or a smaller share may do"
         )
     side = -1.0 if up else 1.0
-    return min(kept, key=lambda t: (t.values[1], side * t.values[0], t.number))
+    return min(similar, key=lambda t: (t.values[1], side * t.values[0], t.number))
 
 
 class NothingKept(ValueError):
