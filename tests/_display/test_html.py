@@ -237,8 +237,3 @@ def test_a_warning_names_this_file(call, message):
     with pytest.warns(UserWarning, match=message) as caught:
         call()
     assert [warning.filename for warning in caught] == [__file__]
-
-
-def test_what_is_deprecated_says_what_to_use_and_until_when():
-    with pytest.warns(FutureWarning, match=r"^k= .* since 1\.3, use depth=; 2\.0 rem"):
-        words.warn_of_removal("k=", "depth=", "1.3")

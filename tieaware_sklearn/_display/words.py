@@ -177,12 +177,3 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         level, frame = level + 1, frame.f_back
     warnings.warn(printable(message), category, stacklevel=level)
-
-
-def warn_of_removal(old: str, new: str, since: str) -> None:
-    """Warn of a name that goes with the next major version; docs/stability.md."""
-    major = int(since.partition(".")[0]) + 1
-    warn(
-        f"{old} is deprecated since {since}, use {new}; {major}.0 removes it",
-        FutureWarning,
-    )

@@ -368,20 +368,17 @@ def check_query_weight(
     *,
     allow_zero: bool = False,
     name: str = "query_weight",
-    place: messages.Place = messages.in_row,
 ) -> NDArray[np.float64] | None:
     """One weight per query out of one per row; not all 0 unless `allow_zero`."""
     if query_weight is None:
         return None
-    weight = exact_numbers.as_floats(
-        exact_numbers.numbers_of(query_weight, name, place), name
-    )
+    weight = exact_numbers.as_floats(exact_numbers.numbers_of(query_weight, name), name)
     check_length(weight, queries.n_rows, name)
     wrong = ~(np.isfinite(weight) & (weight >= 0))
-    reject(wrong, weight, name, "be finite and >= 0", place)
+    reject(wrong, weight, name, "be finite and >= 0")
     # their squares are summed
     extreme = (weight > 0) & ((weight < 1e-100) | (weight > 1e100))
-    reject(extreme, weight, name, "be 0 or from 1e-100 to 1e100", place)
+    reject(extreme, weight, name, "be 0 or from 1e-100 to 1e100")
     per_query = one_per_query(weight, queries, name, str)
     messages.require(
         allow_zero or per_query.any(), f"{name} must not be 0 in every query"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from .._display import words
 from . import messages
 
 #: whole numbers up to here are 64-bit floats, all of them
-_WHOLE = 2**53
+LARGEST_EXACT = 2**53
 #: kinds of NumPy's scalars that are no numbers: times, texts, records, complex ones
 _NO_NUMBERS = set("mMSUVc")
 
@@ -100,7 +99,7 @@ def numbers_of(
     if kind == "O":
         return _numbers_of_objects(array.tolist(), name, place)
     # floats that were made of other numbers
-    if kind == "f" and _kind(values) != "f" and _is_large(array):
+    if kind == "f" and _kind(values) != "f" and any_large(array[np.isfinite(array)]):
         return _not_rounded(_as_given(from_tensor(values, name)), array, name)
     if kind not in "biuf":
         got = (
@@ -139,7 +138,7 @@ def fits_floats(values: NDArray[Any]) -> bool:
         return True
     if kind == "f":
         return not len(values)
-    return max(int(values.max(initial=0)), -int(values.min(initial=0))) <= _WHOLE
+    return max(int(values.max(initial=0)), -int(values.min(initial=0))) <= LARGEST_EXACT
 
 
 def first_rounded(values: NDArray[Any]) -> int | None:
@@ -170,10 +169,10 @@ def _kind(value: Any) -> str:
     return str(getattr(getattr(value, "dtype", None), "kind", ""))
 
 
-def _is_large(floats: NDArray[Any]) -> bool:
-    """Whether any may stand for more than one whole number."""
+def any_large(floats: Any) -> bool:
+    """Whether any float may stand for more than one whole number."""
     with np.errstate(over="ignore"):  # float16 does not reach so far
-        return bool(((np.abs(floats) >= _WHOLE) & np.isfinite(floats)).any())
+        return bool((np.abs(floats) >= LARGEST_EXACT).any())
 
 
 def _as_given(values: Any) -> list[Any]:
@@ -193,7 +192,7 @@ def _numbers_of_objects(
     if same is None:
         floats = (_as_float(value, name, place, i) for i, value in enumerate(values))
         same = np.array(list(floats))
-    elif same.dtype.kind != "f" or not _is_large(same):
+    elif same.dtype.kind != "f" or not any_large(same[np.isfinite(same)]):
         return same
     return _not_rounded(values, same, name)
 
@@ -243,9 +242,6 @@ def _not_rounded(values: list[Any], floats: NDArray[Any], name: str) -> NDArray[
 
 def exact_number(value: Any) -> Any:
     """A number that Python compares exactly with those of other kinds."""
-    if isinstance(value, np.longdouble):
-        finite = np.isfinite(value)
-        return Fraction(*value.as_integer_ratio()) if finite else float(value)
     return value.item() if isinstance(value, np.generic) else value
 
 

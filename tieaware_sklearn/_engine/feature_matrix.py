@@ -137,8 +137,7 @@ def array_of(rows: Any) -> NDArray[Any]:
     array = np.asarray(rows)
     if hasattr(rows, "dtype") or array.dtype.kind != "f":
         return array
-    large = bool((np.abs(array) >= 2**53).any())
-    return np.array(rows, dtype=object) if large else array
+    return np.array(rows, dtype=object) if exact_numbers.any_large(array) else array
 
 
 def resolve_qid(

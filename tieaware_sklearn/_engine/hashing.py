@@ -6,7 +6,8 @@ import datetime
 import hashlib
 from collections.abc import Iterator
 from contextlib import suppress
-from numbers import Complex, Number, Real
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from . import exact_numbers, feature_matrix, segments
 from .segments import FloatArray, IntArray
 
 Digests = NDArray[np.uint64]
+_NUMBERS = (Real, Decimal, np.bool_)
 _FIRST = np.uint64(0x9E3779B97F4A7C15)
 #: what NumPy takes for an integer, too
 _TIMES = (datetime.date, datetime.timedelta, np.datetime64, np.timedelta64)
@@ -40,7 +42,7 @@ def bits_of(values: NDArray[Any]) -> Digests:
     floats[np.isnan(floats)] = np.nan
     bits = mixed(floats.view(np.uint64) + _FIRST)
     if values.dtype.kind in "iu" and values.dtype.itemsize == 8:
-        wide = np.abs(floats) >= 2**53
+        wide = np.abs(floats) >= exact_numbers.LARGEST_EXACT
         if wide.any():
             wide &= ~_are_floats(values, floats)
             bits[wide] ^= mixed(values[wide].astype(np.uint64) + _FIRST)
@@ -51,7 +53,7 @@ def _are_floats(whole: NDArray[Any], floats: FloatArray) -> NDArray[np.bool_]:
     """Which integers of 64 bits are the floats that they were rounded to."""
     # without the power of two that divides them, those are below 2^53
     power = np.abs((whole & -whole).astype(np.float64))
-    return np.asarray(np.abs(floats) < 2**53 * power)
+    return np.asarray(np.abs(floats) < exact_numbers.LARGEST_EXACT * power)
 
 
 def row_digests(X: Any) -> Digests:
@@ -115,7 +117,7 @@ def value_bits(values: ArrayLike) -> Digests:
     with suppress(OverflowError):
         if set(map(type, objects)) <= {bool, int, float}:
             floats = np.array(objects, dtype=np.float64)
-            if not (np.abs(floats) >= 2**53).any():  # integers may have been rounded
+            if not exact_numbers.any_large(floats):  # integers may have been rounded
                 return bits_of(floats)
     try:
         different = list(dict.fromkeys(objects))
@@ -154,7 +156,7 @@ def _bits_of_objects(objects: list[Any]) -> Digests:
     for at, value in enumerate(objects):
         if isinstance(value, _TIMES):
             bits[at] = _bits_of_times(np.array([_as_numpy(value)]))[0]
-        elif isinstance(value, (Number, np.bool_)):
+        elif isinstance(value, _NUMBERS):
             number = _as_64_bits(value)
             if isinstance(number, float):
                 floats[at] = number
@@ -170,20 +172,17 @@ def _bits_of_objects(objects: list[Any]) -> Digests:
 
 def _as_64_bits(value: Any) -> float | int | str:
     """A number as the float or the integer of 64 bits that it is; others as texts."""
-    if isinstance(value, Complex) and not isinstance(value, Real) and value.imag == 0:
-        value = value.real
     # NumPy rounds an integer that it compares with a float
     exact = exact_numbers.exact_number(value)
     for kind in (float, int):
-        # too large, complex, a NaN that signals
-        with suppress(OverflowError, TypeError, ValueError):
+        with suppress(OverflowError, ValueError):  # too large, NaN
             number: float = kind(exact)
             fits = kind is float or -(2**63) <= number < 2**64
             if fits and (number == exact or number != number):
                 return number
-    near: complex = np.inf
+    near = np.inf
     with suppress(OverflowError):
-        near = float(exact) if not isinstance(exact, complex) else exact + 0
+        near = float(exact)
     # hashes are those of equal numbers
     return f"number {hash(exact)} {near!r}"
 
@@ -202,7 +201,7 @@ def _as_numpy(value: Any) -> np.generic:
 
 def _spelled(value: Any) -> str:
     """A text for each value, one for equal ones, and for sets in whatever order."""
-    if isinstance(value, (Number, np.bool_, *_TIMES)):
+    if isinstance(value, (*_NUMBERS, *_TIMES)):
         return f"bits {_bits_of_objects([value])[0]}"
     if isinstance(value, (str, bytes)):  # NumPy's, too
         return (str if isinstance(value, str) else bytes).__repr__(value)
@@ -210,7 +209,7 @@ def _spelled(value: Any) -> str:
         return f"frozenset({', '.join(sorted(map(_spelled, value)))})"
     if isinstance(value, tuple):
         return f"({', '.join(map(_spelled, value))})"
-    return repr(value)
+    return repr(exact_numbers.exact_number(value))
 
 
 def _text_bits(text: str) -> int:

@@ -25,14 +25,12 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from . import segments
+from . import exact_numbers, segments
 from .segments import FloatArray, IntArray
 
 A = TypeVar("A")
 B = TypeVar("B")
 Found = TypeVar("Found")
-#: whole numbers up to here are floats
-_EXACT = 2.0**53
 #: the largest integer of 32 bits, which sort faster
 _32_BITS = 2**31 - 1
 #: no list is that long; larger cut-offs would not fit 64 bits
@@ -334,7 +332,7 @@ def _exact_sums(values: NDArray[Any], start: IntArray, dtype: type) -> NDArray[A
 def _sums_are_exact(gains: FloatArray, n: int) -> bool:
     """Whether floats hold each sum of up to `n` gains: sums of whole numbers."""
     whole = bool((gains == np.rint(gains)).all())
-    return whole and float(gains.max(initial=0.0)) * n <= _EXACT
+    return whole and float(gains.max(initial=0.0)) * n <= exact_numbers.LARGEST_EXACT
 
 
 def all_tied(

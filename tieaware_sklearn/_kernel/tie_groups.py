@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._engine import checks, segments, tie_groups
+from .._engine import checks, exact_numbers, segments, tie_groups
 from .._engine.segments import FloatArray, IntArray
 from . import arranged, engines
 
@@ -19,8 +19,6 @@ _WORTH_PICKING = 4
 _FREE_BITS = 29
 #: rows are numbered by integers of 32 bits
 MOST_ROWS = 2**31 - 1
-#: whole numbers beyond are not all floats
-_EXACT = 2**53
 
 
 class SortedRows:
@@ -155,11 +153,7 @@ def score_columns(scores: NDArray[Any]) -> NDArray[np.floating[Any]]:
     """Columns (n_columns, n_rows) as floats that compare as the scores do."""
     if scores.dtype in (np.float64, np.float32):
         return np.ascontiguousarray(scores)
-    kind, itemsize = scores.dtype.kind, scores.dtype.itemsize
-    small = kind in "iubf" and itemsize < 8
-    if kind in "iu" and not small:
-        small = max(abs(int(scores.max())), abs(int(scores.min()))) <= _EXACT
-    if small:
+    if exact_numbers.fits_floats(scores):
         return np.ascontiguousarray(scores, dtype=np.float64)
     # ranks compare as the scores do
     out = np.empty(scores.shape)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _optional
-from .._engine import checks, hashing, seen_queries
+from .._engine import checks, exact_numbers, hashing, seen_queries
 
 dask, dd, pandas = (
     _optional.import_optional(name, extra="dask", purpose="tieaware_sklearn.dask")
@@ -27,8 +27,6 @@ _ANY_COLUMNS = {"MapPartitions", "FromMap", "FromDelayed", "FromGraph"}
 #: a partition as notes name it
 _PARTITION = re.compile(r"in (shuffled )?partition (\d+)")
 _ROW = re.compile(r"\bin row (\d+)")
-#: from this number on, floats do not hold all integers
-_BEYOND = 2**53
 
 Part = TypeVar("Part")
 
@@ -199,7 +197,7 @@ def _of_kind(column: Any, dtype: Any, *, is_id: bool) -> Any:
     cast = column.astype(dtype)
     # objects of Python are compared exactly, and stay numbers
     same = (cast.astype(object) == column.astype(object)) | column.isna()
-    if same.all() and not (floats and (column.abs() >= _BEYOND).any()):
+    if same.all() and not (floats and exact_numbers.any_large(column)):
         return cast
     if floats and not is_id:
         return column

@@ -12,14 +12,11 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from .._engine import checks, messages, segments
+from .._engine import checks, exact_numbers, messages, segments
 from .._engine.segments import FloatArray, IntArray
 from ..io import _trec_lines
 from ..measures import FBeta, Measure, _measure, parse_measure
 from . import _asked, _averages, _prepared
-
-#: all whole numbers up to this one are 64-bit floats
-_WHOLE = 2**53
 
 
 class TopicRows(NamedTuple):
@@ -158,7 +155,7 @@ def _is_plain(run: Any) -> bool:
     kinds = set(map(type, scores))
     if kinds - {float, int, np.float64}:
         return False
-    if int in kinds and max(map(abs, scores)) > _WHOLE:
+    if int in kinds and max(map(abs, scores)) > exact_numbers.LARGEST_EXACT:
         return False
     return bool(np.isfinite(np.array(scores, dtype=np.float64)).all())
 

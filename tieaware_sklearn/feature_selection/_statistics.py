@@ -20,7 +20,7 @@ from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._display import progress_bars, words
-from .._engine import feature_matrix, merging, segments
+from .._engine import exact_numbers, feature_matrix, merging, segments
 from .._engine.segments import FloatArray, IntArray
 from .._kernel import midranks
 from ..evaluation import _asked, _averages, _intervals, _prepared
@@ -390,7 +390,7 @@ def columns_taken(X: Any, size: int, most: int) -> int:
 #: cells of a matrix of midranks; where one product is of all its rows
 _CELLS, _CELLS_ROUNDED = 1 << 18, 1 << 20
 #: n³ of rows whose products are whole numbers in floats: they add up to n³/3 at most
-_WHOLE = 3 * 2**53
+_WHOLE = 3 * exact_numbers.LARGEST_EXACT
 #: the same of single precision, in which products take half the time
 _WHOLE_SINGLE = 3 * 2**24
 #: cells of the products of queries that are multiplied in one call

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._display import progress_bars
-from .._engine import spelling
+from .._engine import exact_numbers, spelling
 from . import _frames, _source, _wording
 
 #: cells that stand for a missing number
@@ -30,8 +30,6 @@ MISSING = (
 _GROUPED = spelling.Spelling(",")
 #: what floats may be beside numbers
 _NO_NUMBER = re.compile(r"[+-]?(inf|infinity|nan)", re.IGNORECASE)
-#: from here on a float64 does not hold every whole number
-_EXACT = 2**53
 _MARK = ord('"')
 #: bytes of a file that show how it is written
 _START = 1 << 20
@@ -270,7 +268,8 @@ def _checked(
     if as_text:
         columns = {name: _exact(cells, file) for name, cells in columns.items()}
     elif any(
-        _are_large(_floats(cells)) or _any_nan(cells) for cells in columns.values()
+        exact_numbers.any_large(_floats(cells)) or _any_nan(cells)
+        for cells in columns.values()
     ):
         raise _MalformedError
     ids = {name: rows.column(name) for name in file.ids}
@@ -415,11 +414,6 @@ def _floats(column: Any) -> NDArray[np.float64]:
     return floats
 
 
-def _are_large(floats: NDArray[np.float64]) -> bool:
-    """Whether any may stand for more than one whole number."""
-    return bool((np.abs(floats) >= _EXACT).any())
-
-
 def _any_nan(cells: Any) -> bool:
     """Whether a cell is not missing and not a number: Arrow takes nan(x) for one."""
     compute = _frames.arrow(".compute")
@@ -454,7 +448,7 @@ def _exact(cells: Any, file: CsvFile) -> Any:
         known = f"{file.spelling.pattern}|^(?i:{_NO_NUMBER.pattern})$"
         if not compute.all(compute.match_substring_regex(given, known)).as_py():
             raise _MalformedError
-    if not _are_large(_floats(floats)):
+    if not exact_numbers.any_large(_floats(floats)):
         return floats
     if not cells.null_count:
         try:

@@ -195,9 +195,8 @@ class Piece(NamedTuple):
             if isinstance(first, str) and spelling.PLAIN.match(first):
                 raise ValueError(
                     f"column {name!r} must hold numbers as numbers, got the text "
-                    f"{_wording.quoted(first)} in row {row} (give the column a type "
-                    "of numbers; "
-                    "ignore, or --ignore, leaves it out)"
+                    f"{_wording.quoted(first)} in row {row} (give the column a type of "
+                    "numbers; ignore, or --ignore, leaves it out)"
                 )
 
     def numeric(self) -> list[Any]:

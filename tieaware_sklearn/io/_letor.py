@@ -33,8 +33,6 @@ _INTEGER = re.compile(r"[+-]?[0-9]+")
 _CHUNK = 1 << 20
 #: feature numbers are below this in scikit-learn's reader
 _N_NUMBERS = 2**31
-#: float64 holds all whole numbers below
-_EXACT = 2**53
 #: feature numbers above the first are taken for mistakes if they are so many times
 #: more than there are different ones
 _LARGE, _FAR = 10_000, 100
@@ -338,7 +336,7 @@ def _parse(column: NDArray[np.int32], text: bytes) -> tuple[Any, NDArray[np.floa
         # 64-bit indices, as scikit-learn reads them, are more than some estimators take
         ends = [part.astype(np.int32) for part in (data.indices, data.indptr)]
         data = sp.csr_array((data.data, *ends), data.shape)
-    if any((np.abs(numbers) >= _EXACT).any() for numbers in (data.data, target)):
+    if any(map(exact_numbers.any_large, (data.data, target))):
         for line in text.decode("latin-1").split("\n"):
             if any(map(spelling.is_rounded, _LONG.findall(line.partition("#")[0]))):
                 raise ValueError("a number is not one that a float64 holds")

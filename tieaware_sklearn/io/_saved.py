@@ -345,9 +345,8 @@ def from_bytes(data: bytes) -> tuple[str, Kept]:
     # NumPy and zipfile raise errors of a dozen types for other bytes
     except Exception as error:
         raise UnreadableError(
-            f"is damaged or cut off ({_wording.in_one_line(error)}): save it again, "
-            "or copy it "
-            "again"
+            f"is damaged or cut off ({_wording.in_one_line(error)}): save it again, or "
+            "copy it again"
         ) from None
     top = Kept(header, {})
     return top.value("kind", str), Kept(top.value("content", dict), arrays)

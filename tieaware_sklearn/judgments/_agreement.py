@@ -316,8 +316,7 @@ class AgreementReport(html.Result):
         notes = [
             "",
             f"all assessors agree on {words.number(self.all_agree)} of the items; "
-            "Fleiss' "
-            f"kappa is {words.number(self.fleiss)} ({_words(self.fleiss)})",
+            f"Fleiss' kappa is {words.number(self.fleiss)} ({_words(self.fleiss)})",
         ]
         return [
             text_tables.Table.of(

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import stats
 
-from .._engine import checks, segments, tie_groups
+from .._engine import checks, exact_numbers, segments, tie_groups
 from .._engine.segments import FloatArray, IntArray
 from .._kernel import arranged
 from . import _err, _measure
@@ -675,7 +675,7 @@ class _Stop(NamedTuple):
 
 def _count(value: Any, name: str) -> int:
     checks.check_count(value, name)
-    if value > 2**53:
+    if value > exact_numbers.LARGEST_EXACT:
         raise ValueError(f"{name} must be at most 2**53, got {value}")
     return int(value)
 

@@ -629,20 +629,11 @@ def _inferiority(
     expected: FloatArray, shares: tuple[float, ...], up: bool
 ) -> FloatArray:
     """p-values, (n_levels, n_shares, n_systems)."""
-    return np.array(
-        [
-            [
-                [
-                    _paired_test.QueryLosses.of(*both).inferiority(
-                        share, greater_is_better=up
-                    )
-                    for both in zip(expected[0].T, level.T, strict=True)
-                ]
-                for share in shares
-            ]
-            for level in expected
-        ]
-    )
+    found = np.empty((len(expected), len(shares), expected.shape[2]))
+    for i, s, j in np.ndindex(found.shape):
+        losses = _paired_test.QueryLosses.of(expected[0, :, j], expected[i, :, j])
+        found[i, s, j] = losses.inferiority(shares[s], greater_is_better=up)
+    return found
 
 
 def _pairwise(
