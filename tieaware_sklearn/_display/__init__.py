@@ -1,1 +1,1 @@
-"""What a person sees: tables in print and on pages, progress bars, warnings."""
+"""Display: tables in print and on pages, progress bars, warnings."""

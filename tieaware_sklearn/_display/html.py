@@ -151,7 +151,7 @@ def _bar(
 
 
 def figure_html(draw: Callable[[], Any], said: str) -> str:
-    """What a display draws, as SVG inside of a page, or why there is none."""
+    """The drawing of a display, as SVG inside of a page, or why there is none."""
     try:
         from matplotlib import pyplot, rc_context
     except ImportError:
@@ -249,19 +249,19 @@ class Result:
     """
 
     def _tables(self) -> list[text_tables.Table]:
-        """What is shown."""
+        """The tables that print and notebooks show."""
         raise NotImplementedError
 
     def _whole(self) -> list[text_tables.Table]:
-        """What a page shows, which has room for all rows."""
+        """The tables of a page, which has room for all rows."""
         return self._tables()
 
     def _conclusion(self) -> list[str]:
-        """What a page says first."""
+        """The sentences at the top of a page."""
         return []
 
     def _about(self) -> dict[str, Any]:
-        """What a page says of what was compared: names, numbers and ids of queries."""
+        """Facts on what was compared, for a page: names, numbers and ids of queries."""
         return {one.name: getattr(self, one.name) for one in fields(cast(Any, self))}
 
     def __str__(self) -> str:
@@ -337,7 +337,7 @@ class Result:
 
 
 def _said(value: Any) -> str:
-    """What a field says in a line; empty for one that is a table by itself."""
+    """The text of a field in one line; empty for one that is a table by itself."""
     if isinstance(value, (bool, np.bool_)):
         return "yes" if value else "no"
     if isinstance(value, (str, int, float)):
@@ -350,17 +350,17 @@ def _said(value: Any) -> str:
 
 
 def tables_of(result: Result) -> list[text_tables.Table]:
-    """What is shown of a result, for a page of several."""
+    """The tables of a result, for a page of several."""
     return result._tables()
 
 
 def conclusion_of(result: Result) -> list[str]:
-    """What a page says of a result first."""
+    """The sentences on a result at the top of a page."""
     return result._conclusion()
 
 
 def as_columns(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of `values` that have one for each row; see `Result`."""
+    """Select the `values` that have one for each row; see `Result`."""
     columns: dict[str, Any] = {}
     for name, value in values.items():
         if isinstance(value, tuple):

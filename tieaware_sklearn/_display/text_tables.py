@@ -28,7 +28,7 @@ def shown(value: Any) -> str:
 
 
 class Column(NamedTuple):
-    """What stands below a head, and how it is shown."""
+    """A column of a table: its head, its values, and how they are shown."""
 
     head: str
     values: Sequence[Any]
@@ -173,11 +173,11 @@ class Table:
         return "\n".join([head, rule, *rows, *notes])
 
     def meaning(self, head: str) -> str:
-        """What the head of a column means; nothing where it needs no word."""
+        """The meaning of the head of a column; empty where it needs no word."""
         return self.terms.get(head, words.meaning(head))
 
     def legend(self) -> dict[str, str]:
-        """What rows and heads mean that need a word."""
+        """The meanings of rows and heads that need a word."""
         heads = [column.head for column in self.columns]
         rows = {term: said for term, said in self.terms.items() if term not in heads}
         return rows | {head: said for head in heads if (said := self.meaning(head))}

@@ -88,12 +88,12 @@ _FOR_READERS = {
 
 
 def meaning_for_readers(term: str) -> str:
-    """What a page says of a head or a measure that print says nothing of."""
+    """An explanation of a head or a measure, for pages only."""
     return _FOR_READERS.get(re.split("[(@]", term)[0], "")
 
 
 def meaning(head: str) -> str:
-    """What the head of a column means; nothing for one that says so itself."""
+    """The meaning of the head of a column; empty for one that says so itself."""
     return _MEANINGS.get(head, "")
 
 

@@ -21,7 +21,7 @@ _MOST = 2**31 - 1
 
 
 def check_seed(random_state: Any) -> np.random.RandomState:
-    """What draws; equal integers draw equally.
+    """A random generator; equal integers give generators that draw equally.
 
     Raises
     ------
@@ -148,7 +148,7 @@ class Queries:
         return Queries(self.qid[chosen], segments.offsets_of(self.sizes[chosen]), None)
 
     def by_id(self) -> Queries:
-        """The same rows, the queries in the order of their ids."""
+        """Put the queries in the order of their ids; the rows stay."""
         by_id = self.sorted()
         rows = self.given(self.rows(by_id))
         stands = bool((rows == np.arange(self.n_rows)).all())
@@ -399,7 +399,7 @@ def check_segment(
 def one_per_query(
     values: NDArray[Any], queries: Queries, name: str, show: Callable[[Any], str]
 ) -> NDArray[Any]:
-    """What all rows of each query have."""
+    """One value per query, out of values that are constant within each."""
     arranged = queries.arrange(values)
     per_query: NDArray[Any] = arranged[queries.offsets[:-1]]
     varies = queries.varying(arranged)

@@ -1,4 +1,4 @@
-"""Numbers of any kind as arrays in which no two of them become one."""
+"""Exact numbers: values of any kind as arrays, where no rounding makes two equal."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ def _numbers_of_objects(
 
 
 def _of_one_kind(values: list[Any]) -> NDArray[Any] | None:
-    """What NumPy makes of Python's numbers and its own; None where that is none."""
+    """Python's and NumPy's numbers as an array; None where these are not all."""
     plain = (int, float, np.number, np.bool_)
     if not all(issubclass(kind, plain) for kind in {type(value) for value in values}):
         return None

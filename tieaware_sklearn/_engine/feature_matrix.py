@@ -229,7 +229,7 @@ def list_columns(X: Any) -> list[Any]:
 
 
 def how_to_pass_qid() -> str:
-    """What to write, by whether metadata routing is on; a column is the other way."""
+    """Advice on passing query ids, by whether metadata routing is on."""
     if get_config()["enable_metadata_routing"]:
         return (
             "Pass it once, search.fit(X, y, qid=qid) or "

@@ -94,7 +94,7 @@ def columns_of(X: Any) -> Iterator[NDArray[Any]]:
 
 
 def _placed(cells: NDArray[Any], column: Any) -> Digests:
-    """What cells add to the digests of their rows: nothing where they are 0."""
+    """Digests to be added to those of the rows of cells: 0 where the cell is 0."""
     bits = value_bits(cells)
     place = mixed(np.atleast_1d(column).astype(np.uint64) + _FIRST)
     placed = mixed(bits ^ place)
@@ -128,7 +128,7 @@ def value_bits(values: ArrayLike) -> Digests:
 
 
 def _bits_of_times(values: NDArray[Any]) -> Digests:
-    """Those of an array of times or durations, the same in every unit."""
+    """64 bits of each time or duration of an array, the same in every unit."""
     kind = values.dtype.kind
     unit, _ = np.datetime_data(values.dtype)
     if unit == "generic" or (kind == "m" and unit in "YM"):  # no number of seconds
@@ -150,7 +150,7 @@ def _bits_of_times(values: NDArray[Any]) -> Digests:
 
 
 def _bits_of_objects(objects: list[Any]) -> Digests:
-    """Those of values of any types, one by one; floats together."""
+    """64 bits of values of any types, one by one; floats together."""
     bits = np.empty(len(objects), dtype=np.uint64)
     floats: dict[int, float] = {}
     for at, value in enumerate(objects):

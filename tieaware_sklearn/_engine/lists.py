@@ -67,7 +67,7 @@ class Lists:
         return np.flatnonzero(self.there)
 
     def documents(self, values: Any, name: str, like: str = "y_true") -> NDArray[Any]:
-        """What a matrix of this shape holds for documents, query by query."""
+        """Values of the documents in a matrix of this shape, query by query."""
         matrix = matrix_of(values, name)
         _check_shape(matrix, self.there.shape, name, like)
         if self.there.all():

@@ -1,4 +1,4 @@
-"""What is added up over queries, so that parts of the data merge."""
+"""Sums over queries, of which those of several parts of the data merge."""
 
 from __future__ import annotations
 

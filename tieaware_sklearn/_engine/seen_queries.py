@@ -54,7 +54,7 @@ def id_digests(qid: NDArray[Any], name: str = "qid") -> hashing.Digests:
 
 
 def same_digest(first: Any, second: Any, name: str = "qid") -> str:
-    """What to say of two ids that cannot be told apart."""
+    """An error message for two ids that cannot be told apart."""
     return (
         f"{name} must have ids that differ in their digests of 64 bits, by which "
         f"queries are recognised, got {exact_numbers.exact_number(first)!r} and "
@@ -64,7 +64,7 @@ def same_digest(first: Any, second: Any, name: str = "qid") -> str:
 
 
 def kept(digests: hashing.Digests) -> hashing.Digests:
-    """Those to compare with further queries, sorted.
+    """The digests to compare with further queries, sorted.
 
     All parts keep the least ones, so that what one of them has kept of another's
     queries it has kept of its own.
@@ -73,7 +73,7 @@ def kept(digests: hashing.Digests) -> hashing.Digests:
 
 
 def merged(ours: hashing.Digests, theirs: hashing.Digests) -> hashing.Digests:
-    """What to keep of the digests of two parts; warns where that is not all."""
+    """Merge the digests that two parts keep; warn where not all can be kept."""
     if len(ours) + len(theirs) > MOST_KNOWN:
         words.warn(
             f"of more than {MOST_KNOWN} queries, only those with the smallest digests "

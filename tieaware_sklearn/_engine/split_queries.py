@@ -1,4 +1,4 @@
-"""What a fitted ranker keeps of its queries, and whether folds have split them."""
+"""Split queries: a fitted ranker recognises its own, and warns if folds split them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class FittedQueries(NamedTuple):
 
     @classmethod
     def of(cls, queries: checks.Queries) -> FittedQueries:
-        """What is kept of these queries."""
+        """Keep the digests and the sizes of these queries."""
         ids = hashing.value_bits(queries.qid)
         order = np.argsort(ids)
         return cls(ids[order], queries.sizes[order])

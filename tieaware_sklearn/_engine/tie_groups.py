@@ -84,7 +84,7 @@ def once_per_block(compute: Callable[[A, B], Found]) -> Callable[[A, B], Found]:
 
 
 class Totals:
-    """What is known of a block of queries without the order of their documents.
+    """A block of queries, apart from the order of their documents.
 
     Attributes
     ----------

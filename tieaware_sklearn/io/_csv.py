@@ -464,7 +464,7 @@ def _exact(cells: Any, file: CsvFile) -> Any:
 
 
 def _not_utf_8(text: str) -> str:
-    """What to say of bytes that are none, if there are any."""
+    """A note on bytes that are not UTF-8; empty if there are none."""
     if text.isascii():
         return ""
     bad = next((one for one in text if "\udc80" <= one <= "\udcff"), "")
@@ -527,7 +527,7 @@ def _in_words(
 def _wrong_with(
     file: CsvFile, columns: Sequence[tuple[int, str, str]], cells: Sequence[str]
 ) -> Iterator[tuple[str, str, str]]:
-    """What is wrong with a row: the column, the kind of problem, and words for it.
+    """Problems of a row: the column, the kind of problem, and words for it.
 
     Cells that are "other" than whole numbers of 64 bits are wrong beside "large" ones.
     """
@@ -580,7 +580,7 @@ def _wrong_with_cell(
 
 
 def _of_cells(name: str, cells: Sequence[str]) -> str:
-    """What to say of cells of a column that are no numbers."""
+    """A message on cells of a column that are no numbers."""
     numbers = [cell for cell in cells if spelling.other_spellings([cell])]
     ways = [_option(way, numbers[0]) for way in spelling.other_spellings(numbers)]
     remedies = [" or ".join(ways)] if ways else []

@@ -82,7 +82,7 @@ class Piece(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """What it is."""
+        """The kind of the table, for messages."""
         own = type(self.table)
         return f"a {own.__module__.partition('.')[0]} {own.__name__}"
 
@@ -149,7 +149,7 @@ class Piece(NamedTuple):
         return ids
 
     def kinds(self) -> dict[Any, str]:
-        """What columns hold: "numbers" or flags, "text", "other", or nothing.
+        """The kind of each column: "numbers" or flags, "text", "other", or nothing.
 
         Types say so, or else values.
         """
@@ -443,7 +443,7 @@ def gathered(
 
 
 def of_all(parts: Sequence[Piece], of_rows: Callable[[Piece], Found]) -> Found:
-    """What is found in the rows of several batches; errors name the batch and row."""
+    """Apply a function to the rows of several batches; errors name batch and row."""
     try:
         together = Piece.of(_as_one(parts))
         return of_rows(together or parts[0])
@@ -491,7 +491,7 @@ class OneKind:
 
 
 def _kind_of_type(own: type, dtype: str) -> str:
-    """What ids are: those of one kind are told apart alike."""
+    """The kind of a query id: ids of one kind are told apart alike."""
     if issubclass(own, str):
         return "text"
     if issubclass(own, np.uint64):
@@ -506,7 +506,7 @@ def _kind_of_type(own: type, dtype: str) -> str:
 
 
 def _wrong_with(one: Any) -> str:
-    """What is wrong with a query id, if anything is."""
+    """The rule that a query id breaks, if any."""
     if exact_numbers.is_missing(one):
         return "not be missing"
     if isinstance(one, (str, bytes)) and not one:

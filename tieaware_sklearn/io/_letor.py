@@ -228,7 +228,7 @@ def _lines(
 
 
 class _Looked(NamedTuple):
-    """What one must know of lines before their features are read."""
+    """Facts on lines that the reading of their features needs."""
 
     n_rows: int
     #: of those that have one
@@ -403,7 +403,7 @@ def _with_queries(
 def _read_text(
     source: _source.TextSource, reader: Callable[[bytes], Made]
 ) -> Iterator[Made]:
-    """What is made of a file, some whole lines at a time; errors name the line."""
+    """Read a file, some whole lines at a time; errors name the line."""
     with source.reading(), source.open_text() as file:
         while text := file.read(_CHUNK):
             text += file.readline()
@@ -484,7 +484,7 @@ def _sizes_of(file: _File, path: _locate.PathLike | None) -> NDArray[np.int64]:
 def _complaint(
     source: _source.TextSource, error: object = "", *, needs_qid: bool = False
 ) -> str:
-    """What is wrong with the first malformed line of a file, or else the error."""
+    """Describe the first malformed line of a file, or else the error."""
     for number, tokens in _documents(source):
         wrong = _wrong_with(tokens, needs_qid=needs_qid)
         if wrong:

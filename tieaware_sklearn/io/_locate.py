@@ -240,7 +240,7 @@ def _check_twice(found: Sequence[tuple[PathLike, Location]], name: str) -> None:
 
 
 def which_file(file: Location) -> object:
-    """What is the same for all names of a file; other URLs are known by their text."""
+    """A key that is equal for all names of one file; other URLs have their text."""
     if isinstance(file, Url):
         if not _LOCAL.match(url := _COPIES.sub("", str(file))):
             return str(file)
@@ -335,7 +335,7 @@ def _before_pattern(pattern: str) -> str:
 def _visible(
     files: Iterable[Location], root: str, left_out: dict[str, str]
 ) -> list[Location]:
-    """Those that may be read, in their order: folder by folder, and 2 before 10."""
+    """Files that may be read, in order: folder by folder, and 2 before 10."""
     n_root = len(PurePath(root).parts)
     seen = [(file, PurePath(str(file)).parts[n_root:]) for file in files]
     others = (".crc", ".tie", *GROUP_SUFFIXES)
@@ -353,7 +353,7 @@ def _visible(
 def _of_one_kind(
     files: list[Location], format: str | None, left_out: dict[str, str]
 ) -> list[Location]:
-    """Those whose names tell the format or, without one, tables; else the others."""
+    """Files whose names tell the format, or any format of tables; else the others."""
     told = {file: format_of_name(file) for file in files}
     kept = [file for file, own in told.items() if own and format in (own, None)]
     if not kept and format:

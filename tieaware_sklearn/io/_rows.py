@@ -312,7 +312,7 @@ def _warn_of_forms(queries: list[Any], forms: dict[str, str]) -> None:
 
 
 def framed(ranking: Bunch) -> Bunch:
-    """The same ranking with its features as a data frame."""
+    """Turn the features of a ranking into a data frame."""
     pandas = _optional.import_optional("pandas", extra="io", purpose="as_frame=True")
     make = pandas.DataFrame
     if sp.issparse(ranking.data):
@@ -331,12 +331,12 @@ def as_asked(ranking: Bunch, *, as_frame: bool, return_X_y_qid: bool) -> Any:
 
 
 def no_document(said: str) -> ValueError:
-    """That some files, or a table, hold nothing."""
+    """An error that says that files, or a table, hold no document."""
     return ValueError(f"{said}: there is no document")
 
 
 def check_ignored(ignore: Sequence[Any], features: Sequence[Any]) -> None:
-    """What is left out must be there."""
+    """Check that features to be ignored exist."""
     for name in ignore:
         if name not in features:
             raise ValueError(

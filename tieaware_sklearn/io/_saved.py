@@ -36,7 +36,7 @@ _KINDS: dict[str, type[Saved]] = {}
 
 
 class Saved:
-    """What can be saved, and loaded again.
+    """An object that can be saved and loaded again.
 
     A subclass names its kind of files, gives their content by `_kept`, and makes an
     object of content by `_of_kept`. What it finds wrong there it says by
@@ -201,7 +201,7 @@ class Saved:
 
 
 def kept_of(saved: Saved) -> Kept:
-    """What a file of it holds, to be a part of another file."""
+    """The content of an object, to be a part of another file."""
     return saved._kept()
 
 
@@ -228,7 +228,7 @@ class UnreadableError(ValueError):
 
 
 class Kept(NamedTuple):
-    """What is in a file: plain values, and arrays by name.
+    """The content of a file: plain values, and arrays by name.
 
     Names of arrays within a part begin with the name of the part and a slash.
     """

@@ -97,7 +97,7 @@ _DAMAGED = (EOFError, zlib.error, lzma.LZMAError)
 
 
 def would_not_read_as_text(start: bytes) -> str:
-    """What a file with this start is taken for, if not for text; else nothing."""
+    """The kind of a file that is no text, told by its start; empty for text."""
     if start.startswith(_BYTE_ORDER_MARK):
         return "a byte order mark"
     for mark, what in _OTHER_MARKS.items():
@@ -149,7 +149,7 @@ class TextSource:
             return file.read(_START)
 
     def open_text(self) -> IO[bytes]:
-        """The same as lines of text; what is none raises a ValueError with its line."""
+        """Open the file as text; other bytes raise a ValueError with their line."""
         return io.BufferedReader(Lines(self.open(), str(self)))
 
     def open(self) -> IO[bytes]:

@@ -188,7 +188,7 @@ def open_tables(
 def _check_texts(
     missing_values: Sequence[str], thousands: str | None, decimal: str
 ) -> None:
-    """What cells of text stand for."""
+    """Check how cells of text are to be read: missing values and numbers."""
     if isinstance(missing_values, str) or not all(
         isinstance(one, str) for one in missing_values
     ):
@@ -273,7 +273,7 @@ def _check_files(files: Sequence[_File], label: str, qid: str) -> None:
 
 
 def _kinds(files: Sequence[_File], columns: Sequence[str]) -> dict[str, str]:
-    """What columns hold; those of CSV without a value are left out.
+    """The kind of each column; CSV columns without a value are left out.
 
     Text in one file is an error where another one has numbers: its reader says so.
     """

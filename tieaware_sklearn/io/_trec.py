@@ -355,7 +355,7 @@ def load_subtopics(
 
 
 def _framed(trec: Bunch) -> Bunch:
-    """The same with a data frame of what there is of each row."""
+    """Add a data frame of all that has one value per row."""
     pandas = _optional.import_optional("pandas", extra="io", purpose="as_frame=True")
     there = [name for name in _OF_ROWS if name in trec and trec[name].ndim == 1]
     columns = {name: _column(trec[name], pandas) for name in there}

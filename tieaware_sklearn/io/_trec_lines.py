@@ -88,7 +88,7 @@ class TrecLines(NamedTuple):
     tag: str | None = None
 
     def in_order(self, order: IntArray) -> TrecLines:
-        """The same lines in another order, which keeps those of a topic together."""
+        """Put the lines in another order, which keeps those of a topic together."""
         docno = [self.docno[line] for line in order.tolist()]
         return self._replace(docno=docno, numbers=self.numbers[order])
 

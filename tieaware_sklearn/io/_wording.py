@@ -1,4 +1,4 @@
-"""What messages quote: cells, names, the words of other libraries."""
+"""Quotations in messages: cells, names, the words of other libraries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run owes to the judgments of documents that it alone brought to the pool."""
+"""Leave one run out: the share of its score that only it brought to the pool."""
 
 from __future__ import annotations
 

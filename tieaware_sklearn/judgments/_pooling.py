@@ -1,4 +1,4 @@
-"""What assessors should look at: pools, and votes of systems in their place."""
+"""Pools of documents for assessors, and votes of systems in their place."""
 
 from __future__ import annotations
 

@@ -216,7 +216,7 @@ class AveragePrecision(_SumOverPairs, _measure.BinaryMeasure):
 def _tied_part(
     above: IntArray, r: IntArray, n: IntArray, lo: IntArray, inside: IntArray
 ) -> FloatArray:
-    """What ties of n > 1 documents add to the numerator of AP.
+    """The terms that ties of n > 1 documents add to the numerator of AP.
 
     With w_j = 1/(lo + j) and s = (r - 1)/(n - 1), and (j - 1) w_j = 1 - (lo + 1) w_j,
     the sum over the first `inside` places is short of `inside` s by
@@ -483,7 +483,7 @@ class Ties(NamedTuple):
     relevant_above: IntArray
 
     def some(self, chosen: Any) -> Ties:
-        """Those of the chosen groups."""
+        """Select some groups."""
         return Ties(*(column[chosen] for column in self))
 
     def each(self) -> Iterator[tuple[int, ...]]:
@@ -492,7 +492,7 @@ class Ties(NamedTuple):
 
 
 class InferredTies(NamedTuple):
-    """What relevant documents are worth.
+    """The worth of relevant documents.
 
     Attributes
     ----------
@@ -503,7 +503,7 @@ class InferredTies(NamedTuple):
     pools_all: bool
 
     def above(self, judged: Any, relevant: Any) -> Any:
-        """What `value` needs to know of the documents above one."""
+        """A summary of the documents above one, for `value`."""
         precision = (relevant + EPSILON) / (judged + 2 * EPSILON)
         return precision if self.pools_all else judged * precision
 

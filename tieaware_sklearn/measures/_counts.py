@@ -43,7 +43,7 @@ class _CountMeasure(_measure.RelevanceMeasure):
         return groups.relevant(self.rel)
 
     def _worth_of_one(self) -> float:
-        """What one document adds to the numerator."""
+        """The amount that one document adds to the numerator."""
         return 1.0
 
     def walk(self, levels: FloatArray, longest: int) -> arranged.Walk | None:
@@ -511,7 +511,7 @@ class FirstRelevantMeasure(_measure.BinaryMeasure):
     def _of_walks(
         self, groups: tie_groups.TieGroups, of: Callable[[_Walks], FloatArray]
     ) -> FloatArray:
-        """What `of` gives for each query, 0 for those without a walk."""
+        """Values of `of` for each query, 0 for those without a walk."""
         values = np.zeros(groups.n_queries)
         for walk in self._walks(groups):
             values[walk.query] = of(walk)
@@ -696,7 +696,7 @@ class _IthRelevant(_measure.RelevanceMeasure):
     def _column(
         self, groups: tie_groups.TieGroups, of: Callable[[_Stop], Any]
     ) -> FloatArray:
-        """What `of` gives for the queries with so many relevant documents, else 0."""
+        """Values of `of` for queries with so many relevant documents, else 0."""
         values, stop = np.zeros(groups.n_queries), self._stop(groups)
         values[stop.query] = of(stop)
         return values

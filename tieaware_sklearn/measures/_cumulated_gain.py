@@ -206,7 +206,7 @@ class WeightedSum(Measure):
     k: int | None
 
     def _rank_weights(self, rank: IntArray) -> FloatArray:
-        """What ranks weigh, which count from 0."""
+        """Weights of ranks, which count from 0."""
         return _rank_tables.log_discount(rank)
 
     def rank_worth(self, rank: IntArray) -> FloatArray:

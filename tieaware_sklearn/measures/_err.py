@@ -396,7 +396,7 @@ def _exact_variance(
 
 
 def _sampled_variance(lo: int, places: int, counts: IntArray, q: FloatArray) -> float:
-    """What the places below the first `_MOST_PLACES` add to the variance.
+    """The share of the variance that places below the first `_MOST_PLACES` add.
 
     With A and B what is found above and below there, 2 Cov(A, B) + Var(B): B is
     never large, so that a few orders tell.

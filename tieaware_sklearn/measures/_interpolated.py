@@ -241,7 +241,7 @@ class RelevantInTies:
         return math.sqrt(self.variance(depths, weights) / self._n_orders)
 
     def law(self, depth: int) -> Law:
-        """What precision interpolated at one depth can be; not for long ties."""
+        """The distribution of precision interpolated at a depth; not for long ties."""
         if depth > self.total:
             return _NO_DOCUMENT
         parts = self._parts()

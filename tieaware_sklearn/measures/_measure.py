@@ -34,14 +34,14 @@ from .._kernel import arranged
 
 
 class Named(NamedTuple):
-    """What a name stands for: a class, and its parameters that the name leaves out."""
+    """A named measure: its class, and the parameters that the name leaves out."""
 
     cls: type[Any]
     without: tuple[str, ...]
 
     @property
     def parameters(self) -> dict[str, Field[Any]]:
-        """Those that may stand beside the name."""
+        """The parameters that may stand beside the name."""
         own = (f for f in fields(self.cls) if f.init and f.name not in self.without)
         return {f.name: f for f in own}
 
@@ -569,7 +569,7 @@ class Measure(UserModel, NamedMeasure, ABC):
         return self.statistics(everything, STATISTICS[: len(OF_LABELS)])
 
     def rank_worth(self, rank: IntArray) -> FloatArray:
-        """What one relevant document is worth at ranks from 0; 0 if it is not known."""
+        """The worth of one relevant document at ranks from 0; 0 if it is not known."""
         return np.zeros(len(rank))
 
     def spread_within_ties(self, groups: tie_groups.TieGroups) -> FloatArray:

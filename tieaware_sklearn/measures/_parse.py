@@ -143,7 +143,7 @@ def take_apart(text: str, measure: str, example: str = _EXAMPLE) -> Spelling:
 
 
 def put_together(spelling: Spelling, named: _measure.Named, measure: str) -> Any:
-    """What a name stands for, with its parameters."""
+    """The measure that a name and its parameters stand for."""
     try:
         given = _keywords(spelling.inside)
         if spelling.after:
@@ -207,7 +207,7 @@ def names_to_save(measures: Iterable[Measure]) -> list[str]:
 
 
 def _from_trec_eval(measure: str) -> str | None:
-    """What a name of trec_eval is here; None for others."""
+    """The name here of a measure of trec_eval; None for other names."""
     found = _TREC_EVAL.fullmatch(measure.strip().lower())
     if found is None:
         return None

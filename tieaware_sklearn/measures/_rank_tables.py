@@ -38,7 +38,7 @@ def rank_tables(weights: FloatArray) -> FloatArray:
 
 @lru_cache(maxsize=8)
 def harmonic_tables(size: int) -> FloatArray:
-    """Those of weights 1/i."""
+    """Tables of the rank weights 1/i."""
     return rank_tables(1.0 / np.arange(1, size + 1))
 
 

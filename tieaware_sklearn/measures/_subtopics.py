@@ -325,7 +325,7 @@ class NoveltyMeasure(SubtopicMeasure):
 
     @abstractmethod
     def _rank_weights(self, rank: IntArray) -> FloatArray:
-        """What ranks weigh, which count from 0."""
+        """Weights of ranks, which count from 0."""
 
     def gains(self, levels: FloatArray) -> FloatArray:
         return _measure.relevance(levels, self.rel)

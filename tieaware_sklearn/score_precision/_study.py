@@ -307,7 +307,7 @@ class PrecisionStudy(html.Result):
         return {"queries": len(self.qid)} | super()._about()
 
     def _terms(self) -> dict[str, str]:
-        """What heads mean, which are short."""
+        """The meanings of the heads, which are short."""
         terms = {
             "bits": "log2 of the number of distinct scores of a query",
             "tied": "share of documents with the score of another document",
