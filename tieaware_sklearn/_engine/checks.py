@@ -193,9 +193,7 @@ def check_labels(
     ``unjudged="drop"``. Those that were `padded` come from a matrix.
     """
     check_choice(unjudged, "unjudged", UNJUDGED)
-    labels = exact_numbers.as_floats(
-        exact_numbers.numbers_of(y_true, name, place), name
-    )
+    labels = exact_numbers.floats_of(y_true, name, place)
     # NaN is neither
     if labels.min() >= 0 and labels.max() < np.inf:
         return labels
@@ -372,7 +370,7 @@ def check_query_weight(
     """One weight per query out of one per row; not all 0 unless `allow_zero`."""
     if query_weight is None:
         return None
-    weight = exact_numbers.as_floats(exact_numbers.numbers_of(query_weight, name), name)
+    weight = exact_numbers.floats_of(query_weight, name)
     check_length(weight, queries.n_rows, name)
     wrong = ~(np.isfinite(weight) & (weight >= 0))
     reject(wrong, weight, name, "be finite and >= 0")

@@ -123,6 +123,13 @@ def as_floats(values: NDArray[Any], name: str) -> NDArray[np.float64]:
     return floats
 
 
+def floats_of(
+    values: Any, name: str, place: messages.Place = messages.in_row
+) -> NDArray[np.float64]:
+    """Numbers of any kind as 64-bit floats; errors as in `numbers_of`."""
+    return as_floats(numbers_of(values, name, place), name)
+
+
 def in_32_bits(values: NDArray[Any]) -> NDArray[np.float32]:
     """Numbers as trec_eval holds them; all beyond its range are alike, -inf is kept."""
     # it reads 64 bits first; whoever asks for 32 bits asks for rounding
@@ -160,7 +167,7 @@ def _unmasked(values: np.ma.MaskedArray[Any, Any], name: str) -> NDArray[Any]:
     out = np.full(there.shape, np.nan)
     if there.any():
         present = np.ma.getdata(values)[there]
-        out[there] = as_floats(numbers_of(present, name), name)
+        out[there] = floats_of(present, name)
     return one_dimensional(out, name)
 
 

@@ -44,16 +44,12 @@ def bits_of(values: NDArray[Any]) -> Digests:
     if values.dtype.kind in "iu" and values.dtype.itemsize == 8:
         wide = np.abs(floats) >= exact_numbers.LARGEST_EXACT
         if wide.any():
-            wide &= ~_are_floats(values, floats)
+            # without the power of two that divides them, integers that are the floats
+            # that they were rounded to are below 2^53
+            power = np.abs((values & -values).astype(np.float64))
+            wide &= np.abs(floats) >= exact_numbers.LARGEST_EXACT * power
             bits[wide] ^= mixed(values[wide].astype(np.uint64) + _FIRST)
     return bits
-
-
-def _are_floats(whole: NDArray[Any], floats: FloatArray) -> NDArray[np.bool_]:
-    """Which integers of 64 bits are the floats that they were rounded to."""
-    # without the power of two that divides them, those are below 2^53
-    power = np.abs((whole & -whole).astype(np.float64))
-    return np.asarray(np.abs(floats) < exact_numbers.LARGEST_EXACT * power)
 
 
 def row_digests(X: Any) -> Digests:

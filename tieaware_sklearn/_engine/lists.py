@@ -37,7 +37,10 @@ class Lists:
         )
         messages.require(labels.size, f"{label} must not be empty, {got}")
         if mask is not None:
-            there = _mask_of(mask, labels.shape, label)
+            there = matrix_of(mask, "mask")
+            rule = "mask must be boolean, True where there is a document, got dtype"
+            messages.require(there.dtype.kind == "b", f"{rule} {there.dtype}")
+            _check_shape(there, labels.shape, "mask", label)
         elif y_score is None:
             there = np.ones(labels.shape, dtype=bool)
         else:
@@ -105,14 +108,6 @@ def _missing(matrix: NDArray[Any]) -> NDArray[np.bool_]:
         )
         missing = missing | flat.reshape(values.shape)
     return missing
-
-
-def _mask_of(mask: Any, shape: tuple[int, ...], label: str) -> NDArray[np.bool_]:
-    there = matrix_of(mask, "mask")
-    rule = "mask must be boolean, True where there is a document, got dtype"
-    messages.require(there.dtype.kind == "b", f"{rule} {there.dtype}")
-    _check_shape(there, shape, "mask", label)
-    return there
 
 
 def _check_shape(

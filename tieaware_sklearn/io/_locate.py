@@ -175,12 +175,11 @@ def format_of_name(path: Location) -> str | None:
 
 def size_on_disk(paths: Sequence[Location]) -> int:
     """Bytes of the files; pipes, and what a server does not tell, count as nothing."""
-    sizes = (
+    return sum(
         path.size() if isinstance(path, Url) else path.stat().st_size
         for path in paths
         if path.is_file()
     )
-    return sum(sizes)
 
 
 class Files(NamedTuple):

@@ -441,9 +441,7 @@ def _finite(
             return np.empty(0)
         # NumPy would make text of numbers beside text
         values = np.fromiter(values, dtype=object, count=len(values))
-    numbers = exact_numbers.as_floats(
-        exact_numbers.numbers_of(values, name, place), name
-    )
+    numbers = exact_numbers.floats_of(values, name, place)
     bad = ~np.isfinite(numbers)
     if absent is not None:
         bad &= ~np.isnan(numbers) if np.isnan(absent) else numbers != absent

@@ -173,16 +173,21 @@ def _discount(given: Any, name: str) -> Any:
         return _hashable(given, name)
     if isinstance(given, str) and given in _DISCOUNTS:
         return given
-    try:
-        weights = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        weights = np.zeros(0)
-    if weights.ndim != 1 or not len(weights):
+    if (weights := _vector(given)) is None:
         raise ValueError(
             f"{name} must be one of {tuple(_DISCOUNTS)}, weights of the ranks from 1 "
             f"or a callable, got {given!r}"
         )
     return tuple(_check_discount(weights, name).tolist())
+
+
+def _vector(given: Any) -> FloatArray | None:
+    """Numbers in one dimension, at least one; None for anything else."""
+    try:
+        vector = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+    return vector if vector.ndim == 1 and len(vector) else None
 
 
 def _check_discount(weights: FloatArray, name: str = "discount") -> FloatArray:
@@ -480,11 +485,7 @@ def _gain(gain: Any, name: str) -> Any:
 
 
 def _chances(given: Any, name: str) -> tuple[float, ...]:
-    try:
-        chances = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        chances = np.zeros(0)
-    if chances.ndim != 1 or not len(chances):
+    if (chances := _vector(given)) is None:
         raise ValueError(
             f"{name} must be a sequence of numbers in [0, 1], got {given!r}"
         )

@@ -8,12 +8,13 @@ import re
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import MISSING
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from .._engine import checks
 from . import _measure
 from ._measure import Measure
 
+Parsed = TypeVar("Parsed")
 #: names are no longer: a table of several hundred labels fits
 _LONGEST = 10_000
 #: what stands before @
@@ -159,7 +160,11 @@ def parse_measures(
     """One measure or several as a list; no measure twice."""
     if isinstance(measures, (str, Measure)) or not isinstance(measures, Iterable):
         return [parse_measure(measures)]
-    parsed = [parse_measure(measure) for measure in measures]
+    return distinct([parse_measure(measure) for measure in measures], name)
+
+
+def distinct(parsed: list[Parsed], name: str = "measures") -> list[Parsed]:
+    """Measures that have been read: at least one, and no two alike."""
     if not parsed:
         raise ValueError(f"{name} must name at least one measure, got none")
     names = list(map(str, parsed))

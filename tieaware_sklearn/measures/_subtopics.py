@@ -265,8 +265,8 @@ def parse_subtopic_measure(measure: str | SubtopicMeasure) -> SubtopicMeasure:
         names = sorted(every, key=str.lower)
         raise ValueError(
             f"unknown measure of subtopics {messages.show(measure)} (known: "
-            f"{' '.join(names)}, "
-            "and other measures with _IA after their names, as in AP_IA)"
+            f"{' '.join(names)}, and other measures with _IA after their names, as in "
+            "AP_IA)"
         )
     parsed: SubtopicMeasure = _parse.put_together(spelling, known, measure)
     return parsed
@@ -282,14 +282,7 @@ def parse_subtopic_measures(
         raise ValueError(
             f"measures must be a name or a list of names, got {messages.show(measures)}"
         )
-    parsed = [parse_subtopic_measure(measure) for measure in measures]
-    if not parsed:
-        raise ValueError("measures must name at least one measure, got none")
-    names = list(map(str, parsed))
-    twice = [again for again in names if names.count(again) > 1]
-    if twice:
-        raise ValueError(f"measures must differ, got {twice[0]} twice")
-    return parsed
+    return _parse.distinct([parse_subtopic_measure(measure) for measure in measures])
 
 
 def mean_kept(n: IntArray, c: IntArray, keep: float, width: int) -> FloatArray:

@@ -749,9 +749,7 @@ def _strata(values: Any, queries: checks.Queries) -> FloatArray | IntArray:
     """Return values that queries are sorted by: mean numbers, or ranks of others."""
     if not are_numbers(values, "stratify"):
         return query_ranks(values, queries, "stratify")
-    floats = exact_numbers.as_floats(
-        exact_numbers.numbers_of(values, "stratify"), "stratify"
-    )
+    floats = exact_numbers.floats_of(values, "stratify")
     checks.check_length(floats, queries.n_rows, "stratify")
     checks.reject(~np.isfinite(floats), floats, "stratify", "be finite")
     return query_means(floats, queries)
