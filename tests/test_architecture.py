@@ -163,25 +163,13 @@ def test_imports_run_downward(path):
             assert not private, f"{name} of {file} is used elsewhere: it is not private"
 
 
-def rooms_except(*to_do):
-    """A parameter for each room; those to do must fail until they are done."""
-    marks = pytest.mark.xfail(reason="to do", strict=True)
-    return [pytest.param(one, marks=marks if one in to_do else ()) for one in ROOMS]
-
-
 def files_of(name):
     """Files of a room: Python and Cython."""
     files = [PACKAGE / f"{name}.py", *(PACKAGE / name).rglob("*")]
     return [file for file in files if file.suffix in house.KINDS and file.exists()]
 
 
-@pytest.mark.parametrize(
-    "name",
-    rooms_except(
-        *("_display", "_engine", "_kernel", "io", "measures", "evaluation", "optuna"),
-        *("feature_selection", "inspection", "score_precision", "judgments", "cli"),
-    ),
-)
+@pytest.mark.parametrize("name", ROOMS)
 def test_docstrings_begin_with_a_sentence_that_stands_alone(name):
     leaning = re.compile(r'^\s*r?"""(?:What|The same|Those|That)\b.*', re.MULTILINE)
     assert not [line for p in files_of(name) for line in leaning.findall(p.read_text())]
@@ -205,7 +193,7 @@ def names_in(file):
 DIALECT = {"law", "laws", "likeness"}
 
 
-@pytest.mark.parametrize("name", rooms_except("measures", "feature_selection"))
+@pytest.mark.parametrize("name", ROOMS)
 def test_names_are_in_the_words_of_the_field(name):
     found = {one for file in files_of(name) for one in names_in(file)}
     assert not {one for one in found if DIALECT & {*one.lower().split("_")}}

@@ -396,7 +396,7 @@ def walk(groups: list[tuple[int, int]], depth: int, t: float) -> float:
     [(16, 1), (3, 3), (1, 1), (2, 0), (7, 3), (2, 2)],
     [(1, 0), (15, 14), (1, 1)],
 ])  # fmt: skip
-def test_laws_are_those_of_a_walk_over_places(groups):
+def test_distributions_are_those_of_a_walk_over_places(groups):
     labels = np.concatenate([np.arange(n) < r for n, r in groups]).astype(float)
     scores = -np.repeat(np.arange(len(groups)), [n for n, _ in groups])
     total = int(labels.sum())

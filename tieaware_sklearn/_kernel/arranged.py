@@ -15,7 +15,7 @@ from . import engines
 
 
 class Walk(NamedTuple):
-    """What is added up down a ranking.
+    """Quantities that the kernel adds up down a ranking.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ _COUNTED = 64
 
 
 class _Measure(Protocol):
-    """What may have a walk."""
+    """A measure, which may have a walk."""
 
     def __hash__(self) -> int: ...
 
@@ -138,7 +138,7 @@ class ArrangedLabels(tie_groups.Totals):
         return out
 
     def walk(self, measure: _Measure) -> Any:
-        """That of a measure down these labels, as the kernel takes it, if it has one.
+        """The walk of a measure down these labels, as the kernel takes it, if any.
 
         It is checked: the kernel reads where it is told to.
         """

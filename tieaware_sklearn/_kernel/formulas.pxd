@@ -1,4 +1,4 @@
-"""What measures add up of a row that has been read: a short function for each.
+"""Formulas of measures for a row that has been read: a short function for each.
 
 The formulas are those of `tieaware_sklearn.measures`, where their sources stand.
 """
@@ -191,7 +191,7 @@ cdef inline double weighted_variance(const Row* row, const Spec* spec) noexcept 
 
 cdef inline double precisions_of(const Spec* spec, int64_t above, int64_t r, int64_t n,
                                  int64_t top, int64_t inside) noexcept nogil:
-    """What a tie of n documents, r of them relevant, adds to the numerator of AP."""
+    """The part of AP's numerator of a tie of n documents, r of them relevant."""
     cdef double slope, weights
     cdef int64_t j
     cdef Sum total

@@ -76,7 +76,7 @@ cdef inline const char* find(const char* at, char c, const char* stop) noexcept:
 cdef inline const char* feature_number(
     const char* at, const char* stop, int64_t* number
 ) noexcept:
-    """What follows the number of a feature and its colon; NULL if it is not plain."""
+    """The end of a feature's number and its colon; NULL if it is not plain."""
     cdef const char* first = at
     number[0] = 0
     while at < stop and is_digit(at[0]) and at - first < 9:

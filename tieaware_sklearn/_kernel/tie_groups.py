@@ -75,7 +75,7 @@ class SortedRows:
 
     @property
     def totals(self) -> tie_groups.Totals:
-        """What normalisers go by."""
+        """Totals of the queries, for normalisers."""
         labels = self._labels
         # those of one column are those of all
         if (self.retrieved == labels.retrieved).all():
@@ -111,7 +111,7 @@ class SortedRows:
         return out
 
     def spread_within_ties(self, sums: FloatArray, *, backwards: bool) -> FloatArray:
-        """Those of measures, by their running sums: (n_columns, n_queries, n_sums)."""
+        """Spread of rank weights within ties, of shape (n_columns, n_queries, n_sums)."""
         out: FloatArray = np.zeros((self.retrieved.size, sums.shape[1]))
         engines.compiled.spread_within_ties(self._keys, sums, out, backwards=backwards)
         return out.reshape(*self.retrieved.shape, -1)

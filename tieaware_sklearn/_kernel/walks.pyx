@@ -50,7 +50,7 @@ cdef dict KINDS = {
 
 
 cdef class Walk:
-    """What one measure asks for.
+    """Quantities that one measure asks for.
 
     Parameters
     ----------
@@ -367,7 +367,7 @@ cdef class _Room:
 
 def walk(list walks, Keys keys, const int32_t[::1] label, const int32_t[::1] ascending,
          double[:, :, :, ::1] out, *, bint backwards=False, bint split=False):
-    """What each of the walks adds up of sorted rows, query by query.
+    """Add up each of the walks down sorted rows, query by query.
 
     Parameters
     ----------
@@ -419,7 +419,7 @@ def walk(list walks, Keys keys, const int32_t[::1] label, const int32_t[::1] asc
 
 def walk_labels(list walks, const int32_t[::1] label, const int64_t[::1] offsets,
                 double[:, :, ::1] out):
-    """The same as if all documents of a query tied: mean, and best.
+    """Add up each walk as if all documents of a query tied: mean, and best.
 
     Parameters
     ----------

@@ -82,7 +82,7 @@ _IGNORED = "{} ignores weights for this measure"
 
 
 def _trec_eval(rounding: str) -> dict[str, Definition]:
-    """What version 9 and 10 have; they differ in recall levels."""
+    """Conventions of trec_eval 9 and 10, which differ in recall levels."""
     levels = {"rounding": Parameter(rounding)}
     parameters: dict[str, Mapping[str, Parameter]] = {
         "NDCG": _LINEAR,

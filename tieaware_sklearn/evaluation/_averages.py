@@ -48,7 +48,7 @@ def means(values: FloatArray, weight: FloatArray | None = None) -> FloatArray:
 
 
 def logs(values: FloatArray) -> FloatArray:
-    """What a geometric mean is the mean of: values below 1e-5 count as 1e-5."""
+    """Logarithms for a geometric mean: values below 1e-5 count as 1e-5."""
     return np.asarray(np.log(np.maximum(values, GEOMETRIC_FLOOR)))
 
 

@@ -32,7 +32,7 @@ def columns_at_once(n_rows: int, n_columns: int, n_tasks: int) -> int:
 
 
 class ColumnNames(NamedTuple):
-    """What messages call the arrays."""
+    """Names of the arrays in messages."""
 
     label: str = "y_true"
     score: str = "y_score"
@@ -118,7 +118,7 @@ class Prepared:
     def both_ways(
         self, asked: _asked.Asked, columns: NDArray[Any]
     ) -> dict[str, FloatArray]:
-        """The same of score columns by higher scores, then by lower ones."""
+        """Compute values by higher scores, then by lower ones."""
         found = self.labelled.both_ways(asked.measures, columns)
         return asked.fill_statistics(found, self.queries, self.weight)
 
@@ -145,7 +145,7 @@ class Prepared:
         ties: str,
         average: str | None,
     ) -> list[list[float | FloatArray]]:
-        """The same of several score columns of one dtype, ranked in one call.
+        """Compute averages of several score columns of one dtype, ranked in one call.
 
         It does not warn, for it may run in a thread.
         """

@@ -41,7 +41,7 @@ class JudgedRows(NamedTuple):
 
     @classmethod
     def of(cls, labels: FloatArray, queries: checks.Queries) -> Self:
-        """Those of all rows, some of which are dropped."""
+        """Leave out the rows that are dropped."""
         judged = queries.arrange(labels) != checks.DROPPED_LABEL
         counts = segments.sum_segments(judged.astype(np.float64), queries.sizes)
         # of documents that all have been dropped, any one will do
@@ -140,7 +140,7 @@ class RankedQueries:
     def statistics(
         self, measures: Sequence[Measure], names: Sequence[str]
     ) -> FloatArray:
-        """Those of `Measure.statistics`, of shape (n_names, n_queries, n_measures).
+        """Compute statistics of measures, of shape (n_names, n_queries, n_measures).
 
         Several score columns are the second axis.
         """
@@ -170,7 +170,7 @@ class RankedQueries:
     def _walked(
         self, measures: Sequence[Measure], walks: list[Any], names: Sequence[str]
     ) -> FloatArray:
-        """The same of measures that have a walk, which the kernel adds up."""
+        """Compute statistics of measures that have a walk, in the kernel."""
         labels, sorted_rows = cast(arranged.ArrangedLabels, self._labels), self._rows
         n_columns = 1
         totals = labels if sorted_rows is None else sorted_rows.totals

@@ -9,8 +9,8 @@ Mean, variance and distribution of interpolated precision under ties.
 
 The i-th relevant document, at rank pos_i, has precision i/pos_i; from document c on,
 the value is the largest of these over i >= c. Groups are independent, and are taken
-from the last to the first: the *law* of what comes from a place on is all that those
-above need. Inside a mixed group, "something from its x-th relevant document on is worth
+from the last to the first: the *distribution* of what comes from a place on is all that
+those above need. Inside a mixed group, "something from its x-th relevant document on is worth
 more than t" is cut up by the *last* document that is. For it to be the j-th, which is
 worth more than t at the first d_j places, j relevant documents must stand at just those
 d_j places, and each later one below its own d: a recursion over pairs of relevant
@@ -45,18 +45,18 @@ _NOTHING = 1e-14
 _CELLS = 1 << 20
 
 
-class Law(NamedTuple):
+class Values(NamedTuple):
     """Values, ascending, and P(value <= each), of which the last is 1."""
 
     values: FloatArray
     below: FloatArray
 
-    def at_least(self, least: float) -> Law:
-        """The law of the larger of this and `least`."""
+    def at_least(self, least: float) -> Values:
+        """The distribution of the larger of this and `least`."""
         at = int(np.searchsorted(self.values, least, side="right"))
         if not at:
             return self
-        return Law(np.append(least, self.values[at:]), self.below[at - 1 :])
+        return Values(np.append(least, self.values[at:]), self.below[at - 1 :])
 
     def chances(self) -> FloatArray:
         """The chance of each value."""
@@ -66,7 +66,7 @@ class Law(NamedTuple):
 
 
 #: below the last group
-_NO_DOCUMENT = Law(np.zeros(1), np.ones(1))
+_NO_DOCUMENT = Values(np.zeros(1), np.ones(1))
 
 
 @dataclass(eq=False)
@@ -77,19 +77,19 @@ class _Pure:
     ----------
     worth : ndarray of shape (n_relevant,)
         The largest precision of the part from each relevant document on.
-    tail : Law
+    tail : Values
         Of what comes below.
     """
 
     worth: FloatArray
-    tail: Law
+    tail: Values
 
     @classmethod
-    def of(cls, n: IntArray, hi: IntArray, found: IntArray, tail: Law) -> _Pure:
+    def of(cls, n: IntArray, hi: IntArray, found: IntArray, tail: Values) -> _Pure:
         from_here = np.maximum.accumulate((found / hi)[::-1])[::-1]
         return cls(np.repeat(from_here, n), tail)
 
-    def law(self, document: int) -> Law:
+    def distribution(self, document: int) -> Values:
         """From the relevant document with this number in the part on."""
         return self.tail.at_least(self.worth[document])
 
@@ -127,7 +127,7 @@ class _Mixed:
     below: FloatArray
 
     @classmethod
-    def of(cls, lo: int, n: int, r: int, above: int, tail: Law) -> _Mixed:
+    def of(cls, lo: int, n: int, r: int, above: int, tail: Values) -> _Mixed:
         x = np.arange(1, r + 1)[:, None]
         worth = (above + x) / (lo + x + np.arange(n - r + 1))
         # the last of them is worth that much at the least, and so are all
@@ -140,11 +140,11 @@ class _Mixed:
         of_own = np.searchsorted(own, values, side="right") - 1
         return cls(values, kept[:, of_own] * tail.below[of_tail])
 
-    def law(self, document: int) -> Law:
+    def distribution(self, document: int) -> Values:
         """As of `_Pure`."""
         below = self.below[document]
         end = int(np.argmax(below == 1.0)) + 1
-        return Law(self.values[:end], below[:end])
+        return Values(self.values[:end], below[:end])
 
     def moments(self) -> tuple[FloatArray, FloatArray]:
         """As of `_Pure`."""
@@ -240,12 +240,14 @@ class RelevantInTies:
             return 0.0
         return math.sqrt(self.variance(depths, weights) / self._n_orders)
 
-    def law(self, depth: int) -> Law:
+    def distribution(self, depth: int) -> Values:
         """The distribution of precision interpolated at a depth; not for long ties."""
         if depth > self.total:
             return _NO_DOCUMENT
         parts = self._parts()
-        return next(part.law(depth - 1 - at) for at, part in parts if depth > at)
+        return next(
+            part.distribution(depth - 1 - at) for at, part in parts if depth > at
+        )
 
     def _at(self, depths: IntArray) -> IntArray:
         """Numbers from 0, and `total` for what is not retrieved."""
@@ -277,9 +279,9 @@ class RelevantInTies:
             for at in range(start + size - step, start - 1, -step):
                 part = self._part(slice(at, at + step), tail)
                 yield int(self.above[at]), part
-                tail = part.law(0)
+                tail = part.distribution(0)
 
-    def _part(self, own: slice, tail: Law) -> _Pure | _Mixed:
+    def _part(self, own: slice, tail: Values) -> _Pure | _Mixed:
         lo, n, r, above = (one[own] for one in (self.lo, self.n, self.r, self.above))
         if self._is_mixed[own.start]:
             return _Mixed.of(int(lo[0]), int(n[0]), int(r[0]), int(above[0]), tail)
@@ -479,8 +481,8 @@ class InterpolatedPrecision(_Interpolated):
                     "the tie groups of a query (n documents, r of them relevant) is at "
                     f"most {REACH}, got {ties.cost} (sampled() estimates it)"
                 )
-            law = ties.law(int(depths[0]))
-            yield number_of_query, law.values, law.chances()
+            found = ties.distribution(int(depths[0]))
+            yield number_of_query, found.values, found.chances()
 
 
 def _points(value: Any, name: str) -> int | str:
