@@ -111,7 +111,7 @@ class SortedRows:
         return out
 
     def spread_within_ties(self, sums: FloatArray, *, backwards: bool) -> FloatArray:
-        """Spread of rank weights within ties, of shape (n_columns, n_queries, n_sums)."""
+        """Spread of rank weights within ties: (n_columns, n_queries, n_sums)."""
         out: FloatArray = np.zeros((self.retrieved.size, sums.shape[1]))
         engines.compiled.spread_within_ties(self._keys, sums, out, backwards=backwards)
         return out.reshape(*self.retrieved.shape, -1)
