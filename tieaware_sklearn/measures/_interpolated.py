@@ -10,10 +10,10 @@ Mean, variance and distribution of interpolated precision under ties.
 The i-th relevant document, at rank pos_i, has precision i/pos_i; from document c on,
 the value is the largest of these over i >= c. Groups are independent, and are taken
 from the last to the first: the *distribution* of what comes from a place on is all
-that those above need. Inside a mixed group, "something from its x-th relevant document on is worth
-more than t" is cut up by the *last* document that is. For it to be the j-th, which is
-worth more than t at the first d_j places, j relevant documents must stand at just those
-d_j places, and each later one below its own d: a recursion over pairs of relevant
+that those above need. Inside a mixed group, "something from its x-th relevant document
+on is worth more than t" is cut up by the *last* document that is. For it to be the
+j-th, which is worth more than t at the first d_j places, j relevant documents must
+stand at just those d_j places, and each later one below its own d: a recursion over pairs of relevant
 documents, for all t at once. About n r values of t make that n r³ operations, where a
 walk over places takes (n r)².
 """
