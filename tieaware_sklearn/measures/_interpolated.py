@@ -13,9 +13,9 @@ from the last to the first: the *distribution* of what comes from a place on is 
 that those above need. Inside a mixed group, "something from its x-th relevant document
 on is worth more than t" is cut up by the *last* document that is. For it to be the
 j-th, which is worth more than t at the first d_j places, j relevant documents must
-stand at just those d_j places, and each later one below its own d: a recursion over pairs of relevant
-documents, for all t at once. About n r values of t make that n r³ operations, where a
-walk over places takes (n r)².
+stand at just those d_j places, and each later one below its own d: a recursion over
+pairs of relevant documents, for all t at once. About n r values of t make that n r³
+operations, where a walk over places takes (n r)².
 """
 
 from __future__ import annotations
