@@ -423,6 +423,8 @@ def of_bunches(first, second):
         (lambda f, g: [f], {"features": []}, "features must name at least one column"),
         (lambda f, g: [f], {"features": ["qid"]}, "different columns, got 'qid' twice"),
         (lambda f, g: [f], {"batch_rows": 0}, "batch_rows must be .* 1, got 0"),
+        (lambda f, g: iter_batches(f[NAMES]), {"batch_rows": 0},
+         "batch_rows must be .* 1, got 0"),
         (lambda f, g: [f.assign(w=0)], {"query_weight": "w"}, "w must not be 0 in "),
         (lambda f, g: [f, g.assign(label=-1)], {}, "1: y must"),
         (lambda f, g: [f, g.drop(columns="w")], {}, r"batch 1: there is no column 'w'"),

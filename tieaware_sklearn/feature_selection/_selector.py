@@ -500,6 +500,8 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
                 "fit_batches needs a selector that does not read query ids from a "
                 f"column of X (qid={self.qid!r}): name the column here, qid=..."
             )
+        if batch_rows is not None:
+            checks.check_count(batch_rows, "batch_rows")
         weights = [] if query_weight is None else [query_weight]
         first, every = _first_of(batches)
         if isinstance(first, Bunch):
