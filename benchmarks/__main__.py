@@ -13,7 +13,7 @@ import ast
 import time
 from pathlib import Path
 
-from benchmarks.sections import SECTIONS, Asked
+from benchmarks.sections import SECTIONS, ResolvedMeasures
 from benchmarks.tables import format_table
 from benchmarks.tasks import ENGINES_HERE
 from benchmarks.timing import CLOCK
@@ -67,12 +67,12 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.cpu:
         CLOCK[0] = time.process_time
-    asked = Asked(arguments.scale, max(arguments.repeats, LEAST_REPEATS))
+    resolved = ResolvedMeasures(arguments.scale, max(arguments.repeats, LEAST_REPEATS))
     chosen = [name for name in SECTIONS if name in (arguments.only or SECTIONS)]
     header = ["what", "scores", "unit", *ENGINES_HERE, "target", "met"]
     for name in chosen:
         start = time.perf_counter()
-        lines = [line.cells() for line in SECTIONS[name](asked)]
+        lines = [line.cells() for line in SECTIONS[name](resolved)]
         print(f"{name} ({time.perf_counter() - start:.0f} s): {SECTIONS[name].__doc__}")
         print(format_table(header, lines, left=3))
         print(flush=True)

@@ -49,10 +49,10 @@ def main() -> None:
     arguments = parser.parse_args()
     rows = []
     for n_jobs in arguments.threads:
-        asked = arguments.scale, arguments.columns, n_jobs
+        resolved = arguments.scale, arguments.columns, n_jobs
         # memory at the most is that of a process
         with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
-            wall, cpu, peak, before = pool.submit(screened, *asked).result()
+            wall, cpu, peak, before = pool.submit(screened, *resolved).result()
         figures = wall, cpu, peak, peak - before
         rows.append([str(n_jobs), *(f"{value:.0f}" for value in figures)])
     header = ["threads", "s", "s of CPU", "MB at most", "MB above data"]

@@ -80,7 +80,7 @@ class Line(NamedTuple):
         return [*cells, f"{sign} {self.limit:g}", "yes" if met else "no"]
 
 
-class Asked(NamedTuple):
+class ResolvedMeasures(NamedTuple):
     """What the command line asks for."""
 
     scale: float
@@ -91,7 +91,7 @@ class Asked(NamedTuple):
         return workloads.with_trees(workloads.web(self.scale * share))
 
 
-Section = Callable[[Asked], Iterator[Line]]
+Section = Callable[[ResolvedMeasures], Iterator[Line]]
 
 
 def _by_engine(found: Mapping[str, float], task: str) -> dict[str, float]:
@@ -122,7 +122,7 @@ def _lightgbm(data: Workload, score: np.ndarray) -> Task:
     return lightgbm_metric(data.y, data.sizes, score, "ndcg@10")
 
 
-def prepared_labels(asked: Asked) -> Iterator[Line]:
+def prepared_labels(resolved: ResolvedMeasures) -> Iterator[Line]:
     """Means and all statistics of labels that are prepared once."""
     tasks = {
         "NDCG@10": (ONE, {}, (0.22, 0.25, 0.28)),
@@ -131,19 +131,19 @@ def prepared_labels(asked: Asked) -> Iterator[Line]:
             THREE, {"statistics": ALL}, (0.7, 1.2, 1.3),
         ),
     }  # fmt: skip
-    data = asked.web()
+    data = resolved.web()
     for at, (kind, score) in enumerate(data.scores.items()):
         made: dict[str, Task] = {}
         for task, (names, options, _) in tasks.items():
             made |= prepared_by_engines(task, data, names, score, **options)
         limits = {task: limits[at] for task, (*_, limits) in tasks.items()}
-        yield from _lines(made, asked.repeats, score, data, kind, limits)
+        yield from _lines(made, resolved.repeats, score, data, kind, limits)
 
 
-def raw_arrays(asked: Asked) -> Iterator[Line]:
+def raw_arrays(resolved: ResolvedMeasures) -> Iterator[Line]:
     """`ranking_score` and `evaluate`, labels and ids checked in each call."""
     limits = {"ranking_score": (0.6, 0.6, 0.6), "evaluate": (1.2, 1.5, 1.6)}
-    data = asked.web()
+    data = resolved.web()
     for at, (kind, score) in enumerate(data.scores.items()):
         calls: dict[str, Task] = {
             "ranking_score": partial(ranking_score, data.y, score, qid=data.qid),
@@ -151,17 +151,17 @@ def raw_arrays(asked: Asked) -> Iterator[Line]:
         }
         made = of_engines(calls)
         own = {name: found[at] for name, found in limits.items()}
-        yield from _lines(made, asked.repeats, score, data, kind, own)
+        yield from _lines(made, resolved.repeats, score, data, kind, own)
 
 
-def selector(asked: Asked) -> Iterator[Line]:
+def selector(resolved: ResolvedMeasures) -> Iterator[Line]:
     """The selector's default, per feature: eight columns, half of them discrete."""
-    data = workloads.web(asked.scale / 4)
+    data = workloads.web(resolved.scale / 4)
     X = workloads.columns(len(data.y), 8)
     tasks = of_engines({"selector": _fit(data, X)})
     for kind, score in data.scores.items():
         tasks[kind] = _lightgbm(data, score)
-    found = medians(tasks, asked.repeats)
+    found = medians(tasks, resolved.repeats)
     per_feature = {own: v / 8 for own, v in _by_engine(found, "selector").items()}
     of = float(np.mean([found[kind] for kind in data.scores]))
     ratios = {own: value / of for own, value in per_feature.items()}
@@ -172,22 +172,22 @@ def _fit(data: Workload, X: np.ndarray, **options) -> Task:
     return lambda: RankingFeatureSelector(**options).fit(X, data.y, qid=data.qid)
 
 
-def order_of_rows(asked: Asked) -> Iterator[Line]:
+def order_of_rows(resolved: ResolvedMeasures) -> Iterator[Line]:
     """Ties averaged, against ties broken by the order of the rows."""
     data = workloads.in_degree()
     ((kind, score),) = data.scores.items()
     for name in EVERY:
         tasks = prepared_by_engines("mean", data, [name], score)
         tasks |= prepared_by_engines("input", data, [name], score, input_order=True)
-        found = medians(tasks, asked.repeats)
+        found = medians(tasks, resolved.repeats)
         plain = _by_engine(found, "input")
         ratios = {o: v / plain[o] for o, v in _by_engine(found, "mean").items()}
         yield Line(f"exact {name}", kind, "x rows' order", ratios, 1.05)
 
 
-def threads(asked: Asked) -> Iterator[Line]:
+def threads(resolved: ResolvedMeasures) -> Iterator[Line]:
     """One thread against two: over columns, or over blocks of queries."""
-    data = workloads.web(asked.scale / 4)
+    data = workloads.web(resolved.scale / 4)
     X = workloads.columns(len(data.y), 8)
     score = data.scores["continuous"]
     tasks: dict[str, Task] = {}
@@ -202,7 +202,7 @@ def threads(asked: Asked) -> Iterator[Line]:
             }
             for name, call in calls.items():
                 tasks[f"{name} {n} ({own})"] = by_engine(own, call)
-    found = medians(tasks, asked.repeats, time.perf_counter)
+    found = medians(tasks, resolved.repeats, time.perf_counter)
     for name, limit in (("selector", 1.7), ("score_columns", 1.7), ("evaluate", None)):
         two = _by_engine(found, f"{name} 2")
         ratios = {o: v / two[o] for o, v in _by_engine(found, f"{name} 1").items()}
@@ -210,7 +210,7 @@ def threads(asked: Asked) -> Iterator[Line]:
         yield Line(f"{name}, two threads", kind, "x faster", ratios, limit, True)
 
 
-def small_calls(asked: Asked) -> Iterator[Line]:
+def small_calls(resolved: ResolvedMeasures) -> Iterator[Line]:
     """One call with ten documents, and many columns of a dozen rows."""
     rng = np.random.default_rng(0)
     y, score = rng.integers(0, 3, 10).astype(float), rng.integers(0, 4, 10) / 4
@@ -235,7 +235,7 @@ def small_calls(asked: Asked) -> Iterator[Line]:
         for name, call in calls.items():
             made[f"{name} ({own})"] = by_engine(own, repeated(call))
     made["scikit-learn"] = repeated(lambda: ndcg_score(y[None], score[None], k=10))
-    found = medians(made, asked.repeats)
+    found = medians(made, resolved.repeats)
     for name, limit in zip(calls, (0.08, 0.2, 0.35), strict=True):
         ratios = _ratios(found, name, found["scikit-learn"])
         yield Line(f"{name}, 10 documents", "discrete", "x ndcg_score", ratios, limit)
@@ -243,15 +243,15 @@ def small_calls(asked: Asked) -> Iterator[Line]:
     X = np.column_stack(list(few.scores.values()))
     own = medians(
         of_engines({"": _fit(few, X, redundancy=False, max_correlation=None)}),
-        asked.repeats,
+        resolved.repeats,
     )
     each = {k: 1e6 * v / X.shape[1] for k, v in _by_engine(own, "").items()}
     yield Line("selector, per feature of 12 rows", "discrete", "µs", each)
 
 
-def other_tools(asked: Asked) -> Iterator[Line]:
+def other_tools(resolved: ResolvedMeasures) -> Iterator[Line]:
     """Other tools: how many times as long as NDCG@10 of ours, prepared, they take."""
-    data = workloads.web(asked.scale / 4)
+    data = workloads.web(resolved.scale / 4)
     few = 200
     rows = int(data.sizes[:few].sum())
     for kind, score in data.scores.items():
@@ -260,11 +260,11 @@ def other_tools(asked: Asked) -> Iterator[Line]:
             "XGBoost ndcg@10": (xgboost, len(data.y)),
             LOOP: (sklearn_loop(data, score, few), rows),
         }
-        yield from _beside(data, kind, score, others, asked.repeats)
+        yield from _beside(data, kind, score, others, resolved.repeats)
     lists = workloads.matrix()
     for kind, score in lists.scores.items():
         others = {MATRIX: (sklearn_matrix(lists, score), len(lists.y))}
-        yield from _beside(lists, kind, score, others, asked.repeats)
+        yield from _beside(lists, kind, score, others, resolved.repeats)
 
 
 def _beside(
@@ -286,17 +286,17 @@ def _beside(
         yield Line(name, shown, "x ours", ratios, SLOW.get(name), True)
 
 
-def one_query(asked: Asked) -> Iterator[Line]:
+def one_query(resolved: ResolvedMeasures) -> Iterator[Line]:
     """One query of a million documents."""
     data = workloads.one_query()
     for kind, score in data.scores.items():
         tasks = prepared_by_engines("", data, ["ndcg@10", "ap"], score)
-        found = _by_engine(medians(tasks, min(asked.repeats, 3)), "")
+        found = _by_engine(medians(tasks, min(resolved.repeats, 3)), "")
         each = {own: 1e9 * value / len(data.y) for own, value in found.items()}
         yield Line("one query, NDCG@10 and AP", kind, "ns/document", each)
 
 
-def files_of_trec(asked: Asked) -> Iterator[Line]:
+def files_of_trec(resolved: ResolvedMeasures) -> Iterator[Line]:
     """TREC files: a million lines read, of one run and of ten."""
     n_topics, n_runs = 100, 10
     with tempfile.TemporaryDirectory() as name:
@@ -311,12 +311,12 @@ def files_of_trec(asked: Asked) -> Iterator[Line]:
             "load_run": partial(load_run, one),
             "load_trec": partial(load_trec, qrels, runs),
         }
-        found = medians(tasks, min(asked.repeats, 3))
+        found = medians(tasks, min(resolved.repeats, 3))
     for task, kind in (("load_run", "one run"), ("load_trec", "ten runs")):
         yield Line(task, kind, "s", dict.fromkeys(ENGINES_HERE, found[task]), 3.0)
 
 
-def files_of_letor(asked: Asked) -> Iterator[Line]:
+def files_of_letor(resolved: ResolvedMeasures) -> Iterator[Line]:
     """LETOR text of 50 MB read, beside scikit-learn, which leaves out the query ids."""
     own, other, twin = "load_letor", "load_svmlight_file", "Python's reader"
     with tempfile.TemporaryDirectory() as name:
@@ -327,7 +327,7 @@ def files_of_letor(asked: Asked) -> Iterator[Line]:
             "iter_batches": lambda: sum(len(b.qid) for b in iter_batches(path)),
         }
         tasks = {**of_engines(calls), other: partial(load_svmlight_file, str(path))}
-        found = medians(tasks, min(asked.repeats, 3))
+        found = medians(tasks, min(resolved.repeats, 3))
     for task in calls:
         speed = {e: megabytes / v for e, v in _by_engine(found, task).items()}
         yield Line(task, "136 features", "MB/s", speed, 50.0, True)
@@ -337,7 +337,7 @@ def files_of_letor(asked: Asked) -> Iterator[Line]:
         yield Line(own, "136 features", f"x {title}", ratios)
 
 
-def files_of_tables(asked: Asked) -> Iterator[Line]:
+def files_of_tables(resolved: ResolvedMeasures) -> Iterator[Line]:
     """Tables read, whole and in batches, beside pyarrow, which makes no matrix."""
     rng = np.random.default_rng(0)
     for n, n_columns in ((10**6, 20), (10**4, 1000)):
@@ -359,7 +359,7 @@ def files_of_tables(asked: Asked) -> Iterator[Line]:
                     "iter_batches": partial(_exhaust, iter_batches, path),
                     "of iter_batches": partial(_exhaust, batches, path),
                 }
-                found = medians(tasks, min(asked.repeats, 3))
+                found = medians(tasks, min(resolved.repeats, 3))
                 kind = f"{path.suffix}, {n} x {n_columns}"
                 for task in ("load_table", "iter_batches"):
                     ratio = found[task] / found[f"of {task}"]

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _optional
 from ._engine import messages, segments
 from ._engine.segments import FloatArray
-from .evaluation import _asked, _prepared
+from .evaluation import _prepared, _resolved
 from .measures import Measure, parse_measure
 from .rankers import _query_ranker
 
@@ -47,8 +47,12 @@ class ExactMeasure:
     #: stops CatBoost's warning that numba cannot compile this
     no_jit = True
 
-    def __init__(self, asked: _asked.Asked, sets: Iterable[_prepared.Prepared]) -> None:
-        self.asked = asked
+    def __init__(
+        self,
+        resolved: _resolved.ResolvedMeasures,
+        sets: Iterable[_prepared.Prepared],
+    ) -> None:
+        self.resolved = resolved
         #: data sets by labels, and by labels and weights
         self._sets: dict[Any, _prepared.Prepared] = {}
         for prepared in sets:
@@ -61,7 +65,7 @@ class ExactMeasure:
 
     def _take_name(self) -> None:
         # CatBoost and its callbacks show a metric by the name of its class
-        self.__class__ = type(self.asked.names[0], (type(self),), {})
+        self.__class__ = type(self.resolved.names[0], (type(self),), {})
 
     def __reduce__(self) -> Any:
         return object.__new__, (type(self).__base__,), self.__dict__
@@ -72,7 +76,7 @@ class ExactMeasure:
 
     def is_max_optimal(self) -> bool:
         """Whether higher is better."""
-        return self.asked.measures[0].greater_is_better
+        return self.resolved.measures[0].greater_is_better
 
     def evaluate(
         self, approxes: Sequence[FloatArray], target: NDArray[Any], weight: Any
@@ -83,7 +87,7 @@ class ExactMeasure:
             self._check_training(target)
             return 0.0, 1.0
         values = _query_ranker.measured(
-            self.asked, self._prepared(key, weight), approxes[0]
+            self.resolved, self._prepared(key, weight), approxes[0]
         )
         self._keep(key, values)
         # CatBoost cannot write NaN, the mean over no query
@@ -122,10 +126,10 @@ class ExactMeasure:
     def __deepcopy__(self, memo: Any) -> ExactMeasure:
         # CatBoost copies the metric for each training
         plain = (one for key, one in self._sets.items() if isinstance(key, bytes))
-        return ExactMeasure(self.asked, plain)
+        return ExactMeasure(self.resolved, plain)
 
     def __repr__(self) -> str:
-        return f"eval_metric({', '.join(self.asked.names)})"
+        return f"eval_metric({', '.join(self.resolved.names)})"
 
 
 class RecordedMeasures(ExactMeasure):
@@ -137,7 +141,7 @@ class RecordedMeasures(ExactMeasure):
     """
 
     def __init__(self, trees: _query_ranker.TreeByTree) -> None:
-        super().__init__(trees.asked, trees.sets.values())
+        super().__init__(trees.resolved, trees.sets.values())
         self.trees = trees
         self.after_tree: list[dict[str, list[float]]] = []
         self._values: dict[bytes, list[list[float]]] = defaultdict(list)
@@ -246,8 +250,8 @@ def eval_metric(
     5
     """
     several = pools if isinstance(pools, Iterable) else [pools]
-    asked = _asked.ask([parse_measure(measure)], zero_relevance)
-    return ExactMeasure(asked, [_of_pool(pool) for pool in several])
+    resolved = _resolved.resolve([parse_measure(measure)], zero_relevance)
+    return ExactMeasure(resolved, [_of_pool(pool) for pool in several])
 
 
 class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # type: ignore[misc]
@@ -416,7 +420,7 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
         """
         data = self._fit_data_of(X, y, given)
         wanted = self.eval_metric if eval_metric is None else eval_metric
-        asked = _query_ranker.ask_eval_metric(
+        resolved = _query_ranker.ask_eval_metric(
             wanted, self.zero_relevance, "CatBoostRanker"
         )
         data.check_stopping(self.early_stopping_rounds)
@@ -437,11 +441,11 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
         if not data.held_out:
             params.setdefault("use_best_model", False)
         recorded = None
-        if asked is not None and evals:
+        if resolved is not None and evals:
             rule = "eval_metric must be None for an evaluation set on a GPU"
-            messages.require(self.task_type != "GPU", rule, asked.names)
+            messages.require(self.task_type != "GPU", rule, resolved.names)
             sets = {name: one.prepared() for name, one in evals.items()}
-            recorded = RecordedMeasures(_query_ranker.TreeByTree(asked, sets))
+            recorded = RecordedMeasures(_query_ranker.TreeByTree(resolved, sets))
             params["eval_metric"] = recorded
             callbacks = [recorded, *(callbacks or [])]
         model = catboost.CatBoostRanker(**params)
@@ -518,7 +522,7 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
             for name, values in recorded.trees.history.items():
                 results[name] = {**values, **results[name]}
             self.best_score_ = {
-                name: dict(zip(recorded.asked.names, values, strict=True))
+                name: dict(zip(recorded.resolved.names, values, strict=True))
                 for name, values in reversed(recorded.after_tree[best].items())
             }
             recorded.forget()

@@ -11,7 +11,7 @@ import numpy as np
 from . import _optional
 from ._engine import checks
 from ._engine.segments import FloatArray
-from .evaluation import _asked, _relevance_evaluator
+from .evaluation import _relevance_evaluator, _resolved
 from .measures import (
     ERR,
     NDCG,
@@ -217,11 +217,11 @@ class TieAwareProvider(providers.Provider):  # type: ignore[misc, name-defined]
     SUPPORTED_MEASURES = [spec for spec, _ in _SUPPORTED]  # noqa: RUF012
 
     def _evaluator(self, measures: Iterable[Any], qrels: Any) -> _Evaluator:
-        asked = list(dict.fromkeys(measures))
-        for measure in asked:
+        resolved = list(dict.fromkeys(measures))
+        for measure in resolved:
             if not self.supports(measure):
                 raise ValueError(f"unsupported measure {measure}")
-        return _Evaluator(asked, util.QrelsConverter(qrels).as_dict_of_dict())
+        return _Evaluator(resolved, util.QrelsConverter(qrels).as_dict_of_dict())
 
 
 class _Evaluator(providers.Evaluator):  # type: ignore[misc, name-defined]
@@ -258,8 +258,10 @@ class _Evaluator(providers.Evaluator):  # type: ignore[misc, name-defined]
                 if not isinstance(own, Measure):
                     yield from _metrics(rows, measure, own(rows))
             if exact:
-                asked = _asked.ask([own for _, own in exact], unjudged="nonrelevant")
-                (values,) = rows.values(asked, ("expected",))
+                resolved = _resolved.resolve(
+                    [own for _, own in exact], unjudged="nonrelevant"
+                )
+                (values,) = rows.values(resolved, ("expected",))
                 for (measure, _), column in zip(exact, values.T, strict=True):
                     yield from _metrics(rows, measure, column)
 

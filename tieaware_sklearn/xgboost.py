@@ -163,7 +163,7 @@ class _Evaluation(xgboost.callback.TrainingCallback):  # type: ignore[misc, name
         trees.add(
             {
                 name: _query_ranker.measured(
-                    trees.asked, trees.sets[name], model.predict(matrix)
+                    trees.resolved, trees.sets[name], model.predict(matrix)
                 )
                 for name, matrix in self._matrices.items()
             }
@@ -339,10 +339,12 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         train = data.train
         self._check_limits(train)
         wanted = self.eval_metric if eval_metric is None else eval_metric
-        asked = _query_ranker.ask_eval_metric(wanted, self.zero_relevance, "XGBRanker")
-        data.check_stopping(self.early_stopping_rounds, asked is not None)
+        resolved = _query_ranker.ask_eval_metric(
+            wanted, self.zero_relevance, "XGBRanker"
+        )
+        data.check_stopping(self.early_stopping_rounds, resolved is not None)
         params = self._model_params()
-        if asked is not None and data.evals:
+        if resolved is not None and data.evals:
             sets = {name: one.prepared() for name, one in data.evals.items()}
             matrices = {name: self._matrix(one) for name, one in data.evals.items()}
             then = list(self.callbacks or [])
@@ -351,13 +353,13 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
             if self.early_stopping_rounds:
                 stopping = xgboost.callback.EarlyStopping(
                     rounds=self.early_stopping_rounds,
-                    metric_name=asked.names[0],
+                    metric_name=resolved.names[0],
                     data_name=data.held_out[-1],
-                    maximize=asked.measures[0].greater_is_better,
+                    maximize=resolved.measures[0].greater_is_better,
                 )
                 then.append(stopping)
             params["callbacks"] = [
-                _Evaluation(_query_ranker.TreeByTree(asked, sets), matrices, then)
+                _Evaluation(_query_ranker.TreeByTree(resolved, sets), matrices, then)
             ]
         model = xgboost.XGBRanker(**params)
         model.fit(

@@ -38,13 +38,13 @@ def pairs(documents: list[str], queries: list[str], grades: np.ndarray) -> Pairs
     """All pairs; `grades` has shape (n_queries, n_documents)."""
     counter = CountVectorizer(token_pattern=r"[a-z0-9]+", dtype=np.float64)
     terms = sp.csr_array(counter.fit_transform(documents))
-    asked = sp.csr_array(counter.transform(queries).sign())
+    resolved = sp.csr_array(counter.transform(queries).sign())
     n_documents = terms.shape[0]
     frequency = np.asarray((terms > 0).sum(axis=0)).ravel()
     idf = np.log(1 + (n_documents - frequency + 0.5) / (frequency + 0.5))
     length = sp.csr_array(np.asarray(terms.sum(axis=1)).reshape(-1, 1))
     blocks = [
-        sp.hstack([terms @ sp.diags_array(row), length]) for row in asked.toarray()
+        sp.hstack([terms @ sp.diags_array(row), length]) for row in resolved.toarray()
     ]
     X = sp.csr_array(sp.vstack(blocks, format="csr"))
     X.eliminate_zeros()

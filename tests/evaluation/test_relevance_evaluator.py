@@ -169,7 +169,7 @@ def made(*arguments):
     return lambda: RelevanceEvaluator(*arguments)
 
 
-def asked(*names):
+def resolved(*names):
     return lambda: RelevanceEvaluator(QRELS, names)
 
 
@@ -194,17 +194,17 @@ def statistics(chosen, *names):
     (made(QRELS, 3), "measures must be a name or several names, got 3"),
     (made(QRELS, ["map"], 0), "relevance_level must be a finite number > 0, got 0"),
     (made(QRELS, ["map"], 1, "yes"), "judged_docs_only_flag must be True or .*'ye"),
-    (asked(), "measures must name at least one measure, got none"),
-    (asked("map_5"), "unknown measure 'map_5'"),
-    (asked("P_0"), "k must be an integer >= 1, got 0"),
-    (asked("success.5x"), "success.5x"),
-    (asked("set_F.1,2"), "set_F with one number, got 2"),
-    (asked("set_F_0"), "beta must be a finite number > 0"),
-    (asked("iprec_at_recall_1.5"), "recall must be"),
+    (resolved(), "measures must name at least one measure, got none"),
+    (resolved("map_5"), "unknown measure 'map_5'"),
+    (resolved("P_0"), "k must be an integer >= 1, got 0"),
+    (resolved("success.5x"), "success.5x"),
+    (resolved("set_F.1,2"), "set_F with one number, got 2"),
+    (resolved("set_F_0"), "beta must be a finite number > 0"),
+    (resolved("iprec_at_recall_1.5"), "recall must be"),
     # levels that print alike
-    (asked("iprec_at_recall.0.251,0.252"), r"iprec_at_recall_0\.25 twice"),
-    (asked("binG"), "measures must have a definition here, got 'binG'"),
-    (asked("all_trec"), "measures must have a definition here, got 'all_trec'"),
+    (resolved("iprec_at_recall.0.251,0.252"), r"iprec_at_recall_0\.25 twice"),
+    (resolved("binG"), "measures must have a definition here, got 'binG'"),
+    (resolved("all_trec"), "measures must have a definition here, got 'all_trec'"),
     (statistics("mean"), r"statistics must be one of .* got 'mean'"),
     (statistics([]), "statistics must not be empty"),
     (statistics("std", "gm_map"), 'statistics must not hold "std" with gm_map'),

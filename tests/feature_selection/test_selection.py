@@ -101,8 +101,8 @@ def test_a_single_query_keeps_everything_and_says_so(web):
 @pytest.mark.parametrize(
     ("asked", "kept"), [(3, 3), (0.5, 6), (1.0, 12), (1e-9, 1), (7 / 12, 7)]
 )
-def test_number_of_features(web, asked, kept):
-    options = {"n_features_to_select": asked, "redundancy": False}
+def test_number_of_features(web, resolved, kept):
+    options = {"n_features_to_select": resolved, "redundancy": False}
     selector = fitted(web, **options, **PLAIN)
     np.testing.assert_array_equal(selector.support_, selector.ranking_ <= kept)
     assert selector.transform(web.data).shape == (len(web.qid), kept)

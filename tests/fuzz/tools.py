@@ -102,9 +102,13 @@ def lightgbm(columns: Columns) -> Iterator[Theirs]:
         weight=columns.weight,
         params={"min_data_in_leaf": 1, "min_data_in_bin": 1, **quiet},
     )
-    asked = {"objective": "none", "metric": ["ndcg", "map"], "eval_at": [1, 3, 10, 40]}
+    resolved = {
+        "objective": "none",
+        "metric": ["ndcg", "map"],
+        "eval_at": [1, 3, 10, 40],
+    }
     refusable = columns.weight is not None
-    for _, name, value, _ in lgb.Booster({**asked, **quiet}, data).eval_train():
+    for _, name, value, _ in lgb.Booster({**resolved, **quiet}, data).eval_train():
         yield Theirs(name, name.replace("map", "ap"), "input", value, refusable)
 
 
@@ -121,9 +125,9 @@ def xgboost(columns: Columns) -> Iterator[Theirs]:
     names = {"ndcg": "ndcg", "ndcg@3": "ndcg@3", "ndcg@40": "ndcg@40"}
     if columns.is_binary:
         names |= {"map": "ap", "map@3": "ap@3", "pre@4": "p@4", "pre": "p"}
-    asked = {"objective": "rank:ndcg", "eval_metric": list(names), "nthread": 1}
+    resolved = {"objective": "rank:ndcg", "eval_metric": list(names), "nthread": 1}
     try:
-        found = xgb.Booster(asked, [data]).eval(data).split("\t")[1:]
+        found = xgb.Booster(resolved, [data]).eval(data).split("\t")[1:]
     except xgb.core.XGBoostError:
         # it refuses its own sum where a weighted query has no relevant document
         if columns.weight is None:

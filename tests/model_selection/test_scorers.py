@@ -98,9 +98,9 @@ def test_several_measures_predict_once_and_find_ties_once(web, monkeypatch):
     found = []
     values = Prepared.values
 
-    def counted(self, asked, *args, **options):
-        found.append(asked.names)
-        return values(self, asked, *args, **options)
+    def counted(self, resolved, *args, **options):
+        found.append(resolved.names)
+        return values(self, resolved, *args, **options)
 
     monkeypatch.setattr(Prepared, "values", counted)
     column = Column(2)

@@ -21,12 +21,12 @@ def main() -> None:
     parser.add_argument("--number", type=int, default=100, help="sampled of each room")
     parser.add_argument("--seed", type=int, default=34)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    asked = parser.parse_args()
-    for room in asked.rooms or known:
+    resolved = parser.parse_args()
+    for room in resolved.rooms or known:
         if room in listed.LISTS:
-            listed.check(room, asked.jobs)
+            listed.check(room, resolved.jobs)
         else:
-            rooms.check(room, asked.number, asked.seed, asked.jobs)
+            rooms.check(room, resolved.number, resolved.seed, resolved.jobs)
 
 
 if __name__ == "__main__":

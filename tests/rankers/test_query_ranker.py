@@ -253,8 +253,8 @@ def test_labels_and_weights_in_32_bits(valid):
 def test_what_measures_are_asked_for():
     assert ask_eval_metric(None, 0.0, "XGBRanker") is None
     for given, names in (("rr", ["RR"]), (NDCG(5), ["NDCG@5"]), (["rr", "p@1"], None)):
-        asked = ask_eval_metric(given, 0.5, "XGBRanker")
-        assert list(asked.names) == (names or ["RR", "P@1"])
+        resolved = ask_eval_metric(given, 0.5, "XGBRanker")
+        assert list(resolved.names) == (names or ["RR", "P@1"])
     for given in (len, ["ap", len], 3):
         with pytest.raises(TypeError, match=r"eval_metric must be .*: XGBRanker takes"):
             ask_eval_metric(given, 0.0, "XGBRanker")

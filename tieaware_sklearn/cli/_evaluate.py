@@ -12,7 +12,13 @@ from sklearn.utils import Bunch
 
 from .._display import progress_bars, text_tables, words
 from ..comparison import tie_statistics
-from ..evaluation import PreparedRanking, Summary, _asked, _averages, _report
+from ..evaluation import (
+    PreparedRanking,
+    Summary,
+    _averages,
+    _report,
+    _resolved,
+)
 from ..io import _source, _trec, _trec_lines
 from ..measures import (
     NDCG,
@@ -191,7 +197,7 @@ def _is_trec_evals(measure: Measure, pooled: bool) -> bool:
         return False
     for version in ("trec_eval9", "trec_eval10"):
         with suppress(ValueError):
-            if _asked.ask([measure], convention=version).measures == (measure,):
+            if _resolved.resolve([measure], convention=version).measures == (measure,):
                 return True
     return False
 

@@ -676,7 +676,7 @@ def official_vs_exact(
     pairs = _systems.pairs_with(baselines, names)
     both = (OFFICIAL, EXACT)
     values = {ties: systems.all_values(_result.STATISTICS[1:], ties) for ties in both}
-    of = systems.asked, systems.queries
+    of = systems.resolved, systems.queries
     comparisons = _systems.compared(names, *of, values, baselines, options)
     each = list(comparisons)
     official, exact = each[::2], each[1::2]

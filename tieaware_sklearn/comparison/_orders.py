@@ -459,10 +459,10 @@ def pvalues_over_orders(
     )  # fmt: skip
     pairs = _systems.pairs_with(systems.baselines(baseline), systems.names)
     values = systems.all_values(("best", "worst"))
-    _systems.warn_undefined(systems.asked, values["expected"])
+    _systems.warn_undefined(systems.resolved, values["expected"])
     return PValuesOverOrders(
         systems=systems.names,
-        measures=systems.asked.names,
+        measures=systems.resolved.names,
         pairs=pairs,
         **over_orders(systems, pairs, values, options, alpha, n_orders, progress),
         test=test,

@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 from .._engine import checks, feature_matrix
 from .._engine.segments import FloatArray, IntArray
 from ..evaluation import (
-    _asked,
     _averages,
     _intervals,
     _multiple_testing,
     _prepared,
+    _resolved,
     _statistics,
     _ties,
 )
@@ -36,7 +36,7 @@ class MeasuredSystems:
     names : tuple of str
     scores : list of ndarray of shape (n_documents,)
     measures : list of Measure
-    asked : Asked
+    resolved : ResolvedMeasures
     rules : TieRules
     queries : Queries
         In order of first appearance.
@@ -54,11 +54,11 @@ class MeasuredSystems:
         external: Mapping[str, Any] | None = None,
     ) -> None:
         self.measures = measures
-        self.asked = _asked.ask(measures, zero_relevance, unjudged)
+        self.resolved = _resolved.resolve(measures, zero_relevance, unjudged)
         several = y_score if isinstance(y_score, Mapping) else {"y_score": y_score}
         checks.check_same_order({"y_true": y_true, "qid": qid, **several})
-        self.labels = checks.check_labels(y_true, unjudged=self.asked.unjudged)
-        self.asked.warn_below_rel(self.labels)
+        self.labels = checks.check_labels(y_true, unjudged=self.resolved.unjudged)
+        self.resolved.warn_below_rel(self.labels)
         n_rows = len(self.labels)
         self.names, self.scores = check_systems(y_score, n_rows)
         self.queries = checks.check_qid(qid, n_rows=n_rows)
@@ -85,13 +85,20 @@ class MeasuredSystems:
         self, statistics: Sequence[str], ties: str = "expected"
     ) -> dict[str, FloatArray]:
         """Values of every system, of shape (n_measures, n_queries, n_systems)."""
-        arguments = self.prepared, self.asked, self.rules, self.scores, ties, statistics
+        arguments = (
+            self.prepared,
+            self.resolved,
+            self.rules,
+            self.scores,
+            ties,
+            statistics,
+        )
         return values_of_systems(*arguments, n_jobs=self.n_jobs)
 
 
 def values_of_systems(
     prepared: _prepared.Prepared,
-    asked: _asked.Asked,
+    resolved: _resolved.ResolvedMeasures,
     rules: _ties.TieRules,
     columns: Sequence[NDArray[Any]],
     ties: str,
@@ -101,7 +108,9 @@ def values_of_systems(
 ) -> dict[str, FloatArray]:
     """Compute statistics of score columns, (n_measures, n_queries, n_systems) each."""
     each = [
-        rules.values(prepared, asked, scores, ties, statistics, column=j, n_jobs=n_jobs)
+        rules.values(
+            prepared, resolved, scores, ties, statistics, column=j, n_jobs=n_jobs
+        )
         for j, scores in enumerate(columns)
     ]
     return {
@@ -110,14 +119,14 @@ def values_of_systems(
     }
 
 
-def warn_undefined(asked: _asked.Asked, expected: FloatArray) -> None:
+def warn_undefined(resolved: _resolved.ResolvedMeasures, expected: FloatArray) -> None:
     """Warn of each measure that is undefined for every query of a system.
 
     `expected` has shape (n_measures, n_queries, n_systems).
     """
     undefined = np.isnan(expected).all(axis=1)
     # NaN sorts as the largest
-    asked.warn_of_nan(np.where(undefined, np.nan, 0.0).max(axis=1).tolist())
+    resolved.warn_of_nan(np.where(undefined, np.nan, 0.0).max(axis=1).tolist())
 
 
 def pairs_of(n: int) -> IntArray:
@@ -372,7 +381,7 @@ def compare_systems(
     treatments = systems.rules.check(ties)
     baselines = systems.baselines(baseline)
     stats = {one: systems.all_values(_result.STATISTICS[1:], one) for one in treatments}
-    of = systems.names, systems.asked, systems.queries
+    of = systems.names, systems.resolved, systems.queries
     return compared(*of, stats, baselines, options)
 
 
@@ -445,7 +454,7 @@ class Options(NamedTuple):
 
 def compared(
     names: tuple[str, ...],
-    asked: _asked.Asked,
+    resolved: _resolved.ResolvedMeasures,
     queries: checks.Queries,
     tables: dict[str, dict[str, FloatArray]],
     baselines: tuple[str, ...],
@@ -455,17 +464,17 @@ def compared(
 
     Warns of each measure that is undefined for every query of a system.
     """
-    warn_undefined(asked, next(iter(tables.values()))["expected"])
+    warn_undefined(resolved, next(iter(tables.values()))["expected"])
     # results must not depend on the order of rows
     by_id, pairs = queries.sorted(), pairs_with(baselines, names)
     blocks = [
         {name: each[j] for name, each in values.items()}
-        for j in range(len(asked.measures))
+        for j in range(len(resolved.measures))
         for values in tables.values()
     ]
     of_logs, level = options.average == "geometric", options.confidence
-    measures = np.repeat(asked.names, len(tables))
-    room = np.repeat(np.ptp(_scaled(asked.bounds, of_logs), axis=1), len(tables))
+    measures = np.repeat(resolved.names, len(tables))
+    room = np.repeat(np.ptp(_scaled(resolved.bounds, of_logs), axis=1), len(tables))
     if options.average != "median":
         _intervals.warn_of_intervals(
             (f"{names[a]} - {names[b]} by {measure}", values[:, a] - values[:, b])
@@ -506,11 +515,13 @@ def compared(
         values[name] = np.concatenate([block[name] for block in blocks], axis=1)
     return SystemComparison(
         systems=names,
-        measures=asked.names,
+        measures=resolved.names,
         ties=tuple(tables),
-        greater_is_better=np.array([one.greater_is_better for one in asked.measures]),
+        greater_is_better=np.array(
+            [one.greater_is_better for one in resolved.measures]
+        ),
         qid=queries.qid,
-        bounds=asked.bounds,
+        bounds=resolved.bounds,
         pairs=np.concatenate([pairs + i * len(names) for i in range(len(blocks))]),
         difference=difference,
         difference_interval=np.column_stack([low, high]),

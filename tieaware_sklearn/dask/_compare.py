@@ -10,7 +10,7 @@ import numpy as np
 
 from .._engine import checks, hashing, seen_queries
 from ..comparison import SystemComparison, _result, _systems
-from ..evaluation import _asked, _prepared, _report, _ties
+from ..evaluation import _prepared, _report, _resolved, _ties
 from ..measures import Measure, _parse
 from . import _partitions
 
@@ -117,7 +117,7 @@ n_resamples, random_state, zero_relevance, unjudged
         test, alternative, correction, interval, confidence, n_resamples,
         random_state, baseline, average,
     )  # fmt: skip
-    asked = _asked.ask(
+    resolved = _resolved.resolve(
         _parse.parse_measures(measure, name="measure"), zero_relevance, unjudged
     )
     listed = isinstance(scores, Iterable) and not isinstance(scores, (str, Mapping))
@@ -136,7 +136,7 @@ n_resamples, random_state, zero_relevance, unjudged
 
     def values(frame: Any) -> tuple[list[Any], hashing.Digests]:
         prepared = _prepared.prepare_labels(
-            frame[label], frame[qid], unjudged=asked.unjudged, keep=True,
+            frame[label], frame[qid], unjudged=resolved.unjudged, keep=True,
             names=_prepared.ColumnNames(label=label, qid=qid),
         )  # fmt: skip
         rules = _rules(external, frame, systems)
@@ -146,7 +146,7 @@ n_resamples, random_state, zero_relevance, unjudged
         ]
         values = {
             treatment: _systems.values_of_systems(
-                prepared, asked, rules, columns, treatment
+                prepared, resolved, rules, columns, treatment
             )
             for treatment in treatments
         }
@@ -161,7 +161,7 @@ n_resamples, random_state, zero_relevance, unjudged
     order = checks.check_qid(every, n_rows=len(every), name=qid).sorted()
     return _systems.compared(
         systems,
-        asked,
+        resolved,
         checks.check_qid(every[order], n_rows=len(every), name=qid),
         {
             treatment: {

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._engine import checks, hashing, seen_queries
-from ..evaluation import RankingReport, _asked, _prepared
+from ..evaluation import RankingReport, _prepared, _resolved
 from ..evaluation import evaluate as evaluate_in_memory
 from ..measures import Measure, _parse
 from . import _partitions
@@ -97,13 +97,13 @@ def evaluate(
     RR       0.8750  0.7500  1.0000   0.1250  0.6111  0.6786  [0.0000, 1.0000]
     2 queries
     """
-    asked = _asked.ask(
+    resolved = _resolved.resolve(
         _parse.parse_measures(measures), zero_relevance, unjudged, convention
     )
     names = _partitions.Names(label, qid, query_weight)
 
     def report(frame: Any) -> tuple[list[RankingReport], hashing.Digests]:
-        result = report_of(frame, names, score, asked, segment)
+        result = report_of(frame, names, score, resolved, segment)
         return [result], seen_queries.id_digests(result.qid, qid)
 
     # the segment may be the query id or the weight
@@ -111,7 +111,7 @@ def evaluate(
     rows = _partitions.gathered(df, names, shuffle, [score, *others])
     parts, _ = _partitions.merged(rows, report, add, qid, keep=False)
     # functions that workers return are copies, which compare unequal
-    parts = [replace(part, _asked=asked.measures) for part in parts]
+    parts = [replace(part, _resolved=resolved.measures) for part in parts]
     merged = RankingReport.merge(*parts)
     names.check_weight(merged.query_weight)
     return merged._by_id()
@@ -172,7 +172,7 @@ def evaluate_queries(
     >>> values.compute().set_index("qid")["expected"].sort_index().to_dict()
     {1: 1.0, 2: 0.75}
     """
-    asked = _asked.ask(
+    resolved = _resolved.resolve(
         _parse.parse_measures(measures), zero_relevance, unjudged, convention
     )
     any_report = evaluate_in_memory([1], [1], measures="rr").to_pandas()[:0]
@@ -194,9 +194,9 @@ def evaluate_queries(
             partition_info, n_partitions, frame[qid], shuffled=shuffle
         ):
             ids = frame[qid].drop_duplicates()
-            table = report_of(frame, names, score, asked).to_pandas()
+            table = report_of(frame, names, score, resolved).to_pandas()
             # ids keep the dtype of df, such as categories
-            table["qid"] = ids.repeat(len(asked.measures)).array
+            table["qid"] = ids.repeat(len(resolved.measures)).array
             return table.rename(columns={"qid": qid})
 
     tables = df.map_partitions(of_partition, meta=meta, clear_divisions=True)
@@ -233,13 +233,13 @@ def report_of(
     frame: Any,
     names: _partitions.Names,
     score: str,
-    asked: _asked.Asked,
+    resolved: _resolved.ResolvedMeasures,
     segment: str | None = None,
 ) -> RankingReport:
     """Evaluate the rows of one partition."""
     label, qid, weight = names
     prepared, scores = _prepared.prepare(
-        asked, frame[label], frame[score], frame[qid],
+        resolved, frame[label], frame[score], frame[qid],
         frame.get(weight), allow_zero=True,
         names=_prepared.ColumnNames(label, score, qid, weight or "query_weight"),
     )  # fmt: skip
@@ -248,7 +248,7 @@ def report_of(
         of_queries = checks.check_segment(
             frame[segment], prepared.queries, name=segment
         )
-    return prepared.report(asked, scores, segment=of_queries)
+    return prepared.report(resolved, scores, segment=of_queries)
 
 
 def _cell(value: Any) -> Any:

@@ -97,7 +97,7 @@ def load_digits_retrieval(
     digits = Bunch(
         data=data, target=target, qid=qid, feature_names=list(parts[0]), DESCR=_DESCR
     )
-    return _rows.as_asked(digits, as_frame=as_frame, return_X_y_qid=return_X_y_qid)
+    return _rows.as_chosen(digits, as_frame=as_frame, return_X_y_qid=return_X_y_qid)
 
 
 def _similarities(pixels: Any, query: int) -> dict[str, Any]:

@@ -164,4 +164,4 @@ def make_web_search(
     web = Bunch(
         data=data, target=target, qid=qid, feature_names=list(features), DESCR=_DESCR
     )
-    return _rows.as_asked(web, as_frame=as_frame, return_X_y_qid=return_X_y_qid)
+    return _rows.as_chosen(web, as_frame=as_frame, return_X_y_qid=return_X_y_qid)

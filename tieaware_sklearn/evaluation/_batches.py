@@ -11,7 +11,7 @@ import numpy as np
 from .._engine import checks
 from ..io import _frames
 from ..measures import Measure, _parse
-from . import _asked, _prepared
+from . import _prepared, _resolved
 from ._report import RankingReport
 
 
@@ -95,7 +95,7 @@ def evaluate_batches(
     """
     batch_rows = _frames.GATHERED_ROWS if batch_rows is None else batch_rows
     checks.check_count(batch_rows, "batch_rows")
-    asked = _asked.ask(
+    resolved = _resolved.resolve(
         _parse.parse_measures(measures), zero_relevance, unjudged, convention
     )
     features = [name for name in (score, query_weight, segment) if name is not None]
@@ -113,13 +113,13 @@ def evaluate_batches(
             for name in (query_weight, segment)
         )
         prepared, scores = _prepared.prepare(
-            asked, rows.column(label), rows.column(score), rows.column(qid), weight,
+            resolved, rows.column(label), rows.column(score), rows.column(qid), weight,
             names=names, allow_zero=True,
         )  # fmt: skip
         if segment is not None:
             segments = checks.check_segment(segments, prepared.queries, name=segment)
         largest.append(prepared.labels.max())
-        report = prepared.report(asked, scores, segment=segments, n_jobs=n_jobs)
+        report = prepared.report(resolved, scores, segment=segments, n_jobs=n_jobs)
         return replace(report, options=report.options | called)
 
     tables = _frames.as_tables(batches, label=label, qid=qid, features=features)
@@ -129,5 +129,5 @@ def evaluate_batches(
     ]
     if not parts:
         raise ValueError("batches must hold at least one row, got none")
-    asked.warn_below_rel(np.array(largest))
+    resolved.warn_below_rel(np.array(largest))
     return RankingReport.merge(*parts)

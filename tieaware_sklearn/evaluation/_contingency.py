@@ -13,7 +13,7 @@ from .._display import html, text_tables
 from .._engine import checks
 from .._engine.segments import FloatArray
 from ..measures import Precision
-from . import _asked, _prepared, _statistics
+from . import _prepared, _resolved, _statistics
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -133,7 +133,7 @@ def contingency_table(
     """
     measure = Precision(k, rel)
     prepared, scores = _prepared.prepare(
-        _asked.ask([measure], unjudged=unjudged), y_true, y_score, qid
+        _resolved.resolve([measure], unjudged=unjudged), y_true, y_score, qid
     )
 
     def count(ranked: _statistics.RankedQueries) -> FloatArray:

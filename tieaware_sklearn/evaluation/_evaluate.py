@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._engine import checks, feature_matrix, lists, threads
 from .._engine.segments import FloatArray
 from ..measures import Distribution, Measure, _parse, parse_measure
-from . import _asked, _prepared
+from . import _prepared, _resolved
 from ._report import RankingReport
 
 
@@ -181,8 +181,10 @@ def ranking_score(
     ...               measure="ap", average=None)
     array([1.  , 0.75])
     """
-    asked = _asked.ask([parse_measure(measure)], zero_relevance, unjudged, convention)
-    _prepared.check_averaging(asked, ties, average)
+    resolved = _resolved.resolve(
+        [parse_measure(measure)], zero_relevance, unjudged, convention
+    )
+    _prepared.check_averaging(resolved, ties, average)
     # make_scorer(ranking_score) with metadata routing off
     scorers = "sklearn.metrics._scorer"
     if qid is None and sys._getframe(1).f_globals.get("__name__") == scorers:
@@ -190,9 +192,9 @@ def ranking_score(
             np.shape(y_true)[0], "make_ranking_scorer asks for query ids"
         )
     prepared, scores = _prepared.prepare(
-        asked, y_true, y_score, qid, query_weight, mask=mask
+        resolved, y_true, y_score, qid, query_weight, mask=mask
     )
-    return prepared.averaged(asked, scores, ties, average)[0]
+    return prepared.averaged(resolved, scores, ties, average)[0]
 
 
 def evaluate(
@@ -267,16 +269,16 @@ def evaluate(
     RR       0.8750  0.7500  1.0000   0.1250  0.6111  0.6786  [0.0000, 1.0000]
     2 queries
     """
-    asked = _asked.ask(
+    resolved = _resolved.resolve(
         _parse.parse_measures(measures), zero_relevance, unjudged, convention
     )
     # of a shard all may be 0: only an average has no use for that
     prepared, scores = _prepared.prepare(
-        asked, y_true, y_score, qid, query_weight, mask=mask, allow_zero=True
+        resolved, y_true, y_score, qid, query_weight, mask=mask, allow_zero=True
     )
-    asked.warn_below_rel(prepared.labels)
+    resolved.warn_below_rel(prepared.labels)
     segments = None if segment is None else prepared.segments(segment)
-    return prepared.report(asked, scores, segment=segments, n_jobs=n_jobs)
+    return prepared.report(resolved, scores, segment=segments, n_jobs=n_jobs)
 
 
 def tie_distributions(
@@ -324,7 +326,7 @@ def tie_distributions(
     """
     parsed = parse_measure(measure)
     prepared, scores = _prepared.prepare(
-        _asked.ask([parsed], unjudged=unjudged), y_true, y_score, qid
+        _resolved.resolve([parsed], unjudged=unjudged), y_true, y_score, qid
     )
     labelled = prepared.labelled
     blocks = labelled.each_block(
@@ -414,7 +416,7 @@ class PreparedRanking:
         convention: str | None = None,
         segment: Any = None,
     ) -> None:
-        _asked.ask((), zero_relevance, unjudged, convention)
+        _resolved.resolve((), zero_relevance, unjudged, convention)
         checks.check_choice(unjudged, "unjudged", checks.UNJUDGED)
         # some measures take unjudged documents, and they are not known yet
         taken = "drop" if unjudged == "drop" else "nonrelevant"
@@ -425,7 +427,7 @@ class PreparedRanking:
         if segment is not None:
             self._segment = self._prepared.segments(segment)
         self._missing = bool((self._prepared.labels == checks.UNJUDGED_LABEL).any())
-        self._asked: dict[tuple[Measure, ...], _asked.Asked] = {}
+        self._resolved: dict[tuple[Measure, ...], _resolved.ResolvedMeasures] = {}
         self._rules = (zero_relevance, unjudged, convention)
 
     @property
@@ -483,10 +485,10 @@ class PreparedRanking:
         ValueError
             As in `ranking_score`.
         """
-        asked = self._ask([parse_measure(measure)])
-        _prepared.check_averaging(asked, ties, average)
+        resolved = self._resolve([parse_measure(measure)])
+        _prepared.check_averaging(resolved, ties, average)
         scores = self._prepared.scores(y_score)
-        return self._prepared.averaged(asked, scores, ties, average)[0]
+        return self._prepared.averaged(resolved, scores, ties, average)[0]
 
     def score_columns(
         self,
@@ -533,26 +535,26 @@ class PreparedRanking:
         >>> prepared.score_columns(models, "rr")
         array([0.58333333, 0.61111111])
         """
-        asked = self._ask([parse_measure(measure)])
-        _prepared.check_averaging(asked, ties, average)
+        resolved = self._resolve([parse_measure(measure)])
+        _prepared.check_averaging(resolved, ties, average)
         prepared = self._prepared
         columns = [
             prepared.scores(column, _prepared.NAMES._replace(score=name))
             for name, column in self._columns(y_score)
         ]
-        asked.warn_below_rel(prepared.labels)
+        resolved.warn_below_rel(prepared.labels)
         n_workers = effective_n_jobs(n_jobs)
         n_tasks = _TASKS * n_workers if n_workers > 1 else 1
         size = _prepared.columns_at_once(self.n_documents, len(columns), n_tasks)
         # threads share what is made of the labels here
         parts = threads.in_threads(
-            lambda batch: prepared.averaged_columns(asked, batch, ties, average),
+            lambda batch: prepared.averaged_columns(resolved, batch, ties, average),
             list(_batches(columns, size)),
             n_jobs,
         )
         found = np.array([result for part in parts for (result,) in part])
         if average is not None and np.isnan(found).any():
-            asked.warn_of_nan([np.nan])
+            resolved.warn_of_nan([np.nan])
         return found
 
     def _columns(self, y_score: Any) -> list[tuple[str, Any]]:
@@ -609,38 +611,38 @@ class PreparedRanking:
         ValueError
             As in `evaluate`.
         """
-        asked = self._ask(_parse.parse_measures(measures))
+        resolved = self._resolve(_parse.parse_measures(measures))
         scores = self._prepared.scores(y_score)
-        asked.warn_below_rel(self._prepared.labels)
+        resolved.warn_below_rel(self._prepared.labels)
         return self._prepared.report(
-            asked, scores, segment=self._segment, n_jobs=n_jobs
+            resolved, scores, segment=self._segment, n_jobs=n_jobs
         )
 
     def __getstate__(self) -> dict[str, Any]:
         # measures may hold functions, which do not travel
-        return {**self.__dict__, "_asked": {}}
+        return {**self.__dict__, "_resolved": {}}
 
-    def _ask(self, measures: Sequence[Measure]) -> _asked.Asked:
+    def _resolve(self, measures: Sequence[Measure]) -> _resolved.ResolvedMeasures:
         key = tuple(measures)
-        if key in self._asked:
-            return self._asked[key]
-        asked = _asked.ask(measures, *self._rules)
-        if asked.unjudged == "raise" and self._missing:
+        if key in self._resolved:
+            return self._resolved[key]
+        resolved = _resolved.resolve(measures, *self._rules)
+        if resolved.unjudged == "raise" and self._missing:
             # in the words, and by the rows, of those who check at once
             labels = self._prepared.labels
             checks.check_labels(
                 np.where(labels == checks.UNJUDGED_LABEL, np.nan, labels),
                 place=self._prepared.place,
             )
-        if sum(map(len, self._asked)) + len(key) > _REMEMBERED:
+        if sum(map(len, self._resolved)) + len(key) > _REMEMBERED:
             # what is kept for each measure must not add up without end
             old = self._prepared
             self._prepared = _prepared.Prepared(
                 old.labels, old.queries, old.weight, lists=old.lists, keep=True
             )
-            self._asked = {}
-        self._asked[key] = asked
-        return asked
+            self._resolved = {}
+        self._resolved[key] = resolved
+        return resolved
 
 
 def _batches(columns: list[NDArray[Any]], size: int) -> Iterator[list[NDArray[Any]]]:

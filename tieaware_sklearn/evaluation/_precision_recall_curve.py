@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from .._display import html, text_tables
 from .._engine.segments import FloatArray
 from ..measures import InterpolatedPrecision, _measure
-from . import _asked, _averages, _prepared
+from . import _averages, _prepared, _resolved
 
 #: the eleven levels of TREC
 ELEVEN_POINTS = tuple(i / 10 for i in range(11))
@@ -134,13 +134,13 @@ def precision_recall_curve(
     """
     levels = _levels(recall)
     measures = [InterpolatedPrecision(level, rel) for level in levels]
-    asked = _asked.ask(measures, zero_relevance, unjudged)
-    prepared, scores = _prepared.prepare(asked, y_true, y_score, qid, query_weight)
-    values = prepared.values(asked, scores, _STATISTICS, n_jobs=n_jobs)
+    resolved = _resolved.resolve(measures, zero_relevance, unjudged)
+    prepared, scores = _prepared.prepare(resolved, y_true, y_score, qid, query_weight)
+    values = prepared.values(resolved, scores, _STATISTICS, n_jobs=n_jobs)
     weight = prepared.weight
     return PrecisionRecallCurve(
         recall=np.array(levels),
-        mean=np.array(prepared.means(asked, values["expected"])),
+        mean=np.array(prepared.means(resolved, values["expected"])),
         worst=_averages.means(values["worst"], weight),
         best=_averages.means(values["best"], weight),
         tie_std=_averages.stds_of_means(values["std"], weight),

@@ -14,7 +14,7 @@ from .._engine import checks, exact_numbers, feature_matrix, messages
 from .._engine import lists as _lists
 from .._engine.segments import FloatArray, IntArray
 from ..measures import _measure
-from . import _asked, _averages, _report, _statistics
+from . import _averages, _report, _resolved, _statistics
 from ._report import RankingReport
 
 TIES = ("expected", "best", "worst", "input")
@@ -101,7 +101,7 @@ class Prepared:
 
     def values(
         self,
-        asked: _asked.Asked,
+        resolved: _resolved.ResolvedMeasures,
         scores: NDArray[Any],
         statistics: Sequence[str] = ("expected",),
         **options: Any,
@@ -111,36 +111,42 @@ class Prepared:
         `options` are those of `LabelledQueries.values`.
         """
         found = self.labelled.values(
-            asked.measures, scores, statistics=statistics, **options
+            resolved.measures, scores, statistics=statistics, **options
         )
-        return asked.fill_statistics(found, self.queries, self.weight)
+        return resolved.fill_statistics(found, self.queries, self.weight)
 
     def both_ways(
-        self, asked: _asked.Asked, columns: NDArray[Any]
+        self, resolved: _resolved.ResolvedMeasures, columns: NDArray[Any]
     ) -> dict[str, FloatArray]:
         """Compute values by higher scores, then by lower ones."""
-        found = self.labelled.both_ways(asked.measures, columns)
-        return asked.fill_statistics(found, self.queries, self.weight)
+        found = self.labelled.both_ways(resolved.measures, columns)
+        return resolved.fill_statistics(found, self.queries, self.weight)
 
-    def means(self, asked: _asked.Asked, values: FloatArray) -> list[float]:
+    def means(
+        self, resolved: _resolved.ResolvedMeasures, values: FloatArray
+    ) -> list[float]:
         """Means over queries of one column per measure; warns where there is none."""
         averages: list[float] = _averages.means(values, self.weight).tolist()
-        asked.warn_of_nan(averages)
+        resolved.warn_of_nan(averages)
         return averages
 
     def averaged(
-        self, asked: _asked.Asked, scores: NDArray[Any], ties: str, average: str | None
+        self,
+        resolved: _resolved.ResolvedMeasures,
+        scores: NDArray[Any],
+        ties: str,
+        average: str | None,
     ) -> list[float | FloatArray]:
         """Each measure, averaged over queries; its values for no average."""
-        (found,) = self.averaged_columns(asked, [scores], ties, average)
+        (found,) = self.averaged_columns(resolved, [scores], ties, average)
         if average is not None:
-            asked.warn_below_rel(self.labels)
-            asked.warn_of_nan(map(float, found))
+            resolved.warn_below_rel(self.labels)
+            resolved.warn_of_nan(map(float, found))
         return found
 
     def averaged_columns(
         self,
-        asked: _asked.Asked,
+        resolved: _resolved.ResolvedMeasures,
         columns: Sequence[NDArray[Any]],
         ties: str,
         average: str | None,
@@ -153,13 +159,13 @@ class Prepared:
         name = "expected" if plain else ties
         statistics = [name, "normaliser"] if average == "micro" else [name]
         scores = columns[0][None] if len(columns) == 1 else np.stack(columns)
-        found = self.values(asked, scores, statistics, input_order=plain)
+        found = self.values(resolved, scores, statistics, input_order=plain)
         parts = zip(*found.values(), strict=True)
-        return [self._averages(asked, average, *part) for part in parts]
+        return [self._averages(resolved, average, *part) for part in parts]
 
     def _averages(
         self,
-        asked: _asked.Asked,
+        resolved: _resolved.ResolvedMeasures,
         average: str | None,
         values: FloatArray,
         normaliser: FloatArray | None = None,
@@ -171,7 +177,7 @@ class Prepared:
             return [
                 _averages.reduce_queries(one, average, self.weight) for one in values.T
             ]
-        pooled = zip(values.T, normaliser.T, asked.value, strict=True)
+        pooled = zip(values.T, normaliser.T, resolved.value, strict=True)
         return [self._micro(*one) for one in pooled]
 
     def _micro(self, values: FloatArray, normaliser: FloatArray, empty: float) -> float:
@@ -182,7 +188,7 @@ class Prepared:
 
     def report(
         self,
-        asked: _asked.Asked,
+        resolved: _resolved.ResolvedMeasures,
         scores: NDArray[Any],
         *,
         segment: NDArray[Any] | None = None,
@@ -190,34 +196,34 @@ class Prepared:
     ) -> RankingReport:
         """All that ties leave open, query by query."""
         raw = self.labelled.values(
-            asked.measures,
+            resolved.measures,
             scores,
             statistics=(*_report.PER_QUERY, *_OF_SAMPLES),
             n_jobs=n_jobs,
         )
         sampling_error, std_is_estimate = map(raw.pop, _OF_SAMPLES)
         return RankingReport(
-            measures=asked.names,
+            measures=resolved.names,
             qid=self.queries.qid.copy(),
-            **asked.fill_statistics(raw, self.queries, self.weight),
+            **resolved.fill_statistics(raw, self.queries, self.weight),
             sampling_error=sampling_error,
             std_is_estimate=std_is_estimate > 0,
             n_undefined=np.isnan(raw["expected"]).sum(axis=0),
-            bounds=asked.bounds,
+            bounds=resolved.bounds,
             query_weight=None if self.weight is None else self.weight.copy(),
             segment=None if segment is None else segment.copy(),
-            options=dict(asked.options),
+            options=dict(resolved.options),
             ids_are_digests=False,
-            _asked=asked.measures,
+            _resolved=resolved.measures,
         )
 
     def of_labels(
-        self, asked: _asked.Asked, statistics: Sequence[str]
+        self, resolved: _resolved.ResolvedMeasures, statistics: Sequence[str]
     ) -> list[FloatArray]:
         """Chance levels, ideals or other statistics that need no scores, filled."""
-        found = self.labelled.of_labels(asked.measures, statistics)
+        found = self.labelled.of_labels(resolved.measures, statistics)
         named = dict(zip(statistics, found, strict=True))
-        return list(asked.fill_statistics(named, self.queries).values())
+        return list(resolved.fill_statistics(named, self.queries).values())
 
     def of_queries(self, chosen: IntArray) -> Prepared:
         """Some of the queries, their rows one query after another.
@@ -232,7 +238,7 @@ class Prepared:
 
 
 def prepare(
-    asked: _asked.Asked,
+    resolved: _resolved.ResolvedMeasures,
     y_true: ArrayLike,
     y_score: ArrayLike,
     qid: Any = None,
@@ -253,7 +259,7 @@ def prepare(
     checks.check_same_order({**own, "query_weight": query_weight})
     prepared = prepare_labels(
         y_true, qid, query_weight, mask=mask, y_score=y_score, names=names,
-        unjudged=asked.unjudged, allow_zero=allow_zero, keep=keep,
+        unjudged=resolved.unjudged, allow_zero=allow_zero, keep=keep,
     )  # fmt: skip
     return prepared, prepared.scores(y_score, names)
 
@@ -298,11 +304,13 @@ def prepare_labels(
     return Prepared(labels, queries, weight, lists=lists, keep=keep)
 
 
-def check_averaging(asked: _asked.Asked, ties: str, average: str | None) -> None:
+def check_averaging(
+    resolved: _resolved.ResolvedMeasures, ties: str, average: str | None
+) -> None:
     """A way to treat ties, and an average that goes with the measures asked for."""
     checks.check_choice(ties, "ties", TIES)
     checks.check_choice(average, "average", AVERAGES)
-    for measure in asked.measures:
+    for measure in resolved.measures:
         if average == "micro" and not measure.is_ratio:
             known = _measure.names_where(lambda cls: cls.is_ratio)
             raise ValueError(

@@ -16,7 +16,7 @@ from .._engine import checks, exact_numbers, messages, segments
 from .._engine.segments import FloatArray, IntArray
 from ..io import _trec_lines
 from ..measures import FBeta, Measure, _measure, parse_measure
-from . import _asked, _averages, _prepared
+from . import _averages, _prepared, _resolved
 
 
 class TopicRows(NamedTuple):
@@ -40,14 +40,14 @@ class TopicRows(NamedTuple):
     sizes: IntArray
 
     def values(
-        self, asked: _asked.Asked, statistics: tuple[str, ...]
+        self, resolved: _resolved.ResolvedMeasures, statistics: tuple[str, ...]
     ) -> list[FloatArray]:
         """Compute each of `statistics`, of shape (n_topics, n_measures)."""
         queries = checks.Queries(
             np.array(self.topics), segments.offsets_of(self.sizes), None
         )
         values = _prepared.Prepared(self.labels, queries).values(
-            asked, self.scores, statistics
+            resolved, self.scores, statistics
         )
         return [values[name] for name in statistics]
 
@@ -506,7 +506,7 @@ class RelevanceEvaluator:
         self._rel = float(relevance_level)
         self._judged_only = bool(judged_docs_only_flag)
         self._named = named_measures(measures, self._rel)
-        self._asked = _asked.ask(
+        self._resolved = _resolved.resolve(
             [named.measure for named in self._named if named.measure is not None],
             unjudged="nonrelevant",
         )
@@ -620,8 +620,8 @@ class RelevanceEvaluator:
         if not n_topics:
             return [np.empty((0, len(self._named))) for _ in statistics]
         ours = [np.empty((n_topics, 0))] * len(statistics)
-        if self._asked.measures:
-            ours = rows.values(self._asked, tuple(statistics))
+        if self._resolved.measures:
+            ours = rows.values(self._resolved, tuple(statistics))
         factors = [
             None if named.factor is None else named.factor(rows, self._rel)
             for named in self._named

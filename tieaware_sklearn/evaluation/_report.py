@@ -256,12 +256,12 @@ class RankingReport(_saved.Saved, html.Result):
     segment: NDArray[Any] | None = None
     options: dict[str, Any] = field(default_factory=dict)
     ids_are_digests: bool = False
-    _asked: tuple[Any, ...] = ()
+    _resolved: tuple[Any, ...] = ()
 
     def __post_init__(self) -> None:
-        if not self._asked:
+        if not self._resolved:
             object.__setattr__(
-                self, "_asked", tuple(map(_parse.read_back, self.measures))
+                self, "_resolved", tuple(map(_parse.read_back, self.measures))
             )
 
     def summary(
@@ -530,7 +530,7 @@ class RankingReport(_saved.Saved, html.Result):
     def _difference(self, other: RankingReport, here: str, there: str) -> str:
         """Word the first difference of options, if there is one."""
         ours, others = (
-            {"measures": report._asked}
+            {"measures": report._resolved}
             | {_WORDS.get(name, name): value for name, value in report.options.items()}
             | {
                 "weights of queries": report.query_weight is not None,
@@ -548,7 +548,7 @@ class RankingReport(_saved.Saved, html.Result):
         arrays = {name: getattr(self, name)[ascending] for name in _ARRAYS}
         arrays |= {"query_digests": digests[ascending], "bounds": self.bounds}
         arrays["n_undefined"] = self.n_undefined
-        header: dict[str, Any] = {"measures": _parse.names_to_save(self._asked)}
+        header: dict[str, Any] = {"measures": _parse.names_to_save(self._resolved)}
         header["options"] = self.options
         # shows which arrays a damaged file has lost
         header["weighted"] = self.query_weight is not None

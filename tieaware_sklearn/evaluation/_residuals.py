@@ -22,7 +22,7 @@ from ..measures import (
     Success,
     _parse,
 )
-from . import _asked, _averages, _prepared, _statistics
+from . import _averages, _prepared, _resolved, _statistics
 
 DEFAULT_BOUNDED = ("rbp", "p@10", "rr")
 #: measures that a further relevant document never lowers
@@ -164,8 +164,8 @@ def residuals(
                 "document also changes the denominator of other measures), got "
                 f"{measure}"
             )
-    asked = _asked.ask(parsed, unjudged="nonrelevant")
-    prepared, scores = _prepared.prepare(asked, y_true, y_score, qid, query_weight)
+    resolved = _resolved.resolve(parsed, unjudged="nonrelevant")
+    prepared, scores = _prepared.prepare(resolved, y_true, y_score, qid, query_weight)
     labels, queries = prepared.labels, prepared.queries
 
     def compute(ranked: _statistics.RankedQueries) -> tuple[FloatArray, ...]:
@@ -183,7 +183,7 @@ def residuals(
     # an infinite label is the best label
     most, _, best, tails, _ = bounds(np.where(labels < 0, np.inf, labels))
     return ResidualReport(
-        measures=asked.names,
+        measures=resolved.names,
         qid=queries.qid,
         expected=least,
         residual=most + tails - least,

@@ -14,7 +14,7 @@ from .._display import html, progress_bars, text_tables
 from .._engine import checks, segments, tie_groups
 from .._engine.segments import FloatArray
 from ..measures import Measure, parse_measure
-from . import _asked, _averages, _prepared, _statistics
+from . import _averages, _prepared, _resolved, _statistics
 
 
 class CanonicalRows:
@@ -153,7 +153,7 @@ def sample_orderings(
     """
     checks.check_count(n_orders, "n_orders")
     prepared, scores = _prepared.prepare(
-        _asked.ask((), unjudged=unjudged), y_true, y_score, qid
+        _resolved.resolve((), unjudged=unjudged), y_true, y_score, qid
     )
     labels = prepared.labels
     scores = _statistics.not_retrieved(
@@ -333,8 +333,8 @@ def sampled(
     if keep:
         # which labels a function takes, it knows itself
         unjudged = "raise" if measures else "nonrelevant"
-    asked = _asked.ask(measures, zero_relevance, unjudged)
-    prepared, scores = _prepared.prepare(asked, y_true, y_score, qid, query_weight)
+    resolved = _resolved.resolve(measures, zero_relevance, unjudged)
+    prepared, scores = _prepared.prepare(resolved, y_true, y_score, qid, query_weight)
     queries, checked = prepared.queries, prepared.labels
     judged = _statistics.JudgedRows.of(checked, queries)
     if judged is not None:
@@ -388,7 +388,7 @@ def sampled(
             f"query {queries.name(int(np.argmax(some)))}"
         )
     if measures:
-        filled = asked.fill(values.T, left_out[0][:, None], queries)
+        filled = resolved.fill(values.T, left_out[0][:, None], queries)
         values = np.ascontiguousarray(filled.T)
     averages = np.array(
         [_averages.reduce_queries(row, average, prepared.weight) for row in values]

@@ -174,8 +174,8 @@ class RankedQueries:
         labels, sorted_rows = cast(arranged.ArrangedLabels, self._labels), self._rows
         n_columns = 1
         totals = labels if sorted_rows is None else sorted_rows.totals
-        asked = tuple(measures)
-        below, undefined = _divisors(totals, asked)
+        resolved = tuple(measures)
+        below, undefined = _divisors(totals, resolved)
         found = {"normaliser": below}
         if sorted_rows is not None:
             n_columns, n = sorted_rows.n_columns, 0
@@ -187,16 +187,16 @@ class RankedQueries:
                 return rows
             found.update(zip(_measure.STATISTICS, rows, strict=False))
             if _measure.SCREENED[-1] in names:
-                depth = min(deepest(asked) or labels.longest, labels.longest)
+                depth = min(deepest(resolved) or labels.longest, labels.longest)
                 found[_measure.SCREENED[-1]] = sorted_rows.spread_within_ties(
-                    _measure.rank_sums(asked, depth), backwards=self._ways[-1]
+                    _measure.rank_sums(resolved, depth), backwards=self._ways[-1]
                 )
         if "chance" in names or "ideal" in names:
             one_tie = np.empty((2, labels.n_queries, len(measures)))
             for j, measure in enumerate(measures):
                 one_tie[..., j] = labels.walked(measure)
             if totals is not labels:
-                below, undefined = _divisors(labels, asked)
+                below, undefined = _divisors(labels, resolved)
             found.update(
                 zip(
                     _measure.OF_LABELS,

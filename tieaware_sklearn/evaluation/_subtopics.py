@@ -17,7 +17,7 @@ from .._display import html, text_tables, words
 from .._engine import checks, exact_numbers, lists, messages, segments
 from .._engine.segments import FloatArray, IntArray
 from ..measures import SubtopicMeasure, _subtopics
-from . import _asked, _averages, _intervals, _statistics
+from . import _averages, _intervals, _resolved, _statistics
 
 
 def ideal_scores(
@@ -300,13 +300,13 @@ default=("alpha_nDCG@20", "ERR_IA@20", "StRecall@20")
     P_IA@1        0.7500  0.5000        [-, -]
     1 query
     """
-    asked = _subtopics.parse_subtopic_measures(measures)
-    _asked.check_zero_relevance(zero_relevance)
+    resolved = _subtopics.parse_subtopic_measures(measures)
+    _resolved.check_zero_relevance(zero_relevance)
     checks.check_choice(convention, "convention", (None, "ndeval"))
     measured = (
-        [_subtopics.as_ndeval(one) for one in asked]
+        [_subtopics.as_ndeval(one) for one in resolved]
         if convention == "ndeval"
-        else asked
+        else resolved
     )
     labels = _labels(y_true)
     queries = checks.check_qid(qid, n_rows=len(labels))
@@ -334,12 +334,12 @@ default=("alpha_nDCG@20", "ERR_IA@20", "StRecall@20")
     # at the chance level all documents tie, also those that are not retrieved
     chance = per_query(np.zeros(queries.n_rows))
     if undefined.any():
-        value = _value_where_undefined(zero_relevance, undefined, queries, asked)
+        value = _value_where_undefined(zero_relevance, undefined, queries, resolved)
         expected, chance = (
             np.where(undefined, value, values) for values in (expected, chance)
         )
     report = SubtopicReport(
-        measures=tuple(map(str, asked)),
+        measures=tuple(map(str, resolved)),
         qid=queries.qid.copy(),
         expected=expected,
         chance=chance,

@@ -13,7 +13,7 @@ from .._display import html, text_tables, words
 from .._engine import checks, exact_numbers, feature_matrix, lists, messages, tie_groups
 from .._engine.segments import FloatArray, IntArray
 from ..measures import Measure, _parse
-from . import _asked, _averages, _prepared, _statistics
+from . import _averages, _prepared, _resolved, _statistics
 
 DIRECTIONS = ("ascending", "descending", "random")
 #: when two scores are equal: as they are, or as trec_eval reads them
@@ -321,7 +321,7 @@ class TieRules:
     def values(
         self,
         prepared: _prepared.Prepared,
-        asked: _asked.Asked,
+        resolved: _resolved.ResolvedMeasures,
         scores: NDArray[Any],
         ties: str = "expected",
         statistics: Sequence[str] = (),
@@ -343,7 +343,7 @@ class TieRules:
         name = "expected" if plain else ties
         wanted = dict.fromkeys([name, *statistics])
         values = prepared.values(
-            asked, scores, tuple(wanted), input_order=plain, n_jobs=n_jobs
+            resolved, scores, tuple(wanted), input_order=plain, n_jobs=n_jobs
         )
         if plain or ties != "expected":
             only = values[name]
@@ -460,18 +460,18 @@ def tie_treatments(
     worst           0.5000  0.5833
     expected        0.8333  0.8056
     """
-    asked = _asked.ask(
+    resolved = _resolved.resolve(
         _parse.parse_measures(measures), zero_relevance, unjudged, convention
     )
     prepared, scores = _prepared.prepare(
-        asked, y_true, y_score, qid, query_weight, keep=True
+        resolved, y_true, y_score, qid, query_weight, keep=True
     )
     rules = TieRules(external, len(scores), lists=prepared.lists)
-    plain = rules.values(prepared, asked, scores, "input")
+    plain = rules.values(prepared, resolved, scores, "input")
     broken = {
-        name: rules.values(prepared, asked, scores, name) for name in rules.external
+        name: rules.values(prepared, resolved, scores, name) for name in rules.external
     }
-    stats = rules.values(prepared, asked, scores, "expected", ("best", "worst"))
+    stats = rules.values(prepared, resolved, scores, "expected", ("best", "worst"))
     treatments = {
         "input": plain["expected"],
         **{name: values["expected"] for name, values in broken.items()},
@@ -480,7 +480,7 @@ def tie_treatments(
     per_query = np.stack(list(treatments.values()))
     return TieTreatments(
         treatments=tuple(treatments),
-        measures=asked.names,
+        measures=resolved.names,
         qid=prepared.queries.qid,
         per_query=per_query,
         mean=np.array([_averages.means(table, prepared.weight) for table in per_query]),
@@ -686,8 +686,10 @@ def tie_report(
     (0.75, 0.5, 1.0)
     """
     checks.check_count(k, "k")
-    asked = _asked.ask(_parse.parse_measures(measures), zero_relevance, unjudged)
-    prepared, scores = _prepared.prepare(asked, y_true, y_score, qid, query_weight)
+    resolved = _resolved.resolve(
+        _parse.parse_measures(measures), zero_relevance, unjudged
+    )
+    prepared, scores = _prepared.prepare(resolved, y_true, y_score, qid, query_weight)
     rules = TieRules(external, len(scores), lists=prepared.lists)
     if ties is None:
         ties = [*rules.external, "expected"] if rules.external else []
@@ -695,7 +697,7 @@ def tie_report(
     queries, labelled = prepared.queries, prepared.labelled
 
     def count(ranked: _statistics.RankedQueries) -> tuple[list[int], int, FloatArray]:
-        extremes = ranked.statistics(asked.measures, ("best", "worst"))
+        extremes = ranked.statistics(resolved.measures, ("best", "worst"))
         groups = ranked.groups
         n, first, last = groups.n, groups.start, groups.start + groups.n - 1
         tied = n > 1
@@ -715,7 +717,7 @@ def tie_report(
     counts, sizes, extremes = zip(*labelled.each_block(count, scores), strict=True)
     mean = [
         _averages.means(
-            rules.values(prepared, asked, scores, one)["expected"], prepared.weight
+            rules.values(prepared, resolved, scores, one)["expected"], prepared.weight
         )
         for one in treatments
     ]
@@ -725,7 +727,7 @@ def tie_report(
         counts, axis=0
     ).tolist()
     best, worst = labelled.in_order(extremes).swapaxes(0, 1)
-    filled = asked.fill_statistics({"best": best, "worst": worst}, queries)
+    filled = resolved.fill_statistics({"best": best, "worst": worst}, queries)
     gaps = np.abs(filled["best"] - filled["worst"])
     retrieved = max(documents, 1)
     return TieReport(
@@ -739,12 +741,12 @@ def tie_report(
         tied_queries=tied_queries / queries.n_queries,
         k=int(k),
         cut_queries=cut / queries.n_queries,
-        measures=asked.names,
+        measures=resolved.names,
         mean_gap=_averages.means(gaps, prepared.weight),
         largest_gap=np.fmax.reduce(gaps),
         n_nearly_tied=_warn_nearly_tied(queries.arrange(scores), queries),
         treatments=treatments,
-        mean=np.array(mean).reshape(len(treatments), len(asked.measures)),
+        mean=np.array(mean).reshape(len(treatments), len(resolved.measures)),
     )
 
 

@@ -19,7 +19,7 @@ from .._display import progress_bars, words
 from .._engine import checks, feature_matrix, segments, split_queries, threads
 from .._engine.segments import FloatArray, IntArray
 from .._kernel import midranks
-from ..evaluation import _asked, _averages, _intervals, _prepared
+from ..evaluation import _averages, _intervals, _prepared, _resolved
 from ..measures import Measure, parse_measure
 from ..model_selection import _splits
 from ..rankers import _query_ranker
@@ -238,19 +238,19 @@ class FusedRanker(_query_ranker.RankerMixin, _statistics.FeatureColumns, BaseEst
             selected features repeat others.
         """
         self._check_options()
-        asked = _asked.ask(
+        resolved = _resolved.resolve(
             [parse_measure(self.measure)], self.zero_relevance, self.unjudged
         )
         checks.check_same_order({"X": X, "y": y, "qid": qid})
         X, qid = self._check_features(X, qid, reset=True)
-        rows = self._rows(X, y, qid, query_weight, unjudged=asked.unjudged)
+        rows = self._rows(X, y, qid, query_weight, unjudged=resolved.unjudged)
         given = self._given()
         directions = _selection.each_direction(self.direction, len(given))
         limit = self.max_correlation
-        fusion = Fusion.of(X[:, given], rows, asked, limit, self.n_jobs)
+        fusion = Fusion.of(X[:, given], rows, resolved, limit, self.n_jobs)
         alone = fusion.alone(directions)
         path = self._path(fusion, directions, alone)
-        self.measure_, self.n_queries_ = asked.names[0], rows.queries.n_queries
+        self.measure_, self.n_queries_ = resolved.names[0], rows.queries.n_queries
         self._show(given, alone, path)
         self._fitted_queries_ = split_queries.FittedQueries.of(rows.queries)
         return self
@@ -532,7 +532,7 @@ class Fusion:
     borda : BordaScores
     prepared : Prepared
         Labels, which stand query by query as the scores do.
-    asked : Asked
+    resolved : ResolvedMeasures
         One measure.
     n_jobs : int, optional
         Threads over candidates.
@@ -540,20 +540,20 @@ class Fusion:
 
     borda: BordaScores
     prepared: _prepared.Prepared
-    asked: _asked.Asked
+    resolved: _resolved.ResolvedMeasures
     max_correlation: float | None
     n_jobs: int | None = None
 
     @property
     def sign(self) -> float:
-        return 1.0 if self.asked.measures[0].greater_is_better else -1.0
+        return 1.0 if self.resolved.measures[0].greater_is_better else -1.0
 
     @classmethod
     def of(
         cls,
         X: Any,
         rows: _prepared.QueryRows,
-        asked: _asked.Asked,
+        resolved: _resolved.ResolvedMeasures,
         limit: Any,
         n_jobs: Any = None,
     ) -> Fusion:
@@ -563,7 +563,9 @@ class Fusion:
             weight = weight[rows.queries.shortest_first()]
         labels, arranged = queries.arrange(rows.labels), replace(queries, order=None)
         prepared = _prepared.Prepared(labels, arranged, weight, keep=True)
-        return cls(BordaScores.of(X, queries, n_jobs), prepared, asked, limit, n_jobs)
+        return cls(
+            BordaScores.of(X, queries, n_jobs), prepared, resolved, limit, n_jobs
+        )
 
     @property
     def n_features(self) -> int:
@@ -664,7 +666,7 @@ class Fusion:
         return np.array(values) if values else self._values(total[None])
 
     def _values(self, columns: FloatArray) -> FloatArray:
-        values = self.prepared.values(self.asked, columns)
+        values = self.prepared.values(self.resolved, columns)
         return np.asarray(values["expected"][..., 0])
 
     def _means(

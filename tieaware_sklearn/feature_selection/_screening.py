@@ -15,7 +15,7 @@ from scipy.special import ndtr
 from .._display import html, text_tables, words
 from .._engine import checks, merging, seen_queries
 from .._engine.segments import FloatArray, IntArray
-from ..evaluation import _asked, _chance, _intervals, _multiple_testing
+from ..evaluation import _chance, _intervals, _multiple_testing, _resolved
 from ..io import _saved
 from ..measures import _parse
 from . import _selection, _statistics
@@ -72,7 +72,7 @@ class Figures:
         mean = averages[:, _statistics.EXPECTED]
         chance, ideal = sums.of_labels.averages()
         t_interval = value.interval()
-        low, high = rule.asked.bounds.T[..., None]
+        low, high = rule.resolved.bounds.T[..., None]
         pvalues = worth.some(np.s_[:, _statistics.DIFFERENCE]).p_greater()
         if sums.null_variance is not None and sums.log_placements is not None:
             # no p is 0
@@ -87,7 +87,7 @@ class Figures:
         order = np.argsort(
             -sign * np.round(mean[:, sort], _selection.DECIMALS), kind="stable"
         )
-        measures, rho = rule.asked.names, sums.correlation
+        measures, rho = rule.resolved.names, sums.correlation
         return cls(
             mean=mean,
             best=averages[:, _statistics.BEST],
@@ -550,7 +550,7 @@ def _rule_of(kept: _saved.Kept, n_features: int) -> _selection.Rule:
     )
     checks.check_choice(rule.missing, "missing", ("raise", "last"))
     checks.check_choice(rule.unjudged, "unjudged", checks.UNJUDGED)
-    _asked.check_zero_relevance(rule.zero_relevance)
+    _resolved.check_zero_relevance(rule.zero_relevance)
     if not 0 <= rule.sort < len(rule.measures):
         raise _saved.UnreadableError(f"must have 'sort' of a measure, got {rule.sort}")
     return rule

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .._engine import checks
 from .._engine.segments import FloatArray
-from ..evaluation import _asked
+from ..evaluation import _resolved
 from ..measures import Measure
 
 Indices = NDArray[np.intp]
@@ -66,9 +66,9 @@ class Rule:
         }
 
     @cached_property
-    def asked(self) -> _asked.Asked:
+    def resolved(self) -> _resolved.ResolvedMeasures:
         """The measures, with what undefined values and NaN labels are."""
-        return _asked.ask(self.measures, self.zero_relevance, self.unjudged)
+        return _resolved.resolve(self.measures, self.zero_relevance, self.unjudged)
 
 
 def each_direction(direction: Any, n_features: int) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._display import words
 from .._engine import checks, feature_matrix, hashing, merging, seen_queries
 from .._engine.segments import FloatArray
-from ..evaluation import _asked, _prepared
+from ..evaluation import _prepared, _resolved
 from ..io import _batches, _frames, _wording
 from ..measures import Measure, _parse, parse_measure
 from . import _screening, _selection, _statistics
@@ -563,10 +563,10 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
         rule = self.rule_for(X.shape[1])
         if selects:
             self.check_correlated(rule, has_rows=whole)
-        how = {"unjudged": rule.asked.unjudged, "allow_zero": not whole}
+        how = {"unjudged": rule.resolved.unjudged, "allow_zero": not whole}
         rows = self._rows(X, y, qid, query_weight, **how)
         if whole:
-            rule.asked.warn_below_rel(rows.labels)
+            rule.resolved.warn_below_rel(rows.labels)
         queries, weighted = rows.queries, query_weight is not None
         digests = seen_queries.id_digests(
             queries.qid if qid is not None else queries.qid[:0]
@@ -600,7 +600,7 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
             names = [str(measure) for measure in measures]
             raise ValueError(f"sort_by must be one of {names}, got {first}")
         directions = _selection.each_direction(self.direction, n_features)
-        _asked.check_zero_relevance(self.zero_relevance)
+        _resolved.check_zero_relevance(self.zero_relevance)
         few = self.redundancy == "auto" and n_features <= _selection.AUTO_REDUNDANCY
         ranked = measures, measures.index(first), directions, self.missing
         labels = self.zero_relevance, self.unjudged

@@ -23,7 +23,7 @@ from .._display import progress_bars, words
 from .._engine import exact_numbers, feature_matrix, merging, segments
 from .._engine.segments import FloatArray, IntArray
 from .._kernel import midranks
-from ..evaluation import _asked, _averages, _intervals, _prepared
+from ..evaluation import _averages, _intervals, _prepared, _resolved
 from ..measures import _measure
 from . import _selection
 
@@ -81,11 +81,11 @@ def feature_statistics(
     """
     X = rows.X.tocsc() if hasattr(rows.X, "tocsc") else rows.X
     queries, weight, prepared = rows.queries, rows.weight, rows.prepared()
-    asked = rule.asked
-    chance, ideal = prepared.of_labels(asked, ("chance", "ideal"))
+    resolved = rule.resolved
+    chance, ideal = prepared.of_labels(resolved, ("chance", "ideal"))
     # labels at random are an order at random, as of a list that ties as a whole
     one_tie = np.zeros(len(rows.labels))
-    std, whole = prepared.values(asked, one_tie, _measure.SCREENED[-2:]).values()
+    std, whole = prepared.values(resolved, one_tie, _measure.SCREENED[-2:]).values()
     untied = np.nan_to_num(std if weight is None else std * weight[:, None]) ** 2
     null = untied, untied / np.maximum(whole, 1e-150)
     # workers with memory of their own get several batches at a time
@@ -102,7 +102,7 @@ def feature_statistics(
     directions = np.array(rule.directions)
     # a bar needs features as they come, which not every backend can give
     return_as = "generator" if progress else "list"
-    same = prepared, asked, chance, null, size, taken
+    same = prepared, resolved, chance, null, size, taken
     parts = Parallel(n_jobs=n_jobs, prefer="threads", return_as=return_as)(
         delayed(_some_features)(X[:, start:stop], directions[start:stop], *same)
         for start, stop in pairwise(ends)
@@ -159,7 +159,7 @@ def _some_features(
     X: Any,
     directions: NDArray[np.str_],
     prepared: _prepared.Prepared,
-    asked: _asked.Asked,
+    resolved: _resolved.ResolvedMeasures,
     chance: FloatArray,
     null: tuple[FloatArray, FloatArray],
     size: int,
@@ -167,11 +167,13 @@ def _some_features(
 ) -> _Columns:
     """Score each column of X, `taken` of them copied and `size` ranked at a time."""
     parts, weight = [], prepared.weight
-    sign = np.where([measure.greater_is_better for measure in asked.measures], 1.0, -1)
+    sign = np.where(
+        [measure.greater_is_better for measure in resolved.measures], 1.0, -1
+    )
     for columns, direction in _batches(X, directions, size, taken):
         # one direction stands for the other where that is not asked for
         down, up = direction != "ascending", direction != "descending"
-        values = _ranked(columns, prepared, asked, down, up)
+        values = _ranked(columns, prepared, resolved, down, up)
         gain = sign * (values["expected"] - chance)
         gain = np.where(np.abs(gain) <= _averages.NO_DIFFERENCE, 0.0, gain)
         summed = [values["expected"], gain, values["best"], values["worst"]]
@@ -206,17 +208,17 @@ def _batches(
 def _ranked(
     columns: NDArray[Any],
     prepared: _prepared.Prepared,
-    asked: _asked.Asked,
+    resolved: _resolved.ResolvedMeasures,
     down: NDArray[np.bool_],
     up: NDArray[np.bool_],
 ) -> Values:
     """Values of the columns that are ranked down, then of those ranked up."""
     names = _measure.SCREENED
     if down.all() and up.all():
-        both = prepared.both_ways(asked, columns)
+        both = prepared.both_ways(resolved, columns)
         return {name: np.concatenate(both[name]) for name in names}
     ways = [
-        prepared.values(asked, columns[some], names, ascending=ascending)
+        prepared.values(resolved, columns[some], names, ascending=ascending)
         for some, ascending in ((down, False), (up, True))
         if some.any()
     ]

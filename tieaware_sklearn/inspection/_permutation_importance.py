@@ -15,7 +15,13 @@ from .._display import html, progress_bars, text_tables, words
 from .._engine import checks, feature_matrix, messages, row_order
 from .._engine.segments import FloatArray, IntArray
 from ..comparison import _paired_test
-from ..evaluation import _asked, _averages, _intervals, _multiple_testing, _prepared
+from ..evaluation import (
+    _averages,
+    _intervals,
+    _multiple_testing,
+    _prepared,
+    _resolved,
+)
 from ..measures import Measure, _parse
 from ..model_selection import _scorers
 from . import _selection_curve
@@ -381,7 +387,9 @@ def query_permutation_importance(
     clicks          0.1174  [0.0833, 0.1516]    0.0214  <0.0001
     noise           0.0000            [-, -]    0.0000   1.0000
     """
-    asked = _asked.ask(_parse.parse_measures(measures), zero_relevance, unjudged)
+    resolved = _resolved.resolve(
+        _parse.parse_measures(measures), zero_relevance, unjudged
+    )
     checks.check_count(n_repeats, "n_repeats")
     checks.check_flag(within_queries, "within_queries")
     checks.check_flag(progress, "progress")
@@ -395,7 +403,7 @@ def query_permutation_importance(
         )
     ids, is_column = (None, False) if qid is None else feature_matrix.ids_of(X, qid)
     X = feature_matrix.as_matrix(X)
-    given = _prepared.QueryRows.of(X, y, ids, query_weight, unjudged=asked.unjudged)
+    given = _prepared.QueryRows.of(X, y, ids, query_weight, unjudged=resolved.unjudged)
     rows = given.sorted(row_order.by_content(X, given.queries, given.labels))
     queries, prepared = rows.queries, rows.prepared()
     # a model that reads ids from a column of X is not given them
@@ -408,12 +416,12 @@ def query_permutation_importance(
         scores = _scorers.predicted_scores(
             estimator, X, queries.n_rows, method, qid=by_row
         )
-        return prepared.values(asked, scores)["expected"]
+        return prepared.values(resolved, scores)["expected"]
 
     baseline = values(rows.X)
     # copies to permute in, one for each thread
     spare: list[Any] = []
-    sign = np.where([one.greater_is_better for one in asked.measures], 1.0, -1.0)
+    sign = np.where([one.greater_is_better for one in resolved.measures], 1.0, -1.0)
 
     def losses(places: list[int]) -> tuple[FloatArray, FloatArray]:
         """Losses of the queries by permuted columns, (n_queries, n_measures).
@@ -437,11 +445,11 @@ def query_permutation_importance(
     moments = _intervals.QueryMoments.of(differences, rows.weight)
     pvalues = moments.p_greater()
     # the largest difference of two values
-    widest = np.diff(asked.bounds)
+    widest = np.diff(resolved.bounds)
     return PermutationImportance(
         columns=tuple(groups),
-        measures=asked.names,
-        baseline=np.array(prepared.means(asked, baseline)),
+        measures=resolved.names,
+        baseline=np.array(prepared.means(resolved, baseline)),
         importances=np.stack(importances),
         importances_mean=moments.averages(),
         interval=np.clip(moments.interval(confidence), -widest, widest),

@@ -16,7 +16,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from .._display import html, progress_bars, text_tables, words
 from .._engine import checks, feature_matrix, messages, row_order
 from .._engine.segments import FloatArray, IntArray
-from ..evaluation import _asked, _averages, _intervals, _prepared
+from ..evaluation import _averages, _intervals, _prepared, _resolved
 from ..measures import Measure, parse_measure
 from ..model_selection import _scorers, _splits
 
@@ -405,13 +405,13 @@ def selection_curve(
     checks.check_share(confidence, "confidence")
     checks.check_flag(progress, "progress")
     method = _scorers.check_response_method(response_method)
-    asked = _asked.ask([parse_measure(measure)], zero_relevance, unjudged)
-    rows = QueryParts(X, y, qid, unjudged=asked.unjudged, query_weight=query_weight)
+    resolved = _resolved.resolve([parse_measure(measure)], zero_relevance, unjudged)
+    rows = QueryParts(X, y, qid, unjudged=resolved.unjudged, query_weight=query_weight)
     sizes = _check_sizes(n_features, len(rows.names))
     folds = rows.folds(cv)
     run = partial(
         _run, rows=rows, selectors=list(named.values()), estimator=estimator,
-        sizes=sizes, asked=asked, method=method,
+        sizes=sizes, resolved=resolved, method=method,
     )  # fmt: skip
     parallel = Parallel(n_jobs=n_jobs, return_as="generator")
     parts = parallel(delayed(run)(*fold) for fold in folds)
@@ -445,11 +445,11 @@ def selection_curve(
     selected = np.stack([one for _, one in done])
     from_first[1][_alike(selected)] = np.nan
     from_all[1][selected.all(axis=(0, 3))] = np.nan
-    bounds = asked.bounds[0]
+    bounds = resolved.bounds[0]
     return SelectionCurve(
         selectors=tuple(map(str, named)),
         n_features=tuple(sizes),
-        measure=asked.names[0],
+        measure=resolved.names[0],
         values=table,
         all_features=alone,
         mean=mean,
@@ -492,7 +492,7 @@ def _run(
     selectors: list[Any],
     estimator: Any,
     sizes: list[int],
-    asked: _asked.Asked,
+    resolved: _resolved.ResolvedMeasures,
     method: Any,
 ) -> tuple[FloatArray, NDArray[np.bool_]]:
     """Values of the test queries, all features last; which features were chosen."""
@@ -512,7 +512,7 @@ def _run(
                 method,
                 qid=queries_test.qid[queries_test.codes],
             )
-        return prepared.values(asked, scores)["expected"][:, 0]
+        return prepared.values(resolved, scores)["expected"][:, 0]
 
     shape = len(selectors), len(sizes), len(rows.names)
     selected = np.zeros(shape, dtype=bool)

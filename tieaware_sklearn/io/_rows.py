@@ -321,7 +321,7 @@ def framed(ranking: Bunch) -> Bunch:
     return ranking
 
 
-def as_asked(ranking: Bunch, *, as_frame: bool, return_X_y_qid: bool) -> Any:
+def as_chosen(ranking: Bunch, *, as_frame: bool, return_X_y_qid: bool) -> Any:
     """The ranking, or its features, labels and query ids alone."""
     if as_frame:
         framed(ranking)

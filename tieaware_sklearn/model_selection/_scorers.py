@@ -24,7 +24,7 @@ from sklearn.utils.metadata_routing import (
 from .._display import words
 from .._engine import checks, feature_matrix, messages, split_queries
 from .._engine.segments import FloatArray
-from ..evaluation import _asked, _prepared, ranking_score
+from ..evaluation import _prepared, _resolved, ranking_score
 from ..measures import Measure, _parse
 
 RESPONSE_METHODS = ("predict", "predict_proba", "decision_function")
@@ -380,7 +380,7 @@ optional
             "convention": convention,
         },
     )
-    _prepared.check_averaging(family.asked, ties, average)
+    _prepared.check_averaging(family.resolved, ties, average)
     scorers = [RankingScorer(family, place) for place in range(len(given))]
     return scorers[0] if single else {scorer.key: scorer for scorer in scorers}
 
@@ -408,13 +408,13 @@ class _Family:
     source: dict[str, Any]
     rules: dict[str, Any]
 
-    def ask(self, *measures: Measure) -> _asked.Asked:
+    def resolve(self, *measures: Measure) -> _resolved.ResolvedMeasures:
         names = ("zero_relevance", "unjudged", "convention")
-        return _asked.ask(measures, **{name: self.rules[name] for name in names})
+        return _resolved.resolve(measures, **{name: self.rules[name] for name in names})
 
     @cached_property
-    def asked(self) -> _asked.Asked:
-        return self.ask(*self.measures)
+    def resolved(self) -> _resolved.ResolvedMeasures:
+        return self.resolve(*self.measures)
 
     def __repr__(self) -> str:
         usual = signature(make_ranking_scorer).parameters
@@ -542,12 +542,12 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
             if method_caller is not None:
                 # if one of the measures fails, each is computed separately
                 with suppress(Exception):
-                    together = averages(family.asked)
+                    together = averages(family.resolved)
             # keeps arguments alive, as their addresses are the key
             shared[key] = averages, together, given
         averages, together, _ = shared[key]
         if together is None:
-            value: float = averages(family.ask(self.measure))[0]
+            value: float = averages(family.resolve(self.measure))[0]
         else:
             value = together[self._place]
         return value if self.measure.greater_is_better else 0.0 - value
@@ -560,7 +560,7 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
         y_true: ArrayLike,
         qid: Any,
         query_weight: ArrayLike | None,
-    ) -> Callable[[_asked.Asked], list[Any]]:
+    ) -> Callable[[_resolved.ResolvedMeasures], list[Any]]:
         """Rank X by the estimator; return a function from measures to averages."""
         family = self._family
         _, qid = feature_matrix.resolve_qid(
@@ -571,7 +571,7 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
         feature_matrix.need_qid(
             qid, "the scorer", ", make_ranking_scorer(..., qid=<name or index>)"
         )
-        unjudged = family.asked.unjudged
+        unjudged = family.resolved.unjudged
         rows = _prepared.QueryRows.of(
             X, y_true, qid, query_weight, unjudged=unjudged, label="y_true"
         )

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from .. import _optional
 from .._engine import checks, hashing, messages
 from .._engine.segments import FloatArray, IntArray
-from ..evaluation import _asked, _averages, _prepared, _statistics
+from ..evaluation import _averages, _prepared, _resolved, _statistics
 from ..measures import Measure, _measure, _parse
 
 optuna = _optional.import_optional(
@@ -362,7 +362,7 @@ class QueryObjective(StudyCreator):
         random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         measures = tuple(_parse.parse_measures(measure, name="measure"))
-        asked = _asked.ask(measures, zero_relevance, unjudged)
+        resolved = _resolved.resolve(measures, zero_relevance, unjudged)
         self._measures = measures
         self._is_one = isinstance(measure, (str, Measure))
         self.measure = measures[0] if self._is_one else measures
@@ -370,15 +370,17 @@ class QueryObjective(StudyCreator):
             checks.check_count(report_every, "report_every")
         self._seed = checks.seed_of(random_state)
         X = X if hasattr(X, "shape") else np.asarray(X)
-        given = _prepared.QueryRows.of(X, y, qid, query_weight, unjudged=asked.unjudged)
+        given = _prepared.QueryRows.of(
+            X, y, qid, query_weight, unjudged=resolved.unjudged
+        )
         self._queries = self._ordered(given)
         rows = given.sorted(self._queries)
         self._X = rows.X
         self._prepared = rows.prepared()
-        self._asked = asked
+        self._resolved = resolved
         self._zero_relevance = zero_relevance
         self._report_every = report_every
-        (chance,) = self._prepared.of_labels(asked, ["chance"])
+        (chance,) = self._prepared.of_labels(resolved, ["chance"])
         weight = rows.weight
         self._weight = np.ones(len(chance)) if weight is None else weight
         counts = ~np.isnan(chance) & (self._weight > 0)[:, None]
@@ -485,7 +487,7 @@ class QueryObjective(StudyCreator):
         parts, tied, ranked = zip(*blocks, strict=True)
         stacked = some.labelled.in_order(parts, 1)
         by_name = dict(zip(_measure.STATISTICS, stacked, strict=True))
-        filled = self._asked.fill_statistics(by_name, some.queries)
+        filled = self._resolved.fill_statistics(by_name, some.queries)
         return Measured(chosen, filled, sum(tied), sum(ranked))
 
     def _means(
@@ -510,7 +512,7 @@ class QueryObjective(StudyCreator):
         return {
             # one measure goes without saying
             name if self._is_one else f"{measure} {name}": values[j]
-            for j, measure in enumerate(self._asked.names)
+            for j, measure in enumerate(self._resolved.names)
             for name, values in spreads.items()
         }
 
@@ -564,7 +566,7 @@ class QueryObjective(StudyCreator):
         marks = hashing.query_marks(data.labels, data.queries.offsets).tobytes()
         weight = b"" if data.weight is None else data.weight.tobytes()
         digest = digest_of(marks, repr(self._zero_relevance).encode(), weight)
-        names = " and ".join(self._asked.names)
+        names = " and ".join(self._resolved.names)
         return self._measures, f"{names}, data {digest}"
 
     @cached_property

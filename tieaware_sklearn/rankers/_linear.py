@@ -17,7 +17,7 @@ from .._display import progress_bars
 from .._engine import checks, exact_numbers, feature_matrix, messages
 from .._engine import split_queries as _split_queries
 from .._engine.segments import FloatArray, IntArray
-from ..evaluation import _asked, _averages, _prepared
+from ..evaluation import _averages, _prepared, _resolved
 from ..measures import Measure, parse_measure
 from . import _query_ranker
 
@@ -203,7 +203,7 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
             if no label is above 0, or if labels, weights or parameters break a rule
             above.
         """
-        asked = self._checked()
+        resolved = self._checked()
         checks.check_same_order({"X": X, "y": y, "qid": qid})
         # the message of scikit-learn
         rule = "y must hold the labels of X: LinearRanker(coef=None) requires y to be"
@@ -219,7 +219,7 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         for name in _OF_TUNED:
             self.__dict__.pop(name, None)
         if self.coef is None:
-            self._tune(X, y, qid, query_weight, asked)
+            self._tune(X, y, qid, query_weight, resolved)
         elif isinstance(self.coef, str):
             self.coef_ = 1 / scales(self._transform(X))
         else:
@@ -235,7 +235,7 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         self.coef_ = feature_matrix.spread_features(self.coef_, self._is_feature_, 0.0)
         return self
 
-    def _checked(self) -> _asked.Asked:
+    def _checked(self) -> _resolved.ResolvedMeasures:
         """Check all options, and return the measure."""
         rule = 'coef must be "equal", one weight per feature, or None to tune them'
         equal = not isinstance(self.coef, str) or self.coef == "equal"
@@ -248,7 +248,7 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         if self.validation_fraction is not None:
             checks.check_share(self.validation_fraction, "validation_fraction")
         checks.check_flag(self.progress, "progress")
-        return _asked.ask(
+        return _resolved.resolve(
             [parse_measure(self.measure)], self.zero_relevance, self.unjudged
         )
 
@@ -271,10 +271,15 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         return features, qid
 
     def _tune(
-        self, X: FloatArray, y: Any, qid: Any, weight: Any, asked: _asked.Asked
+        self,
+        X: FloatArray,
+        y: Any,
+        qid: Any,
+        weight: Any,
+        resolved: _resolved.ResolvedMeasures,
     ) -> None:
         """Tune the weights by coordinate ascents, and set the fitted attributes."""
-        rows = self._gather(X, y, qid, weight, asked)
+        rows = self._gather(X, y, qid, weight, resolved)
         # a feature that is constant within every query keeps a weight of 0
         varies = rows.prepared.queries.varying(rows.X).any(axis=0)
         spread = np.where(varies, scales(rows.X), np.inf)
@@ -306,12 +311,19 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         self._fitted_queries_ = _split_queries.FittedQueries.of(rows.prepared.queries)
 
     def _gather(
-        self, X: FloatArray, y: Any, qid: Any, query_weight: Any, asked: _asked.Asked
+        self,
+        X: FloatArray,
+        y: Any,
+        qid: Any,
+        query_weight: Any,
+        resolved: _resolved.ResolvedMeasures,
     ) -> RankedRows:
         """Gather transformed features and labels by query id."""
         otherwise = ', qid=<name or index> in the constructor. coef="equal" needs no'
         feature_matrix.need_qid(qid, "fit", f"{otherwise} query ids")
-        given = _prepared.QueryRows.of(X, y, qid, query_weight, unjudged=asked.unjudged)
+        given = _prepared.QueryRows.of(
+            X, y, qid, query_weight, unjudged=resolved.unjudged
+        )
         rule = "qid must have at least two queries to tune weights, got one"
         messages.require(
             given.queries.n_queries > 1, f"{rule} (with n_samples = {len(X)})"
@@ -319,7 +331,7 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         rule = "y must have a label above 0 to tune weights, got no relevant document"
         messages.require(given.labels.max() > 0, rule)
         rows = given.sorted(given.queries.by_id())
-        return RankedRows(self._transform(rows.X), rows.prepared(), asked)
+        return RankedRows(self._transform(rows.X), rows.prepared(), resolved)
 
     def predict(self, X: Any) -> FloatArray:
         """Return the scores of the rows of X.
@@ -433,18 +445,18 @@ class RankedRows:
     X : ndarray of shape (n_rows, n_features)
     prepared : Prepared
         Labels of the rows.
-    asked : Asked
+    resolved : ResolvedMeasures
         One measure.
     """
 
     X: FloatArray
     prepared: _prepared.Prepared
-    asked: _asked.Asked
+    resolved: _resolved.ResolvedMeasures
 
     @property
     def sign(self) -> int:
         """Sign of the measure, -1 where lower values are better."""
-        return 1 if self.asked.measures[0].greater_is_better else -1
+        return 1 if self.resolved.measures[0].greater_is_better else -1
 
     def of_queries(self, chosen: IntArray) -> RankedRows:
         """Select some of the queries; rows must stand query by query."""
@@ -453,7 +465,7 @@ class RankedRows:
         weight = None if whole.weight is None else whole.weight[chosen]
         queries = whole.queries.some(chosen)
         part = _prepared.Prepared(whole.labels[rows], queries, weight, keep=True)
-        return RankedRows(self.X[rows], part, self.asked)
+        return RankedRows(self.X[rows], part, self.resolved)
 
     def value(self, coef: FloatArray) -> float:
         """Mean of the measure for these weights, negated where lower is better."""
@@ -469,7 +481,7 @@ class RankedRows:
 
     def values(self, columns: FloatArray) -> FloatArray:
         """Values of columns of scores, given as (n_columns, n_rows)."""
-        values = self.prepared.values(self.asked, columns)["expected"]
+        values = self.prepared.values(self.resolved, columns)["expected"]
         return self.sign * _averages.means(values[:, :, 0].T, self.prepared.weight)
 
 
@@ -652,6 +664,8 @@ def split_queries(
 
 
 def _check_mean(rows: RankedRows, which: str) -> None:
-    rule = f"{rows.asked.measures[0]} must be defined for a query whose weight is not 0"
+    rule = (
+        f"{rows.resolved.measures[0]} must be defined for a query whose weight is not 0"
+    )
     chance = rows.value(np.zeros(rows.X.shape[1]))
     messages.require(chance == chance, f"{rule} to tune weights, got no such {which}")

@@ -22,7 +22,7 @@ from .._engine import (
     split_queries,
 )
 from .._engine.segments import FloatArray
-from ..evaluation import _asked, _prepared
+from ..evaluation import _prepared, _resolved
 from ..measures import Measure, _parse, parse_measure
 
 #: number of prepared data sets that a metric keeps
@@ -33,7 +33,7 @@ def ask_eval_metric(
     eval_metric: str | Measure | Iterable[str | Measure] | None,
     zero_relevance: float | str,
     library: str,
-) -> _asked.Asked | None:
+) -> _resolved.ResolvedMeasures | None:
     """Parse `eval_metric` of a ranker; None stands for no exact measure.
 
     Raises
@@ -56,16 +56,18 @@ def ask_eval_metric(
         parsed = _parse.parse_measures(measures)
     except ValueError as error:
         raise ValueError(f"eval_metric: {error}") from None
-    return _asked.ask(parsed, zero_relevance)
+    return _resolved.resolve(parsed, zero_relevance)
 
 
 def measured(
-    asked: _asked.Asked, prepared: _prepared.Prepared, predictions: Any
+    resolved: _resolved.ResolvedMeasures,
+    prepared: _prepared.Prepared,
+    predictions: Any,
 ) -> list[float]:
     """Average each measure over the queries."""
     n_rows = prepared.queries.n_rows
     scores = checks.check_scores(predictions, n_rows=n_rows, name="predictions")
-    return prepared.means(asked, prepared.values(asked, scores)["expected"])
+    return prepared.means(resolved, prepared.values(resolved, scores)["expected"])
 
 
 def prepare_set(
@@ -91,19 +93,21 @@ class TreeByTree:
 
     Attributes
     ----------
-    asked : Asked
+    resolved : ResolvedMeasures
     sets : dict of str to Prepared
     history : dict
         ``history["valid_0"]["NDCG@10"]``: one value per tree.
     """
 
     def __init__(
-        self, asked: _asked.Asked, sets: dict[str, _prepared.Prepared]
+        self,
+        resolved: _resolved.ResolvedMeasures,
+        sets: dict[str, _prepared.Prepared],
     ) -> None:
-        self.asked = asked
+        self.resolved = resolved
         self.sets = sets
         self.history: dict[str, dict[str, list[float]]] = {
-            name: {measure: [] for measure in asked.names} for name in sets
+            name: {measure: [] for measure in resolved.names} for name in sets
         }
 
     def add(self, values: dict[str, list[float]]) -> None:
@@ -134,8 +138,10 @@ class BoostingMeasures:
         zero_relevance: float | str,
     ) -> None:
         self.single = isinstance(measure, (str, Measure))
-        self._asked = _asked.ask(_parse.parse_measures(measure), zero_relevance)
-        self.measures = self._asked.measures
+        self._resolved = _resolved.resolve(
+            _parse.parse_measures(measure), zero_relevance
+        )
+        self.measures = self._resolved.measures
         self._prepared: dict[tuple[Any, ...], _prepared.Prepared] = {}
 
     def result(self, measure: Measure, value: float) -> tuple[Any, ...]:
@@ -170,7 +176,7 @@ class BoostingMeasures:
             if len(self._prepared) == _DATA_SETS:
                 self._prepared.clear()
             self._prepared[key] = prepared
-        means = measured(self._asked, self._prepared[key], scores)
+        means = measured(self._resolved, self._prepared[key], scores)
         results = list(map(self.result, self.measures, means))
         return results[0] if self.single else results
 
@@ -178,7 +184,7 @@ class BoostingMeasures:
         return {**self.__dict__, "_prepared": {}}
 
     def __repr__(self) -> str:
-        return f"{self.made_by}({', '.join(self._asked.names)})"
+        return f"{self.made_by}({', '.join(self._resolved.names)})"
 
 
 def shortest_decimals(values: ArrayLike) -> NDArray[Any]:
@@ -294,8 +300,8 @@ class RankerMixin:
         predict: Any = self.predict  # type: ignore[attr-defined]
         by_query = column is None and "qid" in signature(predict).parameters
         scores = predict(X, **({"qid": ids} if by_query else {}))
-        asked = _asked.ask([parse_measure("ndcg@10")], 0.0)
-        return measured(asked, rows.prepared(keep=False), scores)[0]
+        resolved = _resolved.resolve([parse_measure("ndcg@10")], 0.0)
+        return measured(resolved, rows.prepared(keep=False), scores)[0]
 
     def _qid_column(self, X: Any) -> str | int | None:
         """Column of X that holds query ids."""

@@ -427,7 +427,7 @@ def coarse_values(
         # what bands of documents as they stand make coarser is this very order
         scores = _bands.in_order(scores, queries)
     found = systems.rules.values(
-        systems.prepared, systems.asked, scores, ties, statistics,
+        systems.prepared, systems.resolved, scores, ties, statistics,
         column=system, n_jobs=systems.n_jobs,
     )  # fmt: skip
     values = {name: column[:, 0] for name, column in found.items()}
@@ -590,7 +590,7 @@ def precision_study(
     }
     expected = values["expected"]
     averages = level_means(expected)
-    _systems.warn_undefined(systems.asked, expected[:1])
+    _systems.warn_undefined(systems.resolved, expected[:1])
     pairs = _systems.pairs_of(shape[1])
     # whatever order the rows came in
     by_id = expected[:, systems.queries.sorted()]

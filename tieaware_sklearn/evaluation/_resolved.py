@@ -253,7 +253,7 @@ def check_zero_relevance(zero_relevance: Any) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class ResolvedMeasures:
     """Measures as they were asked for.
 
     Attributes
@@ -365,12 +365,12 @@ class Asked:
             )
 
 
-def ask(
+def resolve(
     measures: Iterable[Measure],
     zero_relevance: float | str = 0.0,
     unjudged: str = "raise",
     convention: str | None = None,
-) -> Asked:
+) -> ResolvedMeasures:
     """Measures with their values where undefined, by a convention or the user's word.
 
     Raises
@@ -380,7 +380,7 @@ def ask(
         the convention does not have, or not as it is spelled out.
     """
     check_zero_relevance(zero_relevance)
-    asked, defined = tuple(measures), None
+    resolved, defined = tuple(measures), None
     named = isinstance(zero_relevance, str)
     options = {
         "zero_relevance": zero_relevance if named else float(zero_relevance),
@@ -394,18 +394,20 @@ def ask(
                 "zero_relevance must be left at its default with "
                 f"convention={convention!r}, which sets it, got {zero_relevance!r}"
             )
-        defined = define(asked, convention)
-        asked, values = defined.measures, defined.undefined.tolist()
+        defined = define(resolved, convention)
+        resolved, values = defined.measures, defined.undefined.tolist()
         if unjudged == "raise":
             unjudged = UNJUDGED.get(convention, unjudged)
     else:
-        values = [math.nan if named else float(zero_relevance)] * len(asked)
-    for j, measure in enumerate(asked):
+        values = [math.nan if named else float(zero_relevance)] * len(resolved)
+    for j, measure in enumerate(resolved):
         if not measure.takes_zero_relevance:
             values[j] = math.nan
-    known = bool(asked) and all(measure.takes_unjudged for measure in asked)
+    known = bool(resolved) and all(measure.takes_unjudged for measure in resolved)
     if known and unjudged == "raise":
         # measures that know of documents without a judgment deal with them
         unjudged = "nonrelevant"
     value = np.array(values)
-    return Asked(asked, value, zero_relevance == "raise", unjudged, defined, options)
+    return ResolvedMeasures(
+        resolved, value, zero_relevance == "raise", unjudged, defined, options
+    )
