@@ -128,7 +128,7 @@ def prepared_labels(resolved: ResolvedMeasures) -> Iterator[Line]:
         "NDCG@10": (ONE, {}, (0.22, 0.25, 0.28)),
         "NDCG@10, AP, RR": (THREE, {}, (0.6, 0.85, 0.95)),
         "NDCG@10, AP, RR, all statistics": (
-            THREE, {"statistics": ALL}, (0.7, 1.2, 1.3),
+            THREE, {"names": ALL}, (0.7, 1.2, 1.3),
         ),
     }  # fmt: skip
     data = resolved.web()

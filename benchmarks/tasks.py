@@ -12,7 +12,7 @@ from benchmarks.timing import Task
 from benchmarks.workloads import Workload
 from tieaware_sklearn._engine.checks import check_qid
 from tieaware_sklearn._kernel.engines import ENGINES, compiled, use_engine
-from tieaware_sklearn.evaluation._statistics import LabelledQueries
+from tieaware_sklearn.evaluation._prepared import Prepared
 from tieaware_sklearn.measures._parse import parse_measures
 
 #: those that this installation has, the compiled kernel first
@@ -43,13 +43,13 @@ def prepared_by_engines(
 ) -> dict[str, Task]:
     """Ours on labels that are prepared once, as LightGBM and XGBoost have them."""
     measures = parse_measures(names)
-    options = {"statistics": ("expected",), **options}
+    options = {"names": ("expected",), **options}
     made = {}
     for own in ENGINES_HERE:
         with use_engine(own):
             queries = check_qid(data.qid, n_rows=len(data.y))
-            labelled = LabelledQueries(data.y, queries, keep=True)
-        values = partial(labelled.values, measures, score, **options)
+            prepared = Prepared(data.y, queries, keep=True)
+        values = partial(prepared.statistics, measures, score, **options)
         made[f"{title} ({own})"] = by_engine(own, values)
     return made
 

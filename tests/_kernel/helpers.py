@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.instances import MEASURES
 from tieaware_sklearn._engine.checks import check_qid
 from tieaware_sklearn._kernel.engines import ENGINES, use_engine
-from tieaware_sklearn.evaluation._statistics import LabelledQueries
+from tieaware_sklearn.evaluation._prepared import Prepared
 from tieaware_sklearn.measures._interpolated import _Interpolated
 from tieaware_sklearn.measures._parse import parse_measures
 
@@ -81,15 +81,14 @@ def by_engine(compute, *args, **options):
     return found
 
 
-def labelled(labels, qid, **options):
+def prepared(labels, qid, **options):
     labels = np.asarray(labels, dtype=float)
-    return LabelledQueries(labels, check_qid(qid, n_rows=len(labels)), **options)
+    return Prepared(labels, check_qid(qid, n_rows=len(labels)), **options)
 
 
 def values_of(labels, scores, qid, measures, statistics=STATISTICS, **options):
     """Per query and measure, by the engine that runs."""
-    queries = labelled(labels, qid)
-    return queries.values(measures, scores, statistics=statistics, **options)
+    return prepared(labels, qid).statistics(measures, scores, statistics, **options)
 
 
 def assert_close(compiled, numpy, what=""):

@@ -17,7 +17,7 @@ from tests._kernel.helpers import (
     SCORES,
     by_engine,
     cases,
-    labelled,
+    prepared,
     values_of,
 )
 from tieaware_sklearn import RankingFeatureSelector
@@ -67,7 +67,7 @@ def groups_of(labels, scores, qid, **way):
             own[query].append((int(groups.lo[at]), label.tolist()))
         return own
 
-    queries = labelled(labels, qid, block_rows=20)
+    queries = prepared(labels, qid, block_rows=20)
     for part in queries.each_block(read, scores, **way):
         found += part
     return found
@@ -98,10 +98,10 @@ def test_no_bit_depends_on_rows_blocks_threads_or_neighbours(case, seed):
     order = [second.index(query) for query in first]
     some = rng.permutation(len(GRADED))[: rng.integers(1, 5)]
     fewer = values_of(labels, scores, qid, [GRADED[at] for at in some])
-    blocks = labelled(labels, qid, block_rows=1, keep=True)
-    parts = blocks.values(GRADED, scores, statistics=[*found], n_jobs=2)
-    columns = labelled(labels, qid).values(
-        GRADED, np.stack([scores[::-1], scores]), statistics=[*found]
+    blocks = prepared(labels, qid, block_rows=1, keep=True)
+    parts = blocks.statistics(GRADED, scores, [*found], n_jobs=2)
+    columns = prepared(labels, qid).statistics(
+        GRADED, np.stack([scores[::-1], scores]), [*found]
     )
     for name, values in found.items():
         for other in (again[name][order], parts[name], columns[name][1]):

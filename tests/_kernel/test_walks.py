@@ -22,7 +22,7 @@ from tests._kernel.helpers import (
     assert_engines_agree,
     by_engine,
     cases,
-    labelled,
+    prepared,
     values_of,
 )
 from tests.instances import INSTANCES
@@ -71,7 +71,9 @@ def test_engines_agree_on_several_columns_and_both_ways(case, seed):
     columns = np.stack([scores, scores[shuffled], np.full_like(scores, scores[0])])
 
     def both_ways():
-        return labelled(labels, qid).both_ways(GRADED, columns)
+        return prepared(labels, qid).statistics(
+            GRADED, columns, SCREENED, both_ways=True
+        )
 
     compiled, numpy = by_engine(both_ways)
     for name, found in compiled.items():

@@ -37,7 +37,7 @@ from tieaware_sklearn.evaluation import (
     sample_orderings,
     tie_distributions,
 )
-from tieaware_sklearn.evaluation._statistics import deepest
+from tieaware_sklearn.evaluation._blocks import deepest
 from tieaware_sklearn.measures import NDCG
 from tieaware_sklearn.measures._parse import parse_measures
 
@@ -411,7 +411,7 @@ def test_many_measures_leave_nothing_behind(named):
             prepared.score(labels, measure)
         known = [
             (list(own.memo.values()), list(getattr(own, "_walks", [])))
-            for block in prepared._prepared.labelled.blocks()
+            for block in prepared._prepared._blocks.values()
             for own in (block, getattr(block, "ties", block))
             if hasattr(own, "memo")
         ]

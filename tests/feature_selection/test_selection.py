@@ -17,7 +17,6 @@ from sklearn.utils import Bunch
 from tests.feature_selection.helpers import assert_same, fitted
 from tieaware_sklearn import RankingFeatureSelector, Screening, evaluate
 from tieaware_sklearn.evaluation import _prepared
-from tieaware_sklearn.evaluation._statistics import LabelledQueries
 from tieaware_sklearn.feature_selection import _selection
 
 #: the best features, whatever they repeat
@@ -346,13 +345,13 @@ def test_features_of_one_call_are_as_each_alone(web, monkeypatch, kind, directio
     if direction == "mixed":
         direction = ["ascending", "auto", "descending", "auto"] * 3 + ["ascending"]
     calls = []
-    each_block = LabelledQueries.each_block
+    each_block = _prepared.Prepared.each_block
 
     def counted(self, *args, **options):
         calls.append(self)
         return each_block(self, *args, **options)
 
-    monkeypatch.setattr(LabelledQueries, "each_block", counted)
+    monkeypatch.setattr(_prepared.Prepared, "each_block", counted)
     measures = ["ndcg@5", "ap", "fallout@3", "esl"]
     selector = RankingFeatureSelector(measures, direction=direction, **options)
     given = X, y, qid, np.unique(qid, return_inverse=True)[1] / 2

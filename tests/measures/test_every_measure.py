@@ -16,7 +16,7 @@ from tests.instances import INSTANCES, MEASURES
 from tests.strategies import judged_ranking, queries, ranking
 from tieaware_sklearn import evaluate, ranking_score
 from tieaware_sklearn._engine.checks import check_qid
-from tieaware_sklearn.evaluation._statistics import LabelledQueries
+from tieaware_sklearn.evaluation._prepared import Prepared
 from tieaware_sklearn.measures import InferredAveragePrecision
 from tieaware_sklearn.measures._interpolated import _Interpolated
 
@@ -131,8 +131,8 @@ def test_promises_hold_to_the_bit(case, seed):
 
     # or on blocks
     queries = check_qid(qid, n_rows=len(qid))
-    blocks = LabelledQueries(labels.astype(float), queries, block_rows=1 + seed % 7)
-    parts = blocks.values(MEASURES, scores)
+    blocks = Prepared(labels.astype(float), queries, block_rows=1 + seed % 7)
+    parts = blocks.statistics(MEASURES, scores)
     for name in STATISTICS:
         there = ~np.isnan(parts[name])
         assert np.array_equal(parts[name][there], getattr(report, name)[there])

@@ -16,7 +16,7 @@ from scipy.special import gammaln
 from .._display import html, progress_bars, text_tables, words
 from .._engine import checks, segments, threads
 from .._engine.segments import FloatArray, IntArray
-from ..evaluation import _averages, _sampled, _statistics
+from ..evaluation import _averages, _prepared, _sampled
 from ..measures import Measure, _parse
 from . import _paired_test, _systems
 
@@ -150,7 +150,7 @@ class _Part:
         group = rows.group[at]
         down = (np.repeat(group[part.offsets[:-1]], part.sizes) - group).astype(float)
         self._measures = of
-        self._labelled = _statistics.LabelledQueries(rows.label[at], part, keep=True)
+        self._prepared = _prepared.Prepared(rows.label[at], part, keep=True)
         self.scores = np.where(rows.retrieved[at], down, -np.inf)
         self.tied = np.flatnonzero(rows.mixed[group])
 
@@ -159,7 +159,7 @@ class _Part:
     ) -> FloatArray:
         """Compute statistics, of shape (n_names, n_measures, n_queries, ...)."""
         chosen = [self._measures[m] for m in numbers]
-        values = self._labelled.values(chosen, scores, statistics=names)
+        values = self._prepared.statistics(chosen, scores, names)
         return np.array([values[name].T for name in names])
 
 

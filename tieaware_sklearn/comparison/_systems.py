@@ -17,7 +17,6 @@ from ..evaluation import (
     _multiple_testing,
     _prepared,
     _resolved,
-    _statistics,
     _ties,
 )
 from ..measures import Measure, _parse
@@ -77,7 +76,7 @@ class MeasuredSystems:
 
     def ranked(self, scores: NDArray[Any]) -> NDArray[Any]:
         """Scores of the documents that ``unjudged="drop"`` leaves."""
-        return _statistics.not_retrieved(
+        return _prepared.not_retrieved(
             scores, np.flatnonzero(self.labels == checks.DROPPED_LABEL)
         )
 

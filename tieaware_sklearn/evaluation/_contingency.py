@@ -13,7 +13,7 @@ from .._display import html, text_tables
 from .._engine import checks
 from .._engine.segments import FloatArray
 from ..measures import Precision
-from . import _prepared, _resolved, _statistics
+from . import _blocks, _prepared, _resolved
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -136,7 +136,7 @@ def contingency_table(
         _resolved.resolve([measure], unjudged=unjudged), y_true, y_score, qid
     )
 
-    def count(ranked: _statistics.RankedQueries) -> FloatArray:
+    def count(ranked: _blocks.RankedBlock) -> FloatArray:
         groups = ranked.groups
         places = groups.sum_groups(groups.inside(measure.k))
         total = groups.total_relevant(measure.rel)
@@ -144,9 +144,8 @@ def contingency_table(
         documents = groups.total_relevant(checks.UNJUDGED_LABEL)
         return np.column_stack([hits, places, total, documents])
 
-    labelled = prepared.labelled
-    parts = labelled.each_block(count, scores)
-    hits, places, relevant, documents = labelled.in_order(parts).T
+    parts = prepared.each_block(count, scores)
+    hits, places, relevant, documents = prepared.in_order(parts).T
     return ContingencyTable(
         qid=prepared.queries.qid,
         k=measure.k,

@@ -328,11 +328,10 @@ def tie_distributions(
     prepared, scores = _prepared.prepare(
         _resolved.resolve([parsed], unjudged=unjudged), y_true, y_score, qid
     )
-    labelled = prepared.labelled
-    blocks = labelled.each_block(
+    blocks = prepared.each_block(
         lambda ranked: parsed.distributions(ranked.groups), scores
     )
-    every = labelled.in_order(np.array(block, dtype=object) for block in blocks)
+    every = prepared.in_order(np.array(block, dtype=object) for block in blocks)
     return dict(zip(prepared.queries.qid.tolist(), every, strict=True))
 
 

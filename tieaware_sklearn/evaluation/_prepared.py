@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._engine import checks, exact_numbers, feature_matrix, messages
+from .._engine import (
+    checks,
+    exact_numbers,
+    feature_matrix,
+    messages,
+    segments,
+    threads,
+)
 from .._engine import lists as _lists
 from .._engine.segments import FloatArray, IntArray
-from ..measures import _measure
-from . import _averages, _report, _resolved, _statistics
+from .._kernel import engines, tie_groups
+from ..measures import Measure, _measure
+from . import _averages, _blocks, _report, _resolved
 from ._report import RankingReport
 
 TIES = ("expected", "best", "worst", "input")
@@ -43,18 +50,85 @@ class ColumnNames(NamedTuple):
 NAMES = ColumnNames()
 
 
+class JudgedRows(NamedTuple):
+    """The rows of judged documents, query by query.
+
+    A query without any keeps one row, of label `DROPPED_LABEL`, which stands for it
+    and is never retrieved.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_judged,)
+        Among the rows as they came.
+    labels : ndarray of shape (n_judged,)
+    queries : Queries
+        The same queries, of these rows.
+    stand_ins : ndarray of shape (n_stand_ins,)
+        Places in `rows` of those that stand for a query.
+    """
+
+    rows: IntArray
+    labels: FloatArray
+    queries: checks.Queries
+    stand_ins: IntArray
+
+    @classmethod
+    def of(cls, labels: FloatArray, queries: checks.Queries) -> Self:
+        """Leave out the rows that are dropped."""
+        judged = queries.arrange(labels) != checks.DROPPED_LABEL
+        counts = segments.sum_segments(judged.astype(np.float64), queries.sizes)
+        # of documents that all have been dropped, any one will do
+        judged[queries.offsets[:-1][counts == 0]] = True
+        rows = queries.given(np.flatnonzero(judged))
+        sizes = np.maximum(counts, 1).astype(np.int64)
+        retained = labels[rows]
+        return cls(
+            rows,
+            retained,
+            checks.Queries(queries.qid, segments.offsets_of(sizes), None),
+            np.flatnonzero(retained == checks.DROPPED_LABEL),
+        )
+
+    def scores(self, scores: NDArray[Any]) -> NDArray[Any]:
+        """Scores of these rows, of (n_rows,) or (n_columns, n_rows) of all."""
+        return not_retrieved(scores[..., self.rows], self.stand_ins)
+
+
+def not_retrieved(scores: NDArray[Any], rows: IntArray) -> NDArray[Any]:
+    """Scores that rank the same, but for rows that are not retrieved."""
+    if len(rows) == 0:
+        return scores
+    # integers have no infinity
+    floats = tie_groups.score_columns(np.atleast_2d(scores)).copy()
+    floats[:, rows] = -np.inf
+    return floats.reshape(scores.shape)
+
+
+Result = TypeVar("Result")
+
+
 class Prepared:
     """Checked labels in blocks of whole queries, for any scores and measures.
 
     Parameters
     ----------
     labels : ndarray of shape (n_rows,), float64
+        Documents of `DROPPED_LABEL` are left out, whatever their scores.
     queries : Queries
     weight : ndarray of shape (n_queries,), optional
     lists : Lists, optional
         The cells that the rows come from, where queries were rows of a matrix.
     keep : bool
-        Keep the blocks for further scores; otherwise memory stays flat.
+        Keep the blocks for further scores; otherwise each is made when it is its
+        turn, and memory stays flat.
+    block_rows : int, optional
+        Whole queries are taken together up to this number of rows; no result
+        depends on it.
+
+    Attributes
+    ----------
+    judged : JudgedRows or None
+        The rows that are left, where some are dropped.
     """
 
     def __init__(
@@ -65,21 +139,43 @@ class Prepared:
         *,
         lists: _lists.Lists | None = None,
         keep: bool = False,
+        block_rows: int | None = None,
     ) -> None:
         self.labels = labels
         self.queries = queries
         self.weight = weight
         self.lists = lists
         self._keep = keep
+        self.judged: JudgedRows | None = None
+        if labels.min() == checks.DROPPED_LABEL:
+            self.judged = JudgedRows.of(labels, queries)
+            labels, queries = self.judged.labels, self.judged.queries
+        self._ranked = queries
+        is_compiled = engines.engine() == "compiled"
+        self._kind: type[_blocks.SortedBlock] | type[_blocks.FlatBlock] = (
+            _blocks.SortedBlock
+            if is_compiled and len(labels) <= tie_groups.MOST_ROWS
+            else _blocks.FlatBlock
+        )
+        self._codes: NDArray[Any]
+        self._levels, self._codes = self._kind.level_codes(labels)
+        self._by_length = queries.sizes.argsort(kind="stable")
+        sizes = queries.sizes[self._by_length]
+        self._ranges = list(_blocks.ranges(sizes, block_rows or self._kind.ROWS))
+        self._blocks: dict[int, Any] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        # blocks are made faster than they travel, and may arrive without a kernel
+        names = "labels", "queries", "weight", "lists"
+        return {"keep": self._keep} | {name: getattr(self, name) for name in names}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        Prepared.__init__(self, **state)
 
     def segments(self, segment: Any) -> NDArray[Any]:
         """The segment of each query."""
         rows = self.queries if self.lists is None else self.lists.rows
         return checks.check_segment(segment, rows)
-
-    def __getstate__(self) -> dict[str, Any]:
-        # what labels give is made faster than it travels
-        return {name: own for name, own in vars(self).items() if name != "labelled"}
 
     @property
     def place(self) -> messages.Place:
@@ -95,32 +191,108 @@ class Prepared:
         found = self.lists.documents(y_score, names.score, like=names.label)
         return checks.check_scores(found, name=names.score, place=self.place)
 
-    @cached_property
-    def labelled(self) -> _statistics.LabelledQueries:
-        return _statistics.LabelledQueries(self.labels, self.queries, keep=self._keep)
+    def _block(self, number: int) -> _blocks.SortedBlock | _blocks.FlatBlock:
+        """Block number `number`, kept or made anew."""
+        block = self._blocks.get(number)
+        if block is None:
+            chosen = self._by_length[slice(*self._ranges[number])]
+            start, sizes = self._ranked.offsets[chosen], self._ranked.sizes[chosen]
+            block = self._kind(
+                self._codes, self._ranked.order, start, sizes, self._levels
+            )
+            if self._keep:
+                self._blocks[number] = block
+        return block
+
+    def each_block(
+        self,
+        compute: Callable[[_blocks.RankedBlock], Result],
+        scores: NDArray[Any],
+        *,
+        n_jobs: int | None = None,
+        ascending: bool = False,
+        input_order: bool = False,
+        depth: int | None = None,
+    ) -> list[Result]:
+        """`compute` of the queries of each block, ranked by the scores of all rows.
+
+        NaN ties below everything; -inf is not retrieved. Blocks are not in the order
+        of the queries: see `in_order`.
+
+        Parameters
+        ----------
+        compute : callable
+        scores : ndarray of shape (n_rows,) or (n_columns, n_rows)
+        n_jobs : int, optional
+            Threads.
+        ascending : bool
+            Lower scores rank first.
+        input_order : bool
+            Break ties by the order of the rows.
+        depth : int, optional
+            Measures look no further down, and not from the end.
+        """
+        if self.judged is not None:
+            scores = self.judged.scores(scores)
+        columns = self._kind.score_columns(scores if scores.ndim == 2 else scores[None])
+
+        def result(number: int) -> Result:
+            return compute(
+                self._block(number).ranked(
+                    columns, ascending=ascending, input_order=input_order, depth=depth
+                )
+            )
+
+        return threads.in_threads(result, range(len(self._ranges)), n_jobs)
+
+    def in_order(self, parts: Iterable[NDArray[Any]], axis: int = 0) -> NDArray[Any]:
+        """Arrays of each block, a row per query, as one in the order of the queries."""
+        blocks = list(parts)
+        stacked = blocks[0] if len(blocks) == 1 else np.concatenate(blocks, axis=axis)
+        out = np.empty_like(stacked)
+        out[(slice(None),) * axis + (self._by_length,)] = stacked
+        return out
+
+    def statistics(
+        self,
+        measures: Sequence[Measure],
+        scores: NDArray[Any],
+        names: Sequence[str] = _measure.STATISTICS,
+        *,
+        both_ways: bool = False,
+        **options: Any,
+    ) -> dict[str, FloatArray]:
+        """Each of `names` per query and measure, NaN where undefined.
+
+        They are those of `Measure.statistics`. Scores of shape (n_columns, n_rows) give
+        arrays of shape (n_columns, n_queries, n_measures). With `both_ways`, the first
+        axis is of higher scores first, then of lower ones. `options` are those of
+        `each_block`.
+        """
+
+        def compute(ranked: _blocks.RankedBlock) -> FloatArray:
+            if both_ways:
+                ways = ranked, ranked.turned()
+                return np.stack([one.statistics(measures, names) for one in ways], 1)
+            return ranked.statistics(measures, names)
+
+        depth = None if both_ways else _blocks.deepest(measures)
+        parts = self.each_block(compute, scores, depth=depth, **options)
+        values = self.in_order(parts, 3 if both_ways else 2)
+        if scores.ndim == 1:
+            values = values[..., 0, :, :]
+        return dict(zip(names, values, strict=True))
 
     def values(
         self,
         resolved: _resolved.ResolvedMeasures,
         scores: NDArray[Any],
-        statistics: Sequence[str] = ("expected",),
+        names: Sequence[str] = ("expected",),
         **options: Any,
     ) -> dict[str, FloatArray]:
-        """Each of `statistics` per query and measure, undefined values replaced.
-
-        `options` are those of `LabelledQueries.values`.
-        """
-        found = self.labelled.values(
-            resolved.measures, scores, statistics=statistics, **options
-        )
-        return resolved.fill_statistics(found, self.queries, self.weight)
-
-    def both_ways(
-        self, resolved: _resolved.ResolvedMeasures, columns: NDArray[Any]
-    ) -> dict[str, FloatArray]:
-        """Compute values by higher scores, then by lower ones."""
-        found = self.labelled.both_ways(resolved.measures, columns)
-        return resolved.fill_statistics(found, self.queries, self.weight)
+        """`statistics` of measures, undefined values replaced."""
+        values = self.statistics(resolved.measures, scores, names, **options)
+        return resolved.fill_statistics(values, self.queries, self.weight)
 
     def means(
         self, resolved: _resolved.ResolvedMeasures, values: FloatArray
@@ -195,12 +367,8 @@ class Prepared:
         n_jobs: int | None = None,
     ) -> RankingReport:
         """All that ties leave open, query by query."""
-        raw = self.labelled.values(
-            resolved.measures,
-            scores,
-            statistics=(*_report.PER_QUERY, *_OF_SAMPLES),
-            n_jobs=n_jobs,
-        )
+        names = *_report.PER_QUERY, *_OF_SAMPLES
+        raw = self.statistics(resolved.measures, scores, names, n_jobs=n_jobs)
         sampling_error, std_is_estimate = map(raw.pop, _OF_SAMPLES)
         return RankingReport(
             measures=resolved.names,
@@ -216,14 +384,6 @@ class Prepared:
             ids_are_digests=False,
             _resolved=resolved.measures,
         )
-
-    def of_labels(
-        self, resolved: _resolved.ResolvedMeasures, statistics: Sequence[str]
-    ) -> list[FloatArray]:
-        """Chance levels, ideals or other statistics that need no scores, filled."""
-        found = self.labelled.of_labels(resolved.measures, statistics)
-        named = dict(zip(statistics, found, strict=True))
-        return list(resolved.fill_statistics(named, self.queries).values())
 
     def of_queries(self, chosen: IntArray) -> Prepared:
         """Some of the queries, their rows one query after another.

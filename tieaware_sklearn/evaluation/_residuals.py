@@ -22,7 +22,7 @@ from ..measures import (
     Success,
     _parse,
 )
-from . import _averages, _prepared, _resolved, _statistics
+from . import _averages, _blocks, _prepared, _resolved
 
 DEFAULT_BOUNDED = ("rbp", "p@10", "rr")
 #: measures that a further relevant document never lowers
@@ -168,16 +168,16 @@ def residuals(
     prepared, scores = _prepared.prepare(resolved, y_true, y_score, qid, query_weight)
     labels, queries = prepared.labels, prepared.queries
 
-    def compute(ranked: _statistics.RankedQueries) -> tuple[FloatArray, ...]:
+    def compute(ranked: _blocks.RankedBlock) -> tuple[FloatArray, ...]:
         groups = ranked.groups
         unjudged = groups.retrieved - groups.sum_groups(groups.relevant(0.0))
         tails = np.column_stack([_tail(measure, groups) for measure in parsed])
-        return (*ranked.statistics(parsed, _STATISTICS), tails, unjudged)
+        return (*ranked.statistics(parsed, _STATISTICS)[:, 0], tails, unjudged)
 
     def bounds(labels: FloatArray) -> list[FloatArray]:
-        labelled = _prepared.Prepared(labels, queries).labelled
-        blocks = labelled.each_block(compute, scores)
-        return [labelled.in_order(parts) for parts in zip(*blocks, strict=True)]
+        relabelled = _prepared.Prepared(labels, queries)
+        blocks = relabelled.each_block(compute, scores)
+        return [relabelled.in_order(parts) for parts in zip(*blocks, strict=True)]
 
     least, worst, _, _, unjudged = bounds(labels)
     # an infinite label is the best label

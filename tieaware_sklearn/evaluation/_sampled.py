@@ -14,7 +14,7 @@ from .._display import html, progress_bars, text_tables
 from .._engine import checks, segments, tie_groups
 from .._engine.segments import FloatArray
 from ..measures import Measure, parse_measure
-from . import _averages, _prepared, _resolved, _statistics
+from . import _averages, _prepared, _resolved
 
 
 class CanonicalRows:
@@ -156,7 +156,7 @@ def sample_orderings(
         _resolved.resolve((), unjudged=unjudged), y_true, y_score, qid
     )
     labels = prepared.labels
-    scores = _statistics.not_retrieved(
+    scores = _prepared.not_retrieved(
         scores, np.flatnonzero(labels == checks.DROPPED_LABEL)
     )
     orders = _Orders(labels, scores, prepared.queries, random_state)
@@ -336,10 +336,8 @@ def sampled(
     resolved = _resolved.resolve(measures, zero_relevance, unjudged)
     prepared, scores = _prepared.prepare(resolved, y_true, y_score, qid, query_weight)
     queries, checked = prepared.queries, prepared.labels
-    judged = _statistics.JudgedRows.of(checked, queries)
-    if judged is not None:
-        scores = judged.scores(scores)
-        queries, checked = judged.queries, judged.labels
+    judged = _prepared.JudgedRows.of(checked, queries)
+    scores, queries, checked = judged.scores(scores), judged.queries, judged.labels
     labels = np.where(checked < 0, np.nan if keep else 0.0, checked)
     takes_unjudged = any(measure.takes_unjudged for measure in measures)
     orders = _Orders(checked, scores, queries, random_state)
@@ -360,7 +358,7 @@ def sampled(
             )
         return value
 
-    ranked = _statistics.LabelledQueries(
+    ranked = _prepared.Prepared(
         checked if takes_unjudged else np.maximum(checked, 0.0), queries, keep=True
     )
 
@@ -370,8 +368,8 @@ def sampled(
             return np.array([measured(rows, query) for query in some.tolist()])
         column = np.empty(len(rows))
         column[rows] = orders.scores
-        found = ranked.values(measures, column, statistics=["expected"])
-        return np.asarray(found["expected"][orders.by_id[some], 0])
+        values = ranked.statistics(measures, column, ["expected"])["expected"]
+        return np.asarray(values[orders.by_id[some], 0])
 
     same, open_queries = np.flatnonzero(~orders.tied), np.flatnonzero(orders.tied)
     values[:, same] = of_queries(orders.rows, same)

@@ -17,7 +17,7 @@ from .._display import html, text_tables, words
 from .._engine import checks, exact_numbers, lists, messages, segments
 from .._engine.segments import FloatArray, IntArray
 from ..measures import SubtopicMeasure, _subtopics
-from . import _averages, _intervals, _resolved, _statistics
+from . import _averages, _blocks, _intervals, _prepared, _resolved
 
 
 def ideal_scores(
@@ -382,9 +382,7 @@ class _SubtopicLists:
         numbers, offsets = np.arange(len(sizes)), segments.offsets_of(sizes)
         per_list = checks.Queries(numbers, offsets, None)
         self._lists = (
-            _statistics.LabelledQueries(of_lists, per_list, keep=True)
-            if len(sizes)
-            else None
+            _prepared.Prepared(of_lists, per_list, keep=True) if len(sizes) else None
         )
 
     def _over_subtopics(self, values: FloatArray) -> FloatArray:
@@ -400,11 +398,13 @@ class _SubtopicLists:
         """Number and weight of the subtopics that count, by query and measure."""
         counts = np.zeros((0, len(measures)))
         if self._lists is not None:
-            blocks = [
-                np.column_stack([m.counts(block.ties) for m in measures])
-                for block in self._lists.blocks()
-            ]
-            counts = self._lists.in_order(blocks).astype(np.float64)
+            parts = self._lists.each_block(
+                lambda ranked: np.column_stack(
+                    [measure.counts(ranked.groups) for measure in measures]
+                ),
+                np.zeros(len(self._rows)),
+            )
+            counts = self._lists.in_order(parts).astype(np.float64)
         number = self._over_subtopics(counts)
         weights = self._over_subtopics(counts * self._list_weights)
         return number.astype(np.int64), weights
@@ -420,7 +420,7 @@ class _SubtopicLists:
         if self._lists is None:
             return np.zeros((self._queries.n_queries, len(measures)))
 
-        def compute(ranked: _statistics.RankedQueries) -> FloatArray:
+        def compute(ranked: _blocks.RankedBlock) -> FloatArray:
             groups = ranked.groups
             return np.column_stack([measure.of_lists(groups) for measure in measures])
 
@@ -448,7 +448,7 @@ class _SubtopicLists:
                 self._queries,
                 self._weights,
                 1 - alpha,
-                _statistics.deepest(some),
+                _blocks.deepest(some),
             )
             sums.update(zip(members, self.sums(some, ideal).T, strict=True))
         return sums

@@ -13,7 +13,7 @@ from .._display import html, text_tables, words
 from .._engine import checks, exact_numbers, feature_matrix, lists, messages, tie_groups
 from .._engine.segments import FloatArray, IntArray
 from ..measures import Measure, _parse
-from . import _averages, _prepared, _resolved, _statistics
+from . import _averages, _blocks, _prepared, _resolved
 
 DIRECTIONS = ("ascending", "descending", "random")
 #: when two scores are equal: as they are, or as trec_eval reads them
@@ -694,10 +694,10 @@ def tie_report(
     if ties is None:
         ties = [*rules.external, "expected"] if rules.external else []
     treatments = rules.check(ties) if ties else ()
-    queries, labelled = prepared.queries, prepared.labelled
+    queries = prepared.queries
 
-    def count(ranked: _statistics.RankedQueries) -> tuple[list[int], int, FloatArray]:
-        extremes = ranked.statistics(resolved.measures, ("best", "worst"))
+    def count(ranked: _blocks.RankedBlock) -> tuple[list[int], int, FloatArray]:
+        extremes = ranked.statistics(resolved.measures, ("best", "worst"))[:, 0]
         groups = ranked.groups
         n, first, last = groups.n, groups.start, groups.start + groups.n - 1
         tied = n > 1
@@ -714,19 +714,19 @@ def tie_report(
         ]
         return counts, int(n.max(initial=0)), extremes.swapaxes(0, 1)
 
-    counts, sizes, extremes = zip(*labelled.each_block(count, scores), strict=True)
+    counts, sizes, extremes = zip(*prepared.each_block(count, scores), strict=True)
     mean = [
         _averages.means(
             rules.values(prepared, resolved, scores, one)["expected"], prepared.weight
         )
         for one in treatments
     ]
-    if (judged := labelled.judged) is not None:
+    if (judged := prepared.judged) is not None:
         scores, queries = judged.scores(scores), judged.queries
     documents, tied, mixed, repeated, tied_queries, cut = np.sum(
         counts, axis=0
     ).tolist()
-    best, worst = labelled.in_order(extremes).swapaxes(0, 1)
+    best, worst = prepared.in_order(extremes).swapaxes(0, 1)
     filled = resolved.fill_statistics({"best": best, "worst": worst}, queries)
     gaps = np.abs(filled["best"] - filled["worst"])
     retrieved = max(documents, 1)

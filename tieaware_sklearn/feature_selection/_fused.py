@@ -678,8 +678,6 @@ class Fusion:
         workers = effective_n_jobs(self.n_jobs)
         n_tasks = _TASKS * workers if workers > 1 else 1
         size = _prepared.columns_at_once(len(total), len(features), n_tasks)
-        # before the threads, that would each make it
-        self.prepared.labelled  # noqa: B018
 
         def means(first: int) -> list[float]:
             some = slice(first, first + size)

@@ -82,10 +82,10 @@ def feature_statistics(
     X = rows.X.tocsc() if hasattr(rows.X, "tocsc") else rows.X
     queries, weight, prepared = rows.queries, rows.weight, rows.prepared()
     resolved = rule.resolved
-    chance, ideal = prepared.of_labels(resolved, ("chance", "ideal"))
     # labels at random are an order at random, as of a list that ties as a whole
     one_tie = np.zeros(len(rows.labels))
-    std, whole = prepared.values(resolved, one_tie, _measure.SCREENED[-2:]).values()
+    names = *_measure.OF_LABELS, *_measure.SCREENED[-2:]
+    chance, ideal, std, whole = prepared.values(resolved, one_tie, names).values()
     untied = np.nan_to_num(std if weight is None else std * weight[:, None]) ** 2
     null = untied, untied / np.maximum(whole, 1e-150)
     # workers with memory of their own get several batches at a time
@@ -215,7 +215,7 @@ def _ranked(
     """Values of the columns that are ranked down, then of those ranked up."""
     names = _measure.SCREENED
     if down.all() and up.all():
-        both = prepared.both_ways(resolved, columns)
+        both = prepared.values(resolved, columns, names, both_ways=True)
         return {name: np.concatenate(both[name]) for name in names}
     ways = [
         prepared.values(resolved, columns[some], names, ascending=ascending)

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from .. import _optional
 from .._engine import checks, hashing, messages
 from .._engine.segments import FloatArray, IntArray
-from ..evaluation import _averages, _prepared, _resolved, _statistics
+from ..evaluation import _averages, _blocks, _prepared, _resolved
 from ..measures import Measure, _measure, _parse
 
 optuna = _optional.import_optional(
@@ -380,7 +380,8 @@ class QueryObjective(StudyCreator):
         self._resolved = resolved
         self._zero_relevance = zero_relevance
         self._report_every = report_every
-        (chance,) = self._prepared.of_labels(resolved, ["chance"])
+        one_tie = np.zeros(len(rows.labels))
+        chance = self._prepared.values(resolved, one_tie, ["chance"])["chance"]
         weight = rows.weight
         self._weight = np.ones(len(chance)) if weight is None else weight
         counts = ~np.isnan(chance) & (self._weight > 0)[:, None]
@@ -478,14 +479,14 @@ class QueryObjective(StudyCreator):
         if len(chosen) < some.queries.n_queries or (np.diff(chosen) != 1).any():
             some = some.of_queries(chosen)
 
-        def compute(ranked: _statistics.RankedQueries) -> tuple[FloatArray, int, int]:
+        def compute(ranked: _blocks.RankedBlock) -> tuple[FloatArray, int, int]:
             n = ranked.groups.n
             values = ranked.statistics(self._measures, _measure.STATISTICS)
-            return values, int(n[n > 1].sum()), int(n.sum())
+            return values[:, 0], int(n[n > 1].sum()), int(n.sum())
 
-        blocks = some.labelled.each_block(compute, scores)
+        blocks = some.each_block(compute, scores)
         parts, tied, ranked = zip(*blocks, strict=True)
-        stacked = some.labelled.in_order(parts, 1)
+        stacked = some.in_order(parts, 1)
         by_name = dict(zip(_measure.STATISTICS, stacked, strict=True))
         filled = self._resolved.fill_statistics(by_name, some.queries)
         return Measured(chosen, filled, sum(tied), sum(ranked))
