@@ -21,9 +21,9 @@ from tests._kernel.helpers import (
     values_of,
 )
 from tieaware_sklearn import RankingFeatureSelector
+from tieaware_sklearn._kernel.arranged import Walk, level_codes, score_columns
 from tieaware_sklearn._kernel.engines import compiled, use_engine
 from tieaware_sklearn._kernel.midranks import rank_within
-from tieaware_sklearn._kernel.tie_groups import level_codes, score_columns
 from tieaware_sklearn.measures._parse import parse_measures
 
 SOME = parse_measures(["ndcg@3", "ap", "rr", "p@2", "cg", "fallout@2", "rprec"])
@@ -113,6 +113,7 @@ def test_no_bit_depends_on_rows_blocks_threads_or_neighbours(case, seed):
 
 
 LABEL, CODE = np.array([0.0, 1.0, 2.0]), np.empty(3, dtype=np.int32)
+ROOM = CODE, np.array([0, 3]), np.empty((2, 1, 1))
 
 
 def test_bad_arrays_do_not_reach_memory():
@@ -121,9 +122,9 @@ def test_bad_arrays_do_not_reach_memory():
         ("small_codes", LABEL.astype(np.float32), CODE),
         ("small_codes", LABEL[::-1], CODE),
         ("small_codes", LABEL, CODE.astype(np.int64)),
-        ("Walk", "other", None, 0),
-        ("Walk", "weighted", None, 0, np.arange(3), np.zeros((3, 9))),
-        ("walk_labels", [None], CODE, np.array([0, 3]), np.empty((2, 1, 1))),
+        ("walk_labels", [None], *ROOM),
+        ("walk_labels", [Walk("other")], *ROOM),
+        ("walk_labels", [Walk("weighted", gain=np.arange(3))], *ROOM),
     ):
         with pytest.raises((ValueError, TypeError, KeyError)):
             getattr(compiled, name)(*args)
@@ -141,7 +142,7 @@ def test_nothing_leaks():
     n = 20_000
     label = np.sort(np.arange(n, dtype=np.int32) % 3)
     levels, longest = np.arange(3.0), n
-    walks = [compiled.Walk(*measure.walk(levels, longest)) for measure in SOME]
+    walks = [measure.walk(levels, longest) for measure in SOME]
     out = np.empty((2, 1, len(walks)))
 
     def calls(number):
@@ -152,7 +153,7 @@ def test_nothing_leaks():
             with pytest.raises(MemoryError):
                 compiled.walk_labels(walks, label, np.array([0, 2**58]), out)
             with pytest.raises(KeyError):
-                compiled.Walk("other", None, 0)
+                compiled.walk_labels([Walk("other")], label, np.array([0, n]), out)
 
     calls(10)
     before = int(size.read_text().split()[0])

@@ -31,18 +31,18 @@ def web():
 
 
 def test_an_engine_is_used_for_a_while(monkeypatch):
-    before = engine()
+    before = engine
     with use_engine("numpy"):
         with use_engine("compiled"):
-            assert engine() == "compiled"
-        assert engine() == "numpy"
+            assert engine == "compiled"
+        assert engine == "numpy"
         # threads of joblib are no others
         (found,) = Parallel(n_jobs=2, require="sharedmem")([delayed(engine)()])
         assert found == "numpy"
         with pytest.raises(ZeroDivisionError), use_engine("compiled"):
             1 / 0  # noqa: B018
-        assert engine() == "numpy"
-    assert engine() == before
+        assert engine == "numpy"
+    assert engine == before
     unknown = pytest.raises(ValueError, match="TIEAWARE_ENGINE must be one of")
     with unknown, use_engine("fortran"):
         pass
@@ -73,7 +73,7 @@ from tieaware_sklearn.datasets import make_web_search
 web = make_web_search(n_queries=60, random_state=3)
 r = t.evaluate(web.target, web.data[:, 1], qid=web.qid, measures=['ndcg', 'ap'])
 print(*(x.hex() for x in (*r.expected.ravel(), *r.std.ravel())))
-print(engines.engine())
+print(engines.engine)
 """
 
 

@@ -37,12 +37,8 @@ def _check(name: str) -> str:
     return name
 
 
-_chosen = _check(os.environ.get(VARIABLE) or ("numpy" if missing else "compiled"))
-
-
-def engine() -> str:
-    """The name of the engine that runs, "compiled" or "numpy"."""
-    return _chosen
+#: the engine that runs, "compiled" or "numpy"
+engine = _check(os.environ.get(VARIABLE) or ("numpy" if missing else "compiled"))
 
 
 def missed() -> str | None:
@@ -53,12 +49,12 @@ def missed() -> str | None:
 @contextmanager
 def use_engine(name: str) -> Iterator[None]:
     """Run one of the engines for a while, in all threads."""
-    global _chosen
-    before, _chosen = _chosen, _check(name)
+    global engine
+    before, engine = engine, _check(name)
     try:
         yield
     finally:
-        _chosen = before
+        engine = before
 
 
 _NEEDED = ("numpy", "scipy", "scikit-learn", "joblib")
@@ -72,8 +68,8 @@ _OPTIONAL = (
 def engine_in_words() -> str:
     """The engine that runs and, if the kernel is missing, why."""
     if missing is None:
-        return engine()
-    return f"{engine()} (the compiled kernel is missing: {missing})"
+        return engine
+    return f"{engine} (the compiled kernel is missing: {missing})"
 
 
 def show_versions() -> None:

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._engine import segments
-from .._engine import tie_groups as _tie_groups
+from .._engine import segments, tie_groups
 from .._engine.segments import FloatArray, IntArray
-from . import arranged, engines, tie_groups
+from . import arranged, engines
 
 
 def rank_within(
@@ -33,20 +32,26 @@ def rank_within(
     -------
     ndarray of shape (n_rows, n_columns), or (n_rows, 2 * n_columns)
     """
-    if engines.engine() == "compiled" and len(sizes):
-        labels = arranged.ArrangedLabels(
-            np.zeros(columns.shape[1], dtype=np.int32),
-            None,
-            segments.offsets_of(sizes)[:-1],
-            sizes,
-            np.zeros(1),
+    n_columns, n_rows = columns.shape
+    n_ways = 2 if both_ways else 1
+    if engines.engine == "compiled" and n_rows:
+        keys = engines.compiled.pack(
+            arranged.score_columns(columns),
+            np.arange(n_rows, dtype=np.int32),
+            segments.offsets_of(sizes),
+            int(sizes.max()),
+            ascending=False,
         )
-        rows = tie_groups.SortedRows(labels, tie_groups.score_columns(columns))
-        return rows.midranks(both_ways=both_ways)
+        keys.keys.sort(axis=1)
+        both: FloatArray = np.empty((n_rows, n_ways * n_columns))
+        engines.compiled.midranks(keys, both[:, :n_columns])
+        if both_ways:
+            engines.compiled.midranks(keys, both[:, n_columns:], backwards=True)
+        return both
     query = segments.owners(sizes)
-    out: FloatArray = np.empty((2 if both_ways else 1, columns.shape[1], len(columns)))
+    out: FloatArray = np.empty((n_ways, n_rows, n_columns))
     for j, column in enumerate(columns):
-        ranks, n_ranks = _tie_groups.dense_ranks(column)
+        ranks, n_ranks = tie_groups.dense_ranks(column)
         down = np.where(ranks < 0, n_ranks, n_ranks - 1 - ranks)
         out[0, :, j] = _midranks(query, down, sizes)
         if both_ways:

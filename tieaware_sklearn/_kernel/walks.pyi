@@ -3,29 +3,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .arranged import Walk
+
 _Int32 = NDArray[np.int32]
 _Int64 = NDArray[np.int64]
 _Float = NDArray[np.float64]
-
-class Walk:
-    def __init__(
-        self,
-        kind: str,
-        depth: int | None,
-        least: int,
-        gain: _Float | None = None,
-        tables: _Float | None = None,
-        at_relevant: bool = False,
-        others: bool = False,
-        flat: bool = False,
-        scale: float = 1.0,
-    ) -> None: ...
 
 class Keys:
     @property
     def keys(self) -> _Int64: ...
     @property
     def counts(self) -> _Int32: ...
+    @property
+    def width(self) -> int: ...
 
 def small_codes(labels: _Float, code: _Int32) -> list[int] | None: ...
 def relevant(label: _Int32, offsets: _Int64, least: int, out: _Int64) -> None: ...
@@ -43,7 +33,6 @@ def pack(
     rows: _Int32,
     offsets: _Int64,
     longest: int,
-    width: int,
     *,
     ascending: bool,
 ) -> Keys: ...

@@ -49,49 +49,27 @@ cdef dict KINDS = {
 }
 
 
-cdef class Walk:
-    """Quantities that one measure asks for.
-
-    Parameters
-    ----------
-    kind : {"weighted", "precisions", "first", "found", "counted"}
-    depth : int
-        Ranks that count.
-    least : int
-        The first level that is relevant; for weighted gains, that has a gain.
-    gain : ndarray of shape (n_levels,), optional
-    tables : ndarray of shape (3, n_ranks), optional
-        Of ranks: weights, their running sums, and what these have lost.
-    at_relevant, others, flat : bool
-    scale : float
-        What one document counts.
-    """
-
-    cdef Spec spec
-    cdef object kept
-
-    def __init__(self, str kind, depth, int64_t least, gain=None, tables=None,
-                 bint at_relevant=False, bint others=False, bint flat=False,
-                 double scale=1.0):
-        cdef const double[::1] gains
-        cdef const double[:, ::1] ranks
-        self.spec.kind = KINDS[kind]
-        self.spec.depth = NO_LIMIT if depth is None else min(depth, NO_LIMIT)
-        self.spec.least = least
-        self.spec.at_relevant = at_relevant
-        self.spec.others = others
-        self.spec.flat = flat
-        self.spec.scale = scale
-        # the pointers hold as long as the arrays do
-        self.kept = gain, tables
-        if gain is not None:
-            gains = gain
-            self.spec.gain = &gains[0]
-        if tables is not None:
-            ranks = tables
-            self.spec.weight = &ranks[0, 0]
-            self.spec.total = &ranks[1, 0]
-            self.spec.lost = &ranks[2, 0]
+cdef int read_walk(object walk, Spec* spec) except -1:
+    """An `arranged.Walk`; pointers hold as long as its arrays do."""
+    cdef const double[::1] gains
+    cdef const double[:, ::1] ranks
+    kind, depth, least, gain, tables, at_relevant, others, flat, scale = walk
+    spec.kind = KINDS[kind]
+    spec.depth = NO_LIMIT if depth is None else min(depth, NO_LIMIT)
+    spec.least = least
+    spec.at_relevant = at_relevant
+    spec.others = others
+    spec.flat = flat
+    spec.scale = scale
+    if gain is not None:
+        gains = gain
+        spec.gain = &gains[0]
+    if tables is not None:
+        ranks = tables
+        spec.weight = &ranks[0, 0]
+        spec.total = &ranks[1, 0]
+        spec.lost = &ranks[2, 0]
+    return 0
 
 
 def small_codes(const double[::1] labels, int32_t[::1] code):
@@ -214,6 +192,8 @@ cdef class Keys:
         What is behind the end of a query sorts last.
     counts : ndarray of shape (n_columns * n_queries, 2)
         Documents retrieved, and those of them that have no score.
+    width : int
+        Bits of a place in a query.
     """
 
     cdef readonly object keys, counts
@@ -226,7 +206,7 @@ cdef class Keys:
     cdef const int64_t[::1] offsets
     cdef const double* score
     cdef int64_t n_rows, n_queries
-    cdef int width
+    cdef readonly int width
     cdef double sign
 
     cdef void read(self, Sorted* at, int64_t r) noexcept nogil:
@@ -243,19 +223,17 @@ cdef class Keys:
 
 
 def pack(const Score[:, ::1] scores, const int32_t[::1] rows,
-         const int64_t[::1] offsets, int64_t longest, int width, *, bint ascending):
+         const int64_t[::1] offsets, int64_t longest, *, bint ascending):
     """Write the keys of queries, for each of several score columns.
 
     Parameters
     ----------
     scores : ndarray of shape (n_columns, n_rows)
-        Floats of 32 bits, or of 64.
+        Floats of 64 bits; of 32 where no query has more than 2^29 documents.
     rows, offsets : ndarray
         The rows of query `q` are ``rows[offsets[q]:offsets[q + 1]]``.
     longest : int
         Documents of the longest query.
-    width : int
-        Bits of a place in a query: 29 at the most with floats of 32 bits.
     ascending : bool
         Lower scores rank first.
 
@@ -265,6 +243,7 @@ def pack(const Score[:, ::1] scores, const int32_t[::1] rows,
         Not sorted yet.
     """
     cdef int64_t n_queries = offsets.shape[0] - 1, n_keys = scores.shape[0] * n_queries
+    cdef int width = max((<object>longest - 1).bit_length(), 1)
     cdef int64_t r, q, i, n, further, bits, seen, low = (<int64_t>1 << width) - 1
     cdef int32_t retrieved, unordered
     cdef double value
@@ -337,7 +316,7 @@ cdef class _Room:
                 or self.row.level == NULL):
             raise MemoryError()
         for i in range(self.n_walks):
-            self.specs[i] = (<Walk?>walks[i]).spec
+            read_walk(walks[i], &self.specs[i])
 
     def __dealloc__(self):
         free(self.specs)
@@ -371,7 +350,8 @@ def walk(list walks, Keys keys, const int32_t[::1] label, const int32_t[::1] asc
 
     Parameters
     ----------
-    walks : list of Walk
+    walks : list of arranged.Walk
+        Their arrays are checked: they are read where the walks say.
     keys : Keys
         Sorted by rows.
     label, ascending : ndarray of shape (n_rows,)

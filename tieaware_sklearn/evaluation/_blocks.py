@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -11,12 +11,17 @@ from numpy.typing import NDArray
 
 from .._engine import checks, segments, tie_groups
 from .._engine.segments import FloatArray, IntArray
-from .._kernel import arranged
-from .._kernel import tie_groups as sorted_rows
+from .._kernel import arranged, engines
 from ..measures import Measure, _measure
 
 #: how many numerators the kernel gives to have one of them
 _ROOM = {"expected": 1, "best": 3, "worst": 3, "std": 4}
+#: levels are counted for each query up to so many of them, and sorted beyond
+_COUNTED = 64
+#: NumPy sorts rows up to here as fast as it finds their first keys
+_SHORT = 256
+#: the first keys are picked from rows so many times longer
+_WORTH_PICKING = 4
 #: a block of its own costs as much as filling up so many cells
 _SPARE_CELLS = 1 << 14
 
@@ -37,6 +42,13 @@ class RankedBlock:
     def turned(self) -> RankedBlock:
         """The block in the order of its scores turned round."""
         raise NotImplementedError
+
+    def both_ways(
+        self, measures: Sequence[Measure], names: Sequence[str]
+    ) -> FloatArray:
+        """`statistics` in this order, then turned round: the second axis."""
+        ways = self, self.turned()
+        return np.stack([one.statistics(measures, names) for one in ways], axis=1)
 
     def statistics(
         self, measures: Sequence[Measure], names: Sequence[str]
@@ -132,12 +144,129 @@ class _RankedByNumpy(RankedBlock):
         )
 
 
-class SortedBlock(arranged.ArrangedLabels):
-    """Labels of queries by level, for the kernel to rank in rows of sorted keys."""
+class SortedBlock(tie_groups.Totals):
+    """Labels of queries by level, for the kernel to rank in rows of sorted keys.
+
+    Parameters
+    ----------
+    code : ndarray of shape (n_rows,), int32
+        Label of each row of the data set, an index into `levels`.
+    order : ndarray of shape (n_rows,), optional
+        The rows of the data set, query by query; None if they stand so.
+    start, sizes : ndarray of shape (n_queries,)
+        Where the queries begin in `order`, and their numbers of rows.
+    levels : ndarray of shape (n_levels,)
+
+    Attributes
+    ----------
+    offsets : ndarray of shape (n_queries + 1,)
+    longest : int
+        Documents of the longest query.
+    by_level : tuple of ndarray of shape (n_rows_of_block,)
+        Rows of the queries, and their labels, which ascend within each query.
+    """
 
     ROWS = 1 << 18
-    level_codes = staticmethod(sorted_rows.level_codes)
-    score_columns = staticmethod(sorted_rows.score_columns)
+    level_codes = staticmethod(arranged.level_codes)
+    score_columns = staticmethod(arranged.score_columns)
+
+    def __init__(
+        self,
+        code: NDArray[np.int32],
+        order: IntArray | None,
+        start: IntArray,
+        sizes: IntArray,
+        levels: FloatArray,
+    ) -> None:
+        super().__init__(None, len(sizes), sizes)
+        self._given = code, order, np.ascontiguousarray(start)
+        self._walks: dict[Hashable, arranged.Walk | None] = {}
+        self._one_tie: dict[Hashable, FloatArray] = {}
+        self.offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
+        sizes.cumsum(out=self.offsets[1:])
+        self.levels = levels
+        self.longest = int(sizes.max())
+        self.by_level = self._rows_and_labels(len(levels))
+
+    def _rows_and_labels(
+        self, n_levels: int
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Rows and labels of the queries: as they stand for 0 levels, else by level."""
+        code, order, start = self._given
+        many = n_levels > _COUNTED
+        rows = np.empty(self.offsets[-1], dtype=np.int32)
+        label = np.empty(len(rows), dtype=np.int32)
+        engines.compiled.arrange(
+            code, order, start, self.offsets, 0 if many else n_levels, rows, label
+        )
+        if many:
+            by_level = np.lexsort((label, segments.owners(self.retrieved)))
+            return rows[by_level], label[by_level]
+        return rows, label
+
+    @cached_property
+    def as_given(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Rows and labels of the queries in the order of the data set."""
+        return self._rows_and_labels(0)
+
+    @cached_property
+    def ties(self) -> tie_groups.TieGroups:
+        """One group per query, of all its documents, for NumPy."""
+        n_queries, start = self.n_queries, self.offsets[:-1]
+        return tie_groups.TieGroups(
+            n_queries, self.levels, np.arange(n_queries), start, self.by_level[1],
+            None, self.retrieved,
+        )  # fmt: skip
+
+    @tie_groups.once_per_block
+    def relevant(self, rel: float) -> IntArray:
+        out: IntArray = np.empty(self.n_queries, dtype=np.int64)
+        least = int(self.levels.searchsorted(rel))
+        engines.compiled.relevant(self.by_level[1], self.offsets, least, out)
+        return out
+
+    def walk(self, measure: Measure) -> arranged.Walk | None:
+        """The walk of a measure down these labels, if any.
+
+        It is checked: the kernel reads where it is told to.
+        """
+        if measure in self._walks:
+            return self._walks[measure]
+        walk = self._walks[measure] = measure.walk(self.levels, self.longest)
+        if walk is None:
+            return None
+        gain, tables, n_levels = walk.gain, walk.tables, len(self.levels)
+        if gain is not None and gain.shape != (n_levels,):
+            raise ValueError(
+                f"gains must give one number for each of {n_levels} labels, got shape "
+                f"{gain.shape}"
+            )
+        if tables is not None:
+            depth = self.longest if walk.depth is None else walk.depth
+            least = 3, min(depth, self.longest) + 1
+            if tables.ndim != 2 or tables.shape[0] != 3 or tables.shape[1] < least[1]:
+                raise ValueError(
+                    f"tables of a walk must have shape {least} or more columns, got "
+                    f"{tables.shape}"
+                )
+        return walk
+
+    def walked(self, measure: Hashable) -> FloatArray:
+        """Mean and best of a walk where all documents tie, (2, n_queries)."""
+        if measure not in self._one_tie:
+            # of all measures at once
+            new = {
+                one: walk
+                for one, walk in self._walks.items()
+                if walk is not None and one not in self._one_tie
+            }
+            out = np.empty((2, self.n_queries, len(new)))
+            engines.compiled.walk_labels(
+                [*new.values()], self.by_level[1], self.offsets, out
+            )
+            for j, one in enumerate(new):
+                self._one_tie[one] = out[..., j]
+        return self._one_tie[measure]
 
     def ranked(
         self,
@@ -148,30 +277,74 @@ class SortedBlock(arranged.ArrangedLabels):
         depth: int | None,
     ) -> RankedBlock:
         """The queries ranked by score columns, at least down to a depth."""
-        rows = sorted_rows.SortedRows(
-            self, scores, ascending=ascending, input_order=input_order, depth=depth
+        rows, label = self.as_given if input_order else self.by_level
+        keys = engines.compiled.pack(
+            scores, rows, self.offsets, self.longest, ascending=ascending
         )
-        return _RankedByKernel(self, rows)
+        is_sorted = depth is None or not _sort_down_to(depth, keys.keys, keys.width)
+        if is_sorted:
+            keys.keys.sort(axis=1)
+        return _RankedByKernel(self, keys, label, input_order, is_sorted)
+
+
+def _sort_down_to(depth: int, keys: NDArray[np.int64], width: int) -> bool:
+    """Sort the groups down to a rank, if that pays: of long lists."""
+    room = 2 * depth
+    if keys.shape[1] < max(_SHORT, _WORTH_PICKING * room):
+        return False
+    keys.partition(room - 1, axis=1)
+    keys[:, :room].sort(axis=1)
+    # the tie at that rank may go on further down
+    cut = keys[:, depth - 1] >> width == keys[:, room - 1] >> width
+    keys[cut] = np.sort(keys[cut], axis=1)
+    return True
 
 
 class _RankedByKernel(RankedBlock):
     def __init__(
         self,
         block: SortedBlock,
-        rows: sorted_rows.SortedRows,
+        keys: engines.compiled.Keys,
+        label: NDArray[np.int32],
+        split: bool,
+        is_sorted: bool,
         *,
         backwards: bool = False,
     ) -> None:
         self._block = block
-        self._rows = rows
+        self._keys = keys
+        self._label = label
+        self._split = split
+        self._is_sorted = is_sorted
         self._backwards = backwards
+        # of each column and query
+        retrieved = keys.counts[:, 0].reshape(-1, block.n_queries)
+        self._retrieved: IntArray = retrieved.astype(np.int64)
+
+    def turned(self) -> RankedBlock:
+        given = self._block, self._keys, self._label, self._split, self._is_sorted
+        return _RankedByKernel(*given, backwards=not self._backwards)
 
     @cached_property
     def columns(self) -> list[tie_groups.TieGroups]:
-        return self._rows.groups(backwards=self._backwards)
-
-    def turned(self) -> RankedBlock:
-        return _RankedByKernel(self._block, self._rows, backwards=not self._backwards)
+        if not self._is_sorted:
+            self._keys.keys.sort(axis=1)
+        everything, columns = self._block.ties, []
+        n_queries = everything.n_queries
+        for column, retrieved in enumerate(self._retrieved):
+            n_groups: IntArray = np.empty(n_queries, dtype=np.int64)
+            start: IntArray = np.empty(retrieved.sum(), dtype=np.int64)
+            label = np.empty(len(start), dtype=np.int32)
+            total = engines.compiled.tie_groups(
+                self._keys, column, self._label, n_groups, start, label,
+                backwards=self._backwards, split=self._split,
+            )  # fmt: skip
+            groups = tie_groups.TieGroups(
+                n_queries, everything.levels, segments.owners(n_groups),
+                start[:total], label, everything, retrieved,
+            )  # fmt: skip
+            columns.append(groups)
+        return columns
 
     def statistics(
         self, measures: Sequence[Measure], names: Sequence[str]
@@ -181,8 +354,7 @@ class _RankedByKernel(RankedBlock):
             return self._walked(tuple(measures), walks, names)
         walked = [j for j, walk in enumerate(walks) if walk is not None]
         others = [j for j, walk in enumerate(walks) if walk is None]
-        shape = self._rows.n_columns, self._block.n_queries, len(measures)
-        out = np.empty((len(names), *shape))
+        out = np.empty((len(names), *self._retrieved.shape, len(measures)))
         if walked:
             some = tuple(measures[j] for j in walked)
             out[..., walked] = self._walked(some, [walks[j] for j in walked], names)
@@ -193,10 +365,21 @@ class _RankedByKernel(RankedBlock):
         self, measures: tuple[Measure, ...], walks: list[Any], names: Sequence[str]
     ) -> FloatArray:
         """Compute statistics of measures that have a walk."""
-        block, rows, backwards = self._block, self._rows, self._backwards
-        below, undefined = _divisors(rows.totals, measures)
-        n_numerators = max(_ROOM.get(name, 0) for name in names)
-        numerators = rows.walk(walks, n_numerators, backwards=backwards)
+        block, shape = self._block, (*self._retrieved.shape, len(measures))
+        totals: tie_groups.Totals = block
+        # totals of one column are those of all
+        if not (self._retrieved == block.retrieved).all():
+            totals = tie_groups.Totals(block, block.n_queries, self._retrieved)
+        below, undefined = _divisors(totals, measures)
+        n_numerators = 0
+        for name in names:
+            n_numerators = max(n_numerators, _ROOM.get(name, 0))
+        numerators = np.empty((n_numerators, *shape))
+        if n_numerators:
+            engines.compiled.walk(
+                walks, self._keys, self._label, block.by_level[1], numerators,
+                backwards=self._backwards, split=self._split,
+            )  # fmt: skip
         values = _measure.divide(numerators, below, undefined)
         if n_numerators == len(names) == 1:
             return values
@@ -205,14 +388,19 @@ class _RankedByKernel(RankedBlock):
         spread = _measure.SCREENED[-1]
         if spread in names:
             depth = min(deepest(measures) or block.longest, block.longest)
-            sums = _measure.rank_sums(measures, depth)
-            known[spread] = rows.spread_within_ties(sums, backwards=backwards)
+            known[spread] = np.zeros(shape)
+            engines.compiled.spread_within_ties(
+                self._keys,
+                _measure.rank_sums(measures, depth),
+                known[spread].reshape(-1, len(measures)),
+                backwards=self._backwards,
+            )
         if "chance" in names or "ideal" in names:
             one_tie = np.stack([block.walked(one) for one in measures], axis=-1)
             values = _measure.divide(one_tie, *_divisors(block, measures))
             known.update(zip(_measure.OF_LABELS, values, strict=True))
         # nothing is sampled: standard errors are 0
-        out = np.zeros((len(names), rows.n_columns, block.n_queries, len(measures)))
+        out = np.zeros((len(names), *shape))
         for row, name in zip(out, names, strict=True):
             if name in known:
                 row[:] = known[name]

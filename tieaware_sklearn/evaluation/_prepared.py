@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from operator import methodcaller
 from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -19,7 +20,7 @@ from .._engine import (
 )
 from .._engine import lists as _lists
 from .._engine.segments import FloatArray, IntArray
-from .._kernel import engines, tie_groups
+from .._kernel import arranged, engines
 from ..measures import Measure, _measure
 from . import _averages, _blocks, _report, _resolved
 from ._report import RankingReport
@@ -99,7 +100,7 @@ def not_retrieved(scores: NDArray[Any], rows: IntArray) -> NDArray[Any]:
     if len(rows) == 0:
         return scores
     # integers have no infinity
-    floats = tie_groups.score_columns(np.atleast_2d(scores)).copy()
+    floats = arranged.score_columns(np.atleast_2d(scores)).copy()
     floats[:, rows] = -np.inf
     return floats.reshape(scores.shape)
 
@@ -151,10 +152,9 @@ class Prepared:
             self.judged = JudgedRows.of(labels, queries)
             labels, queries = self.judged.labels, self.judged.queries
         self._ranked = queries
-        is_compiled = engines.engine() == "compiled"
         self._kind: type[_blocks.SortedBlock] | type[_blocks.FlatBlock] = (
             _blocks.SortedBlock
-            if is_compiled and len(labels) <= tie_groups.MOST_ROWS
+            if engines.engine == "compiled" and len(labels) <= arranged.MOST_ROWS
             else _blocks.FlatBlock
         )
         self._codes: NDArray[Any]
@@ -269,13 +269,10 @@ class Prepared:
         axis is of higher scores first, then of lower ones. `options` are those of
         `each_block`.
         """
-
-        def compute(ranked: _blocks.RankedBlock) -> FloatArray:
-            if both_ways:
-                ways = ranked, ranked.turned()
-                return np.stack([one.statistics(measures, names) for one in ways], 1)
-            return ranked.statistics(measures, names)
-
+        method = "both_ways" if both_ways else "statistics"
+        compute: Callable[[_blocks.RankedBlock], FloatArray] = methodcaller(
+            method, measures, names
+        )
         depth = None if both_ways else _blocks.deepest(measures)
         parts = self.each_block(compute, scores, depth=depth, **options)
         values = self.in_order(parts, 3 if both_ways else 2)
@@ -310,11 +307,11 @@ class Prepared:
         average: str | None,
     ) -> list[float | FloatArray]:
         """Each measure, averaged over queries; its values for no average."""
-        (found,) = self.averaged_columns(resolved, [scores], ties, average)
+        (averages,) = self.averaged_columns(resolved, [scores], ties, average)
         if average is not None:
             resolved.warn_below_rel(self.labels)
-            resolved.warn_of_nan(map(float, found))
-        return found
+            resolved.warn_of_nan(map(float, averages))
+        return averages
 
     def averaged_columns(
         self,
@@ -327,30 +324,25 @@ class Prepared:
 
         It does not warn, for it may run in a thread.
         """
-        plain = ties == "input"
-        name = "expected" if plain else ties
-        statistics = [name, "normaliser"] if average == "micro" else [name]
+        is_input_order = ties == "input"
+        name = "expected" if is_input_order else ties
+        names = [name, "normaliser"] if average == "micro" else [name]
         scores = columns[0][None] if len(columns) == 1 else np.stack(columns)
-        found = self.values(resolved, scores, statistics, input_order=plain)
-        parts = zip(*found.values(), strict=True)
-        return [self._averages(resolved, average, *part) for part in parts]
-
-    def _averages(
-        self,
-        resolved: _resolved.ResolvedMeasures,
-        average: str | None,
-        values: FloatArray,
-        normaliser: FloatArray | None = None,
-    ) -> list[float | FloatArray]:
-        """Of each measure, a column of `values`."""
-        if average is None:
-            return [*values.T]
-        if normaliser is None:
-            return [
-                _averages.reduce_queries(one, average, self.weight) for one in values.T
-            ]
-        pooled = zip(values.T, normaliser.T, resolved.value, strict=True)
-        return [self._micro(*one) for one in pooled]
+        statistics = self.values(resolved, scores, names, input_order=is_input_order)
+        results: list[list[float | FloatArray]] = []
+        for values, *normaliser in zip(*statistics.values(), strict=True):
+            if average is None:
+                results.append([*values.T])
+            elif normaliser:
+                pooled = zip(values.T, normaliser[0].T, resolved.value, strict=True)
+                results.append([self._micro(*one) for one in pooled])
+            else:
+                reduced = [
+                    _averages.reduce_queries(one, average, self.weight)
+                    for one in values.T
+                ]
+                results.append([*reduced])
+        return results
 
     def _micro(self, values: FloatArray, normaliser: FloatArray, empty: float) -> float:
         """Σ numerator / Σ denominator: the mean weighted by the denominators."""

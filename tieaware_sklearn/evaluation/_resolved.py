@@ -403,8 +403,8 @@ def resolve(
     for j, measure in enumerate(resolved):
         if not measure.takes_zero_relevance:
             values[j] = math.nan
-    known = bool(resolved) and all(measure.takes_unjudged for measure in resolved)
-    if known and unjudged == "raise":
+    know_unjudged = [measure.takes_unjudged for measure in resolved]
+    if unjudged == "raise" and resolved and all(know_unjudged):
         # measures that know of documents without a judgment deal with them
         unjudged = "nonrelevant"
     value = np.array(values)

@@ -322,9 +322,7 @@ def _read(files: Sequence[_File], column: NDArray[np.int32]) -> Iterator[_rows.R
 def _parse(column: NDArray[np.int32], text: bytes) -> tuple[Any, NDArray[np.float64]]:
     """Features and labels of some lines, by the kernel where they are plain."""
     kept = np.flatnonzero(column >= 0)
-    found = (
-        engines.letor.parse(text, column) if engines.engine() == "compiled" else None
-    )
+    found = engines.letor.parse(text, column) if engines.engine == "compiled" else None
     if found is not None:
         *parts, target = found
         data = sp.csr_array(tuple(parts), (len(target), len(kept)))
@@ -422,10 +420,7 @@ def _look_at(text: bytes) -> _Looked:
         For numbers that are none; `_read_text` says which. What stands between the
         first and the last feature of a line is not looked at.
     """
-    if (
-        engines.engine() == "compiled"
-        and (found := engines.letor.look(text)) is not None
-    ):
+    if engines.engine == "compiled" and (found := engines.letor.look(text)) is not None:
         return _Looked(*found)
     n_rows, ids = 0, []
     smallest, largest = 1, -1
