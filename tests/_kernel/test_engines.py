@@ -17,7 +17,7 @@ from sklearn.metrics import make_scorer
 import tieaware_sklearn as ta
 from tests._kernel.helpers import GRADED, assert_close, prepared
 from tieaware_sklearn._kernel import engines
-from tieaware_sklearn._kernel.engines import ENGINES, engine, use_engine
+from tieaware_sklearn._kernel.engines import ENGINES, use_engine
 from tieaware_sklearn.datasets import make_web_search
 
 each_engine = pytest.mark.parametrize("name", ENGINES)
@@ -31,18 +31,20 @@ def web():
 
 
 def test_an_engine_is_used_for_a_while(monkeypatch):
-    before = engine
+    before = engines.engine
     with use_engine("numpy"):
         with use_engine("compiled"):
-            assert engine == "compiled"
-        assert engine == "numpy"
+            assert engines.engine == "compiled"
+        assert engines.engine == "numpy"
         # threads of joblib are no others
-        (found,) = Parallel(n_jobs=2, require="sharedmem")([delayed(engine)()])
+        (found,) = Parallel(n_jobs=2, require="sharedmem")(
+            [delayed(lambda: engines.engine)()]
+        )
         assert found == "numpy"
         with pytest.raises(ZeroDivisionError), use_engine("compiled"):
             1 / 0  # noqa: B018
-        assert engine == "numpy"
-    assert engine == before
+        assert engines.engine == "numpy"
+    assert engines.engine == before
     unknown = pytest.raises(ValueError, match="TIEAWARE_ENGINE must be one of")
     with unknown, use_engine("fortran"):
         pass
