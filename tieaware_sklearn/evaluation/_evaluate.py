@@ -635,10 +635,7 @@ class PreparedRanking:
             )
         if sum(map(len, self._resolved)) + len(key) > _REMEMBERED:
             # what is kept for each measure must not add up without end
-            old = self._prepared
-            self._prepared = _prepared.Prepared(
-                old.labels, old.queries, old.weight, lists=old.lists, keep=True
-            )
+            self._prepared.forget()
             self._resolved = {}
         self._resolved[key] = resolved
         return resolved

@@ -162,7 +162,7 @@ class Prepared:
         self._by_length = queries.sizes.argsort(kind="stable")
         sizes = queries.sizes[self._by_length]
         self._ranges = list(_blocks.ranges(sizes, block_rows or self._kind.ROWS))
-        self._blocks: dict[int, Any] = {}
+        self._blocks: dict[int, _blocks.SortedBlock | _blocks.FlatBlock] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         # blocks are made faster than they travel, and may arrive without a kernel
@@ -190,19 +190,6 @@ class Prepared:
             )
         found = self.lists.documents(y_score, names.score, like=names.label)
         return checks.check_scores(found, name=names.score, place=self.place)
-
-    def _block(self, number: int) -> _blocks.SortedBlock | _blocks.FlatBlock:
-        """Block number `number`, kept or made anew."""
-        block = self._blocks.get(number)
-        if block is None:
-            chosen = self._by_length[slice(*self._ranges[number])]
-            start, sizes = self._ranked.offsets[chosen], self._ranked.sizes[chosen]
-            block = self._kind(
-                self._codes, self._ranked.order, start, sizes, self._levels
-            )
-            if self._keep:
-                self._blocks[number] = block
-        return block
 
     def each_block(
         self,
@@ -237,11 +224,19 @@ class Prepared:
         columns = self._kind.score_columns(scores if scores.ndim == 2 else scores[None])
 
         def result(number: int) -> Result:
-            return compute(
-                self._block(number).ranked(
-                    columns, ascending=ascending, input_order=input_order, depth=depth
+            block = self._blocks.get(number)
+            if block is None:
+                chosen = self._by_length[slice(*self._ranges[number])]
+                start, sizes = self._ranked.offsets[chosen], self._ranked.sizes[chosen]
+                block = self._kind(
+                    self._codes, self._ranked.order, start, sizes, self._levels
                 )
+                if self._keep:
+                    self._blocks[number] = block
+            ranked = block.ranked(
+                columns, ascending=ascending, input_order=input_order, depth=depth
             )
+            return compute(ranked)
 
         return threads.in_threads(result, range(len(self._ranges)), n_jobs)
 
@@ -386,7 +381,12 @@ class Prepared:
             self.labels[self.queries.rows(chosen)],
             self.queries.some(chosen),
             None if self.weight is None else self.weight[chosen],
+            keep=self._keep,
         )
+
+    def forget(self) -> None:
+        """Let go of the blocks, and of what they remember of measures."""
+        self._blocks.clear()
 
 
 def prepare(

@@ -31,9 +31,6 @@ class Parameter(NamedTuple):
     value: Any
     modes: Container[Any] | None = ()
 
-    def has(self, given: Any) -> bool:
-        return self.modes is None or given == self.value or given in self.modes
-
 
 class Definition(NamedTuple):
     """A measure as a tool has it.
@@ -146,11 +143,6 @@ class Defined:
     measures: tuple[Measure, ...]
     definitions: tuple[Definition, ...]
 
-    @property
-    def undefined(self) -> FloatArray:
-        """Values where the measures are undefined."""
-        return np.array([definition.undefined for definition in self.definitions])
-
     def check_sizes(self, queries: checks.Queries) -> None:
         """Refuse queries of fewer documents than the tool takes."""
         for measure, own in zip(self.measures, self.definitions, strict=True):
@@ -198,36 +190,32 @@ def define(measures: Sequence[Measure], convention: str) -> Defined:
     ValueError
         For a measure that the tool does not have, or not as the user spells it out.
     """
-    definitions = tuple(_definition(measure, convention) for measure in measures)
-    defined = (
-        _by_definition(measure, definition, convention)
-        for measure, definition in zip(measures, definitions, strict=True)
-    )
-    return Defined(convention, tuple(defined), definitions)
-
-
-def _definition(measure: Measure, convention: str) -> Definition:
-    known = CONVENTIONS[convention]
-    if measure.name not in known or not _measure.is_ours(type(measure)):
-        names = " ".join(sorted(known, key=str.lower))
-        raise ValueError(
-            f"measure must be one that {convention} has ({names}), got {measure}"
-        )
-    return known[measure.name]
+    known, definitions, defined = CONVENTIONS[convention], [], []
+    for measure in measures:
+        if measure.name not in known or not _measure.is_ours(type(measure)):
+            names = " ".join(sorted(known, key=str.lower))
+            raise ValueError(
+                f"measure must be one that {convention} has ({names}), got {measure}"
+            )
+        definitions.append(known[measure.name])
+        defined.append(_by_definition(measure, definitions[-1], convention))
+    return Defined(convention, tuple(defined), tuple(definitions))
 
 
 def _by_definition(
     measure: Measure, definition: Definition, convention: str
 ) -> Measure:
+    """A measure whose parameters are the tool's, but for those it lets the user set."""
     spelled, changes = _measure.spelled_out(measure), {}
     for name, parameter in definition.parameters.items():
         if name not in spelled:
             changes[name] = parameter.value
             continue
         given = getattr(measure, name)
-        if not parameter.has(given):
-            modes = parameter.modes if isinstance(parameter.modes, list) else []
-            known = " or ".join(map(repr, [parameter.value, *modes]))
+        value, modes = parameter
+        if modes is not None and given != value and given not in modes:
+            listed = modes if isinstance(modes, list) else []
+            known = " or ".join(map(repr, [value, *listed]))
             raise ValueError(
                 f"{name} must be {known} with convention={convention!r}, got "
                 f"{given!r} in {measure}"
@@ -395,7 +383,10 @@ def resolve(
                 f"convention={convention!r}, which sets it, got {zero_relevance!r}"
             )
         defined = define(resolved, convention)
-        resolved, values = defined.measures, defined.undefined.tolist()
+        resolved, values = (
+            defined.measures,
+            [one.undefined for one in defined.definitions],
+        )
         if unjudged == "raise":
             unjudged = UNJUDGED.get(convention, unjudged)
     else:

@@ -646,11 +646,9 @@ class Fusion:
 
     def of_queries(self, chosen: NDArray[np.intp]) -> Fusion:
         """A fusion of the same features, on some of the queries."""
-        prepared = self.prepared
-        rows, queries = prepared.queries.rows(chosen), prepared.queries.some(chosen)
-        weight = None if prepared.weight is None else prepared.weight[chosen]
-        prepared = _prepared.Prepared(prepared.labels[rows], queries, weight, keep=True)
-        borda = self.borda.some(rows, queries.sizes)
+        rows = self.prepared.queries.rows(chosen)
+        prepared = self.prepared.of_queries(chosen)
+        borda = self.borda.some(rows, prepared.queries.sizes)
         return replace(self, borda=borda, prepared=prepared)
 
     def values_along(self, path: Path, ascending: NDArray[np.bool_]) -> FloatArray:

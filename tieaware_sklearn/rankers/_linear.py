@@ -461,10 +461,7 @@ class RankedRows:
     def of_queries(self, chosen: IntArray) -> RankedRows:
         """Select some of the queries; rows must stand query by query."""
         rows = self.prepared.queries.rows(chosen)
-        whole = self.prepared
-        weight = None if whole.weight is None else whole.weight[chosen]
-        queries = whole.queries.some(chosen)
-        part = _prepared.Prepared(whole.labels[rows], queries, weight, keep=True)
+        part = self.prepared.of_queries(chosen)
         return RankedRows(self.X[rows], part, self.resolved)
 
     def value(self, coef: FloatArray) -> float:
