@@ -60,8 +60,8 @@ def level_codes(labels: FloatArray) -> tuple[FloatArray, NDArray[np.int32]]:
     levels = engines.compiled.small_codes(np.ascontiguousarray(labels), code)
     if levels is not None:
         return np.array(levels, dtype=np.float64), code
-    found, inverse = np.unique(labels, return_inverse=True)
-    return found, inverse.astype(np.int32)
+    distinct, inverse = np.unique(labels, return_inverse=True)
+    return distinct, inverse.astype(np.int32)
 
 
 def score_columns(scores: NDArray[Any]) -> NDArray[np.floating[Any]]:
@@ -73,9 +73,9 @@ def score_columns(scores: NDArray[Any]) -> NDArray[np.floating[Any]]:
         return np.ascontiguousarray(scores, dtype=np.float64)
     # ranks compare as the scores do
     out = np.empty(scores.shape)
-    for column, own in zip(out, scores, strict=True):
-        ranks, _ = tie_groups.dense_ranks(own)
+    for column, given in zip(out, scores, strict=True):
+        ranks, _ = tie_groups.dense_ranks(given)
         column[:] = ranks
         column[ranks < 0] = np.nan
-        column[~checks.is_retrieved(own)] = -np.inf
+        column[~checks.is_retrieved(given)] = -np.inf
     return out

@@ -47,7 +47,7 @@ cdef struct Sum:
 
 
 cdef inline void add(Sum* total, double term) noexcept nogil:
-    """Knuth's two-sum: what the addition loses is kept."""
+    """Knuth's two-sum: what the addition loses is added up, too."""
     cdef double after = total.high + term
     cdef double part = after - total.high
     total.low += (total.high - (after - part)) + (term - part)
@@ -209,7 +209,7 @@ cdef inline double precisions_of(const Spec* spec, int64_t above, int64_t r, int
 
 
 cdef inline void precisions(const Row* row, const Spec* spec, int n_orders,
-                            double* found) noexcept nogil:
+                            double* values) noexcept nogil:
     """Σ of the precisions at relevant documents, by the first of the orders."""
     cdef Sum[3] total
     cdef int64_t g, r, n, top, low, above = 0
@@ -224,7 +224,7 @@ cdef inline void precisions(const Row* row, const Spec* spec, int n_orders,
             above += r
             add(&total[MEAN], r * (<double>above / (g + 1)))
         for order in range(n_orders):
-            found[order] = total[MEAN].high + total[MEAN].low
+            values[order] = total[MEAN].high + total[MEAN].low
         return
     for g in range(row.n_groups):
         top = row.top[g]
@@ -245,7 +245,7 @@ cdef inline void precisions(const Row* row, const Spec* spec, int n_orders,
             add(&total[order], term)
         above += r
     for order in range(n_orders):
-        found[order] = total[order].high + total[order].low
+        values[order] = total[order].high + total[order].low
 
 
 cdef inline double precisions_variance(const Row* row, const Spec* spec, double* shared,
@@ -254,7 +254,7 @@ cdef inline double precisions_variance(const Row* row, const Spec* spec, double*
 
     As `_SumOverPairs.numerator_variance`, with a_j = (above + 1) u_j, u_j = 1/rank.
     """
-    cdef Sum total, part, squares, own, spread
+    cdef Sum total, part, squares, running, spread
     cdef int64_t g, r, top, inside, j, above = 0, end
     cdef double n, relevant, other, slope, mean, deviation, places, pairs, chance, later
     total.high = total.low = 0.0
@@ -276,10 +276,10 @@ cdef inline double precisions_variance(const Row* row, const Spec* spec, double*
             # neither part changes if those of the last place are left out
             for j in range(inside):
                 shared[j] = (inside - 1 - j) / ((top + 1.0 + j) * end)
-            own.high = own.low = 0.0
+            running.high = running.low = 0.0
             for j in range(inside - 1, -1, -1):
-                rho[j] = j * shared[j] + (own.high + own.low)
-                add(&own, shared[j])
+                rho[j] = j * shared[j] + (running.high + running.low)
+                add(&running, shared[j])
         else:
             for j in range(inside):
                 shared[j] = spec.weight[top + j]
@@ -301,13 +301,13 @@ cdef inline double precisions_variance(const Row* row, const Spec* spec, double*
         places *= relevant * other / (n * (n - 1))
         if chance > 0.0:
             part.high = part.low = squares.high = squares.low = 0.0
-            own.high = own.low = 0.0
+            running.high = running.low = 0.0
             for j in range(inside):
-                add(&own, j * shared[j] * shared[j])
+                add(&running, j * shared[j] * shared[j])
                 add(&squares, rho[j] * rho[j])
                 add(&part, rho[j])
             later = part.high + part.low
-            pairs = own.high + own.low
+            pairs = running.high + running.low
             pairs -= (squares.high + squares.low) / max(n - 2, 1)
             pairs += later * later / max(2 * (n - 1) * (n - 2), 1)
         add(&total, places + chance * max(pairs, 0.0))
@@ -392,7 +392,7 @@ cdef inline int64_t depth_of(const Row* row, const Spec* spec) noexcept nogil:
 cdef inline double counted(const Row* row, const Spec* spec,
                            int order) noexcept nogil:
     """Relevant documents, or the others, down to the cut-off."""
-    cdef int64_t depth = depth_of(row, spec), g, n, r, inside, found, whole = 0
+    cdef int64_t depth = depth_of(row, spec), g, n, r, inside, hits, whole = 0
     for g in range(row.n_groups):
         if row.top[g] >= depth:
             break
@@ -401,8 +401,8 @@ cdef inline double counted(const Row* row, const Spec* spec,
         inside = min(n, depth - row.top[g])
         if order == MEAN and inside < n:
             return whole + <double>(n - r if spec.others else r) * inside / n
-        found = max(inside - (n - r), 0) if order == WORST else min(r, inside)
-        whole += inside - found if spec.others else found
+        hits = max(inside - (n - r), 0) if order == WORST else min(r, inside)
+        whole += inside - hits if spec.others else hits
     return whole
 
 
@@ -422,21 +422,21 @@ cdef inline double counted_variance(const Row* row, const Spec* spec) noexcept n
 
 
 cdef inline void numerators(const Row* row, const Spec* spec, int n_orders,
-                            double* found) noexcept nogil:
+                            double* values) noexcept nogil:
     """Mean, best and worst, or the first of them; none beyond the mean in floats."""
     cdef int order
     if spec.kind == PRECISIONS:
-        precisions(row, spec, n_orders, found)
+        precisions(row, spec, n_orders, values)
     for order in range(n_orders):
         if spec.kind == WEIGHTED:
-            found[order] = weighted(row, spec, order)
+            values[order] = weighted(row, spec, order)
         elif spec.kind == COUNTED:
-            found[order] = counted(row, spec, order)
+            values[order] = counted(row, spec, order)
         elif spec.kind != PRECISIONS:
-            found[order] = first(row, spec, order)
+            values[order] = first(row, spec, order)
         # fewer of the others are better
-        if (found[order] < found[MEAN]) == ((order == BEST) != spec.others):
-            found[order] = found[MEAN]
+        if (values[order] < values[MEAN]) == ((order == BEST) != spec.others):
+            values[order] = values[MEAN]
 
 
 cdef inline double variance(const Row* row, const Spec* spec, double mean,

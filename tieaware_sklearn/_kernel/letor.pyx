@@ -69,8 +69,8 @@ cdef inline const char* after_token(const char* at, const char* stop) noexcept:
 
 cdef inline const char* find(const char* at, char c, const char* stop) noexcept:
     """The first c, or the stop."""
-    cdef const char* found = <const char*>memchr(at, c, stop - at)
-    return stop if found == NULL else found
+    cdef const char* first = <const char*>memchr(at, c, stop - at)
+    return stop if first == NULL else first
 
 
 cdef inline const char* feature_number(
@@ -262,7 +262,7 @@ def parse(bytes text, const int32_t[::1] column):
     cdef const char* line_end
     cdef const char* stop
     cdef int64_t n_rows = 0, n_values = 0, width = column.shape[0], number, last
-    cdef double own
+    cdef double parsed
     n_lines, n_colons = text.count(b"\n") + 1, text.count(b":")
     cdef double[::1] label = np.empty(n_lines)
     cdef int32_t[::1] start = np.empty(n_lines + 1, dtype=np.int32)
@@ -287,10 +287,10 @@ def parse(bytes text, const int32_t[::1] column):
                 if at == NULL or number <= last or number >= width:
                     return None
                 last = number
-                at = real_number(at, stop, &own)
+                at = real_number(at, stop, &parsed)
                 if at == NULL:
                     return None
-                value[n_values] = own
+                value[n_values] = parsed
                 place[n_values] = column[number]
                 n_values += place[n_values] >= 0
                 at = after_white(at, stop)

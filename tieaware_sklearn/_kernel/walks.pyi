@@ -55,7 +55,7 @@ def tie_groups(
     label: _Int32,
     n_groups: _Int64,
     start: _Int64,
-    found: _Int32,
+    levels: _Int32,
     *,
     backwards: bool = False,
     split: bool = False,

@@ -87,29 +87,29 @@ def small_codes(const double[::1] labels, int32_t[::1] code):
     """
     cdef int32_t[256] place
     cdef int64_t i
-    cdef int32_t own, n_levels = 0
+    cdef int32_t level, n_levels = 0
     cdef bint small = True
-    for own in range(256):
-        place[own] = -1
+    for level in range(256):
+        place[level] = -1
     with nogil:
         for i in range(labels.shape[0]):
             if not (-1.0 <= labels[i] < 254.0):
                 small = False
                 break
-            own = <int32_t>labels[i]
-            if own != labels[i]:
+            level = <int32_t>labels[i]
+            if level != labels[i]:
                 small = False
                 break
-            code[i] = own
-            place[own + 1] = 0
+            code[i] = level
+            place[level + 1] = 0
     if not small:
         return None
     levels = []
-    for own in range(256):
-        if place[own] == 0:
-            place[own] = n_levels
+    for level in range(256):
+        if place[level] == 0:
+            place[level] = n_levels
             n_levels += 1
-            levels.append(own - 1)
+            levels.append(level - 1)
     if levels != list(range(n_levels)):
         with nogil:
             for i in range(labels.shape[0]):
@@ -197,7 +197,7 @@ cdef class Keys:
     """
 
     cdef readonly object keys, counts
-    cdef object kept
+    cdef object scores
     cdef int64_t[:, ::1] key
     cdef int32_t[:, ::1] count
     # whether keys do not hold all bits of the scores
@@ -259,7 +259,7 @@ def pack(const Score[:, ::1] scores, const int32_t[::1] rows,
     out.n_rows, out.n_queries, out.width = scores.shape[1], n_queries, width
     out.sign = 1.0 if ascending else -1.0
     # the pointer holds as long as the array does
-    out.kept = scores
+    out.scores = scores
     if Score is double:
         out.score = &scores[0, 0]
     with nogil:
@@ -373,7 +373,7 @@ def walk(list walks, Keys keys, const int32_t[::1] label, const int32_t[::1] asc
     cdef Reach reach = room.reach()
     cdef Sorted at
     cdef const Spec* spec
-    cdef double[3] found
+    cdef double[3] numerator
     cdef int order, n_orders
     with nogil:
         for r in range(keys.key.shape[0]):
@@ -386,14 +386,14 @@ def walk(list walks, Keys keys, const int32_t[::1] label, const int32_t[::1] asc
             n_orders = min(n_statistics, 3) if row.n_runs > row.n_groups else 1
             for w in range(room.n_walks):
                 spec = &room.specs[w]
-                numerators(row, spec, n_orders, found)
+                numerators(row, spec, n_orders, numerator)
                 for order in range(min(n_statistics, 3)):
-                    out[order, column, q, w] = spec.scale * found[order % n_orders]
+                    out[order, column, q, w] = spec.scale * numerator[order % n_orders]
                 if n_statistics > 3:
                     out[3, column, q, w] = 0.0
                     if n_orders > 1:
                         out[3, column, q, w] = spec.scale * sqrt(
-                            variance(row, spec, found[MEAN], room.scratch)
+                            variance(row, spec, numerator[MEAN], room.scratch)
                         )
 
 
@@ -414,20 +414,20 @@ def walk_labels(list walks, const int32_t[::1] label, const int64_t[::1] offsets
         longest = max(longest, offsets[q + 1] - offsets[q])
     cdef _Room room = _Room(walks, longest)
     cdef Row* row = &room.row
-    cdef double[2] found
+    cdef double[2] numerator
     with nogil:
         for q in range(offsets.shape[0] - 1):
             row.ascending = &label[offsets[q]]
             row.n_documents = offsets[q + 1] - offsets[q]
             as_one_tie(row)
             for w in range(room.n_walks):
-                numerators(row, &room.specs[w], 2, found)
-                out[0, q, w] = room.specs[w].scale * found[MEAN]
-                out[1, q, w] = room.specs[w].scale * found[BEST]
+                numerators(row, &room.specs[w], 2, numerator)
+                out[0, q, w] = room.specs[w].scale * numerator[MEAN]
+                out[1, q, w] = room.specs[w].scale * numerator[BEST]
 
 
 def tie_groups(Keys keys, int64_t column, const int32_t[::1] label,
-               int64_t[::1] n_groups, int64_t[::1] start, int32_t[::1] found, *,
+               int64_t[::1] n_groups, int64_t[::1] start, int32_t[::1] levels, *,
                bint backwards=False, bint split=False):
     """The tie groups of sorted rows of one score column, row after row.
 
@@ -440,8 +440,8 @@ def tie_groups(Keys keys, int64_t column, const int32_t[::1] label,
     n_groups : ndarray of shape (n_queries,)
         Written: of each row.
     start : ndarray of shape (n_retrieved,)
-        Written: where groups start in `found`.
-    found : ndarray of shape (n_retrieved,)
+        Written: where groups start in `levels`.
+    levels : ndarray of shape (n_retrieved,)
         Written: levels of the documents in rank order, ascending within groups.
 
     Returns
@@ -469,7 +469,7 @@ def tie_groups(Keys keys, int64_t column, const int32_t[::1] label,
                 total += 1
             for run in range(row.n_runs):
                 for i in range(row.start[run], row.start[run + 1]):
-                    found[above + i] = row.level[run]
+                    levels[above + i] = row.level[run]
             above += at.n
     return total
 

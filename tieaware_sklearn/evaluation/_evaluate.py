@@ -335,7 +335,7 @@ def tie_distributions(
     return dict(zip(prepared.queries.qid.tolist(), every, strict=True))
 
 
-#: measures whose ideals and chance levels are kept
+#: measures whose ideals and chance levels are remembered
 _REMEMBERED = 64
 #: tasks of each worker, so that all end at about the same time
 _TASKS = 4
@@ -551,10 +551,10 @@ class PreparedRanking:
             list(_batches(columns, size)),
             n_jobs,
         )
-        found = np.array([result for part in parts for (result,) in part])
-        if average is not None and np.isnan(found).any():
+        averages = np.array([of_one for part in parts for (of_one,) in part])
+        if average is not None and np.isnan(averages).any():
             resolved.warn_of_nan([np.nan])
-        return found
+        return averages
 
     def _columns(self, y_score: Any) -> list[tuple[str, Any]]:
         """Each column and what messages call it."""
@@ -634,7 +634,7 @@ class PreparedRanking:
                 place=self._prepared.place,
             )
         if sum(map(len, self._resolved)) + len(key) > _REMEMBERED:
-            # what is kept for each measure must not add up without end
+            # what blocks remember of measures must not add up without end
             self._prepared.forget()
             self._resolved = {}
         self._resolved[key] = resolved

@@ -188,8 +188,8 @@ class Prepared:
             return checks.check_scores(
                 y_score, n_rows=len(self.labels), name=names.score
             )
-        found = self.lists.documents(y_score, names.score, like=names.label)
-        return checks.check_scores(found, name=names.score, place=self.place)
+        flat = self.lists.documents(y_score, names.score, like=names.label)
+        return checks.check_scores(flat, name=names.score, place=self.place)
 
     def each_block(
         self,
@@ -407,8 +407,8 @@ def prepare(
     and without ids. Cells that `mask` leaves out, or that are missing in both
     matrices, are padding.
     """
-    own = {names.label: y_true, names.score: y_score, names.qid: qid}
-    checks.check_same_order({**own, "query_weight": query_weight})
+    columns = {names.label: y_true, names.score: y_score, names.qid: qid}
+    checks.check_same_order({**columns, "query_weight": query_weight})
     prepared = prepare_labels(
         y_true, qid, query_weight, mask=mask, y_score=y_score, names=names,
         unjudged=resolved.unjudged, allow_zero=allow_zero, keep=keep,
@@ -445,9 +445,9 @@ def prepare_labels(
         labels = checks.check_labels(y_true, name=names.label, unjudged=unjudged)
         queries = weighted = checks.check_qid(qid, n_rows=len(labels), name=names.qid)
     else:
-        found, place = lists.documents(y_true, names.label), lists.place
+        flat, place = lists.documents(y_true, names.label), lists.place
         labels = checks.check_labels(
-            found, name=names.label, unjudged=unjudged, place=place, padded=True
+            flat, name=names.label, unjudged=unjudged, place=place, padded=True
         )
         queries, weighted = lists.queries, lists.rows
     weight = checks.check_query_weight(
@@ -459,7 +459,7 @@ def prepare_labels(
 def check_averaging(
     resolved: _resolved.ResolvedMeasures, ties: str, average: str | None
 ) -> None:
-    """A way to treat ties, and an average that goes with the measures asked for."""
+    """Check how to treat ties, and that the measures have such an average."""
     checks.check_choice(ties, "ties", TIES)
     checks.check_choice(average, "average", AVERAGES)
     for measure in resolved.measures:
@@ -504,8 +504,8 @@ class QueryRows:
         allow_zero: bool = False,
     ) -> QueryRows:
         """Check data; messages begin with `prefix`, and name `label` and `weight`."""
-        own = {f"{prefix}X": X, f"{prefix}{label}": y, f"{prefix}qid": qid}
-        checks.check_same_order({**own, weight: query_weight})
+        columns = {f"{prefix}X": X, f"{prefix}{label}": y, f"{prefix}qid": qid}
+        checks.check_same_order({**columns, weight: query_weight})
         labels = checks.check_labels(y, unjudged=unjudged, name=f"{prefix}{label}")
         checks.check_length(labels, feature_matrix.count_rows(X), f"{prefix}{label}")
         queries = checks.check_qid(qid, n_rows=len(labels), name=f"{prefix}qid")

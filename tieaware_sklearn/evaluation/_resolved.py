@@ -1,4 +1,4 @@
-"""The measures asked for, what conventions say, and values where they are undefined."""
+"""Measures as a call means them: by a convention, with values where undefined."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _trec_eval(rounding: str) -> dict[str, Definition]:
         # as many levels as there are, but none at each relevant document
         "IAP": levels | {"points": Parameter(11, range(2, 1002))},
     }
-    return {name: Definition(0.0, own, _NO_WEIGHTS) for name, own in parameters.items()}
+    return {name: Definition(0.0, one, _NO_WEIGHTS) for name, one in parameters.items()}
 
 
 #: by tool and measure, of which others are refused. Checked against the tools
@@ -145,13 +145,13 @@ class Defined:
 
     def check_sizes(self, queries: checks.Queries) -> None:
         """Refuse queries of fewer documents than the tool takes."""
-        for measure, own in zip(self.measures, self.definitions, strict=True):
-            short = queries.sizes < own.least_documents
+        for measure, definition in zip(self.measures, self.definitions, strict=True):
+            short = queries.sizes < definition.least_documents
             if short.any():
                 query = int(np.argmax(short))
                 raise ValueError(
-                    f"queries must have at least {own.least_documents} documents for "
-                    f"{measure} with convention={self.convention!r}, got "
+                    f"queries must have at least {definition.least_documents} "
+                    f"documents for {measure} with convention={self.convention!r}, got "
                     f"{queries.sizes[query]} in query {queries.name(query)} (drop the "
                     "query or the convention)"
                 )
@@ -163,17 +163,17 @@ class Defined:
 
         `undefined` has shape (..., n_queries, n_measures).
         """
-        for j, (measure, own) in enumerate(
+        for j, (measure, definition) in enumerate(
             zip(self.measures, self.definitions, strict=True)
         ):
-            if own.unweighted:
-                why = own.unweighted.format(self.convention)
+            if definition.unweighted:
+                why = definition.unweighted.format(self.convention)
                 raise ValueError(
                     f"query_weight must be None for {measure} with "
                     f"convention={self.convention!r}: {why}"
                 )
             other = undefined[..., j] & (weight != 1)
-            if own.counts_undefined_once and other.any():
+            if definition.counts_undefined_once and other.any():
                 *_, query = np.argwhere(other)[0]
                 raise ValueError(
                     f"query_weight must be 1 for queries where {measure} is undefined, "
@@ -242,7 +242,7 @@ def check_zero_relevance(zero_relevance: Any) -> None:
 
 @dataclass(frozen=True, eq=False)
 class ResolvedMeasures:
-    """Measures as they were asked for.
+    """Measures as a call means them.
 
     Attributes
     ----------
@@ -301,7 +301,7 @@ class ResolvedMeasures:
 
     def fill_statistics(
         self,
-        found: dict[str, FloatArray],
+        statistics: dict[str, FloatArray],
         queries: checks.Queries,
         weight: FloatArray | None = None,
     ) -> dict[str, FloatArray]:
@@ -309,16 +309,16 @@ class ResolvedMeasures:
 
         Refuses queries, and a `weight` of them, that a convention cannot follow.
         """
-        undefined = np.isnan(next(iter(found.values())))
+        undefined = np.isnan(next(iter(statistics.values())))
         if self.defined is not None:
             self.defined.check_sizes(queries)
             if weight is not None:
                 self.defined.check_weight(weight, undefined, queries)
         if not undefined.any():
-            return found
+            return statistics
         still = np.where(np.isnan(self.value), np.nan, 0.0)
         filled = {}
-        for name, values in found.items():
+        for name, values in statistics.items():
             if name in _OTHERS:
                 filled[name] = values
             elif name in _SPREADS:
