@@ -594,3 +594,21 @@ def over_both_orders(value, first, second, depth=None):
         for one in retrieved_orders(first)
         for other in retrieved_orders(second)
     ]
+
+
+def top_k_recalls(reference, scores, k):
+    """Shares of the first k of one ranking in those of another, over all orders."""
+    n = min(k, sum(score != -math.inf for score in reference))
+    return over_both_orders(
+        lambda one, other: Fraction(prefix_overlap(one, other, k), n), reference, scores
+    )
+
+
+def interchangeable_recalls(reference, scores, k, tolerance=0):
+    """Shares of documents as near as the k-th, over the orders of `scores`."""
+    near = sorted((s for s in reference if s != -math.inf), reverse=True)[:k]
+    right = {i for i, s in enumerate(reference) if s >= near[-1] - tolerance}
+    return [
+        Fraction(len(right & set(order[:k])), len(near))
+        for order in retrieved_orders(scores)
+    ]

@@ -11,6 +11,7 @@ from ._overlap import (
 )
 from ._result import SystemComparison
 from ._systems import compare_systems
+from ._top_k_overlap import TopKOverlap, top_k_overlap
 
 __all__ = [
     "OfficialVsExact",
@@ -20,6 +21,7 @@ __all__ = [
     "RankBiasedOverlap",
     "SystemComparison",
     "TieStatistics",
+    "TopKOverlap",
     "compare_systems",
     "official_vs_exact",
     "pairwise_overlap",
@@ -27,6 +29,7 @@ __all__ = [
     "rank_biased_overlap",
     "rank_correlation",
     "tie_statistics",
+    "top_k_overlap",
 ]
 
 

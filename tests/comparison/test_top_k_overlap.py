@@ -1,0 +1,204 @@
+"""The neighbours that two rankings with ties share among their first k."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests import naive
+from tieaware_sklearn import ranking_score
+from tieaware_sklearn.comparison import top_k_overlap
+
+SCORES = st.sampled_from([-math.inf, 0.0, 0.0, 1.0, 2.0])
+PAIRS = st.lists(st.tuples(SCORES, SCORES), min_size=1, max_size=5)
+
+
+def assert_is(overlap, values):
+    mean = sum(values) / len(values)
+    variance = sum((value - mean) ** 2 for value in values) / len(values)
+    assert overlap.expected[0] == pytest.approx(float(mean), abs=1e-14)
+    assert overlap.worst[0] == float(min(values))
+    assert overlap.best[0] == float(max(values))
+    assert overlap.std[0] == pytest.approx(math.sqrt(variance), abs=1e-14)
+
+
+@settings(max_examples=150)
+@given(PAIRS, st.integers(1, 6))
+def test_values_by_enumeration_of_both_orders(pairs, k):
+    reference, scores = zip(*pairs, strict=True)
+    overlap = top_k_overlap(reference, scores, k=k)
+    if not np.isfinite(reference).any():
+        assert np.isnan([overlap.expected, overlap.best, overlap.std]).all()
+        return
+    assert_is(overlap, naive.top_k_recalls(reference, scores, k))
+    equal = top_k_overlap(reference, scores, k=k, reference_ties="interchangeable")
+    assert_is(equal, naive.interchangeable_recalls(reference, scores, k))
+    near = top_k_overlap(
+        reference, scores, k=k, reference_ties="interchangeable", tolerance=1.5
+    )
+    assert_is(near, naive.interchangeable_recalls(reference, scores, k, 1.5))
+
+
+def random_lists(seed, n_queries=30, n_documents=40, depth=12):
+    """What two indexes return, and the scores of all documents, -inf for the others."""
+    rng = np.random.default_rng(seed)
+    columns, ids, scores = [], [], []
+    for levels in (50, 6):
+        full = rng.integers(0, levels, (n_queries, n_documents))
+        order = np.argsort(-full, axis=1, kind="stable")[:, :depth]
+        order = rng.permuted(order, axis=1)
+        given = np.take_along_axis(full, order, axis=1)
+        column = np.full(full.shape, -np.inf)
+        np.put_along_axis(column, order, given, axis=1)
+        columns.append(column)
+        ids.append(order)
+        scores.append(given)
+    return columns, ids, scores
+
+
+@pytest.mark.filterwarnings("ignore:.*lists of.*end inside the tie")
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("how", ["orders", "interchangeable"])
+def test_columns_matrices_and_lists_agree(seed, how):
+    columns, ids, scores = random_lists(seed)
+    qid = np.repeat(np.arange(30), 40)
+    flat = [column.ravel() for column in columns]
+    shuffled = np.random.default_rng(seed).permutation(len(qid))
+    options = {"k": 5, "reference_ties": how}
+    of_lists = top_k_overlap(*scores, ids=ids, **options)
+    of_distances = top_k_overlap(
+        *(-one for one in scores), ids=ids, metric="distance", **options
+    )
+    of_matrices = top_k_overlap(*columns, **options)
+    of_columns = top_k_overlap(*flat, qid=qid, **options)
+    by_rows = top_k_overlap(
+        *(one[shuffled] for one in flat), qid=qid[shuffled], **options
+    )
+    back = np.argsort(by_rows.qid)
+    for name in ("expected", "worst", "best", "std"):
+        values = getattr(of_lists, name)
+        for other in (of_distances, of_matrices, of_columns):
+            np.testing.assert_array_equal(values, getattr(other, name))
+        np.testing.assert_array_equal(values, getattr(by_rows, name)[back])
+
+
+def test_without_ties_it_is_the_overlap_of_sets():
+    rng = np.random.default_rng(0)
+    reference, scores = rng.normal(size=(2, 50, 30))
+    overlap = top_k_overlap(reference, scores, k=7)
+    shared = [
+        len(np.intersect1d(np.argsort(-one)[:7], np.argsort(-other)[:7])) / 7
+        for one, other in zip(reference, scores, strict=True)
+    ]
+    np.testing.assert_array_equal(overlap.expected, shared)
+    np.testing.assert_array_equal(overlap.best, shared)
+    np.testing.assert_array_equal(overlap.std, 0)
+
+
+def test_interchangeable_is_the_threshold_of_ann_benchmarks():
+    rng = np.random.default_rng(1)
+    exact, other = rng.random((2, 40, 25))
+    order = np.argsort(other, axis=1)[:, :5]
+    threshold = np.sort(exact, axis=1)[:, 4] + 1e-3
+    found = np.take_along_axis(exact, order, axis=1) <= threshold[:, None]
+    overlap = top_k_overlap(
+        exact, other, k=5, metric="distance", reference_ties="interchangeable",
+        tolerance=1e-3,
+    )  # fmt: skip
+    np.testing.assert_array_equal(overlap.expected, found.mean(axis=1))
+    share = top_k_overlap(
+        exact, other, k=5, metric="distance", reference_ties="interchangeable",
+        tolerance=0.5, relative=True,
+    )  # fmt: skip
+    found = np.take_along_axis(exact, order, axis=1)
+    wide = found <= 1.5 * np.sort(exact, axis=1)[:, 4:5]
+    np.testing.assert_array_equal(share.expected, wide.mean(axis=1))
+
+
+def test_the_mean_is_cumulated_gain_of_chances():
+    rng = np.random.default_rng(2)
+    reference, scores = rng.integers(0, 5, (2, 20, 15))
+    overlap = top_k_overlap(reference, scores, k=4)
+    kth = np.sort(reference, axis=1)[:, -4][:, None]
+    above, equal = reference > kth, reference == kth
+    left = 4 - above.sum(axis=1, keepdims=True)
+    chances = above + equal * left / equal.sum(axis=1, keepdims=True)
+    gain = ranking_score(chances, scores, measure="cg@4", average=None)
+    np.testing.assert_allclose(overlap.expected, gain / 4, atol=1e-14)
+
+
+def test_summary_averages_over_queries():
+    overlap = top_k_overlap([[3, 2, 1], [3, 2, 1], [1, 1, 1]], [[3, 1, 2]] * 3, k=2)
+    summary = overlap.summary()
+    assert overlap.expected.tolist() == [0.5, 0.5, pytest.approx(2 / 3)]
+    assert summary.mean[0] == pytest.approx(5 / 9)
+    assert summary.worst[0] == 0.5
+    assert summary.best[0] == pytest.approx(2 / 3)
+    assert summary.tie_std[0] == pytest.approx(overlap.std[2] / 3)
+    assert summary.n_queries.tolist() == [3]
+
+
+def test_lists_that_end_inside_the_tie_are_counted():
+    ids = [[0, 1, 2], [0, 1, 2]]
+    reference, scores = [[3, 2, 1], [3, 2, 1]], [[1, 1, 1], [2, 2, 1]]
+    with pytest.warns(UserWarning, match="1 of 2 lists of scores end inside the tie"):
+        overlap = top_k_overlap(reference, scores, ids=(ids, ids), k=2)
+    assert overlap.is_open.tolist() == [[False, True], [False, False]]
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_list_that_an_index_could_not_fill_is_whole():
+    ids = [[0, 1, -1]]
+    overlap = top_k_overlap([[1, 1, 0]], [[1, 1, np.nan]], ids=(ids, ids), k=2)
+    assert overlap.expected.tolist() == [1.0]
+    assert not overlap.is_open.any()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"k": 0}, "k must be .* got 0"),
+        ({"metric": "l2"}, "metric must be one of .*similarity.* got 'l2'"),
+        ({"reference_ties": "any"}, "reference_ties must be one of .* got 'any'"),
+        ({"tolerance": -1}, "tolerance must be a number >= 0, got -1"),
+        ({"tolerance": 0.1}, "tolerance must be 0 unless .*interchangeable.*, got 0.1"),
+        ({"qid": [1, 1]}, "qid and mask must be None with ids"),
+        ({"ids": ([[0, 0]], [[0, 1]])}, "ids of reference .* once .* 0 twice in row 0"),
+        ({"ids": ([[0, 1]], [[7, 7]])}, "ids of scores .* once .* 7 twice in row 0"),
+        ({"ids": ([0, 1], [0, 1])}, r"ids of reference .* got shape \(2,\)"),
+        ({"ids": ([[0.5, 1]], [[0, 1]])}, "ids of reference .* got .*float64"),
+        ({"ids": ([[0, -2]], [[0, 1]])}, "ids of reference must be >= -1"),
+        ({"ids": ([[0, 1]], [[0, 1], [0, 1]])}, "as many rows on both sides.* 1 and 2"),
+        ({"ids": ([[0, 1]], [[0, 1, 2]])}, r"scores must have the shape of its ids"),
+        ({"k": 3}, "ids of reference must have at least k=3 columns, got 2"),
+    ],
+)
+def test_errors_name_argument_rule_and_value(change, message):
+    ids = ([[0, 1]], [[0, 1]])
+    with pytest.raises(ValueError, match=message):
+        top_k_overlap([[2, 1]], [[1, 2]], **{"ids": ids, "k": 1, **change})
+
+
+@pytest.mark.parametrize(
+    ("reference", "scores", "qid", "message"),
+    [
+        ([1, 2], [1], None, r"scores must have one value per row \(2\), got 1"),
+        ([1, np.nan], [1, 2], None, "reference must not be NaN, got nan in row 1"),
+        ([[1, 2]], [[1, 2]], [1], "qid must be None for matrices"),
+    ],
+)
+def test_errors_of_columns(reference, scores, qid, message):
+    with pytest.raises(ValueError, match=message):
+        top_k_overlap(reference, scores, qid=qid)
+
+
+def test_integers_are_compared_as_integers():
+    large = np.array([2**53, 2**53 + 1, 0], dtype=np.uint64)
+    near = top_k_overlap(large, [0, 1, 2], k=1, metric="distance")
+    assert near.expected.tolist() == [0.0]
+    far = top_k_overlap(large, [0, 1, 0], k=1)
+    assert far.expected.tolist() == [1.0]
