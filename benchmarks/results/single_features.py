@@ -1,4 +1,4 @@
-"""Single discrete features as rankings: McSherry and Najork's experiment.
+"""Single discrete features as rankings, by exact measures.
 
 ``python -m benchmarks.results.single_features FILE`` ranks the documents of LETOR files
 by each of some features, in its better direction, and prints the exact mean by several
