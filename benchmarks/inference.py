@@ -115,7 +115,13 @@ UNWEIGHTED: Values = {
     "90 % zeros": (lambda rng, n: rng.uniform(size=n) * rng.binomial(1, 0.1, n), 0.05),
     "0 or 1, mean .9": (lambda rng, n: rng.binomial(1, 0.9, n), 0.9),
 }
-MEANS = {**UNWEIGHTED, "dense, weighted": (uniform, 0.5)}
+#: weights of queries, by the end of the name of a row
+WEIGHTS = {
+    "weighted": lambda rng, n: rng.exponential(size=n),
+    "weights of 1 and 100": lambda rng, n: np.where(np.arange(n) % 10, 1, 100),
+    "Zipf weights": lambda rng, n: 1 / np.arange(1, n + 1),
+}
+MEANS = {**UNWEIGHTED, **{f"dense, {one}": (uniform, 0.5) for one in WEIGHTS}}
 MEDIANS: Values = {"dense": (uniform, 0.5)}
 GEOMETRIC: Values = {
     "dense": (uniform, math.exp(-1)),
@@ -132,7 +138,9 @@ def averages(
     for name, (draw, target) in values.items():
         # a document that ranks first, and the ideal one
         labels, scores = np.column_stack([draw(rng, n), np.ones(n)]), np.tile([1, 0], n)
-        weight = rng.exponential(size=n).repeat(2) if "weighted" in name else None
+        weight = None
+        if (weights := WEIGHTS.get(name.split(", ")[-1])) is not None:
+            weight = weights(rng, n).repeat(2)
         report = tieaware.evaluate(
             labels.ravel(), scores, qid=np.arange(n).repeat(2),
             measures=LABEL_OF_FIRST, query_weight=weight,

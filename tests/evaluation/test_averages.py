@@ -155,7 +155,11 @@ def plain(values, weights):
     if len(pairs) == 1:
         return float(mean), math.nan
     spread = sum(w * w * (x - mean) ** 2 for x, w in pairs)
-    spread *= Fraction(len(pairs), len(pairs) - 1)
+    # Kish's effective number of queries
+    worth = total**2 / sum(w * w for _, w in pairs)
+    if worth < 2:
+        return float(mean), math.nan
+    spread *= worth / (worth - 1)
     return float(mean), math.sqrt(spread) / float(total)
 
 
@@ -367,3 +371,43 @@ def test_where_no_bootstrap_is_defined():
     # two resamples, neither of which has the last
     assert bootstrapped([0] * 8 + [1], n_resamples=2, seed=3) == (0, 0)
     assert np.isnan([bootstrapped([0.1]), bootstrapped([])]).all()
+
+
+def test_weights_are_worth_as_many_queries_as_kish_says():
+    rng = np.random.default_rng(0)
+    values, weight = rng.random(40), rng.exponential(size=40)
+    moments = QueryMoments.of(values, weight)
+    worth = weight.sum() ** 2 / (weight**2).sum()
+    assert moments.effective() == pytest.approx(worth)
+    mean = np.average(values, weights=weight)
+    square = (weight**2 * (values - mean) ** 2).sum() * worth / (worth - 1)
+    error = math.sqrt(square) / weight.sum()
+    assert moments.standard_error() == pytest.approx(error)
+    ends = stats.t.interval(0.9, worth - 1, mean, error)
+    assert moments.interval(0.9) == pytest.approx(ends)
+    greater = stats.t.sf((mean - 0.4) / error, worth - 1)
+    found = QueryMoments.of(values - 0.4, weight).p_greater()
+    assert found == pytest.approx(greater)
+
+
+@pytest.mark.parametrize("equal", [1.0, 0.1, 3.7, 1e-5])
+def test_equal_weights_have_the_error_and_degrees_of_none(equal):
+    values = np.random.default_rng(1).random((33, 4))
+    weight = np.full(33, equal)
+    plain, weighted = QueryMoments.of(values), QueryMoments.of(values, weight)
+    np.testing.assert_array_equal(weighted.effective(), 33)
+    np.testing.assert_allclose(weighted.interval(), plain.interval(), rtol=1e-13)
+
+
+def test_one_query_with_nearly_all_the_weight_has_no_interval():
+    labels, scores, qid = np.tile([0, 1], 30), np.arange(60) % 7, np.arange(60) // 2
+    weight = np.where(qid == 4, 1000.0, 1.0)
+    report = evaluate(labels, scores, qid=qid, measures="rr", query_weight=weight)
+    with pytest.warns(UserWarning, match=r"30 queries are worth 1\.1 of equal weight"):
+        summary = report.summary()
+    assert np.isnan(summary.interval).all()
+    assert summary.n_effective == pytest.approx(1029**2 / (29 + 1e6))
+    some = evaluate(labels, scores, qid=qid, measures="rr", query_weight=1.0 + qid % 2)
+    assert str(some).endswith(
+        "30 queries, whose weights are worth 27.0 of equal weight"
+    )

@@ -31,7 +31,9 @@ from tieaware_sklearn import (
 from tieaware_sklearn.measures import NDCG
 
 FIGURES = ("mean", "best", "worst", "tie_std", "chance", "ideal", "lift", "interval")
-FIGURES += ("sampling_error", "n_estimated", "n_queries")
+FIGURES += ("sampling_error", "n_estimated", "n_queries", "n_effective")
+#: of two queries, one that weighs more
+FEW = pytest.mark.filterwarnings("ignore:the weights of 2 queries are worth")
 ARRAYS = ["expected", "best", "worst", "std", "chance", "ideal", "sampling_error"]
 ARRAYS += ["std_is_estimate", "query_weight", "segment"]
 
@@ -84,6 +86,7 @@ AVERAGES = [
 ]  # fmt: skip
 
 
+@FEW
 @settings(max_examples=40)
 @given(
     queries(), st.sampled_from(AVERAGES), st.sampled_from([0.0, "skip"]), st.booleans()
@@ -241,6 +244,7 @@ KINDS = [
 ]
 
 
+@FEW
 @settings(max_examples=40)
 @given(
     st.integers(1, 30), st.integers(0, 99), st.integers(1, 7), st.integers(1, 50),

@@ -216,8 +216,11 @@ def test_query_weights_weigh_queries():
     report = evaluate_subtopics(**data, measures="strec@1")
     assert report.mean.tolist() == [(3 * 0.5 + 1) / 4]
     assert report.query_weight.tolist() == [3, 1]
-    low, high = report.interval[0]
-    assert 0 <= low <= report.mean[0] <= high <= 1
+    # a weight of 3 and one of 1 are worth 1.6 queries
+    assert np.isnan(report.interval).all()
+    data["query_weight"] = [2, 2, 2]
+    low, high = evaluate_subtopics(**data, measures="strec@1").interval[0]
+    assert 0 <= low <= high <= 1
     # of the chance, too
     lines = [line.split() for line in str(report).splitlines()]
     assert lines[0] == ["measure", "mean", "chance", "95%", "interval"]

@@ -35,7 +35,8 @@ class QueryMoments(merging.AddedUp):
 
     Every attribute has the shape of the columns. Query i weighs w_i; the
     standard error of the weighted mean is
-    sqrt(Σ w_i² (x_i - x̄)² n/(n - 1)) / Σ w_i, s/√n for equal weights.
+    sqrt(Σ w_i² (x_i - x̄)² m/(m - 1)) / Σ w_i, s/√n for equal weights, where m is
+    the effective number of queries.
 
     Attributes
     ----------
@@ -106,18 +107,31 @@ class QueryMoments(merging.AddedUp):
             self.spread2 + other.spread2 + apart2**2 * self.weight2 * share2,
         )
 
+    def effective(self) -> FloatArray:
+        """Number of queries of equal weight that these are worth, (Σ w)² / Σ w².
+
+        Kish (1965), "Survey sampling", 8.2. It is `count` for equal weights.
+        """
+        worth = self.weight**2 / np.where(self.weight2 > 0, self.weight2, 1.0)
+        rounding = np.abs(worth - self.count) <= _averages.NO_DIFFERENCE * self.count
+        return np.where(rounding, self.count, worth)
+
     def averages(self) -> FloatArray:
         """Weighted means, NaN where there is no query."""
         return np.where(self.weight > 0, self.mean, np.nan)
 
     def standard_error(self) -> FloatArray:
-        """Standard error of the means, NaN for fewer than two queries."""
-        few = self.count < 2
-        n = np.where(few, 2, self.count)
-        square = self.spread2 + self.weight2 * (self.mean2 - self.mean) ** 2
-        square = square * n / (n - 1)
+        """Standard error of the means, NaN if they are worth fewer than two queries."""
+        worth = self.effective()
+        few = worth < 2
+        n = np.where(few, 2, worth)
+        square = self._squares() * n / (n - 1)
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.where(few, np.nan, np.sqrt(square) / self.weight)
+
+    def _squares(self) -> FloatArray:
+        """Sum w² (x - x̄)² over queries."""
+        return self.spread2 + self.weight2 * (self.mean2 - self.mean) ** 2
 
     def interval(
         self, confidence: float = 0.95, bounds: ArrayLike = (-np.inf, np.inf)
@@ -129,16 +143,16 @@ class QueryMoments(merging.AddedUp):
         interval (Clopper and Pearson 1934) of the share of queries that are: the others
         could be anywhere up to the other bound. For values of 0 and 1 it is the mean's.
         """
-        error = self.standard_error()
-        degrees = np.where(self.count < 2, 1, self.count - 1)
+        error, worth = self.standard_error(), self.effective()
+        degrees = np.where(worth < 2, 1, worth - 1)
         below = above = stats.t.ppf((1 + confidence) / 2, degrees) * error
         low, high = np.moveaxis(np.asarray(bounds, np.float64), -1, 0)
         room = np.where(np.isfinite(high - low), high - low, np.nan)
         rounding = _averages.NO_DIFFERENCE * np.fmax(np.abs(self.mean), room)
-        steady = error <= rounding
+        steady = np.sqrt(self._squares()) <= rounding * self.weight
+        steady &= self.count > 1
         if steady.any():
-            # weights count for as many queries as they are worth (Kish 1965)
-            n = self.weight**2 / np.where(steady, self.weight2, np.nan)
+            n = np.where(steady, worth, np.nan)
             reach = room * (1 - ((1 - confidence) / 2) ** (1 / n))
             lowest, highest = self.mean <= low + rounding, self.mean >= high - rounding
             known = np.where(lowest | highest, 0.0, np.nan) * reach
@@ -148,19 +162,33 @@ class QueryMoments(merging.AddedUp):
 
     def p_greater(self) -> FloatArray:
         """One-sided t test of mean > 0, as `t_test` has it."""
+        return self.t_test("greater").pvalue
+
+    def t_test(self, alternative: str) -> _paired_t_test.TTest:
+        """t test of mean 0, with the standard error and degrees that intervals have."""
         return _paired_t_test.t_test(
-            self.mean, self.standard_error(), self.count
-        ).pvalue
+            self.mean, self.standard_error(), self.count, alternative, self.effective()
+        )
 
 
 def warn_of_intervals(
-    named: Iterable[tuple[str, FloatArray]], average: str = "macro"
+    named: Iterable[tuple[str, FloatArray]],
+    average: str = "macro",
+    weight: FloatArray | None = None,
 ) -> None:
     """Warn of values per query, by name, whose interval says less than it seems to.
 
     All or nearly all of them are equal, they are skewed, or few are near 0, of a
-    geometric mean.
+    geometric mean; or a single query has nearly all of the weight.
     """
+    positive = np.array([]) if weight is None else weight[weight > 0]
+    if average != "median" and len(positive) > 1:
+        worth = positive.sum() ** 2 / (positive**2).sum()
+        if worth < 2:
+            words.warn(
+                f"the weights of {len(positive)} queries are worth {worth:.1f} of equal "
+                "weight: there is no t interval"
+            )
     found: dict[str, list[str]] = {}
     for name, values in named if average != "median" else ():
         values = values[~np.isnan(values)]

@@ -20,15 +20,21 @@ class TTest(NamedTuple):
 
 
 def t_test(
-    mean: ArrayLike, error: ArrayLike, count: ArrayLike, alternative: str = "greater"
+    mean: ArrayLike,
+    error: ArrayLike,
+    count: ArrayLike,
+    alternative: str = "greater",
+    effective: ArrayLike | None = None,
 ) -> TTest:
     """Student's t test of means over queries against 0, given their standard errors.
 
-    NaN for fewer than two queries. Where nothing spreads but for rounding, p is that
+    The effective number of queries, by default all, gives the degrees of freedom. NaN
+    for fewer than two queries. Where nothing spreads but for rounding, p is that
     of all 2^n signs of the differences: 1/2^n for an alternative that they favour,
     2/2^n if it is two-sided, and else 1; and no difference has p = 1.
     """
     mean, count = np.asarray(mean, np.float64), np.asarray(count)
+    worth = count if effective is None else np.asarray(effective)
     error = np.where(count < 2, np.nan, error)
     steady = error <= _averages.NO_DIFFERENCE * np.maximum(1.0, np.abs(mean))
     alike = steady & (np.abs(mean) <= _averages.NO_DIFFERENCE)
@@ -38,7 +44,7 @@ def t_test(
     # the direction that speaks for the alternative
     towards = {"greater": statistic, "less": -statistic, "two-sided": abs(statistic)}
     sides = 2 if alternative == "two-sided" else 1
-    pvalue = sides * stats.t.sf(towards[alternative], np.maximum(count - 1, 1))
+    pvalue = sides * stats.t.sf(towards[alternative], np.maximum(worth - 1, 1))
     of_signs = np.where(towards[alternative] > 0, sides * 0.5**count, 1.0)
     return TTest(statistic, np.where(steady, of_signs, pvalue))
 

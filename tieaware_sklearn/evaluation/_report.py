@@ -163,7 +163,7 @@ _AVERAGED = {
 #: columns of a summary
 _FIGURES = (
     *("mean", "best", "worst", "tie_std", "chance", "ideal", "lift", "interval_low"),
-    *("interval_high", "sampling_error", "n_estimated", "n_queries"),
+    *("interval_high", "sampling_error", "n_estimated", "n_queries", "n_effective"),
 )
 #: types of segments that files can hold
 _PLAIN = {str, int, float, bool}
@@ -312,6 +312,9 @@ class RankingReport(_saved.Saved, html.Result):
             standard error of a mean that is estimated from sampled orders (only for
             long ties under IPrec and IAP), else 0. ``n_estimated`` queries have an
             estimated standard deviation, and ``n_queries`` are in the average.
+            ``n_effective`` is how many queries of equal weight these are worth: the
+            square of the sum of weights by the sum of their squares (Kish 1965). The t
+            interval has n_effective - 1 degrees of freedom, and there is none below 2.
 
         Raises
         ------
@@ -347,7 +350,7 @@ class RankingReport(_saved.Saved, html.Result):
         if self.query_weight is not None and not self.query_weight.any():
             text = "every query has weight 0: averages are NaN"
             words.warn(text, UndefinedMetricWarning)
-        _intervals.warn_of_intervals(self._named_values(), average)
+        _intervals.warn_of_intervals(self._named_values(), average, self.query_weight)
         return self._summary(average, interval, n_resamples, random_state)
 
     def _summary(
@@ -388,6 +391,7 @@ class RankingReport(_saved.Saved, html.Result):
             )
             / total,
             "n_queries": moments.count.astype(np.int64),
+            "n_effective": moments.effective(),
         }
 
     def by_segment(
@@ -684,7 +688,10 @@ def _tables_of_means(of: Summary) -> list[text_tables.Table]:
     ]
     counts, notes = np.unique(of.n_queries), estimates(of)
     if len(counts) == 1:
-        notes.insert(0, words.counted(counts[0], "query", "queries"))
+        queries = words.counted(counts[0], "query", "queries")
+        if (worth := of.n_effective.min()) < counts[0]:
+            queries += f", whose weights are worth {worth:.1f} of equal weight"
+        notes.insert(0, queries)
     else:
         columns.append(("queries", of.n_queries))
     largest = np.fmax.reduce([of.ideal, of.best, of.worst, of.chance])
