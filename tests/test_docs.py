@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import os
 import re
 import shutil
@@ -278,6 +279,22 @@ def test_ray(expected):
         check("ray", expected)
     finally:
         ray.shutdown()
+
+
+@quietly
+@pytest.mark.parametrize("index", ["faiss", "usearch"])
+def test_vector_indexes(index):
+    pytest.importorskip(index)
+    page = (DOCS / "howto" / "vector_search.md").read_text()
+    names: dict = {}
+    for block in re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S)[:2]:
+        for example in doctest.DocTestParser().get_examples(block):
+            exec(compile(example.source, "page", "exec"), names)
+    (recipe,) = re.findall(
+        rf"<!-- recipe: {index} -->\n```py\n(.*?)^```$", page, re.M | re.S
+    )
+    exec(compile(recipe, index, "exec"), names)
+    assert 0.5 < names["overlap"].summary().mean[0] < 1
 
 
 def test_every_recipe_of_the_page_is_run():
