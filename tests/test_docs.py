@@ -290,9 +290,8 @@ def test_vector_indexes(index):
     for block in re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S)[:2]:
         for example in doctest.DocTestParser().get_examples(block):
             exec(compile(example.source, "page", "exec"), names)
-    (recipe,) = re.findall(
-        rf"<!-- recipe: {index} -->\n```py\n(.*?)^```$", page, re.M | re.S
-    )
+    block = rf"<!-- recipe: {index} -->\n```py\n(.*?)^```$"
+    (recipe,) = re.findall(block, page, re.M | re.S)
     exec(compile(recipe, index, "exec"), names)
     assert 0.5 < names["overlap"].summary().mean[0] < 1
 

@@ -186,8 +186,8 @@ def warn_of_intervals(
         worth = positive.sum() ** 2 / (positive**2).sum()
         if worth < 2:
             words.warn(
-                f"the weights of {len(positive)} queries are worth {worth:.1f} of equal "
-                "weight: there is no t interval"
+                f"the weights of {len(positive)} queries are worth {worth:.1f} of "
+                "equal weight: there is no t interval"
             )
     found: dict[str, list[str]] = {}
     for name, values in named if average != "median" else ():
