@@ -1,7 +1,8 @@
 """How many files and functions of the library one call passes.
 
-``python -m benchmarks.passes`` counts those of `evaluate`, of a selector's `fit` and of
-a ranker's `fit` with early stopping: a stranger who follows the call reads as many.
+``python -m benchmarks.passes`` counts those of `evaluate`, of `compare_systems`, of a
+selector's `fit` and of a ranker's `fit` with early stopping: a stranger who follows the
+call reads as many.
 """
 
 from __future__ import annotations
@@ -14,7 +15,12 @@ from typing import Any
 
 import tieaware_sklearn
 from benchmarks.tables import format_table
-from tieaware_sklearn import RankingFeatureSelector, evaluate, ranking_score
+from tieaware_sklearn import (
+    RankingFeatureSelector,
+    compare_systems,
+    evaluate,
+    ranking_score,
+)
 from tieaware_sklearn.datasets import make_web_search
 
 PACKAGE = str(Path(tieaware_sklearn.__file__).parent)
@@ -44,9 +50,11 @@ def passed(call: Callable[[], Any]) -> set[tuple[str, str]]:
 def calls() -> dict[str, Callable[[], Any]]:
     web = make_web_search(n_queries=30, random_state=0)
     rows = {"X": web.data, "y": web.target, "qid": web.qid}
+    systems = {"clicks": web.data[:, 1], "in-degree": web.data[:, 0]}
     found: dict[str, Callable[[], Any]] = {
         "ranking_score": lambda: ranking_score([1, 0, 2], [3, 3, 1]),
         "evaluate": lambda: evaluate([1, 0, 2], [3, 3, 1]),
+        "compare_systems": lambda: compare_systems(web.target, systems, qid=web.qid),
         "RankingFeatureSelector.fit": lambda: RankingFeatureSelector().fit(**rows),
     }
     try:

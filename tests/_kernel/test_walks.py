@@ -229,7 +229,7 @@ def of_numerator(self, groups):
 
 
 def other_best(self, groups, name):
-    mean = ReciprocalRank.found(self, groups, name)
+    mean = ReciprocalRank.over_orders(self, groups, name)
     return np.ones(groups.n_queries) if name == "best" else mean
 
 
@@ -246,7 +246,7 @@ WITHOUT = [
         AveragePrecision,
         statistics=lambda self, *args: AveragePrecision.statistics(self, *args) ** 2,
     )(),
-    own(ReciprocalRank, found=other_best)(),
+    own(ReciprocalRank, over_orders=other_best)(),
     own(Recall, numerator_variance=lambda self, groups: np.full(groups.n_queries, 4.0))(
         2
     ),
@@ -256,7 +256,7 @@ WITHOUT = [
     # private parts of a formula, which not every walk reads
     own(Precision, _counted=lambda self, groups: groups.n - groups.relevant(2.0))(3),
     own(Precision, _cutoff=lambda self, groups: 2)(5),
-    own(RPrecision, _worth_of_one=lambda self: 0.5)(),
+    own(RPrecision, worth=property(lambda self: 0.5))(),
     own(ReciprocalRank, _walks=lambda self, groups: RELEVANT_2._walks(groups))(),
     own(DCG, _tables=lambda self, size: np.zeros((3, size + 1)))(3),
     own(CG, _rank_weights=lambda self, rank: 1.0 / (rank + 1))(3),

@@ -7,7 +7,6 @@ import math
 import re
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
 from operator import mul
 
 import numpy as np
@@ -25,8 +24,8 @@ from tieaware_sklearn.comparison._paired_test import (
     ALTERNATIVES,
     TESTS,
     QueryLosses,
-    paired_pvalues,
     paired_test,
+    paired_tests,
     random_signs,
     randomization_pvalue,
     randomization_pvalues,
@@ -692,16 +691,27 @@ def test_many_tests_at_once_are_those_one_by_one_to_the_last_bit(test, n):
     rows[0], rows[1, 1:], rows[2] = 0, 0, 1e-13
     rows[3:6] = rng.normal(0.1, 1, (3, n))
     options = {"n_resamples": 199, "random_state": 3}
-    signs = partial(random_signs, **options)
     # there scipy goes through all signs of each row with ties
     slow = n == 13 and test == "wilcoxon"
     rows = rows[[0, 3, -1]] if slow else rows
     for alternative in ["greater"] if slow else ALTERNATIVES:
+
+        def randomized(rows, alternative=alternative):
+            signs = random_signs(n, **options)
+            return randomization_pvalues(rows, signs, alternative)
+
         found, *parts = (
-            paired_pvalues(part, test, alternative, signs=signs)
+            paired_tests(part, test, alternative, randomized)[1]
             for part in (rows, *np.array_split(rows, 3))
         )
         alone = [paired_test(row, test, alternative, **options).pvalue for row in rows]
+        if test == "wilcoxon" and n > 1:
+            # scipy's own, of differences that rounding does not tell apart
+            near = [np.round(row, 12) for row in rows]
+            alone = [
+                stats.wilcoxon(row, alternative=alternative).pvalue if row.any() else 1
+                for row in near
+            ]
         assert np.array_equal(found, alone, equal_nan=True)
         assert np.array_equal(found, np.concatenate(parts), equal_nan=True)
 

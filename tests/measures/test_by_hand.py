@@ -274,9 +274,9 @@ def plain_mean(pools_all, lo, n, judged, relevant, judged_above, relevant_above)
 def test_means_of_inferred_precisions_in_longer_ties(pools_all):
     ties = [(0, 60, 20, 5, 0, 0), (0, 60, 1, 1, 0, 0), (7, 60, 59, 30, 0, 0)]
     ties += [(7, 60, 30, 30, 4, 2), (100, 61, 12, 3, 100, 50), (0, 200, 100, 40, 0, 0)]
-    worth = _average_precision.InferredTies(pools_all)
+    measure = m.InferredAveragePrecision(pool="all" if pools_all else "judged")
     for tie in ties:
-        found = _average_precision.mean_of_tie(worth, tie)
+        found = _average_precision.mean_of_tie(measure, tie)
         assert found == pytest.approx(plain_mean(pools_all, *tie), rel=1e-12)
 
 
@@ -302,10 +302,12 @@ def test_variances_have_the_same_bits_whatever_else_is_computed(monkeypatch, poo
     relevant = rng.integers(1, judged + 1)
     above = np.sort(rng.integers(0, 9, (3, 60)), axis=0)
     columns = above[2], n, judged, relevant, above[1], above[0]
-    worth = _average_precision.InferredTies(pools_all)
+    measure = m.InferredAveragePrecision(pool="all" if pools_all else "judged")
 
     def variances(columns):
-        return worth.variances(_average_precision.Ties(*columns))
+        return _average_precision.variances_of_ties(
+            measure, _average_precision.Ties(*columns)
+        )
 
     together, sampled = variances(columns)
     assert not sampled.any()
@@ -528,14 +530,14 @@ def exact_mean(n, c, keep, x):
 def test_means_are_those_of_the_hypergeometric_distribution(keep):
     cases = [(0, 0), (1, 1), (5, 2), (30, 30), (200, 13), (1000, 400)]
     n, c = np.array(cases).T
-    found = _subtopics.mean_kept(n, c, keep, 64)
+    found = _subtopics.mean_powers(n, c, keep, 64)
     for row, (own_n, own_c) in enumerate(cases):
         shown = min(own_n + 1, 64)
         for x in range(shown):
             twin = exact_mean(own_n, own_c, keep, x)
             assert found[row, x] == pytest.approx(twin, rel=1e-12)
         # whatever stands beside it
-        alone = _subtopics.mean_kept(n[row : row + 1], c[row : row + 1], keep, 64)[0]
+        alone = _subtopics.mean_powers(n[row : row + 1], c[row : row + 1], keep, 64)[0]
         np.testing.assert_array_equal(found[row, :shown], alone[:shown])
 
 

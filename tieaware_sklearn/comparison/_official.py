@@ -32,25 +32,21 @@ class ScoreTies(NamedTuple):
 
     Attributes
     ----------
-    n_queries, n_tied_queries : int
-        Queries with a retrieved document, and those of them with a tie.
-    n_documents, n_tied, n_repeated : int
-        Documents that are retrieved; those that tie with another document of their
-        query; and those that tie with the document before them.
+    n_queries, n_documents : int
+        Queries with a retrieved document, and documents that are retrieved.
+    tied_queries, tied_documents, repeated_documents : float
+        Share of these queries with a tie; shares of these documents that tie with
+        another document of their query, and with the document before them.
     bits : float
         log2 of the distinct scores of a query, averaged over queries.
     """
 
     n_queries: int
-    n_tied_queries: int
     n_documents: int
-    n_tied: int
-    n_repeated: int
+    tied_queries: float
+    tied_documents: float
+    repeated_documents: float
     bits: float
-
-    @property
-    def tied_documents(self) -> float:
-        return self.n_tied / max(self.n_documents, 1)
 
 
 def score_ties(scores: NDArray[Any], queries: checks.Queries) -> ScoreTies:
@@ -58,22 +54,27 @@ def score_ties(scores: NDArray[Any], queries: checks.Queries) -> ScoreTies:
     there = checks.is_retrieved(scores)
     ranks, n_ranks = tie_groups.dense_ranks(scores[there])
     if not n_ranks:
-        return ScoreTies(0, 0, 0, 0, 0, 0.0)
+        return ScoreTies(0, 0, 0.0, 0.0, 0.0, 0.0)
     key = queries.row_codes()[there] * n_ranks + ranks
     groups, sizes = np.unique(key, return_counts=True)
-    query = groups // n_ranks
-    distinct = np.bincount(query)
-    distinct = distinct[distinct > 0]
-    tied = sizes > 1
-    bits = math.fsum(np.log2(distinct).tolist()) / len(distinct)
+    query, tied = groups // n_ranks, sizes > 1
+    distinct = np.unique(query, return_counts=True)[1]
+    n_queries, n_documents = len(distinct), len(ranks)
     return ScoreTies(
-        n_queries=len(distinct),
-        n_tied_queries=len(np.unique(query[tied])),
-        n_documents=len(ranks),
-        n_tied=int(sizes[tied].sum()),
-        n_repeated=len(ranks) - len(groups),
-        bits=bits,
+        n_queries,
+        n_documents,
+        tied_queries=len(np.unique(query[tied])) / n_queries,
+        tied_documents=int(sizes[tied].sum()) / n_documents,
+        repeated_documents=(n_documents - len(groups)) / n_documents,
+        bits=_averages.mean(np.log2(distinct)),
     )
+
+
+#: counts and shares of `TieStatistics` that ranks and lines have
+_NEIGHBOURS = (
+    *("contradictions", "contradicted_queries", "rises", "rising_queries"),
+    *("tied_ranks", "unordered_documents"),
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -260,34 +261,23 @@ def tie_statistics(
     """
     names, scores = _systems.check_systems(y_score)
     queries = checks.check_qid(qid, n_rows=len(scores[0]))
-    ties = [score_ties(column, queries) for column in scores]
     ranks = _ranks(rank, "rank", len(scores[0]), len(scores))
     lines = _ranks(input_order, "input_order", len(scores[0]), len(scores))
-    against = [
-        [
-            *_contradictions(column, of_ranks, queries, "rank"),
-            *_contradictions(column, of_lines, queries, "input_order"),
-            *_unordered(column, of_ranks, queries),
-        ]
-        for column, of_ranks, of_lines in zip(scores, ranks, lines, strict=True)
-    ]
-    counts = np.array([one[:5] for one in ties], dtype=np.int64).T
-    n_queries, n_tied_queries, n_documents, n_tied, n_repeated = counts
-    *neighbours, tied_ranks, unordered = np.array(against).T
-    contradictions, contradicted, rises, rising = np.array(neighbours, dtype=np.int64)
+    columns: dict[str, list[Any]] = {}
+    for column, of_ranks, of_lines in zip(scores, ranks, lines, strict=True):
+        of_system = score_ties(column, queries)._asdict()
+        of_system |= zip(
+            _NEIGHBOURS,
+            _contradictions(column, of_ranks, queries, "rank")
+            + _contradictions(column, of_lines, queries, "input_order")
+            + _unordered(column, of_ranks, queries),
+            strict=True,
+        )
+        for name, value in of_system.items():
+            columns.setdefault(name, []).append(value)
+    del columns["bits"]
     return TieStatistics(
-        systems=names,
-        n_queries=n_queries,
-        n_documents=n_documents,
-        tied_queries=n_tied_queries / np.maximum(n_queries, 1),
-        tied_documents=n_tied / np.maximum(n_documents, 1),
-        repeated_documents=n_repeated / np.maximum(n_documents, 1),
-        contradictions=contradictions,
-        contradicted_queries=contradicted,
-        rises=rises,
-        rising_queries=rising,
-        tied_ranks=tied_ranks,
-        unordered_documents=unordered,
+        systems=names, **{name: np.array(each) for name, each in columns.items()}
     )
 
 
@@ -358,23 +348,24 @@ CHANGES = {
 #: beyond this number of pairs, only those with a change are shown
 _MOST_PAIRS = 10
 _OVER_ORDERS = ("share", "share_error", "smallest", "largest")
-_MEANS = ("official", "exact", "worst", "best")
+#: the two treatments compared
+OFFICIAL, EXACT = "official", "expected"
+#: treatments and statistics whose averages are shown
+_MEANS = {
+    "official": (OFFICIAL, "expected"),
+    "exact": (EXACT, "expected"),
+    "worst": (EXACT, "worst"),
+    "best": (EXACT, "best"),
+}
 
 
-def changes_of(
-    official: SystemComparison, exact: SystemComparison, alpha: float
-) -> NDArray[np.str_]:
-    """Classify each pair by its change of conclusion, empty for none."""
-    sides = [
-        np.where(
-            np.abs(one.difference) > _averages.NO_DIFFERENCE,
-            np.sign(one.difference),
-            0,
-        )
-        for one in (official, exact)
-    ]
-    sure, truly = (one.pvalues < alpha for one in (official, exact))
-    opposite = sides[0] * sides[1] < 0
+def changes_of(comparisons: SystemComparison, alpha: float) -> NDArray[np.str_]:
+    """Classify each measure and pair by its change of conclusion, empty for none."""
+    shape = len(comparisons.measures), 2, -1
+    a, b = np.moveaxis(comparisons.difference.reshape(shape), 1, 0)
+    sure, truly = np.moveaxis(comparisons.pvalues.reshape(shape) < alpha, 1, 0)
+    smaller = np.minimum(np.abs(a), np.abs(b))
+    opposite = (a * b < 0) & (smaller > _averages.NO_DIFFERENCE)
     return np.select(
         [sure & truly & opposite, sure & ~truly, ~sure & truly, ~sure & opposite],
         list(CHANGES),
@@ -552,10 +543,6 @@ def _percent(value: float) -> str:
     return "-" if np.isnan(value) else f"{100 * value:.1f} %"
 
 
-#: the two treatments compared
-OFFICIAL, EXACT = "official", "expected"
-
-
 def official_vs_exact(
     y_true: ArrayLike,
     y_score: Any,
@@ -674,34 +661,37 @@ def official_vs_exact(
     systems.rules = _ties.TieRules(rule, len(systems.labels), names)
     baselines = systems.baselines(baseline)
     pairs = _systems.pairs_with(baselines, names)
-    both = (OFFICIAL, EXACT)
-    values = {ties: systems.all_values(_result.STATISTICS[1:], ties) for ties in both}
+    values = {
+        ties: systems.all_values(_result.STATISTICS[1:], ties)
+        for ties in (OFFICIAL, EXACT)
+    }
     of = systems.resolved, systems.queries
     comparisons = _systems.compared(names, *of, values, baselines, options)
-    each = list(comparisons)
-    official, exact = each[::2], each[1::2]
     over = _orders.over_orders(
         systems, pairs, values[EXACT], options, alpha, n_orders, progress
     )
     ranked = map(systems.ranked, systems.scores)
     tied = [score_ties(scores, systems.queries).tied_documents for scores in ranked]
-    of_official, of_exact = _means(official, "expected"), _means(exact, "expected")
-    ups = [measure.greater_is_better for measure in systems.measures]
-    orders = zip(of_exact.T, of_official.T, ups, strict=True)
+    means = {
+        name: np.stack([*map(_averages.means, values[ties][statistic])], axis=-1)
+        for name, (ties, statistic) in _MEANS.items()
+    }
+    orders = zip(
+        means["exact"].T,
+        means["official"].T,
+        comparisons.greater_is_better,
+        strict=True,
+    )
     tau_b, tau_ap = np.transpose([_correlation.order_agreement(*one) for one in orders])
-    changes = [changes_of(a, b, alpha) for a, b in zip(official, exact, strict=True)]
     return OfficialVsExact(
         systems=names,
         measures=comparisons.measures,
         tied_documents=np.array(tied),
-        official=of_official,
-        exact=of_exact,
-        worst=_means(exact, "worst"),
-        best=_means(exact, "best"),
+        **means,
         tau_b=tau_b,
         tau_ap=tau_ap,
         pairs=pairs,
-        change=np.array(changes),
+        change=changes_of(comparisons, alpha),
         comparisons=comparisons,
         **{name: over[name] for name in _OVER_ORDERS},
         alpha=float(alpha),
@@ -727,10 +717,3 @@ def _ids(docno: Any, scores: Sequence[NDArray[Any]]) -> Any:
             rule = "not be missing where a document is retrieved"
         raise ValueError(f"docno must {rule}, got {messages.show(one)} in row {row}")
     return given
-
-
-def _means(comparisons: list[SystemComparison], statistic: str) -> Any:
-    """Average over queries; of shape (n_systems, n_measures)."""
-    return np.stack(
-        [_averages.means(getattr(one, statistic)) for one in comparisons], axis=-1
-    )

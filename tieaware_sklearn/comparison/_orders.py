@@ -69,7 +69,7 @@ class OrderValues:
         at = rows.queries.rows(self._open)
         there = np.zeros(len(mixed), dtype=bool)
         there[at] = True
-        self._kept = there[mixed]
+        self._of_open = there[mixed]
         tied = at[mixed[at]]
         starts, sizes = segments.runs(rows.group[tied])
         self._tied_labels = np.split(rows.label[tied], starts[1:])
@@ -81,7 +81,7 @@ class OrderValues:
         self._parts = _parts(rows, self._open, systems.measures)
 
     def enumerated(self, most: int) -> FloatArray | None:
-        """Values in every order of ties, or None if there are more than `at_most`.
+        """Values in every order of ties, or None if there are more than `most`.
 
         Of shape (n_measures, n_orders, n_queries). Orders that differ by documents of
         the same label only are one.
@@ -95,7 +95,7 @@ class OrderValues:
         return self._values(np.array(chosen))
 
     def draw(self, number: int) -> FloatArray:
-        """Values in `n_orders` further random orders of ties."""
+        """Values in `number` further random orders of ties."""
         if not len(self._open):
             return np.repeat(self.expected[:, None], number, axis=1)
         n_rows = max(len(part.scores) for _, part in self._parts)
@@ -104,7 +104,7 @@ class OrderValues:
         for start in range(0, number, n_at_once):
             n = min(n_at_once, number - start)
             drawn = self._random.random((n, self._n_drawn))
-            parts.append(self._values(drawn[:, self._kept]))
+            parts.append(self._values(drawn[:, self._of_open]))
         return np.concatenate(parts, axis=1)
 
     def _values(self, places: FloatArray) -> FloatArray:
@@ -481,30 +481,35 @@ def over_orders(
     progress: bool,
 ) -> dict[str, Any]:
     """Compute the columns of `PValuesOverOrders` for each measure and pair."""
-    seed, n_measures = options.drawn["random_state"], len(systems.measures)
+    seed, side = options.drawn["random_state"], options.alternative
     each = []
     for j in range(len(systems.names)):
         one = {name: values[name][..., j] for name in ("expected", "best", "worst")}
         each.append(OrderValues(systems, j, one, [seed, j]))
     signs = cache(partial(_paired_test.random_signs, **options.drawn))
-    test, side = options.test, options.alternative
-    tested = partial(
-        _paired_test.paired_pvalues, test=test, alternative=side, signs=signs
-    )
+
+    def randomized(rows: FloatArray) -> FloatArray:
+        signs_of_queries = signs(rows.shape[1])
+        return _paired_test.randomization_pvalues(rows, signs_of_queries, side)
+
+    def tested(rows: FloatArray) -> FloatArray:
+        return _paired_test.paired_tests(rows, options.test, side, randomized)[1]
+
     cells = [
         _Cell(m, each[a], each[b], tested)
-        for m in range(n_measures)
+        for m in range(len(systems.measures))
         for a, b in pairs.tolist()
     ]
-    _enumerate_orders(cells, n_orders)
-    _draw_orders(cells, n_orders, systems.n_jobs, progress)
+    left = _enumerate_orders(cells, n_orders)
+    _draw_orders(left, n_orders, systems.n_jobs, progress)
     up = [measure.greater_is_better for measure in systems.measures]
     rows = [cell.figures(alpha, up[cell.m]) for cell in cells]
-    shape = len(_FIGURES), n_measures, len(pairs)
+    shape = len(_FIGURES), len(up), len(pairs)
     columns = np.array(rows, dtype=float).T.reshape(shape)
-    of = dict(zip(_FIGURES, columns, strict=True))
-    kinds = {"n_orders": np.int64, "is_exact": np.bool_}
-    return of | {name: of[name].astype(kind) for name, kind in kinds.items()}
+    figures: dict[str, Any] = dict(zip(_FIGURES, columns, strict=True))
+    figures["n_orders"] = figures["n_orders"].astype(np.int64)
+    figures["is_exact"] = figures["is_exact"].astype(np.bool_)
+    return figures
 
 
 class _Cell:
@@ -514,34 +519,35 @@ class _Cell:
         self, m: int, a: OrderValues, b: OrderValues, test: Callable[..., FloatArray]
     ) -> None:
         self.m, self.a, self.b, self._test = m, a, b, test
-        self._tests: list[tuple[FloatArray, FloatArray]] = []
         means = a.expected[m] - b.expected[m]
         self._there = ~np.isnan(means)
+        self._of_means = self._tested(means[None])
         self.is_exact = not (a.varies[m] | b.varies[m])[self._there].any()
-        if self.is_exact:
-            self.add(means[None])
-            self._of_means = float(self._tests[0][0][0])
-        else:
-            self._of_means = float(test(means[self._there][None])[0])
+        self._of_orders = [self._of_means] if self.is_exact else []
+
+    def _tested(self, differences: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """p-values, and signs of the means, of (n_orders, n_queries) differences."""
+        defined = np.ascontiguousarray(differences[:, self._there])
+        return self._test(defined), np.sign(defined.sum(axis=1))
 
     def add(self, differences: FloatArray) -> None:
         """Test differences in more orders, of shape (n_orders, n_queries)."""
-        defined = np.ascontiguousarray(differences[:, self._there])
-        self._tests.append((self._test(defined), np.sign(defined.sum(axis=1))))
+        self._of_orders.append(self._tested(differences))
 
     def figures(self, alpha: float, up: bool) -> tuple[float, ...]:
         """Summarise the p-value of the means and the p-values of all orders."""
-        pvalues, signs = map(np.concatenate, zip(*self._tests, strict=True))
+        of_means = float(self._of_means[0][0])
+        pvalues, signs = map(np.concatenate, zip(*self._of_orders, strict=True))
         n = len(pvalues)
         if np.isnan(pvalues).any():
-            return (self._of_means, *(math.nan,) * 8, n, self.is_exact)
+            return (of_means, *(math.nan,) * 8, n, self.is_exact)
         better = signs if up else -signs
         significant = pvalues < alpha
         x = int(significant.sum())
         error = math.sqrt((x + 1) * (n - x + 1) / ((n + 2) ** 2 * (n + 3)))
         mean = math.fsum(pvalues) / n
         return (
-            self._of_means,
+            of_means,
             x / n,
             0.0 if self.is_exact else error,
             np.count_nonzero(significant & (better > 0)) / n,
@@ -556,39 +562,35 @@ class _Cell:
         )
 
 
-def _left(cells: list[_Cell]) -> tuple[list[_Cell], list[OrderValues]]:
-    """Cells that are not enumerated, and their systems."""
-    left = [cell for cell in cells if not cell.is_exact]
-    return left, list(dict.fromkeys(one for cell in left for one in (cell.a, cell.b)))
-
-
-def _enumerate_orders(cells: list[_Cell], most: int) -> None:
-    """Test all orders of pairs that have at most `max_orders` of them."""
-    left, systems = _left(cells)
-    orders = {one: one.enumerated(most) for one in systems}
-    for cell in left:
-        a, b = orders[cell.a], orders[cell.b]
+def _enumerate_orders(cells: list[_Cell], most: int) -> list[_Cell]:
+    """Test all orders of pairs that have at most `most` of them; return the others."""
+    enumerated, left = cache(partial(OrderValues.enumerated, most=most)), []
+    for cell in cells:
+        if cell.is_exact:
+            continue
+        a, b = enumerated(cell.a), enumerated(cell.b)
         if a is None or b is None or a.shape[1] * b.shape[1] > most:
+            left.append(cell)
             continue
         cell.is_exact = True
         of_a = np.repeat(a[cell.m], b.shape[1], axis=0)
         cell.add(of_a - np.tile(b[cell.m], (a.shape[1], 1)))
+    return left
 
 
 def _draw_orders(
     cells: list[_Cell], number: int, n_jobs: int | None, progress: bool
 ) -> None:
-    """Test random orders of the other pairs, shared by all measures and pairs."""
-    left, systems = _left(cells)
-    if not left:
+    """Test random orders, shared by all measures and pairs."""
+    if not cells:
         return
+    systems = list(dict.fromkeys(one for cell in cells for one in (cell.a, cell.b)))
     of_an_order = systems[0].expected.size * len(systems)
     step = max(1, _VALUES // max(of_an_order, 1))
     sizes = [min(step, number - done) for done in range(0, number, step)]
     for size in progress_bars.show_progress(sizes, progress, number, "order", size=int):
-        drawn = threads.in_threads(
-            partial(OrderValues.draw, number=size), systems, n_jobs
-        )
+        draw = partial(OrderValues.draw, number=size)
+        drawn = threads.in_threads(draw, systems, n_jobs)
         values = dict(zip(systems, drawn, strict=True))
-        for cell in left:
+        for cell in cells:
             cell.add(values[cell.a][cell.m] - values[cell.b][cell.m])

@@ -39,6 +39,8 @@ class RankedLists(NamedTuple):
         Documents retrieved for each query.
     first : ndarray of shape (n_queries + 1,)
         The first group of each query, and the number of groups.
+    query : ndarray of shape (n_documents,)
+        Number of the query of each document.
     """
 
     rank: IntArray
@@ -58,8 +60,7 @@ class RankedLists(NamedTuple):
         retrieved = np.flatnonzero(rank > _MISSING)
         order = retrieved[np.lexsort((-rank[retrieved], codes[retrieved]))]
         new = segments.begins(codes[order]) | segments.begins(rank[order])
-        length = np.bincount(codes[order], minlength=n_queries)
-        return cls._of_order(rank, order, new, codes, length)
+        return cls._of_order(rank, order, new, codes, n_queries)
 
     def reordered(self, minor: IntArray, least: IntArray) -> Self:
         """Break the ties of the ranking: smaller `minor` first, then `least`."""
@@ -68,25 +69,21 @@ class RankedLists(NamedTuple):
         keys = least[shown], minor[shown], self.group[shown]
         order = shown[np.lexsort(keys)]
         new = np.ones(len(order), dtype=bool)
-        return self._of_order(self.rank, order, new, self.query, self.length)
+        return self._of_order(self.rank, order, new, self.query, len(self.length))
 
     @classmethod
     def _of_order(
-        cls,
-        rank: IntArray,
-        order: IntArray,
-        new: Any,
-        codes: IntArray,
-        length: IntArray,
+        cls, rank: IntArray, order: IntArray, new: Any, codes: IntArray, n_queries: int
     ) -> Self:
         """Build from the retrieved documents in order, and where groups begin."""
+        length = np.bincount(codes[order], minlength=n_queries)
         at = np.cumsum(new) - 1
         group = np.full(len(rank), _MISSING, dtype=np.int64)
         group[order] = at
         starts, size = segments.runs(at)
         owner = codes[order][starts]
         lo = np.append(starts - segments.starts_of(length)[owner], 0)
-        first = segments.offsets_of(np.bincount(owner, minlength=len(length)))
+        first = segments.offsets_of(np.bincount(owner, minlength=n_queries))
         return cls(rank, group, at, lo, np.append(size, 1), length, first, codes)
 
     def at_depths(self, owner: IntArray, place: IntArray) -> IntArray:
@@ -100,12 +97,9 @@ class RankedLists(NamedTuple):
 
     def cuts(self, depth: IntArray) -> NDArray[np.bool_]:
         """Whether a depth cuts a tie group, for each query."""
-        out = np.zeros(len(depth), dtype=bool)
-        there = self.group > _MISSING
-        lo, query = self.lo[self.group[there]], self.query[there]
-        size, cut = self.size[self.group[there]], depth[query]
-        out[query[(lo < cut) & (cut < lo + size)]] = True
-        return out
+        inside = (depth > 0) & (depth < self.length)
+        last = self.at_depths(np.arange(len(depth)), np.maximum(depth - 1, 0))
+        return inside & (self.lo[last] + self.size[last] > depth)
 
 
 def mean_overlaps(a: RankedLists, b: RankedLists, deepest: IntArray) -> FloatArray:

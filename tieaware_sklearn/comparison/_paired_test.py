@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +27,7 @@ def randomization_pvalue(
     whole = whole_numbers(difference[None])
     result = _resampled(whole[0], n_resamples, random_state)
     sums = result.null_distribution[:, None]
-    return float(_pvalues(_counts(sums, whole), whole, len(sums), alternative)[0])
+    return float(_randomized(_counts(sums, whole), whole, len(sums), alternative)[0])
 
 
 def randomization_pvalues(
@@ -40,7 +41,7 @@ def randomization_pvalues(
         # BLAS adds whole numbers, which is exact
         sums = signs[start : start + step].astype(np.float64) @ whole.T
         counts += _counts(sums, whole)
-    return _pvalues(counts, whole, len(signs), alternative)
+    return _randomized(counts, whole, len(signs), alternative)
 
 
 def random_signs(n: int, n_resamples: int, random_state: int) -> NDArray[np.int8]:
@@ -87,16 +88,20 @@ def _counts(sums: FloatArray, whole: FloatArray) -> NDArray[np.int64]:
     return np.array([below, above])
 
 
-def _pvalues(
+def _randomized(
     counts: NDArray[np.int64], whole: FloatArray, n_signs: int, alternative: str
 ) -> FloatArray:
     n = whole.shape[1]
     # the observed assignment counts, unless it is among all of them
     observed = 0 if n < 63 and n_signs == 2**n else 1
-    less, greater = (counts + observed) / (n_signs + observed)
+    return _of_tails((counts + observed) / (n_signs + observed), alternative)
+
+
+def _of_tails(tails: FloatArray, alternative: str) -> FloatArray:
+    """p-values from the shares of samples that are as small, and as large."""
     if alternative == "two-sided":
-        return np.asarray(np.minimum(2 * np.minimum(less, greater), 1.0))
-    return np.asarray(less if alternative == "less" else greater)
+        return np.asarray(np.minimum(2 * tails.min(axis=0), 1.0))
+    return np.asarray(tails[0 if alternative == "less" else 1])
 
 
 def whole_numbers(rows: FloatArray) -> FloatArray:
@@ -122,6 +127,10 @@ CORRECTIONS = ("holm", "bh", "by", None)
 ALTERNATIVES = ("two-sided", "greater", "less")
 #: decimals of differences in ranks; smaller ones are rounding, as `NO_DIFFERENCE` is
 _DECIMALS = 12
+#: up to this many differences, scipy's Wilcoxon test looks for ties
+_MAY_BE_EXACT = 50
+#: up to this many, it enumerates all signs if there are ties
+_ALL_SIGNS = 13
 
 
 class PairedTest(NamedTuple):
@@ -140,27 +149,61 @@ def paired_test(
     random_state: int = 0,
 ) -> PairedTest:
     """Test whether differences, one per query, are about 0; NaN for fewer than two."""
-    n = len(difference)
-    if n < 2:
-        return PairedTest(math.nan, math.nan)
-    difference = np.where(
-        np.abs(difference) <= _averages.NO_DIFFERENCE, 0.0, difference
-    )
-    if not difference.any():
-        # equal on every query: scipy's tests would divide by 0
-        return PairedTest(0.0, 1.0)
-    if test == "t":
-        (statistic,), (pvalue,) = _paired_t_test.paired_t_test(
-            difference[None], alternative
-        )
-    elif test == "wilcoxon":
-        rounded = ranked_alike(difference)
-        statistic, pvalue = stats.wilcoxon(rounded, alternative=alternative)
-    else:
-        statistic = difference.mean()
-        drawn = n_resamples, random_state
-        pvalue = randomization_pvalue(difference, alternative, *drawn)
-    return PairedTest(float(statistic), float(pvalue))
+
+    def randomized(rows: FloatArray) -> Any:
+        return randomization_pvalue(rows[0], alternative, n_resamples, random_state)
+
+    tested = paired_tests(difference[None], test, alternative, randomized)
+    return PairedTest(*(float(of_rows[0]) for of_rows in tested))
+
+
+def paired_tests(
+    rows: FloatArray,
+    test: str,
+    alternative: str,
+    randomized: Callable[[FloatArray], FloatArray],
+) -> tuple[FloatArray, FloatArray]:
+    """Statistics and p-values of rows of differences.
+
+    `randomized` gives the p-values of the randomization test.
+    """
+    if rows.shape[1] < 2:
+        unknown = np.full(len(rows), np.nan)
+        return unknown, unknown
+    rows = np.where(np.abs(rows) <= _averages.NO_DIFFERENCE, 0.0, rows)
+    statistics, pvalues = np.zeros(len(rows)), np.ones(len(rows))
+    # equal on every query: scipy's tests would divide by 0
+    differ = rows.any(axis=1)
+    if differ.any():
+        rows = rows[differ]
+        if test == "t":
+            tested = _paired_t_test.paired_t_test(rows, alternative)
+        elif test == "wilcoxon":
+            tested = _wilcoxon(np.round(rows, _DECIMALS), alternative)
+        else:
+            tested = rows.mean(axis=1), randomized(rows)
+        statistics[differ], pvalues[differ] = tested
+    return statistics, pvalues
+
+
+def _wilcoxon(rows: FloatArray, alternative: str) -> tuple[FloatArray, FloatArray]:
+    """Wilcoxon tests by scipy, with the method chosen for each row."""
+    n, test = rows.shape[1], partial(stats.wilcoxon, alternative=alternative, axis=1)
+    if n > _MAY_BE_EXACT:
+        return test(rows)  # type: ignore[no-any-return]
+    sizes = np.sort(np.abs(rows), axis=1)
+    tied = (sizes[:, 0] == 0) | (sizes[:, 1:] == sizes[:, :-1]).any(axis=1)
+    statistics, pvalues = test(rows, method="asymptotic")
+    if not tied.all():
+        pvalues[~tied] = test(rows[~tied]).pvalue
+    if tied.any() and n <= _ALL_SIGNS:
+        # each sign of each rank, and zeros without a rank
+        signed = np.where(rows[tied] == 0, np.nan, rows[tied])
+        ranks = stats.rankdata(np.abs(signed), axis=1, nan_policy="omit")
+        ranks = np.where(np.isnan(signed), 0.0, np.copysign(ranks, signed))
+        signs = random_signs(n, 2**n, 0)
+        pvalues[tied] = randomization_pvalues(ranks, signs, alternative)
+    return statistics, pvalues
 
 
 def bootstrap_of_medians(
@@ -177,102 +220,24 @@ def bootstrap_of_medians(
     Queries are resampled. The p-value is the share of samples whose difference is on
     the other side of 0, or on it; of both sides, twice the smaller share.
     """
-    unknown = PairedTest(math.nan, math.nan), (math.nan, math.nan)
     if len(a) < 2:
-        return unknown
+        return PairedTest(math.nan, math.nan), (math.nan, math.nan)
     rng = np.random.default_rng(random_state)
-    n, left = len(a), n_resamples
+    n, medians = len(a), []
     # sorted, so that the order of rows has no effect
     both = np.stack([a, b])[:, np.lexsort((b, a))]
-    medians = []
-    while left:
-        batch = min(left, max(1, _CELLS // n))
-        of = both[:, rng.integers(0, n, (batch, n))]
-        medians.append(np.subtract(*np.median(of, axis=2)))
-        left -= batch
+    batch = max(1, _CELLS // n)
+    for start in range(0, n_resamples, batch):
+        chosen = rng.integers(0, n, (min(batch, n_resamples - start), n))
+        medians.append(np.subtract(*np.median(both[:, chosen], axis=2)))
     drawn = np.concatenate(medians)
     drawn[np.abs(drawn) <= _averages.NO_DIFFERENCE] = 0.0
-    tails = np.array([1 - confidence, 1 + confidence]) / 2
-    low, high = np.quantile(drawn, tails).tolist()
+    ends = np.array([1 - confidence, 1 + confidence]) / 2
+    low, high = np.quantile(drawn, ends).tolist()
     # the sample itself counts
-    less, greater = (
-        (np.count_nonzero(side) + 1) / (len(drawn) + 1)
-        for side in (drawn >= 0, drawn <= 0)
-    )
-    pvalue = {"less": less, "greater": greater}.get(
-        alternative, min(1.0, 2 * min(less, greater))
-    )
+    counts = np.array([np.count_nonzero(drawn >= 0), np.count_nonzero(drawn <= 0)])
+    pvalue = float(_of_tails((counts + 1) / (n_resamples + 1), alternative))
     return PairedTest(float(np.median(a) - np.median(b)), pvalue), (low, high)
-
-
-def ranked_alike(difference: FloatArray) -> FloatArray:
-    """Make differences equal that only rounding tells apart, before ranking them."""
-    return np.round(difference, _DECIMALS)
-
-
-#: up to this many differences, scipy's Wilcoxon test looks for ties
-_MAY_BE_EXACT = 50
-#: up to this many, it enumerates all signs if there are ties
-_ALL_SIGNS = 13
-
-
-def paired_pvalues(
-    differences: FloatArray,
-    test: str,
-    alternative: str = "two-sided",
-    *,
-    signs: Callable[[int], NDArray[np.int8]],
-) -> FloatArray:
-    """The p-values of `paired_test` for each row of `differences`.
-
-    `signs` gives those of `random_signs` for a number of differences; it may remember
-    them for many calls.
-    """
-    n = differences.shape[1]
-    if n < 2:
-        return np.full(len(differences), np.nan)
-    differences = np.where(
-        np.abs(differences) <= _averages.NO_DIFFERENCE, 0.0, differences
-    )
-    pvalues = np.ones(len(differences))
-    # equal on every query: nothing to test
-    some = differences.any(axis=1)
-    rows = differences[some]
-    if not len(rows):
-        return pvalues
-    if test == "t":
-        pvalues[some] = _paired_t_test.paired_t_test(rows, alternative)[1]
-    elif test == "wilcoxon":
-        pvalues[some] = _wilcoxon(rows, alternative)
-    else:
-        pvalues[some] = randomization_pvalues(rows, signs(n), alternative)
-    return pvalues
-
-
-def _wilcoxon(rows: FloatArray, alternative: str) -> FloatArray:
-    """Wilcoxon tests by scipy, with the method chosen for each row."""
-    n, rows = rows.shape[1], ranked_alike(rows)
-    if n > _MAY_BE_EXACT:
-        return _scipys_wilcoxon(rows, alternative)
-    sizes = np.sort(np.abs(rows), axis=1)
-    tied = (sizes[:, 0] == 0) | (sizes[:, 1:] == sizes[:, :-1]).any(axis=1)
-    out = np.empty(len(rows))
-    if not tied.all():
-        out[~tied] = _scipys_wilcoxon(rows[~tied], alternative)
-    if tied.any() and n > _ALL_SIGNS:
-        out[tied] = _scipys_wilcoxon(rows[tied], alternative, method="asymptotic")
-    elif tied.any():
-        # each sign of each rank, and zeros without a rank
-        signed = np.where(rows[tied] == 0, np.nan, rows[tied])
-        ranks = stats.rankdata(np.abs(signed), axis=1, nan_policy="omit")
-        ranks = np.where(np.isnan(signed), 0.0, np.copysign(ranks, signed))
-        out[tied] = randomization_pvalues(ranks, random_signs(n, 2**n, 0), alternative)
-    return out
-
-
-def _scipys_wilcoxon(rows: FloatArray, how: str, method: str = "auto") -> FloatArray:
-    result = stats.wilcoxon(rows, alternative=how, axis=1, method=method)
-    return np.asarray(result.pvalue)
 
 
 class QueryLosses(NamedTuple):

@@ -338,19 +338,13 @@ class SystemComparison(html.Result):
         2       1.0  0.50
         """
         pandas = _optional.import_optional("pandas", extra="io", purpose="by_query")
-        n, n_queries = len(self.systems), len(self.qid)
-        of = np.repeat(np.array(self._keys(), dtype=object), n * n_queries, axis=0)
-        blocks = len(self), n_queries, n
-        values = {
-            name: getattr(self, name).reshape(n_queries, len(self), n).swapaxes(0, 1)
-            for name in STATISTICS
-        }
-        qid = np.broadcast_to(np.repeat(self.qid, n), (len(self), n_queries * n))
-        system = np.broadcast_to(np.array(self.systems, dtype=object), blocks)
-        columns = {"measure": of[:, 0], "ties": of[:, 1], "qid": qid, "system": system}
-        return pandas.DataFrame(
-            {name: np.ravel(cells) for name, cells in (columns | values).items()}
-        )
+        parts = []
+        for (measure, ties), one in zip(self._keys(), self, strict=True):
+            values = {name: getattr(one, name) for name in STATISTICS}
+            columns = html.by_query(self.qid, self.systems, values, "system")
+            names = {"measure": measure, "ties": ties}
+            parts.append(pandas.DataFrame(names | columns))
+        return pandas.concat(parts, ignore_index=True)
 
     def _names(self) -> dict[str, NDArray[Any]]:
         """Columns that identify each pair: measure, treatment of ties, A and B."""

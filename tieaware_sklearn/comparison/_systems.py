@@ -128,11 +128,6 @@ def warn_undefined(resolved: _resolved.ResolvedMeasures, expected: FloatArray) -
     resolved.warn_of_nan(np.where(undefined, np.nan, 0.0).max(axis=1).tolist())
 
 
-def pairs_of(n: int) -> IntArray:
-    """Number every pair of n systems; of shape (n_pairs, 2)."""
-    return np.column_stack(np.triu_indices(n, k=1))
-
-
 def check_baselines(baseline: Any, names: tuple[str, ...]) -> tuple[str, ...]:
     """Check the names of the baselines, and list them."""
     if baseline is None:
@@ -147,9 +142,12 @@ def check_baselines(baseline: Any, names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def pairs_with(baselines: tuple[str, ...], names: tuple[str, ...]) -> IntArray:
-    """Pair the other systems with each baseline, or all systems without baselines."""
+    """Pair the other systems with each baseline, or all systems without baselines.
+
+    Of shape (n_pairs, 2).
+    """
     if not baselines:
-        return pairs_of(len(names))
+        return np.column_stack(np.triu_indices(len(names), k=1))
     ours = [names.index(baseline) for baseline in baselines]
     others = np.setdiff1d(np.arange(len(names)), ours)
     return np.column_stack([np.tile(others, len(ours)), np.repeat(ours, len(others))])
@@ -160,12 +158,10 @@ def check_systems(
 ) -> tuple[tuple[str, ...], list[Any]]:
     """Return names and score columns of a mapping, a data frame or an array."""
     if isinstance(y_score, Mapping) or hasattr(y_score, "columns"):
-        keys = (
-            y_score
-            if isinstance(y_score, Mapping)
-            else feature_matrix.list_columns(y_score)
-        )
-        given = [(str(key), y_score[key]) for key in keys]
+        keys = y_score
+        if not isinstance(y_score, Mapping):
+            keys = feature_matrix.list_columns(y_score)
+        given = {key: y_score[key] for key in keys}
     else:
         try:
             masked = isinstance(y_score, np.ma.MaskedArray)
@@ -181,20 +177,19 @@ def check_systems(
                 "y_score must be a mapping of system names to scores, or an array of "
                 f"shape (n_documents, n_systems), got shape {array.shape}"
             )
-        given = [(f"system {j}", column) for j, column in enumerate(array.T)]
+        given = {f"system {j}": column for j, column in enumerate(array.T)}
     if not given:
         raise ValueError("y_score must hold at least one system, got none")
-    names = tuple(name for name, _ in given)
+    names = tuple(map(str, given))
     for name in names:
         if names.count(name) > 1:
             raise ValueError(
                 f"y_score must have a different name for each system, got {name} twice"
             )
     columns: list[Any] = []
-    for name, column in given:
-        columns.append(
-            checks.check_scores(column, n_rows=n_rows, name=f"y_score[{name!r}]")
-        )
+    for name, column in zip(names, given.values(), strict=True):
+        label = f"y_score[{name!r}]"
+        columns.append(checks.check_scores(column, n_rows=n_rows, name=label))
         # without labels, the first system gives the number of documents
         n_rows = len(columns[0])
     return names, columns
@@ -434,8 +429,8 @@ def check_options(
     )
     # a seed that is a number, so that every pair draws the same signs
     drawn = {"n_resamples": n_resamples, "random_state": checks.seed_of(random_state)}
-    how = test, alternative, correction, interval, float(confidence)
-    return Options(*how, drawn, average)
+    options = test, alternative, correction, interval, float(confidence), average
+    return Options(*options, drawn)
 
 
 class Options(NamedTuple):
@@ -446,9 +441,9 @@ class Options(NamedTuple):
     correction: str | None
     interval: str
     confidence: float
+    average: str
     #: n_resamples and random_state
     drawn: dict[str, int]
-    average: str
 
 
 def compared(
@@ -464,52 +459,58 @@ def compared(
     Warns of each measure that is undefined for every query of a system.
     """
     warn_undefined(resolved, next(iter(tables.values()))["expected"])
-    # results must not depend on the order of rows
-    by_id, pairs = queries.sorted(), pairs_with(baselines, names)
+    pairs = pairs_with(baselines, names)
+    # values of shape (n_queries, n_systems), by measure and treatment
     blocks = [
         {name: each[j] for name, each in values.items()}
         for j in range(len(resolved.measures))
         for values in tables.values()
     ]
-    of_logs, level = options.average == "geometric", options.confidence
-    measures = np.repeat(resolved.names, len(tables))
-    room = np.repeat(np.ptp(_scaled(resolved.bounds, of_logs), axis=1), len(tables))
+    analysed, bounds = blocks, resolved.bounds
+    of_logs = options.average == "geometric"
+    if of_logs:
+        bounds = _averages.logs(bounds)
+        analysed = [{n: _averages.logs(v) for n, v in one.items()} for one in blocks]
     if options.average != "median":
+        measures = np.repeat(resolved.names, len(tables))
         _intervals.warn_of_intervals(
             (f"{names[a]} - {names[b]} by {measure}", values[:, a] - values[:, b])
-            for measure, block in zip(measures, blocks, strict=True)
-            for values in [_scaled(block["expected"], of_logs)]
+            for measure, block in zip(measures, analysed, strict=True)
+            for values in [block["expected"]]
             for a, b in pairs
         )
+    # results must not depend on the order of rows
+    by_id = queries.sorted()
+    rooms = np.repeat(np.ptp(bounds, axis=1), len(tables)).tolist()
     rows = [
-        _compare({n: v[np.ix_(by_id, pair)] for n, v in block.items()}, options, widest)
-        for block, widest in zip(blocks, room, strict=True)
+        _compare({n: v[np.ix_(by_id, pair)] for n, v in block.items()}, options, room)
+        for block, room in zip(analysed, rooms, strict=True)
         for pair in pairs
     ]
     columns = np.array(rows, dtype=float).reshape(len(rows), 10).T
-    difference, tie_std, least, largest, statistic, pvalues, *rest = columns
-    low, high, effect, n_queries = rest
+    statistic, pvalues, effect, tie_std, n_queries, difference, *ends = columns
+    least, largest, low, high = ends
+    same_sign = (least > _averages.NO_DIFFERENCE) | (largest < -_averages.NO_DIFFERENCE)
     if options.correction == "tukey":
         tests = [
             _multiple_testing.tukey_test(
-                _scaled(block["expected"][by_id], of_logs), pairs, level
+                block["expected"][by_id], pairs, options.confidence
             )
-            for block in blocks
+            for block in analysed
         ]
         adjusted = [of_pairs for of_pairs, _ in tests]
         if options.interval == "t" and len(names) > 2:
-            low, high = np.concatenate([ends for _, ends in tests]).T
+            low, high = np.concatenate([intervals for _, intervals in tests]).T
     else:
         each = pvalues.reshape(len(blocks), -1)
         adjusted = [_multiple_testing.adjust(row, options.correction) for row in each]
-    values: dict[str, Any] = options._asdict()
-    del values["drawn"]
-    same_sign = (least > _averages.NO_DIFFERENCE) | (largest < -_averages.NO_DIFFERENCE)
     if of_logs:
         # a difference of logarithms is the logarithm of a ratio
         difference, least, largest, low, high = map(
             np.exp, (difference, least, largest, low, high)
         )
+    values: dict[str, Any] = options._asdict()
+    del values["drawn"]
     for name in _result.STATISTICS:
         values[name] = np.concatenate([block[name] for block in blocks], axis=1)
     return SystemComparison(
@@ -538,65 +539,49 @@ def compared(
     )
 
 
-def _scaled(values: FloatArray, of_logs: bool) -> FloatArray:
-    return _averages.logs(values) if of_logs else values
-
-
 def _compare(
-    values: dict[str, FloatArray], options: Options, widest: float
+    values: dict[str, FloatArray], options: Options, room: float
 ) -> tuple[float, ...]:
-    """Compare each pair of systems by one measure under one treatment of ties.
+    """Compare a pair of systems by one measure under one treatment of ties.
 
-    For geometric means all is of logarithms. No difference is beyond the `widest`.
+    For geometric means, values are logarithms. No difference is larger than `room`.
     """
     there = ~np.isnan(values["expected"]).any(axis=1)
-    a, b, *ends = (
-        _scaled(column, options.average == "geometric")
-        for column in (
-            *values["expected"][there].T,
-            values["best"][there],
-            values["worst"][there],
-        )
-    )
-    # where lower is better, best is the smallest value
-    smallest, largest = np.min(ends, axis=0), np.max(ends, axis=0)
-    tie_std = math.nan
-    if options.average == "macro":
-        tie_std = _averages.std_of_mean(np.hypot(*values["std"][there].T))
-    difference = a - b
-    drawn, level, bounds = options.drawn, options.confidence, (-widest, widest)
+    values = {name: of_pair[there] for name, of_pair in values.items()}
+    a, b = values["expected"].T
+    difference, n_queries = a - b, len(a)
+    side, level, drawn = options.alternative, options.confidence, options.drawn
+    tested = t_test = _paired_test.paired_test(difference, "t", side)
     middle: Callable[[FloatArray], float] = _averages.mean
+    bounds = -room, room
     if options.average == "median":
         middle = _averages.median
-        tested, interval = _paired_test.bootstrap_of_medians(
-            a, b, options.alternative, confidence=level, **drawn
+        tested, ends = _paired_test.bootstrap_of_medians(
+            a, b, side, confidence=level, **drawn
+        )
+    elif options.interval == "bootstrap":
+        ends = _intervals.bootstrap_interval(
+            difference, None, confidence=level, bounds=bounds, **drawn
         )
     else:
-        tested = _paired_test.paired_test(
-            difference, options.test, options.alternative, **drawn
-        )
-        if options.interval == "bootstrap":
-            interval = _intervals.bootstrap_interval(
-                difference, None, confidence=level, bounds=bounds, **drawn
-            )
-        else:
-            interval = (
-                _intervals.QueryMoments.of(difference).interval(level, bounds).tolist()
-            )
-    of_t = options.test == "t" and options.average != "median"
-    statistic = (
-        tested.statistic
-        if of_t
-        else _paired_test.paired_test(difference, "t").statistic
-    )
+        moments = _intervals.QueryMoments.of(difference)
+        ends = moments.interval(level, bounds).tolist()
+    if options.test in ("wilcoxon", "randomization"):
+        tested = _paired_test.paired_test(difference, options.test, side, **drawn)
+    tie_std = math.nan
+    if options.average == "macro":
+        tie_std = _averages.std_of_mean(np.hypot(*values["std"].T))
+    # where lower is better, best is the smallest value
+    smallest = np.minimum(values["best"], values["worst"])
+    largest = np.maximum(values["best"], values["worst"])
     return (
-        middle(a) - middle(b),
+        *tested,
+        # d_z of Cohen (1988): mean over standard deviation
+        t_test.statistic / math.sqrt(max(n_queries, 1)),
         tie_std,
+        n_queries,
+        middle(a) - middle(b),
         middle(smallest[:, 0]) - middle(largest[:, 1]),
         middle(largest[:, 0]) - middle(smallest[:, 1]),
-        *tested,
-        *interval,
-        # d_z of Cohen (1988): mean over standard deviation
-        statistic / math.sqrt(max(len(difference), 1)),
-        int(there.sum()),
+        *ends,
     )

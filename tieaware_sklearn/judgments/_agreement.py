@@ -394,10 +394,10 @@ def assessor_agreement(
     for i, j in itertools.combinations(range(count), 2):
         pair = columns[i], columns[j]
         # grades that are all alike correlate with nothing
-        ranked = numeric and all(np.ptp(own) > 0 for own in pair)
+        ranked = numeric and np.ptp(pair, axis=1).all()
         tau = stats.kendalltau(*pair).statistic if ranked else np.nan
-        found = joint_agreement(*pair), scott_pi(*pair), tau
-        pairwise[:, i, j] = pairwise[:, j, i] = found
+        pairwise[:, i, j] = joint_agreement(*pair), scott_pi(*pair), tau
+        pairwise[:, j, i] = pairwise[:, i, j]
     code = _codes(table.ravel(), "ratings").reshape(table.shape)
     counts = np.stack([(code == c).sum(axis=1) for c in range(code.max() + 1)], axis=1)
     joint, scott, correlation = pairwise

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -165,13 +164,9 @@ def leave_one_out(
         # the last is of topics without judgments
         scores[i, place[rows]] = run.score
     alone = pooled & (pooled.sum(axis=0) == 1)
-    prepared = partial(
-        PreparedRanking,
-        qid=qid,
-        unjudged="nonrelevant",
-        zero_relevance=zero_relevance,
-    )
-    whole = prepared(target)
+    options: dict[str, Any] = {"qid": qid, "zero_relevance": zero_relevance}
+    options["unjudged"] = "nonrelevant"
+    whole = PreparedRanking(target, **options)
     counts = np.zeros((2, len(names)), dtype=np.int64)
     values = np.zeros((2, len(names)))
     for i, score in enumerate(scores[:, :-1]):
@@ -180,7 +175,7 @@ def leave_one_out(
         counts[:, i] = (target[at] >= 0).sum(), (target[at] > 0).sum()
         less = target.copy()
         less[at] = np.nan
-        without = prepared(less)
+        without = PreparedRanking(less, **options)
         values[:, i] = [one.score(score, measure) for one in (whole, without)]
     return LeaveOneOut(
         systems=names,

@@ -76,14 +76,14 @@ class Pool(html.Result):
         if self.by == "band":
             bands = np.unique(self.stratum)
             parts += [(f"band {band}", self.stratum == band) for band in bands.tolist()]
-        names, those = zip(*parts, strict=True)
+        names, rows = zip(*parts, strict=True)
         return [
             text_tables.Table.of(
                 ("pool", names),
                 ("queries", [queries] + [""] * (len(names) - 1)),
-                ("expected", [f"{self.probability[own].sum():.1f}" for own in those]),
-                ("certain", [int(self.certain[own].sum()) for own in those]),
-                ("possible", [int(own.sum()) for own in those]),
+                ("expected", [f"{self.probability[part].sum():.1f}" for part in rows]),
+                ("certain", [int(self.certain[part].sum()) for part in rows]),
+                ("possible", [int(part.sum()) for part in rows]),
             )
         ]
 

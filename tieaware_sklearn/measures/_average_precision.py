@@ -27,13 +27,13 @@ from .._engine.segments import FloatArray, IntArray
 from .._kernel import arranged
 from . import _measure, _rank_tables, _sampled_orders
 
-#: a rank of each place, where it counts
+#: the last rank of the group of each place, if any
 Last = IntArray | None
 Pair = tuple[FloatArray, FloatArray]
 #: a tie with more documents above it than this times its own is summed place by place:
 #: shorter forms are differences that lose as many times the error of rounding
 _DEEP = 1024
-#: the same of variances, which lose its square
+#: such a limit for variances, which lose the square of it
 _DEEP_SPREAD = 64
 
 
@@ -173,7 +173,7 @@ class AveragePrecision(_SumOverPairs, _measure.BinaryMeasure):
         return 1 / np.sqrt(rank + 1)
 
     def numerator(self, groups: tie_groups.TieGroups) -> FloatArray:
-        # nothing is found in other groups
+        # other groups add nothing
         chosen, per_query = groups.holding(self.rel)
         if self.k is not None:
             near = groups.lo[chosen] < self.k
@@ -287,8 +287,8 @@ class PrecisionRecallArea(_SumOverPairs, _measure.MeasureOverRelevant):
         r = groups.relevant(self.rel)
         alone, shared = self._parts(groups.relevant_above(self.rel)[group], rank)
         more = ((r - 1) / np.maximum(groups.n - 1, 1))[group]
-        found = alone + shared * (rank - groups.lo[group]) * more
-        return segments.sum_segments((r / groups.n)[group] * found, places.counts)
+        worth = alone + shared * (rank - groups.lo[group]) * more
+        return segments.sum_segments((r / groups.n)[group] * worth, places.counts)
 
     def _parts(self, above: IntArray, rank: IntArray, last: Last = None) -> Pair:
         here = _reciprocal(rank + 1, None if last is None else last + 1)
@@ -304,7 +304,7 @@ class PrecisionRecallArea(_SumOverPairs, _measure.MeasureOverRelevant):
         return later / 2
 
 
-#: the distribution is not computed for more sums than this
+#: a distribution that takes more steps is an error
 _MOST_STEPS = 200_000_000
 
 
@@ -422,8 +422,8 @@ class BPref(_measure.MeasureOverRelevant):
             query = groups.query[g]
             r, s, headroom = (int(a[g]) for a in (judged.r, judged.s, judged.headroom))
             # without non-relevant documents each relevant one is worth 1
-            own = _sums(r, s, headroom) if most[query] else np.arange(r + 1) == r
-            sums[query] = np.convolve(sums[query], own)
+            of_group = _sums(r, s, headroom) if most[query] else np.arange(r + 1) == r
+            sums[query] = np.convolve(sums[query], of_group)
         for query, chances in enumerate(sums):
             scale = max(most[query], 1) * max(total[query], 1)
             yield query, np.arange(len(chances)) / scale, chances
@@ -451,15 +451,15 @@ def _sums(r: int, s: int, headroom: int) -> FloatArray:
     return np.asarray(state[r])
 
 
-#: of Yilmaz and Aslam, as trec_eval has it
+#: ε of Yilmaz and Aslam, with the value that trec_eval gives it
 EPSILON = 0.00001
-#: variances are computed in at most so many steps
+#: variances that take more steps are estimated
 _STEPS = 200_000
-#: numbers held at a time
+#: numbers in memory at a time
 _CELLS = 1 << 20
-#: those of groups whose variances are computed together
+#: numbers in memory for groups whose variances are computed together
 _BATCH_CELLS = 1 << 14
-#: -ln of what the counts left out have in all: nothing beside 1
+#: -ln of the probability of all counts that are left out
 _LEFT_OUT = 40.0
 
 
@@ -491,57 +491,38 @@ class Ties(NamedTuple):
         return zip(*(column.tolist() for column in self), strict=True)
 
 
-class InferredTies(NamedTuple):
-    """The worth of relevant documents.
-
-    Attributes
-    ----------
-    pools_all : bool
-        Every document is in the pool, not only those judged.
-    """
-
-    pools_all: bool
-
-    def above(self, judged: Any, relevant: Any) -> Any:
-        """A summary of the documents above one, for `value`."""
-        precision = (relevant + EPSILON) / (judged + 2 * EPSILON)
-        return precision if self.pools_all else judged * precision
-
-    def value(self, rank: Any, above: Any) -> Any:
-        """The inferred precision at a relevant document; `above` may be a mean."""
-        return (1 + (rank - 1) * above if self.pools_all else 1 + above) / rank
-
-    def variances(self, ties: Ties) -> tuple[FloatArray, NDArray[np.bool_]]:
-        """The variance of that sum for each group, and whether it is estimated."""
-        whole = ties.judged == ties.n
-        # whole numbers would overflow
-        steps = ties.n.astype(np.float64) * ties.relevant
-        steps[~whole] *= ties.judged[~whole]
-        sampled = steps > _STEPS
-        out = np.empty(len(steps))
-        for judged, there in ((True, whole), (False, ~whole)):
-            for some in _alike(ties, np.flatnonzero(there & ~sampled)):
-                if len(some):
-                    longest_first = some[np.argsort(-ties.n[some], kind="stable")]
-                    own = ties.some(longest_first)
-                    out[longest_first] = _exact(self, own, judged)
-        out[sampled] = [_sampled(self, tie) for tie in ties.some(sampled).each()]
-        return out, sampled
+def variances_of_ties(
+    measure: InferredAveragePrecision, ties: Ties
+) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """The variance of the sum of each group, and whether it is estimated."""
+    whole = ties.judged == ties.n
+    # whole numbers would overflow
+    steps = ties.n.astype(np.float64) * ties.relevant
+    steps[~whole] *= ties.judged[~whole]
+    sampled = steps > _STEPS
+    out = np.empty(len(steps))
+    for judged, there in ((True, whole), (False, ~whole)):
+        for some in _alike(ties, np.flatnonzero(there & ~sampled)):
+            if len(some):
+                longest_first = some[np.argsort(-ties.n[some], kind="stable")]
+                out[longest_first] = _exact(measure, ties.some(longest_first), judged)
+    out[sampled] = [_sampled(measure, tie) for tie in ties.some(sampled).each()]
+    return out, sampled
 
 
 @lru_cache(maxsize=4096)
-def mean_of_tie(worth: InferredTies, tie: tuple[int, ...]) -> float:
+def mean_of_tie(measure: InferredAveragePrecision, tie: tuple[int, ...]) -> float:
     """The mean sum of the values of a group."""
     lo, n, judged, relevant, judged_above, relevant_above = tie
     others = judged - 1
     j = np.arange(judged)
     share = (relevant - 1) / max(others, 1)
-    above = worth.above(judged_above + j, relevant_above + share * j)
+    above = measure.above(judged_above + j, relevant_above + share * j)
     total = 0.0
     for x, first, chances in _judged_above(n - 1, others):
         columns = first[:, None] + np.arange(chances.shape[1])
-        found = (chances * above[columns]).sum(axis=1)
-        total += float(worth.value(lo + x + 1, found).sum())
+        mean = (chances * above[columns]).sum(axis=1)
+        total += float(measure.value(lo + x + 1, mean).sum())
     return relevant * (total / n)
 
 
@@ -585,7 +566,7 @@ def _alike(ties: Ties, chosen: IntArray) -> Iterator[IntArray]:
     yield from np.split(order, np.flatnonzero(np.diff(batch)) + 1)
 
 
-def _exact(worth: InferredTies, ties: Ties, whole: bool) -> FloatArray:
+def _exact(measure: InferredAveragePrecision, ties: Ties, whole: bool) -> FloatArray:
     """Variances of groups, longest first, of whose documents `whole` says all judged.
 
     From the last place up: moments of what follows, by the judged documents above, rows
@@ -601,17 +582,17 @@ def _exact(worth: InferredTies, ties: Ties, whole: bool) -> FloatArray:
     shape = len(n), len(seen) + (not whole), len(met) + 1
     mean, variance = np.zeros((2, *shape))
     out = np.empty(len(n))
-    above = worth.above(judged_above + seen, relevant_above + met)
+    above = measure.above(judged_above + seen, relevant_above + met)
     for left in range(1, int(n.max()) + 1):
         k = np.count_nonzero(n >= left)
         x, coming = n[:k] - left, relevant[:k] - met
         if whole:
-            above = worth.above(judged_above[:k] + x, relevant_above[:k] + met)
+            above = measure.above(judged_above[:k] + x, relevant_above[:k] + met)
         hit = np.clip(coming / left, 0, 1)
         miss = 1 - hit
         if not whole:
             miss = np.clip((judged[:k] - seen - coming) / left, 0, miss)
-        with_it = worth.value(lo[:k] + x + 1, above[:k]) + mean[:k, below, 1:]
+        with_it = measure.value(lo[:k] + x + 1, above[:k]) + mean[:k, below, 1:]
         parts = [
             (hit, with_it, variance[:k, below, 1:]),
             (miss, mean[:k, below, :-1], variance[:k, below, :-1]),
@@ -620,7 +601,7 @@ def _exact(worth: InferredTies, ties: Ties, whole: bool) -> FloatArray:
             passed = np.maximum(1 - hit - miss, 0)
             parts.append((passed, mean[:k, here, :-1], variance[:k, here, :-1]))
         new: Any = sum(chance * of_part for chance, of_part, _ in parts)
-        ends = sum(chance * (own + (of - new) ** 2) for chance, of, own in parts)
+        ends = sum(chance * (spread + (of - new) ** 2) for chance, of, spread in parts)
         mean[:k, here, :-1], variance[:k, here, :-1] = new, ends
         done = np.flatnonzero(x == 0)
         out[done] = variance[done, 0, 0]
@@ -628,7 +609,7 @@ def _exact(worth: InferredTies, ties: Ties, whole: bool) -> FloatArray:
 
 
 @lru_cache(maxsize=4096)
-def _sampled(worth: InferredTies, tie: tuple[int, ...]) -> float:
+def _sampled(measure: InferredAveragePrecision, tie: tuple[int, ...]) -> float:
     """Over random orders that these counts decide."""
     lo, n, judged, relevant, judged_above, relevant_above = tie
     rng = _sampled_orders.generator(np.array(tie))
@@ -643,8 +624,8 @@ def _sampled(worth: InferredTies, tie: tuple[int, ...]) -> float:
             there = _sampled_orders.places_of_some(rng, n, judged, some)
             place = np.take_along_axis(there, chosen - 1, axis=1)
         met = relevant_above + np.arange(relevant)
-        above = worth.above(judged_above + chosen - 1, met)
-        sums.append(worth.value(lo + place, above).sum(axis=1))
+        above = measure.above(judged_above + chosen - 1, met)
+        sums.append(measure.value(lo + place, above).sum(axis=1))
     return float(np.concatenate(sums).var(ddof=1))
 
 
@@ -720,6 +701,15 @@ class InferredAveragePrecision(_measure.MeasureOverRelevant):
     # of which one is relevant change the value of that one alone, and ε turns that
     # round below rank 100,000 at the earliest, for 1e-10.
 
+    def above(self, judged: Any, relevant: Any) -> Any:
+        """A summary of the documents above one, for `value`."""
+        precision = (relevant + EPSILON) / (judged + 2 * EPSILON)
+        return precision if self.pool == "all" else judged * precision
+
+    def value(self, rank: Any, above: Any) -> Any:
+        """The inferred precision at a relevant document; `above` may be a mean."""
+        return (1 + (rank - 1) * above if self.pool == "all" else 1 + above) / rank
+
     def _ties(self, groups: tie_groups.TieGroups, chosen: IntArray) -> Ties:
         """Counts of some tie groups, in their order."""
         levels = (0.0, self.rel)
@@ -728,29 +718,25 @@ class InferredAveragePrecision(_measure.MeasureOverRelevant):
 
     def numerator(self, groups: tie_groups.TieGroups) -> FloatArray:
         chosen, _ = groups.holding(self.rel)
-        ties, worth = self._ties(groups, chosen), InferredTies(self.pool == "all")
+        ties = self._ties(groups, chosen)
         # a place of a group whose documents are all judged has just so many above it
         whole = ties.judged == ties.n
-        own = ties.some(whole)
-        x = segments.consecutive(np.zeros(len(own.n), np.int64), own.n)
-        lo, _, _, _, judged_above, relevant_above = (
-            np.repeat(column, own.n) for column in own
-        )
-        share = (own.relevant - 1) / np.maximum(own.n - 1, 1)
-        met = relevant_above + np.repeat(share, own.n) * x
-        above = worth.above(judged_above + x, met)
-        places = worth.value(lo + x + 1, above)
+        lo, n, _, relevant, judged_above, relevant_above = ties.some(whole)
+        group, x = segments.expand(n)
+        met = relevant_above[group] + ((relevant - 1) / np.maximum(n - 1, 1))[group] * x
+        above = self.above(judged_above[group] + x, met)
+        places = self.value(lo[group] + x + 1, above)
         # a sum over relevant documents alone has the same bits however they tie
-        pure = own.relevant == own.n
+        pure = relevant == n
         counts = np.ones(len(chosen), dtype=np.int64)
-        counts[whole] = np.where(pure, own.n, 1)
+        counts[whole] = np.where(pure, n, 1)
         start, values = segments.starts_of(counts), np.empty(counts.sum())
-        sums = own.relevant * (segments.sum_segments(places, own.n) / own.n)
+        sums = relevant * (segments.sum_segments(places, n) / n)
         values[start[whole][~pure]] = sums[~pure]
-        alone = segments.consecutive(start[whole][pure], own.n[pure])
-        values[alone] = places[np.repeat(pure, own.n)]
+        alone = segments.consecutive(start[whole][pure], n[pure])
+        values[alone] = places[pure[group]]
         values[start[~whole]] = [
-            mean_of_tie(worth, tie) for tie in ties.some(~whole).each()
+            mean_of_tie(self, tie) for tie in ties.some(~whole).each()
         ]
         per_query = np.bincount(groups.query[chosen], counts, groups.n_queries)
         return segments.sum_segments(values, per_query.astype(np.int64))
@@ -761,8 +747,8 @@ class InferredAveragePrecision(_measure.MeasureOverRelevant):
         relevant = groups.relevant(self.rel)
         mixed = np.flatnonzero((relevant > 0) & (relevant < groups.n))
         variances, sampled = np.zeros((2, len(groups.n)))
-        ties, worth = self._ties(groups, mixed), InferredTies(self.pool == "all")
-        variances[mixed], sampled[mixed] = worth.variances(ties)
+        ties = self._ties(groups, mixed)
+        variances[mixed], sampled[mixed] = variances_of_ties(self, ties)
         return groups.sum_groups(variances), groups.sum_groups(sampled)
 
     def numerator_variance(self, groups: tie_groups.TieGroups) -> FloatArray:

@@ -22,10 +22,10 @@ from scipy import stats
 from .._engine import checks, exact_numbers, segments, tie_groups
 from .._engine.segments import FloatArray, IntArray
 from .._kernel import arranged
-from . import _err, _measure
+from . import _measure, _places
 from ._measure import BoolArray
 
-#: cut-offs beyond are no floats, and what is divided by them is next to nothing
+#: larger cut-offs are no floats; a count divided by one is nearly 0
 _LARGEST = 2**1023
 
 
@@ -33,22 +33,28 @@ class _CountMeasure(_measure.RelevanceMeasure):
     """A count of documents above a cut-off, over a total."""
 
     is_ratio: ClassVar[bool] = True
+    #: the cut-off is the number of relevant documents of the query
+    at_relevant: ClassVar[bool] = False
+    #: documents that are not relevant are counted
+    others: ClassVar[bool] = False
     k: int | None
 
-    def _cutoff(self, groups: tie_groups.TieGroups) -> int | IntArray | None:
-        return self.k
-
-    def _counted(self, groups: tie_groups.TieGroups) -> IntArray:
-        """Documents of each group that the measure counts."""
-        return groups.relevant(self.rel)
-
-    def _worth_of_one(self) -> float:
+    @property
+    def worth(self) -> float:
         """The amount that one document adds to the numerator."""
         return 1.0
 
+    def _cutoff(self, groups: tie_groups.TieGroups) -> int | IntArray | None:
+        return groups.total_relevant(self.rel) if self.at_relevant else self.k
+
+    def _counted(self, groups: tie_groups.TieGroups) -> IntArray:
+        """Documents of each group that the measure counts."""
+        relevant = groups.relevant(self.rel)
+        return groups.n - relevant if self.others else relevant
+
     def walk(self, levels: FloatArray, longest: int) -> arranged.Walk | None:
-        scale = self._worth_of_one()
-        return self._walk("counted", levels, depth=self.k, scale=scale)
+        kinds = {"at_relevant": self.at_relevant, "others": self.others}
+        return self._walk("counted", levels, depth=self.k, scale=self.worth, **kinds)
 
     def rank_worth(self, rank: IntArray) -> FloatArray:
         return np.ones(len(rank))
@@ -56,7 +62,7 @@ class _CountMeasure(_measure.RelevanceMeasure):
     def numerator(self, groups: tie_groups.TieGroups) -> FloatArray:
         counted = self._counted(groups)
         inside = groups.inside(self._cutoff(groups))
-        return self._worth_of_one() * groups.sum_groups(counted * inside / groups.n)
+        return self.worth * groups.sum_groups(counted * inside / groups.n)
 
     def numerator_variance(self, groups: tie_groups.TieGroups) -> FloatArray:
         # in floats: the product of four counts leaves 64-bit integers behind
@@ -65,7 +71,7 @@ class _CountMeasure(_measure.RelevanceMeasure):
         inside = groups.inside(self._cutoff(groups)) / n
         spread = counted * (1 - counted) * inside * (1 - inside)
         variance = groups.sum_groups(spread * n * n / np.maximum(n - 1, 1))
-        return self._worth_of_one() ** 2 * variance
+        return self.worth**2 * variance
 
     def _outcomes(self, groups: tie_groups.TieGroups) -> _measure.Outcomes:
         counted, inside = self._counted(groups), groups.inside(self._cutoff(groups))
@@ -81,7 +87,7 @@ class _CountMeasure(_measure.RelevanceMeasure):
                 n, c, kk = int(groups.n[g]), int(counted[g]), int(inside[g])
                 hits = np.arange(max(0, c + kk - n), min(c, kk) + 1, dtype=np.float64)
                 chance = stats.hypergeom.pmf(hits, n, c, kk)
-            worth = self._worth_of_one() * (whole[query] + hits)
+            worth = self.worth * (whole[query] + hits)
             yield query, worth / normaliser[query], chance
 
     def _places(self, groups: tie_groups.Totals) -> FloatArray:
@@ -134,8 +140,6 @@ class Precision(_CountMeasure, _measure.BinaryMeasure):
     aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"precision": (), "SetP": ("k",)}
     denominator: str = _measure.choice("cutoff", "retrieved")
 
-    walk = _CountMeasure.walk
-
     def normaliser(self, groups: tie_groups.Totals) -> FloatArray:
         if self.denominator == "retrieved":
             return np.minimum(self._places(groups), groups.retrieved)
@@ -185,8 +189,6 @@ class Recall(_CountMeasure, _measure.BinaryMeasure):
     aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"recall": (), "SetR": ("k",)}
     undefined_over_zero: ClassVar[bool] = True
 
-    walk = _CountMeasure.walk
-
     def normaliser(self, groups: tie_groups.Totals) -> FloatArray:
         return self.total(groups)
 
@@ -235,9 +237,8 @@ class FBeta(_CountMeasure, _measure.BinaryMeasure):
     aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"F1": ("beta",), "SetF": ("k",)}
     beta: float = _measure.number(1.0, above=0, below=1e50)
 
-    walk = _CountMeasure.walk
-
-    def _worth_of_one(self) -> float:
+    @property
+    def worth(self) -> float:
         return 1 + self.beta**2
 
     def normaliser(self, groups: tie_groups.Totals) -> FloatArray:
@@ -281,12 +282,7 @@ class Fallout(_CountMeasure, _measure.BinaryMeasure):
     name: ClassVar[str] = "Fallout"
     greater_is_better: ClassVar[bool] = False
     undefined_over_zero: ClassVar[bool] = True
-
-    def _counted(self, groups: tie_groups.TieGroups) -> IntArray:
-        return groups.n - groups.relevant(self.rel)
-
-    def walk(self, levels: FloatArray, longest: int) -> arranged.Walk | None:
-        return self._walk("counted", levels, depth=self.k, others=True)
+    others: ClassVar[bool] = True
 
     def normaliser(self, groups: tie_groups.Totals) -> FloatArray:
         # a query whose documents are all dropped has none
@@ -327,12 +323,8 @@ class RPrecision(_CountMeasure, _measure.MeasureOverRelevant):
     """
 
     name: ClassVar[str] = "Rprec"
-
-    def walk(self, levels: FloatArray, longest: int) -> arranged.Walk | None:
-        return self._walk("counted", levels, at_relevant=True)
-
-    def _cutoff(self, groups: tie_groups.TieGroups) -> IntArray:
-        return groups.total_relevant(self.rel)
+    at_relevant: ClassVar[bool] = True
+    k: ClassVar[int | None] = None  # type: ignore[misc]
 
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
         return _measure.even(int((self._needed(labels) >= self.rel).sum()))
@@ -379,8 +371,6 @@ class Judged(_CountMeasure):
     #: every judged document has a label of at least 0
     rel: ClassVar[float] = 0.0  # type: ignore[misc]
     k: int | None = _measure.cutoff()
-
-    walk = _CountMeasure.walk
 
     def normaliser(self, groups: tie_groups.Totals) -> FloatArray:
         return np.minimum(self._places(groups), groups.retrieved)
@@ -434,7 +424,7 @@ class SetAP(_measure.MeasureOverRelevant):
         return self.total(groups) * groups.retrieved
 
     def defined(self, groups: tie_groups.TieGroups) -> BoolArray:
-        # a list without documents has found none of them
+        # a list without documents has none of the relevant ones
         return self.total(groups) > 0
 
     def _outcomes(self, groups: tie_groups.TieGroups) -> _measure.Outcomes:
@@ -443,8 +433,7 @@ class SetAP(_measure.MeasureOverRelevant):
             yield query, np.array([value]), np.ones(1)
 
 
-# beyond this many times n/r places, no relevant document has been met with a
-# chance below 1e-18
+#: the chance that no relevant document is among so many times n/r places is below 1e-18
 _FAR = 41.5
 _CELLS = 1 << 16
 
@@ -484,13 +473,13 @@ class FirstRelevantMeasure(_measure.BinaryMeasure):
         """
         holding, per_query = groups.holding(self.rel)
         chosen = holding[segments.starts_of(per_query)[per_query > 0]]
-        found, lo, n = groups.relevant(self.rel), groups.lo[chosen], groups.n[chosen]
-        r = found[chosen]
+        lo, n = groups.lo[chosen], groups.n[chosen]
+        r = groups.relevant(self.rel)[chosen]
         all_places = np.minimum(groups.inside(self.k, chosen), n - r + 1)
         places = np.minimum(all_places, np.ceil(_FAR * n / r).astype(np.int64))
         cut = places == all_places
 
-        for columns, part in _err.widths(places, cells=_CELLS, fine=0):
+        for columns, part in _places.widths(places, cells=_CELLS, fine=0):
             if not columns:
                 continue
             x = np.arange(float(columns))
@@ -503,7 +492,7 @@ class FirstRelevantMeasure(_measure.BinaryMeasure):
             chance: FloatArray = r[part, None] / left
             chance[:, 1:] *= missed[:, :-1]
             chance[~inside] = 0.0
-            # a walk that ends because it is hopeless to go on misses nothing
+            # the chance beyond `_FAR` is taken as 0
             never = np.where(cut[part], missed[:, -1], 0.0)
             query, rank = groups.query[chosen[part]], lo[part, None] + (x + 1)
             yield _Walks(query, rank, chance, never)
@@ -686,12 +675,16 @@ class _IthRelevant(_measure.RelevanceMeasure):
     rel: float = _measure.number(1.0, above=0)
 
     @abstractmethod
-    def _worth(self, above: FloatArray) -> FloatArray:
+    def _worth(self, above: Any) -> FloatArray:
         """The value, given the number of non-relevant documents above."""
 
-    @abstractmethod
     def _variances(self, stop: _Stop) -> FloatArray:
         """The variance of that value for each query that has one."""
+        owner, x, chance = stop.chances()
+        value = self._worth(stop.before[owner] + x)
+        mean = segments.sum_segments(chance * value, stop.s + 1)
+        deviation = value - mean[owner]
+        return segments.sum_segments(chance * deviation**2, stop.s + 1)
 
     def _column(
         self, groups: tie_groups.TieGroups, of: Callable[[_Stop], Any]
@@ -710,19 +703,19 @@ class _IthRelevant(_measure.RelevanceMeasure):
     def _outcomes(self, groups: tie_groups.TieGroups) -> _measure.Outcomes:
         stop = self._stop(groups)
         owner, x, chance = stop.chances()
-        worth = self._worth((stop.before[owner] + x).astype(np.float64))
+        worth = np.asarray(self._worth(stop.before[owner] + x), np.float64)
         ends = np.cumsum(stop.s + 1)
         places = map(slice, (ends - stop.s - 1).tolist(), ends.tolist())
-        for query, own in zip(stop.query.tolist(), places, strict=True):
-            yield query, worth[own], chance[own]
+        for query, place in zip(stop.query.tolist(), places, strict=True):
+            yield query, worth[place], chance[place]
 
     def _stop(self, groups: tie_groups.TieGroups) -> _Stop:
         r = groups.relevant(self.rel)
         above = groups.relevant_above(self.rel)
         chosen = np.flatnonzero((above < self.i) & (self.i <= above + r))
-        found, above = r[chosen], above[chosen]
-        before, others = groups.lo[chosen] - above, groups.n[chosen] - found
-        return _Stop(groups.query[chosen], before, found, others, self.i - above)
+        r, above = r[chosen], above[chosen]
+        before, others = groups.lo[chosen] - above, groups.n[chosen] - r
+        return _Stop(groups.query[chosen], before, r, others, self.i - above)
 
 
 @dataclass(frozen=True)
@@ -819,7 +812,7 @@ class Rank(SearchLength):
     name: ClassVar[str] = "Rank"
 
     @property
-    def minimum(self) -> float:
+    def minimum(self) -> float:  # type: ignore[override]
         return float(self.i)
 
     def _worth(self, above: FloatArray) -> FloatArray:
@@ -868,13 +861,6 @@ class RaghavanPrecision(_IthRelevant):
 
     def _worth(self, above: FloatArray) -> FloatArray:
         return self.i / (self.i + above)
-
-    def _variances(self, stop: _Stop) -> FloatArray:
-        owner, x, chance = stop.chances()
-        value = self.i / (self.i + stop.before[owner] + x)
-        mean = segments.sum_segments(chance * value, stop.s + 1)
-        deviation = value - mean[owner]
-        return segments.sum_segments(chance * deviation**2, stop.s + 1)
 
     def defined(self, groups: tie_groups.TieGroups) -> BoolArray:
         return groups.total_relevant(self.rel) >= self.i

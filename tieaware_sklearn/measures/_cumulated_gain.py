@@ -17,7 +17,7 @@ from . import _measure, _rank_tables
 from ._measure import Measure
 
 MAX_EXPONENTIAL_LABEL = 60
-#: of gains and of first weights, which are squared and summed
+#: bounds of gains and of first weights, which are squared and summed
 _LEAST, _MOST = 1e-100, 1e100
 
 
@@ -138,7 +138,7 @@ def _refusal(measure: Any, levels: FloatArray) -> str:
 def gains_of(gain: Any, levels: FloatArray) -> FloatArray:
     """The gain of each level; documents without a judgment gain what 0 does.
 
-    What stands for documents that were all dropped gains nothing.
+    The label of dropped documents gains nothing.
 
     Raises
     ------
@@ -251,7 +251,7 @@ class WeightedSum(Measure):
         gains = self.gains_of(groups)
         near, owner, rank, counts = groups.documents(self.k)
         means = groups.gain_means(gains, near)[owner]
-        # without its zeros, a sum has the same bits however many of them there are
+        # zeros are left out: a sum's bits would depend on their number
         filled = means > 0
         values = means[filled] * self._rank_weights(rank[filled])
         return segments.sum_segments(values, segments.count_segments(filled, counts))
@@ -328,8 +328,8 @@ class CG(_GainMeasure):
         return np.ones(len(rank))
 
     def walk(self, levels: FloatArray, longest: int) -> arranged.Walk | None:
-        found = WeightedSum.walk(self, levels, longest)
-        return None if found is None else found._replace(flat=True)
+        walk = WeightedSum.walk(self, levels, longest)
+        return None if walk is None else walk._replace(flat=True)
 
     def numerator(self, groups: tie_groups.TieGroups) -> FloatArray:
         # a group that is whole adds its sum of gains, not n times their mean
@@ -342,8 +342,6 @@ class CG(_GainMeasure):
 @dataclass(frozen=True)
 class _DiscountedGain(_GainMeasure):
     discount: Any = field(default="log2", metadata={"check": _discount})
-
-    walk = WeightedSum.walk
 
     def _rank_weights(self, rank: IntArray) -> FloatArray:
         if isinstance(self.discount, str):
@@ -468,8 +466,6 @@ class NDCG(_DiscountedGain):
         "dcg": ("gain", {"log2": "linear", "exp-log2": "exponential"})
     }
 
-    walk = WeightedSum.walk
-
     def normaliser(self, groups: tie_groups.Totals) -> FloatArray:
         # added up as numerators are, so that a perfect ranking is worth just 1
         walked = groups.everything.walked(self)
@@ -477,7 +473,7 @@ class NDCG(_DiscountedGain):
 
     @tie_groups.once_per_block
     def _ideal(self, everything: tie_groups.TieGroups) -> FloatArray:
-        return self.found(everything, "best")
+        return self.over_orders(everything, "best")
 
 
 def _gain(gain: Any, name: str) -> Any:
@@ -501,7 +497,7 @@ class _AttentionMeasure(WeightedSum, _measure.RelevanceMeasure):
     def gains(self, levels: FloatArray) -> FloatArray:
         if self.gain is None:
             return super().gains(levels)
-        # an unlimited label stands for the best there could be
+        # an infinite label is that of the best possible document
         gains = np.ones(len(levels))
         known = np.isfinite(levels)
         gains[known] = gains_of(self.gain, levels[known])
@@ -558,8 +554,6 @@ class RBP(_AttentionMeasure):
     rel: float = _measure.number(1.0, above=0)
     gain: Any = field(default=None, metadata={"check": _gain})
 
-    walk = WeightedSum.walk
-
     def _rank_weights(self, rank: IntArray) -> FloatArray:
         return _rank_tables.geometric_weight(rank, self.p)
 
@@ -613,8 +607,6 @@ class CWL(_AttentionMeasure):
     k: int | None = _measure.cutoff()
     rel: float = _measure.number(1.0, above=0)
     gain: Any = field(default=None, metadata={"check": _gain})
-
-    walk = WeightedSum.walk
 
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
         return _cwl_attention(self.chances)[: self.k]

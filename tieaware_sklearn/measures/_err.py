@@ -9,7 +9,6 @@ that depends on the order of the group.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -17,40 +16,8 @@ import numpy as np
 
 from .._engine import segments, tie_groups
 from .._engine.segments import FloatArray, IntArray
-from . import _cumulated_gain, _measure, _sampled_orders
+from . import _cumulated_gain, _measure, _places, _sampled_orders
 from ._measure import BoolArray, Measure
-
-#: products below this are nothing
-NOTHING = 1e-18
-#: numbers held at a time
-_CELLS = 1 << 20
-
-
-def hopeless_after(mean: FloatArray) -> IntArray:
-    """Places after which E[P_x] <= mean^x is nothing (Maclaurin's inequality)."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        places = np.ceil(np.log(NOTHING) / np.log(mean))
-    places[~np.isfinite(places)] = 2.0**62
-    return np.asarray(np.minimum(places, 2.0**62), np.int64)
-
-
-def widths(
-    places: IntArray, cells_of: int = 1, cells: int = _CELLS, fine: int = 24
-) -> Iterator[tuple[int, IntArray]]:
-    """Groups of similar numbers of places, in batches that fit the cache.
-
-    A group's width depends on its own number of places alone; a batch of width w
-    holds at most `cells / (w + 1)^cells_of` groups. Widths are multiples of 4, and
-    above `fine` powers of 2.
-    """
-    large = places > fine
-    width = np.where(large, 0, -(-places // 4) * 4)
-    width[large] = 1 << np.ceil(np.log2(places[large])).astype(np.int64)
-    for columns in np.unique(width).tolist():
-        of_width = np.flatnonzero(width == columns)
-        step = max(1, cells // (columns + 1) ** cells_of)
-        for at in range(0, len(of_width), step):
-            yield columns, of_width[at : at + step]
 
 
 def mean_products(counts: IntArray, q: FloatArray, width: int) -> FloatArray:
@@ -66,22 +33,22 @@ def mean_products(counts: IntArray, q: FloatArray, width: int) -> FloatArray:
     merged = np.ones((len(counts), width + 1))
     so_far = np.zeros((len(counts), 1))
     for c in range(q.shape[1]):
-        own = counts[:, c : c + 1].astype(np.float64)
-        first = ((own > 0) & (so_far == 0))[:, 0]
+        size = counts[:, c : c + 1].astype(np.float64)
+        first = ((size > 0) & (so_far == 0))[:, 0]
         merged[first] = np.power(q[first, c : c + 1], x)
-        later = (own > 0) & (so_far > 0)
-        one = (later & (own == 1))[:, 0]
+        later = (size > 0) & (so_far > 0)
+        one = (later & (size == 1))[:, 0]
         if one.any():
             share = x / (so_far[one] + 1)
             before = merged[one]
             with_it = np.maximum(1 - share, 0) * before
             with_it[:, 1:] += share[:, 1:] * q[one, c : c + 1] * before[:, :-1]
             merged[one] = with_it
-        more = (later & (own > 1))[:, 0]
+        more = (later & (size > 1))[:, 0]
         if more.any():
             alone = np.power(q[more, c : c + 1], x)
-            merged[more] = _merge(merged[more], so_far[more], alone, own[more])
-        so_far += own
+            merged[more] = _merge(merged[more], so_far[more], alone, size[more])
+        so_far += size
     return merged
 
 
@@ -124,11 +91,11 @@ def _times_powers(
     product[:, 0, 0] = 1.0
     unit = n.astype(np.float64)[:, :, None]
     for c in range(q.shape[1]):
-        own = counts[:, c].astype(np.float64)[:, None, None]
+        size = counts[:, c].astype(np.float64)[:, None, None]
         chance = q[:, c][:, None, None]
         term = product.copy()
-        for m in range(1, min(int(own.max(initial=0)), width) + 1):
-            factor = (np.maximum(own - m + 1, 0) / m) / unit
+        for m in range(1, min(int(size.max(initial=0)), width) + 1):
+            factor = (np.maximum(size - m + 1, 0) / m) / unit
             following = np.zeros_like(term)
             following[:, 1:] = (chance * chance) * term[:, :-1]
             following[:, :, 1:] += chance * term[:, :, :-1]
@@ -284,10 +251,10 @@ class ERR(Measure):
         through = np.multiply.reduceat(go_on, groups.start)
         sizes = groups.n_groups_of_query
         first = segments.starts_of(sizes)
-        # query by query: a running product of its own groups alone
+        # a running product of each query's groups alone
         for query in np.flatnonzero(sizes > 1).tolist():
-            own = slice(first[query], first[query] + sizes[query] - 1)
-            np.multiply.accumulate(through[own], out=passed[1:][own])
+            above = slice(first[query], first[query] + sizes[query] - 1)
+            np.multiply.accumulate(through[above], out=passed[1:][above])
         return passed
 
     @tie_groups.once_per_block
@@ -296,24 +263,23 @@ class ERR(Measure):
         gain = gains[groups.label]
         inside = groups.inside(self.k)
         differ = gain[groups.start] < gain[groups.start + groups.n - 1]
-        # nobody gets to the others
-        reached = self._passed(groups) > NOTHING
+        # no user reaches the others
+        reached = self._passed(groups) > _places.NOTHING
         chosen = np.flatnonzero(differ & reached & (inside > 0))
         owner, place = segments.expand(groups.n[chosen])
-        own_gain = gain[groups.start[chosen][owner] + place]
+        gain_of_place = gain[groups.start[chosen][owner] + place]
         # labels ascend within a group: equal gains stand together
-        new = np.ones(len(owner), dtype=bool)
-        new[1:] = (own_gain[1:] != own_gain[:-1]) | (owner[1:] != owner[:-1])
+        new = segments.begins(gain_of_place) | segments.begins(owner)
         first = np.flatnonzero(new)
         means = groups.gain_means(gains)[chosen]
         return _Mixed(
             chosen,
             groups.lo[chosen],
             groups.n[chosen],
-            np.minimum(inside[chosen], hopeless_after(1 - means)),
+            np.minimum(inside[chosen], _places.hopeless_after(1 - means)),
             inside[chosen] == groups.n[chosen],
             np.bincount(owner[first], minlength=len(chosen)),
-            own_gain[first],
+            gain_of_place[first],
             segments.sizes_of(first, len(owner)),
         )
 
@@ -334,10 +300,10 @@ class ERR(Measure):
         long = mixed.whole & (mixed.places > _LONG)
         for i in np.flatnonzero(long).tolist():
             counts, chances = mixed.classes(np.array([i]))
-            found = mean_of_long_group(int(mixed.lo[i]), counts[0], chances[0])
-            worth[mixed.group[i]] = found
+            mean = mean_of_long_group(int(mixed.lo[i]), counts[0], chances[0])
+            worth[mixed.group[i]] = mean
         short = np.flatnonzero(~long)
-        for width, batch in widths(mixed.places[short]):
+        for width, batch in _places.widths(mixed.places[short]):
             part = short[batch]
             left = mean_products(*mixed.classes(part), width)
             x = np.arange(1, width + 1)
@@ -355,18 +321,18 @@ class ERR(Measure):
         mixed = self._mixed(groups)
         variance = np.zeros(len(groups.n))
         places = np.minimum(mixed.places, _MOST_PLACES)
-        for width, part in widths(places, 2):
-            found = _exact_variance(mixed, part, places[part], width)
-            variance[mixed.group[part]] = found
+        for width, part in _places.widths(places, 2):
+            exact = _exact_variance(mixed, part, places[part], width)
+            variance[mixed.group[part]] = exact
         for i in np.flatnonzero(mixed.places > _MOST_PLACES).tolist():
             counts, chances = mixed.classes(np.array([i]))
-            own = int(mixed.lo[i]), int(mixed.places[i]), counts[0], chances[0]
-            variance[mixed.group[i]] += _sampled_variance(*own)
+            of_group = int(mixed.lo[i]), int(mixed.places[i]), counts[0], chances[0]
+            variance[mixed.group[i]] += _sampled_variance(*of_group)
         variance = np.maximum(variance, 0.0)
-        found = groups.sum_groups(self._passed(groups) ** 2 * variance)
+        of_queries = groups.sum_groups(self._passed(groups) ** 2 * variance)
         # nothing spreads beyond half its range (Popoviciu), whatever the rounding
-        half = (self.found(groups, "best") - self.found(groups, "worst")) / 2
-        return np.minimum(found, half * half)
+        best, worst = (self.over_orders(groups, end) for end in ("best", "worst"))
+        return np.minimum(of_queries, ((best - worst) / 2) ** 2)
 
     def std_is_estimate(self, groups: tie_groups.TieGroups) -> FloatArray:
         mixed = self._mixed(groups)
@@ -398,7 +364,7 @@ def _exact_variance(
 def _sampled_variance(lo: int, places: int, counts: IntArray, q: FloatArray) -> float:
     """The share of the variance that places below the first `_MOST_PLACES` add.
 
-    With A and B what is found above and below there, 2 Cov(A, B) + Var(B): B is
+    With A and B the sums above and below there, 2 Cov(A, B) + Var(B): B is
     never large, so that a few orders tell.
     """
     n, stops = int(counts.sum()), np.repeat(1 - q, counts)

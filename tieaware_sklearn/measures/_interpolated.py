@@ -36,10 +36,10 @@ from .._engine.segments import FloatArray, IntArray
 from . import _measure, _sampled_orders
 from ._measure import BoolArray
 
-#: beyond this Σ n r over the mixed groups of a query, orders are sampled; binomials of
-#: a group so small fit floats
+#: orders are sampled if Σ n r over the mixed groups of a query is larger; binomials of
+#: smaller groups fit floats
 REACH = 10_000
-#: a chance this small is rounding
+#: smaller chances come from rounding
 _NOTHING = 1e-14
 #: relevant documents drawn at a time
 _CELLS = 1 << 20
@@ -65,7 +65,7 @@ class Values(NamedTuple):
         return chances
 
 
-#: below the last group
+#: the distribution below the last group
 _NO_DOCUMENT = Values(np.zeros(1), np.ones(1))
 
 
@@ -85,8 +85,9 @@ class _Pure:
     tail: Values
 
     @classmethod
-    def of(cls, n: IntArray, hi: IntArray, found: IntArray, tail: Values) -> _Pure:
-        from_here = np.maximum.accumulate((found / hi)[::-1])[::-1]
+    def of(cls, columns: IntArray, tail: Values) -> _Pure:
+        lo, n, _, above = columns
+        from_here = np.maximum.accumulate(((above + n) / (lo + n))[::-1])[::-1]
         return cls(np.repeat(from_here, n), tail)
 
     def distribution(self, document: int) -> Values:
@@ -132,13 +133,13 @@ class _Mixed:
         worth = (above + x) / (lo + x + np.arange(n - r + 1))
         # the last of them is worth that much at the least, and so are all
         least = max((above + r) / (lo + n), float(tail.values[0]))
-        own = np.append(least, np.unique(worth[worth > least]))
-        exceeded = np.cumsum(_last_above(lo, n, r, above, own)[::-1], axis=0)[::-1]
-        kept = np.clip(1.0 - exceeded, 0.0, 1.0)
-        values = np.union1d(own, tail.values[tail.values > least])
+        distinct = np.append(least, np.unique(worth[worth > least]))
+        last = _last_above(lo, n, r, above, distinct)
+        below = np.clip(1.0 - np.cumsum(last[::-1], axis=0)[::-1], 0.0, 1.0)
+        values = np.union1d(distinct, tail.values[tail.values > least])
         of_tail = np.searchsorted(tail.values, values, side="right") - 1
-        of_own = np.searchsorted(own, values, side="right") - 1
-        return cls(values, kept[:, of_own] * tail.below[of_tail])
+        of_group = np.searchsorted(distinct, values, side="right") - 1
+        return cls(values, below[:, of_group] * tail.below[of_tail])
 
     def distribution(self, document: int) -> Values:
         """As of `_Pure`."""
@@ -176,12 +177,12 @@ def _last_above(lo: int, n: int, r: int, above: int, t: FloatArray) -> FloatArra
     return np.asarray(np.maximum(ways, 0.0) * choose[x, d] / choose[r, n])
 
 
-def _places_above(lo: int, n: int, found: IntArray, t: FloatArray) -> IntArray:
+def _places_above(lo: int, n: int, i: IntArray, t: FloatArray) -> IntArray:
     """At how many of n places below rank `lo` a document is worth more than t."""
-    d: IntArray = np.clip(np.ceil(found / t) - (lo + 1), 0, n).astype(np.int64)
+    d: IntArray = np.clip(np.ceil(i / t) - (lo + 1), 0, n).astype(np.int64)
     # what is rounded may be off by one; equal fractions are equal floats
-    d += (d < n) & (found / (lo + d + 1) > t)
-    d -= (d > 0) & ~(found / np.maximum(lo + d, 1) > t)
+    d += (d < n) & (i / (lo + d + 1) > t)
+    d -= (d > 0) & ~(i / np.maximum(lo + d, 1) > t)
     return d
 
 
@@ -195,20 +196,21 @@ def _binomials(n: int, r: int) -> FloatArray:
 
 
 class RelevantInTies:
-    """The relevant documents of a query, and what is worked out of them.
+    """The relevant documents of a query, and the moments of their precisions.
 
     What is averaged are precisions interpolated from relevant documents on, `depths`
     by number from 1 and ascending, with `weights`; 0 for those not retrieved.
 
     Parameters
     ----------
-    lo, n, r, above : ndarray of shape (n_groups,)
+    columns : ndarray of shape (4, n_groups)
         The groups that hold relevant documents, from the top: documents above each,
         its documents, the relevant ones of these, and relevant ones above it.
     """
 
-    def __init__(self, lo: IntArray, n: IntArray, r: IntArray, above: IntArray) -> None:
-        self.lo, self.n, self.r, self.above = lo, n, r, above
+    def __init__(self, columns: IntArray) -> None:
+        self._columns = columns
+        _, n, r, self.above = columns
         self._is_mixed = r < n
         #: retrieved
         self.total = int(r.sum())
@@ -277,15 +279,14 @@ class RelevantInTies:
         for start, size in zip(starts, sizes, strict=True):
             step = 1 if self._is_mixed[start] else size
             for at in range(start + size - step, start - 1, -step):
-                part = self._part(slice(at, at + step), tail)
+                part: _Pure | _Mixed
+                if self._is_mixed[start]:
+                    lo, n, r, above = self._columns[:, at].tolist()
+                    part = _Mixed.of(lo, n, r, above, tail)
+                else:
+                    part = _Pure.of(self._columns[:, at : at + step], tail)
                 yield int(self.above[at]), part
                 tail = part.distribution(0)
-
-    def _part(self, own: slice, tail: Values) -> _Pure | _Mixed:
-        lo, n, r, above = (one[own] for one in (self.lo, self.n, self.r, self.above))
-        if self._is_mixed[own.start]:
-            return _Mixed.of(int(lo[0]), int(n[0]), int(r[0]), int(above[0]), tail)
-        return _Pure.of(n, lo + n, above + n, tail)
 
     def _sampled(self, depths: IntArray, weights: FloatArray) -> tuple[float, float]:
         """Mean and variance over sampled orders, which are the same for all depths."""
@@ -319,9 +320,8 @@ class RelevantInTies:
 
     def _orders(self) -> Iterator[FloatArray]:
         """Interpolated precisions in sampled orders, (orders, total), part by part."""
-        columns = self.lo, self.n, self.r, self.above
-        rng = _sampled_orders.generator(*columns)
-        groups = list(zip(*(column.tolist() for column in columns), strict=True))
+        rng = _sampled_orders.generator(*self._columns)
+        groups = self._columns.T.tolist()
         step = max(_CELLS // max(self.total, 1), 1)
         for at in range(0, self._n_orders, step):
             orders = min(step, self._n_orders - at)
@@ -348,9 +348,9 @@ def relevant_in_ties(groups: tie_groups.TieGroups, rel: float) -> list[RelevantI
     out = []
     ends = np.cumsum(per_query).tolist()
     for start, end in zip([0, *ends], ends, strict=False):
-        own = columns[:, start:end]
-        there = of_chance if end - start == 1 and not own[0, 0] else known
-        out.append(there.setdefault(own.tobytes(), RelevantInTies(*own)))
+        of_query = columns[:, start:end]
+        memo = of_chance if end - start == 1 and not of_query[0, 0] else known
+        out.append(memo.setdefault(of_query.tobytes(), RelevantInTies(of_query)))
     return out
 
 
@@ -378,7 +378,7 @@ class _Interpolated(_measure.RelevanceMeasure):
         """Each query, None without a relevant document."""
         totals, averaged = groups.total_relevant(self.rel).tolist(), cache(self._depths)
         each = zip(relevant_in_ties(groups, self.rel), totals, strict=True)
-        return [(own, *averaged(total)) if total else None for own, total in each]
+        return [(ties, *averaged(total)) if total else None for ties, total in each]
 
     def _column(
         self, groups: tie_groups.TieGroups, of: Callable[..., float]
@@ -481,8 +481,8 @@ class InterpolatedPrecision(_Interpolated):
                     "the tie groups of a query (n documents, r of them relevant) is at "
                     f"most {REACH}, got {ties.cost} (sampled() estimates it)"
                 )
-            found = ties.distribution(int(depths[0]))
-            yield number_of_query, found.values, found.chances()
+            distribution = ties.distribution(int(depths[0]))
+            yield number_of_query, distribution.values, distribution.chances()
 
 
 def _points(value: Any, name: str) -> int | str:

@@ -22,7 +22,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import lru_cache
-from itertools import chain, takewhile
+from itertools import takewhile
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -42,16 +42,16 @@ class Named(NamedTuple):
     @property
     def parameters(self) -> dict[str, Field[Any]]:
         """The parameters that may stand beside the name."""
-        own = (f for f in fields(self.cls) if f.init and f.name not in self.without)
-        return {f.name: f for f in own}
+        taken = [f for f in fields(self.cls) if f.init and f.name not in self.without]
+        return {f.name: f for f in taken}
 
 
 _READABLE = re.compile(r"[A-Za-z]\w*", re.ASCII)
-#: by name in lower case
+#: measures by name in lower case
 NAMED: dict[str, Named] = {}
-#: the same of measures of subtopics
+#: measures of subtopics by name in lower case
 OF_SUBTOPICS: dict[str, Named] = {}
-#: measures that names were read as, until another class takes one
+#: measures by names that were parsed; emptied when a class is registered
 READ: dict[str, Any] = {}
 
 
@@ -183,8 +183,8 @@ def spelled(measure: Any) -> str:
 class NamedMeasure:
     """A dataclass with a name that its parameters are part of.
 
-    It checks its parameters, and knows which of them were spelled out: a default that
-    was asked for is not one that was left open, and a field that holds it cannot tell.
+    It checks its parameters, and remembers which of them were named: a user may name a
+    default, and conventions change only defaults that nobody named.
     """
 
     name: ClassVar[str]
@@ -253,15 +253,10 @@ class Distribution:
     @classmethod
     def of(cls, values: FloatArray, chances: FloatArray) -> Distribution:
         """Sort the values, merge equal ones and drop those of probability 0."""
-        there = chances > 0
-        distinct, at = np.unique(values[there], return_inverse=True)
-        total = np.bincount(at, chances[there], len(distinct)).astype(np.float64)
-        return cls(distinct, total)
-
-    @classmethod
-    def undefined(cls) -> Distribution:
-        """The distribution of a query for which the measure is undefined."""
-        return cls(np.zeros(0), np.zeros(0))
+        possible = chances > 0
+        distinct, place = np.unique(values[possible], return_inverse=True)
+        totals = np.bincount(place, chances[possible], len(distinct))
+        return cls(distinct, totals.astype(np.float64))
 
     def _if_defined(self, value: Any) -> float:
         return float(value) if len(self) else float("nan")
@@ -417,10 +412,10 @@ def from_views(views: FloatArray) -> FloatArray:
 
 
 BoolArray = NDArray[np.bool_]
-#: what the order of tied documents changes, and what it would be if all of them tied
+#: statistics over the orders of ties, and those of labels alone, as if all tied
 STATISTICS = ("expected", "best", "worst", "std")
 OF_LABELS = ("chance", "ideal")
-#: of features: also what their test against chance needs
+#: statistics of features, with that of their test against chance
 SCREENED = (*STATISTICS, "spread_within_ties")
 #: a query, the values that a measure can have there, and their probabilities
 Outcomes = Iterator[tuple[int, FloatArray, FloatArray]]
@@ -467,21 +462,21 @@ class Measure(UserModel, NamedMeasure, ABC):
     takes_zero_relevance: ClassVar[bool] = True
     #: no value is above it: 1 where a measure is normalised
     maximum: ClassVar[float] = math.inf
-
-    @property
-    def minimum(self) -> float:
-        """No value is below it."""
-        return 0.0
+    #: no value is below it
+    minimum: ClassVar[float] = 0.0
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         register(cls)
-        # methods of a subclass, or of another parent that comes first: which of them a
-        # walk reads, or stands for, only the class that states it knows
-        newer = takewhile(lambda parent: "walk" not in vars(parent), cls.__mro__)
+        # a walk stands for methods, and reads others: it is not that of a user's class
+        # with methods of its own, nor of another parent that comes first
+        newer = list(takewhile(lambda one: "walk" not in vars(one), cls.__mro__))
+        walked = cls.__mro__[len(newer)]
         if any(
             name == "greater_is_better" or hasattr(value, "__get__") or callable(value)
-            for name, value in chain.from_iterable(vars(one).items() for one in newer)
+            for one in newer
+            if not (is_ours(one) and issubclass(one, walked))
+            for name, value in vars(one).items()
             if not name.startswith("__")
         ):
             cls.walk = Measure.walk  # type: ignore[method-assign]
@@ -516,20 +511,17 @@ class Measure(UserModel, NamedMeasure, ABC):
     def gains(self, levels: FloatArray) -> FloatArray:
         """The gain of each label; the best order ranks documents by gain."""
 
+    @tie_groups.once_per_block
     def gains_of(self, groups: tie_groups.TieGroups) -> FloatArray:
         """The gain of each label, computed once per block."""
-        return self._gains(groups.everything)
-
-    @tie_groups.once_per_block
-    def _gains(self, everything: tie_groups.TieGroups) -> FloatArray:
-        return self.gains(everything.levels)
+        return self.gains(groups.levels)
 
     @tie_groups.once_per_block
     def _mean(self, groups: tie_groups.TieGroups) -> FloatArray:
         """The `numerator`, computed once per block."""
         return self.numerator(groups)
 
-    def found(self, groups: tie_groups.TieGroups, name: str) -> FloatArray:
+    def over_orders(self, groups: tie_groups.TieGroups, name: str) -> FloatArray:
         """The `expected`, `best` or `worst` numerator of each query, or its `std`."""
         if name == "std":
             return np.sqrt(self.numerator_variance(groups))
@@ -559,7 +551,8 @@ class Measure(UserModel, NamedMeasure, ABC):
             if name in OF_LABELS:
                 values[:] = self._of_labels(groups.everything)[OF_LABELS.index(name)]
             elif name in STATISTICS:
-                values[:] = divide(self.found(groups, name), denominator, undefined)
+                numerator = self.over_orders(groups, name)
+                values[:] = divide(numerator, denominator, undefined)
             else:
                 values[:] = getattr(self, name)(groups)
         return out
@@ -596,8 +589,9 @@ class Measure(UserModel, NamedMeasure, ABC):
         ValueError
             If the distribution of the measure has no closed form, or is too large.
         """
-        kinds = Distribution.undefined(), Distribution(np.zeros(1), np.ones(1))
-        out = [kinds[is_defined] for is_defined in self.defined(groups).tolist()]
+        # no value where undefined, 0 for queries that `_outcomes` leaves out
+        sizes = self.defined(groups).astype(int).tolist()
+        out = [Distribution(np.zeros(size), np.ones(size)) for size in sizes]
         for query, values, chances in self._outcomes(groups):
             if len(out[query]):
                 out[query] = Distribution.of(values, chances)

@@ -5,19 +5,18 @@ from __future__ import annotations
 import ast
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import MISSING
-from typing import Any, NamedTuple, TypeVar
+from typing import Any
 
 from .._engine import checks
 from . import _measure
 from ._measure import Measure
 
-Parsed = TypeVar("Parsed")
 #: names are no longer: a table of several hundred labels fits
 _LONGEST = 10_000
-#: what stands before @
+#: name and parameters, which come before @
 _HEAD = re.compile(r"([A-Za-z]\w*)\s*(?:\((.*)\))?", re.DOTALL)
 _EXAMPLE = '"ndcg@10" or "rbp(p=0.8)@10"'
 #: names of trec_eval's measures, of those with a number after them what comes before;
@@ -37,9 +36,9 @@ _OF_TREC_EVAL = {
     "set_map": "SetAP",
 }
 _TREC_EVAL = re.compile(r"([a-z]\w*?|11pt_avg)(?:[_.](\d+(?:\.\d+)?))?")
-#: names whose measures are kept
+#: number of names whose measures are remembered
 _REMEMBERED = 256
-#: what its averages over topics are averages of
+#: trec_eval's geometric averages over topics, and the measures that they average
 _GEOMETRIC = {"gm_map": "ap", "gm_bpref": "bpref"}
 
 
@@ -112,67 +111,68 @@ def parse_measure(measure: str | Measure) -> Measure:
             f"{_short(measure)}"
         )
     text = _from_trec_eval(measure) or measure
-    spelling = take_apart(text, measure)
-    named = _measure.NAMED.get(spelling.name.lower())
-    if named is None:
-        raise ValueError(_unknown(spelling.name, measure.strip()))
-    parsed: Measure = put_together(spelling, named, measure)
-    # a name spells out what it takes no value for, but not whose version it means
-    spelled = _measure.spelled_out(parsed).union(named.without)
-    _measure.spell_out(parsed, spelled if text is measure else spelled - {"rounding"})
+    parsed: Measure = read(text, measure, _measure.NAMED, _unknown)
+    if text is not measure:
+        # a name of trec_eval does not say which version of it is meant
+        _measure.spell_out(parsed, _measure.spelled_out(parsed) - {"rounding"})
     if len(_measure.READ) == _REMEMBERED:
         _measure.READ.clear()
     _measure.READ[measure] = parsed
     return parsed
 
 
-class Spelling(NamedTuple):
-    """The parts of the name of a measure: what is in parentheses, what is after @."""
+def read(
+    text: str,
+    measure: str,
+    registry: Mapping[str, _measure.Named],
+    unknown: Callable[[str, str], str],
+    example: str = _EXAMPLE,
+) -> Any:
+    """The measure that `text` is the name of; messages show `measure`, as it is given.
 
-    name: str
-    inside: str
-    after: str
-
-
-def take_apart(text: str, measure: str, example: str = _EXAMPLE) -> Spelling:
-    """The parts of `text`; messages show `measure`, as the user has it."""
+    `unknown` makes the message for a name that is not in the registry.
+    """
     head, at, after = (part.strip() for part in text.partition("@"))
     match = _HEAD.fullmatch(head)
     if match is None or (at and not after):
         raise ValueError(f"measure must look like {example}, got {_short(measure)}")
-    return Spelling(match[1], match[2] or "", after)
-
-
-def put_together(spelling: Spelling, named: _measure.Named, measure: str) -> Any:
-    """The measure that a name and its parameters stand for."""
+    name, inside = match[1], match[2] or ""
+    named = registry.get(name.lower())
+    if named is None:
+        raise ValueError(unknown(name, measure.strip()))
     try:
-        given = _keywords(spelling.inside)
-        if spelling.after:
-            given.append((named.cls.at, _after_at(spelling.after, named.cls.at)))
-        return named.cls(**_checked(given, spelling.name, named))
+        values = _keywords(inside)
+        if after:
+            values.append((named.cls.at, _after_at(after, named.cls.at)))
+        parsed = named.cls(**_checked(values, name, named))
     except (ValueError, TypeError) as error:
         raise ValueError(f"measure {_short(measure)}: {error}") from None
+    # a name spells out what it takes no value for
+    _measure.spell_out(parsed, _measure.spelled_out(parsed).union(named.without))
+    return parsed
 
 
 def parse_measures(
-    measures: str | Measure | Iterable[str | Measure], *, name: str = "measures"
-) -> list[Measure]:
-    """One measure or several as a list; no measure twice."""
-    if isinstance(measures, (str, Measure)) or not isinstance(measures, Iterable):
-        return [parse_measure(measures)]
-    return distinct([parse_measure(measure) for measure in measures], name)
-
-
-def distinct(parsed: list[Parsed], name: str = "measures") -> list[Parsed]:
-    """Measures that have been read: at least one, and no two alike."""
+    measures: Any,
+    *,
+    name: str = "measures",
+    parse: Callable[[Any], Any] = parse_measure,
+) -> list[Any]:
+    """One measure or several as a list: at least one, and no measure twice."""
+    single = isinstance(measures, (str, _measure.NamedMeasure))
+    if single or not isinstance(measures, Iterable):
+        return [parse(measures)]
+    parsed = list(map(parse, measures))
     if not parsed:
         raise ValueError(f"{name} must name at least one measure, got none")
     names = list(map(str, parsed))
     twice = [again for again in parsed if names.count(str(again)) > 1]
     if twice:
-        own = [name for name, value in vars(twice[0]).items() if callable(value)]
-        told = f" (each {own[0]} needs a __name__ of its own)" if own else ""
-        raise ValueError(f"{name} must differ, got {twice[0]} twice{told}")
+        text = f"{name} must differ, got {twice[0]} twice"
+        for field, value in vars(twice[0]).items():
+            if callable(value):
+                raise ValueError(f"{text} (each {field} needs a __name__ of its own)")
+        raise ValueError(text)
     return parsed
 
 
@@ -213,10 +213,10 @@ def names_to_save(measures: Iterable[Measure]) -> list[str]:
 
 def _from_trec_eval(measure: str) -> str | None:
     """The name here of a measure of trec_eval; None for other names."""
-    found = _TREC_EVAL.fullmatch(measure.strip().lower())
-    if found is None:
+    match = _TREC_EVAL.fullmatch(measure.strip().lower())
+    if match is None:
         return None
-    ours, number = _OF_TREC_EVAL.get(found[1], ""), found[2] or ""
+    ours, number = _OF_TREC_EVAL.get(match[1], ""), match[2] or ""
     # all that take a number need one
     return ours + number if ours.endswith("@") == bool(number) and ours else None
 
@@ -256,9 +256,9 @@ def _keywords(inside: str) -> list[tuple[str, Any]]:
     try:
         call = ast.parse(f"f({inside})", mode="eval").body
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Name):
-            given = [(word.arg, _literal(word.value)) for word in call.keywords]
-            if not call.args and all(name is not None for name, _ in given):
-                return [(str(name).lower(), value) for name, value in given]
+            words = call.keywords
+            if not call.args and all(word.arg is not None for word in words):
+                return [(str(one.arg).lower(), _literal(one.value)) for one in words]
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         pass
     raise ValueError("parameters of a measure must look like name=value")
@@ -286,11 +286,11 @@ def _after_at(text: str, parameter: str) -> int | float:
 
 
 def _checked(
-    given: Iterable[tuple[str, Any]], name: str, named: _measure.Named
+    values_of_words: Iterable[tuple[str, Any]], name: str, named: _measure.Named
 ) -> dict[str, Any]:
     """Parameters by the names of the fields, each once and all that there must be."""
     takes, out = named.parameters, dict[str, Any]()
-    for word, value in given:
+    for word, value in values_of_words:
         parameter, values = named.cls.synonyms.get(word, (word, None))
         if values is not None:
             checks.check_choice(value, word, tuple(values))

@@ -21,19 +21,14 @@ def _powers(p: float, size: int) -> FloatArray:
     return np.asarray(np.power(p, np.arange(size)))
 
 
-def _running_sums(terms: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Sums of the first 0, 1, ... terms, and what they have lost."""
-    high = np.concatenate([[0.0], np.cumsum(terms)])
-    # the rounding error of each addition, exactly (Knuth's two-sum)
-    before, after = high[:-1], high[1:]
-    added = after - before
-    error = (before - (after - added)) + (terms - added)
-    return high, np.concatenate([[0.0], np.cumsum(error)])
-
-
 def rank_tables(weights: FloatArray) -> FloatArray:
     """Weights of ranks, from 0, their running sums, and what these have lost."""
-    return np.stack([weights, *(sums[:-1] for sums in _running_sums(weights))])
+    after = np.cumsum(weights)
+    before = np.concatenate([[0.0], after[:-1]])
+    # the rounding error of each addition, exactly (Knuth's two-sum)
+    added = after - before
+    errors = np.cumsum((before - (after - added)) + (weights - added))
+    return np.stack([weights, before, np.concatenate([[0.0], errors[:-1]])])
 
 
 @lru_cache(maxsize=8)

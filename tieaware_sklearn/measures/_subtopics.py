@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from .._engine import messages, tie_groups
 from .._engine.segments import FloatArray, IntArray
-from . import _err, _measure, _parse, _rank_tables
+from . import _measure, _parse, _places, _rank_tables
 from ._average_precision import AveragePrecision
 from ._counts import Precision, Success
 from ._err import ERR
@@ -257,18 +257,17 @@ def parse_subtopic_measure(measure: str | SubtopicMeasure) -> SubtopicMeasure:
     # ndeval has hyphens in names
     text = re.sub(r"^\s*[\w-]*", lambda name: name[0].replace("-", "_"), measure)
     known = _measure.OF_SUBTOPICS.get(re.split(r"[(@]", text)[0].strip().lower())
-    if known is None and (found := _INTENT_AWARE.fullmatch(text.strip())):
-        return IntentAware(parse_measure("".join(found.groups())))
-    spelling = _parse.take_apart(text, measure, _EXAMPLE)
-    if known is None:
-        every = {named.cls.name for named in _measure.OF_SUBTOPICS.values()}
-        names = sorted(every, key=str.lower)
-        raise ValueError(
-            f"unknown measure of subtopics {messages.show(measure)} (known: "
-            f"{' '.join(names)}, and other measures with _IA after their names, as in "
-            "AP_IA)"
-        )
-    parsed: SubtopicMeasure = _parse.put_together(spelling, known, measure)
+    if known is None and (match := _INTENT_AWARE.fullmatch(text.strip())):
+        return IntentAware(parse_measure("".join(match.groups())))
+    every = {named.cls.name for named in _measure.OF_SUBTOPICS.values()}
+    unknown = (
+        f"unknown measure of subtopics {messages.show(measure)} (known: "
+        f"{' '.join(sorted(every, key=str.lower))}, and other measures with _IA after "
+        "their names, as in AP_IA)"
+    )
+    parsed: SubtopicMeasure = _parse.read(
+        text, measure, _measure.OF_SUBTOPICS, lambda *_: unknown, _EXAMPLE
+    )
     return parsed
 
 
@@ -276,16 +275,14 @@ def parse_subtopic_measures(
     measures: str | SubtopicMeasure | Iterable[str | SubtopicMeasure],
 ) -> list[SubtopicMeasure]:
     """One measure or several as a list; no measure twice."""
-    if isinstance(measures, (str, SubtopicMeasure)):
-        return [parse_subtopic_measure(measures)]
-    if not isinstance(measures, Iterable):
+    if not isinstance(measures, (str, SubtopicMeasure, Iterable)):
         raise ValueError(
             f"measures must be a name or a list of names, got {messages.show(measures)}"
         )
-    return _parse.distinct([parse_subtopic_measure(measure) for measure in measures])
+    return _parse.parse_measures(measures, parse=parse_subtopic_measure)
 
 
-def mean_kept(n: IntArray, c: IntArray, keep: float, width: int) -> FloatArray:
+def mean_powers(n: IntArray, c: IntArray, keep: float, width: int) -> FloatArray:
     """E[keep^H] for x = 0 ... width - 1, of shape (n_groups, width), while x <= n.
 
     H of x documents drawn from n are relevant, c being so. With one relevant document
@@ -296,16 +293,16 @@ def mean_kept(n: IntArray, c: IntArray, keep: float, width: int) -> FloatArray:
     # those with most relevant documents first: a step is for the first of them
     order = np.argsort(-c, kind="stable")
     most, fewest = c[order], (n - c)[order]
-    found = np.ones((len(n), width))
+    means = np.ones((len(n), width))
     for step in range(int(most.max(initial=0))):
         some = slice(0, int(np.searchsorted(-most, -step, side="left")))
         share = np.minimum(x / (fewest[some, None] + step + 1.0), 1.0)
-        part = found[some]
+        part = means[some]
         following = (1 - share) * part
         following[:, 1:] += keep * share[:, 1:] * part[:, :-1]
-        found[some] = following
-    out = np.empty_like(found)
-    out[order] = found
+        means[some] = following
+    out = np.empty_like(means)
+    out[order] = means
     return out
 
 
@@ -337,14 +334,14 @@ class NoveltyMeasure(SubtopicMeasure):
         c, n, lo = relevant[chosen], groups.n[chosen], groups.lo[chosen]
         # what decays to nothing is not summed
         mean = 1 - (1 - keep) * ((c - 1) / np.maximum(n - 1, 1))
-        places = np.minimum(inside[chosen], 1 + _err.hopeless_after(mean))
+        places = np.minimum(inside[chosen], 1 + _places.hopeless_after(mean))
         worth = np.zeros(len(chosen))
-        for width, part in _err.widths(places):
-            kept = mean_kept(n[part] - 1, c[part] - 1, keep, width)
+        for width, part in _places.widths(places):
+            powers = mean_powers(n[part] - 1, c[part] - 1, keep, width)
             x = np.arange(width)
-            kept *= self._rank_weights(lo[part, None] + x)
-            kept[x >= places[part, None]] = 0.0
-            worth[part] = kept.sum(axis=1)
+            powers *= self._rank_weights(lo[part, None] + x)
+            powers[x >= places[part, None]] = 0.0
+            worth[part] = powers.sum(axis=1)
         worth *= c / n
         worth *= np.power(keep, groups.relevant_above(self.rel)[chosen])
         values = np.zeros(len(groups.n))
@@ -358,23 +355,12 @@ class _UpToCutoff(NoveltyMeasure):
     alpha: float = _measure.number(0.5, least=0, most=1)
     rel: float = _measure.number(1.0, above=0)
 
-
-class _Discounted(_UpToCutoff):
-    """Ranks weigh 1 / log2(rank + 1)."""
-
     def _rank_weights(self, rank: IntArray) -> FloatArray:
         return _rank_tables.log_discount(rank)
 
 
-class _Reciprocal(_UpToCutoff):
-    """Ranks weigh 1 / rank."""
-
-    def _rank_weights(self, rank: IntArray) -> FloatArray:
-        return np.asarray(1.0 / (rank + 1))
-
-
 @dataclass(frozen=True)
-class AlphaDCG(_Discounted):
+class AlphaDCG(_UpToCutoff):
     """α-DCG: discounted gains that shrink with each document on the same subtopic.
 
     A document relevant to a subtopic gains (1 - α)^c for it, with c the number of
@@ -423,13 +409,12 @@ class AlphaDCG(_Discounted):
     def of_queries(
         self, sums: FloatArray, weights: FloatArray, n_subtopics: IntArray
     ) -> FloatArray:
-        there = weights > 0
-        scale = np.divide(n_subtopics, weights, out=np.zeros(len(sums)), where=there)
-        return sums * scale
+        scale = super().of_queries(n_subtopics.astype(np.float64), weights, n_subtopics)
+        return np.asarray(sums * scale)
 
 
 @dataclass(frozen=True)
-class AlphaNDCG(_Discounted):
+class AlphaNDCG(_UpToCutoff):
     """α-nDCG: α-DCG divided by its value in an ideal order.
 
     Parameters
@@ -470,7 +455,7 @@ class AlphaNDCG(_Discounted):
 
 
 @dataclass(frozen=True)
-class NormalisedERRIA(_Reciprocal):
+class NormalisedERRIA(_UpToCutoff):
     """nERR-IA: ERR-IA of binary labels divided by its value in an ideal order.
 
     A user who looks for a subtopic stops at each document relevant to it with
@@ -507,6 +492,9 @@ class NormalisedERRIA(_Reciprocal):
 
     name: ClassVar[str] = "nERR_IA"
     normalised: ClassVar[bool] = True
+
+    def _rank_weights(self, rank: IntArray) -> FloatArray:
+        return np.asarray(1.0 / (rank + 1))
 
 
 @dataclass(frozen=True)
@@ -594,22 +582,19 @@ class NormalisedNRBP(NRBP):
     normalised: ClassVar[bool] = True
 
 
-class _OverAll(_UpToCutoff):
-    """Divided by the sum for documents that are all relevant to all subtopics."""
+@dataclass(frozen=True)
+class _OverAll(NoveltyMeasure):
+    """`measure`, divided by its sum for documents that are all relevant to all."""
+
+    measure: _UpToCutoff
+    k: int
+    alpha: float
+    rel: float
 
     def _rank_weights(self, rank: IntArray) -> FloatArray:
-        assert self.k is not None
-        weights, ranks = super()._rank_weights, np.arange(self.k)  # type: ignore[safe-super]
-        kept = np.power(1 - self.alpha, ranks)
-        return weights(rank) / math.fsum((weights(ranks) * kept).tolist())
-
-
-class _OfNdevalDCG(_OverAll, _Discounted):
-    """As `AlphaDCG`."""
-
-
-class _OfNdevalERR(_OverAll, _Reciprocal):
-    """As `IntentAware` of `ERR`."""
+        weights, ranks = self.measure._rank_weights, np.arange(self.k)
+        shares = np.power(1 - self.alpha, ranks)
+        return weights(rank) / math.fsum((weights(ranks) * shares).tolist())
 
 
 def as_ndeval(measure: SubtopicMeasure) -> SubtopicMeasure:
@@ -621,7 +606,7 @@ def as_ndeval(measure: SubtopicMeasure) -> SubtopicMeasure:
         For measures that ndeval does not have, or not with these parameters.
     """
     if isinstance(measure, AlphaDCG) and measure.k is not None:
-        return _OfNdevalDCG(measure.k, measure.alpha, measure.rel)
+        return _OverAll(measure, measure.k, measure.alpha, measure.rel)
     if isinstance(measure, (SubtopicRecall, AlphaNDCG, NormalisedERRIA, NRBP)):
         return measure
     inner = getattr(measure, "measure", None)
@@ -635,7 +620,8 @@ def as_ndeval(measure: SubtopicMeasure) -> SubtopicMeasure:
         and inner.k
         and "max_label" not in _measure.spelled_out(inner)
     ):
-        return _OfNdevalERR(inner.k)
+        binary = NormalisedERRIA(inner.k)
+        return _OverAll(binary, inner.k, binary.alpha, binary.rel)
     raise ValueError(
         "measures must be among alpha_DCG@k, alpha_nDCG@k, ERR_IA@k (without "
         "max_label), nERR_IA@k, NRBP, nNRBP, AP_IA, P_IA@k and StRecall@k with "

@@ -591,7 +591,7 @@ def precision_study(
     expected = values["expected"]
     averages = level_means(expected)
     _systems.warn_undefined(systems.resolved, expected[:1])
-    pairs = _systems.pairs_of(shape[1])
+    pairs = _systems.pairs_with((), systems.names[: shape[1]])
     # whatever order the rows came in
     by_id = expected[:, systems.queries.sorted()]
     difference, pvalues = _pairwise(by_id, pairs, test)
