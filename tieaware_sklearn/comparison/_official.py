@@ -558,6 +558,7 @@ def official_vs_exact(
     random_state: Any = 0,
     zero_relevance: float | str = 0.0,
     unjudged: str = "raise",
+    query_weight: ArrayLike | None = None,
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> OfficialVsExact:
@@ -596,6 +597,8 @@ def official_vs_exact(
         As in `pvalues_over_orders`.
     zero_relevance, unjudged
         As in `ranking_score`.
+    query_weight : array-like of shape (n_documents,), optional
+        Weight of the query of each document, as in `compare_systems`.
     n_jobs : int, optional
         Number of threads over blocks of queries (joblib). No result depends on it.
     progress : bool, default=False
@@ -642,7 +645,10 @@ def official_vs_exact(
     checks.check_count(n_orders, "n_orders")
     checks.check_flag(progress, "progress")
     options = _systems.check_options(
-        test, n_resamples=n_resamples, random_state=random_state
+        test,
+        n_resamples=n_resamples,
+        random_state=random_state,
+        weighted=query_weight is not None,
     )
     systems = _systems.MeasuredSystems(
         y_true,
@@ -652,6 +658,7 @@ def official_vs_exact(
         zero_relevance,
         unjudged,
         n_jobs,
+        query_weight=query_weight,
     )
     names = systems.names
     if len(names) < 2:
@@ -666,14 +673,17 @@ def official_vs_exact(
         for ties in (OFFICIAL, EXACT)
     }
     of = systems.resolved, systems.queries
-    comparisons = _systems.compared(names, *of, values, baselines, options)
+    weight = systems.weight
+    comparisons = _systems.compared(names, *of, values, baselines, options, weight)
     over = _orders.over_orders(
         systems, pairs, values[EXACT], options, alpha, n_orders, progress
     )
     ranked = map(systems.ranked, systems.scores)
     tied = [score_ties(scores, systems.queries).tied_documents for scores in ranked]
     means = {
-        name: np.stack([*map(_averages.means, values[ties][statistic])], axis=-1)
+        name: np.stack(
+            [_averages.means(one, weight) for one in values[ties][statistic]], axis=-1
+        )
         for name, (ties, statistic) in _MEANS.items()
     }
     orders = zip(

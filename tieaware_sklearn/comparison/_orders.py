@@ -18,7 +18,7 @@ from .._engine import checks, segments, threads
 from .._engine.segments import FloatArray, IntArray
 from ..evaluation import _averages, _prepared, _sampled
 from ..measures import Measure, _parse
-from . import _paired_test, _systems
+from . import _paired_test, _pairs, _systems
 
 #: number of scores, over all orders, that are ranked at a time
 _CELLS = 1 << 20
@@ -340,6 +340,7 @@ def pvalues_over_orders(
     random_state: Any = 0,
     zero_relevance: float | str = 0.0,
     unjudged: str = "raise",
+    query_weight: ArrayLike | None = None,
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> PValuesOverOrders:
@@ -375,6 +376,8 @@ def pvalues_over_orders(
         Seed of the orders and of "randomization".
     zero_relevance, unjudged
         As in `ranking_score`.
+    query_weight : array-like of shape (n_documents,), optional
+        Weight of the query of each document, as in `compare_systems`.
     n_jobs : int, optional
         Number of threads over systems (joblib). No result depends on it.
     progress : bool, default=False
@@ -452,10 +455,11 @@ def pvalues_over_orders(
     checks.check_count(n_orders, "n_orders")
     checks.check_flag(progress, "progress")
     drawn = {"n_resamples": n_resamples, "random_state": random_state}
-    options = _systems.check_options(test, alternative, **drawn)
+    weighted = query_weight is not None
+    options = _systems.check_options(test, alternative, **drawn, weighted=weighted)
     systems = _systems.MeasuredSystems(
         y_true, y_score, qid, _parse.parse_measures(measure, name="measure"),
-        zero_relevance, unjudged, n_jobs,
+        zero_relevance, unjudged, n_jobs, query_weight=query_weight,
     )  # fmt: skip
     pairs = _systems.pairs_with(systems.baselines(baseline), systems.names)
     values = systems.all_values(("best", "worst"))
@@ -475,7 +479,7 @@ def over_orders(
     systems: _systems.MeasuredSystems,
     pairs: IntArray,
     values: dict[str, FloatArray],
-    options: _systems.Options,
+    options: _pairs.Options,
     alpha: float,
     n_orders: int,
     progress: bool,
@@ -492,11 +496,12 @@ def over_orders(
         signs_of_queries = signs(rows.shape[1])
         return _paired_test.randomization_pvalues(rows, signs_of_queries, side)
 
-    def tested(rows: FloatArray) -> FloatArray:
-        return _paired_test.paired_tests(rows, options.test, side, randomized)[1]
+    def tested(rows: FloatArray, weight: FloatArray | None) -> FloatArray:
+        how = options.test, side, randomized, weight
+        return _paired_test.paired_tests(rows, *how)[1]
 
     cells = [
-        _Cell(m, each[a], each[b], tested)
+        _Cell(m, each[a], each[b], tested, systems.weight)
         for m in range(len(systems.measures))
         for a, b in pairs.tolist()
     ]
@@ -516,11 +521,16 @@ class _Cell:
     """Test results of a pair of systems by a measure, over the orders so far."""
 
     def __init__(
-        self, m: int, a: OrderValues, b: OrderValues, test: Callable[..., FloatArray]
+        self,
+        m: int,
+        a: OrderValues,
+        b: OrderValues,
+        test: Callable[..., FloatArray],
+        weight: FloatArray | None,
     ) -> None:
         self.m, self.a, self.b, self._test = m, a, b, test
         means = a.expected[m] - b.expected[m]
-        self._there = ~np.isnan(means)
+        self._there, self._weight = _paired_test.weighed(~np.isnan(means), weight)
         self._of_means = self._tested(means[None])
         self.is_exact = not (a.varies[m] | b.varies[m])[self._there].any()
         self._of_orders = [self._of_means] if self.is_exact else []
@@ -528,7 +538,10 @@ class _Cell:
     def _tested(self, differences: FloatArray) -> tuple[FloatArray, FloatArray]:
         """p-values, and signs of the means, of (n_orders, n_queries) differences."""
         defined = np.ascontiguousarray(differences[:, self._there])
-        return self._test(defined), np.sign(defined.sum(axis=1))
+        pvalues = self._test(defined, self._weight)
+        if self._weight is not None:
+            defined = defined * self._weight
+        return pvalues, np.sign(defined.sum(axis=1))
 
     def add(self, differences: FloatArray) -> None:
         """Test differences in more orders, of shape (n_orders, n_queries)."""

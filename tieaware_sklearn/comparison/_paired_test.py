@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from .._engine.segments import FloatArray
-from ..evaluation import _averages, _paired_t_test
+from ..evaluation import _averages, _intervals, _paired_t_test
 
 #: number of signed differences that are summed at a time
 _CELLS = 1 << 20
@@ -144,6 +144,7 @@ def paired_test(
     difference: FloatArray,
     test: str,
     alternative: str = "two-sided",
+    weight: FloatArray | None = None,
     *,
     n_resamples: int = 9999,
     random_state: int = 0,
@@ -153,7 +154,7 @@ def paired_test(
     def randomized(rows: FloatArray) -> Any:
         return randomization_pvalue(rows[0], alternative, n_resamples, random_state)
 
-    tested = paired_tests(difference[None], test, alternative, randomized)
+    tested = paired_tests(difference[None], test, alternative, randomized, weight)
     return PairedTest(*(float(of_rows[0]) for of_rows in tested))
 
 
@@ -162,10 +163,12 @@ def paired_tests(
     test: str,
     alternative: str,
     randomized: Callable[[FloatArray], FloatArray],
+    weight: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Statistics and p-values of rows of differences.
 
-    `randomized` gives the p-values of the randomization test.
+    `randomized` gives the p-values of the randomization test. With weights of queries,
+    all above 0, its statistic is the weighted mean, whose terms change their signs.
     """
     if rows.shape[1] < 2:
         unknown = np.full(len(rows), np.nan)
@@ -176,10 +179,16 @@ def paired_tests(
     differ = rows.any(axis=1)
     if differ.any():
         rows = rows[differ]
-        if test == "t":
+        tested: tuple[FloatArray, FloatArray]
+        if test == "t" and weight is not None:
+            tested = _intervals.QueryMoments.of(rows.T, weight).t_test(alternative)
+        elif test == "t":
             tested = _paired_t_test.paired_t_test(rows, alternative)
         elif test == "wilcoxon":
             tested = _wilcoxon(np.round(rows, _DECIMALS), alternative)
+        elif weight is not None:
+            means = _averages.means(rows.T, weight)
+            tested = means, randomized(rows * (weight / weight.max()))
         else:
             tested = rows.mean(axis=1), randomized(rows)
         statistics[differ], pvalues[differ] = tested
@@ -251,6 +260,8 @@ class QueryLosses(NamedTuple):
         Means of the cheaper system, and of the exact one less the cheaper one.
     value_variance, loss_variance, covariance : float
         Of the means.
+    effective : float, optional
+        Number of queries of equal weight that these are worth, if they have weights.
     """
 
     n_queries: int
@@ -259,20 +270,34 @@ class QueryLosses(NamedTuple):
     value_variance: float
     loss_variance: float
     covariance: float
+    effective: float | None = None
 
     @classmethod
-    def of(cls, exact: FloatArray, cheaper: FloatArray) -> QueryLosses:
-        """Compute from values per query, without those that are NaN."""
+    def of(
+        cls, exact: FloatArray, cheaper: FloatArray, weight: FloatArray | None = None
+    ) -> QueryLosses:
+        """Compute from values per query, without those that are NaN or weigh 0."""
         there = ~(np.isnan(exact) | np.isnan(cheaper))
+        there, weight = weighed(there, weight)
         x, loss = cheaper[there], (exact - cheaper)[there]
-        n = len(x)
-        means = _averages.mean(x), _averages.mean(loss)
-        if n < 2:
+        n, worth = len(x), float(len(x))
+        means = _averages.mean(x, weight), _averages.mean(loss, weight)
+        scale = float(n * (n - 1))
+        if weight is not None:
+            w = weight / math.fsum(weight.tolist())
+            worth = 1 / math.fsum((w * w).tolist())
+            scale = (worth - 1) / worth
+        if worth < 2:
             return cls(n, *means, math.nan, math.nan, math.nan)
         apart = x - means[0], loss - means[1]
+        if weight is not None:
+            apart = w * apart[0], w * apart[1]
         squares = (apart[0] ** 2, apart[1] ** 2, apart[0] * apart[1])
-        scale = n * (n - 1)
-        return cls(n, *means, *(math.fsum(part.tolist()) / scale for part in squares))
+        of_value, of_loss, of_both = (
+            math.fsum(part.tolist()) / scale for part in squares
+        )
+        effective = None if weight is None else worth
+        return cls(n, *means, of_value, of_loss, of_both, effective)
 
     def inferiority(self, tolerance: float, *, greater_is_better: bool) -> float:
         """One-tailed paired t test of mean(cheaper) <= tolerance x mean(exact).
@@ -287,4 +312,19 @@ class QueryLosses(NamedTuple):
         variance = a * a * self.value_variance + b * b * self.loss_variance
         variance += 2 * a * b * self.covariance
         error = np.sqrt(np.maximum(variance, 0.0))
-        return float(_paired_t_test.t_test(average, error, self.n_queries).pvalue)
+        return float(
+            _paired_t_test.t_test(
+                average, error, self.n_queries, effective=self.effective
+            ).pvalue
+        )
+
+
+def weighed(
+    there: NDArray[np.bool_], weight: FloatArray | None
+) -> tuple[NDArray[np.bool_], FloatArray | None]:
+    """Queries that count, and their weights; equal weights are none."""
+    if weight is None:
+        return there, None
+    there = there & (weight > 0)
+    weight = weight[there]
+    return there, weight if len(weight) and np.ptp(weight) > 0 else None

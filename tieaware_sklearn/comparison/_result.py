@@ -16,9 +16,10 @@ from .. import _optional
 from .._display import html, text_tables, words
 from .._engine import checks, messages
 from .._engine.segments import FloatArray, IntArray
-from ..evaluation import Summary, _averages, _intervals, _report
+from ..evaluation import Summary, _averages, _intervals, _multiple_testing, _report
 from ..io import _wording
 from ..measures import parse_measure
+from . import _pairs
 
 #: the default treatment of ties, which is not named
 EXPECTED = "expected"
@@ -92,6 +93,10 @@ class SystemComparison(html.Result):
         Correction of the p-values, as given to `compare_systems`.
     confidence : float
         Confidence level of `difference_interval`.
+    query_weight : ndarray of shape (n_queries,) or None
+        Weight of each query in averages and tests.
+    segment : ndarray of shape (n_queries,) or None
+        Segment of each query, as given to `compare_systems`.
 
     See Also
     --------
@@ -153,6 +158,8 @@ class SystemComparison(html.Result):
     interval: str
     confidence: float
     average: str
+    query_weight: FloatArray | None = None
+    segment: NDArray[Any] | None = None
 
     def __iter__(self) -> Iterator[SystemComparison]:
         """Iterate over comparisons by one measure under one treatment of ties."""
@@ -198,11 +205,13 @@ class SystemComparison(html.Result):
         of = np.repeat(np.array(self._keys(), dtype=object), n, axis=0)
         bounds = np.repeat(self.bounds, n * len(self.ties), axis=0)
         (average, ends), *others = (
-            _intervals.average_interval(getattr(self, name), self.average, None, bounds)
+            _intervals.average_interval(
+                getattr(self, name), self.average, self.query_weight, bounds
+            )
             for name in ("expected", "worst", "best", "chance")
         )
         worst, best, chance = (averages for averages, _ in others)
-        tie_std = _averages.stds_of_means(self.std)
+        tie_std = _averages.stds_of_means(self.std, self.query_weight)
         low, high = np.clip(ends, bounds[:, :1], bounds[:, 1:]).T
         columns: dict[str, NDArray[Any]] = {
             "measure": of[:, 0],
@@ -219,6 +228,107 @@ class SystemComparison(html.Result):
         about = {"average": self.average}
         keys = ("measure", "ties", "system")
         return Summary(columns, keys, about, _tables_of_systems)
+
+    def by_segment(self, *, n_resamples: int = 9999, random_state: Any = 0) -> Summary:
+        """Compare each pair on the queries of each segment.
+
+        Parameters
+        ----------
+        n_resamples, random_state
+            As in `compare_systems`, for its test and interval.
+
+        Returns
+        -------
+        Summary
+            A row for each ``measure``, treatment of ``ties``, ``segment`` (in ascending
+            order) and pair of ``a`` and ``b``, with the other columns of `to_pandas`.
+            ``adjusted_pvalue`` is corrected over all segments and pairs together.
+            ``interaction`` is the p-value of the hypothesis that the mean difference is
+            the same in all segments, by the test of Alexander and Govern (1994), which
+            allows for unequal variances. It is not corrected, and NaN with weights.
+
+        Raises
+        ------
+        ValueError
+            If no `segment` was given to `compare_systems`, and for Tukey's test.
+
+        Examples
+        --------
+        >>> from tieaware_sklearn import compare_systems
+        >>> from tieaware_sklearn.datasets import make_web_search
+        >>> web = make_web_search(n_queries=60, random_state=0)
+        >>> systems = {"clicks": web.data[:, 1], "in-degree": web.data[:, 0]}
+        >>> result = compare_systems(web.target, systems, qid=web.qid, measure="ap",
+        ...                          segment=web.qid % 2)
+        >>> print(result.by_segment())
+        segment  A       B          queries   A - B    95% interval    holm  interaction
+        --------------------------------------------------------------------------------
+        0        clicks  in-degree       30  0.0551  [0.012, 0.098]  0.0285       0.5977
+        1        clicks  in-degree       30  0.0746  [0.014, 0.135]  0.0285       0.5977
+        holm: corrected over all pairs and 2 segments together
+        no room for same sign (see to_pandas() or --csv)
+        """
+        if self.segment is None:
+            raise ValueError("segment must be given to compare_systems, got None")
+        if self.correction == "tukey":
+            raise ValueError(
+                "correction must not be 'tukey' for segments, whose tests are "
+                "corrected together: use 'holm'"
+            )
+        checks.check_count(n_resamples, "n_resamples", least=2)
+        seed = checks.seed_of(random_state)
+        options = _pairs.Options(
+            self.test, self.alternative, None, self.interval, self.confidence,
+            self.average, {"n_resamples": n_resamples, "random_state": seed},
+        )  # fmt: skip
+        ids = checks.check_qid(
+            self.segment, n_rows=len(self.qid), name="segment", empty=True
+        )
+        by_id = checks.check_qid(self.qid, n_rows=len(self.qid)).sorted()
+        ascending, codes = ids.sorted(), ids.row_codes()[by_id]
+        parts = [by_id[codes == code] for code in ascending]
+        blocks = []
+        for one in self:
+            tested = [one._of_queries(rows, options) for rows in parts]
+            pairs = {n: np.concatenate([t[n] for t in tested]) for n in tested[0]}
+            pairs["adjusted_pvalues"] = _multiple_testing.adjust(
+                pairs["pvalues"], self.correction
+            )
+            names = {n: np.tile(of, len(parts)) for n, of in one._names().items()}
+            segments = {"segment": np.repeat(ids.qid[ascending], len(one.pairs))}
+            interaction = np.tile(one._interactions(parts), len(parts))
+            blocks.append(segments | names | pairs | {"interaction": interaction})
+        columns = {
+            name.replace("pvalues", "pvalue"): np.concatenate([b[name] for b in blocks])
+            for name in blocks[0]
+        }
+        about = {"comparison": self, "n_segments": len(parts)}
+        keys = ("segment", "measure", "ties", "a", "b")
+        return Summary(html.as_columns(columns), keys, about, _tables_by_segment)
+
+    def _of_queries(
+        self, rows: NDArray[np.intp], options: _pairs.Options
+    ) -> dict[str, Any]:
+        """Compare the pairs of one measure and treatment on some of the queries."""
+        values = {name: getattr(self, name)[rows] for name in STATISTICS}
+        weight = None if self.query_weight is None else self.query_weight[rows]
+        return _pairs.compare_pairs(values, self.pairs, options, self.bounds[0], weight)
+
+    def _interactions(self, parts: list[NDArray[np.intp]]) -> FloatArray:
+        """p-values of equal mean differences in all of some sets of queries."""
+        pvalues = np.full(len(self.pairs), np.nan)
+        values = self.expected
+        if self.average == "geometric":
+            values = _averages.logs(values)
+        for i, (a, b) in enumerate(self.pairs):
+            apart = values[:, a] - values[:, b]
+            samples = [
+                part[~np.isnan(part)] for rows in parts for part in [apart[rows]]
+            ]
+            varied = all(len(x) > 1 and np.ptp(x) > 1e-12 for x in samples)
+            if varied and len(parts) > 1 and self.query_weight is None:
+                pvalues[i] = stats.alexandergovern(*samples).pvalue
+        return pvalues
 
     def posterior(self, rope: float = 0.01) -> Summary:
         """Compute the probability that A is better than B, or equivalent to it.
@@ -285,14 +395,15 @@ class SystemComparison(html.Result):
             raise ValueError(f"rope must be a number >= 0, got {messages.show(rope)}")
         first, second = self.pairs.T
         moments = _intervals.QueryMoments.of(
-            self.expected[:, first] - self.expected[:, second]
+            self.expected[:, first] - self.expected[:, second], self.query_weight
         )
         average, error = moments.averages(), moments.standard_error()
+        worth = moments.effective()
         steady = error <= _averages.NO_DIFFERENCE
         # without spread, signs decide, as for p-values
         edge = rope + _averages.NO_DIFFERENCE * steady
         # the t distribution around the mean, of scale s/√n and n - 1 degrees of freedom
-        scale, degrees = np.where(steady, 1.0, error), np.maximum(moments.count - 1, 1)
+        scale, degrees = np.where(steady, 1.0, error), np.maximum(worth - 1, 1)
 
         def beyond(at: FloatArray) -> FloatArray:
             """Probability that a mean estimated as `at` is above `edge`."""
@@ -463,6 +574,42 @@ def _in_words(one: SystemComparison, alpha: float) -> str:
         return text
     always = f"{better} is better in every order of ties"
     return f"{text}; {always if one.same_sign[0] else 'an order of ties could undo it'}"
+
+
+def _tables_by_segment(of: Summary) -> list[text_tables.Table]:
+    comparison = of.comparison
+    header = _p_header(comparison)
+    if comparison.correction is not None and len(of) > len(comparison):
+        header = comparison.correction
+    names = [("segment", list(map(str, of.segment.tolist())))]
+    for name, column in (("measure", of.measure), ("ties", of.ties)):
+        if len(set(column.tolist())) > 1:
+            names.append((name, column))
+    names += [("A", of.a), ("B", of.b)]
+    level = f"{100 * comparison.confidence:g}% interval"
+    notes = [
+        f"{header}: corrected over all pairs and {of.n_segments} segments together"
+    ]
+    return [
+        text_tables.Table.of(
+            *names,
+            ("queries", of.n_queries),
+            (_difference_header(comparison), of.difference),
+            (level, of.difference_interval, partial(words.bracketed, digits=3)),
+            ("same sign", np.where(of.same_sign, "yes", "no")),
+            (header, of.adjusted_pvalue, words.probability),
+            ("interaction", of.interaction, words.probability),
+            left=len(names),
+            drop=[len(names) + 3, len(names)],
+            notes=notes * (header != "pvalue"),
+            terms={
+                level: f"{level} over the queries of the segment",
+                "interaction": "p-value of the hypothesis that the difference is the "
+                "same in all segments",
+                "pvalue": words.meaning(f"pvalue ({comparison.test})"),
+            },
+        )
+    ]
 
 
 def _table_of_posterior(of: Summary) -> list[text_tables.Table]:

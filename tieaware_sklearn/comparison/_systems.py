@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._engine import checks, feature_matrix
+from .._engine import checks, feature_matrix, messages
 from .._engine.segments import FloatArray, IntArray
 from ..evaluation import (
-    _averages,
     _intervals,
-    _multiple_testing,
     _prepared,
     _resolved,
     _ties,
 )
 from ..measures import Measure, _parse
-from . import _paired_test, _result
+from . import _paired_test, _pairs, _result
 from ._result import SystemComparison
 
 #: the name of the only system, if it came without one
@@ -51,11 +48,14 @@ class MeasuredSystems:
         unjudged: str,
         n_jobs: int | None,
         external: Mapping[str, Any] | None = None,
+        query_weight: ArrayLike | None = None,
+        segment: Any = None,
     ) -> None:
         self.measures = measures
         self.resolved = _resolved.resolve(measures, zero_relevance, unjudged)
         several = y_score if isinstance(y_score, Mapping) else {"y_score": y_score}
-        checks.check_same_order({"y_true": y_true, "qid": qid, **several})
+        of_queries = {"query_weight": query_weight, "segment": segment}
+        checks.check_same_order({"y_true": y_true, "qid": qid, **several, **of_queries})
         self.labels = checks.check_labels(y_true, unjudged=self.resolved.unjudged)
         self.resolved.warn_below_rel(self.labels)
         n_rows = len(self.labels)
@@ -64,7 +64,13 @@ class MeasuredSystems:
         self.rules = _ties.TieRules(external, n_rows, self.names)
         self._has_ids = qid is not None
         self.n_jobs = n_jobs
-        self.prepared = _prepared.Prepared(self.labels, self.queries, keep=True)
+        self.weight = checks.check_query_weight(query_weight, self.queries)
+        self.segment: NDArray[Any] | None = None
+        if segment is not None:
+            self.segment = checks.check_segment(segment, self.queries)
+        self.prepared = _prepared.Prepared(
+            self.labels, self.queries, self.weight, keep=True
+        )
 
     def baselines(self, given: Any) -> tuple[str, ...]:
         """Check the baselines, and warn of systems to compare without query ids."""
@@ -218,6 +224,8 @@ def compare_systems(
     random_state: Any = 0,
     zero_relevance: float | str = 0.0,
     unjudged: str = "raise",
+    query_weight: ArrayLike | None = None,
+    segment: Any = None,
     n_jobs: int | None = None,
 ) -> SystemComparison:
     """Compare systems pair by pair, over queries and over the orders of their ties.
@@ -290,6 +298,13 @@ def compare_systems(
         Seed of "randomization", "bootstrap" and medians.
     zero_relevance, unjudged
         As in `ranking_score`.
+    query_weight : array-like of shape (n_documents,), optional
+        Weight, in averages and tests, of the query of each document: >= 0 and constant
+        within a query. The tests "t" and "randomization" have weights; "wilcoxon",
+        "tukey" and medians do not.
+    segment : array-like of shape (n_documents,), optional
+        Segment of the query of each document, as in `evaluate`.
+        `SystemComparison.by_segment` compares the systems in each segment.
     n_jobs : int, optional
         Number of threads over blocks of queries (joblib). No result depends on it.
 
@@ -330,9 +345,16 @@ def compare_systems(
     The test asks whether the difference could come from the choice of queries;
     `tie_std` and `tie_range` say how much it depends on the order of ties. The orders
     of the ties of A and of B are independent: their variances add, and the range goes
-    from (worst of A - best of B) to (best of A - worst of B). There is no
-    `query_weight`, because not all three tests are defined for weighted queries. For
-    the tests see Smucker, Allan and Carterette (CIKM 2007); for effect sizes, Sakai
+    from (worst of A - best of B) to (best of A - worst of B).
+
+    With weights w of queries, the t test is that of the weighted mean, with the
+    standard error and the degrees of freedom of weighted reports: the queries count as
+    m = (Σ w)² / Σ w² of equal weight (Kish 1965). "randomization" changes the signs of
+    the weighted differences, and "bootstrap" draws queries with their weights.
+    Estimates are those of queries repeated as often as they weigh; tests are not, for a
+    query does not become several by its weight.
+
+    For the tests see Smucker, Allan and Carterette (CIKM 2007); for effect sizes, Sakai
     (SIGIR Forum 2014).
 
     Tukey's test is for a two-way layout of queries and systems without interaction: q =
@@ -366,17 +388,17 @@ def compare_systems(
     """
     options = check_options(
         test, alternative, correction, interval, confidence, n_resamples,
-        random_state, baseline, average,
+        random_state, baseline, average, weighted=query_weight is not None,
     )  # fmt: skip
     systems = MeasuredSystems(
         y_true, y_score, qid, _parse.parse_measures(measure, name="measure"),
-        zero_relevance, unjudged, n_jobs, external,
+        zero_relevance, unjudged, n_jobs, external, query_weight, segment,
     )  # fmt: skip
     treatments = systems.rules.check(ties)
     baselines = systems.baselines(baseline)
     stats = {one: systems.all_values(_result.STATISTICS[1:], one) for one in treatments}
     of = systems.names, systems.resolved, systems.queries
-    return compared(*of, stats, baselines, options)
+    return compared(*of, stats, baselines, options, systems.weight, systems.segment)
 
 
 def check_options(
@@ -389,7 +411,9 @@ def check_options(
     random_state: Any = 0,
     baseline: Any = None,
     average: str = "macro",
-) -> Options:
+    *,
+    weighted: bool = False,
+) -> _pairs.Options:
     """Check how pairs are to be tested."""
     checks.check_choice(average, "average", _prepared.AVERAGES[:3])
     checks.check_choice(test, "test", _paired_test.TESTS)
@@ -415,6 +439,13 @@ def check_options(
                 f"pairs, got {baseline!r}. Its like for one baseline is Dunnett's test"
                 ", which SciPy has only for independent samples; use correction='holm'"
             )
+    if weighted:
+        without = {"test": "wilcoxon", "correction": "tukey", "average": "median"}
+        given = {"test": test, "correction": correction, "average": average}
+        for name, chosen in given.items():
+            rule = f"{name} must not be {chosen!r} with query_weight"
+            why = "weights are defined for test='t' and 'randomization'"
+            messages.require(chosen != without[name], f"{rule}: {why}")
     checks.check_choice(interval, "interval", INTERVALS)
     if average == "median":
         if test != "t":
@@ -430,20 +461,7 @@ def check_options(
     # a seed that is a number, so that every pair draws the same signs
     drawn = {"n_resamples": n_resamples, "random_state": checks.seed_of(random_state)}
     options = test, alternative, correction, interval, float(confidence), average
-    return Options(*options, drawn)
-
-
-class Options(NamedTuple):
-    """Options of the tests of pairs, as given to `compare_systems`."""
-
-    test: str
-    alternative: str
-    correction: str | None
-    interval: str
-    confidence: float
-    average: str
-    #: n_resamples and random_state
-    drawn: dict[str, int]
+    return _pairs.Options(*options, drawn)
 
 
 def compared(
@@ -452,7 +470,9 @@ def compared(
     queries: checks.Queries,
     tables: dict[str, dict[str, FloatArray]],
     baselines: tuple[str, ...],
-    options: Options,
+    options: _pairs.Options,
+    weight: FloatArray | None = None,
+    segment: NDArray[Any] | None = None,
 ) -> SystemComparison:
     """Compare values of shape (n_measures, n_queries, n_systems), by treatment.
 
@@ -466,53 +486,37 @@ def compared(
         for j in range(len(resolved.measures))
         for values in tables.values()
     ]
-    analysed, bounds = blocks, resolved.bounds
-    of_logs = options.average == "geometric"
-    if of_logs:
-        bounds = _averages.logs(bounds)
-        analysed = [{n: _averages.logs(v) for n, v in one.items()} for one in blocks]
-    if options.average != "median":
-        measures = np.repeat(resolved.names, len(tables))
-        _intervals.warn_of_intervals(
+    measures = np.repeat(resolved.names, len(tables))
+    of_pairs = list(zip(*pairs.T.tolist(), strict=True))
+    _intervals.warn_of_intervals(
+        (
             (f"{names[a]} - {names[b]} by {measure}", values[:, a] - values[:, b])
-            for measure, block in zip(measures, analysed, strict=True)
-            for values in [block["expected"]]
-            for a, b in pairs
-        )
+            for measure, block in zip(measures, blocks, strict=True)
+            for values in [_pairs.analysed(block["expected"], options, weight)]
+            for a, b in of_pairs
+        ),
+        "median" if options.average == "median" else "macro",
+        weight,
+    )
     # results must not depend on the order of rows
     by_id = queries.sorted()
-    rooms = np.repeat(np.ptp(bounds, axis=1), len(tables)).tolist()
-    rows = [
-        _compare({n: v[np.ix_(by_id, pair)] for n, v in block.items()}, options, room)
-        for block, room in zip(analysed, rooms, strict=True)
-        for pair in pairs
-    ]
-    columns = np.array(rows, dtype=float).reshape(len(rows), 10).T
-    statistic, pvalues, effect, tie_std, n_queries, difference, *ends = columns
-    least, largest, low, high = ends
-    same_sign = (least > _averages.NO_DIFFERENCE) | (largest < -_averages.NO_DIFFERENCE)
-    if options.correction == "tukey":
-        tests = [
-            _multiple_testing.tukey_test(
-                block["expected"][by_id], pairs, options.confidence
-            )
-            for block in analysed
-        ]
-        adjusted = [of_pairs for of_pairs, _ in tests]
-        if options.interval == "t" and len(names) > 2:
-            low, high = np.concatenate([intervals for _, intervals in tests]).T
-    else:
-        each = pvalues.reshape(len(blocks), -1)
-        adjusted = [_multiple_testing.adjust(row, options.correction) for row in each]
-    if of_logs:
-        # a difference of logarithms is the logarithm of a ratio
-        difference, least, largest, low, high = map(
-            np.exp, (difference, least, largest, low, high)
+    bounds = np.repeat(resolved.bounds, len(tables), axis=0)
+    columns = [
+        _pairs.compare_pairs(
+            {name: values[by_id] for name, values in block.items()},
+            pairs,
+            options,
+            ends,
+            None if weight is None else weight[by_id],
         )
+        for block, ends in zip(blocks, bounds, strict=True)
+    ]
     values: dict[str, Any] = options._asdict()
     del values["drawn"]
     for name in _result.STATISTICS:
         values[name] = np.concatenate([block[name] for block in blocks], axis=1)
+    for name in columns[0]:
+        values[name] = np.concatenate([one[name] for one in columns])
     return SystemComparison(
         systems=names,
         measures=resolved.names,
@@ -523,65 +527,8 @@ def compared(
         qid=queries.qid,
         bounds=resolved.bounds,
         pairs=np.concatenate([pairs + i * len(names) for i in range(len(blocks))]),
-        difference=difference,
-        difference_interval=np.column_stack([low, high]),
-        tie_std=tie_std,
-        tie_range=np.column_stack([least, largest]),
-        same_sign=same_sign,
-        statistic=statistic,
-        pvalues=pvalues,
-        adjusted_pvalues=np.concatenate(adjusted),
-        # no spread, no effect size
-        effect=np.where(np.isinf(effect), np.nan, effect),
-        n_queries=n_queries.astype(np.int64),
         baselines=baselines,
+        query_weight=weight,
+        segment=segment,
         **values,
-    )
-
-
-def _compare(
-    values: dict[str, FloatArray], options: Options, room: float
-) -> tuple[float, ...]:
-    """Compare a pair of systems by one measure under one treatment of ties.
-
-    For geometric means, values are logarithms. No difference is larger than `room`.
-    """
-    there = ~np.isnan(values["expected"]).any(axis=1)
-    values = {name: of_pair[there] for name, of_pair in values.items()}
-    a, b = values["expected"].T
-    difference, n_queries = a - b, len(a)
-    side, level, drawn = options.alternative, options.confidence, options.drawn
-    tested = t_test = _paired_test.paired_test(difference, "t", side)
-    middle: Callable[[FloatArray], float] = _averages.mean
-    bounds = -room, room
-    if options.average == "median":
-        middle = _averages.median
-        tested, ends = _paired_test.bootstrap_of_medians(
-            a, b, side, confidence=level, **drawn
-        )
-    elif options.interval == "bootstrap":
-        ends = _intervals.bootstrap_interval(
-            difference, None, confidence=level, bounds=bounds, **drawn
-        )
-    else:
-        moments = _intervals.QueryMoments.of(difference)
-        ends = moments.interval(level, bounds).tolist()
-    if options.test in ("wilcoxon", "randomization"):
-        tested = _paired_test.paired_test(difference, options.test, side, **drawn)
-    tie_std = math.nan
-    if options.average == "macro":
-        tie_std = _averages.std_of_mean(np.hypot(*values["std"].T))
-    # where lower is better, best is the smallest value
-    smallest = np.minimum(values["best"], values["worst"])
-    largest = np.maximum(values["best"], values["worst"])
-    return (
-        *tested,
-        # d_z of Cohen (1988): mean over standard deviation
-        t_test.statistic / math.sqrt(max(n_queries, 1)),
-        tie_std,
-        n_queries,
-        middle(a) - middle(b),
-        middle(smallest[:, 0]) - middle(largest[:, 1]),
-        middle(largest[:, 0]) - middle(smallest[:, 1]),
-        *ends,
     )

@@ -70,6 +70,8 @@ class PrecisionStudy(html.Result):
         Name of the test for pairs.
     ties : str
         Treatment of ties, as given to `precision_study`.
+    query_weight : ndarray of shape (n_queries,) or None
+        Weight of each query in averages and tests.
 
     See Also
     --------
@@ -105,6 +107,7 @@ class PrecisionStudy(html.Result):
     alpha: float
     test: str
     ties: str
+    query_weight: FloatArray | None = None
 
     def summary(self) -> Summary:
         """Average over queries for each system and level.
@@ -119,7 +122,10 @@ class PrecisionStudy(html.Result):
             value changes), and the p-values of `inferiority`, such as
             ``inferiority_pvalue_0.95``.
         """
-        average, best, worst = map(level_means, (self.expected, self.best, self.worst))
+        average, best, worst = (
+            level_means(values, self.query_weight)
+            for values in (self.expected, self.best, self.worst)
+        )
         values: dict[str, Any] = {
             "mean": average,
             "best": best,
@@ -349,9 +355,9 @@ def _tables_of_means(of: Summary) -> list[text_tables.Table]:
     ]
 
 
-def level_means(values: FloatArray) -> FloatArray:
+def level_means(values: FloatArray, weight: FloatArray | None = None) -> FloatArray:
     """Means over queries, of shape (n_levels, n_systems)."""
-    return np.array([_averages.means(level) for level in values])
+    return np.array([_averages.means(level, weight) for level in values])
 
 
 def _long(
@@ -452,6 +458,7 @@ def precision_study(
     test: str = "t",
     zero_relevance: float | str = 0.0,
     unjudged: str = "raise",
+    query_weight: ArrayLike | None = None,
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> PrecisionStudy:
@@ -494,6 +501,8 @@ def precision_study(
         Two-tailed paired test for pairs of systems.
     zero_relevance, unjudged
         As in `ranking_score`.
+    query_weight : array-like of shape (n_documents,), optional
+        Weight of the query of each document, as in `compare_systems`.
     n_jobs : int, optional
         Number of threads over blocks of queries; no result depends on it.
     progress : bool, default=False
@@ -522,8 +531,7 @@ def precision_study(
     need to be?", AIRS 2016. A system is not inferior at 99% if a one-tailed paired t
     test rejects that its coarse mean is at most 0.99 of its exact mean. They rank
     documents with tied exact scores in the order of rows (``existing_ties="order"``).
-    They measure one order of the ties that bands create; here the value is the mean
-    over all orders.
+    As here, the values of bands are means over all orders of their documents.
 
     The test is wrong where losses are rare: a sample that misses them shows no loss.
     Simulated at its limit with 50 queries, of which 1 to 5 changed on average, it found
@@ -559,8 +567,10 @@ def precision_study(
     )
     systems = _systems.MeasuredSystems(
         y_true, y_score, qid, [parse_measure(measure)],
-        zero_relevance, unjudged, n_jobs, external,
+        zero_relevance, unjudged, n_jobs, external, query_weight,
     )  # fmt: skip
+    weight = systems.weight
+    _systems.check_options(test, weighted=weight is not None)
     if not isinstance(ties, str):
         raise ValueError(f"ties must be one treatment, got {ties!r}")
     systems.rules.check(ties)
@@ -572,7 +582,9 @@ def precision_study(
     exact = [coarse_values(systems, j, None, *ends, **how) for j in chosen]
     if top is not None:
         checks.check_count(top, "top")
-        means = np.array([_averages.mean(one.values["expected"]) for one in exact])
+        means = np.array(
+            [_averages.mean(one.values["expected"], weight) for one in exact]
+        )
         order = np.argsort(-means if up else means, kind="stable")
         chosen = sorted(order[:top].tolist())
     shape = len(levels) + 1, len(chosen)
@@ -589,12 +601,13 @@ def precision_study(
         for name in ("expected", *ends)
     }
     expected = values["expected"]
-    averages = level_means(expected)
+    averages = level_means(expected, weight)
     _systems.warn_undefined(systems.resolved, expected[:1])
     pairs = _systems.pairs_with((), systems.names[: shape[1]])
     # whatever order the rows came in
-    by_id = expected[:, systems.queries.sorted()]
-    difference, pvalues = _pairwise(by_id, pairs, test)
+    order = systems.queries.sorted()
+    by_id = None if weight is None else weight[order]
+    difference, pvalues = _pairwise(expected[:, order], pairs, test, by_id)
     tau_b, tau_ap = np.array(
         [_correlation.order_agreement(averages[0], row, up) for row in averages]
     ).T
@@ -608,7 +621,7 @@ def precision_study(
         bits=np.reshape([one.bits for one in found], shape),
         tied_documents=np.reshape([one.tied_documents for one in found], shape),
         keep=shares,
-        inferiority=_inferiority(expected, shares, up),
+        inferiority=_inferiority(expected, shares, up, weight),
         pairs=pairs,
         difference=difference,
         pvalues=pvalues,
@@ -617,6 +630,7 @@ def precision_study(
         alpha=float(alpha),
         test=test,
         ties=ties,
+        query_weight=weight,
     )
 
 
@@ -626,24 +640,32 @@ def _share_to_keep(share: Any) -> float:
 
 
 def _inferiority(
-    expected: FloatArray, shares: tuple[float, ...], up: bool
+    expected: FloatArray,
+    shares: tuple[float, ...],
+    up: bool,
+    weight: FloatArray | None,
 ) -> FloatArray:
     """p-values, (n_levels, n_shares, n_systems)."""
     found = np.empty((len(expected), len(shares), expected.shape[2]))
     for i, s, j in np.ndindex(found.shape):
-        losses = _paired_test.QueryLosses.of(expected[0, :, j], expected[i, :, j])
+        of_system = expected[0, :, j], expected[i, :, j]
+        losses = _paired_test.QueryLosses.of(*of_system, weight)
         found[i, s, j] = losses.inferiority(shares[s], greater_is_better=up)
     return found
 
 
 def _pairwise(
-    expected: FloatArray, pairs: IntArray, test: str
+    expected: FloatArray, pairs: IntArray, test: str, weight: FloatArray | None
 ) -> tuple[FloatArray, FloatArray]:
     """Mean differences and p-values of pairs, over the queries that both have."""
     difference, pvalues = np.full((2, len(expected), len(pairs)), np.nan)
     for i, p in np.ndindex(difference.shape):
         both = expected[i][:, pairs[p]]
-        first, second = both[~np.isnan(both).any(axis=1)].T
-        difference[i, p] = _averages.mean(first) - _averages.mean(second)
-        pvalues[i, p] = _paired_test.paired_test(first - second, test).pvalue
+        defined = np.all(~np.isnan(both), axis=1)
+        there, of_both = _paired_test.weighed(defined, weight)
+        first, second = both[there].T
+        means = _averages.mean(first, of_both), _averages.mean(second, of_both)
+        difference[i, p] = means[0] - means[1]
+        tested = _paired_test.paired_test(first - second, test, weight=of_both)
+        pvalues[i, p] = tested.pvalue
     return difference, pvalues

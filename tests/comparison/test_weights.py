@@ -1,0 +1,270 @@
+"""Weights and segments of queries in comparisons."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from tieaware_sklearn import (
+    compare_systems,
+    evaluate,
+    official_vs_exact,
+    precision_study,
+    pvalues_over_orders,
+)
+
+pytestmark = pytest.mark.filterwarnings("ignore:the values per query")
+PER_PAIR = (
+    *("difference", "difference_interval", "tie_std", "tie_range", "same_sign"),
+    *("statistic", "pvalues", "adjusted_pvalues", "effect", "n_queries"),
+)
+
+
+def rows(n_queries=12, seed=0):
+    rng = np.random.default_rng(seed)
+    qid = np.repeat(np.arange(n_queries), 6)
+    n = len(qid)
+    return {
+        "y_true": rng.integers(0, 2, n),
+        "y_score": {name: rng.integers(0, 4, n) for name in "abc"},
+        "qid": qid,
+    }
+
+
+def some(data, chosen):
+    scores = {name: column[chosen] for name, column in data["y_score"].items()}
+    return {
+        "y_true": data["y_true"][chosen], "y_score": scores, "qid": data["qid"][chosen],
+    }  # fmt: skip
+
+
+def repeated(data, times):
+    """Each query as often as its weight says, with ids of their own."""
+    parts = [
+        np.flatnonzero(data["qid"] == query)
+        for query, n in enumerate(times)
+        for _ in range(n)
+    ]
+    copies = some(data, np.concatenate(parts))
+    copies["qid"] = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+    return copies
+
+
+def per_row(weight, data):
+    return np.asarray(weight)[data["qid"]]
+
+
+@pytest.mark.parametrize("average", ["macro", "geometric"])
+def test_estimates_are_those_of_repeated_queries(average):
+    data, times = rows(), np.arange(12) % 4 + 1
+    options = {"measure": "ap", "average": average}
+    found = compare_systems(**data, query_weight=per_row(times, data), **options)
+    again = compare_systems(**repeated(data, times), **options)
+    np.testing.assert_allclose(found.difference, again.difference, atol=1e-14)
+    np.testing.assert_allclose(found.tie_range, again.tie_range, atol=1e-14)
+    np.testing.assert_allclose(found.summary().mean, again.summary().mean, atol=1e-14)
+    # a query does not become several by its weight
+    assert (found.n_queries == 12).all()
+
+
+@pytest.mark.parametrize("test", ["t", "randomization"])
+@pytest.mark.parametrize("interval", ["t", "bootstrap"])
+@pytest.mark.parametrize("equal", [1.0, 0.1, 7.0])
+def test_equal_weights_change_no_bit(test, interval, equal):
+    data = rows()
+    options = {"test": test, "interval": interval, "measure": ["rr", "ndcg@3"]}
+    plain = compare_systems(**data, **options, n_resamples=99)
+    weight = np.full(len(data["qid"]), equal)
+    weighted = compare_systems(**data, **options, query_weight=weight, n_resamples=99)
+    for name in PER_PAIR:
+        np.testing.assert_array_equal(getattr(weighted, name), getattr(plain, name))
+
+
+def test_queries_of_weight_0_are_left_out():
+    data = rows()
+    weight = per_row(np.arange(12) % 3, data)
+    found = compare_systems(**data, query_weight=weight)
+    alone = compare_systems(**some(data, weight > 0), query_weight=weight[weight > 0])
+    for name in PER_PAIR:
+        np.testing.assert_array_equal(getattr(found, name), getattr(alone, name))
+    assert len(found.qid) == 12
+
+
+def differences(found):
+    a, b = found.pairs.T
+    return (found.expected[:, a] - found.expected[:, b]).T
+
+
+def test_t_test_has_the_error_and_degrees_of_kish():
+    data, weight = rows(), np.random.default_rng(1).exponential(size=12)
+    found = compare_systems(**data, query_weight=per_row(weight, data), measure="ap")
+    worth = weight.sum() ** 2 / (weight**2).sum()
+    for i, apart in enumerate(differences(found)):
+        mean = np.average(apart, weights=weight)
+        square = (weight**2 * (apart - mean) ** 2).sum() * worth / (worth - 1)
+        error = math.sqrt(square) / weight.sum()
+        assert found.statistic[i] == pytest.approx(mean / error)
+        p = 2 * stats.t.sf(abs(mean / error), worth - 1)
+        assert found.pvalues[i] == pytest.approx(p)
+        ends = stats.t.interval(0.95, worth - 1, mean, error)
+        assert found.difference_interval[i] == pytest.approx(ends)
+        assert found.effect[i] == pytest.approx(mean / error / math.sqrt(worth))
+    # reports have the same interval
+    report = evaluate(
+        data["y_true"], data["y_score"]["a"], qid=data["qid"], measures="ap",
+        query_weight=per_row(weight, data),
+    )  # fmt: skip
+    np.testing.assert_array_equal(
+        report.summary().interval, found.summary().interval[:1]
+    )
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_randomization_changes_the_signs_of_weighted_differences(alternative):
+    data, weight = rows(8), np.random.default_rng(2).exponential(size=8)
+    found = compare_systems(
+        **data, query_weight=per_row(weight, data), measure="ap", test="randomization",
+        alternative=alternative, correction=None,
+    )  # fmt: skip
+    signs = np.array(list(itertools.product([-1, 1], repeat=8)))
+    for p, apart in zip(found.pvalues, differences(found), strict=True):
+        sums, observed = signs @ (weight * apart), (weight * apart).sum()
+        less = (sums <= observed + 1e-12).mean()
+        greater = (sums >= observed - 1e-12).mean()
+        both = min(1.0, 2 * min(less, greater))
+        wanted = {"two-sided": both, "greater": greater, "less": less}[alternative]
+        assert p == pytest.approx(wanted)
+
+
+def test_the_order_of_rows_changes_no_bit():
+    data, weight = rows(), np.random.default_rng(3).exponential(size=12)
+    options = {"test": "randomization", "interval": "bootstrap", "n_resamples": 99}
+    segment = data["qid"] % 3
+    found = compare_systems(
+        **data, query_weight=per_row(weight, data), segment=segment, **options
+    )
+    order = np.random.default_rng(0).permutation(len(segment))
+    shuffled = some(data, order)
+    again = compare_systems(
+        **shuffled, query_weight=per_row(weight, shuffled), segment=segment[order],
+        **options,
+    )  # fmt: skip
+    for name in PER_PAIR:
+        np.testing.assert_array_equal(getattr(found, name), getattr(again, name))
+    one, other = (r.by_segment(n_resamples=99) for r in (found, again))
+    for name, column in one.columns.items():
+        np.testing.assert_array_equal(column, other.columns[name])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"test": "wilcoxon"}, "test must not be 'wilcoxon' with query_weight"),
+        ({"correction": "tukey"}, "correction must not be 'tukey' with query_weight"),
+        ({"average": "median"}, "average must not be 'median' with query_weight"),
+        ({"query_weight": np.arange(72)}, "query_weight must be constant within"),
+        ({"query_weight": np.zeros(72)}, "query_weight must not be 0 in every query"),
+        ({"segment": np.arange(72)}, "segment must be constant within a query"),
+    ],
+)
+def test_errors_name_argument_and_rule(options, message):
+    with pytest.raises(ValueError, match=message):
+        compare_systems(**rows(), **{"query_weight": np.ones(72), **options})
+
+
+@pytest.mark.filterwarnings("ignore:the weights of 12 queries are worth")
+def test_one_heavy_query_leaves_no_test():
+    data = rows()
+    weight = per_row(np.where(np.arange(12) == 3, 1000, 1), data)
+    found = compare_systems(**data, query_weight=weight)
+    assert np.isnan(found.pvalues).all()
+    assert np.isnan(found.difference_interval).all()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_each_segment_is_what_it_is_alone(weighted):
+    data = rows(30)
+    segment = np.array(["x", "y", "z"])[data["qid"] % 3]
+    weight = per_row(np.arange(30) % 5 + 1, data) if weighted else None
+    options = {"measure": ["ap", "rr"], "baseline": "a", "interval": "bootstrap"}
+    found = compare_systems(
+        **data, segment=segment, query_weight=weight, **options
+    ).by_segment()
+    for name in "xyz":
+        chosen = segment == name
+        alone = compare_systems(
+            **some(data, chosen), correction=None, **options,
+            query_weight=None if weight is None else weight[chosen],
+        )  # fmt: skip
+        of = found.segment == name
+        np.testing.assert_array_equal(found.difference[of], alone.difference)
+        np.testing.assert_array_equal(found.pvalue[of], alone.pvalues)
+        np.testing.assert_array_equal(
+            found.difference_interval[of], alone.difference_interval
+        )
+        np.testing.assert_array_equal(found.n_queries[of], alone.n_queries)
+    # corrected over the pairs of all segments, for each measure
+    for measure in ("AP", "RR"):
+        of = found.measure == measure
+        ordered = np.sort(found.pvalue[of]) * np.arange(of.sum(), 0, -1)
+        holm = np.minimum(np.maximum.accumulate(ordered), 1)
+        np.testing.assert_allclose(np.sort(found.adjusted_pvalue[of]), holm)
+
+
+def test_interaction_is_the_test_of_alexander_and_govern():
+    data = rows(30)
+    found = compare_systems(**data, segment=data["qid"] % 2, measure="ap")
+    by_segment = found.by_segment()
+    for apart, p in zip(differences(found), by_segment.interaction[:3], strict=True):
+        wanted = stats.alexandergovern(apart[::2], apart[1::2]).pvalue
+        assert p == pytest.approx(wanted)
+    assert by_segment.interaction[:3].tolist() == by_segment.interaction[3:].tolist()
+    assert "2 segments together" in str(by_segment)
+
+
+def test_segments_that_were_not_given():
+    with pytest.raises(ValueError, match="segment must be given to compare_systems"):
+        compare_systems(**rows()).by_segment()
+    tukey = compare_systems(**rows(), segment=np.zeros(72), correction="tukey")
+    with pytest.raises(ValueError, match="correction must not be 'tukey' for segments"):
+        tukey.by_segment()
+
+
+def test_a_study_of_precision_has_weights():
+    data, weight = rows(30), np.random.default_rng(4).exponential(size=30)
+    options = {"measure": "ap", "coarseness": "rho=2"}
+    plain = precision_study(**data, **options)
+    equal = precision_study(**data, **options, query_weight=np.full(180, 0.3))
+    study = precision_study(**data, **options, query_weight=per_row(weight, data))
+    np.testing.assert_array_equal(equal.pvalues, plain.pvalues)
+    np.testing.assert_array_equal(equal.inferiority, plain.inferiority)
+    means = np.average(study.expected, axis=1, weights=weight)
+    np.testing.assert_allclose(study.summary().mean.reshape(2, 3), means)
+    worth = weight.sum() ** 2 / (weight**2).sum()
+    loss = study.expected[1, :, 0] - 0.97 * study.expected[0, :, 0]
+    mean = np.average(loss, weights=weight)
+    square = (weight**2 * (loss - mean) ** 2).sum() * worth / (worth - 1)
+    p = stats.t.sf(mean / (math.sqrt(square) / weight.sum()), worth - 1)
+    assert study.inferiority[1, 1, 0] == pytest.approx(p)
+
+
+def test_orders_of_ties_have_weights():
+    data, weight = rows(8), np.random.default_rng(5).exponential(size=8)
+    options = {"measure": "rr", "n_orders": 50}
+    given = {"query_weight": per_row(weight, data)}
+    over = pvalues_over_orders(**data, **options, **given)
+    compared = compare_systems(**data, measure="rr", correction=None, **given)
+    np.testing.assert_array_equal(over.pvalues[0], compared.pvalues)
+    assert (over.smallest <= over.largest).all()
+    docno = np.arange(len(data["qid"])).astype(str)
+    official = official_vs_exact(
+        **data, docno=docno, measures="rr", n_orders=20, **given
+    )
+    means = compared.summary().mean
+    np.testing.assert_array_equal(official.exact[:, 0], means)
+    with pytest.raises(ValueError, match="test must not be 'wilcoxon'"):
+        pvalues_over_orders(**data, **options, **given, test="wilcoxon")
