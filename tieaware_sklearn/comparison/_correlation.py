@@ -298,20 +298,17 @@ def _tau_ap(right: IntArray, judged: IntArray) -> tuple[float, float]:
 
 def _tau_ap_b(first: IntArray, second: IntArray) -> tuple[float, float]:
     """τ_AP,b, without a p-value; NaN where all documents of an ordering tie."""
-    both = _agreement_above(first, second), _agreement_above(second, first)
-    return (both[0] + both[1]) / 2, math.nan
-
-
-def _agreement_above(right: IntArray, judged: IntArray) -> float:
-    """τ_AP of the documents below the first tie group, each with those above it."""
-    order = np.argsort(-judged, kind="stable")
-    starts, sizes = segments.runs(judged[order])
-    greater = _greater_above(right[order], sizes)
-    below = len(right) - int(sizes[0])
-    if not below:
-        return math.nan
-    agreeing = math.fsum((greater[1:] / starts[1:]).tolist())
-    return 2 * agreeing / below - 1
+    total = 0.0
+    for right, judged in ((first, second), (second, first)):
+        # τ_AP of the documents below the first tie group, each with those above it
+        order = np.argsort(-judged, kind="stable")
+        starts, sizes = segments.runs(judged[order])
+        greater = _greater_above(right[order], sizes)
+        below = len(right) - int(sizes[0])
+        if not below:
+            return math.nan, math.nan
+        total += 2 * math.fsum((greater[1:] / starts[1:]).tolist()) / below - 1
+    return total / 2, math.nan
 
 
 _KNOWN: dict[str, Callable[..., tuple[float, float]]] = {

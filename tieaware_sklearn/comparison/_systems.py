@@ -167,7 +167,7 @@ def check_systems(
         keys = y_score
         if not isinstance(y_score, Mapping):
             keys = feature_matrix.list_columns(y_score)
-        given = {key: y_score[key] for key in keys}
+        given = [(str(key), y_score[key]) for key in keys]
     else:
         try:
             masked = isinstance(y_score, np.ma.MaskedArray)
@@ -183,17 +183,16 @@ def check_systems(
                 "y_score must be a mapping of system names to scores, or an array of "
                 f"shape (n_documents, n_systems), got shape {array.shape}"
             )
-        given = {f"system {j}": column for j, column in enumerate(array.T)}
+        given = [(f"system {j}", column) for j, column in enumerate(array.T)]
     if not given:
         raise ValueError("y_score must hold at least one system, got none")
-    names = tuple(map(str, given))
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(
-                f"y_score must have a different name for each system, got {name} twice"
-            )
+    names = tuple(name for name, _ in given)
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise ValueError(
+            f"y_score must have a different name for each system, got {twice[0]} twice"
+        )
     columns: list[Any] = []
-    for name, column in zip(names, given.values(), strict=True):
+    for name, column in given:
         label = f"y_score[{name!r}]"
         columns.append(checks.check_scores(column, n_rows=n_rows, name=label))
         # without labels, the first system gives the number of documents

@@ -484,8 +484,8 @@ class Measure(UserModel, NamedMeasure, ABC):
     def walk(self, levels: FloatArray, longest: int) -> arranged.Walk | None:
         """The sum that the kernel computes for `numerator`; None leaves it to NumPy.
 
-        Labels are `levels`. Queries have up to `longest` documents. A subclass that
-        overrides methods has no walk unless it states one, such as that of its parent.
+        Labels are `levels`. Queries have up to `longest` documents. A user's subclass
+        that overrides methods has no walk unless it states one, such as its parent's.
         """
         return None
 
