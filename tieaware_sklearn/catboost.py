@@ -60,7 +60,7 @@ class ExactMeasure:
             rule = "evaluation sets must differ in their labels, all that a metric sees"
             rule = f"{rule}, or have the same queries and weights"
             messages.require(_same_queries(known, prepared), rule)
-        self._unknown: bytes | None = None
+        self._training: bytes | None = None
         self._take_name()
 
     def _take_name(self) -> None:
@@ -84,12 +84,25 @@ class ExactMeasure:
         """Compute the measure of an evaluation set; training data get 0."""
         key = _key(target)
         if key not in self._sets:
-            self._check_training(target)
+            # training data come in any order, always with the same labels
+            training = _key(np.sort(target))
+            rule = f"pools must include every evaluation set, got one of {len(target)}"
+            got = f"{rule} rows whose labels are not those of a pool or of training"
+            messages.require(self._training in (None, training), got)
+            self._training = training
             return 0.0, 1.0
-        values = _query_ranker.measured(
-            self.resolved, self._prepared(key, weight), approxes[0]
-        )
-        self._keep(key, values)
+        prepared = self._sets[key]
+        # weights of our own rankers are known, in 64 bits
+        if weight is not None and prepared.weight is None:
+            weight = np.array(weight)
+            both = key, weight.tobytes()
+            if both not in self._sets:
+                self._sets[both] = _query_ranker.prepare_set(
+                    prepared.labels, prepared.queries, weight
+                )
+            prepared = self._sets[both]
+        values = _query_ranker.measured(self.resolved, prepared, approxes[0])
+        self._record(key, values)
         # CatBoost cannot write NaN, the mean over no query
         return (0.0 if np.isnan(values[0]) else values[0]), 1.0
 
@@ -97,31 +110,8 @@ class ExactMeasure:
         """Return the value that `evaluate` computed."""
         return error
 
-    def _prepared(self, key: bytes, weight: NDArray[Any] | None) -> _prepared.Prepared:
-        """Prepare a data set with the weights that CatBoost has for it."""
-        plain = self._sets[key]
-        if weight is None or plain.weight is not None:  # the weights in 64 bits
-            return plain
-        weight = np.array(weight)
-        both = key, weight.tobytes()
-        if both not in self._sets:
-            self._sets[both] = _query_ranker.prepare_set(
-                plain.labels, plain.queries, weight
-            )
-        return self._sets[both]
-
-    def _keep(self, key: bytes, values: list[float]) -> None:
+    def _record(self, key: bytes, values: list[float]) -> None:
         """Record the values of a data set."""
-
-    def _check_training(self, labels: NDArray[Any]) -> None:
-        """Refuse data that are neither the training data nor an evaluation set."""
-        key = _key(np.sort(labels))
-        rule = f"pools must include every evaluation set, got one of {len(labels)} rows"
-        known = self._unknown in (None, key)
-        messages.require(
-            known, f"{rule} whose labels are not those of a pool or of training"
-        )
-        self._unknown = key
 
     def __deepcopy__(self, memo: Any) -> ExactMeasure:
         # CatBoost copies the metric for each training
@@ -137,13 +127,29 @@ class RecordedMeasures(ExactMeasure):
 
     Parameters
     ----------
-    trees : TreeByTree
+    resolved : ResolvedMeasures
+    sets : dict of str to Prepared
+        Evaluation sets.
+
+    Attributes
+    ----------
+    history : dict
+        ``history["valid_0"]["NDCG@10"]``: one value per tree.
+    after_tree : list of dict
+        Values of all measures, by evaluation set, after each tree.
     """
 
-    def __init__(self, trees: _query_ranker.TreeByTree) -> None:
-        super().__init__(trees.resolved, trees.sets.values())
-        self.trees = trees
+    def __init__(
+        self,
+        resolved: _resolved.ResolvedMeasures,
+        sets: dict[str, _prepared.Prepared],
+    ) -> None:
+        super().__init__(resolved, sets.values())
+        self.history: dict[str, dict[str, list[float]]] = {
+            name: {measure: [] for measure in resolved.names} for name in sets
+        }
         self.after_tree: list[dict[str, list[float]]] = []
+        self._keys = {name: _key(one.labels) for name, one in sets.items()}
         self._values: dict[bytes, list[list[float]]] = defaultdict(list)
 
     def after_iteration(self, info: Any) -> bool:
@@ -152,15 +158,16 @@ class RecordedMeasures(ExactMeasure):
         # sets of the same labels come one after another; training data in the order of
         # an evaluation set would come first. With a metric_period, there are no values
         # after some trees
-        for name, prepared in reversed(self.trees.sets.items()):
-            values = self._values[_key(prepared.labels)]
-            if values:
+        for name, key in reversed(self._keys.items()):
+            if values := self._values[key]:
                 latest[name] = values.pop()
-        self.trees.add(latest)
-        for i, name in enumerate(self.trees.sets):
-            key = f"validation_{i}" if len(self.trees.sets) > 1 else "validation"
+                pairs = zip(self.history[name].values(), latest[name], strict=True)
+                for of_measure, value in pairs:
+                    of_measure.append(value)
+        for i, history in enumerate(self.history.values()):
+            called = f"validation_{i}" if len(self.history) > 1 else "validation"
             # CatBoost adds the first measure itself; later callbacks see all of them
-            info.metrics.setdefault(key, {}).update(self.trees.history[name])
+            info.metrics.setdefault(called, {}).update(history)
         self.after_tree.append(latest)
         self._values.clear()
         return True
@@ -168,29 +175,17 @@ class RecordedMeasures(ExactMeasure):
     def forget(self) -> None:
         """Release the evaluation sets."""
         self._sets = {}
-        self.trees.sets = {}
 
-    def _keep(self, key: bytes, values: list[float]) -> None:
+    def _record(self, key: bytes, values: list[float]) -> None:
         self._values[key].append(values)
 
     def __deepcopy__(self, memo: Any) -> RecordedMeasures:
-        return self  # the copy that CatBoost trains with is asked for the values
+        return self  # CatBoost trains with the copy, which must record the values
 
 
 def _same_queries(a: _prepared.Prepared, b: _prepared.Prepared) -> bool:
     pairs = ((a.weight, b.weight), (a.queries.offsets, b.queries.offsets))
     return all(one is two or np.array_equal(one, two) for one, two in pairs)  # type: ignore[arg-type]
-
-
-def _of_pool(pool: Any) -> _prepared.Prepared:
-    """Labels and queries of a CatBoost pool, which does not give out its weights."""
-    ids = pool.get_group_id_hash()
-    rule = "pools must have group ids, got one without them: make it with"
-    messages.require(ids is not None, f"{rule} catboost.Pool(X, y, group_id=qid)")
-    _, sizes = segments.runs(np.asarray(ids))
-    return _query_ranker.prepare_set(
-        np.asarray(pool.get_label(), np.float32), _query_ranker.queries_of(sizes)
-    )
 
 
 def eval_metric(
@@ -249,9 +244,16 @@ def eval_metric(
     >>> len(ranker.evals_result_["validation"]["NDCG@10"])
     5
     """
-    several = pools if isinstance(pools, Iterable) else [pools]
-    resolved = _resolved.resolve([parse_measure(measure)], zero_relevance)
-    return ExactMeasure(resolved, [_of_pool(pool) for pool in several])
+    resolved, sets = _resolved.resolve([parse_measure(measure)], zero_relevance), []
+    for pool in pools if isinstance(pools, Iterable) else [pools]:
+        ids = pool.get_group_id_hash()
+        rule = "pools must have group ids, got one without them: make it with"
+        messages.require(ids is not None, f"{rule} catboost.Pool(X, y, group_id=qid)")
+        labels = np.asarray(pool.get_label(), np.float32)
+        queries = _query_ranker.queries_of(segments.runs(np.asarray(ids))[1])
+        # without weights, which a pool does not give out
+        sets.append(_query_ranker.prepare_set(labels, queries))
+    return ExactMeasure(resolved, sets)
 
 
 class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # type: ignore[misc]
@@ -420,11 +422,11 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
         """
         data = self._fit_data_of(X, y, given)
         wanted = self.eval_metric if eval_metric is None else eval_metric
-        resolved = _query_ranker.ask_eval_metric(
+        resolved = _query_ranker.parse_eval_metric(
             wanted, self.zero_relevance, "CatBoostRanker"
         )
         data.check_stopping(self.early_stopping_rounds)
-        # CatBoost goes by the last one
+        # CatBoost stops by the last set, which must not be the training data
         evals = dict(
             sorted(data.evals.items(), key=lambda one: one[0] in data.held_out)
         )
@@ -445,7 +447,7 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
             rule = "eval_metric must be None for an evaluation set on a GPU"
             messages.require(self.task_type != "GPU", rule, resolved.names)
             sets = {name: one.prepared() for name, one in evals.items()}
-            recorded = RecordedMeasures(_query_ranker.TreeByTree(resolved, sets))
+            recorded = RecordedMeasures(resolved, sets)
             params["eval_metric"] = recorded
             callbacks = [recorded, *(callbacks or [])]
         model = catboost.CatBoostRanker(**params)
@@ -519,7 +521,7 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
         if recorded is not None:
             for values in results.values():
                 values.pop(type(recorded).__name__, None)
-            for name, values in recorded.trees.history.items():
+            for name, values in recorded.history.items():
                 results[name] = {**values, **results[name]}
             self.best_score_ = {
                 name: dict(zip(recorded.resolved.names, values, strict=True))

@@ -247,7 +247,7 @@ def _metrics_of(wanted: Any) -> list[Any]:
     for ready, group in groupby(wanted, key=callable):
         together = list(group)
         try:
-            metrics += together if ready else [eval_metric(together)]
+            metrics += together if ready else [_EvalMetric(together, 0.0)]
         except ValueError as error:
             way = "metrics of LightGBM's own are given to the constructor, metric="
             raise ValueError(f'eval_metric: {error}; {way}"auc"') from None
@@ -533,8 +533,10 @@ validate_features, **kwargs
     def _given(self, parameter: str) -> Any:
         """Look up a parameter of LightGBM by any of its names, aliases first."""
         params = self.get_params()
-        given = (params.get(name) for name in _NAMES[parameter])
-        return next((value for value in given if value is not None), None)
+        for name in _NAMES[parameter]:
+            if params.get(name) is not None:
+                return params[name]
+        return None
 
     def _check_limits(self, train: _query_ranker.QueryData) -> None:
         """Refuse, in plain words, what LightGBM's ranking objectives cannot take."""

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _optional
 from ._engine import checks, feature_matrix, messages
 from ._engine.segments import FloatArray
+from .evaluation import _prepared, _resolved
 from .measures import Measure
 from .rankers import _query_ranker
 
@@ -141,13 +142,23 @@ class _Evaluation(xgboost.callback.TrainingCallback):  # type: ignore[misc, name
     They never pass through XGBoost's texts, which keep six decimals. The callbacks of
     `then`, early stopping among them, find them there: XGBoost 3.0 keeps those that it
     is given in a set, in any order.
+
+    Parameters
+    ----------
+    resolved : ResolvedMeasures
+    sets : dict of str to (Prepared, DMatrix)
+        Evaluation sets.
+    then : list of callbacks
     """
 
     def __init__(
-        self, trees: _query_ranker.TreeByTree, matrices: Any, then: list[Any]
+        self,
+        resolved: _resolved.ResolvedMeasures,
+        sets: dict[str, tuple[_prepared.Prepared, Any]],
+        then: list[Any],
     ) -> None:
         super().__init__()
-        self._trees, self._matrices, self._then = trees, matrices, then
+        self._resolved, self._sets, self._then = resolved, sets, then
 
     def before_training(self, model: Any) -> Any:
         for callback in self._then:
@@ -158,17 +169,13 @@ class _Evaluation(xgboost.callback.TrainingCallback):  # type: ignore[misc, name
         return any(one.before_iteration(model, epoch, evals_log) for one in self._then)
 
     def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-        trees = self._trees
-        # XGBoost caches the scores of a matrix, and adds only a new tree
-        trees.add(
-            {
-                name: _query_ranker.measured(
-                    trees.resolved, trees.sets[name], model.predict(matrix)
-                )
-                for name, matrix in self._matrices.items()
-            }
-        )
-        evals_log.update(trees.history)
+        for name, (prepared, matrix) in self._sets.items():
+            # XGBoost caches the scores of a matrix, and adds only a new tree
+            scores = model.predict(matrix)
+            means = _query_ranker.measured(self._resolved, prepared, scores)
+            history = evals_log.setdefault(name, {})
+            for measure, mean in zip(self._resolved.names, means, strict=True):
+                history.setdefault(measure, []).append(mean)
         return any(one.after_iteration(model, epoch, evals_log) for one in self._then)
 
     def after_training(self, model: Any) -> Any:
@@ -339,14 +346,16 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         train = data.train
         self._check_limits(train)
         wanted = self.eval_metric if eval_metric is None else eval_metric
-        resolved = _query_ranker.ask_eval_metric(
+        resolved = _query_ranker.parse_eval_metric(
             wanted, self.zero_relevance, "XGBRanker"
         )
         data.check_stopping(self.early_stopping_rounds, resolved is not None)
         params = self._model_params()
         if resolved is not None and data.evals:
-            sets = {name: one.prepared() for name, one in data.evals.items()}
-            matrices = {name: self._matrix(one) for name, one in data.evals.items()}
+            sets = {
+                name: (one.prepared(), self._matrix(one))
+                for name, one in data.evals.items()
+            }
             then = list(self.callbacks or [])
             if verbose:
                 then.insert(0, xgboost.callback.EvaluationMonitor(period=int(verbose)))
@@ -358,9 +367,7 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
                     maximize=resolved.measures[0].greater_is_better,
                 )
                 then.append(stopping)
-            params["callbacks"] = [
-                _Evaluation(_query_ranker.TreeByTree(resolved, sets), matrices, then)
-            ]
+            params["callbacks"] = [_Evaluation(resolved, sets, then)]
         model = xgboost.XGBRanker(**params)
         model.fit(
             train.X,

@@ -98,13 +98,13 @@ def test_a_single_query_keeps_everything_and_says_so(web):
 
 
 @pytest.mark.parametrize(
-    ("asked", "kept"), [(3, 3), (0.5, 6), (1.0, 12), (1e-9, 1), (7 / 12, 7)]
+    ("number", "n_selected"), [(3, 3), (0.5, 6), (1.0, 12), (1e-9, 1), (7 / 12, 7)]
 )
-def test_number_of_features(web, resolved, kept):
-    options = {"n_features_to_select": resolved, "redundancy": False}
+def test_number_of_features(web, number, n_selected):
+    options = {"n_features_to_select": number, "redundancy": False}
     selector = fitted(web, **options, **PLAIN)
-    np.testing.assert_array_equal(selector.support_, selector.ranking_ <= kept)
-    assert selector.transform(web.data).shape == (len(web.qid), kept)
+    np.testing.assert_array_equal(selector.support_, selector.ranking_ <= n_selected)
+    assert selector.transform(web.data).shape == (len(web.qid), n_selected)
     assert (np.diff(selector.ranking_[selector.selection_order_]) > 0).all()
     # without a number, q and lift decide
     selector = fitted(web, alpha=0.01, min_lift=0.1, redundancy=False, **PLAIN)

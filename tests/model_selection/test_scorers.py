@@ -129,7 +129,7 @@ def test_several_measures_predict_once_and_find_ties_once(web, monkeypatch):
     with pytest.raises(ValueError, match="must be judged"):
         scorer(column, web.data, np.full(len(web.qid), np.nan), qid=web.qid)
     gc.collect()
-    assert not len(_scorers._FOUND)
+    assert not len(_scorers._SHARED)
 
 
 # -- query ids, weights and options

@@ -16,7 +16,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .._display import progress_bars, words
-from .._engine import checks, feature_matrix, segments, split_queries, threads
+from .._engine import (
+    checks,
+    feature_matrix,
+    messages,
+    segments,
+    split_queries,
+    threads,
+)
 from .._engine.segments import FloatArray, IntArray
 from .._kernel import midranks
 from ..evaluation import _averages, _intervals, _prepared, _resolved
@@ -164,7 +171,7 @@ class FusedRanker(_query_ranker.RankerMixin, _statistics.FeatureColumns, BaseEst
     array([272., -32., 454., -26.])
     """
 
-    # by metadata routing, ids come of themselves; weights may be a scorer's alone
+    # metadata routing passes ids by default; weights may be meant for a scorer alone
     __metadata_request__fit: ClassVar = {"qid": True, "query_weight": False}
     __metadata_request__predict: ClassVar = {"qid": True}
 
@@ -204,7 +211,7 @@ class FusedRanker(_query_ranker.RankerMixin, _statistics.FeatureColumns, BaseEst
         X: Any,
         y: ArrayLike,
         qid: Any = None,
-        query_weight: _statistics.Weights = None,
+        query_weight: ArrayLike | None = None,
     ) -> FusedRanker:
         """Find the direction of each feature, and select features.
 
@@ -237,7 +244,15 @@ class FusedRanker(_query_ranker.RankerMixin, _statistics.FeatureColumns, BaseEst
             If there are no query ids, if too few features vary within a query, or if
             selected features repeat others.
         """
-        self._check_options()
+        wanted, limit = self.n_features_to_select, self.max_correlation
+        checks.check_choice(self.missing, "missing", ("raise", "last"))
+        if not (isinstance(wanted, str) and wanted == "cv"):
+            _selection.check_number(wanted, '"cv" or None')
+        fits = limit is None or checks.is_number(limit, above=0, most=1)
+        rule = "max_correlation must be a number in (0, 1] or None"
+        messages.require(fits, rule, limit)
+        checks.check_count(self.max_features, "max_features")
+        checks.check_flag(self.progress, "progress")
         resolved = _resolved.resolve(
             [parse_measure(self.measure)], self.zero_relevance, self.unjudged
         )
@@ -246,8 +261,13 @@ class FusedRanker(_query_ranker.RankerMixin, _statistics.FeatureColumns, BaseEst
         rows = self._rows(X, y, qid, query_weight, unjudged=resolved.unjudged)
         given = self._given()
         directions = _selection.each_direction(self.direction, len(given))
-        limit = self.max_correlation
-        fusion = Fusion.of(X[:, given], rows, resolved, limit, self.n_jobs)
+        queries, weight = by_length(rows.queries), rows.weight
+        if weight is not None:
+            weight = weight[rows.queries.shortest_first()]
+        labels, arranged = queries.arrange(rows.labels), replace(queries, order=None)
+        prepared = _prepared.Prepared(labels, arranged, weight, keep=True)
+        borda = BordaScores.of(X[:, given], queries, self.n_jobs)
+        fusion = Fusion(borda, prepared, resolved, limit, self.n_jobs)
         alone = fusion.alone(directions)
         path = self._path(fusion, directions, alone)
         self.measure_, self.n_queries_ = resolved.names[0], rows.queries.n_queries
@@ -281,23 +301,11 @@ class FusedRanker(_query_ranker.RankerMixin, _statistics.FeatureColumns, BaseEst
             ids, self, "Borda scores are those of a query"
         )
         queries = by_length(checks.check_qid(ids, n_rows=data.shape[0]))
-        borda = BordaScores.of(data[:, self._own_], queries, self.n_jobs)
+        borda = BordaScores.of(data[:, self._fused_], queries, self.n_jobs)
         scores = np.empty(data.shape[0])
-        fused = borda.fused(np.arange(len(self._own_)), self._ascending_)
+        fused = borda.fused(np.arange(len(self._fused_)), self._ascending_)
         scores[queries.given(np.arange(len(scores)))] = fused
         return scores
-
-    def _check_options(self) -> None:
-        wanted, most = self.n_features_to_select, self.max_correlation
-        checks.check_choice(self.missing, "missing", ("raise", "last"))
-        if not (isinstance(wanted, str) and wanted == "cv"):
-            _selection.check_number(wanted, '"cv" or None')
-        if most is not None and not checks.is_number(most, above=0, most=1):
-            raise ValueError(
-                f"max_correlation must be a number in (0, 1] or None, got {most!r}"
-            )
-        checks.check_count(self.max_features, "max_features")
-        checks.check_flag(self.progress, "progress")
 
     def _path(
         self, fusion: Fusion, directions: Sequence[str], alone: Alone
@@ -341,7 +349,7 @@ class FusedRanker(_query_ranker.RankerMixin, _statistics.FeatureColumns, BaseEst
             return out
 
         order = np.arange(len(given)) if path is None else path.order
-        self._own_, self._ascending_ = given[order], alone.ascending[order]
+        self._fused_, self._ascending_ = given[order], alone.ascending[order]
         self.selection_order_ = columns[order]
         self.support_ = np.isin(np.arange(len(features)), self.selection_order_)
         self.mean_ = spread(alone.mean, np.nan)
@@ -369,19 +377,12 @@ class FusedRanker(_query_ranker.RankerMixin, _statistics.FeatureColumns, BaseEst
             elif isinstance(one, str) and one in names:
                 columns.append(names.index(one))
             else:
-                raise ValueError(
-                    f"features must hold names or indices of the {n} columns of X, got "
-                    f"{one!r}"
-                )
-            if not is_feature[columns[-1]]:
-                raise ValueError(
-                    f"features must not name the column of query ids, got {one!r}"
-                )
-        if not columns or len(set(columns)) < len(columns):
-            raise ValueError(
-                "features must name at least one column of X, each once, got "
-                f"{self.features!r}"
-            )
+                rule = f"features must hold names or indices of the {n} columns of X"
+                raise ValueError(f"{rule}, got {one!r}")
+            rule = "features must not name the column of query ids"
+            messages.require(is_feature[columns[-1]], rule, one)
+        rule = "features must name at least one column of X, each once"
+        messages.require(0 < len(columns) == len(set(columns)), rule, self.features)
         return np.asarray((np.cumsum(is_feature) - 1)[columns])
 
 
@@ -389,8 +390,6 @@ class FusedRanker(_query_ranker.RankerMixin, _statistics.FeatureColumns, BaseEst
 _ROWS, _COLUMNS = 1 << 14, 8
 #: documents of a query whose products of scores add up in 64 bits: at most n³/3
 _LONGEST = 3_000_000
-#: tasks of each worker, so that all end at about the same time
-_TASKS = 4
 
 Whole = NDArray[np.signedinteger[Any]]
 
@@ -542,40 +541,18 @@ class Fusion:
     prepared: _prepared.Prepared
     resolved: _resolved.ResolvedMeasures
     max_correlation: float | None
-    n_jobs: int | None = None
+    n_jobs: int | None
 
     @property
     def sign(self) -> float:
         return 1.0 if self.resolved.measures[0].greater_is_better else -1.0
-
-    @classmethod
-    def of(
-        cls,
-        X: Any,
-        rows: _prepared.QueryRows,
-        resolved: _resolved.ResolvedMeasures,
-        limit: Any,
-        n_jobs: Any = None,
-    ) -> Fusion:
-        """Prepare columns of X, all or some of those of the rows."""
-        queries, weight = by_length(rows.queries), rows.weight
-        if weight is not None:
-            weight = weight[rows.queries.shortest_first()]
-        labels, arranged = queries.arrange(rows.labels), replace(queries, order=None)
-        prepared = _prepared.Prepared(labels, arranged, weight, keep=True)
-        return cls(
-            BordaScores.of(X, queries, n_jobs), prepared, resolved, limit, n_jobs
-        )
 
     @property
     def n_features(self) -> int:
         return len(self.borda.down)
 
     def alone(self, directions: Sequence[str]) -> Alone:
-        """Each feature in the better of the directions asked for.
-
-        Of two that are as good, higher values rank first.
-        """
+        """Each feature in the better of its directions; of equal ones, "descending"."""
         wanted = np.array(directions)
         nothing = np.zeros(self.borda.down.shape[1])
         means = np.full((2, self.n_features), np.nan)
@@ -585,7 +562,7 @@ class Fusion:
         value = comparable(self.sign * means)
         ascending = (value[1] > value[0]) | (wanted == "ascending")
         best = np.where(ascending, means[1], means[0])
-        # the highest first, equal ones as they stand
+        # the best first, equal ones in the order of columns
         ranking = np.argsort(-comparable(self.sign * best), kind="stable")
         return Alone(best, ascending, ranking)
 
@@ -628,7 +605,7 @@ class Fusion:
                 score = float(alone.mean[best])
             else:
                 values = self._means(total, candidates, alone.ascending[candidates])
-                # of equal ones, the first is the best alone
+                # of equally good ones the first, which is the best by itself
                 value = comparable(self.sign * values)
                 at = int(np.argmax(value >= value.max() - _averages.NO_DIFFERENCE))
                 best, score = int(candidates[at]), float(values[at])
@@ -640,8 +617,8 @@ class Fusion:
                 others = np.flatnonzero(open_ & (repeats < 0))
                 of_best = partial(correlation.of, best, ascending=alone.ascending)
                 rho = threads.in_threads(of_best, others.tolist(), self.n_jobs)
-                alike = np.abs(np.array(rho, dtype=float)) > self.max_correlation
-                repeats[others[alike]] = best
+                is_repeat = np.abs(np.array(rho, dtype=float)) > self.max_correlation
+                repeats[others[is_repeat]] = best
         return Path(np.array(order, dtype=np.intp), np.array(scores), repeats)
 
     def of_queries(self, chosen: NDArray[np.intp]) -> Fusion:
@@ -674,7 +651,7 @@ class Fusion:
         if not len(features):
             return np.empty(0)
         workers = effective_n_jobs(self.n_jobs)
-        n_tasks = _TASKS * workers if workers > 1 else 1
+        n_tasks = _statistics.TASKS * workers if workers > 1 else 1
         size = _prepared.columns_at_once(len(total), len(features), n_tasks)
 
         def means(first: int) -> list[float]:
@@ -751,7 +728,7 @@ def choose_number(
         alone = training.alone(directions)
         path = training.path(alone, most, fill=False)
         along = fusion.of_queries(test).values_along(path, alone.ascending)
-        # beyond, all features of this fold repeat those that are chosen
+        # after these, all features of this fold repeat chosen ones
         most = min(most, len(along))
         total[:most, test] += along[:most]
         times[test] += 1
@@ -763,7 +740,7 @@ def choose_number(
     loss = _intervals.QueryMoments.of(
         fusion.sign * (values[best] - values).T, prepared.weight
     )
-    # nothing differs from itself, nor where there are too few queries to tell
+    # the best does not differ from itself, and of one query no error is known
     error = np.nan_to_num(loss.standard_error())
     enough = np.flatnonzero(loss.mean <= error + _averages.NO_DIFFERENCE)
     results = {"n_features": np.arange(1, most + 1), "mean_test_score": average}

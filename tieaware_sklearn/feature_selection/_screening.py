@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,18 +13,18 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from .._display import html, text_tables, words
-from .._engine import checks, merging, seen_queries
+from .._engine import checks, merging, messages, seen_queries
 from .._engine.segments import FloatArray, IntArray
 from ..evaluation import _chance, _intervals, _multiple_testing, _resolved
 from ..io import _saved
 from ..measures import _parse
 from . import _selection, _statistics
 
-#: rows of a table in print
+#: rows of a printed table
 SHOWN = 20
-#: of the q that a page counts
+#: q-values up to this beat chance, in the sentence on top of a page
 _ALPHA = 0.05
-#: lower correlations are no repetition
+#: lower correlations are not shown as repeats
 _ALIKE = 0.5
 
 
@@ -62,7 +62,7 @@ class Figures:
         wanted, sort = np.array(rule.directions), rule.sort
         sign = 1.0 if rule.measures[sort].greater_is_better else -1.0
         gain = np.diff(sums.worth.mean[:, :, _statistics.EXPECTED, sort])[:, 0]
-        # a tie (but for rounding, as queries are added up) leaves it descending
+        # of equal means (but for rounding), higher values rank first
         better = sign * np.round(gain, _selection.DECIMALS) > 0
         ascending = (wanted == "ascending") | ((wanted == "auto") & better)
         directed = np.arange(len(wanted)), ascending.astype(np.intp)
@@ -75,7 +75,7 @@ class Figures:
         low, high = rule.resolved.bounds.T[..., None]
         pvalues = worth.some(np.s_[:, _statistics.DIFFERENCE]).p_greater()
         if sums.null_variance is not None and sums.log_placements is not None:
-            # no p is 0
+            # labels at random could be the best ones: no p is 0
             least = max(math.exp(-sums.log_placements), 1e-300)
             error = np.sqrt(np.maximum(sums.null_variance[directed], 1e-300))
             z = (worth.mean * worth.weight)[:, _statistics.DIFFERENCE] / error
@@ -83,7 +83,7 @@ class Figures:
         both = (wanted == "auto")[:, None]
         pvalues = np.where(both, np.minimum(1.0, 2 * pvalues), pvalues)
         total = np.where(value.weight > 0, value.weight, np.nan)
-        # equal but for rounding: in the order of columns
+        # equal means (but for rounding) rank in the order of columns
         order = np.argsort(
             -sign * np.round(mean[:, sort], _selection.DECIMALS), kind="stable"
         )
@@ -237,42 +237,10 @@ class Screening(_saved.Saved, html.Result):
             If there is not one name for each feature.
         """
         names = tuple(map(str, feature_names))
-        if len(names) != len(self.feature_names):
-            raise ValueError(
-                "feature_names must have one name per feature "
-                f"({len(self.feature_names)}), got {len(names)}"
-            )
+        n_features = len(self.feature_names)
+        rule = f"feature_names must have one name per feature ({n_features})"
+        messages.require(len(names) == n_features, rule, len(names))
         return changed(self, feature_names=names)
-
-    def of_columns(self, names: Sequence[str], *, named: bool) -> Screening:
-        """Check that the features are those of X, and take their names.
-
-        Parameters
-        ----------
-        names : list of str
-            Names of the features of X.
-        named : bool
-            Whether X has names of its own. The screening may then also have the default
-            names ``x0``, ``x1``, ....
-
-        Returns
-        -------
-        Screening
-            A copy with these names.
-
-        Raises
-        ------
-        ValueError
-            If the features are not those of X.
-        """
-        ours, unnamed = self.feature_names, tuple(f"x{j}" for j in range(len(names)))
-        known = (tuple(names), unnamed) if named else (ours,)
-        if ours not in known or len(ours) != len(names):
-            raise ValueError(
-                f"screening must have the {len(names)} features of X "
-                f"({', '.join(names)}), got {len(ours)} ({', '.join(ours)})"
-            )
-        return self.named(names)
 
     def merge(self, *others: Screening) -> Screening:
         """Merge with screenings of other queries.
@@ -303,37 +271,45 @@ class Screening(_saved.Saved, html.Result):
             are compared. Of n queries, one in both screenings is then detected with
             probability 10⁷ / n, and a whole shard almost surely.
         """
-        return reduce(Screening._with, others, self)
-
-    def _with(self, other: Screening) -> Screening:
-        if not isinstance(other, Screening):
-            raise ValueError(f"other must be a Screening, got {other!r}")
-        if difference := self._difference(other, "this screening", "other"):
-            raise ValueError(
-                "other must have the features, measures and options of this "
-                f"screening: {difference}"
+        whole = self
+        for other in others:
+            is_screening = isinstance(other, Screening)
+            messages.require(is_screening, "other must be a Screening", other)
+            difference = whole._difference(other, "this screening", "other")
+            rule = (
+                "other must have the features, measures and options of this screening"
             )
-        digests = self.query_digests, other.query_digests
-        seen_queries.check_apart(*digests, "screening", other.n_queries)
-        return replace(
-            self,
-            statistics=self.statistics.merge(other.statistics),
-            query_digests=seen_queries.merged(*digests),
-            selection=None,
-            label=other.label if self.label is None else self.label,
-        )
+            messages.require(not difference, f"{rule}: {difference}")
+            digests = whole.query_digests, other.query_digests
+            seen_queries.check_apart(*digests, "screening", other.n_queries)
+            whole = replace(
+                whole,
+                statistics=whole.statistics.merge(other.statistics),
+                query_digests=seen_queries.merged(*digests),
+                selection=None,
+                label=other.label if whole.label is None else whole.label,
+            )
+        return whole
 
     def _difference(self, other: Screening, here: str, there: str) -> str:
         """The first difference for which they do not merge, in words."""
         names = self.feature_names, other.feature_names
         if difference := merging.other_features(*names, here, there):
             return difference
-        # labels of arrays have no name
+        # columns of labels are compared if both have a name, as arrays have none
         named = None not in (self.label, other.label)
         ours, theirs = (
-            one.rule.in_words()
-            | {"weights of queries": "given" if one.weighted else None}
-            | ({"columns of labels": one.label} if named else {})
+            {
+                "measures": one.rule.measures,
+                "measures to sort by": one.rule.measures[one.rule.sort],
+                "directions": list(one.rule.directions),
+                "values of missing": one.rule.missing,
+                "values of zero_relevance": one.rule.zero_relevance,
+                "values of unjudged": one.rule.unjudged,
+                "correlations of features": one.rule.correlates,
+                "weights of queries": "given" if one.weighted else None,
+                "columns of labels": one.label if named else None,
+            }
             for one in (self, other)
         )
         return merging.other_options(ours, theirs, here, there)
@@ -390,39 +366,43 @@ class Screening(_saved.Saved, html.Result):
 
     def _kept(self) -> _saved.Kept:
         rule, sums, zero = self.rule, self.statistics, self.rule.zero_relevance
-        header = {"feature_names": list(self.feature_names), "weighted": self.weighted}
-        header["label"] = self.label
-        kept = _saved.Kept(header, {"query_digests": self.query_digests})
-        of_rule = {field.name: getattr(rule, field.name) for field in fields(rule)} | {
-            "measures": _parse.names_to_save(rule.measures),
-            "directions": list(map(str, rule.directions)),
-            "zero_relevance": zero.item() if isinstance(zero, np.generic) else zero,
+        header = {
+            "feature_names": list(self.feature_names),
+            "weighted": self.weighted,
+            "label": self.label,
+            "rule": {field.name: getattr(rule, field.name) for field in fields(rule)}
+            | {
+                "measures": _parse.names_to_save(rule.measures),
+                "directions": list(map(str, rule.directions)),
+                "zero_relevance": zero.item() if isinstance(zero, np.generic) else zero,
+            },
         }
-        kept = kept.with_part("rule", _saved.Kept(of_rule, {}))
-        n_queries = {"n_queries": int(sums.n_queries)}
-        kept = kept.with_part(
-            "statistics", _saved.Kept(n_queries, _saved.kept_sums(sums).arrays)
+        part = _saved.Kept(
+            {"n_queries": int(sums.n_queries)}, _saved.kept_sums(sums).arrays
         )
+        content = _saved.Kept(header, {"query_digests": self.query_digests})
+        content = content.with_part("statistics", part)
         if (chosen := self.selection) is None:
-            return kept
+            return content
         names = ("order", "repeats", "correlation")
         arrays = {name: getattr(chosen, name) for name in names}
-        by_number = {"by_number": bool(chosen.by_number)}
-        return kept.with_part("selection", _saved.Kept(by_number, arrays))
+        part = _saved.Kept({"by_number": bool(chosen.by_number)}, arrays)
+        return content.with_part("selection", part)
 
     @classmethod
-    def _of_kept(cls, kept: _saved.Kept) -> Self:
-        names = kept.texts("feature_names")
-        rule = _rule_of(kept.part("rule"), len(names))
-        statistics = _statistics_of(kept.part("statistics"), rule)
-        digests = kept.array("query_digests", "u", None)
+    def _of_kept(cls, content: _saved.Kept) -> Self:
+        names = content.texts("feature_names")
+        rule = _rule_of(content.part("rule"), len(names))
+        statistics = _statistics_of(content.part("statistics"), rule)
+        digests = content.array("query_digests", "u", None)
         if not seen_queries.are_kept(digests) or len(digests) > statistics.n_queries:
             raise _saved.UnreadableError("must have a sorted digest of each query")
         selection = None
-        if "selection" in kept.header:
-            selection = _selection_of(kept.part("selection"), len(names))
-        known = kept.value("weighted", bool), kept.value("label", str, type(None))
-        return cls(names, rule, statistics, digests, selection, *known)
+        if "selection" in content.header:
+            selection = _selection_of(content.part("selection"), len(names))
+        weighted = content.value("weighted", bool)
+        label = content.value("label", str, type(None))
+        return cls(names, rule, statistics, digests, selection, weighted, label)
 
     def _columns(self) -> dict[str, Any]:
         rows = self.rows()
@@ -431,27 +411,23 @@ class Screening(_saved.Saved, html.Result):
     def to_pandas(self) -> Any:
         """Return `rows` as a `pandas.DataFrame`."""
         table = super().to_pandas()
-        # places beside missing ones are whole numbers still
+        # whole numbers, although some are missing
         return table if self.selection is None else table.astype({"chosen": "Int64"})
 
     def _tables(self, most: int = SHOWN) -> list[text_tables.Table]:
         rows = self.rows()
         more = len(rows) - most
         notes = [f"... and {more} more"] if more > 0 else []
-        notes += self._notes(rows)
+        # a reversed copy shows in no ρ of the directions, since NaN is last both ways
+        if self.rule.missing == "last" and any(r["correlation"] == -1 for r in rows):
+            notes.append(
+                "repeats (-1.00): of the copy in the other direction, missing values "
+                "last; rank_correlation is that of the directions shown"
+            )
         return [replace(table_of(self, rows[:most]), notes=notes)]
 
     def _whole(self) -> list[text_tables.Table]:
         return self._tables(len(self.feature_names))
-
-    def _notes(self, rows: list[dict[str, Any]]) -> list[str]:
-        """A note where a reversed copy shows in no ρ, since NaN is last both ways."""
-        if self.rule.missing != "last" or all(r["correlation"] != -1 for r in rows):
-            return []
-        return [
-            "repeats (-1.00): of the copy in the other direction, missing values last; "
-            "rank_correlation is that of the directions shown"
-        ]
 
     def _conclusion(self) -> list[str]:
         sort, best = self.rule.sort, self.rows()[0]
@@ -500,7 +476,11 @@ def table_of(screening: Screening, rows: Sequence[dict[str, Any]]) -> text_table
         ("rank", ["", *(row["rank"] for row in rows)]),
         ("direction", ["", *(row["direction"] for row in rows)]),
     ]
-    if screening.selection is not None and screening.selection.is_shown():
+    selection = screening.selection
+    # a selection that is no more than the features that pass a test is not shown
+    if selection is not None and (
+        selection.by_number or (selection.repeats >= 0).any()
+    ):
         columns.append(("chosen", ["", *(row["chosen"] or "" for row in rows)]))
     start = len(columns)
     for m, measure in enumerate(screening.measures):
@@ -537,16 +517,16 @@ def _probability(value: float | str) -> str:
     return value if isinstance(value, str) else words.probability(value)
 
 
-def _rule_of(kept: _saved.Kept, n_features: int) -> _selection.Rule:
+def _rule_of(content: _saved.Kept, n_features: int) -> _selection.Rule:
     """The rule of that many features that a file holds."""
     rule = _selection.Rule(
-        tuple(_parse.parse_measures(kept.texts("measures"))),
-        kept.value("sort", int),
-        _selection.each_direction(kept.texts("directions"), n_features),
-        kept.value("missing", str),
-        kept.value("zero_relevance", float, int, str),
-        kept.value("unjudged", str),
-        kept.value("correlates", bool),
+        tuple(_parse.parse_measures(content.texts("measures"))),
+        content.value("sort", int),
+        _selection.each_direction(content.texts("directions"), n_features),
+        content.value("missing", str),
+        content.value("zero_relevance", float, int, str),
+        content.value("unjudged", str),
+        content.value("correlates", bool),
     )
     checks.check_choice(rule.missing, "missing", ("raise", "last"))
     checks.check_choice(rule.unjudged, "unjudged", checks.UNJUDGED)
@@ -557,45 +537,47 @@ def _rule_of(kept: _saved.Kept, n_features: int) -> _selection.Rule:
 
 
 def _statistics_of(
-    kept: _saved.Kept, rule: _selection.Rule
+    content: _saved.Kept, rule: _selection.Rule
 ) -> _statistics.FeatureStatistics:
     """The sums that a file holds."""
     n_features, n_measures = len(rule.directions), len(rule.measures)
+    moments, shape = _intervals.QueryMoments, (n_features, 2, n_measures)
     correlation = None
     if rule.correlates:
         n_rankings = n_features * (2 if rule.missing == "last" else 1)
-        part = kept.part("correlation")
-        correlation = _saved.sums_of(
-            _statistics.FeatureCorrelation, part, n_rankings, n_rankings
-        )
-    n_queries: int = kept.value("n_queries", int)
+        of_pairs, square = content.part("correlation"), (n_rankings, n_rankings)
+        correlation = _saved.sums_of(_statistics.FeatureCorrelation, of_pairs, *square)
+    n_queries: int = content.value("n_queries", int)
     if n_queries < 1:
         raise _saved.UnreadableError(f"must have 'n_queries' >= 1, got {n_queries}")
-    null = ("null_variance", (n_features, 2, n_measures)), ("log_placements", ())
+    # files of 1.0.0 do not have these
+    null_variance = log_placements = None
+    if "null_variance" in content.arrays:
+        null_variance = content.array("null_variance", "f", *shape)
+    if "log_placements" in content.arrays:
+        log_placements = content.array("log_placements", "f")
     return _statistics.FeatureStatistics(
-        _saved.sums_of(
-            _intervals.QueryMoments, kept.part("worth"), n_features, 2, 4, n_measures
-        ),
-        kept.array("tie_variance", "f", n_features, 2, n_measures),
-        _saved.sums_of(_intervals.QueryMoments, kept.part("of_labels"), 2, n_measures),
-        kept.array("varies", "b", n_features),
+        _saved.sums_of(moments, content.part("worth"), n_features, 2, 4, n_measures),
+        content.array("tie_variance", "f", *shape),
+        _saved.sums_of(moments, content.part("of_labels"), 2, n_measures),
+        content.array("varies", "b", n_features),
         correlation,
         n_queries,
-        # which files of 1.0.0 do not have
-        *(kept.array(a, "f", *s) if a in kept.arrays else None for a, s in null),
+        null_variance,
+        log_placements,
     )
 
 
-def _selection_of(kept: _saved.Kept, n_features: int) -> _selection.Selection:
+def _selection_of(content: _saved.Kept, n_features: int) -> _selection.Selection:
     """The selection that a file holds."""
-    order = kept.array("order", "i", None).astype(np.intp)
-    repeats = kept.array("repeats", "i", n_features).astype(np.intp)
+    order = content.array("order", "i", None).astype(np.intp)
+    repeats = content.array("repeats", "i", n_features).astype(np.intp)
     known = np.arange(n_features)
     if len(np.unique(order)) < len(order) or not np.isin(order, known).all():
         raise _saved.UnreadableError("must have each feature at most once in 'order'")
     if not np.isin(repeats[repeats != -1], order).all():
         raise _saved.UnreadableError("must have chosen features or -1 in 'repeats'")
-    correlation = kept.array("correlation", "f", n_features)
+    correlation = content.array("correlation", "f", n_features)
     return _selection.Selection(
-        order, repeats, correlation, kept.value("by_number", bool)
+        order, repeats, correlation, content.value("by_number", bool)
     )

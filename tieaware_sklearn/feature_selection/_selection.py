@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._engine import checks
+from .._engine import checks, messages
 from .._engine.segments import FloatArray
 from ..evaluation import _resolved
 from ..measures import Measure
@@ -53,18 +53,6 @@ class Rule:
     unjudged: str
     correlates: bool
 
-    def in_words(self) -> dict[str, Any]:
-        """The fields as users know them, to be compared."""
-        return {
-            "measures": self.measures,
-            "measures to sort by": self.measures[self.sort],
-            "directions": list(self.directions),
-            "values of missing": self.missing,
-            "values of zero_relevance": self.zero_relevance,
-            "values of unjudged": self.unjudged,
-            "correlations of features": self.correlates,
-        }
-
     @cached_property
     def resolved(self) -> _resolved.ResolvedMeasures:
         """The measures, with what undefined values and NaN labels are."""
@@ -72,15 +60,12 @@ class Rule:
 
 
 def each_direction(direction: Any, n_features: int) -> tuple[str, ...]:
-    """The direction asked for, of each feature."""
+    """The direction of each feature, "auto" where data decide it."""
     if isinstance(direction, str) or not isinstance(direction, Iterable):
         direction = [direction] * n_features
     directions = tuple(direction)
-    if len(directions) != n_features:
-        raise ValueError(
-            f"direction must have one value per feature ({n_features}), got "
-            f"{len(directions)}"
-        )
+    rule = f"direction must have one value per feature ({n_features})"
+    messages.require(len(directions) == n_features, rule, len(directions))
     for one in directions:
         checks.check_choice(one, "direction", DIRECTIONS)
     return directions
@@ -90,11 +75,9 @@ def check_number(wanted: Any, otherwise: str) -> None:
     """A number or share of features, None, or what else messages name."""
     whole = isinstance(wanted, (int, np.integer)) and wanted >= 1
     share = isinstance(wanted, (float, np.floating)) and 0 < wanted <= 1
-    if wanted is not None and (isinstance(wanted, bool) or not (whole or share)):
-        raise ValueError(
-            "n_features_to_select must be an integer >= 1, a share in (0, 1] "
-            f"or {otherwise}, got {wanted!r}"
-        )
+    fits = wanted is None or ((whole or share) and not isinstance(wanted, bool))
+    rule = "n_features_to_select must be an integer >= 1, a share in (0, 1]"
+    messages.require(fits, f"{rule} or {otherwise}", wanted)
 
 
 def number_of(wanted: float, n_features: int) -> int:
@@ -119,17 +102,13 @@ class Selection:
     correlation : ndarray of shape (n_features,)
         Rank correlation of a feature with the one that it repeats, otherwise NaN.
     by_number : bool
-        Whether a number of features was asked for.
+        Whether they are a number of features, not those that pass a test.
     """
 
     order: Indices
     repeats: Indices
     correlation: FloatArray
     by_number: bool
-
-    def is_shown(self) -> bool:
-        """Whether a table shows it: it is more than the features that pass a test."""
-        return self.by_number or bool((self.repeats >= 0).any())
 
     def places(self) -> Indices:
         """For each feature its place in the order, 1 for the first, 0 if left out."""
@@ -181,9 +160,17 @@ class Similarity:
         return np.asarray(self.rho[np.ix_(self.place[features], self.place[others])])
 
 
-@dataclass(eq=False)
-class GreedyChoice:
-    """Features chosen one after another, each compared with those chosen before it.
+def choose_greedily(
+    candidates: Indices,
+    lift: FloatArray,
+    number: int,
+    *,
+    diversity: float,
+    limit: float | None,
+    similarity: Similarity | None,
+    fill: bool,
+) -> tuple[Indices, int]:
+    """Choose features one after another, each compared with those chosen before it.
 
     The next one is the candidate with the greatest (1 - diversity) · relevance -
     diversity · max |ρ| over the chosen features, ties by rank; candidates that repeat
@@ -191,117 +178,108 @@ class GreedyChoice:
     to date is an upper bound, and only the candidates that come out on top are
     correlated.
 
-    Attributes
+    Parameters
     ----------
     candidates : ndarray, int
         Indices of features, the best first.
     lift : ndarray of shape (n_candidates,)
         In the order of the candidates. Relevance is lift as a share of the greatest
         one; if none is positive, of the greatest size. NaN counts as 0.
+    number : int
+        How many to choose.
     diversity : float
     limit : float or None
         The greatest |ρ| of a feature that is no repeat.
     similarity : Similarity or None
         Rank correlations; None if neither diversity nor limit needs them.
+    fill : bool
+        Whether repeats are taken by rank if only they remain: exact copies last.
+
+    Returns
+    -------
+    order : ndarray, int
+        Indices of the chosen features.
+    n_copies : int
+        How many of them were taken although they are exact copies of others.
     """
+    lift = np.nan_to_num(lift)
+    top = max(lift.max(initial=0.0), 0.0) or np.abs(lift).max(initial=0.0)
+    relevance = lift / top if top > 0 else lift
+    # without diversity, only ranks count
+    gain = (1 - diversity) * relevance * bool(diversity)
+    most = _most_similar(limit)
+    closest = np.zeros(len(candidates))
+    compared = np.zeros(len(candidates), dtype=np.intp)
+    is_open = np.ones(len(candidates), dtype=bool)
+    chosen: list[int] = []
 
-    candidates: Indices
-    lift: FloatArray
-    diversity: float
-    limit: float | None
-    similarity: Similarity | None
-
-    def __post_init__(self) -> None:
-        lift = np.nan_to_num(self.lift)
-        top = max(lift.max(initial=0.0), 0.0) or np.abs(lift).max(initial=0.0)
-        relevance = lift / top if top > 0 else lift
-        # without diversity, ties by rank are all there is
-        self._gain = (1 - self.diversity) * relevance * bool(self.diversity)
-        # a copy is a repeat, whatever the limit
-        self._most = np.inf if self.limit is None else min(self.limit, _BELOW_1)
-        self._closest = np.zeros(len(self.candidates))
-        self._compared = np.zeros(len(self.candidates), dtype=np.intp)
-        self._open = np.ones(len(self.candidates), dtype=bool)
-        self._chosen: list[int] = []
-
-    @property
-    def chosen(self) -> Indices:
-        """Indices of the features chosen so far, in their order."""
-        return self.candidates[np.array(self._chosen, dtype=np.intp)]
-
-    def choose(self, number: int) -> None:
-        """Go on until so many are chosen, or only repeats remain."""
-        while len(self._chosen) < number and self._open.any():
-            # before the first choice, the best
-            score = np.round(self._gain - self.diversity * self._closest, DECIMALS)
-            score[~self._open] = -np.inf
-            best = int(np.argmax(score)) if self._chosen else 0
-            if self.similarity is None or self._compared[best] == len(self._chosen):
-                self._take(best)
-                continue
-            stale = np.flatnonzero(self._open & (self._compared < len(self._chosen)))
-            stale = stale[np.argsort(-score[stale], kind="stable")]
-            self._compare(stale)
-
-    def fill_up(self, number: int) -> int:
-        """Take repeats by rank until so many are chosen; how many are exact copies.
-
-        An exact copy is taken only where nothing else remains.
-        """
-        copies: list[int] = []
-        left = np.setdiff1d(np.arange(len(self.candidates)), self._chosen)
-        for i, j in enumerate(left.tolist()):
-            if len(self._chosen) >= number:
-                break
-            self._compare(left[i:])
-            if self._closest[j] >= 1:
-                copies.append(j)
-            else:
-                self._take(j)
-        exact = copies[: max(0, number - len(self._chosen))]
-        for j in exact:
-            self._take(j)
-        return len(exact)
-
-    def _take(self, j: int) -> None:
-        self._chosen.append(j)
-        self._open[j] = False
-
-    def _compare(self, wanted: Indices) -> None:
+    def compare(some: Indices) -> None:
         """Compare some candidates with the chosen ones; repeats are out."""
-        if self.similarity is None:
+        if similarity is None:
             return
-        features = self.candidates[wanted]
-        known = self.similarity.prepare(features, self.chosen)
-        wanted = wanted[np.isin(features, known)]
-        since = int(self._compared[wanted].min())
-        if since < len(self._chosen):
-            rho = self.similarity.between(self.candidates[wanted], self.chosen[since:])
-            closest = np.round(np.abs(rho), DECIMALS).max(axis=1)
-            self._closest[wanted] = np.maximum(self._closest[wanted], closest)
-        self._compared[wanted] = len(self._chosen)
-        self._open[wanted] &= self._closest[wanted] <= self._most
+        features, order = candidates[some], candidates[chosen]
+        some = some[np.isin(features, similarity.prepare(features, order))]
+        since = int(compared[some].min())
+        if since < len(chosen):
+            rho = similarity.between(candidates[some], order[since:])
+            nearest = np.round(np.abs(rho), DECIMALS).max(axis=1)
+            closest[some] = np.maximum(closest[some], nearest)
+        compared[some] = len(chosen)
+        is_open[some] &= closest[some] <= most
 
-    def selection(self, usable: NDArray[np.bool_], by_number: bool) -> Selection:
-        """The selection of the chosen features, with what other usable ones repeat.
+    while len(chosen) < number and is_open.any():
+        # the first choice is the best by rank
+        score = np.round(gain - diversity * closest, DECIMALS)
+        score[~is_open] = -np.inf
+        best = int(np.argmax(score)) if chosen else 0
+        if similarity is None or compared[best] == len(chosen):
+            chosen.append(best)
+            is_open[best] = False
+        else:
+            stale = np.flatnonzero(is_open & (compared < len(chosen)))
+            compare(stale[np.argsort(-score[stale], kind="stable")])
+    copies: list[int] = []
+    left = np.setdiff1d(np.arange(len(candidates)), chosen)
+    for i, j in enumerate(left.tolist() if fill else ()):
+        if len(chosen) >= number:
+            break
+        compare(left[i:])
+        if closest[j] >= 1:
+            copies.append(j)
+        else:
+            chosen.append(j)
+    copies = copies[: max(0, number - len(chosen))]
+    return candidates[[*chosen, *copies]], len(copies)
 
-        Of several chosen features above the limit it is the most similar one, of equals
-        the one chosen first.
-        """
-        order, similarity = self.chosen, self.similarity
-        repeats, correlation = np.full(len(usable), -1), np.full(len(usable), np.nan)
-        selection = Selection(order, repeats, correlation, by_number)
-        others = np.setdiff1d(np.flatnonzero(usable), order)
-        if self.limit is None or similarity is None or not len(order):
-            return selection
-        while len(others):
-            some = similarity.prepare(others, order)
-            others = np.setdiff1d(others, some)
-            rho = similarity.between(some, order)
-            size = np.round(np.abs(rho), DECIMALS)
-            at = np.argmax(size, axis=1)
-            rows = np.arange(len(some))
-            is_repeat = size[rows, at] > self._most
-            repeats[some[is_repeat]] = order[at[is_repeat]]
-            correlation[some[is_repeat]] = rho[rows, at][is_repeat]
-        return selection
+
+def find_repeats(
+    usable: NDArray[np.bool_],
+    order: Indices,
+    limit: float | None,
+    similarity: Similarity | None,
+) -> tuple[Indices, FloatArray]:
+    """Which chosen feature each usable one repeats, and their ρ, as in `Selection`.
+
+    Of several chosen features above the limit it is the most similar one, of equals
+    the one chosen first.
+    """
+    repeats, correlation = np.full(len(usable), -1), np.full(len(usable), np.nan)
+    others = np.setdiff1d(np.flatnonzero(usable), order)
+    if limit is None or similarity is None or not len(order):
+        return repeats, correlation
+    while len(others):
+        some = similarity.prepare(others, order)
+        others = np.setdiff1d(others, some)
+        rho = similarity.between(some, order)
+        size = np.round(np.abs(rho), DECIMALS)
+        at = np.argmax(size, axis=1)
+        rows = np.arange(len(some))
+        is_repeat = size[rows, at] > _most_similar(limit)
+        repeats[some[is_repeat]] = order[at[is_repeat]]
+        correlation[some[is_repeat]] = rho[rows, at][is_repeat]
+    return repeats, correlation
+
+
+def _most_similar(limit: float | None) -> float:
+    """The greatest |ρ| of two chosen features; a copy is a repeat, at any limit."""
+    return np.inf if limit is None else min(limit, _BELOW_1)

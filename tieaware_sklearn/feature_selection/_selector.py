@@ -16,7 +16,14 @@ from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from .._display import words
-from .._engine import checks, feature_matrix, hashing, merging, seen_queries
+from .._engine import (
+    checks,
+    feature_matrix,
+    hashing,
+    merging,
+    messages,
+    seen_queries,
+)
 from .._engine.segments import FloatArray
 from ..evaluation import _prepared, _resolved
 from ..io import _batches, _frames, _wording
@@ -24,7 +31,7 @@ from ..measures import Measure, _parse, parse_measure
 from . import _screening, _selection, _statistics
 from ._screening import Screening
 
-#: parameters for which features must be correlated, as they are without correlations
+#: parameters that need correlations, and the values that do without
 _BY_CORRELATION = {"max_correlation": None, "diversity": 0}
 #: figures of a screening that are attributes, with NaN for the column of query ids
 _SPREAD = ("mean", "best", "worst", "tie_std", "lift", "interval", "pvalues", "qvalues")
@@ -189,7 +196,7 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
     ('url_length', 'ascending')
     """
 
-    # by metadata routing, ids come of themselves; weights may be a scorer's alone
+    # metadata routing passes ids by default; weights may be meant for a scorer alone
     __metadata_request__fit: ClassVar = {"qid": True, "query_weight": False}
     __metadata_request__partial_fit: ClassVar = {"qid": True, "query_weight": False}
 
@@ -236,7 +243,7 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
         X: Any,
         y: ArrayLike,
         qid: Any = None,
-        query_weight: _statistics.Weights = None,
+        query_weight: ArrayLike | None = None,
     ) -> Self:
         """Score every feature and select the best ones.
 
@@ -278,7 +285,7 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
         X: Any,
         y: ArrayLike,
         qid: Any = None,
-        query_weight: _statistics.Weights = None,
+        query_weight: ArrayLike | None = None,
     ) -> Self:
         """Add further whole queries, for data that do not fit in memory.
 
@@ -348,10 +355,10 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
             Beyond ten million queries, as in `partial_fit`.
         """
         check_is_fitted(self)
-        if not isinstance(other, RankingFeatureSelector) or other is self:
-            raise ValueError(
-                f"other must be another {type(self).__name__}, got {other!r}"
-            )
+        is_other = isinstance(other, RankingFeatureSelector) and other is not self
+        messages.require(
+            is_other, f"other must be another {type(self).__name__}", other
+        )
         check_is_fitted(other)
         self._check_unchanged()
         return self._show(self.screening_.merge(other.screening_))
@@ -361,7 +368,7 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
         X: Any,
         y: ArrayLike,
         qid: Any = None,
-        query_weight: _statistics.Weights = None,
+        query_weight: ArrayLike | None = None,
     ) -> Screening:
         """Score every feature without fitting the selector.
 
@@ -407,20 +414,23 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
         """
         if not isinstance(screening, Screening):
             raise ValueError(f"screening must be a Screening, got {screening!r}")
-        # what is refused leaves the selector as it is
-        names = clone(self)._look_at(X)
-        renamed = screening.of_columns(
-            names, named=bool(feature_matrix.list_columns(X))
-        )
+        # on a copy, because an error leaves the selector as it is
+        names, screened = clone(self)._look_at(X), list(screening.feature_names)
+        # data without names fit any, and default names fit any data
+        default = [f"x{j}" for j in range(len(names))]
+        fits = screened in (names, default) or not feature_matrix.list_columns(X)
+        if not fits or len(screened) != len(names):
+            raise ValueError(
+                f"screening must have the {len(names)} features of X "
+                f"({', '.join(names)}), got {len(screened)} ({', '.join(screened)})"
+            )
         rule = self.rule_for(len(names))
         if screening.rule != rule:
-            raise ValueError(
-                f"screening must be by the measures and options of {self!r}, got "
-                f"{screening.rule}"
-            )
+            by = f"screening must be by the measures and options of {self!r}"
+            raise ValueError(f"{by}, got {screening.rule}")
         self.check_correlated(rule)
         self._look_at(X)
-        return self._show(renamed)
+        return self._show(screening.named(names))
 
     def fit_batches(
         self,
@@ -495,24 +505,29 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
         >>> selector.fit_batches(batches).get_feature_names_out().tolist()
         ['clicks', 'page_visits', 'text_score']
         """
-        if self.qid is not None:
-            raise ValueError(
-                "fit_batches needs a selector that does not read query ids from a "
-                f"column of X (qid={self.qid!r}): name the column here, qid=..."
-            )
+        rule = "fit_batches needs a selector that does not read query ids from a column"
+        got = f"of X (qid={self.qid!r}): name the column here, qid=..."
+        messages.require(self.qid is None, f"{rule} {got}")
         if batch_rows is not None:
             checks.check_count(batch_rows, "batch_rows")
         weights = [] if query_weight is None else [query_weight]
-        first, every = _first_of(batches)
+        _frames.check_several(batches)
+        rest = iter(batches)
+        first = next(rest, None)
+        messages.require(
+            first is not None, "batches must hold at least one row, got none"
+        )
+        every = chain([first], rest)
         if isinstance(first, Bunch):
             columns, parts = first.data, self._of_bunches(every)
         else:
             others = [label, qid, *weights]
-            chosen = _features(first, others, features)
+            piece = next(_frames.pieces([first], [], empty=True))
+            chosen = _features(piece, others, features)
             _frames.check_different(
                 [*others, *chosen], "label, qid, query_weight and features"
             )
-            columns = first.select(chosen).table
+            columns = piece.select(chosen).table
 
             def of_rows(rows: _frames.Piece) -> Screening:
                 part = self.screen(rows.matrix(chosen), *map(rows.column, others))
@@ -525,11 +540,10 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
         gathered: list[Screening] = []
         for part in parts:
             merging.gather(gathered, part, Screening.merge, attrgetter("n_queries"))
-        if not gathered:
-            raise ValueError("batches must hold at least one row, got none")
+        messages.require(gathered, "batches must hold at least one row, got none")
         whole = reduce(Screening.merge, gathered)
-        if weights and not whole.statistics.of_labels.weight.any():
-            raise ValueError(f"{query_weight} must not be 0 in every query")
+        counts = not weights or whole.statistics.of_labels.weight.any()
+        messages.require(counts, f"{query_weight} must not be 0 in every query")
         return self.adopt(whole, columns)
 
     def _of_bunches(self, batches: Iterable[Bunch]) -> Iterator[Screening]:
@@ -537,18 +551,15 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
         for number, batch in enumerate(batches):
             names = list(batch.feature_names)
             first = names if first is None else first
-            if names != first:
-                raise ValueError(
-                    "batches must all have the same features, got "
-                    f"{_wording.listed(first)} "
-                    f"first and {_wording.listed(names)} in batch {number}"
-                )
             at = f"batch {number}"
+            got = f"got {_wording.listed(first)} first and {_wording.listed(names)} in"
+            rule = "batches must all have the same features"
+            messages.require(names == first, f"{rule}, {got} {at}")
             kind.check(np.asarray(batch.qid), f"column 'qid' of {at}", at)
             try:
                 yield self.screen(batch.data, batch.target, batch.qid)
             except ValueError as error:
-                raise ValueError(f"batch {number}: {error}") from None
+                raise ValueError(f"{at}: {error}") from None
 
     def _screened(
         self, *data: Any, reset: bool = True, selects: bool = True, whole: bool = False
@@ -574,45 +585,52 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
         if not reset:
             self._check_new(queries, digests, weighted=weighted)
         sums = _statistics.feature_statistics(rows, rule, self.n_jobs, self.progress)
-        names = tuple(self._names())
-        return Screening(
-            names, rule, sums, seen_queries.kept(digests), weighted=weighted
-        ), rows
+        screening = Screening(
+            tuple(self._names()),
+            rule,
+            sums,
+            seen_queries.kept(digests),
+            weighted=weighted,
+        )
+        return screening, rows
 
     def rule_for(self, n_features: int) -> _selection.Rule:
         """The rule that the parameters make for so many features; checks them all."""
         _selection.check_number(self.n_features_to_select, "None")
         for name, low in (("alpha", 0.0), ("min_lift", -np.inf), ("diversity", 0.0)):
             value = getattr(self, name)
-            if not checks.is_number(value, most=1, least=low):
-                raise ValueError(f"{name} must be in [{low:g}, 1], got {value!r}")
+            fits = checks.is_number(value, most=1, least=low)
+            messages.require(fits, f"{name} must be in [{low:g}, 1]", value)
         limit = self.max_correlation
-        if limit is not None and not checks.is_number(limit, most=1, least=0):
-            raise ValueError(
-                f"max_correlation must be in [0, 1] or None, got {limit!r}"
-            )
+        fits = limit is None or checks.is_number(limit, most=1, least=0)
+        messages.require(fits, "max_correlation must be in [0, 1] or None", limit)
         checks.check_choice(self.missing, "missing", ("raise", "last"))
         checks.check_choice(self.redundancy, "redundancy", (True, False, "auto"))
         checks.check_flag(self.progress, "progress")
         measures = tuple(_parse.parse_measures(self.measures))
         first = measures[0] if self.sort_by is None else parse_measure(self.sort_by)
-        if first not in measures:
-            names = [str(measure) for measure in measures]
-            raise ValueError(f"sort_by must be one of {names}, got {first}")
+        names = [str(measure) for measure in measures]
+        messages.require(
+            first in measures, f"sort_by must be one of {names}, got {first}"
+        )
         directions = _selection.each_direction(self.direction, n_features)
         _resolved.check_zero_relevance(self.zero_relevance)
         few = self.redundancy == "auto" and n_features <= _selection.AUTO_REDUNDANCY
-        ranked = measures, measures.index(first), directions, self.missing
-        labels = self.zero_relevance, self.unjudged
-        return _selection.Rule(*ranked, *labels, few or self.redundancy is True)
+        return _selection.Rule(
+            measures=measures,
+            sort=measures.index(first),
+            directions=directions,
+            missing=self.missing,
+            zero_relevance=self.zero_relevance,
+            unjudged=self.unjudged,
+            correlates=few or self.redundancy is True,
+        )
 
     def _needs_correlation(self) -> list[str]:
         """The parameters for which features must be correlated."""
-        diversity = self.n_features_to_select is not None and self.diversity > 0
-        needs = self.max_correlation is not None, diversity
-        return [
-            name for name, is_so in zip(_BY_CORRELATION, needs, strict=True) if is_so
-        ]
+        needs = ["max_correlation"] * (self.max_correlation is not None)
+        by_number = self.n_features_to_select is not None
+        return needs + ["diversity"] * (by_number and self.diversity > 0)
 
     def check_correlated(
         self, rule: _selection.Rule, *, has_rows: bool = False
@@ -652,11 +670,11 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
     ) -> None:
         """Refuse queries that came before, and weights where the others have none."""
         if weighted != self.screening_.weighted:
-            ours, now = ("weights" if one else "none"
-                         for one in (self.screening_.weighted, weighted))  # fmt: skip
+            got = "weights after queries with none"
+            if not weighted:
+                got = "none after queries with weights"
             raise ValueError(
-                "query_weight must be given for all queries or for none, got "
-                f"{now} after queries with {ours}"
+                f"query_weight must be given for all queries or for none, got {got}"
             )
         again = seen_queries.known(digests, self.screening_.query_digests)
         if again.any():
@@ -670,9 +688,8 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
         screening = self.screening_
         rule = self.rule_for(len(screening.feature_names))
         if (self.qid, rule) != (self._fitted_qid_, screening.rule):
-            raise ValueError(
-                f"parameters must not change after the first queries, got {self!r}"
-            )
+            unchanged = "parameters must not change after the first queries"
+            raise ValueError(f"{unchanged}, got {self!r}")
         self.check_correlated(rule)
 
     def _show(
@@ -682,13 +699,12 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
 
         Correlations are those of the screening; without them, of the rows.
         """
-        similarity = self._similarity(screening, rows)
-        selection = self._select(screening, similarity)
+        selection = self._select(screening, rows)
         screening = _screening.changed(screening, selection=selection)
         figures, features = screening.figures, self._is_feature_
 
         def spread(values: NDArray[Any], of_qid: Any = np.nan) -> Any:
-            # not the arrays of the screening, which others may hold
+            # copies, because others may hold the arrays of the screening
             return feature_matrix.spread_features(values.copy(), features, of_qid)
 
         self._fitted_qid_ = self.qid
@@ -709,32 +725,25 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
         self.rank_correlation_ = None if correlation is None else correlation.copy()
         return self
 
-    def _similarity(
-        self, screening: Screening, rows: _prepared.QueryRows | None
-    ) -> _selection.Similarity | None:
-        """The rank correlations by which repeats are found, if parameters need them."""
-        correlation = screening.statistics.correlation
-        ascending = screening.figures.ascending
-        needed = bool(self._needs_correlation())
-        if needed and correlation is not None:
-            rho = correlation.similarity(ascending)
-            return _selection.Similarity(rho, np.arange(len(ascending)))
-        if not needed or rows is None:
-            return None
-        X, both_ways = rows.X, self.missing == "last"
-
-        def correlate(some: NDArray[np.intp]) -> FloatArray:
-            return _statistics.feature_correlation(
-                X[:, some], rows, both_ways, self.n_jobs, rounded=True
-            ).similarity(ascending[some])
-
-        none_yet = np.full(len(ascending), -1)
-        return _selection.Similarity(np.empty((0, 0)), none_yet, correlate)
-
     def _select(
-        self, screening: Screening, similarity: _selection.Similarity | None
+        self, screening: Screening, rows: _prepared.QueryRows | None
     ) -> _selection.Selection:
         """The best features, or those better than chance, that do not repeat others."""
+        similarity, ascending = None, screening.figures.ascending
+        n_features, correlation = len(ascending), screening.statistics.correlation
+        if self._needs_correlation() and correlation is not None:
+            rho = correlation.similarity(ascending)
+            similarity = _selection.Similarity(rho, np.arange(n_features))
+        elif self._needs_correlation() and rows is not None:
+            X, both_ways = rows.X, self.missing == "last"
+
+            def correlate(some: NDArray[np.intp]) -> FloatArray:
+                return _statistics.feature_correlation(
+                    X[:, some], rows, both_ways, self.n_jobs, rounded=True
+                ).similarity(ascending[some])
+
+            none_yet = np.full(n_features, -1)
+            similarity = _selection.Similarity(np.empty((0, 0)), none_yet, correlate)
         wanted, limit = self.n_features_to_select, self.max_correlation
         figures, sort = screening.figures, screening.rule.sort
         varies, lift = figures.varies, figures.lift[:, sort]
@@ -760,17 +769,24 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
                     "selected"
                 )
             number = min(number, len(best))
-        diversity = 0.0 if wanted is None else self.diversity
-        choice = _selection.GreedyChoice(best, lift[best], diversity, limit, similarity)
-        choice.choose(number)
-        if wanted is not None and (copies := choice.fill_up(number)):
+        order, copies = _selection.choose_greedily(
+            best,
+            lift[best],
+            number,
+            diversity=0.0 if wanted is None else self.diversity,
+            limit=limit,
+            similarity=similarity,
+            fill=wanted is not None,
+        )
+        if copies:
             are = "is an exact copy" if copies == 1 else "are exact copies"
             words.warn(
                 f"n_features_to_select={wanted!r}, but only {number - copies} "
                 f"features rank differently: {copies} of the selected features "
                 f"{are} of others"
             )
-        return choice.selection(varies, by_number=wanted is not None)
+        repeated, rho = _selection.find_repeats(varies, order, limit, similarity)
+        return _selection.Selection(order, repeated, rho, wanted is not None)
 
     def _why_none(self) -> str:
         screening, figures = self.screening_, self.screening_.figures
@@ -813,18 +829,6 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
         return self.screening_.to_pandas()
 
 
-def _first_of(batches: Iterable[Any]) -> tuple[Bunch | _frames.Piece, Iterable[Any]]:
-    """The first batch, of a file or a table, and all of them."""
-    _frames.check_several(batches)
-    every = iter(batches)
-    for first in every:
-        known = first
-        if not isinstance(first, Bunch):
-            known = next(_frames.pieces([first], [], empty=True))
-        return known, chain([first], every)
-    raise ValueError("batches must hold at least one row, got none")
-
-
 def _features(
     first: _frames.Piece, others: Sequence[str], features: Sequence[str] | None
 ) -> list[Any]:
@@ -839,7 +843,6 @@ def _features(
             )
     else:
         chosen = list(features)
-    if not chosen:
-        raise ValueError("features must name at least one column, got none")
+    messages.require(chosen, "features must name at least one column, got none")
     first.check_columns([*others, *chosen])
     return chosen

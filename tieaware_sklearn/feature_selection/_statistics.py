@@ -13,14 +13,14 @@ import numpy as np
 import scipy.sparse as sp
 from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.special import gammaln
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._display import progress_bars, words
-from .._engine import exact_numbers, feature_matrix, merging, segments
+from .._engine import exact_numbers, feature_matrix, merging, messages, segments
 from .._engine.segments import FloatArray, IntArray
 from .._kernel import midranks
 from ..evaluation import _averages, _intervals, _prepared, _resolved
@@ -28,11 +28,15 @@ from ..measures import _measure
 from . import _selection
 
 #: tasks of each worker, so that all end at about the same time
-_TASKS = 4
+TASKS = 4
+#: columns that are copied at once, as many float64 as a line of the cache holds, and
+#: memory for them
+_COLUMNS_COPIED, _BYTES_COPIED = 8, 1 << 27
+#: rows of theirs that a cache holds
+_ROWS_COPIED = 1 << 13
 
-
-#: what is added up of each feature and direction: the expected value, what it is better
-#: than chance by, the best and the worst value
+#: statistics that are summed of each feature and direction: the expected value, its
+#: gain over chance, the best and the worst value
 EXPECTED, DIFFERENCE, BEST, WORST = range(4)
 
 
@@ -76,40 +80,43 @@ def feature_statistics(
 ) -> FeatureStatistics:
     """Score every column of X, dense or sparse, alone.
 
-    The direction "auto" is both; the worth of a direction not asked for is that of
-    the other.
+    The direction "auto" is both; where there is one direction, it stands for the other,
+    too.
     """
     X = rows.X.tocsc() if hasattr(rows.X, "tocsc") else rows.X
     queries, weight, prepared = rows.queries, rows.weight, rows.prepared()
     resolved = rule.resolved
-    # labels at random are an order at random, as of a list that ties as a whole
+    # labels at random vary as the orders of a list that ties as a whole
     one_tie = np.zeros(len(rows.labels))
     names = *_measure.OF_LABELS, *_measure.SCREENED[-2:]
     chance, ideal, std, whole = prepared.values(resolved, one_tie, names).values()
     untied = np.nan_to_num(std if weight is None else std * weight[:, None]) ** 2
     null = untied, untied / np.maximum(whole, 1e-150)
-    # workers with memory of their own get several batches at a time
+    # processes get several batches at a time, as each task is sent to them
     backend, _ = get_active_backend(prefer="threads")
     shared = getattr(backend, "supports_sharedmem", False)
     n_features, n_workers = X.shape[1], effective_n_jobs(n_jobs)
-    n_shares = _TASKS * n_workers if n_workers > 1 else 1
+    n_shares = TASKS * n_workers if n_workers > 1 else 1
     size = _prepared.columns_at_once(queries.n_rows, n_features, n_shares)
-    taken = columns_taken(X, size, n_features // n_shares)
+    # columns are copied together, a multiple of those that are ranked together
+    copied = min(
+        _COLUMNS_COPIED, _BYTES_COPIED // max(X.shape[0] * X.dtype.itemsize, 1)
+    )
+    taken = size * max(min(copied, n_features // n_shares) // size, 1)
     n_tasks = -(-n_features // taken)
     if not shared:
-        n_tasks = min(n_tasks, _TASKS * n_workers)
+        n_tasks = min(n_tasks, TASKS * n_workers)
     ends = np.linspace(0, n_features, n_tasks + 1).astype(int).tolist()
     directions = np.array(rule.directions)
-    # a bar needs features as they come, which not every backend can give
+    # a bar needs results one after another, which not every backend can give
     return_as = "generator" if progress else "list"
     same = prepared, resolved, chance, null, size, taken
     parts = Parallel(n_jobs=n_jobs, prefer="threads", return_as=return_as)(
         delayed(_some_features)(X[:, start:stop], directions[start:stop], *same)
         for start, stop in pairwise(ends)
     )
-    words = "feature", "screening"
     parts = progress_bars.show_progress(
-        parts, progress, n_features, *words, size=_Columns.size
+        parts, progress, n_features, "feature", "screening", size=_Columns.size
     )
     worth, tie_variance, null_variance, varies = _Columns.join(parts)
     correlation = None
@@ -119,9 +126,16 @@ def feature_statistics(
         both_ways = rule.missing == "last"
         correlation = feature_correlation(X, rows, both_ways, n_jobs)
     of_labels = _intervals.QueryMoments.of(np.stack([chance, ideal], axis=1), weight)
-    sums = worth, tie_variance, of_labels, varies
-    more = queries.n_queries, null_variance, _log_placements(rows)
-    return FeatureStatistics(*sums, correlation, *more)
+    return FeatureStatistics(
+        worth=worth,
+        tie_variance=tie_variance,
+        of_labels=of_labels,
+        varies=varies,
+        correlation=correlation,
+        n_queries=queries.n_queries,
+        null_variance=null_variance,
+        log_placements=_log_placements(rows),
+    )
 
 
 def _log_placements(rows: _prepared.QueryRows) -> FloatArray:
@@ -132,10 +146,6 @@ def _log_placements(rows: _prepared.QueryRows) -> FloatArray:
     pair, count = np.unique(of_both, return_counts=True)
     ways = gammaln(sizes + 1.0) - np.bincount(pair // len(levels), gammaln(count + 1.0))
     return _averages.column_sums(ways if weight is None else ways * (weight > 0))
-
-
-#: by the names of `SCREENED`
-Values = dict[str, FloatArray]
 
 
 class _Columns(NamedTuple):
@@ -171,7 +181,6 @@ def _some_features(
         [measure.greater_is_better for measure in resolved.measures], 1.0, -1
     )
     for columns, direction in _batches(X, directions, size, taken):
-        # one direction stands for the other where that is not asked for
         down, up = direction != "ascending", direction != "descending"
         values = _ranked(columns, prepared, resolved, down, up)
         gain = sign * (values["expected"] - chance)
@@ -198,11 +207,11 @@ def _batches(
 ) -> Iterator[tuple[NDArray[Any], NDArray[np.str_]]]:
     """Dense columns, (at most `size`, n_rows), and their directions."""
     for first in range(0, X.shape[1], taken):
-        last = min(first + taken, X.shape[1])
-        columns = side_by_side(X, slice(first, last))
-        for start in range(first, last, size):
-            stop = min(start + size, last)
-            yield columns[start - first : stop - first], directions[start:stop]
+        columns = side_by_side(X, slice(first, first + taken))
+        wanted = directions[first : first + taken]
+        for start in range(0, len(columns), size):
+            some = slice(start, start + size)
+            yield columns[some], wanted[some]
 
 
 def _ranked(
@@ -211,7 +220,7 @@ def _ranked(
     resolved: _resolved.ResolvedMeasures,
     down: NDArray[np.bool_],
     up: NDArray[np.bool_],
-) -> Values:
+) -> dict[str, FloatArray]:
     """Values of the columns that are ranked down, then of those ranked up."""
     names = _measure.SCREENED
     if down.all() and up.all():
@@ -223,16 +232,6 @@ def _ranked(
         if some.any()
     ]
     return {name: np.concatenate([way[name] for way in ways]) for name in names}
-
-
-#: one for each row, or none
-Weights = ArrayLike | None
-#: columns that are copied at once: as many float64 as a line of the cache holds
-_COLUMNS_COPIED = 8
-#: memory for them
-_BYTES_COPIED = 1 << 27
-#: rows of theirs that a cache holds
-_ROWS_COPIED = 1 << 13
 
 
 class FeatureColumns(SelectorMixin):  # type: ignore[misc]
@@ -265,11 +264,8 @@ class FeatureColumns(SelectorMixin):  # type: ignore[misc]
         feature_matrix.check_kinds(
             X, hint="; query ids go into qid={}" if self.qid is None else ""
         )
-        if self.qid is not None and not names:
-            raise ValueError(
-                f"X must have a feature beside its qid column {self.qid!r}, got "
-                "n_features=1"
-            )
+        rule = f"X must have a feature beside its qid column {self.qid!r}"
+        messages.require(names or self.qid is None, f"{rule}, got n_features=1")
         features = X
         X = check_array(
             feature_matrix.without_mask(X), estimator=self, input_name="X", **options
@@ -287,9 +283,8 @@ class FeatureColumns(SelectorMixin):  # type: ignore[misc]
     ) -> _prepared.QueryRows:
         """Rows of features that are checked already, as `QueryRows.of` takes them."""
         name = type(self).__name__
-        if y is None:
-            text = f"{name} requires y to be passed, but the target y is None"
-            raise ValueError(text)
+        rule = f"{name} requires y to be passed, but the target y is None"
+        messages.require(y is not None, rule)
         rows = _prepared.QueryRows.of(X, y, qid, query_weight, **options)
         if qid is None:
             how = f"{feature_matrix.how_to_pass_qid()}, {name}(qid=<name or index>)"
@@ -382,18 +377,11 @@ def side_by_side(X: Any, some: slice) -> NDArray[Any]:
     return out
 
 
-def columns_taken(X: Any, size: int, most: int) -> int:
-    """How many columns to copy at once: a multiple of `size`, `most` at the most."""
-    column_bytes = max(int(X.shape[0]) * int(X.dtype.itemsize), 1)
-    taken = min(_COLUMNS_COPIED, _BYTES_COPIED // column_bytes, most)
-    return size * max(taken // size, 1)
-
-
-#: cells of a matrix of midranks; where one product is of all its rows
+#: cells of a matrix of midranks; the second if all its rows go into one product
 _CELLS, _CELLS_ROUNDED = 1 << 18, 1 << 20
 #: n³ of rows whose products are whole numbers in floats: they add up to n³/3 at most
 _WHOLE = 3 * exact_numbers.LARGEST_EXACT
-#: the same of single precision, in which products take half the time
+#: the limit of single precision, in which products take half the time
 _WHOLE_SINGLE = 3 * 2**24
 #: cells of the products of queries that are multiplied in one call
 _PRODUCTS = 1 << 18
@@ -518,7 +506,7 @@ def _correlated(ranks: FloatArray, sizes: IntArray, weight: Any) -> FloatArray:
     """Σ w ρ and Σ w of queries whose midranks, (n_rows, n_rankings), follow in turn."""
     longest = int(sizes.max())
     if longest**3 > _WHOLE:
-        # take the rows in an order of their own
+        # sums are rounded: rows in an order that depends on their values alone
         ranks = ranks[np.lexsort(ranks.T)]
     kind = np.float32 if longest**3 <= _WHOLE_SINGLE else np.float64
     padded = np.zeros((len(sizes), longest, ranks.shape[1]), dtype=kind)

@@ -45,27 +45,20 @@ def column_groups(
         chosen = [(names[j], [j]) for j in range(len(names)) if j != left_out]
     elif isinstance(columns, Mapping):
         chosen = [(str(name), _places(X, group)) for name, group in columns.items()]
-    elif isinstance(columns, str) or not isinstance(columns, Iterable):
-        raise ValueError(
-            "columns must be a list or a mapping of columns, got "
-            f"{messages.show(columns)}"
-        )
     else:
+        several = isinstance(columns, Iterable) and not isinstance(columns, str)
+        rule = "columns must be a list or a mapping of columns"
+        messages.require(several, rule, columns)
         groups = [_places(X, group) for group in columns]
         chosen = [(", ".join(names[j] for j in places), places) for places in groups]
     for name, places in chosen:
-        if left_out in places or not places or len(set(places)) < len(places):
-            raise ValueError(
-                "columns must have at least one column in each group, each column once "
-                f"and none of query ids, got {name!r}"
-            )
+        fits = left_out not in places and 0 < len(places) == len(set(places))
+        rule = "columns must have at least one column in each group, each column once"
+        messages.require(fits, f"{rule} and none of query ids", name)
     by_name = dict(chosen)
-    if not by_name or len(by_name) < len(chosen):
-        got = [name for name, _ in chosen]
-        raise ValueError(
-            "columns must have at least one entry, and different names, got "
-            f"{messages.show(got)}"
-        )
+    rule = "columns must have at least one entry, and different names"
+    fits = 0 < len(by_name) == len(chosen)
+    messages.require(fits, rule, [name for name, _ in chosen])
     return by_name
 
 
@@ -118,7 +111,7 @@ def _with_rows(X: Any, places: list[int], rows: NDArray[np.intp]) -> Any:
     return type(cells)((cells.data, (row, column)), shape=X.shape).tocsr()
 
 
-#: rows of a table in print
+#: rows of a printed table
 _SHOWN = 20
 
 
@@ -224,7 +217,29 @@ class PermutationImportance(html.Result):
         }
 
     def _tables(self, most: int = _SHOWN) -> list[text_tables.Table]:
-        return [self._table(m, most) for m in range(len(self.measures))]
+        corrected = self.correction is not None and len(self.columns) > 1
+        head = self.correction if corrected else "pvalue"
+        pvalues = self.adjusted_pvalues if corrected else self.pvalues
+        interval, more = f"{self.confidence:.0%} interval", len(self.columns) - most
+        tables = []
+        for m, measure in enumerate(self.measures):
+            shown = self._order(m)[:most]
+            lost, ends = self.importances_mean[shown, m], self.interval[shown, m]
+            table = text_tables.Table.of(
+                (
+                    f"{measure} {words.number(self.baseline[m])}",
+                    [self.columns[j] for j in shown],
+                ),
+                ("loss", lost),
+                (interval, ends),
+                ("±repeats", self.importances_std[shown, m]),
+                (head, pvalues[shown, m], words.probability),
+                drop=(3,),
+                notes=[f"... and {more} more"] if more > 0 else [],
+                ranges=text_tables.Ranges(ends[:, 0], lost, ends[:, 1], head=interval),
+            )
+            tables.append(table)
+        return tables
 
     def _whole(self) -> list[text_tables.Table]:
         return self._tables(len(self.columns))
@@ -244,28 +259,6 @@ class PermutationImportance(html.Result):
 
     def _about(self) -> dict[str, Any]:
         return {"queries": len(self.qid)} | super()._about()
-
-    def _table(self, m: int, most: int) -> text_tables.Table:
-        order = self._order(m)
-        shown, more = order[:most], len(order) - most
-        head, pvalues = "pvalue", self.pvalues
-        if self.correction is not None and len(order) > 1:
-            head, pvalues = self.correction, self.adjusted_pvalues
-        lost, (low, high) = self.importances_mean[shown, m], self.interval[shown, m].T
-        interval = f"{self.confidence:.0%} interval"
-        return text_tables.Table.of(
-            (
-                f"{self.measures[m]} {words.number(self.baseline[m])}",
-                [self.columns[j] for j in shown],
-            ),
-            ("loss", lost),
-            (interval, self.interval[shown, m]),
-            ("±repeats", self.importances_std[shown, m]),
-            (head, pvalues[shown, m], words.probability),
-            drop=(3,),
-            notes=[f"... and {more} more"] if more > 0 else [],
-            ranges=text_tables.Ranges(low, lost, high, head=interval),
-        )
 
 
 Columns = Iterable[Any] | Mapping[str, Any] | None
@@ -433,7 +426,7 @@ def query_permutation_importance(
         averages = [_averages.means(once, rows.weight) for once in lost]
         return lost.mean(axis=0), np.stack(averages, axis=1)
 
-    # threads of scikit-learn keep its settings, such as those of set_output
+    # scikit-learn's Parallel keeps its settings in threads, as those of set_output
     lost = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")(
         delayed(losses)(places) for places in groups.values()
     )

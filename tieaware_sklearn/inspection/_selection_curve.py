@@ -53,7 +53,7 @@ class QueryParts:
         rows = rows.sorted(order)
         self.X, self.labels, self.weight = rows.X, rows.labels, rows.weight
         self.queries = rows.queries
-        # where each of these rows was
+        # the place of each row in X as it was given
         self._given = order.given(np.arange(order.n_rows))
         names = feature_matrix.list_columns(X) or [f"x{j}" for j in range(X.shape[1])]
         self.names = tuple(map(str, names))
@@ -82,13 +82,9 @@ class QueryParts:
 
 def check_selector(selector: Any, name: str = "selector") -> None:
     """Refuse what is no selector of scikit-learn's interface, or reads ids of X."""
-    if isinstance(selector, type) or not (
-        hasattr(selector, "fit") and hasattr(selector, "get_support")
-    ):
-        raise ValueError(
-            f"{name} must be a selector with fit and get_support, got "
-            f"{messages.show(selector)}"
-        )
+    selects = hasattr(selector, "fit") and hasattr(selector, "get_support")
+    rule = f"{name} must be a selector with fit and get_support"
+    messages.require(selects and not isinstance(selector, type), rule, selector)
     check_without_qid(selector)
 
 
@@ -96,11 +92,10 @@ def check_without_qid(model: Any) -> None:
     """Refuse an estimator, or a pipeline of one, that reads ids from a column of X."""
     steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else []
     for step in [model, *steps]:
-        if getattr(step, "qid", None) is not None:
-            raise ValueError(
-                "qid must be given once, as an argument, got "
-                f"{type(step).__name__}(qid={step.qid!r})"
-            )
+        column = getattr(step, "qid", None)
+        got = f"got {type(step).__name__}(qid={column!r})"
+        rule = f"qid must be given once, as an argument, {got}"
+        messages.require(column is None, rule)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -235,8 +230,9 @@ class SelectionCurve(html.Result):
         alike = np.append(_alike(self.selected).ravel(), False)
         ends = np.column_stack([columns["difference_low"], columns["difference_high"]])
         intervals = np.where(
-            alike & ~is_first, "same", list(map(_interval_or_dash, ends))
+            np.isnan(ends[:, 0]), "-", list(map(words.bracketed, ends))
         )
+        intervals = np.where(alike & ~is_first, "same", intervals)
         shown: list[tuple[Any, ...]] = [
             (self.measure, columns["selector"]),
             ("features", columns["n_features"]),
@@ -245,10 +241,7 @@ class SelectionCurve(html.Result):
         ]
         terms = {"mean": "mean over held-out queries"}
         if len(self.selectors) > 1:
-            shown += [
-                ("difference", difference),
-                (f"{share} interval", intervals),
-            ]
+            shown += [("difference", difference), (f"{share} interval", intervals)]
             terms["difference"] = f"mean minus that of {first} with as many features"
             terms[f"{share} interval"] = (
                 "t interval of the difference over queries; same: both selectors "
@@ -264,10 +257,6 @@ def _alike(selected: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 def without_rounding(differences: FloatArray) -> FloatArray:
     return np.where(np.abs(differences) <= _averages.NO_DIFFERENCE, 0.0, differences)
-
-
-def _interval_or_dash(ends: FloatArray) -> str:
-    return words.number(np.nan) if np.isnan(ends).any() else words.bracketed(ends)
 
 
 #: parameters that say how many features a selector keeps
@@ -397,8 +386,7 @@ def selection_curve(
     named = selectors
     if not isinstance(selectors, Mapping):
         named = {type(selectors).__name__: selectors}
-    if not named:
-        raise ValueError("selectors must have at least one entry, got none")
+    messages.require(named, "selectors must have at least one entry, got none")
     for name, selector in named.items():
         check_selector(selector, f"selectors[{name!r}]")
     check_without_qid(estimator)
@@ -428,7 +416,7 @@ def selection_curve(
         values = total / np.where(count > 0, count, np.nan)
     table, alone = values[:, :-1].reshape(-1, len(named), len(sizes)), values[:, -1]
 
-    # than of independent values: the root of (1/n + 1/n_train) / (1/n)
+    # intervals are longer by the root of (1/n + 1/n_train) / (1/n): see Notes
     n_train = np.mean([len(train) for train, _ in folds])
     longer = np.sqrt(1 + np.count_nonzero(count) / n_train)
 
@@ -476,11 +464,8 @@ def _check_sizes(n_features: Any, n_columns: int) -> list[int]:
     sizes = np.ravel(np.asarray(n_features, dtype=object)).tolist()
     for size in sizes:
         checks.check_count(size, "n_features")
-    if not sizes or max(sizes) > n_columns:
-        raise ValueError(
-            f"n_features must be integers from 1 to the number of features "
-            f"({n_columns}), got {messages.show(n_features)}"
-        )
+    rule = f"n_features must be integers from 1 to the number of features ({n_columns})"
+    messages.require(sizes and max(sizes) <= n_columns, rule, n_features)
     return sorted(set(map(int, sizes)))
 
 
@@ -521,7 +506,7 @@ def _run(
     for s, selector in enumerate(selectors):
         for k, columns in enumerate(first_features(selector, sizes, X, y, queries)):
             selected[s, k, columns] = True
-            # a ranker may draw by the order of columns: that of X for all selectors
+            # in the order of X, because a model may depend on the order of columns
             columns = np.sort(columns)
             key = tuple(columns.tolist())
             if key not in known:
@@ -548,11 +533,8 @@ def first_features(
     order = getattr(largest, "selection_order_", None)
     if order is not None:
         return [np.asarray(order, dtype=np.intp)[:number] for number in sizes]
-    if size is None:
-        raise ValueError(
-            "selectors must have selection_order_, or a parameter n_features_to_select "
-            f"or k, got {messages.show(selector)}"
-        )
+    rule = "selectors must have selection_order_, or a parameter n_features_to_select"
+    messages.require(size is not None, f"{rule} or k", selector)
     every = [*map(fitted, sizes[:-1]), largest]
     return [np.flatnonzero(one.get_support()) for one in every]
 

@@ -17,7 +17,7 @@ from .._engine.segments import FloatArray, IntArray
 from ..model_selection import _scorers
 from . import _selection_curve
 
-#: rows of the table in print
+#: rows of a printed table
 _SHOWN = 20
 #: samples below which intervals were too short in simulations
 _LEAST = 50
@@ -275,7 +275,7 @@ def nogueira(selected: NDArray[np.bool_]) -> tuple[float, float]:
     spread = mean_size * (1 - mean_size)
     unbiased = n_samples / (n_samples - 1)
     index = 1 - unbiased * float(np.mean(share * (1 - share))) / spread
-    # what each sample contributes: the theorem of section 4
+    # contribution of each sample to the error, as in their section 4
     influence = (z * share).mean(axis=1) - size * mean_size
     influence += index / 2 * (2 * mean_size * size - size - mean_size + 1)
     influence /= spread

@@ -48,7 +48,19 @@ def predicted_scores(
     # scikit-learn sees a classifier inside a pipeline or search, too
     tagged = hasattr(estimator, "__sklearn_tags__")
     classifies = tagged and is_classifier(estimator)
-    method = _ranking_method(estimator, response_method, classifies)
+    methods = response_method
+    if methods is None:
+        methods = _OF_CLASSIFIERS if classifies else "predict"
+    methods = [methods] if isinstance(methods, str) else methods
+    method = next((name for name in methods if hasattr(estimator, name)), None)
+    if method is None:
+        advice = "response_method must name a method of the estimator"
+        if response_method is None and classifies:
+            advice += (
+                ' ("predict" ranks by the class, where all documents of a class tie)'
+            )
+        lacking = f"{type(estimator).__name__} has no {' or '.join(methods)}"
+        raise AttributeError(f"{lacking}: {advice}")
     with_qid = None if qid is None else _method_with_qid(estimator, method)
     # scikit-learn's way to call a method reads tags, refuses a single class, and has
     # probabilities of classifiers only
@@ -69,30 +81,19 @@ def predicted_scores(
         if classifies and response.shape[1] == 2:
             response = response[:, 1]  # probability of the greater label
         else:
-            response = expected_label(response, getattr(estimator, "classes_", None))
+            # Σ probability x class (Li, Burges and Wu 2007)
+            labels = np.asarray(classes := getattr(estimator, "classes_", None))
+            rule = "classes_ of the estimator must be numbers, so that predict_proba"
+            are_numbers = labels.dtype.kind in "biuf"
+            messages.require(are_numbers, f"{rule} gives an expected label", classes)
+            # not BLAS: it gives equal rows sums that differ in their last bit
+            response = np.einsum("ij,j->i", response, labels.astype(float))
     elif response.ndim == 2:
         rule = f"{name} must give one score per row, got shape {response.shape}"
         way = "predict_proba, of the expected label (CalibratedClassifierCV adds it)"
         more = 'response_method="predict", where all documents of a class tie'
         raise ValueError(f"{rule}. With more than two classes, rank by {way} or {more}")
     return checks.check_scores(response, n_rows=n_rows, name=name)
-
-
-def _ranking_method(
-    estimator: Any, response_method: str | Sequence[str] | None, classifies: bool
-) -> str:
-    methods = response_method
-    if methods is None:
-        methods = _OF_CLASSIFIERS if classifies else "predict"
-    methods = [methods] if isinstance(methods, str) else methods
-    method = next((name for name in methods if hasattr(estimator, name)), None)
-    if method is not None:
-        return method
-    advice = "response_method must name a method of the estimator"
-    if response_method is None and classifies:
-        advice += ' ("predict" ranks by the class, where all documents of a class tie)'
-    missing = f"{type(estimator).__name__} has no {' or '.join(methods)}"
-    raise AttributeError(f"{missing}: {advice}")
 
 
 def score_taken_apart(
@@ -131,19 +132,16 @@ def _method_with_qid(estimator: Any, method: str) -> Callable[..., Any] | None:
     kinds = {parameter.kind for parameter in parameters.values()}
     if Parameter.VAR_KEYWORD in kinds and by_query == getattr(inner, method):
         return bound  # a pipeline that passes qid on
-    if steps:
-        return partial(_after_steps, steps[:-1], by_query)
-    return by_query if hasattr(estimator, "best_estimator_") else None
+    if not steps:
+        return by_query if hasattr(estimator, "best_estimator_") else None
 
+    def after_steps(X: Any, *, qid: Any) -> Any:
+        for _, step in steps[:-1]:
+            if step not in (None, "passthrough"):
+                X = step.transform(X)
+        return by_query(X, qid=qid)
 
-def _after_steps(
-    steps: list[tuple[str, Any]], by_query: Callable[..., Any], X: Any, *, qid: Any
-) -> Any:
-    """Predict X after it has gone through the steps of a pipeline."""
-    for _, step in steps:
-        if step not in (None, "passthrough"):
-            X = step.transform(X)
-    return by_query(X, qid=qid)
+    return after_steps
 
 
 def warn_of_learned_ids(estimator: Any, X: Any, column: str | int) -> None:
@@ -191,15 +189,6 @@ def check_response_method(response_method: Any) -> str | tuple[str, ...] | None:
         return None
     methods = checks.check_choices(response_method, "response_method", RESPONSE_METHODS)
     return methods[0] if isinstance(response_method, str) else tuple(methods)
-
-
-def expected_label(probabilities: FloatArray, classes: Any) -> FloatArray:
-    """Expected label of each row, Σ probability x class (Li, Burges and Wu 2007)."""
-    labels = np.asarray(classes)
-    rule = "classes_ of the estimator must be numbers, so that predict_proba gives an"
-    messages.require(labels.dtype.kind in "biuf", f"{rule} expected label", classes)
-    # not BLAS: it gives equal rows sums that differ in their last bit
-    return np.asarray(np.einsum("ij,j->i", probabilities, labels.astype(float)))
 
 
 def fit_rows(
@@ -427,17 +416,16 @@ class _Family:
         return f"make_ranking_scorer({', '.join([measures, *shown])})"
 
 
-#: What scorers of one call have found so far, for those that come after. Several
-#: scorers of a call are asked one after another, each for a number, so that an error
-#: costs its own number only. That they are asked of the same model and rows, those
-#: alone learn that are scikit-learn's `_BaseScorer`: `_MultimetricScorer` calls their
-#: ``_score(method_caller, estimator, X, y, **routed)`` with one `method_caller`, made
-#: for the call. Nothing public tells: the same model and the same X may be other rows,
-#: as `permutation_importance` shuffles a column in place. A callable that returns a
-#: dict fails in `cross_val_score`, in halving searches, inside ``scoring={...}``, and
-#: where one of its measures does. What is relied on is in
+#: Results that the scorers of one call share, by its `method_caller`. Each of several
+#: scorers is called for one number, so that an error costs only that number. Only
+#: subclasses of scikit-learn's `_BaseScorer` learn that the model and the rows are the
+#: same: `_MultimetricScorer` calls ``_score(method_caller, estimator, X, y, **routed)``
+#: with one `method_caller` for all. The same model and X alone do not tell:
+#: `permutation_importance` shuffles a column of X in place. One callable that returns a
+#: dict would fail in `cross_val_score`, in halving searches, inside ``scoring={...}``,
+#: and where one measure fails. What is relied on is tested in
 #: tests/model_selection/test_scikit_learn_scorers.py.
-_FOUND: WeakKeyDictionary[Callable[..., Any], dict[Any, Any]] = WeakKeyDictionary()
+_SHARED: WeakKeyDictionary[Callable[..., Any], dict[Any, Any]] = WeakKeyDictionary()
 
 
 class RankingScorer(_BaseScorer):  # type: ignore[misc]
@@ -534,10 +522,30 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
         query_weight: ArrayLike | None = None,
     ) -> float:
         family, given = self._family, (qid, query_weight)
-        shared = {} if method_caller is None else _FOUND.setdefault(method_caller, {})
+        shared = {} if method_caller is None else _SHARED.setdefault(method_caller, {})
         key = (family, *map(id, given))
         if key not in shared:
-            averages = self._ranking(method_caller, estimator, X, y_true, *given)
+            _, ids = feature_matrix.resolve_qid(
+                X, self.qid, qid, request="set_score_request(qid=False)"
+            )
+            if self.qid is not None:
+                warn_of_learned_ids(estimator, X, self.qid)
+            feature_matrix.need_qid(
+                ids, "the scorer", ", make_ranking_scorer(..., qid=<name or index>)"
+            )
+            unjudged = family.resolved.unjudged
+            rows = _prepared.QueryRows.of(
+                X, y_true, ids, query_weight, unjudged=unjudged, label="y_true"
+            )
+            split_queries.check_whole_queries(estimator, rows.queries)
+            method, n_rows = family.source["response_method"], len(rows.labels)
+            scores = predicted_scores(estimator, X, n_rows, method, method_caller, ids)
+            averages = partial(
+                rows.prepared(keep=False).averaged,
+                scores=scores,
+                ties=family.rules["ties"],
+                average=family.rules["average"],
+            )
             together = None
             if method_caller is not None:
                 # if one of the measures fails, each is computed separately
@@ -551,35 +559,6 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
         else:
             value = together[self._place]
         return value if self.measure.greater_is_better else 0.0 - value
-
-    def _ranking(
-        self,
-        method_caller: Callable[..., Any] | None,
-        estimator: Any,
-        X: Any,
-        y_true: ArrayLike,
-        qid: Any,
-        query_weight: ArrayLike | None,
-    ) -> Callable[[_resolved.ResolvedMeasures], list[Any]]:
-        """Rank X by the estimator; return a function from measures to averages."""
-        family = self._family
-        _, qid = feature_matrix.resolve_qid(
-            X, self.qid, qid, request="set_score_request(qid=False)"
-        )
-        if self.qid is not None:
-            warn_of_learned_ids(estimator, X, self.qid)
-        feature_matrix.need_qid(
-            qid, "the scorer", ", make_ranking_scorer(..., qid=<name or index>)"
-        )
-        unjudged = family.resolved.unjudged
-        rows = _prepared.QueryRows.of(
-            X, y_true, qid, query_weight, unjudged=unjudged, label="y_true"
-        )
-        split_queries.check_whole_queries(estimator, rows.queries)
-        method, n_rows = family.source["response_method"], len(rows.labels)
-        scores = predicted_scores(estimator, X, n_rows, method, method_caller, qid)
-        how = {name: family.rules[name] for name in ("ties", "average")}
-        return partial(rows.prepared(keep=False).averaged, scores=scores, **how)
 
     def set_score_request(
         self, *, qid: Any = UNCHANGED, query_weight: Any = UNCHANGED

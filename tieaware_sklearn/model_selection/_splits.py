@@ -285,24 +285,23 @@ class QueryKFold(QuerySplits, GroupKFold):  # type: ignore[misc]
         n_splits = self.n_splits
         rule = f"n_splits must be at most the number of queries ({queries.n_queries})"
         messages.require(queries.n_queries >= n_splits, rule, n_splits)
-        relevance = self._relevance(queries, y) if self.stratify else None
+        relevance: NDArray[Any] | None = None
+        if self.stratify:
+            rule = f"y must hold the labels to balance folds by {self.stratify}"
+            messages.require(y is not None, rule, y)
+            labels = checks.check_labels(y, unjudged="nonrelevant", name="y")
+            checks.check_length(labels, queries.n_rows, "y")
+            labels = np.maximum(labels, 0.0)
+            if self.stratify == "mean_label":
+                relevance = query_means(labels, queries)
+            else:
+                is_relevant = queries.arrange(labels) >= 1
+                relevance = segments.count_segments(is_relevant, queries.sizes)
         rng = checks.check_seed(self.random_state) if self.shuffle else None
         folds = (
             _folds(n_splits, queries, relevance, rng) for _ in range(self.n_repeats)
         )
         return ((fold != k, fold == k) for fold in folds for k in range(n_splits))
-
-    def _relevance(self, queries: checks.Queries, y: Any) -> FloatArray | IntArray:
-        """Return the relevance that each query is stratified by."""
-        rule = f"y must hold the labels to balance folds by {self.stratify}"
-        messages.require(y is not None, rule, y)
-        labels = np.maximum(
-            checks.check_labels(y, unjudged="nonrelevant", name="y"), 0.0
-        )
-        checks.check_length(labels, queries.n_rows, "y")
-        if self.stratify == "mean_label":
-            return query_means(labels, queries)
-        return segments.count_segments(queries.arrange(labels) >= 1, queries.sizes)
 
 
 def _folds(
@@ -531,14 +530,13 @@ class QueryTimeSeriesSplit(QuerySplits, TimeSeriesSplit):  # type: ignore[misc]
         """
         queries = self._gather(X, groups, qid)
         if self.time == "qid" and "qid" not in feature_matrix.list_columns(X):
-            messages.require(
-                time is None, "time must be given once, got time='qid' and times"
-            )
-            return rows_of(queries, self._parts(queries, None))
-        time = given_or_column(X, self.time, time, "time", "time")
-        rule = "time must hold the time of each row's query, got None: pass time to"
-        way = 'split, or through metadata routing; time="qid" is the order of ids'
-        messages.require(time is not None, f"{rule} {way}")
+            rule = "time must be given once, got time='qid' and times"
+            messages.require(time is None, rule)
+        else:
+            time = given_or_column(X, self.time, time, "time", "time")
+            rule = "time must hold the time of each row's query, got None: pass time to"
+            way = 'split, or through metadata routing; time="qid" is the order of ids'
+            messages.require(time is not None, f"{rule} {way}")
         return rows_of(queries, self._parts(queries, time))
 
     def _parts(self, queries: checks.Queries, time: Any) -> list[Part]:

@@ -18,7 +18,7 @@ from ..evaluation import _prepared
 from ..model_selection import _scorers, _splits
 from ..rankers import LinearRanker, _linear, _query_ranker
 from . import _query_objective
-from ._query_objective import QueryObjective
+from ._query_objective import QueryObjective, optuna
 
 #: queries are scored in about so many blocks where trials may be pruned
 N_BLOCKS = 16
@@ -126,7 +126,7 @@ class ScoringObjective(QueryObjective):
 
     def _scored(self, trial: Any, rows: IntArray, X: Any) -> Any:
         """Checked scores of rows of the data; messages name rows as they were given."""
-        if isinstance(X, np.ndarray):  # what is written is written into our own data
+        if isinstance(X, np.ndarray):  # `score` must not write into our data
             X = X.view()
             X.setflags(write=False)
         elif hasattr(X, "iloc") or hasattr(X, "tocsr"):
@@ -233,13 +233,12 @@ class LinearScoringObjective(ScoringObjective):
             ensure_all_finite="allow-nan",
         )
         n_features = data.shape[1]
-        names = (
-            feature_matrix.list_columns(X) if feature_names is None else feature_names
-        )
+        names = feature_names
+        if names is None:
+            names = feature_matrix.list_columns(X)
         self.feature_names = _check_names(names, n_features)
-        feature_matrix.check_no_nan(
-            data, self.feature_names, "fill in missing values first"
-        )
+        advice = "fill in missing values first"
+        feature_matrix.check_no_nan(data, self.feature_names, advice)
         assert_all_finite(data, input_name="X")
         self._bounds = _check_bounds(bounds, self.feature_names)
         allowed = (*_linear.TRANSFORMS, "tune")
@@ -247,14 +246,11 @@ class LinearScoringObjective(ScoringObjective):
         # `score` is given numbers of rows
         rows = np.arange(len(data))[:, None]
         super().__init__(self._linear, rows, y, **options)
-        kinds = set(
-            _linear.TRANSFORMS if "tune" in self._transforms else self._transforms
-        )
-        # each feature by each transform that it may have, and what it is divided by
+        tuned = "tune" in self._transforms
+        kinds = set(_linear.TRANSFORMS if tuned else self._transforms)
+        # features by transform, and their standard deviations
         self._columns = {
-            kind: np.column_stack(
-                [_linear.transformed(column, kind) for column in data.T]
-            )
+            kind: np.column_stack([_linear.transformed(one, kind) for one in data.T])
             for kind in kinds
         }
         self._scales = {kind: _linear.scales(self._columns[kind]) for kind in kinds}
@@ -334,7 +330,7 @@ class LinearScoringObjective(ScoringObjective):
             lifts = np.maximum(alone - chance[j], 0)
             if lifts.any():
                 starts.append(ends * lifts / lifts.max())
-            # another measure may begin alike
+            # another measure may have the same starts
             before = [weights.tolist() for weights in candidates if j]
             candidates += [w for w in starts if w.tolist() not in before]
         candidates = [np.clip(weights, low, high) for weights in candidates]
@@ -359,7 +355,7 @@ class LinearScoringObjective(ScoringObjective):
         single = len(self.feature_names) < 2
         if not many or single or "tune" in self._transforms or len(self._measures) > 1:
             return super()._sampler(seed, n_trials)
-        return _query_objective.optuna.samplers.CmaEsSampler(seed=seed)
+        return optuna.samplers.CmaEsSampler(seed=seed)
 
     def to_estimator(self, study: Any) -> LinearRanker:
         """Return the best trial's score as a fitted estimator, which needs no Optuna.
@@ -380,10 +376,7 @@ class LinearScoringObjective(ScoringObjective):
         ValueError
             If the study has several objectives and thus no best trial.
         """
-        trial = _query_objective.best_trial(study)
-        kinds, coef = self._suggest(
-            _query_objective.optuna.trial.FixedTrial(trial.params)
-        )
+        kinds, coef = self._suggest(_query_objective.best_parameters(study))
         return LinearRanker(coef, transforms=kinds).fit(self._given)
 
 
@@ -513,28 +506,20 @@ class RankerObjective(QueryObjective):
                 column is None, f"{rule}, got {got}: give X without that column"
             )
         self._y = np.maximum(self._prepared.labels, 0)
-        self._folds = self._deal(X, cv)
+        # where each row of X went, as folds are those of the rows that were given
+        place = np.argsort(self._queries.arrange(np.arange(len(self._y))))
+        codes, numbers = self._queries.codes[place], count()
+        folds = _splits.query_folds(cv, X, self._y[place], codes, self._queries.qid)
+        #: training and test queries of each fold, and the buckets of these
+        self._folds: list[tuple[IntArray, IntArray, _query_objective.Buckets]] = []
+        for fold, (train, held_out) in enumerate(folds):
+            dealt = self._buckets(len(held_out), self._seed + fold, n_folds=len(folds))
+            buckets = [(next(numbers), part) for part in dealt]
+            self._folds.append((train, held_out, buckets))
         self._dealt = [ids[at] for _, ids, buckets in self._folds for _, at in buckets]
 
     def _ordered(self, given: _prepared.QueryRows) -> checks.Queries:
         return row_order.by_content(given.X, given.queries, given.labels)
-
-    def _deal(
-        self, X: Any, cv: Any
-    ) -> list[tuple[IntArray, IntArray, _query_objective.Buckets]]:
-        """Training and test queries of folds of the rows as they were given."""
-        queries = self._queries
-        # where each row of X went
-        place = np.argsort(queries.arrange(np.arange(len(self._y))))
-        folds = _splits.query_folds(
-            cv, X, self._y[place], queries.codes[place], queries.qid
-        )
-        out, numbers = [], count()
-        for fold, (train, held_out) in enumerate(folds):
-            dealt = self._buckets(len(held_out), self._seed + fold, n_folds=len(folds))
-            buckets = [(next(numbers), part) for part in dealt]
-            out.append((train, held_out, buckets))
-        return out
 
     def _steps(
         self, trial: Any, order: np.random.Generator | None, prune: bool
@@ -569,12 +554,8 @@ class RankerObjective(QueryObjective):
         """`model` fitted on these queries, or on all."""
         X, y, queries = self._X, self._y, self._queries
         if chosen is not None:
-            rows = queries.rows(chosen)
-            X, y, queries = (
-                feature_matrix.take_rows(X, rows),
-                y[rows],
-                queries.some(chosen),
-            )
+            rows, queries = queries.rows(chosen), queries.some(chosen)
+            X, y = feature_matrix.take_rows(X, rows), y[rows]
         return _scorers.fit_rows(model, X, y, queries, **self._fit_params)
 
     def best_estimator(self, study: Any) -> Any:
@@ -595,10 +576,7 @@ class RankerObjective(QueryObjective):
         ValueError
             If the study has several objectives and thus no best trial.
         """
-        trial = _query_objective.best_trial(study)
-        parameters = self._suggest(
-            _query_objective.optuna.trial.FixedTrial(trial.params)
-        )
+        parameters = self._suggest(_query_objective.best_parameters(study))
         return self._fitted(clone(self.estimator).set_params(**parameters))
 
 
@@ -608,12 +586,9 @@ def _check_space(space: Any) -> Any:
     rule = "space must be a dict of Optuna distributions or a function of the trial"
     messages.require(isinstance(space, Mapping) and space, rule, space)
     for name, given in space.items():
-        known = isinstance(
-            given, _query_objective.optuna.distributions.BaseDistribution
-        )
-        messages.require(
-            known, f"space[{name!r}] must be an Optuna distribution", given
-        )
+        known = isinstance(given, optuna.distributions.BaseDistribution)
+        rule = f"space[{name!r}] must be an Optuna distribution"
+        messages.require(known, rule, given)
     return dict(space)
 
 

@@ -92,16 +92,16 @@ class StudyCreator(ABC):
         """
         if seed is not None:
             checks.check_count(seed, "seed", least=0)
-        told = self._told(prune, pruner)
+        may_prune = self._may_prune(prune, pruner)
         checks.check_flag(verbose, "verbose")
         if not verbose and optuna.logging.get_verbosity() == optuna.logging.INFO:
             optuna.logging.set_verbosity(optuna.logging.WARNING)
         with warnings.catch_warnings():
-            # what Optuna has called experimental for years
+            # Optuna calls some of these experimental, and has for years
             warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
             if pruner is None:
                 kinds = optuna.pruners
-                pruner = kinds.WilcoxonPruner() if told else kinds.NopPruner()
+                pruner = kinds.WilcoxonPruner() if may_prune else kinds.NopPruner()
             study = optuna.create_study(
                 directions=self.directions,
                 storage=storage,
@@ -109,10 +109,16 @@ class StudyCreator(ABC):
                 load_if_exists=load_if_exists,
                 pruner=pruner,
             )
-            # those of several objectives may have other values beside ours
+            # a study with more objectives than this one may have other values, too
             if len(study.directions) <= len(self.directions):
                 self._check_same(study)
-            _agree(study, told)
+            # a new study remembers it, and those who join go on as it began
+            said = study.user_attrs.get(PRUNE)
+            if said is not None:
+                rule = f"prune must be that of the study, {said!r}"
+                messages.require(said == may_prune, rule, may_prune)
+            elif not study.get_trials(deepcopy=False):
+                study.set_user_attr(PRUNE, may_prune)
             if names := self._metric_names():
                 study.set_metric_names(names)
         first, seed = (True, seed) if storage is None else _join(study, seed)
@@ -148,7 +154,7 @@ class StudyCreator(ABC):
     def _sampler(self, seed: int | None, n_trials: int | None) -> Any:
         return optuna.samplers.TPESampler(seed=seed)
 
-    def _told(self, prune: bool, pruner: Any) -> bool:
+    def _may_prune(self, prune: bool, pruner: Any) -> bool:
         """Whether the trials of a study may be pruned."""
         checks.check_flag(prune, "prune")
         if pruner is not None:
@@ -161,14 +167,14 @@ class StudyCreator(ABC):
         return bool(prune)
 
 
-def best_trial(study: Any) -> Any:
-    """The best trial of a study; a trial is itself."""
-    if not isinstance(study, optuna.study.Study):
-        return study
-    number, way = len(study.directions), "choose from study.best_trials"
-    rule = f"study must have one objective, or be a trial, got {number} objectives"
-    messages.require(number == 1, f"{rule}: {way}")
-    return study.best_trial
+def best_parameters(study: Any) -> Any:
+    """Parameters of the best trial of a study, or of a trial, to suggest once more."""
+    if isinstance(study, optuna.study.Study):
+        number, way = len(study.directions), "choose from study.best_trials"
+        rule = f"study must have one objective, or be a trial, got {number} objectives"
+        messages.require(number == 1, f"{rule}: {way}")
+        study = study.best_trial
+    return optuna.trial.FixedTrial(study.params)
 
 
 def check_same(study: Any, name: str, mine: str) -> None:
@@ -186,23 +192,11 @@ def check_same(study: Any, name: str, mine: str) -> None:
         messages.require(theirs == mine, f"{rule}, got {theirs}: {way}")
 
 
-def _agree(study: Any, told: bool) -> None:
-    """Let a new study say what it was told, or see that one goes on as it began."""
-    said = study.user_attrs.get(PRUNE)
-    if said is None:
-        if not study.get_trials(deepcopy=False):
-            study.set_user_attr(PRUNE, told)
-    else:
-        messages.require(
-            said == told, f"prune must be that of the study, {said!r}", told
-        )
-
-
 def _join(study: Any, seed: int | None) -> tuple[bool, int | None]:
     """Whether this worker is the first of a study, and the seed of its sampler."""
     me = _WORKER + uuid.uuid4().hex
     study.set_user_attr(me, "joined")
-    # attributes stand in the order in which they were written, for all workers alike
+    # all workers see attributes in the order in which they were written
     first = next(name for name in study.user_attrs if name.startswith(_WORKER)) == me
     if first or seed is None:
         return first, seed
@@ -215,7 +209,7 @@ N_VALUES = 256
 _REPORTS = "reports"
 #: the user attribute of a study that says what all of its trials are of
 TRIALS = "trials"
-#: WilcoxonPruner is asked about trials that have reported so many values
+#: WilcoxonPruner decides on trials that have reported so many values
 _LEAST_PAIRS = 14
 
 
@@ -511,7 +505,7 @@ class QueryObjective(StudyCreator):
             "tie_std": _averages.stds_of_means(std, weight).tolist(),
         }
         return {
-            # one measure goes without saying
+            # of one measure, the name is left out
             name if self._is_one else f"{measure} {name}": values[j]
             for j, measure in enumerate(self._resolved.names)
             for name, values in spreads.items()
@@ -546,7 +540,7 @@ class QueryObjective(StudyCreator):
         wrapped = is_paired(getattr(pruner, "_wrapped_pruner", None))
         rule = "the pruner must be WilcoxonPruner itself, got one inside PatientPruner"
         messages.require(not wrapped, rule)
-        if len(study.directions) > len(self.directions):  # and other values beside
+        if len(study.directions) > len(self.directions):  # it has other values, too
             got = f"got {type(pruner).__name__}: create it with a NopPruner"
             rule = f"a study of several objectives cannot prune, {got}"
             messages.require(len(self._measures) > 1 or pruner is None, rule)
@@ -555,7 +549,7 @@ class QueryObjective(StudyCreator):
         said = study.user_attrs.get(PRUNE)
         if pruner is None or said is False or len(self._measures) > 1:
             return None
-        # nor may trials have reported other things under the same steps
+        # nor may other trials have reported something else by the same steps
         kind = "values of buckets" if is_paired(pruner) else "running means"
         mine = f"{kind} of {self._trials[1]}, {self._steps_digest}"
         check_same(study, _REPORTS, mine)

@@ -16,6 +16,7 @@ from ..evaluation import _averages
 from ..measures import Measure, parse_measure
 from ..score_precision import _coarse_ranker, _study
 from . import _query_objective
+from ._query_objective import optuna
 
 _LINEAR = "linear"
 _LEAST_RHO = 1.01
@@ -200,9 +201,8 @@ class ScorePrecisionObjective(_query_objective.StudyCreator):
             growth = trial.suggest_float("rho", _LEAST_RHO, self.max_rho, log=True)
             value: Any = round(growth, 3)
         elif kind == "bits":
-            value = trial.suggest_categorical(
-                "format", [*_coarse_ranker.FORMATS, _LINEAR]
-            )
+            formats = [*_coarse_ranker.FORMATS, _LINEAR]
+            value = trial.suggest_categorical("format", formats)
             if value == _LINEAR:
                 value = trial.suggest_int("linear_bits", 1, 16)
         else:
@@ -287,8 +287,10 @@ def coarsest(study: Any, *, keep: float = 0.99, alpha: float = 0.05) -> Any:
     similar = [t for t, pvalue in zip(trials, pvalues, strict=True) if pvalue <= alpha]
     if not similar:
         if trials[0].user_attrs["exact"] == 0:
-            raise NothingKept("the exact mean is 0: there is no share of it to keep")
-        raise NothingKept(
+            raise AllInferiorError(
+                "the exact mean is 0: there is no share of it to keep"
+            )
+        raise AllInferiorError(
             f"no trial of {len(trials)} is shown to keep more than {keep:g} of "
             "the exact mean: more trials, queries, or a smaller share may do"
         )
@@ -296,17 +298,15 @@ def coarsest(study: Any, *, keep: float = 0.99, alpha: float = 0.05) -> Any:
     return min(similar, key=lambda t: (t.values[1], side * t.values[0], t.number))
 
 
-class NothingKept(ValueError):
+class AllInferiorError(ValueError):
     """No trial is shown to be good enough."""
 
 
 def complete_trials(study: Any) -> list[Any]:
     """Complete trials of a `ScorePrecisionObjective`."""
     rule = "study must be an Optuna study of a ScorePrecisionObjective"
-    messages.require(
-        isinstance(study, _query_objective.optuna.study.Study), rule, study
-    )
-    done = (_query_objective.optuna.trial.TrialState.COMPLETE,)
+    messages.require(isinstance(study, optuna.study.Study), rule, study)
+    done = (optuna.trial.TrialState.COMPLETE,)
     complete = study.get_trials(deepcopy=False, states=done)
     trials = [trial for trial in complete if "losses" in trial.user_attrs]
     rule = "study must hold complete trials of a ScorePrecisionObjective, got none"

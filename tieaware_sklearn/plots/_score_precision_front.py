@@ -81,7 +81,7 @@ class ScorePrecisionDisplay(_base.Display):
         front = front[np.argsort(front[:, 0], kind="stable")]
         line = {"color": _base.BLUE, "linewidth": 1.5, "marker": ".", "where": "post"}
         axis.step(*front.T, label="best trade-offs (Pareto front)", **line)
-        with suppress(search.NothingKept):
+        with suppress(search.AllInferiorError):
             chosen = search.coarsest(self.study, keep=self.keep, alpha=self.alpha)
             point = chosen.values[::-1]
             label = f"coarsest that keeps {100 * self.keep:g}%"

@@ -207,8 +207,8 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         checks.check_same_order({"X": X, "y": y, "qid": qid})
         # the message of scikit-learn
         rule = "y must hold the labels of X: LinearRanker(coef=None) requires y to be"
-        told = self.coef is not None or y is not None
-        messages.require(told, f"{rule} passed, but the target y is None")
+        has_labels = self.coef is not None or y is not None
+        messages.require(has_labels, f"{rule} passed, but the target y is None")
         given, (X, qid) = X, self._features(X, qid, reset=True)
         self._is_feature_ = feature_matrix.are_features(given, self.qid)
         self.transforms_ = check_transforms(self.transforms, X.shape[1])
@@ -219,7 +219,19 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         for name in _OF_TUNED:
             self.__dict__.pop(name, None)
         if self.coef is None:
-            self._tune(X, y, qid, query_weight, resolved)
+            way = ', qid=<name or index> in the constructor. coef="equal" needs no'
+            feature_matrix.need_qid(qid, "fit", f"{way} query ids")
+            labels: Any = y  # checked above
+            rows = _prepared.QueryRows.of(
+                X, labels, qid, query_weight, unjudged=resolved.unjudged
+            )
+            rule = "qid must have at least two queries to tune weights, got one"
+            several = rows.queries.n_queries > 1
+            messages.require(several, f"{rule} (with n_samples = {len(X)})")
+            rule = "y must have a label above 0 to tune weights, got no relevant"
+            messages.require(rows.labels.max() > 0, f"{rule} document")
+            rows = rows.sorted(rows.queries.by_id())
+            self._tune(RankedRows(self._transform(rows.X), rows.prepared(), resolved))
         elif isinstance(self.coef, str):
             self.coef_ = 1 / scales(self._transform(X))
         else:
@@ -270,16 +282,8 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         features = check_array(features, estimator=self, input_name="X", **options)
         return features, qid
 
-    def _tune(
-        self,
-        X: FloatArray,
-        y: Any,
-        qid: Any,
-        weight: Any,
-        resolved: _resolved.ResolvedMeasures,
-    ) -> None:
+    def _tune(self, rows: RankedRows) -> None:
         """Tune the weights by coordinate ascents, and set the fitted attributes."""
-        rows = self._gather(X, y, qid, weight, resolved)
         # a feature that is constant within every query keeps a weight of 0
         varies = rows.prepared.queries.varying(rows.X).any(axis=0)
         spread = np.where(varies, scales(rows.X), np.inf)
@@ -290,10 +294,9 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         # more restarts do not change the earlier ones
         seeds = [draw.randint(2**31 - 1) for _ in begin]
         # prepared labels are shared between threads
+        options = spread, self.max_iter, self.tol
         ends = Parallel(n_jobs=self.n_jobs, require="sharedmem", return_as="generator")(
-            delayed(ascend)(
-                train, held_out, start, spread, self.max_iter, self.tol, seed
-            )
+            delayed(ascend)(train, held_out, start, seed, *options)
             for start, seed in zip(begin, seeds, strict=True)
         )
         ascents: list[Ascent] = list(
@@ -309,29 +312,6 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         if held_out is not None:
             self.validation_score_ = rows.sign * np.array(best.held_out)
         self._fitted_queries_ = _split_queries.FittedQueries.of(rows.prepared.queries)
-
-    def _gather(
-        self,
-        X: FloatArray,
-        y: Any,
-        qid: Any,
-        query_weight: Any,
-        resolved: _resolved.ResolvedMeasures,
-    ) -> RankedRows:
-        """Gather transformed features and labels by query id."""
-        otherwise = ', qid=<name or index> in the constructor. coef="equal" needs no'
-        feature_matrix.need_qid(qid, "fit", f"{otherwise} query ids")
-        given = _prepared.QueryRows.of(
-            X, y, qid, query_weight, unjudged=resolved.unjudged
-        )
-        rule = "qid must have at least two queries to tune weights, got one"
-        messages.require(
-            given.queries.n_queries > 1, f"{rule} (with n_samples = {len(X)})"
-        )
-        rule = "y must have a label above 0 to tune weights, got no relevant document"
-        messages.require(given.labels.max() > 0, rule)
-        rows = given.sorted(given.queries.by_id())
-        return RankedRows(self._transform(rows.X), rows.prepared(), resolved)
 
     def predict(self, X: Any) -> FloatArray:
         """Return the scores of the rows of X.
@@ -510,10 +490,10 @@ def ascend(
     train: RankedRows,
     held_out: RankedRows | None,
     start: FloatArray | None,
+    seed: int,
     scales: FloatArray,
     max_iter: int,
     tol: float,
-    seed: int,
 ) -> Ascent:
     """Climb from the weights `start` by coordinate ascent.
 
@@ -523,6 +503,8 @@ def ascend(
         Queries whose measure rises, and those that say where to stop.
     start : ndarray of shape (n_features,) or None
         Weights of features divided by their `scales`, not all 0; None draws them.
+    seed : int
+        Of the orders in which weights are moved, and of weights that are drawn.
     scales : ndarray of shape (n_features,)
         Infinite for features that keep a weight of 0.
     max_iter : int
@@ -530,8 +512,6 @@ def ascend(
     tol : float
         Two iterations in a row that raise the best value by no more than this are the
         last. It is that of the held-out queries where there are some.
-    seed : int
-        Of the orders in which weights are moved, and of weights that are drawn.
     """
     draw = np.random.RandomState(seed)
     known = np.isfinite(scales)

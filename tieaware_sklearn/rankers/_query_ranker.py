@@ -29,7 +29,7 @@ from ..measures import Measure, _parse, parse_measure
 _DATA_SETS = 16
 
 
-def ask_eval_metric(
+def parse_eval_metric(
     eval_metric: str | Measure | Iterable[str | Measure] | None,
     zero_relevance: float | str,
     library: str,
@@ -45,13 +45,12 @@ def ask_eval_metric(
     """
     if eval_metric is None:
         return None
-    one = isinstance(eval_metric, (str, Measure)) or not np.iterable(eval_metric)
-    measures: list[Any] = [eval_metric] if one else [*eval_metric]  # type: ignore[misc]
+    single = isinstance(eval_metric, (str, Measure)) or not np.iterable(eval_metric)
+    measures: list[Any] = [eval_metric] if single else [*eval_metric]  # type: ignore[misc]
     if not all(isinstance(one, (str, Measure)) for one in measures):
         rule = "eval_metric must be the name of a measure, a Measure or a list of these"
-        raise TypeError(
-            f"{rule}, got {messages.show(measures)}: {library} takes others"
-        )
+        got = messages.show(measures)
+        raise TypeError(f"{rule}, got {got}: {library} takes others")
     try:
         parsed = _parse.parse_measures(measures)
     except ValueError as error:
@@ -71,10 +70,7 @@ def measured(
 
 
 def prepare_set(
-    labels: ArrayLike,
-    queries: checks.Queries,
-    weight: ArrayLike | None = None,
-    name: str = "weight",
+    labels: ArrayLike, queries: checks.Queries, weight: ArrayLike | None = None
 ) -> _prepared.Prepared:
     """Prepare a data set of a library for scores after each tree.
 
@@ -82,39 +78,9 @@ def prepare_set(
     """
     checked = checks.check_labels(shortest_decimals(labels), name="label")
     if weight is not None:
-        weight = checks.check_query_weight(
-            shortest_decimals(weight), queries, name=name
-        )
+        decimals = shortest_decimals(weight)
+        weight = checks.check_query_weight(decimals, queries, name="weight")
     return _prepared.Prepared(checked, queries, weight, keep=True)
-
-
-class TreeByTree:
-    """Values of measures by evaluation set, in the order of the trees.
-
-    Attributes
-    ----------
-    resolved : ResolvedMeasures
-    sets : dict of str to Prepared
-    history : dict
-        ``history["valid_0"]["NDCG@10"]``: one value per tree.
-    """
-
-    def __init__(
-        self,
-        resolved: _resolved.ResolvedMeasures,
-        sets: dict[str, _prepared.Prepared],
-    ) -> None:
-        self.resolved = resolved
-        self.sets = sets
-        self.history: dict[str, dict[str, list[float]]] = {
-            name: {measure: [] for measure in resolved.names} for name in sets
-        }
-
-    def add(self, values: dict[str, list[float]]) -> None:
-        """Record the values of evaluation sets after one more tree."""
-        for name, means in values.items():
-            for history, value in zip(self.history[name].values(), means, strict=True):
-                history.append(value)
 
 
 class BoostingMeasures:
@@ -308,7 +274,7 @@ class RankerMixin:
         return getattr(self, "qid", None)
 
     def __sklearn_clone__(self) -> Any:
-        # tools clone a ranker before workers, where the call stack ends, get it
+        # here, since workers that get the clone do not see the tool on the call stack
         feature_matrix.reject_index_of_some(getattr(self, "qid", None))
         return super().__sklearn_clone__()  # type: ignore[misc]
 
@@ -344,7 +310,7 @@ class QueryData(NamedTuple):
 
     def prepared(self) -> _prepared.Prepared:
         """Prepare an evaluation set for scores after each tree."""
-        return prepare_set(self.y, self.queries, self.weight, "eval_query_weight")
+        return prepare_set(self.y, self.queries, self.weight)
 
 
 def columns_of(X: Any) -> list[Any]:
@@ -469,16 +435,6 @@ def name_eval_sets(
     return names, [name for name, usual in pairs if usual != "training"]
 
 
-class _Columns(NamedTuple):
-    """Columns of X as given to `fit`."""
-
-    #: names of columns, empty if X has none
-    given: list[Any]
-    is_feature: NDArray[np.bool_]
-    #: names of the features, None for each where they have none
-    features: list[Any]
-
-
 class FitData(NamedTuple):
     """Training and evaluation data of a booster, query by query.
 
@@ -525,7 +481,9 @@ class QueryRankerMixin(RankerMixin):
 
     qid: str | int | None
     row_order: str
-    _columns_: _Columns
+    #: names of the columns of X in fit, none if X had none, and which are features
+    _names_: list[Any]
+    _is_feature_: NDArray[np.bool_]
 
     def _fit_data(
         self,
@@ -547,7 +505,14 @@ class QueryRankerMixin(RankerMixin):
         sets = split_eval_sets(
             GivenSet(eval_X, eval_y, eval_qid, eval_query_weight, eval_init_score)
         )
-        salt = self._salt()
+        salt = 0  # of the canonical order of rows
+        if self.row_order != "input":
+            params = self.get_params()  # type: ignore[attr-defined]
+            seeds = [params[name] for name in _SEEDS if params.get(name) is not None]
+            seed = seeds[0] if seeds else 0
+            # the libraries take integers that are no seed of NumPy
+            is_whole = isinstance(seed, numbers.Integral)
+            salt = int(seed) if is_whole else checks.seed_of(seed)
         train = self._gather(given, salt)
         # the same objects X, y and qid
         are_training = [all(map(operator.is_, one[:3], given[:3])) for one in sets]
@@ -604,8 +569,11 @@ class QueryRankerMixin(RankerMixin):
         messages.require(X.shape[1], f"{rule} a minimum of 1 is required: {way}")
         weight, start = given.weight, given.init_score
         name = "eval_query_weight" if prefix else "sample_weight"
-        own = weight if prefix else None
-        rows = _prepared.QueryRows.of(X, given.y, qid, own, prefix=prefix, weight=name)
+        # weights of training rows may differ within a query
+        of_query = weight if prefix else None
+        rows = _prepared.QueryRows.of(
+            X, given.y, qid, of_query, prefix=prefix, weight=name
+        )
         labels, queries = rows.labels, rows.queries
         if weight is not None:
             weight = checks.check_scores(weight, n_rows=len(labels), name=name)
@@ -626,59 +594,40 @@ class QueryRankerMixin(RankerMixin):
         )
 
     def __sklearn_is_fitted__(self) -> bool:
-        return "_columns_" in self.__dict__
-
-    def _salt(self) -> int:
-        """Seed of the canonical order of rows."""
-        if self.row_order == "input":  # no seed is needed
-            return 0
-        params = self.get_params()  # type: ignore[attr-defined]
-        given = [params[name] for name in _SEEDS if params.get(name) is not None]
-        state = given[0] if given else 0
-        return (
-            int(state) if isinstance(state, numbers.Integral) else checks.seed_of(state)
-        )
+        return "_is_feature_" in self.__dict__
 
     def _remember(self, data: FitData) -> Self:
         """Keep the columns of X, as it was given to `fit`, and digests of queries."""
-        is_feature = feature_matrix.are_features(data.X, self.qid)
-        features = columns_of(data.train.X)
-        self._columns_ = _Columns(
-            feature_matrix.list_columns(data.X), is_feature, features
-        )
+        self._names_ = feature_matrix.list_columns(data.X)
+        self._is_feature_ = feature_matrix.are_features(data.X, self.qid)
         self._fitted_queries_ = split_queries.FittedQueries.of(data.train.queries)
         return self
 
     def _remember_loaded(self, n_features: int, names: list[Any] | None) -> None:
         """Keep the features of a loaded model, which are all of its columns."""
-        is_feature = np.ones(n_features, dtype=bool)
-        features = names or [None] * n_features
-        self._columns_ = _Columns(names or [], is_feature, features)
+        self._names_, self._is_feature_ = names or [], np.ones(n_features, dtype=bool)
         self.__dict__.pop("_fitted_queries_", None)
 
     @property
     def n_features_in_(self) -> int:
         """Number of columns of X in `fit`, including `qid`."""
         check_is_fitted(self)
-        return len(self._columns_.is_feature)
+        return len(self._is_feature_)
 
     @property
     def feature_names_in_(self) -> NDArray[Any]:
         """Column names of X in `fit`, if all are strings."""
         check_is_fitted(self)
-        names = self._columns_.given
-        if not names or not all(isinstance(name, str) for name in names):
+        if not self._names_ or not all(isinstance(name, str) for name in self._names_):
             raise AttributeError("X had no column names in fit")
-        return np.array(names, dtype=object)
+        return np.array(self._names_, dtype=object)
 
     def _per_column(self, values: NDArray[Any]) -> NDArray[Any]:
         """One value per feature at the columns of X, 0 at that of `qid`."""
-        is_feature = self._columns_.is_feature
-        if is_feature.all():
-            return values
-        return np.asarray(
-            feature_matrix.spread_features(values.astype(float), is_feature, 0.0)
-        )
+        if not self._is_feature_.all():
+            values = values.astype(float)
+        spread = feature_matrix.spread_features(values, self._is_feature_, 0.0)
+        return np.asarray(spread)
 
     def _qid_column(self, X: Any) -> str | int | None:
         """Return the column of query ids, where X still has it."""
@@ -687,19 +636,20 @@ class QueryRankerMixin(RankerMixin):
         if hasattr(X, "columns"):
             return self.qid if self.qid in feature_matrix.list_columns(X) else None
         shape = X.shape if hasattr(X, "shape") else np.shape(X)
-        bare = len(shape) == 2 and shape[1] == len(self._columns_.features)
+        bare = len(shape) == 2 and shape[1] == self._is_feature_.sum()
         return None if bare else self.qid
 
     def _features(self, X: Any) -> Any:
         """Check X against the data of `fit`, and remove the qid column."""
         check_is_fitted(self)
         X = feature_matrix.without_mask(feature_matrix.as_matrix(X))
-        columns, column = self._columns_, self._qid_column(X)
+        is_feature, column = self._is_feature_, self._qid_column(X)
         # the message of scikit-learn
         rule = f"X has {X.shape[1]} features, but {type(self).__name__} is expecting"
-        fits = X.shape[1] == len(columns.features) + (column is not None)
-        messages.require(fits, f"{rule} {len(columns.is_feature)} features as input")
+        fits = X.shape[1] == is_feature.sum() + (column is not None)
+        messages.require(fits, f"{rule} {len(is_feature)} features as input")
         if column is not None:
             X = feature_matrix.split_qid_column(X, column)[0]
-        check_columns(X, columns.features)
+        names = self._names_ or [None] * len(is_feature)
+        check_columns(X, [names[j] for j in np.flatnonzero(is_feature)])
         return X

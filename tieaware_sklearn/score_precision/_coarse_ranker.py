@@ -21,7 +21,7 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
-from .._engine import checks, exact_numbers, feature_matrix
+from .._engine import checks, exact_numbers, feature_matrix, messages
 from .._engine.segments import FloatArray
 from ..model_selection import _scorers
 from ..rankers import _query_ranker
@@ -36,7 +36,7 @@ _MOST_DIGITS, _MOST_DECIMALS = 17, 400
 #: the least number of each kind but rho
 _LEAST = {"decimals": -308, "significant": 1, "bits": 1, "levels": 2}
 KINDS = ("rho", *_LEAST)
-#: so many bits hold every distinct score that fits into memory
+#: more bits tell no more scores apart than fit into memory
 _MOST_BITS = 60
 
 
@@ -150,7 +150,7 @@ def _to_levels(
 ) -> FloatArray:
     """Levels, spaced evenly from `low` to `high`, of bins of equal width."""
     out = np.clip(scores, low, high)
-    # halves: the difference of the largest floats overflows
+    # of halves, because the difference of the largest floats overflows
     spread = high / 2 - low / 2 > 0
     low, high, value = low[spread], high[spread], out[spread]
     span = high / 2 - low / 2
@@ -168,51 +168,35 @@ def parse_coarseness(coarseness: Any) -> Coarseness:
     """The one that a text such as ``"bits=8"`` names."""
     if isinstance(coarseness, Coarseness):
         return coarseness
-    if not (isinstance(coarseness, str) and "=" in coarseness):
-        raise ValueError(
-            'coarseness must be a text such as "rho=1.1", "decimals=2", '
-            '"significant=3", "bits=float16", "bits=8" or "levels=100", got '
-            f"{coarseness!r}"
-        )
+    rule = 'coarseness must be a text such as "rho=1.1", "decimals=2", "significant=3",'
+    is_text = isinstance(coarseness, str) and "=" in coarseness
+    others = '"bits=float16", "bits=8" or "levels=100"'
+    messages.require(is_text, f"{rule} {others}", coarseness)
     kind, _, given = (part.strip() for part in coarseness.partition("="))
     checks.check_choice(kind, f"coarseness {coarseness!r}: the kind", KINDS)
     value: Fraction | int | str = given
     if kind == "rho":
         value = _bands.check_rho(given)
     elif kind != "bits" or given not in FORMATS:
-        value = _number(kind, given)
-    return Coarseness(kind, value, f"{kind}={given}")
-
-
-def _number(kind: str, given: str) -> int:
-    """A number of digits, bits or levels."""
-    try:
-        value = int(given)
-    except ValueError:
-        value = _LEAST[kind] - 1
-    if value < _LEAST[kind]:
+        try:
+            value = int(given)
+        except ValueError:
+            value = _LEAST[kind] - 1
         formats = f"one of {FORMATS} or " if kind == "bits" else ""
-        raise ValueError(
-            f"{kind} must be {formats}an integer >= {_LEAST[kind]}, got {given!r}"
-        )
-    return value
+        rule = f"{kind} must be {formats}an integer >= {_LEAST[kind]}"
+        messages.require(value >= _LEAST[kind], rule, given)
+    return Coarseness(kind, value, f"{kind}={given}")
 
 
 def several(given: Any, name: str, parse: Callable[[Any], Item]) -> list[Item]:
     """One or several, each parsed, and each once."""
     listed = isinstance(given, Iterable) and not isinstance(given, str)
     parsed = list(dict.fromkeys(map(parse, given if listed else [given])))
-    if not parsed:
-        raise ValueError(f"{name} must not be empty")
+    messages.require(parsed, f"{name} must not be empty")
     return parsed
 
 
-def round_scores(
-    y_score: ArrayLike,
-    coarseness: str,
-    *,
-    qid: Any = None,
-) -> FloatArray:
+def round_scores(y_score: ArrayLike, coarseness: str, *, qid: Any = None) -> FloatArray:
     """Round scores to less precision.
 
     Distinct scores may become equal, but their order is never reversed.
@@ -385,16 +369,17 @@ optional
         """
         self._checked()
         _scorers.check_response_method(self.response_method)
-        given = X
-        X, qid = feature_matrix.resolve_qid(X, self.qid, qid)
+        given, (X, qid) = X, feature_matrix.resolve_qid(X, self.qid, qid)
         checks.check_qid(qid, n_rows=feature_matrix.count_rows(X))
         if get_config()["enable_metadata_routing"]:
             if qid is not None and self.qid is None:
                 fit_params["qid"] = qid
             routed = process_routing(self, "fit", **fit_params)
             fit_params = dict(routed["estimator"]["fit"])
-            if qid is not None and self.qid is not None and self._hands_on_qid():
-                fit_params["qid"] = qid
+            if qid is not None and self.qid is not None:
+                consumed = get_routing_for_object(self.estimator).consumes
+                if consumed("fit", {"qid"}) or has_fit_parameter(self.estimator, "qid"):
+                    fit_params["qid"] = qid
         elif qid is not None and (keyword := _qid_keyword(self.estimator)) is not None:
             fit_params.setdefault(keyword, qid)
         self.estimator_ = clone(self.estimator)
@@ -402,8 +387,9 @@ optional
         validate_data(self, given, skip_check_array=True)
         scores = self._exact(X, qid)
         scores = scores[np.isfinite(scores)]
-        ends = (float(scores.min()), float(scores.max())) if len(scores) else None
-        self.limits_ = ends
+        self.limits_ = None
+        if len(scores):
+            self.limits_ = float(scores.min()), float(scores.max())
         return self
 
     def predict(self, X: Any, *, qid: Any = None) -> FloatArray:
@@ -427,10 +413,8 @@ optional
         """
         check_is_fitted(self)
         coarseness = self._checked()
-        given = X
-        X, qid = feature_matrix.resolve_qid(
-            X, self.qid, qid, request="set_predict_request(qid=False)"
-        )
+        given, request = X, "set_predict_request(qid=False)"
+        X, qid = feature_matrix.resolve_qid(X, self.qid, qid, request=request)
         if self.qid is not None:
             # a feature must not stand in for ids that were left out
             validate_data(self, given, reset=False, skip_check_array=True)
@@ -449,16 +433,8 @@ optional
         )
 
     def _exact(self, X: Any, qid: Any) -> FloatArray:
-        estimator, method = self.estimator_, self.response_method
-        return _scorers.predicted_scores(
-            estimator, X, feature_matrix.count_rows(X), method, qid=qid
-        )
-
-    def _hands_on_qid(self) -> bool:
-        """Whether the estimator, or a step of it, wants the ids of the column."""
-        routing = get_routing_for_object(self.estimator)
-        consumed = routing.consumes("fit", {"qid"})
-        return "qid" in consumed or has_fit_parameter(self.estimator, "qid")
+        n_rows, method = feature_matrix.count_rows(X), self.response_method
+        return _scorers.predicted_scores(self.estimator_, X, n_rows, method, qid=qid)
 
     def _checked(self) -> Coarseness | None:
         """The coarseness, if there is one, and all options checked."""

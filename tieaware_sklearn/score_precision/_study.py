@@ -13,16 +13,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._display import html, progress_bars, text_tables, words
-from .._engine import checks
+from .._engine import checks, messages
 from .._engine.segments import FloatArray, IntArray
 from ..comparison import _correlation, _official, _paired_test, _systems
 from ..evaluation import Summary, _averages
 from ..measures import Measure, parse_measure
 from . import _bands, _coarse_ranker
 
-#: columns of frames: p-values of "no more than this share is kept"
+#: beginning of the columns of p-values, which end with a share of the mean
 _PVALUE = "inferiority_pvalue_"
-#: changed queries below which print has no verdict: rare losses may just be missing
+#: with fewer changed queries, rare losses may be missing from the sample: no verdict
 _FEWEST = 10
 
 
@@ -123,7 +123,7 @@ class PrecisionStudy(html.Result):
             ``inferiority_pvalue_0.95``.
         """
         average, best, worst = (
-            level_means(values, self.query_weight)
+            _level_means(values, self.query_weight)
             for values in (self.expected, self.best, self.worst)
         )
         values: dict[str, Any] = {
@@ -215,8 +215,8 @@ class PrecisionStudy(html.Result):
         -------
         ndarray of shape (n_levels,), int
         """
-        found, exact = self.significant(), self.significant()[0]
-        return np.asarray((found & (~exact | self.turned())).sum(axis=1))
+        significant, turned = self.significant(), self.turned()
+        return np.asarray((significant & (~significant[0] | turned)).sum(axis=1))
 
     def false_negatives(self) -> IntArray:
         """Count the pairs that are significant under exact but not coarser scores.
@@ -228,8 +228,8 @@ class PrecisionStudy(html.Result):
         -------
         ndarray of shape (n_levels,), int
         """
-        found, exact = self.significant(), self.significant()[0]
-        return np.asarray((~found & exact).sum(axis=1))
+        significant = self.significant()
+        return np.asarray((~significant & significant[0]).sum(axis=1))
 
     def _columns(self) -> dict[str, Any]:
         values = {
@@ -263,8 +263,8 @@ class PrecisionStudy(html.Result):
             ("range", [_averages.mean(row) for row in imprecision], _percent),
             ("changed", self.changed().min(axis=1)),
         ]
-        n_tested, kept = self._kept()
-        for share, counts in zip(self.keep, kept.T, strict=True):
+        n_tested, n_good = self._counts()
+        for share, counts in zip(self.keep, n_good.T, strict=True):
             pairs = zip(counts, n_tested, strict=True)
             cells = [_out_of(*pair, len(self.systems)) for pair in pairs]
             columns.append((_more(share), ["-", *cells[1:]]))
@@ -291,17 +291,17 @@ class PrecisionStudy(html.Result):
             )
         ]
 
-    def _kept(self) -> tuple[IntArray, IntArray]:
+    def _counts(self) -> tuple[IntArray, IntArray]:
         """Systems in which enough queries change, and how many of them keep a share."""
         tested = self.changed() >= _FEWEST
-        kept = (self.inferiority <= self.alpha) & tested[:, None]
-        return tested.sum(axis=1), kept.sum(axis=2)
+        passed = (self.inferiority <= self.alpha) & tested[:, None]
+        return tested.sum(axis=1), passed.sum(axis=2)
 
     def _conclusion(self) -> list[str]:
-        kept = np.flatnonzero(self._kept()[1][:, 0] == len(self.systems))
-        if not len(kept):
+        good = np.flatnonzero(self._counts()[1][:, 0] == len(self.systems))
+        if not len(good):
             return []
-        coarsest = kept[np.argmin(self.bits[kept].mean(axis=1))]
+        coarsest = good[np.argmin(self.bits[good].mean(axis=1))]
         whose = self.systems[0] if len(self.systems) == 1 else "every system"
         return [
             f"With {self.levels[coarsest]} ({self.bits[coarsest].mean():.1f} bits for "
@@ -345,7 +345,7 @@ def _tables_of_means(of: Summary) -> list[text_tables.Table]:
         else (name.replace("_", " "), column)
         for name, column in rest
     ]
-    # the p-values, and what lies within the range of the bands
+    # narrow texts leave out the last columns first, then the imprecision
     drop = (*range(len(named), 6, -1), 5)
     ranges = text_tables.Ranges(of.worst, of.mean, of.best)
     return [
@@ -355,7 +355,7 @@ def _tables_of_means(of: Summary) -> list[text_tables.Table]:
     ]
 
 
-def level_means(values: FloatArray, weight: FloatArray | None = None) -> FloatArray:
+def _level_means(values: FloatArray, weight: FloatArray | None = None) -> FloatArray:
     """Means over queries, of shape (n_levels, n_systems)."""
     return np.array([_averages.means(level, weight) for level in values])
 
@@ -418,25 +418,23 @@ def coarse_values(
     scale: str,
     ties: str = "expected",
 ) -> CoarseValues:
-    """The statistics of each query, by a system's scores as coarse as asked.
-
-    Without a coarseness, they are exact.
-    """
+    """Statistics of each query by a system's coarser scores, or by its exact ones."""
     checks.check_choice(existing_ties, "existing_ties", _bands.EXISTING_TIES)
     checks.check_choice(scale, "scale", SCALES)
     scores, queries = systems.scores[system], systems.queries
     if coarseness is not None:
-        together = checks.check_qid(None, n_rows=queries.n_rows)
-        own = queries if coarseness.by_query(scale) else together
-        scores = coarseness.apply(scores, own, existing_ties=existing_ties)
+        ranges = queries
+        if not coarseness.by_query(scale):
+            ranges = checks.check_qid(None, n_rows=queries.n_rows)
+        scores = coarseness.apply(scores, ranges, existing_ties=existing_ties)
     elif existing_ties == "order":
-        # what bands of documents as they stand make coarser is this very order
+        # the exact ranking has no ties then, either
         scores = _bands.in_order(scores, queries)
-    found = systems.rules.values(
+    columns = systems.rules.values(
         systems.prepared, systems.resolved, scores, ties, statistics,
         column=system, n_jobs=systems.n_jobs,
     )  # fmt: skip
-    values = {name: column[:, 0] for name, column in found.items()}
+    values = {name: column[:, 0] for name, column in columns.items()}
     tied = _official.score_ties(systems.ranked(scores), queries)
     return CoarseValues(values, tied.bits, tied.tied_documents)
 
@@ -571,8 +569,7 @@ def precision_study(
     )  # fmt: skip
     weight = systems.weight
     _systems.check_options(test, weighted=weight is not None)
-    if not isinstance(ties, str):
-        raise ValueError(f"ties must be one treatment, got {ties!r}")
+    messages.require(isinstance(ties, str), "ties must be one treatment", ties)
     systems.rules.check(ties)
     (measured_by,) = systems.measures
     up = measured_by.greater_is_better
@@ -589,7 +586,7 @@ def precision_study(
         chosen = sorted(order[:top].tolist())
     shape = len(levels) + 1, len(chosen)
     cells = list(itertools.product(levels, chosen))
-    found = [exact[j] for j in chosen] + [
+    results = [exact[j] for j in chosen] + [
         coarse_values(systems, j, level, *ends, **how)
         for level, j in progress_bars.show_progress(
             cells, progress, len(cells), "ranking"
@@ -597,14 +594,14 @@ def precision_study(
     ]
     by_query = (*shape, systems.queries.n_queries)
     values = {
-        name: np.reshape([one.values[name] for one in found], by_query).swapaxes(1, 2)
+        name: np.reshape([one.values[name] for one in results], by_query).swapaxes(1, 2)
         for name in ("expected", *ends)
     }
     expected = values["expected"]
-    averages = level_means(expected, weight)
+    averages = _level_means(expected, weight)
     _systems.warn_undefined(systems.resolved, expected[:1])
     pairs = _systems.pairs_with((), systems.names[: shape[1]])
-    # whatever order the rows came in
+    # by id, so that the order of rows does not matter
     order = systems.queries.sorted()
     by_id = None if weight is None else weight[order]
     difference, pvalues = _pairwise(expected[:, order], pairs, test, by_id)
@@ -618,8 +615,8 @@ def precision_study(
         systems=tuple(systems.names[j] for j in chosen),
         qid=systems.queries.qid,
         **values,
-        bits=np.reshape([one.bits for one in found], shape),
-        tied_documents=np.reshape([one.tied_documents for one in found], shape),
+        bits=np.reshape([one.bits for one in results], shape),
+        tied_documents=np.reshape([one.tied_documents for one in results], shape),
         keep=shares,
         inferiority=_inferiority(expected, shares, up, weight),
         pairs=pairs,
@@ -646,12 +643,12 @@ def _inferiority(
     weight: FloatArray | None,
 ) -> FloatArray:
     """p-values, (n_levels, n_shares, n_systems)."""
-    found = np.empty((len(expected), len(shares), expected.shape[2]))
-    for i, s, j in np.ndindex(found.shape):
+    pvalues = np.empty((len(expected), len(shares), expected.shape[2]))
+    for i, s, j in np.ndindex(pvalues.shape):
         of_system = expected[0, :, j], expected[i, :, j]
         losses = _paired_test.QueryLosses.of(*of_system, weight)
-        found[i, s, j] = losses.inferiority(shares[s], greater_is_better=up)
-    return found
+        pvalues[i, s, j] = losses.inferiority(shares[s], greater_is_better=up)
+    return pvalues
 
 
 def _pairwise(
