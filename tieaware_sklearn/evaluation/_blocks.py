@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
@@ -26,22 +27,22 @@ _WORTH_PICKING = 4
 _SPARE_CELLS = 1 << 14
 
 
-class RankedBlock:
+class RankedBlock(ABC):
     """A block of queries, ranked by each of some score columns."""
 
     @cached_property
+    @abstractmethod
     def columns(self) -> list[tie_groups.TieGroups]:
         """The ties of each score column."""
-        raise NotImplementedError
 
     @property
     def groups(self) -> tie_groups.TieGroups:
         """The ties of the first score column."""
         return self.columns[0]
 
+    @abstractmethod
     def turned(self) -> RankedBlock:
         """The block in the order of its scores turned round."""
-        raise NotImplementedError
 
     def both_ways(
         self, measures: Sequence[Measure], names: Sequence[str]

@@ -21,63 +21,30 @@ from ..measures import Measure, parse_measure
 from ..model_selection import _scorers, _splits
 
 
-class QueryParts:
-    """Features, labels and queries, sorted by the ids and contents of the rows.
+def rows_by_content(
+    X: Any,
+    y: ArrayLike,
+    qid: Any,
+    *,
+    unjudged: str = "raise",
+    query_weight: ArrayLike | None = None,
+) -> tuple[_prepared.QueryRows, IntArray]:
+    """Rows sorted by query id and content, and the places that they were given at.
 
     Nothing that is computed of them depends on the order in which they were given.
-
-    Attributes
-    ----------
-    X, labels : features and labels
-    queries : Queries
-        By id; their rows stand in this order.
-    weight : ndarray of shape (n_queries,) or None
-    names : tuple of str
-        Names of the columns of X.
     """
+    ids, is_column = feature_matrix.ids_of(X, qid)
+    X = feature_matrix.split_qid_column(X, qid)[0] if is_column else X
+    X = feature_matrix.as_matrix(X)
+    rows = _prepared.QueryRows.of(X, y, ids, query_weight, unjudged=unjudged)
+    queries = row_order.by_content(X, rows.queries, rows.labels)
+    return rows.sorted(queries), queries.given(np.arange(queries.n_rows))
 
-    def __init__(
-        self,
-        X: Any,
-        y: ArrayLike,
-        qid: Any,
-        *,
-        unjudged: str = "raise",
-        query_weight: ArrayLike | None = None,
-    ) -> None:
-        ids, is_column = feature_matrix.ids_of(X, qid)
-        X = feature_matrix.split_qid_column(X, qid)[0] if is_column else X
-        X = feature_matrix.as_matrix(X)
-        rows = _prepared.QueryRows.of(X, y, ids, query_weight, unjudged=unjudged)
-        order = row_order.by_content(X, rows.queries, rows.labels)
-        rows = rows.sorted(order)
-        self.X, self.labels, self.weight = rows.X, rows.labels, rows.weight
-        self.queries = rows.queries
-        # the place of each row in X as it was given
-        self._given = order.given(np.arange(order.n_rows))
-        names = feature_matrix.list_columns(X) or [f"x{j}" for j in range(X.shape[1])]
-        self.names = tuple(map(str, names))
 
-    def part(self, chosen: IntArray) -> tuple[Any, FloatArray, checks.Queries]:
-        """Features, labels and queries; one that is chosen twice is two of them."""
-        rows = self.queries.rows(chosen)
-        part = self.queries.some(chosen)
-        if len(np.unique(chosen)) < len(chosen):
-            part = checks.Queries(np.arange(len(chosen)), part.offsets, None)
-        return feature_matrix.take_rows(self.X, rows), self.labels[rows], part
-
-    def folds(self, cv: Any) -> list[tuple[IntArray, IntArray]]:
-        """Training and test queries of each fold.
-
-        Raises
-        ------
-        ValueError
-            For no fold, and for one that splits queries or tests on a training query.
-        """
-        place = np.argsort(self._given)  # splitters see rows as they were given
-        codes = self.queries.codes[place]
-        X, labels = feature_matrix.take_rows(self.X, place), self.labels[place]
-        return _splits.query_folds(cv, X, labels, codes, self.queries.qid)
+def feature_names(X: Any) -> tuple[str, ...]:
+    """Names of the columns of X."""
+    names = feature_matrix.list_columns(X) or [f"x{j}" for j in range(X.shape[1])]
+    return tuple(map(str, names))
 
 
 def check_selector(selector: Any, name: str = "selector") -> None:
@@ -394,9 +361,15 @@ def selection_curve(
     checks.check_flag(progress, "progress")
     method = _scorers.check_response_method(response_method)
     resolved = _resolved.resolve([parse_measure(measure)], zero_relevance, unjudged)
-    rows = QueryParts(X, y, qid, unjudged=resolved.unjudged, query_weight=query_weight)
-    sizes = _check_sizes(n_features, len(rows.names))
-    folds = rows.folds(cv)
+    rows, given = rows_by_content(
+        X, y, qid, unjudged=resolved.unjudged, query_weight=query_weight
+    )
+    sizes = _check_sizes(n_features, rows.X.shape[1])
+    # splitters see rows as they were given
+    place = np.argsort(given)
+    X, labels = feature_matrix.take_rows(rows.X, place), rows.labels[place]
+    codes = rows.queries.codes[place]
+    folds = _splits.query_folds(cv, X, labels, codes, rows.queries.qid)
     run = partial(
         _run, rows=rows, selectors=list(named.values()), estimator=estimator,
         sizes=sizes, resolved=resolved, method=method,
@@ -450,7 +423,7 @@ def selection_curve(
         difference_from_all_interval=from_all[1],
         qid=rows.queries.qid,
         query_weight=rows.weight,
-        feature_names=rows.names,
+        feature_names=feature_names(rows.X),
         selected=selected,
         confidence=float(confidence),
     )
@@ -473,7 +446,7 @@ def _run(
     train: IntArray,
     test: IntArray,
     *,
-    rows: QueryParts,
+    rows: _prepared.QueryRows,
     selectors: list[Any],
     estimator: Any,
     sizes: list[int],
@@ -481,25 +454,25 @@ def _run(
     method: Any,
 ) -> tuple[FloatArray, NDArray[np.bool_]]:
     """Values of the test queries, all features last; which features were chosen."""
-    X, y, queries = rows.part(train)
-    X_test, y_test, queries_test = rows.part(test)
-    prepared = _prepared.Prepared(y_test, queries_test, keep=True)
+    training, tested = rows.of_queries(train), rows.of_queries(test)
+    X, y, queries = training.X, training.labels, training.queries
+    prepared = tested.prepared()
 
     def values(columns: IntArray) -> FloatArray:
-        scores = np.zeros(queries_test.n_rows)
+        scores = np.zeros(tested.queries.n_rows)
         if len(columns):
             X_some = take_columns(X, columns)
             fitted = _scorers.fit_rows(clone(estimator), X_some, y, queries)
             scores = _scorers.predicted_scores(
                 fitted,
-                take_columns(X_test, columns),
-                queries_test.n_rows,
+                take_columns(tested.X, columns),
+                tested.queries.n_rows,
                 method,
-                qid=queries_test.qid[queries_test.codes],
+                qid=tested.queries.qid[tested.queries.codes],
             )
         return prepared.values(resolved, scores)["expected"][:, 0]
 
-    shape = len(selectors), len(sizes), len(rows.names)
+    shape = len(selectors), len(sizes), X.shape[1]
     selected = np.zeros(shape, dtype=bool)
     known: dict[tuple[int, ...], FloatArray] = {}
     columns_of_values = []

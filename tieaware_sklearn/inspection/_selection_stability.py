@@ -14,6 +14,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from .._display import html, progress_bars, text_tables, words
 from .._engine import checks
 from .._engine.segments import FloatArray, IntArray
+from ..evaluation import _prepared
 from ..model_selection import _scorers
 from . import _selection_curve
 
@@ -219,7 +220,7 @@ def selection_stability(
     checks.check_flag(progress, "progress")
     checks.check_count(n_bootstraps, "n_bootstraps", least=2)
     rng = checks.check_seed(random_state)
-    rows = _selection_curve.QueryParts(X, y, qid)
+    rows, _ = _selection_curve.rows_by_content(X, y, qid)
     n_queries = rows.queries.n_queries
     parts = [
         np.sort(rng.randint(n_queries, size=n_queries)) for _ in range(n_bootstraps)
@@ -242,7 +243,7 @@ def selection_stability(
             f"got {n_bootstraps}"
         )
     return SelectionStability(
-        feature_names=rows.names,
+        feature_names=_selection_curve.feature_names(rows.X),
         frequency=selected.mean(axis=0),
         selected=selected,
         stability=stability,
@@ -253,11 +254,11 @@ def selection_stability(
 
 
 def _support(
-    selector: Any, rows: _selection_curve.QueryParts, part: IntArray
+    selector: Any, rows: _prepared.QueryRows, chosen: IntArray
 ) -> NDArray[np.bool_]:
-    return np.asarray(
-        _scorers.fit_rows(clone(selector), *rows.part(part)).get_support()
-    )
+    part = rows.of_queries(chosen)
+    fitted = _scorers.fit_rows(clone(selector), part.X, part.labels, part.queries)
+    return np.asarray(fitted.get_support())
 
 
 def nogueira(selected: NDArray[np.bool_]) -> tuple[float, float]:
