@@ -40,7 +40,8 @@ def test_digests_of_large_integers_texts_and_durations_are_mixed():
     odd = np.array(["\udc80", "\udc81", "?"], dtype=object)
     assert len(np.unique(value_bits(odd))) == 3
     years, months = np.array([1, 2], "m8[Y]"), np.array([12, 24], "m8[M]")
-    assert len(np.unique(np.append(value_bits(years), value_bits(months)))) == 4
+    assert (years == months).all()
+    assert np.array_equal(value_bits(years), value_bits(months))
 
 
 @pytest.mark.parametrize(("length", "shown"), [(80, 80), (81, 60)])

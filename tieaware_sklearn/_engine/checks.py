@@ -73,7 +73,7 @@ class Queries:
 
     def __getstate__(self) -> dict[str, Any]:
         # sizes are counted faster than they travel
-        return {name: own for name, own in vars(self).items() if name != "sizes"}
+        return {name: one for name, one in vars(self).items() if name != "sizes"}
 
     @property
     def n_queries(self) -> int:
@@ -101,7 +101,7 @@ class Queries:
             return np.argsort(self.qid, kind="stable")
         ids = self.qid.tolist()
         kinds, rows = set(map(type, ids)), range(len(ids))
-        if len(kinds) == 1 and not kinds & {tuple, frozenset}:
+        if len(kinds) == 1 and kinds.isdisjoint({tuple, frozenset}):
             # dates with and without a time zone, for one, do not compare
             with suppress(TypeError):
                 return np.array(sorted(rows, key=ids.__getitem__), dtype=np.intp)
@@ -157,10 +157,8 @@ class Queries:
 
 def _sort_key(value: Any) -> tuple[str, str]:
     """Sorts ids of any types, those that compare with some others only included."""
-    if isinstance(value, (tuple, frozenset)):
-        inner = list(map(_sort_key, value))
-        value = inner if isinstance(value, tuple) else sorted(inner)
-    return type(value).__name__, str(value)
+    text = str(list(map(_sort_key, value)) if isinstance(value, tuple) else value)
+    return type(value).__name__, text
 
 
 def reject(
@@ -172,11 +170,9 @@ def reject(
 ) -> None:
     """Raise a ValueError that shows the first of the `bad` rows, if any."""
     if bad.any():
-        row = int(np.argmax(bad))
-        count = int(bad.sum())
-        more = "" if count == 1 else f" (and {count - 1} more)"
-        where = place(row)
-        raise ValueError(f"{name} must {rule}, got {values[row]} in {where}{more}")
+        row, others = int(np.argmax(bad)), int(bad.sum()) - 1
+        more = f" (and {others} more)" if others else ""
+        raise ValueError(f"{name} must {rule}, got {values[row]} in {place(row)}{more}")
 
 
 def check_labels(
@@ -307,18 +303,17 @@ def _factorize_objects(
         raise ValueError(f"{name} must hold hashable values: {error}") from None
     for value, code in codes.items():
         if exact_numbers.is_missing(value):
-            row = int(np.argmax(inverse == code))
-            raise ValueError(
-                f"{name} must not be missing, got {messages.show(value)} in row {row}"
-            )
+            got = f"got {messages.show(value)} in row {np.argmax(inverse == code)}"
+            raise ValueError(f"{name} must not be missing, {got}")
     return _objects(list(codes)), inverse
 
 
 def _refuse_empty(qid: NDArray[Any], name: str) -> None:
     """The empty text is no id: in text files, nothing tells it from a missing one."""
-    ids = qid.tolist()
-    row = min(ids.index(empty) for empty in ("", b"") if empty in ids)
-    raise ValueError(f"{name} must not be empty, got {ids[row]!r} in row {row}")
+    row, empty = next(
+        (i, one) for i, one in enumerate(qid.tolist()) if one in ("", b"")
+    )
+    raise ValueError(f"{name} must not be empty, got {empty!r} in row {row}")
 
 
 def check_qid(
@@ -378,9 +373,8 @@ def check_query_weight(
     extreme = (weight > 0) & ((weight < 1e-100) | (weight > 1e100))
     reject(extreme, weight, name, "be 0 or from 1e-100 to 1e100")
     per_query = one_per_query(weight, queries, name, str)
-    messages.require(
-        allow_zero or per_query.any(), f"{name} must not be 0 in every query"
-    )
+    counts = allow_zero or per_query.any()
+    messages.require(counts, f"{name} must not be 0 in every query")
     return per_query
 
 
@@ -404,10 +398,9 @@ def one_per_query(
     if varies.any():
         row = int(np.argmax(varies))
         query = int(queries.codes[row])
-        raise ValueError(
-            f"{name} must be constant within a query, got {show(per_query[query])} "
-            f"and {show(arranged[row])} in query {queries.name(query)}"
-        )
+        got = f"got {show(per_query[query])} and {show(arranged[row])}"
+        where = f"in query {queries.name(query)}"
+        raise ValueError(f"{name} must be constant within a query, {got} {where}")
     return per_query
 
 
@@ -422,9 +415,8 @@ def check_cutoff(k: Any) -> int | None:
 def check_count(value: Any, name: str, *, least: int = 1) -> None:
     """An integer of at least `least`."""
     whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    messages.require(
-        whole and value >= least, f"{name} must be an integer >= {least}", value
-    )
+    fits = whole and value >= least
+    messages.require(fits, f"{name} must be an integer >= {least}", value)
 
 
 def is_number(
@@ -460,9 +452,8 @@ def check_choice(value: Any, name: str, choices: tuple[Any, ...]) -> None:
 
 def check_flag(value: Any, name: str) -> None:
     """True or False, of Python or NumPy."""
-    messages.require(
-        isinstance(value, (bool, np.bool_)), f"{name} must be True or False", value
-    )
+    is_flag = isinstance(value, (bool, np.bool_))
+    messages.require(is_flag, f"{name} must be True or False", value)
 
 
 def check_choices(values: Any, name: str, choices: tuple[str, ...]) -> list[str]:

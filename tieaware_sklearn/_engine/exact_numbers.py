@@ -13,15 +13,15 @@ from . import messages
 
 #: whole numbers up to here are 64-bit floats, all of them
 LARGEST_EXACT = 2**53
-#: kinds of NumPy's scalars that are no numbers: times, texts, records, complex ones
-_NO_NUMBERS = set("mMSUVc")
+#: kinds of NumPy's scalars that float() would take: times, complex numbers
+_NO_NUMBERS = set("mMc")
 
 
 def is_missing(value: Any) -> bool:
     """None, NaN of any kind, NaT, NA or a masked value, and what holds one of them."""
     if value is None or value is np.ma.masked:
         return True
-    if isinstance(value, (tuple, frozenset)):
+    if isinstance(value, tuple):
         return any(map(is_missing, value))
     if type(value).__name__ in ("NAType", "NaTType"):
         return True
@@ -45,7 +45,8 @@ def one_dimensional(values: Any, name: str) -> NDArray[Any]:
     """An array of one value per row; a single column is taken, with a warning."""
     if values is None:
         raise ValueError(f"{name} must be a 1-D array, got None")
-    values = from_tensor(values, name)
+    if not isinstance(values, (np.ndarray, list)):
+        values = from_tensor(values, name)
     try:
         array = np.asarray(values)
     except ValueError as error:
@@ -69,16 +70,12 @@ def are_lists(y_true: Any, *, masked: bool) -> bool:
 
     A column is none, unless a mask says what is padding in it.
     """
-    shape = getattr(y_true, "shape", None)
-    if shape is None and isinstance(y_true, (list, tuple)) and len(y_true):
+    shape: tuple[int, ...] = getattr(y_true, "shape", None) or ()
+    if isinstance(y_true, (list, tuple)) and len(y_true):
         first = y_true[0]
         listed = isinstance(first, (list, tuple))
         shape = 0, *((len(first),) if listed else getattr(first, "shape", ()))
-    return shape is not None and len(shape) == 2 and (masked or shape[1] != 1)
-
-
-#: what helps where numbers are texts
-_READ = " (astype(float) reads texts of numbers)"
+    return len(shape) == 2 and (masked or shape[1] != 1)
 
 
 def numbers_of(
@@ -93,21 +90,25 @@ def numbers_of(
         where there is no dtype for all of them.
     """
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        return _unmasked(values, name)
+        floats = values.dtype.kind == "f"
+        values = values.filled(np.nan) if floats else none_for_masked(values)
     array = one_dimensional(values, name)
     kind = array.dtype.kind
     if kind == "O":
         return _numbers_of_objects(array.tolist(), name, place)
     # floats that were made of other numbers
     if kind == "f" and _kind(values) != "f" and any_large(array[np.isfinite(array)]):
-        return _not_rounded(_as_given(from_tensor(values, name)), array, name)
+        return _numbers_of_objects(_as_given(from_tensor(values, name)), name, place)
     if kind not in "biuf":
-        got = (
-            f"dtype {array.dtype} with {messages.show(array.tolist()[0])} in {place(0)}"
-        )
-        way = _READ if kind in "US" else ""
-        raise ValueError(f"{name} must be numeric, got {got}{way}")
+        raise _not_numeric(array.tolist()[0], str(array.dtype), name, place(0))
     return array
+
+
+def _not_numeric(value: Any, dtype: str, name: str, place: str) -> ValueError:
+    got = f"got dtype {dtype} with {messages.show(value)} in {place}"
+    is_text = isinstance(value, (str, bytes))
+    way = " (astype(float) reads texts of numbers)" if is_text else ""
+    return ValueError(f"{name} must be numeric, {got}{way}")
 
 
 def as_floats(values: NDArray[Any], name: str) -> NDArray[np.float64]:
@@ -152,23 +153,9 @@ def first_rounded(values: NDArray[Any]) -> int | None:
     """The row of the first number that is another one as a 64-bit float."""
     if fits_floats(values):
         return None
-    floats = values.astype(np.float64)
-    if values.dtype.kind in "iu":
-        # the largest are beyond the dtype as floats
-        inside = floats < float(np.iinfo(values.dtype).max)
-        floats = np.where(inside, floats, 0).astype(values.dtype)
-    wrong = floats != values
-    return int(np.argmax(wrong)) if wrong.any() else None
-
-
-def _unmasked(values: np.ma.MaskedArray[Any, Any], name: str) -> NDArray[Any]:
-    """A masked array as floats, NaN where it is masked."""
-    there = ~np.ma.getmaskarray(values)
-    out = np.full(there.shape, np.nan)
-    if there.any():
-        present = np.ma.getdata(values)[there]
-        out[there] = floats_of(present, name)
-    return one_dimensional(out, name)
+    # Python compares integers with floats exactly
+    numbers = enumerate(values.tolist())
+    return next((row for row, number in numbers if float(number) != number), None)
 
 
 def _kind(value: Any) -> str:
@@ -186,65 +173,49 @@ def _as_given(values: Any) -> list[Any]:
     """The values themselves of a list, a series of pandas or polars, or of Arrow."""
     for method in ("to_pylist", "to_list"):
         if hasattr(values, method):
-            listed: list[Any] = getattr(values, method)()
-            return listed
-    array = np.array(values, dtype=object)
-    return array.ravel().tolist()
+            return list(getattr(values, method)())
+    return np.array(values, dtype=object).ravel().tolist()
 
 
 def _numbers_of_objects(
     values: list[Any], name: str, place: messages.Place
 ) -> NDArray[Any]:
-    same = _of_one_kind(values)
-    if same is None:
+    """Numbers of any types: floats, or integers where these are all that there are."""
+    numbers, plain = np.empty(0, object), (int, float, np.number, np.bool_)
+    if all(issubclass(kind, plain) for kind in {type(value) for value in values}):
+        numbers = np.asarray(values)
+    if numbers.dtype.kind not in "biuf":
         floats = (_as_float(value, name, place, i) for i, value in enumerate(values))
-        same = np.array(list(floats))
-    elif same.dtype.kind != "f" or not any_large(same[np.isfinite(same)]):
-        return same
-    return _not_rounded(values, same, name)
-
-
-def _of_one_kind(values: list[Any]) -> NDArray[Any] | None:
-    """Python's and NumPy's numbers as an array; None where these are not all."""
-    plain = (int, float, np.number, np.bool_)
-    if not all(issubclass(kind, plain) for kind in {type(value) for value in values}):
-        return None
-    array = np.asarray(values)
-    return array if array.dtype.kind in "biuf" else None
-
-
-def _as_float(value: Any, name: str, place: messages.Place, row: int) -> float:
-    if is_missing(value):
-        return np.nan
-    kind = "U" if isinstance(value, (str, bytes)) else _kind(value)
-    if kind not in _NO_NUMBERS and np.ndim(value) == 0:
-        try:
-            return float(value)
-        except OverflowError:
-            raise ValueError(
-                f"{name} must fit 64-bit floats, got {messages.show(value)} in "
-                f"{place(row)}"
-            ) from None
-        except (TypeError, ValueError):
-            pass
-    got = f"got dtype object with {messages.show(value)} in {place(row)}"
-    raise ValueError(f"{name} must be numeric, {got}{_READ if kind == 'U' else ''}")
-
-
-def _not_rounded(values: list[Any], floats: NDArray[Any], name: str) -> NDArray[Any]:
-    """The floats, or integers where all fit them; refuses two that become one."""
+        numbers = np.array(list(floats))
+    elif numbers.dtype.kind != "f" or not any_large(numbers[np.isfinite(numbers)]):
+        return numbers
     whole = all(isinstance(value, (int, np.integer)) for value in values)
     if whole and min(values) >= 0 and max(values) < 2**64:
         return np.array(values, dtype=np.uint64)
     seen: dict[float, Any] = {}
-    for value, number in zip(values, floats.tolist(), strict=True):
+    for value, number in zip(values, numbers.tolist(), strict=True):
         if number != number:
             continue
         exact = exact_number(value)
         other = seen.setdefault(number, exact)
         if other != exact:
             raise ValueError(_one_of_two(other, exact, name))
-    return floats
+    return numbers
+
+
+def _as_float(value: Any, name: str, place: messages.Place, row: int) -> float:
+    if is_missing(value):
+        return np.nan
+    other = isinstance(value, (str, bytes)) or _kind(value) in _NO_NUMBERS
+    if not other and np.ndim(value) == 0:
+        try:
+            return float(value)
+        except OverflowError:
+            got = f"got {messages.show(value)} in {place(row)}"
+            raise ValueError(f"{name} must fit 64-bit floats, {got}") from None
+        except (TypeError, ValueError):
+            pass
+    raise _not_numeric(value, "object", name, place(row))
 
 
 def exact_number(value: Any) -> Any:
@@ -253,8 +224,7 @@ def exact_number(value: Any) -> Any:
 
 
 def _one_of_two(first: Any, second: Any, name: str) -> str:
-    shown = [v.item() if isinstance(v, np.generic) else v for v in (first, second)]
-    first, second = map(messages.show, shown)
+    first, second = (messages.show(exact_number(one)) for one in (first, second))
     return (
         f"{name} must not hold numbers that differ but are equal as 64-bit floats, got "
         f"{first} and {second} (pass an array of one integer dtype, or the ranks of "
@@ -275,9 +245,8 @@ def from_tensor(values: Any, name: str) -> Any:
         For tensors that are not in the memory of the CPU, or of a dtype that NumPy
         does not have, and for sparse matrices, of which NumPy makes no array.
     """
-    if isinstance(values, (np.ndarray, np.generic, list)):
-        return values
-    if hasattr(values, "to_pylist"):
+    is_array = isinstance(values, (np.ndarray, np.generic, list))
+    if is_array or hasattr(values, "to_pylist"):
         return values
     if hasattr(values, "tocsr"):
         got = f"got a {type(values).__name__}: toarray() makes it so"
@@ -293,10 +262,9 @@ def from_tensor(values: Any, name: str) -> Any:
         messages.require(here, f"{rule} {number} of DLPack type {int(kind)}: {way}")
     elif hasattr(values, "shape") or not hasattr(values, "__array__"):
         return values
+    read = np.asarray if hasattr(values, "__array__") else np.from_dlpack
     try:
-        readable = hasattr(values, "__array__")
-        return np.asarray(values) if readable else np.from_dlpack(values)
+        return read(values)
     except (TypeError, ValueError, RuntimeError, BufferError) as error:
-        raise ValueError(
-            f"{name} must be an array that NumPy can read: {error}"
-        ) from None
+        rule = f"{name} must be an array that NumPy can read"
+        raise ValueError(f"{rule}: {error}") from None

@@ -203,10 +203,8 @@ def qid_index(X: Any, column: str | int, name: str = "qid") -> int:
             "arrays: switch metadata routing on and pass qid. Where all columns are "
             "handed on, as by scalers, the index will do)"
         )
-        raise ValueError(
-            f"{name} must be an index where X has no column names, got {column!r}"
-            f"{advice if name == 'qid' else ''}"
-        )
+        rule = f"{name} must be an index where X has no column names, got {column!r}"
+        raise ValueError(f"{rule}{advice if name == 'qid' else ''}")
     there = isinstance(column, numbers.Integral) and -n_columns <= column < n_columns
     rule = f"{name} must be the index of one of the {n_columns} columns of X"
     messages.require(there, rule, column)
@@ -224,8 +222,7 @@ def are_features(X: Any, qid: str | int | None) -> NDArray[np.bool_]:
 
 def list_columns(X: Any) -> list[Any]:
     """Names of the columns of a data frame or Arrow table, none of other kinds."""
-    names = X.column_names if hasattr(X, "column_names") else getattr(X, "columns", ())
-    return list(names)
+    return list(getattr(X, "column_names", getattr(X, "columns", ())))
 
 
 def how_to_pass_qid() -> str:
@@ -408,12 +405,10 @@ def _wide_columns(X: NDArray[Any], given: Any) -> Iterator[tuple[int, Any, Any]]
 
 def _columns_of(X: Any) -> Iterator[tuple[int, Any, str]]:
     """Place, name and name of the dtype of each column of a data frame or table."""
-    names = list_columns(X)
-    if not names:
-        return
-    dtypes = X.schema.types if hasattr(X, "column_names") else list(X.dtypes)
-    for j, (name, dtype) in enumerate(zip(names, dtypes, strict=True)):
-        yield j, name, str(dtype).lower()
+    if names := list_columns(X):
+        dtypes = X.schema.types if hasattr(X, "column_names") else list(X.dtypes)
+        for j, (name, dtype) in enumerate(zip(names, dtypes, strict=True)):
+            yield j, name, str(dtype).lower()
 
 
 def cells_of(X: Any, j: int) -> Any:

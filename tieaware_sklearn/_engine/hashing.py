@@ -17,13 +17,14 @@ from . import exact_numbers, feature_matrix, segments
 from .segments import FloatArray, IntArray
 
 Digests = NDArray[np.uint64]
-_NUMBERS = (Real, Decimal, np.bool_)
 _FIRST = np.uint64(0x9E3779B97F4A7C15)
+#: parts of a second in units of time
+_PARTS = {
+    unit: 1000**i for i, unit in enumerate(("s", "ms", "us", "ns", "ps", "fs", "as"))
+}
+_NAT = -(2**63)
 #: what NumPy takes for an integer, too
 _TIMES = (datetime.date, datetime.timedelta, np.datetime64, np.timedelta64)
-#: digits after the point of seconds
-_DIGITS = {"ms": 3, "us": 6, "ns": 9, "ps": 12, "fs": 15, "as": 18}
-_NAT = -(2**63)
 
 
 def mixed(bits: Digests) -> Digests:
@@ -103,6 +104,11 @@ def value_bits(values: ArrayLike) -> Digests:
     Values that are equal have the same ones, whatever their types: numbers, and times
     of any unit. A date is its midnight, and times without a zone are of UTC, as those
     with one are where Arrow makes arrays of them.
+
+    Raises
+    ------
+    ValueError
+        For sets, whose elements have no order.
     """
     values = np.asarray(values)
     if values.dtype.kind in "biuf":
@@ -116,28 +122,21 @@ def value_bits(values: ArrayLike) -> Digests:
             if not exact_numbers.any_large(floats):  # integers may have been rounded
                 return bits_of(floats)
     try:
-        different = list(dict.fromkeys(objects))
+        bits = {value: _bits_of_object(value) for value in dict.fromkeys(objects)}
+        each = [bits[value] for value in objects]
     except TypeError:  # not hashable
-        return _bits_of_objects(objects)
-    bits = dict(zip(different, _bits_of_objects(different).tolist(), strict=True))
-    return np.array([bits[value] for value in objects], dtype=np.uint64)
+        each = list(map(_bits_of_object, objects))
+    return np.array(each, dtype=np.uint64)
 
 
 def _bits_of_times(values: NDArray[Any]) -> Digests:
     """64 bits of each time or duration of an array, the same in every unit."""
     kind = values.dtype.kind
-    unit, _ = np.datetime_data(values.dtype)
-    if unit == "generic" or (kind == "m" and unit in "YM"):  # no number of seconds
-        tag = np.uint64(_text_bits(f"{values.dtype}"))
-        return mixed(bits_of(values.view(np.int64)) ^ tag)
-    if unit in _DIGITS:
-        digits = _DIGITS[unit]
-        whole = values.astype(f"{kind}8[{unit}]").view(np.int64)
-        seconds = whole // 10**digits
-        rest = (whole - seconds * 10**digits) * 10 ** (18 - digits)
-    else:
-        seconds = values.astype(f"{kind}8[s]").view(np.int64)
-        rest = np.zeros(len(values), dtype=np.int64)
+    unit = np.datetime_data(values.dtype)[0]
+    unit = unit if unit in _PARTS else "s"
+    whole, parts = values.astype(f"{kind}8[{unit}]").view(np.int64), _PARTS[unit]
+    seconds = whole // parts
+    rest = (whole - seconds * parts) * (10**18 // parts)
     missing = np.isnat(values)
     seconds, rest = np.where(missing, _NAT, seconds), np.where(missing, 0, rest)
     # times are numbers of seconds since 1970, but no numbers are times
@@ -145,42 +144,26 @@ def _bits_of_times(values: NDArray[Any]) -> Digests:
     return mixed(mixed(seconds.view(np.uint64) + tag) ^ rest.view(np.uint64))
 
 
-def _bits_of_objects(objects: list[Any]) -> Digests:
-    """64 bits of values of any types, one by one; floats together."""
-    bits = np.empty(len(objects), dtype=np.uint64)
-    floats: dict[int, float] = {}
-    for at, value in enumerate(objects):
-        if isinstance(value, _TIMES):
-            bits[at] = _bits_of_times(np.array([_as_numpy(value)]))[0]
-        elif isinstance(value, _NUMBERS):
-            number = _as_64_bits(value)
-            if isinstance(number, float):
-                floats[at] = number
-            elif isinstance(number, str):
-                bits[at] = _text_bits(number)
-            else:
-                bits[at : at + 1] = bits_of(np.array([number]))
-        else:
-            bits[at] = _text_bits(_spelled(value))
-    bits[list(floats)] = bits_of(np.array(list(floats.values()), dtype=np.float64))
-    return bits
+def _bits_of_object(value: Any) -> int:
+    """64 bits of a value of any type."""
+    if isinstance(value, _TIMES):
+        return int(_bits_of_times(np.array([_as_numpy(value)]))[0])
+    if isinstance(value, (Real, Decimal, np.bool_)):
+        return _bits_of_number(exact_numbers.exact_number(value))
+    return _text_bits(_spelled(value))
 
 
-def _as_64_bits(value: Any) -> float | int | str:
-    """A number as the float or the integer of 64 bits that it is; others as texts."""
-    # NumPy rounds an integer that it compares with a float
-    exact = exact_numbers.exact_number(value)
-    for kind in (float, int):
-        with suppress(OverflowError, ValueError):  # too large, NaN
-            number: float = kind(exact)
-            fits = kind is float or -(2**63) <= number < 2**64
-            if fits and (number == exact or number != number):
-                return number
+def _bits_of_number(number: Any) -> int:
+    """64 bits of a number: of an equal float or integer of 64 bits, if there is one."""
     near = np.inf
     with suppress(OverflowError):
-        near = float(exact)
+        near = float(number)
+    if near == number or near != near:
+        return int(bits_of(np.array([near]))[0])
+    if -(2**63) <= number < 2**64 and (whole := int(number)) == number:
+        return int(bits_of(np.array([whole]))[0])
     # hashes are those of equal numbers
-    return f"number {hash(exact)} {near!r}"
+    return _text_bits(f"number {hash(number)} {near!r}")
 
 
 def _as_numpy(value: Any) -> np.generic:
@@ -196,15 +179,15 @@ def _as_numpy(value: Any) -> np.generic:
 
 
 def _spelled(value: Any) -> str:
-    """A text for each value, one for equal ones, and for sets in whatever order."""
-    if isinstance(value, (*_NUMBERS, *_TIMES)):
-        return f"bits {_bits_of_objects([value])[0]}"
+    """A text for each value, one for equal ones."""
     if isinstance(value, (str, bytes)):  # NumPy's, too
         return (str if isinstance(value, str) else bytes).__repr__(value)
-    if isinstance(value, frozenset):
-        return f"frozenset({', '.join(sorted(map(_spelled, value)))})"
     if isinstance(value, tuple):
         return f"({', '.join(map(_spelled, value))})"
+    if isinstance(value, frozenset):
+        raise ValueError(f"query ids with digests must not be sets, got {value!r}")
+    if isinstance(value, (Real, Decimal, np.bool_, *_TIMES)):  # in a tuple
+        return f"bits {_bits_of_object(value)}"
     return repr(exact_numbers.exact_number(value))
 
 

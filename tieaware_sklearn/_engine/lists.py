@@ -75,8 +75,8 @@ class Lists:
         _check_shape(matrix, self.there.shape, name, like)
         if self.there.all():
             return matrix.reshape(-1)
-        found: NDArray[Any] = matrix[self.there]
-        return found
+        cells: NDArray[Any] = matrix[self.there]
+        return cells
 
     def place(self, document: int) -> str:
         """Where a document stands, for a message."""
@@ -103,10 +103,7 @@ def _missing(matrix: NDArray[Any]) -> NDArray[np.bool_]:
     if values.dtype.kind == "f":
         missing = missing | np.isnan(values)
     elif values.dtype.kind == "O":
-        flat = np.fromiter(
-            map(exact_numbers.is_missing, values.ravel()), bool, values.size
-        )
-        missing = missing | flat.reshape(values.shape)
+        missing = missing | np.vectorize(exact_numbers.is_missing, [bool])(values)
     return missing
 
 

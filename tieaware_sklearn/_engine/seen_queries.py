@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .._display import words
 from . import exact_numbers, hashing, merging, segments
 
-#: queries whose digests are kept, 8 bytes each; of more, those with the least ones
+#: queries whose digests are retained, 8 bytes each: those with the least ones
 MOST_KNOWN = 10_000_000
 #: what to do with a digest
 WHICH = "datasets.query_digests tells which it is"
@@ -63,17 +63,17 @@ def same_digest(first: Any, second: Any, name: str = "qid") -> str:
     )
 
 
-def kept(digests: hashing.Digests) -> hashing.Digests:
+def retained(digests: hashing.Digests) -> hashing.Digests:
     """The digests to compare with further queries, sorted.
 
-    All parts keep the least ones, so that what one of them has kept of another's
-    queries it has kept of its own.
+    All parts retain the least ones, so that a query that two of them had is retained
+    by both or by none.
     """
     return np.sort(digests, kind="stable")[:MOST_KNOWN]
 
 
 def merged(ours: hashing.Digests, theirs: hashing.Digests) -> hashing.Digests:
-    """Merge the digests that two parts keep; warn where not all can be kept."""
+    """Merge the digests that two parts retain; warn where there are too many."""
     if len(ours) + len(theirs) > MOST_KNOWN:
         words.warn(
             f"of more than {MOST_KNOWN} queries, only those with the smallest digests "
@@ -96,7 +96,7 @@ def check_apart(
     Raises
     ------
     ValueError
-        If there is one; it is named by its digest, since ids are not kept.
+        If there is one; it is named by its digest, since ids are not retained.
     """
     for again in repeated([ours, theirs]):
         raise ValueError(
@@ -106,13 +106,13 @@ def check_apart(
         )
 
 
-def are_kept(digests: hashing.Digests) -> bool:
-    """Whether these can be what is kept of queries: sorted, and no two alike."""
+def are_ascending(digests: hashing.Digests) -> bool:
+    """Whether digests are sorted, and no two of them alike."""
     return bool((digests[1:] > digests[:-1]).all())
 
 
 def known(digests: hashing.Digests, before: hashing.Digests) -> NDArray[np.bool_]:
-    """Which of these are among those kept before."""
+    """Which of these are among those retained before."""
     if not len(before):
         return np.zeros(len(digests), dtype=bool)
     at = np.minimum(np.searchsorted(before, digests), len(before) - 1)
@@ -132,17 +132,13 @@ def repeated(parts: Sequence[hashing.Digests]) -> list[Repeated]:
     shared = [part[known(part, again)] for part in parts]
     digests = np.concatenate(shared)
     order = np.argsort(digests, kind="stable")
-    digests, holder = (
-        digests[order],
-        segments.owners(np.array([*map(len, shared)]))[order],
-    )
+    holder = segments.owners(np.array([*map(len, shared)]))[order]
     _, least = np.unique(holder, return_index=True)
-    found = []
-    for digest in np.unique(digests[least]):
-        first = np.searchsorted(digests, digest, side="left")
-        end = np.searchsorted(digests, digest, side="right")
-        found.append(Repeated(int(digest), holder[first:end].tolist(), len(again)))
-    return found
+    queries = []
+    for digest in np.unique(digests[order][least]):
+        holders = holder[digests[order] == digest].tolist()
+        queries.append(Repeated(int(digest), holders, len(again)))
+    return queries
 
 
 class SeenQueries:
@@ -158,12 +154,13 @@ class SeenQueries:
         self._sorted: list[hashing.Digests] = []
 
     def add(self, ids: NDArray[Any]) -> int | None:
-        """Add the queries of a batch, each once.
+        """Add the queries of a batch, each of which must be there once.
 
         Returns the place in `ids` of the first that came before; nothing is added then.
         """
         digests = hashing.value_bits(ids)
-        again = np.zeros(len(digests), dtype=bool)
+        again = np.ones(len(digests), dtype=bool)
+        again[np.unique(digests, return_index=True)[1]] = False
         for before in self._sorted:
             again |= known(digests, before)
         if again.any():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cache
 from typing import NamedTuple
 
 #: a whole number, also with zeros as decimals
@@ -32,14 +31,19 @@ class Spelling(NamedTuple):
         number = rf"(?:{digits}(?:{point}[0-9]*)?|{point}[0-9]+)(?:[eE][+-]?[0-9]+)?"
         return rf"^[ \t]*[+-]?{number}[ \t]*$"
 
-    def given(self) -> list[tuple[str, str]]:
-        """The options of a reader that takes it: their names and values."""
-        own = zip(self._fields, self, PLAIN, strict=True)
-        return [(name, value) for name, value, plain in own if value and value != plain]
+    def given(self) -> dict[str, str]:
+        """The options of a reader that takes it, where they are not the default."""
+        given = self._asdict().items()
+        return {n: v for n, v in given if v and v != self._field_defaults[n]}
+
+    def as_options(self) -> str:
+        """These options as they are written in Python."""
+        return ", ".join(f"{name}={value!r}" for name, value in self.given().items())
 
     def match(self, text: str) -> bool:
         """Whether the text is a number."""
-        return _compiled(self.pattern).fullmatch(text) is not None
+        # Python keeps patterns that it has compiled
+        return re.fullmatch(self.pattern, text) is not None
 
     def plain(self, text: str) -> str:
         """The number as Python spells it."""
@@ -56,11 +60,6 @@ _OTHERS = [
 ]
 
 
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
-
-
 def other_spellings(texts: Sequence[str]) -> list[Spelling]:
     """Return the spellings by which all texts are numbers, one for each meaning.
 
@@ -68,20 +67,19 @@ def other_spellings(texts: Sequence[str]) -> list[Spelling]:
     """
     if not texts or all(map(PLAIN.match, texts)):
         return []
-    found: dict[tuple[str, ...], Spelling] = {}
+    meanings: dict[tuple[str, ...], Spelling] = {}
     for spelling in _OTHERS:
         if all(map(spelling.match, texts)):
-            found.setdefault(tuple(map(spelling.plain, texts)), spelling)
-    return list(found.values())
+            meanings.setdefault(tuple(map(spelling.plain, texts)), spelling)
+    return list(meanings.values())
 
 
 def how_to_read(text: str) -> str:
     """Return how pandas reads a number such as "2,624"; nothing for other texts."""
-    ways = []
-    for spelling in other_spellings([text]):
-        options = ", ".join(f"{name}={given!r}" for name, given in spelling.given())
-        ways.append(f"pandas.read_csv(..., {options}) reads {spelling.plain(text)}")
-    return " or ".join(ways)
+    return " or ".join(
+        f"pandas.read_csv(..., {way.as_options()}) reads {way.plain(text)}"
+        for way in other_spellings([text])
+    )
 
 
 def whole_number(text: str) -> int | None:
@@ -89,9 +87,9 @@ def whole_number(text: str) -> int | None:
 
     Python converts no more than 4300 digits.
     """
-    found = _WHOLE.fullmatch(text)
+    digits = _WHOLE.fullmatch(text)
     try:
-        return int(found[1]) if found else None
+        return int(digits[1]) if digits else None
     except ValueError:
         return None
 

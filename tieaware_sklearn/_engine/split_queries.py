@@ -122,12 +122,12 @@ def _rankers_inside(value: Any, known: set[int]) -> Iterator[Any]:
     if id(value) in known or not any(hasattr(value, name) for name in methods):
         return
     known.add(id(value))
-    # its own: a FrozenEstimator has all that the one inside has
-    own: dict[str, Any] = getattr(value, "__dict__", {})
-    if isinstance(own.get("_fitted_queries_"), FittedQueries):
+    # not those of a class: a FrozenEstimator has all that the one inside has
+    attributes: dict[str, Any] = getattr(value, "__dict__", {})
+    if isinstance(attributes.get("_fitted_queries_"), FittedQueries):
         yield value
         return
     plain = isinstance(value, FrozenEstimator) or not isinstance(value, BaseEstimator)
-    for name, inner in own.items():
+    for name, inner in attributes.items():
         if plain or name == "steps" or (name.endswith("_") and name[0] != "_"):
             yield from _rankers_inside(inner, known)

@@ -30,7 +30,7 @@ from .segments import FloatArray, IntArray
 
 A = TypeVar("A")
 B = TypeVar("B")
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 #: the largest integer of 32 bits, which sort faster
 _32_BITS = 2**31 - 1
 #: no list is that long; larger cut-offs would not fit 64 bits
@@ -65,20 +65,21 @@ class Documents(NamedTuple):
         return self.near[self.owner]
 
 
-def once_per_block(compute: Callable[[A, B], Found]) -> Callable[[A, B], Found]:
+def once_per_block(compute: Callable[[A, B], Result]) -> Callable[[A, B], Result]:
     """A method that `Totals` remember: one of theirs, or of a measure.
 
     It has one argument, which for a method of a measure are the groups.
     """
 
     @wraps(compute)
-    def remembered(own: A, other: B) -> Found:
-        keeps, key = (own, other) if isinstance(own, Totals) else (other, own)
-        memo: dict[Hashable, Found] = keeps.memo  # type: ignore[union-attr]
-        found = memo.get((compute, key))
-        if found is None:
-            found = memo[compute, key] = compute(own, other)
-        return found
+    def remembered(first: A, second: B) -> Result:
+        of_groups = isinstance(first, Totals)
+        groups, argument = (first, second) if of_groups else (second, first)
+        memo: dict[Hashable, Result] = groups.memo  # type: ignore[union-attr]
+        result = memo.get((compute, argument))
+        if result is None:
+            result = memo[compute, argument] = compute(first, second)
+        return result
 
     return remembered
 
@@ -102,7 +103,7 @@ class Totals:
         self._everything = everything
         self.n_queries = n_queries
         self.retrieved = retrieved
-        #: what is asked for again: see `once_per_block`
+        #: results that are needed again: see `once_per_block`
         self.memo: dict[Hashable, Any] = {}
 
     @property
@@ -115,8 +116,7 @@ class Totals:
 
     def total_relevant(self, rel: float) -> IntArray:
         """Relevant documents of each query, retrieved or not."""
-        found: IntArray = self.everything.relevant(rel)
-        return found
+        return self.everything.relevant(rel)  # type: ignore[no-any-return]
 
 
 class TieGroups(Totals):
@@ -202,8 +202,8 @@ class TieGroups(Totals):
 
     def documents(self, k: int | None) -> Documents:
         """Every place of every query down to rank `k`."""
-        found = self._documents.get(k)
-        if found is None:
+        documents = self._documents.get(k)
+        if documents is None:
             near, per_query = np.arange(len(self.n)), self.retrieved
             if k is not None:
                 near = np.flatnonzero(self.lo < k)
@@ -211,12 +211,10 @@ class TieGroups(Totals):
             owner, rank = np.arange(len(near)), self.lo[near]
             if not self.untied:
                 counts = self.inside(k, near)
-                owner, rank = (
-                    np.repeat(owner, counts),
-                    segments.consecutive(rank, counts),
-                )
-            found = self._documents[k] = Documents(near, owner, rank, per_query)
-        return found
+                owner = np.repeat(owner, counts)
+                rank = segments.consecutive(rank, counts)
+            documents = self._documents[k] = Documents(near, owner, rank, per_query)
+        return documents
 
     def sum_groups(self, values: NDArray[Any]) -> FloatArray:
         """Per query, the sum of one value per group."""
@@ -287,15 +285,15 @@ class TieGroups(Totals):
         # label order serves every gain that follows the labels
         follows = bool((gains[1:] >= gains[:-1]).all())
         key = b"" if follows else gains.tobytes(), descending
-        found = self._ordered.get(key)
-        if found is None:
+        groups = self._ordered.get(key)
+        if groups is None:
             label = self.label if follows else self._labels_by(gains)
             if descending:
                 mirrored = np.repeat(2 * self.start + self.n - 1, self.n)
                 label = label[mirrored - np.arange(len(label))]
             first = segments.begins(label)
             first[self.start] = True
-            found = self._ordered[key] = TieGroups(
+            groups = self._ordered[key] = TieGroups(
                 self.n_queries,
                 self.levels,
                 np.repeat(self.query, segments.count_segments(first, self.n)),
@@ -304,7 +302,7 @@ class TieGroups(Totals):
                 self.everything,
                 self.retrieved,
             )
-        return found
+        return groups
 
     def _labels_by(self, gains: FloatArray) -> IntArray:
         """Labels by their gains, ascending within a group."""

@@ -17,7 +17,7 @@ from ..feature_selection import (
     _screening,
     _selection,
 )
-from ..io import _batches, _locate, _rows, _tables, _wording
+from ..io import _batches, _frames, _locate, _rows, _tables, _wording
 from ..io import _saved as _io_saved
 from ..measures import Measure, _cumulated_gain, _parse
 from ..plots import FeatureScreeningDisplay
@@ -98,19 +98,22 @@ def _opened(
 ) -> tuple[_rows.Rankings, int | None, str | None]:
     """The files, rows of a batch (None for all at once), the column of labels."""
     label = arguments.label or "label"
+    options = _frames.TableOptions(
+        label,
+        arguments.qid or "qid",
+        arguments.ignore or (),
+        arguments.missing_values or (),
+        arguments.thousands,
+        arguments.decimal,
+        arguments.quoting,
+    )
     rankings = _batches.open_files(
         files,
+        options,
         format=arguments.format,
-        progress=progress_bars.shows_progress(arguments.quiet),
-        label=label,
-        qid=arguments.qid or "qid",
-        ignore=arguments.ignore or (),
         query_file=arguments.query_file,
         n_features=arguments.n_features,
-        missing_values=arguments.missing_values or (),
-        thousands=arguments.thousands,
-        decimal=arguments.decimal,
-        quoting=arguments.quoting,
+        progress=progress_bars.shows_progress(arguments.quiet),
     )
     if not rankings.is_table and (arguments.label or arguments.qid):
         raise ValueError(
@@ -265,10 +268,10 @@ def report(
 
 def _saved(screening: Screening, read: Read) -> bytes:
     """A screening as `Screening.save` writes it, and what it was made of."""
-    kept = _io_saved.kept_of(screening).with_part(
-        READ, _io_saved.Kept(read._asdict(), {})
+    content = screening._content().with_part(
+        READ, _io_saved.Content(read._asdict(), {})
     )
-    return _io_saved.to_bytes(Screening._kind, kept)
+    return _io_saved.to_bytes(Screening._kind, content)
 
 
 def _closing(selector: RankingFeatureSelector, screening: Screening) -> list[str]:

@@ -546,7 +546,7 @@ class RankingReport(_saved.Saved, html.Result):
         both = {name: value for name, value in ours.items() if name in others}
         return merging.other_options(both, others, here, there)
 
-    def _kept(self) -> _saved.Kept:
+    def _content(self) -> _saved.Content:
         digests = self.query_digests()
         ascending = np.argsort(digests, kind="stable")
         arrays = {name: getattr(self, name)[ascending] for name in _ARRAYS}
@@ -568,12 +568,12 @@ class RankingReport(_saved.Saved, html.Result):
                 )
             header["segments"] = names
             arrays["segment"] = np.array([names.index(one) for one in segments])
-        return _saved.Kept(header, arrays)
+        return _saved.Content(header, arrays)
 
     @classmethod
-    def _of_kept(cls, saved: _saved.Kept) -> Self:
+    def _of_content(cls, saved: _saved.Content) -> Self:
         measures, n = saved.texts("measures"), saved.array("query_digests", "u", None)
-        if not measures or not len(n) or not seen_queries.are_kept(n):
+        if not measures or not len(n) or not seen_queries.are_ascending(n):
             raise _saved.UnreadableError(
                 "must have measures and a sorted digest of each query"
             )

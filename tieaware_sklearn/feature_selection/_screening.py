@@ -364,7 +364,7 @@ class Screening(_saved.Saved, html.Result):
                 return {"repeats": like, "correlation": float(rho[at])}
         return {"repeats": None, "correlation": math.nan}
 
-    def _kept(self) -> _saved.Kept:
+    def _content(self) -> _saved.Content:
         rule, sums, zero = self.rule, self.statistics, self.rule.zero_relevance
         header = {
             "feature_names": list(self.feature_names),
@@ -377,25 +377,28 @@ class Screening(_saved.Saved, html.Result):
                 "zero_relevance": zero.item() if isinstance(zero, np.generic) else zero,
             },
         }
-        part = _saved.Kept(
-            {"n_queries": int(sums.n_queries)}, _saved.kept_sums(sums).arrays
+        part = _saved.Content(
+            {"n_queries": int(sums.n_queries)}, _saved.content_of_sums(sums).arrays
         )
-        content = _saved.Kept(header, {"query_digests": self.query_digests})
+        content = _saved.Content(header, {"query_digests": self.query_digests})
         content = content.with_part("statistics", part)
         if (chosen := self.selection) is None:
             return content
         names = ("order", "repeats", "correlation")
         arrays = {name: getattr(chosen, name) for name in names}
-        part = _saved.Kept({"by_number": bool(chosen.by_number)}, arrays)
+        part = _saved.Content({"by_number": bool(chosen.by_number)}, arrays)
         return content.with_part("selection", part)
 
     @classmethod
-    def _of_kept(cls, content: _saved.Kept) -> Self:
+    def _of_content(cls, content: _saved.Content) -> Self:
         names = content.texts("feature_names")
         rule = _rule_of(content.part("rule"), len(names))
         statistics = _statistics_of(content.part("statistics"), rule)
         digests = content.array("query_digests", "u", None)
-        if not seen_queries.are_kept(digests) or len(digests) > statistics.n_queries:
+        if (
+            not seen_queries.are_ascending(digests)
+            or len(digests) > statistics.n_queries
+        ):
             raise _saved.UnreadableError("must have a sorted digest of each query")
         selection = None
         if "selection" in content.header:
@@ -517,7 +520,7 @@ def _probability(value: float | str) -> str:
     return value if isinstance(value, str) else words.probability(value)
 
 
-def _rule_of(content: _saved.Kept, n_features: int) -> _selection.Rule:
+def _rule_of(content: _saved.Content, n_features: int) -> _selection.Rule:
     """The rule of that many features that a file holds."""
     rule = _selection.Rule(
         tuple(_parse.parse_measures(content.texts("measures"))),
@@ -537,7 +540,7 @@ def _rule_of(content: _saved.Kept, n_features: int) -> _selection.Rule:
 
 
 def _statistics_of(
-    content: _saved.Kept, rule: _selection.Rule
+    content: _saved.Content, rule: _selection.Rule
 ) -> _statistics.FeatureStatistics:
     """The sums that a file holds."""
     n_features, n_measures = len(rule.directions), len(rule.measures)
@@ -568,7 +571,7 @@ def _statistics_of(
     )
 
 
-def _selection_of(content: _saved.Kept, n_features: int) -> _selection.Selection:
+def _selection_of(content: _saved.Content, n_features: int) -> _selection.Selection:
     """The selection that a file holds."""
     order = content.array("order", "i", None).astype(np.intp)
     repeats = content.array("repeats", "i", n_features).astype(np.intp)

@@ -589,7 +589,7 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
             tuple(self._names()),
             rule,
             sums,
-            seen_queries.kept(digests),
+            seen_queries.retained(digests),
             weighted=weighted,
         )
         return screening, rows

@@ -2,57 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sklearn.utils import Bunch
 
 from .._display import progress_bars
 from .._engine import checks
-from . import _frames, _letor, _locate, _rows, _source, _tables
+from . import _frames, _letor, _locate, _rows, _source, _tables, _wording
 
-_DEFAULTS = {"decimal": ".", "quoting": "double"}
 #: numbers of a batch if nothing else is said: 32 MB of them
 _BATCH_CELLS = 1 << 22
 
 
 def open_files(
     files: _locate.Files,
+    options: _frames.TableOptions,
     *,
-    format: str | None = None,
-    label: str,
-    qid: str,
-    ignore: Sequence[str] = (),
-    query_file: _locate.PathLike | Sequence[_locate.PathLike] | None = None,
-    n_features: int | None = None,
-    progress: bool = False,
-    **of_text: Any,
+    format: str | None,
+    query_file: _locate.PathLike | Sequence[_locate.PathLike] | None,
+    n_features: int | None,
+    progress: bool,
 ) -> _rows.Rankings:
-    """Files that are LETOR text or tables; options `of_text` are of `open_tables`."""
+    """Files that are LETOR text or tables."""
     sources = _source.sources_of(files, format)
     if sources[0].format == "letor":
-        _none_of("LETOR text", **of_text)
+        _none_of("LETOR text", options.of_text())
         rankings = _letor.open_letor(
-            sources, query_file=query_file, ignore=ignore, n_features=n_features
+            sources, options.ignore, query_file, n_features=n_features
         )
     else:
-        _none_of("tables", query_file=query_file, n_features=n_features)
-        rankings = _tables.open_tables(
-            sources, label=label, qid=qid, ignore=ignore, progress=progress, **of_text
-        )
+        _none_of("tables", {"query_file": query_file, "n_features": n_features})
+        rankings = _tables.open_tables(sources, options, progress)
     rankings.left_out_files.update(files.left_out)
     return rankings
 
 
-def _none_of(kind: str, **options: Any) -> None:
+def _none_of(kind: str, options: Mapping[str, Any]) -> None:
     """Options of other kinds of files must not be given."""
-    for name, given in options.items():
-        if given and given != _DEFAULTS.get(name):
-            raise ValueError(f"{name} must not be given for {kind}, got {given!r}")
+    for name, value in options.items():
+        if value:
+            raise ValueError(f"{name} must not be given for {kind}, got {value!r}")
 
 
 def rows_of_batch(batch_rows: int | None, n_features: int) -> int:
-    """Rows of a batch: what is asked for, else what 32 MB hold."""
+    """Rows of a batch: as many as are given, else as 32 MB hold."""
     if batch_rows is None:
         return max(1, _BATCH_CELLS // n_features)
     checks.check_count(batch_rows, "batch_rows")
@@ -173,26 +167,21 @@ def iter_batches(
         checks.check_count(n_features, "n_features")
     if batch_rows is not None:
         checks.check_count(batch_rows, "batch_rows")
-    said = f"a {type(path).__module__.partition('.')[0]} {type(path).__name__}"
     tables, paths = _frames.tables_or_paths(path)
-    of_text = {
-        "missing_values": missing_values, "thousands": thousands, "decimal": decimal,
-        "quoting": quoting,
-    }  # fmt: skip
+    options = _frames.TableOptions(
+        label, qid, ignore, missing_values, thousands, decimal, quoting
+    )
+    of_files: dict[str, Any] = {
+        "query_file": query_file,
+        "n_features": n_features,
+        "format": format,
+    }
     if tables is not None:
-        _none_of(
-            "data frames and streams", query_file=query_file, n_features=n_features,
-            format=format, **of_text,
-        )  # fmt: skip
-        rankings = _frames.open_frames(
-            tables, said, label=label, qid=qid, ignore=ignore
-        )
+        _none_of("data frames and streams", of_files | options.of_text())
+        rankings = _frames.open_frames(tables, _wording.kind_of(path), options)
     else:
-        rankings = open_files(
-            _locate.find_files(paths, format=format), format=format, label=label,
-            qid=qid, ignore=ignore, query_file=query_file, n_features=n_features,
-            progress=progress, **of_text,
-        )  # fmt: skip
+        files = _locate.find_files(paths, format=format)
+        rankings = open_files(files, options, **of_files, progress=progress)
     rows = rows_of_batch(batch_rows, len(rankings.feature_names))
     return track(rankings, rows, progress, "reading", as_frame=as_frame)
 

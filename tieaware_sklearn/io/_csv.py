@@ -48,20 +48,25 @@ class CsvFile(NamedTuple):
     """
 
     source: _source.TextSource
-    separator: str
-    qid: str
-    missing: list[str]
-    spelling: spelling.Spelling
-    quotes: bool
+    options: _frames.TableOptions
     progress: bool
+    separator: str
     names: list[str]
     #: the line on which the header ends
     header: int
 
     @property
+    def missing(self) -> list[str]:
+        return [*MISSING, *self.options.missing_values]
+
+    @property
+    def quotes(self) -> bool:
+        return self.options.quoting == "double"
+
+    @property
     def ids(self) -> list[str]:
         """The column of query ids, unless it is in the name of a folder."""
-        return [self.qid] if self.qid in self.names else []
+        return [self.options.qid] if self.options.qid in self.names else []
 
     def rows(self, before: int | None = None) -> Generator[tuple[int, list[str]]]:
         """Lines on which rows end, and their cells; the first one is the header.
@@ -118,12 +123,7 @@ class _QuoteError(_MalformedError):
 
 
 def open_csv(
-    source: _source.TextSource,
-    qid: str,
-    missing: Sequence[str] = (),
-    spelling: spelling.Spelling = spelling.PLAIN,
-    quotes: bool = True,
-    progress: bool = False,
+    source: _source.TextSource, options: _frames.TableOptions, progress: bool
 ) -> CsvFile:
     """The file, and the names of its columns.
 
@@ -134,15 +134,15 @@ def open_csv(
     ValueError
         If it is empty, or the names are not UTF-8.
     """
-    cells, separators = [*MISSING, *missing], ",;\t|"
-    for separator in "\t" if source.format == "tsv" else separators:
-        file = CsvFile(source, separator, qid, cells, spelling, quotes, progress, [], 0)
+    for separator in "\t" if source.format == "tsv" else ",;\t|":
+        file = CsvFile(source, options, progress, separator, [], 0)
         try:
             with closing(file.rows()) as rows:
                 line, names = next(rows, (0, []))
         except csv.Error as error:
-            found = _quote_error(file) or error
-            raise ValueError(_complaint(file, {}, found, 0)) from None
+            raise ValueError(
+                _complaint(file, {}, _quote_error(file) or error, 0)
+            ) from None
         if len(names) > 1:
             break
     if not names:
@@ -159,12 +159,12 @@ def kinds_of_csv(file: CsvFile, columns: Sequence[str]) -> dict[str, str]:
     column with a single number there is one of numbers, also one such as 1,234, and so
     is one of numbers that are all spelled otherwise.
     """
-    found: dict[str, str] = {}
+    kinds: dict[str, str] = {}
     try:
         try:
-            _find_kinds(file, columns, found, _START)
+            _find_kinds(file, columns, kinds, _START)
         except _frames.arrow().ArrowInvalid:  # a row may be longer
-            _find_kinds(file, columns, found, _source.MAX_LINE)
+            _find_kinds(file, columns, kinds, _source.MAX_LINE)
     except (_frames.arrow().ArrowInvalid, _MalformedError) as error:
         # not all rows could be read: those that can tell
         first: list[list[str]] = []
@@ -172,23 +172,20 @@ def kinds_of_csv(file: CsvFile, columns: Sequence[str]) -> dict[str, str]:
             first += (cells for _, cells in islice(rows, 1, _FIRST_ROWS))
         for name in columns:
             j = file.names.index(name)
-            cells = [cell for row in first if (cell := _plain(file, row, j))]
             # in ASCII are all numbers, and Arrow takes it
-            cells = [cell.encode("ascii", "replace").decode() for cell in cells]
-            like = _like_numbers(
-                _frames.arrow().array(cells, _frames.arrow().string()), file
-            )
-            found[name] = "numbers" if like else "text"
+            texts = (_plain(file, row, j).encode("ascii", "replace") for row in first)
+            cells = _frames.arrow().array(filter(None, texts)).cast("string")
+            kinds[name] = "numbers" if _like_numbers(cells, file) else "text"
         # it says what is wrong
-        deque(read_csv(file, found), maxlen=0)
+        deque(read_csv(file, kinds), maxlen=0)
         raise ValueError(f"{file.source}: {_wording.in_one_line(error)}") from None
-    return found
+    return kinds
 
 
 def _find_kinds(
-    file: CsvFile, columns: Sequence[str], found: dict[str, str], block: int
+    file: CsvFile, columns: Sequence[str], kinds: dict[str, str], block: int
 ) -> None:
-    left = [name for name in columns if name not in found]
+    left = [name for name in columns if name not in kinds]
     texts = dict.fromkeys(left, _frames.arrow().string())
     for batch in _batches(file, texts, block) if left else ():
         # the first ones mostly tell
@@ -196,17 +193,17 @@ def _find_kinds(
             for name in left:
                 cells = _cells(rows.column(name), file).drop_null()
                 if _like_numbers(cells, file):
-                    found[name] = "numbers"
+                    kinds[name] = "numbers"
                 elif len(cells):
-                    found[name] = "text"
-            left = [name for name in left if name not in found]
+                    kinds[name] = "text"
+            left = [name for name in left if name not in kinds]
         if not left:
             break
 
 
 def _like_numbers(cells: Any, file: CsvFile) -> bool:
     """Whether some cell is a number, or all are in another spelling."""
-    patterns = {file.spelling.pattern, _GROUPED.pattern}
+    patterns = {file.options.spelling.pattern, _GROUPED.pattern}
     if any(_any_number(cells, pattern) for pattern in patterns):
         return True
     return bool(spelling.other_spellings(cells.to_pylist()))
@@ -231,7 +228,7 @@ def read_csv(file: CsvFile, kinds: Mapping[str, str]) -> Iterator[Any]:
     n_read, error = 0, None
     # at once or, where some cells may be more than pyarrow knows of numbers, and right,
     # cell by cell, from where it stopped
-    exactly = [True] if file.spelling.thousands else [False, True]
+    exactly = [True] if file.options.spelling.thousands else [False, True]
     for as_text in exactly:
         kind, first = string if as_text else _frames.arrow().float64(), 0
         try:
@@ -267,16 +264,13 @@ def _checked(
     columns = {name: rows.column(name) for name in numbers}
     if as_text:
         columns = {name: _exact(cells, file) for name, cells in columns.items()}
-    elif any(
-        exact_numbers.any_large(_floats(cells)) or _any_nan(cells)
-        for cells in columns.values()
-    ):
+    elif any(_any_large(one) or _any_nan(one) for one in columns.values()):
         raise _MalformedError
     ids = {name: rows.column(name) for name in file.ids}
-    if any(compute.any(compute.equal(own, "")).as_py() for own in ids.values()):
+    if any(compute.any(compute.equal(one, "")).as_py() for one in ids.values()):
         raise _MalformedError
     for name in texts:
-        if _any_number(rows.column(name), file.spelling.pattern):
+        if _any_number(rows.column(name), file.options.spelling.pattern):
             raise _MalformedError
     return _frames.arrow().record_batch(columns | ids)
 
@@ -302,7 +296,7 @@ def _batches(
                 column_types=kinds,
                 include_columns=list(kinds),
                 null_values=file.missing,
-                decimal_point=file.spelling.decimal,
+                decimal_point=file.options.spelling.decimal,
             ),
         )
 
@@ -409,9 +403,8 @@ class _CsvLines(_source.Lines):
             self._opened = None
 
 
-def _floats(column: Any) -> NDArray[np.float64]:
-    floats: NDArray[np.float64] = column.to_numpy(zero_copy_only=False)
-    return floats
+def _any_large(floats: Any) -> bool:
+    return exact_numbers.any_large(floats.to_numpy(zero_copy_only=False))
 
 
 def _any_nan(cells: Any) -> bool:
@@ -437,18 +430,18 @@ def _cells(cells: Any, file: CsvFile) -> Any:
 def _exact(cells: Any, file: CsvFile) -> Any:
     """Cells of text as floats, or as integers where floats would round."""
     compute, cells = _frames.arrow(".compute"), _cells(cells, file)
-    thousands, decimal = file.spelling
+    thousands, decimal = file.options.spelling
     given = cells
     if thousands is not None:
         cells = compute.replace_substring(cells, thousands, "")
     if decimal != spelling.PLAIN.decimal:
         cells = compute.replace_substring(cells, decimal, ".")
     floats = cells.cast(_frames.arrow().float64())
-    if file.spelling != spelling.PLAIN or _any_nan(floats):
-        known = f"{file.spelling.pattern}|^(?i:{_NO_NUMBER.pattern})$"
+    if file.options.spelling != spelling.PLAIN or _any_nan(floats):
+        known = f"{file.options.spelling.pattern}|^(?i:{_NO_NUMBER.pattern})$"
         if not compute.all(compute.match_substring_regex(given, known)).as_py():
             raise _MalformedError
-    if not exact_numbers.any_large(_floats(floats)):
+    if not _any_large(floats):
         return floats
     if not cells.null_count:
         try:
@@ -465,13 +458,11 @@ def _exact(cells: Any, file: CsvFile) -> Any:
 
 def _not_utf_8(text: str) -> str:
     """A note on bytes that are not UTF-8; empty if there are none."""
-    if text.isascii():
+    bad = re.search("[\udc80-\udcff]", text)
+    if bad is None:
         return ""
-    bad = next((one for one in text if "\udc80" <= one <= "\udcff"), "")
-    return bad and (
-        f"must be UTF-8, got the byte 0x{ord(bad) - 0xDC00:02x} (save the file as "
-        "UTF-8)"
-    )
+    got = f"got the byte 0x{ord(bad[0]) - 0xDC00:02x}"
+    return f"must be UTF-8, {got} (save the file as UTF-8)"
 
 
 def _plain(file: CsvFile, cells: Sequence[str], j: int) -> str:
@@ -514,14 +505,14 @@ def _in_words(
     said: dict[tuple[str, str], tuple[int, list[str]]],
 ) -> list[tuple[int, str]]:
     """Lines, and what is wrong there; large numbers only beside others."""
-    found = []
+    lines = []
     for (name, kind), (line, words) in said.items():
         is_mixed = (name, "other") in said and (name, "64 bits") not in said
         if kind == "cell":
-            found.append((line, _of_cells(name, words)))
+            lines.append((line, _of_cells(name, words)))
         elif kind != "other" and (kind != "large" or is_mixed):
-            found.append((line, words[0]))
-    return found
+            lines.append((line, words[0]))
+    return lines
 
 
 def _wrong_with(
@@ -531,21 +522,18 @@ def _wrong_with(
 
     Cells that are "other" than whole numbers of 64 bits are wrong beside "large" ones.
     """
-    n_cells = len(file.names)
     if bad := _not_utf_8("".join(cells)):
         yield "", "bytes", bad
         return
     if cells == file.names:
         yield "", "header", _HEADER_AGAIN
         return
-    if len(cells) != n_cells:
-        which = "fewer" if len(cells) < n_cells else "more"
-        what = (
-            f"a row must not have {which} cells than the header ({n_cells}), got "
-            f"{len(cells)} (a cell that holds {file.separator!r} must be in quotation "
-            "marks)"
-        )
-        yield "", which, what
+    n_cells, n_names = len(cells), len(file.names)
+    if n_cells != n_names:
+        which = "fewer" if n_cells < n_names else "more"
+        rule = f"a row must not have {which} cells than the header ({n_names})"
+        how = f"a cell that holds {file.separator!r} must be in quotation marks"
+        yield "", which, f"{rule}, got {n_cells} ({how})"
         return
     for name in file.ids:
         if not cells[file.names.index(name)]:
@@ -559,16 +547,17 @@ def _wrong_with(
 def _wrong_with_cell(
     file: CsvFile, cells: Sequence[str], j: int, kind: str
 ) -> Iterator[tuple[str, str]]:
-    cell, own = cells[j].strip(), _plain(file, cells, j)
+    cell, text = cells[j].strip(), _plain(file, cells, j)
     must, got = f"column {file.names[j]!r} must hold", f"got {_wording.quoted(cell)}"
-    is_number, plain = file.spelling.match(own), file.spelling.plain(own)
+    separators = file.options.spelling
+    is_number, plain = separators.match(text), separators.plain(text)
     whole = spelling.whole_number(plain) if is_number else None
     is_64_bits = whole is not None and -(2**63) <= whole < 2**63
     if kind == "text":
         if is_number:
             what = f"{must} numbers or text, not both, {got} after text"
             yield kind, what + _LEAVES_OUT
-    elif own and not is_number and not _NO_NUMBER.fullmatch(own):
+    elif text and not is_number and not _NO_NUMBER.fullmatch(text):
         yield "cell", cell
     elif is_number and spelling.is_rounded(plain):
         if not is_64_bits:
@@ -594,9 +583,9 @@ def _of_cells(name: str, cells: Sequence[str]) -> str:
 
 def _option(way: spelling.Spelling, cell: str) -> str:
     """The options, in Python and in the shell, that read a cell as a number."""
-    options = ", ".join(f"{name}={value!r}" for name, value in way.given())
-    flags = " ".join(f"--{name} {shlex.quote(value)}" for name, value in way.given())
-    return f"{options}, or {flags}, reads {cell} as {way.plain(cell)}"
+    given = way.given().items()
+    flags = " ".join(f"--{name} {shlex.quote(value)}" for name, value in given)
+    return f"{way.as_options()}, or {flags}, reads {cell} as {way.plain(cell)}"
 
 
 _LEAVES_OUT = " (ignore, or --ignore, leaves out the column)"

@@ -29,7 +29,7 @@ from .._engine import (
 )
 from . import _rows, _wording
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 #: rows that are gathered if nothing else is said: a call costs as much as thousands
 GATHERED_ROWS = 1 << 16
 #: rows of text that are looked at for numbers
@@ -43,6 +43,30 @@ def arrow(module: str = "") -> Any:
     return _optional.import_optional(
         f"pyarrow{module}", extra="io", purpose="reading tables"
     )
+
+
+class TableOptions(NamedTuple):
+    """The columns of tables, and how cells of text are written: see `load_table`."""
+
+    label: str
+    qid: str
+    ignore: Sequence[str]
+    missing_values: Sequence[str] = ()
+    thousands: str | None = None
+    decimal: str = "."
+    quoting: str = "double"
+
+    @property
+    def spelling(self) -> spelling.Spelling:
+        return spelling.Spelling(self.thousands, self.decimal)
+
+    def of_text(self) -> dict[str, Any]:
+        """Options on cells of text, where they are not the default."""
+        return {
+            name: value
+            for name, default in self._field_defaults.items()
+            if (value := getattr(self, name) or default) != default
+        }
 
 
 class Piece(NamedTuple):
@@ -81,12 +105,6 @@ class Piece(NamedTuple):
         return self.frame.to_native()
 
     @property
-    def kind(self) -> str:
-        """The kind of the table, for messages."""
-        own = type(self.table)
-        return f"a {own.__module__.partition('.')[0]} {own.__name__}"
-
-    @property
     def n_rows(self) -> int:
         return len(self.frame)
 
@@ -111,14 +129,16 @@ class Piece(NamedTuple):
             return np.array(column.to_list(), dtype=object)
         return column.to_native()
 
-    def numbers(self, name: Any, place: _rows.Place) -> NDArray[Any]:
+    def numbers(self, name: Any, place: messages.Place) -> NDArray[Any]:
         """A column of numbers; what is missing is NaN."""
         column = self.column(name)
         if str(getattr(column, "type", "")) in ("double", "float", "halffloat"):
             return np.asarray(column)  # at once: what Arrow has as floats is as it was
         return exact_numbers.numbers_of(column, f"column {name!r}", place)
 
-    def ids(self, qid: Any, kind: OneKind, first: int = 0) -> NDArray[Any]:
+    def ids(
+        self, qid: Any, kind: OneKind | None = None, first: int = 0
+    ) -> NDArray[Any]:
         """The query ids, none of them missing, and all of the kind of those before.
 
         Rows are numbered from the `first` one on.
@@ -126,8 +146,8 @@ class Piece(NamedTuple):
         at = "" if self.number is None else f"batch {self.number}"
         name = f"column {qid!r}{' of ' * bool(at)}{at}"
         dtype = self.frame.get_column(qid).dtype
-        if dtype.is_nested():
-            raise ValueError(f"{name} must hold one value in each cell, got {dtype}")
+        rule = f"{name} must hold one value in each cell, got {dtype}"
+        messages.require(not dtype.is_nested(), rule)
         column = self.column(qid)
         try:
             ids = np.asarray(column)
@@ -145,7 +165,8 @@ class Piece(NamedTuple):
                 if rule := _wrong_with(one):
                     got = f"got {messages.show(one)} in row {first + row}"
                     raise ValueError(f"{name} must {rule}, {got}")
-        kind.check(ids[starts], name, at)
+        if kind is not None:
+            kind.check(ids[starts], name, at)
         return ids
 
     def kinds(self) -> dict[Any, str]:
@@ -169,12 +190,10 @@ class Piece(NamedTuple):
         values = np.asarray(column)
         if values.dtype.kind in "biuf":
             return "numbers"
-        found = [
-            value for value in values.tolist() if not exact_numbers.is_missing(value)
-        ]
-        if all(isinstance(one, (Real, Decimal)) for one in found):
-            return "numbers" if found else ""
-        return "text" if all(isinstance(one, str) for one in found) else "other"
+        cells = [one for one in values.tolist() if not exact_numbers.is_missing(one)]
+        if all(isinstance(one, (Real, Decimal)) for one in cells):
+            return "numbers" if cells else ""
+        return "text" if all(isinstance(one, str) for one in cells) else "other"
 
     def check_no_numbers(self, names: Iterable[Any]) -> None:
         """Refuse columns of text that begin with a number: they would be no features.
@@ -185,13 +204,9 @@ class Piece(NamedTuple):
             If one does; it is named, with the number.
         """
         for name in names:
-            cells = np.asarray(self.column(name)[:_FIRST_ROWS]).tolist()
-            values = (
-                (row, one)
-                for row, one in enumerate(cells)
-                if not exact_numbers.is_missing(one)
-            )
-            row, first = next(values, (0, None))
+            cells = enumerate(np.asarray(self.column(name)[:_FIRST_ROWS]).tolist())
+            present = (one for one in cells if not exact_numbers.is_missing(one[1]))
+            row, first = next(present, (0, None))
             if isinstance(first, str) and spelling.PLAIN.match(first):
                 raise ValueError(
                     f"column {name!r} must hold numbers as numbers, got the text "
@@ -213,7 +228,7 @@ class Piece(NamedTuple):
 
     def matrix(self, names: Sequence[str]) -> Any:
         """Some columns as a table; numbers that NumPy has as objects become its own."""
-        own, backend = self.frame.select(list(names)), self.frame.implementation
+        frame, backend = self.frame.select(list(names)), self.frame.implementation
         columns = []
         for name in names:
             native = self.column(name)
@@ -223,7 +238,7 @@ class Piece(NamedTuple):
                 if any(isinstance(one, (str, bytes)) for one in values.tolist()):
                     continue
                 native = exact_numbers.numbers_of(native, f"column {name!r}")
-            elif own.get_column(name).dtype != nw.Categorical:
+            elif frame.get_column(name).dtype != nw.Categorical:
                 continue
             elif not backend.is_pyarrow():
                 native = values
@@ -231,16 +246,16 @@ class Piece(NamedTuple):
         if columns and backend.is_pandas_like():
             index = self.table.index
             columns = [nw.maybe_set_index(column, index=index) for column in columns]
-        return own.with_columns(columns).to_native() if columns else own.to_native()
+        return (frame.with_columns(columns) if columns else frame).to_native()
 
 
 def check_columns(
     where: str, names: Sequence[Any], wanted: Iterable[Any], why: str = ""
 ) -> None:
     """A file or a batch must have these columns."""
-    own = set(names)
+    there = set(names)
     for name in wanted:
-        if name not in own:
+        if name not in there:
             other = [one for one in names if _composed(one) == _composed(name)]
             form = " (it has another Unicode form there)" if other else ""
             raise ValueError(
@@ -255,11 +270,9 @@ def _composed(name: Any) -> Any:
 
 def check_several(batches: Any) -> None:
     """Batches are not a single table."""
-    if not isinstance(batches, Iterator) and Piece.of(batches) is not None:
-        raise ValueError(
-            "batches must be an iterable of tables, got a single "
-            f"{type(batches).__name__} (a list of it is one)"
-        )
+    got = f"got a single {type(batches).__name__} (a list of it is one)"
+    several = isinstance(batches, Iterator) or Piece.of(batches) is None
+    messages.require(several, f"batches must be an iterable of tables, {got}")
 
 
 def pieces(
@@ -289,11 +302,9 @@ def pieces(
                 f"{type(table).__name__} in batch {number}"
             )
         first = first or piece
-        if piece.kind != first.kind:
-            raise ValueError(
-                f"batches must all be of one kind, got {first.kind} first and "
-                f"{piece.kind} in batch {number}"
-            )
+        kind, other = _wording.kind_of(first.table), _wording.kind_of(piece.table)
+        rule = f"batches must all be of one kind, got {kind} first and"
+        messages.require(kind == other, f"{rule} {other} in batch {number}")
         piece.check_columns(columns)
         if alike:
             piece.check_columns(first.names, ": the first batch has it")
@@ -376,17 +387,17 @@ def whole_queries(
     """
     if batch_rows is not None:
         checks.check_count(batch_rows, "batch_rows")
-    found = _rows.in_whole_queries(_frames(batches, qid), batch_rows or 1, finely=False)
-    return (_as_one([Piece(rows.data) for rows in frames]) for frames in found)
+    rows = _rows_of_pieces(pieces(batches, [qid], alike=True), qid)
+    wholes = _rows.in_whole_queries(rows, batch_rows or 1, finely=False)
+    return (_as_one([Piece(part.data) for part in parts]) for parts in wholes)
 
 
-def _frames(batches: Iterable[Any], qid: str) -> Iterator[_rows.Rows]:
+def _rows_of_pieces(batches: Iterable[Piece], qid: str) -> Iterator[_rows.Rows]:
     kind = OneKind()
-    for piece in pieces(batches, [qid], alike=True):
+    for piece in batches:
+        place = f"row {{}} of batch {piece.number}".format
         ids = piece.ids(qid, kind)
-        yield _rows.Rows(
-            piece.frame, ids, ids, f"row {{}} of batch {piece.number}".format
-        )
+        yield _rows.Rows(piece.frame, ids, ids, place)
 
 
 def as_tables(
@@ -399,12 +410,11 @@ def as_tables(
             yield batch
             continue
         data = batch.data if hasattr(batch.data, "columns") else np.asarray(batch.data)
-        own = {
-            name: np.asarray(feature_matrix.cells_of(data, j))
-            for j, name in enumerate(batch.feature_names)
-            if name in features
-        }
-        yield arrow().table({label: batch.target, qid: batch.qid, **own})
+        columns = {label: batch.target, qid: batch.qid}
+        for j, name in enumerate(batch.feature_names):
+            if name in features:
+                columns[name] = np.asarray(feature_matrix.cells_of(data, j))
+        yield arrow().table(columns)
 
 
 def gathered(
@@ -417,7 +427,7 @@ def gathered(
 ) -> Iterator[list[Piece]]:
     """Batches of whole queries, small ones together, of at least so many rows.
 
-    Only these columns are kept; with `alike`, there must be the same others in all. A
+    Other columns are left out; with `alike`, there must be the same others in all. A
     query of two batches is an error that names it, whether they are gathered or not.
     """
     seen, kind = seen_queries.SeenQueries(), OneKind()
@@ -426,8 +436,7 @@ def gathered(
     for piece in pieces(batches, columns, alike=alike):
         ids = piece.ids(qid, kind)
         queries = checks.check_qid(ids, n_rows=piece.n_rows)
-        again = seen.add(queries.qid)
-        if again is not None:
+        if (again := seen.add(queries.qid)) is not None:
             raise ValueError(
                 "batches must hold all rows of a query in one batch, got query "
                 f"{queries.name(again)} again in batch {piece.number} (whole_queries "
@@ -442,7 +451,7 @@ def gathered(
         yield waiting
 
 
-def of_all(parts: Sequence[Piece], of_rows: Callable[[Piece], Found]) -> Found:
+def of_all(parts: Sequence[Piece], of_rows: Callable[[Piece], Result]) -> Result:
     """Apply a function to the rows of several batches; errors name batch and row."""
     try:
         together = Piece.of(_as_one(parts))
@@ -459,10 +468,8 @@ def of_all(parts: Sequence[Piece], of_rows: Callable[[Piece], Found]) -> Found:
 def check_different(columns: Sequence[str], arguments: str) -> None:
     """No column must serve two purposes."""
     for name in columns:
-        if columns.count(name) > 1:
-            raise ValueError(
-                f"{arguments} must name different columns, got {name!r} twice"
-            )
+        rule = f"{arguments} must name different columns, got {name!r} twice"
+        messages.require(columns.count(name) == 1, rule)
 
 
 class OneKind:
@@ -480,29 +487,25 @@ class OneKind:
             If they are not: a query of both batches would be two in silence.
         """
         types = set(map(type, ids)) if ids.dtype.kind == "O" else {ids.dtype.type}
-        said = str(ids.dtype)
-        kind = " and ".join(sorted({_kind_of_type(own, said) for own in types}))
+        kind = " and ".join(sorted({_kind_of_type(of, str(ids.dtype)) for of in types}))
         first, before = self._first = self._first or (kind, at)
-        if kind != first:
-            raise ValueError(
-                f"{name} must hold {first}, as in {before}, got {kind}: a query of "
-                "both would be two queries (write the ids of one as those of the other)"
-            )
+        why = "a query of both would be two queries"
+        how = "write the ids of one as those of the other"
+        rule = f"{name} must hold {first}, as in {before}, got {kind}: {why} ({how})"
+        messages.require(kind == first, rule)
 
 
-def _kind_of_type(own: type, dtype: str) -> str:
+def _kind_of_type(of: type, dtype: str) -> str:
     """The kind of a query id: ids of one kind are told apart alike."""
-    if issubclass(own, str):
+    if issubclass(of, str):
         return "text"
-    if issubclass(own, np.uint64):
+    if issubclass(of, np.uint64):
         return "64-bit integers without a sign"
-    if issubclass(own, (int, np.integer)) and not issubclass(
-        own, (bool, np.timedelta64)
-    ):
+    if issubclass(of, (int, np.integer)) and of not in (bool, np.timedelta64):
         return "integers"
-    if issubclass(own, float):  # of 64 bits, those of NumPy are Python's, too
+    if issubclass(of, float):  # of 64 bits, those of NumPy are Python's, too
         return "values of the type float64"
-    return f"values of the type {own.__name__ if dtype == 'object' else dtype}"
+    return f"values of the type {of.__name__ if dtype == 'object' else dtype}"
 
 
 def _wrong_with(one: Any) -> str:
@@ -604,9 +607,10 @@ def tables_or_paths(source: Any) -> tuple[Iterable[Any] | None, list[Any]]:
 
 
 def open_frames(
-    tables: Iterable[Any], said: str, *, label: str, qid: str, ignore: Sequence[str]
+    tables: Iterable[Any], said: str, options: TableOptions
 ) -> _rows.Rankings:
     """Tables of one kind, which are read once; columns of numbers are features."""
+    label, qid, ignore, *_ = options
     check_different([label, qid], "label and qid")
     every = pieces(tables, [], alike=True, empty=True)
     first = next(every, None)
@@ -617,49 +621,13 @@ def open_frames(
     text = [n for n, kind in kinds.items() if kind != "numbers" and n != qid]
     first.check_no_numbers(text)
     # pandas has one type for text and for no value
-    n_null = {name: first.frame.get_column(name).null_count() for name in text}
-    empty = [name for name in text if n_null[name] == first.n_rows]
-    read = partial(_read, chain([first], every), said, label, qid, empty)
-    return rankings_of(
-        said, first.names, kinds, read, label=label, qid=qid, ignore=ignore
-    )
+    empty = [n for n in text if first.frame.get_column(n).null_count() == first.n_rows]
 
-
-def rankings_of(
-    said: str,
-    names: Sequence[Any],
-    kinds: Mapping[Any, str],
-    read: Callable[[Sequence[Any]], Iterator[_rows.Rows]],
-    *,
-    label: str,
-    qid: str,
-    ignore: Sequence[str],
-    n_rows: int | None = None,
-) -> _rows.Rankings:
-    """A table whose columns of numbers are features; it is read with their names."""
-    others = [name for name in names if name not in (label, qid)]
-    _rows.check_ignored(ignore, others)
-    if kinds.get(label) != "numbers":
-        raise ValueError(f"{said}: column {label!r} holds no number")
-    features = [n for n in others if kinds.get(n) == "numbers" and n not in ignore]
-    if not features:
-        raise ValueError(f"{said}: no column but {label!r} and {qid!r} holds numbers")
-    left_out = [n for n in others if kinds.get(n) != "numbers" and n not in ignore]
-    return _rows.Rankings(said, features, left_out, partial(read, features), n_rows)
-
-
-def _read(
-    parts: Iterable[Piece],
-    said: str,
-    label: str,
-    qid: str,
-    empty: Sequence[Any],
-    features: Sequence[Any],
-) -> Iterator[_rows.Rows]:
-    """All rows, which can be read once; those of columns `empty` hold no number."""
-    place, first, kind = f"row {{}} of {said}".format, 0, OneKind()
-    for piece in parts:
-        if piece.n_rows:
+    def read(features: Sequence[Any]) -> Iterator[_rows.Rows]:
+        place, start, kind = f"row {{}} of {said}".format, 0, OneKind()
+        for piece in chain([first], every):
+            if not piece.n_rows:
+                continue
             if wrong := empty and piece.select(empty).numeric():
                 raise ValueError(
                     f"batch {piece.number}: column {wrong[0]!r} must hold no numbers, "
@@ -667,8 +635,31 @@ def _read(
                     "there; ignore leaves it out)"
                 )
             ids = piece.ids(qid, kind)
-            yield rows_of(piece, features, label, ids, place, first)
-            first += piece.n_rows
+            yield rows_of(piece, features, label, ids, place, start)
+            start += piece.n_rows
+
+    return rankings_of(said, first.names, kinds, read, options)
+
+
+def rankings_of(
+    said: str,
+    names: Sequence[Any],
+    kinds: Mapping[Any, str],
+    read: Callable[[Sequence[Any]], Iterator[_rows.Rows]],
+    options: TableOptions,
+    n_rows: int | None = None,
+) -> _rows.Rankings:
+    """A table whose columns of numbers are features; it is read with their names."""
+    label, qid, ignore, *_ = options
+    others = [name for name in names if name not in (label, qid)]
+    _rows.check_ignored(ignore, others)
+    is_number = kinds.get(label) == "numbers"
+    messages.require(is_number, f"{said}: column {label!r} holds no number")
+    features = [n for n in others if kinds.get(n) == "numbers" and n not in ignore]
+    rule = f"{said}: no column but {label!r} and {qid!r} holds numbers"
+    messages.require(features, rule)
+    left_out = [n for n in others if kinds.get(n) != "numbers" and n not in ignore]
+    return _rows.Rankings(said, features, left_out, partial(read, features), n_rows)
 
 
 def rows_of(
@@ -676,7 +667,7 @@ def rows_of(
     features: Sequence[Any],
     label: str,
     ids: NDArray[Any],
-    place: _rows.Place,
+    place: messages.Place,
     first: int,
 ) -> _rows.Rows:
     """A table as rows of a ranking, each named by its place, from the first one on."""

@@ -19,7 +19,7 @@ from sklearn.datasets import load_svmlight_file
 from sklearn.utils import Bunch
 
 from .. import _atomic
-from .._engine import checks, exact_numbers, segments, spelling
+from .._engine import checks, exact_numbers, messages, segments, spelling
 from .._kernel import engines
 from . import _locate, _rows, _source, _wording
 
@@ -124,10 +124,10 @@ def load_letor(
     files = _locate.find_files(path, format="letor")
     rankings = open_letor(
         _source.sources_of(files, "letor"),
-        ignore=ignore,
-        query_file=query_file,
-        zero_based=zero_based,
+        ignore,
+        query_file,
         n_features=n_features,
+        zero_based=zero_based,
         sparse=sparse,
     )
     rankings.left_out_files.update(files.left_out)
@@ -177,26 +177,23 @@ def dump_letor(
     '2 qid:7 1:0.5 2:3\n'
     """
     for name, values in (("X", X), ("y", y), ("qid", qid)):
-        if np.ma.is_masked(values):
-            raise ValueError(f"{name} must not hold masked values")
+        rule = f"{name} must not hold masked values"
+        messages.require(not np.ma.is_masked(values), rule)
     is_sparse = sp.issparse(X)
     rows: Any = sp.csr_array(X, copy=True) if is_sparse else np.asarray(X)
     with suppress(TypeError, ValueError):
         if rows.dtype.kind == "O":  # such as a data frame of integers and flags
             rows = rows.astype(np.float64)
-    if rows.ndim != 2 or rows.dtype.kind not in "biuf":
-        raise ValueError(
-            f"X must be a 2-D numeric array, got shape {rows.shape} and dtype "
-            f"{rows.dtype}"
-        )
+    are_numbers = rows.ndim == 2 and rows.dtype.kind in "biuf"
+    got = f"got shape {rows.shape} and dtype {rows.dtype}"
+    messages.require(are_numbers, f"X must be a 2-D numeric array, {got}")
     labels, queries = exact_numbers.numbers_of(y, "y"), np.asarray(qid)
     checks.check_length(labels, rows.shape[0], "y")
     checks.check_length(queries, rows.shape[0], "qid")
-    if queries.dtype.kind not in "biu" or (queries >= 2**63).any():
-        raise ValueError(
-            "qid must hold 64-bit integers, the only ids that the format allows, got "
-            f"dtype {queries.dtype} with {queries[:3]}"
-        )
+    are_integers = queries.dtype.kind in "biu" and (queries < 2**63).all()
+    rule = "qid must hold 64-bit integers, the only ids that the format allows"
+    got = f"got dtype {queries.dtype} with {queries[:3]}"
+    messages.require(are_integers, f"{rule}, {got}")
     first = 0 if zero_based else 1
     if is_sparse:
         rows.sum_duplicates()
@@ -207,35 +204,17 @@ def _lines(
     rows: Any, labels: NDArray[Any], queries: NDArray[Any], first: int
 ) -> Iterator[str]:
     """Lines of text; of a CSR array, those values that are stored."""
-    own = range(first, first + rows.shape[1])
+    numbers, spelled = range(first, first + rows.shape[1]), _wording.number_as_text
     for i, (label, query) in enumerate(
         zip(labels.tolist(), queries.tolist(), strict=True)
     ):
+        values = rows[i]
         if sp.issparse(rows):
             stored = slice(rows.indptr[i], rows.indptr[i + 1])
-            own = (rows.indices[stored] + first).tolist()
-            values = rows.data[stored].tolist()
-        else:
-            values = rows[i].tolist()
-        features = " ".join(
-            f"{number}:{_wording.number_as_text(value)}"
-            for number, value in zip(own, values, strict=True)
-        )
-        yield (
-            f"{_wording.number_as_text(label)} qid:{int(query)} {features}".rstrip()
-            + "\n"
-        )
-
-
-class _Looked(NamedTuple):
-    """Facts on lines that the reading of their features needs."""
-
-    n_rows: int
-    #: of those that have one
-    qid: NDArray[np.int64]
-    #: the smallest and largest number of a feature; 1 and -1 if there are none
-    smallest: int
-    largest: int
+            numbers, values = rows.indices[stored] + first, rows.data[stored]
+        pairs = zip(numbers, values.tolist(), strict=True)
+        features = "".join(f" {number}:{spelled(value)}" for number, value in pairs)
+        yield f"{spelled(label)} qid:{int(query)}{features}\n"
 
 
 class _File(NamedTuple):
@@ -249,11 +228,11 @@ class _File(NamedTuple):
 
 def open_letor(
     sources: Sequence[_source.TextSource],
+    ignore: Sequence[str],
+    query_file: _locate.PathLike | Sequence[_locate.PathLike] | None,
     *,
-    ignore: Sequence[str] = (),
-    query_file: _locate.PathLike | Sequence[_locate.PathLike] | None = None,
+    n_features: int | None,
     zero_based: bool | str = "auto",
-    n_features: int | None = None,
     sparse: bool = False,
 ) -> _rows.Rankings:
     """Look through text for its queries and features; options as in `load_letor`."""
@@ -262,20 +241,19 @@ def open_letor(
     smallest, largest = 1, -1
     for source in sources:
         n_rows, ids, lengths = 0, [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-        for lines in _read_text(source, _look_at):
-            n_rows += lines.n_rows
-            starts, sizes = segments.runs(lines.qid)
-            ids.append(lines.qid[starts])
+        for n_lines, qid, least, most in _read_text(source, _look_at):
+            n_rows += n_lines
+            starts, sizes = segments.runs(qid)
+            ids.append(qid[starts])
             lengths.append(sizes)
-            smallest = min(smallest, lines.smallest)
-            largest = max(largest, lines.largest)
+            smallest, largest = min(smallest, least), max(largest, most)
         files.append(_File(source, n_rows, *map(np.concatenate, (ids, lengths))))
     said = _wording.listed(sources)
     if not any(file.n_rows for file in files):
         raise _rows.no_document(said)
     files = _with_queries(files, query_file)
-    if zero_based is False and smallest == 0:
-        raise ValueError(f"{said}: zero_based=False, but a feature has number 0")
+    agrees = zero_based is not False or smallest != 0
+    messages.require(agrees, f"{said}: zero_based=False, but a feature has number 0")
     if largest < 0 and n_features is None:
         raise ValueError(_complaint(sources[0], "no line holds a feature"))
     if largest > _LARGE and n_features is None:
@@ -283,20 +261,18 @@ def open_letor(
     first = 0 if zero_based is True or smallest == 0 else 1
     seen = max(largest + 1 - first, 0)
     wanted = seen if n_features is None else n_features
-    if wanted < seen:
-        raise ValueError(
-            f"n_features must be at least {seen}, the number in the file, got {wanted}"
-        )
+    rule = f"n_features must be at least {seen}, the number in the file"
+    messages.require(wanted >= seen, rule, wanted)
     numbers = range(first, first + wanted)
     _rows.check_ignored(ignore, list(map(str, numbers)) if ignore else [])
-    kept = [number for number in numbers if str(number) not in ignore]
-    if ignore and not kept:
-        raise ValueError("ignore must leave at least one feature, got all of them")
+    features = [number for number in numbers if str(number) not in ignore]
+    rule = "ignore must leave at least one feature, got all of them"
+    messages.require(features or not ignore, rule)
     column = np.full(max(largest + 1, numbers.stop, 1), -1, dtype=np.int32)
-    column[kept] = np.arange(len(kept))
+    column[features] = np.arange(len(features))
     return _rows.Rankings(
         said=said,
-        feature_names=[str(number) for number in kept],
+        feature_names=[str(number) for number in features],
         left_out=[],
         read=partial(_read, files, column),
         n_rows=sum(file.n_rows for file in files),
@@ -315,22 +291,24 @@ def _read(files: Sequence[_File], column: NDArray[np.int32]) -> Iterator[_rows.R
                 break
             yield _rows.Rows(data, target, qid[first:stop], place, first)
             del data, target  # before the next ones are made
-        if stop != n_rows:
-            raise ValueError(f"{source}: the file has changed since it was read")
+        rule = f"{source}: the file has changed since it was read"
+        messages.require(stop == n_rows, rule)
 
 
 def _parse(column: NDArray[np.int32], text: bytes) -> tuple[Any, NDArray[np.float64]]:
     """Features and labels of some lines, by the kernel where they are plain."""
-    kept = np.flatnonzero(column >= 0)
-    found = engines.letor.parse(text, column) if engines.engine == "compiled" else None
-    if found is not None:
-        *parts, target = found
-        data = sp.csr_array(tuple(parts), (len(target), len(kept)))
+    features = np.flatnonzero(column >= 0)
+    if (
+        engines.engine == "compiled"
+        and (parsed := engines.letor.parse(text, column)) is not None
+    ):
+        *parts, target = parsed
+        data = sp.csr_array(tuple(parts), (len(target), len(features)))
     else:
         data, target = load_svmlight_file(
             io.BytesIO(text), n_features=len(column), zero_based=True
         )
-        data = sp.csr_array(data)[:, kept]
+        data = sp.csr_array(data)[:, features]
         # 64-bit indices, as scikit-learn reads them, are more than some estimators take
         ends = [part.astype(np.int32) for part in (data.indices, data.indptr)]
         data = sp.csr_array((data.data, *ends), data.shape)
@@ -375,27 +353,21 @@ def _with_queries(
     if query_file is not None:
         is_one = isinstance(query_file, (str, os.PathLike))
         given = [query_file] if is_one else list(query_file)  # type: ignore[arg-type]
-        if len(given) != len(files):
-            raise ValueError(
-                f"query_file must name one file for each path ({len(files)}), got "
-                f"{len(given)}"
-            )
+        rule = f"query_file must name one file for each path ({len(files)})"
+        messages.require(len(given) == len(files), rule, len(given))
     if any(len(file.ids) for file in files):
-        if query_file is not None:
-            raise ValueError(
-                f"{files[0].source}: query_file must be None, because the lines have "
-                "qid:"
-            )
+        rule = "query_file must be None, because the lines have qid:"
+        messages.require(query_file is None, f"{files[0].source}: {rule}")
         for file in files:
             if file.lengths.sum() != file.n_rows:
                 raise ValueError(_complaint(file.source, needs_qid=True))
         return files
-    found, first = [], 0
-    for file, path in zip(files, given, strict=True):
+    first = 0
+    for i, (file, path) in enumerate(zip(files, given, strict=True)):
         sizes = _sizes_of(file, path)
         ids = np.arange(first, first := first + len(sizes))
-        found.append(file._replace(ids=ids, lengths=sizes))
-    return found
+        files[i] = file._replace(ids=ids, lengths=sizes)
+    return files
 
 
 def _read_text(
@@ -411,8 +383,11 @@ def _read_text(
                 raise ValueError(_complaint(source, error)) from None
 
 
-def _look_at(text: bytes) -> _Looked:
+def _look_at(text: bytes) -> tuple[int, NDArray[np.int64], int, int]:
     """Queries and features of some lines, by the kernel where they are plain.
+
+    Returns the number of documents, the qid of those that have one, and the smallest
+    and largest number of a feature: 1 and -1 if there are none.
 
     Raises
     ------
@@ -420,8 +395,8 @@ def _look_at(text: bytes) -> _Looked:
         For numbers that are none; `_read_text` says which. What stands between the
         first and the last feature of a line is not looked at.
     """
-    if engines.engine == "compiled" and (found := engines.letor.look(text)) is not None:
-        return _Looked(*found)
+    if engines.engine == "compiled" and (facts := engines.letor.look(text)) is not None:
+        return facts
     n_rows, ids = 0, []
     smallest, largest = 1, -1
     for line in text.split(b"\n"):
@@ -441,13 +416,14 @@ def _look_at(text: bytes) -> _Looked:
             largest = max(largest, int(last.partition(b":")[0]))
     if smallest < 0 or largest >= _N_NUMBERS:
         raise OverflowError("a feature number is out of range")
-    return _Looked(n_rows, np.array(ids, dtype=np.int64), smallest, largest)
+    return n_rows, np.array(ids, dtype=np.int64), smallest, largest
 
 
 def _sizes_of(file: _File, path: _locate.PathLike | None) -> NDArray[np.int64]:
     """Sizes of the queries of a file whose lines hold no qid:."""
-    own = file.source.path
-    beside = [own.with_name(own.name + suffix) for suffix in _locate.GROUP_SUFFIXES]
+    text_file = file.source.path
+    suffixes = _locate.GROUP_SUFFIXES
+    beside = [text_file.with_name(text_file.name + suffix) for suffix in suffixes]
     source = path or next((one for one in beside if one.is_file()), None)
     if source is None:
         if not file.n_rows:
@@ -458,7 +434,7 @@ def _sizes_of(file: _File, path: _locate.PathLike | None) -> NDArray[np.int64]:
             "--query-file, names another file; format, or --format, says what a file "
             "is that is no LETOR text)"
         )
-    found = []
+    sizes_in_file = []
     for number, tokens in _documents(text := _source.TextSource(source), b"\0"):
         size = _integer(tokens[0]) if len(tokens) == 1 else None
         if size is None or not 1 <= size < _N_NUMBERS:
@@ -466,13 +442,11 @@ def _sizes_of(file: _File, path: _locate.PathLike | None) -> NDArray[np.int64]:
                 f"{text}, line {number}: the size of a query must be an integer >= 1 "
                 f"and below 2^31, got {_wording.quoted(' '.join(tokens))}"
             )
-        found.append(size)
-    sizes = np.array(found, dtype=np.int64)
-    if sizes.sum() != file.n_rows:
-        raise ValueError(
-            f"{text}: the sizes of its {len(sizes)} queries add up to {sizes.sum()}, "
-            f"but {file.source} has {file.n_rows} rows"
-        )
+        sizes_in_file.append(size)
+    sizes = np.array(sizes_in_file, dtype=np.int64)
+    rule = f"{text}: the sizes of its {len(sizes)} queries add up to {sizes.sum()}"
+    got = f"but {file.source} has {file.n_rows} rows"
+    messages.require(sizes.sum() == file.n_rows, f"{rule}, {got}")
     return sizes
 
 
@@ -507,11 +481,9 @@ def _documents(
 
 def _wrong_with(tokens: list[str], *, needs_qid: bool) -> str:
     label, *features = tokens
-    if not _is_number(label):
-        return f"the label must be a number, got {_wording.quoted(label)}"
-    if spelling.is_rounded(label):
-        held = "the label must be a number that a float64 holds"
-        return f"{held}, got {_wording.quoted(label)}"
+    if not _is_number(label) or spelling.is_rounded(label):
+        exactly = " that a float64 holds" if _is_number(label) else ""
+        return f"the label must be a number{exactly}, got {_wording.quoted(label)}"
     if features and features[0].startswith("qid:"):
         text = features.pop(0).removeprefix("qid:")
         qid = _integer(text)
@@ -524,15 +496,12 @@ def _wrong_with(tokens: list[str], *, needs_qid: bool) -> str:
         text, colon, value = feature.partition(":")
         number = _integer(text)
         if not (colon and _DIGITS.fullmatch(text) and _is_number(value)):
-            return (
-                f"a feature must look like number:value, got {_wording.quoted(feature)}"
-            )
+            rule = "a feature must look like number:value"
+            return f"{rule}, got {_wording.quoted(feature)}"
         if spelling.is_rounded(value):
-            return (
-                f"feature {_wording.quoted(text)[1:-1]} must be a number that a "
-                "float64 holds, "
-                f"or it would tie with others, got {_wording.quoted(value)}"
-            )
+            rule = "must be a number that a float64 holds, or it would tie with others"
+            shown = _wording.quoted(text)[1:-1]
+            return f"feature {shown} {rule}, got {_wording.quoted(value)}"
         if number is None or number >= _N_NUMBERS:
             return f"a feature number must be below 2^31, got {_wording.quoted(text)}"
         if number <= last:

@@ -15,6 +15,7 @@ from typing import IO, Any, NamedTuple
 from urllib.parse import unquote
 
 from .. import _optional
+from .._engine import messages
 from . import _wording
 
 PathLike = str | os.PathLike[str]
@@ -28,7 +29,7 @@ _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
 #: why a file beside tables is not read
 NO_TABLE = "no table by its name"
 #: what stands for a missing value in the name of a folder
-_MISSING = "__HIVE_DEFAULT_PARTITION__"
+MISSING = "__HIVE_DEFAULT_PARTITION__"
 _PATTERN = re.compile(r"[*?\[]")
 _DIGITS = re.compile(r"(\d+)")
 #: URLs of files of this machine, and what only makes a copy of the next in a chain
@@ -61,9 +62,6 @@ class Url:
 
     def __str__(self) -> str:
         return self._url
-
-    def __repr__(self) -> str:
-        return f"Url({self._url!r})"
 
     def with_name(self, name: str) -> Url:
         """Another file of the same folder."""
@@ -210,31 +208,28 @@ def find_files(
         if a file is found twice, be it by another name or through a link.
     """
     given = [path] if isinstance(path, (str, os.PathLike)) else list(path)
-    if not given:
-        raise ValueError(f"{name} must name at least one file, got none")
+    messages.require(given, f"{name} must name at least one file, got none")
     left_out: dict[str, str] = {}
-    found = [
+    files = [
         (one, file) for one in given for file in _files_of(one, name, format, left_out)
     ]
-    _check_twice(found, name)
-    return Files([file for _, file in found], left_out)
+    _check_twice(files, name)
+    return Files([file for _, file in files], left_out)
 
 
-def _check_twice(found: Sequence[tuple[PathLike, Location]], name: str) -> None:
+def _check_twice(files: Sequence[tuple[PathLike, Location]], name: str) -> None:
     """Rows that are read twice would count twice."""
-    if len(found) == 1:
+    if len(files) == 1:
         return
     seen: dict[object, str] = {}
-    for given, file in found:
+    for given, file in files:
         spelled = os.fspath(given)
         if Path(spelled) != file and spelled != str(file):
             spelled = f"{file} (of {spelled})"
         which = which_file(file)
-        if which in seen:
-            raise ValueError(
-                f"{name} must name each file once, or its rows would count twice: "
-                f"{seen[which]} and {spelled} are the same file"
-            )
+        rule = f"{name} must name each file once, or its rows would count twice"
+        same = f"{seen.get(which)} and {spelled} are the same file"
+        messages.require(which not in seen, f"{rule}: {same}")
         seen[which] = spelled
 
 
@@ -259,8 +254,7 @@ def _files_of(
     given: PathLike, name: str, format: str | None, left_out: dict[str, str]
 ) -> Sequence[Location]:
     spelled = os.fspath(given)
-    if not spelled:
-        raise ValueError(f"{name} must not be empty, got an empty name")
+    messages.require(spelled, f"{name} must not be empty, got an empty name")
     path = Path(given)
     files: Iterable[Location]
     if is_url(given):
@@ -276,11 +270,10 @@ def _files_of(
     else:
         return [path]
     seen = list(files)
-    kept = _of_one_kind(_visible(seen, root, left_out), format, left_out)
-    if not kept:
-        of = f" ({len(seen)} left out: {seen[0]}...)" if seen else ""
-        raise ValueError(f"{name}: there is no file to read in {spelled}{of}")
-    return kept
+    chosen = _of_one_kind(_visible(seen, root, left_out), format, left_out)
+    of = f" ({len(seen)} left out: {seen[0]}...)" if seen else ""
+    messages.require(chosen, f"{name}: there is no file to read in {spelled}{of}")
+    return chosen
 
 
 def _inside(root: Path) -> Iterator[Path]:
@@ -316,12 +309,12 @@ def _urls_of(url: str) -> tuple[list[Location], str] | None:
         return None
     with connected(url) as (filesystem, path):
         if is_pattern:
-            found = [file for file in filesystem.glob(path) if filesystem.isfile(file)]
+            paths = [file for file in filesystem.glob(path) if filesystem.isfile(file)]
         elif url.endswith("/") or filesystem.isdir(path):
-            found = filesystem.find(path)
+            paths = filesystem.find(path)
         else:
             return None
-        files: list[Location] = [Url(filesystem.unstrip_protocol(f)) for f in found]
+        files: list[Location] = [Url(filesystem.unstrip_protocol(f)) for f in paths]
     return files, _before_pattern(url) if is_pattern else url
 
 
@@ -336,33 +329,32 @@ def _visible(
 ) -> list[Location]:
     """Files that may be read, in order: folder by folder, and 2 before 10."""
     n_root = len(PurePath(root).parts)
-    seen = [(file, PurePath(str(file)).parts[n_root:]) for file in files]
-    others = (".crc", ".tie", *GROUP_SUFFIXES)
-    kept = []
-    for file, parts in seen:
+    keys: dict[Location, list[Any]] = {}
+    for file in files:
+        parts = PurePath(str(file)).parts[n_root:]
         if any(part.startswith(("_", ".")) for part in parts):
             if format_of_name(file):
                 left_out[str(file)] = "a name that begins with _ or ."
-        elif not file.name.endswith(others):
-            kept.append((file, parts))
-    kept.sort(key=lambda one: [*map(_natural, one[1])])
-    return [file for file, _ in kept]
+        elif not file.name.endswith((".crc", ".tie", *GROUP_SUFFIXES)):
+            keys[file] = [*map(_natural, parts)]
+    return sorted(keys, key=keys.__getitem__)
 
 
 def _of_one_kind(
     files: list[Location], format: str | None, left_out: dict[str, str]
 ) -> list[Location]:
     """Files whose names tell the format, or any format of tables; else the others."""
-    told = {file: format_of_name(file) for file in files}
-    kept = [file for file, own in told.items() if own and format in (own, None)]
-    if not kept and format:
-        kept = [file for file, own in told.items() if own is None]
+    formats = {file: format_of_name(file) for file in files}
+    chosen = [f for f, named in formats.items() if named and format in (named, None)]
+    if not chosen and format:
+        chosen = [file for file, named in formats.items() if named is None]
+    chosen = chosen or files
     # a set, since there may be many files
-    is_kept = set(kept or files)
-    for file, own in told.items():
-        if file not in is_kept:
-            left_out[str(file)] = f"{own} by its name" if own else NO_TABLE
-    return kept or files
+    is_chosen = set(chosen)
+    for file, named in formats.items():
+        if file not in is_chosen:
+            left_out[str(file)] = f"{named} by its name" if named else NO_TABLE
+    return chosen
 
 
 def _natural(name: str) -> list[tuple[int, int, str]]:
@@ -379,18 +371,18 @@ def columns_of_folders(file: Location) -> dict[str, str]:
 
     Folders count from the file upward, as far as they are so named.
     """
-    found: dict[str, str] = {}
+    columns: dict[str, str] = {}
     for folder in file.parents:
         column, is_one, value = folder.name.partition("=")
         if not (column and is_one):
             break
-        found.setdefault(unquote(column), unquote(value))
-    return dict(reversed(found.items()))
+        columns.setdefault(unquote(column), unquote(value))
+    return dict(reversed(columns.items()))
 
 
 def type_of_values(values: Iterable[str]) -> type[int] | type[float] | type[str]:
     """One type for the values of a column in all folders: numbers, if all are some."""
-    given = {value for value in values if value != _MISSING}
+    given = set(values) - {MISSING}
     if given and all(map(_WHOLE.fullmatch, given)):
         return int
     try:
@@ -398,10 +390,4 @@ def type_of_values(values: Iterable[str]) -> type[int] | type[float] | type[str]
     except ValueError:
         return str
     # of two numbers, floats must not make one
-    exact = set(map(Decimal, given))
-    return float if given and len(floats) == len(exact) else str
-
-
-def value_of_folder(value: str, kind: Any) -> Any:
-    """The value; None where it is missing."""
-    return None if value == _MISSING else kind(value)
+    return float if given and len(floats) == len(set(map(Decimal, given))) else str

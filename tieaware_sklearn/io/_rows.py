@@ -17,10 +17,9 @@ from sklearn.utils import Bunch
 
 from .. import _optional
 from .._display import words
-from .._engine import exact_numbers, seen_queries, segments
+from .._engine import exact_numbers, messages, seen_queries, segments
 from . import _wording
 
-Place = Callable[[int], str]
 #: numbers of a matrix that are written together
 _CELLS = 1 << 17
 _FLOATS = "numbers that a float64 holds"
@@ -40,7 +39,7 @@ class Rows(NamedTuple):
     data: Any
     target: NDArray[Any]
     qid: NDArray[Any]
-    place: Place
+    place: messages.Place
     first: int = 0
 
     @property
@@ -48,11 +47,10 @@ class Rows(NamedTuple):
         return len(self.qid)
 
     def rows(self, start: int, stop: int) -> Rows:
-        own = slice(start, stop)
-        data = self.data
-        data = [one[own] for one in data] if isinstance(data, list) else data[own]
+        part, data = slice(start, stop), self.data
+        data = [one[part] for one in data] if isinstance(data, list) else data[part]
         first = self.first + start
-        return Rows(data, self.target[own], self.qid[own], self.place, first)
+        return Rows(data, self.target[part], self.qid[part], self.place, first)
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +141,7 @@ class Rankings:
         _warn_of_forms(queries, self._forms)
         ends = list(accumulate(part.n_rows for part in parts))
         others = _wording.with_reasons(self.left_out_files)
-        found = Bunch(
+        batch = Bunch(
             data=data,
             target=np.asarray(target, dtype=np.float64),
             qid=qid,
@@ -154,7 +152,7 @@ class Rankings:
             DESCR=f"{self.said}: {which.format(row)}, {len(set(queries))} queries, "
             f"{len(names)} features{others and f'; not read: {others}'}",
         )
-        return framed(found) if as_frame else found
+        return framed(batch) if as_frame else batch
 
 
 def in_whole_queries(
@@ -180,10 +178,8 @@ def in_whole_queries(
         ids = part.qid[starts]
         known = ids.tolist()
         goes_on = int(n_waiting > 0 and known[0] == last)
-        again = _first_again(known)
-        if again is None and (before := seen.add(ids[goes_on:])) is not None:
-            again = goes_on + before
-        if again is not None:
+        if (again := seen.add(ids[goes_on:])) is not None:
+            again += goes_on
             raise ValueError(
                 f"{part.place(part.first + int(starts[again]))}: query {known[again]!r}"
                 " comes back after another query, but batches hold whole queries: sort "
@@ -196,9 +192,10 @@ def in_whole_queries(
             if full == len(starts):
                 break
             cut = int(starts[full])
-            found = [*waiting, part.rows(at, cut)] if cut > at else waiting
-            if found:
-                yield found
+            if cut > at:
+                waiting.append(part.rows(at, cut))
+            if waiting:
+                yield waiting
             waiting, n_waiting, at, starts = [], 0, cut, starts[full + 1 :]
         waiting.append(part.rows(at, part.n_rows) if at else part)
         n_waiting += part.n_rows - at
@@ -206,17 +203,9 @@ def in_whole_queries(
         yield waiting
 
 
-def _first_again(ids: list[Any]) -> int | None:
-    """The place of the first id that came before."""
-    seen: set[Any] = set()
-    for place, one in enumerate(ids):
-        if one in seen:
-            return place
-        seen.add(one)
-    return None
-
-
-def _place(ends: Sequence[int], places: Sequence[tuple[Place, int]], row: int) -> str:
+def _place(
+    ends: Sequence[int], places: Sequence[tuple[messages.Place, int]], row: int
+) -> str:
     """File and line of a row of a batch, as a function that can be pickled."""
     at = bisect_right(ends, row)
     place, first = places[at]
@@ -258,26 +247,23 @@ def _matrix(
     if sp.issparse(data[0]):
         return data[0] if len(data) == 1 else sp.vstack(data, format="csr")
     what = [f"{said}: column {name!r}" for name in names]
+    pieces = zip(zip(*data, strict=True), what, strict=True)
+    joined = (_joined(list(arrays), column) for arrays, column in pieces)
     if as_frame:
-        columns = [_joined([one[j] for one in data], own) for j, own in enumerate(what)]
-        return dict(zip(names, columns, strict=True))
+        return dict(zip(names, joined, strict=True))
     dtypes = {column.dtype for one in data for column in one}
     common = np.result_type(*dtypes)
     if len(dtypes) > 1 and not all(
         exact_numbers.fits_floats(column) for one in data for column in one
     ):
-        columns = [
-            _whole(_joined([one[j] for one in data], own)) for j, own in enumerate(what)
-        ]
+        columns = list(map(_whole, joined))
         common = np.result_type(*columns)
-        if common.kind == "f":
-            for column, own in zip(columns, what, strict=True):
-                if (at := exact_numbers.first_rounded(column)) is None:
-                    continue
-                if as_frame is False:
-                    rule = f"{own} must hold {_FLOATS}, got {column[at]}"
-                    raise ValueError(f"{rule} ({_BESIDE})")
-                common = np.dtype(object)
+        for column, numbers in zip(what, columns, strict=True):
+            at = exact_numbers.first_rounded(numbers) if common.kind == "f" else None
+            if at is not None and as_frame is False:
+                rule = f"{column} must hold {_FLOATS}, got {numbers[at]}"
+                raise ValueError(f"{rule} ({_BESIDE})")
+            common = common if at is None else np.dtype(object)
         data = [columns]
     matrix, row = np.empty((n_rows, len(names)), common), 0
     # some rows at a time, as many as a cache holds
@@ -296,19 +282,18 @@ def _warn_of_forms(queries: list[Any], forms: dict[str, str]) -> None:
 
     `forms` has the ids seen so far that could be written otherwise.
     """
-    for one in queries if "" not in forms else ():
-        if isinstance(one, str) and not one.isascii():
-            form = unicodedata.normalize("NFC", one)
-            if form == one == unicodedata.normalize("NFD", one):
-                continue
-            if forms.setdefault(form, one) != one:
-                words.warn(
-                    f"query ids {forms[form]!a} and {one!a} differ only in "
-                    "their Unicode form and count as two queries: write all ids in one "
-                    'form, such as by unicodedata.normalize("NFC", ...)'
-                )
-                forms[""] = one
-                return
+    for one in queries:
+        if "" in forms or not isinstance(one, str) or one.isascii():
+            continue
+        form = unicodedata.normalize("NFC", one)
+        is_alone = form == one == unicodedata.normalize("NFD", one)
+        if not is_alone and forms.setdefault(form, one) != one:
+            words.warn(
+                f"query ids {forms[form]!a} and {one!a} differ only in their Unicode "
+                "form and count as two queries: write all ids in one form, such as by "
+                'unicodedata.normalize("NFC", ...)'
+            )
+            forms[""] = one
 
 
 def framed(ranking: Bunch) -> Bunch:
@@ -339,7 +324,5 @@ def check_ignored(ignore: Sequence[Any], features: Sequence[Any]) -> None:
     """Check that features to be ignored exist."""
     for name in ignore:
         if name not in features:
-            raise ValueError(
-                f"ignore must name a feature, got {name!r} (features: "
-                f"{_wording.listed(features)})"
-            )
+            got = f"got {name!r} (features: {_wording.listed(features)})"
+            raise ValueError(f"ignore must name a feature, {got}")

@@ -38,9 +38,9 @@ _KINDS: dict[str, type[Saved]] = {}
 class Saved:
     """An object that can be saved and loaded again.
 
-    A subclass names its kind of files, gives their content by `_kept`, and makes an
-    object of content by `_of_kept`. What it finds wrong there it says by
-    `UnreadableError`. Objects within others: `kept_of`, `Kept.with_part`, `Kept.part`.
+    A subclass names its kind of files, gives their content by `_content`, and makes an
+    object of content by `_of_content`. What it finds wrong there it says by
+    `UnreadableError`. Objects within others: `Content.with_part`, `Content.part`.
     """
 
     #: what the header of a file calls it
@@ -51,13 +51,13 @@ class Saved:
         if "_kind" in vars(cls):
             _KINDS[cls._kind] = cls
 
-    def _kept(self) -> Kept:
+    def _content(self) -> Content:
         """The content of a file."""
         raise NotImplementedError
 
     @classmethod
-    def _of_kept(cls, kept: Kept) -> Self:
-        """From the content of a file."""
+    def _of_content(cls, content: Content) -> Self:
+        """Make an object of the content of a file."""
         raise NotImplementedError
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -147,7 +147,7 @@ class Saved:
         >>> RankingReport.from_bytes(report.to_bytes()).expected
         array([[1.]])
         """
-        return to_bytes(self._kind, self._kept())
+        return to_bytes(self._kind, self._content())
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
@@ -175,8 +175,8 @@ class Saved:
     @classmethod
     def _read(cls, data: bytes, name: str) -> Self:
         try:
-            kind, kept = from_bytes(data)
-            return cls._of_kind(kind)._of_kept(kept)
+            kind, content = from_bytes(data)
+            return cls._of_kind(kind)._of_content(content)
         except UnreadableError as error:
             raise ValueError(f"{name} {error}") from None
         # what our own checks refuse, such as a measure of a class that is not defined,
@@ -188,46 +188,41 @@ class Saved:
     @classmethod
     def _of_kind(cls, kind: str) -> type[Self]:
         """The class of which a file holds an object: this one, or one below it."""
-        # also if it is the user's own, derived from one of ours
+        # also if a user has derived it from one of ours
         if getattr(cls, "_kind", None) == kind:
             return cls
-        found = _KINDS.get(kind)
-        if found is not None and issubclass(found, cls):
-            return found
+        other = _KINDS.get(kind)
+        if other is not None and issubclass(other, cls):
+            return other
         got = f"{kind!r}, which this library does not know"
-        if found is not None:
-            got = f"a {found.__name__}: use {found.__name__}.load"
+        if other is not None:
+            got = f"a {other.__name__}: use {other.__name__}.load"
         raise UnreadableError(f"must hold a {cls.__name__}, got {got}")
 
 
-def kept_of(saved: Saved) -> Kept:
-    """The content of an object, to be a part of another file."""
-    return saved._kept()
-
-
-def kept_sums(sums: merging.AddedUp) -> Kept:
+def content_of_sums(sums: merging.AddedUp) -> Content:
     """The arrays of sums, by the names of their fields."""
-    kept = Kept({}, {})
+    content = Content({}, {})
     for field in fields(sums):  # type: ignore[arg-type]
         value = getattr(sums, field.name)
         if isinstance(value, merging.AddedUp):
-            kept = kept.with_part(field.name, kept_sums(value))
+            content = content.with_part(field.name, content_of_sums(value))
         elif isinstance(value, np.ndarray):
-            kept.arrays[field.name] = value
-    return kept
+            content.arrays[field.name] = value
+    return content
 
 
-def sums_of(cls: type[_Sums], kept: Kept, *shape: int) -> _Sums:
+def sums_of(cls: type[_Sums], content: Content, *shape: int) -> _Sums:
     """Sums of which every field is an array of floats of this shape."""
     names = [field.name for field in fields(cls)]  # type: ignore[arg-type]
-    return cls(*(kept.array(name, "f", *shape) for name in names))
+    return cls(*(content.array(name, "f", *shape) for name in names))
 
 
 class UnreadableError(ValueError):
     """A file that cannot be read: what is to be said after its name."""
 
 
-class Kept(NamedTuple):
+class Content(NamedTuple):
     """The content of a file: plain values, and arrays by name.
 
     Names of arrays within a part begin with the name of the part and a slash.
@@ -236,25 +231,21 @@ class Kept(NamedTuple):
     header: dict[str, Any]
     arrays: dict[str, NDArray[Any]]
 
-    def part(self, name: str) -> Kept:
+    def part(self, name: str) -> Content:
         """A part that `with_part` put in."""
-        start = f"{name}/"
-        arrays = {
-            key.removeprefix(start): array
-            for key, array in self.arrays.items()
-            if key.startswith(start)
-        }
+        within = [key for key in self.arrays if key.startswith(f"{name}/")]
+        arrays = {key.removeprefix(f"{name}/"): self.arrays[key] for key in within}
         # sums have arrays alone
         header = self.header.get(name, {})
         if not isinstance(header, dict):
             raise UnreadableError(f"must have an object, {name!r}, in its header")
-        return Kept(header, arrays)
+        return Content(header, arrays)
 
-    def with_part(self, name: str, part: Kept) -> Kept:
+    def with_part(self, name: str, part: Content) -> Content:
         """A copy, to which a part is added."""
         arrays = {f"{name}/{key}": array for key, array in part.arrays.items()}
         header = {name: part.header} if part.header else {}
-        return Kept(self.header | header, self.arrays | arrays)
+        return Content(self.header | header, self.arrays | arrays)
 
     def value(self, name: str, *types: type) -> Any:
         """A plain value, of one of these types."""
@@ -277,10 +268,9 @@ class Kept(NamedTuple):
         array = self.arrays.get(name)
         if array is None:
             raise UnreadableError(f"has no array {name!r}")
-        fits = len(array.shape) == len(shape) and all(
-            wanted is None or length == wanted
-            for length, wanted in zip(array.shape, shape, strict=True)
-        )
+        lengths = array.shape if len(array.shape) == len(shape) else (-1,) * len(shape)
+        pairs = zip(lengths, shape, strict=True)
+        fits = all(wanted in (None, length) for length, wanted in pairs)
         if array.dtype.str != _DTYPES[kind] or not fits:
             wanted = "n".join(str(shape).split("None"))
             raise UnreadableError(
@@ -290,14 +280,14 @@ class Kept(NamedTuple):
         return array
 
 
-def to_bytes(kind: str, kept: Kept) -> bytes:
+def to_bytes(kind: str, content: Content) -> bytes:
     """A file of this kind; the same content makes the same bytes."""
     header = {
         "format": FORMAT,
         "version": VERSION,
         "kind": kind,
         "library": __version__,
-        "content": kept.header,
+        "content": content.header,
     }
     text = json.dumps(header, allow_nan=False, indent=1)
     out = io.BytesIO()
@@ -305,7 +295,7 @@ def to_bytes(kind: str, kept: Kept) -> bytes:
     # compression gives differs from one zlib to another
     plain = {
         name: np.array(array, dtype=_DTYPES[array.dtype.kind], order="C")
-        for name, array in kept.arrays.items()
+        for name, array in content.arrays.items()
     }
     np.savez(out, **plain)  # type: ignore[arg-type]
     with zipfile.ZipFile(out, "a") as file:
@@ -314,7 +304,7 @@ def to_bytes(kind: str, kept: Kept) -> bytes:
     return out.getvalue()
 
 
-def from_bytes(data: bytes) -> tuple[str, Kept]:
+def from_bytes(data: bytes) -> tuple[str, Content]:
     """Kind and content of a file.
 
     Raises
@@ -337,9 +327,9 @@ def from_bytes(data: bytes) -> tuple[str, Kept]:
             _check_version(header)
             if sum(info.file_size for info in file.zip.infolist()) > len(data):
                 raise ValueError("it is compressed, or its parts overlap")
-            own = [name for name in file.files if name != _HEADER]
             # the bytes of what is no array have a dtype that nothing asks for
-            arrays = {name: np.asarray(file[name]) for name in own}
+            names = [name for name in file.files if name != _HEADER]
+            arrays = {name: np.asarray(file[name]) for name in names}
     except UnreadableError:
         raise
     # NumPy and zipfile raise errors of a dozen types for other bytes
@@ -348,14 +338,14 @@ def from_bytes(data: bytes) -> tuple[str, Kept]:
             f"is damaged or cut off ({_wording.in_one_line(error)}): save it again, or "
             "copy it again"
         ) from None
-    top = Kept(header, {})
-    return top.value("kind", str), Kept(top.value("content", dict), arrays)
+    top = Content(header, {})
+    return top.value("kind", str), Content(top.value("content", dict), arrays)
 
 
 def _check_version(header: Any) -> None:
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise UnreadableError(_NOT_OURS)
-    version = Kept(header, {}).value("version", int)
+    version = Content(header, {}).value("version", int)
     if version != VERSION:
         raise UnreadableError(
             f"has version {version} of the format, written by tieaware-sklearn "

@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
-from .._engine import checks
+from .._engine import checks, messages
 from . import _locate, _wording
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -65,8 +65,8 @@ class _Streams(_locate.Wrapped):
         self._unpacker, self._packed, self._is_within = unpacker(), b"", False
 
     def readinto(self, buffer: Any) -> int:
-        found = b""
-        while not found:
+        unpacked = b""
+        while not unpacked:
             if self._unpacker.eof:
                 # there may be zeros between streams
                 self._packed = self._unpacker.unused_data.lstrip(b"\0")
@@ -81,9 +81,9 @@ class _Streams(_locate.Wrapped):
                     return 0
             self._is_within = True
             packed, self._packed = self._packed, b""
-            found = self._unpacker.decompress(packed, len(buffer))
-        buffer[: len(found)] = found
-        return len(found)
+            unpacked = self._unpacker.decompress(packed, len(buffer))
+        buffer[: len(unpacked)] = unpacked
+        return len(unpacked)
 
 
 #: by the first bytes of what they unpack
@@ -98,12 +98,9 @@ _DAMAGED = (EOFError, zlib.error, lzma.LZMAError)
 
 def would_not_read_as_text(start: bytes) -> str:
     """The kind of a file that is no text, told by its start; empty for text."""
-    if start.startswith(_BYTE_ORDER_MARK):
-        return "a byte order mark"
-    for mark, what in _OTHER_MARKS.items():
-        if start.startswith(mark):
-            return what
-    return "compressed data" if start.startswith(tuple(UNPACKERS)) else ""
+    marks = {_BYTE_ORDER_MARK: "a byte order mark"} | _OTHER_MARKS
+    marks |= dict.fromkeys(UNPACKERS, "compressed data")
+    return next((what for mark, what in marks.items() if start.startswith(mark)), "")
 
 
 class TextSource:
@@ -121,19 +118,15 @@ class TextSource:
     def __init__(
         self, path: _locate.PathLike | _locate.Url, format: str | None = None
     ) -> None:
-        self.path: _locate.Location = (
-            path if isinstance(path, _locate.Url) else Path(path)
-        )
+        file = path if isinstance(path, _locate.Url) else Path(path)
+        self.path: _locate.Location = file
         self._format = format or _locate.format_of_name(self.path)
         self._bytes: bytes | None = None
         if str(path) == "-":
-            if sys.stdin is None:
-                raise ValueError("standard input is closed")
+            messages.require(sys.stdin is not None, "standard input is closed")
             self._bytes = sys.stdin.buffer.read()
-        elif isinstance(path := self.path, Path) and (
-            path.exists() and not path.is_file()  # a pipe, which is read only once
-        ):
-            self._bytes = path.read_bytes()
+        elif isinstance(file, Path) and file.exists() and not file.is_file():
+            self._bytes = file.read_bytes()  # a pipe, which is read only once
 
     def __str__(self) -> str:
         return "standard input" if str(self.path) == "-" else str(self.path)
@@ -154,11 +147,8 @@ class TextSource:
 
     def open(self) -> IO[bytes]:
         """The bytes of the file, unpacked, from the start."""
-        text: Any = self._bytes
-        if text is None:
-            text = self.path.open("rb")
-        else:
-            text = io.BufferedReader(io.BytesIO(text))
+        text: Any = io.BytesIO(self._bytes or b"")
+        text = self.path.open("rb") if self._bytes is None else io.BufferedReader(text)
         try:
             start = text.peek(max(map(len, UNPACKERS)))
             for magic, unpacker in UNPACKERS.items():
@@ -169,8 +159,7 @@ class TextSource:
         except BaseException:
             text.close()
             raise
-        opened: IO[bytes] = text
-        return opened
+        return text  # type: ignore[no-any-return]
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -208,23 +197,23 @@ def sources_of(files: _locate.Files, format: str | None = None) -> list[TextSour
     """
     checks.check_choice(format, "format", (None, *_locate.FORMATS))
     sources = [TextSource(path, format) for path in files.paths]
-    found: dict[str, object] = {}
+    kinds: dict[str, TextSource] = {}
     for source in sources:
         kind = "LETOR text" if source.format == "letor" else "tables"
-        found.setdefault(kind, source)
+        kinds.setdefault(kind, source)
     for name, reason in files.left_out.items():
         if reason == _locate.NO_TABLE and format is None:
             left = TextSource(_locate.Url(name) if _locate.is_url(name) else name)
             start = left.start()
             if _format_of_start(start) == "letor":
-                found.setdefault("LETOR text", left)
+                kinds.setdefault("LETOR text", left)
             files.left_out[name] = would_not_read_as_text(start) or reason
-    if len(found) > 1:
-        got = " and ".join(f"{kind} ({first})" for kind, first in found.items())
-        raise ValueError(
-            f"all files must be of one kind, got {got}: name those that are meant, "
-            "such as by 'folder/*.csv', or choose by format (--format)"
-        )
+    got = " and ".join(f"{kind} ({first})" for kind, first in kinds.items())
+    messages.require(
+        len(kinds) == 1,
+        f"all files must be of one kind, got {got}: name those that are meant, such as "
+        "by 'folder/*.csv', or choose by format (--format)",
+    )
     return sources
 
 

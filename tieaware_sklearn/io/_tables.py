@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from .._engine import checks
-from .._engine import spelling as _spelling
+from .._engine import checks, messages
 from . import _csv, _frames, _locate, _rows, _source, _wording
 
 #: rows that are read together, and cells, of Parquet; those that tell what text is
@@ -105,15 +104,13 @@ def load_table(
     """
     files = _locate.find_files(path, format=format)
     sources = _source.sources_of(files, format)
-    if sources[0].format == "letor":
-        raise ValueError(
-            "path must be CSV, TSV or Parquet, by the end of its name, its first line "
-            f"or format=, got {sources[0]}: load_letor reads LETOR text"
-        )
-    rankings = open_tables(
-        sources, label=label, qid=qid, ignore=ignore, missing_values=missing_values,
-        thousands=thousands, decimal=decimal, quoting=quoting,
-    )  # fmt: skip
+    rule = "path must be CSV, TSV or Parquet, by the end of its name, its first line or"
+    got = f"got {sources[0]}: load_letor reads LETOR text"
+    messages.require(sources[0].format != "letor", f"{rule} format=, {got}")
+    options = _frames.TableOptions(
+        label, qid, ignore, missing_values, thousands, decimal, quoting
+    )
+    rankings = open_tables(sources, options)
     rankings.left_out_files.update(files.left_out)
     return rankings.whole(as_frame=as_frame)
 
@@ -121,29 +118,22 @@ def load_table(
 class _File(NamedTuple):
     """A file: its columns, and what they hold as far as types say so.
 
-    Columns that are in the names of folders have the values of `folders`. Some query
-    ids tell the kind of all, unless there is no row. `csv` is None of Parquet.
+    Some query ids tell the kind of all, unless there is no row. `csv` is None of
+    Parquet. Columns that are in the names of folders have the values of `folders`.
     """
 
     source: _source.TextSource
     names: list[str]
     kinds: dict[str, str]
-    folders: dict[str, Any]
     ids: NDArray[Any] | None
+    folders: dict[str, Any]
     n_rows: int | None = None
     csv: _csv.CsvFile | None = None
 
 
 def open_tables(
     sources: Sequence[_source.TextSource],
-    *,
-    label: str,
-    qid: str,
-    ignore: Sequence[str] = (),
-    missing_values: Sequence[str] = (),
-    thousands: str | None = None,
-    decimal: str = ".",
-    quoting: str = "double",
+    options: _frames.TableOptions,
     progress: bool = False,
 ) -> _rows.Rankings:
     """Files of the same columns, of which those with numbers are features.
@@ -151,24 +141,21 @@ def open_tables(
     Columns of `ignore` are not looked at, and those without a number or without a name
     are left out.
     """
+    label, qid, ignore, *_ = options
     _frames.check_different([label, qid], "label and qid")
-    _check_texts(missing_values, thousands, decimal)
-    checks.check_choice(quoting, "quoting", ("double", "none"))
-    spelling, quotes = _spelling.Spelling(thousands, decimal), quoting == "double"
+    _check_texts(options)
     files = []
     for source in sources:
         with _named(source):
             if source.format == "parquet":
-                file = _open_parquet(source, qid, ignore)
+                file = _open_parquet(source, options)
             else:
-                csv = _csv.open_csv(
-                    source, qid, missing_values, spelling, quotes, progress
-                )
-                file = _File(source, csv.names, {}, {}, np.array(["text"]), csv=csv)
+                csv = _csv.open_csv(source, options, progress)
+                file = _File(source, csv.names, {}, np.array(["text"]), {}, csv=csv)
         # a column of the file itself goes before
-        found = _locate.columns_of_folders(source.path).items()
-        own = {name: value for name, value in found if name not in file.names}
-        files.append(file._replace(names=[*file.names, *own], folders=own))
+        folders = _locate.columns_of_folders(source.path).items()
+        others = {name: value for name, value in folders if name not in file.names}
+        files.append(file._replace(names=[*file.names, *others], folders=others))
     files = _typed(files, qid)
     _check_files(files, label, qid)
     names = files[0].names
@@ -178,31 +165,25 @@ def open_tables(
     if not kinds:
         raise _rows.no_document(said)
     counts = [file.n_rows for file in files]
-    return _frames.rankings_of(
-        said, names, kinds, partial(_read, files, label, qid, kinds), label=label,
-        qid=qid, ignore=ignore,
-        n_rows=None if None in counts else sum(filter(None, counts)),
-    )  # fmt: skip
+    n_rows = None if None in counts else sum(filter(None, counts))
+    read = partial(_read, files, label, qid, kinds)
+    return _frames.rankings_of(said, names, kinds, read, options, n_rows)
 
 
-def _check_texts(
-    missing_values: Sequence[str], thousands: str | None, decimal: str
-) -> None:
+def _check_texts(options: _frames.TableOptions) -> None:
     """Check how cells of text are to be read: missing values and numbers."""
-    if isinstance(missing_values, str) or not all(
-        isinstance(one, str) for one in missing_values
-    ):
-        raise ValueError(
-            f"missing_values must be a list of texts, got {missing_values!r}"
-        )
+    _, _, _, missing_values, thousands, decimal, quoting = options
+    are_texts = all(isinstance(one, str) for one in missing_values)
+    listed = are_texts and not isinstance(missing_values, str)
+    messages.require(listed, "missing_values must be a list of texts", missing_values)
     for name, given in (("thousands", thousands), ("decimal", decimal)):
-        if given is not None and (len(given) != 1 or given in "+-eE0123456789"):
-            raise ValueError(f"{name} must be one character in a number, got {given!r}")
-    if thousands == decimal:
-        raise ValueError(
-            "thousands and decimal must differ, or 1.234 would be read as 1234, got "
-            f"{thousands!r} for both (decimal, or --decimal, names the other one)"
-        )
+        is_one = given is None or (len(given) == 1 and given not in "+-eE0123456789")
+        messages.require(is_one, f"{name} must be one character in a number", given)
+    rule = "thousands and decimal must differ, or 1.234 would be read as 1234"
+    way = "decimal, or --decimal, names the other one"
+    got = f"got {thousands!r} for both ({way})"
+    messages.require(thousands != decimal, f"{rule}, {got}")
+    checks.check_choice(quoting, "quoting", ("double", "none"))
 
 
 def is_nameless(name: str) -> bool:
@@ -210,7 +191,7 @@ def is_nameless(name: str) -> bool:
     return not name.strip() or name.startswith("Unnamed:")
 
 
-def _open_parquet(source: _source.TextSource, qid: str, ignore: Sequence[str]) -> _File:
+def _open_parquet(source: _source.TextSource, options: _frames.TableOptions) -> _File:
     """The columns of a file, and its first query ids; text must not be numbers."""
     with _parquet_file(source) as parquet:
         schema, n_rows = parquet.schema_arrow, int(parquet.metadata.num_rows)
@@ -218,52 +199,57 @@ def _open_parquet(source: _source.TextSource, qid: str, ignore: Sequence[str]) -
         names = [name for name in schema.names if name not in of_index]
         empty = _frames.Piece.of(schema.empty_table())
         if empty is None or not n_rows:
-            return _File(source, names, {}, {}, None, n_rows)
+            return _File(source, names, {}, None, {}, n_rows)
         kinds = {n: kind for n, kind in empty.kinds().items() if n not in of_index}
-        text = [n for n, k in kinds.items() if k == "text" and n not in (qid, *ignore)]
-        wanted = [*text, *({qid} & kinds.keys())]
-        batch = next(parquet.iter_batches(_FIRST_ROWS, columns=wanted))
-        first, ids = _frames.Piece.of(batch), None
+        others = (options.qid, *options.ignore)
+        text = [n for n, kind in kinds.items() if kind == "text" and n not in others]
+        wanted = [*text, *({options.qid} & kinds.keys())]
+        first = _frames.Piece.of(
+            next(parquet.iter_batches(_FIRST_ROWS, columns=wanted))
+        )
+        ids = None
         if first is not None:
             first.check_no_numbers(text)
-            ids = first.ids(qid, _frames.OneKind()) if qid in kinds else None
-        return _File(source, names, kinds, {}, ids, n_rows)
+            ids = first.ids(options.qid) if options.qid in kinds else None
+        return _File(source, names, kinds, ids, {}, n_rows)
 
 
 def _typed(files: list[_File], qid: str) -> list[_File]:
     """Each column in the names of folders with one type in all of them."""
-    names = {name for file in files for name in file.folders}
-    types: dict[str, Any] = {
-        name: _locate.type_of_values(
-            file.folders[name] for file in files if name in file.folders
-        )
-        for name in names
-    }
+    texts: dict[str, list[str]] = {}
+    for file in files:
+        for name, value in file.folders.items():
+            texts.setdefault(name, []).append(value)
+    types: dict[str, Any] = {n: _locate.type_of_values(v) for n, v in texts.items()}
     if types.get(qid) is float:
         types[qid] = str  # 007 is not 7
-    found = []
+    typed = []
     for file in files:
-        own = {n: _locate.value_of_folder(v, types[n]) for n, v in file.folders.items()}
-        there = {name: value for name, value in own.items() if value is not None}
-        kinds = {n: "text" if types[n] is str else "numbers" for n in there}
+        values = {
+            name: None if value == _locate.MISSING else types[name](value)
+            for name, value in file.folders.items()
+        }
+        kinds = {
+            name: "text" if types[name] is str else "numbers"
+            for name, value in values.items()
+            if value is not None
+        }
         ids = file.ids
-        if qid in own:
-            ids = np.array([there[qid]]) if qid in there else None
-        found.append(file._replace(folders=own, kinds=file.kinds | kinds, ids=ids))
-    return found
+        if qid in values:
+            ids = np.array([values[qid]]) if qid in kinds else None
+        typed.append(file._replace(folders=values, kinds=file.kinds | kinds, ids=ids))
+    return typed
 
 
 def _check_files(files: Sequence[_File], label: str, qid: str) -> None:
     """The files must have the same columns, each once, and ids of one kind."""
     first, kind = files[0], _frames.OneKind()
     for file in files:
-        said = str(file.source)
+        said, begins = str(file.source), str(first.source)
         choose = "; label and qid of the reader (--label, --qid) choose other columns"
         _frames.check_columns(said, file.names, [label, qid], choose)
-        _frames.check_columns(said, file.names, first.names, f": {first.source} has it")
-        _frames.check_columns(
-            str(first.source), first.names, file.names, f": {said} has it"
-        )
+        _frames.check_columns(said, file.names, first.names, f": {begins} has it")
+        _frames.check_columns(begins, first.names, file.names, f": {said} has it")
         named = [name for name in file.names if not is_nameless(name)]
         if len(set(named)) < len(named):
             twice = next(name for name in named if named.count(name) > 1)
@@ -277,17 +263,17 @@ def _kinds(files: Sequence[_File], columns: Sequence[str]) -> dict[str, str]:
 
     Text in one file is an error where another one has numbers: its reader says so.
     """
-    found: dict[str, str] = {}
+    kinds: dict[str, str] = {}
     for file in files:
         known = file.kinds
         if file.csv is not None:
-            left = [n for n in columns if not found.get(n) and n not in file.folders]
+            left = [n for n in columns if not kinds.get(n) and n not in file.folders]
             with _named(file.source):
                 known = known | _csv.kinds_of_csv(file.csv, left)
         for name in columns:
-            if name in known and found.get(name) != "numbers":
-                found[name] = known[name]
-    return found
+            if name in known and kinds.get(name) != "numbers":
+                kinds[name] = known[name]
+    return kinds
 
 
 def _read(
@@ -300,29 +286,25 @@ def _read(
     """All rows of all files, some together."""
     used = {label, qid, *features}
     for file in files:
-        own = [name for name in file.names if name not in file.folders]
-        place: _rows.Place = partial(_place, str(file.source))
+        names = [name for name in file.names if name not in file.folders]
+        place: messages.Place = partial("{}, row {}".format, file.source)
         first = 0
         with _named(file.source):
             if file.csv is not None:
                 place = file.csv.place
                 batches = _csv.read_csv(
-                    file.csv, {n: kinds[n] for n in own if n in kinds}
+                    file.csv, {n: kinds[n] for n in names if n in kinds}
                 )
             else:
-                batches = _read_parquet(file, [name for name in own if name in used])
+                batches = _read_parquet(file, [name for name in names if name in used])
             for batch in batches:
                 for name, value in file.folders.items():
                     cells = _frames.arrow().repeat(value, batch.num_rows)
                     batch = batch.append_column(name, cells)
                 if (piece := _frames.Piece.of(batch)) is not None:
-                    ids = piece.ids(qid, _frames.OneKind(), first)
+                    ids = piece.ids(qid, first=first)
                     yield _frames.rows_of(piece, features, label, ids, place, first)
                     first += piece.n_rows
-
-
-def _place(source: str, row: int) -> str:
-    return f"{source}, row {row}"
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
 from .. import _optional
-from .._engine import checks, exact_numbers
+from .._engine import checks, exact_numbers, messages
 from .._engine.segments import IntArray
 from . import _locate, _source, _trec_lines, _wording
 
@@ -150,7 +150,7 @@ def load_trec(
     checks.check_choice(order, "order", (None, "trec_eval"))
     judged, (runs, names) = _trec_lines.given_qrels(qrels), _trec_lines.given_runs(run)
     trec = trec_rows(judged, runs, names, topics=topics, order=order)
-    return _framed(trec) if as_frame else trec
+    return _framed(trec, as_frame)
 
 
 def load_run(run: Any, *, as_frame: bool = False) -> Bunch:
@@ -195,14 +195,14 @@ def load_run(run: Any, *, as_frame: bool = False) -> Bunch:
     """
     ranked = _trec_lines.given_run(run)
     qid, docno = ranked.ids()
-    found = Bunch(
+    run = Bunch(
         qid=qid,
         docno=docno,
         score=ranked.numbers[:, _trec_lines.SCORE].copy(),
         rank=ranked.numbers[:, _trec_lines.RANK].copy(),
         DESCR=f"{ranked.source}: {len(ranked.topics)} topics, {len(qid)} documents",
     )
-    return _framed(found) if as_frame else found
+    return _framed(run, as_frame)
 
 
 def load_qrels(qrels: Any, *, as_frame: bool = False) -> Bunch:
@@ -247,13 +247,13 @@ def load_qrels(qrels: Any, *, as_frame: bool = False) -> Bunch:
     """
     judged = _trec_lines.given_qrels(qrels)
     qid, docno = judged.ids()
-    found = Bunch(
+    qrels = Bunch(
         qid=qid,
         docno=docno,
         target=judged.numbers[:, 0],
         DESCR=f"{judged.source}: {len(judged.topics)} topics, {len(qid)} judgments",
     )
-    return _framed(found) if as_frame else found
+    return _framed(qrels, as_frame)
 
 
 def load_subtopics(
@@ -320,10 +320,9 @@ def load_subtopics(
     array([[0.5]])
     """
     checks.check_choice(topics, "topics", ("both", "qrels"))
-    judged, ranked = (
-        _trec_lines.lines_of_file(_source.TextSource(qrels), _trec_lines.BY_SUBTOPIC),
-        _trec_lines.given_run(run),
-    )
+    file = _source.TextSource(qrels)
+    judged = _trec_lines.lines_of_file(file, _trec_lines.BY_SUBTOPIC)
+    ranked = _trec_lines.given_run(run)
     subtopic, docno = [], []
     for pair in judged.docno:
         one, document = pair.split(b" ")
@@ -333,10 +332,10 @@ def load_subtopics(
     subtopics: dict[str, list[str]] = {}
     columns: list[int] = []
     for topic in joined.topics:
-        own = subtopic[judged.topics[topic]]
+        of_lines = subtopic[judged.topics[topic]]
         # numbers by size, then other ids
-        names = sorted({*own}, key=lambda one: (not one.isdecimal(), len(one), one))
-        columns += map(names.index, own)
+        names = sorted({*of_lines}, key=lambda id: (not id.isdecimal(), len(id), id))
+        columns += map(names.index, of_lines)
         subtopics[_trec_lines.spelled(topic)] = names
     width = max(map(len, subtopics.values()))
     target = np.full((len(joined.docno), width), np.nan)
@@ -354,18 +353,19 @@ def load_subtopics(
     )
 
 
-def _framed(trec: Bunch) -> Bunch:
-    """Add a data frame of all that has one value per row."""
+def _framed(trec: Bunch, as_frame: bool) -> Bunch:
+    """Add a data frame of all that has one value per row, if there is to be one."""
+    if not as_frame:
+        return trec
     pandas = _optional.import_optional("pandas", extra="io", purpose="as_frame=True")
     there = [name for name in _OF_ROWS if name in trec and trec[name].ndim == 1]
     columns = {name: _column(trec[name], pandas) for name in there}
     trec.frame = pandas.DataFrame(columns)
     if "run_names" in trec:
-        if clash := [name for name in trec.run_names if name in columns]:
-            raise ValueError(
-                "names of runs must differ from the other columns of the frame, "
-                f"{_wording.listed(columns)}, got {clash[0]!r}"
-            )
+        rule = "names of runs must differ from the other columns of the frame"
+        for name in trec.run_names:
+            free = name not in columns
+            messages.require(free, f"{rule}, {_wording.listed(columns)}", name)
         scores = pandas.DataFrame(trec.score, columns=trec.run_names)
         trec.frame = pandas.concat([trec.frame, scores], axis=1)
     return trec
@@ -401,12 +401,10 @@ def _joined(
 ) -> _Joined:
     """Rows of a topic stand `by_docno`, descending, or as the runs have them."""
     for run in runs:
-        if run.topics.keys().isdisjoint(judged.topics):
-            raise ValueError(
-                f"{judged.source} and {run.source} must have a topic in common, got "
-                f"{len(judged.topics)} and {len(run.topics)} topics without a common "
-                "one"
-            )
+        shared = not run.topics.keys().isdisjoint(judged.topics)
+        rule = f"{judged.source} and {run.source} must have a topic in common"
+        got = f"got {len(judged.topics)} and {len(run.topics)} topics"
+        messages.require(shared, f"{rule}, {got} without a common one")
     retrieved = set().union(*(run.topics for run in runs))
     names = [name for name in judged.topics if topics == "qrels" or name in retrieved]
     files = [judged, *runs]
@@ -414,14 +412,14 @@ def _joined(
     docno: list[bytes] = []
     sizes: list[int] = []
     for name in names:
-        own = [file.docno[file.topics.get(name, _NOTHING)] for file in files]
-        documents = list(dict.fromkeys(chain(*own[1:], own[0])))
+        of_files = [file.docno[file.topics.get(name, _NOTHING)] for file in files]
+        documents = list(dict.fromkeys(chain(*of_files[1:], of_files[0])))
         if by_docno:
             # ties of all runs are broken as trec_eval does, by the order of none
             documents.sort(reverse=True)
         row_of = dict(zip(documents, count(len(docno)), strict=False))
-        for of_file, ids in zip(rows, own, strict=True):
-            of_file += map(row_of.__getitem__, ids)
+        for rows_of_file, ids in zip(rows, of_files, strict=True):
+            rows_of_file += map(row_of.__getitem__, ids)
         docno += documents
         sizes.append(len(documents))
     lines = [

@@ -72,23 +72,18 @@ def dump_trec_run(
     301 Q0 FR-2 3 0.1 run
     <BLANKLINE>
     """
-    if not (isinstance(tag, str) and _TAG.fullmatch(tag)):
-        raise ValueError(
-            "tag must be a string in UTF-8 without white space, and not empty, got "
-            f"{messages.show(tag)}"
-        )
+    rule = "tag must be a string in UTF-8 without white space, and not empty"
+    messages.require(isinstance(tag, str) and _TAG.fullmatch(tag), rule, tag)
     run = _lines(path, {"qid": qid, "docno": docno, "score": score}, _trec_lines.RUN)
-    if not run.docno:
-        raise ValueError("score must retrieve a document, got -inf in all rows")
+    rule = "score must retrieve a document, got -inf in all rows"
+    messages.require(run.docno, rule)
     run = run.in_order(_trec_lines.by_score_and_docno(run))
     columns = *run.ids(), run.places_in_topics(), run.numbers[:, _trec_lines.SCORE]
-    _atomic.write_whole(
-        Path(path),
-        (
-            f"{topic} Q0 {document} {rank} {_wording.number_as_text(own)} {tag}\n"
-            for topic, document, rank, own in _rows(columns)
-        ),
+    lines = (
+        f"{topic} Q0 {document} {rank} {_wording.number_as_text(number)} {tag}\n"
+        for topic, document, rank, number in _rows(columns)
     )
+    _atomic.write_whole(Path(path), lines)
 
 
 def dump_qrels(path: _locate.PathLike, qid: Any, docno: Any, label: Any) -> None:
@@ -141,13 +136,11 @@ def dump_qrels(path: _locate.PathLike, qid: Any, docno: Any, label: Any) -> None
         path, {"qid": qid, "docno": docno, "label": label}, _trec_lines.JUDGMENTS
     )
     labels = np.where(np.isnan(judged.numbers), -1, judged.numbers)[:, 0]
-    _atomic.write_whole(
-        Path(path),
-        (
-            f"{topic} 0 {document} {_wording.number_as_text(own)}\n"
-            for topic, document, own in _rows((*judged.ids(), labels))
-        ),
+    lines = (
+        f"{topic} 0 {document} {_wording.number_as_text(number)}\n"
+        for topic, document, number in _rows((*judged.ids(), labels))
     )
+    _atomic.write_whole(Path(path), lines)
 
 
 def _rows(columns: Sequence[NDArray[Any]]) -> Iterator[tuple[Any, ...]]:
@@ -163,18 +156,14 @@ def _lines(
         columns[name] = _with_spelled_integers(columns[name])
     lines = _trec_lines.lines_of_columns(columns, kind, str(path), absent=True)
     for name, ids in ((topic, list(lines.topics)), (document, lines.docno)):
-        if b" ".join(ids).split() != ids:
-            bad = next(one for one in ids if one.split() != [one])
-            raise ValueError(
-                f"{path}: {name} must not hold white space, got "
-                f"{messages.show(_trec_lines.spelled(bad))}"
-            )
+        holds = b" ".join(ids).split() == ids
+        bad = b"" if holds else next(one for one in ids if one.split() != [one])
+        rule = f"{path}: {name} must not hold white space"
+        messages.require(holds, rule, _trec_lines.spelled(bad))
     first = next(iter(lines.topics), b"")
-    if what := _source.would_not_read_as_text(first):
-        raise ValueError(
-            f"{path}: the first topic must not begin with the bytes of {what}, got "
-            f"{messages.show(_trec_lines.spelled(first))}"
-        )
+    what = _source.would_not_read_as_text(first)
+    rule = f"{path}: the first topic must not begin with the bytes of {what}"
+    messages.require(not what, rule, _trec_lines.spelled(first))
     return lines
 
 

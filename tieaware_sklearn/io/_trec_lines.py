@@ -104,8 +104,8 @@ class TrecLines(NamedTuple):
 
     def ids(self) -> tuple[NDArray[np.str_], NDArray[np.str_]]:
         """Topics and documents of all lines, of which there must be one."""
-        if not self.docno:
-            raise ValueError(f"{self.source} must hold at least one line, got none")
+        rule = f"{self.source} must hold at least one line, got none"
+        messages.require(self.docno, rule)
         topics = as_text(list(self.topics))
         return topics[self.topic_numbers()], as_text(self.docno)
 
@@ -113,8 +113,8 @@ class TrecLines(NamedTuple):
 def by_score_and_docno(run: TrecLines) -> IntArray:
     """The lines in the order of trec_eval."""
     lines = (
-        sorted(range(own.start, own.stop), key=run.docno.__getitem__, reverse=True)
-        for own in run.topics.values()
+        sorted(range(of.start, of.stop), key=run.docno.__getitem__, reverse=True)
+        for of in run.topics.values()
     )
     order = np.fromiter(chain.from_iterable(lines), np.int64, len(run.docno))
     falling = -exact_numbers.in_32_bits(run.numbers[order, SCORE])
@@ -157,8 +157,7 @@ def given_runs(run: Any) -> tuple[list[TrecLines], list[str] | None]:
     if is_one or not isinstance(run, Iterable):
         return [given_run(run)], None
     items = list(run)
-    if not items:
-        raise ValueError("run must hold at least one run, got an empty list")
+    messages.require(items, "run must hold at least one run, got an empty list")
     if _is_record(items[0]):
         return [given_run(items)], None
     several = [given_run(one, f"run[{i}]") for i, one in enumerate(items)]
@@ -210,13 +209,11 @@ def _given(given: Any, kind: Kind, source: str) -> TrecLines:
     if isinstance(given, Mapping):
         return _of_dicts(given, kind, source)
     records = list(given) if isinstance(given, Iterable) else []
-    if not records or not _is_record(records[0]):
-        raise ValueError(
-            f"{source} must be a path, a dict of dicts, a data frame or records with "
-            f"query_id and doc_id, got {messages.show(given)}"
-        )
-    if len({*map(type, records)}) > 1:
-        raise ValueError(f"{source} must hold records of one type, got several")
+    kinds = "a path, a dict of dicts, a data frame or records with query_id and doc_id"
+    is_known = records and _is_record(records[0])
+    messages.require(is_known, f"{source} must be {kinds}", given)
+    rule = f"{source} must hold records of one type, got several"
+    messages.require(len({*map(type, records)}) == 1, rule)
     fields = zip(records[0]._fields, zip(*records, strict=True), strict=True)
     return _of_table(dict(fields), kind, source)
 
@@ -226,11 +223,10 @@ def is_table(given: Any) -> bool:
     if not isinstance(given, Mapping):
         # a lazy frame has columns, and no values yet
         return hasattr(given, "__len__") and bool(feature_matrix.list_columns(given))
-    found = [given[name] for name in (*_TOPIC, *_DOCUMENT) if name in given]
+    columns = [given[name] for name in (*_TOPIC, *_DOCUMENT) if name in given]
     # not a dict of dicts, or of names and files, in which one is called "qid"
-    return len(found) > 1 and not any(
-        isinstance(column, (Mapping, str, os.PathLike)) for column in found
-    )
+    others = (Mapping, str, os.PathLike)
+    return len(columns) > 1 and not any(isinstance(one, others) for one in columns)
 
 
 def _is_record(given: Any) -> bool:
@@ -332,8 +328,8 @@ def lines_of_file(source: _source.TextSource, kind: Kind) -> TrecLines:
     def place(row: int) -> str:
         return f"line {at_lines[row]}"
 
-    found = _gathered(kind, str(source), known, codes, docno, values, place)
-    return found._replace(tag=spelled(*tags)) if len(tags) == 1 else found
+    trec = _gathered(kind, str(source), known, codes, docno, values, place)
+    return trec._replace(tag=spelled(*tags)) if len(tags) == 1 else trec
 
 
 def _of_table(given: Any, kind: Kind, source: str) -> TrecLines:
@@ -345,13 +341,11 @@ def _of_table(given: Any, kind: Kind, source: str) -> TrecLines:
     )
 
     def named(what: str, *choices: str) -> str:
-        found = [name for name in names if name in choices]
-        if len(found) != 1:
-            raise ValueError(
-                f"{source} must have one column of {what} ({' or '.join(choices)}), "
-                f"got the columns {_wording.listed(found or names)}"
-            )
-        return str(found[0])
+        chosen = [name for name in names if name in choices]
+        rule = f"{source} must have one column of {what} ({' or '.join(choices)})"
+        got = f"got the columns {_wording.listed(chosen or names)}"
+        messages.require(len(chosen) == 1, f"{rule}, {got}")
+        return str(chosen[0])
 
     topic, document = named("topics", *_TOPIC), named("documents", *_DOCUMENT)
     numbers = RUN.numbers if topic in _TOPIC_OF_SCORED_LABELS else kind.numbers
@@ -379,27 +373,24 @@ def lines_of_columns(
     ValueError
         With source, column and row.
     """
-    of_columns = {f"{source}: {name}": own for name, own in columns.items()}
+    of_columns = {f"{source}: {name}": column for name, column in columns.items()}
     (topic, topics), (document, documents), (number, values), *rank = of_columns.items()
     of_topic, docno = _ids(topics, topic), _ids(documents, document)
-    if not of_topic:
-        raise ValueError(f"{source} must hold at least one row, got none")
+    messages.require(of_topic, f"{source} must hold at least one row, got none")
     nothing = None if not absent else np.nan if kind is JUDGMENTS else -np.inf
     numbers = [_finite(ranks, name, messages.in_row, np.nan) for name, ranks in rank]
     numbers.append(_finite(values, number, messages.in_row, nothing))
-    sizes = {len(of_topic), len(docno), *(len(own) for own in numbers)}
-    if len(sizes) > 1:
-        raise ValueError(
-            f"{source} must have columns of one length, got {sorted(sizes)}"
-        )
-    kept = np.flatnonzero(numbers[-1] != -np.inf)
+    sizes = {len(of_topic), len(docno), *map(len, numbers)}
+    rule = f"{source} must have columns of one length"
+    messages.require(len(sizes) == 1, rule, sorted(sizes))
+    retrieved = np.flatnonzero(numbers[-1] != -np.inf)
     known = defaultdict[bytes, int](count().__next__)
-    codes = [known[of_topic[row]] for row in kept.tolist()]
-    docno = [docno[row] for row in kept.tolist()]
-    numbers = [own[kept] for own in numbers]
+    codes = [known[of_topic[row]] for row in retrieved.tolist()]
+    docno = [docno[row] for row in retrieved.tolist()]
+    numbers = [column[retrieved] for column in numbers]
 
     def place(row: int) -> str:
-        return messages.in_row(int(kept[row]))
+        return messages.in_row(int(retrieved[row]))
 
     return _gathered(kind, source, known, codes, docno, numbers, place)
 
@@ -410,19 +401,18 @@ def _of_dicts(given: Mapping[Any, Any], kind: Kind, source: str) -> TrecLines:
     A topic may have no documents.
     """
     number = kind.numbers[-1]
-    if not given:
-        raise ValueError(f"{source} must hold at least one topic, got an empty dict")
-    for topic, own in given.items():
-        if not isinstance(own, Mapping):
-            raise ValueError(
-                f"{source} must map each topic to a dict of documents and their "
-                f"{number}s, got {messages.show(own)} for topic {messages.show(topic)}"
-            )
+    rule = f"{source} must hold at least one topic, got an empty dict"
+    messages.require(given, rule)
+    rule = f"{source} must map each topic to a dict of documents and their {number}s"
+    for topic, documents in given.items():
+        if not isinstance(documents, Mapping):
+            got = f"{messages.show(documents)} for topic {messages.show(topic)}"
+            raise ValueError(f"{rule}, got {got}")
     known = defaultdict[bytes, int](count().__next__)
     of_topics = [known[one] for one in _ids(list(given), f"{source}: topic")]
     topics, codes = list(known), np.repeat(of_topics, [*map(len, given.values())])
     documents = [*chain.from_iterable(given.values())]
-    values = [*chain.from_iterable(own.values() for own in given.values())]
+    values = [*chain.from_iterable(topic.values() for topic in given.values())]
 
     def place(row: int) -> str:
         return f"document {documents[row]} of topic {spelled(topics[codes[row]])}"
@@ -454,17 +444,14 @@ def _ids(
 ) -> list[bytes]:
     """Topics or documents of any kind of column as bytes."""
     values = np.asarray(exact_numbers.none_for_masked(column), dtype=object)
-    if values.ndim != 1:
-        raise ValueError(
-            f"{name} must have one value per row, got {messages.show(column)}"
-        )
+    messages.require(values.ndim == 1, f"{name} must have one value per row", column)
     ids: list[Any] = values.tolist()
     if set(map(type, ids)) == {str}:
         with suppress(UnicodeEncodeError):
             joined = "\n".join(ids).encode(*_UTF8)
-            found = joined.split(b"\n")
-            if len(found) == len(ids) and all(found) and b"\0" not in joined:
-                return found
+            parts = joined.split(b"\n")
+            if len(parts) == len(ids) and all(parts) and b"\0" not in joined:
+                return parts
     return [_id(one, name, place, row) for row, one in enumerate(ids)]
 
 
@@ -473,9 +460,9 @@ def _id(one: Any, name: str, place: messages.Place, row: int) -> bytes:
     if isinstance(one, (str, bytes)):
         rule = "be neither empty nor hold a NUL"
         try:
-            found = one if isinstance(one, bytes) else one.encode(*_UTF8)
-            if found and b"\0" not in found:
-                return found
+            text = one if isinstance(one, bytes) else one.encode(*_UTF8)
+            if text and b"\0" not in text:
+                return text
         except UnicodeEncodeError:
             rule = "be text that UTF-8 can hold"
     elif isinstance(one, Integral):

@@ -22,6 +22,11 @@ def in_one_line(error: object) -> str:
     return "".join(c if c.isprintable() else " " for c in str(error)).strip()
 
 
+def kind_of(table: object) -> str:
+    """The kind of a table, such as a pandas DataFrame."""
+    return f"a {type(table).__module__.partition('.')[0]} {type(table).__name__}"
+
+
 def listed(names: Iterable[object]) -> str:
     """Names as a message lists them."""
     text = ", ".join(map(str, names))
