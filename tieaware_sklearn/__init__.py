@@ -5,56 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._version import __version__ as __version__
 
-if TYPE_CHECKING:
-    from ._engine.split_queries import SplitQueriesWarning
-    from ._kernel.engines import show_versions
-    from .comparison import compare_systems, official_vs_exact, pvalues_over_orders
-    from .evaluation import (
-        PreparedRanking,
-        RankingReport,
-        break_ties,
-        evaluate,
-        evaluate_batches,
-        evaluate_subtopics,
-        ranking_score,
-        sampled,
-        tie_report,
-        tie_treatments,
-    )
-    from .feature_selection import FusedRanker, RankingFeatureSelector, Screening
-    from .inspection import (
-        query_permutation_importance,
-        selection_curve,
-        selection_stability,
-    )
-    from .measures import Measure, parse_measure
-    from .model_selection import (
-        QueryKFold,
-        QueryShuffleSplit,
-        QueryTimeSeriesSplit,
-        make_ranking_scorer,
-        train_test_split_queries,
-    )
-    from .rankers import LinearRanker
-    from .score_precision import precision_study
-else:
-
-    def __getattr__(name: str) -> Any:
-        """A name of a room, or the room, imported when it is asked for."""
-        for room, names in _ROOMS.items():
-            if name == room or name in names:
-                found = import_module(f"{__name__}.{room}")
-                # the next time it is there
-                return globals().setdefault(
-                    name, found if name == room else getattr(found, name)
-                )
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-    def __dir__() -> list[str]:
-        return sorted({*__all__, *(room for room in _ROOMS if "." not in room)})
-
-
-#: imported when they are asked for
+#: public names by the room that has them, imported at their first use
 _ROOMS = {
     "_engine.split_queries": ["SplitQueriesWarning"],
     "_kernel.engines": ["show_versions"],
@@ -88,35 +39,50 @@ _ROOMS = {
     "rankers": ["LinearRanker"],
     "score_precision": ["precision_study"],
 }
-__all__ = [
-    "FusedRanker",
-    "LinearRanker",
-    "Measure",
-    "PreparedRanking",
-    "QueryKFold",
-    "QueryShuffleSplit",
-    "QueryTimeSeriesSplit",
-    "RankingFeatureSelector",
-    "RankingReport",
-    "Screening",
-    "SplitQueriesWarning",
-    "break_ties",
-    "compare_systems",
-    "evaluate",
-    "evaluate_batches",
-    "evaluate_subtopics",
-    "make_ranking_scorer",
-    "official_vs_exact",
-    "parse_measure",
-    "precision_study",
-    "pvalues_over_orders",
-    "query_permutation_importance",
-    "ranking_score",
-    "sampled",
-    "selection_curve",
-    "selection_stability",
-    "show_versions",
-    "tie_report",
-    "tie_treatments",
-    "train_test_split_queries",
-]
+__all__ = sorted(name for names in _ROOMS.values() for name in names)
+
+if TYPE_CHECKING:  # checkers of types do not run `__getattr__`
+    from ._engine.split_queries import SplitQueriesWarning as SplitQueriesWarning
+    from ._kernel.engines import show_versions as show_versions
+    from .comparison import compare_systems as compare_systems
+    from .comparison import official_vs_exact as official_vs_exact
+    from .comparison import pvalues_over_orders as pvalues_over_orders
+    from .evaluation import PreparedRanking as PreparedRanking
+    from .evaluation import RankingReport as RankingReport
+    from .evaluation import break_ties as break_ties
+    from .evaluation import evaluate as evaluate
+    from .evaluation import evaluate_batches as evaluate_batches
+    from .evaluation import evaluate_subtopics as evaluate_subtopics
+    from .evaluation import ranking_score as ranking_score
+    from .evaluation import sampled as sampled
+    from .evaluation import tie_report as tie_report
+    from .evaluation import tie_treatments as tie_treatments
+    from .feature_selection import FusedRanker as FusedRanker
+    from .feature_selection import RankingFeatureSelector as RankingFeatureSelector
+    from .feature_selection import Screening as Screening
+    from .inspection import query_permutation_importance as query_permutation_importance
+    from .inspection import selection_curve as selection_curve
+    from .inspection import selection_stability as selection_stability
+    from .measures import Measure as Measure
+    from .measures import parse_measure as parse_measure
+    from .model_selection import QueryKFold as QueryKFold
+    from .model_selection import QueryShuffleSplit as QueryShuffleSplit
+    from .model_selection import QueryTimeSeriesSplit as QueryTimeSeriesSplit
+    from .model_selection import make_ranking_scorer as make_ranking_scorer
+    from .model_selection import train_test_split_queries as train_test_split_queries
+    from .rankers import LinearRanker as LinearRanker
+    from .score_precision import precision_study as precision_study
+else:
+
+    def __getattr__(name: str) -> Any:
+        """Import a room, or the room that has the name."""
+        for room, names in _ROOMS.items():
+            if name == room or name in names:
+                module = import_module(f"{__name__}.{room}")
+                value = module if name == room else getattr(module, name)
+                # the next access finds it without this function
+                return globals().setdefault(name, value)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def __dir__() -> list[str]:
+        return sorted({*__all__, *(room for room in _ROOMS if "." not in room)})

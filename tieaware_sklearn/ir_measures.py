@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _optional
-from ._engine import checks
+from ._engine import checks, messages
 from ._engine.segments import FloatArray
 from .evaluation import _relevance_evaluator, _resolved
 from .measures import (
@@ -47,7 +47,7 @@ __all__ = ["TieAwareProvider"]
 _NOT_PROVIDED = providers.base.NOT_PROVIDED
 #: of gdeval, where ir-measures gets ERR from
 _TOP_GRADE = 4
-#: a measure of ours, or what counts documents without a ranking
+#: a measure of ours, or a function that counts documents
 _Ours = Measure | Callable[[_relevance_evaluator.TopicRows], FloatArray]
 
 
@@ -102,9 +102,8 @@ def _ndcg(measure: Any) -> Measure:
 
 def _iprec(measure: Any) -> Measure:
     # pytrec_eval, where ir-measures gets it from, is version 9
-    return InterpolatedPrecision(
-        measure["recall"], measure["rel"], rounding="trec_eval9"
-    )
+    level, rel = measure["recall"], measure["rel"]
+    return InterpolatedPrecision(level, rel, rounding="trec_eval9")
 
 
 def _set_p(measure: Any) -> _Ours:
@@ -114,7 +113,7 @@ def _set_p(measure: Any) -> _Ours:
 
 
 def _set_f(measure: Any) -> Measure:
-    # ir-measures hands it to trec_eval as it is, where the parameter is β²
+    # ir-measures passes it on to trec_eval, where the parameter is β²
     return FBeta(None, measure["rel"], beta=math.sqrt(measure["beta"]))
 
 
@@ -154,7 +153,7 @@ _OURS = {spec.NAME: ours for spec, ours in _SUPPORTED}
 
 
 def _labels_of(measure: Any) -> tuple[Hashable, Callable[[Any], Any]]:
-    """The labels that a measure looks at: a key, and what it reads for each label."""
+    """How a measure reads labels: a key, and a function of a label."""
     if measure.NAME == "Judged":
         # a label below 0 is a judgment, too
         return "judged", lambda label: 1
@@ -219,8 +218,8 @@ class TieAwareProvider(providers.Provider):  # type: ignore[misc, name-defined]
     def _evaluator(self, measures: Iterable[Any], qrels: Any) -> _Evaluator:
         resolved = list(dict.fromkeys(measures))
         for measure in resolved:
-            if not self.supports(measure):
-                raise ValueError(f"unsupported measure {measure}")
+            supported = self.supports(measure)
+            messages.require(supported, f"unsupported measure {measure}")
         return _Evaluator(resolved, util.QrelsConverter(qrels).as_dict_of_dict())
 
 
@@ -238,7 +237,7 @@ class _Evaluator(providers.Evaluator):  # type: ignore[misc, name-defined]
             key, read = _labels_of(measure)
             if key not in self._judged:
                 labels = {
-                    topic: {one: read(own) for one, own in documents.items()}
+                    topic: {one: read(label) for one, label in documents.items()}
                     for topic, documents in qrels.items()
                 }
                 self._judged[key] = _relevance_evaluator.JudgedTopics(labels)
@@ -252,17 +251,17 @@ class _Evaluator(providers.Evaluator):  # type: ignore[misc, name-defined]
             rows = self._judged[key].rows(ranked, "run", judged_only=only)
             if not rows.topics:
                 continue
-            ours = [(measure, _OURS[measure.NAME](measure)) for measure in measures]
-            exact = [(one, own) for one, own in ours if isinstance(own, Measure)]
-            for measure, own in ours:
-                if not isinstance(own, Measure):
-                    yield from _metrics(rows, measure, own(rows))
+            exact: dict[Any, Measure] = {}
+            for measure in measures:
+                ours = _OURS[measure.NAME](measure)
+                if isinstance(ours, Measure):
+                    exact[measure] = ours
+                else:
+                    yield from _metrics(rows, measure, ours(rows))
             if exact:
-                resolved = _resolved.resolve(
-                    [own for _, own in exact], unjudged="nonrelevant"
-                )
+                resolved = _resolved.resolve([*exact.values()], unjudged="nonrelevant")
                 (values,) = rows.values(resolved, ("expected",))
-                for (measure, _), column in zip(exact, values.T, strict=True):
+                for measure, column in zip(exact, values.T, strict=True):
                     yield from _metrics(rows, measure, column)
 
 
@@ -277,19 +276,19 @@ def _check_grades(measure: Any, qrels: dict[str, dict[str, Any]]) -> None:
 
 
 def _by_topic(run: Any) -> dict[str, dict[str, float]]:
-    """Scores by topic and document; of two for one document ir-measures keeps one."""
-    found: dict[str, dict[str, float]] = {}
+    """Scores by topic and document, refusing a second one, which would be lost."""
     if isinstance(run, dict):
         return run
+    scores: dict[str, dict[str, float]] = {}
     for record in util.RunConverter(run).as_namedtuple_iter():
-        documents = found.setdefault(record.query_id, {})
+        documents = scores.setdefault(record.query_id, {})
         if record.doc_id in documents:
             raise ValueError(
                 f"run: document {record.doc_id} is retrieved twice for topic "
                 f"{record.query_id}"
             )
         documents[record.doc_id] = record.score
-    return found
+    return scores
 
 
 def _metrics(

@@ -142,8 +142,7 @@ def test_help_and_the_page_name_all_there_is(command, files, figures, capsys):
     named = set(re.findall(r"`(--?[a-zA-Z][a-z-]*)", section))
     for one in commands:
         named |= set(re.findall(r" (--?[a-zA-Z][a-z-]*)", one))
-    described = _main._COMMANDS[command]
-    options = {*described.options, *described.common()}
+    options = _main._COMMANDS[command].options
     assert named
     assert named <= {w for one in options for w in one.split() if w[0] == "-"}
 

@@ -18,7 +18,6 @@ from scipy import stats
 from sklearn.exceptions import UndefinedMetricWarning
 
 from tieaware_sklearn import evaluate
-from tieaware_sklearn._display.html import tables_of
 from tieaware_sklearn.comparison import compare_systems
 from tieaware_sklearn.comparison._paired_test import (
     ALTERNATIVES,
@@ -260,7 +259,7 @@ def test_intervals_of_the_difference(measure, confidence):
         (found, f"±{confidence:.0%}"),
         (sampled, f"{confidence:.0%} int"),
     ):
-        pairs = tables_of(one)[1]
+        pairs = one._tables()[1]
         assert head in " ".join(column.head for column in pairs.columns)
         # p-values do not give way to width
         fitted = [column.head for column in pairs.fitted().columns]
@@ -466,7 +465,7 @@ OF_TWO = ["pvalue expected", "pvalue worst"]
 
 
 def test_treatments_side_by_side():
-    systems, pairs = tables_of(SEVERAL)
+    systems, pairs = SEVERAL._tables()
     every = [(measure, name) for measure in MEASURES for name in SYSTEMS]
     assert cells(systems, "measure", "system") == every
     # best is of the expected values, worst was asked for
@@ -499,7 +498,7 @@ def test_treatments_side_by_side():
     few = compare(
         {"a": WEB.data[:, 1], "b": WEB.data[:, 4]}, ties=["expected", "worst"]
     )
-    pairs = tables_of(few)[1]
+    pairs = few._tables()[1]
     heads = [column.head for column in pairs.columns]
     assert heads == ["A", "B", "expected", "worst", *OF_TWO, "same sign"]
     for ties in ("expected", "worst"):
@@ -520,7 +519,7 @@ def test_a_treatment_is_named_unless_it_is_the_exact_mean():
     assert "of AP of at most 0.01" in str(shown)
     assert "ties:" not in str(shown)
     # of one treatment, the measures below one another
-    systems, pairs = tables_of(compare(measure=[*MEASURES], baseline=NAMES[1]))
+    systems, pairs = compare(measure=[*MEASURES], baseline=NAMES[1])._tables()
     assert cells(systems, "measure", "system")[4] == ("AP", NAMES[0])
     assert cells(pairs, "measure", "A", "B") == [
         (measure, name, NAMES[1])

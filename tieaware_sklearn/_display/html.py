@@ -32,12 +32,12 @@ _PARTS = re.compile(r".{0,27}[^\w@(]|.{1,28}")
 _LISTED = 8
 #: columns and lines of the drawing of a bar
 _WIDE, _HIGH = 90, 12
-#: whose versions numbers may depend on
+#: libraries on whose versions results may depend
 _LIBRARIES = ("tieaware-sklearn", "numpy", "scipy", "scikit-learn")
 
-#: of its own width, how much a figure keeps on any screen
+#: share of its width that a figure has on the smallest screen
 _LEAST = 0.7
-#: the page asks for nothing, and no name in it can make it
+#: the page loads nothing from elsewhere, whatever names it holds
 _POLICY = (
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
     "script-src 'unsafe-inline'"
@@ -45,18 +45,18 @@ _POLICY = (
 
 
 def _read(name: str) -> str:
-    """A file of style or script that stands beside this one."""
+    """Read a file of style or script from this folder."""
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
 def fragment(tables: Sequence[text_tables.Table]) -> str:
-    """Tables for a notebook, with what they need to look like."""
+    """Format tables for a notebook, with their style."""
     body = "".join(table_html(table, most=_ROWS) for table in tables)
     return f'<div class="tieaware"><style>{_read("tables.css")}</style>{body}</div>'
 
 
 def table_html(table: text_tables.Table, *, most: int | None = None) -> str:
-    """A table with its notes; cells say by what they sort."""
+    """Format a table with its notes; cells have the numbers that they sort by."""
     names = {*range(table.left), *table.names}
     heads, body = [], []
     for j, column in enumerate(table.columns):
@@ -99,17 +99,17 @@ def _head_of_bars(ranges: text_tables.Ranges) -> str:
 
 
 def _name(text: str) -> str:
-    """A name of any length, which may be broken here and there."""
+    """Escape a name, with places where a long one may break."""
     return "<wbr>".join(map(escape, _PARTS.findall(words.printable(text))))
 
 
 def _text(text: str) -> str:
-    """A text that no browser takes for anything else."""
+    """Escape a text."""
     return escape(words.printable(text))
 
 
 def _sort_key(value: Any) -> str:
-    """A cell that is no text goes by its number, an interval by its lower end."""
+    """Attribute with the number that a cell sorts by: its value, or its lower end."""
     if isinstance(value, str):
         return ""
     key = float(value[0] if isinstance(value, np.ndarray) else value)
@@ -118,21 +118,17 @@ def _sort_key(value: Any) -> str:
 
 def _bars(ranges: text_tables.Ranges) -> list[str]:
     """A drawing for each row."""
-    figures = zip(*(one.tolist() for one in ranges[:3]), strict=True)
-    scales = zip(*ranges.scales, strict=True)
-    cells = []
-    for (worst, mean, best), (low, high) in zip(figures, scales, strict=True):
-        if all(map(math.isfinite, (worst, mean, best))):
-            bar = _bar(worst, mean, best, low, high, ranges.head)
-            cells.append(f'<td data-key="{mean!r}">{bar}</td>')
-        else:
-            cells.append("<td></td>")
-    return cells
+    figures = ranges.worst, ranges.mean, ranges.best, *ranges.scales
+    rows = zip(*(column.tolist() for column in figures), strict=True)
+    return [_bar(ranges.head, *row) for row in rows]
 
 
 def _bar(
-    worst: float, mean: float, best: float, low: float, high: float, head: str
+    head: str, worst: float, mean: float, best: float, low: float, high: float
 ) -> str:
+    if not all(map(math.isfinite, (worst, mean, best))):
+        return "<td></td>"
+
     def place(value: float) -> float:
         return round(1 + (_WIDE - 2) * (value - low) / ((high - low) or 1.0), 1)
 
@@ -141,12 +137,13 @@ def _bar(
     ends = f"{words.number(worst)} to {words.number(best)}"
     said = f"{head}: {ends}, mean {words.number(mean)}"
     return (
-        f'<svg role="img" width="{_WIDE}" height="{_HIGH}" '
+        f'<td data-key="{mean!r}"><svg role="img" width="{_WIDE}" height="{_HIGH}" '
         f'viewBox="0 0 {_WIDE} {_HIGH}"><title>{_text(said)}</title>'
         f'<line class="track" x1="0" x2="{_WIDE}" y1="{middle}" y2="{middle}"/>'
         f'<rect class="range" x="{first}" y="3" width="{max(last - first, 1):.1f}" '
         f'height="{_HIGH - 6}"/>'
         f'<line class="mean" x1="{there}" x2="{there}" y1="0" y2="{_HIGH}"/></svg>'
+        "</td>"
     )
 
 
@@ -158,7 +155,7 @@ def figure_html(draw: Callable[[], Any], said: str) -> str:
         missing = "there is no figure because matplotlib is not installed"
         return f"<p>{missing} (pip install matplotlib)</p>"
     drawn, file = draw().figure_, io.BytesIO()
-    # the same page for the same findings
+    # equal results have equal pages
     with rc_context({"svg.hashsalt": "tieaware"}):
         drawn.savefig(file, format="svg", metadata={"Date": None})
     pyplot.close(drawn)
@@ -185,16 +182,16 @@ def page(
     ----------
     title : str
     conclusion : list of str
-        What there is to say first.
+        Sentences at the top.
     figure : str
         As HTML.
     tables : list of Table
     remarks : list of str
-        What there is to say of them.
+        Sentences below the tables.
     about : list of (str, str)
         What was compared, and how.
     command : str
-        What made it, if it was the command line.
+        The command that made it, if any.
     """
     parts = [
         "<!DOCTYPE html>",
@@ -293,7 +290,7 @@ class Result:
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str | None:
         """Write the result as a page of HTML that needs nothing from elsewhere.
 
-        The page says what was found first. Its tables sort by a click on a head, and
+        The page begins with a conclusion. Its tables sort by a click on a head, and
         explain their columns. It has a figure if matplotlib is installed, what was
         compared, the date, and the versions of the libraries.
 
@@ -316,12 +313,12 @@ class Result:
         '<!DOCTYPE html>'
         """
         title = re.sub("(?<=[a-z])(?=[A-Z])", " ", type(self).__name__)
-        # displays know results: tests/test_architecture.py lists this import
+        # plots stand above results: tests/test_architecture.py lists this import
         draw = import_module("..plots._base", __package__).drawing_of(self)
         about = [
             (name.replace("_", " "), said)
             for name, value in self._about().items()
-            if (said := _said(value))
+            if (said := _in_one_line(value))
         ]
         text = page(
             title.capitalize(),
@@ -336,7 +333,7 @@ class Result:
         return None
 
 
-def _said(value: Any) -> str:
+def _in_one_line(value: Any) -> str:
     """The text of a field in one line; empty for one that is a table by itself."""
     if isinstance(value, (bool, np.bool_)):
         return "yes" if value else "no"
@@ -349,18 +346,8 @@ def _said(value: Any) -> str:
     return ""
 
 
-def tables_of(result: Result) -> list[text_tables.Table]:
-    """The tables of a result, for a page of several."""
-    return result._tables()
-
-
-def conclusion_of(result: Result) -> list[str]:
-    """The sentences on a result at the top of a page."""
-    return result._conclusion()
-
-
 def as_columns(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Select the `values` that have one for each row; see `Result`."""
+    """Select arrays and tuples with a value per row; see `Result._columns`."""
     columns: dict[str, Any] = {}
     for name, value in values.items():
         if isinstance(value, tuple):

@@ -21,7 +21,7 @@ def show_progress(
     *,
     size: Callable[[Item], int] | None = None,
 ) -> Iterator[Item]:
-    """`items`, with a bar if it is wanted, over the sum of their sizes, if known."""
+    """Yield the items, with a bar over their number or sizes if `wanted`."""
     if not wanted:
         yield from items
         return
@@ -34,6 +34,6 @@ def show_progress(
 
 
 def shows_progress(quiet: bool) -> bool:
-    """A bar on a terminal, if tqdm is there and nobody asked for quiet."""
+    """Whether to show bars: on a terminal, with tqdm, and without --quiet."""
     seen = not quiet and sys.stderr is not None and sys.stderr.isatty()
     return seen and find_spec("tqdm") is not None

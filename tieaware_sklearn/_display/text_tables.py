@@ -39,7 +39,7 @@ class Column(NamedTuple):
         return [self.show(value) for value in self.values]
 
     def spelled(self, is_name: bool) -> list[str]:
-        """Head and cells as text has them: a row is a row, and no name fills it."""
+        """Head and cells as printable texts, in which long names are clipped."""
         texts = list(map(words.printable, [self.head, *self.cells]))
         if not is_name:
             return texts
@@ -114,7 +114,7 @@ class Table:
 
     @classmethod
     def of(cls, *columns: Iterable[Any], **others: Any) -> Table:
-        """Of heads with their values, and with what shows one, if it is its own way."""
+        """Make a table of heads with their values, and functions that show a value."""
         made = []
         for head, values, *show in columns:
             made.append(Column(words.printable(head), list(values), *show))
@@ -122,31 +122,32 @@ class Table:
 
     @classmethod
     def row(cls, heads: Iterable[str], cells: Iterable[Any]) -> Table:
-        """Of one row."""
+        """Make a table of one row."""
         pairs = zip(heads, cells, strict=True)
         return cls.of(*((head, [cell]) for head, cell in pairs))
 
     def fitted(self) -> Table:
-        """Without the first columns of `drop`, as many as are too much for 80.
+        """Leave out columns of `drop`, the first ones first, until the table fits.
 
-        A table that is still wider wraps as the terminal does.
+        Tables fit 80 columns of text; a table that is still wider wraps as the
+        terminal does.
         """
         widths = [2 + max(map(words.width, cells)) for cells in self._spelled()]
-        kept = list(range(len(widths)))
+        fitting = list(range(len(widths)))
         for j in self.drop:
-            if sum(widths[k] for k in kept) - 2 <= words.COLUMNS:
+            if sum(widths[k] for k in fitting) - 2 <= words.COLUMNS:
                 break
-            kept.remove(j)
-        columns = [self.columns[k] for k in kept]
-        names = [i for i, k in enumerate(kept) if k in self.names]
+            fitting.remove(j)
+        columns = [self.columns[k] for k in fitting]
+        names = [i for i, k in enumerate(fitting) if k in self.names]
         notes = list(self.notes)
-        if len(kept) < len(widths):
-            lost = (self._called(j) for j in sorted(self.drop) if j not in kept)
+        if len(fitting) < len(widths):
+            lost = (self._called(j) for j in sorted(self.drop) if j not in fitting)
             notes.append(_NO_ROOM.format(", ".join(lost)))
         return replace(self, columns=columns, names=names, drop=(), notes=notes)
 
     def _called(self, j: int) -> str:
-        """The head of column j, after the one that it belongs to if several have it."""
+        """The head of column j; a head of several columns follows the one before it."""
         heads = [column.head for column in self.columns]
         alone = [head for head in heads[: j + 1] if heads.count(head) == 1]
         return heads[j] if alone[-1] == heads[j] else f"{alone[-1]} {heads[j]}"
@@ -156,7 +157,7 @@ class Table:
         return [column.spelled(j in names) for j, column in enumerate(self.columns)]
 
     def text(self) -> str:
-        """The table with its notes."""
+        """Format the table with its notes."""
         fitted, columns = self.fitted(), []
         for j, cells in enumerate(fitted._spelled()):
             longest = max(map(words.width, cells))
@@ -173,11 +174,11 @@ class Table:
         return "\n".join([head, rule, *rows, *notes])
 
     def meaning(self, head: str) -> str:
-        """The meaning of the head of a column; empty where it needs no word."""
+        """The meaning of the head of a column; empty if it needs none."""
         return self.terms.get(head, words.meaning(head))
 
     def legend(self) -> dict[str, str]:
-        """The meanings of rows and heads that need a word."""
+        """The meanings of terms in rows and heads."""
         heads = [column.head for column in self.columns]
         rows = {term: said for term, said in self.terms.items() if term not in heads}
         return rows | {head: said for head in heads if (said := self.meaning(head))}

@@ -1,4 +1,4 @@
-"""How names, numbers and heads are spelled, and what is said of them."""
+"""Spelling of names and numbers, and meanings of heads."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 COLUMNS = 80
 #: decimals of values
 DIGITS = 4
-#: from here on a value is shown by its power of ten
+#: larger values are shown with a power of ten
 _LARGE = 1e9
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
 _PLAIN: Any = {"break_on_hyphens": False}
@@ -76,7 +76,7 @@ _MEANINGS = {
 }
 
 
-#: of heads that print leaves to the manual, but a page explains to anybody
+#: of heads that only pages explain
 _FOR_READERS = {
     "rank": "place of the feature by the measure that the table is sorted by",
     "NDCG": "normalised discounted cumulated gain: the labels of the documents, where "
@@ -93,7 +93,7 @@ def meaning_for_readers(term: str) -> str:
 
 
 def meaning(head: str) -> str:
-    """The meaning of the head of a column; empty for one that says so itself."""
+    """The meaning of the head of a column; empty if it needs none."""
     return _MEANINGS.get(head, "")
 
 
@@ -124,7 +124,7 @@ def counted(count: int, one: str, several: str) -> str:
 
 
 def clip(text: str, longest: int) -> str:
-    """The text, without its middle where it has more than so many characters."""
+    """Shorten a text in the middle to at most `longest` characters."""
     if len(text) <= longest:
         return text
     tail = (longest - 3) // 2
@@ -132,7 +132,7 @@ def clip(text: str, longest: int) -> str:
 
 
 def printable(text: str) -> str:
-    r"""The text with all that a terminal might obey, or not show, spelled out.
+    r"""Spell out characters of a text that a terminal may obey, or cannot show.
 
     As `repr` does it: ``\n`` for a new line, ``\x1b`` for an escape character.
     """
@@ -145,18 +145,18 @@ def printable(text: str) -> str:
 
 
 def width(text: str) -> int:
-    """Columns of a terminal that the text takes."""
+    """Number of columns that a text takes on a terminal."""
     wide = sum(unicodedata.east_asian_width(one) in "WF" for one in text)
     return len(text) + wide - sum(map(bool, map(unicodedata.combining, text)))
 
 
 def paragraph(text: str) -> str:
-    """A text in lines of 80 columns."""
+    """Wrap a text to 80 columns."""
     return textwrap.fill(text, COLUMNS, **_PLAIN)
 
 
 def definitions(terms: Iterable[tuple[str, str]], *, margin: int = 0) -> str:
-    """Terms and their meanings, the latter below each other."""
+    """List terms with their meanings, which are aligned."""
     terms = [(" " * margin + term, said) for term, said in terms]
     indent = max((len(term) for term, _ in terms), default=0) + 2
     return "\n".join(

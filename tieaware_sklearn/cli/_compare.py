@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch
 
-from .._display import html, text_tables
+from .._display import text_tables
+from .._engine import messages
 from ..comparison import SystemComparison, compare_systems
 from ..io import _source, _trec
 from ..measures import _parse
@@ -23,8 +24,8 @@ TIES = ("expected", "best", "worst", "official", "rank", "file")
 def run(arguments: argparse.Namespace) -> int:
     """Read the files, compare the runs, and print or write the results."""
     _outputs.check_files(arguments, [arguments.qrels, *arguments.runs])
-    if len(arguments.runs) < 2:
-        raise ValueError(f"RUN must name two files or more, got {arguments.runs[0]}")
+    rule = f"RUN must name two files or more, got {arguments.runs[0]}"
+    messages.require(len(arguments.runs) > 1, rule)
     measures = _parse.parse_measures(arguments.measures)
     topics = "qrels" if arguments.complete else "both"
     trec = _trec.load_trec(
@@ -92,7 +93,7 @@ def _findings(
             f"{path}: {name}, {count} topics, {n_documents} documents"
             for name, path, count, n_documents in files
         ],
-        opening="\n".join([runs, *html.conclusion_of(result)]),
+        opening="\n".join([runs, *result._conclusion()]),
         tables=tables,
         remarks=[
             f"{name}: {n_topics - count} of {n_topics} topics are not in the run, and "
@@ -106,14 +107,12 @@ def _findings(
 
 def _titled(result: SystemComparison) -> list[text_tables.Table]:
     """Tables of all comparisons, with treatments of ties side by side."""
-    each = [result] if len(result.ties) > 1 else list(result)
-    return [
-        replace(table, title=f"{name} by {', '.join(one.measures)}")
-        for one in each
-        for name, table in zip(
-            ("Runs", "Pairs of runs"), html.tables_of(one), strict=True
-        )
-    ]
+    tables = []
+    for one in [result] if len(result.ties) > 1 else result:
+        by, (runs, pairs) = ", ".join(one.measures), one._tables()
+        tables.append(replace(runs, title=f"Runs by {by}"))
+        tables.append(replace(pairs, title=f"Pairs of runs by {by}"))
+    return tables
 
 
 def _by_topic(result: SystemComparison) -> dict[str, Any]:

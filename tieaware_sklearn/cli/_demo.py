@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from .. import _atomic
-from .._display import html, progress_bars, words
+from .._display import progress_bars, words
 from ..datasets import load_digits_retrieval
 from ..evaluation import evaluate
 from ..feature_selection import RankingFeatureSelector
@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
         n_jobs=arguments.jobs, progress=progress_bars.shows_progress(arguments.quiet)
     )
     selector.fit(digits.data, digits.target, qid=digits.qid)
-    for table in html.tables_of(selector.screening_.named(digits.feature_names)):
+    for table in selector.screening_.named(digits.feature_names)._tables():
         terms = table.fitted().legend().items()
         _outputs.show(f"{table.text()}\n\n{words.definitions(terms)}\n")
     column = digits.data[:, digits.feature_names.index(_SHOWN)]

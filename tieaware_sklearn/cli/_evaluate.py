@@ -12,13 +12,7 @@ from sklearn.utils import Bunch
 
 from .._display import progress_bars, text_tables, words
 from ..comparison import tie_statistics
-from ..evaluation import (
-    PreparedRanking,
-    Summary,
-    _averages,
-    _report,
-    _resolved,
-)
+from ..evaluation import PreparedRanking, Summary, _averages, _report, _resolved
 from ..io import _source, _trec, _trec_lines
 from ..measures import (
     NDCG,
@@ -50,6 +44,8 @@ def run(arguments: argparse.Namespace) -> int:
     measures = _parse.parse_measures(arguments.measures)
     judgments = _source.TextSource(arguments.qrels)
     judged = _trec_lines.given_qrels(judgments)
+    pooled = bool(np.isnan(judged.numbers).any())
+    official = [_is_trec_evals(measure, pooled) for measure in measures]
     runs: list[tuple[Summary, _Columns, list[str]]] = []
     tags: list[str | None] = []
     topics, of_none = "both", "left out (-c counts them)"
@@ -57,46 +53,29 @@ def run(arguments: argparse.Namespace) -> int:
         topics, of_none = "qrels", "counted as empty lists"
     read = [_described(arguments.qrels, judged, "judgments")]
     bar = progress_bars.shows_progress(arguments.quiet) and len(arguments.runs) > 1
-    for path in progress_bars.show_progress(
-        arguments.runs, bar, len(arguments.runs), "run"
-    ):
+    paths = arguments.runs
+    for path in progress_bars.show_progress(paths, bar, len(paths), "run"):
         ranked = _trec_lines.given_run(_source.TextSource(path))
         trec = _trec.trec_rows(judged, [ranked], None, topics=topics, order="trec_eval")
         check_labels(trec, measures, judgments)
-        pooled = bool(np.isnan(judged.numbers).any())
-        official = [_is_trec_evals(measure, pooled) for measure in measures]
         summary, columns = _measured(trec, measures, official, arguments)
         notes = [*_report.estimates(summary), *_notes(trec, judged, ranked, of_none)]
         runs.append((summary, columns, notes))
         tags.append(ranked.tag)
         read.append(_described(path, ranked, "documents"))
     names = _trec_lines.run_names(arguments.runs, tags)
-    named = dict(zip(names, runs, strict=True))
+    summaries: dict[str, Summary] = {}
+    rows, remarks, average = [], [], arguments.average
+    for name, (summary, columns, notes) in zip(names, runs, strict=True):
+        summaries[name] = summary
+        about = {"run": name, "average": average}
+        rows += [about | row for row in _outputs.rows_of(columns)]
+        remarks += [f"{name}: {note}" for note in notes]
     others = [m for m, same in zip(measures, official, strict=True) if not same]
-    return _outputs.write_findings(
-        arguments, _findings(arguments, measures, others, named, read)
-    )
-
-
-def _findings(
-    arguments: argparse.Namespace,
-    measures: list[Measure],
-    others: list[Measure],
-    runs: dict[str, tuple[Summary, _Columns, list[str]]],
-    read: list[str],
-) -> _outputs.Findings:
-    names, average = list(runs), arguments.average
-    rows = [
-        {"run": name, "average": average} | row
-        for name, (_, columns, _) in runs.items()
-        for row in _outputs.rows_of(columns)
-    ]
-    remarks = [f"{name}: {one}" for name, (_, _, told) in runs.items() for one in told]
     for kind, otherwise in _OTHERWISE.items():
         if same := [str(measure) for measure in others if type(measure) is kind]:
             remarks.append(f"{', '.join(same)}: trec_eval's {kind.name} is {otherwise}")
-    summaries = {name: summary for name, (summary, _, _) in runs.items()}
-    return _outputs.Findings(
+    findings = _outputs.Findings(
         title=f"{names[0] if len(names) == 1 else f'{len(names)} runs'}, evaluated",
         about={
             "qrels": arguments.qrels,
@@ -111,6 +90,7 @@ def _findings(
         remarks=remarks,
         draw=lambda: of_topics(summaries, words.AVERAGES[average]),
     )
+    return _outputs.write_findings(arguments, findings)
 
 
 def of_topics(result: Any, average: str = "mean") -> TieRangeDisplay:
@@ -156,9 +136,8 @@ def _measured(
     official = np.full(report.expected.shape, np.nan)
     for j, measure in enumerate(measures):
         if is_official[j]:
-            official[:, j] = ranking.score(
-                trec.score, measure, ties="input", average=None
-            )
+            values = ranking.score(trec.score, measure, ties="input", average=None)
+            official[:, j] = values
     of_one = np.full(report.expected.shape, np.nan)  # a topic has no interval
     of_each = {
         "mean": report.expected,
@@ -172,12 +151,10 @@ def _measured(
         "n_estimated": report.std_is_estimate.astype(int),
         "n_topics": (~np.isnan(report.expected)).astype(int),
     }
-    of_all = summary.columns | {
-        "trec_eval": [
-            _averages.reduce_queries(row, arguments.average) for row in official.T
-        ],
-        "n_topics": summary.n_queries,
-    }
+    averages = [
+        _averages.reduce_queries(column, arguments.average) for column in official.T
+    ]
+    of_all = summary.columns | {"trec_eval": averages, "n_topics": summary.n_queries}
     topics = np.array([*report.qid.tolist(), "all"], dtype=object)
     columns = {
         "measure": np.repeat(report.measures, len(topics)),
@@ -237,31 +214,23 @@ def _notes(
         (missing, "topic", "topics", f"with judgments but not in the run: {of_none}"),
         (unjudged, "topic", "topics", "in the run but without judgments: left out"),
     ]
-    return [
-        f"{words.counted(count, *nouns)} {what}"
-        for count, *nouns, what in told
-        if count
-    ]
+    every = (f"{words.counted(n, *nouns)} {what}" for n, *nouns, what in told if n)
+    return list(every)
 
 
 def _table(
     rows: list[dict[str, Any]], arguments: argparse.Namespace, measures: list[Measure]
 ) -> text_tables.Table:
-    """Table of averages and, if asked for, of every topic."""
+    """Table of averages and, with --per-topic, of every topic."""
     rows = [row for row in rows if arguments.per_topic or row["topic"] == "all"]
     columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
     names = ["run", "measure"] if len(arguments.runs) > 1 else ["measure"]
     names += ["topic"] * arguments.per_topic
     worst, mean, best = (columns[name] for name in ("worst", "mean", "best"))
     first, n_names = words.AVERAGES[arguments.average].split()[0], len(names)
-    shown = [
-        *((name, columns[name]) for name in names),
-        (first, mean),
-        ("worst", worst),
-        ("best", best),
-        ("tie_std", columns["tie_std"]),
-        ("trec_eval", columns["trec_eval"]),
-    ]
+    shown = [(name, columns[name]) for name in names] + [(first, mean)]
+    others = ("worst", "best", "tie_std", "trec_eval")
+    shown += [(name, columns[name]) for name in others]
     drop = [n_names + 3]
     if not arguments.per_topic:
         drop.insert(0, len(shown))

@@ -22,7 +22,7 @@ from ..feature_selection import _screening, _selection
 from ..io import _locate
 from . import _compare, _demo, _evaluate, _merge, _outputs, _screen
 
-#: seconds for which users wait without asking why
+#: seconds after which a missing kernel is noted
 _LONG = 10.0
 
 
@@ -120,15 +120,20 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=version)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, command in _COMMANDS.items():
+        first = " Give the files before the options." if command.files else ""
+        meanings = [(one, words.meaning(one)) for one in command.words]
+        figures = words.definitions(meanings, margin=2)
         described = commands.add_parser(
             name,
             help=command.help,
             usage=f"tieaware {name} {command.files} [options]".replace("  ", " "),
-            description=command.described(),
-            epilog=command.epilog(),
+            description=words.paragraph(f"{command.description}{first}"),
+            epilog="\n  ".join(
+                [f"figures:\n{figures}\n\nexamples:", *command.examples]
+            ),
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        for shown, text in (command.options | command.common()).items():
+        for shown, text in command.options.items():
             names = shown.split()
             settings = _SETTINGS.get(names[0], {})
             if names[-1].isupper():
@@ -152,24 +157,6 @@ class _Command(NamedTuple):
     options: dict[str, str]
     words: Sequence[str]
     measures: Sequence[str] = ()
-    #: whether it runs in threads
-    threads: bool = True
-
-    def common(self) -> dict[str, str]:
-        """Add options that commands share."""
-        return {k: v for k, v in _COMMON.items() if self.threads or k != "--jobs N"}
-
-    def described(self) -> str:
-        """Describe the command."""
-        first = " Give the files before the options." if self.files else ""
-        return words.paragraph(f"{self.description}{first}")
-
-    def epilog(self) -> str:
-        """Explain the figures, and give examples."""
-        figures = words.definitions(
-            [(one, words.meaning(one)) for one in self.words], margin=2
-        )
-        return "\n  ".join([f"figures:\n{figures}\n\nexamples:", *self.examples])
 
 
 def _stream(path: str) -> str:
@@ -206,7 +193,7 @@ def _one_of(*words: str) -> dict[str, Any]:
     return {"choices": words, "default": words[0]}
 
 
-#: further arguments of argparse for options that commands share
+#: further arguments of argparse, by the first name of an option
 _SETTINGS: dict[str, dict[str, Any]] = {
     "files": {"nargs": "+"},
     "runs": {"nargs": "+"},
@@ -272,13 +259,18 @@ _JUDGED = {
 }
 #: figures that the help explains
 _OF_RUNS = ("mean", "worst", "best", "tie_std")
-_OF_FEATURES = (
-    *("chance", "direction", "chosen", "±95%", "qvalue", "repeats", "lift", "tie_std"),
-)
-_COMMON = {
-    "--jobs N": "number of threads; -1 uses every core (default: 1)",
-    "--quiet": "show no progress bar",
-}
+_OF_FEATURES = [
+    "chance",
+    "direction",
+    "chosen",
+    "±95%",
+    "qvalue",
+    "repeats",
+    "lift",
+    "tie_std",
+]
+_QUIET = {"--quiet": "show no progress bar"}
+_COMMON = {"--jobs N": "number of threads; -1 uses every core (default: 1)"} | _QUIET
 _COMMANDS = {
     "demo": _Command(
         _demo.run,
@@ -295,6 +287,7 @@ _COMMANDS = {
             "--queries N": "number of images that are queries (default: 100)",
             "--out FILE": "write the data, too: as CSV if FILE ends in .csv, as TSV if "
             "it ends in .tsv, otherwise as LETOR text; compressed if it ends in .gz",
+            **_COMMON,
         },
         _OF_FEATURES[:-2],
     ),
@@ -354,6 +347,7 @@ _COMMANDS = {
             **_OUTPUTS,
             "--save FILE": "save the screening, to be merged with others by tieaware "
             "merge, or loaded by Screening.load in Python",
+            **_COMMON,
         },
         _OF_FEATURES,
         _prepared.DEFAULT_MEASURES,
@@ -382,9 +376,9 @@ _COMMANDS = {
             "(macro, the default), the geometric mean or the median",
             **_OUTPUTS,
             "--save FILE": "save all of them as one, to be merged further",
+            **_QUIET,
         },
         _OF_FEATURES,
-        threads=False,
     ),
     "evaluate": _Command(
         _evaluate.run,
@@ -412,6 +406,7 @@ _COMMANDS = {
             "--average": "average over topics: the mean (macro, the default), the "
             "geometric mean or the median",
             **_OUTPUTS,
+            **_COMMON,
         },
         (*_OF_RUNS, "trec_eval"),
         _evaluate.DEFAULT_MEASURES,
@@ -449,6 +444,7 @@ _COMMANDS = {
             "-q --per-topic": "show the difference of each pair for every topic, too",
             **_JUDGED,
             **_OUTPUTS,
+            **_COMMON,
         },
         (*_OF_RUNS, "A - B", "tie range", "same sign", "d"),
         _compare.DEFAULT_MEASURES,

@@ -1,4 +1,4 @@
-"""The command ``merge``: saved results of other queries each, as one."""
+"""The command ``merge``: saved results on different queries, as one."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from dataclasses import replace
 from functools import reduce
 from operator import attrgetter
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._display import html, words
-from .._engine import hashing, merging, seen_queries
+from .._display import words
+from .._engine import hashing, merging, messages, seen_queries
 from ..evaluation import RankingReport
 from ..feature_selection import RankingFeatureSelector, Screening
 from ..io import _locate, _saved
@@ -24,10 +24,11 @@ from ..plots import TieRangeDisplay
 from . import _outputs, _screen
 
 _SUFFIX = ".tie"
+_KINDS = {Screening: "a screening", RankingReport: "the scores of a ranking"}
 
 
 class _Part(NamedTuple):
-    """A saved result, which file it is in, and of which queries it is."""
+    """A saved result with its file and its queries."""
 
     path: str
     result: Screening | RankingReport
@@ -36,19 +37,14 @@ class _Part(NamedTuple):
     n_queries: int
 
     def shown(self) -> str:
-        """A line that says of which queries and files it is."""
+        """Describe the queries and files in a line."""
         what = f"{self.path}: {self.n_queries} queries"
         files = [name for name in self.read.files if name != self.path]
         return f"{what} of {', '.join(files)}" if files else what
 
-    @property
-    def label(self) -> str | None:
-        """Of what a screening is; labels of Python's arrays have no name."""
-        return self.result.label if isinstance(self.result, Screening) else None
-
 
 def run(arguments: argparse.Namespace) -> int:
-    """Read the parts, merge them, and print or write what they are together."""
+    """Read the parts, merge them, and print or write the result."""
     paths = [path for name in arguments.files for path in _paths_of(name)]
     _outputs.check_files(arguments, paths)
     parts = list(map(_read, paths))
@@ -57,41 +53,36 @@ def run(arguments: argparse.Namespace) -> int:
     merged = _merged([part.result for part in parts])
     if isinstance(merged, RankingReport):
         return _report_averages(arguments, merged, parts)
-    if arguments.average != "macro":
-        raise ValueError(
-            f"--average is for the scores of a ranking, but {paths[0]} holds a "
-            "screening"
-        )
+    rule = f"--average is for the scores of a ranking, but {paths[0]} holds a screening"
+    messages.require(arguments.average == "macro", rule)
     return _report_features(arguments, merged, parts)
 
 
 def _paths_of(name: str) -> list[str]:
-    """A file, those of a pattern, or ``*.tie`` of a folder."""
-    if not name or _locate.is_url(name):
-        raise ValueError(f"FILE must be a file, a folder or a pattern, got {name!r}")
+    """List a file, those of a pattern, or ``*.tie`` of a folder."""
+    local = name and not _locate.is_url(name)
+    messages.require(local, "FILE must be a file, a folder or a pattern", name)
     pattern, what = name, f"that matches {name}"
     if os.path.isdir(name):
         pattern = os.path.join(glob.escape(name), "**", f"*{_SUFFIX}")
         what = f"*{_SUFFIX} in the folder {name}"
     elif os.path.lexists(name) or not glob.has_magic(name):
         return [name]
-    if paths := sorted(filter(os.path.isfile, glob.iglob(pattern, recursive=True))):
-        return paths
-    raise ValueError(f"FILE: there is no file {what}")
+    paths = sorted(filter(os.path.isfile, glob.iglob(pattern, recursive=True)))
+    messages.require(paths, f"FILE: there is no file {what}")
+    return paths
 
 
 def _read(path: str) -> _Part:
-    """A screening or a report, from its file."""
+    """Read a screening or a report from its file."""
     data, read = Path(path).read_bytes(), _screen.Read([path], None)
     try:
         result: _saved.Saved = _saved.Saved.from_bytes(data)
-        kind, kept = _saved.from_bytes(data)
-        if _screen.READ in kept.header:
-            part = kept.part(_screen.READ)
-            read = _screen.Read(
-                list(part.texts("files")),
-                part.value("n_documents", int, type(None)),
-            )
+        kind, saved = _saved.from_bytes(data)
+        if _screen.READ in saved.header:
+            part = saved.part(_screen.READ)
+            n_documents = part.value("n_documents", int, type(None))
+            read = _screen.Read(list(part.texts("files")), n_documents)
     except ValueError as error:
         raise ValueError(f"{path} {str(error).removeprefix('data ')}") from None
     if isinstance(result, Screening):
@@ -102,28 +93,26 @@ def _read(path: str) -> _Part:
 
 
 def _check_alike(parts: Sequence[_Part]) -> None:
-    """All are of one kind, with the same features, measures and options."""
-    labelled = next((part for part in parts if part.label), parts[0])
+    """Raise unless the parts have one kind, and equal features and options."""
+    # labels of Python's arrays have no name, and go with those of any name
+    named = (part for part in parts if getattr(part.result, "label", None))
+    labelled = next(named, parts[0])
     for other in parts[1:]:
         for first in (parts[0], labelled):
-            if difference := _difference(first, other):
-                raise ValueError(
-                    f"{other.path} does not merge with {first.path}: {difference}"
-                )
+            difference = _difference(first, other)
+            rule = f"{other.path} does not merge with {first.path}: {difference}"
+            messages.require(not difference, rule)
 
 
 def _difference(first: _Part, other: _Part) -> str:
-    """The first difference, in words; nothing if they merge."""
-    ours, theirs, names = first.result, other.result, (first.path, other.path)
-    if isinstance(ours, RankingReport) and isinstance(theirs, RankingReport):
-        return ours._difference(theirs, *names)
-    if isinstance(ours, RankingReport) or isinstance(theirs, RankingReport):
-        kinds = [
-            "a screening" if isinstance(one, Screening) else "the scores of a ranking"
-            for one in (theirs, ours)
-        ]
-        return f"it holds {kinds[0]}, not {kinds[1]}"
-    said = ours._difference(theirs, *names)
+    """Word the first difference; empty if the parts merge."""
+    ours: Any = first.result
+    theirs: Any = other.result
+    if type(ours) is not type(theirs):
+        return f"it holds {_KINDS[type(theirs)]}, not {_KINDS[type(ours)]}"
+    said: str = ours._difference(theirs, first.path, other.path)
+    if isinstance(ours, RankingReport):
+        return said
     few, many = sorted((ours.feature_names, theirs.feature_names), key=len)
     last = len(few) < len(many) and many[: len(few)] == few
     if last and all(name.isdecimal() for name in many):
@@ -135,7 +124,7 @@ def _difference(first: _Part, other: _Part) -> str:
 
 
 def _check_no_query_twice(parts: Sequence[_Part]) -> None:
-    """No two parts have a query in common."""
+    """Raise if two parts have a query in common."""
     for again in seen_queries.repeated([part.digests for part in parts]):
         one, other = (parts[at].path for at in again.parts[:2])
         of_them = words.counted(again.n_queries, "query", "queries")
@@ -143,23 +132,22 @@ def _check_no_query_twice(parts: Sequence[_Part]) -> None:
             f"no query must be in two files, got {of_them} more than once, such as "
             f"the one whose id has the digest {again.digest:#018x}, which is in "
             f"{one} and in {other} ({seen_queries.WHICH}). LETOR text without qid: "
-            "has its queries "
-            "numbered 0, 1, ... anew by each command: screen all of it by one"
+            "has its queries numbered 0, 1, ... anew by each command: screen all of it "
+            "by one"
         )
 
 
-def _merged(results: list[Screening | RankingReport]) -> Screening | RankingReport:
-    """One result of all parts, the same to the last bit in whatever order they come."""
-    # sums are rounded: by their content, so that names and places do not matter
+def _merged(results: list[Any]) -> Screening | RankingReport:
+    """Merge all parts; their order changes no bit of the result."""
+    # sums are rounded, so they are added in an order that depends on content alone
     results.sort(key=lambda one: hashlib.sha256(one.to_bytes()).digest())
-    if reports := [one for one in results if isinstance(one, RankingReport)]:
-        return RankingReport.merge(*reports)
+    if isinstance(results[0], RankingReport):
+        return RankingReport.merge(*results)
     gathered: list[Screening] = []
-    for result in results:
-        if isinstance(result, Screening):
-            screening = replace(result, selection=None)
-            size = attrgetter("n_queries")
-            merging.gather(gathered, screening, Screening.merge, size)
+    for screening in results:
+        unselected = replace(screening, selection=None)
+        size = attrgetter("n_queries")
+        merging.gather(gathered, unselected, Screening.merge, size)
     return reduce(Screening.merge, gathered)
 
 
@@ -199,17 +187,13 @@ def _report_averages(
     """Print or write the averages of merged reports."""
     paths = [part.path for part in parts]
     for name in ("top", *_screen.SELECTION):
-        if getattr(arguments, name, None) is not None:
-            raise ValueError(
-                f"--{name.replace('_', '-')} is for features, but "
-                f"{paths[0]} holds the scores of a ranking"
-            )
+        rule = f"--{name.replace('_', '-')} is for features, but {paths[0]} holds the "
+        rule += "scores of a ranking"
+        messages.require(getattr(arguments, name, None) is None, rule)
     summary = report.summary(arguments.average)
     rows = _outputs.rows_of(summary.columns)
     several = words.counted(len(paths), "file", "files")
-    tables = [
-        replace(t, title="Averages over queries") for t in html.tables_of(summary)
-    ]
+    (table,) = summary._tables()
     return _outputs.write_findings(
         arguments,
         _outputs.Findings(
@@ -222,8 +206,8 @@ def _report_averages(
             rows=rows,
             read=[part.shown() for part in parts],
             opening=f"{several} of {len(report.qid)} queries",
-            conclusion=html.conclusion_of(summary),
-            tables=tables,
+            conclusion=summary._conclusion(),
+            tables=[replace(table, title="Averages over queries")],
             remarks=["Scores are exact means over all orders of tied documents."],
             draw=lambda: TieRangeDisplay.from_result(summary),
             saved=report.to_bytes,

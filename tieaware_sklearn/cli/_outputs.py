@@ -22,6 +22,7 @@ import numpy as np
 from .. import _atomic, _optional
 from .._display import html, text_tables
 from .._display import words as _words
+from .._engine import messages
 from ..io import _locate
 
 #: first characters of what spreadsheets take for a formula
@@ -44,11 +45,9 @@ def check_files(
     """
     read: dict[object, str] = {}
     for name in inputs:
-        if (place := _place(name)) in read:
-            raise ValueError(
-                f"each file must be named once, got {read[place]} and {name}, which "
-                "are the same file"
-            )
+        place = _place(name)
+        rule = f"each file must be named once, got {read.get(place)} and {name}, which "
+        messages.require(place not in read, f"{rule}are the same file")
         read[place] = name
     read |= {_place(name): name for name in more}
     written: dict[object, str] = {}
@@ -64,11 +63,9 @@ def check_files(
         # writing to a device or a pipe destroys nothing
         if place in read and os.path.isfile(path):
             raise ValueError(f"--{option} must not replace an input, got {read[place]}")
-        if place in written:
-            where = _STANDARD_OUTPUT if path == "-" else path
-            raise ValueError(
-                f"only one of --{written[place]} and --{option} can go to {where}"
-            )
+        where = _STANDARD_OUTPUT if path == "-" else path
+        rule = f"only one of --{written.get(place)} and --{option} can go to {where}"
+        messages.require(place not in written, rule)
         written[place] = option
     if arguments.plot is not None:
         _check_plot(arguments.plot)
@@ -84,22 +81,18 @@ def _place(name: str) -> object:
 
 def _check_plot(path: str) -> None:
     """Check that matplotlib can write this plot, and without a screen."""
-    matplotlib = _optional.import_optional(
-        "matplotlib", extra="plots", purpose="--plot"
+    matplotlib, bases = (
+        _optional.import_optional(name, extra="plots", purpose="--plot")
+        for name in ("matplotlib", "matplotlib.backend_bases")
     )
     matplotlib.use("Agg")
-    bases = _optional.import_optional(
-        "matplotlib.backend_bases", extra="plots", purpose="--plot"
-    )
-    if _form(path) not in bases.FigureCanvasBase.get_supported_filetypes():
-        raise ValueError(
-            f"--plot must name a file that ends in .png, .svg, .pdf or another "
-            f"format of matplotlib, got {path}"
-        )
+    rule = "--plot must name a file that ends in .png, .svg, .pdf or another format "
+    forms = bases.FigureCanvasBase.get_supported_filetypes()
+    messages.require(_form(path) in forms, f"{rule}of matplotlib, got {path}")
 
 
 def _form(path: str) -> str:
-    """Return the format that the name of a plot file asks for."""
+    """Return the format that the name of a plot file stands for."""
     return Path(path).suffix.lower().lstrip(".")
 
 
@@ -110,25 +103,25 @@ class Findings:
     Attributes
     ----------
     title : str
-        What it is, in a few words.
+        A heading.
     about : dict
-        For JSON: the rows, and what they are about.
+        For JSON: the rows, and facts on their data.
     rows : list of dict
         For CSV.
     read : list of str
-        What was read, file by file, for a page.
+        Descriptions of the files, for a page.
     tables : list of Table
-        For people, each with what it shows as its title.
+        Each with a title.
     remarks : list of str
-        What there is to say of them.
+        Sentences below the tables.
     draw : callable
         Gives a display of `plots`.
     opening : str
-        What to say first.
+        Sentences above the tables.
     pages : list of Table, optional
         In place of `tables` on a page, which has room for more.
     conclusion : list of str
-        What a page says first.
+        Sentences at the top of a page.
     saved : callable
         Gives the bytes of a file that can be merged with others.
     """
@@ -218,7 +211,7 @@ def write(path: str, content: str | bytes) -> None:
 def write_findings(arguments: argparse.Namespace, findings: Findings) -> int:
     """Print the results, or write them to the outputs that the arguments name.
 
-    What cannot be written costs nothing else. Returns the exit code.
+    A failure of one output does not stop the others. Returns the exit code.
     """
     writers: dict[str, Callable[[str], None]] = {
         "csv": lambda path: write(path, _as_csv(findings.rows)),

@@ -10,20 +10,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import Bunch
 
-from .._display import html, progress_bars, words
+from .._display import progress_bars, words
+from .._engine import messages
 from ..feature_selection import (
     RankingFeatureSelector,
     Screening,
     _screening,
     _selection,
 )
-from ..io import _batches, _frames, _locate, _rows, _tables, _wording
-from ..io import _saved as _io_saved
+from ..io import _batches, _frames, _locate, _rows, _saved, _tables, _wording
 from ..measures import Measure, _cumulated_gain, _parse
 from ..plots import FeatureScreeningDisplay
 from . import _outputs
 
-#: in the header of a screening that the shell has saved
+#: part of a saved screening that this command adds
 READ = "read"
 #: options that choose among features
 SELECTION = ("select", "max_correlation", "diversity")
@@ -40,7 +40,7 @@ class Read(NamedTuple):
     ----------
     files : list of str
     n_documents : int or None
-        None if nobody knows: Python saves no documents.
+        None if unknown: screenings saved in Python do not have it.
     """
 
     files: list[str]
@@ -49,7 +49,7 @@ class Read(NamedTuple):
 
 def run(arguments: argparse.Namespace) -> int:
     """Read, screen, and print or write the screening."""
-    # once: files may come while others are read, such as those written here
+    # once, because commands may write further files that match
     files = _locate.find_files(arguments.files, "FILE", arguments.format)
     paths = list(map(str, files.paths))
     sizes = [f"{name}{suffix}" for name in paths for suffix in _locate.GROUP_SUFFIXES]
@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
 def set_selection(
     selector: RankingFeatureSelector, arguments: argparse.Namespace
 ) -> None:
-    """The options that choose among features, if they are given."""
+    """Set the options that choose among features."""
     selector.set_params(n_features_to_select=arguments.select)
     for name in ("max_correlation", "diversity"):
         if name in arguments:
@@ -84,9 +84,9 @@ def set_selection(
 def leave_repeats(
     selector: RankingFeatureSelector, arguments: argparse.Namespace, why: str
 ) -> None:
-    """Where no pairs of features are correlated, repeats are unknown; say so."""
-    if any(getattr(arguments, name, None) is not None for name in SELECTION):
-        raise ValueError(f"features must be correlated to be selected, but {why}")
+    """Switch the search for repeats off, and note why."""
+    plain = all(getattr(arguments, name, None) is None for name in SELECTION)
+    messages.require(plain, f"features must be correlated to be selected, but {why}")
     selector.set_params(max_correlation=None)
     _outputs.note(f"repeats are not looked for: {why}")
 
@@ -96,7 +96,7 @@ def _opened(
     files: _locate.Files,
     selector: RankingFeatureSelector,
 ) -> tuple[_rows.Rankings, int | None, str | None]:
-    """The files, rows of a batch (None for all at once), the column of labels."""
+    """Open the files; return also the rows of a batch and the label column."""
     label = arguments.label or "label"
     options = _frames.TableOptions(
         label,
@@ -115,11 +115,9 @@ def _opened(
         n_features=arguments.n_features,
         progress=progress_bars.shows_progress(arguments.quiet),
     )
-    if not rankings.is_table and (arguments.label or arguments.qid):
-        raise ValueError(
-            f"--label and --qid are for CSV and Parquet files, but {files.paths[0]} is "
-            "read as LETOR text (--format csv reads it as CSV)"
-        )
+    rule = "--label and --qid are for CSV and Parquet files, but "
+    rule += f"{files.paths[0]} is read as LETOR text (--format csv reads it as CSV)"
+    messages.require(rankings.is_table or not (arguments.label or arguments.qid), rule)
     rows, wanted, n = None, arguments.batch_rows, len(rankings.feature_names)
     if wanted or (wanted is None and _locate.size_on_disk(files.paths) > _LARGE):
         rows = _batches.rows_of_batch(wanted, n)
@@ -136,7 +134,7 @@ def _screened(
     files: _locate.Files,
     selector: RankingFeatureSelector,
 ) -> tuple[Screening, int]:
-    """Fit the selector on all files: the screening, and of how many documents."""
+    """Fit the selector on all files; return the screening and the documents read."""
     rankings, rows, label = _opened(arguments, files, selector)
     # one bar: over documents in batches, over features of all at once
     bar = progress_bars.shows_progress(arguments.quiet)
@@ -159,8 +157,8 @@ def _screened(
         if files.left_out:
             what = words.counted(len(files.left_out), "file is", "files are")
             _outputs.note(f"{what} left out: {_wording.with_reasons(files.left_out)}")
-        if not n_documents:
-            raise ValueError(f"{arguments.files[0]}: no document has a label")
+        rule = f"{arguments.files[0]}: no document has a label"
+        messages.require(n_documents, rule)
 
     if rows is None:
         for batch in batches():
@@ -183,7 +181,7 @@ def _note_left_out(names: list[str]) -> None:
 def _check_values(
     data: Bunch, arguments: argparse.Namespace, measures: list[Measure]
 ) -> None:
-    """Name the file and line of all that would be refused, with remedies."""
+    """Raise with the file and line of each value that is refused, and a remedy."""
     target, names, wrong = data.target, data.feature_names, []
 
     def tell(row: Any, what: str) -> None:
@@ -191,12 +189,10 @@ def _check_values(
 
     unlabelled = np.isnan(target)
     if arguments.unjudged == "raise" and unlabelled.any():
-        tell(
-            np.argmax(unlabelled),
-            f"the label is missing ({int(unlabelled.sum())} of {len(target)} are "
-            "missing; --unjudged nonrelevant counts such documents as not relevant, "
-            "--unjudged drop leaves them out)",
-        )
+        what = f"the label is missing ({int(unlabelled.sum())} of {len(target)} are "
+        what += "missing; --unjudged nonrelevant counts such documents as not "
+        what += "relevant, --unjudged drop leaves them out)"
+        tell(np.argmax(unlabelled), what)
     refused = np.isinf(target) | (target < 0)
     if refused.any():
         row = np.argmax(refused)
@@ -207,22 +203,15 @@ def _check_values(
     infinite = np.isinf(values)
     for j in np.flatnonzero(infinite.any(axis=0)).tolist():
         row = np.argmax(infinite[:, j])
-        tell(
-            row,
-            f"feature {names[j]} must be finite, got {values[row, j]:g} "
-            "(--missing-values inf reads such cells of CSV as missing; --ignore leaves "
-            "the feature out)",
-        )
+        what = f"feature {names[j]} must be finite, got {values[row, j]:g} "
+        what += "(--missing-values inf reads such cells of CSV as missing; --ignore "
+        tell(row, f"{what}leaves the feature out)")
     gaps = np.isnan(values)
     if arguments.missing == "raise" and gaps.any():
         row, j = np.argwhere(gaps)[0]
-        tell(
-            row,
-            f"feature {names[j]} is missing ({int(gaps.sum())} values are missing in "
-            "all; --missing last ranks them below all others)",
-        )
-    if wrong:
-        raise ValueError("\n  ".join(wrong[:_PROBLEMS]))
+        what = f"feature {names[j]} is missing ({int(gaps.sum())} values are missing "
+        tell(row, f"{what}in all; --missing last ranks them below all others)")
+    messages.require(not wrong, "\n  ".join(wrong[:_PROBLEMS]))
 
 
 def report(
@@ -260,22 +249,21 @@ def report(
             draw=lambda: FeatureScreeningDisplay.from_result(
                 screening, max_features=len(shown)
             ),
-            conclusion=html.conclusion_of(screening),
-            saved=lambda: _saved(screening, read),
+            conclusion=screening._conclusion(),
+            saved=lambda: _to_bytes(screening, read),
         ),
     )
 
 
-def _saved(screening: Screening, read: Read) -> bytes:
-    """A screening as `Screening.save` writes it, and what it was made of."""
-    content = screening._content().with_part(
-        READ, _io_saved.Content(read._asdict(), {})
-    )
-    return _io_saved.to_bytes(Screening._kind, content)
+def _to_bytes(screening: Screening, read: Read) -> bytes:
+    """Encode a screening as `Screening.save` does, with the files it was made of."""
+    part = _saved.Content(read._asdict(), {})
+    saved = screening._content().with_part(READ, part)
+    return _saved.to_bytes(Screening._kind, saved)
 
 
 def _closing(selector: RankingFeatureSelector, screening: Screening) -> list[str]:
-    """How many features are selected, and how many queries are averaged over."""
+    """Sentences on selected features, and on queries that are averaged."""
     used = dict(zip(screening.measures, screening.n_averaged.tolist(), strict=True))
     q = screening.qvalues[:, screening.rule.sort]
     lines = [
@@ -308,7 +296,7 @@ def _closing(selector: RankingFeatureSelector, screening: Screening) -> list[str
 def _about(
     screening: Screening, read: Read, rows: list[dict[str, Any]]
 ) -> dict[str, Any]:
-    """The rows, and what they were made from."""
+    """Collect the rows, and facts on their data, for JSON."""
     measures, names = screening.measures, screening.feature_names
     selected = () if screening.selection is None else screening.selection.order
     return {

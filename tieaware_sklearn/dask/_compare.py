@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._engine import checks, hashing, seen_queries
+from .._engine import checks, hashing, messages, seen_queries
 from ..comparison import SystemComparison, _result, _systems
 from ..evaluation import _prepared, _report, _resolved, _ties
 from ..measures import Measure, _parse
@@ -122,16 +122,13 @@ n_resamples, random_state, zero_relevance, unjudged
     )
     listed = isinstance(scores, Iterable) and not isinstance(scores, (str, Mapping))
     chosen = list(scores) if listed else []
-    if not chosen:
-        raise ValueError(f"scores must be a list of columns, got {scores!r}")
+    messages.require(chosen, "scores must be a list of columns", scores)
     systems = tuple(map(str, chosen))
     keys = [key for key in _key_columns(external) if key not in (label, qid, *chosen)]
     treatments = _rules(external, None, systems).check(ties)
-    if "input" in treatments:
-        raise ValueError(
-            "ties must not be 'input' on a cluster, where rows have no order: a column "
-            "with their numbers can be a rule, external={'input order': column}"
-        )
+    rule = "ties must not be 'input' on a cluster, where rows have no order: a column "
+    rule += "with their numbers can be a rule, external={'input order': column}"
+    messages.require("input" not in treatments, rule)
     baselines = _systems.check_baselines(baseline, systems)
 
     def values(frame: Any) -> tuple[list[Any], hashing.Digests]:
@@ -159,18 +156,18 @@ n_resamples, random_state, zero_relevance, unjudged
     parts, _ = _partitions.merged(rows, values, add, qid, keep=False)
     every = _report.one_after_another([ids for ids, _ in parts])
     order = checks.check_qid(every, n_rows=len(every), name=qid).sorted()
+
+    def all_of(treatment: str, name: str) -> Any:
+        values = [of[treatment][name] for _, of in parts]
+        return np.concatenate(values, axis=1)[:, order]
+
     return _systems.compared(
         systems,
         resolved,
         checks.check_qid(every[order], n_rows=len(every), name=qid),
         {
-            treatment: {
-                name: np.concatenate([of[treatment][name] for _, of in parts], axis=1)[
-                    :, order
-                ]
-                for name in _result.STATISTICS
-            }
-            for treatment in treatments
+            one: {name: all_of(one, name) for name in _result.STATISTICS}
+            for one in treatments
         },
         baselines,
         options,
@@ -180,7 +177,7 @@ n_resamples, random_state, zero_relevance, unjudged
 def _key_columns(external: Any) -> list[str]:
     """List the columns that external rules read, each once."""
     if not isinstance(external, Mapping):
-        return []  # or the check raises
+        return []  # `_rules` raises
     return list(dict.fromkeys(_as_tuple(key)[0] for key in external.values()))
 
 
@@ -196,10 +193,8 @@ def _rules(external: Any, frame: Any, systems: tuple[str, ...]) -> _ties.TieRule
     for name, key in external.items():
         column, *how = _as_tuple(key)
         values = [0] if frame is None else frame[column]
-        if "random" in how:
-            raise ValueError(
-                f"external[{name!r}] must be 'ascending' or 'descending' on a cluster, "
-                "where each partition would draw orders of its own, got 'random'"
-            )
+        rule = f"external[{name!r}] must be 'ascending' or 'descending' on a cluster, "
+        rule += "where each partition would draw orders of its own, got 'random'"
+        messages.require("random" not in how, rule)
         given[name] = (values, *how) if how else values
     return _ties.TieRules(given, 1 if frame is None else len(frame), systems)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._engine import checks, hashing, seen_queries
+from .._engine import checks, hashing, messages, seen_queries
 from ..evaluation import RankingReport, _prepared, _resolved
 from ..evaluation import evaluate as evaluate_in_memory
 from ..measures import Measure, _parse
@@ -176,11 +176,10 @@ def evaluate_queries(
         _parse.parse_measures(measures), zero_relevance, unjudged, convention
     )
     any_report = evaluate_in_memory([1], [1], measures="rr").to_pandas()[:0]
-    if qid != "qid" and qid in any_report.columns:
-        raise ValueError(
-            f"qid must not have the name of a column of the result, got {qid!r}: "
-            "rename the column of df"
-        )
+    rule = "qid must not have the name of a column of the result"
+    advice = "rename the column of df"
+    free = qid == "qid" or qid not in any_report.columns
+    messages.require(free, f"{rule}, got {qid!r}: {advice}")
     names = _partitions.Names(label, qid, None)
     df = _partitions.gathered(df, names, shuffle, [score]).df
     n_partitions = df.npartitions
@@ -243,12 +242,10 @@ def report_of(
         frame.get(weight), allow_zero=True,
         names=_prepared.ColumnNames(label, score, qid, weight or "query_weight"),
     )  # fmt: skip
-    of_queries = None
-    if segment is not None:
-        of_queries = checks.check_segment(
-            frame[segment], prepared.queries, name=segment
-        )
-    return prepared.report(resolved, scores, segment=of_queries)
+    if segment is None:
+        return prepared.report(resolved, scores)
+    segments = checks.check_segment(frame[segment], prepared.queries, name=segment)
+    return prepared.report(resolved, scores, segment=segments)
 
 
 def _cell(value: Any) -> Any:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _optional
-from .._engine import checks, exact_numbers, hashing, seen_queries
+from .._engine import checks, exact_numbers, hashing, messages, seen_queries
 
 dask, dd, pandas = (
     _optional.import_optional(name, extra="dask", purpose="tieaware_sklearn.dask")
@@ -44,28 +44,25 @@ class Names(NamedTuple):
 
     def check_weight(self, total: Any) -> None:
         """Check that the partitions do not all weigh nothing."""
-        if self.weight is not None and not total.any():
-            raise ValueError(f"{self.weight} must not be 0 in every query")
+        weighs = self.weight is None or total.any()
+        messages.require(weighs, f"{self.weight} must not be 0 in every query")
 
 
 def check_frame(df: Any) -> None:
-    if not isinstance(df, dd.DataFrame):
-        raise ValueError(f"df must be a dask.dataframe.DataFrame, got {type(df)}")
+    rule = "df must be a dask.dataframe.DataFrame"
+    messages.require(isinstance(df, dd.DataFrame), f"{rule}, got {type(df)}")
 
 
 def _check_columns(df: Any, columns: list[Any]) -> None:
     """Check that a data frame has the columns, each for one purpose."""
     check_frame(df)
     present = list(df.columns)
+    rule = "label, qid, score, query_weight and others must name different columns"
+    got = ", ".join(map(str, present))
     for name in columns:
-        if columns.count(name) > 1:
-            raise ValueError(
-                "label, qid, score, query_weight and others must name different "
-                f"columns, got {name!r} twice"
-            )
-        if present.count(name) != 1:
-            got = ", ".join(map(str, present))
-            raise ValueError(f"df must have one column {name!r}, got {got}")
+        messages.require(columns.count(name) == 1, f"{rule}, got {name!r} twice")
+        one = present.count(name) == 1
+        messages.require(one, f"df must have one column {name!r}, got {got}")
 
 
 class _Graph(dict[Any, Any]):
@@ -83,7 +80,7 @@ def _in_own_partitions(df: Any) -> Any:
     """Return the data frame such that no later step joins its partitions.
 
     Dask reads several Parquet files as one partition where few of their columns are
-    asked for. Queries that two of them repeat would then be in one partition.
+    needed. Queries that two of them repeat would then be in one partition.
     """
     # Dask's optimisation, without the step that joins partitions
     expr = df.expr.simplify().lower_completely().simplify()
@@ -102,9 +99,9 @@ class Gathered(NamedTuple):
     ----------
     df : dask.dataframe.DataFrame
     rows : dask.dataframe.DataFrame
-        The same before they were shuffled.
+        Before the shuffle.
     given : dask.dataframe.DataFrame
-        As it came.
+        The data frame of the user.
     """
 
     df: Any
@@ -122,8 +119,8 @@ def gathered(
 ) -> Gathered:
     """Select columns, and bring the rows of each query into one partition.
 
-    Every partition must have them, of the kinds of the meta of `df`. With `only`, it
-    must not have columns that the meta does not have.
+    Every partition must have these columns, of the kinds of the meta of `df`. With
+    `only`, it must not have columns that the meta does not have.
     """
     checks.check_flag(shuffle, "shuffle")
     columns = [*names.given(), *others]
@@ -140,12 +137,10 @@ def gathered(
                         f"a partition must have a column {name!r}, as the meta of df "
                         f"has, got {got}"
                     )
-            more = [name for name in frame if name not in given]
-            if only and more:
-                raise ValueError(
-                    f"a partition must not have a column {more[0]!r}, which the meta "
-                    "of df does not have: give df the right meta, or name the features"
-                )
+            for name in frame if only else ():
+                rule = f"a partition must not have a column {name!r}, which the meta "
+                rule += "of df does not have: give df the right meta, or name the "
+                messages.require(name in given, f"{rule}features")
             return _as_meta(frame, meta, names.qid)
 
     rows = _in_own_partitions(
@@ -238,9 +233,8 @@ def merged(
 ) -> tuple[Part, hashing.Digests]:
     """Reduce each partition, and merge the results in a tree.
 
-    `both` makes one of what is found in two partitions.
-
-    Digests of query ids are compared in one task, to which each is sent once.
+    `both` merges the results of two partitions. Digests of query ids are compared in
+    one task, to which each is sent once.
     """
     partitions = rows.df.to_delayed()
 
@@ -277,13 +271,12 @@ def merged(
         raise
     for again in several:
         raise ValueError(_look_up(again, partitions, qid, shuffled))
-    if whole is None:
-        raise ValueError("df must hold at least one row, got none")
+    messages.require(whole is not None, "df must hold at least one row, got none")
     return whole, digests
 
 
 def _note_source(error: Exception, rows: Gathered) -> None:
-    """Add to an error the partition that it comes from, and the file of that."""
+    """Add to an error its partition, and the file of the partition."""
     notes = " ".join(getattr(error, "__notes__", []))
     of_cluster = type(error).__module__.startswith("distributed")
     number: int | None = None
@@ -325,7 +318,7 @@ def _file_of(df: Any, number: int) -> str:
 def _look_up(
     again: seen_queries.Repeated, partitions: list[Any], qid: str, shuffle: bool
 ) -> str:
-    """Word the error of a split query, whose id two partitions are read again for."""
+    """Word the error of a split query; two partitions are read again for its id."""
     look = delayed(with_digest)
     two = [look(partitions[i], qid, again.digest) for i in again.parts[:2]]
     queries = [query for ids in dask.compute(*two) for query in ids]

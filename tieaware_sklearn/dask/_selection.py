@@ -89,17 +89,12 @@ def fit_selector(
     >>> selector.get_feature_names_out().tolist()
     ['clicks', 'page_visits', 'text_score']
     """
-    if not isinstance(selector, RankingFeatureSelector):
-        raise ValueError(
-            "selector must be a RankingFeatureSelector, got "
-            f"{messages.show(selector)}: others "
-            "need all rows at once"
-        )
-    if selector.qid is not None:
-        raise ValueError(
-            "selector must not read query ids from a column of X (qid="
-            f"{selector.qid!r}): name the column of df here, qid=..."
-        )
+    rule = "selector must be a RankingFeatureSelector, got "
+    rule += f"{messages.show(selector)}: others need all rows at once"
+    messages.require(isinstance(selector, RankingFeatureSelector), rule)
+    rule = "selector must not read query ids from a column of X "
+    rule += f"(qid={selector.qid!r}): name the column of df here, qid=..."
+    messages.require(selector.qid is None, rule)
     names = _partitions.Names(label, qid, query_weight)
     if features is None:
         _partitions.check_frame(df)
@@ -108,18 +103,18 @@ def fit_selector(
     else:
         given = isinstance(features, Iterable) and not isinstance(features, str)
         columns = list(features) if given else []
-    if not columns:
-        got = repr(features) if features else "none"
-        raise ValueError(f"features must be a list of at least one column, got {got}")
+    got = repr(features) if features else "none"
+    rule = f"features must be a list of at least one column, got {got}"
+    messages.require(columns, rule)
     selector.check_correlated(selector.rule_for(len(columns)))
-    # neither what it has learned before, nor bars in the logs of workers
+    # unfitted, and without bars in the logs of workers
     plain = clone(selector).set_params(progress=False)
 
     def screening(frame: Any) -> tuple[Screening, hashing.Digests]:
         weight = frame.get(query_weight)
         part = plain.screen(frame[columns], frame[label], frame[qid], weight)
         digests = part.query_digests
-        # they are compared once, and do not climb the tree with the statistics
+        # digests are compared once, and not merged with the statistics
         return replace(part, query_digests=digests[:0], label=str(label)), digests
 
     rows = _partitions.gathered(df, names, shuffle, columns, only=features is None)

@@ -18,11 +18,11 @@ from .._engine.segments import FloatArray
 NO_DIFFERENCE = 1e-12
 #: floor of the values in a geometric mean, as in trec_eval
 GEOMETRIC_FLOOR = 1e-5
-#: as many numbers are added up by `math.fsum` itself
+#: up to so many numbers, `math.fsum` is faster
 _FEW = 768
-#: parts that a sum is split into at the most
+#: largest number of parts that a sum is split into
 _PARTS = 4
-#: beyond, parts of sums may overflow
+#: parts of sums of larger numbers may overflow
 _LARGE = 2.0**900
 
 
@@ -43,7 +43,7 @@ def mean(values: FloatArray, weight: FloatArray | None = None) -> float:
 
 
 def means(values: FloatArray, weight: FloatArray | None = None) -> FloatArray:
-    """Of each column of `values` (n_queries, n_columns)."""
+    """Weighted means of the columns of `values` (n_queries, n_columns)."""
     return np.array([mean(column, weight) for column in values.T])
 
 
@@ -53,7 +53,7 @@ def logs(values: FloatArray) -> FloatArray:
 
 
 def geometric_mean(values: FloatArray, weight: FloatArray | None = None) -> float:
-    """exp of the mean of `logs`."""
+    """Exponential of the mean of `logs`."""
     return math.exp(mean(logs(values), weight))
 
 
@@ -93,19 +93,15 @@ def _whole_numbers(values: FloatArray) -> list[int]:
 
 def std_of_mean(std: FloatArray, weight: FloatArray | None = None) -> float:
     """Standard deviation over orders of ties of a mean of independent queries."""
-    there = ~np.isnan(std)
-    if not there.any():
-        return math.nan
-    weights = np.ones(len(std)) if weight is None else weight
-    total = math.fsum(weights[there].tolist())
-    if total == 0:
-        return math.nan
-    return math.sqrt(sums_of_squares(std[:, None], weight)[0]) / total
+    return float(stds_of_means(std[:, None], weight)[0])
 
 
 def stds_of_means(std: FloatArray, weight: FloatArray | None = None) -> FloatArray:
-    """`std_of_mean` of each column."""
-    return np.array([std_of_mean(column, weight) for column in std.T])
+    """`std_of_mean` of each column; NaN for one without a query."""
+    weights = np.ones(len(std)) if weight is None else weight
+    total = column_sums(np.where(np.isnan(std), 0.0, per_column(weights, std)))
+    spread = np.sqrt(sums_of_squares(std, weight))
+    return spread / np.where(total > 0, total, np.nan)
 
 
 def sums_of_squares(std: FloatArray, weight: FloatArray | None) -> FloatArray:
@@ -133,7 +129,7 @@ def column_sums(values: FloatArray) -> FloatArray:
             for i in range(len(columns))
         ]
     else:
-        sums = [math.fsum(own) for own in parts.T.tolist()]
+        sums = [math.fsum(of_column) for of_column in parts.T.tolist()]
     return np.array(sums).reshape(shape)
 
 
@@ -145,7 +141,7 @@ def _exact_parts(columns: FloatArray) -> FloatArray | None:
     largest = np.maximum(columns.max(axis=1), -columns.min(axis=1))
     if not (largest < _LARGE).all():
         return None
-    # so many bits are left free that no sum of the leading ones is rounded
+    # enough bits stay free that no sum of leading bits is rounded
     room = (columns.shape[1] + 1).bit_length()
     grid = np.ldexp(1.0, np.frexp(largest)[1] + room)[:, None]
     parts, rest = [], columns

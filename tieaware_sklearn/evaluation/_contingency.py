@@ -132,9 +132,8 @@ def contingency_table(
     all                   3             2    5
     """
     measure = Precision(k, rel)
-    prepared, scores = _prepared.prepare(
-        _resolved.resolve([measure], unjudged=unjudged), y_true, y_score, qid
-    )
+    resolved = _resolved.resolve([measure], unjudged=unjudged)
+    prepared, scores = _prepared.prepare(resolved, y_true, y_score, qid)
 
     def count(ranked: _blocks.RankedBlock) -> FloatArray:
         groups = ranked.groups

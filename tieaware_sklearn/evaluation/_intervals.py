@@ -18,14 +18,14 @@ from .._engine.segments import FloatArray
 from ..io import _wording
 from . import _averages, _paired_t_test
 
-#: values that are resampled at a time
+#: number of values that are resampled at a time
 _BATCH_VALUES = 1 << 16
 #: t intervals of fewer queries are too short if most values are equal
 _FEW = 200
 _MOST = 0.8
-#: how many times the squared skewness so many queries must be (Cochran 1977, p. 42)
+#: queries needed per unit of squared skewness (Cochran 1977, p. 42)
 _SKEWED = 25
-#: if so many queries have no value near 0, others hardly have one
+#: queries after which values near 0 would have shown, if there are any
 _MANY = 400
 
 
@@ -56,22 +56,21 @@ class QueryMoments(merging.AddedUp):
     @classmethod
     def of(cls, values: FloatArray, weight: FloatArray | None = None) -> QueryMoments:
         """Moments of the columns of `values` (n_queries, ...), NaN left out."""
-        # the values of a column side by side, as in all arrays made of them here
+        # columns are contiguous, here and in all arrays made of them
         values = np.moveaxis(np.ascontiguousarray(np.moveaxis(values, 0, -1)), -1, 0)
         there = ~np.isnan(values)
         if weight is not None:
             weight = _averages.per_column(weight, values)
             there &= weight > 0
         count = there.sum(axis=0).astype(np.float64)
-        # of no query, everything is 0
+        # moments of no query are 0
         divisor = np.maximum(count, 1.0)
         x = np.where(there, values, 0.0)
         if weight is None:
             average = _averages.column_sums(x) / divisor
             apart = np.where(there, x - average, 0.0)
-            return cls(
-                count, count, count, average, average, _averages.column_sums(apart**2)
-            )
+            spread = _averages.column_sums(apart**2)
+            return cls(count, count, count, average, average, spread)
         w = np.where(there, weight, 0.0)
         w2 = w * w
         total, total2 = _averages.column_sums(w), _averages.column_sums(w2)
@@ -88,7 +87,7 @@ class QueryMoments(merging.AddedUp):
 
     def some(self, columns: Any) -> QueryMoments:
         """Moments of some columns, by any index that arrays have."""
-        return QueryMoments(*[own[columns] for own in vars(self).values()])
+        return QueryMoments(*[moment[columns] for moment in vars(self).values()])
 
     def merge(self, other: QueryMoments) -> QueryMoments:
         """Moments of the queries of both (Chan, Golub and LeVeque 1979)."""
@@ -176,7 +175,7 @@ def warn_of_intervals(
     average: str = "macro",
     weight: FloatArray | None = None,
 ) -> None:
-    """Warn of values per query, by name, whose interval says less than it seems to.
+    """Warn of values per query, by name, whose interval is too short.
 
     All or nearly all of them are equal, they are skewed, or few are near 0, of a
     geometric mean; or a single query has nearly all of the weight.
@@ -189,7 +188,7 @@ def warn_of_intervals(
                 f"the weights of {len(positive)} queries are worth {worth:.1f} of "
                 "equal weight: there is no t interval"
             )
-    found: dict[str, list[str]] = {}
+    by_reason: dict[str, list[str]] = {}
     for name, values in named if average != "median" else ():
         values = values[~np.isnan(values)]
         if (n := len(values)) < 2:
@@ -199,24 +198,23 @@ def warn_of_intervals(
             values = values / scale
         most = np.unique(np.round(values, 12), return_counts=True)[1].max()
         if most == n:
-            said = "are all equal: no spread, and no interval except at a bound"
+            why = "are all equal: no spread, and no interval except at a bound"
         elif n < _FEW and most > _MOST * n:
-            said = f"are equal for over {_MOST:.0%} of them: the interval is too short"
+            why = f"are equal for over {_MOST:.0%} of them: the interval is too short"
         elif n < _SKEWED * _squared_skewness(values):
-            said = f"are too skewed for an interval of {n} queries: it is too short"
+            why = f"are too skewed for an interval of {n} queries: it is too short"
         elif n < enough and average == "geometric":
-            said = "are hardly ever near 0: if others are, the interval is too short"
+            why = "are hardly ever near 0: if others are, the interval is too short"
         else:
             continue
-        found.setdefault(said, []).append(name)
-    for said, names in found.items():
-        words.warn(
-            f"the values per query of {_wording.listed(dict.fromkeys(names))} {said}"
-        )
+        by_reason.setdefault(why, []).append(name)
+    for why, names in by_reason.items():
+        listed = _wording.listed(dict.fromkeys(names))
+        words.warn(f"the values per query of {listed} {why}")
 
 
 def _squared_skewness(values: FloatArray) -> float:
-    # that of scipy warns of values that hardly differ, and takes longer
+    # scipy's skewness warns of values that hardly differ, and takes longer
     apart = values - values.mean()
     return float((apart**3).mean() ** 2 / (apart**2).mean() ** 3)
 
@@ -237,15 +235,13 @@ def average_interval(
     """Averages of columns, and their 95 % intervals over queries, (n_columns, 2)."""
     if average == "median":
         medians = np.array([_averages.median(column, weight) for column in values.T])
-        unknown = np.full((len(medians), 2), np.nan)
         if weight is not None:
-            return medians, unknown
+            return medians, np.full((len(medians), 2), np.nan)
         return medians, np.array([*map(median_interval, values.T)]).reshape(-1, 2)
     if average == "geometric":
         moments = QueryMoments.of(_averages.logs(values), weight)
-        return np.exp(moments.averages()), np.exp(
-            moments.interval(bounds=_averages.logs(bounds))
-        )
+        interval = moments.interval(bounds=_averages.logs(bounds))
+        return np.exp(moments.averages()), np.exp(interval)
     moments = QueryMoments.of(values, weight)
     return moments.averages(), moments.interval(bounds=bounds)
 

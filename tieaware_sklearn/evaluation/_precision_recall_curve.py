@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._display import html, text_tables
+from .._engine import messages
 from .._engine.segments import FloatArray
 from ..measures import InterpolatedPrecision, _measure
 from . import _averages, _prepared, _resolved
@@ -65,16 +66,10 @@ class PrecisionRecallCurve(html.Result):
             ("tie_std", self.tie_std),
         ]
         error = float(self.sampling_error.max())
-        note = (
-            "the means of long ties are estimated from sampled orders, with standard "
-            f"errors of at most {error:.1g}"
-        )
+        note = "the means of long ties are estimated from sampled orders, with "
+        notes = [f"{note}standard errors of at most {error:.1g}"] if error > 0 else []
         ranges = text_tables.Ranges(self.worst, self.mean, self.best)
-        return [
-            text_tables.Table.of(
-                *columns, notes=[note] if error > 0 else [], ranges=ranges
-            )
-        ]
+        return [text_tables.Table.of(*columns, notes=notes, ranges=ranges)]
 
 
 def precision_recall_curve(
@@ -158,8 +153,7 @@ def _levels(recall: ArrayLike) -> list[float]:
     except (TypeError, ValueError) as error:
         raise ValueError(f"recall must hold numbers in [0, 1]: {error}") from None
     levels: list[float] = array.tolist()
-    if not levels:
-        raise ValueError("recall must hold at least one level, got none")
-    if len(set(levels)) < len(levels):
-        raise ValueError(f"recall must hold each level once, got {levels}")
+    messages.require(levels, "recall must hold at least one level, got none")
+    distinct = len(set(levels)) == len(levels)
+    messages.require(distinct, "recall must hold each level once", levels)
     return levels

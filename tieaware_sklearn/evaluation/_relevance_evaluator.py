@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, replace
 from functools import partial
@@ -65,9 +66,8 @@ class TopicRows(NamedTuple):
 
     def n_judged(self, least: float) -> FloatArray:
         """Count each topic's documents with labels of at least `least`."""
-        return segments.count_segments(self.labels >= least, self.sizes).astype(
-            np.float64
-        )
+        counts = segments.count_segments(self.labels >= least, self.sizes)
+        return counts.astype(np.float64)
 
 
 class JudgedTopics:
@@ -88,17 +88,13 @@ class JudgedTopics:
         given = lines.numbers[:, 0]
         labels = np.where(np.isnan(given), checks.UNJUDGED_LABEL, given).tolist()
         docno = _trec_lines.as_text(lines.docno).tolist()
-        self._labels: dict[str, dict[str, float]] = {
+        self.labels: dict[str, dict[str, float]] = {
             _trec_lines.spelled(topic): dict(
                 zip(docno[rows], labels[rows], strict=True)
             )
             for topic, rows in lines.topics.items()
             if rows.stop > rows.start
         }
-
-    @property
-    def topics(self) -> list[str]:
-        return list(self._labels)
 
     def rows(self, run: Any, name: str, *, judged_only: bool = False) -> TopicRows:
         """Documents of the topics that are judged and in a run, in its order.
@@ -117,11 +113,11 @@ class JudgedTopics:
             As `load_trec`, but for runs without a topic that is judged.
         """
         ranked = run if _is_plain(run) else _plain(run, name)
-        known = [topic for topic in ranked if topic in self._labels]
+        known = [topic for topic in ranked if topic in self.labels]
         labels: list[float] = []
         n_ranked, sizes = [], []
         for topic in known:
-            judged, documents = self._labels[topic], ranked[topic]
+            judged, documents = self.labels[topic], ranked[topic]
             before = len(labels)
             labels += map(judged.get, documents, repeat(checks.UNJUDGED_LABEL))
             n_ranked.append(len(labels) - before)
@@ -170,12 +166,12 @@ def _plain(run: Any, name: str) -> Mapping[str, Mapping[str, float]]:
     }
 
 
-#: from the documents of topics and the least label that is relevant
+#: values per topic, from the documents and the least relevant label
 OfCounts = Callable[[TopicRows, float], FloatArray]
 
 
 class Named(NamedTuple):
-    """A measure under the name that it was asked for by.
+    """A measure under the name that results have for it.
 
     Attributes
     ----------
@@ -186,7 +182,7 @@ class Named(NamedTuple):
     factor : callable, optional
         What its values are multiplied with, of each topic.
     is_log : bool
-        Whether the logarithm is asked for, as of a geometric mean.
+        Whether values are logarithms, as for a geometric mean.
     """
 
     key: str
@@ -200,45 +196,15 @@ class Named(NamedTuple):
         return self.measure is None and self.key.startswith("num_")
 
 
-class _Family(NamedTuple):
-    """Measures with a number in their name.
-
-    Attributes
-    ----------
-    ours : str
-        The name that `parse_measure` reads, with a place for the number.
-    defaults : tuple of str
-        Numbers where none is given.
-    decimals : int
-        Those of the number in the keys of results.
-    """
-
-    ours: str
-    defaults: tuple[str, ...]
-    decimals: int = 0
-
-
 def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
     """Divide part by whole, with 0 for an empty whole."""
     return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
 
 
 def share_of_possible(rows: TopicRows, rel: float) -> FloatArray:
-    """Relevant documents retrieved, divided by as many as there could be."""
+    """Relevant documents retrieved, divided by the largest possible number."""
     most = np.minimum(rows.n_judged(rel), rows.n_retrieved())
     return _ratio(rows.n_retrieved(rel), most)
-
-
-def _others(rows: TopicRows, rel: float) -> FloatArray:
-    return rows.n_retrieved(0.0) - rows.n_retrieved(rel)
-
-
-def _utility(rows: TopicRows, rel: float) -> FloatArray:
-    return 2 * rows.n_retrieved(rel) - rows.n_retrieved()
-
-
-def _retrieved(rows: TopicRows, rel: float) -> FloatArray:
-    return rows.n_retrieved()
 
 
 def _zero(rows: TopicRows, rel: float) -> FloatArray:
@@ -249,50 +215,49 @@ def _one(rows: TopicRows, rel: float) -> FloatArray:
     return np.ones(len(rows.topics))
 
 
+def _retrieved(rows: TopicRows, rel: float) -> FloatArray:
+    return rows.n_retrieved()
+
+
+def _others(rows: TopicRows, rel: float) -> FloatArray:
+    return rows.n_retrieved(0.0) - rows.n_retrieved(rel)
+
+
+def _utility(rows: TopicRows, rel: float) -> FloatArray:
+    return 2 * rows.n_retrieved(rel) - rows.n_retrieved()
+
+
 _CUTOFFS = ("5", "10", "15", "20", "30", "100", "200", "500", "1000")
-_LEVELS = tuple(f"{tenth / 10}" for tenth in range(11))
-_FAMILIES = {
-    "iprec_at_recall": _Family("iprec_at_recall_{}", _LEVELS, decimals=2),
-    "P": _Family("P_{}", _CUTOFFS),
-    "relative_P": _Family("recall_{}", _CUTOFFS),
-    "recall": _Family("recall_{}", _CUTOFFS),
-    "ndcg_cut": _Family("ndcg_cut_{}", _CUTOFFS),
-    "map_cut": _Family("map_cut_{}", _CUTOFFS),
-    "success": _Family("success_{}", ("1", "5", "10")),
-    # the key lacks the number
-    "set_F": _Family("set_F", ("1",)),
-}
-_MEASURES = {
-    "map": "map",
-    "gm_map": "map",
-    "Rprec": "Rprec",
-    "bpref": "bpref",
-    "recip_rank": "recip_rank",
-    "gm_bpref": "bpref",
-    "11pt_avg": "11pt_avg",
-    "ndcg": "ndcg(gain=linear)",
-    "set_P": "set_P",
-    "set_recall": "set_recall",
-    "set_map": "SetAP",
-}
-_COUNTS: dict[str, OfCounts] = {
+#: measures of trec_eval in its order: a count, the name of ours, or default numbers
+_TREC_EVAL: dict[str, OfCounts | str | tuple[str, ...]] = {
     "runid": _zero,
     "num_q": _one,
     "num_ret": _retrieved,
     "num_rel": TopicRows.n_judged,
     "num_rel_ret": TopicRows.n_retrieved,
-    "num_nonrel_judged_ret": _others,
-    "set_relative_P": share_of_possible,
+    "map": "map",
+    "gm_map": "map",
+    "Rprec": "Rprec",
+    "bpref": "bpref",
+    "recip_rank": "recip_rank",
+    "iprec_at_recall": tuple(f"{tenth / 10}" for tenth in range(11)),
+    "P": _CUTOFFS,
+    "recall": _CUTOFFS,
+    "gm_bpref": "bpref",
     "utility": _utility,
+    "11pt_avg": "11pt_avg",
+    "ndcg": "ndcg(gain=linear)",
+    "ndcg_cut": _CUTOFFS,
+    "map_cut": _CUTOFFS,
+    "relative_P": _CUTOFFS,
+    "success": ("1", "5", "10"),
+    "set_P": "set_P",
+    "set_relative_P": share_of_possible,
+    "set_recall": "set_recall",
+    "set_map": "SetAP",
+    "set_F": ("1",),
+    "num_nonrel_judged_ret": _others,
 }
-#: measures in the order of trec_eval, in which results are
-_ORDER = (
-    *("runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec"),
-    *("bpref", "recip_rank", "iprec_at_recall", "P", "recall"),
-    *("gm_bpref", "utility", "11pt_avg", "ndcg", "ndcg_cut", "map_cut", "relative_P"),
-    *("success", "set_P", "set_relative_P", "set_recall", "set_map", "set_F"),
-    "num_nonrel_judged_ret",
-)
 #: further names of pytrec_eval
 _NOT_HERE = (
     *("G", "Rndcg", "Rprec_mult", "binG", "infAP", "ndcg_rel", "relstring"),
@@ -330,29 +295,27 @@ def named_measures(measures: Any, rel: float) -> list[Named]:
     numbers: dict[str, list[str]] = {}
     ours: dict[str, Measure] = {}
     for given in _listed(measures):
-        match = _WITH_NUMBERS.fullmatch(given) if isinstance(given, str) else None
-        if isinstance(given, str) and given in _ORDER:
-            numbers.setdefault(given, [])
-        elif match is not None and match[1] in _FAMILIES:
+        name = given if isinstance(given, str) else ""
+        match = _WITH_NUMBERS.fullmatch(name)
+        rule = f"measures must have a definition here, got {name!r} (of those of "
+        rule += f"pytrec_eval these have none: {' '.join(_NOT_HERE)})"
+        messages.require(name not in _NOT_HERE, rule)
+        if name in _TREC_EVAL:
+            numbers.setdefault(name, [])
+        elif match is not None and isinstance(_TREC_EVAL.get(match[1]), tuple):
             numbers.setdefault(match[1], []).extend(match[2].split(","))
-        elif isinstance(given, str) and given in _NOT_HERE:
-            raise ValueError(
-                f"measures must have a definition here, got {given!r} (of those of "
-                f"pytrec_eval these have none: {' '.join(_NOT_HERE)})"
-            )
         else:
             ours[str(given)] = parse_measure(given)
     official = (
         named
-        for name in _ORDER
+        for name in _TREC_EVAL
         if name in numbers
         for named in _theirs(name, numbers[name])
     )
     every = [*official, *(Named(key, measure) for key, measure in ours.items())]
-    keys = [named.key for named in every]
-    for key in keys:
-        if keys.count(key) > 1:
-            raise ValueError(f"measures must differ in results, got {key} twice")
+    for key, times in Counter(named.key for named in every).items():
+        rule = f"measures must differ in results, got {key} twice"
+        messages.require(times == 1, rule)
     return [named._replace(measure=_at_level(named.measure, rel)) for named in every]
 
 
@@ -360,11 +323,10 @@ def _listed(measures: Any) -> Iterator[Any]:
     """List names one by one, with nicknames spelled out and sets in a fixed order."""
     if isinstance(measures, (str, Measure)):
         measures = [measures]
-    if not isinstance(measures, Iterable):
-        raise ValueError(f"measures must be a name or several names, got {measures!r}")
+    rule = "measures must be a name or several names"
+    messages.require(isinstance(measures, Iterable), rule, measures)
     names = list(measures)
-    if not names:
-        raise ValueError("measures must name at least one measure, got none")
+    messages.require(names, "measures must name at least one measure, got none")
     if isinstance(measures, (set, frozenset)):
         names.sort(key=str)
     for name in names:
@@ -373,33 +335,25 @@ def _listed(measures: Any) -> Iterator[Any]:
 
 def _theirs(name: str, numbers: list[str]) -> Iterator[Named]:
     """Measures of one of trec_eval's names, by ascending number."""
-    if name in _COUNTS:
-        yield Named(name, None, _COUNTS[name])
-        return
-    if name in _MEASURES:
-        is_log = name.startswith("gm_")
-        yield Named(name, parse_measure(_MEASURES[name]), None, is_log)
-        return
-    family = _FAMILIES[name]
-    chosen = sorted({float(number) for number in numbers or family.defaults})
-    if name == "set_F":
-        if len(chosen) > 1:
-            raise ValueError(
-                f"measures must hold set_F with one number, got {len(chosen)}"
-            )
-        yield Named(name, _set_f(chosen[0]))
-        return
-    for number in chosen:
-        text = f"{int(number)}" if number.is_integer() else repr(number)
-        key = f"{name}_{number:.{family.decimals}f}"
-        is_relative = name == "relative_P"
-        factor = partial(_over_possible, cutoff=number) if is_relative else None
-        yield Named(key, parse_measure(family.ours.format(text)), factor)
-
-
-def _set_f(number: float) -> Measure:
-    """Make an F measure from trec_eval's parameter, which is β²."""
-    return FBeta(beta=number**0.5)
+    meaning = _TREC_EVAL[name]
+    if isinstance(meaning, str):
+        yield Named(name, parse_measure(meaning), is_log=name.startswith("gm_"))
+    elif not isinstance(meaning, tuple):
+        yield Named(name, factor=meaning)
+    else:
+        chosen = sorted(set(map(float, numbers or meaning)))
+        rule = f"measures must hold set_F with one number, got {len(chosen)}"
+        messages.require(name != "set_F" or len(chosen) == 1, rule)
+        for number in chosen:
+            text = f"{int(number)}" if number.is_integer() else repr(number)
+            key = f"{name}_{number:.{2 if name == 'iprec_at_recall' else 0}f}"
+            if name == "set_F":  # its parameter is β²
+                yield Named(name, FBeta(beta=number**0.5))
+            elif name == "relative_P":
+                factor = partial(_over_possible, cutoff=number)
+                yield Named(key, parse_measure(f"recall_{text}"), factor)
+            else:
+                yield Named(key, parse_measure(f"{name}_{text}"))
 
 
 def _over_possible(rows: TopicRows, rel: float, *, cutoff: float) -> FloatArray:
@@ -419,7 +373,7 @@ def _at_level(measure: Measure | None, rel: float) -> Measure | None:
     return replace(measure, **changes)
 
 
-#: several names; a string would be a sequence of strings, too
+#: of several names; `Sequence[str]` would include a string
 Statistics = list[str] | tuple[str, ...]
 
 
@@ -492,17 +446,13 @@ class RelevanceEvaluator:
         relevance_level: float = 1,
         judged_docs_only_flag: bool = False,
     ) -> None:
-        if not checks.is_number(relevance_level, above=0):
-            raise ValueError(
-                "relevance_level must be a finite number > 0, got "
-                f"{messages.show(relevance_level)}"
-            )
+        fits = checks.is_number(relevance_level, above=0)
+        rule = "relevance_level must be a finite number > 0"
+        messages.require(fits, rule, relevance_level)
         # pytrec_eval takes 1 for True
-        if judged_docs_only_flag not in (False, True):
-            raise ValueError(
-                "judged_docs_only_flag must be True or False, got "
-                f"{messages.show(judged_docs_only_flag)}"
-            )
+        fits = judged_docs_only_flag in (False, True)
+        rule = "judged_docs_only_flag must be True or False"
+        messages.require(fits, rule, judged_docs_only_flag)
         self._rel = float(relevance_level)
         self._judged_only = bool(judged_docs_only_flag)
         self._named = named_measures(measures, self._rel)
@@ -547,13 +497,12 @@ class RelevanceEvaluator:
             finite numbers (with topic and document), for a run without a judged
             topic, and for unknown statistics.
         """
-        chosen = self._chosen(statistics)
-        rows = self._rows(scores)
+        topics, tables = self._computed(scores, statistics)
         keys = [named.key for named in self._named]
         results: dict[str, dict[str, dict[str, float]]] = {}
-        for name, values in zip(chosen, self._values(rows, chosen), strict=True):
+        for name, values in tables.items():
             each = (dict(zip(keys, row, strict=True)) for row in values.tolist())
-            results[name] = dict(zip(rows.topics, each, strict=True))
+            results[name] = dict(zip(topics, each, strict=True))
         return results[statistics] if isinstance(statistics, str) else results
 
     @overload
@@ -585,51 +534,43 @@ class RelevanceEvaluator:
         ValueError
             As in `evaluate`, and for a run without topics.
         """
-        chosen = self._chosen(statistics)
-        rows = self._rows(scores)
-        if not rows.topics:
-            raise ValueError("scores must hold at least one topic, got none")
+        topics, tables = self._computed(scores, statistics)
+        messages.require(topics, "scores must hold at least one topic, got none")
         out = {}
-        for name, values in zip(chosen, self._values(rows, chosen), strict=True):
+        for name, values in tables.items():
             pairs = zip(self._named, values.T, strict=True)
             out[name] = {named.key: _of_all(named, each, name) for named, each in pairs}
         return out[statistics] if isinstance(statistics, str) else out
 
-    def _chosen(self, statistics: str | Statistics) -> list[str]:
+    def _computed(
+        self, scores: Any, statistics: str | Statistics
+    ) -> tuple[list[str], dict[str, FloatArray]]:
+        """Topics, and each statistic of shape (n_topics, n_measures)."""
         chosen = checks.check_choices(statistics, "statistics", _measure.STATISTICS)
-        logs = [named.key for named in self._named if named.is_log]
-        if "std" in chosen and logs:
-            raise ValueError(
-                f'statistics must not hold "std" with {logs[0]}, whose standard '
-                "deviation has no closed form"
-            )
-        return chosen
-
-    def _rows(self, scores: Any) -> TopicRows:
+        for named in self._named:
+            rule = f'statistics must not hold "std" with {named.key}, whose standard '
+            rule += "deviation has no closed form"
+            messages.require("std" not in chosen or not named.is_log, rule)
         rows = self._judged.rows(scores, "scores", judged_only=self._judged_only)
-        if not rows.topics and not (isinstance(scores, Mapping) and not scores):
-            raise ValueError(
-                "scores must hold a topic that is judged, got none of the "
-                f"{len(self._judged.topics)} topics of query_relevance"
-            )
-        return rows
-
-    def _values(self, rows: TopicRows, statistics: list[str]) -> list[FloatArray]:
-        """Compute each statistic, of shape (n_topics, n_measures)."""
+        empty = isinstance(scores, Mapping) and not scores
+        rule = "scores must hold a topic that is judged, got none of the "
+        rule += f"{len(self._judged.labels)} topics of query_relevance"
+        messages.require(rows.topics or empty, rule)
         n_topics = len(rows.topics)
+        shape = n_topics, len(self._named)
         if not n_topics:
-            return [np.empty((0, len(self._named))) for _ in statistics]
-        ours = [np.empty((n_topics, 0))] * len(statistics)
+            return [], {name: np.empty(shape) for name in chosen}
+        ours = [np.empty((n_topics, 0))] * len(chosen)
         if self._resolved.measures:
-            ours = rows.values(self._resolved, tuple(statistics))
+            ours = rows.values(self._resolved, tuple(chosen))
         factors = [
             None if named.factor is None else named.factor(rows, self._rel)
             for named in self._named
         ]
-        out = []
-        for name, values in zip(statistics, ours, strict=True):
+        tables = {}
+        for name, values in zip(chosen, ours, strict=True):
             columns, fixed = iter(values.T), np.full(n_topics, float(name != "std"))
-            table = np.empty((n_topics, len(self._named)))
+            table = tables[name] = np.empty(shape)
             for j, (named, factor) in enumerate(zip(self._named, factors, strict=True)):
                 column = fixed if named.measure is None else next(columns)
                 if factor is not None:
@@ -637,8 +578,7 @@ class RelevanceEvaluator:
                 if named.is_log:
                     column = _averages.logs(column)
                 table[:, j] = column
-            out.append(table)
-        return out
+        return rows.topics, tables
 
 
 def _of_all(named: Named, values: FloatArray, statistic: str) -> float:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import repeat
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
 from .._display import html, text_tables, words
-from .._engine import checks, merging, seen_queries
+from .._engine import checks, merging, messages, seen_queries
 from .._engine.segments import FloatArray
 from ..io import _saved
 from ..measures import _parse
@@ -140,16 +141,12 @@ class Summary(html.Result):
 def _plain(key: str, values: Sequence[Any] | NDArray[Any]) -> list[str]:
     """Replace the characters that trackers of experiments refuse in names."""
     names = list(map(str, np.asarray(values).tolist()))
-    plain = {
-        name: _NOT_PLAIN.sub("_", name.replace("@", "_at_")).strip("_")
-        for name in names
-    }
-    if len(set(plain.values())) < len(plain) or not all(plain.values()):
-        raise ValueError(
-            f"{key}s must have names that differ in ASCII letters and digits, got "
-            f"{', '.join(plain)}"
-        )
-    return [plain[name] for name in names]
+    spelled = [name.replace("@", "_at_") for name in names]
+    plain = [_NOT_PLAIN.sub("_", name).strip("_") for name in spelled]
+    rule = f"{key}s must have names that differ in ASCII letters and digits, got "
+    differ = len(set(plain)) == len(set(names)) and all(plain)
+    messages.require(differ, f"{rule}{', '.join(dict.fromkeys(names))}")
+    return plain
 
 
 #: fields of `RankingReport` by query and measure
@@ -342,11 +339,9 @@ class RankingReport(_saved.Saved, html.Result):
         checks.check_choice(average, "average", ("macro", "geometric", "median"))
         checks.check_choice(interval, "interval", ("t", "bootstrap"))
         checks.check_count(n_resamples, "n_resamples", least=2)
-        if average == "median" and interval == "bootstrap":
-            raise ValueError(
-                "interval must be 't' with average='median' (it then comes from "
-                "the ranks of the values), got 'bootstrap'"
-            )
+        rule = "interval must be 't' with average='median' (it then comes from the "
+        rule += "ranks of the values)"
+        messages.require(average != "median" or interval == "t", rule, interval)
         if self.query_weight is not None and not self.query_weight.any():
             text = "every query has weight 0: averages are NaN"
             words.warn(text, UndefinedMetricWarning)
@@ -357,20 +352,6 @@ class RankingReport(_saved.Saved, html.Result):
         self, average: str, interval: str, n_resamples: int, random_state: Any
     ) -> Summary:
         """Average over queries, without a warning on a segment of weight 0."""
-        averages = self._averages(average)
-        if interval == "bootstrap":
-            seed = checks.seed_of(random_state)
-            averages["interval"] = self._bootstrap(average, n_resamples, seed)
-        mean, chance, ideal = (averages[name] for name in ("mean", "chance", "ideal"))
-        averages["lift"] = _chance.lift(mean, chance, ideal)
-        averages["n_estimated"] = self.std_is_estimate.sum(axis=0)
-        low, high = averages.pop("interval").T
-        averages |= {"interval_low": low, "interval_high": high}
-        columns = {"measure": np.array(self.measures)}
-        columns |= {name: averages[name] for name in _FIGURES}
-        return Summary(columns, ("measure",), {"average": average}, _tables_of_means)
-
-    def _averages(self, average: str) -> dict[str, Any]:
         weight = self.query_weight
         pairs = {
             name: _intervals.average_interval(
@@ -382,17 +363,28 @@ class RankingReport(_saved.Saved, html.Result):
         # only for means does the deviation follow from a sum
         known = (moments.weight > 0) & (average == "macro")
         total = np.where(known, moments.weight, np.nan)
-        low, high = self.bounds.T
-        return {name: averages for name, (averages, _) in pairs.items()} | {
-            "interval": np.clip(pairs["mean"][1], low[:, None], high[:, None]),
-            "tie_std": np.sqrt(_averages.sums_of_squares(self.std, weight)) / total,
-            "sampling_error": np.sqrt(
-                _averages.sums_of_squares(self.sampling_error, weight)
-            )
-            / total,
+        std, error = (
+            np.sqrt(_averages.sums_of_squares(one, weight)) / total
+            for one in (self.std, self.sampling_error)
+        )
+        lift = _chance.lift(*(pairs[name][0] for name in ("mean", "chance", "ideal")))
+        ends = pairs["mean"][1].clip(self.bounds[:, :1], self.bounds[:, 1:])
+        if interval == "bootstrap":
+            seed = checks.seed_of(random_state)
+            ends = self._bootstrap(average, n_resamples, seed)
+        averages = {name: averages for name, (averages, _) in pairs.items()} | {
+            "tie_std": std,
+            "lift": lift,
+            "interval_low": ends[:, 0],
+            "interval_high": ends[:, 1],
+            "sampling_error": error,
+            "n_estimated": self.std_is_estimate.sum(axis=0),
             "n_queries": moments.count.astype(np.int64),
             "n_effective": moments.effective(),
         }
+        columns = {"measure": np.array(self.measures)}
+        columns |= {name: averages[name] for name in _FIGURES}
+        return Summary(columns, ("measure",), {"average": average}, _tables_of_means)
 
     def by_segment(
         self,
@@ -433,21 +425,18 @@ class RankingReport(_saved.Saved, html.Result):
         short        1  1.000  1.000  1.000    0.000   0.750   1.000          [-, -]
         all          3  0.750  0.667  0.833    0.083   0.750   0.000  [0.500, 1.000]
         """
-        if self.segment is None:
-            raise ValueError("segment must be given to evaluate, got None")
-        options = average, interval, n_resamples, checks.seed_of(random_state)
-        overall = self.summary(
-            average,
-            interval=interval,
-            n_resamples=n_resamples,
-            random_state=options[-1],
-        )
+        rule = "segment must be given to evaluate"
+        messages.require(self.segment is not None, rule, self.segment)
+        seed = checks.seed_of(random_state)
+        how: dict[str, Any] = {"interval": interval, "n_resamples": n_resamples}
+        how["random_state"] = seed
+        overall = self.summary(average, **how)
         ids = checks.check_qid(
             self.segment, n_rows=len(self.qid), name="segment", empty=True
         )
         ascending = ids.sorted()
         parts = [self._some(ids.given(ids.rows(np.array([i])))) for i in ascending]
-        each = [part._summary(*options) for part in parts]
+        each = [part._summary(average, **how) for part in parts]
         of = zip(parts, ids.qid[ascending], strict=True)
         named = (pair for part, one in of for pair in part._named_values(f" of {one}"))
         _intervals.warn_of_intervals(named, average)
@@ -492,15 +481,11 @@ class RankingReport(_saved.Saved, html.Result):
         """
         parts = [self, *others]
         for other in others:
-            if not isinstance(other, RankingReport):
-                raise ValueError(
-                    f"other must be a RankingReport, got {type(other).__name__}"
-                )
-            if difference := self._difference(other, "this report", "other"):
-                raise ValueError(
-                    "other must have the measures, options and columns of this report: "
-                    f"{difference}"
-                )
+            rule = f"other must be a RankingReport, got {type(other).__name__}"
+            messages.require(isinstance(other, RankingReport), rule)
+            rule = "other must have the measures, options and columns of this report: "
+            difference = self._difference(other, "this report", "other")
+            messages.require(not difference, f"{rule}{difference}")
         digests = [part.query_digests() for part in parts]
         for again in seen_queries.repeated(digests):
             raise ValueError(
@@ -536,10 +521,8 @@ class RankingReport(_saved.Saved, html.Result):
         ours, others = (
             {"measures": report._resolved}
             | {_WORDS.get(name, name): value for name, value in report.options.items()}
-            | {
-                "weights of queries": report.query_weight is not None,
-                "segments of queries": report.segment is not None,
-            }
+            | {"weights of queries": report.query_weight is not None}
+            | {"segments of queries": report.segment is not None}
             for report in (self, other)
         )
         # names of columns are unknown where arrays were evaluated
@@ -561,11 +544,8 @@ class RankingReport(_saved.Saved, html.Result):
         if self.segment is not None:
             segments = self.segment[ascending].tolist()
             names = list(dict.fromkeys(segments))
-            if len(kinds := set(map(type, names))) > 1 or not kinds <= _PLAIN:
-                raise ValueError(
-                    "segment must hold texts or numbers of one kind to be saved, got "
-                    f"{names[0]!r}"
-                )
+            rule = "segment must hold texts or numbers of one kind to be saved"
+            messages.require(_are_plain(names), rule, names[0])
             header["segments"] = names
             arrays["segment"] = np.array([names.index(one) for one in segments])
         return _saved.Content(header, arrays)
@@ -573,10 +553,10 @@ class RankingReport(_saved.Saved, html.Result):
     @classmethod
     def _of_content(cls, saved: _saved.Content) -> Self:
         measures, n = saved.texts("measures"), saved.array("query_digests", "u", None)
-        if not measures or not len(n) or not seen_queries.are_ascending(n):
-            raise _saved.UnreadableError(
-                "must have measures and a sorted digest of each query"
-            )
+        sorted_digests = len(n) and seen_queries.are_ascending(n)
+        _expect(
+            measures and sorted_digests, "measures and a sorted digest of each query"
+        )
         shape = len(n), len(measures)
         values: dict[str, Any] = {
             name: saved.array(name, "b" if name == "std_is_estimate" else "f", *shape)
@@ -585,21 +565,18 @@ class RankingReport(_saved.Saved, html.Result):
         weight = segment = None
         if saved.value("weighted", bool):
             weight = saved.array("query_weight", "f", len(n))
-            if not (np.isfinite(weight) & (weight >= 0)).all():
-                raise _saved.UnreadableError("must have weights of queries, >= 0")
+            fits = np.isfinite(weight) & (weight >= 0)
+            _expect(fits.all(), "weights of queries, >= 0")
         if "segments" in saved.header:
             names = saved.value("segments", list)
             codes = saved.array("segment", "i", len(n))
-            if len(kinds := set(map(type, names))) > 1 or not kinds <= _PLAIN:
-                raise _saved.UnreadableError(
-                    "must have a list of 'segments' of one kind"
-                )
-            if codes.min() < 0 or codes.max() >= len(names):
-                raise _saved.UnreadableError("must have a segment of each query")
+            _expect(_are_plain(names), "a list of 'segments' of one kind")
+            known = codes.min() >= 0 and codes.max() < len(names)
+            _expect(known, "a segment of each query")
             segment = np.array(names)[codes]
         options = saved.value("options", dict)
-        if any(isinstance(value, (dict, list)) for value in options.values()):
-            raise _saved.UnreadableError("must have options with plain values")
+        nested = any(isinstance(value, (dict, list)) for value in options.values())
+        _expect(not nested, "options with plain values")
         return cls(
             measures,
             n,
@@ -635,18 +612,14 @@ class RankingReport(_saved.Saved, html.Result):
         values, bounds = self.expected, self.bounds
         if average == "geometric":
             values, bounds = _averages.logs(values), _averages.logs(bounds)
-        ends = np.array(
-            [
-                _intervals.bootstrap_interval(
-                    column,
-                    self.query_weight,
-                    n_resamples=n_resamples,
-                    random_state=seed,
-                    bounds=ends,
-                )
-                for column, ends in zip(values.T, bounds, strict=True)
-            ]
+        interval = partial(
+            _intervals.bootstrap_interval,
+            weight=self.query_weight,
+            n_resamples=n_resamples,
+            random_state=seed,
         )
+        pairs = zip(values.T, bounds, strict=True)
+        ends = np.array([interval(column, bounds=both) for column, both in pairs])
         return np.exp(ends) if average == "geometric" else ends
 
     def _columns(self) -> dict[str, Any]:
@@ -666,6 +639,18 @@ class RankingReport(_saved.Saved, html.Result):
     def _about(self) -> dict[str, Any]:
         about = {"measures": self.measures, "queries": len(self.qid)}
         return about | {name: value for name, value in self.options.items() if value}
+
+
+def _are_plain(names: list[Any]) -> bool:
+    """Whether the names of segments are of one type, which files can hold."""
+    kinds = set(map(type, names))
+    return len(kinds) <= 1 and kinds <= _PLAIN
+
+
+def _expect(holds: object, what: str) -> None:
+    """Refuse a file that lacks a part of a report."""
+    if not holds:
+        raise _saved.UnreadableError(f"must have {what}")
 
 
 def one_after_another(values: Sequence[NDArray[Any]]) -> NDArray[Any]:
@@ -721,42 +706,26 @@ HEADS = {"macro": "mean", "geometric": "geom.", "median": "median"}
 
 def _tables_by_segment(of: Summary) -> list[text_tables.Table]:
     """Table of all segments, for each measure."""
-    first = HEADS[of.average]
+    heads = HEADS[of.average], *_SHOWN[1:]
+    number = partial(words.number, digits=_DIGITS)
+    interval = partial(words.bracketed, digits=_DIGITS)
     tables = []
     for j, measure in enumerate(of.overall.measure.tolist()):
         rows = slice(j, None, len(of.overall))
         figures = {
             name: np.append(getattr(of, name)[rows], getattr(of.overall, name)[j])
-            for name in (
-                "n_queries",
-                "mean",
-                "worst",
-                "best",
-                "tie_std",
-                "chance",
-                "lift",
-            )
+            for name in ("n_queries", *_SHOWN)
         }
+        averages = zip(heads, map(figures.get, _SHOWN), repeat(number), strict=False)
+        intervals = [*of.interval[rows], of.overall.interval[j]]
+        worst, mean, best = (figures[name] for name in ("worst", "mean", "best"))
         table = text_tables.Table.of(
             (measure, [*map(str, of.segment[rows].tolist()), "all"]),
-            ("queries", figures.pop("n_queries")),
-            *(
-                (
-                    first if name == "mean" else name,
-                    values,
-                    partial(words.number, digits=_DIGITS),
-                )
-                for name, values in figures.items()
-            ),
-            (
-                "95% interval",
-                [*of.interval[rows], of.overall.interval[j]],
-                partial(words.bracketed, digits=_DIGITS),
-            ),
+            ("queries", figures["n_queries"]),
+            *averages,
+            ("95% interval", intervals, interval),
             drop=(5, 6, 7, 1),
-            ranges=text_tables.Ranges(
-                figures["worst"], figures["mean"], figures["best"]
-            ),
+            ranges=text_tables.Ranges(worst, mean, best),
         )
         tables.append(table)
     tables[-1] = replace(tables[-1], notes=estimates(of.overall))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._display import html, text_tables
-from .._engine import tie_groups
+from .._engine import messages, tie_groups
 from .._engine.segments import FloatArray
 from ..measures import (
     CWL,
@@ -29,6 +29,11 @@ DEFAULT_BOUNDED = ("rbp", "p@10", "rr")
 BOUNDED = (Precision, RBP, CWL, ReciprocalRank, Success, ERR)
 _STATISTICS = ("expected", "worst", "best")
 _PER_QUERY = ("expected", "residual", "worst", "best")
+_TERMS = {
+    "mean": "exact mean if no unjudged document is relevant",
+    "worst": "least favourable order of ties, if no unjudged document is relevant",
+    "best": "most favourable order of ties, if all unjudged documents are relevant",
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -87,23 +92,11 @@ class ResidualReport(html.Result):
             _averages.means(getattr(self, name), self.query_weight)
             for name in _PER_QUERY
         )
-        return [
-            text_tables.Table.of(
-                ("measure", self.measures),
-                ("mean", mean),
-                ("residual", residual),
-                ("worst", worst),
-                ("best", best),
-                ranges=text_tables.Ranges(worst, mean, best),
-                terms={
-                    "mean": "exact mean if no unjudged document is relevant",
-                    "worst": "least favourable order of ties, if no unjudged document "
-                    "is relevant",
-                    "best": "most favourable order of ties, if all unjudged documents "
-                    "are relevant",
-                },
-            )
-        ]
+        heads = "measure", "mean", "residual", "worst", "best"
+        columns = self.measures, mean, residual, worst, best
+        ranges = text_tables.Ranges(worst, mean, best)
+        pairs = zip(heads, columns, strict=True)
+        return [text_tables.Table.of(*pairs, ranges=ranges, terms=_TERMS)]
 
 
 def residuals(
@@ -157,13 +150,10 @@ def residuals(
     RBP(p=0.5)  0.5000    0.3750  0.5000  0.8750
     """
     parsed = _parse.parse_measures(measures)
+    rule = "measures must be P, RBP, CWL, RR, Success or ERR (another relevant "
+    rule += "document also changes the denominator of other measures), got "
     for measure in parsed:
-        if not isinstance(measure, BOUNDED):
-            raise ValueError(
-                "measures must be P, RBP, CWL, RR, Success or ERR (another relevant "
-                "document also changes the denominator of other measures), got "
-                f"{measure}"
-            )
+        messages.require(isinstance(measure, BOUNDED), f"{rule}{measure}")
     resolved = _resolved.resolve(parsed, unjudged="nonrelevant")
     prepared, scores = _prepared.prepare(resolved, y_true, y_score, qid, query_weight)
     labels, queries = prepared.labels, prepared.queries
@@ -201,9 +191,8 @@ def _tail(measure: Measure, groups: tie_groups.TieGroups) -> FloatArray:
         if measure.k is None:
             return np.asarray(measure.p**end)
         # ranks below a cut-off have no weight
-        return np.asarray(
-            measure.p ** np.minimum(end, measure.k) - measure.p**measure.k
-        )
+        last = measure.p**measure.k
+        return np.asarray(measure.p ** np.minimum(end, measure.k) - last)
     if isinstance(measure, CWL):
         weights = measure.weight(np.arange(1, len(measure.chances) + 2))
         after = np.concatenate([np.cumsum(np.asarray(weights)[::-1])[::-1], [0.0]])

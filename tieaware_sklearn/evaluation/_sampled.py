@@ -11,17 +11,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._display import html, progress_bars, text_tables
-from .._engine import checks, segments, tie_groups
+from .._engine import checks, messages, segments, tie_groups
 from .._engine.segments import FloatArray
 from ..measures import Measure, parse_measure
 from . import _averages, _prepared, _resolved
 
 
 class CanonicalRows:
-    """Rows by query id, not retrieved ones last, by score, by label.
+    """Rows sorted by query id, by score with unretrieved ones last, and by label.
 
-    Rows that are alike in all three are interchangeable, and no order of the input
-    can be told from them.
+    Rows that are equal in all three are interchangeable, so that the order of the
+    input has no effect.
 
     Attributes
     ----------
@@ -70,38 +70,14 @@ class CanonicalRows:
         """The number of the tie group of each of `rows`."""
         return segments.owners(self.sizes)
 
+    def shuffled(self, random: np.random.RandomState) -> NDArray[np.intp]:
+        """The rows with those of each tie group in a random order."""
+        # rows that are not retrieved have no order to draw
+        jitter = random.random_sample(len(self.rows)) * self.retrieved
+        return np.asarray(self.rows[np.argsort(self.group + jitter, kind="stable")])
+
 
 ScoreFunction = Callable[[FloatArray, FloatArray], float]
-
-
-class _Orders(CanonicalRows):
-    """Random orders of tied documents, query by query in the order of ids.
-
-    Attributes
-    ----------
-    scores : ndarray of shape (n_rows,)
-        Scores of an order's rows, without ties.
-    """
-
-    def __init__(
-        self,
-        labels: FloatArray,
-        scores: NDArray[Any],
-        given: checks.Queries,
-        random_state: Any,
-    ) -> None:
-        super().__init__(labels, scores, given)
-        self.scores = np.where(
-            self.retrieved, -np.arange(len(self.rows), dtype=np.float64), -np.inf
-        )
-        # what is not retrieved has no order to draw
-        self._open = self.retrieved.astype(np.float64)
-        self._random = checks.check_seed(random_state)
-
-    def draw(self) -> NDArray[np.intp]:
-        """The rows in one more order."""
-        jitter = self._random.random_sample(len(self.rows)) * self._open
-        return np.asarray(self.rows[np.argsort(self.group + jitter, kind="stable")])
 
 
 def sample_orderings(
@@ -152,21 +128,19 @@ def sample_orderings(
     0.3
     """
     checks.check_count(n_orders, "n_orders")
-    prepared, scores = _prepared.prepare(
-        _resolved.resolve((), unjudged=unjudged), y_true, y_score, qid
-    )
+    resolved = _resolved.resolve((), unjudged=unjudged)
+    prepared, scores = _prepared.prepare(resolved, y_true, y_score, qid)
     labels = prepared.labels
-    scores = _prepared.not_retrieved(
-        scores, np.flatnonzero(labels == checks.DROPPED_LABEL)
-    )
-    orders = _Orders(labels, scores, prepared.queries, random_state)
+    dropped = np.flatnonzero(labels == checks.DROPPED_LABEL)
+    scores = _prepared.not_retrieved(scores, dropped)
+    ranked = CanonicalRows(labels, scores, prepared.queries)
+    random = checks.check_seed(random_state)
     # from the order of ids back to that of first appearance
-    back = orders.queries.rows(np.argsort(orders.by_id))
-    if prepared.lists is not None:
-        cells = prepared.lists.cells
-        return (cells[orders.draw()[back]] for _ in range(n_orders))
-    # checked when called, drawn when asked for
-    return (orders.draw()[back] for _ in range(n_orders))
+    back = ranked.queries.rows(np.argsort(ranked.by_id))
+    cells = None if prepared.lists is None else prepared.lists.cells
+    # a generator expression: options are checked now, and orders drawn one by one
+    drawn = (ranked.shuffled(random)[back] for _ in range(n_orders))
+    return drawn if cells is None else (cells[rows] for rows in drawn)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -205,8 +179,8 @@ class SampledScore(html.Result):
     >>> from tieaware_sklearn import sampled
     >>> def first_label(labels, scores):
     ...     return labels[0]
-    >>> found = sampled([1, 0, 1], [2, 2, 1], first_label, n_orders=100)
-    >>> found.mean, found.min, found.max
+    >>> result = sampled([1, 0, 1], [2, 2, 1], first_label, n_orders=100)
+    >>> result.mean, result.min, result.max
     (0.52, 0.0, 1.0)
     """
 
@@ -320,81 +294,88 @@ def sampled(
     >>> def relevant_above_first_miss(labels, scores):
     ...     return labels.argmin() if (labels == 0).any() else len(labels)
     >>> relevance, clicks = [1, 1, 0, 1], [2, 1, 1, 1]
-    >>> found = sampled(relevance, clicks, relevant_above_first_miss, n_orders=2000)
-    >>> print(f"{found.mean:.2f} ± {found.sampling_error:.2f}")  # 2
+    >>> result = sampled(relevance, clicks, relevant_above_first_miss, n_orders=2000)
+    >>> print(f"{result.mean:.2f} ± {result.sampling_error:.2f}")  # 2
     2.00 ± 0.02
     """
     checks.check_count(n_orders, "n_orders", least=2)
     checks.check_flag(progress, "progress")
     checks.check_choice(average, "average", _prepared.AVERAGES[:3])
     function: Any = score_func
-    name, measures = _name_and_measures(score_func)
+    name, measures = getattr(function, "__name__", type(function).__name__), []
+    if isinstance(score_func, (str, Measure)):
+        measures = [parse_measure(score_func)]
+        name = str(measures[0])
+    rule = "score_func must be a function of labels and scores, the name of a measure "
+    messages.require(measures or callable(function), f"{rule}or a Measure", function)
     keep = unjudged == "keep"
     if keep:
-        # which labels a function takes, it knows itself
+        # a function may take any label
         unjudged = "raise" if measures else "nonrelevant"
     resolved = _resolved.resolve(measures, zero_relevance, unjudged)
     prepared, scores = _prepared.prepare(resolved, y_true, y_score, qid, query_weight)
-    queries, checked = prepared.queries, prepared.labels
-    judged = _prepared.JudgedRows.of(checked, queries)
-    scores, queries, checked = judged.scores(scores), judged.queries, judged.labels
+    judged = _prepared.JudgedRows.of(prepared.labels, prepared.queries)
+    checked, queries = judged.labels, judged.queries
     labels = np.where(checked < 0, np.nan if keep else 0.0, checked)
-    takes_unjudged = any(measure.takes_unjudged for measure in measures)
-    orders = _Orders(checked, scores, queries, random_state)
-    bounds = orders.queries.offsets
-    values = np.empty((n_orders, len(orders.tied)))
+    canonical = CanonicalRows(checked, judged.scores(scores), queries)
+    random = checks.check_seed(random_state)
+    # scores of the rows of any order, without ties
+    falling = -np.arange(len(labels), dtype=np.float64)
+    falling[~canonical.retrieved] = -np.inf
+    bounds = canonical.queries.offsets
+    values = np.empty((n_orders, len(canonical.tied)))
 
     def measured(rows: NDArray[np.intp], query: int) -> float:
         part = slice(int(bounds[query]), int(bounds[query + 1]))
-        found = function(labels[rows[part]], orders.scores[part].copy())
+        result = function(labels[rows[part]], falling[part].copy())
         try:
-            value = float(found)
+            value = float(result)
         except (TypeError, ValueError):
             value = np.inf
         if np.isinf(value):
             raise ValueError(
-                f"score_func must return a finite number, got {found!r} for "
-                f"query {queries.name(int(orders.by_id[query]))}"
+                f"score_func must return a finite number, got {result!r} for "
+                f"query {queries.name(int(canonical.by_id[query]))}"
             )
         return value
 
-    ranked = _prepared.Prepared(
-        checked if takes_unjudged else np.maximum(checked, 0.0), queries, keep=True
-    )
+    if not any(measure.takes_unjudged for measure in measures):
+        checked = np.maximum(checked, 0.0)
+    labelled = _prepared.Prepared(checked, queries, keep=True)
 
     def of_queries(rows: NDArray[np.intp], some: NDArray[np.intp]) -> FloatArray:
-        """In one order of the rows, those of some queries by id."""
+        """Values of some queries, by id, in one order of the rows."""
         if not measures:
             return np.array([measured(rows, query) for query in some.tolist()])
         column = np.empty(len(rows))
-        column[rows] = orders.scores
-        values = ranked.statistics(measures, column, ["expected"])["expected"]
-        return np.asarray(values[orders.by_id[some], 0])
+        column[rows] = falling
+        exact = labelled.statistics(measures, column, ["expected"])["expected"]
+        return np.asarray(exact[canonical.by_id[some], 0])
 
-    same, open_queries = np.flatnonzero(~orders.tied), np.flatnonzero(orders.tied)
-    values[:, same] = of_queries(orders.rows, same)
+    same, open_queries = map(np.flatnonzero, (~canonical.tied, canonical.tied))
+    values[:, same] = of_queries(canonical.rows, same)
     number = range(n_orders if len(open_queries) else 0)
     for i in progress_bars.show_progress(number, progress, n_orders, "order"):
-        values[i, open_queries] = of_queries(orders.draw(), open_queries)
-    values[:, orders.by_id] = values.copy()
+        values[i, open_queries] = of_queries(canonical.shuffled(random), open_queries)
+    values[:, canonical.by_id] = values.copy()
     left_out = np.isnan(values)
     some = left_out.any(axis=0) & ~left_out.all(axis=0)
     if some.any():
+        query = int(np.argmax(some))
         raise ValueError(
             "score_func must return NaN for every order of a query or for none, got "
-            f"NaN for {int(left_out[:, some].sum(axis=0)[0])} of {n_orders} orders of "
-            f"query {queries.name(int(np.argmax(some)))}"
+            f"NaN for {left_out[:, query].sum()} of {n_orders} orders of query "
+            f"{queries.name(query)}"
         )
     if measures:
         filled = resolved.fill(values.T, left_out[0][:, None], queries)
         values = np.ascontiguousarray(filled.T)
-    averages = np.array(
-        [_averages.reduce_queries(row, average, prepared.weight) for row in values]
-    )
+    reduce, weight = _averages.reduce_queries, prepared.weight
+    averages = np.array([reduce(row, average, weight) for row in values])
     spread = float(averages.std(ddof=1)) if np.ptp(averages) > 0 else 0.0
-    # of equal values the mean is not always theirs
+    # the mean of equal values may differ from them by rounding
     varies = np.ptp(values, axis=0) > 0
-    std = np.where(varies, values.std(axis=0, ddof=1), np.zeros(len(varies)))
+    std = np.where(varies, values.std(axis=0, ddof=1), 0.0)
     return SampledScore(
         measure=name,
         mean=_averages.mean(averages),
@@ -410,18 +391,3 @@ def sampled(
         query_min=values.min(axis=0),
         query_max=values.max(axis=0),
     )
-
-
-def _name_and_measures(
-    given: ScoreFunction | str | Measure,
-) -> tuple[str, list[Measure]]:
-    """A name, and the measure if it is one."""
-    if isinstance(given, (str, Measure)):
-        measure = parse_measure(given)
-        return str(measure), [measure]
-    if not callable(given):
-        raise ValueError(
-            "score_func must be a function of labels and scores, the name of a "
-            f"measure or a Measure, got {given!r}"
-        )
-    return getattr(given, "__name__", type(given).__name__), []

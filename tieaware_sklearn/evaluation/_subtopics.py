@@ -62,21 +62,13 @@ def ideal_scores(
     starts = np.flatnonzero(segments.begins(query) | segments.begins(kind))
     # the kinds of documents of each query
     ends = np.searchsorted(query[starts], np.arange(queries.n_queries + 1)).tolist()
-    of_run, counts = (
-        kind[starts].tolist(),
-        segments.sizes_of(starts, len(rows)).tolist(),
-    )
-    following, left = starts.tolist(), weights.tolist()
+    of_run = [subtopics[kind] for kind in kind[starts].tolist()]
+    counts = segments.sizes_of(starts, len(rows)).tolist()
+    following = starts.tolist()
     chosen: list[int] = []
     ranks: list[int] = []
-    for number, (first, stop) in enumerate(pairwise(ends)):
-        ranked = _greedy(
-            [subtopics[kind] for kind in of_run[first:stop]],
-            counts[first:stop],
-            left[number],
-            keep,
-            depth,
-        )
+    for (first, stop), left in zip(pairwise(ends), weights.tolist(), strict=True):
+        ranked = _greedy(of_run[first:stop], counts[first:stop], left, keep, depth)
         for at in ranked:
             chosen.append(following[first + at])
             following[first + at] += 1
@@ -303,12 +295,11 @@ default=("alpha_nDCG@20", "ERR_IA@20", "StRecall@20")
     resolved = _subtopics.parse_subtopic_measures(measures)
     _resolved.check_zero_relevance(zero_relevance)
     checks.check_choice(convention, "convention", (None, "ndeval"))
-    measured = (
-        [_subtopics.as_ndeval(one) for one in resolved]
-        if convention == "ndeval"
-        else resolved
-    )
-    labels = _labels(y_true)
+    measured = resolved
+    if convention == "ndeval":
+        measured = list(map(_subtopics.as_ndeval, resolved))
+    labels = _matrix(y_true, "y_true")
+    labels = np.where(np.isnan(labels), checks.UNJUDGED_LABEL, labels)
     queries = checks.check_qid(qid, n_rows=len(labels))
     scores = checks.check_scores(y_score, n_rows=len(labels))
     weight = checks.check_query_weight(query_weight, queries)
@@ -319,14 +310,15 @@ default=("alpha_nDCG@20", "ERR_IA@20", "StRecall@20")
     ideals = lists.ideals(measured)
 
     def per_query(ranked_by: NDArray[Any]) -> FloatArray:
+        values = np.zeros_like(total_weight)
         sums = lists.sums(measured, ranked_by)
-        columns = [
-            _ratio(sums[:, j], ideals[j])
-            if measure.normalised
-            else measure.of_queries(sums[:, j], total_weight[:, j], n_subtopics[:, j])
-            for j, measure in enumerate(measured)
-        ]
-        return np.column_stack(columns)
+        for j, measure in enumerate(measured):
+            column, of = sums[:, j], (total_weight[:, j], n_subtopics[:, j])
+            if measure.normalised:
+                np.divide(column, ideals[j], out=values[:, j], where=ideals[j] > 0)
+            else:
+                values[:, j] = measure.of_queries(column, *of)
+        return values
 
     needs = np.array([measure.needs_subtopics for measure in measured], dtype=bool)
     undefined = (n_subtopics == 0) & needs
@@ -334,10 +326,13 @@ default=("alpha_nDCG@20", "ERR_IA@20", "StRecall@20")
     # at the chance level all documents tie, also those that are not retrieved
     chance = per_query(np.zeros(queries.n_rows))
     if undefined.any():
-        value = _value_where_undefined(zero_relevance, undefined, queries, resolved)
-        expected, chance = (
-            np.where(undefined, value, values) for values in (expected, chance)
-        )
+        query, column = np.argwhere(undefined)[0].tolist()
+        rule = f"{resolved[column]} is undefined for query {queries.name(query)}: no "
+        rule += "document is relevant to any subtopic (zero_relevance=0.0 gives the "
+        rule += 'query this value, "skip" leaves it out)'
+        messages.require(zero_relevance != "raise", rule)
+        value = np.nan if zero_relevance == "skip" else float(zero_relevance)
+        expected[undefined] = chance[undefined] = value
     report = SubtopicReport(
         measures=tuple(map(str, resolved)),
         qid=queries.qid.copy(),
@@ -376,14 +371,15 @@ class _SubtopicLists:
         self._weights = weights
         any_relevant = np.maximum.reduceat(labels, queries.offsets[:-1], axis=0) > 0
         self._query, self._subtopic = np.nonzero(any_relevant & (weights > 0))
+        self._list_weights = weights[self._query, self._subtopic][:, None]
         sizes = queries.sizes[self._query]
         self._rows = queries.rows(self._query)
         of_lists = labels[self._rows, np.repeat(self._subtopic, sizes)]
         numbers, offsets = np.arange(len(sizes)), segments.offsets_of(sizes)
         per_list = checks.Queries(numbers, offsets, None)
-        self._lists = (
-            _prepared.Prepared(of_lists, per_list, keep=True) if len(sizes) else None
-        )
+        self._lists = None
+        if len(sizes):
+            self._lists = _prepared.Prepared(of_lists, per_list, keep=True)
 
     def _over_subtopics(self, values: FloatArray) -> FloatArray:
         """Sum over the lists of each query; of shape (n_queries, n_columns)."""
@@ -409,10 +405,6 @@ class _SubtopicLists:
         weights = self._over_subtopics(counts * self._list_weights)
         return number.astype(np.int64), weights
 
-    @property
-    def _list_weights(self) -> FloatArray:
-        return self._weights[self._query, self._subtopic][:, None]
-
     def sums(
         self, measures: Sequence[SubtopicMeasure], ranked_by: NDArray[Any]
     ) -> FloatArray:
@@ -425,7 +417,7 @@ class _SubtopicLists:
             return np.column_stack([measure.of_lists(groups) for measure in measures])
 
         parts = self._lists.each_block(compute, ranked_by[self._rows])
-        # where a subtopic does not count, its value is 0
+        # the value of a subtopic that does not count is 0
         values = self._lists.in_order(parts) * self._list_weights
         return self._over_subtopics(values)
 
@@ -438,44 +430,27 @@ class _SubtopicLists:
         for j, measure in enumerate(measures):
             if measure.normalised and isinstance(measure, _subtopics.NoveltyMeasure):
                 groups.setdefault((measure.alpha, measure.rel), []).append(j)
-        # a subtopic of weight 0 is none, and breaks no tie of gains
+        # subtopics of weight 0 do not count, and break no tie of gains
         weighs = (self._weights > 0)[self._queries.codes]
         sums: dict[int, FloatArray] = {}
         for (alpha, rel), members in groups.items():
             some = [measures[j] for j in members]
+            relevant, depth = (self._labels >= rel) & weighs, _blocks.deepest(some)
             ideal = ideal_scores(
-                (self._labels >= rel) & weighs,
-                self._queries,
-                self._weights,
-                1 - alpha,
-                _blocks.deepest(some),
+                relevant, self._queries, self._weights, 1 - alpha, depth
             )
             sums.update(zip(members, self.sums(some, ideal).T, strict=True))
         return sums
 
 
-def _ratio(sums: FloatArray, ideal: FloatArray) -> FloatArray:
-    return np.divide(sums, ideal, out=np.zeros(len(sums)), where=ideal > 0)
-
-
-def _labels(y_true: Any) -> FloatArray:
-    """Check labels, (n_documents, n_subtopics); NaN becomes `UNJUDGED_LABEL`."""
-    labels = _matrix(y_true, "y_true")
-    return np.where(np.isnan(labels), checks.UNJUDGED_LABEL, labels)
-
-
 def _matrix(values: Any, name: str) -> FloatArray:
     """Check a matrix of numbers >= 0 or NaN."""
     matrix = lists.matrix_of(values, name)
-    if matrix.ndim != 2 or matrix.size == 0:
-        raise ValueError(
-            f"{name} must have shape (n_documents, n_subtopics), and not be empty, got "
-            f"shape {matrix.shape}"
-        )
+    rule = f"{name} must have shape (n_documents, n_subtopics), and not be empty, got "
+    messages.require(matrix.ndim == 2 and matrix.size, f"{rule}shape {matrix.shape}")
     place = _place_in(matrix.shape[1])
-    numbers = exact_numbers.as_floats(
-        exact_numbers.numbers_of(matrix.reshape(-1), name, place), name
-    )
+    given = exact_numbers.numbers_of(matrix.reshape(-1), name, place)
+    numbers = exact_numbers.as_floats(given, name)
     checks.reject(numbers < 0, numbers, name, "be >= 0", place)
     checks.reject(np.isinf(numbers), numbers, name, "be finite", place)
     return numbers.reshape(matrix.shape)
@@ -497,11 +472,9 @@ def _weights(
     if subtopic_weight is None:
         return np.ones((queries.n_queries, n_subtopics))
     given = lists.matrix_of(subtopic_weight, name)
-    if given.shape not in ((n_subtopics,), shape):
-        raise ValueError(
-            f"{name} must have shape (n_subtopics,), which is ({n_subtopics},), or the "
-            f"shape of y_true, {shape}, got {given.shape}"
-        )
+    rule = f"{name} must have shape (n_subtopics,), which is ({n_subtopics},), or the "
+    rule += f"shape of y_true, {shape}, got {given.shape}"
+    messages.require(given.shape in ((n_subtopics,), shape), rule)
     weights = _matrix(np.atleast_2d(given), name)
     place = _place_in(n_subtopics)
     checks.reject(np.isnan(weights).ravel(), weights.ravel(), name, "not be NaN", place)
@@ -527,19 +500,3 @@ def _scaled(weights: FloatArray) -> FloatArray:
     scaled = np.ldexp(weights, -np.frexp(largest)[1])
     # positive weights must stay positive
     return np.where(weights > 0, np.maximum(scaled, np.finfo(np.float64).tiny), 0.0)
-
-
-def _value_where_undefined(
-    zero_relevance: float | str,
-    undefined: NDArray[np.bool_],
-    queries: checks.Queries,
-    measures: Sequence[SubtopicMeasure],
-) -> float:
-    if zero_relevance == "raise":
-        query, column = np.argwhere(undefined)[0].tolist()
-        raise ValueError(
-            f"{measures[column]} is undefined for query {queries.name(query)}: no "
-            "document is relevant to any subtopic (zero_relevance=0.0 gives the query "
-            'this value, "skip" leaves it out)'
-        )
-    return np.nan if isinstance(zero_relevance, str) else float(zero_relevance)

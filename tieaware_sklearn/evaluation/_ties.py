@@ -4,19 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from itertools import compress
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._display import html, text_tables, words
-from .._engine import checks, exact_numbers, feature_matrix, lists, messages, tie_groups
+from .._engine import (
+    checks,
+    exact_numbers,
+    feature_matrix,
+    lists,
+    messages,
+    segments,
+    tie_groups,
+)
 from .._engine.segments import FloatArray, IntArray
 from ..measures import Measure, _parse
 from . import _averages, _blocks, _prepared, _resolved
 
 DIRECTIONS = ("ascending", "descending", "random")
-#: when two scores are equal: as they are, or as trec_eval reads them
+#: when scores tie: if equal as given, or in 32 bits, as trec_eval reads them
 EQUALITIES = ("exact", "float32")
 
 
@@ -92,45 +101,12 @@ def _from_the_bottom(scores: FloatArray, query: IntArray) -> FloatArray:
     out = np.full(len(scores), -np.inf)
     there = np.flatnonzero(checks.is_retrieved(scores))
     there = there[np.lexsort((scores[there], query[there]))]
-    score, query = scores[there], query[there]
-    new = np.ones(len(there), dtype=bool)
-    new[1:] = (score[1:] != score[:-1]) | (query[1:] != query[:-1])
-    first = np.ones(len(there), dtype=bool)
-    first[1:] = query[1:] != query[:-1]
+    starts, sizes = segments.runs(query[there])
+    new = segments.begins(scores[there])
+    new[starts] = True
     place = np.cumsum(new)
-    before = np.repeat(
-        place[first] - 1, np.diff(np.flatnonzero(first), append=len(there))
-    )
-    out[there] = place - before
+    out[there] = place - np.repeat(place[starts] - 1, sizes)
     return out
-
-
-class _Codes(NamedTuple):
-    """Keys of rows as whole numbers, higher ranked first; -1 where missing."""
-
-    codes: IntArray
-    given: Any
-
-    def of(
-        self,
-        retrieved: NDArray[np.bool_],
-        name: str,
-        queries: checks.Queries,
-        system: str,
-    ) -> IntArray:
-        missing = (self.codes < 0) & retrieved
-        if missing.any():
-            row = int(np.argmax(missing))
-            where = f"row {row}"
-            if queries.n_queries > 1:
-                where += f", query {queries.name(int(queries.row_codes()[row]))}"
-            if system:
-                where += f", of system {system!r}"
-            raise ValueError(
-                f"{name} must not be missing where a document is retrieved, got "
-                f"{self.given[row]} in {where}"
-            )
-        return self.codes[retrieved]
 
 
 class _TieRule:
@@ -152,11 +128,9 @@ class _TieRule:
             direction = "ascending" if key == "input" else "random"
             key = np.arange(n_rows)
         elif _is_rule(key):
-            if len(key) > 3:
-                raise ValueError(
-                    f"{name} must be an array, or a tuple of an array, a direction "
-                    f"and 'float32', got a tuple of {len(key)} elements"
-                )
+            rule = f"{name} must be an array, or a tuple of an array, a direction and "
+            rule += f"'float32', got a tuple of {len(key)} elements"
+            messages.require(len(key) < 4, rule)
             key, direction, *equality = key
             checks.check_choice(direction, name, DIRECTIONS)
             for self._equality in equality:
@@ -174,43 +148,35 @@ class _TieRule:
         try:
             array = feature_matrix.array_of(key)
         except ValueError:
-            raise ValueError(
-                f"{self.name} must be an array, or a tuple of an array and one of "
-                f"{DIRECTIONS}, got {messages.show(key)}"
-            ) from None
+            rule = f"{self.name} must be an array, or a tuple of an array and one of "
+            rule += f"{DIRECTIONS}, got {messages.show(key)}"
+            raise ValueError(rule) from None
         if array.ndim == 1:
             return [key]
-        if array.ndim != 2 or n_columns != array.shape[1]:
-            shapes = "(n_documents,)" if n_columns == 1 else "(n_documents, n_systems)"
-            raise ValueError(
-                f"{self.name} must be 1-dimensional, or have the shape of the scores, "
-                f"{shapes}, got shape {array.shape}"
-            )
+        shapes = "(n_documents,)" if n_columns == 1 else "(n_documents, n_systems)"
+        rule = f"{self.name} must be 1-dimensional, or have the shape of the scores, "
+        rule += f"{shapes}, got shape {array.shape}"
+        messages.require(array.ndim == 2 and n_columns == array.shape[1], rule)
         return [*array.T]
 
-    def _read(self, key: Any, direction: str, n_rows: int, random_state: Any) -> _Codes:
+    def _read(
+        self, key: Any, direction: str, n_rows: int, random_state: Any
+    ) -> tuple[IntArray, Sequence[Any]]:
+        """Encode keys as numbers, the highest first; return the keys as given, too."""
         array = feature_matrix.array_of(key)
         checks.check_length(array, n_rows, self.name)
         # the keys as given: an array of a mixed list would turn numbers into texts
         values = array.tolist() if not isinstance(key, list) else key
         there = ~np.fromiter(map(exact_numbers.is_missing, values), bool, n_rows)
-        some = (
-            values
-            if there.all()
-            else [v for v in values if not exact_numbers.is_missing(v)]
-        )
-        if len({isinstance(value, (str, bytes)) for value in some}) > 1:
-            raise ValueError(
-                f"{self.name} must hold numbers only or strings only, got {key!r}"
-            )
+        some = list(compress(values, there))
+        alike = len({isinstance(value, (str, bytes)) for value in some}) < 2
+        rule = f"{self.name} must hold numbers only or strings only"
+        messages.require(alike, rule, key)
+        comparable = _comparable(array[there], some)
         try:
-            keys, inverse = np.unique(
-                _comparable(array[there], some), return_inverse=True
-            )
+            keys, inverse = np.unique(comparable, return_inverse=True)
         except TypeError as error:
-            raise ValueError(
-                f"{self.name} must hold numbers only or strings only: {error}"
-            ) from None
+            raise ValueError(f"{rule}: {error}") from None
         place = np.arange(len(keys))
         if direction == "ascending":
             place = place[::-1]
@@ -218,7 +184,7 @@ class _TieRule:
             place = checks.check_seed(random_state).permutation(len(keys))
         codes = np.full(n_rows, -1, dtype=np.int64)
         codes[there] = place[inverse]
-        return _Codes(codes, values)
+        return codes, values
 
     def broken(
         self,
@@ -233,8 +199,20 @@ class _TieRule:
         if self._equality == "float32":
             compared = exact_numbers.in_32_bits(compared)
         ranks, _ = tie_groups.dense_ranks(compared)
-        keys = self._columns[column if len(self._columns) > 1 else 0]
-        codes = keys.of(retrieved, self.name, queries, system)
+        codes, keys = self._columns[column if len(self._columns) > 1 else 0]
+        missing = (codes < 0) & retrieved
+        if missing.any():
+            row = int(np.argmax(missing))
+            where = f"row {row}"
+            if queries.n_queries > 1:
+                where += f", query {queries.name(int(queries.row_codes()[row]))}"
+            if system:
+                where += f", of system {system!r}"
+            raise ValueError(
+                f"{self.name} must not be missing where a document is retrieved, got "
+                f"{keys[row]} in {where}"
+            )
+        codes = codes[retrieved]
         place, _ = tie_groups.dense_ranks(
             ranks * (int(codes.max(initial=0)) + 1) + codes
         )
@@ -245,9 +223,10 @@ class _TieRule:
 
 def _is_rule(key: Any) -> bool:
     """Whether the value is a tuple of an array and a direction, and not of keys."""
-    if not isinstance(key, tuple) or len(key) < 2 or not isinstance(key[1], str):
-        return False
-    return not isinstance(key[0], (str, bytes))
+    match key:
+        case (first, str(), *_) if isinstance(key, tuple):
+            return not isinstance(first, (str, bytes))
+    return False
 
 
 def _comparable(array: NDArray[Any], values: Sequence[Any]) -> NDArray[Any]:
@@ -280,6 +259,11 @@ class TieRules:
         Names of the columns of scores; a message names one that has a name.
     lists : Lists, optional
         The cells that the rows come from, where queries were rows of a matrix.
+
+    Attributes
+    ----------
+    external : dict of str to _TieRule
+        The external rules by name.
     """
 
     def __init__(
@@ -291,32 +275,20 @@ class TieRules:
     ) -> None:
         self._systems = systems
         rules = {} if external is None else external
-        if not isinstance(rules, Mapping) or not all(isinstance(n, str) for n in rules):
-            raise ValueError(f"external must map names to keys, got {external!r}")
+        named = isinstance(rules, Mapping) and all(isinstance(n, str) for n in rules)
+        messages.require(named, "external must map names to keys", external)
         for name in rules:
-            if name in _prepared.TIES:
-                raise ValueError(
-                    "external must not use the name of a built-in treatment, got "
-                    f"{name!r}"
-                )
-        self._rules = {
+            rule = "external must not use the name of a built-in treatment"
+            messages.require(name not in _prepared.TIES, rule, name)
+        self.external = {
             name: _TieRule(key, f"external[{name!r}]", n_rows, len(systems), lists)
             for name, key in rules.items()
         }
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of all treatments, the built-in ones first."""
-        return (*_prepared.TIES, *self._rules)
-
-    @property
-    def external(self) -> tuple[str, ...]:
-        """Names of the external rules."""
-        return tuple(self._rules)
-
     def check(self, ties: Any) -> tuple[str, ...]:
         """Check one treatment or several, each named once."""
-        return tuple(checks.check_choices(ties, "ties", self.names))
+        names = (*_prepared.TIES, *self.external)
+        return tuple(checks.check_choices(ties, "ties", names))
 
     def values(
         self,
@@ -334,8 +306,8 @@ class TieRules:
         "best", "worst" and "input" leave one order, so that all of "expected", "best"
         and "worst" are its values, and "std" is 0.
         """
-        if ties in self._rules:
-            scores = self._rules[ties].broken(
+        if ties in self.external:
+            scores = self.external[ties].broken(
                 scores, prepared.queries, column, self._systems[column]
             )
             ties = "expected"
@@ -391,8 +363,8 @@ class TieTreatments(html.Result):
     mean: FloatArray
 
     def _columns(self) -> dict[str, Any]:
-        averages = zip(self.measures, self.mean.T, strict=True)
-        return {"treatment": self.treatments, **dict(averages)}
+        averages = dict(zip(self.measures, self.mean.T, strict=True))
+        return {"treatment": self.treatments} | averages
 
     def _tables(self) -> list[text_tables.Table]:
         return [text_tables.Table.of(*self._columns().items())]
@@ -467,16 +439,13 @@ def tie_treatments(
         resolved, y_true, y_score, qid, query_weight, keep=True
     )
     rules = TieRules(external, len(scores), lists=prepared.lists)
-    plain = rules.values(prepared, resolved, scores, "input")
-    broken = {
-        name: rules.values(prepared, resolved, scores, name) for name in rules.external
-    }
-    stats = rules.values(prepared, resolved, scores, "expected", ("best", "worst"))
     treatments = {
-        "input": plain["expected"],
-        **{name: values["expected"] for name, values in broken.items()},
-        **{name: stats[name] for name in ("best", "worst", "expected")},
+        name: rules.values(prepared, resolved, scores, name)["expected"]
+        for name in ("input", *rules.external)
     }
+    every_order = ("best", "worst", "expected")
+    values = rules.values(prepared, resolved, scores, "expected", every_order[:2])
+    treatments |= {name: values[name] for name in every_order}
     per_query = np.stack(list(treatments.values()))
     return TieTreatments(
         treatments=tuple(treatments),
@@ -704,14 +673,8 @@ def tie_report(
         label = np.maximum(groups.levels, 0)[groups.label]
         mixed = label[first] != label[last]
         cut = (groups.lo < k) & (k < groups.hi)
-        counts = [
-            n.sum(),
-            n[tied].sum(),
-            n[mixed].sum(),
-            (n - 1).sum(),
-            len(np.unique(groups.query[tied])),
-            cut.sum(),
-        ]
+        counts = [n.sum(), n[tied].sum(), n[mixed].sum(), (n - 1).sum()]
+        counts += [len(np.unique(groups.query[tied])), cut.sum()]
         return counts, int(n.max(initial=0)), extremes.swapaxes(0, 1)
 
     counts, sizes, extremes = zip(*prepared.each_block(count, scores), strict=True)
@@ -723,9 +686,8 @@ def tie_report(
     ]
     if (judged := prepared.judged) is not None:
         scores, queries = judged.scores(scores), judged.queries
-    documents, tied, mixed, repeated, tied_queries, cut = np.sum(
-        counts, axis=0
-    ).tolist()
+    sums = np.sum(counts, axis=0).tolist()
+    documents, tied, mixed, repeated, tied_queries, cut = sums
     best, worst = prepared.in_order(extremes).swapaxes(0, 1)
     filled = resolved.fill_statistics({"best": best, "worst": worst}, queries)
     gaps = np.abs(filled["best"] - filled["worst"])
@@ -759,10 +721,10 @@ def _warn_nearly_tied(scores: NDArray[Any], queries: checks.Queries) -> int:
     ascending, query = scores[order], query[order]
     low, high = ascending[:-1], ascending[1:]
     apart = np.isfinite(low) & (query[1:] == query[:-1]) & (low != high)
-    # whole numbers are counts, however few bits the dtype leaves them
+    # whole numbers are counts, and exact
     apart &= (low != np.floor(low)) | (high != np.floor(high))
     low, high = low[apart], high[apart]
-    # halves: the difference of the largest floats overflows
+    # halved, because the difference of the largest floats overflows
     size = np.maximum(np.abs(low), np.abs(high)) / 2
     units = (high / 2 - low / 2) / np.spacing(size)
     near = units <= _LAST_BITS

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from .. import _optional
 from .._display import words
-from .._engine import feature_matrix
+from .._engine import feature_matrix, messages
 from ..comparison import _systems
 from ..evaluation import Summary
 from ..model_selection import _scorers
@@ -151,8 +151,8 @@ class Display(ABC):
         ValueError
             If a parameter does not go with the result.
         """
-        made: Callable[..., Self] = cls
-        return made(result, **options).plot(ax)
+        make: Callable[..., Self] = cls
+        return make(result, **options).plot(ax)
 
     @abstractmethod
     def _panels(self) -> Panels:
@@ -185,11 +185,8 @@ class Display(ABC):
             self.figure_, self.axes_ = _new_figure(panels)
         else:
             self.axes_ = list(np.ravel(np.array(ax, dtype=object)))
-            if len(self.axes_) != panels.number:
-                raise ValueError(
-                    f"ax must be {panels.number} axes, one per panel, got "
-                    f"{len(self.axes_)}"
-                )
+            rule = f"ax must be {panels.number} axes, one per panel"
+            messages.require(len(self.axes_) == panels.number, rule, len(self.axes_))
             self.figure_ = self.axes_[0].figure
         if panels.number == 1:
             self.ax_ = self.axes_[0]

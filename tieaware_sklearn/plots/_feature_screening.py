@@ -89,14 +89,8 @@ class FeatureScreeningDisplay(_base.Display, of=[Screening]):
                 bar = {"left": level, "height": 0.55, "color": colour, "alpha": 0.8}
                 if some.any():
                     axis.barh(rows[some], mean[some] - level, label=label, **bar)
-            axis.hlines(
-                rows,
-                worst,
-                best,
-                color=_base.ink(axis),
-                linewidth=1.5,
-                label=_base.RANGE,
-            )
+            line = {"color": _base.ink(axis), "linewidth": 1.5, "label": _base.RANGE}
+            axis.hlines(rows, worst, best, **line)
             axis.axvline(level, color=_base.VERMILLION, linestyle="--", label="chance")
             _ranges.show_rows(axis, names, ("mean", map(words.number, mean.tolist())))
             axis.set_yticks(rows, names)
@@ -116,21 +110,19 @@ class FeatureScreeningDisplay(_base.Display, of=[Screening]):
     def _names(self, shown: NDArray[np.intp]) -> tuple[list[str], list[int]]:
         """Label features: selected ones by number, others with those they repeat."""
         result, selection = self.screening, self.screening.selection
+        suffixes = {"ascending": " (ascending)"}
         names = _base.short(
             [
-                result.feature_names[j]
-                + " (ascending)" * (result.directions[j] == "ascending")
+                result.feature_names[j] + suffixes.get(result.directions[j], "")
                 for j in shown
             ]
         )
         if selection is None:
             return names, [1] * len(names)
         chosen = selection.places()[shown].tolist()
-        for i, (place, of) in enumerate(
-            zip(chosen, selection.repeats[shown], strict=True)
-        ):
-            if place:
-                names[i] = f"{place}. {names[i]}"
+        for i, of in enumerate(selection.repeats[shown]):
+            if chosen[i]:
+                names[i] = f"{chosen[i]}. {names[i]}"
             elif of >= 0:
                 names[i] += f" (repeats {_base.short([result.feature_names[of]])[0]})"
         return names, chosen

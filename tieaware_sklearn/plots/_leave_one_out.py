@@ -42,8 +42,8 @@ class LeaveOneOutDisplay(_base.Display, of=[LeaveOneOut]):
     >>> runs = {"a": {"qid": [1, 1], "docno": ["x", "y"], "score": [2, 1]},
     ...         "b": {"qid": [1, 1], "docno": ["y", "z"], "score": [2, 1]}}
     >>> judged = {"qid": [1, 1], "docno": ["x", "y"], "target": [1, 1]}
-    >>> found = leave_one_out(runs, judged, depth=1)
-    >>> display = LeaveOneOutDisplay.from_result(found)
+    >>> result = leave_one_out(runs, judged, depth=1)
+    >>> display = LeaveOneOutDisplay.from_result(result)
     >>> display.figure_.savefig("leave_one_out.png")  # doctest: +SKIP
     """
 

@@ -50,9 +50,9 @@ class OfficialVsExactDisplay(_base.Display, of=[OfficialVsExact]):
     >>> web = make_web_search(n_queries=50, random_state=0)
     >>> systems = {name: web.data[:, j] for j, name in enumerate(web.feature_names[:3])}
     >>> docno = [f"d{i:05}" for i in range(len(web.target))]
-    >>> found = official_vs_exact(
+    >>> result = official_vs_exact(
     ...     web.target, systems, docno, qid=web.qid, measures="P_10", n_orders=10)
-    >>> display = OfficialVsExactDisplay.from_result(found)
+    >>> display = OfficialVsExactDisplay.from_result(result)
     >>> display.figure_.savefig("official.png")  # doctest: +SKIP
     """
 

@@ -81,19 +81,12 @@ class PermutationImportanceDisplay(_base.Display, of=[PermutationImportance]):
             axis.axvline(0, color=_base.GREY, linewidth=1)
             _ranges.show_rows(axis, names)
             axis.set_xlabel(f"loss of {_base.plain(measure)}")
-            _base.title(
-                axis,
-                f"{_base.plain(measure)} (unpermuted: "
-                f"{words.number(result.baseline[m])})",
-            )
+            unpermuted = f"(unpermuted: {words.number(result.baseline[m])})"
+            _base.title(axis, f"{_base.plain(measure)} {unpermuted}")
         if more := len(result.columns) - len(shown):
             # below the names, beside the numbers of the scale
             corner = {"xy": (0, 0), "xycoords": "axes fraction"}
             beside = {"xytext": (-20, -4), "textcoords": "offset points"}
-            look = {
-                "color": _base.GREY,
-                "fontsize": "small",
-                "ha": "right",
-                "va": "top",
-            }
-            axes[0].annotate(f"… {more} more", **corner, **beside, **look)
+            look = {"color": _base.GREY, "fontsize": "small"}
+            text = f"… {more} more"
+            axes[0].annotate(text, **corner, **beside, **look, ha="right", va="top")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._engine import checks
+from .._engine import checks, messages
 from ..comparison import _systems
 from ..evaluation import (
     PrecisionRecallCurve,
@@ -87,54 +87,31 @@ class PrecisionRecallBandDisplay(_base.SystemsDisplay, of=[PrecisionRecallCurve]
         return _base.Panels(len(self.curves), width=3.4, height=2.8, sharey=True)
 
     def _draw(self, axes: list[Any]) -> None:
+        names, curves = _base.short(list(self.curves)), list(self.curves.values())
+        band = {"alpha": 0.25, "linewidth": 0}
         if len(axes) == 1:
-            self._draw_together(axes[0])
+            for i, (name, curve) in enumerate(zip(names, curves, strict=True)):
+                style = _base.line_style(i)
+                ends = curve.recall, curve.worst, curve.best
+                axes[0].fill_between(*ends, color=style["color"], **band)
+                axes[0].plot(curve.recall, curve.mean, label=name, **style)
+            sample = band | {"alpha": 0.3, "color": _base.GREY, "label": _base.RANGE}
+            axes[0].fill_between([], [], **sample)
         else:
-            self._draw_apart(axes)
+            thin = {"color": _base.GREY, "alpha": 0.5, "lw": 0.8}
+            bold = {"color": _base.BLUE, "linewidth": 2, "label": _base.MEAN}
+            blue = band | {"color": _base.BLUE, "label": _base.RANGE}
+            for axis, name, curve in zip(axes, names, curves, strict=True):
+                for other in curves:
+                    axis.plot(other.recall, other.mean, label="all systems", **thin)
+                axis.fill_between(curve.recall, curve.worst, curve.best, **blue)
+                axis.plot(curve.recall, curve.mean, **bold)
+                _base.title(axis, name)
         for axis in axes:
             axis.set(xlim=(-0.02, 1.02), ylim=(0, 1.02), xlabel="recall")
             place = axis.get_subplotspec()
             if place is None or place.is_first_col():
                 axis.set_ylabel("interpolated precision,\nmean over queries")
-
-    def _draw_together(self, axis: Any) -> None:
-        names = _base.short(list(self.curves))
-        for i, curve in enumerate(self.curves.values()):
-            style = _base.line_style(i)
-            _show_band(axis, curve, style["color"])
-            axis.plot(curve.recall, curve.mean, label=names[i], **style)
-        axis.fill_between(
-            [], [], color=_base.GREY, alpha=0.3, linewidth=0, label=_base.RANGE
-        )
-
-    def _draw_apart(self, axes: list[Any]) -> None:
-        names, curves = _base.short(list(self.curves)), list(self.curves.values())
-        for axis, name, curve in zip(axes, names, curves, strict=True):
-            for other in curves:
-                thin = {
-                    "color": _base.GREY,
-                    "alpha": 0.5,
-                    "lw": 0.8,
-                    "label": "all systems",
-                }
-                axis.plot(other.recall, other.mean, **thin)
-            _show_band(axis, curve, _base.BLUE, label=_base.RANGE)
-            axis.plot(
-                curve.recall,
-                curve.mean,
-                color=_base.BLUE,
-                linewidth=2,
-                label=_base.MEAN,
-            )
-            _base.title(axis, name)
-
-
-def _show_band(
-    axis: Any, curve: PrecisionRecallCurve, colour: str, **label: Any
-) -> None:
-    """Draw the range of a curve over the orders of ties."""
-    band = {"color": colour, "alpha": 0.25, "linewidth": 0, **label}
-    axis.fill_between(curve.recall, curve.worst, curve.best, **band)
 
 
 #: lines of equal F
@@ -197,8 +174,8 @@ class PrecisionRecallScatterDisplay(_base.SystemsDisplay):
     _options = ("beta",)
 
     def __post_init__(self) -> None:
-        if not checks.is_number(self.beta, above=0):
-            raise ValueError(f"beta must be a finite number > 0, got {self.beta!r}")
+        fits = checks.is_number(self.beta, above=0)
+        messages.require(fits, "beta must be a finite number > 0", self.beta)
 
     @staticmethod
     def _compute(y_true: Any, systems: dict[str, Any], **options: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._engine import checks
+from .._engine import checks, messages
 from ..score_precision import PrecisionStudy
 from . import _base
 
@@ -160,8 +160,8 @@ class PairwisePValueDisplay(_base.Display):
     level: str | None = None
 
     def __post_init__(self) -> None:
-        if not len(self.study.pairs):
-            raise ValueError("study must have at least two systems, got one")
+        pairs = len(self.study.pairs)
+        messages.require(pairs, "study must have at least two systems, got one")
         if self.level is not None:
             checks.check_choice(self.level, "level", self.study.levels)
 

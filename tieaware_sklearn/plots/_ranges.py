@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from .._display import words
 from .._engine.segments import FloatArray
 from . import _base
 
@@ -26,30 +25,6 @@ def show_rows(
         axis.text(1.02, -0.65, beside[0], va="bottom", color=_base.GREY, **style)
         for row, text in enumerate(beside[1]):
             axis.text(1.02, row, text, va="center", color=_base.GREY, **style)
-
-
-def show_ranges(
-    axis: Any,
-    names: Sequence[str],
-    mean: FloatArray,
-    best: FloatArray,
-    worst: FloatArray,
-    interval: FloatArray | None = None,
-    chance: float | None = None,
-    label: str = _base.MEAN,
-) -> None:
-    """Draw a row per name: mean, range of ties, interval and chance level."""
-    rows = np.arange(len(names))
-    ends = np.minimum(worst, best), np.maximum(worst, best)
-    axis.hlines(rows, *ends, color=_base.SKY, linewidth=7, label=_base.RANGE)
-    if interval is not None:
-        show_intervals(axis, interval)
-    if chance is not None:
-        axis.axvline(chance, color=_base.VERMILLION, linestyle="--", label="chance")
-    show_ticks(axis, mean, _base.BLUE, label)
-    show_rows(
-        axis, names, ("best − worst", map(words.number, (ends[1] - ends[0]).tolist()))
-    )
 
 
 def show_ticks(axis: Any, values: FloatArray, colour: str, label: str) -> None:

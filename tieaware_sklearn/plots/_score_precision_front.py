@@ -68,9 +68,8 @@ class ScorePrecisionDisplay(_base.Display):
         (axis,) = axes
         trials = search.complete_trials(self.study)
         about = trials[0].user_attrs
-        axis.axhline(
-            about["exact"], color=_base.GREY, linestyle="--", label="exact scores"
-        )
+        exact = {"color": _base.GREY, "linestyle": "--", "label": "exact scores"}
+        axis.axhline(about["exact"], **exact)
         axis.set_xlabel("bits of a score (log2 of a query's number of distinct scores)")
         axis.set_ylabel(f"{about['measure']}, mean over queries")
         points = np.array([trial.values[::-1] for trial in trials])
@@ -85,12 +84,8 @@ class ScorePrecisionDisplay(_base.Display):
             chosen = search.coarsest(self.study, keep=self.keep, alpha=self.alpha)
             point = chosen.values[::-1]
             label = f"coarsest that keeps {100 * self.keep:g}%"
-            ring = {
-                "facecolors": "none",
-                "edgecolors": _base.VERMILLION,
-                "linewidths": 2,
-            }
-            axis.scatter(*point, s=225, label=label, **ring)
+            ring = {"facecolors": "none", "edgecolors": _base.VERMILLION}
+            axis.scatter(*point, s=225, label=label, linewidths=2, **ring)
             beside = {"xytext": (12, -22), "textcoords": "offset points"}
             text = chosen.user_attrs["coarseness"]
             axis.annotate(text, point, color=_base.VERMILLION, **beside)

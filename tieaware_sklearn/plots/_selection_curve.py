@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._engine import checks
+from .._engine import checks, messages
 from ..inspection import SelectionCurve
 from . import _base
 
@@ -62,11 +62,9 @@ class SelectionCurveDisplay(_base.Display, of=[SelectionCurve]):
 
     def __post_init__(self) -> None:
         checks.check_flag(self.differences, "differences")
-        if self.differences and len(self.curve.selectors) < 2:
-            raise ValueError(
-                "differences must be of at least two selectors, got only "
-                f"{self.curve.selectors[0]!r}"
-            )
+        rule = "differences must be of at least two selectors, got only "
+        rule += repr(self.curve.selectors[0])
+        messages.require(not self.differences or len(self.curve.selectors) > 1, rule)
 
     def _panels(self) -> _base.Panels:
         return _base.Panels(1, width=6.4, height=4.2)

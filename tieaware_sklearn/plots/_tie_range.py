@@ -18,11 +18,9 @@ from . import _base, _ranges
 #: columns by name, of shape (n_systems, n_measures)
 Columns = dict[str, NDArray[Any]]
 _FIGURES = ("mean", "best", "worst")
-#: offsets of marks, below and above the bar in turn
-_COLOURS, _MARKERS = (
-    (_base.ORANGE, _base.GREEN, _base.PURPLE),
-    ("^", "v", "D", "o", "s", "P"),
-)
+#: of the marks of treatments of ties
+_COLOURS = _base.ORANGE, _base.GREEN, _base.PURPLE
+_MARKERS = "^", "v", "D", "o", "s", "P"
 
 
 @dataclass(eq=False)
@@ -168,35 +166,30 @@ class TieRangeDisplay(
         side = -1 if self.greater_is_better else 1
         order = np.argsort(side * self.mean[:, 0], kind="stable")
         names = [self.systems[i] for i in order]
-        mean, best, worst = (getattr(self, name)[order] for name in _FIGURES)
+        ends = np.sort([self.worst[order], self.best[order]], axis=0)
+        of_ties = f"ties: {self.ties}"
+        label = _base.MEAN if self.ties == _result.EXPECTED else of_ties
+        rows, dashes = np.arange(len(names)), {"color": _base.VERMILLION, "ls": "--"}
         for j, (axis, measure) in enumerate(zip(axes, self.measures, strict=True)):
-            _ranges.show_ranges(
-                axis,
-                names,
-                mean[:, j],
-                best[:, j],
-                worst[:, j],
-                interval=None if self.interval is None else self.interval[order, j],
-                chance=None if self.chance is None else self.chance[j],
-                label=_base.MEAN
-                if self.ties == _result.EXPECTED
-                else f"ties: {self.ties}",
-            )
+            bar = {"color": _base.SKY, "linewidth": 7, "label": _base.RANGE}
+            axis.hlines(rows, *ends[..., j], **bar)
+            if self.interval is not None:
+                _ranges.show_intervals(axis, self.interval[order, j])
+            if self.chance is not None:
+                axis.axvline(self.chance[j], label="chance", **dashes)
+            _ranges.show_ticks(axis, self.mean[order, j], _base.BLUE, label)
+            widths = ends[1, :, j] - ends[0, :, j]
+            open_ = map(words.number, widths.tolist())
+            _ranges.show_rows(axis, names, ("best − worst", open_))
             for i, (name, values) in enumerate(self.marks.items()):
                 # below and above the bar in turn, where they do not hide the mean
                 apart = 0.27 if i % 2 == 0 else -0.27
-                axis.plot(
-                    values[order, j],
-                    np.arange(len(names)) + apart,
-                    linestyle="none",
-                    marker=_MARKERS[i % len(_MARKERS)],
-                    markersize=5,
-                    color=_COLOURS[i % len(_COLOURS)],
-                    markeredgewidth=0,
-                    label=f"ties: {_base.plain(name)}",
-                )
+                look = {"marker": _MARKERS[i % len(_MARKERS)], "ms": 5, "mew": 0}
+                look |= {"color": _COLOURS[i % len(_COLOURS)], "linestyle": "none"}
+                label_of_mark = f"ties: {_base.plain(name)}"
+                axis.plot(values[order, j], rows + apart, label=label_of_mark, **look)
             axis.set_xlabel(f"{_base.plain(measure)}, {self.average}")
-            widest = np.nanmax(np.abs(best[:, j] - worst[:, j]), initial=0)
+            widest = np.nanmax(widths, initial=0)
             _base.title(axis, f"ties leave up to {words.number(widest)} open")
 
 
@@ -220,23 +213,17 @@ def _of_comparison(result: SystemComparison) -> tuple[Columns, dict[str, Any]]:
     }
 
 
-def _of_summaries(
-    named: Mapping[str, Summary],
-) -> tuple[Columns, dict[str, Any]]:
+def _of_summaries(named: Mapping[str, Summary]) -> tuple[Columns, dict[str, Any]]:
     """Columns to draw from summaries of rankings, or of segments of one."""
     every = list(named.values())
     measures = tuple(dict.fromkeys(every[0].measure.tolist()))
-    of = {
-        name: np.concatenate([one.columns[name] for one in every]).reshape(
-            -1, len(measures)
-        )
-        for name in every[0].columns
-    }
-    average = every[0].average
+    columns = {name: [one.columns[name] for one in every] for name in every[0].columns}
+    shape = -1, len(measures)
+    of = {name: np.concatenate(parts).reshape(shape) for name, parts in columns.items()}
     fields = {
         "systems": tuple(named),
         "measures": measures,
-        "average": f"{words.AVERAGES[average]} over queries",
+        "average": f"{words.AVERAGES[every[0].average]} over queries",
         "greater_is_better": not (of["ideal"][:, 0] < of["chance"][:, 0]).any(),
     }
     if every[0].keys[0] == "segment":  # chance differs between segments

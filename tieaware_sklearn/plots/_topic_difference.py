@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._display import words
-from .._engine import checks
+from .._engine import checks, messages
 from ..comparison import SystemComparison, compare_systems
 from ..evaluation import _averages
 from . import _base
@@ -77,16 +77,12 @@ class TopicDifferenceDisplay(_base.SystemsDisplay):
 
     def __post_init__(self) -> None:
         comparison = self.comparison
-        if len(comparison) > 1:
-            raise ValueError(
-                "comparison must be by one measure under one treatment of ties; choose "
-                f"one by its key, such as comparison[{comparison.measures[0]!r}, "
-                f"{comparison.ties[0]!r}]"
-            )
-        if len(comparison.systems) < 2:
-            raise ValueError(
-                f"comparison must have at least two systems, got {comparison.systems}"
-            )
+        key = comparison.measures[0], comparison.ties[0]
+        rule = "comparison must be by one measure under one treatment of ties; choose "
+        rule += f"one by its key, such as comparison[{key[0]!r}, {key[1]!r}]"
+        messages.require(len(comparison) == 1, rule)
+        rule = f"comparison must have at least two systems, got {comparison.systems}"
+        messages.require(len(comparison.systems) > 1, rule)
         for name in self.pair or ():
             checks.check_choice(name, "pair", comparison.systems)
 
@@ -106,11 +102,8 @@ class TopicDifferenceDisplay(_base.SystemsDisplay):
         side = 1 if comparison.greater_is_better[0] else -1
         # queries where a value is undefined come last
         n = np.count_nonzero(~np.isnan(difference))
-        if not n:
-            raise ValueError(
-                f"comparison must have a query where {first} and {second} are defined, "
-                "got none"
-            )
+        rule = f"comparison must have a query where {first} and {second} are defined"
+        messages.require(n, f"{rule}, got none")
         order = np.argsort(-side * difference, kind="stable")[:n]
         average, difference = _averages.mean(difference), difference[order]
         # where lower is better, best is the smallest value
@@ -118,9 +111,7 @@ class TopicDifferenceDisplay(_base.SystemsDisplay):
         smallest, largest = ends.min(axis=0), ends.max(axis=0)
         low, high = smallest[:, a] - largest[:, b], largest[:, a] - smallest[:, b]
         up, down = low > _averages.NO_DIFFERENCE, high < -_averages.NO_DIFFERENCE
-        equal = (np.abs(low) <= _averages.NO_DIFFERENCE) & (
-            np.abs(high) <= _averages.NO_DIFFERENCE
-        )
+        equal = np.abs([low, high]).max(axis=0) <= _averages.NO_DIFFERENCE
         a_better, b_better = (up, down) if side > 0 else (down, up)
         kinds = (
             (f"{first} better", a_better, _base.BLUE),
