@@ -32,7 +32,7 @@ EXCEPTIONS = {
     "zero_based": "a file that is written has no numbers to go by",
 }
 #: words that meant several things
-BANNED = {"y_scores", "low", "high", "lower_is_better", "ci", "reference"}
+BANNED = {"y_scores", "low", "high", "lower_is_better", "ci"}
 ROOMS = {
     path.stem
     for path in Path(tieaware_sklearn.__file__).parent.iterdir()

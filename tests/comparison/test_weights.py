@@ -17,7 +17,6 @@ from tieaware_sklearn import (
     pvalues_over_orders,
 )
 
-pytestmark = pytest.mark.filterwarnings("ignore:the values per query")
 PER_PAIR = (
     *("difference", "difference_interval", "tie_std", "tie_range", "same_sign"),
     *("statistic", "pvalues", "adjusted_pvalues", "effect", "n_queries"),
@@ -176,7 +175,6 @@ def test_errors_name_argument_and_rule(options, message):
         compare_systems(**rows(), **{"query_weight": np.ones(72), **options})
 
 
-@pytest.mark.filterwarnings("ignore:the weights of 12 queries are worth")
 def test_one_heavy_query_leaves_no_test():
     data = rows()
     weight = per_row(np.where(np.arange(12) == 3, 1000, 1), data)

@@ -32,8 +32,6 @@ from tieaware_sklearn.measures import NDCG
 
 FIGURES = ("mean", "best", "worst", "tie_std", "chance", "ideal", "lift", "interval")
 FIGURES += ("sampling_error", "n_estimated", "n_queries", "n_effective")
-#: of two queries, one that weighs more
-FEW = pytest.mark.filterwarnings("ignore:the weights of 2 queries are worth")
 ARRAYS = ["expected", "best", "worst", "std", "chance", "ideal", "sampling_error"]
 ARRAYS += ["std_is_estimate", "query_weight", "segment"]
 
@@ -86,7 +84,6 @@ AVERAGES = [
 ]  # fmt: skip
 
 
-@FEW
 @settings(max_examples=40)
 @given(
     queries(), st.sampled_from(AVERAGES), st.sampled_from([0.0, "skip"]), st.booleans()
@@ -244,7 +241,6 @@ KINDS = [
 ]
 
 
-@FEW
 @settings(max_examples=40)
 @given(
     st.integers(1, 30), st.integers(0, 99), st.integers(1, 7), st.integers(1, 50),

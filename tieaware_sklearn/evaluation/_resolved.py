@@ -395,7 +395,7 @@ def resolve(
         if not measure.takes_zero_relevance:
             values[j] = math.nan
     know_unjudged = [measure.takes_unjudged for measure in resolved]
-    if unjudged == "raise" and resolved and all(know_unjudged):
+    if resolved and all(know_unjudged) and unjudged == "raise":
         # measures that know of documents without a judgment deal with them
         unjudged = "nonrelevant"
     value = np.array(values)
