@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -19,7 +20,7 @@ from .._engine.segments import FloatArray, IntArray
 from ..evaluation import Summary, _averages, _intervals, _multiple_testing, _report
 from ..io import _wording
 from ..measures import parse_measure
-from . import _pairs
+from . import _pairs, _power
 
 #: the default treatment of ties, which is not named
 EXPECTED = "expected"
@@ -330,6 +331,104 @@ class SystemComparison(html.Result):
                 pvalues[i] = stats.alexandergovern(*samples).pvalue
         return pvalues
 
+    def queries_needed(
+        self,
+        difference: float | None = None,
+        *,
+        power: float = 0.8,
+        alpha: float = 0.05,
+    ) -> Summary:
+        """Compute how many queries the paired t test needs to show a difference.
+
+        Parameters
+        ----------
+        difference : float, optional
+            Size of the difference of means, in units of the measure. By default that
+            of each pair in these data.
+        power : float, default=0.8
+            Probability that the test finds it.
+        alpha : float, default=0.05
+            Significance level, not corrected for the number of pairs.
+
+        Returns
+        -------
+        Summary
+            A row for each ``measure``, treatment of ``ties`` and pair of ``a`` and
+            ``b``: ``difference``, the standard deviation ``std`` of the differences of
+            queries, ``n_queries`` where both are defined, ``queries_needed``, and
+            ``detectable``, the smallest difference that these queries show with this
+            power. With weights, queries count as in the t test, so ``queries_needed``
+            are of weights that vary as much. Both are NaN where nothing is known of the
+            spread: for fewer than two queries, and where all differences are equal.
+
+        Raises
+        ------
+        ValueError
+            For a difference that is not above 0, a power or alpha outside (0, 1), and
+            if the average is not the mean.
+
+        Notes
+        -----
+        The statistic of n differences with mean δ and standard deviation σ has the
+        noncentral t distribution with n - 1 degrees of freedom and centre δ √n / σ
+        (Cohen 1988, "Statistical power analysis for the behavioral sciences").
+        One-sided tests have the direction of the difference.
+
+        Plan with a difference that matters, not with the one that these data show. The
+        power at the difference seen is another form of its p-value and says nothing
+        more (Hoenig and Heisey, The American Statistician 2001).
+
+        Examples
+        --------
+        >>> from tieaware_sklearn import compare_systems
+        >>> from tieaware_sklearn.datasets import make_web_search
+        >>> web = make_web_search(n_queries=100, random_state=0)
+        >>> systems = {"clicks": web.data[:, 1], "in-degree": web.data[:, 0]}
+        >>> result = compare_systems(web.target, systems, qid=web.qid, measure="rr")
+        >>> print(result.queries_needed(0.05))
+        A       B          difference     std  queries  needed  detectable
+        ------------------------------------------------------------------
+        clicks  in-degree      0.0500  0.2841      100     256      0.0804
+        power 0.8 of the paired t test at alpha = 0.05
+        """
+        if self.average != "macro":
+            raise ValueError(
+                "queries_needed is of means: average must be 'macro', got "
+                f"{self.average!r}"
+            )
+        given = difference is None or checks.is_number(difference, above=0)
+        rule = "difference must be a number above 0 or None"
+        messages.require(given, rule, difference)
+        checks.check_share(power, "power")
+        checks.check_share(alpha, "alpha")
+        first, second = self.pairs.T
+        moments = _intervals.QueryMoments.of(
+            self.expected[:, first] - self.expected[:, second], self.query_weight
+        )
+        worth = moments.effective()
+        std = moments.standard_error() * np.sqrt(worth)
+        size = self.difference if difference is None else np.full(len(std), difference)
+        side = self.alternative
+        needed, detectable = np.empty((2, len(std)))
+        for i, (n, deviation) in enumerate(zip(worth, std, strict=True)):
+            # queries of unequal weights count less
+            share = moments.count[i] / n
+            deviation = deviation if deviation > _averages.NO_DIFFERENCE else math.nan
+            effect = abs(size[i]) / deviation
+            enough = _power.queries_needed(effect, power, alpha, side)
+            needed[i] = np.ceil(enough * share - _averages.NO_DIFFERENCE)
+            detectable[i] = _power.least_effect(n, power, alpha, side) * deviation
+        columns = self._names() | {
+            "difference": size,
+            "std": std,
+            "n_queries": moments.count.astype(np.int64),
+            "queries_needed": needed,
+            "detectable": detectable,
+        }
+        about = {"power": float(power), "alpha": float(alpha)}
+        keys = ("measure", "ties", "a", "b")
+        return Summary(columns, keys, about, _table_of_queries)
+
     def posterior(self, rope: float = 0.01) -> Summary:
         """Compute the probability that A is better than B, or equivalent to it.
 
@@ -607,6 +706,33 @@ def _tables_by_segment(of: Summary) -> list[text_tables.Table]:
                 "interaction": "p-value of the hypothesis that the difference is the "
                 "same in all segments",
                 "pvalue": words.meaning(f"pvalue ({comparison.test})"),
+            },
+        )
+    ]
+
+
+def _table_of_queries(of: Summary) -> list[text_tables.Table]:
+    names = [
+        (name, column)
+        for name, column in (("measure", of.measure), ("ties", of.ties))
+        if len(set(column.tolist())) > 1
+    ]
+    names += [("A", of.a), ("B", of.b)]
+    note = f"power {of.power:g} of the paired t test at alpha = {of.alpha:g}"
+    return [
+        text_tables.Table.of(
+            *names,
+            ("difference", of.difference),
+            ("std", of.std),
+            ("queries", of.n_queries),
+            ("needed", of.queries_needed, partial(words.number, digits=0)),
+            ("detectable", of.detectable),
+            left=len(names),
+            notes=[note],
+            terms={
+                "std": "standard deviation of the differences of queries",
+                "needed": "queries that show the difference with this power",
+                "detectable": "smallest difference that these queries show with it",
             },
         )
     ]
