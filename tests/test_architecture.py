@@ -191,12 +191,18 @@ def names_in(file):
 
 #: words for which the field has others: distribution, similarity
 DIALECT = {"law", "laws", "likeness"}
+#: words that do not say what a thing is
+VAGUE = {"found", "own", "asked", "kept"}
+#: but a display of a table of results calls it so in public
+PUBLIC = {"plots": {"found"}}
 
 
 @pytest.mark.parametrize("name", ROOMS)
 def test_names_are_in_the_words_of_the_field(name):
-    found = {one for file in files_of(name) for one in names_in(file)}
-    assert not {one for one in found if DIALECT & {*one.lower().split("_")}}
+    names = {one for file in files_of(name) for one in names_in(file)}
+    assert not {one for one in names if DIALECT & {*one.lower().split("_")}}
+    vague = VAGUE if name != "_kernel" else VAGUE - {"found"}  # a result of C
+    assert names & vague <= PUBLIC.get(name, set())
 
 
 def test_no_circle_between_files():

@@ -74,14 +74,15 @@ def tukey_test(
     mse = squares / degrees
     apart = means[pairs[:, 0]] - means[pairs[:, 1]]
     # q is √2 times a t statistic, whose test says what holds where nothing spreads
-    found = _paired_t_test.t_test(np.abs(apart), math.sqrt(2 * mse / n), n, "two-sided")
-    q = math.sqrt(2) * found.statistic
+    error = math.sqrt(2 * mse / n)
+    tested = _paired_t_test.t_test(np.abs(apart), error, n, "two-sided")
+    q = math.sqrt(2) * tested.statistic
     half = _quantile_of_range(confidence, m, degrees) * math.sqrt(mse / n)
     if np.isinf(q).any():
         half = math.nan
     intervals = np.column_stack([apart - half, apart + half])
     # Bonferroni's correction, where nothing spreads
-    of_signs = np.minimum(len(pairs) * found.pvalue, 1.0)
+    of_signs = np.minimum(len(pairs) * tested.pvalue, 1.0)
     if m == 2 or not np.isfinite(q).any():
         return of_signs, intervals
     of_range = _studentized_range(q, m, degrees)
