@@ -43,8 +43,12 @@ def mean(values: FloatArray, weight: FloatArray | None = None) -> float:
 
 
 def means(values: FloatArray, weight: FloatArray | None = None) -> FloatArray:
-    """Weighted means of the columns of `values` (n_queries, n_columns)."""
-    return np.array([mean(column, weight) for column in values.T])
+    """`mean` of each column of `values` (n_queries, n_columns)."""
+    there = ~np.isnan(values)
+    weights = there * (1.0 if weight is None else per_column(weight, values))
+    total = column_sums(weights)
+    sums = column_sums(np.where(there, values * weights, 0.0))
+    return _ratios(sums, total)
 
 
 def logs(values: FloatArray) -> FloatArray:
@@ -83,6 +87,11 @@ def median(values: FloatArray, weight: FloatArray | None = None) -> float:
     return float(ascending[at])
 
 
+def medians(values: FloatArray) -> FloatArray:
+    """`median` of each column of `values` (n_queries, n_columns)."""
+    return np.array([median(column) for column in values.T])
+
+
 def _whole_numbers(values: FloatArray) -> list[int]:
     """The values, exactly, times a number that makes them whole."""
     ratios = [value.as_integer_ratio() for value in values.tolist()]
@@ -97,11 +106,15 @@ def std_of_mean(std: FloatArray, weight: FloatArray | None = None) -> float:
 
 
 def stds_of_means(std: FloatArray, weight: FloatArray | None = None) -> FloatArray:
-    """`std_of_mean` of each column; NaN for one without a query."""
-    weights = np.ones(len(std)) if weight is None else weight
-    total = column_sums(np.where(np.isnan(std), 0.0, per_column(weights, std)))
-    spread = np.sqrt(sums_of_squares(std, weight))
-    return spread / np.where(total > 0, total, np.nan)
+    """`std_of_mean` of each column."""
+    there = ~np.isnan(std)
+    total = column_sums(there * (1.0 if weight is None else per_column(weight, std)))
+    return _ratios(np.sqrt(sums_of_squares(std, weight)), total)
+
+
+def _ratios(sums: FloatArray, total: FloatArray) -> FloatArray:
+    unknown = np.full(total.shape, np.nan)
+    return np.asarray(np.divide(sums, total, out=unknown, where=total > 0))
 
 
 def sums_of_squares(std: FloatArray, weight: FloatArray | None) -> FloatArray:
