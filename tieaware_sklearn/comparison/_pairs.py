@@ -116,7 +116,7 @@ def _compare(
     middle: Callable[[FloatArray], FloatArray] = _averages.medians
     if options.average != "median":
         middle = partial(_averages.means, weight=weight)
-    statistic, pvalues = of_t = _tested(difference, "t", options, weight)
+    statistic, pvalues = of_t = test_pairs(difference, "t", options, weight)
     ends = moments.interval(options.confidence, (-room, room))
     if options.average == "median":
         of_pairs = [
@@ -140,7 +140,7 @@ def _compare(
             ]
         ).reshape(-1, 2)  # fmt: skip
     if options.test in ("wilcoxon", "randomization"):
-        statistic, pvalues = _tested(difference, options.test, options, weight)
+        statistic, pvalues = test_pairs(difference, options.test, options, weight)
     tie_std = np.full(len(pairs), np.nan)
     if options.average == "macro":
         tie_std = _averages.stds_of_means(np.hypot(*sides["std"]), weight)
@@ -165,7 +165,7 @@ def _compare(
     }
 
 
-def _tested(
+def test_pairs(
     differences: FloatArray, test: str, options: Options, weight: FloatArray | None
 ) -> tuple[FloatArray, FloatArray]:
     """Statistics and p-values of columns of differences, NaN left out."""

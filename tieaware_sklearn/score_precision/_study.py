@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._display import html, progress_bars, text_tables, words
 from .._engine import checks, messages
 from .._engine.segments import FloatArray, IntArray
-from ..comparison import _correlation, _official, _paired_test, _systems
+from ..comparison import _correlation, _official, _paired_test, _pairs, _systems
 from ..evaluation import Summary, _averages
 from ..measures import Measure, parse_measure
 from . import _bands, _coarse_ranker
@@ -557,7 +557,7 @@ def precision_study(
            [1, 2, 2]])
     """
     checks.check_share(alpha, "alpha")
-    checks.check_choice(test, "test", _paired_test.TESTS)
+    options = _systems.check_options(test, weighted=query_weight is not None)
     checks.check_flag(progress, "progress")
     shares = tuple(_coarse_ranker.several(keep, "keep", _share_to_keep))
     levels = _coarse_ranker.several(
@@ -568,7 +568,6 @@ def precision_study(
         zero_relevance, unjudged, n_jobs, external, query_weight,
     )  # fmt: skip
     weight = systems.weight
-    _systems.check_options(test, weighted=weight is not None)
     messages.require(isinstance(ties, str), "ties must be one treatment", ties)
     systems.rules.check(ties)
     (measured_by,) = systems.measures
@@ -604,7 +603,7 @@ def precision_study(
     # by id, so that the order of rows does not matter
     order = systems.queries.sorted()
     by_id = None if weight is None else weight[order]
-    difference, pvalues = _pairwise(expected[:, order], pairs, test, by_id)
+    difference, pvalues = _pairwise(expected[:, order], pairs, options, by_id)
     tau_b, tau_ap = np.array(
         [_correlation.order_agreement(averages[0], row, up) for row in averages]
     ).T
@@ -652,17 +651,21 @@ def _inferiority(
 
 
 def _pairwise(
-    expected: FloatArray, pairs: IntArray, test: str, weight: FloatArray | None
+    expected: FloatArray,
+    pairs: IntArray,
+    options: _pairs.Options,
+    weight: FloatArray | None,
 ) -> tuple[FloatArray, FloatArray]:
     """Mean differences and p-values of pairs, over the queries that both have."""
-    difference, pvalues = np.full((2, len(expected), len(pairs)), np.nan)
-    for i, p in np.ndindex(difference.shape):
-        both = expected[i][:, pairs[p]]
-        defined = np.all(~np.isnan(both), axis=1)
-        there, of_both = _paired_test.weighed(defined, weight)
-        first, second = both[there].T
-        means = _averages.mean(first, of_both), _averages.mean(second, of_both)
-        difference[i, p] = means[0] - means[1]
-        tested = _paired_test.paired_test(first - second, test, weight=of_both)
-        pvalues[i, p] = tested.pvalue
+    difference, pvalues = np.empty((2, len(expected), len(pairs)))
+    every = np.ones(expected.shape[1], dtype=bool)
+    there, weight = _paired_test.weighed(every, weight)
+    for i, level in enumerate(expected[:, there]):
+        both = level[:, pairs]
+        both[np.any(np.isnan(both), axis=2)] = np.nan
+        first, second = np.moveaxis(both, 2, 0)
+        a, b = (_averages.means(side, weight) for side in (first, second))
+        difference[i] = a - b
+        tested = _pairs.test_pairs(first - second, options.test, options, weight)
+        pvalues[i] = tested[1]
     return difference, pvalues
