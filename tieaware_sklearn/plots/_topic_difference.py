@@ -13,7 +13,7 @@ from ..comparison import SystemComparison, compare_systems
 from ..evaluation import _averages
 from . import _base
 
-#: up to this number of queries, ids are shown
+#: up to this number of queries, all ids are shown, beyond those at both ends
 _NAMED = 40
 #: width of the panel in inches, and the total width of bars in points
 _WIDTH = 7.0
@@ -105,7 +105,8 @@ class TopicDifferenceDisplay(_base.SystemsDisplay):
         rule = f"comparison must have a query where {first} and {second} are defined"
         messages.require(n, f"{rule}, got none")
         order = np.argsort(-side * difference, kind="stable")[:n]
-        average, difference = _averages.mean(difference), difference[order]
+        average = _averages.mean(difference, comparison.query_weight)
+        difference = difference[order]
         # where lower is better, best is the smallest value
         ends = np.stack([comparison.worst[order], comparison.best[order]])
         smallest, largest = ends.min(axis=0), ends.max(axis=0)
@@ -139,12 +140,15 @@ class TopicDifferenceDisplay(_base.SystemsDisplay):
         axis.annotate(f"mean\n{words.number(average)}", end, xycoords=across, **beside)
         axis.set_xlim(-0.5 - 0.01 * n, n - 0.5 + 0.01 * n)
         axis.grid(visible=False, axis="x")
+        ids = _base.short([str(one) for one in comparison.qid[order].tolist()])
+        axis.tick_params(axis="x", length=0)
         if n <= _NAMED:
-            ids = _base.short([str(one) for one in comparison.qid[order].tolist()])
             axis.set_xticks(places, ids, rotation=90, fontsize="small")
-            axis.tick_params(axis="x", length=0)
         else:
-            axis.set_xticks([])
+            axis.set_xticks([0, n - 1], [ids[0], ids[-1]], fontsize="small")
+            first_id, last_id = axis.get_xticklabels()
+            first_id.set_ha("left")
+            last_id.set_ha("right")
         axis.set_xlabel(f"{n} queries, sorted by difference")
         axis.set_ylabel(f"difference of {_base.plain(comparison.measures[0])}")
         _base.title(axis, f"{first} − {second}")
