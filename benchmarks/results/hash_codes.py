@@ -9,7 +9,6 @@ second table has the pairs of hashes whose test depends on the order.
 
 from __future__ import annotations
 
-from itertools import product
 from typing import Any
 
 import numpy as np
