@@ -222,6 +222,7 @@ def test_shares_of_all_systems():
     # of five lists two are tied, of ten documents two as the one before
     expected = {"systems": 1 / 3, "queries": 2 / 5, "documents": 2 / 10}
     expected |= {"contradictory systems": 1 / 3, "contradictory queries": 1 / 5}
+    expected["contradictory documents"] = 1 / 10
     assert found.overall() == pytest.approx(expected)
     assert found.to_pandas()["system"].tolist() == ["a", "b", "c"]
     assert "contradictory" in str(found)

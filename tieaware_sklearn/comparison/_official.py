@@ -134,8 +134,9 @@ class TieStatistics(html.Result):
         -------
         dict of str to float
             Share of systems, of (system, query) pairs and of documents with ties. With
-            ranks, also of systems and pairs where they contradict scores. With
-            `input_order`, also of those with scores that rise by line.
+            ranks, also of systems and pairs where they contradict scores, and of the
+            documents whose score is above that of the document before them by rank.
+            With `input_order`, also of those with scores that rise by line.
         """
         queries = max(int(self.n_queries.sum()), 1)
         documents = max(int(self.n_documents.sum()), 1)
@@ -149,6 +150,7 @@ class TieStatistics(html.Result):
             kind = {"rank": "contradictory", "line": "rising"}[by]
             shares[f"{kind} systems"] = float(np.mean(neighbours > 0))
             shares[f"{kind} queries"] = int(concerned.sum()) / queries
+            shares[f"{kind} documents"] = int(neighbours.sum()) / documents
         return shares
 
     def _against(self) -> list[tuple[str, IntArray, IntArray]]:
