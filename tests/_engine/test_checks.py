@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from tieaware_sklearn import evaluate
-from tieaware_sklearn._engine.checks import check_choices, check_seed
+from tieaware_sklearn._engine.checks import check_choices, check_qid, check_seed
 from tieaware_sklearn._engine.exact_numbers import in_32_bits
 from tieaware_sklearn._engine.feature_matrix import ids_of
 from tieaware_sklearn._engine.hashing import value_bits
@@ -65,3 +66,35 @@ def test_values_of_80_characters_are_shown_whole(length, shown):
 def test_errors_have_the_value(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("dtype", ["object", "str", "category", "string[pyarrow]"])
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_texts_of_pandas_are_numbered_as_in_a_list(dtype, shuffled):
+    ids = [f"q{i}é" for i in range(40) for _ in range(i % 4 + 1)]
+    if shuffled:
+        ids = np.random.default_rng(0).permutation(ids).tolist()
+    plain = check_qid(np.array(ids, dtype=object), n_rows=len(ids))
+    queries = check_qid(pd.Series(ids).astype(dtype), n_rows=len(ids))
+    assert queries.qid.tolist() == plain.qid.tolist()
+    assert queries.qid.dtype == object
+    assert queries.offsets.tolist() == plain.offsets.tolist()
+    assert (queries.order is None) == (plain.order is None) == (not shuffled)
+    if shuffled:
+        assert queries.order.tolist() == plain.order.tolist()
+
+
+@pytest.mark.parametrize(
+    ("ids", "message"),
+    [
+        (["a", None, "b"], "qid must not be missing, got None in row 1"),
+        (["a", "b", np.nan], "qid must not be missing, got nan in row 2"),
+        ([(1, 2), (np.nan, 1)], r"qid must not be missing, got \(nan, 1\) in row 1"),
+        ([[1], [2]], "qid must hold hashable values: unhashable type"),
+        (["a", ""], "qid must not be empty, got '' in row 1"),
+    ],
+)
+def test_columns_of_pandas_are_checked_as_lists_are(ids, message):
+    for column in (ids, pd.Series(ids, dtype=object)):
+        with pytest.raises(ValueError, match=message):
+            check_qid(column, n_rows=len(ids))

@@ -291,19 +291,32 @@ def _qid_array(qid: Any, name: str) -> NDArray[Any]:
     return _objects(array.tolist()) if array.dtype.kind == "V" else array
 
 
-def _factorize_objects(
-    qid: NDArray[Any], name: str
-) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def _are_objects(qid: Any) -> bool:
+    """Whether a column of pandas holds texts, categories or other objects."""
+    return hasattr(qid, "factorize") and np.asarray(qid[:0]).dtype.kind == "O"
+
+
+def _factorize_objects(qid: Any, name: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Distinct ids in order of first appearance, and the number of each row's."""
     codes: dict[Any, int] = {}
     try:
-        inverse = np.fromiter(
-            (codes.setdefault(value, len(codes)) for value in qid), np.int64, len(qid)
-        )
+        if _are_objects(qid):
+            # pandas numbers texts and categories much faster
+            inverse, unique = qid.factorize(use_na_sentinel=False)
+            codes = {value: code for code, value in enumerate(unique)}
+        else:
+            inverse = np.fromiter(
+                (codes.setdefault(value, len(codes)) for value in qid),
+                np.int64,
+                len(qid),
+            )
     except TypeError as error:
         raise ValueError(f"{name} must hold hashable values: {error}") from None
     for value, code in codes.items():
         if exact_numbers.is_missing(value):
-            got = f"got {messages.show(value)} in row {np.argmax(inverse == code)}"
+            row = int(np.argmax(inverse == code))
+            (value,) = qid[row : row + 1]  # as it was given
+            got = f"got {messages.show(value)} in row {row}"
             raise ValueError(f"{name} must not be missing, {got}")
     return _objects(list(codes)), inverse
 
@@ -325,9 +338,9 @@ def check_qid(
     """
     if qid is None:
         return Queries(np.zeros(1, np.int64), np.array([0, n_rows], np.int64), None)
-    array = _qid_array(qid, name)
+    array = qid if _are_objects(qid) else _qid_array(qid, name)
     check_length(array, n_rows, name)
-    if array.dtype.kind in "biufSUmM":
+    if not _are_objects(qid) and array.dtype.kind in "biufSUmM":
         if array.dtype.kind in "fmM":
             missing = np.isnan(array) if array.dtype.kind == "f" else np.isnat(array)
             reject(missing, array, name, "not be missing")
