@@ -150,8 +150,8 @@ def residuals(
     RBP(p=0.5)  0.5000    0.3750  0.5000  0.8750
     """
     parsed = _parse.parse_measures(measures)
-    rule = "measures must be P, RBP, CWL, RR, Success or ERR (another relevant "
-    rule += "document also changes the denominator of other measures), got "
+    rule = "measures must be P, RBP, CWL, RR, Success or ERR (others "
+    rule += "depend on the number of relevant documents, or on their grades), got "
     for measure in parsed:
         messages.require(isinstance(measure, BOUNDED), f"{rule}{measure}")
     resolved = _resolved.resolve(parsed, unjudged="nonrelevant")
