@@ -69,6 +69,7 @@ INSTANCES = [
     ),
     Instance(Recall(), naive.recall()),
     Instance(Recall(2), naive.recall(2)),
+    Instance(Recall(2, denominator="cutoff"), naive.recall(2, denominator="cutoff")),
     Instance(FBeta(), naive.f_beta()),
     Instance(FBeta(3), naive.f_beta(3)),
     Instance(FBeta(2, beta=2, rel=3), naive.f_beta(2, beta=2, rel=3)),

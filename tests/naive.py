@@ -140,10 +140,12 @@ def set_ap(rel=1) -> Plain:
     return value
 
 
-def recall(k=None, rel=1) -> Plain:
+def recall(k=None, rel=1, denominator="relevant") -> Plain:
     def value(ranked, missing):
         total = sum(relevance([*ranked, *missing], rel))
         places = len(ranked) if k is None else k
+        if denominator == "cutoff" and k is not None:
+            total = min(total, k)
         return Fraction(sum(relevance(ranked[:places], rel)), total) if total else None
 
     return value

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
 import math
 from functools import partial
 
@@ -15,7 +17,9 @@ from numpy.testing import assert_array_equal
 from scipy.sparse import csr_array
 
 import tieaware_sklearn as ta
+from tests.signatures import public
 from tests.strategies import ranking
+from tieaware_sklearn import comparison
 from tieaware_sklearn.evaluation import residuals, sample_orderings, tie_distributions
 
 NAN, INF = math.nan, math.inf
@@ -94,17 +98,208 @@ def test_every_function_with_labels_and_scores_takes_matrices():
         assert rows.tolist() == [2, 1, 5, 4]
 
 
-def test_the_help_says_which_functions_take_matrices():
-    labels, scores = np.array([[1, 0, 2], [0, 1, 0]]), np.array([[2, 1, 1], [1, 1, 0]])
-    said = " ".join(ta.ranking_score.__doc__.split())
-    takes, _, refuses = said.partition("accept matrices, too: ")[2].partition("Those")
-    for name in ("evaluate", "tie_report", "tie_treatments"):
-        assert f"`{name}`" in takes
-        getattr(ta, name)(labels, scores)
-    for name in ("compare_systems", "precision_study"):
-        assert f"`{name}`" in refuses
-        with pytest.raises(ValueError, match="y_true must be 1-dimensional"):
-            getattr(ta, name)(labels, scores)
+def test_every_function_of_labels_and_scores_takes_a_mask():
+    without = {
+        name
+        for _, name, thing in public()
+        if callable(thing)
+        for taken in [inspect.signature(thing).parameters]
+        if "y_score" in taken and "qid" in taken and "mask" not in taken
+    }
+    # these return scores, a column of them
+    assert without == {"break_ties", "band_scores", "round_scores"}
+
+
+def ragged(dtype=float):
+    """Labels, three systems and document ids of queries of 2 to 7 documents."""
+    rng = np.random.default_rng(4)
+    there = rng.random((9, 8)) < 0.6
+    there[:, :2] = True
+    labels = np.where(there, rng.integers(0, 3, there.shape), NAN)
+    systems = rng.integers(0, 4, (*there.shape, 3)).astype(dtype)
+    if dtype is float:
+        systems[rng.random(systems.shape) < 0.1] = -INF
+        systems[~there] = NAN
+    docno = np.char.add("d", rng.permutation(there.size).astype(str))
+    return labels, systems, docno.reshape(there.shape), there
+
+
+def alike(found, wanted):
+    """Results equal to the bit, in all that they hold."""
+    assert type(found) is type(wanted)
+    for name in (field.name for field in dataclasses.fields(wanted)):
+        a, b = getattr(found, name), getattr(wanted, name)
+        if dataclasses.is_dataclass(b):
+            alike(a, b)
+        elif isinstance(b, np.ndarray):
+            assert a.dtype == b.dtype
+            assert_array_equal(a, b, name)
+        elif not callable(b):
+            assert a == b or b != b, name
+
+
+MEASURED = {"measure": ["ap", "ndcg@3"], "query_weight": 0}
+OF_SYSTEMS = {
+    "compare_systems": {**MEASURED, "segment": 0, "ties": ["expected", "input"]},
+    "pvalues_over_orders": {**MEASURED, "n_orders": 20},
+    "precision_study": {"query_weight": 0, "coarseness": "decimals=0"},
+    "official_vs_exact": {"query_weight": 0, "n_orders": 20},
+}
+
+
+@pytest.mark.filterwarnings("ignore:")
+@pytest.mark.parametrize("dtype", [float, np.int8])
+@pytest.mark.parametrize("name", OF_SYSTEMS)
+def test_systems_as_matrices_are_the_same_bits_as_columns(name, dtype):
+    labels, systems, docno, there = ragged(dtype)
+    function, options = getattr(ta, name), OF_SYSTEMS[name]
+    of_rows = {"query_weight": 1.0 + np.arange(9) % 3, "segment": list("aabbccabc")}
+    of_rows = {key: of_rows.get(key, value) for key, value in options.items()}
+    qid = there.nonzero()[0]
+    of_documents = {
+        key: np.array(value)[qid] if options[key] == 0 else value
+        for key, value in of_rows.items()
+    }
+    ids = [docno] if name == "official_vs_exact" else []
+    names = ["a", "b", "c"]
+    columns = dict(zip(names, systems[there].T, strict=True))
+    if name in ("compare_systems", "precision_study"):
+        key = np.arange(there.size).reshape(there.shape) * 7 % 11
+        several = np.stack([key, -key, key % 3], axis=-1)
+        for options, of in (of_rows, lambda x: x), (of_documents, lambda x: x[there]):
+            options["external"] = {"one": of(key), "each": (of(several), "descending")}
+            treatments = ["expected", "input", "one", "each"]
+            options["ties"] = "each" if name == "precision_study" else treatments
+    wanted = function(
+        labels[there], columns, *(x[there] for x in ids), qid=qid, **of_documents
+    )
+    matrices = dict(zip(names, np.moveaxis(systems, -1, 0), strict=True))
+    if dtype is float:
+        alike(function(labels, matrices, *ids, **of_rows), wanted)
+    filled = np.where(there, labels, -1)
+    found = function(filled, matrices, *ids, mask=there, **of_rows)
+    alike(found, wanted)
+    array = function(filled, systems, *ids, mask=there, **of_rows)
+    assert array.systems == ("system 0", "system 1", "system 2")
+    alike(dataclasses.replace(array, systems=wanted.systems), wanted) if not ids else 0
+
+
+@pytest.mark.filterwarnings("ignore:")
+@pytest.mark.parametrize("name", ["rank_correlation", "rank_biased_overlap"])
+def test_two_rankings_as_matrices(name):
+    _, systems, _, there = ragged()
+    function = getattr(comparison, name)
+    first, second = np.moveaxis(systems[..., :2], -1, 0)
+    wanted = function(first[there], second[there], qid=there.nonzero()[0])
+    alike(function(first, second), wanted)
+    alike(function(np.where(there, first, 7), second, mask=there), wanted)
+
+
+@pytest.mark.filterwarnings("ignore:")
+def test_systems_without_labels_as_matrices():
+    _, systems, _, there = ragged()
+    qid, names = there.nonzero()[0], ["a", "b", "c"]
+    matrices = dict(zip(names, np.moveaxis(systems, -1, 0), strict=True))
+    columns = {name: matrix[there] for name, matrix in matrices.items()}
+    lines = np.arange(there.size).reshape(there.shape) * 7 % 31
+    ranks = np.stack([lines, lines % 4, lines % 5], axis=-1)
+    more = {"rank": ranks, "input_order": lines}
+    of_documents = {name: values[there] for name, values in more.items()}
+    filled = {name: np.where(there, x, 7) for name, x in matrices.items()}
+    for function, by_cell, by_row in (
+        (comparison.tie_statistics, more, of_documents),
+        (comparison.pairwise_overlap, {}, {}),
+    ):
+        wanted = function(columns, qid=qid, **by_row)
+        alike(function(matrices, **by_cell), wanted)
+        alike(function(filled, mask=there, **by_cell), wanted)
+        array = dataclasses.replace(function(systems, **by_cell), systems=tuple(names))
+        alike(array, wanted)
+    alone = comparison.tie_statistics(filled["a"], mask=there)
+    assert alone.n_documents.tolist() == [(columns["a"] > -INF).sum()]
+
+
+@pytest.mark.parametrize("convention", [None, "ndeval"])
+def test_subtopics_are_a_last_axis_of_labels(convention):
+    rng = np.random.default_rng(5)
+    *_, there = ragged()
+    scores = np.where(there, rng.integers(0, 4, there.shape), NAN)
+    labels = rng.integers(0, 2, (*there.shape, 3)).astype(float)
+    labels[~there] = NAN
+    labels[0, 0] = NAN  # of a document without a judgment
+    qid, weight = there.nonzero()[0], 1.0 + np.arange(9) % 3
+    of_subtopics = rng.random((9, 3))
+    rows = {"query_weight": weight, "subtopic_weight": of_subtopics}
+    own = {"convention": convention}
+    wanted = ta.evaluate_subtopics(
+        labels[there], scores[there], qid=qid, query_weight=weight[qid],
+        subtopic_weight=of_subtopics[qid], **own,
+    )  # fmt: skip
+    alike(ta.evaluate_subtopics(labels, scores, **rows, **own), wanted)
+    filled = np.nan_to_num(scores), np.nan_to_num(labels)
+    found = ta.evaluate_subtopics(*filled[::-1], mask=there, **rows, **own)
+    alike(found, wanted)
+
+
+TWO = [[1, 0], [0, 1]]
+NONE = [[1, NAN], [0, 1]]
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "message"),
+    [
+        (
+            "compare_systems",
+            (TWO, {"a": TWO, "b": [1, 0]}),
+            r"y_score\['b'\] must have the shape of y_true, \(2, 2\), got \(2,\)",
+        ),
+        (
+            "compare_systems",
+            (TWO, {"a": TWO, "b": NONE}),
+            r"y_score\['b'\] must not be NaN, got nan in row 0, column 1",
+        ),
+        (
+            "compare_systems",
+            (TWO, np.ones((2, 2, 1, 1))),
+            r"shape \(n_queries, n_documents, n_systems\), got shape \(2, 2, 1, 1\)",
+        ),
+        (
+            "official_vs_exact",
+            (TWO, {"a": TWO, "b": TWO}, ["a", "b"]),
+            r"docno must have the shape of y_true, \(2, 2\), got \(2,\)",
+        ),
+        (
+            "official_vs_exact",
+            (TWO, {"a": TWO, "b": TWO}, [["a", "b"], ["c", None]]),
+            "docno must not be missing .*, got None in row 1, column 1",
+        ),
+        (
+            "evaluate_subtopics",
+            (TWO, TWO),
+            r"shape \(n_queries, n_documents, n_subtopics\) .*, got \(2, 2\)",
+        ),
+        (
+            "evaluate_subtopics",
+            ([[[1], [-2]], [[0], [1]]], TWO),
+            "y_true must be >= 0, got -2.0 in row 0, column 1, subtopic 0",
+        ),
+    ],
+)
+def test_bad_systems(function, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        getattr(ta, function)(*arguments)
+
+
+def test_ids_and_masks_belong_to_one_form():
+    for function in (comparison.rank_correlation, comparison.rank_biased_overlap):
+        with pytest.raises(ValueError, match="qid must be None where y_true has two"):
+            function(TWO, TWO, qid=[0, 1])
+        with pytest.raises(
+            ValueError, match=r"mask must be None unless y_true .* \(n_"
+        ):
+            function([1, 0], [0, 1], mask=[True, True])
+    with pytest.raises(ValueError, match=r"qid must be None where y_score\['a'\] has"):
+        comparison.tie_statistics({"a": TWO}, qid=[0, 1])
 
 
 def test_a_label_without_a_judgment_is_no_padding():
@@ -188,3 +383,25 @@ def test_bad_input(changes, message):
     arguments = {**ONE, **changes}
     with pytest.raises(ValueError, match=message):
         ta.ranking_score(arguments.pop("y_true"), arguments.pop("y_score"), **arguments)
+
+
+@pytest.mark.filterwarnings("ignore:")
+def test_displays_of_matrices():
+    plots = pytest.importorskip("tieaware_sklearn.plots")
+    labels, systems, _, there = ragged()
+    columns = {"a": systems[there][:, 0], "b": systems[there][:, 1]}
+    matrices = {"a": systems[..., 0], "b": systems[..., 1]}
+    qid, filled = there.nonzero()[0], np.where(there, labels, -1)
+    for name, result in (
+        ("TopicDifferenceDisplay", "comparison"),
+        ("PrecisionRecallBandDisplay", "curves"),
+    ):
+        draw = getattr(plots, name).from_predictions
+        wanted = getattr(draw(labels[there], columns, qid=qid), result)
+        for y, mask in ((labels, None), (filled, there)):
+            found = getattr(draw(y, matrices, mask=mask), result)
+            each = wanted if isinstance(wanted, dict) else {"": wanted}
+            for key, one in each.items():
+                alike(found[key] if key else found, one)
+    with pytest.raises(ValueError, match=r"y_score\['b'\] must have the shape of y_"):
+        draw(labels, {"a": matrices["a"], "b": columns["b"]})

@@ -188,7 +188,7 @@ def test_errors_name_argument_rule_and_value(change, message):
     [
         ([1, 2], [1], None, r"scores must have one value per row \(2\), got 1"),
         ([1, np.nan], [1, 2], None, "reference must not be NaN, got nan in row 1"),
-        ([[1, 2]], [[1, 2]], [1], "qid must be None for matrices"),
+        ([[1, 2]], [[1, 2]], [1], "qid must be None where reference has two"),
     ],
 )
 def test_errors_of_columns(reference, scores, qid, message):

@@ -197,6 +197,7 @@ def test_scikit_learn_has_no_dcg_of_one_document():
 TREC_EVAL = {
     "map": "ap", "map_cut_10": "ap@10", "P_5": "p@5", "P_100": "p@100",
     "recall_5": "r@5", "Rprec": "rprec", "recip_rank": "rr", "bpref": "bpref",
+    "relative_P_5": "r(denominator=cutoff)@5",
     "infAP": "infap", "ndcg": "ndcg", "ndcg_cut_10": "ndcg@10",
     "success_1": "success@1", "set_P": "SetP", "set_recall": "SetR", "set_F": "SetF",
     "set_map": "SetAP", "iprec_at_recall_0.00": "iprec@0",
@@ -281,6 +282,7 @@ def test_a_convention_is_a_bundle_of_parameters(convention, given, name, undefin
     ("lightgbm", "ndcg(discount=inverse)", {}, "discount must be 'log2' with .*'light"),
     ("catboost", "ndcg(discount=none)", {}, "discount must be 'log2' or 'inverse' w"),
     ("lightgbm", "ap(rel=2)", {}, "rel must be 1.0 with .*'lightgbm', got 2.0"),
+    ("catboost", "r(denominator=cutoff)@3", {}, "'relevant' .*'catboost', got 'cut"),
     ("catboost", "p(denominator=cutoff)@3", {}, "'retrieved' .*='catboost', got 'cut"),
     ("trec_eval", "iprec(rounding=up)@0.1", {}, "be 'trec_eval9' .* in IPrec@0.1"),
     ("trec_eval10", "iap(rounding=trec_eval9)", {}, "rounding must be 'nearest' with"),

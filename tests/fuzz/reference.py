@@ -128,8 +128,11 @@ def denominator(measure: Measure, query: Query) -> Fraction:
     ranked, missing = query.input_order()
     everything = naive.relevance([*ranked, *missing], measure.rel)
     total = sum(everything)
-    if isinstance(measure, (Recall, RPrecision)):
+    if isinstance(measure, RPrecision):
         return Fraction(total)
+    if isinstance(measure, Recall):
+        capped = measure.denominator == "cutoff" and measure.k is not None
+        return Fraction(min(total, measure.k) if capped else total)
     if isinstance(measure, Fallout):
         return Fraction(len(everything) - total)
     depth = len(ranked) if measure.k is None else measure.k

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import itertools
 import math
 from fractions import Fraction
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
+from tests.pages import DOCS
 from tieaware_sklearn.judgments import (
     assessor_agreement,
     depth_pool,
@@ -419,3 +421,26 @@ def test_bad_judgments(change, message):
     without = {name: JUDGED[name] for name in ("qid", "docno")}
     with pytest.raises(ValueError, match="must have qid, docno and target, as load_qr"):
         leave_one_out(RUNS_BY_NAME, without)
+
+
+def test_what_labels_of_a_model_gain_beside_those_of_people():
+    page = (DOCS / "howto" / "judgments.md").read_text()
+    code = page.partition("## Labels of a model")[2].partition("```python")[2]
+    names = {}
+    for example in doctest.DocTestParser().get_examples(code)[:-1]:
+        if "for people, model in" in example.source:
+            break
+        exec(example.source, names)
+    estimate, a, b = names["estimate"], names["a"], names["b"]
+    orders = [names["rng"].permutation(2000) for _ in range(1000)]
+    for (people, model), correlation in ((b, 0.60), (b - a, 0.66)):
+        assert np.corrcoef(people, model)[0, 1] == pytest.approx(correlation, abs=0.01)
+        parts = [(people, model - people, one[:100], one[100:]) for one in orders]
+        found = np.array(
+            [(estimate(y[n]), estimate((y + d)[m], -d[n])) for y, d, n, m in parts]
+        )
+        mean, half = np.moveaxis(found, -1, 0)
+        alone, powered = half.mean(axis=0)
+        assert powered / alone == pytest.approx(0.8, abs=0.01)
+        covered = (np.abs(mean - people.mean()) < half).mean(axis=0)
+        assert ((covered > 0.93) & (covered < 0.97)).all()

@@ -28,12 +28,16 @@ from tieaware_sklearn.measures._parse import parse_measures
 
 TREC9 = {"rounding": "trec_eval9"}
 IPREC = m.InterpolatedPrecision(0.1, **TREC9)
+CAPPED = m.Recall(5, denominator="cutoff")
 NAMES = [
     ("precision@5", m.Precision(5), "P@5"),
     ("Recall", m.Recall(), "R"),
     ("f1@10", m.FBeta(10), "F@10"),
     ("f(beta=0.5, rel=2)", m.FBeta(beta=0.5, rel=2), "F(rel=2,beta=0.5)"),
     ("hit@10", m.Success(10), "Success@10"),
+    ("HR@10", m.Success(10), "Success@10"),
+    ("r(denominator=cutoff)@5", CAPPED, "R(denominator=cutoff)@5"),
+    ("relative_P_5", CAPPED, "R(denominator=cutoff)@5"),
     ("cg(gain=exponential)", m.CG(gain="exponential"), "CG(gain=exponential)"),
     (" ndcg @ 10 ", m.NDCG(10), "NDCG@10"),
     ("nDCG(gain='LINEAR')@10", m.NDCG(10, "linear"), "NDCG(gain=linear)@10"),
@@ -133,7 +137,8 @@ BAD_NAMES = [
     ("ndcg_cut", r"trec_eval's is called 'NDCG\(gain=linear\)@10' here"),
     ("iprec_at_recall", r"'IPrec\(rounding=trec_eval9\)@0.1' here"),
     ("P_5(rel=2)", r"trec_eval's is called 'P\(denominator=cutoff\)@5' here"),
-    ("hr@10", r"did you mean 'Success@10'"),
+    ("hits@10", r"did you mean 'Success@10'"),
+    ("R(denominator=k)@5", "denominator must be one of .* got 'k'"),
     ("set_P_5", r"unknown measure 'set_P_5'; did you mean 'P@5'"),
     ("P_0", "measure 'P_0': k must be an integer >= 1, got 0"),
     ("P_1.5", "measure 'P_1.5': k must be .* got '1.5'"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,18 +20,36 @@ class Lists:
     ----------
     there : ndarray of shape (n_queries, n_columns), bool
         The cells that are documents.
+    like : str
+        The name of a matrix of this shape.
     """
 
     there: NDArray[np.bool_]
+    like: str
 
     @classmethod
-    def of(cls, y_true: Any, y_score: Any, mask: Any, names: tuple[str, str]) -> Lists:
-        """The cells of a mask, or those that are not missing in both arrays.
+    def of(
+        cls,
+        given: Mapping[str, Any],
+        qid: Any,
+        mask: Any,
+        *,
+        qid_name: str = "qid",
+        full: bool = False,
+    ) -> Lists | None:
+        """The cells of a mask, or those that are not missing in all of the arrays.
 
-        Without scores (None) all labels are of documents.
+        None where the first array is a column. Without a mask, all cells are documents
+        of a matrix that is `full`.
         """
-        label, score = names
-        labels = matrix_of(y_true, label)
+        label, first = next(iter(given.items()))
+        if not exact_numbers.are_lists(first, masked=mask is not None):
+            shape = f"{label} has shape (n_queries, n_documents)"
+            messages.require(mask is None, f"mask must be None unless {shape}")
+            return None
+        rule = f"{qid_name} must be None where {label} has two dimensions: its"
+        messages.require(qid is None, f"{rule} rows are the queries")
+        labels = matrix_of(first, label)
         got = f"got shape {labels.shape}"
         messages.require(
             labels.ndim == 2, f"{label} must have one or two dimensions, {got}"
@@ -40,17 +59,19 @@ class Lists:
             there = matrix_of(mask, "mask")
             rule = "mask must be boolean, True where there is a document, got dtype"
             messages.require(there.dtype.kind == "b", f"{rule} {there.dtype}")
-            _check_shape(there, labels.shape, "mask", label)
-        elif y_score is None:
-            there = np.ones(labels.shape, dtype=bool)
+            _check_shape(there.shape, labels.shape, "mask", label)
         else:
-            scores = matrix_of(y_score, score)
-            _check_shape(scores, labels.shape, score, label)
-            there = ~(_missing(labels) & _missing(scores))
+            there = np.full(labels.shape, full)
+            for name, values in given.items():
+                matrix = matrix_of(values, name)
+                # labels may have a last axis, of subtopics
+                _check_shape(matrix.shape[:2], labels.shape, name, label)
+                missing = _missing(matrix).reshape(*labels.shape, -1)
+                there |= ~missing.all(axis=-1)
         empty = ~there.any(axis=1)
         rule = f"{label} must have a document in every row, got nothing but padding in"
         messages.require(not empty.any(), f"{rule} row {int(np.argmax(empty))}")
-        return cls(there)
+        return cls(there, label)
 
     @property
     def queries(self) -> checks.Queries:
@@ -69,12 +90,18 @@ class Lists:
         """Where documents stand in the flattened matrix."""
         return np.flatnonzero(self.there)
 
-    def documents(self, values: Any, name: str, like: str = "y_true") -> NDArray[Any]:
-        """Values of the documents in a matrix of this shape, query by query."""
+    def documents(
+        self, values: Any, name: str, *, several: bool = False
+    ) -> NDArray[Any]:
+        """Values of the documents in a matrix of this shape, query by query.
+
+        A document may have `several`, along a last axis.
+        """
         matrix = matrix_of(values, name)
-        _check_shape(matrix, self.there.shape, name, like)
+        shape = matrix.shape[:2] if several else matrix.shape
+        _check_shape(shape, self.there.shape, name, self.like)
         if self.there.all():
-            return matrix.reshape(-1)
+            return matrix.reshape(-1, *matrix.shape[2:])
         cells: NDArray[Any] = matrix[self.there]
         return cells
 
@@ -107,8 +134,27 @@ def _missing(matrix: NDArray[Any]) -> NDArray[np.bool_]:
     return missing
 
 
+def check_rankings(
+    given: Mapping[str, Any], qid: Any, mask: Any
+) -> tuple[list[NDArray[Any]], checks.Queries, Lists | None]:
+    """Scores of the same documents by several rankings, in columns or matrices."""
+    lists, columns, n_rows = Lists.of(given, qid, mask), [], None
+    for name, values in given.items():
+        if lists is None:
+            columns.append(checks.check_scores(values, n_rows=n_rows, name=name))
+        else:
+            flat = lists.documents(values, name)
+            columns.append(checks.check_scores(flat, name=name, place=lists.place))
+        # the first ranking gives the number of documents
+        n_rows = len(columns[0])
+    if lists is not None:
+        return columns, lists.queries, lists
+    return columns, checks.check_qid(qid, n_rows=len(columns[0])), None
+
+
 def _check_shape(
-    matrix: NDArray[Any], shape: tuple[int, ...], name: str, like: str
+    found: tuple[int, ...], shape: tuple[int, ...], name: str, like: str
 ) -> None:
-    rule = f"{name} must have the shape of {like}, {shape}"
-    messages.require(matrix.shape == shape, rule, matrix.shape)
+    messages.require(
+        found == shape, f"{name} must have the shape of {like}, {shape}", found
+    )

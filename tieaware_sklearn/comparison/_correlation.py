@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from .._display import html, text_tables, words
-from .._engine import checks, exact_numbers, segments, tie_groups
+from .._engine import checks, exact_numbers, lists, segments, tie_groups
 from .._engine.segments import FloatArray, IntArray
 from ..evaluation import Summary, _averages
 
@@ -115,21 +115,25 @@ def rank_correlation(
     y_score: ArrayLike,
     *,
     qid: Any = None,
+    mask: ArrayLike | None = None,
     coefficients: str | Iterable[str] = COEFFICIENTS,
 ) -> OrderingCorrelation:
     """Correlate two orderings of the documents of each query, or of systems.
 
     Parameters
     ----------
-    y_true : array-like of shape (n_documents,)
+    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
         Scores of the reference ordering; the highest ranks first. A document with a
-        score of -inf is not retrieved.
-    y_score : array-like of shape (n_documents,)
+        score of -inf is not retrieved. In a matrix, each row is a query.
+    y_score : array-like of the shape of y_true
         Scores of the ordering to compare with it. All coefficients but tau_ap are
         symmetric in the two orderings.
     qid : array-like of shape (n_documents,), optional
         Query of each document. If None, all rows are one list, such as the means of
         systems.
+    mask : array-like of bool of shape (n_queries, n_documents), optional
+        True where a cell of both matrices holds a document. By default, cells that are
+        missing in both are padding.
     coefficients : str or list of str, default=("tau_a", "tau_b", "tau_ap", \
 "spearman", "pearson")
         Coefficients to compute: Kendall's τ over all pairs (tau-a) or corrected for
@@ -209,10 +213,9 @@ def rank_correlation(
     [0.8, 0.8504]
     """
     names = checks.check_choices(coefficients, "coefficients", _ALL)
-    right = checks.check_scores(y_true, name="y_true")
-    judged = checks.check_scores(y_score, n_rows=len(right))
-    queries = checks.check_qid(qid, n_rows=len(right))
-    right, judged = queries.arrange(right), queries.arrange(judged)
+    given = {"y_true": y_true, "y_score": y_score}
+    columns, queries, _ = lists.check_rankings(given, qid, mask)
+    right, judged = map(queries.arrange, columns)
     ends = itertools.pairwise(queries.offsets.tolist())
     results = [_correlate(right[a:b], judged[a:b], names) for a, b in ends]
     values, pvalues = np.moveaxis(np.array(results), 2, 0)

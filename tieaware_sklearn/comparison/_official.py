@@ -205,6 +205,7 @@ def tie_statistics(
     y_score: Any,
     *,
     qid: Any = None,
+    mask: ArrayLike | None = None,
     rank: ArrayLike | None = None,
     input_order: ArrayLike | None = None,
 ) -> TieStatistics:
@@ -214,13 +215,17 @@ def tie_statistics(
     ----------
     y_score : mapping of str to array-like, data frame, or array-like of shape \
 (n_documents, n_systems) or (n_documents,)
-        Scores of each system, -inf where it does not retrieve a document, as in
-        `compare_systems`.
+        Scores of each system, -inf where it does not retrieve a document. A system may
+        be a matrix with a query in each row, as in `compare_systems`.
     qid : array-like of shape (n_documents,), optional
         Query of each document. If None, all documents belong to one query.
+    mask : array-like of bool of shape (n_queries, n_documents), optional
+        True where a cell of the matrices holds a document. By default, cells that are
+        missing in all of them are padding.
     rank : array-like of shape (n_documents,) or (n_documents, n_systems), optional
         Ranks that the systems give, 1 for the first document, as `load_trec` returns
-        them. NaN where a document is not retrieved.
+        them. NaN where a document is not retrieved. Of matrices, it has their shape,
+        and may have a last axis of systems.
     input_order : array-like of the shape of `rank`, optional
         Position of each document in the file of the system, as in `load_trec`.
 
@@ -261,8 +266,13 @@ def tie_statistics(
     queries          50.0 %         50.0 %
     documents        16.7 %         16.7 %
     """
-    names, scores = _systems.check_systems(y_score)
-    queries = checks.check_qid(qid, n_rows=len(scores[0]))
+    names, scores, queries, cells = _systems.check_systems(y_score, qid, mask)
+    if cells is not None:
+        of_rows = {"rank": rank, "input_order": input_order}
+        rank, input_order = (
+            None if given is None else cells.documents(given, name, several=True)
+            for name, given in of_rows.items()
+        )
     ranks = _ranks(rank, "rank", len(scores[0]), len(scores))
     lines = _ranks(input_order, "input_order", len(scores[0]), len(scores))
     columns: dict[str, list[Any]] = {}
@@ -551,6 +561,7 @@ def official_vs_exact(
     docno: ArrayLike,
     *,
     qid: Any = None,
+    mask: ArrayLike | None = None,
     measures: str | Measure | Iterable[str | Measure] = ("map", "ndcg_cut_10", "P_10"),
     baseline: str | Sequence[str] | None = None,
     test: str = "t",
@@ -571,17 +582,20 @@ def official_vs_exact(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_documents,)
-        Labels, finite and >= 0. NaN means that a document is unjudged.
+    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
+        Labels, finite and >= 0. NaN means that a document is unjudged. In a matrix,
+        each row is a query.
     y_score : mapping of str to array-like, data frame, or array-like of shape \
 (n_documents, n_systems)
         Scores of each system, as in `compare_systems`. They are compared as 32-bit
         floats under both rules, as trec_eval does.
-    docno : array-like of shape (n_documents,)
+    docno : array-like of the shape of y_true
         Document ids, strings or bytes, compared as bytes. Convert numbers to strings:
         as bytes, "9" comes after "10".
     qid : array-like of shape (n_documents,), optional
         Query of each document. If None, all documents belong to one query.
+    mask : array-like of bool of shape (n_queries, n_documents), optional
+        True where a cell of matrices holds a document, as in `compare_systems`.
     measures : list of str or Measure, default=("map", "ndcg_cut_10", "P_10")
         Names of measures, or `Measure` objects; see `parse_measure`, which also knows
         trec_eval's names. One name differs: "ndcg" has exponential gains, and
@@ -599,7 +613,7 @@ def official_vs_exact(
         As in `pvalues_over_orders`.
     zero_relevance, unjudged
         As in `ranking_score`.
-    query_weight : array-like of shape (n_documents,), optional
+    query_weight : array-like of shape (n_documents,) or (n_queries,), optional
         Weight of the query of each document, as in `compare_systems`.
     n_jobs : int, optional
         Number of threads over blocks of queries (joblib). No result depends on it.
@@ -661,11 +675,12 @@ def official_vs_exact(
         unjudged,
         n_jobs,
         query_weight=query_weight,
+        mask=mask,
     )
     names = systems.names
     if len(names) < 2:
         raise ValueError(f"y_score must hold at least two systems, got {names[0]!r}")
-    rule = {OFFICIAL: (_ids(docno, systems.scores), "descending")}
+    rule = {OFFICIAL: (_ids(docno, systems), "descending")}
     systems.scores = [exact_numbers.in_32_bits(column) for column in systems.scores]
     systems.rules = _ties.TieRules(rule, len(systems.labels), names)
     baselines = systems.baselines(baseline)
@@ -710,8 +725,11 @@ def official_vs_exact(
     )
 
 
-def _ids(docno: Any, scores: Sequence[NDArray[Any]]) -> Any:
-    """Convert document ids to bytes, as which trec_eval compares them."""
+def _ids(docno: Any, systems: _systems.MeasuredSystems) -> Any:
+    """Check document ids, of which trec_eval compares the bytes."""
+    scores, prepared = systems.scores, systems.prepared
+    if prepared.lists is not None:
+        docno = prepared.lists.documents(docno, "docno")
     given = exact_numbers.none_for_masked(docno)
     array = feature_matrix.array_of(given)
     if array.ndim != 1:
@@ -727,5 +745,6 @@ def _ids(docno: Any, scores: Sequence[NDArray[Any]]) -> Any:
         rule = "hold strings, which are compared as bytes"
         if exact_numbers.is_missing(one):
             rule = "not be missing where a document is retrieved"
-        raise ValueError(f"docno must {rule}, got {messages.show(one)} in row {row}")
+        got = f"got {messages.show(one)} in {prepared.place(row)}"
+        raise ValueError(f"docno must {rule}, {got}")
     return given

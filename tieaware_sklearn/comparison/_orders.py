@@ -330,6 +330,7 @@ def pvalues_over_orders(
     y_score: Any,
     *,
     qid: Any = None,
+    mask: ArrayLike | None = None,
     measure: str | Measure | Iterable[str | Measure] = "ndcg@10",
     baseline: str | list[str] | None = None,
     test: str = "t",
@@ -351,7 +352,7 @@ def pvalues_over_orders(
 
     Parameters
     ----------
-    y_true, y_score, qid
+    y_true, y_score, qid, mask
         As in `compare_systems`.
     measure : str, Measure or list of them, default="ndcg@10"
         Name of the measure, or a `Measure`; see `parse_measure`. All measures of a list
@@ -376,7 +377,7 @@ def pvalues_over_orders(
         Seed of the orders and of "randomization".
     zero_relevance, unjudged
         As in `ranking_score`.
-    query_weight : array-like of shape (n_documents,), optional
+    query_weight : array-like of shape (n_documents,) or (n_queries,), optional
         Weight of the query of each document, as in `compare_systems`.
     n_jobs : int, optional
         Number of threads over systems (joblib). No result depends on it.
@@ -459,7 +460,7 @@ def pvalues_over_orders(
     options = _systems.check_options(test, alternative, **drawn, weighted=weighted)
     systems = _systems.MeasuredSystems(
         y_true, y_score, qid, _parse.parse_measures(measure, name="measure"),
-        zero_relevance, unjudged, n_jobs, query_weight=query_weight,
+        zero_relevance, unjudged, n_jobs, query_weight=query_weight, mask=mask,
     )  # fmt: skip
     pairs = _systems.pairs_with(systems.baselines(baseline), systems.names)
     values = systems.all_values(("best", "worst"))

@@ -12,6 +12,7 @@ from scipy.special import exp1
 
 from .._display import html, text_tables
 from .._engine import checks, segments, tie_groups
+from .._engine import lists as _lists
 from .._engine.segments import FloatArray, IntArray
 from ..evaluation import Summary, _averages
 from ..measures import _rank_tables
@@ -273,6 +274,7 @@ def rank_biased_overlap(
     y_score: ArrayLike,
     *,
     qid: Any = None,
+    mask: ArrayLike | None = None,
     p: float = 0.9,
     depth: int | None = None,
 ) -> RankBiasedOverlap:
@@ -283,14 +285,17 @@ def rank_biased_overlap(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_documents,)
+    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
         Scores of the first ranking; the highest ranks first. A document with a score
-        of -inf is not retrieved.
-    y_score : array-like of shape (n_documents,)
+        of -inf is not retrieved. In a matrix, each row is a query.
+    y_score : array-like of the shape of y_true
         Scores of the second ranking, for the same documents. No result depends on
         which ranking is first.
     qid : array-like of shape (n_documents,), optional
         Query of each document. If None, all documents belong to one query.
+    mask : array-like of bool of shape (n_queries, n_documents), optional
+        True where a cell of both matrices holds a document. By default, cells that are
+        missing in both are padding.
     p : float, default=0.9
         Persistence: the probability that a reader who compares the rankings goes on
         from one depth to the next. With 0.9, the first ten ranks have 86% of the
@@ -354,11 +359,10 @@ def rank_biased_overlap(
     ------------------------------------------------------------------------
     RBO(p=0.9)  0.9033  0.8550  1.0000   0.5097    0.3936    0.0967        1
     """
-    first = checks.check_scores(y_true, name="y_true")
-    second = checks.check_scores(y_score, n_rows=len(first))
-    queries = checks.check_qid(qid, n_rows=len(first))
+    given = {"y_true": y_true, "y_score": y_score}
+    columns, queries, _ = _lists.check_rankings(given, qid, mask)
     p, depth = check_reader(p, depth)
-    a, b = _ranked([first, second], queries)
+    a, b = _ranked(columns, queries)
     return RankBiasedOverlap(
         p=p,
         depth=depth,
@@ -563,7 +567,12 @@ class OverlapMatrix(html.Result):
 
 
 def pairwise_overlap(
-    y_score: Any, *, qid: Any = None, p: float = 0.9, depth: int | None = None
+    y_score: Any,
+    *,
+    qid: Any = None,
+    mask: ArrayLike | None = None,
+    p: float = 0.9,
+    depth: int | None = None,
 ) -> OverlapMatrix:
     """Mean rank-biased overlap (RBO) of every pair of systems.
 
@@ -572,9 +581,13 @@ def pairwise_overlap(
     y_score : mapping of str to array-like, data frame, or array-like of shape \
 (n_documents, n_systems) or (n_documents,)
         Scores of each system for the same documents, with -inf for documents that
-        the system does not retrieve.
+        the system does not retrieve. A system may be a matrix with a query in each
+        row, as in `compare_systems`.
     qid : array-like of shape (n_documents,), optional
         Query of each document. If None, all documents belong to one query.
+    mask : array-like of bool of shape (n_queries, n_documents), optional
+        True where a cell of the matrices holds a document. By default, cells that are
+        missing in all of them are padding.
     p, depth
         As in `rank_biased_overlap`.
 
@@ -610,8 +623,7 @@ def pairwise_overlap(
     clicks  age     0.4167  0.3333  0.5000        1
     age     age     0.9792  0.9583  1.0000        1
     """
-    names, columns = _systems.check_systems(y_score)
-    queries = checks.check_qid(qid, n_rows=len(columns[0]))
+    names, columns, queries, _ = _systems.check_systems(y_score, qid, mask)
     p, depth = check_reader(p, depth)
     n_systems, lists = len(names), _ranked(columns, queries)
     averages = np.empty((3, n_systems, n_systems))

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._engine import checks, feature_matrix, messages
+from .._engine import checks, exact_numbers, feature_matrix, messages
+from .._engine import lists as _lists
 from .._engine.segments import FloatArray, IntArray
 from ..evaluation import (
     _intervals,
@@ -50,27 +51,32 @@ class MeasuredSystems:
         external: Mapping[str, Any] | None = None,
         query_weight: ArrayLike | None = None,
         segment: Any = None,
+        mask: ArrayLike | None = None,
     ) -> None:
         self.measures = measures
         self.resolved = _resolved.resolve(measures, zero_relevance, unjudged)
         several = y_score if isinstance(y_score, Mapping) else {"y_score": y_score}
         of_queries = {"query_weight": query_weight, "segment": segment}
         checks.check_same_order({"y_true": y_true, "qid": qid, **several, **of_queries})
-        self.labels = checks.check_labels(y_true, unjudged=self.resolved.unjudged)
+        matrices = exact_numbers.are_lists(y_true, masked=mask is not None)
+        self.names, given = list_systems(y_score, matrices=matrices)
+        self.prepared = prepared = _prepared.prepare_labels(
+            y_true, qid, query_weight, mask=mask, scores=given,
+            unjudged=self.resolved.unjudged, keep=True,
+        )  # fmt: skip
+        self.labels, self.queries = prepared.labels, prepared.queries
+        self.weight, lists = prepared.weight, prepared.lists
         self.resolved.warn_below_rel(self.labels)
-        n_rows = len(self.labels)
-        self.names, self.scores = check_systems(y_score, n_rows)
-        self.queries = checks.check_qid(qid, n_rows=n_rows)
-        self.rules = _ties.TieRules(external, n_rows, self.names)
-        self._has_ids = qid is not None
+        self.scores = [
+            prepared.scores(scores, _prepared.NAMES._replace(score=name))
+            for name, scores in given.items()
+        ]
+        self.rules = _ties.TieRules(external, len(self.labels), self.names, lists)
+        self._has_ids = qid is not None or lists is not None
         self.n_jobs = n_jobs
-        self.weight = checks.check_query_weight(query_weight, self.queries)
         self.segment: NDArray[Any] | None = None
         if segment is not None:
-            self.segment = checks.check_segment(segment, self.queries)
-        self.prepared = _prepared.Prepared(
-            self.labels, self.queries, self.weight, keep=True
-        )
+            self.segment = prepared.segments(segment)
 
     def baselines(self, given: Any) -> tuple[str, ...]:
         """Check the baselines, and warn of systems to compare without query ids."""
@@ -160,9 +166,22 @@ def pairs_with(baselines: tuple[str, ...], names: tuple[str, ...]) -> IntArray:
 
 
 def check_systems(
-    y_score: Any, n_rows: int | None = None
-) -> tuple[tuple[str, ...], list[Any]]:
-    """Return names and score columns of a mapping, a data frame or an array."""
+    y_score: Any, qid: Any = None, mask: Any = None
+) -> tuple[tuple[str, ...], list[NDArray[Any]], checks.Queries, _lists.Lists | None]:
+    """Return names, score columns and queries of systems, without labels."""
+    names, given = list_systems(y_score, matrices=None if mask is None else True)
+    return names, *_lists.check_rankings(given, qid, mask)
+
+
+def list_systems(
+    y_score: Any, *, matrices: bool | None = False
+) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """List the systems of a mapping, a data frame or an array.
+
+    Returns their names, and their scores by the name that messages have for them. An
+    array has an axis more for several systems than for one. With None, one of three
+    axes has `matrices`.
+    """
     if isinstance(y_score, Mapping) or hasattr(y_score, "columns"):
         keys = y_score
         if not isinstance(y_score, Mapping):
@@ -174,16 +193,17 @@ def check_systems(
             array = y_score if masked else feature_matrix.array_of(y_score)
         except ValueError as error:
             raise ValueError(f"y_score must be an array: {error}") from None
-        if array.ndim == 1:
+        matrices = array.ndim == 3 if matrices is None else matrices
+        if array.ndim == 1 + matrices:
             name = getattr(y_score, "name", None)
             alone = ONE_SYSTEM if name is None else str(name)
-            return (alone,), [checks.check_scores(y_score, n_rows=n_rows)]
-        if array.ndim != 2:
-            raise ValueError(
-                "y_score must be a mapping of system names to scores, or an array of "
-                f"shape (n_documents, n_systems), got shape {array.shape}"
-            )
-        given = [(f"system {j}", column) for j, column in enumerate(array.T)]
+            return (alone,), {"y_score": y_score}
+        shape = "(n_queries, n_documents" if matrices else "(n_documents"
+        rule = "y_score must be a mapping of system names to scores, or an array of "
+        rule += f"shape {shape}, n_systems), got shape {array.shape}"
+        messages.require(array.ndim == 2 + matrices, rule)
+        columns = np.moveaxis(array, -1, 0)
+        given = [(f"system {j}", column) for j, column in enumerate(columns)]
     if not given:
         raise ValueError("y_score must hold at least one system, got none")
     names = tuple(name for name, _ in given)
@@ -191,13 +211,7 @@ def check_systems(
         raise ValueError(
             f"y_score must have a different name for each system, got {twice[0]} twice"
         )
-    columns: list[Any] = []
-    for name, column in given:
-        label = f"y_score[{name!r}]"
-        columns.append(checks.check_scores(column, n_rows=n_rows, name=label))
-        # without labels, the first system gives the number of documents
-        n_rows = len(columns[0])
-    return names, columns
+    return names, {f"y_score[{name!r}]": column for name, column in given}
 
 
 #: intervals of a difference, as in `RankingReport.summary`
@@ -209,6 +223,7 @@ def compare_systems(
     y_score: Any,
     *,
     qid: Any = None,
+    mask: ArrayLike | None = None,
     measure: str | Measure | Iterable[str | Measure] = "ndcg@10",
     ties: str | Sequence[str] = "expected",
     external: Mapping[str, Any] | None = None,
@@ -231,16 +246,22 @@ def compare_systems(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_documents,)
-        Labels, finite and >= 0. NaN means that a document is unjudged.
+    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
+        Labels, finite and >= 0. NaN means that a document is unjudged. In a matrix,
+        each row is a query.
     y_score : mapping of str to array-like, data frame, or array-like of shape \
 (n_documents, n_systems) or (n_documents,)
         Scores of each system for the same documents, with -inf for documents that
         the system does not retrieve. `load_trec` returns them in this form for a list
         of runs. All columns of an array have its dtype; the columns of a mapping or
-        data frame keep their own.
+        data frame keep their own. Where `y_true` is a matrix, a system is a matrix of
+        the mapping, or ``y_score[:, :, j]`` of an array.
     qid : array-like of shape (n_documents,), optional
-        Query of each document. If None, all documents belong to one query.
+        Query of each document. If None, all documents belong to one query; in a
+        matrix, each row is one.
+    mask : array-like of bool of shape (n_queries, n_documents), optional
+        True where a cell of the matrices holds a document, as in `ranking_score`. By
+        default, cells that are missing in the labels and in all systems are padding.
     measure : str, Measure or list of them, default="ndcg@10"
         Name of the measure, or a `Measure`; see `parse_measure`. With a list, all are
         measured in one pass.
@@ -250,7 +271,8 @@ def compare_systems(
         in `external`. With a list, several treatments side by side.
     external : mapping of str to key, optional
         External rules for ties by name, as in `tie_treatments`. A key of shape
-        (n_documents, n_systems) has a column for each system.
+        (n_documents, n_systems) has a column for each system; in matrices, a key may
+        have a last axis of systems.
     baseline : str or list of str, optional
         Systems that all others are compared with. Each pair is then a system (A) and a
         baseline (B), and the difference says how much higher the system is. p-values
@@ -297,11 +319,11 @@ def compare_systems(
         Seed of "randomization", "bootstrap" and medians.
     zero_relevance, unjudged
         As in `ranking_score`.
-    query_weight : array-like of shape (n_documents,), optional
+    query_weight : array-like of shape (n_documents,) or (n_queries,), optional
         Weight, in averages and tests, of the query of each document: >= 0 and constant
-        within a query. The tests "t" and "randomization" have weights; "wilcoxon",
-        "tukey" and medians do not.
-    segment : array-like of shape (n_documents,), optional
+        within a query. For matrices, one weight for each row. The tests "t" and
+        "randomization" have weights; "wilcoxon", "tukey" and medians do not.
+    segment : array-like of shape (n_documents,) or (n_queries,), optional
         Segment of the query of each document, as in `evaluate`.
         `SystemComparison.by_segment` compares the systems in each segment.
     n_jobs : int, optional
@@ -391,7 +413,7 @@ def compare_systems(
     )  # fmt: skip
     systems = MeasuredSystems(
         y_true, y_score, qid, _parse.parse_measures(measure, name="measure"),
-        zero_relevance, unjudged, n_jobs, external, query_weight, segment,
+        zero_relevance, unjudged, n_jobs, external, query_weight, segment, mask,
     )  # fmt: skip
     treatments = systems.rules.check(ties)
     baselines = systems.baselines(baseline)

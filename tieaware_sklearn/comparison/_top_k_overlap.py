@@ -283,12 +283,9 @@ def _of_documents(
 ) -> tuple[NDArray[Any], _Neighbours, _Neighbours]:
     """Query ids and the two rankings, from columns or matrices."""
     given: dict[str, Any] = {"reference": reference, "scores": scores}
-    if exact_numbers.are_lists(reference, masked=mask is not None):
-        if qid is not None:
-            raise ValueError("qid must be None for matrices, whose rows are queries")
-        cells = _lists.Lists.of(reference, scores, mask, ("reference", "scores"))
+    if (cells := _lists.Lists.of(given, qid, mask)) is not None:
         queries = cells.queries
-        columns = [cells.documents(given[name], name, "reference") for name in given]
+        columns = [cells.documents(given[name], name) for name in given]
     else:
         checks.check_same_order({**given, "qid": qid})
         columns = list(given.values())

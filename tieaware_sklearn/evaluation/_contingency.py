@@ -85,6 +85,7 @@ def contingency_table(
     y_score: ArrayLike,
     *,
     qid: Any = None,
+    mask: ArrayLike | None = None,
     k: int | None = None,
     rel: float = 1.0,
     unjudged: str = "raise",
@@ -93,7 +94,7 @@ def contingency_table(
 
     Parameters
     ----------
-    y_true, y_score, qid, unjudged
+    y_true, y_score, qid, mask, unjudged
         As in `ranking_score`. Documents with a score of -inf are not retrieved.
     k : int, optional
         Cut-off. Documents below rank k count as not retrieved. Where the cut-off
@@ -133,7 +134,7 @@ def contingency_table(
     """
     measure = Precision(k, rel)
     resolved = _resolved.resolve([measure], unjudged=unjudged)
-    prepared, scores = _prepared.prepare(resolved, y_true, y_score, qid)
+    prepared, scores = _prepared.prepare(resolved, y_true, y_score, qid, mask=mask)
 
     def count(ranked: _blocks.RankedBlock) -> FloatArray:
         groups = ranked.groups

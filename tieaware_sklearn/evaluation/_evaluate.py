@@ -157,10 +157,9 @@ def ranking_score(
 
     Tensors of torch, JAX, CuPy and other libraries are read through ``__array__`` or
     ``__dlpack__``, without their gradients, if they are in the memory of the CPU.
-    Functions that evaluate one ranking accept matrices, too: `evaluate`, `tie_report`,
-    `tie_treatments`, `sampled` and those of `tieaware_sklearn.evaluation`. Those that
-    compare rankings, such as `compare_systems`, `precision_study` and
-    `rank_correlation`, take columns, as does `evaluate_subtopics`.
+    All functions of labels and scores accept matrices, too. Those that compare several
+    systems, such as `compare_systems` and `precision_study`, take a matrix for each.
+    In `evaluate_subtopics`, the labels have a last axis of subtopics.
 
     Examples
     --------
@@ -286,6 +285,7 @@ def tie_distributions(
     y_score: ArrayLike,
     *,
     qid: Any = None,
+    mask: ArrayLike | None = None,
     measure: str | Measure = "rr",
     unjudged: str = "raise",
 ) -> dict[Any, Distribution]:
@@ -293,7 +293,7 @@ def tie_distributions(
 
     Parameters
     ----------
-    y_true, y_score, qid, unjudged
+    y_true, y_score, qid, mask, unjudged
         As in `ranking_score`.
     measure : str or Measure, default="rr"
         A measure whose distribution has a closed form: P, R, F, Fallout, Rprec
@@ -326,7 +326,7 @@ def tie_distributions(
     """
     parsed = parse_measure(measure)
     prepared, scores = _prepared.prepare(
-        _resolved.resolve([parsed], unjudged=unjudged), y_true, y_score, qid
+        _resolved.resolve([parsed], unjudged=unjudged), y_true, y_score, qid, mask=mask
     )
     blocks = prepared.each_block(
         lambda ranked: parsed.distributions(ranked.groups), scores

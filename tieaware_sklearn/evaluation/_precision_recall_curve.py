@@ -77,6 +77,7 @@ def precision_recall_curve(
     y_score: ArrayLike,
     *,
     qid: Any = None,
+    mask: ArrayLike | None = None,
     recall: ArrayLike = ELEVEN_POINTS,
     rel: float = 1.0,
     zero_relevance: float | str = 0.0,
@@ -88,7 +89,7 @@ def precision_recall_curve(
 
     Parameters
     ----------
-    y_true, y_score, qid, zero_relevance, unjudged, query_weight, n_jobs
+    y_true, y_score, qid, mask, zero_relevance, unjudged, query_weight, n_jobs
         As in `evaluate`.
     recall : array-like of float, default=(0, 0.1, ..., 1)
         Recall levels in [0, 1], all different. They are read as they print, so that
@@ -130,7 +131,9 @@ def precision_recall_curve(
     levels = _levels(recall)
     measures = [InterpolatedPrecision(level, rel) for level in levels]
     resolved = _resolved.resolve(measures, zero_relevance, unjudged)
-    prepared, scores = _prepared.prepare(resolved, y_true, y_score, qid, query_weight)
+    prepared, scores = _prepared.prepare(
+        resolved, y_true, y_score, qid, query_weight, mask=mask
+    )
     values = prepared.values(resolved, scores, _STATISTICS, n_jobs=n_jobs)
     weight = prepared.weight
     return PrecisionRecallCurve(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import methodcaller
 from typing import Any, NamedTuple, Self, TypeVar
@@ -188,7 +188,7 @@ class Prepared:
             return checks.check_scores(
                 y_score, n_rows=len(self.labels), name=names.score
             )
-        flat = self.lists.documents(y_score, names.score, like=names.label)
+        flat = self.lists.documents(y_score, names.score)
         return checks.check_scores(flat, name=names.score, place=self.place)
 
     def each_block(
@@ -410,8 +410,8 @@ def prepare(
     columns = {names.label: y_true, names.score: y_score, names.qid: qid}
     checks.check_same_order({**columns, "query_weight": query_weight})
     prepared = prepare_labels(
-        y_true, qid, query_weight, mask=mask, y_score=y_score, names=names,
-        unjudged=resolved.unjudged, allow_zero=allow_zero, keep=keep,
+        y_true, qid, query_weight, mask=mask, scores={names.score: y_score},
+        names=names, unjudged=resolved.unjudged, allow_zero=allow_zero, keep=keep,
     )  # fmt: skip
     return prepared, prepared.scores(y_score, names)
 
@@ -422,25 +422,16 @@ def prepare_labels(
     query_weight: ArrayLike | None = None,
     *,
     mask: ArrayLike | None = None,
-    y_score: ArrayLike | None = None,
+    scores: Mapping[str, Any] | None = None,
     names: ColumnNames = NAMES,
     unjudged: str = "raise",
     allow_zero: bool = False,
     keep: bool = False,
 ) -> Prepared:
     """Labels, ids and weights; scores say no more than where matrices are padded."""
-    y_true, lists = exact_numbers.from_tensor(y_true, names.label), None
-    if exact_numbers.are_lists(y_true, masked=mask is not None):
-        if qid is not None:
-            raise ValueError(
-                f"{names.qid} must be None where {names.label} has two dimensions: its "
-                "rows are the queries"
-            )
-        lists = _lists.Lists.of(y_true, y_score, mask, (names.label, names.score))
-    elif mask is not None:
-        raise ValueError(
-            f"mask must be None unless {names.label} has shape (n_queries, n_documents)"
-        )
+    y_true = exact_numbers.from_tensor(y_true, names.label)
+    given = {names.label: y_true, **(scores or {})}
+    lists = _lists.Lists.of(given, qid, mask, qid_name=names.qid, full=scores is None)
     if lists is None:
         labels = checks.check_labels(y_true, name=names.label, unjudged=unjudged)
         queries = weighted = checks.check_qid(qid, n_rows=len(labels), name=names.qid)

@@ -104,6 +104,7 @@ def residuals(
     y_score: ArrayLike,
     *,
     qid: Any = None,
+    mask: ArrayLike | None = None,
     measures: str | Measure | Iterable[str | Measure] = DEFAULT_BOUNDED,
     query_weight: ArrayLike | None = None,
 ) -> ResidualReport:
@@ -113,7 +114,7 @@ def residuals(
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
         Labels, finite and >= 0. NaN means that a document is unjudged.
-    y_score, qid, query_weight
+    y_score, qid, mask, query_weight
         As in `ranking_score`.
     measures : list of str or Measure, default=("rbp", "p@10", "rr")
         Measures among P, RBP, CWL, RR, Success and ERR. Another relevant document
@@ -155,7 +156,9 @@ def residuals(
     for measure in parsed:
         messages.require(isinstance(measure, BOUNDED), f"{rule}{measure}")
     resolved = _resolved.resolve(parsed, unjudged="nonrelevant")
-    prepared, scores = _prepared.prepare(resolved, y_true, y_score, qid, query_weight)
+    prepared, scores = _prepared.prepare(
+        resolved, y_true, y_score, qid, query_weight, mask=mask
+    )
     labels, queries = prepared.labels, prepared.queries
 
     def compute(ranked: _blocks.RankedBlock) -> tuple[FloatArray, ...]:

@@ -85,7 +85,7 @@ def _trec_eval(rounding: str) -> dict[str, Definition]:
         "NDCG": _LINEAR,
         "AP": _OVER_RELEVANT,
         "P": _OVER_CUTOFF,
-        "R": {},
+        "R": {"denominator": Parameter("relevant", ["cutoff"])},
         "F": _UNCUT,
         "Success": {},
         "RR": {},
@@ -118,7 +118,7 @@ CONVENTIONS: dict[str, dict[str, Definition]] = {
         "DCG": Definition(0.0, _OF_CATBOOST),
         "AP": Definition(0.0, _AT_BEST_ONE, _IGNORED),
         "P": Definition(0.0, _OF_THE_LIST, _IGNORED),
-        "R": Definition(1.0, {}, _IGNORED),
+        "R": Definition(1.0, _OVER_RELEVANT, _IGNORED),
         "RR": Definition(0.0),
     },
     "sklearn": {

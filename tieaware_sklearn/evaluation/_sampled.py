@@ -85,6 +85,7 @@ def sample_orderings(
     y_score: ArrayLike,
     *,
     qid: Any = None,
+    mask: ArrayLike | None = None,
     n_orders: int = 1000,
     random_state: Any = 0,
     unjudged: str = "raise",
@@ -93,7 +94,7 @@ def sample_orderings(
 
     Parameters
     ----------
-    y_true, y_score, qid, unjudged
+    y_true, y_score, qid, mask, unjudged
         As in `ranking_score`.
     n_orders : int, default=1000
         Number of orders.
@@ -129,7 +130,7 @@ def sample_orderings(
     """
     checks.check_count(n_orders, "n_orders")
     resolved = _resolved.resolve((), unjudged=unjudged)
-    prepared, scores = _prepared.prepare(resolved, y_true, y_score, qid)
+    prepared, scores = _prepared.prepare(resolved, y_true, y_score, qid, mask=mask)
     labels = prepared.labels
     dropped = np.flatnonzero(labels == checks.DROPPED_LABEL)
     scores = _prepared.not_retrieved(scores, dropped)
@@ -222,6 +223,7 @@ def sampled(
     score_func: ScoreFunction | str | Measure,
     *,
     qid: Any = None,
+    mask: ArrayLike | None = None,
     n_orders: int = 1000,
     random_state: Any = 0,
     average: str = "macro",
@@ -243,7 +245,7 @@ def sampled(
         -inf. The function returns a finite number, or NaN for every order of a query
         to leave that query out. A measure of this library, or its name, is sampled in
         the same way, for comparison with the exact value.
-    qid, query_weight
+    qid, mask, query_weight
         As in `ranking_score`.
     n_orders : int, default=1000
         Number of orders to draw, at least 2.
@@ -313,7 +315,9 @@ def sampled(
         # a function may take any label
         unjudged = "raise" if measures else "nonrelevant"
     resolved = _resolved.resolve(measures, zero_relevance, unjudged)
-    prepared, scores = _prepared.prepare(resolved, y_true, y_score, qid, query_weight)
+    prepared, scores = _prepared.prepare(
+        resolved, y_true, y_score, qid, query_weight, mask=mask
+    )
     judged = _prepared.JudgedRows.of(prepared.labels, prepared.queries)
     checked, queries = judged.labels, judged.queries
     labels = np.where(checked < 0, np.nan if keep else 0.0, checked)

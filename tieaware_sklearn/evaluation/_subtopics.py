@@ -207,6 +207,7 @@ def evaluate_subtopics(
     y_score: ArrayLike,
     *,
     qid: Any = None,
+    mask: ArrayLike | None = None,
     measures: str
     | SubtopicMeasure
     | Iterable[str | SubtopicMeasure] = DEFAULT_SUBTOPIC_MEASURES,
@@ -219,28 +220,33 @@ def evaluate_subtopics(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_documents, n_subtopics)
+    y_true : array-like of shape (n_documents, n_subtopics) or \
+(n_queries, n_documents, n_subtopics)
         Labels of each document for each subtopic, >= 0. Column j is the j-th subtopic
         of each query. The same column of two queries has nothing in common. NaN means
         unjudged, which counts as not relevant. Only subtopics with a relevant document
         count, so queries may have fewer subtopics than there are columns.
-    y_score : array-like of shape (n_documents,)
+    y_score : array-like of shape (n_documents,) or (n_queries, n_documents)
         Scores, as in `ranking_score`. Equal scores tie.
     qid : array-like of shape (n_documents,), optional
         Query of each document, as in `ranking_score`.
+    mask : array-like of bool of shape (n_queries, n_documents), optional
+        True where a cell of the matrices holds a document. By default, a cell is
+        padding if its score is missing, and its label for every subtopic.
     measures : list of str or SubtopicMeasure, \
 default=("alpha_nDCG@20", "ERR_IA@20", "StRecall@20")
         Names of measures, or `SubtopicMeasure` objects; see `parse_subtopic_measure`.
-    subtopic_weight : array-like of shape (n_subtopics,) or \
-(n_documents, n_subtopics), optional
+    subtopic_weight : array-like of shape (n_subtopics,), (n_documents, n_subtopics) \
+or (n_queries, n_subtopics), optional
         Weight >= 0 of each subtopic, such as the probability that a user means it: one
-        row for all queries, or a row for each document, constant within a query.
+        row for all queries, or a row for each document, constant within a query. For
+        matrices, a row for each query.
         Subtopics of weight 0 do not count. Weights are divided by their sum over the
         subtopics that count. By default, all weights are equal.
     zero_relevance : float, "skip" or "raise", default=0.0
         Value for queries without a relevant document, where all measures but alpha_DCG
         are undefined. "skip" leaves them out of the average, "raise" raises an error.
-    query_weight : array-like of shape (n_documents,), optional
+    query_weight : array-like of shape (n_documents,) or (n_queries,), optional
         Weight of the query of each document in averages, as in `ranking_score`.
     convention : {None, "ndeval"}, default=None
         "ndeval" takes the definitions of ndeval, the program of the TREC Web track, and
@@ -298,20 +304,30 @@ default=("alpha_nDCG@20", "ERR_IA@20", "StRecall@20")
     measured = resolved
     if convention == "ndeval":
         measured = list(map(_subtopics.as_ndeval, resolved))
-    labels = _matrix(y_true, "y_true")
+    cells = lists.Lists.of({"y_score": y_score, "y_true": y_true}, qid, mask)
+    place: messages.Place = messages.in_row
+    if cells is not None:
+        shape, place = lists.matrix_of(y_true, "y_true").shape, cells.place
+        rule = "y_true must have shape (n_queries, n_documents, n_subtopics) where "
+        messages.require(len(shape) == 3, f"{rule}y_score is a matrix", shape)
+        y_true = cells.documents(y_true, "y_true", several=True)
+        y_score = cells.documents(y_score, "y_score")
+    labels = _matrix(y_true, "y_true", place)
     labels = np.where(np.isnan(labels), checks.UNJUDGED_LABEL, labels)
-    queries = checks.check_qid(qid, n_rows=len(labels))
-    scores = checks.check_scores(y_score, n_rows=len(labels))
-    weight = checks.check_query_weight(query_weight, queries)
-    weights = _weights(subtopic_weight, queries, labels.shape)
-    lists = _SubtopicLists(queries.arrange(labels), queries, weights)
+    queries = weighted = checks.check_qid(qid, n_rows=len(labels))
+    if cells is not None:
+        queries, weighted = cells.queries, cells.rows
+    scores = checks.check_scores(y_score, n_rows=len(labels), place=place)
+    weight = checks.check_query_weight(query_weight, weighted)
+    weights = _weights(subtopic_weight, weighted, labels.shape[1])
+    rankings = _SubtopicLists(queries.arrange(labels), queries, weights)
 
-    n_subtopics, total_weight = lists.counted(measured)
-    ideals = lists.ideals(measured)
+    n_subtopics, total_weight = rankings.counted(measured)
+    ideals = rankings.ideals(measured)
 
     def per_query(ranked_by: NDArray[Any]) -> FloatArray:
         values = np.zeros_like(total_weight)
-        sums = lists.sums(measured, ranked_by)
+        sums = rankings.sums(measured, ranked_by)
         for j, measure in enumerate(measured):
             column, of = sums[:, j], (total_weight[:, j], n_subtopics[:, j])
             if measure.normalised:
@@ -443,12 +459,14 @@ class _SubtopicLists:
         return sums
 
 
-def _matrix(values: Any, name: str) -> FloatArray:
+def _matrix(
+    values: Any, name: str, place_of: messages.Place = messages.in_row
+) -> FloatArray:
     """Check a matrix of numbers >= 0 or NaN."""
     matrix = lists.matrix_of(values, name)
     rule = f"{name} must have shape (n_documents, n_subtopics), and not be empty, got "
     messages.require(matrix.ndim == 2 and matrix.size, f"{rule}shape {matrix.shape}")
-    place = _place_in(matrix.shape[1])
+    place = _place_in(matrix.shape[1], place_of)
     given = exact_numbers.numbers_of(matrix.reshape(-1), name, place)
     numbers = exact_numbers.as_floats(given, name)
     checks.reject(numbers < 0, numbers, name, "be >= 0", place)
@@ -456,24 +474,28 @@ def _matrix(values: Any, name: str) -> FloatArray:
     return numbers.reshape(matrix.shape)
 
 
-def _place_in(n_columns: int) -> messages.Place:
+def _place_in(
+    n_columns: int, place_of: messages.Place = messages.in_row
+) -> messages.Place:
+    axis = "column" if place_of is messages.in_row else "subtopic"
+
     def place(cell: int) -> str:
         row, column = divmod(int(cell), n_columns)
-        return f"row {row}, column {column}"
+        return f"{place_of(row)}, {axis} {column}"
 
     return place
 
 
 def _weights(
-    subtopic_weight: Any, queries: checks.Queries, shape: tuple[int, ...]
+    subtopic_weight: Any, queries: checks.Queries, n_subtopics: int
 ) -> FloatArray:
     """Check the weights of subtopics, of shape (n_queries, n_subtopics)."""
-    name, n_subtopics = "subtopic_weight", shape[1]
+    name, shape = "subtopic_weight", (queries.n_rows, n_subtopics)
     if subtopic_weight is None:
         return np.ones((queries.n_queries, n_subtopics))
     given = lists.matrix_of(subtopic_weight, name)
-    rule = f"{name} must have shape (n_subtopics,), which is ({n_subtopics},), or the "
-    rule += f"shape of y_true, {shape}, got {given.shape}"
+    rule = f"{name} must have shape (n_subtopics,), which is ({n_subtopics},), or a "
+    rule += f"row for each of y_true, {shape}, got {given.shape}"
     messages.require(given.shape in ((n_subtopics,), shape), rule)
     weights = _matrix(np.atleast_2d(given), name)
     place = _place_in(n_subtopics)

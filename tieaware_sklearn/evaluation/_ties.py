@@ -136,7 +136,7 @@ class _TieRule:
             for self._equality in equality:
                 checks.check_choice(self._equality, name, EQUALITIES)
         if lists is not None and not isinstance(given, str):
-            key = lists.documents(key, name)
+            key = lists.documents(key, name, several=True)
         self._columns = [
             self._read(column, direction, n_rows, random_state)
             for column in self._split(key, n_columns)
@@ -375,6 +375,7 @@ def tie_treatments(
     y_score: ArrayLike,
     *,
     qid: Any = None,
+    mask: ArrayLike | None = None,
     measures: str | Measure | Iterable[str | Measure] = _prepared.DEFAULT_MEASURES,
     external: Mapping[str, Any] | None = None,
     convention: str | None = None,
@@ -386,7 +387,7 @@ def tie_treatments(
 
     Parameters
     ----------
-    y_true, y_score, qid, convention, zero_relevance, unjudged, query_weight
+    y_true, y_score, qid, mask, convention, zero_relevance, unjudged, query_weight
         As in `ranking_score`.
     measures : list of str or Measure, default=("ndcg@10", "ap", "rr")
         Names of measures, or `Measure` objects; see `parse_measure`.
@@ -436,7 +437,7 @@ def tie_treatments(
         _parse.parse_measures(measures), zero_relevance, unjudged, convention
     )
     prepared, scores = _prepared.prepare(
-        resolved, y_true, y_score, qid, query_weight, keep=True
+        resolved, y_true, y_score, qid, query_weight, mask=mask, keep=True
     )
     rules = TieRules(external, len(scores), lists=prepared.lists)
     treatments = {
@@ -597,6 +598,7 @@ def tie_report(
     y_score: ArrayLike,
     *,
     qid: Any = None,
+    mask: ArrayLike | None = None,
     k: int = 10,
     measures: str | Measure | Iterable[str | Measure] = _prepared.DEFAULT_MEASURES,
     ties: str | Sequence[str] | None = None,
@@ -609,7 +611,7 @@ def tie_report(
 
     Parameters
     ----------
-    y_true, y_score, qid, zero_relevance, unjudged, query_weight
+    y_true, y_score, qid, mask, zero_relevance, unjudged, query_weight
         As in `ranking_score`. Weights affect averages only.
     k : int, default=10
         Cut-off: the report states in how many queries it falls inside a tie group.
@@ -658,7 +660,9 @@ def tie_report(
     resolved = _resolved.resolve(
         _parse.parse_measures(measures), zero_relevance, unjudged
     )
-    prepared, scores = _prepared.prepare(resolved, y_true, y_score, qid, query_weight)
+    prepared, scores = _prepared.prepare(
+        resolved, y_true, y_score, qid, query_weight, mask=mask
+    )
     rules = TieRules(external, len(scores), lists=prepared.lists)
     if ties is None:
         ties = [*rules.external, "expected"] if rules.external else []

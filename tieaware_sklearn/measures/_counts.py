@@ -161,11 +161,14 @@ class Recall(_CountMeasure, _measure.BinaryMeasure):
         Cut-off. Without one, every document retrieved counts.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
+    denominator : {"relevant", "cutoff"}, default="relevant"
+        Divisor: R, the number of relevant documents ("relevant"), or min(k, R)
+        ("cutoff": capped recall, in which a perfect list scores 1).
 
     Raises
     ------
     ValueError
-        For k < 1 or rel <= 0.
+        For k < 1, rel <= 0 or an unknown denominator.
 
     See Also
     --------
@@ -175,7 +178,8 @@ class Recall(_CountMeasure, _measure.BinaryMeasure):
     Notes
     -----
     Recall is undefined for queries without a relevant document. For the mean under
-    ties see McSherry and Najork (2008), section 2.2.
+    ties see McSherry and Najork (2008), section 2.2. Capped recall is R_cap of BEIR
+    (Thakur et al., NeurIPS Datasets 2021) and relative_P of trec_eval.
 
     Examples
     --------
@@ -188,8 +192,11 @@ class Recall(_CountMeasure, _measure.BinaryMeasure):
     name: ClassVar[str] = "R"
     aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"recall": (), "SetR": ("k",)}
     undefined_over_zero: ClassVar[bool] = True
+    denominator: str = _measure.choice("relevant", "cutoff")
 
     def normaliser(self, groups: tie_groups.Totals) -> FloatArray:
+        if self.denominator == "cutoff" and self.k is not None:
+            return np.minimum(self.total(groups), self._places(groups))
         return self.total(groups)
 
 
@@ -616,7 +623,7 @@ class Success(FirstRelevantMeasure):
     """
 
     name: ClassVar[str] = "Success"
-    aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"hit": ()}
+    aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"hit": (), "HR": ()}
 
     def walk(self, levels: FloatArray, longest: int) -> arranged.Walk | None:
         return self._walk("found", levels, depth=self.k)

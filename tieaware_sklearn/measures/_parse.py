@@ -26,6 +26,7 @@ _OF_TREC_EVAL = {
     "map_cut": "AP(denominator=relevant)@",
     "p": "P(denominator=cutoff)@",
     "recall": "R@",
+    "relative_p": "R(denominator=cutoff)@",
     "success": "Success@",
     "iprec_at_recall": "IPrec(rounding=trec_eval9)@",
     "11pt_avg": "IAP(rounding=trec_eval9)",
@@ -49,16 +50,16 @@ def parse_measure(measure: str | Measure) -> Measure:
     ----------
     measure : str or Measure
         Case-insensitive name, with parameters in parentheses and the cut-off after
-        ``@``: ``P@5 R@10 F(beta=2)@10 Fallout@10 Success@10 Rprec CG@10 DCG@10 NDCG
-        NDCG(gain=linear)@10 RBP(p=0.8) CWL(chances=[0.9,0.5]) AP
-        AP(denominator=cutoff)@10 IPrec@0.1 IAP IAP(points=all) AUPRC BPref infAP
+        ``@``: ``P@5 R@10 R(denominator=cutoff)@10 F(beta=2)@10 Fallout@10 Success@10
+        Rprec CG@10 DCG@10 NDCG NDCG(gain=linear)@10 RBP(p=0.8) CWL(chances=[0.9,0.5])
+        AP AP(denominator=cutoff)@10 IPrec@0.1 IAP IAP(points=all) AUPRC BPref infAP
         RR@10 ERR(max_label=4)@20 ESL ESL(i=3) Rank PRR Judged@10 SetAP
         NDCG(discount=inverse)@10``. Other accepted names are ``precision recall f1 hit
-        map mrr SetP SetR SetF`` (the last three take no cut-off) and the name of any
+        HR map mrr SetP SetR SetF`` (the last three take no cut-off) and the name of any
         subclass of `Measure` that you define. trec_eval's names have its definitions:
-        ``P_10 recall_10 success_1 map_cut_10 ndcg_cut_10 recip_rank set_P set_recall
-        set_F set_map iprec_at_recall_0.10 11pt_avg``, the last two as in version 9.
-        A measure is returned unchanged.
+        ``P_10 recall_10 relative_P_10 success_1 map_cut_10 ndcg_cut_10 recip_rank set_P
+        set_recall set_F set_map iprec_at_recall_0.10 11pt_avg``, the last two as in
+        version 9. A measure is returned unchanged.
 
     Returns
     -------
@@ -244,8 +245,7 @@ def _unknown(name: str, measure: str) -> str:
     bare = name.rstrip("0123456789")
     if bare != name and not rest:
         name, rest = bare, f"@{name[len(bare) :]}"
-    spoken = name.lower().replace("hr", "hit")  # the hit rate
-    near = difflib.get_close_matches(spoken, spelled, n=1, cutoff=0.5)
+    near = difflib.get_close_matches(name.lower(), spelled, n=1, cutoff=0.5)
     hint = f"; did you mean {_short(spelled[near[0]] + rest)}?" if near else ""
     known = " ".join(sorted(set(spelled.values()), key=str.lower))
     return f"unknown measure {_short(measure)}{hint} (known: {known})"

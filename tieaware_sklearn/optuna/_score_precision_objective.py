@@ -40,13 +40,15 @@ class ScorePrecisionObjective(_query_objective.StudyCreator):
 
     Parameters
     ----------
-    y_true : array-like of shape (n_documents,)
-        Labels: finite and >= 0.
-    y_score : array-like of shape (n_documents,)
+    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
+        Labels: finite and >= 0. In a matrix, each row is a query.
+    y_score : array-like of the shape of y_true
         Scores: higher ones rank first, and -inf means that the document is not
         retrieved.
     qid : array-like of shape (n_documents,), optional
         Query of each document.
+    mask : array-like of bool of shape (n_queries, n_documents), optional
+        True where a cell of the matrices holds a document, as in `ranking_score`.
     measure : str or Measure, default="ndcg@10"
         A measure, as in `parse_measure`.
     kinds : list of {"rho", "decimals", "significant", "bits", "levels"}, optional
@@ -109,6 +111,7 @@ class ScorePrecisionObjective(_query_objective.StudyCreator):
         y_score: ArrayLike,
         *,
         qid: Any = None,
+        mask: ArrayLike | None = None,
         measure: str | Measure = "ndcg@10",
         kinds: Iterable[str] = _coarse_ranker.KINDS,
         max_rho: float = 10.0,
@@ -120,7 +123,7 @@ class ScorePrecisionObjective(_query_objective.StudyCreator):
     ) -> None:
         self._systems = _systems.MeasuredSystems(
             y_true, y_score, qid, [parse_measure(measure)],
-            zero_relevance, unjudged, n_jobs,
+            zero_relevance, unjudged, n_jobs, mask=mask,
         )  # fmt: skip
         n_systems = len(self._systems.names)
         messages.require(

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from .. import _optional
 from .._display import words
-from .._engine import feature_matrix, messages
+from .._engine import checks, exact_numbers, feature_matrix, lists, messages
 from ..comparison import _systems
 from ..evaluation import Summary
 from ..model_selection import _scorers
@@ -326,6 +326,7 @@ class SystemsDisplay(Display):
         y_score: Any,
         *,
         qid: Any = None,
+        mask: ArrayLike | None = None,
         ax: Any = None,
         **options: Any,
     ) -> Self:
@@ -333,13 +334,16 @@ class SystemsDisplay(Display):
 
         Parameters
         ----------
-        y_true : array-like of shape (n_documents,)
-            Labels.
+        y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
+            Labels. In a matrix, each row is a query.
         y_score : mapping of str to array-like, data frame, or array-like of shape \
 (n_documents,) or (n_documents, n_systems)
-            Scores of one system, or of each of several.
+            Scores of one system, or of each of several. Where `y_true` is a matrix, a
+            system is one, too.
         qid : array-like of shape (n_documents,), optional
             Query of each document.
+        mask : array-like of bool of shape (n_queries, n_documents), optional
+            True where a cell of the matrices holds a document, as in `compare_systems`.
         ax : matplotlib Axes or list of them, optional
             Axes to draw into, one per panel.
         **options
@@ -355,8 +359,17 @@ class SystemsDisplay(Display):
         ValueError
             As in that function.
         """
-        names, columns = _systems.check_systems(y_score, len(np.asarray(y_true)))
-        systems = dict(zip(names, columns, strict=True))
+        matrices = exact_numbers.are_lists(y_true, masked=mask is not None)
+        names, given = _systems.list_systems(y_score, matrices=matrices)
+        cells = lists.Lists.of({"y_true": y_true, **given}, qid, mask)
+        if cells is not None:
+            # padding of all systems together
+            options["mask"] = cells.there
+        else:
+            n_rows = len(np.asarray(y_true))
+            for name, scores in given.items():
+                given[name] = checks.check_scores(scores, n_rows=n_rows, name=name)
+        systems = dict(zip(names, given.values(), strict=True))
         of_display = {one: options.pop(one) for one in cls._options if one in options}
         result = cls._compute(y_true, systems, qid=qid, **options)
         return cls.from_result(result, ax=ax, **of_display)

@@ -444,6 +444,7 @@ def precision_study(
     y_score: Any,
     *,
     qid: Any = None,
+    mask: ArrayLike | None = None,
     measure: str | Measure = "ndcg@10",
     coarseness: str | Iterable[str] = DEFAULT_COARSENESS,
     existing_ties: str = "keep",
@@ -464,14 +465,17 @@ def precision_study(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_documents,)
-        Labels, finite and >= 0. NaN means that a document is unjudged.
+    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
+        Labels, finite and >= 0. NaN means that a document is unjudged. In a matrix,
+        each row is a query.
     y_score : mapping of str to array-like, data frame, or array-like of shape \
 (n_documents, n_systems) or (n_documents,)
         Scores of each system for the same documents, as in `compare_systems`, with -inf
         for documents that the system does not retrieve.
     qid : array-like of shape (n_documents,), optional
         Query of each document.
+    mask : array-like of bool of shape (n_queries, n_documents), optional
+        True where a cell of matrices holds a document, as in `compare_systems`.
     measure : str or Measure, default="ndcg@10"
         A measure, as in `parse_measure`.
     coarseness : str or list of str, default=("rho=1.1", "rho=1.2", "rho=1.4", \
@@ -499,7 +503,7 @@ def precision_study(
         Two-tailed paired test for pairs of systems.
     zero_relevance, unjudged
         As in `ranking_score`.
-    query_weight : array-like of shape (n_documents,), optional
+    query_weight : array-like of shape (n_documents,) or (n_queries,), optional
         Weight of the query of each document, as in `compare_systems`.
     n_jobs : int, optional
         Number of threads over blocks of queries; no result depends on it.
@@ -565,7 +569,7 @@ def precision_study(
     )
     systems = _systems.MeasuredSystems(
         y_true, y_score, qid, [parse_measure(measure)],
-        zero_relevance, unjudged, n_jobs, external, query_weight,
+        zero_relevance, unjudged, n_jobs, external, query_weight, mask=mask,
     )  # fmt: skip
     weight = systems.weight
     messages.require(isinstance(ties, str), "ties must be one treatment", ties)
