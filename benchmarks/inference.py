@@ -5,7 +5,8 @@ often tests at 5 % reject a null that is true, and how often 95 % intervals cont
 they estimate. It calls what users call. Queries have any values that are wanted by one
 trick: where the largest label is 1, NDCG@1 with linear gains is the label of the
 document that ranks first. The table is that of docs/inference.md. With ``--quick``, it
-has 20 queries and few data sets, which takes seconds.
+has 20 queries and few data sets, which takes seconds. With ``--weights``, the table is
+that of means in which few queries have most of the weight.
 """
 
 from __future__ import annotations
@@ -115,13 +116,16 @@ UNWEIGHTED: Values = {
     "90 % zeros": (lambda rng, n: rng.uniform(size=n) * rng.binomial(1, 0.1, n), 0.05),
     "0 or 1, mean .9": (lambda rng, n: rng.binomial(1, 0.9, n), 0.9),
 }
-#: weights of queries, by the end of the name of a row
-WEIGHTS = {
-    "weighted": lambda rng, n: rng.exponential(size=n),
-    "weights of 1 and 100": lambda rng, n: np.where(np.arange(n) % 10, 1, 100),
-    "Zipf weights": lambda rng, n: 1 / np.arange(1, n + 1),
+#: weights of which a few queries have the most
+CONCENTRATED = {
+    "20 queries of weight 100, 180 of 1": np.repeat([100, 1], [20, 180]),
+    "5 queries of weight 100, 195 of 1": np.repeat([100, 1], [5, 195]),
+    "200 queries, Zipf": 1 / np.arange(1, 201),
+    "1,000 queries, Zipf": 1 / np.arange(1, 1001),
+    "1 query of weight 1,000, 50 of 1": np.repeat([1000, 1], [1, 50]),
 }
-MEANS = {**UNWEIGHTED, **{f"dense, {one}": (uniform, 0.5) for one in WEIGHTS}}
+WEIGHTED = "dense, weighted"
+MEANS = {**UNWEIGHTED, WEIGHTED: (uniform, 0.5)}
 MEDIANS: Values = {"dense": (uniform, 0.5)}
 GEOMETRIC: Values = {
     "dense": (uniform, math.exp(-1)),
@@ -132,19 +136,24 @@ GEOMETRIC: Values = {
 }
 
 
+def evaluated(values: np.ndarray, weight: np.ndarray | None = None) -> Any:
+    """The report of a system that has these values of queries."""
+    # a document that ranks first, and the ideal one
+    n, labels = len(values), np.column_stack([values, np.ones(len(values))])
+    return tieaware.evaluate(
+        labels.ravel(), np.tile([1, 0], n), qid=np.arange(n).repeat(2),
+        measures=LABEL_OF_FIRST,
+        query_weight=None if weight is None else weight.repeat(2),
+    )  # fmt: skip
+
+
 def averages(
     rng: np.random.Generator, n: int, *, values: Values, **options: Any
 ) -> Iterator[Claim]:
     for name, (draw, target) in values.items():
-        # a document that ranks first, and the ideal one
-        labels, scores = np.column_stack([draw(rng, n), np.ones(n)]), np.tile([1, 0], n)
-        weight = None
-        if (weights := WEIGHTS.get(name.split(", ")[-1])) is not None:
-            weight = weights(rng, n).repeat(2)
-        report = tieaware.evaluate(
-            labels.ravel(), scores, qid=np.arange(n).repeat(2),
-            measures=LABEL_OF_FIRST, query_weight=weight,
-        )  # fmt: skip
+        drawn = draw(rng, n)
+        weight = rng.exponential(size=n) if name == WEIGHTED else None
+        report = evaluated(drawn, weight)
         found, warned = told(report.summary, random_state=seed(rng), **options)
         yield interval(name, found.interval[0], warned, target=target)
 
@@ -399,6 +408,28 @@ def table(cells: Cells, queries: Sequence[int]) -> str:
     return format_table(["queries", "", "±", *(f"{n} " for n in queries)], rows)
 
 
+def weighted_means(row: str, data_sets: Sequence[int]) -> list[Claim]:
+    """Intervals of a weighted mean, of some data sets."""
+    weight, claims = CONCENTRATED[row], []
+    for i in data_sets:
+        rng = np.random.default_rng([len(weight), i])
+        found, warned = told(evaluated(uniform(rng, len(weight)), weight).summary)
+        claims.append(interval(row, found.interval[0], warned, target=0.5))
+    return claims
+
+
+def table_of_weights(n_data_sets: int, n_jobs: int = 1) -> str:
+    """A row for each kind of weights: what they are worth, and how often covered."""
+    every, rows = range(n_data_sets), []
+    tasks = [(row, every[i : i + 100]) for row in CONCENTRATED for i in every[::100]]
+    parts = Parallel(n_jobs=n_jobs)(delayed(weighted_means)(*task) for task in tasks)
+    for row, weight in CONCENTRATED.items():
+        claims = [one for part in parts for one in part if one.row == row]
+        worth = weight.sum() ** 2 / (weight**2).sum()
+        rows.append([row, f"{worth:.1f}", str(Cell.of(claims))])
+    return format_table(["weights", "worth", "covered "], rows)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.inference", description=__doc__
@@ -406,7 +437,11 @@ def main() -> None:
     parser.add_argument("--data-sets", type=int, default=DATA_SETS)
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--weights", action="store_true", help="only weighted means")
     arguments = parser.parse_args()
+    if arguments.weights:
+        print(table_of_weights(2 * arguments.data_sets, arguments.jobs))
+        return
     how: dict[str, Any] = {"queries": QUERIES, "n_data_sets": arguments.data_sets}
     how = QUICK if arguments.quick else how
     start, cells = time.perf_counter(), simulated(**how, n_jobs=arguments.jobs)

@@ -43,6 +43,18 @@ def test_the_page_shows_a_row_for_each_test_and_interval(cells):
     assert max(map(len, shown.splitlines())) <= 80
 
 
+def test_the_page_on_weights_shows_what_they_are_worth():
+    page = PAGE.parent / "howto" / "compare_weights.md"
+    (shown,) = re.findall(
+        r"^```text\n(weights .*?)\n```", page.read_text(), re.M | re.S
+    )
+    tables = [shown, inference.table_of_weights(2)]
+    named = [[row.rsplit(None, 1)[0] for row in one.splitlines()] for one in tables]
+    assert named[0] == named[1]
+    # no interval, and so no coverage
+    assert {one.splitlines()[-1].split()[-1] for one in tables} == {"none"}
+
+
 @pytest.mark.parametrize(
     ("rejected", "warned", "shown"),
     [(6, 0, "6.0 "), (7, 0, "7.0!"), (7, 1, "7.0w"), (3, 0, "3.0~"), (100, 0, "100!")],

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from tests.cli.helpers import run
-from tieaware_sklearn import ranking_score
+from tieaware_sklearn import evaluate, ranking_score
 from tieaware_sklearn.comparison import compare_systems
 from tieaware_sklearn.datasets import load_trec
 
@@ -256,6 +256,152 @@ def test_pairs_of_every_topic_if_wanted(capsys, runs):
     ):
         np.testing.assert_allclose(rows[name][1:], values, rtol=1e-12)
     assert re.search(rf"^8 +{differences[8]:.4f} ", out, re.MULTILINE)
+
+
+WEIGHTS = [1, 1, 9, 0, 2, 1, 1, 2.5, 1]
+MARKETS = ["de", "New Zealand", "de", "us", "us", "de", "us", "us", "us"]
+
+
+@pytest.fixture
+def of_topics(runs):
+    """Options that name files with a weight and a segment of each topic."""
+    for name, values in (("traffic", WEIGHTS), ("markets", MARKETS)):
+        # also of a topic that nobody ranks
+        rows = [f"{t}\t{one} \n" for t, one in enumerate(values)]
+        Path(name).write_text("".join([*rows[::-1], f"\nother {values[0]}\n"]))
+    return ["--weight", "traffic", "--segment", "markets"]
+
+
+def per_document(qid, values):
+    return np.array(values)[qid.astype(int)]
+
+
+def assert_rows(rows, columns, names):
+    """Rows of JSON or CSV have the values of columns."""
+    for name in names:
+        found = pd.DataFrame(rows)[name].to_list()
+        wanted = pd.Series(columns[name]).to_list()
+        if isinstance(wanted[0], float):
+            np.testing.assert_allclose(np.array(found, float), wanted, rtol=1e-12)
+        else:
+            assert found == wanted
+
+
+def test_pairs_with_weights_and_segments(capsys, runs, of_topics):
+    outputs = ["--json", "--csv=pairs.csv", "--report", "page.html", "-q"]
+    words = ["compare", *runs, "--measures", "ap", "p@3", *of_topics]
+    code, out, _ = run(capsys, *words, *outputs)
+    assert code == 0
+    found = json.loads(out)
+    assert (found["weight"], found["segment"]) == ("traffic", "markets")
+    data = load_trec(runs[0], runs[1:], order="trec_eval")
+    result = compare_systems(
+        data.target, dict(zip(data.run_names, data.score.T, strict=True)),
+        qid=data.qid, measure=["ap", "p@3"], unjudged="nonrelevant",
+        query_weight=per_document(data.qid, WEIGHTS),
+        segment=per_document(data.qid, MARKETS),
+    )  # fmt: skip
+    assert [row["mean"] for row in found["systems"]] == result.summary().mean.tolist()
+    of_pairs = ["measure", "a", "b", "difference", "pvalue", "adjusted_pvalue"]
+    of_pairs += ["n_queries", "same_sign"]
+    for rows in (found["pairs"], pd.read_csv("pairs.csv").to_dict("records")):
+        of_all = [row for row in rows if row["topic"] == "all"]
+        whole = [row for row in of_all if row["segment"] == "all"]
+        assert_rows(whole, result._columns(), of_pairs)
+        each = [row for row in of_all if row["segment"] != "all"]
+        assert_rows(each, result.by_segment().columns, ["segment", *of_pairs])
+        topics = [row for row in rows if row["topic"] != "all"]
+        by_topic = [row["segment"] for row in topics]
+        assert by_topic == MARKETS * 6
+    # once for all measures, above; the segments come after the pairs
+    said = "8 queries, whose weights are worth 3.6 of equal weight."
+    code, out, _ = run(capsys, *words)
+    assert (code, out.count(said)) == (0, 1)
+    assert f"\n{said}\n\nAP  " in out
+    assert re.search(r"\nA .*\n\nsegment +measure +A +B .*\nholm: corrected", out, re.S)
+    assert max(map(len, out.splitlines())) <= 80
+    page = Path("page.html").read_text("utf-8")
+    for text in (said, "Pairs of runs by segment", "Zealand", "traffic", "markets"):
+        assert text in page
+
+
+def test_runs_with_weights_and_segments(capsys, runs, of_topics):
+    words = ["evaluate", *runs[:3], "--measures", "ap", "rr", *of_topics]
+    code, out, _ = run(capsys, *words, "--json", "--csv=runs.csv", "--report=page.html")
+    assert code == 0
+    results = json.loads(out)["results"]
+    assert len(pd.read_csv("runs.csv")) == len(results)
+    names = ["measure", "mean", "worst", "best", "tie_std", "interval_low"]
+    for name, path in (("alpha", "one"), ("beta", "two")):
+        rows = [row for row in results if row["run"] == name]
+        data = load_trec(runs[0], path, order="trec_eval", topics="both")
+        weight = per_document(data.qid, WEIGHTS)
+        report = evaluate(
+            data.target, data.score, qid=data.qid, measures=["ap", "rr"],
+            unjudged="nonrelevant", query_weight=weight,
+            segment=per_document(data.qid, MARKETS),
+        )  # fmt: skip
+        (ap, rr) = (row for row in rows if row["segment"] == "all")
+        assert_rows([ap, rr], report.summary().columns, names)
+        options = {"qid": data.qid, "ties": "input", "query_weight": weight, **AP}
+        wanted = ranking_score(data.target, data.score, **options)
+        assert ap["trec_eval"] == pytest.approx(wanted, rel=1e-12)
+        each = [row for row in rows if row["topic"] == "all"][2:]
+        assert_rows(each, report.by_segment().columns, ["segment", *names])
+        topics = [row["segment"] for row in rows if row["topic"] != "all"]
+        assert topics == MARKETS * 2
+    code, out, _ = run(capsys, *words)
+    for name in ("alpha", "beta"):
+        said = f"{name}: 8 queries, whose weights are worth 3.6 of equal weight\n"
+        assert out.count(said) == 1
+        assert out.count(f"\nrun: {name}\n") == 2
+    assert max(map(len, out.splitlines())) <= 80
+    assert "alpha by segment" in Path("page.html").read_text("utf-8")
+
+
+def test_equal_weights_print_what_no_weights_do(capsys, runs):
+    Path("equal").write_text("".join(f"{t} 0.1\n" for t in range(9)))
+    for command in ("compare", "evaluate"):
+        words = [command, *runs, "--measures", "ap"]
+        assert run(capsys, *words, "--weight", "equal") == run(capsys, *words)
+
+
+@pytest.mark.parametrize("command", ["evaluate", "compare"])
+@pytest.mark.parametrize(
+    ("text", "option", "message"),
+    [
+        ("0 1\n\n1\n", "weight", "bad, line 3: must have a topic and its weight"),
+        ("0\n", "segment", "bad, line 1: must have a topic and its segment"),
+        ("0 1\n0 1\n", "weight", "bad, line 2: topic 0 must have one weight, got two"),
+        *(
+            (f"0 1\n1 {one}\n", "weight", "bad, line 2: weight must be 0 or a number "
+             f"from 1e-100 to 1e100, got '{one}'")
+            for one in ("-1", "nan", "inf", "1e-101", "1_0", "1 2", "x")
+        ),
+        ("".join(f"{t} 1\n" for t in range(7)), "weight", "bad must have a weight for "
+         "each topic (0 leaves a topic out), got none for 7, 8\n"),
+        ("", "segment", "bad must have a segment for each topic, got none for 0, 1, "),
+        ("".join(f"{t} 0\n" for t in range(9)), "weight", "query_weight must not be 0"),
+        ("0 \0\n", "segment", "bad, line 1: must be text in UTF-8"),
+    ],
+)  # fmt: skip
+def test_faulty_weights_and_segments(capsys, runs, command, text, option, message):
+    Path("bad").write_text(text)
+    words = [command, *runs[:3], "--measures", "ap", f"--{option}", "bad"]
+    code, out, err = run(capsys, *words)
+    assert (code, out) == (1, "")
+    assert message in err
+
+
+def test_files_of_weights_are_inputs(capsys, runs, of_topics):
+    for words, message in (
+        ("--csv=traffic", "--csv must not replace an input, got traffic"),
+        ("--segment traffic", "got traffic and traffic, which are the same file"),
+        ("--test wilcoxon", "test must not be 'wilcoxon' with query_weight"),
+    ):
+        code, out, err = run(capsys, "compare", *runs, *of_topics, *words.split())
+        assert (code, out) == (1, "")
+        assert message in err
 
 
 @pytest.mark.parametrize(

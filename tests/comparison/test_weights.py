@@ -183,6 +183,36 @@ def test_one_heavy_query_leaves_no_test():
     assert np.isnan(found.difference_interval).all()
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"measure": ["ap", "rr"]},
+        {"ties": ["best", "worst"]},
+        {"measure": ["ap", "rr"], "ties": ["best", "expected"], "baseline": "a"},
+        {"y_score": {"a": rows()["y_score"]["a"]}},
+    ],
+    ids=str,
+)
+def test_what_weights_are_worth_is_printed_once(options):
+    data = rows() | options
+    # one query counts nothing
+    weight = per_row([3] * 8 + [1] * 3 + [0], data)
+    worth = 27**2 / (9 * 8 + 3)
+    said = f"11 queries, whose weights are worth {worth:.1f} of equal weight"
+    weighted = compare_systems(**data, query_weight=weight)
+    page = weighted.to_html()
+    assert str(weighted).count(said) == 1
+    assert page.count(said) == 1
+    report = evaluate(
+        data["y_true"], data["y_score"]["a"], qid=data["qid"], query_weight=weight
+    )
+    assert str(report).count(said) == 1
+    for equal in (None, np.full(72, 0.1)):
+        plain = compare_systems(**data, query_weight=equal)
+        assert "equal weight" not in str(plain) + plain.to_html()
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_each_segment_is_what_it_is_alone(weighted):
     data = rows(30)

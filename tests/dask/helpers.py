@@ -56,9 +56,13 @@ def assert_same_report(found, wanted):
 
 def assert_same_comparison(found, wanted):
     by_query = {"qid", "expected", "best", "worst", "std", "chance"}
+    by_query |= {"query_weight", "segment"}
     _assert_same_fields(found, wanted, set(vars(wanted)) - by_query)
     assert_same_summary(found.summary(), wanted.summary())
     assert str(found) == str(wanted)
+    if wanted.segment is not None and wanted.correction != "tukey":
+        sampled = {"n_resamples": 99}
+        assert_same_summary(found.by_segment(**sampled), wanted.by_segment(**sampled))
 
 
 def assert_same_selector(found, wanted):
@@ -101,7 +105,14 @@ def computed(name, df, **options):
     return fit_selector(RankingFeatureSelector("rr"), df, **options)
 
 
+def columns_given(rows, options):
+    """Weights and segments, of options that name their columns."""
+    names = {name: options.pop(name, None) for name in ("segment", "query_weight")}
+    return {name: rows[column] for name, column in names.items() if column is not None}
+
+
 def compared(rows, systems=SYSTEMS, **options):
+    options |= columns_given(rows, options)
     return tieaware_sklearn.compare_systems(
         rows.label, rows[systems], qid=rows.qid, **options
     )

@@ -68,6 +68,11 @@ OF_COMPARISONS = [
     *(({"scores": scores}, NO_LIST) for scores in ("clicks", [], {"a": [1]}, 3)),
     ({"scores": ["clicks", "clicks"]}, TWICE.format("clicks")),
     ({"correction": "tukey", "baseline": "clicks"}, "baseline must be None"),
+    ({"query_weight": "x"}, "df must have one column 'x', got"),
+    ({"query_weight": "label"}, TWICE.format("label")),
+    ({"query_weight": "clicks"}, TWICE.format("clicks")),
+    ({"segment": "x"}, "df must have one column 'x', got"),
+    ({"query_weight": "weight", "test": "wilcoxon"}, "test must not be 'wilcoxon'"),
 ]
 NO_SELECTOR = "must be a RankingFeatureSelector, got"
 OF_SELECTORS = [
@@ -217,6 +222,9 @@ def test_faults_of_segments_systems_and_weights(rows):
     for df, options, message in cases:
         with pytest.raises(ValueError, match=message):
             evaluate(df, score="clicks", **options)
+        if options in (segment, WEIGHT):
+            with pytest.raises(ValueError, match=message):
+                compare_systems(df, scores=SYSTEMS, **options)
     with pytest.raises(ValueError, match=r"clicks must not be NaN.*\n.*query 19"):
         compare_systems(no_clicks, scores=["weight", "clicks"], shuffle=False)
 

@@ -27,6 +27,7 @@ from tests.dask.helpers import (
     assert_same_selector,
     assert_same_summary,
     assert_same_values,
+    columns_given,
     compared,
     computed,
     part,
@@ -45,14 +46,8 @@ pytestmark = MARKS
 
 def evaluated(rows, **options):
     """By one machine; options that name columns are given these."""
-    given = {
-        name: rows[options.pop(name)]
-        for name in ("segment", "query_weight")
-        if options.get(name) is not None
-    }
-    return tieaware_sklearn.evaluate(
-        rows.label, rows.clicks, qid=rows.qid, **given, **options
-    )
+    options |= columns_given(rows, options)
+    return tieaware_sklearn.evaluate(rows.label, rows.clicks, qid=rows.qid, **options)
 
 
 def assert_same_evaluation(found, wanted):
@@ -121,6 +116,9 @@ def test_segments(rows, segment):
     options = {"segment": segment, "measures": ["rr"], "query_weight": "weight"}
     found = evaluate(spread(rows, 3), score="clicks", **options)
     assert_same_evaluation(found, evaluated(rows, **options))
+    options |= {"measure": options.pop("measures"), "test": "randomization"}
+    found = compare_systems(spread(rows, 3), scores=SYSTEMS, **options)
+    assert_same_comparison(found, compared(rows, **options))
 
 
 @settings(max_examples=15)
@@ -146,7 +144,9 @@ def test_small_data(data):
     found = evaluate(df, score="clicks", **options)
     assert_same_evaluation(found, evaluated(rows, **options))
     correction = data.draw(st.sampled_from(["holm", "tukey"]))
+    weight = None if correction == "tukey" else options["query_weight"]
     options = {**zero, "measure": measure, "correction": correction}
+    options |= {"query_weight": weight, "segment": "segment"}
     found = compare_systems(df, scores=["clicks", "other"], **options)
     assert_same_comparison(found, compared(rows, ["clicks", "other"], **options))
 
@@ -157,6 +157,18 @@ def test_a_partition_may_weigh_nothing(rows):
     df = dd.from_map(lambda i: own[i], range(2), meta=rows[:0])
     found = evaluate(df, score="clicks", query_weight="weight", shuffle=False)
     assert_array_equal(found.summary().mean, evaluated(own[0]).summary().mean)
+    options = {"query_weight": "weight", "interval": "bootstrap", "n_resamples": 99}
+    found = compare_systems(df, scores=SYSTEMS, shuffle=False, **options)
+    assert_same_comparison(found, compared(pd.concat(own), **options))
+
+
+def test_a_key_of_ties_may_be_the_weight_and_the_segment(rows):
+    options = {"query_weight": "weight", "segment": "weight", "ties": ["x", "best"]}
+    found = compare_systems(
+        spread(rows), scores=SYSTEMS, external={"x": "weight"}, **options
+    )
+    options["external"] = {"x": rows.weight}
+    assert_same_comparison(found, compared(rows, **options))
 
 
 @pytest.mark.parametrize("filesystem", ["fsspec", "arrow"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -23,7 +24,8 @@ TIES = ("expected", "best", "worst", "official", "rank", "file")
 
 def run(arguments: argparse.Namespace) -> int:
     """Read the files, compare the runs, and print or write the results."""
-    _outputs.check_files(arguments, [arguments.qrels, *arguments.runs])
+    more = _evaluate.topic_files(arguments)
+    _outputs.check_files(arguments, [arguments.qrels, *arguments.runs, *more.values()])
     rule = f"RUN must name two files or more, got {arguments.runs[0]}"
     messages.require(len(arguments.runs) > 1, rule)
     measures = _parse.parse_measures(arguments.measures)
@@ -49,6 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
         correction=None if arguments.correction == "none" else arguments.correction,
         unjudged=_evaluate.unjudged_of(arguments),
         n_jobs=arguments.jobs,
+        **_evaluate.read_topic_files(more)(trec.qid),
     )
     return _outputs.write_findings(arguments, _findings(arguments, trec, result))
 
@@ -63,10 +66,17 @@ def _findings(
     documents = retrieved.sum(axis=0).tolist()
     files = list(zip(names, arguments.runs, counts, documents, strict=True))
     # columns that identify a row come first
-    first = ("measure", "ties", "topic")
+    first = ["measure", "ties", "topic"]
+    first += ["segment"] * (result.segment is not None)
     pairs = dict.fromkeys(first, np.full(len(result.pairs), "all")) | result._columns()
-    rows = _outputs.rows_of(pairs)
-    tables = _titled(result)
+    rows, tables = _outputs.rows_of(pairs), _titled(result)
+    if result.segment is not None:
+        segments = result.by_segment()
+        whole = dict.fromkeys(first, np.full(len(segments), "all"))
+        rows = [row | {"interaction": math.nan} for row in rows]
+        rows += _outputs.rows_of(whole | segments.columns)
+        titled = "Pairs of runs by segment"
+        tables += [replace(one, title=titled) for one in segments._tables()]
     if arguments.per_topic:
         by_topic = _by_topic(result)
         rows += _outputs.rows_of(by_topic)
@@ -87,12 +97,14 @@ def _findings(
             "baseline": arguments.baseline,
             "systems": _outputs.rows_of(systems),
             "pairs": rows,
+            **_evaluate.topic_files(arguments),
         },
         rows=rows,
         read=[
             f"{path}: {name}, {count} topics, {n_documents} documents"
             for name, path, count, n_documents in files
-        ],
+        ]
+        + [*_evaluate.topic_files(arguments).values()],
         opening="\n".join([runs, *result._conclusion()]),
         tables=tables,
         remarks=[
@@ -125,6 +137,8 @@ def _by_topic(result: SystemComparison) -> dict[str, Any]:
         for name, of_pairs in result._names().items()
     }
     topic = {"topic": np.tile(result.qid.astype(object), len(result.pairs))}
+    if result.segment is not None:
+        topic["segment"] = np.tile(result.segment, len(result.pairs))
     figures = {
         "difference": result.expected[:, a] - result.expected[:, b],
         "tie_std": np.hypot(result.std[:, a], result.std[:, b]),

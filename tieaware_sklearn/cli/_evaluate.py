@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,9 +13,10 @@ from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
 from .._display import progress_bars, text_tables, words
+from .._engine import messages
 from ..comparison import tie_statistics
 from ..evaluation import PreparedRanking, Summary, _averages, _report, _resolved
-from ..io import _source, _trec, _trec_lines
+from ..io import _source, _trec, _trec_lines, _wording
 from ..measures import (
     NDCG,
     InferredAveragePrecision,
@@ -40,37 +43,55 @@ _Columns = dict[str, NDArray[Any]]
 
 def run(arguments: argparse.Namespace) -> int:
     """Read the files, measure every run, and print or write the results."""
-    _outputs.check_files(arguments, [arguments.qrels, *arguments.runs])
+    more = topic_files(arguments)
+    _outputs.check_files(arguments, [arguments.qrels, *arguments.runs, *more.values()])
     measures = _parse.parse_measures(arguments.measures)
     judgments = _source.TextSource(arguments.qrels)
     judged = _trec_lines.given_qrels(judgments)
     pooled = bool(np.isnan(judged.numbers).any())
     official = [_is_trec_evals(measure, pooled) for measure in measures]
-    runs: list[tuple[Summary, _Columns, list[str]]] = []
+    runs: list[tuple[Summary, Summary | None, _Columns, list[str]]] = []
     tags: list[str | None] = []
     topics, of_none = "both", "left out (-c counts them)"
     if arguments.complete:
         topics, of_none = "qrels", "counted as empty lists"
     read = [_described(arguments.qrels, judged, "judgments")]
+    of_topic = read_topic_files(more)
     bar = progress_bars.shows_progress(arguments.quiet) and len(arguments.runs) > 1
     paths = arguments.runs
     for path in progress_bars.show_progress(paths, bar, len(paths), "run"):
         ranked = _trec_lines.given_run(_source.TextSource(path))
         trec = _trec.trec_rows(judged, [ranked], None, topics=topics, order="trec_eval")
         check_labels(trec, measures, judgments)
-        summary, columns = _measured(trec, measures, official, arguments)
+        summary, of_segments, columns = _measured(
+            trec, measures, official, arguments, of_topic(trec.qid)
+        )
         notes = [*_report.estimates(summary), *_notes(trec, judged, ranked, of_none)]
-        runs.append((summary, columns, notes))
+        count, worth = summary.n_queries, summary.n_effective
+        if (worth < count).any():
+            notes.append(_report.queries_in_words(count.max(), worth.min()))
+        runs.append((summary, of_segments, columns, notes))
         tags.append(ranked.tag)
         read.append(_described(path, ranked, "documents"))
     names = _trec_lines.run_names(arguments.runs, tags)
     summaries: dict[str, Summary] = {}
-    rows, remarks, average = [], [], arguments.average
-    for name, (summary, columns, notes) in zip(names, runs, strict=True):
+    rows, by_segment, tables = [], [], []
+    remarks, average = [], arguments.average
+    for name, (summary, of_segments, columns, notes) in zip(names, runs, strict=True):
         summaries[name] = summary
         about = {"run": name, "average": average}
         rows += [about | row for row in _outputs.rows_of(columns)]
         remarks += [f"{name}: {note}" for note in notes]
+        if of_segments is not None:
+            figures = of_segments.columns
+            shown = {one: figures[one] for one in columns if one in figures}
+            shown |= {"topic": np.full(len(of_segments), "all")}
+            shown |= {"n_topics": of_segments.n_queries}
+            by_segment += [about | row for row in _outputs.rows_of(shown)]
+            for table in of_segments._tables():
+                notes = [f"run: {name}"] * (len(names) > 1) + [*table.notes]
+                table = replace(table, title=f"{name} by segment", notes=notes)
+                tables.append(table)
     others = [m for m, same in zip(measures, official, strict=True) if not same]
     for kind, otherwise in _OTHERWISE.items():
         if same := [str(measure) for measure in others if type(measure) is kind]:
@@ -82,15 +103,75 @@ def run(arguments: argparse.Namespace) -> int:
             "average": average,
             "measures": [str(measure) for measure in measures],
             "runs": dict(zip(names, arguments.runs, strict=True)),
-            "results": rows,
+            "results": rows + by_segment,
+            **more,
         },
-        rows=rows,
-        read=read,
-        tables=[_table(rows, arguments, measures)],
+        rows=rows + by_segment,
+        read=[*read, *more.values()],
+        tables=[_table(rows, arguments, measures), *tables],
         remarks=remarks,
         draw=lambda: of_topics(summaries, words.AVERAGES[average]),
     )
     return _outputs.write_findings(arguments, findings)
+
+
+def topic_files(arguments: argparse.Namespace) -> dict[str, str]:
+    """Files with a weight or a segment of each topic, by what they have."""
+    given = {"weight": arguments.weight, "segment": arguments.segment}
+    return {what: path for what, path in given.items() if path is not None}
+
+
+def read_topic_files(
+    files: dict[str, str],
+) -> Callable[[NDArray[Any]], dict[str, Any]]:
+    """Read weights and segments, and return a function that looks them up by topic.
+
+    It maps the topics of documents to arguments of `compare_systems`.
+
+    Raises
+    ------
+    ValueError
+        For a faulty line, with file and line; and in the function, for a topic without
+        one: to leave it out, or to count it once, would be a guess.
+    """
+    read: dict[str, dict[str, Any]] = {what: {} for what in files}
+    for what, path in files.items():
+        source = _source.TextSource(path)
+        with source.reading(), source.open_text() as file:
+            for number, line in enumerate(file, 1):
+                if not (cells := line.strip().split(None, 1)):
+                    continue
+                place = f"{source}, line {number}"
+                rule = f"{place}: must have a topic and its {what}"
+                messages.require(len(cells) == 2, rule)
+                topic, value = map(_trec_lines.spelled, cells)
+                rule = f"{place}: topic {topic} must have one {what}, got two"
+                messages.require(topic not in read[what], rule)
+                read[what][topic] = _weight(value, place) if what == "weight" else value
+
+    def look_up(topics: NDArray[Any]) -> dict[str, Any]:
+        for what, values in read.items():
+            rule = f"{files[what]} must have a {what} for each topic"
+            rule += " (0 leaves a topic out)" * (what == "weight")
+            lacking = (one for one in topics.tolist() if one not in values)
+            missing = _wording.listed(dict.fromkeys(lacking))
+            messages.require(not missing, f"{rule}, got none for {missing}")
+        return {
+            what.replace("weight", "query_weight"): [*map(values.get, topics.tolist())]
+            for what, values in read.items()
+        }
+
+    return look_up
+
+
+def _weight(text: str, place: str) -> float:
+    with suppress(ValueError):
+        weight = float(text)
+        # float() also reads 1_0
+        if "_" not in text and (weight == 0 or 1e-100 <= weight <= 1e100):
+            return weight
+    rule = "weight must be 0 or a number from 1e-100 to 1e100"
+    raise ValueError(f"{place}: {rule}, got {_wording.quoted(text)}")
 
 
 def of_topics(result: Any, average: str = "mean") -> TieRangeDisplay:
@@ -127,9 +208,12 @@ def _measured(
     measures: list[Measure],
     is_official: list[bool],
     arguments: argparse.Namespace,
-) -> tuple[Summary, _Columns]:
+    of_queries: dict[str, Any],
+) -> tuple[Summary, Summary | None, _Columns]:
     """Compute averages, and columns with a row per measure and topic, ``all`` last."""
-    ranking = PreparedRanking(trec.target, trec.qid, unjudged=unjudged_of(arguments))
+    ranking = PreparedRanking(
+        trec.target, trec.qid, unjudged=unjudged_of(arguments), **of_queries
+    )
     report = ranking.evaluate(trec.score, measures, n_jobs=arguments.jobs)
     summary = report.summary(arguments.average)
     # NaN for measures that trec_eval lacks or defines differently
@@ -152,7 +236,8 @@ def _measured(
         "n_topics": (~np.isnan(report.expected)).astype(int),
     }
     averages = [
-        _averages.reduce_queries(column, arguments.average) for column in official.T
+        _averages.reduce_queries(column, arguments.average, report.query_weight)
+        for column in official.T
     ]
     of_all = summary.columns | {"trec_eval": averages, "n_topics": summary.n_queries}
     topics = np.array([*report.qid.tolist(), "all"], dtype=object)
@@ -162,7 +247,11 @@ def _measured(
     }
     for name, values in of_each.items():
         columns[name] = np.vstack([values, of_all[name]]).T.ravel()
-    return summary, columns
+    of_segments = None
+    if report.segment is not None:
+        of_segments = report.by_segment(arguments.average)
+        columns["segment"] = np.tile([*report.segment.tolist(), "all"], len(measures))
+    return summary, of_segments, columns
 
 
 def _is_trec_evals(measure: Measure, pooled: bool) -> bool:

@@ -257,6 +257,12 @@ _JUDGED = {
     "-J --judged-only": "rank judged documents only (default: a document without a "
     "judgment is not relevant)",
 }
+_OF_TOPICS = {
+    "--weight FILE": "file of topics and their weights in averages and tests; 0 leaves "
+    "a topic out (default: all weigh the same)",
+    "--segment FILE": "file of topics and their segments, such as markets, each of "
+    "which has results of its own, too",
+}
 #: figures that the help explains
 _OF_RUNS = ("mean", "worst", "best", "tie_std")
 _OF_FEATURES = [
@@ -403,6 +409,7 @@ _COMMANDS = {
             f"{' '.join(_evaluate.DEFAULT_MEASURES)})",
             "-q --per-topic": "show every topic, too",
             **_JUDGED,
+            **_OF_TOPICS,
             "--average": "average over topics: the mean (macro, the default), the "
             "geometric mean or the median",
             **_OUTPUTS,
@@ -443,6 +450,7 @@ _COMMANDS = {
             "holm)",
             "-q --per-topic": "show the difference of each pair for every topic, too",
             **_JUDGED,
+            **_OF_TOPICS,
             **_OUTPUTS,
             **_COMMON,
         },

@@ -579,9 +579,20 @@ class SystemComparison(html.Result):
             replace(pairs(self), title="Pairs of systems"),
         ]
 
+    def _weights(self) -> list[str]:
+        """Say what queries of unequal weights are worth."""
+        weight = (
+            np.ones(len(self.qid)) if self.query_weight is None else self.query_weight
+        )
+        moments = _intervals.QueryMoments.of(weight[:, None], weight)
+        (count,), (worth,) = moments.count, moments.effective()
+        return [f"{_report.queries_in_words(count, worth)}."] * bool(worth < count)
+
     def __str__(self) -> str:
         one_of_each = len(self.pairs) and len(self.ties) == 1
-        paragraphs = map(words.paragraph, self._conclusion() if one_of_each else [])
+        paragraphs = map(
+            words.paragraph, self._conclusion() if one_of_each else self._weights()
+        )
         return "\n\n".join([super().__str__(), "\n".join(paragraphs)]).rstrip()
 
     def _conclusion(self) -> list[str]:
@@ -608,7 +619,7 @@ class SystemComparison(html.Result):
                     line += f", and the sign of {same} is the same in every order of "
                     line += "ties"
             lines.append(f"{line}.")
-        return lines
+        return lines + self._weights()
 
     def _about(self) -> dict[str, Any]:
         return {"queries": len(self.qid)} | super()._about()
@@ -699,7 +710,7 @@ def _tables_by_segment(of: Summary) -> list[text_tables.Table]:
             (header, of.adjusted_pvalue, words.probability),
             ("interaction", of.interaction, words.probability),
             left=len(names),
-            drop=[len(names) + 3, len(names)],
+            drop=[len(names) + column for column in (3, 0, 5, 2)],
             notes=notes * (header != "pvalue"),
             terms={
                 level: f"{level} over the queries of the segment",

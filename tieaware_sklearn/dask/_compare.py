@@ -35,6 +35,8 @@ def compare_systems(
     random_state: Any = 0,
     zero_relevance: float | str = 0.0,
     unjudged: str = "raise",
+    query_weight: str | None = None,
+    segment: str | None = None,
     shuffle: bool = True,
 ) -> SystemComparison:
     """Compare systems on a cluster pair by pair, over queries and over their ties.
@@ -60,6 +62,9 @@ n_resamples, random_state, zero_relevance, unjudged
         External rules for ties by name: a column whose smallest value ranks first, a
         pair of a column and "ascending" or "descending", or a triple of these and
         "float32", as in `break_ties`.
+    query_weight, segment : str, optional
+        Columns with the weight and the segment of each document's query, as in
+        `evaluate`.
     shuffle : bool, default=True
         As in `evaluate`.
 
@@ -115,7 +120,7 @@ n_resamples, random_state, zero_relevance, unjudged
     """
     options = _systems.check_options(
         test, alternative, correction, interval, confidence, n_resamples,
-        random_state, baseline, average,
+        random_state, baseline, average, weighted=query_weight is not None,
     )  # fmt: skip
     resolved = _resolved.resolve(
         _parse.parse_measures(measure, name="measure"), zero_relevance, unjudged
@@ -124,7 +129,11 @@ n_resamples, random_state, zero_relevance, unjudged
     chosen = list(scores) if listed else []
     messages.require(chosen, "scores must be a list of columns", scores)
     systems = tuple(map(str, chosen))
-    keys = [key for key in _key_columns(external) if key not in (label, qid, *chosen)]
+    names = _partitions.Names(label, qid, query_weight)
+    known = [label, qid, query_weight, *chosen]
+    # the segment may be the query id, the weight or a key
+    others = [*_key_columns(external), *([] if segment is None else [segment])]
+    keys = [key for key in dict.fromkeys(others) if key not in known]
     treatments = _rules(external, None, systems).check(ties)
     rule = "ties must not be 'input' on a cluster, where rows have no order: a column "
     rule += "with their numbers can be a rule, external={'input order': column}"
@@ -133,8 +142,11 @@ n_resamples, random_state, zero_relevance, unjudged
 
     def values(frame: Any) -> tuple[list[Any], hashing.Digests]:
         prepared = _prepared.prepare_labels(
-            frame[label], frame[qid], unjudged=resolved.unjudged, keep=True,
-            names=_prepared.ColumnNames(label=label, qid=qid),
+            frame[label], frame[qid], frame.get(query_weight), allow_zero=True,
+            unjudged=resolved.unjudged, keep=True,
+            names=_prepared.ColumnNames(
+                label=label, qid=qid, weight=query_weight or "query_weight"
+            ),
         )  # fmt: skip
         rules = _rules(external, frame, systems)
         columns = [
@@ -147,14 +159,20 @@ n_resamples, random_state, zero_relevance, unjudged
             )
             for treatment in treatments
         }
-        ids = prepared.queries.qid
-        return [(ids, values)], seen_queries.id_digests(ids, qid)
+        queries, segments = prepared.queries, None
+        if segment is not None:
+            segments = checks.check_segment(frame[segment], queries, name=segment)
+        of_queries = queries.qid, prepared.weight, segments
+        return [(of_queries, values)], seen_queries.id_digests(queries.qid, qid)
 
-    rows = _partitions.gathered(
-        df, _partitions.Names(label, qid, None), shuffle, [*chosen, *keys]
-    )
+    rows = _partitions.gathered(df, names, shuffle, [*chosen, *keys])
     parts, _ = _partitions.merged(rows, values, add, qid, keep=False)
-    every = _report.one_after_another([ids for ids, _ in parts])
+    joined: list[Any] = [
+        None if each[0] is None else _report.one_after_another(each)
+        for each in zip(*[of_queries for of_queries, _ in parts], strict=True)
+    ]
+    every, weight, segments = joined
+    names.check_weight(weight)
     order = checks.check_qid(every, n_rows=len(every), name=qid).sorted()
 
     def all_of(treatment: str, name: str) -> Any:
@@ -171,6 +189,8 @@ n_resamples, random_state, zero_relevance, unjudged
         },
         baselines,
         options,
+        None if weight is None else weight[order],
+        None if segments is None else segments[order],
     )
 
 

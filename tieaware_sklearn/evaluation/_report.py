@@ -673,15 +673,20 @@ def _tables_of_means(of: Summary) -> list[text_tables.Table]:
     ]
     counts, notes = np.unique(of.n_queries), estimates(of)
     if len(counts) == 1:
-        queries = words.counted(counts[0], "query", "queries")
-        if (worth := of.n_effective.min()) < counts[0]:
-            queries += f", whose weights are worth {worth:.1f} of equal weight"
-        notes.insert(0, queries)
+        notes.insert(0, queries_in_words(counts[0], of.n_effective.min()))
     else:
         columns.append(("queries", of.n_queries))
     largest = np.fmax.reduce([of.ideal, of.best, of.worst, of.chance])
     ranges = text_tables.Ranges(of.worst, of.mean, of.best, largest)
     return [text_tables.Table.of(*columns, drop=(4, 5), notes=notes, ranges=ranges)]
+
+
+def queries_in_words(count: float, worth: float) -> str:
+    """Count queries, and say what those of unequal weights are worth."""
+    text = words.counted(int(count), "query", "queries")
+    if not worth < count:
+        return text
+    return f"{text}, whose weights are worth {worth:.1f} of equal weight"
 
 
 def estimates(of: Summary) -> list[str]:
