@@ -277,6 +277,16 @@ def test_a_page_goes_into_a_file(tmp_path):
     assert pyplot.get_fignums() == figures_open
 
 
+def test_a_page_has_a_title_of_ones_own(tmp_path):
+    report, path = ta.evaluate([0, 1], [1, 2]), tmp_path / "page.html"
+    assert report.to_html(path, title="Winter & spring") is None
+    text = path.read_text(encoding="utf-8")
+    for tag in ("title", "h1"):
+        assert f"<{tag}>Winter &amp; spring</{tag}>" in text
+        assert f"<{tag}>Ranking report</{tag}>" in report.to_html()
+    assert text == report.to_html(title="Winter & spring")
+
+
 def test_without_matplotlib_a_page_says_so(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     text = ta.evaluate([0, 1], [1, 2]).to_html()

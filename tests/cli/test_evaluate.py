@@ -215,6 +215,51 @@ def test_compare_prints_tables_and_what_their_heads_mean(capsys, runs):
     assert "pvalue     p-value of Wilcoxon's" in out
 
 
+def test_many_runs_fit_a_screen(capsys, runs):
+    shifts = ((i, (1, 2, 3, 5, 7, 4)[i % 6], 2 + i % 3) for i in range(8))
+    for i, factor, rest in shifts:
+        text = lines(f"run{i}", lambda t, d, f=factor, r=rest: (f * d + t) % r)
+        Path(f"r{i}").write_text(text)
+    words = ["qrels", *(f"r{i}" for i in range(8)), "--measures", "ap", "rr", "p@3"]
+    code, out, _ = run(capsys, "compare", *words, "--json=o.json", "--csv=o.csv")
+    assert code == 0
+    assert len(out.splitlines()) <= 45
+    assert max(map(len, out.splitlines())) <= 80
+    opening, table, *rest = out.split("\n\n")
+    assert rest == []
+    document, rows = json.loads(Path("o.json").read_text()), pd.read_csv("o.csv")
+    systems = pd.DataFrame(document["systems"])
+    of_ap = systems[systems.measure == "AP"].sort_values("letter")
+    best = of_ap.iloc[0]
+    assert f"\nBy AP, {best.run} has the highest mean ({best['mean']:.4f})" in opening
+    names = [row.split()[:2] for row in table.splitlines()[2:10]]
+    assert names == of_ap[["letter", "run"]].to_numpy().tolist()
+    assert "\n84 differences of pairs: see to_pandas() or --csv" in table
+    # the pairs, each with the figures of both runs
+    assert len(rows) == 3 * 28
+    assert rows.columns[:5].tolist() == ["measure", "ties", "topic", "a", "b"]
+    keyed = systems.set_index(["measure", "run"])
+    for side in "ab":
+        own = keyed.loc[[*zip(rows.measure, rows[side], strict=True)]]
+        for name in ("mean", "interval_low", "interval_high"):
+            np.testing.assert_allclose(rows[f"{name}_{side}"], own[name], rtol=1e-12)
+    better = rows[rows.adjusted_pvalue <= 0.05]
+    better = better[better.difference > 0]
+    letter = of_ap.set_index("run").letter
+    for measure, a, b in zip(better.measure, better.a, better.b, strict=True):
+        text = keyed.better_than[measure, a]
+        first, last = (min(text), max(text)) if "-" not in text else (text[0], text[-1])
+        assert first <= letter[b] <= last
+    # a page has all
+    code, _, _ = run(capsys, "compare", *words, "-q", "--report=o.html")
+    page = Path("o.html").read_text(encoding="utf-8")
+    heads = re.findall("<h2>(.*?)</h2>", page)
+    assert heads[:4] == [
+        *("Systems, best first", "Runs by AP", "Pairs of runs by AP", "Runs by RR"),
+    ]
+    assert "Pairs of runs by topic" in heads
+
+
 def test_treatments_side_by_side_with_a_baseline(capsys, runs):
     ties = ["official", "expected", "worst", "rank", "file"]
     words = ["--measures", "ap", "p@3", "--ties", *ties, "--baseline", "beta"]

@@ -162,7 +162,7 @@ def test_kinds_of_input_agree():
     assert np.array_equal(by_name.pvalues, array.pvalues)
     assert array.systems == tuple(f"system {j}" for j in range(4))
     means, pairs, said = str(by_name).split("\n\n")
-    assert len(means.splitlines()) == 2 + 4
+    assert len(means.splitlines()) == 2 + 4 + 1
     notes = pairs.splitlines()[2 + 6 :]
     assert [note.split(" ")[0] for note in notes] == ["no"]
     assert said.startswith("By NDCG@10, clicks has ")
@@ -465,7 +465,7 @@ OF_TWO = ["pvalue expected", "pvalue worst"]
 
 
 def test_treatments_side_by_side():
-    systems, pairs = SEVERAL._tables()
+    systems, pairs = SEVERAL._systems_and_pairs()
     every = [(measure, name) for measure in MEASURES for name in SYSTEMS]
     assert cells(systems, "measure", "system") == every
     # best is of the expected values, worst was asked for
@@ -511,7 +511,7 @@ def test_treatments_side_by_side():
 def test_a_treatment_is_named_unless_it_is_the_exact_mean():
     assert "ties:" not in str(ONE)
     official = SEVERAL["AP", "official"]
-    assert "\nties: official\n" in str(official)
+    assert "\nties: official; mean and its 95% interval; >: " in str(official)
     assert "ties: official" in official.summary()._repr_html_()
     assert "; ties: worst" in str(SEVERAL["AP", "worst"].posterior())
     shown = ONE.posterior()
@@ -519,7 +519,8 @@ def test_a_treatment_is_named_unless_it_is_the_exact_mean():
     assert "of AP of at most 0.01" in str(shown)
     assert "ties:" not in str(shown)
     # of one treatment, the measures below one another
-    systems, pairs = compare(measure=[*MEASURES], baseline=NAMES[1])._tables()
+    few = compare(measure=[*MEASURES], baseline=NAMES[1])
+    systems, pairs = few._systems_and_pairs()
     assert cells(systems, "measure", "system")[4] == ("AP", NAMES[0])
     assert cells(pairs, "measure", "A", "B") == [
         (measure, name, NAMES[1])

@@ -91,6 +91,9 @@ DISPLAYS = {
     "ranges": lambda **k: plots.TieRangeDisplay.from_predictions(
         Y, SYSTEMS, qid=QID, measures=["ndcg@10", "fallout@10"], **k
     ),
+    "systems": lambda **k: plots.SystemComparisonDisplay.from_predictions(
+        Y, SYSTEMS, qid=QID, measure=["ap", "esl"], **k
+    ),
     "official": lambda **k: plots.OfficialVsExactDisplay.from_result(
         ta.official_vs_exact(
             Y, SYSTEMS, DOCNO, qid=QID, measures=["P_10", "esl"], n_orders=3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import replace
 
@@ -234,6 +235,66 @@ def test_queries_without_a_relevant_document_are_left_out():
     assert display.ax_.get_xlabel() == "recall"
     with pytest.raises(ValueError, match="beta must be a finite number > 0, got 0"):
         made([1, 0], [2, 1], beta=0)
+
+
+def bars_of(axis):
+    """Rows with a dot on each of the bars beside a panel."""
+    dots = [one for one in axis.lines if "not signif" in one.get_label()]
+    return [tuple(map(int, one.get_ydata())) for one in dots]
+
+
+def test_systems_on_one_bar_do_not_differ_and_others_do():
+    rng = np.random.default_rng(0)
+    scores = Y + rng.normal(0, 1 + np.arange(12)[:, None] / 3, (12, len(Y)))
+    systems = {f"s{i}": score for i, score in enumerate(scores[rng.permutation(12)])}
+    measures = ["esl", "ap", "p@5"]
+    with pytest.warns(match="the values per query"):
+        compared = ta.compare_systems(Y, systems, qid=QID, measure=measures)
+    display = plots.SystemComparisonDisplay.from_result(compared)
+    summary = compared["ESL", "expected"].summary()
+    order = np.argsort(summary.mean, kind="stable")
+    assert rows_of(display.axes_[0]) == [f"s{i}" for i in order]
+    for axis, one in zip(display.axes_, compared, strict=True):
+        summary = one.summary()
+        assert line(axis, "mean") == summary.mean[order].tolist()
+        (intervals,) = axis.collections
+        ends = np.array([segment[:, 0] for segment in intervals.get_segments()])
+        assert np.array_equal(ends, summary.interval[order])
+        assert axis.get_xlabel() == f"{one.measures[0]}, mean over queries"
+        row = {int(i): k for k, i in enumerate(order)}
+        equal = {
+            tuple(sorted(row[i] for i in pair))
+            for pair, p in zip(one.pairs.tolist(), one.adjusted_pvalues, strict=True)
+            if p > 0.05
+        }
+        bars = bars_of(axis)
+        joined = {pair for bar in bars for pair in itertools.combinations(bar, 2)}
+        assert joined == equal
+        assert 0 < len(equal) < len(one.pairs) or one.measures == ("ESL",)
+        # each as large as it can be
+        for bar, k in itertools.product(bars, range(12)):
+            with_k = {tuple(sorted((k, other))) for other in bar}
+            assert k in bar or not with_k <= equal
+        assert [*bars] == list(dict.fromkeys(bars))
+    assert "not significantly different (holm > 0.05)" in legend(display)
+    assert check_layout(display.figure_)
+
+
+def test_a_bar_for_each_baseline_and_a_title_for_each_treatment():
+    options = {"baseline": [*PAIR], "ties": ["expected", "worst"], "correction": None}
+    compared = ta.compare_systems(Y, SYSTEMS, qid=QID, measure="p@5", **options)
+    display = plots.SystemComparisonDisplay.from_result(compared)
+    titles = [axis.get_title(loc="left") for axis in display.axes_]
+    assert titles == ["", "ties: worst"]
+    names = rows_of(display.axes_[0])
+    for axis, one in zip(display.axes_, compared, strict=True):
+        frame = one.to_pandas()
+        frame = frame[frame.adjusted_pvalue > 0.05]
+        assert [{names[row] for row in bar} for bar in bars_of(axis)] == [
+            {name, *frame.a[frame.b == name]} for name in PAIR
+        ]
+    alone = ta.compare_systems(Y, {"a": Y}, qid=QID, measure="p@5")
+    assert not bars_of(plots.SystemComparisonDisplay.from_result(alone).ax_)
 
 
 @pytest.mark.parametrize("measure", ["rr", "fallout@5"])

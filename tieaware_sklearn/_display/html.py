@@ -284,10 +284,14 @@ class Result:
         return pandas.DataFrame(self._columns())
 
     @overload
-    def to_html(self, path: None = None) -> str: ...
+    def to_html(self, path: None = None, *, title: str | None = None) -> str: ...
     @overload
-    def to_html(self, path: str | os.PathLike[str]) -> None: ...
-    def to_html(self, path: str | os.PathLike[str] | None = None) -> str | None:
+    def to_html(
+        self, path: str | os.PathLike[str], *, title: str | None = None
+    ) -> None: ...
+    def to_html(
+        self, path: str | os.PathLike[str] | None = None, *, title: str | None = None
+    ) -> str | None:
         """Write the result as a page of HTML that needs nothing from elsewhere.
 
         The page begins with a conclusion. Its tables sort by a click on a head, and
@@ -298,6 +302,8 @@ class Result:
         ----------
         path : str or path, optional
             A file, which is replaced once the page is complete.
+        title : str, optional
+            The heading of the page; by default the kind of the result.
 
         Returns
         -------
@@ -312,7 +318,7 @@ class Result:
         >>> report.to_html()[:15]
         '<!DOCTYPE html>'
         """
-        title = re.sub("(?<=[a-z])(?=[A-Z])", " ", type(self).__name__)
+        kind = re.sub("(?<=[a-z])(?=[A-Z])", " ", type(self).__name__)
         # plots stand above results: tests/test_architecture.py lists this import
         draw = import_module("..plots._base", __package__).drawing_of(self)
         about = [
@@ -321,9 +327,9 @@ class Result:
             if (said := _in_one_line(value))
         ]
         text = page(
-            title.capitalize(),
+            kind.capitalize() if title is None else str(title),
             self._conclusion(),
-            "" if draw is None else figure_html(draw, f"{title}, as a picture"),
+            "" if draw is None else figure_html(draw, f"{kind}, as a picture"),
             self._whole(),
             about=about,
         )

@@ -69,21 +69,26 @@ def _findings(
     first = ["measure", "ties", "topic"]
     first += ["segment"] * (result.segment is not None)
     pairs = dict.fromkeys(first, np.full(len(result.pairs), "all")) | result._columns()
-    rows, tables = _outputs.rows_of(pairs), _titled(result)
+    averages = result.summary().columns
+    for name in ("mean", "interval_low", "interval_high"):
+        of_pairs = averages[name][result.pairs]
+        pairs |= {f"{name}_a": of_pairs[:, 0], f"{name}_b": of_pairs[:, 1]}
+    rows = _outputs.rows_of(pairs)
+    overview, pages = result._at_a_glance(), _titled(result)
+    tables = result._tables() if overview else pages
+    pages, parts = [*overview, *pages], []
     if result.segment is not None:
         segments = result.by_segment()
         whole = dict.fromkeys(first, np.full(len(segments), "all"))
         rows = [row | {"interaction": math.nan} for row in rows]
         rows += _outputs.rows_of(whole | segments.columns)
         titled = "Pairs of runs by segment"
-        tables += [replace(one, title=titled) for one in segments._tables()]
+        parts += [replace(one, title=titled) for one in segments._tables()]
     if arguments.per_topic:
-        by_topic = _by_topic(result)
-        rows += _outputs.rows_of(by_topic)
-        tables.append(_table_by_topic(by_topic))
-    averages = result.summary().columns
-    of_runs = ("measure", "ties", "system", "mean", "worst", "best", "tie_std")
-    systems = {"run" if name == "system" else name: averages[name] for name in of_runs}
+        columns = _by_topic(result)
+        rows += _outputs.rows_of(columns)
+        parts.append(_table_by_topic(columns))
+    systems = {"run" if n == "system" else n: column for n, column in averages.items()}
     return _outputs.Findings(
         title=f"{len(names)} runs, compared",
         about={
@@ -106,7 +111,8 @@ def _findings(
         ]
         + [*_evaluate.topic_files(arguments).values()],
         opening="\n".join([runs, *result._conclusion()]),
-        tables=tables,
+        tables=[*tables, *parts],
+        pages=[*pages, *parts],
         remarks=[
             f"{name}: {n_topics - count} of {n_topics} topics are not in the run, and "
             "count as empty lists"
@@ -121,7 +127,7 @@ def _titled(result: SystemComparison) -> list[text_tables.Table]:
     """Tables of all comparisons, with treatments of ties side by side."""
     tables = []
     for one in [result] if len(result.ties) > 1 else result:
-        by, (runs, pairs) = ", ".join(one.measures), one._tables()
+        by, (runs, pairs) = ", ".join(one.measures), one._systems_and_pairs()
         tables.append(replace(runs, title=f"Runs by {by}"))
         tables.append(replace(pairs, title=f"Pairs of runs by {by}"))
     return tables

@@ -20,10 +20,14 @@ from .._engine.segments import FloatArray, IntArray
 from ..evaluation import Summary, _averages, _intervals, _multiple_testing, _report
 from ..io import _wording
 from ..measures import parse_measure
-from . import _pairs, _power
+from . import _overview, _pairs, _power
 
 #: the default treatment of ties, which is not named
 EXPECTED = "expected"
+#: systems, and rows of pairs, up to which all pairs are printed
+_FEW_SYSTEMS, _FEW_PAIRS = 3, 15
+#: systems named with p-values in a sentence, and characters of the names of more
+_WITH_PVALUES, _NAMED = 3, 160
 #: values of each query and system
 STATISTICS = ("expected", "best", "worst", "std", "chance")
 _OF_PAIRS = (
@@ -40,6 +44,13 @@ class SystemComparison(html.Result):
     measure and pair. Treatments of ties are columns side by side. In the second table,
     "same sign" says whether the difference has the same sign in every order of ties. If
     the treatment leaves only one order, there are no columns on orders.
+
+    With more than three systems, the first table has one row for each system. The best
+    by the first measure and treatment is on top. Measures and treatments are side by
+    side, each with the mean, half of its 95% interval, and the letters of the systems
+    that are significantly worse. With baselines, only differences from them are tested.
+    The table of pairs follows if it has at most 15 rows. `to_pandas` and `to_html`
+    always have it.
 
     Attributes
     ----------
@@ -201,6 +212,26 @@ class SystemComparison(html.Result):
             averages ``mean`` (of the expected values), ``worst``, ``best`` and
             ``chance``. ``tie_std`` is the standard deviation of the mean over the
             orders of ties, ``interval`` the 95% interval of the average over queries.
+            ``letter`` stands for the system, "a" for the best by the first measure and
+            treatment; more than 52 systems have numbers. ``better_than`` has the
+            letters of the systems that it is significantly better than, by
+            `adjusted_pvalues` of at most 1 - `confidence`: "b-e" stands for b, c, d, e.
+
+        Examples
+        --------
+        >>> from tieaware_sklearn import compare_systems
+        >>> from tieaware_sklearn.datasets import make_web_search
+        >>> web = make_web_search(n_queries=60, random_state=0)
+        >>> systems = dict(zip(web.feature_names[:5], web.data.T))
+        >>> result = compare_systems(web.target, systems, qid=web.qid, measure="rr")
+        >>> frame = result.summary().to_pandas().sort_values("letter")
+        >>> frame[["letter", "better_than", "system", "mean"]].round(4)
+          letter better_than       system    mean
+        2      a          de  page_visits  0.8186
+        1      b          de       clicks  0.8135
+        0      c          de    in_degree  0.7488
+        4      d                n_slashes  0.4354
+        3      e               url_length  0.4251
         """
         n = len(self.systems)
         of = np.repeat(np.array(self._keys(), dtype=object), n, axis=0)
@@ -226,6 +257,12 @@ class SystemComparison(html.Result):
             "interval_low": low,
             "interval_high": high,
         }
+        order = best_first(self, average)
+        letters = _overview.letters(order)
+        won = [row[order] for one in self for row in better(one)]
+        worse = [_overview.runs(letters[order], row) for row in won]
+        columns["letter"] = np.tile(letters, len(self))
+        columns["better_than"] = np.array(worse, dtype=object)
         about = {"average": self.average}
         keys = ("measure", "ties", "system")
         return Summary(columns, keys, about, _tables_of_systems)
@@ -570,6 +607,46 @@ class SystemComparison(html.Result):
         return html.as_columns(self._names() | of_pairs)
 
     def _tables(self) -> list[text_tables.Table]:
+        overview, n = self._at_a_glance(), len(self.pairs)
+        if not overview:
+            return self._systems_and_pairs()
+        if n <= _FEW_PAIRS:
+            return [*overview, self._systems_and_pairs()[-1]]
+        more = f"{n} differences of pairs: see to_pandas() or --csv"
+        last = replace(overview[-1], notes=[*overview[-1].notes, more])
+        return [*overview[:-1], last]
+
+    def _whole(self) -> list[text_tables.Table]:
+        return [*self._at_a_glance(), *self._systems_and_pairs()]
+
+    def _at_a_glance(self) -> list[text_tables.Table]:
+        """Tables with a row a system, if there are more than few."""
+        n = len(self.systems)
+        if n <= _FEW_SYSTEMS or not len(self.pairs):
+            return []
+        summary = self.summary()
+        order = best_first(self, summary.mean)
+        names = [("#", summary.letter[order]), ("system", summary.system[order])]
+        halves = len(self) > 1 and self.average == "macro"
+        blocks = []
+        for at, (measure, ties) in enumerate(self._keys()):
+            rows = order + at * n
+            head = measure if len(self.ties) == 1 else f"{measure} {ties}"
+            mean, interval = summary.mean[rows], summary.interval[rows]
+            # at a bound of the measure, the longer side
+            half = np.abs(interval - mean[:, None]).max(axis=1)
+            shown = ("95% interval", interval, partial(words.bracketed, digits=3))
+            if halves:
+                shown = ("±", half, partial(words.number, digits=3))
+            blocks.append([(head, mean), shown, (">", summary.better_than[rows])])
+        note = f"{words.AVERAGES[self.average]} {'± half of' if halves else 'and'} its "
+        note += f"95% interval; >: significantly better than ({level(self)})"
+        if len(self.ties) == 1 and EXPECTED not in self.ties:
+            note = f"ties: {self.ties[0]}; {note}"
+        return _overview.tables(names, blocks, [note])
+
+    def _systems_and_pairs(self) -> list[text_tables.Table]:
+        """Tables with a row a system, and with a row a pair, of each measure."""
         averages = self.summary()._tables()
         if not len(self.pairs):
             return averages
@@ -589,10 +666,10 @@ class SystemComparison(html.Result):
         return [f"{_report.queries_in_words(count, worth)}."] * bool(worth < count)
 
     def __str__(self) -> str:
-        one_of_each = len(self.pairs) and len(self.ties) == 1
-        paragraphs = map(
-            words.paragraph, self._conclusion() if one_of_each else self._weights()
-        )
+        concludes = len(self.ties) == 1 or len(self.systems) > _FEW_SYSTEMS
+        concludes &= len(self.pairs) > 0
+        said = self._conclusion() if concludes else self._weights()
+        paragraphs = map(words.paragraph, said)
         return "\n\n".join([super().__str__(), "\n".join(paragraphs)]).rstrip()
 
     def _conclusion(self) -> list[str]:
@@ -607,8 +684,8 @@ class SystemComparison(html.Result):
             if len(one.pairs) == 1 and self.average != "geometric":
                 lines.append(f"By {by}, {_in_words(one, alpha)}.")
                 continue
-            conclude = _against_baselines if one.baselines else _first_of_all
-            line = f"By {by}, {conclude(one, alpha)}"
+            said = _against_baselines(one) if one.baselines else _best_of_all(one, self)
+            line = f"By {by}, {said}"
             if n := len(one.pairs):
                 differ = np.count_nonzero(one.adjusted_pvalues <= alpha)
                 kind = "" if _p_header(one) == "pvalue" else f" by {_p_header(one)}"
@@ -625,45 +702,71 @@ class SystemComparison(html.Result):
         return {"queries": len(self.qid)} | super()._about()
 
 
-def _differ(
-    one: SystemComparison, alpha: float
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Find the pairs of which A, and those of which B, is significantly better."""
+def best_first(of: SystemComparison, averages: FloatArray) -> IntArray:
+    """Indices of the systems, the best by the first measure and treatment first."""
+    first = averages[: len(of.systems)]
+    return np.argsort(-first if of.greater_is_better[0] else first, kind="stable")
+
+
+def level(of: SystemComparison, sign: str = "<=") -> str:
+    """Say which p-values are significant, or with ``>`` which are not."""
+    return f"{_p_header(of)} {sign} {1 - of.confidence:g}"
+
+
+def better(one: SystemComparison) -> NDArray[np.bool_]:
+    """Whether each system, in a row, is significantly better than each in a column.
+
+    The comparison is by one measure under one treatment of ties.
+    """
     same = 1 if one.average == "geometric" else 0
-    certain = one.adjusted_pvalues <= alpha
+    certain = one.adjusted_pvalues <= 1 - one.confidence
     a_is_better = (one.difference > same) == one.greater_is_better[0]
-    return certain & a_is_better, certain & ~a_is_better
+    out = np.zeros((len(one.systems),) * 2, dtype=bool)
+    a, b = one.pairs.T
+    out[a, b], out[b, a] = certain & a_is_better, certain & ~a_is_better
+    return out
 
 
-def _first_of_all(one: SystemComparison, alpha: float) -> str:
-    """Say which system has the best average, and which others may be as good."""
+def _best_of_all(one: SystemComparison, every: SystemComparison) -> str:
+    """Say which system has the best average, and which others may be as good.
+
+    Many others go by their letters in `every`, of which `one` is a part.
+    """
     greater, values = one.greater_is_better[0], one.summary().mean
     first = int(np.nanargmax(values if greater else -values))
     line = f"{one.systems[first]} has the {'highest' if greater else 'lowest'} "
     line += "mean" if one.average == "macro" else "value"
     line += f" ({words.number(values[first])})"
-    a_wins, b_wins = _differ(one, alpha)
-    a, b = one.pairs.T
-    open_ = np.flatnonzero(((a == first) & ~a_wins) | ((b == first) & ~b_wins))
-    if not len(open_):
+    equal = ~better(one)[first]
+    equal[first] = False
+    if not equal.any():
         beats = ", and is significantly better than each of the others"
         return line + beats * bool(len(one.pairs))
-    others = [
-        f"{one.systems[(a + b)[row] - first]} "
-        f"(p = {words.probability(one.adjusted_pvalues[row])})"
-        for row in open_
-    ]
-    return f"{line}, but is not significantly better than {_wording.listed(others)}"
+    line += ", but is not significantly better than "
+    if (n := np.count_nonzero(equal)) <= _WITH_PVALUES:
+        rows = np.flatnonzero((one.pairs == first).any(axis=1))
+        others = one.pairs[rows].sum(axis=1) - first
+        return line + _wording.listed(
+            f"{one.systems[i]} (p = {words.probability(p)})"
+            for i, p in zip(others, one.adjusted_pvalues[rows], strict=True)
+            if equal[i]
+        )
+    names = ", ".join(one.systems[i] for i in best_first(one, values) if equal[i])
+    if len(names) <= _NAMED:
+        return line + names
+    order = best_first(every, every.summary().mean)
+    letters = _overview.letters(order)[order]
+    return f"{line}{n} others: {_overview.runs(letters, equal[order])}"
 
 
-def _against_baselines(one: SystemComparison, alpha: float) -> str:
+def _against_baselines(one: SystemComparison) -> str:
     """Say how many systems are better, and worse, than each baseline."""
-    better, worse = _differ(one, alpha)
-    lines = []
+    won, lines = better(one), []
     for name in one.baselines:
-        rows = one.pairs[:, 1] == one.systems.index(name)
-        of = f"{(rows & better).sum()} of {rows.sum()} systems are significantly better"
-        lines.append(f"{of} than {name}, and {(rows & worse).sum()} worse")
+        at = one.systems.index(name)
+        n = np.count_nonzero(one.pairs[:, 1] == at)
+        of = f"{won[:, at].sum()} of {n} systems are significantly better"
+        lines.append(f"{of} than {name}, and {won[at].sum()} worse")
     return "; ".join(lines)
 
 

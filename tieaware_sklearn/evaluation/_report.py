@@ -86,7 +86,7 @@ class Summary(html.Result):
             Names join the values of `keys` and the column: ``"NDCG_at_10/mean"``, or
             ``"head/NDCG_at_10/tie_std"`` for a segment. They consist of letters, digits
             and ``_ . - /``, as MLflow requires. Averages other than the mean are part
-            of the name: ``"NDCG_at_10_median/mean"``. NaN values are left out.
+            of the name: ``"NDCG_at_10_median/mean"``. NaN and letters are left out.
 
         Raises
         ------
@@ -109,7 +109,9 @@ class Summary(html.Result):
             f"{'/'.join(names)}{last}/{figure}": float(values[i])
             for i, names in enumerate(rows)
             for figure, values in self.columns.items()
-            if figure not in self.keys and not np.isnan(values[i])
+            if figure not in self.keys
+            and not isinstance(values[i], str)
+            and not np.isnan(values[i])
         }
 
     def _columns(self) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from ._precision_recall import PrecisionRecallBandDisplay, PrecisionRecallScatte
 from ._precision_study import PairwisePValueDisplay, PrecisionLossDisplay
 from ._score_precision_front import ScorePrecisionDisplay
 from ._selection_curve import SelectionCurveDisplay
+from ._system_comparison import SystemComparisonDisplay
 from ._tie_range import TieRangeDisplay
 from ._topic_difference import TopicDifferenceDisplay
 from ._user_model import UserModelDisplay
@@ -23,6 +24,7 @@ __all__ = [
     "PrecisionRecallScatterDisplay",
     "ScorePrecisionDisplay",
     "SelectionCurveDisplay",
+    "SystemComparisonDisplay",
     "TieRangeDisplay",
     "TopicDifferenceDisplay",
     "UserModelDisplay",

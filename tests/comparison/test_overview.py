@@ -1,0 +1,229 @@
+"""Many systems at a glance: one row each, with letters, and sentences on the best."""
+
+from __future__ import annotations
+
+import re
+from string import ascii_letters
+
+import numpy as np
+import pytest
+
+from tieaware_sklearn.comparison import _overview, compare_systems
+
+pytestmark = pytest.mark.filterwarnings("ignore:the values per query")
+MEASURES = ["ap", "rr", "ndcg@10"]
+
+
+def compared(n=17, names="system {:02}", n_queries=40, **options):
+    """Systems that are less and less alike to the labels, in no order."""
+    rng = np.random.default_rng(n)
+    labels = rng.integers(0, 3, n_queries * 12)
+    noise = 1 + rng.permutation(n) / 4
+    scores = np.round(labels + rng.normal(0, noise, (len(labels), n)).T, 1)
+    systems = {names.format(i): score for i, score in enumerate(scores)}
+    qid = np.repeat(range(n_queries), 12)
+    return compare_systems(labels, systems, qid=qid, **options)
+
+
+def spelled_out(text, letters):
+    """The letters that a text stands for."""
+    out = []
+    for part in text.split(",") if "," in text or text.isdigit() else [text]:
+        if re.fullmatch(r"\d+", part):
+            out.append(part)
+            continue
+        for first, last in re.findall(r"(\d+|[a-zA-Z])(?:-(\d+|[a-zA-Z]))?", part):
+            i = letters.index(first)
+            out += letters[i : letters.index(last or first) + 1]
+    return out
+
+
+def won(found, measure, ties="expected"):
+    """Pairs of the better and the worse system, from the table of pairs."""
+    frame = found.to_pandas()
+    frame = frame[(frame.measure == measure) & (frame.ties == ties)]
+    frame = frame[frame.adjusted_pvalue <= 1 - found.confidence]
+    up = found.greater_is_better[found.measures.index(measure)]
+    same = 1 if found.average == "geometric" else 0
+    return {
+        (a, b) if (difference > same) == up else (b, a)
+        for a, b, difference in zip(frame.a, frame.b, frame.difference, strict=True)
+    }
+
+
+@pytest.mark.parametrize("options", [
+    {"measure": MEASURES},
+    {"measure": ["rank", "ap"], "ties": ["worst", "expected"], "correction": None},
+    {"measure": "ap", "average": "geometric", "confidence": 0.8},
+    {"measure": "ap", "average": "median", "n_resamples": 99},
+    {"measure": "ndcg@10", "correction": "tukey", "n": 5},
+    {"measure": MEASURES, "baseline": ["system 03", "system 05"], "n": 9},
+    {"measure": "ap", "n": 2},
+    {"measure": "ap", "n": 60, "n_queries": 30},
+])  # fmt: skip
+def test_letters_are_the_pairs(options):
+    found = compared(**options)
+    frame = found.summary().to_pandas()
+    assert frame.columns[-2:].tolist() == ["letter", "better_than"]
+    first = frame[: len(found.systems)]
+    up = bool(found.greater_is_better[0])
+    order = first.sort_values("mean", ascending=not up, kind="stable")
+    letters = order.letter.tolist()
+    n = len(letters)
+    many = [str(i + 1) for i in range(n)]
+    assert letters == (list(ascii_letters[:n]) if n <= 52 else many)
+    named = dict(zip(letters, order.system, strict=True))
+    for (measure, ties), rows in frame.groupby(["measure", "ties"]):
+        assert [named[letter] for letter in rows.letter] == [*found.systems]
+        assert {
+            (system, named[letter])
+            for system, text in zip(rows.system, rows.better_than, strict=True)
+            for letter in spelled_out(text, letters)
+        } == won(found, measure, ties)
+
+
+@pytest.mark.parametrize(
+    ("n", "chosen", "text"),
+    [
+        (5, [], ""),
+        (5, [4], "e"),
+        (5, [1, 2], "bc"),
+        (5, [0, 2, 3, 4], "ac-e"),
+        (9, [0, 1, 3, 4, 5, 7], "abd-fh"),
+        (52, range(24, 28), "y-B"),
+        (53, [], ""),
+        (53, [0, 1, 4, 10, 11, 12, 52], "1,2,5,11-13,53"),
+    ],
+)
+def test_letters_in_a_row_are_spelled_by_their_ends(n, chosen, text):
+    letters = _overview.letters(np.arange(n))
+    assert _overview.runs(letters, np.isin(range(n), chosen)) == text
+
+
+def test_a_row_a_system_the_best_first():
+    found = compared(measure=MEASURES)
+    lines = str(found).splitlines()
+    assert len(lines) <= 40
+    assert max(map(len, lines)) <= 80
+    assert re.sub(" +", " ", lines[0]) == "# system AP ± > RR ± > NDCG@10 ± >"
+    frame = found.summary().to_pandas()
+    assert (frame.interval_high == 1).any()
+    for line, letter in zip(lines[2:19], "abcdefghijklmnopq", strict=True):
+        rows = frame[frame.letter == letter]
+        wanted = f"{letter} {rows.system.iloc[0]}"
+        for row in rows.itertuples():
+            # the longer side of an interval that ends at a bound
+            half = max(row.interval_high - row.mean, row.mean - row.interval_low)
+            wanted += f" {row.mean:.4f} {half:.3f} {row.better_than}".rstrip()
+        assert re.sub(" +", " ", line) == wanted
+    assert lines[19:21] == [
+        "mean ± half of its 95% interval; >: significantly better than (holm <= 0.05)",
+        "408 differences of pairs: see to_pandas() or --csv",
+    ]
+    # of one measure, the interval
+    first = frame[(frame.letter == "a") & (frame.measure == "AP")].iloc[0]
+    ends = f"[{first.interval_low:.3f}, {first.interval_high:.3f}]"
+    line = f"a {first.system} {first['mean']:.4f} {ends} {first.better_than}"
+    alone = str(found["AP", "expected"]).splitlines()
+    assert re.sub(" +", " ", alone[2]) == line
+
+
+def test_few_pairs_follow_and_up_to_three_systems_have_no_letters():
+    for n, options, follow in (
+        (6, {}, True),
+        (4, {"measure": ["ap", "rr"]}, True),
+        (7, {}, False),
+        (8, {"baseline": "system 01", "measure": ["ap", "rr"]}, True),
+        (9, {"baseline": "system 01", "measure": ["ap", "rr"]}, False),
+    ):
+        found = compared(n, **options)
+        tables = found._tables()
+        assert len(tables) == 1 + follow
+        assert ("differences of pairs" in str(found)) != follow
+        if follow:
+            assert len(tables[1].columns[0].values) == len(found.pairs)
+        whole = [table.title for table in found._whole()]
+        assert whole == ["Systems, best first", "Systems", "Pairs of systems"]
+    for n in (1, 2, 3):
+        found = compared(n, measure=MEASURES)
+        texts = [table.text() for table in found._systems_and_pairs()]
+        assert str(found).startswith("\n\n".join(texts))
+        assert len(found._whole()) == len(texts)
+
+
+def test_what_is_too_wide_stands_below():
+    # one table, at the price of intervals
+    found = compared(6, "a system of {:018}", measure=MEASURES)
+    (table, _) = str(found).split("\n\n")
+    head = re.sub(" +", " ", table.splitlines()[0])
+    assert head == "# system AP ± > RR > NDCG@10 >"
+    assert "no room for RR ±, NDCG@10 ± (see to_pandas()" in table
+    # several, with all of them
+    found = compared(5, measure=[f"p@{k}" for k in range(1, 8)])
+    *tables, said = str(found).split("\n\n")
+    assert max(map(len, str(found).splitlines())) <= 80
+    assert len(tables) == 3
+    heads = [table.split("\n")[0] for table in tables]
+    assert " ".join(heads).count("±") == 7
+    assert all(head.startswith("#  system") for head in heads)
+    assert ["70 differences" in table for table in tables] == [False, False, True]
+    assert said.count("By P@") == 7
+    # names of any length
+    found = compared(5, "x" * 70 + "{}", measure=MEASURES)
+    assert str(found).count("…") == 5 * len(found._at_a_glance())
+
+
+def test_treatments_and_averages_are_named():
+    found = compared(5, measure=["ap", "rr"], ties=["expected", "worst"])
+    tables, said = found._at_a_glance(), str(found)
+    heads = [one.head for table in tables for one in table.columns if " " in one.head]
+    assert heads == ["AP expected", "AP worst", "RR expected", "RR worst"]
+    assert "By AP with ties worst, " in said
+    assert "\nties: best; mean and its 95%" in str(compared(5, ties="best"))
+    found = compared(5, measure=["ap", "rr"], average="geometric", confidence=0.9)
+    assert "\ngeometric mean and its 95% interval; >: signifi" in str(found)
+    assert "(holm <= 0.1)" in str(found)
+    assert "[0." in str(found).splitlines()[2]
+    said = str(compared(5, correction=None))
+    assert "(pvalue <= 0.05)" in said
+
+
+def test_the_equals_of_the_best_are_named():
+    rng = np.random.default_rng(1)
+    labels, qid = rng.integers(0, 2, 400), np.repeat(range(40), 10)
+
+    def conclusion(names, **options):
+        noise = rng.normal(0, 0.01, (len(names), 400))
+        systems = dict(zip(names, labels + rng.normal(0, 1, 400) + noise, strict=True))
+        systems["random"] = rng.random(400)
+        return compare_systems(labels, systems, qid=qid, **options)
+
+    found = conclusion("abcdef", measure="ap")
+    mean = dict(zip(found.systems, found.summary().mean, strict=True))
+    best, *others = sorted("abcdef", key=lambda name: -mean[name])
+    [line] = found._conclusion()
+    said = f"By AP, {best} has the highest mean ({mean[best]:.4f}), but is not "
+    said += f"significantly better than {', '.join(others)}; "
+    assert line.startswith(said)
+    # up to three with their p-values
+    [line] = conclusion("abcd", measure="ap")._conclusion()
+    assert line.count("(p = ") == 3
+    # many by letter: those of the whole table, also by another measure
+    names = [f"a system with a long name, {i}" for i in range(9)]
+    found = conclusion(names, measure=["ap", "p@3"])
+    summary = found.summary().to_pandas()
+    for line, measure in zip(found._conclusion(), found.measures, strict=True):
+        rows = summary[summary.measure == measure]
+        best = rows.system[rows["mean"].idxmax()]
+        assert rows.letter[rows.system == "random"].item() == "j"
+        letters = rows.letter[~rows.system.isin([best, "random"])].sort_values()
+        text = re.search(r"better than 8 others: ([a-z-]+);", line)[1]
+        assert spelled_out(text, list(ascii_letters)) == letters.tolist()
+
+
+def test_letters_are_no_metrics():
+    summary = compared(5, measure="ap").summary()
+    metrics = summary.to_metrics()
+    assert {type(value) for value in metrics.values()} == {float}
+    assert len(metrics) == 5 * 7
+    assert "AP/expected/system_00/interval_high" in metrics
