@@ -19,7 +19,7 @@ from scipy.sparse import csr_array
 import tieaware_sklearn as ta
 from tests.signatures import public
 from tests.strategies import ranking
-from tieaware_sklearn import comparison
+from tieaware_sklearn import comparison, evaluation
 from tieaware_sklearn.evaluation import residuals, sample_orderings, tie_distributions
 
 NAN, INF = math.nan, math.inf
@@ -181,7 +181,8 @@ def test_systems_as_matrices_are_the_same_bits_as_columns(name, dtype):
     alike(found, wanted)
     array = function(filled, systems, *ids, mask=there, **of_rows)
     assert array.systems == ("system 0", "system 1", "system 2")
-    alike(dataclasses.replace(array, systems=wanted.systems), wanted) if not ids else 0
+    if not ids:  # whose result holds another one with names
+        alike(dataclasses.replace(array, systems=wanted.systems), wanted)
 
 
 @pytest.mark.filterwarnings("ignore:")
@@ -405,3 +406,43 @@ def test_displays_of_matrices():
                 alike(found[key] if key else found, one)
     with pytest.raises(ValueError, match=r"y_score\['b'\] must have the shape of y_"):
         draw(labels, {"a": matrices["a"], "b": columns["b"]})
+
+
+def test_a_mask_says_the_same_to_all_functions_of_one_ranking():
+    labels, systems, _, there = ragged()
+    scores, qid = systems[..., 0], there.nonzero()[0]
+    filled = np.where(there, labels, -1), np.where(there, scores, 7)
+    columns = labels[there], scores[there]
+    for function, extra in (
+        (ta.tie_treatments, ()),
+        (ta.tie_report, ()),
+        (residuals, ()),
+        (evaluation.contingency_table, ()),
+        (evaluation.precision_recall_curve, ()),
+        (ta.sampled, ("rr",)),
+    ):
+        wanted = function(*columns, *extra, qid=qid)
+        alike(function(*filled, *extra, mask=there), wanted)
+    found = tie_distributions(*filled, mask=there)
+    wanted = tie_distributions(*columns, qid=qid)
+    assert list(found) == list(wanted)
+    for query, one in wanted.items():
+        assert_array_equal(found[query].probability, one.probability)
+    (rows,) = sample_orderings(*filled, mask=there, n_orders=1)
+    (flat_rows,) = sample_orderings(*columns, qid=qid, n_orders=1)
+    assert_array_equal(rows, np.flatnonzero(there)[flat_rows])
+
+
+def test_a_search_for_precision_takes_a_mask():
+    optuna = pytest.importorskip("tieaware_sklearn.optuna")
+    labels, systems, _, there = ragged(np.int8)
+    values = []
+    for y, scores, ids in (
+        (np.where(there, labels, -1), systems[..., 0], {"mask": there}),
+        (labels[there], systems[there][:, 0], {"qid": there.nonzero()[0]}),
+    ):
+        objective = optuna.ScorePrecisionObjective(y, scores, **ids)
+        study = objective.create_study(seed=0)
+        study.optimize(objective, n_trials=3)
+        values.append([trial.values for trial in study.trials])
+    assert values[0] == values[1]

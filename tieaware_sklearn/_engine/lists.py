@@ -153,8 +153,8 @@ def check_rankings(
 
 
 def _check_shape(
-    found: tuple[int, ...], shape: tuple[int, ...], name: str, like: str
+    given: tuple[int, ...], shape: tuple[int, ...], name: str, like: str
 ) -> None:
     messages.require(
-        found == shape, f"{name} must have the shape of {like}, {shape}", found
+        given == shape, f"{name} must have the shape of {like}, {shape}", given
     )
