@@ -113,6 +113,7 @@ def test_queries_with_weights_are_worth_less():
         ({"difference": "x"}, "difference must be a number above 0 or None, got 'x'"),
         ({"power": 1.0}, r"power must be .* got 1\.0"),
         ({"alpha": 0}, "alpha must be .* got 0"),
+        ({"power": 0.03}, r"power must be above alpha=0\.05, got 0\.03"),
     ],
 )
 def test_errors_name_argument_rule_and_value(options, message):

@@ -202,3 +202,44 @@ def test_integers_are_compared_as_integers():
     assert near.expected.tolist() == [0.0]
     far = top_k_overlap(large, [0, 1, 0], k=1)
     assert far.expected.tolist() == [1.0]
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i2", "i8", "u1", "u8"])
+def test_a_relative_tolerance_is_of_the_distance_in_any_dtype(dtype):
+    reference = np.array([[10, 11, 30], [1, 2, 30]], dtype)
+    scores = np.array([[9, 8, 1], [9, 1, 9]], dtype)
+    options = {"k": 1, "metric": "distance", "reference_ties": "interchangeable"}
+    near = top_k_overlap(reference, scores, tolerance=0.1, relative=True, **options)
+    assert near.expected.tolist() == [0.0, 0.0]
+    far = top_k_overlap(reference, scores, tolerance=1.0, relative=True, **options)
+    assert far.expected.tolist() == [0.0, 1.0]
+
+
+def test_lists_that_end_within_the_tolerance_are_counted():
+    ids = [[0, 1]]
+    options = {"k": 1, "reference_ties": "interchangeable", "metric": "distance"}
+    with pytest.warns(UserWarning, match="1 of 1 lists of reference"):
+        top_k_overlap([[1, 1.5]], [[1, 2]], ids=(ids, ids), tolerance=0.6, **options)
+
+
+def test_masked_ids_are_empty():
+    ids = np.ma.masked_array([[0, 1, 2]], [[1, 0, 0]])
+    distances = [[1.0, 2, 3]]
+    overlap = top_k_overlap(
+        distances, distances, ids=([[0, 1, 2]], ids), k=1, metric="distance"
+    )
+    assert overlap.expected.tolist() == [0.0]
+
+
+def test_an_index_that_returns_nothing_finds_nothing():
+    overlap = top_k_overlap([[1, 2]], [[0, 0]], ids=([[0, 1]], [[-1, -1]]), k=1)
+    assert overlap.expected.tolist() == [0.0]
+    assert np.isnan(
+        top_k_overlap([[0]], [[1]], ids=([[-1]], [[3]]), k=1).expected
+    ).all()
+
+
+@pytest.mark.parametrize("ids", [5, ([[0]],), ([[0]], [[0]], [[0]])])
+def test_ids_come_in_pairs(ids):
+    with pytest.raises(ValueError, match="ids must be a pair"):
+        top_k_overlap([[1]], [[1]], ids=ids, k=1)

@@ -296,3 +296,18 @@ def test_orders_of_ties_have_weights():
     np.testing.assert_array_equal(official.exact[:, 0], means)
     with pytest.raises(ValueError, match="test must not be 'wilcoxon'"):
         pvalues_over_orders(**data, **options, **given, test="wilcoxon")
+
+
+def test_weights_over_orders_are_those_of_their_queries():
+    # ids do not appear in ascending order
+    data, weight = rows(8), np.random.default_rng(6).exponential(size=8)
+    order = np.random.default_rng(1).permutation(len(data["qid"]))
+    shuffled = some(data, order)
+    given = {"query_weight": per_row(weight, shuffled)}
+    over = pvalues_over_orders(**shuffled, measure="rr", n_orders=20, **given)
+    compared = compare_systems(**shuffled, measure="rr", correction=None, **given)
+    np.testing.assert_array_equal(over.pvalues[0], compared.pvalues)
+    again = pvalues_over_orders(
+        **data, measure="rr", n_orders=20, query_weight=per_row(weight, data)
+    )
+    np.testing.assert_array_equal(over.smallest, again.smallest)

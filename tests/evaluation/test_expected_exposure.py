@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -129,3 +130,14 @@ def test_documents_without_a_judgment():
     dropped = expected_exposure(labels, [3, 2, 1], unjudged="drop")
     assert dropped.exposure.tolist() == [1, 0, 0.8]
     assert dropped.target.tolist() == [1, 0, 0.8]
+
+
+def test_the_order_of_rows_changes_no_bit_of_a_group():
+    labels, scores = np.array([1, 0, 0]), np.array([0, 2, 1])
+    sums = {
+        expected_exposure(labels[rows], scores[rows], group=list("ggg")).group_exposure[
+            0, 0
+        ]
+        for rows in map(list, itertools.permutations(range(3)))
+    }
+    assert len(sums) == 1

@@ -501,8 +501,12 @@ def over_orders(
         how = options.test, side, randomized, weight
         return _paired_test.paired_tests(rows, *how)[1]
 
+    # values are in the order of ids
+    weight = systems.weight
+    if weight is not None:
+        weight = weight[systems.queries.sorted()]
     cells = [
-        _Cell(m, each[a], each[b], tested, systems.weight)
+        _Cell(m, each[a], each[b], tested, weight)
         for m in range(len(systems.measures))
         for a, b in pairs.tolist()
     ]

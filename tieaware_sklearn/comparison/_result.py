@@ -283,7 +283,8 @@ class SystemComparison(html.Result):
             ``adjusted_pvalue`` is corrected over all segments and pairs together.
             ``interaction`` is the p-value of the hypothesis that the mean difference is
             the same in all segments, by the test of Alexander and Govern (1994), which
-            allows for unequal variances. It is not corrected, and NaN with weights.
+            allows for unequal variances. It is not corrected. It is NaN with weights,
+            for medians, and if some segment has one query or equal differences.
 
         Raises
         ------
@@ -364,7 +365,8 @@ class SystemComparison(html.Result):
                 part[~np.isnan(part)] for rows in parts for part in [apart[rows]]
             ]
             varied = all(len(x) > 1 and np.ptp(x) > 1e-12 for x in samples)
-            if varied and len(parts) > 1 and self.query_weight is None:
+            tested = self.query_weight is None and self.average != "median"
+            if varied and len(parts) > 1 and tested:
                 pvalues[i] = stats.alexandergovern(*samples).pvalue
         return pvalues
 
@@ -438,6 +440,8 @@ class SystemComparison(html.Result):
         messages.require(given, rule, difference)
         checks.check_share(power, "power")
         checks.check_share(alpha, "alpha")
+        rule = f"power must be above alpha={alpha:g}"
+        messages.require(power > alpha, rule, power)
         first, second = self.pairs.T
         moments = _intervals.QueryMoments.of(
             self.expected[:, first] - self.expected[:, second], self.query_weight

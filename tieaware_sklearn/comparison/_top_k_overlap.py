@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._display import html, text_tables, words
-from .._engine import checks, exact_numbers, segments
+from .._engine import checks, exact_numbers, messages, segments
 from .._engine import lists as _lists
 from .._engine.segments import FloatArray, IntArray
 from ..evaluation import Summary, _averages, _intervals
@@ -162,7 +162,7 @@ def top_k_overlap(
         near as the k-th of the reference is right.
     tolerance : float, default=0.0
         With "interchangeable", how much farther than the k-th a right document may be,
-        in units of the reference.
+        in units of the reference. With a tolerance, they are compared as 64-bit floats.
     relative : bool, default=False
         Whether `tolerance` is a share of the absolute value of the k-th.
 
@@ -180,8 +180,10 @@ def top_k_overlap(
     Warns
     -----
     UserWarning
-        If a list ends inside the tie that the k-th document belongs to. Documents
-        beyond the list may belong to it, too: ask the index for more than k.
+        If a list ends inside the tie that the k-th document belongs to, or within the
+        tolerance. Documents beyond the list may belong to it, too: ask the index for
+        more than k. A list of just k documents whose last one ties with none of them
+        is taken to be whole, for nothing tells what comes next.
 
     See Also
     --------
@@ -202,7 +204,10 @@ def top_k_overlap(
         + TT' αβ(1 - αβ) + TT'(TT' - 1)(α₂β₂ - α²β²)
         + 2 TC' TT' β(α₂ - α²) + 2 CT' TT' α(β₂ - β²)
 
-    Orders of the two rankings are independent. For "interchangeable", C are the right
+    Orders of the two rankings are independent, and so are those of different queries.
+    An index that breaks ties by the place in the database has one order for all
+    queries: the mean is the same, `tie_std` may be larger, and no database need reach
+    `worst` or `best`. For "interchangeable", C are the right
     documents, T is empty, and the share is that of the first k of `scores` that are
     right. ann-benchmarks counts so, with distances to the documents returned and
     ``tolerance=1e-3``.
@@ -241,9 +246,10 @@ def top_k_overlap(
         other = _of_lists(scores, documents[1], "scores", metric)
     first, second = (_FirstK.of(side, k) for side in (exact, other))
     is_open = np.stack([first.is_open, second.is_open], axis=1)
-    _warn_of_open(is_open, k)
     if reference_ties == "interchangeable":
-        first = first.with_equals(exact, tolerance, relative)
+        first = first.with_equals(exact, tolerance, relative, metric)
+        is_open[:, 0] = first.is_open
+    _warn_of_open(is_open, k)
     if documents is None:
         cells = exact.query * 9 + first.place * 3 + second.place
     else:
@@ -302,7 +308,10 @@ def _of_documents(
 
 def _check_ids(ids: Any, k: int) -> tuple[IntArray, IntArray]:
     """Check the ids that two indexes return."""
-    reference, other = (np.asarray(side) for side in ids)
+    pair = isinstance(ids, (tuple, list)) and len(ids) == 2
+    messages.require(pair, "ids must be a pair, of the reference and of scores", ids)
+    # masked entries are empty
+    reference, other = (np.ma.filled(np.ma.asarray(side), -1) for side in ids)
     for name, side in (("reference", reference), ("scores", other)):
         if side.ndim != 2 or side.dtype.kind not in "iu":
             raise ValueError(
@@ -330,7 +339,9 @@ def _of_lists(values: Any, ids: IntArray, name: str, metric: str) -> _Neighbours
         raise ValueError(
             f"{name} must have the shape of its ids, {ids.shape}, got {matrix.shape}"
         )
-    score = _nearest_highest(matrix[there], name, metric)
+    score = np.empty(0)
+    if there.any():
+        score = _nearest_highest(matrix[there], name, metric)
     sizes: IntArray = there.sum(axis=1)
     return _Neighbours(sizes, score, sizes == ids.shape[1])
 
@@ -339,6 +350,8 @@ def _nearest_highest(values: Any, name: str, metric: str) -> NDArray[Any]:
     """Scores for which higher is nearer, in an order that no rounding changes."""
     numbers = exact_numbers.numbers_of(values, name)
     if metric == "distance":
+        if numbers.dtype.kind in "bu" and (numbers <= np.iinfo(np.int64).max).all():
+            numbers = numbers.astype(np.int64)
         numbers = -numbers if numbers.dtype.kind == "f" else ~numbers
     return checks.check_scores(numbers, name=name)
 
@@ -392,17 +405,26 @@ class _FirstK(NamedTuple):
         return cls(place, length, n_tied, fit, is_open)
 
     def with_equals(
-        self, side: _Neighbours, tolerance: float, relative: bool
+        self, side: _Neighbours, tolerance: float, relative: bool, metric: str
     ) -> _FirstK:
         """Take all documents that are as near as the k-th for sure."""
         right, none = self.place > _OUTSIDE, np.zeros_like(self.fit)
+        is_open = self.is_open
         if tolerance:
             near, query = side.score.astype(np.float64), side.query
             kth = np.full(len(none), np.inf)
             np.minimum.at(kth, query[right], near[right])
-            slack = tolerance * np.abs(kth) if relative else tolerance
-            right |= near >= (kth - slack)[query]
-        return self._replace(place=right * np.int8(_SURE), tied=none, fit=none)
+            # of integers, distances are turned round by their complement, -d - 1
+            turned = metric == "distance" and side.score.dtype.kind != "f"
+            size = np.abs(kth + 1 if turned else kth)
+            right |= (
+                near >= (kth - (tolerance * size if relative else tolerance))[query]
+            )
+            # the list may go on within the tolerance
+            whole = segments.count_segments(right, side.sizes) == side.sizes
+            is_open = is_open | (side.is_full & whole)
+        place = right * np.int8(_SURE)
+        return self._replace(place=place, tied=none, fit=none, is_open=is_open)
 
 
 def _shared_cells(

@@ -77,6 +77,7 @@ class ExpectedExposure(html.Result):
         values = np.hstack([figures, self.group_exposure - self.group_target])
         moments = _intervals.QueryMoments.of(values)
         low, high = moments.interval().T
+        low[: len(_PER_QUERY)] = np.maximum(low[: len(_PER_QUERY)], 0.0)
         columns = {
             "figure": np.array(names),
             "mean": moments.averages(),
@@ -208,7 +209,9 @@ def expected_exposure(
     def by_group(values: FloatArray) -> FloatArray:
         totals = np.zeros((queries.n_queries, len(groups)))
         if cells is not None:
-            np.add.at(totals, (queries.codes, cells), values)
+            # sorted, so that the order of rows changes no bit
+            order = np.lexsort((values, cells, queries.codes))
+            np.add.at(totals, (queries.codes[order], cells[order]), values[order])
         return totals
 
     rows = queries.given(np.arange(queries.n_rows))

@@ -181,7 +181,7 @@ def warn_of_intervals(
     geometric mean; or a single query has nearly all of the weight.
     """
     positive = np.array([]) if weight is None else weight[weight > 0]
-    if average != "median" and len(positive) > 1:
+    if average != "median" and weight is not None and len(weight) > 1 and len(positive):
         worth = positive.sum() ** 2 / (positive**2).sum()
         if worth < 2:
             words.warn(
