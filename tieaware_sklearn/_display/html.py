@@ -318,7 +318,9 @@ class Result:
         >>> report.to_html()[:15]
         '<!DOCTYPE html>'
         """
-        kind = re.sub("(?<=[a-z])(?=[A-Z])", " ", type(self).__name__)
+        # words of the name, such as top k overlap
+        ends = "(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])"
+        kind = re.sub(ends, " ", type(self).__name__)
         # plots stand above results: tests/test_architecture.py lists this import
         draw = import_module("..plots._base", __package__).drawing_of(self)
         about = [
