@@ -243,3 +243,17 @@ def test_an_index_that_returns_nothing_finds_nothing():
 def test_ids_come_in_pairs(ids):
     with pytest.raises(ValueError, match="ids must be a pair"):
         top_k_overlap([[1]], [[1]], ids=ids, k=1)
+
+
+def test_parts_of_many_queries_are_one():
+    rng = np.random.default_rng(3)
+    ids = np.argsort(rng.random((1000, 200)), axis=1)[:, :100]
+    scores = rng.integers(0, 9, (2, 1000, 100))
+    whole = top_k_overlap(*scores, ids=(ids, ids), k=10)
+    for rows in (slice(0, 400), slice(990, 1000)):
+        some = top_k_overlap(*scores[:, rows], ids=(ids[rows], ids[rows]), k=10)
+        np.testing.assert_array_equal(some.expected, whole.expected[rows])
+        np.testing.assert_array_equal(some.std, whole.std[rows])
+    ids[800, :2] = 7
+    with pytest.raises(ValueError, match="7 twice in row 800"):
+        top_k_overlap(*scores, ids=(ids, ids), k=10)

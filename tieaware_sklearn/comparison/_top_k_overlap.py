@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -18,6 +19,8 @@ METRICS = ("similarity", "distance")
 REFERENCE_TIES = ("orders", "interchangeable")
 #: places of a document: outside of the first k, in the tie that k cuts, or before it
 _OUTSIDE, _CUT, _SURE = range(3)
+#: documents that are looked at together
+_CELLS = 1 << 15
 #: ids that leave three bits of 64
 _LARGEST = 2**60
 _PER_QUERY = ("expected", "worst", "best", "std")
@@ -244,21 +247,46 @@ def top_k_overlap(
         query_ids = np.arange(len(documents[0]))
         exact = _of_lists(reference, documents[0], "reference", metric)
         other = _of_lists(scores, documents[1], "scores", metric)
+    slack = (tolerance, relative, metric) if reference_ties != "orders" else None
+    # what is made of some queries stays in the cache of the processor
+    longest = max(int(side.sizes.max(initial=1)) for side in (exact, other))
+    step = max(1, _CELLS // longest)
+    parts = []
+    sides = zip(exact.parts(step), other.parts(step), strict=True)
+    for number, pair in enumerate(sides):
+        start = number * step
+        listed = None
+        if documents is not None:
+            listed = [side[start : start + step] for side in documents]
+        parts.append(_overlaps(*pair, listed, start, k, slack))
+    moments, is_open = (
+        np.concatenate(each, axis=1) for each in zip(*parts, strict=True)
+    )
+    _warn_of_open(is_open.T, k)
+    values = dict(zip(_PER_QUERY, moments, strict=True))
+    return TopKOverlap(int(k), reference_ties, query_ids, is_open=is_open.T, **values)
+
+
+def _overlaps(
+    exact: _Neighbours,
+    other: _Neighbours,
+    documents: list[IntArray] | None,
+    start: int,
+    k: int,
+    slack: tuple[float, bool, str] | None,
+) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """Compute the values of queries from `start` on, and which lists are open."""
     first, second = (_FirstK.of(side, k) for side in (exact, other))
-    is_open = np.stack([first.is_open, second.is_open], axis=1)
-    if reference_ties == "interchangeable":
-        first = first.with_equals(exact, tolerance, relative, metric)
-        is_open[:, 0] = first.is_open
-    _warn_of_open(is_open, k)
+    if slack is not None:
+        first = first.with_equals(exact, *slack)
     if documents is None:
         cells = exact.query * 9 + first.place * 3 + second.place
     else:
-        cells = _shared_cells(documents, [first.place, second.place])
-    counts = np.bincount(cells, minlength=9 * len(query_ids)).reshape(-1, 3, 3)
+        cells = _shared_cells(documents, [first.place, second.place], start)
+    counts = np.bincount(cells, minlength=9 * len(exact.sizes)).reshape(-1, 3, 3)
     with np.errstate(invalid="ignore"):
         moments = _moments(counts, first, second) / np.minimum(k, first.length)
-    values = dict(zip(_PER_QUERY, moments, strict=True))
-    return TopKOverlap(int(k), reference_ties, query_ids, is_open=is_open, **values)
+    return moments, np.stack([first.is_open, second.is_open])
 
 
 class _Neighbours(NamedTuple):
@@ -282,6 +310,14 @@ class _Neighbours(NamedTuple):
     def query(self) -> IntArray:
         """The number of the query of each document."""
         return segments.owners(self.sizes)
+
+    def parts(self, step: int) -> Iterator[_Neighbours]:
+        """The documents of so many neighbouring queries at a time."""
+        offsets = segments.offsets_of(self.sizes)
+        for start in range(0, len(self.sizes), step):
+            some, stop = slice(start, start + step), min(start + step, len(self.sizes))
+            score = self.score[offsets[start] : offsets[stop]]
+            yield _Neighbours(self.sizes[some], score, self.is_full[some])
 
 
 def _of_documents(
@@ -428,7 +464,7 @@ class _FirstK(NamedTuple):
 
 
 def _shared_cells(
-    documents: tuple[IntArray, IntArray], places: list[NDArray[np.int8]]
+    documents: list[IntArray], places: list[NDArray[np.int8]], start: int
 ) -> IntArray:
     """Query and both places, as one number, of documents that both lists hold."""
     keys = []
@@ -449,7 +485,7 @@ def _shared_cells(
         name = "scores" if one[at] & 4 else "reference"
         raise ValueError(
             f"ids of {name} must hold a document once for a query, got {one[at] >> 3} "
-            f"twice in row {query[at]}"
+            f"twice in row {start + query[at]}"
         )
     cells: IntArray = query * 9 + (one & 3) * 3 + (other & 3)
     return cells
