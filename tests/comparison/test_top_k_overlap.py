@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -257,3 +258,11 @@ def test_parts_of_many_queries_are_one():
     ids[800, :2] = 7
     with pytest.raises(ValueError, match="7 twice in row 800"):
         top_k_overlap(*scores, ids=(ids, ids), k=10)
+
+
+def test_frames_in_another_order_warn():
+    frame = pd.DataFrame([[1.0, 2], [2, 1]], index=["q1", "q2"])
+    with pytest.warns(
+        UserWarning, match="scores has the index of reference in another"
+    ):
+        top_k_overlap(frame, frame.iloc[::-1], k=1)

@@ -245,6 +245,7 @@ def top_k_overlap(
     else:
         documents = _check_ids(ids, k)
         query_ids = np.arange(len(documents[0]))
+        checks.check_same_order({"reference": reference, "scores": scores})
         exact = _of_lists(reference, documents[0], "reference", metric)
         other = _of_lists(scores, documents[1], "scores", metric)
     slack = (tolerance, relative, metric) if reference_ties != "orders" else None
@@ -325,11 +326,11 @@ def _of_documents(
 ) -> tuple[NDArray[Any], _Neighbours, _Neighbours]:
     """Query ids and the two rankings, from columns or matrices."""
     given: dict[str, Any] = {"reference": reference, "scores": scores}
+    checks.check_same_order({**given, "qid": qid})
     if (cells := _lists.Lists.of(given, qid, mask)) is not None:
         queries = cells.queries
         columns = [cells.documents(given[name], name) for name in given]
     else:
-        checks.check_same_order({**given, "qid": qid})
         columns = list(given.values())
         n_rows = len(exact_numbers.numbers_of(reference, "reference"))
         queries = checks.check_qid(qid, n_rows=n_rows)

@@ -185,8 +185,8 @@ def warn_of_intervals(
         worth = positive.sum() ** 2 / (positive**2).sum()
         if worth < 2:
             words.warn(
-                f"the weights of {len(positive)} queries are worth {worth:.1f} of "
-                "equal weight: there is no t interval"
+                f"the weights of {len(weight)} queries are worth {worth:.1f} of equal "
+                "weight: there is no t interval and no t test"
             )
     by_reason: dict[str, list[str]] = {}
     for name, values in named if average != "median" else ():
