@@ -300,7 +300,7 @@ def _factorize_objects(qid: Any, name: str) -> tuple[NDArray[Any], NDArray[np.in
     """Distinct ids in order of first appearance, and the number of each row's."""
     codes: dict[Any, int] = {}
     try:
-        if _are_objects(qid):
+        if hasattr(qid, "factorize"):
             # pandas numbers texts and categories much faster
             inverse, unique = qid.factorize(use_na_sentinel=False)
             codes = {value: code for code, value in enumerate(unique)}
@@ -338,9 +338,10 @@ def check_qid(
     """
     if qid is None:
         return Queries(np.zeros(1, np.int64), np.array([0, n_rows], np.int64), None)
-    array = qid if _are_objects(qid) else _qid_array(qid, name)
+    objects = _are_objects(qid)
+    array = qid if objects else _qid_array(qid, name)
     check_length(array, n_rows, name)
-    if not _are_objects(qid) and array.dtype.kind in "biufSUmM":
+    if not objects and array.dtype.kind in "biufSUmM":
         if array.dtype.kind in "fmM":
             missing = np.isnan(array) if array.dtype.kind == "f" else np.isnat(array)
             reject(missing, array, name, "not be missing")

@@ -285,7 +285,7 @@ class QueryLosses(NamedTuple):
         scale = float(n * (n - 1))
         if weight is not None:
             w = weight / math.fsum(weight.tolist())
-            worth = 1 / math.fsum((w * w).tolist())
+            worth = _intervals.effective_number(weight)
             scale = (worth - 1) / worth
         if worth < 2:
             return cls(n, *means, math.nan, math.nan, math.nan)

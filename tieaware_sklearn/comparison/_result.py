@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -357,6 +357,8 @@ class SystemComparison(html.Result):
         """p-values of equal mean differences in all of some sets of queries."""
         pvalues = np.full(len(self.pairs), np.nan)
         values = self.expected
+        if self.query_weight is not None or self.average == "median" or len(parts) < 2:
+            return pvalues
         if self.average == "geometric":
             values = _averages.logs(values)
         for i, (a, b) in enumerate(self.pairs):
@@ -364,11 +366,18 @@ class SystemComparison(html.Result):
             samples = [
                 part[~np.isnan(part)] for rows in parts for part in [apart[rows]]
             ]
-            varied = all(len(x) > 1 and np.ptp(x) > 1e-12 for x in samples)
-            tested = self.query_weight is None and self.average != "median"
-            if varied and len(parts) > 1 and tested:
+            least = _averages.NO_DIFFERENCE
+            if all(len(x) > 1 and np.ptp(x) > least for x in samples):
                 pvalues[i] = stats.alexandergovern(*samples).pvalue
         return pvalues
+
+    def _moments_of_means(self, name: str) -> _intervals.QueryMoments:
+        """Moments of the differences of all pairs, for a method `name` of means."""
+        rule = f"{name} is of means: average must be 'macro'"
+        messages.require(self.average == "macro", rule, self.average)
+        first, second = self.pairs.T
+        apart = self.expected[:, first] - self.expected[:, second]
+        return _intervals.QueryMoments.of(apart, self.query_weight)
 
     def queries_needed(
         self,
@@ -430,11 +439,7 @@ class SystemComparison(html.Result):
         clicks  in-degree      0.0500  0.2841      100     256      0.0804
         power 0.8 of the paired t test at alpha = 0.05
         """
-        if self.average != "macro":
-            raise ValueError(
-                "queries_needed is of means: average must be 'macro', got "
-                f"{self.average!r}"
-            )
+        moments = self._moments_of_means("queries_needed")
         given = difference is None or checks.is_number(difference, above=0)
         rule = "difference must be a number above 0 or None"
         messages.require(given, rule, difference)
@@ -442,15 +447,12 @@ class SystemComparison(html.Result):
         checks.check_share(alpha, "alpha")
         rule = f"power must be above alpha={alpha:g}"
         messages.require(power > alpha, rule, power)
-        first, second = self.pairs.T
-        moments = _intervals.QueryMoments.of(
-            self.expected[:, first] - self.expected[:, second], self.query_weight
-        )
         worth = moments.effective()
         std = moments.standard_error() * np.sqrt(worth)
         size = self.difference if difference is None else np.full(len(std), difference)
         side = self.alternative
         needed, detectable = np.empty((2, len(std)))
+        least_effect = cache(_power.least_effect)
         for i, (n, deviation) in enumerate(zip(worth, std, strict=True)):
             # queries of unequal weights count less
             share = moments.count[i] / n
@@ -458,7 +460,7 @@ class SystemComparison(html.Result):
             effect = abs(size[i]) / deviation
             enough = _power.queries_needed(effect, power, alpha, side)
             needed[i] = np.ceil(enough * share - _averages.NO_DIFFERENCE)
-            detectable[i] = _power.least_effect(n, power, alpha, side) * deviation
+            detectable[i] = least_effect(n, power, alpha, side) * deviation
         columns = self._names() | {
             "difference": size,
             "std": std,
@@ -522,10 +524,7 @@ class SystemComparison(html.Result):
         clicks  in-degree  0.0095    0.0786      0.9020    0.0194
         equivalent: differences of RR of at most 0.05
         """
-        if self.average != "macro":
-            raise ValueError(
-                f"posterior is of means: average must be 'macro', got {self.average!r}"
-            )
+        moments = self._moments_of_means("posterior")
         if len(self) > 1:
             raise ValueError(
                 "posterior is of one measure under one treatment of ties: choose one "
@@ -533,10 +532,6 @@ class SystemComparison(html.Result):
             )
         if not checks.is_number(rope, least=0):
             raise ValueError(f"rope must be a number >= 0, got {messages.show(rope)}")
-        first, second = self.pairs.T
-        moments = _intervals.QueryMoments.of(
-            self.expected[:, first] - self.expected[:, second], self.query_weight
-        )
         average, error = moments.averages(), moments.standard_error()
         worth = moments.effective()
         steady = error <= _averages.NO_DIFFERENCE
@@ -662,12 +657,10 @@ class SystemComparison(html.Result):
 
     def _weights(self) -> list[str]:
         """Say what queries of unequal weights are worth."""
-        weight = (
-            np.ones(len(self.qid)) if self.query_weight is None else self.query_weight
-        )
-        moments = _intervals.QueryMoments.of(weight[:, None], weight)
-        (count,), (worth,) = moments.count, moments.effective()
-        return [f"{_report.queries_in_words(count, worth)}."] * bool(worth < count)
+        if (weight := self.query_weight) is None:
+            return []
+        count, worth = int((weight > 0).sum()), _intervals.effective_number(weight)
+        return [f"{_report.queries_in_words(count, worth)}."] if worth < count else []
 
     def __str__(self) -> str:
         concludes = len(self.ties) == 1 or len(self.systems) > _FEW_SYSTEMS

@@ -170,6 +170,11 @@ class QueryMoments(merging.AddedUp):
         )
 
 
+def effective_number(weight: FloatArray) -> float:
+    """Number of queries of equal weight that queries of these weights are worth."""
+    return float(QueryMoments.of(weight, weight).effective())
+
+
 def warn_of_intervals(
     named: Iterable[tuple[str, FloatArray]],
     average: str = "macro",
@@ -180,10 +185,9 @@ def warn_of_intervals(
     All or nearly all of them are equal, they are skewed, or few are near 0, of a
     geometric mean; or a single query has nearly all of the weight.
     """
-    positive = np.array([]) if weight is None else weight[weight > 0]
-    if average != "median" and weight is not None and len(weight) > 1 and len(positive):
-        worth = positive.sum() ** 2 / (positive**2).sum()
-        if worth < 2:
+    if weight is not None and len(weight) > 1 and average != "median":
+        worth = effective_number(weight)
+        if 0 < worth < 2:
             words.warn(
                 f"the weights of {len(weight)} queries are worth {worth:.1f} of equal "
                 "weight: there is no t interval and no t test"
