@@ -66,8 +66,45 @@ def pytest_make_collect_report(collector):
     return report
 
 
+#: where a run notes the tests and files that it skipped for want of a library
+NOTED = "tieaware/without-a-library"
+
+
+def pytest_addoption(parser) -> None:
+    parser.addoption(
+        "--libraries",
+        action="store_true",
+        help="only what the run before skipped for want of a library",
+    )
+
+
+class SkippedForLibraries:
+    """Notes what was skipped, where all reports arrive."""
+
+    def __init__(self, config):
+        self.config, self.nodes = config, set()
+
+    def pytest_runtest_logreport(self, report) -> None:
+        if report.skipped and "could not import" in str(report.longrepr):
+            self.nodes.add(report.nodeid)
+
+    pytest_collectreport = pytest_runtest_logreport
+
+    def pytest_sessionfinish(self) -> None:
+        self.config.cache.set(NOTED, sorted(self.nodes))
+
+
+def pytest_collection_modifyitems(config, items) -> None:
+    """With --libraries, keep noted tests, and those of noted files."""
+    if config.option.libraries:
+        noted = set(config.cache.get(NOTED, []))
+        items[:] = [x for x in items if noted & {x.nodeid, x.nodeid.partition("::")[0]}]
+
+
 def pytest_configure(config) -> None:
     """With TIEAWARE_LIBRARIES=require, nothing is skipped for want of a library."""
+    if not (config.option.libraries or hasattr(config, "workerinput")):
+        config.pluginmanager.register(SkippedForLibraries(config))
     missing = [name for name in LIBRARIES if find_spec(name) is None]
     if missing and os.environ.get("TIEAWARE_LIBRARIES") == "require":
         raise pytest.UsageError(f"TIEAWARE_LIBRARIES=require, but without {missing}")

@@ -130,7 +130,7 @@ def mlflow(monkeypatch, tmp_path):
     # newer ones take files as a store only when told to
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
     monkeypatch.setenv("MLFLOW_DISABLE_TELEMETRY", "true")
-    mlflow = pytest.importorskip("mlflow", reason="MLflow is not installed")
+    mlflow = pytest.importorskip("mlflow")
     before = mlflow.get_tracking_uri()
     mlflow.set_tracking_uri((tmp_path / "runs").as_uri())
     yield mlflow

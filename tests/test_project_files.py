@@ -22,7 +22,7 @@ WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))
 
 
 def read(path: Path) -> Any:
-    yaml = pytest.importorskip("yaml", reason="PyYAML is not installed")
+    yaml = pytest.importorskip("yaml")
     return yaml.safe_load(path.read_text())
 
 

@@ -226,7 +226,7 @@ class Server(http.server.SimpleHTTPRequestHandler):
 @pytest.fixture
 def serve(files):
     pytest.importorskip("fsspec")
-    pytest.importorskip("aiohttp", reason="fsspec reads http with aiohttp")
+    pytest.importorskip("aiohttp")  # with which fsspec reads http
     servers = []
 
     def start(gives):
