@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from packaging.version import Version
 
 import tieaware_sklearn
 
@@ -99,4 +100,17 @@ def test_one_version_everywhere():
         r"^## (\S+) \((\S+)\)$", (ROOT / "CHANGELOG.md").read_text(), re.M
     )
     assert newest.groups() == (cited["version"], str(cited["date-released"]))
-    assert cited["version"] == tieaware_sklearn.__version__
+    version = Version(tieaware_sklearn.__version__)
+    if version.is_devrelease:  # what follows the newest release
+        assert version > Version(cited["version"])
+        assert "\n## Unreleased\n" in newest.string[: newest.start()]
+    else:
+        assert str(version) == cited["version"]
+
+
+def test_every_page_says_how_to_install_without_a_release():
+    for page in ("README.md", "docs/start.md", "docs/stability.md"):
+        text = (ROOT / page).read_text()
+        for found in re.finditer(r"pip install \"?tieaware-sklearn", text):
+            said = " ".join(text[: found.start()].split()[-20:])
+            assert "PyPI, once released" in said, page
