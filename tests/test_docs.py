@@ -23,14 +23,15 @@ from threadpoolctl import threadpool_limits
 from tests import reading
 from tests.instances import MEASURES
 from tests.pages import DOCS, pages, run
-from tieaware_sklearn import evaluate
+from tieaware_sklearn import RankingFeatureSelector, evaluate
 from tieaware_sklearn.cli import main
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.feature_selection import Screening
 
 NOTEBOOKS = sorted((DOCS.parent / "notebooks").glob("*.ipynb"))
 SHARDS = "\n".join(
-    (DOCS / "howto" / name).read_text() for name in ("shards.md", "other_engines.md")
+    (DOCS / "howto" / name).read_text()
+    for name in ("shards.md", "other_engines.md", "spark_ray.md")
 )
 RECIPES = dict(
     re.findall(r"^<!-- recipe: (\w+) -->\n```py\n(.*?)^```$", SHARDS, re.M | re.S)
@@ -184,6 +185,16 @@ def check(recipe, expected, **names):
     found = names["report"].summary()
     for name, column in expected.columns.items():
         assert_array_equal(found.columns[name], column)
+    return names
+
+
+def check_screening(recipe, names):
+    """Screens the rows of a recipe of reports; the screening is that of all rows."""
+    exec(compile(RECIPES[recipe], recipe, "exec"), names)
+    rows = pq.read_table("shards").to_pandas()
+    expected = RankingFeatureSelector().screen(rows[["clicks"]], rows.label, rows.qid)
+    found = names["screening"].to_pandas()
+    pd.testing.assert_frame_equal(found, expected.to_pandas(), rtol=1e-12)
 
 
 def test_polars(expected):
@@ -248,10 +259,11 @@ def test_xargs_merges_nothing_if_a_shard_fails(expected, xargs):
 
 
 @quietly
-def test_spark(expected):
+def test_spark(expected, monkeypatch):
     sql = pytest.importorskip("pyspark.sql")
     if shutil.which("java") is None:
         pytest.skip("PySpark needs Java")
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     builder = sql.SparkSession.builder.master("local[2]")
     for key, value in {
         "spark.ui.enabled": "false",
@@ -263,7 +275,7 @@ def test_spark(expected):
         builder = builder.config(key, value)
     spark = builder.getOrCreate()
     try:
-        check("spark", expected, spark=spark)
+        check_screening("spark_screen", check("spark", expected, spark=spark))
     finally:
         spark.stop()
 
@@ -276,7 +288,7 @@ def test_ray(expected):
     options = {"num_cpus": 2, "include_dashboard": False}
     ray.init(object_store_memory=200_000_000, **options)
     try:
-        check("ray", expected)
+        check_screening("ray_screen", check("ray", expected))
     finally:
         ray.shutdown()
 
@@ -297,4 +309,5 @@ def test_vector_indexes(index):
 
 
 def test_every_recipe_of_the_page_is_run():
-    assert set(RECIPES) == {"duckdb", "polars", "folder", "joblib", "spark", "ray"}
+    on_clusters = {"spark", "spark_screen", "ray", "ray_screen"}
+    assert set(RECIPES) == {"duckdb", "polars", "folder", "joblib"} | on_clusters
