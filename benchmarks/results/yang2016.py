@@ -1,10 +1,10 @@
 """The figures of Yang, Moffat and Turpin (AIRS 2016), drawn for other runs.
 
 ``python -m benchmarks.results.yang2016 QRELS RUN RUN ...`` prints, by AP, RR and RBP,
-how far the orders of tied documents leave each run's mean open (their Figure 2), how
-much bands of ranks change (Figure 3, beside the bounds of Table 2), and which
-significant differences they keep (Table 3, Figure 4). ``--out FOLDER`` saves the
-figures.
+how much of the runs ties (their Table 1), each run's mean and its range over the orders
+of tied documents (Figure 2), how much bands of ranks change (Figure 3, beside the
+bounds of Table 2), and which significant differences they keep (Table 3, Figure 4).
+``--out FOLDER`` saves the figures.
 """
 
 from __future__ import annotations
@@ -16,22 +16,23 @@ import matplotlib
 import numpy as np
 
 from tieaware_sklearn import official_vs_exact, precision_study
-from tieaware_sklearn.plots import PairwisePValueDisplay, PrecisionLossDisplay
+from tieaware_sklearn.comparison import OfficialVsExact, tie_statistics
+from tieaware_sklearn.plots import (
+    PairwisePValueDisplay,
+    PrecisionLossDisplay,
+    TieRangeDisplay,
+)
 from tieaware_sklearn.score_precision import PrecisionStudy, worst_case_loss
 
 from ._shared import Runs, command_line, not_inferior, pairs_kept, table, trec
 
 MEASURES = ["ap", "rr", "rbp(p=0.5)", "rbp(p=0.85)"]
 RHO = ("1.1", "1.2", "1.4", "1.7", "2.0")
-#: ranges that are shorter are drawn here
-SHORTEST = 1e-7
-#: and runs with ranges of at least this have names
-LABELLED = 1e-4
 
 
-def ranges(runs: Runs) -> Any:
-    """Official mean, and the range over orders of ties, of each run and measure."""
-    found = official_vs_exact(
+def ranges(runs: Runs) -> OfficialVsExact:
+    """Means of each run and measure: by document ids, by exact means, at the ends."""
+    return official_vs_exact(
         runs.target,
         runs.scores,
         runs.docno,
@@ -40,8 +41,16 @@ def ranges(runs: Runs) -> Any:
         n_orders=1,
         unjudged="nonrelevant",
     )
-    frame = found.averages()
-    return frame.assign(range=(frame.best - frame.worst).abs())
+
+
+def segments(found: OfficialVsExact) -> list[list[Any]]:
+    """A row for each measure and run, with the length of its segment at the end."""
+    frame = found.averages().drop(columns="tied_documents")
+    widths = (frame.best - frame.worst).abs()
+    return [
+        [*row, f"{width:.1e}" if width else "0"]
+        for row, width in zip(frame.values.tolist(), widths, strict=True)
+    ]
 
 
 def studies(runs: Runs) -> list[PrecisionStudy]:
@@ -85,28 +94,31 @@ def panels(size: tuple[float, float], **options: Any) -> tuple[Any, list[Any]]:
     return figure, list(axes.flat)
 
 
-def figure_of_ranges(frame: Any) -> Any:
-    """Figure 2: of each run, the range of its mean against trec_eval's mean."""
-    figure, axes = panels((9, 7), sharey=True)
-    by_measure = frame.groupby("measure", sort=False)
-    for axis, (measure, rows) in zip(axes, by_measure, strict=True):
-        y = np.maximum(rows.range, SHORTEST)
-        tied = 100 * rows.tied_documents
-        points = axis.scatter(
-            rows.official, y, c=tied, cmap="coolwarm", vmin=0, vmax=100, s=40
-        )
-        axis.set(title=measure, yscale="log", ylim=(SHORTEST / 2, 1))
-        axis.spines[["top", "right"]].set_visible(False)
-        axis.margins(x=0.15)
-        for x, at, name in zip(rows.official, y, rows.system, strict=True):
-            if at >= LABELLED:
-                style = {"textcoords": "offset points", "size": 9}
-                axis.annotate(name, (x, at), (7, -3), **style)
-    ticks = [10.0**power for power in range(-6, 1, 2)]
-    axes[0].set_yticks([SHORTEST, *ticks], ["0", *(f"{tick:g}" for tick in ticks)])
-    figure.supxlabel("mean by trec_eval's order of ties")
-    figure.supylabel("best minus worst order of ties, mean")
-    figure.colorbar(points, ax=axes, label="tied documents, %", shrink=0.6)
+def below(figure: Any, axis: Any) -> None:
+    """Explain all panels by the entries of one."""
+    entries = axis.get_legend_handles_labels()
+    figure.legend(*entries, loc="outside lower center", ncols=3, frameon=False)
+
+
+def figure_of_ranges(found: OfficialVsExact) -> Any:
+    """Figure 2: of each run, the range of its mean over orders of ties, and the mean.
+
+    A mark shows the mean by trec_eval's order of ties.
+    """
+    figure, axes = panels((11, 7), sharey=True)
+    display = TieRangeDisplay(
+        found.systems,
+        found.measures,
+        found.exact,
+        found.best,
+        found.worst,
+        marks={"document ids": found.official},
+    )
+    display.plot(axes)
+    for axis in axes:
+        axis.set_title("", loc="left")
+    axes[-1].get_legend().remove()
+    below(figure, axes[0])
     return figure
 
 
@@ -116,8 +128,7 @@ def figure_of_changes(found: list[PrecisionStudy]) -> Any:
     for axis, study in zip(axes, found, strict=True):
         PrecisionLossDisplay.from_result(study, ax=axis)
         axis.get_legend().remove()
-    entries = axes[0].get_legend_handles_labels()
-    figure.legend(*entries, loc="outside lower center", ncols=3, frameon=False)
+    below(figure, axes[0])
     return figure
 
 
@@ -135,15 +146,12 @@ def main() -> None:
     arguments = parser.parse_args()
     matplotlib.use("Agg")
     runs = trec(arguments.files[0], arguments.files[1:])
-    frame = ranges(runs)
-    wide = frame.pivot(index="system", columns="measure", values="range")[
-        frame.measure.unique()
-    ]
-    rows = [
-        [name, *(f"{x:.1e}" if x else "0" for x in row)]
-        for name, *row in wide.itertuples()
-    ]
-    print(table(["best minus worst", *wide.columns], rows))
+    shares = tie_statistics(runs.scores, qid=runs.qid, rank=runs.rank).overall()
+    rows = [[of, f"{share:.1%}"] for of, share in shares.items()]
+    print(table(["with ties", "share"], rows) + "\n")
+    of_orders = ranges(runs)
+    head = ["measure", "run", "ids", "exact", "worst", "best", "best - worst"]
+    print(table(head, segments(of_orders)))
     found = studies(runs)
     head = ["measure", "rho", "change", "loss", "bound", ">99%", ">97%"]
     head += ["kept", "lost", "new"]
@@ -152,7 +160,7 @@ def main() -> None:
     if arguments.out is not None:
         arguments.out.mkdir(parents=True, exist_ok=True)
         drawn = {
-            "ranges": figure_of_ranges(frame),
+            "ranges": figure_of_ranges(of_orders),
             "changes": figure_of_changes(found),
             "pairs": figure_of_pairs(found),
         }
