@@ -11,6 +11,7 @@ from functools import partial
 from glob import glob
 from importlib.metadata import version
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,6 +25,7 @@ from benchmarks.results import (
     early_stopping,
     empty_queries,
     score_precision,
+    tracks,
     winners,
 )
 from tests.pages import alike
@@ -93,9 +95,9 @@ def printed(
     return plain(capsys.readouterr().out)
 
 
-def test_a_page_of_twelve_findings():
+def test_a_page_of_thirteen_findings():
     _, *sections = re.split(r"^## ", PAGE.read_text(), flags=re.M)
-    assert len(sections) == 12
+    assert len(sections) == 13
     for section in sections:
         assert "```sh\n" in section
         assert section.count("*Caveat.*") == 1
@@ -134,6 +136,7 @@ def test_commands_print_what_the_page_shows(command, shared_data, monkeypatch, c
 
 WITHOUT_FILES = ["winners", "official", "constant_run"]
 WITHOUT_FILES += ["constant_features", "empty_queries", "row_order", "hash_codes"]
+WITHOUT_FILES += ["split_queries", "tracks"]
 
 
 @pytest.mark.parametrize("module", WITHOUT_FILES)
@@ -149,6 +152,58 @@ def test_two_winners():
         assert worst <= ranks <= best
         assert worst <= min(descending, ascending) <= exact
         assert exact <= max(descending, ascending) <= best
+
+
+def test_rules_of_a_track_against_pairs_and_places():
+    runs = winners.made_up()
+    runs.scores["constant"] = np.zeros(len(runs.qid))
+    found = tracks.study(runs, ["ap", "P_10"])
+    for i, measure in enumerate(("ap", "p@10")):
+        by_rule = {rule: differences(runs, rule, measure) for rule in winners.RULES}
+        directions = [
+            {((a, b) in of, (b, a) in of) for of in by_rule.values()}
+            for a, b in found.pairs.tolist()
+        ]
+        changed = [len(each) > 1 for each in directions]
+        assert found.changed()[i].tolist() == changed
+        turned = [{(True, False), (False, True)} <= each for each in directions]
+        assert found.turned()[i].tolist() == turned
+        shares = [f"{len(of) / 3:.1%}" for of in by_rule.values()]
+        assert tracks.power("made up", found)[i][2:] == shares
+        line = tracks.changes("made up", found)[i]
+        exact = by_rule["exact"]
+        assert line[2:5] == [
+            len({frozenset(pair) for pair in of ^ exact})
+            for of in list(by_rule.values())[:-1]
+        ]
+        assert line[5:] == [sum(changed), sum(turned), found.moved()[i].sum()]
+    # by ids, the constant run is first or last
+    assert found.places[0, :2, 2].tolist() == [3, 1]
+    assert found.moved()[0].all()
+
+
+def test_ids_of_tied_documents_against_pairs():
+    runs = winners.made_up(n_topics=6, n_documents=8)
+    by_topic = [np.flatnonzero(runs.qid == topic) for topic in np.unique(runs.qid)]
+    score = runs.scores["coarse"]
+    pairs = [
+        (a, b)
+        for rows in by_topic
+        for a in rows
+        for b in rows
+        if score[a] == score[b] and runs.target[a] > 0 == runs.target[b]
+    ]
+    first = np.mean([runs.docno[a] > runs.docno[b] for a, b in pairs])
+    ranked = [sorted(rows, key=runs.rank.__getitem__) for rows in by_topic]
+    neighbours = [pair for rows in ranked for pair in pairwise(rows)]
+    tied = [(a, b) for a, b in neighbours if score[a] == score[b]]
+    same = sum(runs.docno[a] > runs.docno[b] for a, b in tied)
+    # nothing but the order of ids: all relevant documents have the lowest
+    assert tracks.of_ids(runs, 0) == (first, [same, len(tied)])
+    assert first == 0
+    swapped = runs._replace(target=1 - runs.target)
+    assert tracks.of_ids(swapped, 0)[0] == 1
+    assert np.isnan(tracks.of_ids(runs, 1)[0])
 
 
 def test_the_picture_has_the_values_of_the_page():
@@ -202,9 +257,9 @@ def test_significant_differences_of_coarser_scores():
     assert rows[2][1:] == [2, 0, 1, 2, 0, 1]
 
 
-def differences(runs, rule):
+def differences(runs, rule, measure="ap"):
     """Winner and loser of each significant difference."""
-    found = winners.comparisons(runs, correction=None)[rule]
+    found = winners.comparisons(runs, measure, correction=None)[rule]
     return {
         tuple(pair if difference > 0 else pair[::-1])
         for pair, difference, p in zip(
@@ -267,8 +322,8 @@ def test_constant_features_win_on_sorted_rows():
     rows = constant_features.made_up()
     assert constant_features.constant(rows).tolist() == [False] * 12 + [True]
     line = constant_features.compare("", rows)
-    _, features, idle, ours, other, theirs, exact, best = line
-    assert (features, idle) == (13, 1)
+    _, features, idle, of_file, ours, other, theirs, exact, best = line
+    assert (features, idle, of_file) == (13, 1, 0)
     assert ours > best > exact
     assert ours > other
     assert theirs == pytest.approx(ours)

@@ -18,7 +18,8 @@ from benchmarks.boosters import lightgbm_metric
 from ._shared import Rows, collections, command_line, generated, grouped, ordered, table
 from .row_order import signs, values
 
-HEADERS = ("data", "all", "constant", "by rows", "other", "LightGBM", "exact", "other")
+HEADERS = ("data", "all", "constant", "in file")
+HEADERS += ("by rows", "other", "LightGBM", "exact", "other")
 
 
 def constant(rows: Rows) -> np.ndarray:
@@ -42,7 +43,8 @@ def compare(name: str, rows: Rows) -> list[Any]:
     seen = ordered(rows, "relevant first")
     by_rows = values(seen, sign, "ndcg@10", "input")
     exact = values(rows, sign, "ndcg@10", "expected")
-    line = [name, rows.X.shape[1], int(idle.sum())]
+    of_file = np.ptp(rows.X, axis=0) == 0
+    line = [name, rows.X.shape[1], int(idle.sum()), int(of_file.sum())]
     first = [int(np.argmax(np.where(which, by_rows, -1))) for which in (idle, ~idle)]
     line += [float(by_rows[feature]) for feature in first]
     line.append(lightgbm_ndcg(seen, seen.X[:, first[0]]))

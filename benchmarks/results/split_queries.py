@@ -36,10 +36,10 @@ def out_of_fold(rows: Rows, folds: list[Any], **parameters: Any) -> np.ndarray:
     return scores
 
 
-def compare(name: str, rows: Rows, **parameters: Any) -> list[Any]:
+def compare(name: str, rows: Rows, seed: int = 0, **parameters: Any) -> list[Any]:
     """A line of the table."""
-    by_row = list(KFold(N_SPLITS, shuffle=True, random_state=0).split(rows.X))
-    cv = QueryKFold(N_SPLITS, shuffle=True, random_state=0)
+    by_row = list(KFold(N_SPLITS, shuffle=True, random_state=seed).split(rows.X))
+    cv = QueryKFold(N_SPLITS, shuffle=True, random_state=seed)
     by_query = list(cv.split(rows.X, groups=rows.qid))
     scores = {
         "split": out_of_fold(rows, by_row, **parameters),
@@ -69,9 +69,12 @@ def compare(name: str, rows: Rows, **parameters: Any) -> list[Any]:
 
 
 def main() -> None:
-    files = command_line(__doc__).parse_args().files
-    sets = collections(files) or {"made up": generated()[0]}
-    print(table(HEADERS, [compare(name, rows) for name, rows in sets.items()]))
+    parser = command_line(__doc__)
+    parser.add_argument("--seed", type=int, default=0, help="of the folds")
+    arguments = parser.parse_args()
+    sets = collections(arguments.files) or {"made up": generated()[0]}
+    lines = [compare(name, rows, arguments.seed) for name, rows in sets.items()]
+    print(table(HEADERS, lines))
 
 
 if __name__ == "__main__":

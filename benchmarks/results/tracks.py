@@ -122,13 +122,12 @@ def by_run(track: str, runs: Runs, found: Study) -> list[list[Any]]:
     rows = []
     for i, name in enumerate(found.systems):
         first, (same, neighbours) = of_ids(runs, i)
-        width = f"{found.widths[:, i].max():.4f}"
         of_pairs = (found.pairs == i).any(axis=1)
-        rows.append([
-            track, name, f"{tied[i]:.1%}", f"{first:.0%}", f"{same}/{neighbours}",
-            width, int(moved[i]),
-            f"{changed[of_pairs].sum()}/{len(found.measures) * of_pairs.sum()}",
-        ])  # fmt: skip
+        row = [track, name, f"{tied[i]:.2%}"]
+        row.append("-" if np.isnan(first) else f"{first:.0%}")
+        row += [f"{same}/{neighbours}", f"{found.widths[:, i].max():.4f}"]
+        of_measures = len(found.measures) * of_pairs.sum()
+        rows.append([*row, int(moved[i]), f"{changed[of_pairs].sum()}/{of_measures}"])
     return rows
 
 
