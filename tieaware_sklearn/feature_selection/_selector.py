@@ -177,7 +177,8 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
     `merge`.
 
     A difference from chance of at most 1e-12 counts as no difference. McSherry and
-    Najork (ECIR 2008) compared single web features by expected measures in this way.
+    Najork (ECIR 2008) proposed expected measures so that discrete features can be
+    screened.
 
     Examples
     --------

@@ -200,7 +200,7 @@ class AveragePrecision(_SumOverPairs, _measure.BinaryMeasure):
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
         relevant = self._needed(labels) >= self.rel
         parts = relevant[: self.k] / np.arange(1, len(relevant[: self.k]) + 1)
-        # Moffat et al. (2013) print the sum from 1 where it starts at i
+        # slides on C/W/L have a misprint: their sum starts at 1, and not at i
         from_here = np.cumsum(parts[::-1])[::-1]
         return np.asarray(from_here / max(self._total(relevant.sum()), 1))
 
