@@ -1,5 +1,5 @@
 """
-Which user does a measure have in mind?
+Which user does a measure assume?
 =======================================
 
 Many measures are the expected gain of a user who reads down the ranking. The panels
