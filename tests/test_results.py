@@ -136,7 +136,7 @@ def test_commands_print_what_the_page_shows(command, shared_data, monkeypatch, c
 
 WITHOUT_FILES = ["winners", "official", "constant_run"]
 WITHOUT_FILES += ["constant_features", "empty_queries", "row_order", "hash_codes"]
-WITHOUT_FILES += ["split_queries", "tracks"]
+WITHOUT_FILES += ["tracks"]
 
 
 @pytest.mark.parametrize("module", WITHOUT_FILES)

@@ -426,7 +426,8 @@ def pvalues_over_orders(
       in Applied Probability 1982; Vovk and Wang, Biometrika 2020). If there is one
       order only, `combined` is its p-value.
     - `largest` is a p-value, too, since it is never below p(o) of the first order
-      drawn. `smallest` is none: a search for a favourable order could reach it.
+      drawn. It is no bound: orders that were not drawn may have larger ones. `smallest`
+      is no p-value: a search for a favourable order could reach it.
 
     `pvalues` tests the exact means. With ``test="randomization"`` this is also the
     test that draws signs and orders together: the mean over orders of a signed
