@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from operator import methodcaller
+
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from tieaware_sklearn import evaluate
@@ -68,14 +71,27 @@ def test_errors_have_the_value(call, message):
         call()
 
 
-@pytest.mark.parametrize("dtype", ["object", "str", "category", "string[pyarrow]"])
+def halves(ids):
+    """A column of Arrow in two chunks."""
+    return pa.chunked_array([ids[: len(ids) // 2], ids[len(ids) // 2 :]])
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        *map(methodcaller, ["astype"] * 4, ["object", "str", "category", "string"]),
+        pa.array,
+        halves,
+        lambda ids: halves(ids).dictionary_encode(),
+    ],
+)
 @pytest.mark.parametrize("shuffled", [False, True])
-def test_texts_of_pandas_are_numbered_as_in_a_list(dtype, shuffled):
+def test_texts_of_libraries_are_numbered_as_in_a_list(column, shuffled):
     ids = [f"q{i}é" for i in range(40) for _ in range(i % 4 + 1)]
     if shuffled:
         ids = np.random.default_rng(0).permutation(ids).tolist()
     plain = check_qid(np.array(ids, dtype=object), n_rows=len(ids))
-    queries = check_qid(pd.Series(ids).astype(dtype), n_rows=len(ids))
+    queries = check_qid(column(pd.Series(ids)), n_rows=len(ids))
     assert queries.qid.tolist() == plain.qid.tolist()
     assert queries.qid.dtype == object
     assert queries.offsets.tolist() == plain.offsets.tolist()

@@ -176,6 +176,8 @@ def test_what_is_masked_is_missing(tmp_path):
         pd.array([1, None, 2], dtype="Int64"),
         pd.Series(["a", None, "b"], dtype="category"),
         pl.Series([1, None, 2]),
+        pa.array([1, None, 2]).dictionary_encode(),
+        pa.array(["a", None, "b"]),
         ["a", None, "b"],
     ],
 )

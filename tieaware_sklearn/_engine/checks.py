@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
@@ -18,6 +19,10 @@ from .._display import words
 from . import exact_numbers, messages, segments
 
 _MOST = 2**31 - 1
+#: integers are looked up in a table of at most so many places for each of them
+_TABLE = 4
+#: texts that are objects of Python at a time
+_TEXTS = 1 << 14
 
 
 def check_seed(random_state: Any) -> np.random.RandomState:
@@ -271,7 +276,8 @@ def _objects(values: Any) -> NDArray[Any]:
     return array
 
 
-def _qid_array(qid: Any, name: str) -> NDArray[Any]:
+def _qid_column(qid: Any, name: str) -> Any:
+    """An array of ids, or texts, categories and times as pandas and Arrow have them."""
     if isinstance(qid, (str, bytes, int, np.integer)):
         column = f"X[{qid!r}]" if isinstance(qid, str) else f"X[:, {qid!r}]"
         way = f"pass the values, such as {column}; estimators take its name when made"
@@ -287,46 +293,80 @@ def _qid_array(qid: Any, name: str) -> NDArray[Any]:
     if isinstance(qid, np.ma.MaskedArray) and np.ma.is_masked(qid):
         row = int(np.argmax(np.ma.getmaskarray(qid)))
         raise ValueError(f"{name} must not be missing, got a masked value in row {row}")
+    arrow_type: Any = getattr(qid, "type", None)
+    if hasattr(arrow_type, "index_type"):
+        # NumPy gets some value of a dictionary where one is missing
+        qid = qid.cast(arrow_type.value_type)
+        arrow_type = arrow_type.value_type
+    if hasattr(qid, "factorize") and qid.dtype != object:
+        if np.asarray(qid[:0]).dtype.kind == "O":
+            return qid
+    elif str(arrow_type).removeprefix("large_") in ("string", "binary"):
+        return qid
     array = exact_numbers.one_dimensional(qid, name)
     return _objects(array.tolist()) if array.dtype.kind == "V" else array
 
 
-def _are_objects(qid: Any) -> bool:
-    """Whether a column of pandas holds texts, categories or other objects."""
-    return hasattr(qid, "factorize") and np.asarray(qid[:0]).dtype.kind == "O"
+def _keys_of(column: Any) -> NDArray[Any]:
+    """Values that tell the queries of rows apart: ids, or their numbers.
+
+    pandas and Arrow number theirs much faster than Python does.
+    """
+    if isinstance(column, np.ndarray):
+        return column
+    if hasattr(column, "factorize"):
+        return np.asarray(column.factorize(use_na_sentinel=False)[0])
+    encoded = column.dictionary_encode(null_encoding="encode")
+    whole = encoded.combine_chunks() if hasattr(encoded, "chunks") else encoded
+    return np.asarray(whole.indices)
 
 
-def _factorize_objects(qid: Any, name: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Distinct ids in order of first appearance, and the number of each row's."""
-    codes: dict[Any, int] = {}
-    try:
-        if hasattr(qid, "factorize"):
-            # pandas numbers texts and categories much faster
-            inverse, unique = qid.factorize(use_na_sentinel=False)
-            codes = {value: code for code, value in enumerate(unique)}
-        else:
-            inverse = np.fromiter(
-                (codes.setdefault(value, len(codes)) for value in qid),
-                np.int64,
-                len(qid),
-            )
-    except TypeError as error:
-        raise ValueError(f"{name} must hold hashable values: {error}") from None
-    for value, code in codes.items():
-        if exact_numbers.is_missing(value):
-            row = int(np.argmax(inverse == code))
-            (value,) = qid[row : row + 1]  # as it was given
-            got = f"got {messages.show(value)} in row {row}"
-            raise ValueError(f"{name} must not be missing, {got}")
-    return _objects(list(codes)), inverse
+def _numbered(
+    keys: NDArray[Any], name: str
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Where each distinct key is first, and the number of that for every key."""
+    first_of, places = None, np.arange(len(keys))
+    if keys.dtype.kind in "OSU":
+        known: dict[Any, int] = {}
+        first_of = np.empty_like(places)
+        try:
+            for at in range(0, len(keys), _TEXTS):
+                part = keys[at : at + _TEXTS].tolist()
+                numbers = map(known.setdefault, part, range(at, at + len(part)))
+                first_of[at : at + len(part)] = list(numbers)
+        except TypeError as error:
+            raise ValueError(f"{name} must hold hashable values: {error}") from None
+    elif keys.dtype.kind in "biu":
+        # above the least one, whatever the dtype
+        above = keys.astype(np.uint64)
+        above -= keys.min().astype(np.uint64)
+        width = int(above.max()) + 1
+        if width <= _TABLE * len(keys):
+            table = np.empty(width, dtype=np.intp)
+            # of the places of one key, the last to be written stays
+            table[above[::-1]] = places[::-1]
+            first_of = table[above]
+    if first_of is None:
+        _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        first_of = first[inverse]
+    is_first = first_of == places
+    return np.flatnonzero(is_first), (np.cumsum(is_first) - 1)[first_of]
 
 
-def _refuse_empty(qid: NDArray[Any], name: str) -> None:
-    """The empty text is no id: in text files, nothing tells it from a missing one."""
-    row, empty = next(
-        (i, one) for i, one in enumerate(qid.tolist()) if one in ("", b"")
-    )
-    raise ValueError(f"{name} must not be empty, got {empty!r} in row {row}")
+def _check_present(
+    ids: NDArray[Any], rows: NDArray[np.intp], name: str, *, empty: bool
+) -> None:
+    """No id is missing, nor an empty text, which text files do not tell from that."""
+    if ids.dtype.kind not in "OSU":
+        return
+    for row, one in zip(rows.tolist(), ids.tolist(), strict=True):
+        if is_text := isinstance(one, (str, bytes)):
+            if one or empty:
+                continue
+        elif not exact_numbers.is_missing(one):
+            continue
+        rule = f"{name} must not be {'empty' if is_text else 'missing'}"
+        raise ValueError(f"{rule}, got {messages.show(one)} in row {row}")
 
 
 def check_qid(
@@ -338,35 +378,34 @@ def check_qid(
     """
     if qid is None:
         return Queries(np.zeros(1, np.int64), np.array([0, n_rows], np.int64), None)
-    objects = _are_objects(qid)
-    array = qid if objects else _qid_array(qid, name)
-    check_length(array, n_rows, name)
-    if not objects and array.dtype.kind in "biufSUmM":
-        if array.dtype.kind in "fmM":
-            missing = np.isnan(array) if array.dtype.kind == "f" else np.isnat(array)
-            reject(missing, array, name, "not be missing")
-        starts = segments.run_starts(array)
-        ids = array[starts]
-        if ids.dtype.kind in "SU" and not empty and (ids == ids.dtype.type()).any():
-            _refuse_empty(array, name)
-        ends = np.concatenate([starts, [n_rows]])
-        if len(ids) == 1 or (ids[1:] > ids[:-1]).all():
-            return Queries(ids, ends, None)
-        # ids by first appearance, paying for a sort of the runs only
-        ids, first, inverse = np.unique(ids, return_index=True, return_inverse=True)
-        by_appearance = np.argsort(first)
-        unique = ids[by_appearance]
-        if len(unique) == len(starts):
-            return Queries(unique, ends, None)
-        code = np.argsort(by_appearance)[inverse]
-        codes = np.repeat(code, segments.sizes_of(starts, n_rows))
+    column = _qid_column(qid, name)
+    check_length(column, n_rows, name)
+    keys = _keys_of(column)
+    if keys.dtype.kind in "fmM":
+        missing = np.isnan(keys) if keys.dtype.kind == "f" else np.isnat(keys)
+        reject(missing, keys, name, "not be missing")
+    starts = np.arange(n_rows)
+    with suppress(TypeError, ValueError, ArithmeticError):  # of what does not compare
+        starts = segments.run_starts(keys)
+    ends = np.append(starts, n_rows)
+    heads = keys if len(starts) == n_rows else keys[starts]
+    rows, codes = starts, None
+    if keys.dtype.kind == "O" or not (heads[1:] > heads[:-1]).all():
+        first, codes = _numbered(heads, name)
+        rows = starts[first]
+    if isinstance(column, np.ndarray):
+        ids = column[rows]
     else:
-        unique, codes = _factorize_objects(array, name)
-        if not (empty or {"", b""}.isdisjoint(unique.tolist())):
-            _refuse_empty(array, name)
-    gathered = bool((codes[1:] >= codes[:-1]).all())
-    order = None if gathered else np.argsort(codes, kind="stable")
-    return Queries(unique, segments.offsets_of(np.bincount(codes)), order)
+        ids = _objects(exact_numbers.as_given(column.take(rows)))
+    _check_present(ids, rows, name, empty=empty)
+    if codes is None or len(rows) == len(starts):
+        return Queries(ids, ends, None)
+    # a counting sort of the rows
+    codes = np.repeat(codes, np.diff(ends))
+    cells = np.ones(n_rows, bool), codes, np.arange(n_rows + 1)
+    by_query = sp.csr_array(cells, shape=(n_rows, len(rows))).tocsc()
+    order = by_query.indices.astype(np.intp)
+    return Queries(ids, by_query.indptr.astype(np.int64), order)
 
 
 def check_query_weight(

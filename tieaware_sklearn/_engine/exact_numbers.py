@@ -19,6 +19,8 @@ _NO_NUMBERS = set("mMc")
 
 def is_missing(value: Any) -> bool:
     """None, NaN of any kind, NaT, NA or a masked value, and what holds one of them."""
+    if isinstance(value, str):
+        return False
     if value is None or value is np.ma.masked:
         return True
     if isinstance(value, tuple):
@@ -98,7 +100,7 @@ def numbers_of(
         return _numbers_of_objects(array.tolist(), name, place)
     # floats that were made of other numbers
     if kind == "f" and _kind(values) != "f" and any_large(array[np.isfinite(array)]):
-        return _numbers_of_objects(_as_given(from_tensor(values, name)), name, place)
+        return _numbers_of_objects(as_given(from_tensor(values, name)), name, place)
     if kind not in "biuf":
         raise _not_numeric(array.tolist()[0], str(array.dtype), name, place(0))
     return array
@@ -169,7 +171,7 @@ def any_large(floats: Any) -> bool:
         return bool((np.abs(floats) >= LARGEST_EXACT).any())
 
 
-def _as_given(values: Any) -> list[Any]:
+def as_given(values: Any) -> list[Any]:
     """The values themselves of a list, a series of pandas or polars, or of Arrow."""
     for method in ("to_pylist", "to_list"):
         if hasattr(values, method):
