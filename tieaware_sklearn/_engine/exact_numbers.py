@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -92,6 +94,8 @@ def numbers_of(
         where there is no dtype for all of them.
     """
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        if values.dtype.kind in "biu" and fits_floats(values.data):
+            values = values.astype(np.float64)
         floats = values.dtype.kind == "f"
         values = values.filled(np.nan) if floats else none_for_masked(values)
     array = one_dimensional(values, name)
@@ -194,22 +198,22 @@ def _numbers_of_objects(
     whole = all(isinstance(value, (int, np.integer)) for value in values)
     if whole and min(values) >= 0 and max(values) < 2**64:
         return np.array(values, dtype=np.uint64)
-    seen: dict[float, Any] = {}
-    for value, number in zip(values, numbers.tolist(), strict=True):
-        if number != number:
-            continue
-        exact = exact_number(value)
-        other = seen.setdefault(number, exact)
-        if other != exact:
-            raise ValueError(_one_of_two(other, exact, name))
+    there = numbers == numbers
+    exact = list(map(exact_number, compress(values, there)))
+    floats = numbers[there].tolist()
+    first = dict(zip(reversed(floats), reversed(exact), strict=True))
+    for number, one in zip(floats, exact, strict=True):
+        if first[number] != one:
+            raise ValueError(_one_of_two(first[number], one, name))
     return numbers
 
 
 def _as_float(value: Any, name: str, place: messages.Place, row: int) -> float:
-    if is_missing(value):
+    is_number = isinstance(value, (int, float, Decimal))  # the rest takes longer
+    if not is_number and is_missing(value):
         return np.nan
     other = isinstance(value, (str, bytes)) or _kind(value) in _NO_NUMBERS
-    if not other and np.ndim(value) == 0:
+    if is_number or not (other or np.ndim(value)):
         try:
             return float(value)
         except OverflowError:

@@ -165,14 +165,19 @@ class _TieRule:
         """Encode keys as numbers, the highest first; return the keys as given, too."""
         array = feature_matrix.array_of(key)
         checks.check_length(array, n_rows, self.name)
-        # the keys as given: an array of a mixed list would turn numbers into texts
-        values = array.tolist() if not isinstance(key, list) else key
-        there = ~np.fromiter(map(exact_numbers.is_missing, values), bool, n_rows)
-        some = list(compress(values, there))
-        alike = len({isinstance(value, (str, bytes)) for value in some}) < 2
         rule = f"{self.name} must hold numbers only or strings only"
-        messages.require(alike, rule, key)
-        comparable = _comparable(array[there], some)
+        values: Any = array
+        if array.dtype.kind in "biuf" and not isinstance(key, list):
+            there = array == array
+            comparable = array[there]
+        else:
+            # the keys as given: an array of a mixed list would turn numbers into texts
+            values = array.tolist() if not isinstance(key, list) else key
+            there = ~np.fromiter(map(exact_numbers.is_missing, values), bool, n_rows)
+            some = list(compress(values, there))
+            alike = len({issubclass(of, (str, bytes)) for of in {*map(type, some)}}) < 2
+            messages.require(alike, rule, key)
+            comparable = _comparable(array[there], some)
         try:
             keys, inverse = np.unique(comparable, return_inverse=True)
         except TypeError as error:
