@@ -19,6 +19,7 @@ from numpy.testing import assert_array_equal
 
 from tieaware_sklearn import ranking_score
 from tieaware_sklearn.datasets import load_qrels, load_run, load_subtopics, load_trec
+from tieaware_sklearn.io import _trec_lines
 from tieaware_sklearn.io._trec_lines import run_names, spelled
 from tieaware_sklearn.measures._parse import parse_measures
 
@@ -161,6 +162,36 @@ IN_MEMORY = {
 #: records as ir_datasets gives them
 Qrel = namedtuple("Qrel", ["query_id", "doc_id", "relevance", "iteration"])
 Scored = namedtuple("Scored", ["query_id", "doc_id", "score"])
+
+
+def read_or_refused(path):
+    try:
+        return str(
+            [
+                value.tolist()
+                for value in load_run(path).values()
+                if hasattr(value, "tolist")
+            ]
+        )
+    except ValueError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize(
+    "cell", ["1", "+2", "-3e-2", ".5", "5.", "1e400", "nan", "-inf", "0x1", "1_0", "é"]
+)
+@pytest.mark.parametrize("between", [" ", "\t", "  ", "\n", "\r\n", "\v", ""])
+def test_lines_read_together_are_those_read_alone(files, monkeypatch, cell, between):
+    for at in range(6):
+        lines = [["a", "Q0", f"d{i}", f"{i}", "2.5", "x"] for i in range(5)]
+        lines[2][at] = f"{between}{cell}"
+        before = between.join([" ".join(lines[3]), "\n"])
+        text = "\n".join(map(" ".join, [*lines[:3], lines[4]])) + "\n" + before
+        _, run = files("", text)
+        monkeypatch.setattr(_trec_lines, "_BLOCK", 1 << 20)
+        alone = read_or_refused(run)
+        monkeypatch.setattr(_trec_lines, "_BLOCK", 30)
+        assert read_or_refused(run) == alone
 
 
 def rows(nested):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import math
 import os
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
+from importlib import import_module
 from itertools import chain, count
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -37,7 +39,8 @@ _NUMBERS = {"label", "rank", "score"}
 #: ids as bytes and back, different ones for different bytes
 _UTF8 = ("utf-8", "surrogateescape")
 #: bytes of lines that are taken apart together
-_BLOCK = 1 << 12
+_BLOCK = 1 << 20
+_BLANK = ord(" ")
 
 
 class Kind(NamedTuple):
@@ -285,7 +288,8 @@ def lines_of_file(source: _source.TextSource, kind: Kind) -> TrecLines:
     """
     known = defaultdict[bytes, int](count().__next__)
     # less than half the memory of lists
-    codes, numbers, at_lines = array("q"), array("d"), array("q")
+    codes, at_lines = array("q"), array("q")
+    numbers = [np.empty((kind.width, 0))]
     docno: list[bytes] = []
     tags: set[bytes] = set()
 
@@ -299,37 +303,73 @@ def lines_of_file(source: _source.TextSource, kind: Kind) -> TrecLines:
 
     with source.reading(), source.open_text() as file:
         there = (line for line in enumerate(file, start=1) if line[1].strip())
-        start, first = next(there, (1, b""))
+        start, text = next(there, (1, b""))
         # ASCII white space is where trec_eval cuts
         cut: Callable[[bytes], list[bytes]] = bytes.split
-        names, block, at = kind.names, [first], 2
-        if kind is JUDGMENTS and _at_tabs(first.lower()) == [*map(str.encode, _BEIR)]:
+        names, at = kind.names, 2
+        if kind is JUDGMENTS and _at_tabs(text.lower()) == [*map(str.encode, _BEIR)]:
             names, at, cut = _BEIR, 1, _at_tabs
-            start, block = start + 1, file.readlines(_BLOCK)
-        elif kind is RUN and len(first.split()) == 5:
+            start, text = start + 1, file.readline()
+        elif kind is RUN and len(text.split()) == 5:
             names = names[:-1]
-        while block:
-            rows = enumerate(map(cut, block), start)
-            lines = [(number, cells) for number, cells in rows if cells]
-            start, block = start + len(block), file.readlines(_BLOCK)
-            if not lines:
-                continue
-            topic, *columns = parsed(lines)
-            at_lines.extend(number for number, _ in lines)
-            codes.extend(map(known.__getitem__, topic))
-            pairs = map(b" ".join, zip(*columns[:2], strict=True))
-            docno += pairs if kind is BY_SUBTOPIC else columns[at - 1]
-            of_lines = zip(*columns[at : at + kind.width], strict=True)
-            numbers.extend(chain.from_iterable(of_lines))
+        while text:
+            of_lines: Any = range(start, start := start + text.count(b"\n"))
+            columns = _plain_columns(text, names) if cut is bytes.split else None
+            if columns is None:
+                rows = enumerate(map(cut, text.split(b"\n")), of_lines.start)
+                lines = [(number, cells) for number, cells in rows if cells]
+                of_lines = [number for number, _ in lines]
+                columns = parsed(lines) if lines else [()] * len(names)
+            at_lines.extend(of_lines)
+            codes.extend(map(known.__getitem__, columns[0]))
+            pairs = map(b" ".join, zip(*columns[1:3], strict=True))
+            docno.extend(pairs if kind is BY_SUBTOPIC else columns[at])
+            numbers.append(np.array(columns[at + 1 : at + 1 + kind.width]))
             if len(names) == 6:
                 tags.update(columns[-1])
-    values = np.frombuffer(numbers).reshape(-1, kind.width).T
+            text = file.read(_BLOCK) + file.readline()
 
     def place(row: int) -> str:
         return f"line {at_lines[row]}"
 
-    trec = _gathered(kind, str(source), known, codes, docno, values, place)
+    trec = _gathered(kind, str(source), known, codes, docno, np.hstack(numbers), place)
     return trec._replace(tag=spelled(*tags)) if len(tags) == 1 else trec
+
+
+def _plain_columns(text: bytes, names: Sequence[str]) -> list[Any] | None:
+    """Columns of many lines by Arrow, if it is there and cells have one blank between.
+
+    None of lines in which something may be wrong.
+    """
+    if len(text) < _BLOCK:  # pyarrow takes long to import
+        return None
+    is_blank = np.frombuffer(text, np.uint8) <= _BLANK
+    are_two = is_blank[0] or (is_blank[1:] & is_blank[:-1]).any()
+    if are_two or any(one in text for one in b"\t\r\v\f"):
+        return None
+    try:
+        arrow, csv = map(import_module, ["pyarrow", "pyarrow.csv"])
+    except ImportError:
+        return None
+    types = {
+        name: arrow.float64() if name in _NUMBERS else arrow.binary() for name in names
+    }
+    try:
+        table = csv.read_csv(
+            io.BytesIO(text),
+            csv.ReadOptions(
+                column_names=names, use_threads=False, block_size=len(text)
+            ),
+            csv.ParseOptions(delimiter=" ", quote_char=False),
+            csv.ConvertOptions(column_types=types, null_values=[]),
+        )
+    except arrow.ArrowInvalid:
+        return None
+    columns = [np.asarray(column) for column in table.columns]
+    for name, column in zip(names, columns, strict=True):
+        if name in _NUMBERS and not np.isfinite(column).all():
+            return None
+    return None if len(names) == 5 and not _Q0.issuperset(columns[1]) else columns
 
 
 def _of_table(given: Any, kind: Kind, source: str) -> TrecLines:
