@@ -6,16 +6,24 @@ them in turns. Rows stand in the order of the rooms of the library.
 
 from __future__ import annotations
 
+import atexit
+import os
+import tempfile
 import uuid
 from collections.abc import Callable, Iterator
+from decimal import Decimal
+from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+import tieaware_sklearn as ta
 from benchmarks.timing import Task, medians
-from tieaware_sklearn._engine import checks
+from tieaware_sklearn._engine import checks, exact_numbers
+from tieaware_sklearn.datasets import load_letor, load_run
 
 #: ours, and what it is held against
 Pair = tuple[Task, Task]
@@ -107,6 +115,50 @@ def _() -> Pair:
 def _() -> Pair:
     ids = _ids(shuffled=True)
     return _gather(pd.Series(pd.to_datetime(ids, unit="s", utc=True)), ids)
+
+
+@cliff("numbers that are Decimals", "x float of each", 5)
+def _() -> Pair:
+    numbers = [Decimal(i).scaleb(-3) for i in range(100_000)]
+    given = np.array(numbers)
+    read = exact_numbers.numbers_of
+    return lambda: read(given, "y_score"), lambda: [*map(float, numbers)]
+
+
+@cliff("break_ties by numbers", "x lexsort", 5)
+def _() -> Pair:
+    key = np.random.default_rng(0).permutation(300_000)
+    score, qid = (key % 20).astype(float), np.arange(len(key)) // 100
+    ours = partial(ta.break_ties, score, key, qid=qid)
+    return ours, lambda: np.lexsort((key, score, qid))
+
+
+def _file(text: str) -> str:
+    path = tempfile.mkstemp()[1]
+    atexit.register(os.remove, path)
+    Path(path).write_text(text)
+    return path
+
+
+@cliff("load_run", "x pandas' read_csv", 3)
+def _() -> Pair:
+    lines = (
+        f"{300 + i // 1000} Q0 FBIS3-{i:09d} {i % 1000 + 1} {1 / (i + 1):.6f} tag\n"
+        for i in range(200_000)
+    )
+    path = _file("".join(lines))
+    return lambda: load_run(path), lambda: pd.read_csv(path, sep=r"\s+", header=None)
+
+
+@cliff("LETOR, 17 digits and exponents", "x 6 decimals", 2.2)
+def _() -> Pair:
+    X = np.random.default_rng(0).random((4000, 50))
+    paths = []
+    for numbers, spelled in ((X * 1e-7, repr), (X, "{:.6f}".format)):
+        rows = (enumerate(map(spelled, row), start=1) for row in numbers.tolist())
+        lines = (" ".join(f"{j}:{x}" for j, x in row) for row in rows)
+        paths.append(_file("".join(f"1 qid:1 {line}\n" for line in lines)))
+    return lambda: load_letor(paths[0]), lambda: load_letor(paths[1])
 
 
 # ---------------------------------------------------------------------- measures

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from decimal import Decimal
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -23,6 +26,12 @@ def decimals(draw):
         power = draw(st.integers(0, 30) | st.integers(0, 400))
         text += draw(st.sampled_from("eE")) + draw(signs) + str(power)
     return text
+
+
+def halfway(number, n_digits):
+    """About the middle between two floats."""
+    above = Decimal(math.nextafter(number, math.inf))
+    return f"{(Decimal(number) + above) / 2:.{n_digits}e}"
 
 
 def read(token):
@@ -51,6 +60,7 @@ def bits_of(token):
     | st.floats().map(repr)
     | st.floats(1e-30, 1e30).map(lambda x: f"{x:.15g}")
     | st.integers(2**53 - 9, 2**53 + 9).map(str)
+    | st.builds(halfway, st.floats(1e-6, 1e8), st.integers(14, 18))
 )
 def test_numbers_have_the_bits_of_float(token):
     if token:  # otherwise there is no label
