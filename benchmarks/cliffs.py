@@ -24,6 +24,20 @@ import tieaware_sklearn as ta
 from benchmarks.timing import Task, medians
 from tieaware_sklearn._engine import checks, exact_numbers
 from tieaware_sklearn.datasets import load_letor, load_run
+import io
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import NamedTuple
+
+from benchmarks import trec_files
+from benchmarks.timing import Task, medians
+from tieaware_sklearn.cli import main
+from tieaware_sklearn.datasets import load_trec
 
 #: ours, and what it is held against
 Pair = tuple[Task, Task]
@@ -174,3 +188,30 @@ def _() -> Pair:
 
 
 # ------------------------------------------------------------------- the command
+
+
+@cliff("tieaware --help", "x import numpy", 2)
+def _help() -> Pair:
+    words = [sys.executable, "-m", "tieaware_sklearn", "--help"]
+    return _process(words), _process([sys.executable, "-c", "import numpy"])
+
+
+def _process(words: list[str]) -> Task:
+    return lambda: subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+
+
+@cliff("tieaware compare, 17 runs of 1,000 documents", "x reading", 1.5)
+def _compare_runs() -> Pair:
+    folder = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, folder)
+    qrels = trec_files.write_qrels(folder / "qrels", 10)
+    runs = [trec_files.write_run(folder / f"{k}", 10, seed=k) for k in range(17)]
+    words = ["compare", *map(str, [qrels, *runs]), f"--csv={folder / 'out'}"]
+
+    def ours() -> None:
+        nowhere = io.StringIO()
+        # errors are warnings of few queries
+        with redirect_stdout(nowhere), redirect_stderr(nowhere):
+            main(words)
+
+    return ours, lambda: load_trec(qrels, runs, topics="both", order="trec_eval")

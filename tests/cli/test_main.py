@@ -16,9 +16,13 @@ import pytest
 
 from tests.cli.helpers import INPUTS, run
 from tests.io.helpers import stop_in_the_middle
+from tieaware_sklearn import RankingFeatureSelector
 from tieaware_sklearn._kernel import engines
 from tieaware_sklearn.cli import _main, main
 from tieaware_sklearn.cli._main import parsed, stoppable
+from tieaware_sklearn.evaluation import _prepared
+from tieaware_sklearn.feature_selection import _screening, _selection
+from tieaware_sklearn.io import _locate
 from tieaware_sklearn.io._batches import track
 
 TIEAWARE = [sys.executable, "-m", "tieaware_sklearn"]
@@ -234,22 +238,39 @@ def test_in_a_shell(inputs, words, code, out, err):
     assert done.stderr == f"tieaware: {err}" * bool(err)
 
 
-def test_help_takes_no_optional_library_and_signals_stay_as_they_were():
-    # scikit-learn imports pandas by itself: what counts is what we add
+def test_help_imports_little_and_signals_stay_as_they_were():
     # in the background of a shell, interrupts are ignored from the start
     code = (
-        "import signal, sys, sklearn.feature_selection; before = set(sys.modules)\n"
-        "handler = signal.getsignal(signal.SIGINT); import tieaware_sklearn\n"
-        "print(signal.getsignal(signal.SIGINT) is handler)\n"
+        "import signal, sys; handler = signal.getsignal(signal.SIGINT)\n"
         "from tieaware_sklearn.cli import main\n"
+        "print(signal.getsignal(signal.SIGINT) is handler)\n"
         "try: main(['screen', '--help'])\n"
-        "except SystemExit: print({'matplotlib', 'pandas', 'tqdm', 'pyarrow'} &"
-        " (set(sys.modules) - before), file=sys.stderr)"
+        "except SystemExit: print({'sklearn', 'scipy', 'matplotlib', 'pandas', 'tqdm', "
+        "'pyarrow'} & set(sys.modules), file=sys.stderr)"
     )
     words = [sys.executable, "-c", code]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
     assert done.stdout.startswith("True\nusage: tieaware screen")
     assert done.stderr == "set()\n"
+
+
+def test_a_wrong_engine_is_an_error_in_words():
+    words = [*TIEAWARE, "--version"]
+    wrong = os.environ | {engines.VARIABLE: "fast"}
+    pipes = {"capture_output": True, "text": True, "env": wrong}
+    done = subprocess.run(words, check=False, **pipes)
+    said = "TIEAWARE_ENGINE must be one of ('compiled', 'numpy'), got 'fast'"
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"tieaware: error: {said}\n"
+
+
+def test_defaults_and_choices_are_those_of_the_library():
+    settings = _main._SETTINGS
+    assert settings["--direction"]["choices"] == _selection.DIRECTIONS
+    assert settings["--direction"]["default"] == RankingFeatureSelector().direction
+    assert settings["--format"]["choices"] == _locate.FORMATS
+    assert parsed(["screen", "x"]).measures == [*_prepared.DEFAULT_MEASURES]
+    assert f"(default: {_screening.SHOWN} in the table" in _main._CHOICE["--top N"]
 
 
 def test_standard_input_in_batches_and_a_plain_terminal(inputs, monkeypatch, capsys):

@@ -19,7 +19,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         Wrong usage exits with code 2.
     """
     try:
-        # the import takes a second, in which Ctrl-C may come
+        # Ctrl-C may come while this is imported
         from ._main import main as run
     except KeyboardInterrupt:
         sys.stderr.write("tieaware: interrupted\n")

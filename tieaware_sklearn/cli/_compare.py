@@ -17,10 +17,6 @@ from ..io import _source, _trec
 from ..measures import _parse
 from . import _evaluate, _outputs
 
-DEFAULT_MEASURES = ("ap", "ndcg(gain=linear)@10")
-#: treatments of ties: all orders, trec_eval's rule, and the ranks or lines of files
-TIES = ("expected", "best", "worst", "official", "rank", "file")
-
 
 def run(arguments: argparse.Namespace) -> int:
     """Read the files, compare the runs, and print or write the results."""
@@ -34,18 +30,19 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.qrels, arguments.runs, topics=topics, order="trec_eval"
     )
     _evaluate.check_labels(trec, measures, _source.TextSource(arguments.qrels))
+    orders = {
+        # scores for trec_eval's rule are in 32 bits already
+        "official": (trec.docno, "descending"),
+        "rank": (trec["rank"], "ascending"),
+        "file": (trec.input_order, "ascending"),
+    }
     result = compare_systems(
         trec.target,
         dict(zip(trec.run_names, trec.score.T, strict=True)),
         qid=trec.qid,
         measure=measures,
         ties=list(dict.fromkeys(arguments.ties)),
-        external={
-            # scores for trec_eval's rule are in 32 bits already
-            "official": (trec.docno, "descending"),
-            "rank": (trec["rank"], "ascending"),
-            "file": (trec.input_order, "ascending"),
-        },
+        external={name: orders[name] for name in orders if name in arguments.ties},
         baseline=arguments.baseline or None,
         test=arguments.test,
         correction=None if arguments.correction == "none" else arguments.correction,

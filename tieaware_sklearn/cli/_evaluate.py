@@ -29,7 +29,6 @@ from ..measures import (
 from ..plots import TieRangeDisplay
 from . import _outputs
 
-DEFAULT_MEASURES = ("ap", "rprec", "bpref", "rr", "p@10", "ndcg(gain=linear)@10")
 #: measures to use where trec_eval defines one of the same name differently
 _OTHERWISE: dict[type[Measure], str] = {
     NDCG: "ndcg(gain=linear), with discount=log2",

@@ -12,15 +12,12 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any, NamedTuple, NoReturn
 
 from .._display import words
-from .._kernel import engines
 from .._version import __version__
-from ..evaluation import _prepared
-from ..feature_selection import _screening, _selection
-from ..io import _locate
-from . import _compare, _demo, _evaluate, _merge, _outputs, _screen
+from . import _outputs
 
 #: seconds after which a missing kernel is noted
 _LONG = 10.0
@@ -43,7 +40,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         try:
             try:
                 arguments = parsed(list(sys.argv[1:] if argv is None else argv))
-                code: int = arguments.run(arguments)
+                # takes a second, which help and wrong usage do not need
+                command = import_module(f"._{arguments.command}", __package__)
+                code: int = command.run(arguments)
                 return code
             finally:
                 _note_missing_kernel(time.monotonic() - started)
@@ -76,6 +75,8 @@ def stoppable() -> Iterator[None]:
 
 def _note_missing_kernel(seconds: float) -> None:
     """Tell users of the compiled kernel after a command that took long without it."""
+    from .._kernel import engines
+
     if seconds > _LONG and (why := engines.missed()) is not None:
         _outputs.note(
             f"the compiled kernel is missing ({why}), so this took longer. With a C "
@@ -113,6 +114,9 @@ def parsed(words: list[str]) -> argparse.Namespace:
 
 
 def _parser() -> argparse.ArgumentParser:
+    # at the top, a TIEAWARE_ENGINE that is none would end in a traceback
+    from .._kernel import engines
+
     parser = _Parser(
         prog="tieaware", description="The exact score of a ranking when documents tie."
     )
@@ -141,15 +145,13 @@ def _parser() -> argparse.ArgumentParser:
             elif not settings:
                 settings = {"action": "store_true"}
             described.add_argument(*names, help=text, **settings)
-        described.set_defaults(run=command.run, measures=command.measures)
+        described.set_defaults(command=name, measures=command.measures)
     return parser
 
 
 class _Command(NamedTuple):
     """A command with its options, in the order of its help page."""
 
-    #: returns the exit code
-    run: Callable[[argparse.Namespace], int]
     help: str
     description: str
     files: str
@@ -206,9 +208,9 @@ _SETTINGS: dict[str, dict[str, Any]] = {
         "default": argparse.SUPPRESS,
     },
     "--diversity": {"type": float, "default": argparse.SUPPRESS},
-    "--direction": _one_of(*_selection.DIRECTIONS),
+    "--direction": _one_of("auto", "descending", "ascending"),
     "--ignore": {"nargs": "+", "action": "extend"},
-    "--format": {"choices": _locate.FORMATS},
+    "--format": {"choices": ("letor", "csv", "tsv", "parquet")},
     "--decimal": {"default": "."},
     "--quoting": _one_of("double", "none"),
     "--query-file": {"action": "append"},
@@ -223,7 +225,11 @@ _SETTINGS: dict[str, dict[str, Any]] = {
         "default": 0.0,
     },
     "--average": _one_of("macro", "geometric", "median"),
-    "--ties": _one_of(*_compare.TIES) | {"nargs": "+", "default": ["expected"]},
+    "--ties": {
+        "choices": ("expected", "best", "worst", "official", "rank", "file"),
+        "nargs": "+",
+        "default": ["expected"],
+    },
     "--baseline": {"nargs": "+", "default": []},
     "--test": _one_of("t", "wilcoxon", "randomization"),
     "--correction": _one_of("holm", "bh", "by", "tukey", "none"),
@@ -242,8 +248,8 @@ _OUTPUTS = {
     "figure, the input files, versions and the command",
 }
 _CHOICE = {
-    "--top N": "show the best N features; 0 shows all (default: "
-    f"{_screening.SHOWN} in the table, all in CSV and JSON)",
+    "--top N": "show the best N features; 0 shows all (default: 20 in the "
+    "table, all in CSV and JSON)",
     "--select K": "select K features (default: all that beat chance and repeat no "
     "better one)",
     "--max-correlation RHO": "leave out features whose rank correlation with a "
@@ -263,6 +269,9 @@ _OF_TOPICS = {
     "--segment FILE": "file of topics and their segments, such as markets, each of "
     "which has results of its own, too",
 }
+#: default measures of runs
+_EVALUATED = ("ap", "rprec", "bpref", "rr", "p@10", "ndcg(gain=linear)@10")
+_COMPARED = ("ap", "ndcg(gain=linear)@10")
 #: figures that the help explains
 _OF_RUNS = ("mean", "worst", "best", "tie_std")
 _OF_FEATURES = [
@@ -279,7 +288,6 @@ _QUIET = {"--quiet": "show no progress bar"}
 _COMMON = {"--jobs N": "number of threads; -1 uses every core (default: 1)"} | _QUIET
 _COMMANDS = {
     "demo": _Command(
-        _demo.run,
         "show the effect of ties on scikit-learn's digits, without a download",
         "Screen integer similarities of hand-written digits, and show how much a "
         "measure can change if it breaks ties by row order.",
@@ -298,7 +306,6 @@ _COMMANDS = {
         _OF_FEATURES[:-2],
     ),
     "screen": _Command(
-        _screen.run,
         "rank the features of a learning-to-rank file",
         "Rank the features of learning-to-rank files by the exact score "
         "of each one alone, tested against chance. Files are LETOR/SVMlight text "
@@ -356,10 +363,9 @@ _COMMANDS = {
             **_COMMON,
         },
         _OF_FEATURES,
-        _prepared.DEFAULT_MEASURES,
+        ("ndcg@10", "ap", "rr"),
     ),
     "merge": _Command(
-        _merge.run,
         "merge saved screenings of parts of the data",
         "Merge screenings that screen has saved (--save), each of other queries, and "
         "rank the features as if all had been screened at once. A FILE may be a "
@@ -387,7 +393,6 @@ _COMMANDS = {
         _OF_FEATURES,
     ),
     "evaluate": _Command(
-        _evaluate.run,
         "compute exact scores of TREC runs, with the best and worst order of ties",
         "Measure TREC runs (topic Q0 docno rank score tag) by relevance "
         "judgments (topic iteration docno label), plain or compressed; - is standard "
@@ -406,7 +411,7 @@ _COMMANDS = {
         {
             **_RUNS,
             "--measures MEASURE": "measures, such as ap p@5 err@20 (default: "
-            f"{' '.join(_evaluate.DEFAULT_MEASURES)})",
+            f"{' '.join(_EVALUATED)})",
             "-q --per-topic": "show every topic, too",
             **_JUDGED,
             **_OF_TOPICS,
@@ -416,10 +421,9 @@ _COMMANDS = {
             **_COMMON,
         },
         (*_OF_RUNS, "trec_eval"),
-        _evaluate.DEFAULT_MEASURES,
+        _EVALUATED,
     ),
     "compare": _Command(
-        _compare.run,
         "compare TREC runs pair by pair",
         "Compare TREC runs (files as for evaluate) pair by pair: the difference of "
         "their exact means, its range over the orders of ties, a paired test over "
@@ -437,7 +441,7 @@ _COMMANDS = {
         {
             **_RUNS,
             "--measures MEASURE": "measures, such as ap p@5 err@20 (default: "
-            f"{' '.join(_compare.DEFAULT_MEASURES)})",
+            f"{' '.join(_COMPARED)})",
             "--ties TIES": "treatments of ties, side by side: the exact mean over all "
             "orders (expected, the default), the best or worst order, trec_eval's "
             "(official: document id, descending), or that of the ranks or lines of "
@@ -455,6 +459,6 @@ _COMMANDS = {
             **_COMMON,
         },
         (*_OF_RUNS, "A - B", "tie range", "same sign", "d"),
-        _compare.DEFAULT_MEASURES,
+        _COMPARED,
     ),
 }
