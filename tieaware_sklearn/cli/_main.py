@@ -274,16 +274,8 @@ _EVALUATED = ("ap", "rprec", "bpref", "rr", "p@10", "ndcg(gain=linear)@10")
 _COMPARED = ("ap", "ndcg(gain=linear)@10")
 #: figures that the help explains
 _OF_RUNS = ("mean", "worst", "best", "tie_std")
-_OF_FEATURES = [
-    "chance",
-    "direction",
-    "chosen",
-    "±95%",
-    "qvalue",
-    "repeats",
-    "lift",
-    "tie_std",
-]
+_OF_DIGITS = ("chance", "direction", "chosen", "±95%", "qvalue", "repeats")
+_OF_FEATURES = (*_OF_DIGITS, "lift", "tie_std")
 _QUIET = {"--quiet": "show no progress bar"}
 _COMMON = {"--jobs N": "number of threads; -1 uses every core (default: 1)"} | _QUIET
 _COMMANDS = {
@@ -303,7 +295,7 @@ _COMMANDS = {
             "it ends in .tsv, otherwise as LETOR text; compressed if it ends in .gz",
             **_COMMON,
         },
-        _OF_FEATURES[:-2],
+        _OF_DIGITS,
     ),
     "screen": _Command(
         "rank the features of a learning-to-rank file",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
-from sklearn.utils import assert_all_finite, check_array
+from sklearn.utils import check_array
 
 from .._engine import checks, feature_matrix, messages, row_order
 from .._engine.segments import FloatArray, IntArray
@@ -226,20 +226,13 @@ class LinearScoringObjective(ScoringObjective):
         **options: Any,
     ) -> None:
         feature_matrix.check_kinds(X)
-        data = check_array(
-            feature_matrix.without_mask(X),
-            dtype=np.float64,
-            order="C",
-            ensure_all_finite="allow-nan",
-        )
+        data = feature_matrix.without_mask(X)
+        data = check_array(data, dtype=np.float64, order="C", input_name="X")
         n_features = data.shape[1]
         names = feature_names
         if names is None:
             names = feature_matrix.list_columns(X)
         self.feature_names = _check_names(names, n_features)
-        advice = "fill in missing values first"
-        feature_matrix.check_no_nan(data, self.feature_names, advice)
-        assert_all_finite(data, input_name="X")
         self._bounds = _check_bounds(bounds, self.feature_names)
         allowed = (*_linear.TRANSFORMS, "tune")
         self._transforms = _linear.check_transforms(transforms, n_features, allowed)
@@ -498,13 +491,10 @@ class RankerObjective(QueryObjective):
         messages.require(
             not {"qid", "group"} & {*self._fit_params}, rule, [*self._fit_params]
         )
-        for owner in (estimator, cv):
-            column = getattr(owner, "qid", None)
-            got = f"{type(owner).__name__}(qid={column!r})"
-            rule = "qid must be given to the objective alone"
-            messages.require(
-                column is None, f"{rule}, got {got}: give X without that column"
-            )
+        column = getattr(estimator, "qid", None)
+        got = f"got {type(estimator).__name__}(qid={column!r})"
+        rule = f"qid must be given to the objective alone, {got}: give X without that"
+        messages.require(column is None, f"{rule} column")
         self._y = np.maximum(self._prepared.labels, 0)
         # where each row of X went, as folds are those of the rows that were given
         place = np.argsort(self._queries.arrange(np.arange(len(self._y))))

@@ -221,12 +221,12 @@ def digest_of(*parts: bytes) -> str:
 class Measured(NamedTuple):
     """Exact values of some queries.
 
-    `values` are arrays of shape (n_chosen, n_measures); `tied` and `ranked` count
-    documents.
+    `values` have the shape (n_statistics, n_chosen, n_measures), in the order of
+    `STATISTICS`; `tied` and `ranked` count documents.
     """
 
     chosen: IntArray
-    values: dict[str, FloatArray]
+    values: FloatArray
     tied: int
     ranked: int
 
@@ -234,15 +234,8 @@ class Measured(NamedTuple):
     def together(cls, parts: list[Measured]) -> Measured:
         """Parts that were measured one after another."""
         chosen, values, tied, ranked = zip(*parts, strict=True)
-        return cls(
-            np.concatenate(chosen),
-            {
-                name: np.concatenate([of[name] for of in values])
-                for name in _measure.STATISTICS
-            },
-            sum(tied),
-            sum(ranked),
-        )
+        together = np.concatenate(chosen), np.concatenate(values, axis=1)
+        return cls(*together, sum(tied), sum(ranked))
 
 
 #: the number of each bucket, and its places in what is measured together
@@ -483,22 +476,21 @@ class QueryObjective(StudyCreator):
         stacked = some.in_order(parts, 1)
         by_name = dict(zip(_measure.STATISTICS, stacked, strict=True))
         filled = self._resolved.fill_statistics(by_name, some.queries)
-        return Measured(chosen, filled, sum(tied), sum(ranked))
+        return Measured(chosen, np.stack([*filled.values()]), sum(tied), sum(ranked))
 
     def _means(
         self, measured: Measured, part: IntArray | slice = slice(None)
     ) -> list[float]:
         """Mean values of some of the queries, NaN where none is defined."""
         weight = self._weight[measured.chosen[part]]
-        means: list[float] = _averages.means(
-            measured.values["expected"][part], weight
-        ).tolist()
+        # of the first statistic, the mean over orders
+        means: list[float] = _averages.means(measured.values[0, part], weight).tolist()
         return means
 
     def _attributes(self, measured: Measured) -> dict[str, Any]:
         """Averages over the orders of ties, by measure, which a trial remembers."""
         weight = self._weight[measured.chosen]
-        _, best, worst, std = (measured.values[name] for name in _measure.STATISTICS)
+        _, best, worst, std = measured.values
         spreads = {
             "best": _averages.means(best, weight).tolist(),
             "worst": _averages.means(worst, weight).tolist(),
