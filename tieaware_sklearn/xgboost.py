@@ -168,8 +168,9 @@ class _Evaluation(xgboost.callback.TrainingCallback):  # type: ignore[misc, name
 
     def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
         for name, (prepared, matrix) in self._sets.items():
-            # XGBoost caches the scores of a matrix, and adds only a new tree
-            scores = model.predict(matrix)
+            # XGBoost caches the scores of a matrix, and adds only a new tree; an array
+            # beside a frame has no names to check
+            scores = model.predict(matrix, validate_features=False)
             means = _query_ranker.measured(self._resolved, prepared, scores)
             history = evals_log.setdefault(name, {})
             for measure, mean in zip(self._resolved.names, means, strict=True):

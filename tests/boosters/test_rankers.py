@@ -140,6 +140,13 @@ def test_queries_without_relevant_documents(booster, web, valid, zero):
     )
 
 
+def test_an_array_is_evaluated_beside_a_frame(booster, web, valid):
+    given = rows_of(web, valid)
+    frame = pd.DataFrame(web.data, columns=web.feature_names)
+    model = booster.fit(given | {"X": frame})
+    assert model.evals_result_ == booster.fit(given).evals_result_
+
+
 def test_training_data_alone_keep_all_trees(booster, web):
     """They are known as such, and stop nothing."""
     own = rows_of(web, web)
@@ -264,11 +271,8 @@ def test_a_data_set_of_the_library_is_no_X(booster, web):
     theirs = importlib.import_module(booster.library)
     kind = {"lightgbm": "Dataset", "xgboost": "DMatrix", "catboost": "Pool"}
     data = getattr(theirs, kind[booster.library])(web.data, label=web.target)
-    for y in ({}, {"y": web.target}):
-        with pytest.raises(
-            ValueError, match=f"X must be a matrix .* got a {kind[booster.library]}"
-        ):
-            booster.ranker().fit(data, **y)
+    with pytest.raises(ValueError, match="y must hold the labels of X"):
+        booster.ranker().fit(data, qid=web.qid)
 
 
 @pytest.mark.parametrize("measures", ["ap", ["rr", NDCG(5)]])

@@ -534,11 +534,6 @@ class QueryRankerMixin(RankerMixin):
                 f"{type(self).__name__}.fit() got an unexpected keyword argument "
                 f"{name!r}: {way}"
             )
-        rule = "X must be a matrix of features, with labels y and qid beside it"
-        kind = type(X).__name__
-        messages.require(
-            kind not in ("Dataset", "DMatrix", "Pool"), f"{rule}, got a {kind}"
-        )
         return self._fit_data(X, y, **given)
 
     def _gather(self, given: GivenSet, salt: int, prefix: str = "") -> QueryData:
