@@ -351,15 +351,13 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
         row_order: str = "canonical",
         **options: Any,
     ) -> None:
+        bound = signature(type(self)).bind(**options)
+        bound.apply_defaults()
+        self.__dict__.update(bound.arguments)
         self.eval_metric = eval_metric
         self.zero_relevance = zero_relevance
         self.qid = qid
         self.row_order = row_order
-        for name, parameter in signature(type(self)).parameters.items():
-            if name not in _OURS:
-                setattr(self, name, options.pop(name, parameter.default))
-        if options:
-            raise TypeError(f"CatBoostRanker has no parameter {', '.join(options)}")
 
     @_query_ranker.options_of(_query_ranker.QueryRankerMixin._fit_data)
     def fit(
@@ -421,10 +419,7 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
             If `eval_metric` has anything other than measures.
         """
         data = self._fit_data_of(X, y, given)
-        wanted = self.eval_metric if eval_metric is None else eval_metric
-        resolved = _query_ranker.parse_eval_metric(
-            wanted, self.zero_relevance, "CatBoostRanker"
-        )
+        resolved = self._resolved_metric(eval_metric)
         data.check_stopping(self.early_stopping_rounds)
         # CatBoost stops by the last set, which must not be the training data
         evals = dict(

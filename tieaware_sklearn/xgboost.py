@@ -348,10 +348,7 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         messages.require(
             not there, f'{rule}: give qid="qid" to the constructor, or rename it'
         )
-        wanted = self.eval_metric if eval_metric is None else eval_metric
-        resolved = _query_ranker.parse_eval_metric(
-            wanted, self.zero_relevance, "XGBRanker"
-        )
+        resolved = self._resolved_metric(eval_metric)
         data.check_stopping(self.early_stopping_rounds, resolved is not None)
         params = self._model_params()
         if resolved is not None and data.evals:

@@ -12,8 +12,6 @@ from tests.boosters import conftest
 from tests.boosters.helpers import LightGBM, rows_of
 from tieaware_sklearn import QueryKFold, ranking_score
 from tieaware_sklearn.lightgbm import eval_metric
-from tieaware_sklearn.measures import NDCG
-from tieaware_sklearn.rankers._query_ranker import parse_eval_metric
 
 web, valid = conftest.web, conftest.valid
 ranker, trees_of = LightGBM().ranker, LightGBM().bits
@@ -208,18 +206,6 @@ def test_labels_and_weights_in_32_bits(valid):
     for measure, (_, value, _) in zip(measures, found, strict=True):
         expected = ranking_score(y, scores, measure=measure, **options)
         assert value == pytest.approx(expected, abs=1e-15)
-
-
-def test_what_measures_are_asked_for():
-    assert parse_eval_metric(None, 0.0, "XGBRanker") is None
-    for given, names in (("rr", ["RR"]), (NDCG(5), ["NDCG@5"]), (["rr", "p@1"], None)):
-        resolved = parse_eval_metric(given, 0.5, "XGBRanker")
-        assert list(resolved.names) == (names or ["RR", "P@1"])
-    for given in (len, ["ap", len], 3):
-        with pytest.raises(TypeError, match=r"eval_metric must be .*: XGBRanker takes"):
-            parse_eval_metric(given, 0.0, "XGBRanker")
-    with pytest.raises(ValueError, match=r"^eval_metric: .*did you mean 'NDCG@10'"):
-        parse_eval_metric("ndgc@10", 0.0, "XGBRanker")
 
 
 # -- among scikit-learn's tools

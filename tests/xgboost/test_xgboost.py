@@ -102,6 +102,9 @@ def test_what_metrics_refuse(web):
         )
     with pytest.raises(TypeError, match=r"predictions and a DMatrix.*got ndarray"):
         metric(y, y)
+    for other in (len, ["ap", len], 3):
+        with pytest.raises(TypeError, match=r"eval_metric must be .*: XGBRanker takes"):
+            ranker(eval_metric=other).fit(**rows_of(web))
     model = xgb.XGBRanker(n_estimators=1, n_jobs=1, eval_metric=metric)
     given = {"qid": web.qid, "eval_set": [(web.data, y)], "eval_qid": [web.qid]}
     with pytest.raises(TypeError, match=r"passes single queries.*QueryXGBRanker"):

@@ -29,35 +29,6 @@ from ..measures import Measure, _parse, parse_measure
 _DATA_SETS = 16
 
 
-def parse_eval_metric(
-    eval_metric: str | Measure | Iterable[str | Measure] | None,
-    zero_relevance: float | str,
-    library: str,
-) -> _resolved.ResolvedMeasures | None:
-    """Parse `eval_metric` of a ranker; None stands for no exact measure.
-
-    Raises
-    ------
-    ValueError
-        For an unknown measure, or one twice.
-    TypeError
-        For anything else than names and Measures.
-    """
-    if eval_metric is None:
-        return None
-    single = isinstance(eval_metric, (str, Measure)) or not np.iterable(eval_metric)
-    measures: list[Any] = [eval_metric] if single else [*eval_metric]  # type: ignore[misc]
-    if not all(isinstance(one, (str, Measure)) for one in measures):
-        rule = "eval_metric must be the name of a measure, a Measure or a list of these"
-        got = messages.show(measures)
-        raise TypeError(f"{rule}, got {got}: {library} takes others")
-    try:
-        parsed = _parse.parse_measures(measures)
-    except ValueError as error:
-        raise ValueError(f"eval_metric: {error}") from None
-    return _resolved.resolve(parsed, zero_relevance)
-
-
 def measured(
     resolved: _resolved.ResolvedMeasures,
     prepared: _prepared.Prepared,
@@ -535,6 +506,25 @@ class QueryRankerMixin(RankerMixin):
                 f"{name!r}: {way}"
             )
         return self._fit_data(X, y, **given)
+
+    def _resolved_metric(self, given: Any) -> _resolved.ResolvedMeasures | None:
+        """Measures given to `fit`, or else to the constructor; None for none."""
+        ranker: Any = self
+        wanted = ranker.eval_metric if given is None else given
+        if wanted is None:
+            return None
+        several = np.iterable(wanted) and not isinstance(wanted, str)
+        measures = [*wanted] if several else [wanted]
+        if not all(isinstance(one, (str, Measure)) for one in measures):
+            rule = "eval_metric must be the name of a measure, a Measure or a list of"
+            library = type(self).__name__.removeprefix("Query")
+            got = messages.show(measures)
+            raise TypeError(f"{rule} these, got {got}: {library} takes others")
+        try:
+            parsed = _parse.parse_measures(measures)
+        except ValueError as error:
+            raise ValueError(f"eval_metric: {error}") from None
+        return _resolved.resolve(parsed, ranker.zero_relevance)
 
     def _gather(self, given: GivenSet, salt: int, prefix: str = "") -> QueryData:
         """Check data, and order rows within queries by content or as given.
