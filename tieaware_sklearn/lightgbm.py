@@ -495,17 +495,10 @@ validate_features, **kwargs
             If a data frame has other columns than in `fit`, or another order.
         """
         X = self._features(X)  # raises if the ranker is not fitted
-        return self._model_.predict(X, *args, **options)
-
-    @wraps(lightgbm.LGBMRanker.set_params)
-    def set_params(self, **params: Any) -> QueryLGBMRanker:
-        super().set_params(**params)
-        if self.__sklearn_is_fitted__():
-            # LightGBM predicts with parameters that were set after the fit
-            now = self._model_params()
-            del now["objective"]
-            self._model_.set_params(**now)
-        return self
+        # LightGBM predicts with parameters that were set after the fit
+        now = self._model_params()
+        del now["objective"]
+        return self._model_.set_params(**now).predict(X, *args, **options)
 
     @property
     def feature_importances_(self) -> NDArray[Any]:

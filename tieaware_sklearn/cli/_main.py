@@ -247,6 +247,8 @@ _OUTPUTS = {
     "--report FILE": "write a self-contained HTML page with sortable tables, the "
     "figure, the input files, versions and the command",
 }
+_QUIET = {"--quiet": "show no progress bar"}
+_COMMON = {"--jobs N": "number of threads; -1 uses every core (default: 1)"} | _QUIET
 _CHOICE = {
     "--top N": "show the best N features; 0 shows all (default: 20 in the "
     "table, all in CSV and JSON)",
@@ -258,26 +260,25 @@ _CHOICE = {
     "features selected so far, 0 to 1 (default: 0, by score alone)",
 }
 _RUNS = {"qrels QRELS": "file of relevance judgments", "runs RUN": "run files"}
-_JUDGED = {
+#: further options of commands on runs
+_OF_RUNS = {
     "-c --complete": "average over all judged topics, not only those of a run",
     "-J --judged-only": "rank judged documents only (default: a document without a "
     "judgment is not relevant)",
-}
-_OF_TOPICS = {
     "--weight FILE": "file of topics and their weights in averages and tests; 0 leaves "
     "a topic out (default: all weigh the same)",
     "--segment FILE": "file of topics and their segments, such as markets, each of "
     "which has results of its own, too",
+    **_OUTPUTS,
+    **_COMMON,
 }
 #: default measures of runs
 _EVALUATED = ("ap", "rprec", "bpref", "rr", "p@10", "ndcg(gain=linear)@10")
 _COMPARED = ("ap", "ndcg(gain=linear)@10")
 #: figures that the help explains
-_OF_RUNS = ("mean", "worst", "best", "tie_std")
+_OF_MEANS = ("mean", "worst", "best", "tie_std")
 _OF_DIGITS = ("chance", "direction", "chosen", "±95%", "qvalue", "repeats")
 _OF_FEATURES = (*_OF_DIGITS, "lift", "tie_std")
-_QUIET = {"--quiet": "show no progress bar"}
-_COMMON = {"--jobs N": "number of threads; -1 uses every core (default: 1)"} | _QUIET
 _COMMANDS = {
     "demo": _Command(
         "show the effect of ties on scikit-learn's digits, without a download",
@@ -405,14 +406,11 @@ _COMMANDS = {
             "--measures MEASURE": "measures, such as ap p@5 err@20 (default: "
             f"{' '.join(_EVALUATED)})",
             "-q --per-topic": "show every topic, too",
-            **_JUDGED,
-            **_OF_TOPICS,
             "--average": "average over topics: the mean (macro, the default), the "
             "geometric mean or the median",
-            **_OUTPUTS,
-            **_COMMON,
+            **_OF_RUNS,
         },
-        (*_OF_RUNS, "trec_eval"),
+        (*_OF_MEANS, "trec_eval"),
         _EVALUATED,
     ),
     "compare": _Command(
@@ -445,12 +443,9 @@ _COMMANDS = {
             "--correction": "correction of p-values for the number of pairs (default: "
             "holm)",
             "-q --per-topic": "show the difference of each pair for every topic, too",
-            **_JUDGED,
-            **_OF_TOPICS,
-            **_OUTPUTS,
-            **_COMMON,
+            **_OF_RUNS,
         },
-        (*_OF_RUNS, "A - B", "tie range", "same sign", "d"),
+        (*_OF_MEANS, "A - B", "tie range", "same sign", "d"),
         _COMPARED,
     ),
 }

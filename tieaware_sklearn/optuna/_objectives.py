@@ -386,9 +386,10 @@ def _check_bounds(bounds: Any, names: list[str]) -> FloatArray:
     """Least and greatest value of each weight, of shape (n_features, 2)."""
     each = bounds
     if isinstance(bounds, Mapping):
-        unknown = [name for name in bounds if name not in names]
-        if unknown:
-            raise ValueError(f"bounds must name features ({names}), got {unknown[0]!r}")
+        for name in bounds:
+            messages.require(
+                name in names, f"bounds must name features ({names})", name
+            )
         each = [bounds.get(name, DEFAULT_BOUNDS) for name in names]
     try:
         ends = np.array(each, dtype=np.float64)
