@@ -267,14 +267,6 @@ def test_where_an_argument_of_the_library_goes_is_told(booster, web):
             booster.ranker(max_depth=3).fit(**rows_of(web), **{name: None})
 
 
-def test_a_data_set_of_the_library_is_no_X(booster, web):
-    theirs = importlib.import_module(booster.library)
-    kind = {"lightgbm": "Dataset", "xgboost": "DMatrix", "catboost": "Pool"}
-    data = getattr(theirs, kind[booster.library])(web.data, label=web.target)
-    with pytest.raises(ValueError, match="y must hold the labels of X"):
-        booster.ranker().fit(data, qid=web.qid)
-
-
 @pytest.mark.parametrize("measures", ["ap", ["rr", NDCG(5)]])
 def test_eval_metric_is_given_to_either(booster, web, valid, measures):
     rows = rows_of(web, valid)

@@ -235,9 +235,7 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         elif isinstance(self.coef, str):
             self.coef_ = 1 / scales(self._transform(X))
         else:
-            coef = exact_numbers.as_floats(
-                exact_numbers.numbers_of(self.coef, "coef"), "coef"
-            ).copy()
+            coef = exact_numbers.floats_of(self.coef, "coef").copy()
             if len(coef) == self.n_features_in_ and not coef[~self._is_feature_].any():
                 coef = coef[self._is_feature_]
             rule = f"coef must have one weight per feature ({X.shape[1]})"
