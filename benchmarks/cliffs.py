@@ -7,10 +7,15 @@ them in turns. Rows stand in the order of the rooms of the library.
 from __future__ import annotations
 
 import atexit
+import io
 import os
+import shutil
+import subprocess
+import sys
 import tempfile
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import redirect_stderr, redirect_stdout
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -21,23 +26,11 @@ import pandas as pd
 import pyarrow as pa
 
 import tieaware_sklearn as ta
-from benchmarks.timing import Task, medians
-from tieaware_sklearn._engine import checks, exact_numbers
-from tieaware_sklearn.datasets import load_letor, load_run
-import io
-import shutil
-import subprocess
-import sys
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import redirect_stderr, redirect_stdout
-from pathlib import Path
-from typing import NamedTuple
-
 from benchmarks import trec_files
 from benchmarks.timing import Task, medians
+from tieaware_sklearn._engine import checks, exact_numbers
 from tieaware_sklearn.cli import main
-from tieaware_sklearn.datasets import load_trec
+from tieaware_sklearn.datasets import load_letor, load_run, load_trec
 
 #: ours, and what it is held against
 Pair = tuple[Task, Task]
