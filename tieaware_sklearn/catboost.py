@@ -454,7 +454,7 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
         )
         self.model_ = model
         self._set_results(recorded, list(evals))
-        return self._remember(X, data.train)
+        return self._remember(data)
 
     def predict(
         self, X: Any, *, ntree_start: int = 0, ntree_end: int = 0

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _optional
-from ._engine import messages
+from ._engine import checks, messages
 from ._engine.segments import FloatArray
 from .measures import Measure
 from .rankers import _query_ranker
@@ -30,16 +30,24 @@ __all__ = ["QueryLGBMRanker", "eval_metric", "feval"]
 
 #: the names that LightGBM has for one parameter, aliases before its own
 _NAMES = {
+    "objective": ("app", "application", "loss", "objective_type", "objective"),
     "metric": ("metric_types", "metrics", "metric"),
     "early_stopping_round": (
         *("early_stopping", "early_stopping_rounds", "n_iter_no_change"),
         "early_stopping_round",
     ),
+    "label_gain": ("label_gain",),
     "categorical_feature": (
         *("cat_feature", "categorical_column", "cat_column", "categorical_features"),
         "categorical_feature",
     ),
 }
+#: largest number of rows of a query in LightGBM's ranking objectives
+MAX_QUERY_ROWS = 10_000
+#: their number of default gains: 2^label - 1 for labels 0 to 30
+DEFAULT_LABEL_GAINS = 31
+_RANKING = {"lambdarank", "rank_xendcg", "xendcg", "xe_ndcg", "xe_ndcg_mart"}
+_RANKING |= {"xendcg_mart"}
 
 
 class _Feval(_query_ranker.BoostingMeasures):
@@ -418,6 +426,7 @@ random_state, n_jobs, importance_type
         """
         data = self._fit_data_of(X, y, given)
         train, evals = data.train, data.evals.values()
+        self._check_limits(train)
         params, categories = self.get_params(), self._given("categorical_feature")
         if categories is None or not isinstance(categorical_feature, str):  # "auto"
             categories = categorical_feature
@@ -441,34 +450,30 @@ random_state, n_jobs, importance_type
         sets: dict[str, Any] = {"eval_set": X_and_y or None}  # LightGBM 4.6
         if "eval_X" in signature(model.fit).parameters:
             sets = dict(zip(("eval_X", "eval_y"), zip(*X_and_y)))  # noqa: B905
-        try:
-            model.fit(
-                train.X,
-                train.y,
-                sample_weight=train.weight,
-                init_score=train.init_score,
-                group=train.queries.sizes,
-                eval_names=[*names.values()] or None,
-                **sets,
-                eval_sample_weight=[one.weight for one in evals] or None,
-                eval_init_score=[one.init_score for one in evals] or None,
-                eval_group=[one.queries.sizes for one in evals] or None,
-                eval_metric=metrics,
-                eval_at=eval_at,
-                feature_name=feature_name,
-                categorical_feature=_query_ranker.without_qid(categories, X, self.qid),
-                callbacks=callbacks or None,
-                init_model=init_model,
-            )
-        except lightgbm.basic.LightGBMError as error:
-            # such as of labels and sizes of queries that the objective cannot take
-            raise ValueError(str(error)) from error
+        model.fit(
+            train.X,
+            train.y,
+            sample_weight=train.weight,
+            init_score=train.init_score,
+            group=train.queries.sizes,
+            eval_names=[*names.values()] or None,
+            **sets,
+            eval_sample_weight=[one.weight for one in evals] or None,
+            eval_init_score=[one.init_score for one in evals] or None,
+            eval_group=[one.queries.sizes for one in evals] or None,
+            eval_metric=metrics,
+            eval_at=eval_at,
+            feature_name=feature_name,
+            categorical_feature=_query_ranker.without_qid(categories, X, self.qid),
+            callbacks=callbacks or None,
+            init_model=init_model,
+        )
         for name, internal in names.items():
             for results in (model.evals_result_, model.best_score_):
                 if name != internal in results:
                     results[name] = results.pop(internal)
         self._model_ = model
-        return self._remember(X, train)
+        return self._remember(data)
 
     @wraps(lightgbm.LGBMRanker.predict, assigned=())
     def predict(self, X: Any, *args: Any, **options: Any) -> Any:
@@ -525,6 +530,33 @@ validate_features, **kwargs
             if params.get(name) is not None:
                 return params[name]
         return None
+
+    def _check_limits(self, train: _query_ranker.QueryData) -> None:
+        """Refuse, in plain words, what LightGBM's ranking objectives cannot take."""
+        objective = self._given("objective") or "lambdarank"
+        if objective not in _RANKING:
+            return
+        advice = 'objective="regression" has no such limit'
+        queries = train.queries
+        largest = int(np.argmax(queries.sizes))
+        rule = f"qid must have at most {MAX_QUERY_ROWS} rows in a query for LightGBM's"
+        got = f"got {queries.sizes[largest]} in query {queries.name(largest)}"
+        fits = queries.sizes[largest] <= MAX_QUERY_ROWS
+        messages.require(fits, f"{rule} {objective}, {got} ({advice})")
+        if objective != "lambdarank":
+            return
+        labels = train.given_labels
+        rule = f"be integers for LightGBM's {objective} ({advice})"
+        checks.reject(labels != np.floor(labels), labels, "y", rule)
+        gains = self._given("label_gain")
+        n_gains = DEFAULT_LABEL_GAINS
+        if gains is not None:
+            n_gains = len(gains.split(",") if isinstance(gains, str) else gains)
+        rule = (
+            f"be below {n_gains} for LightGBM's {objective} (label_gain takes one "
+            f"gain for each label from 0 on; {advice})"
+        )
+        checks.reject(labels >= n_gains, labels, "y", rule)
 
 
 def _trained(name: str) -> property:

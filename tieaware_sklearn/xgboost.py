@@ -34,6 +34,8 @@ _MAXIMISED = "precise-"
 _OURS = ("qid", "row_order", "eval_metric", "zero_relevance", "early_stopping_rounds")
 #: parameters that XGBRanker takes from a loaded model
 _LOADED = ("objective", "booster", "base_score", "feature_types", "enable_categorical")
+#: largest label for which XGBoost computes 2^label - 1
+LARGEST_LABEL = 31
 
 
 class _CustomMetric(_query_ranker.BoostingMeasures):
@@ -343,11 +345,7 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         """
         data = self._fit_data_of(X, y, given)
         train = data.train
-        rule = "X must not have a feature named 'qid', which XGBoost takes for the ids"
-        there = self.qid is None and "qid" in feature_matrix.list_columns(train.X)
-        messages.require(
-            not there, f'{rule}: give qid="qid" to the constructor, or rename it'
-        )
+        self._check_limits(train)
         resolved = self._resolved_metric(eval_metric)
         data.check_stopping(self.early_stopping_rounds, resolved is not None)
         params = self._model_params()
@@ -383,7 +381,7 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         # without our callback, which holds the evaluation sets
         model.callbacks = self.callbacks
         self._model_ = model
-        return self._remember(X, train)
+        return self._remember(data)
 
     @wraps(xgboost.XGBRanker.predict, assigned=())
     def predict(self, X: Any, **options: Any) -> NDArray[np.float32]:
@@ -500,3 +498,25 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
             feature_types=self.feature_types,
             enable_categorical=self.enable_categorical,
         )
+
+    def _check_limits(self, train: _query_ranker.QueryData) -> None:
+        """Refuse, in plain words, what XGBoost cannot take."""
+        rule = "X must not have a feature named 'qid', which XGBoost takes for the ids"
+        there = self.qid is None and "qid" in feature_matrix.list_columns(train.X)
+        messages.require(
+            not there, f'{rule}: give qid="qid" to the constructor, or rename it'
+        )
+        labels = train.given_labels
+        advice = '(objective="rank:pairwise" has no such limit)'
+        if self.objective == "rank:map":
+            rule = f"be 0 or 1 for XGBoost's rank:map {advice}"
+            checks.reject((labels != 0) & (labels != 1), labels, "y", rule)
+        # get_params would draw from a RandomState
+        exponential = getattr(self, "kwargs", {}).get("ndcg_exp_gain")
+        if self.objective == "rank:ndcg" and exponential in (None, True):
+            rule = (
+                f"be integers up to {LARGEST_LABEL} for XGBoost's rank:ndcg "
+                f"(ndcg_exp_gain=False takes any; {advice[1:]}"
+            )
+            wrong = (labels != np.floor(labels)) | (labels > LARGEST_LABEL)
+            checks.reject(wrong, labels, "y", rule)

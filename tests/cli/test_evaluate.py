@@ -103,6 +103,15 @@ def test_labels_below_rel_are_warned_of_once(trec, capsys, command):
     assert err.count("largest label is 0.5, below rel=1") == 1
 
 
+def test_notes_name_the_measures_and_the_reason_once(trec, capsys):
+    names = ["NDCG@5", "NDCG(gain=linear,discount=inverse)", "NDCG(gain=linear)"]
+    out = run(capsys, "evaluate", *trec[:2], "--measures", *names)[1]
+    said, again = " ".join(out.split()), "trec_eval's NDCG is"
+    assert said.count(again) == 1
+    own = f"{', '.join(names[:2])}: {again} ndcg(gain=linear), with discount=log2"
+    assert own in said
+
+
 def test_topics_several_runs_and_averages(trec, tmp_path, capsys):
     out = run(capsys, "evaluate", *trec, "-q", "-c", "--measures", "ap")[1]
     rows = [line.split()[:3] for line in out.splitlines()[2:10]]

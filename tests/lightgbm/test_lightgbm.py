@@ -336,16 +336,19 @@ def test_early_stopping_inside_a_search(web, valid):
 
 
 X3, Y3, Q3 = np.arange(9.0).reshape(3, 3), [0, 1, 0], [1, 1, 2]
-LONG = {"X": np.zeros((10_001, 1)), "y": np.zeros(10_001), "qid": ["a"] * 10_001}
+LONG = np.arange(10_001.0)[:, None]
+TOO_LONG = {"X": LONG, "y": 0 * LONG[:, 0], "qid": ["a"] * 10_001}
 SETS3 = {"eval_X": X3.copy(), "eval_y": [*Y3], "eval_qid": [*Q3]}
 
 
 @pytest.mark.parametrize(
     ("options", "given", "message"),
     [
-        # errors of LightGBM itself
-        ({}, {"y": [0, 1.5, 1]}, r"label should be int type \(met 1.5"),
-        ({}, LONG, "10001 exceeds upper limit of 10000 for a query"),
+        ({}, {"y": [0, 1.5, 1]}, "y must be integers for .*lambdarank.* 1.5 in row 1"),
+        ({}, {"y": [0, 1, 31]}, "y must be below 31 for .*lambdarank.* 31.0 in row 2"),
+        ({"label_gain": "0,1,3"}, {"y": [0, 3, 0]}, "y must be below 3 for .*lambda"),
+        ({}, TOO_LONG, r"at most 10000 .*got 10001 in query 'a'"),
+        ({"objective": "rank_xendcg"}, TOO_LONG, "at most 10000 rows .*rank_xendcg"),
         ({}, {"eval_metric": "auc"}, 'constructor, metric="auc"'),
         ({}, {"eval_metric": ["rr", eval_metric("rr")]}, "must differ, got RR twice"),
         ({"n_iter_no_change": np.int64(5)}, {}, "than the training data, got none"),
@@ -362,9 +365,22 @@ def test_what_is_refused(options, given, message):
         ranker(**options).fit(**rows)
 
 
-def test_a_number_of_rounds_of_numpy():
-    rows = {"X": X3, "y": Y3, "qid": Q3, **SETS3}
-    ranker(early_stopping_rounds=np.int64(5)).fit(**rows)
+@pytest.mark.parametrize(
+    ("options", "given"),
+    [
+        ({"objective": "regression"}, TOO_LONG | {"y": np.arange(10_001) % 3 + 0.5}),
+        ({}, {"X": LONG[1:], "y": np.arange(10_000) % 3, "qid": [1] * 10_000}),
+        ({}, {"y": [0, 30, 1]}),
+        ({"label_gain": list(range(40))}, {"y": [0, 39, 1]}),
+        ({"objective": "rank_xendcg"}, {"y": [0, 39.5, 1]}),
+        ({"early_stopping_rounds": np.int64(5)}, SETS3),
+        # LightGBM prefers other names of a parameter
+        ({"objective": "lambdarank", "application": "regression"}, {"y": [0, 0.5, 1]}),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:Found 'application'")
+def test_limits_are_those_of_the_objective(options, given):
+    ranker(**options).fit(**{"X": X3, "y": Y3, "qid": Q3, **given})
 
 
 def test_the_training_data_as_evaluation_set(web):

@@ -116,6 +116,24 @@ def test_an_error_names_the_row_as_it_was_given(web, prune):
         objective.create_study(0, prune=prune).optimize(objective, n_trials=1)
 
 
+@pytest.mark.parametrize("transforms", [None, "log1p", "tune"])
+def test_plain_weights_are_kept(web, transforms):
+    """They give the value of the trial, on the features as they are in X."""
+    X = np.abs(web.data[:, :4])
+    objective = linear(X, web.target, web.qid, transforms=transforms)
+    study = optimized(objective, 8)
+    coef = study.best_trial.user_attrs["coef"]
+    ranker = objective.to_estimator(study)
+    assert list(coef.values()) == ranker.coef_.tolist()
+    assert list(coef) == objective.feature_names
+    kinds = ranker.transforms_
+    assert transforms in (None, "tune") or set(kinds) == {transforms}
+    if set(kinds) <= {"identity", "log1p"}:
+        features = np.where(np.array(kinds) == "log1p", np.log1p(X), X)
+        found = ranking_score(web.target, features @ [*coef.values()], qid=web.qid)
+        assert found == pytest.approx(study.best_value, abs=1e-3)
+
+
 @pytest.mark.parametrize(
     ("transforms", "more"),
     [
@@ -130,11 +148,6 @@ def test_the_estimator_scores_what_the_study_found(web, transforms, more):
     study = optimized(objective, 10)
     ranker = objective.to_estimator(study)
     assert isinstance(ranker, LinearRanker)
-    coef = study.best_trial.user_attrs["coef"]
-    assert list(coef.items()) == [
-        (f"f{j}", weight) for j, weight in enumerate(ranker.coef_.tolist())
-    ]
-    assert transforms != "log1p" or set(ranker.transforms_) == {transforms}
     scores = ranker.predict(web.data)
     assert study.best_value == ranking_score(web.target, scores, qid=web.qid)
     assert set(study.best_params) == more | {f"weight_f{j}" for j in range(12)}
@@ -248,7 +261,7 @@ SITE = pd.DataFrame({"clicks": [1.0, 2.0, 3.0], "site": "a"})
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"X": X3 * np.nan}, "X contains NaN"),
+        ({"X": X3 * np.nan}, "must not hold NaN, got .* in column 'x0'.*fill in"),
         ({"X": SITE}, r"got 'a' in column 'site' \(leave the column"),
         ({"X": X3 + np.inf}, "contains infinity"),
         ({"X": X3 * 1e-200}, "from 1e-100 to 1e100, got"),

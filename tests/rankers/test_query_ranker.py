@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lightgbm as lgb
 import numpy as np
 import pandas as pd
 import pytest
@@ -55,9 +56,21 @@ def test_frames_must_have_the_columns_of_fit(web, frame):
         model.predict(numbers[numbers.columns[::-1]])
 
 
-def test_the_qid_column_is_no_category(web, frame):
+def test_categorical_features_are_counted_with_the_qid_column(web, frame):
     frame = frame[["qid", *web.feature_names]]
+    frame[frame.columns[5]] = web.target * 7 % 5
     data = frame.to_numpy()
+
+    def categories(X, qid, wanted):
+        options = {"min_data_per_group": 1, "cat_smooth": 0.1, "min_child_samples": 5}
+        model = ranker(qid=qid, n_estimators=20, **options)
+        model.fit(X, web.target, categorical_feature=wanted)
+        trees = model.booster_.trees_to_dataframe()
+        return set(trees[trees.decision_type == "=="].split_feature)
+
+    assert categories(frame, "qid", [5]) == {frame.columns[5]}
+    assert categories(frame, "qid", [frame.columns[5]]) == {frame.columns[5]}
+    assert categories(data, 0, [5]) == {"Column_4"}
     for X, qid, wanted in (
         *((frame, "qid", [0]), (frame, "qid", ["qid"])),
         *((data, 0, [0]), (data, -13, [0])),
@@ -144,6 +157,25 @@ def test_the_seed_decides_the_order(web):
         assert trees(random_state=make(5)) == trees(random_state=make(5))
 
 
+@pytest.mark.parametrize("make", [lambda: None, lambda: 3, np.random.RandomState])
+def test_input_order_is_that_of_lightgbm(web, valid, make):
+    """The very trees of LGBMRanker, whatever the order of the ids."""
+    # queries from last to first, rows of each as they are
+    given = with_order(web, np.argsort(-web.qid, kind="stable"))
+    ids = np.array([f"q{q % 7}-{q}" for q in given.pop("qid")], dtype=object)
+    sizes = np.unique(web.qid, return_counts=True)[1][::-1]
+    seeds = [make(), make()]
+    if make is np.random.RandomState:
+        seeds = [make(1), make(1)]
+    theirs, ours = (
+        {**LightGBM.options, "random_state": seed, "subsample": 0.5} for seed in seeds
+    )
+    theirs = lgb.LGBMRanker(**theirs).fit(**given, group=sizes)
+    ours = ranker(row_order="input", **ours).fit(**given, qid=ids)
+    assert trees_of(ours) == trees_of(theirs)
+    np.testing.assert_array_equal(ours.predict(valid.data), theirs.predict(valid.data))
+
+
 def test_input_order_of_rows_that_are_mixed(web, orders):
     """Queries by first appearance, rows of each in their order."""
     rows = orders[0]
@@ -161,8 +193,8 @@ def test_input_order_of_rows_that_are_mixed(web, orders):
 def test_labels_of_mixed_rows_are_named_as_given(web, orders):
     order = orders[0]
     labels = web.target.astype(float)
-    labels[order[7]] = -0.5
-    with pytest.raises(ValueError, match=r"y must be >= 0, got -0.5 in row 7$"):
+    labels[order[7]] = 0.5
+    with pytest.raises(ValueError, match=r"y must be integers .*0.5 in row 7$"):
         ranker().fit(web.data[order], labels[order], qid=web.qid[order])
     with pytest.warns(UserWarning, match="y must be 1-dimensional") as caught:
         ranker().fit(web.data, web.target[:, None], qid=web.qid)
@@ -194,6 +226,14 @@ def test_a_data_set_is_prepared_once_and_a_few_are_kept(web):
         metric(labels, scores, None, sizes)
         counts.append(len(metric._prepared))
     assert max(counts) == 16
+
+
+@pytest.mark.parametrize(("zero", "value"), [(0.0, 0.5), (0.5, 0.75), ("skip", 1.0)])
+def test_queries_without_a_relevant_document(zero, value):
+    y, scores = np.array([1, 0, 0, 0]), np.array([2.0, 1, 1, 2])
+    metric = eval_metric("ap", zero_relevance=zero)
+    assert metric(y, scores, None, np.array([2, 2])) == ("AP", value, True)
+    assert repr(metric) == "eval_metric(AP)"
 
 
 def test_labels_and_weights_in_32_bits(valid):
@@ -239,10 +279,12 @@ TWICE = {name: (value, value) for name, value in EVAL3.items()}
 @pytest.mark.parametrize(
     ("options", "given", "message"),
     [
+        ({}, {"qid": None}, "qid must hold the query .*got None: pass qid to fit"),
         ({}, {"qid": [1, 2]}, r"qid must have one value per row \(3\), got 2"),
         ({}, {"qid": [1, None, 2]}, "qid must not be missing"),
         ({}, {"qid": "qid"}, r"got 'qid' \(pass the values, such as X\['qid'\];"),
         ({}, {"qid": -1}, r"one value per row, got -1 \(pass .* X\[:, -1\];"),
+        ({"qid": 0}, {}, r"given once.*set_fit_request\(qid=False\)"),
         ({"qid": "topic"}, {"X": FRAME3, "qid": None}, "got 'topic'"),
         ({"qid": 0}, {"X": X3[:, :1], "qid": None}, r"got 0 feature\(s\).* selector"),
         ({}, {"X": X3[:, 0]}, "X must be 2-dimensional"),
@@ -277,6 +319,12 @@ TWICE = {name: (value, value) for name, value in EVAL3.items()}
         ({}, {**EVAL3, "eval_names": ["a", "b"]}, r"eval_names.*each eval.* \(1\)"),
         ({}, {**TWICE, "eval_names": ["a", "a"]}, r"eval_names.*each eval.* \(2\)"),
         ({}, {**EVAL3, "eval_names": "training"}, 'must have "training" for the train'),
+        ({"row_order": "sorted"}, {}, "row_order must be one of.*got 'sorted'"),
+        (
+            {"early_stopping_rounds": 2, "metric": None},
+            {**EVAL3, "eval_metric": None},
+            "early_stopping_rounds needs a metric, got none: give eval_metric to fit",
+        ),
         (
             {"early_stopping_rounds": 2},
             {"eval_X": X3, "eval_y": Y3, "eval_qid": Q3, "eval_names": "mine"},

@@ -201,8 +201,10 @@ EVAL3 = {"eval_X": X3.copy(), "eval_y": [0, 1, 0], "eval_qid": [1, 1, 2]}
     ("options", "given", "message"),
     [
         ({}, {"X": FRAME3}, "X must not have a feature named 'qid'.*qid=\"qid\""),
-        # an error of XGBoost itself
-        ({}, {"y": [0, 0.5, 0]}, "label must be either 0 or positive integer"),
+        ({}, {"y": [0, 0.5, 0]}, r"y must be integers up to 31 .*got 0.5 in row 1"),
+        ({}, {"y": [0, 1, 32]}, r"y must be integers up to 31 .*got 32.0 in row 2"),
+        ({"ndcg_exp_gain": True}, {"y": [0, 1, 32]}, "y must be integers up to 31"),
+        ({"objective": "rank:map"}, {"y": [0, 2, 1]}, "y must be 0 or 1 .*rank:map"),
         ({}, {"sample_weight": [1, 2, 3]}, "weight must be constant within a query"),
         ({"early_stopping_rounds": 2.0}, {}, "rounds needs an evaluation set"),
         (
@@ -218,5 +220,15 @@ def test_what_is_refused(options, given, message):
         ranker(**options).fit(**rows)
 
 
-def test_no_rounds_stop_nothing():
-    ranker(early_stopping_rounds=0).fit(X3, [0, 1, 0], qid=[1, 1, 2])
+@pytest.mark.parametrize(
+    ("options", "y"),
+    [
+        ({}, [0, 31, 1]),
+        ({"ndcg_exp_gain": False}, [0, 0.5, 40]),
+        ({"objective": "rank:pairwise"}, [0, 0.5, 40]),
+        ({"objective": "rank:map"}, [0, 1, 0]),
+        ({"early_stopping_rounds": 0}, [0, 1, 0]),
+    ],
+)
+def test_limits_are_those_of_the_objective(options, y):
+    ranker(**options).fit(X3, y, qid=[1, 1, 2])

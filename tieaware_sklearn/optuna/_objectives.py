@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
-from sklearn.utils import check_array
+from sklearn.utils import assert_all_finite, check_array
 
 from .._engine import checks, feature_matrix, messages, row_order
 from .._engine.segments import FloatArray, IntArray
@@ -226,13 +226,20 @@ class LinearScoringObjective(ScoringObjective):
         **options: Any,
     ) -> None:
         feature_matrix.check_kinds(X)
-        data = feature_matrix.without_mask(X)
-        data = check_array(data, dtype=np.float64, order="C", input_name="X")
+        data = check_array(
+            feature_matrix.without_mask(X),
+            dtype=np.float64,
+            order="C",
+            ensure_all_finite="allow-nan",
+        )
         n_features = data.shape[1]
         names = feature_names
         if names is None:
             names = feature_matrix.list_columns(X)
         self.feature_names = _check_names(names, n_features)
+        advice = "fill in missing values first"
+        feature_matrix.check_no_nan(data, self.feature_names, advice)
+        assert_all_finite(data, input_name="X")
         self._bounds = _check_bounds(bounds, self.feature_names)
         allowed = (*_linear.TRANSFORMS, "tune")
         self._transforms = _linear.check_transforms(transforms, n_features, allowed)

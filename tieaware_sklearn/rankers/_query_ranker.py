@@ -268,6 +268,8 @@ class QueryData(NamedTuple):
     X : matrix of any kind
     y, weight, init_score : ndarray of shape (n_rows,), the last two or None
     queries : Queries
+    given_labels : ndarray of shape (n_rows,)
+        Those of the rows as they came, for messages.
     """
 
     X: Any
@@ -275,6 +277,7 @@ class QueryData(NamedTuple):
     weight: Any
     init_score: Any
     queries: checks.Queries
+    given_labels: FloatArray
 
     def prepared(self) -> _prepared.Prepared:
         """Prepare an evaluation set for scores after each tree."""
@@ -408,6 +411,8 @@ class FitData(NamedTuple):
 
     Attributes
     ----------
+    X : matrix of any kind
+        Of the training data, as it was given.
     train : QueryData
     evals : dict of str to QueryData
         Evaluation sets by name.
@@ -415,6 +420,7 @@ class FitData(NamedTuple):
         Names of those that are not the training data.
     """
 
+    X: Any
     train: QueryData
     evals: dict[str, QueryData]
     held_out: list[str]
@@ -436,8 +442,8 @@ class QueryRankerMixin(RankerMixin):
     """Mixin for a booster's ranker: query ids, columns and the order of rows.
 
     The class has the parameters `qid`, `row_order` and a seed. Its `fit` trains the
-    library's model on `_fit_data` and returns ``self._remember(X, train)``; its
-    `predict` hands on ``self._features(X)``.
+    library's model on `_fit_data` and returns ``self._remember(data)``; its `predict`
+    hands on ``self._features(X)``.
     """
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = dict.fromkeys(
@@ -492,7 +498,7 @@ class QueryRankerMixin(RankerMixin):
             evals.append(self._gather(one, salt, "eval_"))
             check_columns(evals[-1].X, columns_of(train.X), "eval_X")
         names, held_out = name_eval_sets(eval_names, are_training)
-        return FitData(train, dict(zip(names, evals, strict=True)), held_out)
+        return FitData(X, train, dict(zip(names, evals, strict=True)), held_out)
 
     def _fit_data_of(self, X: Any, y: Any, given: dict[str, Any]) -> FitData:
         """Check arguments of `fit`, whose names may differ between boosters."""
@@ -569,16 +575,17 @@ class QueryRankerMixin(RankerMixin):
             None if weight is None else queries.arrange(weight),
             None if start is None else queries.arrange(start),
             replace(queries, order=None),
+            labels,
         )
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_is_feature_" in self.__dict__
 
-    def _remember(self, X: Any, train: QueryData) -> Self:
+    def _remember(self, data: FitData) -> Self:
         """Keep the columns of X, as it was given to `fit`, and digests of queries."""
-        self._names_ = feature_matrix.list_columns(X)
-        self._is_feature_ = feature_matrix.are_features(X, self.qid)
-        self._fitted_queries_ = split_queries.FittedQueries.of(train.queries)
+        self._names_ = feature_matrix.list_columns(data.X)
+        self._is_feature_ = feature_matrix.are_features(data.X, self.qid)
+        self._fitted_queries_ = split_queries.FittedQueries.of(data.train.queries)
         return self
 
     def _remember_loaded(self, n_features: int, names: list[Any] | None) -> None:
