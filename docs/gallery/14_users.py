@@ -1,6 +1,6 @@
 """
 Which user does a measure assume?
-=======================================
+=================================
 
 Many measures are the expected gain of a user who reads down the ranking. The panels
 show how much attention each rank gets (W), how likely the user is to go on from it (C),
