@@ -32,6 +32,9 @@ from tieaware_sklearn._engine import checks, exact_numbers
 from tieaware_sklearn.cli import main
 from tieaware_sklearn.datasets import load_letor, load_run, load_trec
 
+from benchmarks.timing import Task, medians
+from tieaware_sklearn.comparison import pairwise_overlap, top_k_overlap
+
 #: ours, and what it is held against
 Pair = tuple[Task, Task]
 
@@ -178,6 +181,45 @@ def _() -> Pair:
 
 
 # ------------------------------------------------- overlaps, correlations, judgments
+
+
+def _neighbours(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Ids of 100 of 150 documents, for each of 10,000 queries, and their distances."""
+    rng = np.random.default_rng(seed)
+    ids = np.argsort(rng.random((10_000, 150)), axis=1)[:, :100]
+    return ids, np.sort(rng.random(ids.shape), axis=1)
+
+
+@cliff("top_k_overlap, 10,000 lists of 100 ids", "x numpy.intersect1d by row", 0.2)
+def _of_ids() -> Pair:
+    (true, exact), (found, distances) = _neighbours(0), _neighbours(1)
+    return (
+        lambda: top_k_overlap(
+            exact, distances, ids=(true, found), k=100, metric="distance"
+        ),
+        lambda: [len(np.intersect1d(*row)) for row in zip(true, found, strict=True)],
+    )
+
+
+@cliff("top_k_overlap, scores of 10,000 x 100", "x argsort and intersect1d", 0.2)
+def _of_scores() -> Pair:
+    exact, scores = np.random.default_rng(0).random((2, 10_000, 100))
+
+    def by_row() -> list[int]:
+        tops = ((np.argsort(-row)[:10] for row in side) for side in (exact, scores))
+        return [len(np.intersect1d(*row)) for row in zip(*tops, strict=True)]
+
+    return lambda: top_k_overlap(exact, scores, k=10), by_row
+
+
+@cliff("pairwise_overlap, 5 systems x 100 x 1,000", "x a sort of each system", 12)
+def _of_pairs() -> Pair:
+    rng, qid = np.random.default_rng(0), np.repeat(np.arange(100), 1000)
+    systems = {name: rng.integers(0, 50, len(qid)) for name in "abcde"}
+    return (
+        lambda: pairwise_overlap(systems, qid=qid),
+        lambda: [np.lexsort((scores, qid)) for scores in systems.values()],
+    )
 
 
 # ------------------------------------------------------------------- the command

@@ -141,3 +141,9 @@ def test_the_order_of_rows_changes_no_bit_of_a_group():
         for rows in map(list, itertools.permutations(range(3)))
     }
     assert len(sums) == 1
+
+
+def test_integers_are_ranked_as_integers():
+    scores = np.array([2**53, 2**53 + 1, 2**53 + 2])
+    exposure = expected_exposure([1, 0, 1], scores).exposure
+    np.testing.assert_allclose(exposure, [0.64, 0.8, 1.0])

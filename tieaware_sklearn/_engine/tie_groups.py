@@ -365,6 +365,39 @@ def dense_ranks(score: NDArray[Any]) -> tuple[IntArray, int]:
     return ranks, int(dense[-1]) if n_valid else 0
 
 
+class RowTies(NamedTuple):
+    """The ties that rows belong to, which stand query by query.
+
+    Attributes
+    ----------
+    group : ndarray of shape (n_rows,)
+        The tie of each row, numbered query by query from the top; -1 for rows that are
+        not retrieved.
+    query, lo, n : ndarray of shape (n_groups,)
+        Of each tie: its query, the documents above it, and in it.
+    """
+
+    group: IntArray
+    query: IntArray
+    lo: IntArray
+    n: IntArray
+
+
+def ties_of_rows(
+    score: NDArray[Any], retrieved: NDArray[np.bool_], sizes: IntArray
+) -> RowTies:
+    """Find the ties of scores of any dtype, in queries of these sizes."""
+    rank, n_ranks = dense_ranks(score)
+    shown = np.flatnonzero(retrieved)
+    key = segments.owners(sizes)[shown] * n_ranks + (n_ranks - 1 - rank[shown])
+    tie, number, n = np.unique(key, return_inverse=True, return_counts=True)
+    group = np.full(len(score), -1, dtype=np.int64)
+    group[shown] = number
+    query = tie // max(n_ranks, 1)
+    lo = segments.count_before(n, np.bincount(query, minlength=len(sizes)))
+    return RowTies(group, query, lo, n)
+
+
 def find_ties(
     query: IntArray,
     place: IntArray,

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,154 +15,78 @@ from .._engine import lists as _lists
 from .._engine.segments import FloatArray, IntArray
 from ..evaluation import Summary, _averages
 from ..measures import _rank_tables
-from . import _systems
-
-#: rank of a document that is not retrieved, below all others
-_MISSING = -1
+from . import _shared, _systems
 
 
-class RankedLists(NamedTuple):
-    """A ranking of the documents of each query, as tie groups.
+class _Ranking(NamedTuple):
+    """A ranking of the documents of each query, down to a depth.
+
+    Each query has a place for each rank, and one more for what is below.
 
     Attributes
     ----------
-    rank : ndarray of shape (n_documents,)
-        Integers that compare as the scores do, -1 for documents not retrieved.
-    group : ndarray of shape (n_documents,)
-        The tie group of each document, numbered query by query from the top; -1 for
-        documents not retrieved.
-    at : ndarray of shape (n_retrieved,)
-        The tie group at each rank of each query.
-    lo, size : ndarray of shape (n_groups + 1,)
-        Documents of the query above each group, and in it. The last entry is no group.
-    length : ndarray of shape (n_queries,)
-        Documents retrieved for each query.
-    first : ndarray of shape (n_queries + 1,)
-        The first group of each query, and the number of groups.
-    query : ndarray of shape (n_documents,)
-        Number of the query of each document.
+    n : ndarray of shape (n_queries,)
+        Ranks that have documents.
+    first : ndarray of shape (n_queries,)
+        The place of rank 1.
+    lo, hi : ndarray of shape (n_documents,)
+        The places below as many ranks as documents are above the tie of each document,
+        and as these are with its tie.
+    cut : Cut
+        The tie at each place, cut there.
     """
 
-    rank: IntArray
-    group: IntArray
-    at: IntArray
-    lo: IntArray
-    size: IntArray
-    length: IntArray
+    n: IntArray
     first: IntArray
-    query: IntArray
+    lo: IntArray
+    hi: IntArray
+    cut: _shared.Cut
 
     @classmethod
-    def of(cls, scores: NDArray[Any], codes: IntArray, n_queries: int) -> RankedLists:
-        """Rank scores of any dtype within queries, given by number."""
-        rank = tie_groups.dense_ranks(scores)[0]
-        rank[~checks.is_retrieved(scores)] = _MISSING
-        retrieved = np.flatnonzero(rank > _MISSING)
-        order = retrieved[np.lexsort((-rank[retrieved], codes[retrieved]))]
-        new = segments.begins(codes[order]) | segments.begins(rank[order])
-        return cls._of_order(rank, order, new, codes, n_queries)
-
-    def reordered(self, minor: IntArray, least: IntArray) -> Self:
-        """Break the ties of the ranking: smaller `minor` first, then `least`."""
-        shown = np.flatnonzero(self.rank > _MISSING)
-        # groups are numbered query by query
-        keys = least[shown], minor[shown], self.group[shown]
-        order = shown[np.lexsort(keys)]
-        new = np.ones(len(order), dtype=bool)
-        return self._of_order(self.rank, order, new, self.query, len(self.length))
-
-    @classmethod
-    def _of_order(
-        cls, rank: IntArray, order: IntArray, new: Any, codes: IntArray, n_queries: int
-    ) -> Self:
-        """Build from the retrieved documents in order, and where groups begin."""
-        length = np.bincount(codes[order], minlength=n_queries)
-        at = np.cumsum(new) - 1
-        group = np.full(len(rank), _MISSING, dtype=np.int64)
-        group[order] = at
-        starts, size = segments.runs(at)
-        owner = codes[order][starts]
-        lo = np.append(starts - segments.starts_of(length)[owner], 0)
-        first = segments.offsets_of(np.bincount(owner, minlength=n_queries))
-        return cls(rank, group, at, lo, np.append(size, 1), length, first, codes)
-
-    def at_depths(self, owner: IntArray, place: IntArray) -> IntArray:
-        """Tie group at each rank of a query; below its list, one after the last."""
-        groups = self.first[owner + 1]
-        inside = place < self.length[owner]
-        groups[inside] = self.at[
-            segments.starts_of(self.length)[owner[inside]] + place[inside]
-        ]
-        return groups
-
-    def cuts(self, depth: IntArray) -> NDArray[np.bool_]:
-        """Whether a depth cuts a tie group, for each query."""
-        inside = (depth > 0) & (depth < self.length)
-        last = self.at_depths(np.arange(len(depth)), np.maximum(depth - 1, 0))
-        return inside & (self.lo[last] + self.size[last] > depth)
+    def of(cls, scores: NDArray[Any], sizes: IntArray, depth: int | None) -> _Ranking:
+        """Rank scores of any dtype, which stand query by query."""
+        retrieved = checks.is_retrieved(scores)
+        ties = tie_groups.ties_of_rows(scores, retrieved, sizes)
+        n, ranks = segments.count_segments(retrieved, sizes), sizes
+        if depth is not None:
+            n, ranks = (np.minimum(one, min(depth, len(scores))) for one in (n, sizes))
+        first = segments.starts_of(ranks + 1)
+        # documents that are not retrieved are in a tie below all ranks
+        lo, hi = (
+            np.minimum(np.append(end, len(scores))[ties.group], np.repeat(ranks, sizes))
+            + np.repeat(first, sizes)
+            for end in (ties.lo, ties.lo + ties.n)
+        )
+        tied, fit = np.ones((2, int((ranks + 1).sum())), dtype=np.int64)
+        within = np.clip(ranks[ties.query] - ties.lo, 0, ties.n)
+        start = first[ties.query] + ties.lo
+        places = segments.consecutive(start, within)
+        tied[places] = np.repeat(ties.n, within)
+        fit[places] = places - np.repeat(start, within) + 1
+        return cls(n, first, lo, hi, _shared.Cut(tied, fit))
 
 
-def mean_overlaps(a: RankedLists, b: RankedLists, deepest: IntArray) -> FloatArray:
-    """Mean overlap of each query at depths 1, 2, ... `deepest`, one after another.
+def _overlaps(a: _Ranking, b: _Ranking) -> tuple[NDArray[Any], ...]:
+    """Mean, least and greatest overlap at each place.
 
-    The orders of the ties of both rankings are independent, so that the mean is the
-    sum over documents of P_a(rank <= d) P_b(rank <= d). At any depth at most one group
-    of each ranking is cut: its documents have P = (d - lo)/n, those above it 1. So the
-    sum has four parts: documents above both groups, those of one group that are above
-    the other, and those of both. Counts are exact, and nothing is subtracted from
-    anything but counts.
+    The mean over the orders of ties is the sum over documents of P_a(rank <= d)
+    P_b(rank <= d). At any depth at most one tie of each ranking is cut: its documents
+    have P = (d - lo)/n, those above it 1. Counts are exact, and nothing is subtracted
+    from anything but counts.
+
+    One order of all ties has the least overlap at every depth, and one the greatest:
+    see the notes of `rank_biased_overlap`. So the extremes at each depth are those of
+    one order.
     """
-    owner, place = segments.expand(deepest)
-    of_a, of_b = a.at_depths(owner, place), b.at_depths(owner, place)
-    share_a = (place + 1 - a.lo[of_a]) / a.size[of_a]
-    share_b = (place + 1 - b.lo[of_b]) / b.size[of_b]
+    ranks = segments.sizes_of(a.first, len(a.cut.fit))
 
-    shared = (a.group > _MISSING) & (b.group > _MISSING)
-    in_a, in_b, query = a.group[shared], b.group[shared], a.query[shared]
-    # above the groups at a depth are the groups that end before it
-    end = np.maximum(a.lo[in_a] + a.size[in_a], b.lo[in_b] + b.size[in_b])
-    inside = end < deepest[query]
-    at = segments.starts_of(deepest)[query[inside]] + end[inside]
-    above = np.bincount(at, minlength=len(owner))
-    both_above = segments.count_before(above, deepest) + above
-    a_cut, both_cut = _within(in_a, in_b, of_a, of_b, len(b.size))
-    b_cut, _ = _within(in_b, in_a, of_b, of_a, len(a.size))
-    cut = both_above + a_cut * share_a + b_cut * share_b
-    return np.asarray(cut + both_cut * share_a * share_b)
+    def count(one: IntArray, other: IntArray) -> IntArray:
+        # documents count from the place on that is below both of their bounds
+        new = np.bincount(np.maximum(one, other), minlength=len(a.cut.fit))
+        return segments.count_before(new, ranks) + new
 
-
-def _within(
-    inside: IntArray, other: IntArray, group: IntArray, beside: IntArray, n_other: int
-) -> tuple[IntArray, IntArray]:
-    """Count documents of each `group` whose `other` group is above, and is, `beside`.
-
-    `inside` and `other` are the groups of each document in the two rankings.
-    """
-    key = np.sort(inside * n_other + other)
-    cell = group * n_other + beside
-    start = np.searchsorted(key, cell)
-    return (
-        start - np.searchsorted(key, group * n_other),
-        np.searchsorted(key, cell, side="right") - start,
-    )
-
-
-def extreme_orders(
-    a: RankedLists, b: RankedLists, *, best: bool
-) -> tuple[RankedLists, RankedLists]:
-    """Order all ties for the most or the least overlap at every depth.
-
-    At depth d a ranking chooses some documents of the group that is cut there. Each
-    that the other ranking has above its own cut adds 1, each that it has below adds 0,
-    and those of both groups add 1 where both choose them. Most overlap: take documents
-    in the order of the other ranking, and in one common order where they tie in both.
-    Least: in its reverse, and in opposite orders. Neither depends on d, so that one
-    order is extreme at all depths.
-    """
-    rows = np.arange(len(a.rank))
-    if best:
-        return a.reordered(-b.rank, rows), b.reordered(-a.rank, rows)
-    return a.reordered(b.rank, rows), b.reordered(a.rank, -rows)
+    shared = _shared.Shared.of(count, (a.lo, a.hi), (b.lo, b.hi))
+    return shared.mean(a.cut, b.cut), *shared.extremes(a.cut, b.cut)
 
 
 _OF_QUERIES = ("expected", "worst", "best", "minimum", "residual")
@@ -361,18 +284,30 @@ def rank_biased_overlap(
     """
     given = {"y_true": y_true, "y_score": y_score}
     columns, queries, _ = _lists.check_rankings(given, qid, mask)
-    p, depth = check_reader(p, depth)
-    a, b = _ranked(columns, queries)
+    p, depth = _check_reader(p, depth)
+    columns = [queries.arrange(scores) for scores in columns]
+    a, b = (_Ranking.of(scores, queries.sizes, depth) for scores in columns)
+    pair = _Pair(a, b, p)
+    expected, worst, best = pair.extrapolated()
+    nothing = np.isnan(expected)
+    retrieved = [
+        segments.count_segments(checks.is_retrieved(scores), queries.sizes)
+        for scores in columns
+    ]
     return RankBiasedOverlap(
         p=p,
         depth=depth,
         qid=queries.qid,
-        **overlap_values(a, b, p, depth),
-        n_retrieved=np.column_stack([a.length, b.length]),
+        expected=expected,
+        worst=worst,
+        best=best,
+        minimum=np.where(nothing, np.nan, pair.minimum()),
+        residual=np.where(nothing | pair.is_cut, np.nan, pair.residual()),
+        n_retrieved=np.column_stack(retrieved),
     )
 
 
-def check_reader(p: Any, depth: Any) -> tuple[float, int | None]:
+def _check_reader(p: Any, depth: Any) -> tuple[float, int | None]:
     """Check the persistence `p` and the depth of evaluation."""
     checks.check_share(p, "p")
     if depth is not None:
@@ -380,95 +315,74 @@ def check_reader(p: Any, depth: Any) -> tuple[float, int | None]:
     return float(p), None if depth is None else int(depth)
 
 
-def _ranked(
-    columns: Iterable[NDArray[Any]], queries: checks.Queries
-) -> list[RankedLists]:
-    codes, n = queries.codes, queries.n_queries
-    return [RankedLists.of(queries.arrange(scores), codes, n) for scores in columns]
+class _Pair:
+    """Two rankings of each query, known down to the ranks s and l, s <= l.
 
-
-def overlap_values(
-    a: RankedLists, b: RankedLists, p: float, depth: int | None
-) -> dict[str, FloatArray]:
-    """Compute all values of each query, NaN where a ranking retrieves nothing."""
-    lengths = np.stack([a.length, b.length])
-    if depth is not None:
-        lengths = np.minimum(lengths, min(depth, int(lengths.max())))
-    lists = _Lists(lengths.min(axis=0), lengths.max(axis=0))
-    overlaps = mean_overlaps(a, b, lists.longer)
-    orders = (extreme_orders(a, b, best=best) for best in (False, True))
-    ends = (mean_overlaps(*pair, lists.longer) for pair in orders)
-    worst, best = (lists.extrapolated(one, p) for one in ends)
-    residual = lists.residual(overlaps, p)
-    residual[a.cuts(lists.longer) | b.cuts(lists.longer)] = np.nan
-    results = {
-        # a mean equal to one of its bounds may differ from it in the last bit
-        "expected": np.clip(lists.extrapolated(overlaps, p), worst, best),
-        "worst": worst,
-        "best": best,
-        "minimum": lists.minimum(overlaps, p),
-        "residual": residual,
-    }
-    nothing = lists.shorter == 0
-    return {name: np.where(nothing, np.nan, value) for name, value in results.items()}
-
-
-class _Lists(NamedTuple):
-    """Two rankings of each query, and the ranks down to which these are known.
-
-    Overlaps are those at ranks 1, 2, ... `longer` of each query, one after another.
+    Overlaps are those at ranks 1, 2, ... l of each query, one after another.
     """
 
-    shorter: IntArray
-    longer: IntArray
+    def __init__(self, a: _Ranking, b: _Ranking, p: float) -> None:
+        self.p = p
+        self.shorter, self.longer = np.minimum(a.n, b.n), np.maximum(a.n, b.n)
+        self.owner, self.place = segments.expand(self.longer)
+        self.weight = _rank_tables.geometric_weight(self.place, p)
+        at = segments.consecutive(a.first, self.longer)
+        self.mean, self.least, self.most = (x[at] for x in _overlaps(a, b))
+        cut = (a.cut.fit < a.cut.tied) | (b.cut.fit < b.cut.tied)
+        self.is_cut = self._last(cut[at]) > 0
 
-    def extrapolated(self, overlaps: FloatArray, p: float) -> FloatArray:
+    def extrapolated(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """RBO_EXT, which extends the shorter list with the agreement at its end.
 
         Equation 32 says that the agreement is (X_d + X_s (d - s)/s)/d below rank s,
-        and stays what it is at rank l.
+        and stays what it is at rank l. Its mean, and its least and greatest values; NaN
+        where one ranking retrieves nothing.
         """
-        owner, place = segments.expand(self.longer)
-        depth, short = place + 1, np.maximum(self.shorter[owner], 1)
-        at_end = overlaps[segments.starts_of(self.longer)[owner] + short - 1]
-        # documents in common that are expected below the end of the shorter list
-        more = at_end * (np.maximum(depth - short, 0) / short)
-        agreement = np.minimum((overlaps + more) / depth, 1.0)
-        last = self._last(agreement)
-        weight, beyond = _rank_tables.geometric_weight(place, p), p**self.longer
-        direct = segments.sum_segments(weight * agreement, self.longer) + beyond * last
-        # weights sum to 1: for p near 1, the missing part is more accurate
-        lost = weight * (1.0 - agreement)
-        distance = segments.sum_segments(lost, self.longer) + beyond * (1.0 - last)
-        return np.where(distance < 0.5, 1.0 - distance, direct)
+        depth, short = self.place + 1, np.maximum(self.shorter, 1)[self.owner]
+        end = segments.starts_of(self.longer)[self.owner] + short - 1
+        more, beyond = np.maximum(depth - short, 0) / short, self.p**self.longer
+        results = []
+        for overlaps in (self.mean, self.least, self.most):
+            # with documents in common that are expected below the end of the shorter
+            agreement = np.minimum((overlaps + overlaps[end] * more) / depth, 1.0)
+            last = self._last(agreement)
+            direct = self._sum(self.weight * agreement) + beyond * last
+            # weights sum to 1: for p near 1, the missing part is more accurate
+            lost = self.weight * (1.0 - agreement)
+            distance = self._sum(lost) + beyond * (1.0 - last)
+            value = np.where(distance < 0.5, 1.0 - distance, direct)
+            results.append(np.where(self.shorter > 0, value, np.nan))
+        mean, least, most = results
+        # a mean equal to one of its bounds may differ from it in the last bit
+        return np.clip(mean, least, most), least, most
 
-    def minimum(self, overlaps: FloatArray, p: float) -> FloatArray:
+    def minimum(self) -> FloatArray:
         """RBO_MIN, with no document in common below rank l."""
-        place = segments.expand(self.longer)[1]
-        seen = _rank_tables.geometric_weight(place, p) * (overlaps / (place + 1))
-        rest = self._last(overlaps) * _tail(self.longer, p)
-        return np.asarray(segments.sum_segments(seen, self.longer) + rest)
+        seen = self._sum(self.weight * (self.mean / (self.place + 1)))
+        return np.asarray(seen + self._last(self.mean) * _tail(self.longer, self.p))
 
-    def residual(self, overlaps: FloatArray, p: float) -> FloatArray:
+    def residual(self) -> FloatArray:
         """RBO_RES, with all documents in common below s and l that could be.
 
         Below rank s each rank may add one document, below l two, until all agree at
         rank f = s + l - X_l.
         """
-        total = self._last(overlaps)
+        total = self._last(self.mean)
         full = np.maximum(self.shorter + self.longer - np.rint(total), 0)
         full = full.astype(np.int64)
         owner, place = segments.expand(full - self.shorter)
         rank = place + self.shorter[owner]
         added = place + 1 + np.maximum(rank + 1 - self.longer[owner], 0)
-        weight = _rank_tables.geometric_weight(rank, p)
-        below = segments.sum_segments(
-            weight * (added / (rank + 1)), full - self.shorter
-        )
-        beyond = p**full - total * _tail(full, p)
+        weight = _rank_tables.geometric_weight(rank, self.p)
+        gained = weight * (added / (rank + 1))
+        below = segments.sum_segments(gained, full - self.shorter)
+        beyond = self.p**full - total * _tail(full, self.p)
         return np.asarray(below + np.maximum(beyond, 0.0))
 
-    def _last(self, values: FloatArray) -> FloatArray:
+    def _sum(self, values: FloatArray) -> FloatArray:
+        return segments.sum_segments(values, self.longer)
+
+    def _last(self, values: NDArray[Any]) -> FloatArray:
         """Value at rank l of each query; 0 where nothing is retrieved."""
         out = np.zeros(len(self.longer))
         filled = self.longer > 0
@@ -624,13 +538,14 @@ def pairwise_overlap(
     age     age     0.9792  0.9583  1.0000        1
     """
     names, columns, queries, _ = _systems.check_systems(y_score, qid, mask)
-    p, depth = check_reader(p, depth)
-    n_systems, lists = len(names), _ranked(columns, queries)
+    p, depth = _check_reader(p, depth)
+    arranged = map(queries.arrange, columns)
+    rankings = [_Ranking.of(scores, queries.sizes, depth) for scores in arranged]
+    n_systems = len(names)
     averages = np.empty((3, n_systems, n_systems))
     counts = np.empty((n_systems, n_systems), dtype=np.int64)
     for i, j in zip(*np.triu_indices(n_systems), strict=True):
-        pair = overlap_values(lists[i], lists[j], p, depth)
-        values = [_averages.mean(pair[name]) for name in ("expected", "worst", "best")]
-        averages[:, i, j] = averages[:, j, i] = values
-        counts[i, j] = counts[j, i] = (~np.isnan(pair["expected"])).sum()
+        values = _Pair(rankings[i], rankings[j], p).extrapolated()
+        averages[:, i, j] = averages[:, j, i] = list(map(_averages.mean, values))
+        counts[i, j] = counts[j, i] = (~np.isnan(values[0])).sum()
     return OverlapMatrix(names, p, depth, averages[0], averages[1], averages[2], counts)

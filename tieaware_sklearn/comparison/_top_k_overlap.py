@@ -10,19 +10,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._display import html, text_tables, words
-from .._engine import checks, exact_numbers, messages, segments
-from .._engine import lists as _lists
+from .._engine import checks, exact_numbers, lists, messages, segments
 from .._engine.segments import FloatArray, IntArray
 from ..evaluation import Summary, _averages, _intervals
+from . import _shared
 
 METRICS = ("similarity", "distance")
 REFERENCE_TIES = ("orders", "interchangeable")
-#: places of a document: outside of the first k, in the tie that k cuts, or before it
-_OUTSIDE, _CUT, _SURE = range(3)
 #: documents that are looked at together
-_CELLS = 1 << 15
+_CELLS = 1 << 16
 #: ids that leave three bits of 64
-_LARGEST = 2**60
+_LARGEST, _LARGEST_OF_32_BITS = 2**60, 2**28
 _PER_QUERY = ("expected", "worst", "best", "std")
 
 
@@ -237,57 +235,33 @@ def top_k_overlap(
             "tolerance must be 0 unless reference_ties='interchangeable', got "
             f"{tolerance!r}"
         )
-    documents: tuple[IntArray, IntArray] | None = None
     if ids is None:
-        query_ids, exact, other = _of_documents(reference, scores, qid, mask, metric)
+        query_ids, sides = _of_documents(reference, scores, qid, mask, metric)
     elif qid is not None or mask is not None:
         raise ValueError("qid and mask must be None with ids, whose rows are queries")
     else:
-        documents = _check_ids(ids, k)
-        query_ids = np.arange(len(documents[0]))
         checks.check_same_order({"reference": reference, "scores": scores})
-        exact = _of_lists(reference, documents[0], "reference", metric)
-        other = _of_lists(scores, documents[1], "scores", metric)
-    slack = (tolerance, relative, metric) if reference_ties != "orders" else None
-    # what is made of some queries stays in the cache of the processor
-    longest = max(int(side.sizes.max(initial=1)) for side in (exact, other))
-    step = max(1, _CELLS // longest)
-    parts = []
-    sides = zip(exact.parts(step), other.parts(step), strict=True)
-    for number, pair in enumerate(sides):
-        start = number * step
-        listed = None
-        if documents is not None:
-            listed = [side[start : start + step] for side in documents]
-        parts.append(_overlaps(*pair, listed, start, k, slack))
-    moments, is_open = (
-        np.concatenate(each, axis=1) for each in zip(*parts, strict=True)
-    )
-    _warn_of_open(is_open.T, k)
-    values = dict(zip(_PER_QUERY, moments, strict=True))
-    return TopKOverlap(int(k), reference_ties, query_ids, is_open=is_open.T, **values)
-
-
-def _overlaps(
-    exact: _Neighbours,
-    other: _Neighbours,
-    documents: list[IntArray] | None,
-    start: int,
-    k: int,
-    slack: tuple[float, bool, str] | None,
-) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """Compute the values of queries from `start` on, and which lists are open."""
-    first, second = (_FirstK.of(side, k) for side in (exact, other))
-    if slack is not None:
-        first = first.with_equals(exact, *slack)
-    if documents is None:
-        cells = exact.query * 9 + first.place * 3 + second.place
-    else:
-        cells = _shared_cells(documents, [first.place, second.place], start)
-    counts = np.bincount(cells, minlength=9 * len(exact.sizes)).reshape(-1, 3, 3)
+        sides = _of_lists(reference, scores, _check_ids(ids, k), metric)
+        query_ids = np.arange(len(sides[0].sizes))
+    equals = (tolerance, relative, metric) if reference_ties != "orders" else None
+    figures = np.empty((11, len(query_ids)), dtype=np.int64)
+    for queries in _alike(sides):
+        first = _FirstK.of(sides[0], queries, k, equals)
+        second = _FirstK.of(sides[1], queries, k)
+        shared = _shared_documents(first, second, queries)
+        figures[:8, queries] = *shared, *first.cut, *second.cut
+        figures[8:, queries] = first.n, first.is_open, second.is_open
+    shared = _shared.Shared(*figures[:4])
+    cuts = _shared.Cut(*figures[4:6]), _shared.Cut(*figures[6:8])
+    least, most = shared.extremes(*cuts)
+    variance = np.where(least == most, 0.0, np.maximum(shared.variance(*cuts), 0.0))
+    mean = np.clip(shared.mean(*cuts), least, most)
     with np.errstate(invalid="ignore"):
-        moments = _moments(counts, first, second) / np.minimum(k, first.length)
-    return moments, np.stack([first.is_open, second.is_open])
+        values = np.stack([mean, least, most, np.sqrt(variance)]) / figures[8]
+    is_open = figures[9:].T > 0
+    _warn_of_open(is_open, k)
+    per_query = dict(zip(_PER_QUERY, values, strict=True))
+    return TopKOverlap(int(k), reference_ties, query_ids, is_open=is_open, **per_query)
 
 
 class _Neighbours(NamedTuple):
@@ -297,53 +271,45 @@ class _Neighbours(NamedTuple):
     ----------
     sizes : ndarray of shape (n_queries,)
         Documents of each query.
+    offsets : ndarray of shape (n_queries + 1,)
+        Where those of each query start.
     score : ndarray of shape (n_documents,)
         Higher is nearer, and -inf not retrieved.
-    is_full : ndarray of shape (n_queries,), bool
-        Whether the list could have gone on.
+    ids : ndarray of shape (n_documents,) or None
+        None where both rankings have the same documents.
+    depth : int
+        Documents after which a list could have gone on; -1 for none.
     """
 
     sizes: IntArray
+    offsets: IntArray
     score: NDArray[Any]
-    is_full: NDArray[np.bool_]
-
-    @property
-    def query(self) -> IntArray:
-        """The number of the query of each document."""
-        return segments.owners(self.sizes)
-
-    def parts(self, step: int) -> Iterator[_Neighbours]:
-        """The documents of so many neighbouring queries at a time."""
-        offsets = segments.offsets_of(self.sizes)
-        for start in range(0, len(self.sizes), step):
-            some, stop = slice(start, start + step), min(start + step, len(self.sizes))
-            score = self.score[offsets[start] : offsets[stop]]
-            yield _Neighbours(self.sizes[some], score, self.is_full[some])
+    ids: IntArray | None
+    depth: int
 
 
 def _of_documents(
     reference: ArrayLike, scores: ArrayLike, qid: Any, mask: Any, metric: str
-) -> tuple[NDArray[Any], _Neighbours, _Neighbours]:
+) -> tuple[NDArray[Any], list[_Neighbours]]:
     """Query ids and the two rankings, from columns or matrices."""
     given: dict[str, Any] = {"reference": reference, "scores": scores}
     checks.check_same_order({**given, "qid": qid})
-    if (cells := _lists.Lists.of(given, qid, mask)) is not None:
+    if (cells := lists.Lists.of(given, qid, mask)) is not None:
         queries = cells.queries
-        columns = [cells.documents(given[name], name) for name in given]
+        given = {name: cells.documents(given[name], name) for name in given}
     else:
-        columns = list(given.values())
         n_rows = len(exact_numbers.numbers_of(reference, "reference"))
         queries = checks.check_qid(qid, n_rows=n_rows)
     sides = []
-    for name, column in zip(given, columns, strict=True):
+    for name, column in given.items():
         score = _nearest_highest(column, name, metric)
         checks.check_length(score, queries.n_rows, name)
-        never = np.zeros(queries.n_queries, dtype=bool)
-        sides.append(_Neighbours(queries.sizes, queries.arrange(score), never))
-    return queries.qid, sides[0], sides[1]
+        score = queries.arrange(score)
+        sides.append(_Neighbours(queries.sizes, queries.offsets, score, None, -1))
+    return queries.qid, sides
 
 
-def _check_ids(ids: Any, k: int) -> tuple[IntArray, IntArray]:
+def _check_ids(ids: Any, k: int) -> list[IntArray]:
     """Check the ids that two indexes return."""
     pair = isinstance(ids, (tuple, list)) and len(ids) == 2
     messages.require(pair, "ids must be a pair, of the reference and of scores", ids)
@@ -366,166 +332,164 @@ def _check_ids(ids: Any, k: int) -> tuple[IntArray, IntArray]:
             f"ids must have as many rows on both sides, got {len(reference)} and "
             f"{len(other)}"
         )
-    return reference.astype(np.int64), other.astype(np.int64)
+    return [reference, other]
 
 
-def _of_lists(values: Any, ids: IntArray, name: str, metric: str) -> _Neighbours:
-    """The ranking of the documents that an index returns."""
-    matrix, there = _lists.matrix_of(values, name), ids >= 0
-    if matrix.shape != ids.shape:
-        raise ValueError(
-            f"{name} must have the shape of its ids, {ids.shape}, got {matrix.shape}"
-        )
-    score = np.empty(0)
-    if there.any():
-        score = _nearest_highest(matrix[there], name, metric)
-    sizes: IntArray = there.sum(axis=1)
-    return _Neighbours(sizes, score, sizes == ids.shape[1])
+def _of_lists(
+    reference: Any, scores: Any, ids: list[IntArray], metric: str
+) -> list[_Neighbours]:
+    """The rankings of the documents that two indexes return."""
+    sides, given = [], {"reference": reference, "scores": scores}
+    for (name, values), documents in zip(given.items(), ids, strict=True):
+        matrix, there = lists.matrix_of(values, name), documents >= 0
+        if matrix.shape != documents.shape:
+            raise ValueError(
+                f"{name} must have the shape of its ids, {documents.shape}, got "
+                f"{matrix.shape}"
+            )
+        chosen = ... if there.all() else there
+        score, documents = matrix[chosen].ravel(), documents[chosen].ravel()
+        if len(score):
+            score = _nearest_highest(score, name, metric)
+        sizes, depth = there.sum(axis=1), there.shape[1]
+        offsets = segments.offsets_of(sizes)
+        sides.append(_Neighbours(sizes, offsets, score, documents, depth))
+    return sides
 
 
 def _nearest_highest(values: Any, name: str, metric: str) -> NDArray[Any]:
     """Scores for which higher is nearer, in an order that no rounding changes."""
     numbers = exact_numbers.numbers_of(values, name)
     if metric == "distance":
-        if numbers.dtype.kind in "bu" and (numbers <= np.iinfo(np.int64).max).all():
-            numbers = numbers.astype(np.int64)
         numbers = -numbers if numbers.dtype.kind == "f" else ~numbers
     return checks.check_scores(numbers, name=name)
 
 
+def _alike(sides: list[_Neighbours]) -> Iterator[IntArray]:
+    """Numbers of queries with as many documents, a few at a time."""
+    sizes = np.stack([side.sizes for side in sides])
+    by_size = np.lexsort(sizes)
+    new = segments.begins(sizes[:, by_size]).any(axis=0)
+    for queries in np.split(by_size, np.flatnonzero(new)[1:]):
+        # their documents stay in the cache of the processor
+        step = max(1, _CELLS // max(1, int(sizes[:, queries[0]].max())))
+        for start in range(0, len(queries), step):
+            yield queries[start : start + step]
+
+
 class _FirstK(NamedTuple):
-    """Which documents are among the first k.
+    """Which documents are among the first k, of queries with as many documents.
 
     Attributes
     ----------
-    place : ndarray of shape (n_documents,), int8
-        `_SURE`, `_CUT` or `_OUTSIDE`.
-    length : ndarray of shape (n_queries,)
-        Documents retrieved.
-    tied, fit : ndarray of shape (n_queries,)
-        Documents of the tie that is cut, and how many of them are among the first k.
+    ids : ndarray of shape (n_queries, n_documents) or None
+        As in `_Neighbours`.
+    near, sure : ndarray of shape (n_queries, n_documents), bool
+        Documents that may be among the first k, and those that are for sure.
+    n : ndarray of shape (n_queries,)
+        Documents among the first k: k, or as many as are retrieved.
+    cut : Cut
+        The tie that k cuts.
     is_open : ndarray of shape (n_queries,), bool
         Whether the list ends inside of the tie that the k-th document belongs to.
     """
 
-    place: NDArray[np.int8]
-    length: IntArray
-    tied: IntArray
-    fit: IntArray
+    ids: IntArray | None
+    near: NDArray[np.bool_]
+    sure: NDArray[np.bool_]
+    n: IntArray
+    cut: _shared.Cut
     is_open: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, side: _Neighbours, k: int) -> _FirstK:
-        """Find the k-th document of each query."""
-        score = side.score
-        kth = np.empty(len(side.sizes), dtype=score.dtype)
-        # queries of one length are the rows of a matrix
-        for size in np.unique(side.sizes[side.sizes > 0]).tolist():
-            alike = np.flatnonzero(side.sizes == size)
-            rows = segments.consecutive(
-                segments.starts_of(side.sizes)[alike], side.sizes[alike]
-            )
-            at = max(size - k, 0)
-            kth[alike] = np.partition(score[rows].reshape(-1, size), at)[:, at]
-        last, retrieved = np.repeat(kth, side.sizes), checks.is_retrieved(score)
-        sure, tied = score > last, (score == last) & retrieved
-        length, n_sure, n_tied = (
-            segments.count_segments(flags, side.sizes)
-            for flags in (retrieved, sure, tied)
-        )
-        fit = np.minimum(k, length) - n_sure
-        is_open = side.is_full & (n_tied > 1) & (n_sure + n_tied == length)
-        whole = fit == n_tied
-        of_tie = np.where(whole, _SURE, _CUT).astype(np.int8)
-        place = tied * np.repeat(of_tie, side.sizes) + sure * np.int8(_SURE)
-        n_tied, fit = (np.where(whole, 0, count) for count in (n_tied, fit))
-        return cls(place, length, n_tied, fit, is_open)
-
-    def with_equals(
-        self, side: _Neighbours, tolerance: float, relative: bool, metric: str
+    def of(
+        cls,
+        side: _Neighbours,
+        queries: IntArray,
+        k: int,
+        equals: tuple[float, bool, str] | None = None,
     ) -> _FirstK:
-        """Take all documents that are as near as the k-th for sure."""
-        right, none = self.place > _OUTSIDE, np.zeros_like(self.fit)
-        is_open = self.is_open
-        if tolerance:
-            near, query = side.score.astype(np.float64), side.query
-            kth = np.full(len(none), np.inf)
-            np.minimum.at(kth, query[right], near[right])
-            # of integers, distances are turned round by their complement, -d - 1
-            turned = metric == "distance" and side.score.dtype.kind != "f"
-            size = np.abs(kth + 1 if turned else kth)
-            right |= (
-                near >= (kth - (tolerance * size if relative else tolerance))[query]
-            )
-            # the list may go on within the tolerance
-            whole = segments.count_segments(right, side.sizes) == side.sizes
-            is_open = is_open | (side.is_full & whole)
-        place = right * np.int8(_SURE)
-        return self._replace(place=place, tied=none, fit=none, is_open=is_open)
+        """Find the k-th document, with all its `equals` or the tie that is cut there.
 
-
-def _shared_cells(
-    documents: list[IntArray], places: list[NDArray[np.int8]], start: int
-) -> IntArray:
-    """Query and both places, as one number, of documents that both lists hold."""
-    keys = []
-    for i, (ids, place) in enumerate(zip(documents, places, strict=True)):
-        key = ids * 8 + i * 4
-        if len(place) == key.size:
-            key += place.reshape(key.shape)
+        `equals` are a tolerance, whether it is relative, and the metric.
+        """
+        size, n_queries = int(side.sizes[queries[0]]), len(queries)
+        start, stop = side.offsets[[queries[0], queries[-1] + 1]].tolist()
+        cells: Any = slice(start, stop)
+        if stop - start > size * n_queries:
+            cells = segments.consecutive(side.offsets[queries], side.sizes[queries])
+        score, ids = side.score[cells].reshape(n_queries, size), side.ids
+        if ids is not None:
+            ids = ids[cells].reshape(n_queries, size)
+        if not size:
+            # as if its only document were not retrieved
+            score, ids = np.full((n_queries, 1), -np.inf), np.full((n_queries, 1), -1)
+        if size > k:
+            kth = np.partition(score, size - k, axis=1)[:, size - k, None]
         else:
-            key[ids >= 0] += place
-        keys.append(key)
-    key = np.sort(np.concatenate(keys, axis=1))
-    again = (key[:, 1:] >> 3 == key[:, :-1] >> 3) & (key[:, 1:] >= 0)
-    query, column = again.nonzero()
-    one, other = key[query, column], key[query, column + 1]
-    twice = one >> 2 == other >> 2
-    if twice.any():
-        at = int(np.argmax(twice))
-        name = "scores" if one[at] & 4 else "reference"
-        raise ValueError(
-            f"ids of {name} must hold a document once for a query, got {one[at] >> 3} "
-            f"twice in row {start + query[at]}"
-        )
-    cells: IntArray = query * 9 + (one & 3) * 3 + (other & 3)
-    return cells
+            kth = score.min(axis=1, keepdims=True)
+        near, sure = score >= kth, score > kth
+        # fewer than k are retrieved
+        few = ~checks.is_retrieved(kth[:, 0])
+        near[few] = sure[few]
+        n_near, n_sure = _counts(near), _counts(sure)
+        n, tied = np.minimum(k, n_near), n_near - n_sure
+        is_full = side.sizes[queries] == side.depth
+        is_open = is_full & (tied > 1)
+        below = ~near[is_open] & checks.is_retrieved(score[is_open])
+        is_open[is_open] = ~below.any(axis=1)
+        is_cut = n < n_near
+        if equals is not None:
+            is_cut, (tolerance, relative, metric) = np.zeros_like(few), equals
+            if tolerance:
+                turned = metric == "distance" and score.dtype.kind != "f"
+                score, kth = (
+                    -(~one).astype(np.float64) if turned else one.astype(np.float64)
+                    for one in (score, kth)
+                )
+                least = kth - tolerance * (np.abs(kth) if relative else 1)
+                near = (score >= least) & checks.is_retrieved(score)
+                # the list may go on within the tolerance
+                is_open |= is_full & near.all(axis=1)
+        sure |= near & ~is_cut[:, None]
+        cut = _shared.Cut(*np.where(is_cut, [tied, n - n_sure], 1))
+        return cls(ids, near, sure, n, cut, is_open)
 
 
-def _moments(shared: IntArray, first: _FirstK, second: _FirstK) -> FloatArray:
-    """Mean, least, most and standard deviation of the number of shared documents."""
-    both = shared[:, _SURE, _SURE]
-    sure_cut, cut_sure = shared[:, _SURE, _CUT], shared[:, _CUT, _SURE]
-    cut_cut = shared[:, _CUT, _CUT]
-    a, b = first.fit, second.fit
-    (one, two), (other_one, other_two) = map(_chances, (first, second))
-    # covariance of two documents of a tie
-    apart, other_apart = two - one**2, other_two - other_one**2
-    mean = both + sure_cut * other_one + cut_sure * one + cut_cut * one * other_one
-    pair = one * other_one
-    variance = (
-        cut_sure * (one * (1 - one) + (cut_sure - 1) * apart)
-        + sure_cut * (other_one * (1 - other_one) + (sure_cut - 1) * other_apart)
-        + cut_cut * (pair * (1 - pair) + (cut_cut - 1) * (two * other_two - pair**2))
-        + 2 * cut_sure * cut_cut * other_one * apart
-        + 2 * sure_cut * cut_cut * one * other_apart
-    )
-    x, y = np.minimum(a, cut_sure), np.minimum(b, sure_cut)
-    most = both + x + y + np.minimum(np.minimum(a - x, b - y), cut_cut)
-    # documents that must be taken from those that the other ranking has, too
-    x = np.maximum(0, a - (first.tied - cut_sure - cut_cut))
-    y = np.maximum(0, b - (second.tied - sure_cut - cut_cut))
-    p, q = np.minimum(x, cut_cut), np.minimum(y, cut_cut)
-    least = both + (x - p) + (y - q) + np.maximum(0, p + q - cut_cut)
-    std = np.sqrt(np.where(least == most, 0.0, np.maximum(variance, 0.0)))
-    return np.stack([np.clip(mean, least, most), least, most, std])
+def _counts(flags: NDArray[np.bool_]) -> IntArray:
+    # of 32 bits: twice as fast as count_nonzero
+    return np.asarray(flags.sum(axis=1, dtype=np.int32))
 
 
-def _chances(of: _FirstK) -> tuple[FloatArray, FloatArray]:
-    """Chances that one, and that two documents of the tie are among the first k."""
-    n, fit = of.tied, of.fit
-    one = fit / np.maximum(n, 1)
-    return one, one * ((fit - 1) / np.maximum(n - 1, 1))
+def _shared_documents(
+    first: _FirstK, second: _FirstK, queries: IntArray
+) -> _shared.Shared:
+    """Count the documents that both rankings have among their first k."""
+    a, b = (first.near, first.sure), (second.near, second.sure)
+    if first.ids is not None and second.ids is not None:
+        largest = max(int(first.ids.max()), int(second.ids.max()))
+        dtype = np.int32 if largest < _LARGEST_OF_32_BITS else np.int64
+        key: NDArray[Any] = np.concatenate([first.ids, second.ids], axis=1, dtype=dtype)
+        # id, ranking and place as one number: in order, an id of both rankings is
+        # beside itself
+        key <<= 3
+        key[:, first.ids.shape[1] :] += 4
+        key += np.concatenate([first.near, second.near], axis=1)
+        key += np.concatenate([first.sure, second.sure], axis=1)
+        key.sort(axis=1)
+        differ = (key[:, 1:] ^ key[:, :-1]).view(f"u{key.itemsize}")
+        if (differ < 4).any():
+            query, column = np.argwhere(differ < 4)[0].tolist()
+            name = "scores" if key[query, column] & 4 else "reference"
+            raise ValueError(
+                f"ids of {name} must hold a document once for a query, got "
+                f"{key[query, column] >> 3} twice in row {queries[query]}"
+            )
+        same, place = differ < 8, key.astype(np.int8) & 3
+        near, sure = place > 0, place > 1
+        a = same & near[:, :-1], same & sure[:, :-1]
+        b = near[:, 1:], sure[:, 1:]
+    return _shared.Shared.of(lambda x, y: _counts(x & y), a, b)
 
 
 def _warn_of_open(is_open: NDArray[np.bool_], k: int) -> None:

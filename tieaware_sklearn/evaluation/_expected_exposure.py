@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._display import html, text_tables, words
 from .._engine import checks, segments, tie_groups
-from .._engine.segments import FloatArray, IntArray
+from .._engine.segments import FloatArray
 from ..measures import Measure, ReciprocalRank, parse_measure
 from . import _intervals, _prepared, _resolved
 from ._report import Summary
@@ -187,12 +187,15 @@ def expected_exposure(
     queries = prepared.queries
     labels = queries.arrange(prepared.labels)
     # documents without a judgment are not relevant
-    labels = np.where(labels == checks.DROPPED_LABEL, -np.inf, np.maximum(labels, 0))
-    scores = np.where(labels < 0, -np.inf, queries.arrange(scores))
-    views = _views(measure, int(queries.sizes.max()))
+    there, labels = labels != checks.DROPPED_LABEL, np.maximum(labels, 0)
+    scores, sizes = queries.arrange(scores), queries.sizes
+    retrieved, views = checks.is_retrieved(scores), _views(measure, int(sizes.max()))
     exposure, target = (
-        _exposure(measure, views, labels, _Ties.of(column, queries))
-        for column in (scores, labels)
+        _exposure(measure, views, labels, ties)
+        for ties in (
+            tie_groups.ties_of_rows(scores, there & retrieved, sizes),
+            tie_groups.ties_of_rows(labels, there, sizes),
+        )
     )
     sums = {
         "loss": (exposure - target) ** 2,
@@ -221,10 +224,7 @@ def expected_exposure(
         qid=queries.qid.copy(),
         exposure=exposure[back],
         target=target[back],
-        **{
-            name: segments.sum_segments(values, queries.sizes)
-            for name, values in sums.items()
-        },
+        **{name: segments.sum_segments(values, sizes) for name, values in sums.items()},
         groups=groups,
         group_exposure=by_group(exposure),
         group_target=by_group(target),
@@ -246,56 +246,22 @@ def _views(measure: Measure, longest: int) -> FloatArray:
     return np.asarray(weights / weights[0])
 
 
-class _Ties(NamedTuple):
-    """Retrieved documents in rank order, and the ties that they belong to.
-
-    Attributes
-    ----------
-    order : ndarray of shape (n_retrieved,)
-        Rows of the documents, query by query from the top.
-    place : ndarray of shape (n_retrieved,)
-        Documents of the query above each place.
-    sizes, query : ndarray of shape (n_groups,)
-        Documents of each tie, and the number of its query.
-    """
-
-    order: IntArray
-    place: IntArray
-    sizes: IntArray
-    query: IntArray
-
-    @classmethod
-    def of(cls, score: NDArray[Any], queries: checks.Queries) -> _Ties:
-        """Find the ties of scores that stand query by query."""
-        rank, _ = tie_groups.dense_ranks(score)
-        codes = queries.codes
-        shown = np.flatnonzero(checks.is_retrieved(score))
-        order = shown[np.lexsort((-rank[shown], codes[shown]))]
-        query = codes[order]
-        place = segments.expand(np.bincount(query, minlength=queries.n_queries))[1]
-        new = segments.begins(query) | segments.begins(rank[order])
-        starts = np.flatnonzero(new)
-        sizes = segments.sizes_of(starts, len(order))
-        return cls(order, place, sizes, query[starts])
-
-
 def _exposure(
-    measure: Measure, views: FloatArray, labels: FloatArray, ties: _Ties
+    measure: Measure, views: FloatArray, labels: FloatArray, ties: tie_groups.RowTies
 ) -> FloatArray:
     """Exposure of each document, in the order of the labels."""
-    out = np.zeros(len(labels))
-    mean = segments.sum_segments(views[ties.place], ties.sizes) / ties.sizes
-    out[ties.order] = np.repeat(mean, ties.sizes)
-    if isinstance(measure, ReciprocalRank):
-        relevant = labels[ties.order] >= measure.rel
-        r = segments.count_segments(relevant, ties.sizes)
-        holds = np.flatnonzero(r)
-        # the first tie of each query that holds a relevant document
-        first = holds[segments.begins(ties.query[holds])]
-        last = np.full(int(ties.query.max(initial=-1)) + 1, len(ties.sizes))
-        last[ties.query[first]] = first
-        tie, n_relevant = segments.owners(ties.sizes), np.repeat(r, ties.sizes)
-        seen = np.where(relevant, 1 / np.maximum(n_relevant, 1), 1 / (n_relevant + 1))
-        end = last[ties.query[tie]]
-        out[ties.order] = np.where(tie < end, 1.0, np.where(tie == end, seen, 0.0))
-    return out
+    group, query, lo, n = ties
+    if not isinstance(measure, ReciprocalRank):
+        mean = segments.sum_segments(views[segments.consecutive(lo, n)], n) / n
+        # no exposure of what is not retrieved, in group -1
+        return np.append(mean, 0.0)[group]
+    relevant = labels >= measure.rel
+    r = np.bincount(group[relevant & (group >= 0)], minlength=len(n) + 1)
+    holds = np.flatnonzero(r)
+    # the first tie of each query that holds a relevant document
+    first = holds[segments.begins(query[holds])]
+    last = np.full(int(query.max(initial=0)) + 1, len(n))
+    last[query[first]] = first
+    end, n_relevant = np.append(last[query], -2)[group], r[group]
+    seen = np.where(relevant, 1 / np.maximum(n_relevant, 1), 1 / (n_relevant + 1))
+    return np.where(group < end, 1.0, np.where(group == end, seen, 0.0))
