@@ -119,6 +119,8 @@ def test_summary_has_a_row_for_each_group(rows):
 def test_other_user_models_are_refused(model):
     with pytest.raises(ValueError, match=r"user_model must be RR, or .* got "):
         expected_exposure([1, 0], [1, 0], user_model=model)
+    with pytest.raises(ValueError, match=r"user_model must be the name .* got 5"):
+        expected_exposure([1, 0], [1, 0], user_model=5)
 
 
 def test_documents_without_a_judgment():

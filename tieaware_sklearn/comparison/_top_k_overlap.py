@@ -314,7 +314,10 @@ def _check_ids(ids: Any, k: int) -> list[IntArray]:
     pair = isinstance(ids, (tuple, list)) and len(ids) == 2
     messages.require(pair, "ids must be a pair, of the reference and of scores", ids)
     # masked entries are empty
-    reference, other = (np.ma.filled(np.ma.asarray(side), -1) for side in ids)
+    reference, other = (
+        np.ma.filled(lists.matrix_of(side, f"ids of {name}"), -1)
+        for side, name in zip(ids, ("reference", "scores"), strict=True)
+    )
     for name, side in (("reference", reference), ("scores", other)):
         if side.ndim != 2 or side.dtype.kind not in "iu":
             raise ValueError(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._display import html, text_tables, words
-from .._engine import checks, segments, tie_groups
+from .._engine import checks, messages, segments, tie_groups
 from .._engine.segments import FloatArray
 from ..measures import Measure, ReciprocalRank, parse_measure
 from . import _intervals, _prepared, _resolved
@@ -181,6 +181,8 @@ def expected_exposure(
     EE-R  1.1250        [-, -]
     1 query; user model of RBP(p=0.5)
     """
+    named = isinstance(user_model, (str, Measure))
+    messages.require(named, "user_model must be the name of a measure", user_model)
     measure = parse_measure(user_model)
     resolved = _resolved.resolve([measure], unjudged=unjudged)
     prepared, scores = _prepared.prepare(resolved, y_true, y_score, qid, mask=mask)
