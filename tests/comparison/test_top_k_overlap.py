@@ -177,15 +177,18 @@ def test_a_list_that_an_index_could_not_fill_is_whole():
         ({"ids": ([0, 1], [0, 1])}, r"ids of reference .* got shape \(2,\)"),
         ({"ids": ([[0.5, 1]], [[0, 1]])}, "ids of reference .* got .*float64"),
         ({"ids": ([[0, -2]], [[0, 1]])}, "ids of reference must be >= -1"),
-        ({"ids": ([[0, 1]], [[0, 1], [0, 1]])}, "as many rows on both sides.* 1 and 2"),
+        (
+            {"ids": ([[0, 1]], [[0, 1]] * 2), "scores": [[1, 2]] * 2},
+            "as many rows on both sides.* 1 and 2",
+        ),
         ({"ids": ([[0, 1]], [[0, 1, 2]])}, r"scores must have the shape of its ids"),
         ({"k": 3}, "ids of reference must have at least k=3 columns, got 2"),
     ],
 )
 def test_errors_name_argument_rule_and_value(change, message):
-    ids = ([[0, 1]], [[0, 1]])
+    given = {"reference": [[2, 1]], "scores": [[1, 2]], "ids": ([[0, 1]], [[0, 1]])}
     with pytest.raises(ValueError, match=message):
-        top_k_overlap([[2, 1]], [[1, 2]], **{"ids": ids, "k": 1, **change})
+        top_k_overlap(**{**given, "k": 1, **change})
 
 
 @pytest.mark.parametrize(
@@ -270,3 +273,28 @@ def test_frames_in_another_order_warn():
         UserWarning, match="scores has the index of reference in another"
     ):
         top_k_overlap(frame, frame.iloc[::-1], k=1)
+
+
+@pytest.mark.filterwarnings("ignore:.*lists of.*end inside the tie")
+@pytest.mark.parametrize("how", ["orders", "interchangeable"])
+def test_lists_of_any_length_are_those_of_each_query_alone(how):
+    columns, ids, scores = random_lists(7)
+    empty = np.random.default_rng(7).random(ids[1].shape) < 0.4
+    ids[1] = np.where(empty | (np.arange(30) % 7 == 0)[:, None], -1, ids[1])
+    options = {"k": 3, "reference_ties": how}
+    whole = top_k_overlap(*scores, ids=ids, **options)
+    kept = np.arange(40) < np.random.default_rng(8).integers(4, 40, 30)[:, None]
+    masked = top_k_overlap(*columns, mask=kept, **options)
+    for i in range(30):
+        rows = slice(i, i + 1)
+        some = [(one[rows], side[rows]) for one, side in zip(ids, scores, strict=True)]
+        one_ids, one_scores = zip(*some, strict=True)
+        alone = top_k_overlap(*one_scores, ids=one_ids, **options)
+        short = top_k_overlap(*(one[i, kept[i]] for one in columns), **options)
+        for name in ("expected", "worst", "best", "std", "is_open"):
+            np.testing.assert_array_equal(
+                getattr(whole, name)[i], getattr(alone, name)[0]
+            )
+            np.testing.assert_array_equal(
+                getattr(masked, name)[i], getattr(short, name)[0]
+            )

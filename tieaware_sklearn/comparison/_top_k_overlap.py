@@ -241,7 +241,7 @@ def top_k_overlap(
         raise ValueError("qid and mask must be None with ids, whose rows are queries")
     else:
         checks.check_same_order({"reference": reference, "scores": scores})
-        sides = _of_lists(reference, scores, _check_ids(ids, k), metric)
+        sides = _of_lists(reference, scores, ids, k, metric)
         query_ids = np.arange(len(sides[0].sizes))
     equals = (tolerance, relative, metric) if reference_ties != "orders" else None
     figures = np.empty((11, len(query_ids)), dtype=np.int64)
@@ -309,54 +309,39 @@ def _of_documents(
     return queries.qid, sides
 
 
-def _check_ids(ids: Any, k: int) -> list[IntArray]:
-    """Check the ids that two indexes return."""
-    pair = isinstance(ids, (tuple, list)) and len(ids) == 2
-    messages.require(pair, "ids must be a pair, of the reference and of scores", ids)
-    # masked entries are empty
-    reference, other = (
-        np.ma.filled(lists.matrix_of(side, f"ids of {name}"), -1)
-        for side, name in zip(ids, ("reference", "scores"), strict=True)
-    )
-    for name, side in (("reference", reference), ("scores", other)):
-        if side.ndim != 2 or side.dtype.kind not in "iu":
-            raise ValueError(
-                f"ids of {name} must be integers of shape (n_queries, depth), got "
-                f"shape {side.shape} and dtype {side.dtype}"
-            )
-        if side.shape[1] < k:
-            raise ValueError(
-                f"ids of {name} must have at least k={k} columns, got {side.shape[1]}"
-            )
-        if side.min(initial=0) < -1 or side.max(initial=0) > _LARGEST:
-            raise ValueError(f"ids of {name} must be >= -1 and at most 2^60")
-    if len(reference) != len(other):
-        raise ValueError(
-            f"ids must have as many rows on both sides, got {len(reference)} and "
-            f"{len(other)}"
-        )
-    return [reference, other]
-
-
 def _of_lists(
-    reference: Any, scores: Any, ids: list[IntArray], metric: str
+    reference: Any, scores: Any, ids: Any, k: int, metric: str
 ) -> list[_Neighbours]:
     """The rankings of the documents that two indexes return."""
+    pair = isinstance(ids, (tuple, list)) and len(ids) == 2
+    messages.require(pair, "ids must be a pair, of the reference and of scores", ids)
     sides, given = [], {"reference": reference, "scores": scores}
-    for (name, values), documents in zip(given.items(), ids, strict=True):
-        matrix, there = lists.matrix_of(values, name), documents >= 0
-        if matrix.shape != documents.shape:
+    for (name, values), side in zip(given.items(), ids, strict=True):
+        # masked entries are empty
+        documents = np.ma.filled(lists.matrix_of(side, f"ids of {name}"), -1)
+        shape = documents.shape
+        if documents.ndim != 2 or documents.dtype.kind not in "iu":
             raise ValueError(
-                f"{name} must have the shape of its ids, {documents.shape}, got "
-                f"{matrix.shape}"
+                f"ids of {name} must be integers of shape (n_queries, depth), got "
+                f"shape {shape} and dtype {documents.dtype}"
             )
+        rule = f"ids of {name} must have at least k={k} columns, got {shape[1]}"
+        messages.require(shape[1] >= k, rule)
+        fits = documents.min(initial=0) >= -1 and documents.max(initial=0) <= _LARGEST
+        messages.require(fits, f"ids of {name} must be >= -1 and at most 2^60")
+        matrix, there = lists.matrix_of(values, name), documents >= 0
+        rule = f"{name} must have the shape of its ids, {shape}, got {matrix.shape}"
+        messages.require(matrix.shape == shape, rule)
         chosen = ... if there.all() else there
         score, documents = matrix[chosen].ravel(), documents[chosen].ravel()
         if len(score):
             score = _nearest_highest(score, name, metric)
-        sizes, depth = there.sum(axis=1), there.shape[1]
+        sizes = there.sum(axis=1)
         offsets = segments.offsets_of(sizes)
-        sides.append(_Neighbours(sizes, offsets, score, documents, depth))
+        sides.append(_Neighbours(sizes, offsets, score, documents, shape[1]))
+    first, second = (len(side.sizes) for side in sides)
+    rule = f"ids must have as many rows on both sides, got {first} and {second}"
+    messages.require(first == second, rule)
     return sides
 
 

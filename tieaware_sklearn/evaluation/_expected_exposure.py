@@ -204,20 +204,21 @@ def expected_exposure(
         "disparity": exposure**2,
         "relevance": exposure * target,
     }
-    groups, cells = np.array([]), None
-    if group is not None:
-        if prepared.lists is not None:
-            group = prepared.lists.documents(group, "group")
-        members = checks.check_qid(group, n_rows=queries.n_rows, name="group")
-        groups, cells = members.qid, queries.arrange(members.row_codes())
+    if group is not None and prepared.lists is not None:
+        group = prepared.lists.documents(group, "group")
+    members = checks.check_qid(group, n_rows=queries.n_rows, name="group")
+    n_groups, groups = (
+        members.n_queries,
+        members.qid[: None if group is not None else 0],
+    )
+    cells = queries.codes * n_groups + queries.arrange(members.row_codes())
 
     def by_group(values: FloatArray) -> FloatArray:
-        totals = np.zeros((queries.n_queries, len(groups)))
-        if cells is not None:
-            # sorted, so that the order of rows changes no bit
-            order = np.lexsort((values, cells, queries.codes))
-            np.add.at(totals, (queries.codes[order], cells[order]), values[order])
-        return totals
+        # sorted, so that the order of rows changes no bit
+        order = np.lexsort((values, cells))
+        n_cells = queries.n_queries * n_groups
+        totals = np.bincount(cells[order], weights=values[order], minlength=n_cells)
+        return totals.reshape(-1, n_groups)[:, : len(groups)]
 
     rows = queries.given(np.arange(queries.n_rows))
     back = np.argsort(rows)

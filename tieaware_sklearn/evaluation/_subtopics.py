@@ -16,7 +16,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from .._display import html, text_tables, words
 from .._engine import checks, exact_numbers, lists, messages, segments
 from .._engine.segments import FloatArray, IntArray
-from ..measures import SubtopicMeasure, _subtopics
+from ..measures import SubtopicMeasure, _parse, _subtopics, parse_subtopic_measure
 from . import _averages, _blocks, _intervals, _prepared, _resolved
 
 
@@ -298,7 +298,9 @@ or (n_queries, n_subtopics), optional
     P_IA@1        0.7500  0.5000        [-, -]
     1 query
     """
-    resolved = _subtopics.parse_subtopic_measures(measures)
+    resolved: list[SubtopicMeasure] = _parse.parse_measures(
+        measures, parse=parse_subtopic_measure
+    )
     _resolved.check_zero_relevance(zero_relevance)
     checks.check_choice(convention, "convention", (None, "ndeval"))
     measured = resolved
@@ -502,18 +504,11 @@ def _weights(
     checks.reject(np.isnan(weights).ravel(), weights.ravel(), name, "not be NaN", place)
     if given.ndim == 1:
         return np.repeat(_scaled(weights), queries.n_queries, axis=0)
-    arranged = queries.arrange(weights)
-    varies = queries.varying(arranged)
-    if varies.any():
-        row, column = np.argwhere(varies)[0].tolist()
-        query = int(queries.codes[row])
-        first = arranged[queries.offsets[query], column]
-        raise ValueError(
-            f"{name} must be constant within a query, got {first} and "
-            f"{arranged[row, column]} for column {column} in query "
-            f"{queries.name(query)}"
-        )
-    return _scaled(arranged[queries.offsets[:-1]])
+    columns = [
+        checks.one_per_query(column, queries, f"column {j} of {name}", str)
+        for j, column in enumerate(weights.T)
+    ]
+    return _scaled(np.column_stack(columns))
 
 
 def _scaled(weights: FloatArray) -> FloatArray:

@@ -136,23 +136,18 @@ class _Run(Documents):
         # no other infinity is a score
         self.retrieved = ~np.isinf(self.score)
 
-    def ties(self) -> tuple[IntArray, IntArray, IntArray]:
-        """Retrieved rows, how many documents are above the tie of each, and in it."""
-        there = np.flatnonzero(self.retrieved)
-        ranks, n_ranks = tie_groups.dense_ranks(self.score[there])
-        place, query = n_ranks - 1 - ranks, self.query[there]
-        ties, tie, n = np.unique(
-            query * n_ranks + place, return_inverse=True, return_counts=True
-        )
-        before = np.cumsum(n) - n
-        first = before[np.searchsorted(ties, ties // n_ranks * n_ranks)]
-        return there, (before - first)[tie], n[tie]
+        queries = self.queries
+        score, retrieved = map(queries.arrange, (self.score, self.retrieved))
+        ties = tie_groups.ties_of_rows(score, retrieved, queries.sizes)
+        tie = np.empty(n_rows, dtype=np.int64)
+        tie[queries.given(np.arange(n_rows))] = ties.group
+        #: documents above the tie of each row, and in it; none if it is not retrieved
+        self.above, self.n = np.append(ties.lo, 0)[tie], np.append(ties.n, 0)[tie]
 
     def inclusion(self, depth: int) -> FloatArray:
         """Chance of each row to stand at rank `depth` or above."""
-        (there, above, n), out = self.ties(), np.zeros(len(self.score))
-        out[there] = np.clip(depth - above, 0, n) / n
-        return out
+        inside = np.clip(depth - self.above, 0, self.n)
+        return np.asarray(inside / np.maximum(self.n, 1))
 
 
 class PooledRuns:
@@ -268,8 +263,8 @@ def depth_pool(
     certain = np.zeros(len(every.keys), dtype=bool)
     best = np.full(len(every.keys), depth)
     for run, rows in zip(every.runs, every.rows, strict=True):
-        there, above, _ = run.ties()
-        best[rows[there]] = np.minimum(best[rows[there]], above + 1)
+        first = np.where(run.retrieved, run.above + 1, depth)
+        best[rows] = np.minimum(best[rows], first)
         chance = run.inclusion(depth)
         missed[rows] *= 1.0 - chance
         certain[rows] |= chance == 1

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -269,17 +269,6 @@ def parse_subtopic_measure(measure: str | SubtopicMeasure) -> SubtopicMeasure:
         text, measure, _measure.OF_SUBTOPICS, lambda *_: unknown, _EXAMPLE
     )
     return parsed
-
-
-def parse_subtopic_measures(
-    measures: str | SubtopicMeasure | Iterable[str | SubtopicMeasure],
-) -> list[SubtopicMeasure]:
-    """One measure or several as a list; no measure twice."""
-    if not isinstance(measures, (str, SubtopicMeasure, Iterable)):
-        raise ValueError(
-            f"measures must be a name or a list of names, got {messages.show(measures)}"
-        )
-    return _parse.parse_measures(measures, parse=parse_subtopic_measure)
 
 
 def mean_powers(n: IntArray, c: IntArray, keep: float, width: int) -> FloatArray:
