@@ -277,15 +277,15 @@ class _Neighbours(NamedTuple):
         Higher is nearer, and -inf not retrieved.
     ids : ndarray of shape (n_documents,) or None
         None where both rankings have the same documents.
-    depth : int
-        Documents after which a list could have gone on; -1 for none.
+    is_full : ndarray of shape (n_queries,), bool
+        Whether the list could have gone on.
     """
 
     sizes: IntArray
     offsets: IntArray
     score: NDArray[Any]
     ids: IntArray | None
-    depth: int
+    is_full: NDArray[np.bool_]
 
 
 def _of_documents(
@@ -304,8 +304,8 @@ def _of_documents(
     for name, column in given.items():
         score = _nearest_highest(column, name, metric)
         checks.check_length(score, queries.n_rows, name)
-        score = queries.arrange(score)
-        sides.append(_Neighbours(queries.sizes, queries.offsets, score, None, -1))
+        score, never = queries.arrange(score), np.zeros(queries.n_queries, dtype=bool)
+        sides.append(_Neighbours(queries.sizes, queries.offsets, score, None, never))
     return queries.qid, sides
 
 
@@ -332,13 +332,18 @@ def _of_lists(
         matrix, there = lists.matrix_of(values, name), documents >= 0
         rule = f"{name} must have the shape of its ids, {shape}, got {matrix.shape}"
         messages.require(matrix.shape == shape, rule)
-        chosen = ... if there.all() else there
-        score, documents = matrix[chosen].ravel(), documents[chosen].ravel()
-        if len(score):
-            score = _nearest_highest(score, name, metric)
-        sizes = there.sum(axis=1)
-        offsets = segments.offsets_of(sizes)
-        sides.append(_Neighbours(sizes, offsets, score, documents, shape[1]))
+        if there.all():
+            score = _nearest_highest(matrix.ravel(), name, metric)
+        else:
+            # nothing is retrieved at empty places, whose ids must differ, too
+            score = np.full(shape, -np.inf)
+            if there.any():
+                floats = exact_numbers.floats_of(matrix[there], name)
+                score[there] = _nearest_highest(floats, name, metric)
+            documents = np.where(there, documents, -1 - np.arange(shape[1]))
+        sizes, is_full = np.full(shape[0], shape[1]), np.asarray(there.all(axis=1))
+        offsets, score = segments.offsets_of(sizes), score.ravel()
+        sides.append(_Neighbours(sizes, offsets, score, documents.ravel(), is_full))
     first, second = (len(side.sizes) for side in sides)
     rule = f"ids must have as many rows on both sides, got {first} and {second}"
     messages.require(first == second, rule)
@@ -360,7 +365,7 @@ def _alike(sides: list[_Neighbours]) -> Iterator[IntArray]:
     new = segments.begins(sizes[:, by_size]).any(axis=0)
     for queries in np.split(by_size, np.flatnonzero(new)[1:]):
         # their documents stay in the cache of the processor
-        step = max(1, _CELLS // max(1, int(sizes[:, queries[0]].max())))
+        step = max(1, _CELLS // int(sizes[:, queries[0]].max()))
         for start in range(0, len(queries), step):
             yield queries[start : start + step]
 
@@ -409,9 +414,6 @@ class _FirstK(NamedTuple):
         score, ids = side.score[cells].reshape(n_queries, size), side.ids
         if ids is not None:
             ids = ids[cells].reshape(n_queries, size)
-        if not size:
-            # as if its only document were not retrieved
-            score, ids = np.full((n_queries, 1), -np.inf), np.full((n_queries, 1), -1)
         if size > k:
             kth = np.partition(score, size - k, axis=1)[:, size - k, None]
         else:
@@ -422,7 +424,7 @@ class _FirstK(NamedTuple):
         near[few] = sure[few]
         n_near, n_sure = _counts(near), _counts(sure)
         n, tied = np.minimum(k, n_near), n_near - n_sure
-        is_full = side.sizes[queries] == side.depth
+        is_full = side.is_full[queries]
         is_open = is_full & (tied > 1)
         below = ~near[is_open] & checks.is_retrieved(score[is_open])
         is_open[is_open] = ~below.any(axis=1)

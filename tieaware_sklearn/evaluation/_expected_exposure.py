@@ -217,8 +217,8 @@ def expected_exposure(
         # sorted, so that the order of rows changes no bit
         order = np.lexsort((values, cells))
         n_cells = queries.n_queries * n_groups
-        totals = np.bincount(cells[order], weights=values[order], minlength=n_cells)
-        return totals.reshape(-1, n_groups)[:, : len(groups)]
+        totals = np.bincount(cells[order], values[order], n_cells)
+        return np.asarray(totals.reshape(-1, n_groups)[:, : len(groups)], np.float64)
 
     rows = queries.given(np.arange(queries.n_rows))
     back = np.argsort(rows)
