@@ -106,15 +106,10 @@ def test_interchangeable_is_the_threshold_of_ann_benchmarks():
     order = np.argsort(other, axis=1)[:, :5]
     threshold = np.sort(exact, axis=1)[:, 4] + 1e-3
     found = np.take_along_axis(exact, order, axis=1) <= threshold[:, None]
-    overlap = top_k_overlap(
-        exact, other, k=5, metric="distance", reference_ties="interchangeable",
-        tolerance=1e-3,
-    )  # fmt: skip
+    options = {"k": 5, "metric": "distance", "reference_ties": "interchangeable"}
+    overlap = top_k_overlap(exact, other, tolerance=1e-3, **options)
     np.testing.assert_array_equal(overlap.expected, found.mean(axis=1))
-    share = top_k_overlap(
-        exact, other, k=5, metric="distance", reference_ties="interchangeable",
-        tolerance=0.5, relative=True,
-    )  # fmt: skip
+    share = top_k_overlap(exact, other, tolerance=0.5, relative=True, **options)
     found = np.take_along_axis(exact, order, axis=1)
     wide = found <= 1.5 * np.sort(exact, axis=1)[:, 4:5]
     np.testing.assert_array_equal(share.expected, wide.mean(axis=1))
@@ -149,6 +144,12 @@ def test_lists_that_end_inside_the_tie_are_counted():
     with pytest.warns(UserWarning, match="1 of 2 lists of scores end inside the tie"):
         overlap = top_k_overlap(reference, scores, ids=(ids, ids), k=2)
     assert overlap.is_open.tolist() == [[False, True], [False, False]]
+    # or within the tolerance
+    options = {"k": 1, "reference_ties": "interchangeable", "metric": "distance"}
+    with pytest.warns(UserWarning, match="1 of 1 lists of reference"):
+        top_k_overlap(
+            [[1, 1.5]], [[1, 2]], ids=([[0, 1]],) * 2, tolerance=0.6, **options
+        )
 
 
 @pytest.mark.filterwarnings("error")
@@ -174,6 +175,8 @@ def test_a_list_that_an_index_could_not_fill_is_whole():
             {"ids": ([[0], [0, 1]], [[0, 1]])},
             "ids of reference .* rows of equal length",
         ),
+        ({"ids": 5}, "ids must be a pair, .* got 5"),
+        ({"ids": ([[0]], [[0]], [[0]])}, "ids must be a pair"),
         ({"ids": ([0, 1], [0, 1])}, r"ids of reference .* got shape \(2,\)"),
         ({"ids": ([[0.5, 1]], [[0, 1]])}, "ids of reference .* got .*float64"),
         ({"ids": ([[0, -2]], [[0, 1]])}, "ids of reference must be >= -1"),
@@ -183,25 +186,21 @@ def test_a_list_that_an_index_could_not_fill_is_whole():
         ),
         ({"ids": ([[0, 1]], [[0, 1, 2]])}, r"scores must have the shape of its ids"),
         ({"k": 3}, "ids of reference must have at least k=3 columns, got 2"),
+        (
+            {"ids": None, "reference": [1, 2], "scores": [1]},
+            r"scores must have one value per row \(2\), got 1",
+        ),
+        (
+            {"ids": None, "reference": [1, math.nan], "scores": [1, 2]},
+            "reference must not be NaN, got nan in row 1",
+        ),
+        ({"ids": None, "qid": [1]}, "qid must be None where reference has two"),
     ],
 )
 def test_errors_name_argument_rule_and_value(change, message):
     given = {"reference": [[2, 1]], "scores": [[1, 2]], "ids": ([[0, 1]], [[0, 1]])}
     with pytest.raises(ValueError, match=message):
         top_k_overlap(**{**given, "k": 1, **change})
-
-
-@pytest.mark.parametrize(
-    ("reference", "scores", "qid", "message"),
-    [
-        ([1, 2], [1], None, r"scores must have one value per row \(2\), got 1"),
-        ([1, np.nan], [1, 2], None, "reference must not be NaN, got nan in row 1"),
-        ([[1, 2]], [[1, 2]], [1], "qid must be None where reference has two"),
-    ],
-)
-def test_errors_of_columns(reference, scores, qid, message):
-    with pytest.raises(ValueError, match=message):
-        top_k_overlap(reference, scores, qid=qid)
 
 
 def test_integers_are_compared_as_integers():
@@ -223,13 +222,6 @@ def test_a_relative_tolerance_is_of_the_distance_in_any_dtype(dtype):
     assert far.expected.tolist() == [0.0, 1.0]
 
 
-def test_lists_that_end_within_the_tolerance_are_counted():
-    ids = [[0, 1]]
-    options = {"k": 1, "reference_ties": "interchangeable", "metric": "distance"}
-    with pytest.warns(UserWarning, match="1 of 1 lists of reference"):
-        top_k_overlap([[1, 1.5]], [[1, 2]], ids=(ids, ids), tolerance=0.6, **options)
-
-
 def test_masked_ids_are_empty():
     ids = np.ma.masked_array([[0, 1, 2]], [[1, 0, 0]])
     distances = [[1.0, 2, 3]]
@@ -240,17 +232,9 @@ def test_masked_ids_are_empty():
 
 
 def test_an_index_that_returns_nothing_finds_nothing():
-    overlap = top_k_overlap([[1, 2]], [[0, 0]], ids=([[0, 1]], [[-1, -1]]), k=1)
-    assert overlap.expected.tolist() == [0.0]
-    assert np.isnan(
-        top_k_overlap([[0]], [[1]], ids=([[-1]], [[3]]), k=1).expected
-    ).all()
-
-
-@pytest.mark.parametrize("ids", [5, ([[0]],), ([[0]], [[0]], [[0]])])
-def test_ids_come_in_pairs(ids):
-    with pytest.raises(ValueError, match="ids must be a pair"):
-        top_k_overlap([[1]], [[1]], ids=ids, k=1)
+    ids = ([[0, 1], [-1, -1]], [[-1, -1], [0, 1]])
+    overlap = top_k_overlap([[1, 2]] * 2, [[0, 1]] * 2, ids=ids, k=1)
+    np.testing.assert_array_equal(overlap.expected, [0, np.nan])
 
 
 def test_parts_of_many_queries_are_one():
