@@ -30,10 +30,8 @@ from benchmarks import trec_files
 from benchmarks.timing import Task, medians
 from tieaware_sklearn._engine import checks, exact_numbers
 from tieaware_sklearn.cli import main
-from tieaware_sklearn.datasets import load_letor, load_run, load_trec
-
-from benchmarks.timing import Task, medians
 from tieaware_sklearn.comparison import pairwise_overlap, top_k_overlap
+from tieaware_sklearn.datasets import load_letor, load_run, load_trec
 
 #: ours, and what it is held against
 Pair = tuple[Task, Task]
