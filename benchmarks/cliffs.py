@@ -20,6 +20,10 @@ from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 import numpy as np
 import pandas as pd
@@ -32,7 +36,9 @@ from tieaware_sklearn._engine import checks, exact_numbers
 from tieaware_sklearn.cli import main
 from tieaware_sklearn.comparison import pairwise_overlap, top_k_overlap
 from tieaware_sklearn.datasets import load_letor, load_run, load_trec
+from tieaware_sklearn import compare_systems, evaluate, precision_study
 
+FloatArray = NDArray[np.float64]
 #: ours, and what it is held against
 Pair = tuple[Task, Task]
 
@@ -176,6 +182,87 @@ def _() -> Pair:
 
 
 # ------------------------------------------------------------- comparisons of systems
+
+
+def _systems(
+    n_systems: int, n_queries: int = 1000
+) -> tuple[dict[str, Any], FloatArray]:
+    """Labels, scores and query ids of systems, and the values of queries by NDCG@10."""
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 3, 5 * n_queries)
+    scores = rng.integers(0, 5, (len(labels), n_systems)) + 0.1 * labels[:, None]
+    qid = np.repeat(range(n_queries), 5)
+    rows = {"y_true": labels, "y_score": scores, "qid": qid}
+    return rows, compare_systems(**rows, correction=None).expected
+
+
+def _differences(values: FloatArray) -> FloatArray:
+    a, b = np.triu_indices(values.shape[1], k=1)
+    return values[:, a] - values[:, b]
+
+
+def _random_signs(differences: FloatArray) -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(10):
+        signs = rng.integers(0, 2, (1000, len(differences))) * 2.0 - 1
+        (signs @ differences).mean()
+
+
+@cliff("randomization test, 10 systems", "x random signs by NumPy", 3)
+def randomization() -> Pair:
+    rows, values = _systems(10)
+    apart = _differences(values)
+    return (
+        lambda: compare_systems(**rows, test="randomization"),
+        lambda: _random_signs(apart),
+    )
+
+
+@cliff("randomization test, 20,000 queries", "x random signs by NumPy", 3)
+def randomization_of_many_queries() -> Pair:
+    rows, values = _systems(2, 20_000)
+    apart = _differences(values)
+    return (
+        lambda: compare_systems(**rows, test="randomization"),
+        lambda: _random_signs(apart),
+    )
+
+
+@cliff("precision study, randomization test", "x compare_systems, 2 levels", 1.5)
+def randomization_in_a_study() -> Pair:
+    rows, _ = _systems(10)
+
+    def compared() -> None:
+        for _ in range(2):
+            compare_systems(**rows, test="randomization")
+
+    return (
+        lambda: precision_study(**rows, test="randomization", coarseness="rho=2"),
+        compared,
+    )
+
+
+@cliff("medians of 10 systems", "x resampled medians by NumPy", 2)
+def medians_of_systems() -> Pair:
+    rows, values = _systems(10, 200)
+
+    def resampled() -> None:
+        chosen = np.random.default_rng(0).integers(0, 200, (9999, 200))
+        for column in values.T:
+            np.median(column[chosen], axis=1)
+
+    return lambda: compare_systems(**rows, average="median"), resampled
+
+
+@cliff("t tests of 50 systems, 1,225 pairs", "x evaluate of each system", 16)
+def many_pairs() -> Pair:
+    rows, _ = _systems(50)
+
+    def evaluated() -> None:
+        for column in rows["y_score"].T:
+            evaluate(rows["y_true"], column, qid=rows["qid"], measures="ndcg@10")
+
+    return lambda: compare_systems(**rows), evaluated
 
 
 # ------------------------------------------------- overlaps, correlations, judgments

@@ -16,7 +16,7 @@ from tests import naive
 from tieaware_sklearn import compare_systems, pvalues_over_orders
 from tieaware_sklearn.comparison import _orders
 from tieaware_sklearn.comparison._orders import OrderValues
-from tieaware_sklearn.comparison._paired_test import ALTERNATIVES, TESTS, paired_test
+from tieaware_sklearn.comparison._paired_test import ALTERNATIVES, TESTS, paired_tests
 from tieaware_sklearn.comparison._systems import MeasuredSystems
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.measures import parse_measure
@@ -55,7 +55,7 @@ def by_definition(labels, qid, a, b, name, test, alternative):
             if name == "esl" and None in pair:
                 continue
             values.append(float((pair[0] or 0) - (pair[1] or 0)))
-        p = paired_test(np.array(values), test, alternative).pvalue
+        _, (p,) = paired_tests(np.array([values]), test, alternative)
         found.append((p, sum(values)))
     return np.array(found).T
 

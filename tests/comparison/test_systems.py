@@ -18,15 +18,12 @@ from scipy import stats
 from sklearn.exceptions import UndefinedMetricWarning
 
 from tieaware_sklearn import evaluate
-from tieaware_sklearn.comparison import compare_systems
+from tieaware_sklearn.comparison import _paired_test, compare_systems
 from tieaware_sklearn.comparison._paired_test import (
     ALTERNATIVES,
     TESTS,
     QueryLosses,
-    paired_test,
     paired_tests,
-    random_signs,
-    randomization_pvalue,
     randomization_pvalues,
     whole_numbers,
 )
@@ -339,6 +336,19 @@ def test_medians_are_compared_by_a_bootstrap(alternative):
     assert again.pvalues == found.pvalues
 
 
+def test_medians_of_a_pair_do_not_depend_on_other_systems():
+    options = {"average": "median", "n_resamples": 99, "measure": "esl"}
+    # ESL is undefined where a system retrieves nothing relevant
+    none = np.where(WEB.qid % 3 == 0, -math.inf, SYSTEMS[NAMES[0]])
+    systems = SYSTEMS | {"none": none}
+    every = compare(systems, **options)
+    for i, (a, b) in enumerate(every.pairs):
+        names = every.systems[a], every.systems[b]
+        alone = compare({name: systems[name] for name in names}, **options)
+        assert every.pvalues[i] == alone.pvalues[0]
+        assert (every.difference_interval[i] == alone.difference_interval[0]).all()
+
+
 def test_random_states():
     def pvalues(random_state):
         found = compare(test="randomization", n_resamples=99, random_state=random_state)
@@ -347,9 +357,6 @@ def test_random_states():
     assert pvalues(1) == pvalues(np.int64(1)) != pvalues(2)
     assert pvalues(np.random.RandomState(1)) == pvalues(np.random.RandomState(1))
     assert np.isfinite(pvalues(None)).all()
-    every, some = random_signs(5, 99, 0), random_signs(5, 31, 0)
-    assert len(np.unique(every, axis=0)) == len(every) == 32
-    assert some.shape == (31, 5)
 
 
 def test_undefined_systems():
@@ -604,6 +611,12 @@ def test_bad_ropes(rope):
 # -- paired tests
 
 
+def paired_test(difference, *how, **drawn):
+    """Statistic and p-value of one row."""
+    statistics, pvalues = paired_tests(np.asarray(difference)[None], *how, **drawn)
+    return statistics[0], pvalues[0]
+
+
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 def test_scipys_numbers(alternative):
     difference = np.random.default_rng(1).normal(0.1, 0.3, size=50)
@@ -613,12 +626,27 @@ def test_scipys_numbers(alternative):
     found = paired_test(difference, "wilcoxon", alternative)
     assert found == (expected.statistic, expected.pvalue)
     drawn = {"n_resamples": 4999, "random_state": 1}
-    found = paired_test(difference, "randomization", alternative, **drawn)
-    assert found.pvalue == pytest.approx(t.pvalue, abs=0.01)
-    assert found.statistic == difference.mean()
-    assert found == paired_test(difference, "randomization", alternative, **drawn)
-    assert found != paired_test(difference, "randomization", alternative)
+    statistic, pvalue = paired_test(difference, "randomization", alternative, **drawn)
+    assert pvalue == pytest.approx(t.pvalue, abs=0.01)
+    assert statistic == difference.mean()
+    assert pvalue != paired_test(difference, "randomization", alternative)[1]
     assert paired_test(difference, "t") == paired_test(difference, "t", "two-sided")
+
+
+@pytest.mark.parametrize("cells", [1, 2**18])
+def test_random_signs_and_how_many_are_drawn_at_a_time(monkeypatch, cells):
+    monkeypatch.setattr(_paired_test, "_CELLS", cells)
+    rows = np.random.default_rng(1).integers(-9, 10, (3, 7))
+    # the bits that scipy.stats.permutation_test draws
+    rng = np.random.default_rng(2)
+    signs = 2 * (rng.integers(2**32, size=(99, 7)) % 2) - 1
+    sums, observed = rows @ signs.T, rows.sum(axis=1)[:, None]
+    less = ((sums <= observed).sum(axis=1) + 1) / 100
+    more = ((sums >= observed).sum(axis=1) + 1) / 100
+    both = np.minimum(2 * np.minimum(less, more), 1)
+    for alternative, expected in zip(ALTERNATIVES, (both, more, less), strict=True):
+        found = randomization_pvalues(rows / 10, alternative, 99, 2)
+        assert found.tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize(
@@ -695,16 +723,11 @@ def test_many_tests_at_once_are_those_one_by_one_to_the_last_bit(test, n):
     slow = n == 13 and test == "wilcoxon"
     rows = rows[[0, 3, -1]] if slow else rows
     for alternative in ["greater"] if slow else ALTERNATIVES:
-
-        def randomized(rows, alternative=alternative):
-            signs = random_signs(n, **options)
-            return randomization_pvalues(rows, signs, alternative)
-
         found, *parts = (
-            paired_tests(part, test, alternative, randomized)[1]
+            paired_tests(part, test, alternative, **options)[1]
             for part in (rows, *np.array_split(rows, 3))
         )
-        alone = [paired_test(row, test, alternative, **options).pvalue for row in rows]
+        alone = [paired_test(row, test, alternative, **options)[1] for row in rows]
         if test == "wilcoxon" and n > 1:
             # scipy's own, of differences that rounding does not tell apart
             near = [np.round(row, 12) for row in rows]
@@ -737,9 +760,7 @@ def test_randomization_is_the_share_of_all_signs(tenths, alternative):
     # sums of tenths are often equal but for rounding
     row = np.array(tenths) / 10
     expected = float(by_all_signs(tenths, alternative))
-    assert randomization_pvalue(row, alternative, 9999, 0) == expected
-    signs = random_signs(len(row), 9999, 0)
-    assert randomization_pvalues(row[None], signs, alternative) == [expected]
+    assert randomization_pvalues(row[None], alternative, 9999, 0) == [expected]
 
 
 @settings(max_examples=30)
@@ -822,7 +843,7 @@ def test_tukey_by_hand():
 def test_tukey_of_two_systems_is_a_paired_t_test(rows):
     values = np.array(rows) / 8
     (found,) = tukey(values)
-    expected = paired_test(values[:, 0] - values[:, 1], "t").pvalue
+    expected = paired_test(values[:, 0] - values[:, 1], "t")[1]
     assert found == pytest.approx(expected, abs=1e-12)
 
 

@@ -487,27 +487,18 @@ def over_orders(
     progress: bool,
 ) -> dict[str, Any]:
     """Compute the columns of `PValuesOverOrders` for each measure and pair."""
-    seed, side = options.drawn["random_state"], options.alternative
-    each = []
+    seed, each = options.drawn["random_state"], []
     for j in range(len(systems.names)):
         one = {name: values[name][..., j] for name in ("expected", "best", "worst")}
         each.append(OrderValues(systems, j, one, [seed, j]))
-    signs = cache(partial(_paired_test.random_signs, **options.drawn))
-
-    def randomized(rows: FloatArray) -> FloatArray:
-        signs_of_queries = signs(rows.shape[1])
-        return _paired_test.randomization_pvalues(rows, signs_of_queries, side)
-
-    def tested(rows: FloatArray, weight: FloatArray | None) -> FloatArray:
-        how = options.test, side, randomized, weight
-        return _paired_test.paired_tests(rows, *how)[1]
-
+    how: dict[str, Any] = {"test": options.test, "alternative": options.alternative}
+    test = partial(_paired_test.paired_tests, **how | options.drawn)
     # values are in the order of ids
     weight = systems.weight
     if weight is not None:
         weight = weight[systems.queries.sorted()]
     cells = [
-        _Cell(m, each[a], each[b], tested, weight)
+        _Cell(m, each[a], each[b], test, weight)
         for m in range(len(systems.measures))
         for a, b in pairs.tolist()
     ]
@@ -531,7 +522,7 @@ class _Cell:
         m: int,
         a: OrderValues,
         b: OrderValues,
-        test: Callable[..., FloatArray],
+        test: Callable[..., tuple[FloatArray, FloatArray]],
         weight: FloatArray | None,
     ) -> None:
         self.m, self.a, self.b, self._test = m, a, b, test
@@ -544,7 +535,7 @@ class _Cell:
     def _tested(self, differences: FloatArray) -> tuple[FloatArray, FloatArray]:
         """p-values, and signs of the means, of (n_orders, n_queries) differences."""
         defined = np.ascontiguousarray(differences[:, self._there])
-        pvalues = self._test(defined, self._weight)
+        _, pvalues = self._test(defined, weight=self._weight)
         if self._weight is not None:
             defined = defined * self._weight
         return pvalues, np.sign(defined.sum(axis=1))

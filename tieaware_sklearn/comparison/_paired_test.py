@@ -3,98 +3,49 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from .._engine.segments import FloatArray
+from .._engine.segments import FloatArray, IntArray
 from ..evaluation import _averages, _intervals, _paired_t_test
 
-#: number of signed differences that are summed at a time
-_CELLS = 1 << 20
+#: number of signs, or of resampled values, that are held at a time
+_CELLS = 1 << 18
 #: whole numbers up to 2**53 are floats
 _BITS = 52
 
 
-def randomization_pvalue(
-    difference: FloatArray, alternative: str, n_resamples: int, random_state: int
-) -> float:
-    """Randomization test of differences, one per query, with signs in batches."""
-    whole = whole_numbers(difference[None])
-    result = _resampled(whole[0], n_resamples, random_state)
-    sums = result.null_distribution[:, None]
-    return float(_randomized(_counts(sums, whole), whole, len(sums), alternative)[0])
-
-
 def randomization_pvalues(
-    rows: FloatArray, signs: NDArray[np.int8], alternative: str
+    rows: FloatArray, alternative: str, n_resamples: int, random_state: int
 ) -> FloatArray:
-    """Randomization tests of many rows of differences, by the same signs."""
+    """Randomization tests of rows of differences, one per query, by the same signs.
+
+    Signs are all 2**n if there are no more than `n_resamples`, else random ones.
+    """
     whole = whole_numbers(rows)
-    step = max(1, _CELLS // max(rows.shape))
+    observed, n = whole.sum(axis=1), rows.shape[1]
+    every = n < _BITS and 2**n <= n_resamples
+    n_signs, rng = 2**n if every else n_resamples, np.random.default_rng(random_state)
     counts = np.zeros((2, len(rows)), dtype=np.int64)
-    for start in range(0, len(signs), step):
-        # BLAS adds whole numbers, which is exact
-        sums = signs[start : start + step].astype(np.float64) @ whole.T
-        counts += _counts(sums, whole)
-    return _randomized(counts, whole, len(signs), alternative)
-
-
-def random_signs(n: int, n_resamples: int, random_state: int) -> NDArray[np.int8]:
-    """Signs of a randomization test, of shape (n_assignments, n).
-
-    They are all 2**n if there are no more than `n_resamples`, else random ones.
-    """
-    seen: list[NDArray[np.int8]] = []
-    _resampled(np.ones(n), n_resamples, random_state, seen)
-    return np.concatenate(seen)
-
-
-def _resampled(
-    values: FloatArray,
-    n_resamples: int,
-    random_state: int,
-    seen: list[NDArray[np.int8]] | None = None,
-) -> Any:
-    """Test with sums of values under all or random signs.
-
-    Each assignment of signs is appended to `seen`, if all values are 1.
-    """
-
-    def total(signed: FloatArray, axis: int) -> FloatArray:
-        if seen is not None and signed.ndim == 2:
-            seen.append(signed.astype(np.int8))
-        return np.asarray(signed.sum(axis=axis))
-
-    return stats.permutation_test(
-        (values,), total, permutation_type="samples", vectorized=True,
-        n_resamples=n_resamples, batch=max(1, _CELLS // len(values)),
-        rng=np.random.default_rng(random_state),
-    )  # fmt: skip
-
-
-def _counts(sums: FloatArray, whole: FloatArray) -> NDArray[np.int64]:
-    """Count sums that are at most, and at least, as large as those observed.
-
-    Sums that differ by no more than rounding are equal.
-    """
-    observed, n = whole.sum(axis=1), whole.shape[1]
-    below = np.count_nonzero(sums <= observed + n, axis=0)
-    above = np.count_nonzero(sums >= observed - n, axis=0)
-    return np.array([below, above])
-
-
-def _randomized(
-    counts: NDArray[np.int64], whole: FloatArray, n_signs: int, alternative: str
-) -> FloatArray:
-    n = whole.shape[1]
+    step = max(1, _CELLS // max(rows.shape))
+    for start in range(0, n_signs, step):
+        numbers = np.arange(start, min(start + step, n_signs))
+        if every:
+            drawn = numbers[:, None] >> np.arange(n)
+        else:
+            drawn = rng.integers(2**32, size=(len(numbers), n), dtype=np.uint32)
+        # terms of sign +1 alone; BLAS adds whole numbers, which is exact
+        positive = (drawn & 1).astype(np.float64) @ whole.T
+        # whole sums are 2 positive - observed; n, their rounding, is no difference
+        counts[0] += np.count_nonzero(positive <= observed + n / 2, axis=0)
+        counts[1] += np.count_nonzero(positive >= observed - n / 2, axis=0)
     # the observed assignment counts, unless it is among all of them
-    observed = 0 if n < 63 and n_signs == 2**n else 1
-    return _of_tails((counts + observed) / (n_signs + observed), alternative)
+    more = 0 if every else 1
+    return _of_tails((counts + more) / (n_signs + more), alternative)
 
 
 def _of_tails(tails: FloatArray, alternative: str) -> FloatArray:
@@ -133,42 +84,19 @@ _MAY_BE_EXACT = 50
 _ALL_SIGNS = 13
 
 
-class PairedTest(NamedTuple):
-    """Result of a test of paired differences."""
-
-    statistic: float
-    pvalue: float
-
-
-def paired_test(
-    difference: FloatArray,
+def paired_tests(
+    rows: FloatArray,
     test: str,
     alternative: str = "two-sided",
     weight: FloatArray | None = None,
     *,
     n_resamples: int = 9999,
     random_state: int = 0,
-) -> PairedTest:
-    """Test whether differences, one per query, are about 0; NaN for fewer than two."""
-
-    def randomized(rows: FloatArray) -> Any:
-        return randomization_pvalue(rows[0], alternative, n_resamples, random_state)
-
-    tested = paired_tests(difference[None], test, alternative, randomized, weight)
-    return PairedTest(*(float(of_rows[0]) for of_rows in tested))
-
-
-def paired_tests(
-    rows: FloatArray,
-    test: str,
-    alternative: str,
-    randomized: Callable[[FloatArray], FloatArray],
-    weight: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
-    """Statistics and p-values of rows of differences.
+    """Statistics and p-values of rows of differences; NaN for fewer than two.
 
-    `randomized` gives the p-values of the randomization test. With weights of queries,
-    all above 0, its statistic is the weighted mean, whose terms change their signs.
+    With weights of queries, all above 0, the statistic of the randomization test is
+    the weighted mean, whose terms change their signs.
     """
     if rows.shape[1] < 2:
         unknown = np.full(len(rows), np.nan)
@@ -186,11 +114,15 @@ def paired_tests(
             tested = _paired_t_test.paired_t_test(rows, alternative)
         elif test == "wilcoxon":
             tested = _wilcoxon(np.round(rows, _DECIMALS), alternative)
-        elif weight is not None:
-            means = _averages.means(rows.T, weight)
-            tested = means, randomized(rows * (weight / weight.max()))
         else:
-            tested = rows.mean(axis=1), randomized(rows)
+            means = rows.mean(axis=1)
+            if weight is not None:
+                means = _averages.means(rows.T, weight)
+                rows = rows * (weight / weight.max())
+            tested = (
+                means,
+                randomization_pvalues(rows, alternative, n_resamples, random_state),
+            )
         statistics[differ], pvalues[differ] = tested
     return statistics, pvalues
 
@@ -210,43 +142,46 @@ def _wilcoxon(rows: FloatArray, alternative: str) -> tuple[FloatArray, FloatArra
         signed = np.where(rows[tied] == 0, np.nan, rows[tied])
         ranks = stats.rankdata(np.abs(signed), axis=1, nan_policy="omit")
         ranks = np.where(np.isnan(signed), 0.0, np.copysign(ranks, signed))
-        signs = random_signs(n, 2**n, 0)
-        pvalues[tied] = randomization_pvalues(ranks, signs, alternative)
+        pvalues[tied] = randomization_pvalues(ranks, alternative, 2**n, 0)
     return statistics, pvalues
 
 
 def bootstrap_of_medians(
-    a: FloatArray,
-    b: FloatArray,
+    values: FloatArray,
+    pairs: IntArray,
     alternative: str,
     *,
     confidence: float,
     n_resamples: int,
     random_state: int,
-) -> tuple[PairedTest, tuple[float, float]]:
-    """Test and interval (percentiles) of the difference of two medians.
+) -> tuple[FloatArray, FloatArray]:
+    """p-values and intervals (percentiles) of differences of medians of columns.
 
-    Queries are resampled. The p-value is the share of samples whose difference is on
-    the other side of 0, or on it; of both sides, twice the smaller share.
+    Queries are resampled, the same for all columns. The p-value is the share of samples
+    whose difference is on the other side of 0, or on it; of both sides, twice the
+    smaller share. NaN for fewer than two queries.
     """
-    if len(a) < 2:
-        return PairedTest(math.nan, math.nan), (math.nan, math.nan)
+    n = len(values)
+    if n < 2:
+        unknown = np.full((len(pairs), 2), np.nan)
+        return unknown[:, 0], unknown
     rng = np.random.default_rng(random_state)
-    n, medians = len(a), []
-    # sorted, so that the order of rows has no effect
-    both = np.stack([a, b])[:, np.lexsort((b, a))]
+    medians = np.empty((values.shape[1], n_resamples))
     batch = max(1, _CELLS // n)
     for start in range(0, n_resamples, batch):
         chosen = rng.integers(0, n, (min(batch, n_resamples - start), n))
-        medians.append(np.subtract(*np.median(both[:, chosen], axis=2)))
-    drawn = np.concatenate(medians)
-    drawn[np.abs(drawn) <= _averages.NO_DIFFERENCE] = 0.0
-    ends = np.array([1 - confidence, 1 + confidence]) / 2
-    low, high = np.quantile(drawn, ends).tolist()
+        for j in np.unique(pairs):
+            sampled = np.median(values[:, j][chosen], axis=1)
+            medians[j, start : start + batch] = sampled
+    ends, counts = np.empty((len(pairs), 2)), np.empty((2, len(pairs)))
+    tails = (1 - confidence) / 2, (1 + confidence) / 2
+    for i, (a, b) in enumerate(pairs):
+        drawn = medians[a] - medians[b]
+        drawn[np.abs(drawn) <= _averages.NO_DIFFERENCE] = 0.0
+        ends[i] = np.quantile(drawn, tails)
+        counts[:, i] = np.count_nonzero(drawn >= 0), np.count_nonzero(drawn <= 0)
     # the sample itself counts
-    counts = np.array([np.count_nonzero(drawn >= 0), np.count_nonzero(drawn <= 0)])
-    pvalue = float(_of_tails((counts + 1) / (n_resamples + 1), alternative))
-    return PairedTest(float(np.median(a) - np.median(b)), pvalue), (low, high)
+    return _of_tails((counts + 1) / (n_resamples + 1), alternative), ends
 
 
 class QueryLosses(NamedTuple):

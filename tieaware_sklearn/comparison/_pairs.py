@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache, partial
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._engine.segments import FloatArray, IntArray
 from ..evaluation import _averages, _intervals, _multiple_testing
 from . import _paired_test
 
-#: values that are held at a time, and signs of a randomization test
-_CELLS, _SIGNS = 1 << 22, 1 << 27
+#: values that are held at a time
+_CELLS = 1 << 22
 
 
 class Options(NamedTuple):
@@ -59,15 +60,14 @@ def compare_pairs(
     if of_logs:
         bounds = _averages.logs(bounds)
         values = {name: _averages.logs(columns) for name, columns in values.items()}
-    # as many pairs at once as memory has room for
-    step = max(1, _CELLS // max(len(values["expected"]), 1))
-    parts = [
-        _compare(values, pairs[i : i + step], options, float(np.ptp(bounds)), weight)
-        for i in range(0, max(len(pairs), 1), step)
-    ]
-    columns = {
-        name: np.concatenate([part[name] for part in parts]) for name in parts[0]
-    }
+    columns: dict[str, Any] = {}
+    for rows, queries in on_same_queries(values["expected"], pairs):
+        defined = {name: of_all[queries] for name, of_all in values.items()}
+        of = None if weight is None else weight[queries]
+        compared = _compare(defined, pairs[rows], options, float(np.ptp(bounds)), of)
+        for name, column in compared.items():
+            shape = len(pairs), *column.shape[1:]
+            columns.setdefault(name, np.empty(shape, column.dtype))[rows] = column
     if options.correction == "tukey":
         adjusted, simultaneous = _multiple_testing.tukey_test(
             values["expected"], pairs, options.confidence
@@ -100,59 +100,50 @@ def _compare(
     room: float,
     weight: FloatArray | None,
 ) -> dict[str, Any]:
-    """Compare some pairs of systems; no difference is larger than `room`.
+    """Compare pairs of systems on the queries where they are defined.
 
-    For geometric means, values are logarithms.
+    No difference is larger than `room`. For geometric means, values are logarithms.
     """
-    # (n_queries, n_pairs), NaN where one of both is undefined
-    undefined = np.any(np.isnan(values["expected"][:, pairs]), axis=2)
-    sides = {
-        name: [np.where(undefined, np.nan, columns[:, side]) for side in pairs.T]
-        for name, columns in values.items()
-    }
-    a, b = sides["expected"]
-    difference, drawn = a - b, options.drawn
+    a, b = pairs.T
+    expected = values["expected"]
+    difference, drawn = expected[:, a] - expected[:, b], options.drawn
     moments = _intervals.QueryMoments.of(difference, weight)
     middle: Callable[[FloatArray], FloatArray] = _averages.medians
     if options.average != "median":
         middle = partial(_averages.means, weight=weight)
-    statistic, pvalues = of_t = test_pairs(difference, "t", options, weight)
+    average, side = middle(expected), options.alternative
+    statistic, pvalues = of_t = _paired_test.paired_tests(
+        difference.T, "t", side, weight
+    )
     ends = moments.interval(options.confidence, (-room, room))
     if options.average == "median":
-        of_pairs = [
-            _paired_test.bootstrap_of_medians(
-                first[~none], second[~none], options.alternative,
-                confidence=options.confidence, **drawn,
-            )
-            for first, second, none in zip(a.T, b.T, undefined.T, strict=True)
-        ]  # fmt: skip
-        tests = np.array([tested for tested, _ in of_pairs]).reshape(-1, 2)
-        statistic, pvalues = tests.T
-        ends = np.array([one for _, one in of_pairs]).reshape(-1, 2)
+        statistic = average[a] - average[b]
+        pvalues, ends = _paired_test.bootstrap_of_medians(
+            expected, pairs, side, confidence=options.confidence, **drawn
+        )
     elif options.interval == "bootstrap":
-        ends = np.array(
-            [
-                _intervals.bootstrap_interval(
-                    one, weight, confidence=options.confidence, bounds=(-room, room),
-                    **drawn,
-                )
-                for one in difference.T
-            ]
-        ).reshape(-1, 2)  # fmt: skip
+        for i, column in enumerate(difference.T):
+            ends[i] = _intervals.bootstrap_interval(
+                column, weight, confidence=options.confidence, bounds=(-room, room),
+                **drawn,
+            )  # fmt: skip
     if options.test in ("wilcoxon", "randomization"):
-        statistic, pvalues = test_pairs(difference, options.test, options, weight)
+        statistic, pvalues = _paired_test.paired_tests(
+            difference.T, options.test, side, weight, **drawn
+        )
     tie_std = np.full(len(pairs), np.nan)
     if options.average == "macro":
-        tie_std = _averages.stds_of_means(np.hypot(*sides["std"]), weight)
+        of_pairs = np.hypot(values["std"][:, a], values["std"][:, b])
+        tie_std = _averages.stds_of_means(of_pairs, weight)
     # where lower is better, best is the smallest value
-    low_a, low_b = map(np.minimum, sides["best"], sides["worst"])
-    high_a, high_b = map(np.maximum, sides["best"], sides["worst"])
+    low = middle(np.minimum(values["best"], values["worst"]))
+    high = middle(np.maximum(values["best"], values["worst"]))
+    least, largest = low[a] - high[b], high[a] - low[b]
     with np.errstate(invalid="ignore"):
         # d_z of Cohen (1988): mean over standard deviation; none without spread
         effect = of_t[0] / np.sqrt(np.maximum(moments.effective(), 1.0))
-    least, largest = middle(low_a) - middle(high_b), middle(high_a) - middle(low_b)
     return {
-        "difference": middle(a) - middle(b),
+        "difference": average[a] - average[b],
         "difference_interval": ends,
         "tie_std": tie_std,
         "tie_range": np.column_stack([least, largest]),
@@ -161,39 +152,26 @@ def _compare(
         "statistic": statistic,
         "pvalues": pvalues,
         "effect": np.where(np.isinf(effect), np.nan, effect),
-        "n_queries": (~undefined).sum(axis=0),
+        "n_queries": np.full(len(pairs), len(expected)),
     }
 
 
-def test_pairs(
-    differences: FloatArray, test: str, options: Options, weight: FloatArray | None
-) -> tuple[FloatArray, FloatArray]:
-    """Statistics and p-values of columns of differences, NaN left out."""
-    signs = cache(partial(_paired_test.random_signs, **options.drawn))
+def on_same_queries(
+    values: FloatArray, pairs: IntArray
+) -> Iterator[tuple[IntArray, NDArray[np.bool_]]]:
+    """Group pairs of columns by the queries where both are defined.
 
-    def randomized(rows: FloatArray) -> FloatArray:
-        n, side = rows.shape[1], options.alternative
-        if n * options.drawn["n_resamples"] <= _SIGNS:
-            return _paired_test.randomization_pvalues(rows, signs(n), side)
-        # signs drawn again for each pair, in batches
-        return np.array(
-            [
-                _paired_test.randomization_pvalue(row, side, **options.drawn)
-                for row in rows
-            ]
-        )
-
-    statistics, pvalues = np.empty((2, differences.shape[1]))
-    # pairs with values of the same queries are tested together
-    defined = ~np.isnan(differences)
+    Yields numbers of pairs and whether each query is defined; no pairs are one group.
+    """
+    defined = ~np.isnan(values)
     together: dict[bytes, list[int]] = {}
-    for j, column in enumerate(defined.T):
-        together.setdefault(column.tobytes(), []).append(j)
-    for some in together.values():
-        there = defined[:, some[0]]
-        rows = np.ascontiguousarray(differences[there][:, some].T)
-        of = None if weight is None else weight[there]
-        statistics[some], pvalues[some] = _paired_test.paired_tests(
-            rows, test, options.alternative, randomized, of
-        )
-    return statistics, pvalues
+    for i, (a, b) in enumerate(pairs):
+        together.setdefault((defined[:, a] & defined[:, b]).tobytes(), []).append(i)
+    if not len(pairs):
+        together[np.ones(len(values), dtype=bool).tobytes()] = []
+    # as many pairs at once as memory has room for
+    step = max(1, _CELLS // max(len(values), 1))
+    for key, rows in together.items():
+        queries = np.frombuffer(key, dtype=bool)
+        for start in range(0, max(len(rows), 1), step):
+            yield np.array(rows[start : start + step], dtype=np.int64), queries

@@ -665,11 +665,13 @@ def _pairwise(
     every = np.ones(expected.shape[1], dtype=bool)
     there, weight = _paired_test.weighed(every, weight)
     for i, level in enumerate(expected[:, there]):
-        both = level[:, pairs]
-        both[np.any(np.isnan(both), axis=2)] = np.nan
-        first, second = np.moveaxis(both, 2, 0)
-        a, b = (_averages.means(side, weight) for side in (first, second))
-        difference[i] = a - b
-        tested = _pairs.test_pairs(first - second, options.test, options, weight)
-        pvalues[i] = tested[1]
+        for rows, queries in _pairs.on_same_queries(level, pairs):
+            defined, (a, b) = level[queries], pairs[rows].T
+            of = None if weight is None else weight[queries]
+            means = _averages.means(defined, of)
+            difference[i, rows] = means[a] - means[b]
+            apart = (defined[:, a] - defined[:, b]).T
+            pvalues[i, rows] = _paired_test.paired_tests(
+                apart, options.test, options.alternative, of, **options.drawn
+            )[1]
     return difference, pvalues
