@@ -441,6 +441,14 @@ def check_segment(
     return per_query
 
 
+def queries_by_segment(segment: Any) -> tuple[NDArray[Any], list[NDArray[np.intp]]]:
+    """Segments in ascending order, and the numbers of the queries of each."""
+    ids = check_qid(segment, n_rows=len(segment), name="segment", empty=True)
+    ascending = ids.sorted()
+    parts = [ids.given(ids.rows(np.array([i]))) for i in ascending]
+    return ids.qid[ascending], parts
+
+
 def one_per_query(
     values: NDArray[Any], queries: Queries, name: str, show: Callable[[Any], str]
 ) -> NDArray[Any]:

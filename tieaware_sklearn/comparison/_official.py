@@ -23,7 +23,7 @@ from .._engine import (
 from .._engine.segments import FloatArray, IntArray
 from ..evaluation import _averages, _ties
 from ..measures import Measure, _parse
-from . import _correlation, _orders, _result, _systems
+from . import _correlation, _orders, _result, _segmented, _systems
 from ._result import SystemComparison
 
 
@@ -386,7 +386,7 @@ def changes_of(comparisons: SystemComparison, alpha: float) -> NDArray[np.str_]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OfficialVsExact(html.Result):
+class OfficialVsExact(_segmented.SegmentedResult):
     """Systems by trec_eval's order of ties and by exact means; prints as tables.
 
     Each measure has a table of the systems and one of the pairs. With more than ten
@@ -572,6 +572,7 @@ def official_vs_exact(
     zero_relevance: float | str = 0.0,
     unjudged: str = "raise",
     query_weight: ArrayLike | None = None,
+    segment: Any = None,
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> OfficialVsExact:
@@ -615,6 +616,9 @@ def official_vs_exact(
         As in `ranking_score`.
     query_weight : array-like of shape (n_documents,) or (n_queries,), optional
         Weight of the query of each document, as in `compare_systems`.
+    segment : array-like of shape (n_documents,) or (n_queries,), optional
+        Segment of the query of each document, as in `evaluate`. `by_segment` of the
+        result has the results on the queries of each segment.
     n_jobs : int, optional
         Number of threads over blocks of queries (joblib). No result depends on it.
     progress : bool, default=False
@@ -675,6 +679,7 @@ def official_vs_exact(
         unjudged,
         n_jobs,
         query_weight=query_weight,
+        segment=segment,
         mask=mask,
     )
     names = systems.names
@@ -685,44 +690,52 @@ def official_vs_exact(
     systems.rules = _ties.TieRules(rule, len(systems.labels), names)
     baselines = systems.baselines(baseline)
     pairs = _systems.pairs_with(baselines, names)
-    values = {
-        ties: systems.all_values(_result.STATISTICS[1:], ties)
-        for ties in (OFFICIAL, EXACT)
-    }
-    of = systems.resolved, systems.queries
-    weight = systems.weight
-    comparisons = _systems.compared(names, *of, values, baselines, options, weight)
-    over = _orders.over_orders(
-        systems, pairs, values[EXACT], options, alpha, n_orders, progress
-    )
-    ranked = map(systems.ranked, systems.scores)
-    tied = [score_ties(scores, systems.queries).tied_documents for scores in ranked]
-    means = {
-        name: np.stack(
-            [_averages.means(one, weight) for one in values[ties][statistic]], axis=-1
+
+    def compared(systems: _systems.MeasuredSystems) -> OfficialVsExact:
+        values = {
+            ties: systems.all_values(_result.STATISTICS[1:], ties)
+            for ties in (OFFICIAL, EXACT)
+        }
+        of = systems.resolved, systems.queries
+        weight = systems.weight
+        comparisons = _systems.compared(names, *of, values, baselines, options, weight)
+        over = _orders.over_orders(
+            systems, pairs, values[EXACT], options, alpha, n_orders, progress
         )
-        for name, (ties, statistic) in _MEANS.items()
-    }
-    orders = zip(
-        means["exact"].T,
-        means["official"].T,
-        comparisons.greater_is_better,
-        strict=True,
-    )
-    tau_b, tau_ap = np.transpose([_correlation.order_agreement(*one) for one in orders])
-    return OfficialVsExact(
-        systems=names,
-        measures=comparisons.measures,
-        tied_documents=np.array(tied),
-        **means,
-        tau_b=tau_b,
-        tau_ap=tau_ap,
-        pairs=pairs,
-        change=changes_of(comparisons, alpha),
-        comparisons=comparisons,
-        **{name: over[name] for name in _OVER_ORDERS},
-        alpha=float(alpha),
-    )
+        ranked = map(systems.ranked, systems.scores)
+        tied = [score_ties(scores, systems.queries).tied_documents for scores in ranked]
+        means = {
+            name: np.stack(
+                [_averages.means(one, weight) for one in values[ties][statistic]],
+                axis=-1,
+            )
+            for name, (ties, statistic) in _MEANS.items()
+        }
+        orders = zip(
+            means["exact"].T,
+            means["official"].T,
+            comparisons.greater_is_better,
+            strict=True,
+        )
+        tau_b, tau_ap = np.transpose(
+            [_correlation.order_agreement(*one) for one in orders]
+        )
+        return OfficialVsExact(
+            systems=names,
+            measures=comparisons.measures,
+            tied_documents=np.array(tied),
+            **means,
+            tau_b=tau_b,
+            tau_ap=tau_ap,
+            pairs=pairs,
+            change=changes_of(comparisons, alpha),
+            comparisons=comparisons,
+            **{name: over[name] for name in _OVER_ORDERS},
+            alpha=float(alpha),
+        )
+
+    result: OfficialVsExact = systems.with_segments(compared)
+    return result
 
 
 def _ids(docno: Any, systems: _systems.MeasuredSystems) -> Any:

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 
-from .._display import html, progress_bars, text_tables, words
+from .._display import progress_bars, text_tables, words
 from .._engine import checks, segments, threads
 from .._engine.segments import FloatArray, IntArray
 from ..evaluation import _averages, _prepared, _sampled
 from ..measures import Measure, _parse
-from . import _paired_test, _pairs, _systems
+from . import _paired_test, _pairs, _segmented, _systems
 
 #: number of scores, over all orders, that are ranked at a time
 _CELLS = 1 << 20
@@ -209,7 +209,7 @@ _FIGURES = (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PValuesOverOrders(html.Result):
+class PValuesOverOrders(_segmented.SegmentedResult):
     """Paired tests of systems in the orders of their ties; prints as a table.
 
     Attributes
@@ -342,6 +342,7 @@ def pvalues_over_orders(
     zero_relevance: float | str = 0.0,
     unjudged: str = "raise",
     query_weight: ArrayLike | None = None,
+    segment: Any = None,
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> PValuesOverOrders:
@@ -379,6 +380,9 @@ def pvalues_over_orders(
         As in `ranking_score`.
     query_weight : array-like of shape (n_documents,) or (n_queries,), optional
         Weight of the query of each document, as in `compare_systems`.
+    segment : array-like of shape (n_documents,) or (n_queries,), optional
+        Segment of the query of each document, as in `evaluate`. `by_segment` of the
+        result has the results on the queries of each segment.
     n_jobs : int, optional
         Number of threads over systems (joblib). No result depends on it.
     progress : bool, default=False
@@ -461,20 +465,26 @@ def pvalues_over_orders(
     options = _systems.check_options(test, alternative, **drawn, weighted=weighted)
     systems = _systems.MeasuredSystems(
         y_true, y_score, qid, _parse.parse_measures(measure, name="measure"),
-        zero_relevance, unjudged, n_jobs, query_weight=query_weight, mask=mask,
+        zero_relevance, unjudged, n_jobs, query_weight=query_weight,
+        segment=segment, mask=mask,
     )  # fmt: skip
     pairs = _systems.pairs_with(systems.baselines(baseline), systems.names)
-    values = systems.all_values(("best", "worst"))
-    _systems.warn_undefined(systems.resolved, values["expected"])
-    return PValuesOverOrders(
-        systems=systems.names,
-        measures=systems.resolved.names,
-        pairs=pairs,
-        **over_orders(systems, pairs, values, options, alpha, n_orders, progress),
-        test=test,
-        alternative=alternative,
-        alpha=float(alpha),
-    )
+
+    def tested(systems: _systems.MeasuredSystems) -> PValuesOverOrders:
+        values = systems.all_values(("best", "worst"))
+        _systems.warn_undefined(systems.resolved, values["expected"])
+        return PValuesOverOrders(
+            systems=systems.names,
+            measures=systems.resolved.names,
+            pairs=pairs,
+            **over_orders(systems, pairs, values, options, alpha, n_orders, progress),
+            test=test,
+            alternative=alternative,
+            alpha=float(alpha),
+        )
+
+    result: PValuesOverOrders = systems.with_segments(tested)
+    return result
 
 
 def over_orders(

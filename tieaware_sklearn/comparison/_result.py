@@ -320,12 +320,9 @@ class SystemComparison(html.Result):
             self.test, self.alternative, None, self.interval, self.confidence,
             self.average, {"n_resamples": n_resamples, "random_state": seed},
         )  # fmt: skip
-        ids = checks.check_qid(
-            self.segment, n_rows=len(self.qid), name="segment", empty=True
-        )
         by_id = checks.check_qid(self.qid, n_rows=len(self.qid)).sorted()
-        ascending, codes = ids.sorted(), ids.row_codes()[by_id]
-        parts = [by_id[codes == code] for code in ascending]
+        named, parts = checks.queries_by_segment(self.segment[by_id])
+        parts = [by_id[chosen] for chosen in parts]
         blocks = []
         for one in self:
             tested = [one._of_queries(rows, options) for rows in parts]
@@ -334,7 +331,7 @@ class SystemComparison(html.Result):
                 pairs["pvalues"], self.correction
             )
             names = {n: np.tile(of, len(parts)) for n, of in one._names().items()}
-            segments = {"segment": np.repeat(ids.qid[ascending], len(one.pairs))}
+            segments = {"segment": np.repeat(named, len(one.pairs))}
             interaction = np.tile(one._interactions(parts), len(parts))
             blocks.append(segments | names | pairs | {"interaction": interaction})
         columns = {

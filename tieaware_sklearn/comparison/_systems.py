@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -85,6 +87,25 @@ class MeasuredSystems:
             how = "pass qid, because the test is over queries"
             feature_matrix.warn_one_query(self.queries.n_rows, how)
         return baselines
+
+    def with_segments(self, compute: Callable[[MeasuredSystems], Any]) -> Any:
+        """Compute a result on all queries, and one for each segment of them."""
+        whole, queries = compute(self), self.queries
+        if self.segment is None:
+            return whole
+        results = []
+        names, parts = checks.queries_by_segment(self.segment)
+        for chosen in parts:
+            part, rows = copy(self), queries.given(queries.rows(chosen))
+            part.labels, part.queries = self.labels[rows], queries.some(chosen)
+            part.weight = None if self.weight is None else self.weight[chosen]
+            part.prepared = _prepared.Prepared(
+                part.labels, part.queries, part.weight, keep=True
+            )
+            part.scores = [scores[rows] for scores in self.scores]
+            part.rules = self.rules.of_rows(rows)
+            results.append(compute(part))
+        return replace(whole, _segments=(names, results))
 
     def ranked(self, scores: NDArray[Any]) -> NDArray[Any]:
         """Scores of the documents that ``unjudged="drop"`` leaves."""

@@ -146,7 +146,8 @@ def _plain(key: str, values: Sequence[Any] | NDArray[Any]) -> list[str]:
     spelled = [name.replace("@", "_at_") for name in names]
     plain = [_NOT_PLAIN.sub("_", name).strip("_") for name in spelled]
     rule = f"{key}s must have names that differ in ASCII letters and digits, got "
-    differ = len(set(plain)) == len(set(names)) and all(plain)
+    distinct = set(np.asarray(values).tolist())
+    differ = len(set(plain)) == len(distinct) and all(plain)
     messages.require(differ, f"{rule}{', '.join(dict.fromkeys(names))}")
     return plain
 
@@ -433,16 +434,13 @@ class RankingReport(_saved.Saved, html.Result):
         how: dict[str, Any] = {"interval": interval, "n_resamples": n_resamples}
         how["random_state"] = seed
         overall = self.summary(average, **how)
-        ids = checks.check_qid(
-            self.segment, n_rows=len(self.qid), name="segment", empty=True
-        )
-        ascending = ids.sorted()
-        parts = [self._some(ids.given(ids.rows(np.array([i])))) for i in ascending]
+        names, queries = checks.queries_by_segment(self.segment)
+        parts = [self._some(chosen) for chosen in queries]
         each = [part._summary(average, **how) for part in parts]
-        of = zip(parts, ids.qid[ascending], strict=True)
+        of = zip(parts, names, strict=True)
         named = (pair for part, one in of for pair in part._named_values(f" of {one}"))
         _intervals.warn_of_intervals(named, average)
-        columns = {"segment": np.repeat(ids.qid[ascending], len(self.measures))}
+        columns = {"segment": np.repeat(names, len(self.measures))}
         columns |= {
             name: np.concatenate([one.columns[name] for one in each])
             for name in ("measure", *_FIGURES)

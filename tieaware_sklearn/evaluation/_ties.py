@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from itertools import compress
 from typing import Any
@@ -191,6 +192,15 @@ class _TieRule:
         codes[there] = place[inverse]
         return codes, values
 
+    def of_rows(self, rows: IntArray) -> _TieRule:
+        """Return the rule for some of the documents."""
+        part = copy(self)
+        part._columns = [
+            (codes[rows], [keys[row] for row in rows.tolist()])
+            for codes, keys in self._columns
+        ]
+        return part
+
     def broken(
         self,
         scores: NDArray[Any],
@@ -289,6 +299,12 @@ class TieRules:
             name: _TieRule(key, f"external[{name!r}]", n_rows, len(systems), lists)
             for name, key in rules.items()
         }
+
+    def of_rows(self, rows: IntArray) -> TieRules:
+        """Return the treatments for some of the documents."""
+        part = copy(self)
+        part.external = {name: one.of_rows(rows) for name, one in self.external.items()}
+        return part
 
     def check(self, ties: Any) -> tuple[str, ...]:
         """Check one treatment or several, each named once."""

@@ -12,10 +12,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._display import html, progress_bars, text_tables, words
+from .._display import progress_bars, text_tables, words
 from .._engine import checks, messages
 from .._engine.segments import FloatArray, IntArray
-from ..comparison import _correlation, _official, _paired_test, _pairs, _systems
+from ..comparison import (
+    _correlation,
+    _official,
+    _paired_test,
+    _pairs,
+    _segmented,
+    _systems,
+)
 from ..evaluation import Summary, _averages
 from ..measures import Measure, parse_measure
 from . import _bands, _coarse_ranker
@@ -27,7 +34,7 @@ _FEWEST = 10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PrecisionStudy(html.Result):
+class PrecisionStudy(_segmented.SegmentedResult):
     """Effect of coarser scores on the evaluation of systems.
 
     It prints as a table of the levels. Arrays over levels begin with the exact scores:
@@ -108,6 +115,7 @@ class PrecisionStudy(html.Result):
     test: str
     ties: str
     query_weight: FloatArray | None = None
+    _keys = ("coarseness", "system")
 
     def summary(self) -> Summary:
         """Average over queries for each system and level.
@@ -140,6 +148,9 @@ class PrecisionStudy(html.Result):
         columns = _long({"coarseness": self.levels, "system": self.systems}, values)
         keys = ("coarseness", "system")
         return Summary(columns, keys, {"measure": self.measure}, _tables_of_means)
+
+    def _figures(self) -> dict[str, Any]:
+        return self.summary().columns
 
     def changes(self) -> FloatArray:
         """Return the change of each query: its value at each level minus its exact one.
@@ -458,6 +469,7 @@ def precision_study(
     zero_relevance: float | str = 0.0,
     unjudged: str = "raise",
     query_weight: ArrayLike | None = None,
+    segment: Any = None,
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> PrecisionStudy:
@@ -505,6 +517,9 @@ def precision_study(
         As in `ranking_score`.
     query_weight : array-like of shape (n_documents,) or (n_queries,), optional
         Weight of the query of each document, as in `compare_systems`.
+    segment : array-like of shape (n_documents,) or (n_queries,), optional
+        Segment of the query of each document, as in `evaluate`. `by_segment` of the
+        result has the results on the queries of each segment.
     n_jobs : int, optional
         Number of threads over blocks of queries; no result depends on it.
     progress : bool, default=False
@@ -569,69 +584,77 @@ def precision_study(
     )
     systems = _systems.MeasuredSystems(
         y_true, y_score, qid, [parse_measure(measure)],
-        zero_relevance, unjudged, n_jobs, external, query_weight, mask=mask,
+        zero_relevance, unjudged, n_jobs, external, query_weight, segment, mask,
     )  # fmt: skip
-    weight = systems.weight
     messages.require(isinstance(ties, str), "ties must be one treatment", ties)
     systems.rules.check(ties)
     (measured_by,) = systems.measures
     up = measured_by.greater_is_better
     ends, how = ("best", "worst"), {"existing_ties": existing_ties, "scale": scale}
     how["ties"] = ties
-    chosen = list(range(len(systems.names)))
-    exact = [coarse_values(systems, j, None, *ends, **how) for j in chosen]
     if top is not None:
         checks.check_count(top, "top")
-        means = np.array(
-            [_averages.mean(one.values["expected"], weight) for one in exact]
+
+    def studied(systems: _systems.MeasuredSystems) -> PrecisionStudy:
+        weight = systems.weight
+        chosen = list(range(len(systems.names)))
+        exact = [coarse_values(systems, j, None, *ends, **how) for j in chosen]
+        if top is not None:
+            means = np.array(
+                [_averages.mean(one.values["expected"], weight) for one in exact]
+            )
+            order = np.argsort(-means if up else means, kind="stable")
+            chosen = sorted(order[:top].tolist())
+        shape = len(levels) + 1, len(chosen)
+        cells = list(itertools.product(levels, chosen))
+        results = [exact[j] for j in chosen] + [
+            coarse_values(systems, j, level, *ends, **how)
+            for level, j in progress_bars.show_progress(
+                cells, progress, len(cells), "ranking"
+            )
+        ]
+        by_query = (*shape, systems.queries.n_queries)
+        values = {
+            name: np.reshape([one.values[name] for one in results], by_query).swapaxes(
+                1, 2
+            )
+            for name in ("expected", *ends)
+        }
+        expected = values["expected"]
+        averages = _level_means(expected, weight)
+        _systems.warn_undefined(systems.resolved, expected[:1])
+        pairs = _systems.pairs_with((), systems.names[: shape[1]])
+        # by id, so that the order of rows does not matter
+        order = systems.queries.sorted()
+        by_id = None if weight is None else weight[order]
+        difference, pvalues = _pairwise(expected[:, order], pairs, options, by_id)
+        tau_b, tau_ap = np.array(
+            [_correlation.order_agreement(averages[0], row, up) for row in averages]
+        ).T
+        return PrecisionStudy(
+            measure=str(measured_by),
+            greater_is_better=up,
+            levels=("exact", *map(str, levels)),
+            systems=tuple(systems.names[j] for j in chosen),
+            qid=systems.queries.qid,
+            **values,
+            bits=np.reshape([one.bits for one in results], shape),
+            tied_documents=np.reshape([one.tied_documents for one in results], shape),
+            keep=shares,
+            inferiority=_inferiority(expected, shares, up, weight),
+            pairs=pairs,
+            difference=difference,
+            pvalues=pvalues,
+            tau_b=tau_b,
+            tau_ap=tau_ap,
+            alpha=float(alpha),
+            test=test,
+            ties=ties,
+            query_weight=weight,
         )
-        order = np.argsort(-means if up else means, kind="stable")
-        chosen = sorted(order[:top].tolist())
-    shape = len(levels) + 1, len(chosen)
-    cells = list(itertools.product(levels, chosen))
-    results = [exact[j] for j in chosen] + [
-        coarse_values(systems, j, level, *ends, **how)
-        for level, j in progress_bars.show_progress(
-            cells, progress, len(cells), "ranking"
-        )
-    ]
-    by_query = (*shape, systems.queries.n_queries)
-    values = {
-        name: np.reshape([one.values[name] for one in results], by_query).swapaxes(1, 2)
-        for name in ("expected", *ends)
-    }
-    expected = values["expected"]
-    averages = _level_means(expected, weight)
-    _systems.warn_undefined(systems.resolved, expected[:1])
-    pairs = _systems.pairs_with((), systems.names[: shape[1]])
-    # by id, so that the order of rows does not matter
-    order = systems.queries.sorted()
-    by_id = None if weight is None else weight[order]
-    difference, pvalues = _pairwise(expected[:, order], pairs, options, by_id)
-    tau_b, tau_ap = np.array(
-        [_correlation.order_agreement(averages[0], row, up) for row in averages]
-    ).T
-    return PrecisionStudy(
-        measure=str(measured_by),
-        greater_is_better=up,
-        levels=("exact", *map(str, levels)),
-        systems=tuple(systems.names[j] for j in chosen),
-        qid=systems.queries.qid,
-        **values,
-        bits=np.reshape([one.bits for one in results], shape),
-        tied_documents=np.reshape([one.tied_documents for one in results], shape),
-        keep=shares,
-        inferiority=_inferiority(expected, shares, up, weight),
-        pairs=pairs,
-        difference=difference,
-        pvalues=pvalues,
-        tau_b=tau_b,
-        tau_ap=tau_ap,
-        alpha=float(alpha),
-        test=test,
-        ties=ties,
-        query_weight=weight,
-    )
+
+    result: PrecisionStudy = systems.with_segments(studied)
+    return result
 
 
 def _share_to_keep(share: Any) -> float:

@@ -1,0 +1,100 @@
+"""Results for the queries of each segment alone."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import numpy as np
+import pytest
+
+from tieaware_sklearn import (
+    compare_systems,
+    official_vs_exact,
+    precision_study,
+    pvalues_over_orders,
+)
+from tieaware_sklearn.datasets import make_web_search
+
+WEB = make_web_search(n_queries=30, random_state=1)
+# rows of queries interleaved
+ROWS = np.random.default_rng(0).permutation(len(WEB.qid))
+LABELS, QID, DATA = WEB.target[ROWS], WEB.qid[ROWS], WEB.data[ROWS, :3]
+SEGMENT = np.array(["tail", "head", "middle"])[QID % 3]
+WEIGHT = 1.0 + QID % 4
+DOCNO = np.arange(len(QID)).astype(str)
+FUNCTIONS = {
+    "orders": (pvalues_over_orders, {"measure": ["rr", "ap"], "n_orders": 20}),
+    "randomized": (
+        pvalues_over_orders,
+        {"test": "randomization", "n_resamples": 99, "baseline": "system 1"},
+    ),
+    "official": (official_vs_exact, {"n_orders": 20, "docno": DOCNO}),
+    "study": (precision_study, {"coarseness": ["rho=1.5", "levels=4"], "top": 2}),
+    "external": (
+        precision_study,
+        {"ties": "key", "external": {"key": -np.arange(len(QID))}, "measure": "ap"},
+    ),
+}
+
+
+def same(a, b):
+    if isinstance(a, np.ndarray):
+        return a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype == float)
+    if hasattr(a, "systems"):
+        return all(same(getattr(a, f.name), getattr(b, f.name)) for f in fields(a))
+    return a == b
+
+
+def of_rows(option, there):
+    """An option for some of the rows."""
+    if isinstance(option, dict):
+        return {name: key[there] for name, key in option.items()}
+    return option[there] if isinstance(option, np.ndarray) else option
+
+
+@pytest.mark.filterwarnings("ignore:the values per query")
+@pytest.mark.parametrize("weight", [None, WEIGHT])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_segments_are_as_if_there_were_no_other_queries(name, weight):
+    function, options = FUNCTIONS[name]
+    options = options | {"qid": QID, "query_weight": weight}
+    every = function(LABELS, DATA, **options, segment=SEGMENT)
+    assert same(every.pairs, function(LABELS, DATA, **options).pairs)
+    segments = every.by_segment()
+    assert list(segments.results) == ["head", "middle", "tail"]
+    for segment, result in segments.results.items():
+        there = segment == SEGMENT
+        given = {key: of_rows(option, there) for key, option in options.items()}
+        alone = function(LABELS[there], DATA[there], **given)
+        assert same(result, alone)
+        frame = alone.to_pandas()
+        if name in ("study", "external"):
+            frame = alone.summary().to_pandas()
+        part = segments.to_pandas().query("segment == @segment").drop(columns="segment")
+        assert part.reset_index(drop=True).equals(frame)
+        assert f"segment {segment}\n" in str(segments)
+
+
+def test_segments_of_matrices_and_of_any_values():
+    rng = np.random.default_rng(0)
+    labels, scores = rng.integers(0, 3, (12, 5)), rng.integers(0, 3, (12, 5, 2))
+    names = [(1, "a"), (0, "b")] * 6
+    study = pvalues_over_orders(labels, scores, segment=names, n_orders=20)
+    for i, name in enumerate([(0, "b"), (1, "a")]):
+        alone = pvalues_over_orders(labels[1 - i :: 2], scores[1 - i :: 2], n_orders=20)
+        result = study.by_segment().results[name]
+        assert same(result, alone)
+
+
+def test_segments_that_were_not_given():
+    rule = "segment must be given to the function that made this result, got None"
+    with pytest.raises(ValueError, match=rule):
+        pvalues_over_orders(LABELS, DATA, qid=QID, n_orders=2).by_segment()
+
+
+def test_segments_whose_names_are_alike_as_texts():
+    segment = [1 if query % 2 else "1" for query in QID.tolist()]
+    found = compare_systems(LABELS, DATA[:, :2], qid=QID, segment=segment)
+    rule = "segments must have names that differ in ASCII letters and digits, got 1"
+    with pytest.raises(ValueError, match=rule):
+        found.by_segment().to_metrics()

@@ -1,0 +1,80 @@
+"""Results for the queries of each segment alone, beside that of all queries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .._display import html, text_tables
+from .._engine import messages
+from ..evaluation import Summary
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class SegmentedResult(html.Result):
+    """A result on all queries, which may have one for each segment of them."""
+
+    #: columns that identify a row of a segment
+    _keys: ClassVar[tuple[str, ...]] = ("measure", "a", "b")
+    #: names of the segments, and their results
+    _segments: Any = None
+
+    def by_segment(self) -> Summary:
+        """Return the results for the queries of each segment alone.
+
+        Returns
+        -------
+        Summary
+            The figures of each ``segment`` (in ascending order), as if there were no
+            other queries. No p-value is corrected for the number of segments. The
+            attribute ``results`` is a dict with the whole result of each segment.
+
+        Raises
+        ------
+        ValueError
+            If no `segment` was given.
+
+        Examples
+        --------
+        >>> from tieaware_sklearn import pvalues_over_orders
+        >>> systems = {"a": [2, 1] * 5, "b": [1, 2] * 3 + [1, 1] * 2}
+        >>> study = pvalues_over_orders(
+        ...     [1, 0] * 5, systems, qid=[1, 1, 2, 2, 3, 3, 4, 4, 5, 5],
+        ...     measure="rr", segment=["head"] * 6 + ["tail"] * 4)
+        >>> print(study.by_segment())
+        A  B  pvalue  p < 0.05   error   min p   max p  combined
+        --------------------------------------------------------
+        a  b  0.2500    0.0000  0.0000  0.2500  0.2500    0.2500
+        segment head
+        RR, paired t test, two-sided
+        <BLANKLINE>
+        A  B  pvalue  p < 0.05   error   min p   max p  combined
+        --------------------------------------------------------
+        a  b  0.5000    0.0000  0.0000  0.5000  1.0000    1.0000
+        segment tail
+        RR, paired t test, two-sided
+        """
+        rule = "segment must be given to the function that made this result"
+        messages.require(self._segments is not None, rule, self._segments)
+        names, results = self._segments
+        each = [result._figures() for result in results]
+        sizes = [len(next(iter(figures.values()))) for figures in each]
+        columns = {"segment": np.repeat(names, sizes)}
+        for name in each[0]:
+            columns[name] = np.concatenate([figures[name] for figures in each])
+        about = {"results": dict(zip(names.tolist(), results, strict=True))}
+        return Summary(columns, ("segment", *self._keys), about, _tables_by_segment)
+
+    def _figures(self) -> dict[str, Any]:
+        """Columns for `by_segment`."""
+        return self._columns()
+
+
+def _tables_by_segment(of: Summary) -> list[text_tables.Table]:
+    return [
+        replace(table, notes=[f"segment {name}", *table.notes], title=f"Segment {name}")
+        for name, result in of.results.items()
+        for table in result._tables()
+    ]
