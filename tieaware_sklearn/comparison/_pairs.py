@@ -35,27 +35,31 @@ def compare_pairs(
     pairs: IntArray,
     options: Options,
     bounds: FloatArray,
-    weight: FloatArray | None = None,
+    weight: FloatArray | None,
+    by_id: NDArray[np.intp],
 ) -> dict[str, Any]:
     """Compare pairs of systems by one measure under one treatment of ties.
 
     Parameters
     ----------
     values : dict of str to ndarray of shape (n_queries, n_systems)
-        Statistics, with queries in an order that no permutation of the rows changes.
+        Statistics.
     pairs : ndarray of shape (n_pairs, 2), int
     options : Options
     bounds : ndarray of shape (2,)
         Least and largest value of the measure.
-    weight : ndarray of shape (n_queries,), optional
+    weight : ndarray of shape (n_queries,) or None
+    by_id : ndarray, int
+        The queries to compare, in an order that no permutation of the rows changes.
 
     Returns
     -------
     dict of str to ndarray
         The columns of `SystemComparison` that have a value for each pair.
     """
-    there, weight = _paired_test.weighed(np.ones(len(values["expected"]), bool), weight)
-    values = {name: columns[there] for name, columns in values.items()}
+    weight = None if weight is None else weight[by_id]
+    there, weight = _paired_test.weighed(np.ones(len(by_id), dtype=bool), weight)
+    values = {name: columns[by_id][there] for name, columns in values.items()}
     of_logs = options.average == "geometric"
     if of_logs:
         bounds = _averages.logs(bounds)

@@ -307,13 +307,10 @@ class SystemComparison(html.Result):
         holm: corrected over all pairs and 2 segments together
         no room for same sign (see to_pandas() or --csv)
         """
-        if self.segment is None:
-            raise ValueError("segment must be given to compare_systems, got None")
-        if self.correction == "tukey":
-            raise ValueError(
-                "correction must not be 'tukey' for segments, whose tests are "
-                "corrected together: use 'holm'"
-            )
+        rule = "segment must be given to compare_systems"
+        messages.require(self.segment is not None, rule, self.segment)
+        rule = "correction must not be 'tukey' for segments, whose tests are corrected "
+        messages.require(self.correction != "tukey", f"{rule}together: use 'holm'")
         checks.check_count(n_resamples, "n_resamples", least=2)
         seed = checks.seed_of(random_state)
         options = _pairs.Options(
@@ -321,11 +318,13 @@ class SystemComparison(html.Result):
             self.average, {"n_resamples": n_resamples, "random_state": seed},
         )  # fmt: skip
         by_id = checks.check_qid(self.qid, n_rows=len(self.qid)).sorted()
-        named, parts = checks.queries_by_segment(self.segment[by_id])
+        named, parts = checks.queries_by_segment(np.asarray(self.segment)[by_id])
         parts = [by_id[chosen] for chosen in parts]
         blocks = []
         for one in self:
-            tested = [one._of_queries(rows, options) for rows in parts]
+            values = {name: getattr(one, name) for name in STATISTICS}
+            how = one.pairs, options, one.bounds[0], one.query_weight
+            tested = [_pairs.compare_pairs(values, *how, rows) for rows in parts]
             pairs = {n: np.concatenate([t[n] for t in tested]) for n in tested[0]}
             pairs["adjusted_pvalues"] = _multiple_testing.adjust(
                 pairs["pvalues"], self.correction
@@ -341,14 +340,6 @@ class SystemComparison(html.Result):
         about = {"comparison": self, "n_segments": len(parts)}
         keys = ("segment", "measure", "ties", "a", "b")
         return Summary(html.as_columns(columns), keys, about, _tables_by_segment)
-
-    def _of_queries(
-        self, rows: NDArray[np.intp], options: _pairs.Options
-    ) -> dict[str, Any]:
-        """Compare the pairs of one measure and treatment on some of the queries."""
-        values = {name: getattr(self, name)[rows] for name in STATISTICS}
-        weight = None if self.query_weight is None else self.query_weight[rows]
-        return _pairs.compare_pairs(values, self.pairs, options, self.bounds[0], weight)
 
     def _interactions(self, parts: list[NDArray[np.intp]]) -> FloatArray:
         """p-values of equal mean differences in all of some sets of queries."""
@@ -522,13 +513,11 @@ class SystemComparison(html.Result):
         equivalent: differences of RR of at most 0.05
         """
         moments = self._moments_of_means("posterior")
-        if len(self) > 1:
-            raise ValueError(
-                "posterior is of one measure under one treatment of ties: choose one "
-                f"by its key, such as comparison{list(self._keys()[0])}"
-            )
-        if not checks.is_number(rope, least=0):
-            raise ValueError(f"rope must be a number >= 0, got {messages.show(rope)}")
+        rule = "posterior is of one measure under one treatment of ties: choose one by "
+        rule += f"its key, such as comparison{list(self._keys()[0])}"
+        messages.require(len(self) == 1, rule)
+        rule = "rope must be a number >= 0"
+        messages.require(checks.is_number(rope, least=0), rule, rope)
         average, error = moments.averages(), moments.standard_error()
         worth = moments.effective()
         steady = error <= _averages.NO_DIFFERENCE
@@ -789,10 +778,7 @@ def _tables_by_segment(of: Summary) -> list[text_tables.Table]:
     if comparison.correction is not None and len(of) > len(comparison):
         header = comparison.correction
     names = [("segment", list(map(str, of.segment.tolist())))]
-    for name, column in (("measure", of.measure), ("ties", of.ties)):
-        if len(set(column.tolist())) > 1:
-            names.append((name, column))
-    names += [("A", of.a), ("B", of.b)]
+    names += _names_of_pairs(of.columns, "measure", "ties")
     level = f"{100 * comparison.confidence:g}% interval"
     notes = [
         f"{header}: corrected over all pairs and {of.n_segments} segments together"
@@ -820,12 +806,7 @@ def _tables_by_segment(of: Summary) -> list[text_tables.Table]:
 
 
 def _table_of_queries(of: Summary) -> list[text_tables.Table]:
-    names = [
-        (name, column)
-        for name, column in (("measure", of.measure), ("ties", of.ties))
-        if len(set(column.tolist())) > 1
-    ]
-    names += [("A", of.a), ("B", of.b)]
+    names = _names_of_pairs(of.columns, "measure", "ties")
     note = f"power {of.power:g} of the paired t test at alpha = {of.alpha:g}"
     return [
         text_tables.Table.of(
@@ -872,26 +853,25 @@ def _tables_of_systems(of: Summary) -> list[text_tables.Table]:
         names = [(measure[0], system)]
     if len(treatments) > 1:
         return [_treatments_side_by_side(of, those, names)]
-    ties = treatments[0]
-    header = _report.HEADS[of.average]
-    if _is_one_order(ties, of.tie_std):
-        return [
-            _treated_by(
-                text_tables.Table.of(*names, (header, of.mean), left=len(names)), ties
-            )
-        ]
-    if len(every) > 1:
-        ends, largest = np.fmax(of.best, of.worst), np.zeros(len(of))
-        for name in every:
-            largest[measure == name] = np.fmax.reduce([*ends[measure == name], 0.0])
-    ranges = text_tables.Ranges(of.worst, of.mean, of.best, largest)
-    figures = {header: of.mean, "worst": of.worst, "best": of.best}
-    if of.average == "macro":
-        figures["tie_std"] = of.tie_std
+    (ties,), header = treatments, _report.HEADS[of.average]
+    figures, ranges = {header: of.mean}, None
+    if not _is_one_order(ties, of.tie_std):
+        if len(every) > 1:
+            ends, largest = np.fmax(of.best, of.worst), np.zeros(len(of))
+            for name in every:
+                largest[measure == name] = np.fmax.reduce([*ends[measure == name], 0.0])
+        ranges = text_tables.Ranges(of.worst, of.mean, of.best, largest)
+        figures |= {"worst": of.worst, "best": of.best}
+        if of.average == "macro":
+            figures["tie_std"] = of.tie_std
     table = text_tables.Table.of(
         *names, *figures.items(), left=len(names), ranges=ranges
     )
-    return [table if ties == EXPECTED else _treated_by(table, ties)]
+    if ties == EXPECTED:
+        return [table]
+    average = f"{words.AVERAGES[of.average]} over queries, {_treated(ties)}"
+    terms = {header: average} | _still_open(ties)
+    return [replace(table, notes=[f"ties: {ties}"], terms=terms)]
 
 
 def _treatments_side_by_side(
@@ -917,15 +897,6 @@ def _treatments_side_by_side(
 def _is_one_order(ties: str, tie_std: FloatArray) -> bool:
     """Whether the treatment leaves a single order of ties."""
     return ties != EXPECTED and not (tie_std > 0).any()
-
-
-def _treated_by(table: text_tables.Table, ties: str) -> text_tables.Table:
-    """Table of systems under one treatment of ties, named in its caption."""
-    terms = {
-        _report.HEADS[name]: f"{average} over queries, {_treated(ties)}"
-        for name, average in words.AVERAGES.items()
-    }
-    return replace(table, notes=[f"ties: {ties}"], terms=terms | _still_open(ties))
 
 
 def _still_open(ties: str) -> dict[str, str]:
@@ -984,7 +955,7 @@ def _table_of_pairs(of: SystemComparison) -> text_tables.Table:
     each = ""
     if len(of.pairs) > len(of) and not simultaneous:
         each = "not corrected for the number of pairs"
-    names, places = _names_of_pairs(of), list(columns)
+    names, places = _names_of_pairs(of._names(), "measure"), list(columns)
     drop = [name for name in ("d", "tie_std", *last) if name in columns]
     table = text_tables.Table.of(
         *names,
@@ -1008,34 +979,34 @@ def _side_by_side(of: SystemComparison) -> text_tables.Table:
 
     Each below the other where 80 columns do not hold them.
     """
-    treated = of._names()["ties"]
+    of_pairs, header, apart = of._names(), _p_header(of), _difference_header(of)
+    treated, names = of_pairs["ties"], _names_of_pairs(of_pairs, "measure")
     by = {ties: treated == ties for ties in of.ties}
-    names = [(header, cells[by[of.ties[0]]]) for header, cells in _names_of_pairs(of)]
-    header = _p_header(of)
-    apart, adjusted = of.difference, of.adjusted_pvalues
     same_sign = np.where(of.same_sign, "yes", "no")
-    columns: list[tuple[Any, ...]] = [*names]
-    columns += [(ties, apart[rows]) for ties, rows in by.items()]
-    for ties, rows in by.items():
-        columns.append((f"{header} {ties}", adjusted[rows], words.probability))
-    if EXPECTED in by:
-        columns.append(("same sign", same_sign[by[EXPECTED]]))
     meaning = words.meaning(f"pvalue ({of.test})" if header == "pvalue" else header)
     terms = {ties: f"{_DIFFERENCES[of.average]}, {_treated(ties)}" for ties in by}
-    terms |= {f"{header} {ties}": meaning for ties in by}
-    options = {"terms": terms | {header: meaning}, "drop": range(len(columns))[::-1]}
-    note = f"{_difference_header(of)} and {header} by treatment of ties"
+    terms |= dict.fromkeys([header, *(f"{header} {ties}" for ties in by)], meaning)
+    first = by[of.ties[0]]
+    columns: list[tuple[Any, ...]] = [(name, cells[first]) for name, cells in names]
+    columns += [(ties, of.difference[rows]) for ties, rows in by.items()]
+    for ties, rows in by.items():
+        pvalues = of.adjusted_pvalues[rows]
+        columns.append((f"{header} {ties}", pvalues, words.probability))
+    if EXPECTED in by:
+        columns.append(("same sign", same_sign[by[EXPECTED]]))
+    options: dict[str, Any] = {"terms": terms, "drop": range(len(columns))[::-1]}
+    note = f"{apart} and {header} by treatment of ties"
     wide = text_tables.Table.of(*columns, left=len(names), notes=[note], **options)
     if len(wide.fitted().columns) == len(columns):
         return wide
-    rows = np.array([np.flatnonzero(places) for places in by.values()]).T.ravel()
-    named = [(name, cells[rows]) for name, cells in _names_of_pairs(of)]
-    columns = [*named, ("ties", treated[rows]), (_difference_header(of), apart[rows])]
-    columns.append((header, adjusted[rows], words.probability))
+    columns = [*names, ("ties", treated), (apart, of.difference)]
+    columns.append((header, of.adjusted_pvalues, words.probability))
     if EXPECTED in by:
-        shown = np.where(treated == EXPECTED, same_sign, "")
-        columns.append(("same sign", shown[rows]))
-    return text_tables.Table.of(*columns, left=len(named) + 1, terms=options["terms"])
+        columns.append(("same sign", np.where(treated == EXPECTED, same_sign, "")))
+    # each treatment of a pair below the other
+    rows = np.array([np.flatnonzero(places) for places in by.values()]).T.ravel()
+    columns = [(head, cells[rows], *show) for head, cells, *show in columns]
+    return text_tables.Table.of(*columns, left=len(names) + 1, terms=terms)
 
 
 _DIFFERENCES = {
@@ -1055,11 +1026,13 @@ def _p_header(of: SystemComparison) -> str:
     return of.correction if several else "pvalue"  # type: ignore[return-value]
 
 
-def _names_of_pairs(of: SystemComparison) -> list[tuple[str, NDArray[Any]]]:
-    """First columns of a table with a row for each measure and pair."""
-    names = of._names()
-    columns = [("measure", names["measure"]), ("A", names["a"]), ("B", names["b"])]
-    return columns[len(of.measures) == 1 :]
+def _names_of_pairs(
+    columns: dict[str, NDArray[Any]], *others: str
+) -> list[tuple[str, Any]]:
+    """First columns of a table of pairs: A, B, and before them others that vary."""
+    several = [name for name in others if len(set(columns[name].tolist())) > 1]
+    names = [(name, columns[name]) for name in several]
+    return [*names, ("A", columns["a"]), ("B", columns["b"])]
 
 
 def _treated(ties: str) -> str:

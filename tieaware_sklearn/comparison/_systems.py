@@ -117,15 +117,8 @@ class MeasuredSystems:
         self, statistics: Sequence[str], ties: str = "expected"
     ) -> dict[str, FloatArray]:
         """Values of every system, of shape (n_measures, n_queries, n_systems)."""
-        arguments = (
-            self.prepared,
-            self.resolved,
-            self.rules,
-            self.scores,
-            ties,
-            statistics,
-        )
-        return values_of_systems(*arguments, n_jobs=self.n_jobs)
+        of = self.prepared, self.resolved, self.rules, self.scores
+        return values_of_systems(*of, ties, statistics, n_jobs=self.n_jobs)
 
 
 def values_of_systems(
@@ -166,11 +159,8 @@ def check_baselines(baseline: Any, names: tuple[str, ...]) -> tuple[str, ...]:
     if baseline is None:
         return ()
     chosen = checks.check_choices(baseline, "baseline", names)
-    if len(chosen) == len(names):
-        raise ValueError(
-            "baseline must leave at least one other system to compare with it, got "
-            f"{chosen}, which is every system"
-        )
+    rule = "baseline must leave at least one other system to compare with it"
+    messages.require(len(chosen) < len(names), rule, chosen)
     return tuple(chosen)
 
 
@@ -225,13 +215,11 @@ def list_systems(
         messages.require(array.ndim == 2 + matrices, rule)
         columns = np.moveaxis(array, -1, 0)
         given = [(f"system {j}", column) for j, column in enumerate(columns)]
-    if not given:
-        raise ValueError("y_score must hold at least one system, got none")
+    messages.require(given, "y_score must hold at least one system, got none")
     names = tuple(name for name, _ in given)
-    if twice := [name for name in names if names.count(name) > 1]:
-        raise ValueError(
-            f"y_score must have a different name for each system, got {twice[0]} twice"
-        )
+    for name in names:
+        rule = f"y_score must have a different name for each system, got {name} twice"
+        messages.require(names.count(name) == 1, rule)
     return names, {f"y_score[{name!r}]": column for name, column in given}
 
 
@@ -460,27 +448,19 @@ def check_options(
     checks.check_choice(average, "average", _prepared.AVERAGES[:3])
     checks.check_choice(test, "test", _paired_test.TESTS)
     checks.check_choice(alternative, "alternative", _paired_test.ALTERNATIVES)
-    checks.check_choice(
-        correction, "correction", (*_paired_test.CORRECTIONS[:-1], "tukey", None)
-    )
+    corrections = (*_paired_test.CORRECTIONS[:-1], "tukey", None)
+    checks.check_choice(correction, "correction", corrections)
     if correction == "tukey":
         must = ("test", test, "t"), ("alternative", alternative, "two-sided")
         for name, value, needed in must:
-            if value != needed:
-                raise ValueError(
-                    f"{name} must be {needed!r} with correction='tukey', got {value!r}"
-                )
-        if average == "median":
-            raise ValueError(
-                "average must be 'macro' or 'geometric' with correction='tukey', got "
-                "'median'"
-            )
-        if baseline is not None:
-            raise ValueError(
-                "baseline must be None with correction='tukey', which is a test of all "
-                f"pairs, got {baseline!r}. Its like for one baseline is Dunnett's test"
-                ", which SciPy has only for independent samples; use correction='holm'"
-            )
+            rule = f"{name} must be {needed!r} with correction='tukey'"
+            messages.require(value == needed, rule, value)
+        rule = "average must be 'macro' or 'geometric' with correction='tukey'"
+        messages.require(average != "median", rule, average)
+        rule = "baseline must be None with correction='tukey', which is a test of all "
+        rule += "pairs (SciPy has Dunnett's test, its like for one baseline, only for "
+        rule += "independent samples; use correction='holm')"
+        messages.require(baseline is None, rule, baseline)
     if weighted:
         without = {"test": "wilcoxon", "correction": "tukey", "average": "median"}
         given = {"test": test, "correction": correction, "average": average}
@@ -490,16 +470,12 @@ def check_options(
             messages.require(chosen != without[name], f"{rule}: {why}")
     checks.check_choice(interval, "interval", INTERVALS)
     if average == "median":
-        if test != "t":
-            raise ValueError(
-                "test must be left at 't' with average='median', whose p-values come "
-                f"from a bootstrap, got {test!r}"
-            )
+        rule = "test must be left at 't' with average='median', whose p-values come "
+        messages.require(test == "t", f"{rule}from a bootstrap", test)
         test = interval = "bootstrap"
     checks.check_share(confidence, "confidence")
-    checks.check_count(
-        n_resamples, "n_resamples", least=2 if interval == "bootstrap" else 1
-    )
+    least = 2 if interval == "bootstrap" else 1
+    checks.check_count(n_resamples, "n_resamples", least=least)
     # a seed that is a number, so that every pair draws the same signs
     drawn = {"n_resamples": n_resamples, "random_state": checks.seed_of(random_state)}
     options = test, alternative, correction, interval, float(confidence), average
@@ -529,36 +505,27 @@ def compared(
         for values in tables.values()
     ]
     measures = np.repeat(resolved.names, len(tables))
-    of_pairs = list(zip(*pairs.T.tolist(), strict=True))
-    _intervals.warn_of_intervals(
-        (
-            (f"{names[a]} - {names[b]} by {measure}", values[:, a] - values[:, b])
-            for measure, block in zip(measures, blocks, strict=True)
-            for values in [_pairs.analysed(block["expected"], options, weight)]
-            for a, b in of_pairs
-        ),
-        "median" if options.average == "median" else "macro",
-        weight,
+    named = (
+        (f"{names[a]} - {names[b]} by {measure}", values[:, a] - values[:, b])
+        for measure, block in zip(measures, blocks, strict=True)
+        for values in [_pairs.analysed(block["expected"], options, weight)]
+        for a, b in pairs
     )
+    average = "median" if options.average == "median" else "macro"
+    _intervals.warn_of_intervals(named, average, weight)
     # results must not depend on the order of rows
     by_id = queries.sorted()
     bounds = np.repeat(resolved.bounds, len(tables), axis=0)
-    columns = [
-        _pairs.compare_pairs(
-            {name: values[by_id] for name, values in block.items()},
-            pairs,
-            options,
-            ends,
-            None if weight is None else weight[by_id],
-        )
+    of_pairs = [
+        _pairs.compare_pairs(block, pairs, options, ends, weight, by_id)
         for block, ends in zip(blocks, bounds, strict=True)
     ]
     values: dict[str, Any] = options._asdict()
     del values["drawn"]
     for name in _result.STATISTICS:
         values[name] = np.concatenate([block[name] for block in blocks], axis=1)
-    for name in columns[0]:
-        values[name] = np.concatenate([one[name] for one in columns])
+    for name in of_pairs[0]:
+        values[name] = np.concatenate([one[name] for one in of_pairs])
     return SystemComparison(
         systems=names,
         measures=resolved.names,
