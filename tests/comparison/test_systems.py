@@ -393,7 +393,7 @@ TUKEY = {"correction": "tukey"}
         ({"interval": "x"}, "interval must be one of"),
         (TUKEY | {"test": "wilcoxon"}, "test must be 't' with .*tukey.*'wilcoxon'"),
         (TUKEY | {"alternative": "less"}, "alternative must be 'two-sided' .*'less'"),
-        (TUKEY | {"baseline": "a"}, "baseline must be None .*got 'a'.*Dunnett"),
+        (TUKEY | {"baseline": "a"}, "baseline must be None .*Dunnett.*got 'a'"),
         ({"average": "micro"}, "average must be one of .* got 'micro'"),
         ({"average": "median", "test": "wilcoxon"}, "test must be .* 't' .*'wilcoxon'"),
         (TUKEY | {"average": "median"}, "average must be .* got 'median'"),

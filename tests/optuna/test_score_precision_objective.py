@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import nullcontext
 
 import numpy as np
 import optuna
@@ -78,6 +79,7 @@ def test_both_objectives_by_hand(parameters, name):
         "worst": summary.worst[0],
         "tie_std": summary.tie_std[0],
         "tied_documents": study.tied_documents[1, 0],
+        "changed": study.changed()[1, 0],
     }
 
 
@@ -111,6 +113,7 @@ def test_equal_seeds_and_shuffled_rows_give_equal_studies():
     assert records(searched(15)) == records(searched(15, rows=rows, n_jobs=2))
 
 
+@pytest.mark.filterwarnings("ignore:0 queries change under rho")
 @pytest.mark.parametrize("measure", ["ndcg@10", "fallout@5"])
 def test_the_coarsest_that_is_not_inferior(measure):
     study = searched(25, measure=measure)
@@ -131,6 +134,25 @@ def test_the_coarsest_that_is_not_inferior(measure):
     assert chosen.number == best.number
     # less is asked for: coarser may do
     assert coarsest(study, keep=0.5).values[1] <= chosen.values[1]
+
+
+def test_a_choice_that_changes_few_queries():
+    study = searched(1, kinds=["rho"], max_rho=1.2)
+    (trial,) = study.trials
+    chosen = "9 queries change under rho=1.1, fewer than 10: rare losses may be missing"
+    for changed in (None, 9, 10):
+        attributes = {k: v for k, v in trial.user_attrs.items() if k != "changed"}
+        if changed is not None:
+            attributes["changed"] = changed
+        other = optuna.create_study(directions=["maximize", "minimize"])
+        other.add_trial(
+            optuna.trial.create_trial(values=trial.values, user_attrs=attributes)
+        )
+        told = (
+            pytest.warns(UserWarning, match=chosen) if changed == 9 else nullcontext()
+        )
+        with told:
+            assert coarsest(other, keep=0.5).values == trial.values
 
 
 def test_nothing_is_good_enough():

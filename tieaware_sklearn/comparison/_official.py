@@ -300,11 +300,10 @@ def _ranks(
     if rank is None:
         return [None] * n_systems
     array = feature_matrix.array_of(rank)
-    if array.shape not in ((n_rows,), (n_rows, n_systems)):
-        raise ValueError(
-            f"{name} must have shape (n_documents,) or (n_documents, n_systems), here "
-            f"({n_rows},) or ({n_rows}, {n_systems}), got {array.shape}"
-        )
+    shapes = (n_rows,), (n_rows, n_systems)
+    rule = f"{name} must have shape (n_documents,) or (n_documents, n_systems), here "
+    rule += f"({n_rows},) or {shapes[1]}"
+    messages.require(array.shape in shapes, rule, array.shape)
     columns = [rank] * n_systems if array.ndim == 1 else [*array.T]
     ranks = [
         exact_numbers.as_floats(exact_numbers.numbers_of(one, name), name)
@@ -664,30 +663,20 @@ def official_vs_exact(
     checks.check_share(alpha, "alpha")
     checks.check_count(n_orders, "n_orders")
     checks.check_flag(progress, "progress")
-    options = _systems.check_options(
-        test,
-        n_resamples=n_resamples,
-        random_state=random_state,
-        weighted=query_weight is not None,
-    )
+    drawn = {"n_resamples": n_resamples, "random_state": random_state}
+    weighted = query_weight is not None
+    options = _systems.check_options(test, **drawn, weighted=weighted)
     systems = _systems.MeasuredSystems(
-        y_true,
-        y_score,
-        qid,
-        _parse.parse_measures(measures),
-        zero_relevance,
-        unjudged,
-        n_jobs,
-        query_weight=query_weight,
-        segment=segment,
-        mask=mask,
-    )
+        y_true, y_score, qid, _parse.parse_measures(measures),
+        zero_relevance, unjudged, n_jobs, query_weight=query_weight,
+        segment=segment, mask=mask,
+    )  # fmt: skip
     names = systems.names
-    if len(names) < 2:
-        raise ValueError(f"y_score must hold at least two systems, got {names[0]!r}")
-    rule = {OFFICIAL: (_ids(docno, systems), "descending")}
+    rule = "y_score must hold at least two systems"
+    messages.require(len(names) > 1, rule, *names)
+    rules = {OFFICIAL: (_ids(docno, systems), "descending")}
     systems.scores = [exact_numbers.in_32_bits(column) for column in systems.scores]
-    systems.rules = _ties.TieRules(rule, len(systems.labels), names)
+    systems.rules = _ties.TieRules(rules, len(systems.labels), names)
     baselines = systems.baselines(baseline)
     pairs = _systems.pairs_with(baselines, names)
 
@@ -696,9 +685,9 @@ def official_vs_exact(
             ties: systems.all_values(_result.STATISTICS[1:], ties)
             for ties in (OFFICIAL, EXACT)
         }
-        of = systems.resolved, systems.queries
-        weight = systems.weight
+        of, weight = (systems.resolved, systems.queries), systems.weight
         comparisons = _systems.compared(names, *of, values, baselines, options, weight)
+        up = comparisons.greater_is_better
         over = _orders.over_orders(
             systems, pairs, values[EXACT], options, alpha, n_orders, progress
         )
@@ -711,12 +700,7 @@ def official_vs_exact(
             )
             for name, (ties, statistic) in _MEANS.items()
         }
-        orders = zip(
-            means["exact"].T,
-            means["official"].T,
-            comparisons.greater_is_better,
-            strict=True,
-        )
+        orders = zip(means["exact"].T, means["official"].T, up, strict=True)
         tau_b, tau_ap = np.transpose(
             [_correlation.order_agreement(*one) for one in orders]
         )
@@ -745,18 +729,18 @@ def _ids(docno: Any, systems: _systems.MeasuredSystems) -> Any:
         docno = prepared.lists.documents(docno, "docno")
     given = exact_numbers.none_for_masked(docno)
     array = feature_matrix.array_of(given)
-    if array.ndim != 1:
-        raise ValueError(f"docno must be 1-dimensional, got shape {array.shape}")
+    rule = f"docno must be 1-dimensional, got shape {array.shape}"
+    messages.require(array.ndim == 1, rule)
     checks.check_length(array, len(scores[0]), "docno")
     values = given if isinstance(given, list) else array.tolist()
     retrieved = np.any([checks.is_retrieved(column) for column in scores], axis=0)
     for row, one in enumerate(values):
-        if isinstance(one, (str, bytes)) or (
-            exact_numbers.is_missing(one) and not retrieved[row]
-        ):
+        if isinstance(one, (str, bytes)):
             continue
         rule = "hold strings, which are compared as bytes"
         if exact_numbers.is_missing(one):
+            if not retrieved[row]:
+                continue
             rule = "not be missing where a document is retrieved"
         got = f"got {messages.show(one)} in {prepared.place(row)}"
         raise ValueError(f"docno must {rule}, {got}")

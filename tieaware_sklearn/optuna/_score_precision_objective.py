@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._display import words
 from .._engine import checks, messages
 from ..comparison import _paired_test, _systems
 from ..evaluation import _averages
@@ -87,8 +88,9 @@ class ScorePrecisionObjective(_query_objective.StudyCreator):
 
     Every trial gets user attributes: ``coarseness``, a text as in `round_scores`;
     ``measure``; ``exact``, the mean of the measure under the exact scores; ``best``,
-    ``worst`` and ``tie_std`` over the orders of ties; ``tied_documents``; and
-    ``losses``, which `coarsest` tests.
+    ``worst`` and ``tie_std`` over the orders of ties; ``tied_documents``;
+    ``losses``, which `coarsest` tests; and ``changed``, the number of queries whose
+    value changes.
 
     Examples
     --------
@@ -191,6 +193,7 @@ class ScorePrecisionObjective(_query_objective.StudyCreator):
             "tie_std": _averages.std_of_mean(values["std"]),
             "tied_documents": measured.tied_documents,
             "losses": list(_paired_test.QueryLosses.of(self._exact, each)),
+            "changed": int(_study.count_changes(each - self._exact)),
         }
         for name, attribute in attributes.items():
             trial.set_user_attr(name, attribute)
@@ -258,6 +261,12 @@ def coarsest(study: Any, *, keep: float = 0.99, alpha: float = 0.05) -> Any:
     ValueError
         If no trial is of this objective, or if none is shown to be good enough.
 
+    Warns
+    -----
+    UserWarning
+        If fewer than ten queries change in the chosen trial: the test is wrong where
+        losses are rare, see `precision_study`.
+
     See Also
     --------
     ScorePrecisionObjective : The objective of the study.
@@ -298,7 +307,15 @@ def coarsest(study: Any, *, keep: float = 0.99, alpha: float = 0.05) -> Any:
             "the exact mean: more trials, queries, or a smaller share may do"
         )
     side = -1.0 if up else 1.0
-    return min(similar, key=lambda t: (t.values[1], side * t.values[0], t.number))
+    chosen = min(similar, key=lambda t: (t.values[1], side * t.values[0], t.number))
+    # trials of before have no count
+    changed = chosen.user_attrs.get("changed", _study.FEWEST)
+    if changed < _study.FEWEST:
+        words.warn(
+            f"{changed} queries change under {chosen.user_attrs['coarseness']}, fewer "
+            f"than {_study.FEWEST}: rare losses may be missing from these queries"
+        )
+    return chosen
 
 
 class AllInferiorError(ValueError):

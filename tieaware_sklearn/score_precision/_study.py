@@ -30,7 +30,7 @@ from . import _bands, _coarse_ranker
 #: beginning of the columns of p-values, which end with a share of the mean
 _PVALUE = "inferiority_pvalue_"
 #: with fewer changed queries, rare losses may be missing from the sample: no verdict
-_FEWEST = 10
+FEWEST = 10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -131,7 +131,7 @@ class PrecisionStudy(_segmented.SegmentedResult):
             ``inferiority_pvalue_0.95``.
         """
         average, best, worst = (
-            _level_means(values, self.query_weight)
+            _averages.means(values.swapaxes(0, 1), self.query_weight)
             for values in (self.expected, self.best, self.worst)
         )
         values: dict[str, Any] = {
@@ -168,9 +168,7 @@ class PrecisionStudy(_segmented.SegmentedResult):
         -------
         ndarray of shape (n_levels, n_systems), int
         """
-        return np.asarray(
-            (np.abs(self.changes()) > _averages.NO_DIFFERENCE).sum(axis=1)
-        )
+        return count_changes(self.changes(), axis=1)
 
     def not_inferior(self) -> IntArray:
         """Count the systems that keep more than each share of their mean.
@@ -304,7 +302,7 @@ class PrecisionStudy(_segmented.SegmentedResult):
 
     def _counts(self) -> tuple[IntArray, IntArray]:
         """Systems in which enough queries change, and how many of them keep a share."""
-        tested = self.changed() >= _FEWEST
+        tested = self.changed() >= FEWEST
         passed = (self.inferiority <= self.alpha) & tested[:, None]
         return tested.sum(axis=1), passed.sum(axis=2)
 
@@ -334,7 +332,7 @@ class PrecisionStudy(_segmented.SegmentedResult):
             "changed": "queries whose value changes, in the system with the fewest",
             ", ".join(map(_more, self.keep)): "number of systems that keep more than "
             f"this share of their mean (p <= {self.alpha:g}). 3/4: only 4 systems have "
-            f"{_FEWEST} changed queries, which the test needs; few: none has",
+            f"{FEWEST} changed queries, which the test needs; few: none has",
         }
         if len(self.pairs):
             terms |= {
@@ -366,9 +364,9 @@ def _tables_of_means(of: Summary) -> list[text_tables.Table]:
     ]
 
 
-def _level_means(values: FloatArray, weight: FloatArray | None = None) -> FloatArray:
-    """Means over queries, of shape (n_levels, n_systems)."""
-    return np.array([_averages.means(level, weight) for level in values])
+def count_changes(changes: FloatArray, axis: int = 0) -> IntArray:
+    """Count the queries along an axis whose value changes."""
+    return np.asarray((np.abs(changes) > _averages.NO_DIFFERENCE).sum(axis=axis))
 
 
 def _long(
@@ -600,9 +598,8 @@ def precision_study(
         chosen = list(range(len(systems.names)))
         exact = [coarse_values(systems, j, None, *ends, **how) for j in chosen]
         if top is not None:
-            means = np.array(
-                [_averages.mean(one.values["expected"], weight) for one in exact]
-            )
+            values_of_all = np.stack([one.values["expected"] for one in exact], axis=1)
+            means = _averages.means(values_of_all, weight)
             order = np.argsort(-means if up else means, kind="stable")
             chosen = sorted(order[:top].tolist())
         shape = len(levels) + 1, len(chosen)
@@ -613,15 +610,12 @@ def precision_study(
                 cells, progress, len(cells), "ranking"
             )
         ]
-        by_query = (*shape, systems.queries.n_queries)
-        values = {
-            name: np.reshape([one.values[name] for one in results], by_query).swapaxes(
-                1, 2
-            )
-            for name in ("expected", *ends)
-        }
+        values = {}
+        for name in ("expected", *ends):
+            by_level = np.reshape([one.values[name] for one in results], (*shape, -1))
+            values[name] = by_level.swapaxes(1, 2)
         expected = values["expected"]
-        averages = _level_means(expected, weight)
+        averages = _averages.means(expected.swapaxes(0, 1), weight)
         _systems.warn_undefined(systems.resolved, expected[:1])
         pairs = _systems.pairs_with((), systems.names[: shape[1]])
         # by id, so that the order of rows does not matter
@@ -670,10 +664,11 @@ def _inferiority(
 ) -> FloatArray:
     """p-values, (n_levels, n_shares, n_systems)."""
     pvalues = np.empty((len(expected), len(shares), expected.shape[2]))
-    for i, s, j in np.ndindex(pvalues.shape):
-        of_system = expected[0, :, j], expected[i, :, j]
-        losses = _paired_test.QueryLosses.of(*of_system, weight)
-        pvalues[i, s, j] = losses.inferiority(shares[s], greater_is_better=up)
+    for i, j in np.ndindex(pvalues.shape[::2]):
+        exact, coarser = expected[0, :, j], expected[i, :, j]
+        losses = _paired_test.QueryLosses.of(exact, coarser, weight)
+        for s, share in enumerate(shares):
+            pvalues[i, s, j] = losses.inferiority(share, greater_is_better=up)
     return pvalues
 
 
