@@ -242,9 +242,9 @@ def report_of(
         frame.get(weight), allow_zero=True,
         names=_prepared.ColumnNames(label, score, qid, weight or "query_weight"),
     )  # fmt: skip
-    if segment is None:
-        return prepared.report(resolved, scores)
-    segments = checks.check_segment(frame[segment], prepared.queries, name=segment)
+    segments = None
+    if segment is not None:
+        segments = checks.check_segment(frame[segment], prepared.queries, name=segment)
     return prepared.report(resolved, scores, segment=segments)
 
 

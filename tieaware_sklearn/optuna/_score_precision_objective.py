@@ -144,7 +144,7 @@ class ScorePrecisionObjective(_query_objective.StudyCreator):
             scale=scale,
         )
         (scores,) = self._systems.scores
-        self._exact = self._measure(None).values["expected"]
+        self._exact = self._measure(None)[0]["expected"]
         self._decimals = _range_of_decimals(scores)
 
     @property
@@ -179,8 +179,7 @@ class ScorePrecisionObjective(_query_objective.StudyCreator):
         if hasattr(trial, "study"):
             self._check_same(trial.study)
         coarseness = _coarse_ranker.parse_coarseness(self._suggest(trial))
-        measured = self._measure(coarseness, "best", "worst", "std")
-        values = measured.values
+        values, ties = self._measure(coarseness, "best", "worst", "std")
         each = values["expected"]
         value = _averages.mean(each)
         messages.require(value == value, f"{self.measure} is undefined for every query")
@@ -191,13 +190,13 @@ class ScorePrecisionObjective(_query_objective.StudyCreator):
             "best": _averages.mean(values["best"]),
             "worst": _averages.mean(values["worst"]),
             "tie_std": _averages.std_of_mean(values["std"]),
-            "tied_documents": measured.tied_documents,
+            "tied_documents": ties.tied_documents,
             "losses": list(_paired_test.QueryLosses.of(self._exact, each)),
             "changed": int(_study.count_changes(each - self._exact)),
         }
         for name, attribute in attributes.items():
             trial.set_user_attr(name, attribute)
-        return value, measured.bits
+        return value, ties.bits
 
     def _suggest(self, trial: Any) -> str:
         """A coarseness as text."""

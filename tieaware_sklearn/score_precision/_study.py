@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -410,14 +410,6 @@ DEFAULT_KEEP = (0.99, 0.97, 0.95)
 SCALES = ("query", "all")
 
 
-class CoarseValues(NamedTuple):
-    """Values of a system by query, and how fine its scores are."""
-
-    values: dict[str, FloatArray]
-    bits: float
-    tied_documents: float
-
-
 def coarse_values(
     systems: _systems.MeasuredSystems,
     system: int,
@@ -426,8 +418,8 @@ def coarse_values(
     existing_ties: str,
     scale: str,
     ties: str = "expected",
-) -> CoarseValues:
-    """Statistics of each query by a system's coarser scores, or by its exact ones."""
+) -> tuple[dict[str, FloatArray], _official.ScoreTies]:
+    """Statistics of queries by a system's coarser or exact scores, and their ties."""
     checks.check_choice(existing_ties, "existing_ties", _bands.EXISTING_TIES)
     checks.check_choice(scale, "scale", SCALES)
     scores, queries = systems.scores[system], systems.queries
@@ -444,8 +436,7 @@ def coarse_values(
         column=system, n_jobs=systems.n_jobs,
     )  # fmt: skip
     values = {name: column[:, 0] for name, column in columns.items()}
-    tied = _official.score_ties(systems.ranked(scores), queries)
-    return CoarseValues(values, tied.bits, tied.tied_documents)
+    return values, _official.score_ties(systems.ranked(scores), queries)
 
 
 def precision_study(
@@ -598,8 +589,8 @@ def precision_study(
         chosen = list(range(len(systems.names)))
         exact = [coarse_values(systems, j, None, *ends, **how) for j in chosen]
         if top is not None:
-            values_of_all = np.stack([one.values["expected"] for one in exact], axis=1)
-            means = _averages.means(values_of_all, weight)
+            by_system = [values["expected"] for values, _ in exact]
+            means = _averages.means(np.stack(by_system, axis=1), weight)
             order = np.argsort(-means if up else means, kind="stable")
             chosen = sorted(order[:top].tolist())
         shape = len(levels) + 1, len(chosen)
@@ -612,7 +603,7 @@ def precision_study(
         ]
         values = {}
         for name in ("expected", *ends):
-            by_level = np.reshape([one.values[name] for one in results], (*shape, -1))
+            by_level = np.reshape([one[name] for one, _ in results], (*shape, -1))
             values[name] = by_level.swapaxes(1, 2)
         expected = values["expected"]
         averages = _averages.means(expected.swapaxes(0, 1), weight)
@@ -632,8 +623,10 @@ def precision_study(
             systems=tuple(systems.names[j] for j in chosen),
             qid=systems.queries.qid,
             **values,
-            bits=np.reshape([one.bits for one in results], shape),
-            tied_documents=np.reshape([one.tied_documents for one in results], shape),
+            bits=np.reshape([tied.bits for _, tied in results], shape),
+            tied_documents=np.reshape(
+                [tied.tied_documents for _, tied in results], shape
+            ),
             keep=shares,
             inferiority=_inferiority(expected, shares, up, weight),
             pairs=pairs,
