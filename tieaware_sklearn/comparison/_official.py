@@ -694,10 +694,7 @@ def official_vs_exact(
         ranked = map(systems.ranked, systems.scores)
         tied = [score_ties(scores, systems.queries).tied_documents for scores in ranked]
         means = {
-            name: np.stack(
-                [_averages.means(one, weight) for one in values[ties][statistic]],
-                axis=-1,
-            )
+            name: _averages.means(values[ties][statistic].swapaxes(0, 1), weight).T
             for name, (ties, statistic) in _MEANS.items()
         }
         orders = zip(means["exact"].T, means["official"].T, up, strict=True)

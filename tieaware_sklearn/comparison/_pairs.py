@@ -88,15 +88,6 @@ def compare_pairs(
     return columns
 
 
-def analysed(
-    values: FloatArray, options: Options, weight: FloatArray | None
-) -> FloatArray:
-    """Values of the queries that count, as logarithms for geometric means."""
-    if weight is not None:
-        values = values[weight > 0]
-    return _averages.logs(values) if options.average == "geometric" else values
-
-
 def _compare(
     values: dict[str, FloatArray],
     pairs: IntArray,

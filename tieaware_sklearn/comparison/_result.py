@@ -659,11 +659,9 @@ class SystemComparison(html.Result):
         lines, alpha = [], 1 - self.confidence
         for one in self:
             (measure,), (ties,) = one.measures, one.ties
-            average = f"the {words.AVERAGES[self.average]} of " * (
-                self.average != "macro"
-            )
-            by = average + measure
-            by += "" if ties == EXPECTED else f" with ties {ties}"
+            by = measure if ties == EXPECTED else f"{measure} with ties {ties}"
+            if self.average != "macro":
+                by = f"the {words.AVERAGES[self.average]} of {by}"
             if len(one.pairs) == 1 and self.average != "geometric":
                 lines.append(f"By {by}, {_in_words(one, alpha)}.")
                 continue
@@ -952,9 +950,8 @@ def _table_of_pairs(of: SystemComparison) -> text_tables.Table:
     elif len(of) == 1:
         least, most = tie_range.T
         ranges = text_tables.Ranges(least, of.difference, most, head="tie range")
-    each = ""
-    if len(of.pairs) > len(of) and not simultaneous:
-        each = "not corrected for the number of pairs"
+    several = len(of.pairs) > len(of) and not simultaneous
+    each = "not corrected for the number of pairs" * several
     names, places = _names_of_pairs(of._names(), "measure"), list(columns)
     drop = [name for name in ("d", "tie_std", *last) if name in columns]
     table = text_tables.Table.of(

@@ -14,6 +14,7 @@ from .._engine import checks, exact_numbers, feature_matrix, messages
 from .._engine import lists as _lists
 from .._engine.segments import FloatArray, IntArray
 from ..evaluation import (
+    _averages,
     _intervals,
     _prepared,
     _resolved,
@@ -505,10 +506,13 @@ def compared(
         for values in tables.values()
     ]
     measures = np.repeat(resolved.names, len(tables))
+    counted = slice(None) if weight is None else weight > 0
+    analysed = [block["expected"][counted] for block in blocks]
+    if options.average == "geometric":
+        analysed = list(map(_averages.logs, analysed))
     named = (
         (f"{names[a]} - {names[b]} by {measure}", values[:, a] - values[:, b])
-        for measure, block in zip(measures, blocks, strict=True)
-        for values in [_pairs.analysed(block["expected"], options, weight)]
+        for measure, values in zip(measures, analysed, strict=True)
         for a, b in pairs
     )
     average = "median" if options.average == "median" else "macro"

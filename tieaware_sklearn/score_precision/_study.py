@@ -579,8 +579,8 @@ def precision_study(
     systems.rules.check(ties)
     (measured_by,) = systems.measures
     up = measured_by.greater_is_better
-    ends, how = ("best", "worst"), {"existing_ties": existing_ties, "scale": scale}
-    how["ties"] = ties
+    ends = "best", "worst"
+    how = {"existing_ties": existing_ties, "scale": scale, "ties": ties}
     if top is not None:
         checks.check_count(top, "top")
 
