@@ -110,7 +110,7 @@ def test_no_file_is_read_as_something_else(kind):
 
 
 def test_a_file_that_is_read_wrongly_is_seen(monkeypatch, capsys):
-    monkeypatch.setattr("tieaware_sklearn.io._csv._CsvLines._follow", lambda *_: None)
+    monkeypatch.setattr("tieaware_sklearn.io._csv._CsvLines._look_at", lambda *_: None)
     assert files.main(["--cases", "60", "--seed", "1"]) == 1
     out = capsys.readouterr().out
     assert "csv quotes: FAILED" in out

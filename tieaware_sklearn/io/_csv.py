@@ -14,9 +14,6 @@ from itertools import accumulate, islice, takewhile
 from operator import itemgetter
 from typing import IO, Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from .._display import progress_bars
 from .._engine import exact_numbers, spelling
 from . import _frames, _source, _wording
@@ -30,7 +27,6 @@ MISSING = (
 _GROUPED = spelling.Spelling(",")
 #: what floats may be beside numbers
 _NO_NUMBER = re.compile(r"[+-]?(inf|infinity|nan)", re.IGNORECASE)
-_MARK = ord('"')
 #: bytes of a file that show how it is written
 _START = 1 << 20
 #: rows by which columns are known, unless all their cells there are missing
@@ -335,8 +331,10 @@ class _CsvLines(_source.Lines):
     def __init__(self, file: IO[bytes], name: str, ends: bytes, quotes: bool) -> None:
         super().__init__(file, name)
         self._quotes = quotes
-        self._is_end = np.isin(np.arange(256), list(ends))
-        # the byte before those that are not looked at, and its number
+        end = b"[%b]" % ends
+        # a cell that a mark opens, as far as it goes, and the mark that closes it
+        self._cell = re.compile(b'%b"(?:[^"]++|"")*+("(?=%b))?' % (end, end))
+        # what the next block goes on with, and the number of its first byte
         self._rest, self._at = b"\n", -1
         # the number of the mark that has opened a cell
         self._opened: int | None = None
@@ -356,51 +354,20 @@ class _CsvLines(_source.Lines):
     def check(self, block: bytes) -> None:
         super().check(block)
         for first in range(0, len(block) * self._quotes, _START):
-            self._look_at(block[first : first + _START])
+            self._look_at(self._rest + block[first : first + _START])
 
-    def _look_at(self, block: bytes) -> None:
-        text = self._rest + block
-        # what follows the marks at the end is not known yet
-        stop = len(text.rstrip(b'"'))
-        if b'"' in text:
-            codes = np.frombuffer(text, np.uint8, stop)
-            if len(marks := np.flatnonzero(codes == _MARK)):
-                self._follow(codes, marks)
-        self._rest, self._at = text[stop - 1 :], self._at + stop - 1
-        if self._opened is not None and self._at - self._opened > _source.MAX_LINE:
-            raise _QuoteError(self._opened)
-
-    def _follow(self, codes: NDArray[np.uint8], marks: NDArray[np.intp]) -> None:
-        """Open and close cells at runs of marks, as state after state.
-
-        A run of odd length opens a cell if it may, or closes the one that is open, or
-        does both in turn; one of even length changes nothing.
-        """
-        first = np.flatnonzero(np.diff(marks, prepend=-2) > 1)
-        start, length = marks[first], np.diff(first, append=len(marks))
-        opens = self._is_end[codes[start - 1]]
-        closes = self._is_end[codes[start + length]]
-        is_odd = length % 2 == 1
-        turns = is_odd & opens & closes
-        # the last run that settles the state, and how often it turned since then
-        runs = np.arange(len(start))
-        settled = np.maximum.accumulate(np.where(is_odd & ~turns, runs, -1))
-        n_turns = np.cumsum(turns)
-        was = self._opened is not None
-        is_open = np.where(settled < 0, was, opens[settled])
-        is_open ^= (n_turns - np.where(settled < 0, 0, n_turns[settled])) % 2 == 1
-        was_open = np.concatenate([[was], is_open[:-1]])
-        wrong = ~closes & np.where(was_open, is_odd, opens & ~is_odd)
-        n_good = int(np.argmax(wrong)) if wrong.any() else len(runs)
-        opening = runs[:n_good][is_open[:n_good] & ~was_open[:n_good]]
-        if len(opening):
-            self._opened = self._at + int(start[opening[-1]])
-        if n_good < len(runs):
-            if not was_open[n_good] or self._opened is None:
-                self._opened = self._at + int(start[n_good])
-            raise _QuoteError(self._opened)
-        if not is_open[-1]:
-            self._opened = None
+    def _look_at(self, text: bytes) -> None:
+        start, self._opened = len(text) - 1, None
+        for cell in self._cell.finditer(text) if b'"' in text else ():
+            if cell[1] is None:
+                start = cell.start()
+                self._opened = self._at + start + 1
+                # a mark at the end may close it, and so may what follows
+                if text[cell.end() :] not in (b"", b'"'):
+                    raise _QuoteError(self._opened)
+        self._rest, self._at = text[start:], self._at + start
+        if len(self._rest) > _source.MAX_LINE:
+            raise _QuoteError(self._at + 1)
 
 
 def _any_large(floats: Any) -> bool:
