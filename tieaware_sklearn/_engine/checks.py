@@ -307,13 +307,8 @@ def _qid_column(qid: Any, name: str) -> Any:
     return _objects(array.tolist()) if array.dtype.kind == "V" else array
 
 
-def _keys_of(column: Any) -> NDArray[Any]:
-    """Values that tell the queries of rows apart: ids, or their numbers.
-
-    pandas and Arrow number theirs much faster than Python does.
-    """
-    if isinstance(column, np.ndarray):
-        return column
+def _numbers_of_ids(column: Any) -> NDArray[Any]:
+    """Numbers of the ids of pandas or Arrow, which give them faster than Python."""
     if hasattr(column, "factorize"):
         return np.asarray(column.factorize(use_na_sentinel=False)[0])
     encoded = column.dictionary_encode(null_encoding="encode")
@@ -357,16 +352,11 @@ def _check_present(
     ids: NDArray[Any], rows: NDArray[np.intp], name: str, *, empty: bool
 ) -> None:
     """No id is missing, nor an empty text, which text files do not tell from that."""
-    if ids.dtype.kind not in "OSU":
-        return
     for row, one in zip(rows.tolist(), ids.tolist(), strict=True):
-        if is_text := isinstance(one, (str, bytes)):
-            if one or empty:
-                continue
-        elif not exact_numbers.is_missing(one):
-            continue
-        rule = f"{name} must not be {'empty' if is_text else 'missing'}"
-        raise ValueError(f"{rule}, got {messages.show(one)} in row {row}")
+        is_empty = isinstance(one, (str, bytes)) and not (one or empty)
+        if is_empty or exact_numbers.is_missing(one):
+            rule = f"{name} must not be {'empty' if is_empty else 'missing'}"
+            raise ValueError(f"{rule}, got {messages.show(one)} in row {row}")
 
 
 def check_qid(
@@ -380,7 +370,8 @@ def check_qid(
         return Queries(np.zeros(1, np.int64), np.array([0, n_rows], np.int64), None)
     column = _qid_column(qid, name)
     check_length(column, n_rows, name)
-    keys = _keys_of(column)
+    is_array = isinstance(column, np.ndarray)
+    keys = column if is_array else _numbers_of_ids(column)
     if keys.dtype.kind in "fmM":
         missing = np.isnan(keys) if keys.dtype.kind == "f" else np.isnat(keys)
         reject(missing, keys, name, "not be missing")
@@ -393,11 +384,11 @@ def check_qid(
     if keys.dtype.kind == "O" or not (heads[1:] > heads[:-1]).all():
         first, codes = _numbered(heads, name)
         rows = starts[first]
-    if isinstance(column, np.ndarray):
-        ids = column[rows]
-    else:
+    ids = keys[rows]
+    if not is_array:
         ids = _objects(exact_numbers.as_given(column.take(rows)))
-    _check_present(ids, rows, name, empty=empty)
+    if ids.dtype.kind in "OSU":
+        _check_present(ids, rows, name, empty=empty)
     if codes is None or len(rows) == len(starts):
         return Queries(ids, ends, None)
     # a counting sort of the rows

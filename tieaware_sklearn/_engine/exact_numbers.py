@@ -134,7 +134,8 @@ def floats_of(
     values: Any, name: str, place: messages.Place = messages.in_row
 ) -> NDArray[np.float64]:
     """Numbers of any kind as 64-bit floats; errors as in `numbers_of`."""
-    return as_floats(numbers_of(values, name, place), name)
+    numbers = numbers_of(values, name, place)
+    return numbers if numbers.dtype == np.float64 else as_floats(numbers, name)
 
 
 def in_32_bits(values: NDArray[Any]) -> NDArray[np.float32]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import narwhals as nw
@@ -418,19 +418,15 @@ def cells_of(X: Any, j: int) -> Any:
     return X.column(j) if hasattr(X, "column_names") else X[:, j]
 
 
-def _each(cells: Any) -> Iterable[Any]:
-    """Python's values of a column; Arrow has its own."""
-    values: Iterable[Any] = cells.to_pylist() if hasattr(cells, "to_pylist") else cells
-    return values
-
-
 def _holds_text(cells: Any) -> bool:
-    return any(isinstance(value, (str, bytes)) for value in _each(cells))
+    return any(
+        isinstance(value, (str, bytes)) for value in exact_numbers.as_given(cells)
+    )
 
 
 def _text_in(cells: Any) -> str | None:
     """The first text that is no number."""
-    for value in _each(cells):
+    for value in exact_numbers.as_given(cells):
         try:
             float(value) if isinstance(value, str) else None
         except ValueError:

@@ -146,9 +146,10 @@ def _bits_of_times(values: NDArray[Any]) -> Digests:
 
 def _bits_of_object(value: Any) -> int:
     """64 bits of a value of any type."""
-    if isinstance(value, _TIMES):
+    is_text = isinstance(value, str)  # the rest takes longer to tell
+    if not is_text and isinstance(value, _TIMES):
         return int(_bits_of_times(np.array([_as_numpy(value)]))[0])
-    if isinstance(value, (Real, Decimal, np.bool_)):
+    if not is_text and isinstance(value, (Real, Decimal, np.bool_)):
         return _bits_of_number(exact_numbers.exact_number(value))
     return _text_bits(_spelled(value))
 

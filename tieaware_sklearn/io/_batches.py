@@ -165,8 +165,6 @@ def iter_batches(
     checks.check_flag(progress, "progress")
     if n_features is not None:
         checks.check_count(n_features, "n_features")
-    if batch_rows is not None:
-        checks.check_count(batch_rows, "batch_rows")
     tables, paths = _frames.tables_or_paths(path)
     options = _frames.TableOptions(
         label, qid, ignore, missing_values, thousands, decimal, quoting
@@ -195,7 +193,7 @@ def track(
     as_frame: bool | None = None,
 ) -> Iterator[Bunch]:
     """The batches, with a bar over documents that says what is done, if wanted."""
+    batches, n_rows = rankings.batches(batch_rows, as_frame=as_frame), rankings.n_rows
     return progress_bars.show_progress(
-        rankings.batches(batch_rows, as_frame=as_frame), progress, rankings.n_rows,
-        "document", what, size=lambda batch: len(batch.target),
-    )  # fmt: skip
+        batches, progress, n_rows, "document", what, size=lambda one: len(one.target)
+    )
