@@ -52,7 +52,8 @@ ways = st.fixed_dictionaries(
 
 def test_most_measures_have_a_walk():
     kinds = {measure.walk(LEVELS, 100).kind for measure in WALKED}
-    assert kinds == {"weighted", "precisions", "first", "found", "counted"}
+    named = {"weighted", "precisions", "first", "found", "counted", "satisfied"}
+    assert kinds == named
     assert len(WALKED) > 30
 
 
@@ -132,6 +133,17 @@ def test_engines_agree_on_long_lists(shape, share):
     measures = [m for m in WALKED if "1180591620717411303424" not in str(m)]
     for way in ({}, {"ascending": True}):
         assert_engines_agree(labels, scores, np.zeros(n), measures, **way)
+
+
+@pytest.mark.parametrize("n", [64, 65, 300, 1024, 1025])
+@pytest.mark.parametrize("levels", [1, 2, 7])
+def test_cascades_down_ties_of_any_length(n, levels):
+    """Spreads of more than 64 places are sampled, by the same seeds in both engines."""
+    rng = np.random.default_rng(n)
+    measures = parse_measures(["err", "err@3", "err@100", "err(max_label=60)@70"])
+    scores = np.sort(rng.integers(0, levels, n))
+    for labels in (rng.integers(0, 5, n) * (rng.random(n) < 0.3), rng.random(n) * 4):
+        assert_engines_agree(labels, scores, np.arange(n) % 2, measures)
 
 
 @pytest.mark.parametrize(

@@ -22,9 +22,10 @@ class Walk(NamedTuple):
 
     Attributes
     ----------
-    kind : {"weighted", "precisions", "first", "found", "counted"}
+    kind : {"weighted", "precisions", "first", "found", "counted", "satisfied"}
         Gains weighted by rank; precisions at relevant documents; 1 over the rank of
-        the first relevant one, or whether there is one; their number.
+        the first relevant one, or whether there is one; their number; 1 over the rank
+        of the document that satisfies a user, with a chance that is its gain.
     depth : int or None
         Ranks that count.
     least : int

@@ -3,6 +3,7 @@
 The formulas are those of `tieaware_sklearn.measures`, where their sources stand.
 """
 
+from libc.math cimport NAN, ceil, log
 from libc.stdint cimport int64_t
 
 from .rows cimport NO_LIMIT, Row, relevant_of
@@ -11,15 +12,28 @@ cdef enum:
     #: ties with so many times more documents above them are added up place by place
     DEEP = 1024
     DEEP_SPREAD = 64
+    #: cascades go down so far, and their variances; numbers that they need room for
+    CASCADE = 1024
+    SPREAD = 64
+    CASCADE_ROOM = 4 * (CASCADE + 1) + 2 * (SPREAD + 1) * (SPREAD + 1)
+
+cdef extern from *:
+    """
+    /* a user who goes on with such a chance does not */
+    #define NOTHING 1e-18
+    """
+    const double NOTHING
 
 #: what a walk adds up: gains weighted by rank, precisions at relevant documents, 1 over
-#: the rank of the first relevant one, whether there is one, relevant documents
+#: the rank of the first relevant one, whether there is one, relevant documents, 1 over
+#: the rank of the document that satisfies a user
 cdef enum Kind:
     WEIGHTED
     PRECISIONS
     FIRST
     FOUND
     COUNTED
+    SATISFIED
 
 
 cdef struct Spec:
@@ -421,8 +435,173 @@ cdef inline double counted_variance(const Row* row, const Spec* spec) noexcept n
     return 0.0
 
 
+cdef inline int64_t size_of(const Row* row, int64_t run) noexcept nogil:
+    return row.start[run + 1] - row.start[run]
+
+
+cdef inline bint mixes(const Row* row, const Spec* spec, int64_t g) noexcept nogil:
+    """Whether documents of a group differ in gain."""
+    return (spec.gain[row.level[row.first[g]]]
+            < spec.gain[row.level[row.first[g + 1] - 1]])
+
+
+cdef inline int64_t places_passed(const Row* row, const Spec* spec,
+                                  int64_t g) noexcept nogil:
+    """Places of a mixed group that count: E[P_x] is at most (1 - mean gain)^x."""
+    cdef int64_t n = row.top[g + 1] - row.top[g]
+    cdef int64_t inside = min(n, spec.depth - row.top[g])
+    cdef double summed, hopeless, go_on = 1.0 - mean_gain(row, spec, g, &summed)
+    if go_on <= 0.0:
+        return min(inside, 1)
+    if go_on >= 1.0:
+        return inside
+    hopeless = ceil(log(NOTHING) / log(go_on))
+    return inside if hopeless >= inside else <int64_t>hopeless
+
+
+cdef inline double* chances_to_pass(const Row* row, const Spec* spec, int64_t g,
+                                    int64_t width, double* scratch) noexcept nogil:
+    """E[P_x], the mean chance to pass the first x = 0 ... width of a group.
+
+    Runs A and B merge as E^{AB}_x = Σ_j Hyp(j; x, |A|, |B|) E^A_{x-j} q_B^j, and the
+    hypergeometric chances of x + 1 documents come from those of x.
+    """
+    cdef double* passed = scratch
+    cdef double* merged = scratch + width + 1
+    cdef double* chance = scratch + 2 * (width + 1)
+    cdef double* alone = scratch + 3 * (width + 1)
+    cdef int64_t run, x, j, a = 0, b
+    cdef double q, total, left
+    for run in range(row.first[g], row.first[g + 1]):
+        q, b = 1.0 - spec.gain[row.level[run]], size_of(row, run)
+        alone[0] = chance[0] = 1.0
+        for x in range(1, min(b, width) + 1):
+            alone[x], chance[x] = alone[x - 1] * q, 0.0
+        if a == 0:
+            passed, alone, a = alone, passed, b
+            continue
+        for x in range(min(a + b, width) + 1):
+            total, left = 0.0, 1.0 / max(a + b - x, 1)
+            for j in range(min(b, min(x + 1, width)), 0, -1):
+                # of j - 1, until now
+                if x - j >= 0 and x - j <= a:
+                    total += chance[j] * passed[x - j] * alone[j]
+                    chance[j] *= (a - (x - j)) * left
+                chance[j] += chance[j - 1] * ((b - j + 1) * left)
+            if x <= a:
+                total += chance[0] * passed[x]
+            chance[0] *= max(a - x, 0) * left
+            merged[x] = total
+        passed, merged, a = merged, passed, a + b
+    return passed
+
+
+cdef inline double satisfied(const Row* row, const Spec* spec, int order,
+                             double* scratch) noexcept nogil:
+    """1 over the rank of the document that satisfies the user, who stops there."""
+    cdef int64_t g, run, at, x, top, width
+    cdef double reached = 1.0, gain
+    cdef double* passed
+    cdef Sum total
+    total.high = total.low = 0.0
+    for g in range(row.n_groups):
+        top = row.top[g]
+        if top >= spec.depth or reached <= NOTHING:
+            break
+        if order == MEAN and mixes(row, spec, g):
+            width = places_passed(row, spec, g)
+            passed = chances_to_pass(row, spec, g, width, scratch)
+            for x in range(width):
+                add(&total, reached * (passed[x] - passed[x + 1]) / (top + 1 + x))
+            reached *= passed[width]
+            continue
+        for run in range(row.first[g], row.first[g + 1]):
+            # the larger gains stand last
+            at = run if order == WORST else row.first[g] + row.first[g + 1] - 1 - run
+            gain = spec.gain[row.level[at]]
+            for x in range(top, min(top + size_of(row, at), spec.depth)):
+                if gain == 0.0 or reached <= NOTHING:
+                    break
+                add(&total, reached * gain / (x + 1))
+                reached *= 1.0 - gain
+            top += size_of(row, at)
+    return total.high + total.low
+
+
+cdef inline double passing_variance(const Row* row, const Spec* spec, int64_t g,
+                                    int64_t width, double* scratch) noexcept nogil:
+    """The variance of Σ_x c_x P_x over the first `width` places of a mixed group.
+
+    E[P_x P_{x+z}] n!/(x! z! (n-x-z)!) is the coefficient of s^x u^z in
+    Π_c (1 + s q_c² + u q_c)^{n_c}. A power multiplies by its binomial series, one term
+    at a time, s and u in units of 1/n. All terms are positive.
+    """
+    cdef int64_t side = width + 1, n = row.top[g + 1] - row.top[g], run, m, x, z, y
+    cdef double* product = scratch
+    cdef double* term = scratch + side * side
+    cdef double[SPREAD + 1] weight, ways, factorial
+    cdef double q, factor, following, mean, rank, size
+    cdef Sum total
+    for x in range(side * side):
+        product[x] = 0.0
+    product[0] = 1.0
+    for run in range(row.first[g], row.first[g + 1]):
+        q, size = 1.0 - spec.gain[row.level[run]], size_of(row, run)
+        for x in range(side * side):
+            term[x] = product[x]
+        for m in range(1, min(size_of(row, run), width) + 1):
+            factor = (size - m + 1) / (<double>m * n)
+            for x in range(width, -1, -1):
+                for z in range(width - x, -1, -1):
+                    following = q * q * term[(x - 1) * side + z] if x > 0 else 0.0
+                    if z > 0:
+                        following += q * term[x * side + z - 1]
+                    term[x * side + z] = following * factor
+                    product[x * side + z] += following * factor
+    ways[0] = factorial[0] = 1.0
+    for x in range(1, side):
+        ways[x] = ways[x - 1] * (n - x + 1) / n
+        factorial[x] = factorial[x - 1] * x
+        rank = row.top[g] + x
+        # no order changes what passes a whole group
+        weight[x] = 0.0
+        if x < n:
+            weight[x] = -1.0 / (rank * (rank + 1.0)) if x < width else -1.0 / rank
+    total.high = total.low = 0.0
+    for x in range(1, side):
+        mean = product[x] * factorial[x] / ways[x]
+        for y in range(x, side):
+            following = product[x * side + y - x] * factorial[x] * factorial[y - x]
+            following -= mean * product[y] * factorial[y]
+            add(&total, (1 + (x < y)) * weight[x] * weight[y] * following / ways[y])
+    return max(total.high + total.low, 0.0)
+
+
+cdef inline double satisfied_variance(const Row* row, const Spec* spec,
+                                      const double* values,
+                                      double* scratch) noexcept nogil:
+    """A sum over groups; NaN where too many places count for the exact value."""
+    cdef int64_t g, run, x, width
+    cdef double reached = 1.0, half = (values[BEST] - values[WORST]) / 2
+    cdef Sum total
+    total.high = total.low = 0.0
+    for g in range(row.n_groups):
+        if row.top[g] >= spec.depth or reached <= NOTHING:
+            break
+        if mixes(row, spec, g):
+            width = places_passed(row, spec, g)
+            if width > SPREAD:
+                return NAN
+            add(&total, reached * reached * passing_variance(row, spec, g, width, scratch))
+        for run in range(row.first[g], row.first[g + 1]):
+            for x in range(size_of(row, run) if spec.gain[row.level[run]] > 0.0 else 0):
+                reached *= 1.0 - spec.gain[row.level[run]]
+    # nothing spreads beyond half its range (Popoviciu), whatever the rounding
+    return min(total.high + total.low, half * half)
+
+
 cdef inline void numerators(const Row* row, const Spec* spec, int n_orders,
-                            double* values) noexcept nogil:
+                            double* values, double* scratch) noexcept nogil:
     """Mean, best and worst, or the first of them; none beyond the mean in floats."""
     cdef int order
     if spec.kind == PRECISIONS:
@@ -432,6 +611,8 @@ cdef inline void numerators(const Row* row, const Spec* spec, int n_orders,
             values[order] = weighted(row, spec, order)
         elif spec.kind == COUNTED:
             values[order] = counted(row, spec, order)
+        elif spec.kind == SATISFIED:
+            values[order] = satisfied(row, spec, order, scratch)
         elif spec.kind != PRECISIONS:
             values[order] = first(row, spec, order)
         # fewer of the others are better
@@ -439,12 +620,15 @@ cdef inline void numerators(const Row* row, const Spec* spec, int n_orders,
             values[order] = values[MEAN]
 
 
-cdef inline double variance(const Row* row, const Spec* spec, double mean,
+cdef inline double variance(const Row* row, const Spec* spec, const double* values,
                             double* scratch) noexcept nogil:
+    """From mean, best and worst; NaN leaves it to NumPy."""
     if spec.kind == WEIGHTED:
         return weighted_variance(row, spec)
     if spec.kind == PRECISIONS:
         return precisions_variance(row, spec, scratch, scratch + row.n_documents)
     if spec.kind == COUNTED:
         return counted_variance(row, spec)
-    return first_variance(row, spec, mean)
+    if spec.kind == SATISFIED:
+        return satisfied_variance(row, spec, values, scratch)
+    return first_variance(row, spec, values[MEAN])

@@ -20,8 +20,8 @@ from .rows cimport (
     end_of_tie, read_row, relevant_of, start_of_tie, ties,
 )
 from .formulas cimport (
-    BEST, COUNTED, FIRST, FOUND, MEAN, PRECISIONS, WEIGHTED, Spec,
-    numerators, variance,
+    BEST, CASCADE_ROOM, COUNTED, FIRST, FOUND, MEAN, PRECISIONS, SATISFIED, WEIGHTED,
+    Spec, numerators, variance,
 )
 
 cdef extern from *:
@@ -45,7 +45,7 @@ ctypedef fused Score:
 cdef double INFINITE = float("inf")
 cdef dict KINDS = {
     "weighted": WEIGHTED, "precisions": PRECISIONS, "first": FIRST, "found": FOUND,
-    "counted": COUNTED,
+    "counted": COUNTED, "satisfied": SATISFIED,
 }
 
 
@@ -306,7 +306,7 @@ cdef class _Room:
         cdef int i
         self.n_walks = len(walks)
         self.specs = <Spec*>malloc(max(self.n_walks, 1) * sizeof(Spec))
-        self.scratch = <double*>malloc(2 * longest * sizeof(double))
+        self.scratch = <double*>malloc(max(2 * longest, CASCADE_ROOM) * sizeof(double))
         self.row.top = <int64_t*>malloc((longest + 1) * sizeof(int64_t))
         self.row.first = <int64_t*>malloc((longest + 1) * sizeof(int64_t))
         self.row.start = <int64_t*>malloc((longest + 1) * sizeof(int64_t))
@@ -359,7 +359,8 @@ def walk(list walks, Keys keys, const int32_t[::1] label, const int32_t[::1] asc
         same but with `split`.
     out : ndarray of shape (n_statistics, n_columns, n_queries, n_walks)
         Written: means, or also the best and the worst order, or also standard
-        deviations. No best is beyond its mean, and no worst.
+        deviations, NaN where that is too much. No best is beyond its mean, and no
+        worst.
     backwards : bool
         Read the rows from their end; what has no score stays last.
     split : bool
@@ -386,14 +387,14 @@ def walk(list walks, Keys keys, const int32_t[::1] label, const int32_t[::1] asc
             n_orders = min(n_statistics, 3) if row.n_runs > row.n_groups else 1
             for w in range(room.n_walks):
                 spec = &room.specs[w]
-                numerators(row, spec, n_orders, numerator)
+                numerators(row, spec, n_orders, numerator, room.scratch)
                 for order in range(min(n_statistics, 3)):
                     out[order, column, q, w] = spec.scale * numerator[order % n_orders]
                 if n_statistics > 3:
                     out[3, column, q, w] = 0.0
                     if n_orders > 1:
                         out[3, column, q, w] = spec.scale * sqrt(
-                            variance(row, spec, numerator[MEAN], room.scratch)
+                            variance(row, spec, numerator, room.scratch)
                         )
 
 
@@ -421,7 +422,7 @@ def walk_labels(list walks, const int32_t[::1] label, const int64_t[::1] offsets
             row.n_documents = offsets[q + 1] - offsets[q]
             as_one_tie(row)
             for w in range(room.n_walks):
-                numerators(row, &room.specs[w], 2, numerator)
+                numerators(row, &room.specs[w], 2, numerator, room.scratch)
                 out[0, q, w] = room.specs[w].scale * numerator[MEAN]
                 out[1, q, w] = room.specs[w].scale * numerator[BEST]
 

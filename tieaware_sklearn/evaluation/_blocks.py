@@ -16,7 +16,7 @@ from .._kernel import arranged, engines
 from ..measures import Measure, _measure
 
 #: how many numerators the kernel gives to have one of them
-_ROOM = {"expected": 1, "best": 3, "worst": 3, "std": 4}
+_ROOM = {"expected": 1, "best": 3, "worst": 3, "std": 4, "std_is_estimate": 4}
 #: levels are counted for each query up to so many of them, and sorted beyond
 _COUNTED = 64
 #: NumPy sorts rows up to here as fast as it finds their first keys
@@ -201,7 +201,12 @@ class SortedBlock(tie_groups.Totals):
             code, order, start, self.offsets, 0 if many else n_levels, rows, label
         )
         if many:
-            by_level = np.lexsort((label, segments.owners(self.retrieved)))
+            # query, level and place in one integer of at most 62 bits: blocks are small
+            query, place = segments.expand(self.retrieved)
+            width = self.longest.bit_length()
+            key = (query * n_levels + label << width) | place
+            key.sort()
+            by_level = self.offsets[query] + (key & ((1 << width) - 1))
             return rows[by_level], label[by_level]
         return rows, label
 
@@ -405,6 +410,9 @@ class _RankedByKernel(RankedBlock):
         for row, name in zip(out, names, strict=True):
             if name in known:
                 row[:] = known[name]
+        # spreads that only samples tell
+        for j in np.flatnonzero(np.isnan(numerators[3:]).any(axis=(0, 1, 2))):
+            out[..., j : j + 1] = super().statistics([measures[j]], names)
         return out
 
 

@@ -25,7 +25,7 @@ from scipy.special import gammaln
 from .._engine import segments, tie_groups
 from .._engine.segments import FloatArray, IntArray
 from .._kernel import arranged
-from . import _measure, _rank_tables, _sampled_orders
+from . import _measure, _places, _rank_tables, _sampled_orders
 
 #: the last rank of the group of each place, if any
 Last = IntArray | None
@@ -93,27 +93,42 @@ class _SumOverPairs(_measure.RelevanceMeasure):
             alone[at], shared[at] = self._parts(above[at], rank[at], last)
             rho[at] = before[at] * shared[at] + segments.sum_after(shared[at], sizes)
 
-        n, relevant = groups.n[chosen].astype(np.float64), r[chosen].astype(np.float64)
-        other = n - relevant
-        slope = (relevant - 1) / np.maximum(n - 2, 1)
-        b = alone + rho * slope[owner]
-        mean = segments.sum_segments(b, inside) / n
-        deviation = b - mean[owner]
-        places = segments.sum_segments(deviation * deviation, inside)
-        places += (n - inside) * mean * mean
-        places *= relevant * other / (n * (n - 1))
-
-        pairs = segments.sum_segments(before * shared * shared, inside)
-        pairs -= segments.sum_segments(rho * rho, inside) / np.maximum(n - 2, 1)
-        pairs += segments.sum_segments(rho, inside) ** 2 / np.maximum(
-            2 * (n - 1) * (n - 2), 1
-        )
-        # 0 where r or n - r is 1: there are no pairs to choose
-        chance = (relevant / n) * ((relevant - 1) / (n - 1))
-        chance *= (other / np.maximum(n - 2, 1)) * ((other - 1) / np.maximum(n - 3, 1))
         variance = np.zeros(len(groups.n))
-        variance[chosen] = places + chance * np.maximum(pairs, 0)
+        variance[chosen] = _variances_over_pairs(
+            groups.n[chosen], r[chosen], inside, alone, shared, rho
+        )
         return groups.sum_groups(variance)
+
+
+def _variances_over_pairs(
+    n: IntArray,
+    r: IntArray,
+    inside: IntArray,
+    alone: FloatArray,
+    shared: FloatArray,
+    rho: FloatArray,
+) -> FloatArray:
+    """The variances of such sums over the orders of ties, from what stands there."""
+    owner, before = segments.expand(inside)
+    n, relevant = n.astype(np.float64), r.astype(np.float64)
+    other = n - relevant
+    slope = (relevant - 1) / np.maximum(n - 2, 1)
+    b = alone + rho * slope[owner]
+    mean = segments.sum_segments(b, inside) / n
+    deviation = b - mean[owner]
+    places = segments.sum_segments(deviation * deviation, inside)
+    places += (n - inside) * mean * mean
+    places *= relevant * other / (n * (n - 1))
+
+    pairs = segments.sum_segments(before * shared * shared, inside)
+    pairs -= segments.sum_segments(rho * rho, inside) / np.maximum(n - 2, 1)
+    pairs += segments.sum_segments(rho, inside) ** 2 / np.maximum(
+        2 * (n - 1) * (n - 2), 1
+    )
+    # 0 where r or n - r is 1: there are no pairs to choose
+    chance = (relevant / n) * ((relevant - 1) / (n - 1))
+    chance *= (other / np.maximum(n - 2, 1)) * ((other - 1) / np.maximum(n - 3, 1))
+    return np.asarray(places + chance * np.maximum(pairs, 0))
 
 
 @dataclass(frozen=True)
@@ -497,17 +512,42 @@ def variances_of_ties(
     """The variance of the sum of each group, and whether it is estimated."""
     whole = ties.judged == ties.n
     # whole numbers would overflow
-    steps = ties.n.astype(np.float64) * ties.relevant
-    steps[~whole] *= ties.judged[~whole]
-    sampled = steps > _STEPS
-    out = np.empty(len(steps))
-    for judged, there in ((True, whole), (False, ~whole)):
-        for some in _alike(ties, np.flatnonzero(there & ~sampled)):
-            if len(some):
-                longest_first = some[np.argsort(-ties.n[some], kind="stable")]
-                out[longest_first] = _exact(measure, ties.some(longest_first), judged)
+    steps = ties.n.astype(np.float64) * ties.relevant * ties.judged
+    sampled = ~whole & (steps > _STEPS)
+    out = np.empty(len(whole))
+    out[whole] = _of_judged(measure, ties.some(whole))
+    for some in _alike(ties, np.flatnonzero(~whole & ~sampled)):
+        if len(some):
+            longest_first = some[np.argsort(-ties.n[some], kind="stable")]
+            out[longest_first] = _exact(measure, ties.some(longest_first))
     out[sampled] = [_sampled(measure, tie) for tie in ties.some(sampled).each()]
     return out, sampled
+
+
+def _of_judged(measure: InferredAveragePrecision, ties: Ties) -> FloatArray:
+    """Variances of groups whose documents are all judged: sums over pairs of places.
+
+    All a_j of a group, and all u_j, are less by those of its last place, which changes
+    nothing but the rounding.
+    """
+    lo, n, _, relevant, judged_above, relevant_above = ties
+    group, x = segments.expand(n)
+    judged, rank = judged_above[group] + x, lo[group] + x + 1
+    above = measure.above(judged, relevant_above[group])
+    alone = measure.value(rank, above)
+    none, one = (measure.value(rank, measure.above(judged, met)) for met in (0, 1))
+    shared = one - none
+    last = (np.cumsum(n) - 1)[group]
+    alone, shared = alone - alone[last], shared - shared[last]
+    later, start = np.empty(len(x)), segments.starts_of(n)
+    for width, batch in _places.widths(n):
+        of_group, place = segments.expand(n[batch])
+        at = start[batch][of_group] + place
+        rows = np.zeros((len(batch), width + 1))
+        rows[of_group, width - place] = shared[at]
+        later[at] = np.cumsum(rows, axis=1)[of_group, width - place - 1]
+    rho = x * shared + later
+    return _variances_over_pairs(n, relevant, n, alone, shared, rho)
 
 
 @lru_cache(maxsize=4096)
@@ -566,43 +606,39 @@ def _alike(ties: Ties, chosen: IntArray) -> Iterator[IntArray]:
     yield from np.split(order, np.flatnonzero(np.diff(batch)) + 1)
 
 
-def _exact(measure: InferredAveragePrecision, ties: Ties, whole: bool) -> FloatArray:
-    """Variances of groups, longest first, of whose documents `whole` says all judged.
+def _exact(measure: InferredAveragePrecision, ties: Ties) -> FloatArray:
+    """Variances of groups, longest first, of whose documents some are unjudged.
 
-    From the last place up: moments of what follows, by the judged documents above, rows
-    unless the place says how many there are, and by the relevant ones, columns. What is
-    beyond the counts of a group has no chance.
+    From the last place up: moments of what follows, by the judged documents above,
+    rows, and by the relevant ones, columns. What is beyond the counts of a group has no
+    chance.
     """
     lo, n, judged, relevant, judged_above, relevant_above = (
         column[:, None, None] for column in ties
     )
     met = np.arange(relevant.max() + 1)
-    seen = np.arange(1 if whole else judged.max() + 1)[:, None]
-    below, here = (np.s_[:], np.s_[:]) if whole else (np.s_[1:], np.s_[:-1])
-    shape = len(n), len(seen) + (not whole), len(met) + 1
-    mean, variance = np.zeros((2, *shape))
+    seen = np.arange(judged.max() + 1)[:, None]
+    mean, variance = np.zeros((2, len(n), len(seen) + 1, len(met) + 1))
     out = np.empty(len(n))
     above = measure.above(judged_above + seen, relevant_above + met)
     for left in range(1, int(n.max()) + 1):
         k = np.count_nonzero(n >= left)
         x, coming = n[:k] - left, relevant[:k] - met
-        if whole:
-            above = measure.above(judged_above[:k] + x, relevant_above[:k] + met)
         hit = np.clip(coming / left, 0, 1)
-        miss = 1 - hit
-        if not whole:
-            miss = np.clip((judged[:k] - seen - coming) / left, 0, miss)
-        with_it = measure.value(lo[:k] + x + 1, above[:k]) + mean[:k, below, 1:]
+        miss = np.clip((judged[:k] - seen - coming) / left, 0, 1 - hit)
+        with_it = measure.value(lo[:k] + x + 1, above[:k]) + mean[:k, 1:, 1:]
         parts = [
-            (hit, with_it, variance[:k, below, 1:]),
-            (miss, mean[:k, below, :-1], variance[:k, below, :-1]),
+            (hit, with_it, variance[:k, 1:, 1:]),
+            (miss, mean[:k, 1:, :-1], variance[:k, 1:, :-1]),
+            (
+                np.maximum(1 - hit - miss, 0),
+                mean[:k, :-1, :-1],
+                variance[:k, :-1, :-1],
+            ),
         ]
-        if not whole:
-            passed = np.maximum(1 - hit - miss, 0)
-            parts.append((passed, mean[:k, here, :-1], variance[:k, here, :-1]))
         new: Any = sum(chance * of_part for chance, of_part, _ in parts)
         ends = sum(chance * (spread + (of - new) ** 2) for chance, of, spread in parts)
-        mean[:k, here, :-1], variance[:k, here, :-1] = new, ends
+        mean[:k, :-1, :-1], variance[:k, :-1, :-1] = new, ends
         done = np.flatnonzero(x == 0)
         out[done] = variance[done, 0, 0]
     return out
@@ -613,16 +649,15 @@ def _sampled(measure: InferredAveragePrecision, tie: tuple[int, ...]) -> float:
     """Over random orders that these counts decide."""
     lo, n, judged, relevant, judged_above, relevant_above = tie
     rng = _sampled_orders.generator(np.array(tie))
-    orders = _sampled_orders.n_orders(judged if judged < n else relevant)
+    orders = _sampled_orders.n_orders(judged)
     sums = []
     step = max(_CELLS // judged, 1)
     for at in range(0, orders, step):
         some = min(step, orders - at)
         # which of the judged documents are relevant, and where these stand
-        place = chosen = _sampled_orders.places_of_some(rng, judged, relevant, some)
-        if judged < n:
-            there = _sampled_orders.places_of_some(rng, n, judged, some)
-            place = np.take_along_axis(there, chosen - 1, axis=1)
+        chosen = _sampled_orders.places_of_some(rng, judged, relevant, some)
+        there = _sampled_orders.places_of_some(rng, n, judged, some)
+        place = np.take_along_axis(there, chosen - 1, axis=1)
         met = relevant_above + np.arange(relevant)
         above = measure.above(judged_above + chosen - 1, met)
         sums.append(measure.value(lo + place, above).sum(axis=1))
@@ -675,9 +710,9 @@ class InferredAveragePrecision(_measure.MeasureOverRelevant):
     The mean under ties is exact. Above a relevant document, the number of judged
     documents of its tie group is hypergeometric. Given that number, the number of
     relevant ones is hypergeometric, too, and the value is linear in it. The standard
-    deviation is exact for groups of up to a few hundred documents. For a group of n
-    documents, r of them relevant, n r must be at most 200,000, or n j r if only j < n
-    are judged. Beyond that, it is estimated from 100 to 1,000 sampled orders, and
+    deviation is exact for groups whose documents are all judged. If only j < n of the
+    n documents of a group are judged, r of them relevant, it is exact while n j r is at
+    most 200,000. Beyond that, it is estimated from 100 to 1,000 sampled orders, and
     `RankingReport.std_is_estimate` says so.
 
     Examples

@@ -88,12 +88,10 @@ def _exponential(levels: FloatArray) -> FloatArray:
             f"y_true must be <= {MAX_EXPONENTIAL_LABEL} with exponential gain "
             f'(gain="linear" takes any label), got {levels[-1]}'
         )
-    return np.array(
-        [
-            2.0**level - 1 if level.is_integer() else math.expm1(level * math.log(2))
-            for level in levels.tolist()
-        ]
-    )
+    whole = levels == np.rint(levels)
+    gains = np.expm1(levels * math.log(2))
+    gains[whole] = np.ldexp(1.0, levels[whole].astype(np.int64)) - 1
+    return np.asarray(gains)
 
 
 #: gains by name, of ascending levels >= 0

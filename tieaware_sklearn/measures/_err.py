@@ -16,6 +16,7 @@ import numpy as np
 
 from .._engine import segments, tie_groups
 from .._engine.segments import FloatArray, IntArray
+from .._kernel import arranged
 from . import _cumulated_gain, _measure, _places, _sampled_orders
 from ._measure import BoolArray, Measure
 
@@ -130,6 +131,8 @@ def mean_of_long_group(lo: int, counts: IntArray, q: FloatArray) -> float:
 
 #: whole groups longer than this are integrated
 _LONG = 256
+#: the kernel has room for so many places
+_DEEPEST_WALK = 1024
 #: variances of more places than this are sampled
 _MOST_PLACES = 64
 
@@ -229,6 +232,13 @@ class ERR(Measure):
         return np.asarray(
             _cumulated_gain.gains_of("exponential", levels) / 2.0**self.max_label
         )
+
+    def walk(self, levels: FloatArray, longest: int) -> arranged.Walk | None:
+        if min(self.k or longest, longest) > _DEEPEST_WALK:
+            return None
+        gain = self.gains(levels)
+        least = int(gain.searchsorted(0.0, side="right"))
+        return arranged.Walk("satisfied", self.k, least, gain)
 
     def rank_worth(self, rank: IntArray) -> FloatArray:
         return 1 / (rank + 1)
@@ -370,6 +380,9 @@ def _sampled_variance(lo: int, places: int, counts: IntArray, q: FloatArray) -> 
     n, stops = int(counts.sum()), np.repeat(1 - q, counts)
     rng = _sampled_orders.generator(stops, np.array([lo, places]))
     some = stops[stops > 0]
+    if len(some) == 0:
+        # gains that 1 swallows
+        return 0.0
     if 4 * len(some) < places:
         # few documents matter: where they stand, and in which order
         orders = _sampled_orders.n_orders(len(some))
