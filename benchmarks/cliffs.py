@@ -20,6 +20,11 @@ from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 import numpy as np
 import pandas as pd
@@ -34,6 +39,11 @@ from tieaware_sklearn._engine import checks, exact_numbers
 from tieaware_sklearn.cli import main
 from tieaware_sklearn.comparison import pairwise_overlap, top_k_overlap
 from tieaware_sklearn.datasets import load_letor, load_run, load_trec
+from tieaware_sklearn import evaluate, ranking_score
+from tieaware_sklearn.evaluation import precision_recall_curve
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[Any]
 
 FloatArray = NDArray[np.float64]
 #: ours, and what it is held against
@@ -173,6 +183,93 @@ def _() -> Pair:
 
 
 # ---------------------------------------------------------------------- measures
+
+
+def _lists(
+    n_queries: int, n: int, n_scores: int | None
+) -> tuple[FloatArray, FloatArray, IntArray]:
+    """Labels 0 to 4, scores (all of them different for None) and ids."""
+    rng, size = np.random.default_rng(0), n_queries * n
+    y = rng.choice(np.arange(5.0), size, p=[0.6, 0.15, 0.1, 0.1, 0.05])
+    scores = rng.normal(size=size)
+    if n_scores is not None:
+        scores = rng.integers(0, n_scores, size).astype(float)
+    return y, scores, np.repeat(np.arange(n_queries), n)
+
+
+def _err(y: FloatArray, scores: FloatArray) -> FloatArray:
+    """ERR of lists in the rows of a matrix, by NumPy, without ties."""
+    stops = (2 ** np.take_along_axis(y, (-scores).argsort(axis=1), axis=1) - 1) / 16
+    reached = np.cumprod(1 - stops, axis=1)
+    reached = np.insert(reached[:, :-1], 0, 1.0, axis=1)
+    return (reached * stops / np.arange(1, y.shape[1] + 1)).sum(axis=1)
+
+
+def _of_err(n_scores: int | None) -> Pair:
+    y, scores, qid = _lists(300, 100, n_scores)
+    rows = y.reshape(300, 100), scores.reshape(300, 100)
+    return lambda: evaluate(y, scores, qid=qid, measures="err"), lambda: _err(*rows)
+
+
+@cliff("evaluate, ERR, lists of 100", "x NumPy", 10)
+def _err_of_lists() -> Pair:
+    return _of_err(None)
+
+
+@cliff("evaluate, ERR, lists of 100, 10 scores", "x NumPy", 10)
+def _err_of_ties() -> Pair:
+    return _of_err(10)
+
+
+def _of_precisions(n_scores: int | None, compute: Callable[..., object]) -> Pair:
+    y, scores, qid = _lists(200, 100, n_scores)
+    relevant = [np.flatnonzero(of >= 1) for of in y.reshape(200, 100)]
+
+    def one_by_one() -> list[float]:
+        """Interpolated precision of each list, by NumPy, without ties."""
+        found = []
+        for of, its in zip(scores.reshape(200, 100), relevant, strict=True):
+            place = np.empty(100)
+            place[(-of).argsort()] = np.arange(1, 101)
+            precision = np.arange(1, len(its) + 1) / np.sort(place[its])
+            from_here = np.maximum.accumulate(precision[::-1])[::-1]
+            levels = np.ceil(np.arange(11) * len(its) / 10).astype(int)
+            found.append(from_here[np.maximum(levels - 1, 0)].mean())
+        return found
+
+    return lambda: compute(y, scores, qid=qid), one_by_one
+
+
+@cliff("evaluate, IPrec@0.3, lists of 100, 10 scores", "x NumPy by list", 8)
+def _precisions() -> Pair:
+    return _of_precisions(10, partial(evaluate, measures="iprec@0.3"))
+
+
+@cliff("evaluate, IAP, lists of 100", "x NumPy by list", 8)
+def _average() -> Pair:
+    return _of_precisions(None, partial(evaluate, measures="iap"))
+
+
+@cliff("precision_recall_curve, lists of 100, 10 scores", "x NumPy by list", 8)
+def _curve() -> Pair:
+    return _of_precisions(10, precision_recall_curve)
+
+
+@cliff("evaluate, infAP, lists of 2,000, 10 scores", "x AP", 8)
+def _inferred() -> Pair:
+    y, scores, qid = _lists(10, 2000, 10)
+    inferred, plain = (
+        partial(evaluate, y, scores, qid=qid, measures=name) for name in ("infap", "ap")
+    )
+    return inferred, plain
+
+
+@cliff("ranking_score, NDCG@10, 10^6 labels that differ", "x whole labels", 3)
+def _fractions() -> Pair:
+    y, scores, qid = _lists(10_000, 100, None)
+    labels = 4 * np.random.default_rng(1).random(len(y))
+    many, few = (partial(ranking_score, of, scores, qid=qid) for of in (labels, y))
+    return many, few
 
 
 # ------------------------------------------------------- selector, features, inspection

@@ -40,6 +40,7 @@ from tieaware_sklearn.measures import (
     ReciprocalRank,
     RPrecision,
 )
+from tieaware_sklearn.measures._interpolated import RelevantInTies
 from tieaware_sklearn.measures._measure import SCREENED
 from tieaware_sklearn.measures._parse import parse_measures
 
@@ -133,6 +134,27 @@ def test_engines_agree_on_long_lists(shape, share):
     measures = [m for m in WALKED if "1180591620717411303424" not in str(m)]
     for way in ({}, {"ascending": True}):
         assert_engines_agree(labels, scores, np.zeros(n), measures, **way)
+
+
+@st.composite
+def ties_of_a_query(draw):
+    """Columns of `RelevantInTies`: groups of all relevant and of some, and gaps."""
+    columns, top, above = [], 0, 0
+    for _ in range(draw(st.integers(1, 9))):
+        top += draw(st.integers(0, 3))
+        n = draw(st.integers(1, 25) | st.just(1))
+        r = draw(st.integers(1, n) | st.just(n))
+        columns.append((top, n, r, above))
+        top, above = top + n, above + r
+    return np.array(columns).T
+
+
+@settings(max_examples=200)
+@given(columns=ties_of_a_query())
+def test_moments_of_interpolated_precision(columns):
+    kernel, numpy = by_engine(lambda: RelevantInTies(columns)._moments)
+    assert_close(kernel, numpy)
+    assert (np.diff(kernel[0]) <= 1e-15).all()
 
 
 @pytest.mark.parametrize("n", [64, 65, 300, 1024, 1025])

@@ -12,7 +12,7 @@ import numpy as np
 
 from libc.math cimport sqrt
 from libc.stdint cimport int32_t, int64_t, uint8_t
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport free, malloc, qsort
 from libc.string cimport memcpy
 
 from .rows cimport (
@@ -528,3 +528,166 @@ def spread_within_ties(Keys keys, const double[:, :, ::1] sums, double[:, ::1] o
                     out[r, w] -= total * total / (b - a)
                     out[r, w] += sums[1, w, high] - sums[1, w, rank]
                 rank += b - a
+
+
+cdef int by_value(const void* one, const void* other) noexcept nogil:
+    cdef double a = (<const double*>one)[0], b = (<const double*>other)[0]
+    return (a > b) - (a < b)
+
+
+cdef struct Tail:
+    # what comes below: values, ascending, and P(value <= each), of which the last is 1
+    int64_t n
+    double* value
+    double* below
+
+
+cdef inline int64_t up_to(const Tail* tail, double least) noexcept nogil:
+    """How many of the values are at most `least`."""
+    cdef int64_t low = 0, high = tail.n, middle
+    while low < high:
+        middle = (low + high) >> 1
+        if tail.value[middle] <= least:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+cdef inline double pure_ties(const int64_t[:, :] ties, int64_t first, int64_t g,
+                             Tail* tail, double* sums, double* squares,
+                             double[:, ::1] out) noexcept nogil:
+    """Groups of relevant documents alone, from the last, `g`, to the first."""
+    cdef int64_t i, at, top, n, above
+    cdef double most = tail.value[tail.n - 1], chance, off, worth = 0.0, here
+    # of what is worth more than each value, as deviations from the most of all
+    sums[tail.n] = squares[tail.n] = 0.0
+    for i in range(tail.n - 1, -1, -1):
+        chance = tail.below[i] - (tail.below[i - 1] if i > 0 else 0.0)
+        off = tail.value[i] - most
+        sums[i] = sums[i + 1] + chance * off
+        squares[i] = squares[i + 1] + chance * (off * off)
+    for g in range(g, first - 1, -1):
+        top, n, above = ties[0, g], ties[1, g], ties[3, g]
+        for i in range(n, 0, -1):
+            worth = max(worth, (above + i) / <double>(top + i))
+            at = up_to(tail, worth)
+            here, off = tail.below[at - 1] if at > 0 else 0.0, worth - most
+            out[0, above + i - 1], out[1, above + i - 1] = worth, 0.0
+            if at < tail.n:
+                chance = here * off + sums[at]
+                out[0, above + i - 1] = most + chance
+                chance = here * (off * off) + squares[at] - chance * chance
+                out[1, above + i - 1] = max(chance, 0.0)
+    at = up_to(tail, worth)
+    if at > 0:
+        tail.value, tail.below = tail.value + at - 1, tail.below + at - 1
+        tail.value[0], tail.n = worth, tail.n - at + 1
+
+
+cdef inline void mixed_tie(const int64_t[:, :] ties, int64_t g, Tail* tail, Tail* new,
+                           double* choose, double* distinct, double[:, ::1] row,
+                           double[:, ::1] out) noexcept nogil:
+    """A group of relevant and other documents, from each relevant one on.
+
+    The formulas are those of `measures._interpolated`. `row` is room for numbers of
+    each relevant document: places where it is worth more than a value, ways to place
+    those below, and P(nothing from it on is worth more), in the group and in all.
+    """
+    cdef int64_t top = ties[0, g], n = ties[1, g], r = ties[2, g], above = ties[3, g]
+    cdef int64_t i, j, m, d, side = n + 1, n_distinct = 1, a = 0, b
+    cdef double value, ways, last, chance, off
+    value = max((above + r) / <double>(top + n), tail.value[0])
+    distinct[0] = value
+    for i in range(r):
+        for j in range(n - r + 1):
+            distinct[n_distinct] = (above + i + 1) / <double>(top + i + 1 + j)
+            n_distinct += distinct[n_distinct] > value
+        row[0, i], row[3, i] = n, 0.0
+        out[0, above + i] = out[1, above + i] = 0.0
+    qsort(distinct, n_distinct, sizeof(double), by_value)
+    for m in range(side):
+        choose[m] = 1.0
+    for m in range(side, (r + 1) * side):
+        choose[m] = choose[m - side] * max(m % side - m // side + 1, 0) / (m // side)
+    b = up_to(tail, value) - 1
+    new.n = 0
+    while True:
+        if value == distinct[a]:
+            # the last document worth more than the value is the i-th, at d places
+            last = 0.0
+            for i in range(r - 1, -1, -1):
+                d = <int64_t>row[0, i]
+                while d > 0 and not (above + i + 1) / <double>(top + d) > value:
+                    d -= 1
+                ways = 0.0
+                if d > i:
+                    for j in range(i + 1, r):
+                        m = <int64_t>row[0, j] - d
+                        ways += choose[(j - i) * side + m] * row[1, j]
+                    ways = choose[(r - i - 1) * side + n - d] - ways
+                row[0, i], row[1, i] = d, ways
+                last += max(ways, 0.0) * choose[(i + 1) * side + d] / choose[r * side + n]
+                row[2, i] = min(max(1.0 - last, 0.0), 1.0)
+        for i in range(r):
+            chance = row[2, i] * tail.below[b] - row[3, i]
+            row[3, i] = row[2, i] * tail.below[b]
+            if row[3, i] > 0.0:
+                off = value - out[0, above + i]
+                out[0, above + i] += off * (chance / row[3, i])
+                out[1, above + i] += chance * off * (value - out[0, above + i])
+        new.value[new.n], new.below[new.n] = value, row[3, 0]
+        new.n += 1
+        if row[3, 0] >= 1.0:
+            break
+        while a + 1 < n_distinct and distinct[a] <= value:
+            a += 1
+        if b + 1 < tail.n and not value < distinct[a] <= tail.value[b + 1]:
+            b += 1
+            value = tail.value[b]
+        else:
+            b += b + 1 < tail.n and tail.value[b + 1] == distinct[a]
+            value = distinct[a]
+    for i in range(r):
+        out[1, above + i] = max(out[1, above + i], 0.0)
+
+
+def interpolated(const int64_t[:, :] ties, double[:, ::1] out):
+    """Moments of the largest precision from each relevant document of a query on.
+
+    Parameters
+    ----------
+    ties : ndarray of shape (4, n_groups)
+        The groups that hold relevant documents: documents above each, its documents,
+        the relevant ones of these, and relevant ones above it.
+    out : ndarray of shape (2, n_relevant)
+        Written: means and variances.
+    """
+    cdef int64_t g, first, n, r, values = 1, most = 1, binomials = 1, relevant = 1
+    cdef Tail tail, new
+    for g in range(ties.shape[1]):
+        n, r = ties[1, g], ties[2, g]
+        if r < n:
+            values += r * (n - r + 1) + 1
+            most = max(most, r * (n - r + 1) + 2)
+            binomials, relevant = max(binomials, (r + 1) * (n + 1)), max(relevant, r)
+    cdef double[:, ::1] room = np.empty((6, values + 1))
+    cdef double[:, ::1] row = np.empty((4, relevant))
+    cdef double[::1] distinct = np.empty(most), choose = np.empty(binomials)
+    cdef int side = 0
+    tail.n, tail.value, tail.below = 1, &room[0, 0], &room[1, 0]
+    tail.value[0], tail.below[0] = 0.0, 1.0
+    with nogil:
+        g = ties.shape[1] - 1
+        while g >= 0:
+            first = g
+            if ties[2, g] < ties[1, g]:
+                side = 2 - side
+                new.value, new.below = &room[side, 0], &room[side + 1, 0]
+                mixed_tie(ties, g, &tail, &new, &choose[0], &distinct[0], row, out)
+                tail = new
+            else:
+                while first > 0 and ties[2, first - 1] == ties[1, first - 1]:
+                    first -= 1
+                pure_ties(ties, first, g, &tail, &room[4, 0], &room[5, 0], out)
+            g = first - 1

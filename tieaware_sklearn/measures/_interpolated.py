@@ -26,13 +26,14 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from .._engine import checks, segments, tie_groups
 from .._engine.segments import FloatArray, IntArray
+from .._kernel import engines
 from . import _measure, _sampled_orders
 from ._measure import BoolArray
 
@@ -212,6 +213,7 @@ class RelevantInTies:
         self._columns = columns
         _, n, r, self.above = columns
         self._is_mixed = r < n
+        self._any_mixed = bool(self._is_mixed.any())
         #: retrieved
         self.total = int(r.sum())
         #: what exact values cost
@@ -228,13 +230,13 @@ class RelevantInTies:
     def variance(self, depths: IntArray, weights: FloatArray) -> float:
         if self.is_estimate(depths):
             return self._sampled(depths, weights)[1]
-        if not self._is_mixed.any():
+        if not self._any_mixed:
             return 0.0
         return float(self._moments[1][self._at(depths)[0]])
 
     def is_estimate(self, depths: IntArray, _: Any = None) -> bool:
         """Whether the variance comes from sampled orders."""
-        return self.is_long or (bool(self._is_mixed.any()) and len(depths) > 1)
+        return self.is_long or (self._any_mixed and len(depths) > 1)
 
     def error(self, depths: IntArray, weights: FloatArray) -> float:
         """Standard error of the mean."""
@@ -262,6 +264,9 @@ class RelevantInTies:
         Not for long ties.
         """
         out = np.zeros((2, self.total + 1))
+        if engines.engine == "compiled":
+            engines.compiled.interpolated(self._columns, out)
+            return out[0], out[1]
         for first, part in self._parts():
             moments = np.array(part.moments())
             out[:, first : first + moments.shape[1]] = moments
@@ -340,18 +345,25 @@ def relevant_in_ties(groups: tie_groups.TieGroups, rel: float) -> list[RelevantI
     holding, per_query = groups.holding(rel)
     r, above = groups.relevant(rel)[holding], groups.relevant_above(rel)[holding]
     columns = np.array([groups.lo[holding], groups.n[holding], r, above])
-    # chance levels are those of queries that tie as a whole
-    of_chance: dict[bytes, RelevantInTies] = groups.everything.memo.setdefault(
-        "relevant in ties, all tied", {}
-    )
     known: dict[bytes, RelevantInTies] = {}
     out = []
     ends = np.cumsum(per_query).tolist()
     for start, end in zip([0, *ends], ends, strict=False):
         of_query = columns[:, start:end]
-        memo = of_chance if end - start == 1 and not of_query[0, 0] else known
-        out.append(memo.setdefault(of_query.tobytes(), RelevantInTies(of_query)))
+        if end - start == 1 and not of_query[0, 0] and of_query[1:3].prod() <= REACH:
+            out.append(_one_tie(*of_query[1:3, 0].tolist()))
+        else:
+            key = of_query.tobytes()
+            if key not in known:
+                known[key] = RelevantInTies(of_query)
+            out.append(known[key])
     return out
+
+
+@lru_cache(maxsize=4096)
+def _one_tie(n: int, r: int) -> RelevantInTies:
+    """Of a query that ties as a whole, as for its chance level."""
+    return RelevantInTies(np.array([[0], [n], [r], [0]]))
 
 
 _ROUNDING = ("up", "nearest", "trec_eval9")

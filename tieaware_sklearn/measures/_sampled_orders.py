@@ -30,7 +30,7 @@ def generator(*contents: FloatArray | IntArray) -> np.random.Generator:
 
 def n_orders(places: int) -> int:
     """How many orders to draw of so many places."""
-    return int(np.clip(_PLACES // max(places, 1), FEWEST_ORDERS, MOST_ORDERS))
+    return min(max(_PLACES // max(places, 1), FEWEST_ORDERS), MOST_ORDERS)
 
 
 def _shuffled(
