@@ -225,14 +225,17 @@ class RelevantInTies:
     def mean(self, depths: IntArray, weights: FloatArray) -> float:
         if self.is_long:
             return self._sampled(depths, weights)[0]
-        return float((weights * self._moments[0][self._at(depths)]).sum())
+        if len(depths) == 1:
+            return float(weights[0] * self._moments[0][self._at(depths)])
+        at = np.minimum(depths - 1, self.total)
+        return float((weights * self._moments[0][at]).sum())
 
     def variance(self, depths: IntArray, weights: FloatArray) -> float:
         if self.is_estimate(depths):
             return self._sampled(depths, weights)[1]
         if not self._any_mixed:
             return 0.0
-        return float(self._moments[1][self._at(depths)[0]])
+        return float(self._moments[1][self._at(depths)])
 
     def is_estimate(self, depths: IntArray, _: Any = None) -> bool:
         """Whether the variance comes from sampled orders."""
@@ -253,9 +256,9 @@ class RelevantInTies:
             part.distribution(depth - 1 - at) for at, part in parts if depth > at
         )
 
-    def _at(self, depths: IntArray) -> IntArray:
-        """Numbers from 0, and `total` for what is not retrieved."""
-        return np.minimum(depths - 1, self.total)
+    def _at(self, depths: IntArray) -> int:
+        """The number of the first from 0, `total` for what is not retrieved."""
+        return min(int(depths[0]) - 1, self.total)
 
     @cached_property
     def _moments(self) -> tuple[FloatArray, FloatArray]:
@@ -297,13 +300,13 @@ class RelevantInTies:
         """Mean and variance over sampled orders, which are the same for all depths."""
         if len(depths) == 1:
             means, variances = self._sampled_moments
-            at = self._at(depths)[0]
+            at = self._at(depths)
             return float(weights[0] * means[at]), float(weights[0] ** 2 * variances[at])
         key = depths.tobytes() + weights.tobytes()
         if key not in self._averages:
             there = depths <= self.total
-            at, weight = depths[there] - 1, weights[there]
-            sums = [(part[:, at] * weight).sum(axis=1) for part in self._orders()]
+            places, weight = depths[there] - 1, weights[there]
+            sums = [(part[:, places] * weight).sum(axis=1) for part in self._orders()]
             values = np.concatenate(sums)
             self._averages[key] = float(values.mean()), float(values.var(ddof=1))
         return self._averages[key]
@@ -566,6 +569,7 @@ class InterpolatedAveragePrecision(_Interpolated):
         return depths, counts / self.points
 
 
+@lru_cache(maxsize=4096)
 def _depth(recall: float | Fraction, total: int, rounding: str) -> int:
     """Relevant documents that make up a recall, at least one."""
     if rounding != "up":
