@@ -20,6 +20,7 @@ from tieaware_sklearn.measures import (
     _average_precision,
     _err,
     _interpolated,
+    _places,
     _sampled_orders,
     _subtopics,
 )
@@ -473,6 +474,11 @@ def test_long_ties_are_sampled_in_little_memory():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 50 * 2**20
+
+
+def test_sums_of_what_stands_after_each_value():
+    found = _places.sums_after(np.arange(1.0, 7), np.array([3, 0, 1, 2]))
+    assert found.tolist() == [5, 3, 0, 0, 6, 0]
 
 
 def test_places_of_random_orders():

@@ -107,23 +107,6 @@ def count_before(values: IntArray, sizes: IntArray) -> IntArray:
     return np.asarray(before[:-1] - np.repeat(before[starts_of(sizes)], sizes))
 
 
-def sum_after(values: FloatArray, sizes: IntArray) -> FloatArray:
-    """For each of the values, the sum of those after it in its segment.
-
-    They are added one by one from the end: no sum depends on another segment.
-    """
-    out = np.zeros(len(values))
-    ends = np.cumsum(sizes)
-    total = np.zeros(len(sizes))
-    longer = np.arange(len(sizes))
-    for step in range(1, int(sizes.max(initial=0))):
-        longer = longer[sizes[longer] > step]
-        at = ends[longer] - step
-        total[longer] += values[at]
-        out[at - 1] = total[longer]
-    return out
-
-
 def rises(values: NDArray[Any], owner: IntArray) -> NDArray[np.bool_]:
     """Where values, from the second on, are above the one before of their owner."""
     return np.asarray((values[1:] > values[:-1]) & (owner[1:] == owner[:-1]))

@@ -91,7 +91,7 @@ class _SumOverPairs(_measure.RelevanceMeasure):
             at = segments.consecutive(segments.starts_of(inside)[deep], sizes)
             last = np.repeat((lo + inside - 1)[deep], sizes)
             alone[at], shared[at] = self._parts(above[at], rank[at], last)
-            rho[at] = before[at] * shared[at] + segments.sum_after(shared[at], sizes)
+            rho[at] = before[at] * shared[at] + _places.sums_after(shared[at], sizes)
 
         variance = np.zeros(len(groups.n))
         variance[chosen] = _variances_over_pairs(
@@ -539,14 +539,7 @@ def _of_judged(measure: InferredAveragePrecision, ties: Ties) -> FloatArray:
     shared = one - none
     last = (np.cumsum(n) - 1)[group]
     alone, shared = alone - alone[last], shared - shared[last]
-    later, start = np.empty(len(x)), segments.starts_of(n)
-    for width, batch in _places.widths(n):
-        of_group, place = segments.expand(n[batch])
-        at = start[batch][of_group] + place
-        rows = np.zeros((len(batch), width + 1))
-        rows[of_group, width - place] = shared[at]
-        later[at] = np.cumsum(rows, axis=1)[of_group, width - place - 1]
-    rho = x * shared + later
+    rho = x * shared + _places.sums_after(shared, n)
     return _variances_over_pairs(n, relevant, n, alone, shared, rho)
 
 

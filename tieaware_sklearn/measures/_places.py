@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from .._engine import segments
 from .._engine.segments import FloatArray, IntArray
 
 #: smaller products are taken as 0
@@ -39,3 +40,18 @@ def widths(
         step = max(1, cells // (columns + 1) ** cells_of)
         for at in range(0, len(of_width), step):
             yield columns, of_width[at : at + step]
+
+
+def sums_after(values: FloatArray, sizes: IntArray) -> FloatArray:
+    """For each of the values, the sum of those after it in its segment.
+
+    They are added one by one from the end: no sum depends on another segment.
+    """
+    out, start = np.empty(len(values)), segments.starts_of(sizes)
+    for width, batch in widths(sizes):
+        owner, place = segments.expand(sizes[batch])
+        at = start[batch][owner] + place
+        rows = np.zeros((len(batch), width + 1))
+        rows[owner, width - place] = values[at]
+        out[at] = np.cumsum(rows, axis=1)[owner, width - place - 1]
+    return out
