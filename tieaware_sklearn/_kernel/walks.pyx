@@ -554,47 +554,16 @@ cdef inline int64_t up_to(const Tail* tail, double least) noexcept nogil:
     return low
 
 
-cdef inline double pure_ties(const int64_t[:, :] ties, int64_t first, int64_t g,
-                             Tail* tail, double* sums, double* squares,
-                             double[:, ::1] out) noexcept nogil:
-    """Groups of relevant documents alone, from the last, `g`, to the first."""
-    cdef int64_t i, at, top, n, above
-    cdef double most = tail.value[tail.n - 1], chance, off, worth = 0.0, here
-    # of what is worth more than each value, as deviations from the most of all
-    sums[tail.n] = squares[tail.n] = 0.0
-    for i in range(tail.n - 1, -1, -1):
-        chance = tail.below[i] - (tail.below[i - 1] if i > 0 else 0.0)
-        off = tail.value[i] - most
-        sums[i] = sums[i + 1] + chance * off
-        squares[i] = squares[i + 1] + chance * (off * off)
-    for g in range(g, first - 1, -1):
-        top, n, above = ties[0, g], ties[1, g], ties[3, g]
-        for i in range(n, 0, -1):
-            worth = max(worth, (above + i) / <double>(top + i))
-            at = up_to(tail, worth)
-            here, off = tail.below[at - 1] if at > 0 else 0.0, worth - most
-            out[0, above + i - 1], out[1, above + i - 1] = worth, 0.0
-            if at < tail.n:
-                chance = here * off + sums[at]
-                out[0, above + i - 1] = most + chance
-                chance = here * (off * off) + squares[at] - chance * chance
-                out[1, above + i - 1] = max(chance, 0.0)
-    at = up_to(tail, worth)
-    if at > 0:
-        tail.value, tail.below = tail.value + at - 1, tail.below + at - 1
-        tail.value[0], tail.n = worth, tail.n - at + 1
-
-
-cdef inline void mixed_tie(const int64_t[:, :] ties, int64_t g, Tail* tail, Tail* new,
-                           double* choose, double* distinct, double[:, ::1] row,
-                           double[:, ::1] out) noexcept nogil:
-    """A group of relevant and other documents, from each relevant one on.
+cdef inline void add_tie(int64_t top, int64_t n, int64_t r, int64_t above,
+                         const Tail* tail, Tail* new, double* choose,
+                         double* distinct, double[:, ::1] row,
+                         double[:, ::1] out) noexcept nogil:
+    """A group of n documents, r of them relevant, from each relevant one on.
 
     The formulas are those of `measures._interpolated`. `row` is room for numbers of
     each relevant document: places where it is worth more than a value, ways to place
     those below, and P(nothing from it on is worth more), in the group and in all.
     """
-    cdef int64_t top = ties[0, g], n = ties[1, g], r = ties[2, g], above = ties[3, g]
     cdef int64_t i, j, m, d, side = n + 1, n_distinct = 1, a = 0, b
     cdef double value, ways, last, chance, off
     value = max((above + r) / <double>(top + n), tail.value[0])
@@ -663,31 +632,28 @@ def interpolated(const int64_t[:, :] ties, double[:, ::1] out):
     out : ndarray of shape (2, n_relevant)
         Written: means and variances.
     """
-    cdef int64_t g, first, n, r, values = 1, most = 1, binomials = 1, relevant = 1
-    cdef Tail tail, new
+    cdef int64_t g, i, n, r, values = 1, most = 2, binomials = 4, relevant = 1
+    cdef Tail[2] tails
+    cdef int at = 0
     for g in range(ties.shape[1]):
         n, r = ties[1, g], ties[2, g]
         if r < n:
-            values += r * (n - r + 1) + 1
             most = max(most, r * (n - r + 1) + 2)
+            values += r * (n - r + 1) + 1
             binomials, relevant = max(binomials, (r + 1) * (n + 1)), max(relevant, r)
-    cdef double[:, ::1] room = np.empty((6, values + 1))
-    cdef double[:, ::1] row = np.empty((4, relevant))
+    cdef double[:, ::1] room = np.empty((4, values + 1)), row = np.empty((4, relevant))
     cdef double[::1] distinct = np.empty(most), choose = np.empty(binomials)
-    cdef int side = 0
-    tail.n, tail.value, tail.below = 1, &room[0, 0], &room[1, 0]
-    tail.value[0], tail.below[0] = 0.0, 1.0
+    tails[0].n, tails[0].value, tails[0].below = 1, &room[0, 0], &room[1, 0]
+    tails[1].n, tails[1].value, tails[1].below = 0, &room[2, 0], &room[3, 0]
+    room[0, 0], room[1, 0] = 0.0, 1.0
     with nogil:
-        g = ties.shape[1] - 1
-        while g >= 0:
-            first = g
-            if ties[2, g] < ties[1, g]:
-                side = 2 - side
-                new.value, new.below = &room[side, 0], &room[side + 1, 0]
-                mixed_tie(ties, g, &tail, &new, &choose[0], &distinct[0], row, out)
-                tail = new
-            else:
-                while first > 0 and ties[2, first - 1] == ties[1, first - 1]:
-                    first -= 1
-                pure_ties(ties, first, g, &tail, &room[4, 0], &room[5, 0], out)
-            g = first - 1
+        for g in range(ties.shape[1] - 1, -1, -1):
+            n, r = ties[1, g], ties[2, g]
+            # documents that all are relevant do not tie, as far as this goes
+            for i in range(n - 1 if r == n else 0, -1, -1):
+                add_tie(
+                    ties[0, g] + i, 1 if r == n else n, 1 if r == n else r,
+                    ties[3, g] + i, &tails[at], &tails[1 - at], &choose[0],
+                    &distinct[0], row, out,
+                )
+                at = 1 - at
