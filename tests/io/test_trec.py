@@ -552,7 +552,10 @@ def name_of(measure, rel):
     name, at, k = re.sub(r"\(.*\)", "", str(ours)).partition("@")
     if name == "RBP" or (name in ("NDCG", "infAP") and rel > 1):
         return None  # version 10 grades it; its labels of -1 say what is pooled
-    return f"{name}({'gain=linear' if name == 'NDCG' else f'rel={rel}'}){at}{k}"
+    options = "gain=linear" if name == "NDCG" else f"rel={rel}"
+    if "denominator" in str(ours):
+        options += ",denominator=cutoff"
+    return f"{name}({options}){at}{k}"
 
 
 @pytest.mark.parametrize(
