@@ -375,9 +375,10 @@ def check_qid(
     if keys.dtype.kind in "fmM":
         missing = np.isnan(keys) if keys.dtype.kind == "f" else np.isnat(keys)
         reject(missing, keys, name, "not be missing")
-    starts = np.arange(n_rows)
-    with suppress(TypeError, ValueError, ArithmeticError):  # of what does not compare
+    try:
         starts = segments.run_starts(keys)
+    except (TypeError, ValueError, ArithmeticError):  # of what does not compare
+        starts = np.arange(n_rows)
     ends = np.append(starts, n_rows)
     heads = keys if len(starts) == n_rows else keys[starts]
     rows, codes = starts, None
