@@ -88,9 +88,11 @@ def _exponential(levels: FloatArray) -> FloatArray:
             f"y_true must be <= {MAX_EXPONENTIAL_LABEL} with exponential gain "
             f'(gain="linear" takes any label), got {levels[-1]}'
         )
-    whole = levels == np.rint(levels)
-    gains = np.expm1(levels * math.log(2))
-    gains[whole] = np.ldexp(1.0, levels[whole].astype(np.int64)) - 1
+    whole = levels.astype(np.int64)
+    gains = np.ldexp(1.0, whole) - 1
+    others = np.flatnonzero(whole != levels)
+    if len(others):
+        gains[others] = np.expm1(levels[others] * math.log(2))
     return np.asarray(gains)
 
 
