@@ -17,8 +17,10 @@ from tieaware_sklearn import RankingFeatureSelector, Screening, evaluate
 
 #: sums over documents of what each adds at its rank: their variance is exact
 SUMS = ["NDCG@2", "DCG", "CG@2", "RBP(p=0.8)", "P@2", "R@3", "F@2", "Fallout@2"]
+#: and so is that of what the first relevant document decides
+EXACT = [*SUMS, "RR", "RR@2", "RR(rel=2)", "Success@1", "Success@2"]
 #: whose variance is exact if one document is relevant
-FIRST = ["RR", "RR@2", "ERR(max_label=2)@3"]
+OF_ONE = ["ERR(max_label=2)@3"]
 RARE, HALF, CONTINUOUS = "rare", "half", "continuous"
 
 
@@ -45,7 +47,7 @@ def by_placement(labels, scores, measures):
 def test_variance_is_that_over_all_placements_of_the_labels(labels, scores, weight):
     scores, qid = np.array(scores[: len(labels)], float), np.zeros(len(labels))
     one = sum(label > 0 for label in labels) == 1
-    measures = SUMS + FIRST * one
+    measures = EXACT + OF_ONE * one
     given = measures, scores[:, None], labels, qid
     weights = np.full(len(labels), weight)
     known, numpy = by_engine(screened, *given, query_weight=weights)
@@ -55,6 +57,35 @@ def test_variance_is_that_over_all_placements_of_the_labels(labels, scores, weig
         for variance, report in zip(found, ways, strict=True):
             expected = ((report.expected - report.chance) ** 2).mean(axis=0)
             np.testing.assert_allclose(variance, weight**2 * expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("k", [None, 1, 7, 200])
+def test_long_lists_have_the_variance_of_the_first_relevant_document(k):
+    """From the chances of each number of relevant documents in each tie."""
+    rng = np.random.default_rng(0)
+    n, n_relevant = 300, 40
+    x, y = rng.integers(0, 9, n), rng.permutation(np.arange(n) < n_relevant)
+    sizes, cut = np.bincount(x)[::-1], f"@{k}" if k else ""
+    # by tie and number of relevant documents in it: chance, and both values
+    parts, above = [], 0
+    for m in sizes:
+        none_above = comb(n - above, n_relevant) / comb(n, n_relevant)
+        in_tie = stats.hypergeom(n - above, n_relevant, m)
+        for c in range(1, min(m, n_relevant) + 1 if none_above > 0 else 0):
+            place = np.arange(m)
+            first = comb(m - 1 - place, c - 1) / comb(m, c)
+            rank = above + 1 + place
+            shown = rank <= (k or n)
+            values = (first * shown / rank).sum(), (first * shown).sum()
+            parts.append((none_above * in_tie.pmf(c), *values))
+        above += m
+    chance, *values = np.array(parts).T
+    wanted = [chance @ v**2 - (chance @ v) ** 2 for v in values]
+    for screening in by_engine(
+        screened, ["RR" + cut, "Success" + cut], x[:, None] * 1.0, y, np.zeros(n)
+    ):
+        found = screening.statistics.null_variance[0, 0]
+        np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-12)
 
 
 def test_without_ties_it_is_the_variance_of_the_list_that_ties_as_a_whole():

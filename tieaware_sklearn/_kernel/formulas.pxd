@@ -1,12 +1,20 @@
+# cython: cdivision=True
 """Formulas of measures for a row that has been read: a short function for each.
 
 The formulas are those of `tieaware_sklearn.measures`, where their sources stand.
 """
 
-from libc.math cimport NAN, ceil, log
+from libc.math cimport NAN, ceil, exp, log
 from libc.stdint cimport int64_t
 
 from .rows cimport NO_LIMIT, Row, relevant_of
+
+cdef extern from *:
+    """
+    /* chances up to here change no p-value */
+    #define NEGLIGIBLE 1e-13
+    """
+    const double NEGLIGIBLE
 
 cdef enum:
     #: ties with so many times more documents above them are added up place by place
@@ -397,6 +405,78 @@ cdef inline double first_variance(const Row* row, const Spec* spec,
         return 0.0 if missed <= 1e-17 else missed * (1.0 - missed)
     add(&total, missed * (mean * mean))
     return total.high + total.low
+
+
+cdef inline double log_binomial(const double* log_factorial, int64_t n,
+                                int64_t k) noexcept nogil:
+    return log_factorial[n] - log_factorial[k] - log_factorial[n - k]
+
+
+cdef inline double first_spread(const Spec* spec, const double* log_factorial,
+                                int64_t n, int64_t r, int64_t top, int64_t m,
+                                double* chance) noexcept nogil:
+    """The mean variance of the same within one tie, r labels at random on n documents.
+
+    With c of them in the tie of m documents, and none above it, `missed` is the chance
+    that none stands above the cut-off, and the mean h(c) is 1 - missed or, as
+    1/x = (1 + (1 - x)/x)/1 in sums of binomials, h(c) (top + m - c + 1) =
+    1 - missed + h(c + 1) c (m - c)/(c + 1).
+    """
+    cdef int64_t below = n - top - m, inside = min(m, spec.depth - top), c, x, likely
+    cdef int64_t low = max(1, r - below), high = min(m, r), least, most
+    cdef double* missed = &chance[high + 1]
+    cdef double first, share, mean = 0.0, total = 0.0
+    if low > high:
+        return 0.0
+    # the chance that none is above the tie
+    first = log_binomial(log_factorial, n - top, r) - log_binomial(log_factorial, n, r)
+    first = exp(first)
+    share = 1.0 if spec.kind == FOUND else 1.0 / (top + 1)
+    if first * share * share < NEGLIGIBLE:
+        return 0.0
+    # and that the most likely number is in it, from which others follow
+    likely = min(max((m + 1) * (r + 1) // (n - top + 2), low), high)
+    share = log_binomial(log_factorial, m, likely) - log_binomial(log_factorial, n, r)
+    share += log_binomial(log_factorial, below, r - likely)
+    chance[likely] = exp(share)
+    least = most = likely
+    while least > low and chance[least] > NEGLIGIBLE:
+        share = <double>least * (below - r + least)
+        share /= <double>(m - least + 1) * (r - least + 1)
+        chance[least - 1] = chance[least] * share
+        least -= 1
+    while most < high and chance[most] > NEGLIGIBLE:
+        share = <double>(m - most) * (r - most)
+        share /= <double>(most + 1) * (below - r + most + 1)
+        chance[most + 1] = chance[most] * share
+        most += 1
+    missed[0] = 1.0
+    for c in range(most):
+        missed[c + 1] = missed[c] * max(m - inside - c, 0) / (m - c)
+    # the first of all stands at each place with this chance
+    first *= <double>r / (n - top)
+    for x in range(min(inside, n - r - top + 1)):
+        share = 1.0 if spec.kind == FOUND else 1.0 / (top + 1 + x)
+        total += first * (share * share)
+        first *= <double>(n - r - top - x) / max(n - 1 - top - x, 1)
+        if first < NEGLIGIBLE:
+            break
+    if spec.kind == FIRST:
+        # and the first of the most that are in the tie with this one
+        first = <double>most / m
+        for x in range(min(inside, m - most + 1)):
+            mean += first / (top + 1 + x)
+            first *= <double>(m - most - x) / max(m - 1 - x, 1)
+            if first < NEGLIGIBLE:
+                break
+    for c in range(most, least - 1, -1):
+        if spec.kind == FOUND:
+            mean = 1.0 - missed[c]
+        elif c < most:
+            mean = 1.0 - missed[c] + mean * (c * (m - c)) / (c + 1)
+            mean /= top + m - c + 1
+        total -= chance[c] * (mean * mean)
+    return max(total, 0.0)
 
 
 cdef inline int64_t depth_of(const Row* row, const Spec* spec) noexcept nogil:

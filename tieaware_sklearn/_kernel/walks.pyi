@@ -62,6 +62,13 @@ def tie_groups(
 ) -> int: ...
 def midranks(keys: Keys, out: _Float, *, backwards: bool = False) -> None: ...
 def spread_within_ties(
-    keys: Keys, sums: _Float, out: _Float, *, backwards: bool = False
+    walks: list[Walk],
+    keys: Keys,
+    ascending: _Int32,
+    sums: _Float,
+    log_factorial: _Float,
+    out: _Float,
+    *,
+    backwards: bool = False,
 ) -> None: ...
 def interpolated(ties: _Int64, out: _Float) -> None: ...

@@ -21,7 +21,7 @@ from .rows cimport (
 )
 from .formulas cimport (
     BEST, CASCADE_ROOM, COUNTED, FIRST, FOUND, MEAN, PRECISIONS, SATISFIED, WEIGHTED,
-    Spec, numerators, variance,
+    Spec, first_spread, numerators, variance,
 )
 
 cdef extern from *:
@@ -306,7 +306,9 @@ cdef class _Room:
         cdef int i
         self.n_walks = len(walks)
         self.specs = <Spec*>malloc(max(self.n_walks, 1) * sizeof(Spec))
-        self.scratch = <double*>malloc(max(2 * longest, CASCADE_ROOM) * sizeof(double))
+        self.scratch = <double*>malloc(
+            max(2 * (longest + 1), CASCADE_ROOM) * sizeof(double)
+        )
         self.row.top = <int64_t*>malloc((longest + 1) * sizeof(int64_t))
         self.row.first = <int64_t*>malloc((longest + 1) * sizeof(int64_t))
         self.row.start = <int64_t*>malloc((longest + 1) * sizeof(int64_t))
@@ -502,16 +504,34 @@ def midranks(Keys keys, double[:, :] out, *, bint backwards=False):
                 a = b
 
 
-def spread_within_ties(Keys keys, const double[:, :, ::1] sums, double[:, ::1] out, *,
-                       bint backwards=False):
-    """Add up Σ (w - w̄)² of what ranks weigh within ties, of each row and weighting."""
-    # sums of the weights, then of their squares, run down the ranks that count
-    cdef int64_t r, a, b, w, rank, high, ordered, depth = sums.shape[2] - 1
+def spread_within_ties(list walks, Keys keys, const int32_t[::1] ascending,
+                       const double[:, :, ::1] sums, const double[::1] log_factorial,
+                       double[:, ::1] out, *, bint backwards=False):
+    """Add up what the orders of ties vary by where labels stand at random.
+
+    Parameters
+    ----------
+    walks, keys, ascending, backwards
+        As in `walk`.
+    sums : ndarray of shape (2, n_walks, n_ranks + 1)
+        Sums of what ranks weigh, then of their squares, down the ranks that count.
+    log_factorial : ndarray of shape (longest + 1,)
+    out : ndarray of shape (n_columns * n_queries, n_walks)
+        Added to: Σ (w - w̄)² of what ranks weigh within ties. Of the first relevant
+        document, the mean variance over all ways to place the labels.
+    """
+    cdef int64_t r, q, a, b, w, rank, high, ordered, depth = sums.shape[2] - 1
+    cdef _Room room = _Room(walks, keys.key.shape[1])
+    cdef Row* row = &room.row
+    cdef const Spec* spec
     cdef Sorted at
     cdef double total
     with nogil:
         for r in range(keys.key.shape[0]):
             keys.read(&at, r)
+            q = r % keys.n_queries
+            row.ascending = &ascending[keys.offsets[q]]
+            row.n_documents = keys.offsets[q + 1] - keys.offsets[q]
             ordered, rank = at.n - keys.count[r, 1], 0
             while rank < min(at.n, depth):
                 if backwards and rank < ordered:
@@ -523,10 +543,17 @@ def spread_within_ties(Keys keys, const double[:, :, ::1] sums, double[:, ::1] o
                     a = rank
                     b = end_of_tie(&at, a)
                 high = min(rank + b - a, depth)
-                for w in range(sums.shape[1] if b - a > 1 else 0):
-                    total = sums[0, w, high] - sums[0, w, rank]
-                    out[r, w] -= total * total / (b - a)
-                    out[r, w] += sums[1, w, high] - sums[1, w, rank]
+                for w in range(room.n_walks if b - a > 1 else 0):
+                    spec = &room.specs[w]
+                    if spec.kind != FIRST and spec.kind != FOUND:
+                        total = sums[0, w, high] - sums[0, w, rank]
+                        out[r, w] -= total * total / (b - a)
+                        out[r, w] += sums[1, w, high] - sums[1, w, rank]
+                    elif rank < spec.depth:
+                        out[r, w] += first_spread(
+                            spec, &log_factorial[0], row.n_documents,
+                            relevant_of(row, spec.least), rank, b - a, room.scratch,
+                        )
                 rank += b - a
 
 

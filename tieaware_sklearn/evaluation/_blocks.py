@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln
 
 from .._engine import checks, segments, tie_groups
 from .._engine.segments import FloatArray, IntArray
@@ -396,8 +397,11 @@ class _RankedByKernel(RankedBlock):
             depth = min(deepest(measures) or block.longest, block.longest)
             known[spread] = np.zeros(shape)
             engines.compiled.spread_within_ties(
+                walks,
                 self._keys,
+                block.by_level[1],
                 _measure.rank_sums(measures, depth),
+                _log_factorials(block.longest),
                 known[spread].reshape(-1, len(measures)),
                 backwards=self._backwards,
             )
@@ -414,6 +418,12 @@ class _RankedByKernel(RankedBlock):
         for j in np.flatnonzero(np.isnan(numerators[3:]).any(axis=(0, 1, 2))):
             out[..., j : j + 1] = super().statistics([measures[j]], names)
         return out
+
+
+@lru_cache(maxsize=8)
+def _log_factorials(longest: int) -> FloatArray:
+    """Logarithms of 0!, 1!, ... up to the length of a list."""
+    return np.asarray(gammaln(np.arange(longest + 1) + 1.0))
 
 
 @tie_groups.once_per_block

@@ -18,6 +18,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import stats
+from scipy.special import gammaln
 
 from .._engine import checks, exact_numbers, segments, tie_groups
 from .._engine.segments import FloatArray, IntArray
@@ -466,8 +467,50 @@ class _Walks(NamedTuple):
     missed: FloatArray
 
 
+def _log_binomial(n: IntArray, k: IntArray) -> FloatArray:
+    """log C(n, k), which is -inf for k > n and for k < 0."""
+    return np.asarray(gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0))
+
+
 class FirstRelevantMeasure(_measure.BinaryMeasure):
     """A measure of the place of the first relevant document."""
+
+    @abstractmethod
+    def first_worth(self, rank: FloatArray) -> FloatArray:
+        """The value where the first relevant document stands at ranks from 1."""
+
+    def spread_within_ties(self, groups: tie_groups.TieGroups) -> FloatArray:
+        """The variance over orders of ties, the mean over all places of the labels.
+
+        Of r relevant among n documents, c are in a tie of m, and none of the lo above
+        it, in C(m, c) C(n - lo - m, r - c) of C(n, r) placements. The document at place
+        x of the tie is then the first relevant one with chance p = c / (m - x), if none
+        above it is. From the last place up, variance and mean become
+        (1 - p) (variance + p (worth - mean)²) and mean + p (worth - mean).
+        """
+        relevant = groups.total_relevant(self.rel)[groups.query]
+        chosen = np.flatnonzero((groups.n > 1) & (groups.inside(self.k) > 0))
+        spread = np.zeros(len(groups.n))
+        for width, part in _places.widths(groups.n[chosen]):
+            some = chosen[part]
+            lo, m, r = groups.lo[some, None], groups.n[some, None], relevant[some, None]
+            n = groups.everything.retrieved[groups.query[some], None]
+            c = np.arange(1, min(width, int(r.max())) + 1)
+            chance = np.exp(
+                _log_binomial(m, c)
+                + _log_binomial(n - lo - m, r - c)
+                - _log_binomial(n, r)
+            )
+            mean = variance = np.zeros(chance.shape)
+            for x in range(width)[::-1]:
+                rank = np.asarray(lo + x + 1, np.float64)
+                shown = (x < m) & (rank <= (self.k or np.inf))
+                p = np.minimum(c / np.maximum(m - x, 1), 1.0)
+                deviation = np.where(shown, self.first_worth(rank), 0.0) - mean
+                variance = (1 - p) * (variance + p * deviation**2)
+                mean = mean + p * deviation
+            spread[some] = (chance * variance).sum(axis=1)
+        return groups.sum_groups(spread)
 
     def _walks(self, groups: tie_groups.TieGroups) -> Iterator[_Walks]:
         """Where the first relevant document stands.
@@ -558,8 +601,8 @@ class ReciprocalRank(FirstRelevantMeasure):
     def walk(self, levels: FloatArray, longest: int) -> arranged.Walk | None:
         return self._walk("first", levels, depth=self.k)
 
-    def rank_worth(self, rank: IntArray) -> FloatArray:
-        return 1 / (rank + 1)
+    def first_worth(self, rank: FloatArray) -> FloatArray:
+        return 1 / rank
 
     def numerator(self, groups: tie_groups.TieGroups) -> FloatArray:
         return self._of_walks(groups, lambda w: (w.chance / w.rank).sum(axis=1))
@@ -627,6 +670,9 @@ class Success(FirstRelevantMeasure):
 
     def walk(self, levels: FloatArray, longest: int) -> arranged.Walk | None:
         return self._walk("found", levels, depth=self.k)
+
+    def first_worth(self, rank: FloatArray) -> FloatArray:
+        return np.ones(rank.shape)
 
     def numerator(self, groups: tie_groups.TieGroups) -> FloatArray:
         return self._of_walks(groups, lambda walk: 1 - walk.missed)
