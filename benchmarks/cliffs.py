@@ -35,6 +35,13 @@ from tieaware_sklearn.cli import main
 from tieaware_sklearn.comparison import pairwise_overlap, top_k_overlap
 from tieaware_sklearn.datasets import load_letor, load_run, load_trec
 from tieaware_sklearn.evaluation import precision_recall_curve
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmarks.timing import Task, medians
+from tieaware_sklearn import RankingFeatureSelector
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[Any]
@@ -267,6 +274,27 @@ def _fractions() -> Pair:
 
 
 # ------------------------------------------------------- selector, features, inspection
+
+
+@cliff("selector, n_jobs=2, 1,000 rows of 10 features", "x one job", 1.3)
+def few_features_in_threads() -> Pair:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(1000, 10)), rng.integers(0, 3, 1000)
+    one, two = (RankingFeatureSelector(n_jobs=n_jobs) for n_jobs in (None, 2))
+    data = {"X": X, "y": y, "qid": np.repeat(np.arange(100), 10)}
+    return partial(two.fit, **data), partial(one.fit, **data)
+
+
+@cliff("selector, RR, flags with several relevant documents", "x AP", 1.5)
+def variance_of_rr() -> Pair:
+    rng = np.random.default_rng(0)
+    X, y = rng.random((10_000, 20)) < 0.3, rng.random(10_000) < 0.3
+    rr, ap = (
+        RankingFeatureSelector(one, redundancy=False, max_correlation=None)
+        for one in ("rr", "ap")
+    )
+    data = {"X": X * 1.0, "y": y, "qid": np.repeat(np.arange(100), 100)}
+    return partial(rr.fit, **data), partial(ap.fit, **data)
 
 
 # ------------------------------------------------------------- comparisons of systems

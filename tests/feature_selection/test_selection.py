@@ -17,7 +17,7 @@ from sklearn.utils import Bunch
 from tests.feature_selection.helpers import assert_same, fitted
 from tieaware_sklearn import RankingFeatureSelector, Screening, evaluate
 from tieaware_sklearn.evaluation import _prepared
-from tieaware_sklearn.feature_selection import _selection
+from tieaware_sklearn.feature_selection import _selection, _statistics
 
 #: the best features, whatever they repeat
 PLAIN = {"max_correlation": None}
@@ -358,6 +358,7 @@ def test_features_of_one_call_are_as_each_alone(web, monkeypatch, kind, directio
     whole = clone(selector).fit(*given)
     # and one more, of a list that ties as a whole
     assert 2 <= len(calls) <= (2 if direction == "descending" else 3)
+    monkeypatch.setattr(_statistics, "_FEW_CELLS", 0)
     for cells in (1, 3 * len(y)):
         monkeypatch.setattr(_prepared, "_CELLS", cells)
         parts = clone(selector).set_params(n_jobs=2).fit(*given)
@@ -365,7 +366,9 @@ def test_features_of_one_call_are_as_each_alone(web, monkeypatch, kind, directio
         assert np.array_equal(whole.screening_.varies, parts.screening_.varies)
 
 
-def test_no_bit_depends_on_rows_or_jobs_or_how_columns_are_held(web):
+def test_no_bit_depends_on_rows_or_jobs_or_how_columns_are_held(web, monkeypatch):
+    # so few that one thread would score them
+    monkeypatch.setattr(_statistics, "_FEW_CELLS", 0)
     selector = RankingFeatureSelector()
     given = web.data, web.target, web.qid, 1 / web.qid
     whole = clone(selector).fit(*given)

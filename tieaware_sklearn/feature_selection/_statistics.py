@@ -29,6 +29,8 @@ from . import _selection
 
 #: tasks of each worker, so that all end at about the same time
 TASKS = 4
+#: cells of X that one thread scores sooner than several start
+_FEW_CELLS = 1 << 18
 #: columns that are copied at once, as many float64 as a line of the cache holds, and
 #: memory for them
 _COLUMNS_COPIED, _BYTES_COPIED = 8, 1 << 27
@@ -92,6 +94,8 @@ def feature_statistics(
     chance, ideal, std, whole = prepared.values(resolved, one_tie, names).values()
     untied = np.nan_to_num(std if weight is None else std * weight[:, None]) ** 2
     null = untied, untied / np.maximum(whole, 1e-150)
+    if X.shape[0] * X.shape[1] <= _FEW_CELLS:
+        n_jobs = 1
     # processes get several batches at a time, as each task is sent to them
     backend, _ = get_active_backend(prefer="threads")
     shared = getattr(backend, "supports_sharedmem", False)
