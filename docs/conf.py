@@ -1,28 +1,35 @@
 """Sphinx: ``sphinx-build -W -b html docs build/docs``."""
 
 import os
+import runpy
 import sys
+import tomllib
+from html import escape
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
+from urllib.parse import urlsplit
 
+import matplotlib.pyplot as plt
 from docutils import nodes
+from docutils.parsers.rst import Directive, directives
 from docutils.utils.math.latex2mathml import tex2mathml
+from markupsafe import Markup
 from sphinx.util.inspect import stringify_signature
 from sphinx.util.nodes import make_refnode
-from sphinx_gallery.directives import imgsgnode
 
 import tieaware_sklearn
 
 sys.path.insert(0, str(Path(__file__).parent))
-from theme import THEME
+from theme import THEME, write
+
+DOCS = Path(__file__).parent
 
 project = "tieaware-sklearn"
 author = copyright = "The tieaware-sklearn developers"
 version = release = tieaware_sklearn.__version__
 extensions = [
     "sphinx.ext.autodoc",
-    "matplotlib.sphinxext.plot_directive",
     "sphinx.ext.autosummary",
     "sphinx.ext.intersphinx",
     "numpydoc",
@@ -32,9 +39,47 @@ extensions = [
 ]
 html_theme = "furo"
 html_static_path = ["_static"]
-html_css_files = ["tables.css"]
+html_css_files = ["pages.css"]
 html_title = f"tieaware-sklearn {version}"
 templates_path = ["_templates"]
+
+PROJECT = tomllib.loads((DOCS.parent / "pyproject.toml").read_text())["project"]
+REPOSITORY = PROJECT["urls"]["Source"]
+html_baseurl = PROJECT["urls"]["Documentation"]
+html_favicon = "_static/favicon.svg"
+_ICON = '<svg viewBox="0 0 16 16" fill="none" stroke="currentColor" stroke-width="1.6">'
+_ICON += "{}</svg>"
+html_theme_options = {
+    "light_logo": "tie.svg",
+    "dark_logo": "tie_dark.svg",
+    "source_repository": f"{REPOSITORY}/",
+    "source_branch": "main",
+    "source_directory": "docs/",
+    "footer_icons": [
+        {
+            "name": "Source code",
+            "url": REPOSITORY,
+            "html": _ICON.format('<path d="M5 4 1 8l4 4M11 4l4 4-4 4"/>'),
+            "class": "",
+        },
+        {
+            "name": "Report a problem",
+            "url": PROJECT["urls"]["Issues"],
+            "html": _ICON.format(
+                '<circle cx="8" cy="8" r="6.5"/><path d="M8 4v5M8 10.7v1.3"/>'
+            ),
+            "class": "",
+        },
+    ],
+}
+#: earlier versions whose pages are kept, and where
+html_context = {"earlier": {}}
+html_sidebars = {
+    "**": [
+        *("sidebar/brand.html", "sidebar/search.html", "sidebar/scroll-start.html"),
+        *("sidebar/navigation.html", "versions.html", "sidebar/scroll-end.html"),
+    ]
+}
 # what the gallery is made of; its pages are in auto_gallery
 exclude_patterns = ["gallery"]
 
@@ -98,11 +143,6 @@ myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 # formulas are MathML, which browsers draw by themselves, without network or scripts
 html_math_renderer = "mathml"
-# pictures of the guide are drawn by code when the pages are built
-plot_formats = ["svg"]
-plot_include_source = plot_html_show_source_link = plot_html_show_formats = False
-plot_rcparams = {"figure.constrained_layout.use": True, **THEME}
-plot_apply_rcparams = True
 # notebooks show what is committed; the tests execute them
 nb_execution_mode = "off"
 # neither prompts nor what is printed is copied
@@ -117,6 +157,7 @@ sphinx_gallery_conf = {
     "backreferences_dir": "api/generated/backreferences",
     "abort_on_example_error": True,
     "reset_modules": ("matplotlib", "theme.use_theme"),
+    "image_scrapers": ("theme.scrape",),
     # what is printed is shown, the last value is not
     "capture_repr": (),
     "download_all_examples": False,
@@ -167,12 +208,89 @@ def parameters_of_measures(app, what, name, obj, options, shown, returned):
     return stringify_signature(signature(obj), **hidden), None
 
 
-def frame_pictures(app, doctree):
-    """Put each picture of the gallery into a box, which scrolls on small screens."""
-    for picture in list(doctree.findall(imgsgnode)):
-        picture.replace_self(
-            nodes.container("", picture.deepcopy(), classes=["picture"])
-        )
+class Picture(Directive):
+    """A picture of the guide, which a script draws when the pages are built."""
+
+    required_arguments = 1
+    option_spec = {"alt": directives.unchanged_required}  # noqa: RUF012
+
+    def run(self):
+        env = self.state.document.settings.env
+        source = DOCS / self.arguments[0]
+        path = Path(env.app.outdir, "_drawn", f"{source.stem}.svg")
+        path.parent.mkdir(exist_ok=True)
+        with plt.rc_context(THEME):
+            runpy.run_path(str(source))
+            write(plt.gcf(), path)
+        plt.close("all")
+        env.note_dependency(str(source))
+        uri = os.path.relpath(path, Path(env.doc2path(env.docname)).parent)
+        return [nodes.image(uri=uri, alt=self.options["alt"], classes=["drawn"])]
+
+
+#: endings of the files of a picture, and the classes of those that show it
+VARIANTS = {
+    "": ["only-light", "wide"],
+    "_dark": ["only-dark", "wide"],
+    "_phone": ["only-light", "phone"],
+    "_phone_dark": ["only-dark", "phone"],
+}
+
+
+def show_variants(app, doctree):
+    """Show a picture in light or dark, wide or narrow, if there are such files of it.
+
+    The gallery shows the first panel of each.
+    """
+    page = Path(app.env.doc2path(app.env.docname))
+    for image in list(doctree.findall(nodes.image)):
+        uri = image["uri"]
+        if "/thumb/" in uri:
+            uri = uri.replace("/thumb/", "/").replace("_thumb.", "_001_panel.")
+        path = Path(app.srcdir, uri[1:]) if uri[0] == "/" else page.parent / uri
+        shown = []
+        for ending, classes in VARIANTS.items():
+            if path.with_stem(path.stem + ending).exists():
+                variant = image.deepcopy()
+                variant["uri"] = str(Path(uri).with_stem(path.stem + ending))
+                variant["classes"] += classes
+                variant["loading"] = "lazy"
+                shown.append(variant)
+        if len(shown) == len(VARIANTS) // 2:  # the same for all widths
+            for variant in shown:
+                variant["classes"].remove("wide")
+        if len(shown) > 1:
+            image.replace_self(shown)
+
+
+def describe(app, pagename, templatename, context, doctree):
+    """Give search engines and cards of links a title, a sentence and a picture."""
+    first = [] if doctree is None else doctree.findall(nodes.paragraph)
+    texts = (" ".join(one.astext().split()) for one in first)
+    said = next(filter(None, texts), PROJECT["description"])
+    if len(said) > 160:
+        said = f"{said[:157].rpartition(' ')[0]} …"
+    facts = {
+        "description": said,
+        "og:title": context.get("title", project),
+        "og:description": said,
+        "og:type": "website",
+        "og:site_name": project,
+        "og:url": context.get("pageurl", html_baseurl),
+        "og:image": f"{html_baseurl}_static/card.png",
+        "twitter:card": "summary_large_image",
+    }
+    tags = [
+        f'<meta {"property" if ":" in name else "name"}="{name}" '
+        f'content="{escape(Markup(text).striptags())}">'
+        for name, text in facts.items()
+    ]
+    if pagename == "404":  # shown at any address
+        tags.append(f'<base href="{urlsplit(html_baseurl).path}">')
+    context["metatags"] += "\n".join(tags)
+    # what is written when the pages are built has no source to edit
+    if pagename.startswith(("auto_gallery", "api/generated")):
+        context["page_source_suffix"] = ""
 
 
 def inline_formula(translator, node):
@@ -195,4 +313,7 @@ def setup(app):
     app.add_html_math_renderer("mathml", (inline_formula, None), (formula, None))
     app.connect("doctree-read", unlink_measures)
     app.connect("autodoc-process-signature", parameters_of_measures)
-    app.connect("doctree-read", frame_pictures)
+    app.connect("html-page-context", describe)
+    # before Sphinx collects the images of a page
+    app.connect("doctree-read", show_variants, priority=400)
+    app.add_directive("picture", Picture)

@@ -1,13 +1,110 @@
-"""Colours of pictures: grey words and no background, for light and for dark pages."""
+"""Pictures of the pages: for light and for dark ones, wide and as narrow as a phone."""
 
+import math
+import re
+import warnings
+from pathlib import Path
+
+import matplotlib.pyplot as plt
 from matplotlib import rcParams
 
+#: colour of words, and of words in colour, which are read on white
+INK, QUIET = "#2a2f35", "#5c6269"
+BLUE, ORANGE, GREEN = "#0072b2", "#b04a00", "#00775a"
+#: what each colour is on dark pages, where black stands for words of the default style
+ON_DARK = {
+    INK: "#d6dbe1",
+    QUIET: "#a3a9b0",
+    "#000000": "#d6dbe1",
+    "#767676": "#9a9fa6",
+    BLUE: "#4ea6e0",
+    ORANGE: "#f08a4b",
+    GREEN: "#3fbf96",
+    "#d55e00": "#f08a4b",
+    "#009e73": "#3fbf96",
+    # below lines of blue
+    "#56b4e9": "#2b6a94",
+}
 _WORDS = ["text.color", "axes.labelcolor", "axes.titlecolor", "axes.edgecolor"]
 _WORDS += ["xtick.color", "ytick.color"]
 _BACKGROUNDS = ["figure.facecolor", "axes.facecolor", "savefig.facecolor"]
-THEME = dict.fromkeys(_WORDS, "#808080") | dict.fromkeys(_BACKGROUNDS, "none")
+THEME = dict.fromkeys(_WORDS, INK) | dict.fromkeys(_BACKGROUNDS, "none")
+# equal pictures are equal files
+THEME |= {"svg.hashsalt": "tieaware", "figure.constrained_layout.use": True}
+#: inches of the text of a page, of a phone, and of figures that keep their panels
+_PAGE, _PHONE, _KEPT = 7.66, 4.4, 8.2
+#: inches of a line of a legend
+_LINE = 0.22
 
 
 def use_theme(gallery_conf, fname):
     """Draw the pictures of the gallery like those of the guide."""
     rcParams.update(THEME)
+    # of examples that are small to be quick
+    warnings.filterwarnings("ignore", "the values per query of")
+
+
+def write(figure, path: Path) -> None:
+    """Write a figure as SVG in four variants, and its first panel alone in two."""
+    if figure.get_figwidth() > _KEPT:
+        arrange(figure, 2, _PAGE)
+    _write_both(figure, path)
+    arrange(figure, 1, _PHONE)
+    _write_both(figure, path.with_stem(f"{path.stem}_phone"))
+    for legend in list(figure.legends):
+        legend.remove()
+    figure.draw_without_rendering()
+    box = figure.axes[0].get_tightbbox().transformed(figure.dpi_scale_trans.inverted())
+    panel = path.with_stem(f"{path.stem}_panel")
+    _write_both(figure, panel, bbox_inches=box.padded(0.06))
+
+
+def arrange(figure, columns: int, width: float) -> None:
+    """Put the panels of a figure into columns, and one legend below them."""
+    axes = figure.axes
+    grid = axes[0].get_subplotspec().get_gridspec()
+    height = figure.get_figheight() / grid.nrows
+    columns = min(columns, len(axes))
+    rows = math.ceil(len(axes) / columns)
+    new = figure.add_gridspec(rows, columns)
+    for place, axis in enumerate(axes):
+        axis.set_subplotspec(new[place])
+        shares = len(axis.get_shared_y_axes().get_siblings(axis)) > 1
+        axis.tick_params(labelleft=not shares or place % columns == 0)
+    lines = 0
+    for legend in list(figure.legends):
+        handles = legend.legend_handles
+        names = [text.get_text() for text in legend.get_texts()]
+        legend.remove()
+        abreast = max(int(width // (0.5 + 0.085 * max(map(len, names)))), 1)
+        lines = math.ceil(len(names) / abreast)
+        figure.legend(
+            handles, names, ncols=abreast, loc="outside lower center", frameon=False
+        )
+    figure.set_size_inches(width, height * rows + _LINE * lines)
+
+
+def _write_both(figure, path: Path, **options) -> None:
+    figure.savefig(path, format="svg", metadata={"Date": None}, **options)
+    plain = path.read_text(encoding="utf-8")
+    path.with_stem(f"{path.stem}_dark").write_text(on_dark(plain), encoding="utf-8")
+
+
+def on_dark(svg: str) -> str:
+    """Replace the colours of a picture by those of dark pages."""
+    known = re.compile("|".join(ON_DARK), re.IGNORECASE)
+    return known.sub(lambda found: ON_DARK[found[0].lower()], svg)
+
+
+def scrape(block, block_vars, gallery_conf):
+    """Write the figures of a gallery page, for `sphinx_gallery_conf`."""
+    source = Path(block_vars["src_file"])
+    question = source.read_text(encoding="utf-8").splitlines()[1]
+    lines = []
+    for number in plt.get_fignums():
+        path = Path(next(block_vars["image_path_iterator"])).with_suffix(".svg")
+        write(plt.figure(number), path)
+        inside = path.relative_to(gallery_conf["src_dir"]).as_posix()
+        lines += [f".. image:: /{inside}", f"   :alt: {question}", "   :class: drawn"]
+    plt.close("all")
+    return "\n".join(["", *lines, ""])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from matplotlib import pyplot
+from matplotlib.colors import to_hex
+from matplotlib.text import Text
 from nbclient import NotebookClient
 from numpy.testing import assert_array_equal
 from threadpoolctl import threadpool_limits
@@ -23,10 +27,12 @@ from threadpoolctl import threadpool_limits
 from tests import reading
 from tests.instances import MEASURES
 from tests.pages import DOCS, pages, run
+from tests.plots.helpers import contrast
 from tieaware_sklearn import RankingFeatureSelector, evaluate
 from tieaware_sklearn.cli import main
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.feature_selection import Screening
+from tieaware_sklearn.plots._base import GREY
 
 NOTEBOOKS = sorted((DOCS.parent / "notebooks").glob("*.ipynb"))
 SHARDS = "\n".join(
@@ -83,6 +89,70 @@ def test_what_reads_badly_is_found(tmp_path):
     assert link == "a link without text: [](other.md)"
     page.write_text("```sh\n" + f"{long}\n" * 160 + "```\n\n| " + long + " |\n")
     assert reading.complaints(page) == ["164 lines, of at most 150"]
+
+
+FENCES = re.compile(r"^```(\S*)\n(.*?)^```$", re.M | re.S)
+#: all pages, and what they take from other folders
+TEXTS = [*DOCS.rglob("*.md"), DOCS.parent / "README.md"]
+
+
+@pytest.mark.parametrize("page", TEXTS, ids=lambda page: page.name)
+def test_code_and_words_of_pictures_fit_their_places(page):
+    """88 columns are what a page shows without scrolling."""
+    text = page.read_text(encoding="utf-8")
+    for language, code in FENCES.findall(text):
+        if not language.startswith("{"):
+            assert max(map(len, code.splitlines()), default=0) <= 88, code
+    # Sphinx joins the lines of such a text without a space
+    assert not re.search(r"!\[[^]]*\n", text)
+    for drawn, alt in re.findall(
+        r"^\.\. picture:: (\S+)\n   :alt: .+\n(.*)", text, re.M
+    ):
+        assert (DOCS / drawn).is_file()
+        assert not alt.startswith("    ")
+
+
+@pytest.fixture
+def theme(monkeypatch):
+    """The colours of the pages, with what draws in them."""
+    monkeypatch.syspath_prepend(DOCS)
+    import theme
+
+    yield theme
+    pyplot.close("all")
+
+
+def test_words_of_pictures_are_read_on_light_and_on_dark_pages(theme):
+    for colour in (theme.INK, theme.QUIET, theme.BLUE, theme.ORANGE, theme.GREEN, GREY):
+        assert contrast(colour, "white") >= 4.5
+        assert contrast(theme.ON_DARK[colour.lower()], "#131416") >= 4.5
+
+
+@pytest.mark.parametrize("path", sorted((DOCS / "pictures").glob("*.py")), ids=str)
+def test_a_picture_is_drawn_in_colours_that_are_read(path, theme, tmp_path):
+    with pyplot.rc_context(theme.THEME):
+        drawn = runpy.run_path(str(path))
+        if "main" in drawn:  # of files that are committed
+            return
+        figure = pyplot.gcf()
+        words = [one for one in figure.findobj(Text) if one.get_text().strip()]
+        known = {*theme.ON_DARK, "#000000"} - {"#56b4e9", "#d55e00", "#009e73"}
+        assert {to_hex(one.get_color()) for one in words} <= known
+        theme.write(figure, tmp_path / "x.svg")
+    names = {f"x{kind}{dark}.svg" for kind in ("", "_phone", "_panel")
+             for dark in ("", "_dark")}  # fmt: skip
+    assert {one.name for one in tmp_path.iterdir()} == names
+    dark = (tmp_path / "x_dark.svg").read_text()
+    assert dark != (tmp_path / "x.svg").read_text()
+    assert theme.INK not in dark
+
+
+def test_paper_has_no_skip_link_and_no_scroll_bars():
+    style = (DOCS / "_static" / "pages.css").read_text()
+    printed = style[style.index("@media print") :]
+    assert ".skip-to-content { display: none; }" in printed
+    assert "white-space: pre-wrap" in printed
+    assert style.index("overflow-x: auto") < style.index("@media print")
 
 
 def outputs(notebook):

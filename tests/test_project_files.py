@@ -69,6 +69,18 @@ def test_workflows_run_the_commands_of_our_own_check():
     assert "sphinx-build -W -q -b html docs build/docs" in ours
 
 
+@pytest.mark.parametrize("marker", ["main job", "tests"])
+def test_commands_of_the_readme_stand_in_lines_that_fit(marker):
+    readme = (ROOT / "README.md").read_text()
+    (command,) = re.findall(
+        rf"^<!-- {marker} -->\n```sh\n(.*?)^```$", readme, re.M | re.S
+    )
+    *first, last = command.splitlines()
+    assert all(line.endswith("&& \\") for line in first)
+    assert last.startswith("    " * bool(first))
+    assert max(map(len, command.splitlines())) <= 88
+
+
 def test_the_lowest_versions_are_those_stated():
     """`.ci/run` tests the lowest versions: they are written once."""
     extras = chain.from_iterable(PROJECT["optional-dependencies"].values())

@@ -4,6 +4,7 @@ from itertools import permutations, product
 
 import matplotlib.pyplot as plt
 import numpy as np
+from theme import BLUE, ORANGE, QUIET
 
 from tieaware_sklearn import evaluate, ranking_score
 
@@ -22,20 +23,19 @@ assert np.isclose(np.std(values), row.tie_std)
 figure, panel = plt.subplots(figsize=(7.5, 3))
 found, counts = np.unique(np.round(values, 12), return_counts=True)
 share = counts / len(values)
-panel.bar(found, share, width=0.003, color="#56B4E9", edgecolor="#0072B2")
+panel.bar(found, share, width=0.003, color="#56B4E9", edgecolor=BLUE)
 top = share.max()
-panel.axvspan(
-    row.mean - row.tie_std, row.mean + row.tie_std, color="#0072B2", alpha=0.12
-)
+panel.axvspan(row.mean - row.tie_std, row.mean + row.tie_std, color=BLUE, alpha=0.12)
 marks = [
-    (row.worst, f"worst\n{row.worst:.3f}", 1.15, "#808080"),
-    (row.mean, f"mean {row.mean:.3f}\ntie_std {row.tie_std:.3f}", 1.15, "#0072B2"),
-    (row.best, f"best\n{row.best:.3f}", 1.15, "#808080"),
-    (row.chance, f"chance\n{row.chance:.3f}", 0.6, "#D55E00"),
+    (row.worst, f"worst \n{row.worst:.3f} ", 1.15, QUIET),
+    (row.mean, f"mean {row.mean:.3f}\ntie_std {row.tie_std:.3f}", 1.15, BLUE),
+    (row.best, f" best\n {row.best:.3f}", 1.15, QUIET),
+    (row.chance, f"chance\n{row.chance:.3f}", 0.6, ORANGE),
 ]
 for at, text, height, colour in marks:
     panel.plot([at, at], [0, top * height], color=colour, linestyle=":")
-    panel.text(at, top * height * 1.02, text, ha="center", color=colour)
+    side = {row.worst: "right", row.mean: "center"}.get(at, "left")
+    panel.text(at, top * height * 1.02, text, ha=side, color=colour)
 panel.set(
     ylim=(0, top * 1.55),
     xlabel="AP",

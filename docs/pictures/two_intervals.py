@@ -2,6 +2,7 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
+from theme import BLUE, ORANGE
 
 from tieaware_sklearn import evaluate
 from tieaware_sklearn.datasets import make_web_search
@@ -18,7 +19,7 @@ figure, (left, right) = plt.subplots(
 )
 worst, best = report.worst[order, 0], report.best[order, 0]
 left.vlines(at, worst, best, color="#56B4E9", linewidth=6, label="worst to best")
-left.plot(at, report.expected[order, 0], "o", color="#0072B2", ms=4, label="exact")
+left.plot(at, report.expected[order, 0], "o", color=BLUE, ms=4, label="exact")
 left.set(xlabel="queries, from the hardest to the easiest", ylabel="NDCG@10", xticks=[])
 left.legend(frameon=False, loc="upper left")
 right.vlines(0, row.worst, row.best, color="#56B4E9", linewidth=14)
@@ -26,10 +27,10 @@ right.errorbar(
     1,
     row.mean,
     [[row.mean - row.interval_low], [row.interval_high - row.mean]],
-    color="#D55E00",
+    color=ORANGE,
     capsize=6,
 )
-right.hlines(row.mean, -0.5, 1.5, color="#0072B2", linestyle=":")
+right.hlines(row.mean, -0.5, 1.5, color=BLUE, linestyle=":")
 right.set(xlim=(-0.6, 1.6), xlabel="mean of the queries")
 right.set_xticks([0, 1], ["worst\nto best", "95%\ninterval"])
 for panel in (left, right):

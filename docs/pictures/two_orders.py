@@ -1,6 +1,7 @@
 """Four rows in two orders, the two values of AP, and the exact one."""
 
 import matplotlib.pyplot as plt
+from theme import BLUE, ORANGE
 
 from tieaware_sklearn import evaluate, ranking_score
 
@@ -24,7 +25,7 @@ for panel, order, title in [
         panel.text(0.96, -place, f"{scores[row]}", ha="right", **black)
     panel.set(xlim=(0, 1), xticks=[], yticks=[])
     panel.set_title(title, fontsize=10)
-    panel.set_xlabel(f"AP = {value:.2f}", fontsize=12, color="#D55E00")
+    panel.set_xlabel(f"AP = {value:.2f}", fontsize=12, color=ORANGE)
     panel.spines[:].set_visible(False)
 
 report = evaluate(labels, scores, measures=["ap"])
@@ -32,11 +33,11 @@ report = evaluate(labels, scores, measures=["ap"])
 panel = axes[2]
 span = summary.best - summary.worst
 panel.barh(0, span, left=summary.worst, color="#56B4E9", height=0.3)
-panel.plot([summary.mean] * 2, [-0.25, 0.25], color="#0072B2", linewidth=3)
+panel.plot([summary.mean] * 2, [-0.25, 0.25], color=BLUE, linewidth=3)
 for value, text in [(summary.worst, "worst"), (summary.best, "best")]:
     panel.text(value, -0.45, f"{text}\n{value:.2f}", ha="center", va="top")
-panel.text(summary.mean, 0.35, f"mean {summary.mean:.3f}", ha="center", color="#0072B2")
+panel.text(summary.mean, 0.35, f"mean {summary.mean:.3f}", ha="center", color=BLUE)
 panel.set(xlim=(0.65, 1.1), ylim=(-1.4, 1.2), xticks=[], yticks=[])
 panel.set_title("any order of rows", fontsize=10)
-panel.set_xlabel("the exact AP", fontsize=12, color="#0072B2")
+panel.set_xlabel("the exact AP", fontsize=12, color=BLUE)
 panel.spines[:].set_visible(False)
