@@ -54,8 +54,21 @@ def tick_labels(axis):
     return shown, beyond
 
 
+def contrast(colour, other):
+    """Contrast of two colours, by the formula of WCAG 2."""
+    light = []
+    for one in (colour, other):
+        rgb = np.array(matplotlib.colors.to_rgb(one))
+        linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+        light.append(linear @ [0.2126, 0.7152, 0.0722] + 0.05)
+    return max(light) / min(light)
+
+
 def check_layout(figure):
-    """All text lies in the picture, and no labels of ticks cover each other."""
+    """All text lies in the picture, and no labels of ticks cover each other.
+
+    It can be read on white.
+    """
     figure.canvas.draw()
     renderer = figure.canvas.get_renderer()
     width, height = figure.canvas.get_width_height()
@@ -70,6 +83,7 @@ def check_layout(figure):
         assert box.y0 >= -1, text
         assert box.x1 <= width + 1, text
         assert box.y1 <= height + 1, text
+        assert contrast(text.get_color(), "white") >= 4.5, text
         count += 1
     for axis in both:
         boxes = [

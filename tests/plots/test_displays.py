@@ -103,6 +103,12 @@ def test_names_of_any_kind_and_length():
     assert check_layout(ranges.figure_)
     measures = [f"rbp(p={i / 100})" for i in range(50, 80)]
     assert check_layout(plots.UserModelDisplay.from_measures(measures, depth=5).figure_)
+    # without the words that all begin with, but for the last, and all end with
+    alike = {
+        f"team_bm25_rerank_{i}_with_no_title_field": WEB.data[rows, i] for i in (1, 2)
+    }
+    shown = rows_of(Ranges.from_predictions(Y[rows], alike, qid=QID[rows]).axes_[0])
+    assert sorted(shown) == ["…rerank_1_with…", "…rerank_2_with…"]
     study = precision_study(Y, {"x" * 300: WEB.data[:, 5]}, qid=QID)
     assert check_layout(plots.PrecisionLossDisplay.from_result(study).figure_)
 

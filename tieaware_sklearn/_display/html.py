@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import io
 import math
 import os
@@ -14,9 +13,11 @@ from html import escape
 from importlib import import_module
 from importlib.metadata import version
 from importlib.resources import files
+from itertools import chain
 from pathlib import Path
 from platform import python_version
 from typing import Any, cast, overload
+from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,15 +27,24 @@ from . import text_tables, words
 
 #: rows of a table in a notebook
 _ROWS = 60
-#: characters of a name that stay on one line, and where it is broken
-_PARTS = re.compile(r".{0,27}[^\w@(]|.{1,28}")
+#: characters of a name that stay on one line, and where longer ones are broken
+_LINE = 28
+_PARTS = re.compile(rf"[^-_./]{{1,{_LINE}}}[-_./]*|[-_./]+")
 #: names of a list that a page spells out
 _LISTED = 8
+#: sentences that a page begins with
+_SENTENCES = 3
 #: columns and lines of the drawing of a bar
 _WIDE, _HIGH = 90, 12
+#: heads of columns whose smallest values come first, as do those of p-values
+_RISING = ("rank", "chosen", "#")
 #: libraries on whose versions results may depend
 _LIBRARIES = ("tieaware-sklearn", "numpy", "scipy", "scikit-learn")
 
+#: characters of a picture that stand in an address as they are, and decimals that
+#: nobody sees
+_PLAIN = " !$'()*+,/:;<=>?@[]^`{|}"
+_DECIMALS = re.compile(r"(?<!scale\(0)(\.\d\d)\d+")
 #: share of its width that a figure has on the smallest screen
 _LEAST = 0.7
 #: the page loads nothing from elsewhere, whatever names it holds
@@ -51,11 +61,13 @@ def _read(name: str) -> str:
 
 def fragment(tables: Sequence[text_tables.Table]) -> str:
     """Format tables for a notebook, with their style."""
-    body = "".join(table_html(table, most=_ROWS) for table in tables)
+    body = "".join(table_html(table, table.title, most=_ROWS) for table in tables)
     return f'<div class="tieaware"><style>{_read("tables.css")}</style>{body}</div>'
 
 
-def table_html(table: text_tables.Table, *, most: int | None = None) -> str:
+def table_html(
+    table: text_tables.Table, caption: str = "", *, most: int | None = None
+) -> str:
     """Format a table with its notes; cells have the numbers that they sort by."""
     names = {*range(table.left), *table.names}
     heads, body = [], []
@@ -66,10 +78,14 @@ def table_html(table: text_tables.Table, *, most: int | None = None) -> str:
         kind, show = (' class="name"', _name) if j in names else ("", _text)
         said = table.meaning(column.head)
         title = f' title="{_text(said)}"' if said else ""
-        heads.append(f"<th{kind}{title}>{_text(column.head)}</th>")
+        rising = column.show is words.probability or column.head in _RISING
+        first = " data-rising" * rising
+        shown = column.head if most is not None else words.spelled_out(column.head)
+        heads.append(f'<th scope="col"{kind}{first}{title}>{_text(shown)}</th>')
+        tag, of = ("th", ' scope="row"') if j < table.left else ("td", kind)
         body.append(
             [
-                f"<td{kind}{_sort_key(value)}>{show(cell)}</td>"
+                f"<{tag}{of}{_sort_key(value)}>{show(cell)}</{tag}>"
                 for value, cell in zip(column.values, column.cells, strict=True)
             ]
         )
@@ -78,7 +94,8 @@ def table_html(table: text_tables.Table, *, most: int | None = None) -> str:
     if most is not None and len(rows) > most:
         notes.insert(0, f"... and {len(rows) - most} more rows (to_pandas has all)")
         rows = rows[:most]
-    lines = ["<table>", f"<thead><tr>{''.join(heads)}</tr></thead>", "<tbody>"]
+    lines = ["<table>", *([f"<caption>{_text(caption)}</caption>"] if caption else [])]
+    lines += [f"<thead><tr>{''.join(heads)}</tr></thead>", "<tbody>"]
     lines += [f"<tr>{''.join(row)}</tr>" for row in rows]
     lines += ["</tbody>", "</table>"]
     lines += [f"<p>{_text(note)}</p>" for note in notes if note]
@@ -89,18 +106,37 @@ def table_html(table: text_tables.Table, *, most: int | None = None) -> str:
 
 
 def _head_of_bars(ranges: text_tables.Ranges) -> str:
-    said = "each row has its own scale, which starts at 0"
-    scales = set(zip(*ranges.scales, strict=True))
+    said, scales = (
+        "each row has its own scale; ",
+        set(zip(*_scales(ranges), strict=True)),
+    )
+    axis = ""
     if len(scales) == 1:
         ((low, high),) = scales
-        said = f"from {words.number(low)} to {words.number(high)}"
-    title = f"{said}; the line is the mean"
-    return f'<th title="{_text(title)}">{_text(ranges.head)}</th>'
+        said, axis = "", f"<br>{words.number(low)} to {words.number(high)}"
+    title = f"{said}the line is the mean"
+    return f'<th scope="col" title="{title}">{_text(ranges.head)}{axis}</th>'
+
+
+def _scales(ranges: text_tables.Ranges) -> tuple[list[float], list[float]]:
+    """Where the scale of each row begins and ends.
+
+    A scale that begins at 0 begins near the range where that is smaller than a pixel.
+    """
+    low, high = ranges.scales
+    least = np.fmin(ranges.worst, ranges.best)
+    width = np.abs(ranges.best - ranges.worst)
+    thin = (low == 0) & (width > 0) & (width * _WIDE < high)
+    low = np.where(thin, least - 4 * width, low)
+    high = np.where(thin, least + 5 * width, high)
+    return low.tolist(), high.tolist()
 
 
 def _name(text: str) -> str:
     """Escape a name, with places where a long one may break."""
-    return "<wbr>".join(map(escape, _PARTS.findall(words.printable(text))))
+    text = words.printable(text)
+    parts = _PARTS.findall(text) if len(text) > _LINE else [text]
+    return "<wbr>".join(map(escape, parts))
 
 
 def _text(text: str) -> str:
@@ -113,13 +149,13 @@ def _sort_key(value: Any) -> str:
     if isinstance(value, str):
         return ""
     key = float(value[0] if isinstance(value, np.ndarray) else value)
-    return "" if math.isnan(key) else f' data-key="{key!r}"'
+    return "" if math.isnan(key) else f' data-key="{key:.6g}"'
 
 
 def _bars(ranges: text_tables.Ranges) -> list[str]:
     """A drawing for each row."""
-    figures = ranges.worst, ranges.mean, ranges.best, *ranges.scales
-    rows = zip(*(column.tolist() for column in figures), strict=True)
+    figures = [one.tolist() for one in (ranges.worst, ranges.mean, ranges.best)]
+    rows = zip(*figures, *_scales(ranges), strict=True)
     return [_bar(ranges.head, *row) for row in rows]
 
 
@@ -136,8 +172,9 @@ def _bar(
     middle, there = _HIGH // 2, place(mean)
     ends = f"{words.number(worst)} to {words.number(best)}"
     said = f"{head}: {ends}, mean {words.number(mean)}"
+    said += f" (scale: {words.number(low)} to {words.number(high)})"
     return (
-        f'<td data-key="{mean!r}"><svg role="img" width="{_WIDE}" height="{_HIGH}" '
+        f'<td data-key="{mean:.6g}"><svg role="img" width="{_WIDE}" height="{_HIGH}" '
         f'viewBox="0 0 {_WIDE} {_HIGH}"><title>{_text(said)}</title>'
         f'<line class="track" x1="0" x2="{_WIDE}" y1="{middle}" y2="{middle}"/>'
         f'<rect class="range" x="{first}" y="3" width="{max(last - first, 1):.1f}" '
@@ -154,17 +191,19 @@ def figure_html(draw: Callable[[], Any], said: str) -> str:
     except ImportError:
         missing = "there is no figure because matplotlib is not installed"
         return f"<p>{missing} (pip install matplotlib)</p>"
-    drawn, file = draw().figure_, io.BytesIO()
+    drawn, file = draw().figure_, io.StringIO()
     # equal results have equal pages
     with rc_context({"svg.hashsalt": "tieaware"}):
         drawn.savefig(file, format="svg", metadata={"Date": None})
     pyplot.close(drawn)
-    data = base64.b64encode(file.getvalue()).decode("ascii")
+    svg = " ".join(_DECIMALS.sub(r"\1", file.getvalue()).split())
     # on narrow screens it shrinks as far as its words stay readable, then scrolls
     least = f"min-width: {_LEAST * drawn.get_figwidth():.1f}in"
-    source = f"data:image/svg+xml;base64,{data}"
+    source = f"data:image/svg+xml,{quote(svg, safe=_PLAIN)}"
     image = f'<img alt="{_text(said)}" style="{least}" src="{source}">'
-    return f"<figure>{image}</figure>"
+    # on paper, a tall one has a page upright
+    tall = drawn.get_figheight() > drawn.get_figwidth()
+    return f"<figure{' class=tall' if tall else ''}>{image}</figure>"
 
 
 def page(
@@ -193,6 +232,9 @@ def page(
     command : str
         The command that made it, if any.
     """
+    lead = [f'<p class="lead">{_text(line)}</p>' for line in conclusion if line]
+    first, more = lead[:_SENTENCES], lead[_SENTENCES:]
+    summary = f"<details><summary>{len(more)} more</summary>"
     parts = [
         "<!DOCTYPE html>",
         '<html lang="en">',
@@ -201,17 +243,19 @@ def page(
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
         f"<title>{_text(title)}</title>",
-        f"<style>{_read('page.css')}{_read('tables.css')}</style>",
+        f"<style>{_read('tables.css')}{_read('page.css')}</style>",
         "</head>",
         "<body>",
         f"<h1>{_text(title)}</h1>",
         f"<p><time>{date.today().isoformat()}</time></p>",
-        *(f'<p class="lead">{_text(line)}</p>' for line in conclusion if line),
+        *first,
+        *([summary, *more, "</details>"] if more else []),
         figure,
     ]
-    for table in tables:
+    for table in chain.from_iterable(table.by_measure() for table in tables):
         parts += [f"<h2>{_text(table.title)}</h2>"] * bool(table.title)
-        parts += ['<div class="tieaware">', table_html(table), "</div>"]
+        body = table_html(table, table.title or title)
+        parts += ['<div class="tieaware">', body, "</div>"]
     lines = [f"<li>{_text(line)}</li>" for line in remarks if line]
     parts += ["<ul>", *lines, "</ul>"] * bool(lines)
     columns = [column for table in tables for column in table.columns]
@@ -221,7 +265,10 @@ def page(
     terms |= {head: said for one in tables for head, said in one.legend().items()}
     lists = {"What was compared": about, "What the columns mean": terms.items()}
     for heading, pairs in lists.items():
-        items = [f"<dt>{_text(a)}</dt><dd>{_text(b)}</dd>" for a, b in pairs]
+        items = [
+            f"<dt>{_text(words.spelled_out(a))}</dt><dd>{_text(b)}</dd>"
+            for a, b in pairs
+        ]
         parts += [f"<h2>{heading}</h2>", "<dl>", *items, "</dl>"] * bool(items)
     drawn = ["matplotlib"] * ("<img" in figure)
     versions = [("Python", python_version())]
@@ -328,10 +375,12 @@ class Result:
             for name, value in self._about().items()
             if (said := _in_one_line(value))
         ]
+        conclusion = self._conclusion()
+        said = " ".join(conclusion) or f"{kind}, as a picture"
         text = page(
             kind.capitalize() if title is None else str(title),
-            self._conclusion(),
-            "" if draw is None else figure_html(draw, f"{kind}, as a picture"),
+            conclusion,
+            "" if draw is None else figure_html(draw, said),
             self._whole(),
             about=about,
         )

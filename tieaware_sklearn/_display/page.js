@@ -1,6 +1,7 @@
-// A click on a head sorts by its column, and another one the other way round.
+// A click on a head sorts by its column, and another one the other way round. Numbers
+// begin with the largest, but p-values and ranks with the smallest.
 for (const table of document.querySelectorAll(".tieaware table")) {
-  const heads = [...table.querySelectorAll("th")], body = table.tBodies[0];
+  const heads = [...table.tHead.querySelectorAll("th")], body = table.tBodies[0];
   const key = (row, j) => {
     const cell = row.cells[j], text = cell.textContent.trim();
     return "key" in cell.dataset ? Number(cell.dataset.key) : text || null;
@@ -8,10 +9,15 @@ for (const table of document.querySelectorAll(".tieaware table")) {
   heads.forEach((head, j) => {
     const button = document.createElement("button");
     button.append(...head.childNodes);
+    if (head.title) {
+      button.title = head.title;
+      head.removeAttribute("title");
+    }
     head.append(button);
     button.addEventListener("click", () => {
-      const up = head.getAttribute("aria-sort") === "descending" ||
-        (head.className === "name" && !head.hasAttribute("aria-sort"));
+      const rises = head.className === "name" || "rising" in head.dataset;
+      const up = head.hasAttribute("aria-sort")
+        ? head.getAttribute("aria-sort") === "descending" : rises;
       heads.forEach(other => other.removeAttribute("aria-sort"));
       head.setAttribute("aria-sort", up ? "ascending" : "descending");
       const rows = [...body.rows].map(row => [key(row, j), row]);

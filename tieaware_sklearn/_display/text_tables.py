@@ -126,6 +126,32 @@ class Table:
         pairs = zip(heads, cells, strict=True)
         return cls.of(*((head, [cell]) for head, cell in pairs))
 
+    def by_measure(self) -> list[Table]:
+        """Split a table with several rows for each of several measures."""
+        heads = [column.head for column in self.columns[: self.left]]
+        if "measure" not in heads:
+            return [self]
+        at, parts = heads.index("measure"), []
+        of = list(self.columns[at].values)
+        if len(set(of)) in (0, 1, len(of)):
+            return [self]
+        for measure in dict.fromkeys(of):
+            rows = [i for i, one in enumerate(of) if one == measure]
+            columns = [
+                column._replace(values=[column.values[i] for i in rows])
+                for column in self.columns
+            ]
+            del columns[at]
+            ranges = self.ranges
+            if ranges is not None:
+                worst, mean, best = ranges.worst, ranges.mean, ranges.best
+                ranges = Ranges(worst[rows], mean[rows], best[rows], head=ranges.head)
+            part = replace(self, columns=columns, left=self.left - 1, ranges=ranges)
+            names = [j - (j > at) for j in self.names]
+            title = f"{self.title} by {measure}".strip()
+            parts.append(replace(part, names=names, drop=(), notes=(), title=title))
+        return [*parts[:-1], replace(parts[-1], notes=self.notes)]
+
     def fitted(self) -> Table:
         """Leave out columns of `drop`, the first ones first, until the table fits.
 

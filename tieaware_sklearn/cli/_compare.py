@@ -71,8 +71,8 @@ def _findings(
         of_pairs = averages[name][result.pairs]
         pairs |= {f"{name}_a": of_pairs[:, 0], f"{name}_b": of_pairs[:, 1]}
     rows = _outputs.rows_of(pairs)
-    overview, pages = result._at_a_glance(), _titled(result)
-    tables = result._tables() if overview else pages
+    overview, pages = result._at_a_glance(), _titled(result, for_page=True)
+    tables = result._tables() if overview else _titled(result)
     pages, parts = [*overview, *pages], []
     if result.segment is not None:
         segments = result.by_segment()
@@ -120,11 +120,13 @@ def _findings(
     )
 
 
-def _titled(result: SystemComparison) -> list[text_tables.Table]:
+def _titled(
+    result: SystemComparison, for_page: bool = False
+) -> list[text_tables.Table]:
     """Tables of all comparisons, with treatments of ties side by side."""
     tables = []
     for one in [result] if len(result.ties) > 1 else result:
-        by, (runs, pairs) = ", ".join(one.measures), one._systems_and_pairs()
+        by, (runs, pairs) = ", ".join(one.measures), one._systems_and_pairs(for_page)
         tables.append(replace(runs, title=f"Runs by {by}"))
         tables.append(replace(pairs, title=f"Pairs of runs by {by}"))
     return tables

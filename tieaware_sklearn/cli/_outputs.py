@@ -237,14 +237,16 @@ def write_findings(arguments: argparse.Namespace, findings: Findings) -> int:
 def _write_report(path: str, findings: Findings, words: Sequence[str]) -> None:
     failed: Exception | None = None
     os.environ.setdefault("MPLBACKEND", "Agg")
+    conclusion = [*findings.conclusion, *findings.opening.splitlines()]
+    said = " ".join(conclusion) or f"{findings.title}, as a picture"
     try:
-        figure = html.figure_html(findings.draw, f"{findings.title}, as a picture")
+        figure = html.figure_html(findings.draw, said)
     except Exception as error:  # a plot may fail in any way
         why = escape(_words.printable(repr(error)))
         failed, figure = error, f"<p>there is no figure: {why}</p>"
     text = html.page(
         findings.title,
-        [*findings.conclusion, *findings.opening.splitlines()],
+        conclusion,
         figure,
         findings.pages or findings.tables,
         findings.remarks,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -494,9 +494,16 @@ class OfficialVsExact(_segmented.SegmentedResult):
                 tables.append(self._pair_table(j, shown))
         return tables
 
+    def _whole(self) -> list[text_tables.Table]:
+        # the legend of a page explains the changes once
+        return [
+            replace(table, notes=[]) if table.columns[-1].head == "change" else table
+            for table in self._tables()
+        ]
+
     def _conclusion(self) -> list[str]:
         told = zip(self.measures, map(_note, self.change), strict=True)
-        return [f"{measure}: {text}." for measure, text in told]
+        return [f"{measure}: {text.partition(';')[0]}." for measure, text in told]
 
     def _system_table(self, j: int, more: list[str]) -> text_tables.Table:
         shown = {name: getattr(self, name)[:, j] for name in _MEANS}
@@ -511,6 +518,7 @@ class OfficialVsExact(_segmented.SegmentedResult):
             notes=more,
             ranges=text_tables.Ranges(shown["worst"], shown["exact"], shown["best"]),
             terms=_TERMS,
+            title=f"Systems by {self.measures[j]}",
         )
 
     def _pair_table(self, j: int, shown: IntArray) -> text_tables.Table:
@@ -530,7 +538,10 @@ class OfficialVsExact(_segmented.SegmentedResult):
             left=2,
             drop=[7],
             notes=[_note(self.change[j])],
-            terms=_TERMS | {level: "share of the orders of ties with it"},
+            terms=_TERMS
+            | {level: "share of the orders of ties with it"}
+            | {kind: text for kind, text in CHANGES.items() if kind in self.change},
+            title=f"Pairs of systems by {self.measures[j]}",
         )
 
 

@@ -26,6 +26,8 @@ from . import _overview, _pairs, _power
 EXPECTED = "expected"
 #: systems, and rows of pairs, up to which all pairs are printed
 _FEW_SYSTEMS, _FEW_PAIRS = 3, 15
+#: pairs of a measure on a page, one half the clearest, the other the closest
+_MOST_PAIRS = 200
 #: systems named with p-values in a sentence, and characters of the names of more
 _WITH_PVALUES, _NAMED = 3, 160
 #: values of each query and system
@@ -602,7 +604,7 @@ class SystemComparison(html.Result):
         return [*overview[:-1], last]
 
     def _whole(self) -> list[text_tables.Table]:
-        return [*self._at_a_glance(), *self._systems_and_pairs()]
+        return [*self._at_a_glance(), *self._systems_and_pairs(for_page=True)]
 
     def _at_a_glance(self) -> list[text_tables.Table]:
         """Tables with a row a system, if there are more than few."""
@@ -630,16 +632,46 @@ class SystemComparison(html.Result):
             note = f"ties: {self.ties[0]}; {note}"
         return _overview.tables(names, blocks, [note])
 
-    def _systems_and_pairs(self) -> list[text_tables.Table]:
-        """Tables with a row a system, and with a row a pair, of each measure."""
-        averages = self.summary()._tables()
+    def _systems_and_pairs(self, for_page: bool = False) -> list[text_tables.Table]:
+        """Tables with a row a system, and with a row a pair, of each measure.
+
+        On a page, systems stand in the order of the picture, the best one first, and of
+        very many pairs only some.
+        """
+        summary, of = self.summary(), self
+        if for_page:
+            order = best_first(self, summary.mean)
+            rows = np.add.outer(np.arange(len(self)) * len(order), order).ravel()
+            columns = {name: column[rows] for name, column in summary.columns.items()}
+            summary, of = replace(summary, columns=columns), self._some_pairs()
+        averages = summary._tables()
         if not len(self.pairs):
             return averages
-        pairs = _side_by_side if len(self.ties) > 1 else _table_of_pairs
+        pairs = (_side_by_side if len(self.ties) > 1 else _table_of_pairs)(of)
+        if more := len(self.pairs) - len(of.pairs):
+            note = (
+                f"the {_MOST_PAIRS // 2} smallest and the {_MOST_PAIRS // 2} largest "
+            )
+            note += f"p-values of each measure; {more} more rows: see to_pandas() or "
+            pairs = replace(pairs, notes=[*pairs.notes, f"{note}--csv"])
         return [
             *(replace(table, title="Systems") for table in averages),
-            replace(pairs(self), title="Pairs of systems"),
+            replace(pairs, title="Pairs of systems"),
         ]
+
+    def _some_pairs(self) -> SystemComparison:
+        """Keep the pairs with the smallest and the largest p-values of each measure."""
+        n = len(self.pairs) // len(self)
+        if n <= _MOST_PAIRS:
+            return self
+        half = _MOST_PAIRS // 2
+        # of several treatments of ties, the first one decides
+        shape = len(self.measures), len(self.ties), n
+        order = np.argsort(self.pvalues.reshape(shape)[:, :1], kind="stable")
+        some = np.sort(np.concatenate([order[..., :half], order[..., -half:]], axis=-1))
+        rows = (np.arange(len(self)).reshape(*shape[:2], 1) * n + some).ravel()
+        kept = {name: getattr(self, name)[rows] for name in ("pairs", *_OF_PAIRS)}
+        return replace(self, **kept)
 
     def _weights(self) -> list[str]:
         """Say what queries of unequal weights are worth."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -27,8 +28,8 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _DASHES = ("-", "--", "-.", ":")
 #: labels, in every display, of the range of ties and of the mean
 RANGE, MEAN = "worst to best order of ties", "mean over all orders"
-#: names of more characters lose their middle
-_LONGEST = 32
+#: names of more characters lose their middle, and the words that all have, which end so
+_LONGEST, _ENDS = 32, "-_./ "
 #: panels in a row
 _ABREAST = 3
 #: width of a figure in inches: in wider ones, words would be too small on a page
@@ -37,6 +38,10 @@ _WIDEST = 12.0
 _LINES = 2
 #: in inches: height of each further line, and margin beside a legend
 _LINE, _MARGIN = 0.22, 0.15
+#: characters of a line of a title, at least
+_SHORTEST = 12
+#: rows that stand apart, and rows of more names, in inches
+_APART, _ROW, _DENSE_ROW = 15, 0.32, 0.18
 
 
 def line_style(i: int) -> dict[str, Any]:
@@ -63,19 +68,47 @@ def plain(text: str) -> str:
 
 
 def short(names: Sequence[str]) -> list[str]:
-    """Shorten long names in the middle, and keep them distinct."""
+    """Shorten long names, and keep them distinct.
+
+    They lose the words that all begin or end with, and then their middle.
+    """
+    names = list(map(words.printable, names))
+    if len(set(names)) > 1 and max(map(len, names)) > _LONGEST:
+        start = _common_words(names)
+        end = _common_words([name[start:][::-1] for name in names])
+        dots = "…" * (start > 0), "…" * (end > 0)
+        names = [f"{dots[0]}{n[start : len(n) - end]}{dots[1]}" for n in names]
     seen: dict[str, int] = {}
     out = []
     for name in names:
-        name = words.clip(words.printable(name), _LONGEST)
+        name = words.clip(name, _LONGEST)
         seen[name] = seen.get(name, 0) + 1
         out.append(plain(name if seen[name] == 1 else f"{name} ({seen[name]})"))
     return out
 
 
-def title(axis: Any, text: str) -> None:
+def _common_words(names: Sequence[str]) -> int:
+    """Number of characters of the words that all names begin with, but for the last."""
+    first, last = min(names), max(names)
+    differ = (i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b)
+    ends = [i for i in range(next(differ, len(first))) if first[i] in _ENDS]
+    return ends[-2] + 1 if len(ends) > 1 else 0
+
+
+def title(axis: Any, text: str) -> Any:
     """Put a title above a panel."""
-    axis.set_title(text, loc="left", fontsize="medium")
+    return axis.set_title(text, loc="left", fontsize="medium")
+
+
+def _fit_titles(figure: Any, axes: list[Any]) -> None:
+    """Break titles that are wider than their panels, which stand side by side."""
+    figure.draw_without_rendering()
+    for axis in axes:
+        text = axis.get_title(loc="left")
+        width = title(axis, text).get_window_extent().width
+        share = axis.get_window_extent().width / max(width, 1)
+        if share < 1:
+            title(axis, textwrap.fill(text, max(int(len(text) * share), _SHORTEST)))
 
 
 class Panels(NamedTuple):
@@ -97,7 +130,9 @@ class Panels(NamedTuple):
     @classmethod
     def of_rows(cls, number: int, n_rows: int) -> Self:
         """Lay out panels that share rows of names."""
-        return cls(number, 5.0, max(1.4 + 0.32 * n_rows, 2.4), sharey=True)
+        apart = min(n_rows, _APART)
+        height = 1.4 + _ROW * apart + _DENSE_ROW * (n_rows - apart)
+        return cls(number, 5.0, max(height, 2.4), sharey=True)
 
 
 #: displays by the type of result that they draw
@@ -199,6 +234,8 @@ class Display(ABC):
             entries |= dict(zip(labels, handles, strict=True))
         if ax is None:
             _legend_below(self.figure_, entries)
+            if panels.number > 1:
+                _fit_titles(self.figure_, self.axes_)
         else:
             self.axes_[-1].legend(entries.values(), entries.keys(), frameon=False)
         return self

@@ -88,4 +88,4 @@ class ScorePrecisionDisplay(_base.Display):
             axis.scatter(*point, s=225, label=label, linewidths=2, **ring)
             beside = {"xytext": (12, -22), "textcoords": "offset points"}
             text = chosen.user_attrs["coarseness"]
-            axis.annotate(text, point, color=_base.VERMILLION, **beside)
+            axis.annotate(text, point, color=_base.ink(axis), **beside)

@@ -1,0 +1,214 @@
+"""Pages of results: captions, order, weight, and how they look in print."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from html import unescape
+
+import numpy as np
+import pytest
+
+import tieaware_sklearn as ta
+from tests._display.test_html import parsed
+from tests.plots.helpers import rows_of
+from tieaware_sklearn._display.html import table_html
+from tieaware_sklearn._display.text_tables import Ranges, Table
+from tieaware_sklearn.plots import TieRangeDisplay
+
+RNG = np.random.default_rng(0)
+Y, QID = RNG.integers(0, 3, 400), np.repeat(np.arange(40), 10)
+
+
+def compared(n, measures, name="run{}"):
+    """Compare systems, the later ones better than the earlier ones."""
+    systems = {
+        name.format(i): np.round(Y * i / n + RNG.normal(0, 1, len(Y)), 1)
+        for i in range(n)
+    }
+    return ta.compare_systems(Y, systems, qid=QID, measure=measures)
+
+
+TWO = compared(5, ["ndcg@10", "ap"])
+PAGE = TWO.to_html()
+
+
+def test_tables_have_captions_and_scopes_and_a_measure_each():
+    found = parsed(PAGE)
+    captions = re.findall("<caption>(.*?)</caption>", PAGE)
+    assert captions == [
+        "Systems, best first",
+        *(f"Systems by {measure}" for measure in TWO.measures),
+        *(f"Pairs of systems by {measure}" for measure in TWO.measures),
+    ]
+    assert len(captions) == len(found.tables)
+    scopes = {value for tag, name, value in found.attributes if name == "scope"}
+    assert scopes == {"col", "row"}
+    assert found.tags.count("th") == PAGE.count(' scope="')
+    for head, *rows in found.tables[1:3]:
+        assert head[0] == "system"
+        assert len(rows) == 5
+
+
+def test_systems_stand_in_the_order_of_the_picture():
+    shown = rows_of(TieRangeDisplay.from_result(TWO).axes_[0])
+    for _, *rows in parsed(PAGE).tables[1:3]:
+        assert [row[0] for row in rows] == shown
+
+
+def test_the_picture_says_the_conclusion():
+    (alt,) = re.findall('<img alt="(.*?)"', PAGE)
+    first = re.findall('<p class="lead">(.*?)</p>', PAGE)
+    assert alt == " ".join(first)
+
+
+def test_a_page_begins_with_three_sentences():
+    text = ta.evaluate(Y, RNG.random(len(Y)), qid=QID, measures=[
+        f"p@{k}" for k in range(1, 8)
+    ]).to_html()  # fmt: skip
+    before, _, after = text.partition("<details><summary>4 more</summary>")
+    assert before.count('class="lead"') == 3
+    assert after.partition("</details>")[0].count('class="lead"') == 4
+    assert after.index("</details>") < after.index("<figure>")
+
+
+def test_a_click_on_p_values_and_ranks_begins_with_the_smallest():
+    heads = re.findall("<th ([^>]*)>([^<]*)", unescape(PAGE))
+    rising = {head for attributes, head in heads if "data-rising" in attributes}
+    assert rising == {"#", "pvalue", "holm"}
+    assert {"mean", "A - B", "Cohen's d"} <= {head for _, head in heads} - rising
+
+
+def test_names_break_between_words():
+    long = "bm25_rm3_dense_reranked_with_cross_encoder"
+    (cell,) = re.findall(
+        "<th scope=.row.>(.*?)</th>", table_html(Table.of(("x", [long])))
+    )
+    assert cell.split("<wbr>") == re.findall("[^_]+_?", long)
+    assert "<wbr>" not in table_html(Table.of(("x", ["ndcg(gain=linear)@10"])))
+
+
+def test_tables_split_by_measure_keep_their_rows_and_notes():
+    ranges = Ranges(*np.arange(12.0).reshape(3, 4), largest=np.full(4, 20.0))
+    table = Table.of(
+        ("run", [*"abab"]),
+        ("measure", ["AP", "AP", "RR", "RR"]),
+        ("mean", [1, 2, 3, 4]),
+        left=2, notes=["last"], ranges=ranges, title="Means",
+    )  # fmt: skip
+    first, second = table.by_measure()
+    assert (first.title, second.title) == ("Means by AP", "Means by RR")
+    assert [column.head for column in second.columns] == ["run", "mean"]
+    assert [column.values for column in second.columns] == [["a", "b"], [3, 4]]
+    assert second.ranges.mean.tolist() == [6, 7]
+    assert (first.notes, second.notes) == ((), ["last"])
+    one_each = Table.of(("measure", ["AP", "RR"]), ("mean", [1, 2]))
+    assert one_each.by_measure() == [one_each]
+
+
+def test_a_range_smaller_than_a_pixel_has_an_axis_that_begins_near_it():
+    ends = np.array([0.9, 0.2]), np.array([0.9005, 0.5]), np.array([0.901, 0.8])
+    columns = ("x", [1, 2]), ("mean", ends[1])
+    text = table_html(Table.of(*columns, ranges=Ranges(*ends, largest=np.ones(2))))
+    scales = re.findall(r"\(scale: ([\d.]+) to ([\d.]+)\)", text)
+    assert scales == [("0.8960", "0.9050"), ("0.0000", "1.0000")]
+    shared = table_html(Table.of(*columns, ranges=Ranges(*ends)))
+    assert "worst to best<br>0.2000 to 0.9010" in shared
+
+
+def test_official_values_have_a_heading_a_table_and_one_explanation_of_changes():
+    systems = dict(zip("abc", RNG.integers(0, 2, (3, len(Y))), strict=True))
+    docno = RNG.permutation(len(Y)).astype(str)
+    own = {"qid": QID, "measures": ["ap", "P_5", "rr"], "n_orders": 3}
+    result = ta.official_vs_exact(Y, systems, docno, **own)
+    text = result.to_html()
+    captions = re.findall("<h2>((?:Systems|Pairs).*?)</h2>", text)
+    assert captions == [
+        f"{what} by {measure}"
+        for measure in result.measures
+        for what in ("Systems", "Pairs of systems")
+    ]
+    for kind in ("lost", "new", "sign"):
+        assert text.count(f"<dt>{kind}</dt>") == (kind in result.change)
+
+
+def test_a_page_of_sixty_systems_is_no_heavier_than_half_a_megabyte():
+    many = compared(60, ["ndcg@10", "ap"], "input.team{}.run")
+    text = many.to_html()
+    assert len(text.encode()) <= 500_000
+    *_, pairs, last = parsed(text).tables
+    assert len(pairs) == len(last) == 201
+    assert "3140 more rows: see to_pandas() or --csv" in text
+    # half of them are the clearest differences, and half the closest
+    per = many["NDCG@10", "expected"]
+    names = np.array(many.systems)[per.pairs]
+    kept = {tuple(row[:2]) for row in pairs[1:]}
+    shown = np.array([tuple(name) in kept for name in names])
+    order = np.sort(per.pvalues[~shown])
+    outside = (per.pvalues[shown] <= order[0]) | (per.pvalues[shown] >= order[-1])
+    assert outside.all()
+
+
+def test_print_shows_all_columns_and_repeats_heads():
+    style = PAGE[PAGE.index("<style>") : PAGE.index("</style>")]
+    printed = style[style.index("@media print") :]
+    # the later rule wins
+    assert style.index("overflow-x: auto") < style.index("@media print")
+    for rule in (
+        ".tieaware, figure { overflow: visible; }",
+        "th button { display: contents; }",
+        "figure.tall { page: upright; }",
+    ):
+        assert rule in printed
+
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+FLAGS = "--headless --no-sandbox --disable-gpu --no-first-run --disable-sync "
+FLAGS += "--disable-background-networking --disable-component-update"
+#: a click on the head of the corrected p-values of the first table of pairs
+CLICK = """<script>
+const table = document.querySelectorAll("table")[%d];
+[...table.tHead.querySelectorAll("button")].find(b => b.textContent === "holm").click();
+</script>"""
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+@pytest.mark.skipif(not shutil.which("pdftotext"), reason="pdftotext is not installed")
+def test_in_a_browser(tmp_path):
+    """A click sorts, and print has all columns, with their heads on each page."""
+    measures = ["ndcg@10", "ap", "rr", "p@10", "r@10", "err@10"]
+    result = compared(12, measures)
+    text = result.to_html()
+    captions = re.findall("<caption>(.*?)</caption>", text)
+    first = captions.index("Pairs of systems by NDCG@10")
+    page, pdf = tmp_path / "page.html", tmp_path / "page.pdf"
+    page.write_text(text.replace("</body>", f"{CLICK % first}</body>"), "utf-8")
+
+    def browse(option):
+        command = [CHROMIUM, *FLAGS.split(), f"--user-data-dir={tmp_path}/profile"]
+        return subprocess.run(
+            [*command, option, page.as_uri()],
+            capture_output=True, text=True, check=True, timeout=120,
+        ).stdout  # fmt: skip
+
+    table = re.findall("<table>.*?</table>", browse("--dump-dom"), re.S)[first]
+    assert 'aria-sort="ascending"' in table
+    assert table.count("<button") == len(parsed(text).tables[first][0])
+    rows = re.findall("<tr>(<th scope=.row.*?)</tr>", table, re.S)
+    pvalues = [float(re.findall('data-key="([^"]+)"', row)[-2]) for row in rows]
+    assert len(pvalues) == 66
+    assert pvalues == sorted(pvalues)
+
+    browse(f"--print-to-pdf={pdf}")
+    printed = subprocess.run(
+        ["pdftotext", "-layout", pdf, "-"], capture_output=True, text=True, check=True
+    ).stdout
+    assert set(result.measures) <= set(printed.split())
+    # each page of pairs has all heads above its rows
+    pages = [one for one in printed.split("\f") if re.search(r"run\d+ +run\d+ ", one)]
+    assert len(pages) > 6
+    heads = parsed(text).tables[first][0]
+    for one in pages:
+        words = "".join(one.split())
+        assert all("".join(head.split()) in words for head in heads), one
