@@ -287,7 +287,7 @@ def describe(app, pagename, templatename, context, doctree):
     ]
     if pagename == "404":  # shown at any address
         tags.append(f'<base href="{urlsplit(html_baseurl).path}">')
-    context["metatags"] += "\n".join(tags)
+    context["metatags"] = "\n".join([context.get("metatags", ""), *tags])
     # what is written when the pages are built has no source to edit
     if pagename.startswith(("auto_gallery", "api/generated")):
         context["page_source_suffix"] = ""

@@ -35,7 +35,7 @@ _LISTED = 8
 #: sentences that a page begins with
 _SENTENCES = 3
 #: columns and lines of the drawing of a bar
-_WIDE, _HIGH = 90, 12
+_WIDE, _HIGH = text_tables.WIDTH, 12
 #: heads of columns whose smallest values come first, as do those of p-values
 _RISING = ("rank", "chosen", "#")
 #: libraries on whose versions results may depend
@@ -106,30 +106,12 @@ def table_html(
 
 
 def _head_of_bars(ranges: text_tables.Ranges) -> str:
-    said, scales = (
-        "each row has its own scale; ",
-        set(zip(*_scales(ranges), strict=True)),
-    )
-    axis = ""
+    said, head = "each row has its own scale; ", _text(ranges.head)
+    scales = set(zip(*ranges.scales, strict=True))
     if len(scales) == 1:
-        ((low, high),) = scales
-        said, axis = "", f"<br>{words.number(low)} to {words.number(high)}"
-    title = f"{said}the line is the mean"
-    return f'<th scope="col" title="{title}">{_text(ranges.head)}{axis}</th>'
-
-
-def _scales(ranges: text_tables.Ranges) -> tuple[list[float], list[float]]:
-    """Where the scale of each row begins and ends.
-
-    A scale that begins at 0 begins near the range where that is smaller than a pixel.
-    """
-    low, high = ranges.scales
-    least = np.fmin(ranges.worst, ranges.best)
-    width = np.abs(ranges.best - ranges.worst)
-    thin = (low == 0) & (width > 0) & (width * _WIDE < high)
-    low = np.where(thin, least - 4 * width, low)
-    high = np.where(thin, least + 5 * width, high)
-    return low.tolist(), high.tolist()
+        said, ((low, high),) = "", scales
+        head += f"<br>{words.number(low)} to {words.number(high)}"
+    return f'<th scope="col" title="{said}the line is the mean">{head}</th>'
 
 
 def _name(text: str) -> str:
@@ -154,8 +136,8 @@ def _sort_key(value: Any) -> str:
 
 def _bars(ranges: text_tables.Ranges) -> list[str]:
     """A drawing for each row."""
-    figures = [one.tolist() for one in (ranges.worst, ranges.mean, ranges.best)]
-    rows = zip(*figures, *_scales(ranges), strict=True)
+    figures = ranges.worst, ranges.mean, ranges.best, *ranges.scales
+    rows = zip(*(column.tolist() for column in figures), strict=True)
     return [_bar(ranges.head, *row) for row in rows]
 
 
@@ -184,7 +166,7 @@ def _bar(
     )
 
 
-def figure_html(draw: Callable[[], Any], said: str) -> str:
+def figure_html(draw: Callable[[], Any], conclusion: Sequence[str], title: str) -> str:
     """The drawing of a display, as SVG inside of a page, or why there is none."""
     try:
         from matplotlib import pyplot, rc_context
@@ -200,6 +182,7 @@ def figure_html(draw: Callable[[], Any], said: str) -> str:
     # on narrow screens it shrinks as far as its words stay readable, then scrolls
     least = f"min-width: {_LEAST * drawn.get_figwidth():.1f}in"
     source = f"data:image/svg+xml,{quote(svg, safe=_PLAIN)}"
+    said = " ".join(conclusion[:_SENTENCES]) or f"{title}, as a picture"
     image = f'<img alt="{_text(said)}" style="{least}" src="{source}">'
     # on paper, a tall one has a page upright
     tall = drawn.get_figheight() > drawn.get_figwidth()
@@ -262,13 +245,11 @@ def page(
     shown = [column.head for column in columns]
     shown += [name for one in columns if one.head == "measure" for name in one.values]
     terms = {term: said for term in shown if (said := words.meaning_for_readers(term))}
-    terms |= {head: said for one in tables for head, said in one.legend().items()}
+    legends = chain.from_iterable(table.legend().items() for table in tables)
+    terms |= {words.spelled_out(head): said for head, said in legends}
     lists = {"What was compared": about, "What the columns mean": terms.items()}
     for heading, pairs in lists.items():
-        items = [
-            f"<dt>{_text(words.spelled_out(a))}</dt><dd>{_text(b)}</dd>"
-            for a, b in pairs
-        ]
+        items = [f"<dt>{_text(a)}</dt><dd>{_text(b)}</dd>" for a, b in pairs]
         parts += [f"<h2>{heading}</h2>", "<dl>", *items, "</dl>"] * bool(items)
     drawn = ["matplotlib"] * ("<img" in figure)
     versions = [("Python", python_version())]
@@ -376,11 +357,10 @@ class Result:
             if (said := _in_one_line(value))
         ]
         conclusion = self._conclusion()
-        said = " ".join(conclusion) or f"{kind}, as a picture"
         text = page(
             kind.capitalize() if title is None else str(title),
             conclusion,
-            "" if draw is None else figure_html(draw, said),
+            "" if draw is None else figure_html(draw, conclusion, kind),
             self._whole(),
             about=about,
         )

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from . import words
 
 Floats = NDArray[np.floating[Any]]
+#: pixels of a small bar
+WIDTH = 90
 #: names of more characters lose their middle in text
 _LONGEST = 36
 #: the last line of a table that lost columns
@@ -70,9 +72,15 @@ class Ranges(NamedTuple):
 
     @property
     def scales(self) -> tuple[Floats, Floats]:
-        """Where the scale of each row begins and ends."""
-        if self.largest is not None:
-            return np.zeros(len(self.mean)), self.largest
+        """Where the scale of each row begins and ends.
+
+        At 0, or near a range that would be smaller than a pixel.
+        """
+        if (high := self.largest) is not None:
+            least, width = np.fmin(self.worst, self.best), abs(self.best - self.worst)
+            thin = (width > 0) & (width * WIDTH < high)
+            low = np.where(thin, least - 4 * width, 0.0)
+            return low, np.where(thin, least + 5 * width, high)
         ends = np.concatenate([self.worst, self.mean, self.best])
         ends = ends[np.isfinite(ends)] if np.isfinite(ends).any() else np.zeros(1)
         return np.full(len(self.mean), ends.min()), np.full(len(self.mean), ends.max())

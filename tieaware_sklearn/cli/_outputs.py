@@ -238,9 +238,8 @@ def _write_report(path: str, findings: Findings, words: Sequence[str]) -> None:
     failed: Exception | None = None
     os.environ.setdefault("MPLBACKEND", "Agg")
     conclusion = [*findings.conclusion, *findings.opening.splitlines()]
-    said = " ".join(conclusion) or f"{findings.title}, as a picture"
     try:
-        figure = html.figure_html(findings.draw, said)
+        figure = html.figure_html(findings.draw, conclusion, findings.title)
     except Exception as error:  # a plot may fail in any way
         why = escape(_words.printable(repr(error)))
         failed, figure = error, f"<p>there is no figure: {why}</p>"

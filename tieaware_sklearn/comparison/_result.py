@@ -670,8 +670,8 @@ class SystemComparison(html.Result):
         order = np.argsort(self.pvalues.reshape(shape)[:, :1], kind="stable")
         some = np.sort(np.concatenate([order[..., :half], order[..., -half:]], axis=-1))
         rows = (np.arange(len(self)).reshape(*shape[:2], 1) * n + some).ravel()
-        kept = {name: getattr(self, name)[rows] for name in ("pairs", *_OF_PAIRS)}
-        return replace(self, **kept)
+        of_pairs = {name: getattr(self, name)[rows] for name in _OF_PAIRS}
+        return replace(self, pairs=self.pairs[rows], **of_pairs)
 
     def _weights(self) -> list[str]:
         """Say what queries of unequal weights are worth."""

@@ -36,8 +36,8 @@ _ABREAST = 3
 _WIDEST = 12.0
 #: lines of a legend that the height of the panels allows for
 _LINES = 2
-#: in inches: height of each further line, and margin beside a legend
-_LINE, _MARGIN = 0.22, 0.15
+#: in inches: height of each further line, and width of a symbol and a character
+_LINE, _SYMBOL, _CHARACTER = 0.22, 0.75, 0.085
 #: characters of a line of a title, at least
 _SHORTEST = 12
 #: rows that stand apart, and rows of more names, in inches
@@ -279,19 +279,14 @@ def _tidy(axis: Any) -> None:
 
 
 def _legend_below(figure: Any, entries: dict[str, Any]) -> None:
-    """Put one legend for all panels below them."""
-    columns = len(entries)
-    style = {"loc": "outside lower center", "frameon": False}
-    while columns:
-        legend = figure.legend(entries.values(), entries.keys(), ncols=columns, **style)
-        room = figure.bbox.width - figure.dpi * _MARGIN
-        share = room / legend.get_window_extent().width
-        if columns == 1 or share >= 1:
-            more = max(math.ceil(len(entries) / columns) - _LINES, 0)
-            figure.set_figheight(figure.get_figheight() + _LINE * more)
-            return
-        legend.remove()
-        columns = max(min(int(columns * share), columns - 1), 1)
+    """Put one legend for all panels below them, with as many columns as fit."""
+    longest = max(map(len, entries), default=0)
+    room = figure.get_figwidth() / (_SYMBOL + _CHARACTER * longest)
+    columns = min(max(int(room), 1), max(len(entries), 1))
+    style = {"loc": "outside lower center", "frameon": False, "ncols": columns}
+    figure.legend(entries.values(), entries.keys(), **style)
+    more = max(math.ceil(len(entries) / columns) - _LINES, 0)
+    figure.set_figheight(figure.get_figheight() + _LINE * more)
 
 
 class SystemsDisplay(Display):
