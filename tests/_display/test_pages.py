@@ -15,7 +15,7 @@ from tests._display.test_html import parsed
 from tests.plots.helpers import rows_of
 from tieaware_sklearn._display.html import table_html
 from tieaware_sklearn._display.text_tables import Ranges, Table
-from tieaware_sklearn.plots import TieRangeDisplay
+from tieaware_sklearn.plots import OfficialVsExactDisplay, TieRangeDisplay
 
 RNG = np.random.default_rng(0)
 Y, QID = RNG.integers(0, 3, 400), np.repeat(np.arange(40), 10)
@@ -129,6 +129,9 @@ def test_official_values_have_a_heading_a_table_and_one_explanation_of_changes()
         for measure in result.measures
         for what in ("Systems", "Pairs of systems")
     ]
+    shown = rows_of(OfficialVsExactDisplay.from_result(result).axes_[0])
+    for _, *rows in parsed(text).tables[::2]:
+        assert [row[0] for row in rows] == shown
     for kind in ("lost", "new", "sign"):
         assert text.count(f"<dt>{kind}</dt>") == (kind in result.change)
 

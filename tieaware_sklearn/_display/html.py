@@ -106,12 +106,11 @@ def table_html(
 
 
 def _head_of_bars(ranges: text_tables.Ranges) -> str:
-    said, head = "each row has its own scale; ", _text(ranges.head)
-    scales = set(zip(*ranges.scales, strict=True))
-    if len(scales) == 1:
-        said, ((low, high),) = "", scales
+    head, scales = _text(ranges.head), set(zip(*ranges.scales, strict=True))
+    if len(scales) == 1:  # else each bar says it
+        ((low, high),) = scales
         head += f"<br>{words.number(low)} to {words.number(high)}"
-    return f'<th scope="col" title="{said}the line is the mean">{head}</th>'
+    return f'<th scope="col" title="the line is the mean">{head}</th>'
 
 
 def _name(text: str) -> str:

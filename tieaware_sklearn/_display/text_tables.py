@@ -128,11 +128,17 @@ class Table:
             made.append(Column(words.printable(head), list(values), *show))
         return cls(made, **others)
 
-    @classmethod
-    def row(cls, heads: Iterable[str], cells: Iterable[Any]) -> Table:
-        """Make a table of one row."""
-        pairs = zip(heads, cells, strict=True)
-        return cls.of(*((head, [cell]) for head, cell in pairs))
+    def of_rows(self, rows: Sequence[int] | NDArray[np.intp]) -> Table:
+        """Keep these rows, in this order."""
+        columns = [
+            column._replace(values=[column.values[i] for i in rows])
+            for column in self.columns
+        ]
+        ranges = self.ranges
+        if ranges is not None:
+            worst, mean, best = (one[rows] for one in ranges[:3])
+            ranges = Ranges(worst, mean, best, head=ranges.head)
+        return replace(self, columns=columns, ranges=ranges)
 
     def by_measure(self) -> list[Table]:
         """Split a table with several rows for each of several measures."""
@@ -144,20 +150,11 @@ class Table:
         if len(set(of)) in (0, 1, len(of)):
             return [self]
         for measure in dict.fromkeys(of):
-            rows = [i for i, one in enumerate(of) if one == measure]
-            columns = [
-                column._replace(values=[column.values[i] for i in rows])
-                for column in self.columns
-            ]
-            del columns[at]
-            ranges = self.ranges
-            if ranges is not None:
-                worst, mean, best = ranges.worst, ranges.mean, ranges.best
-                ranges = Ranges(worst[rows], mean[rows], best[rows], head=ranges.head)
-            part = replace(self, columns=columns, left=self.left - 1, ranges=ranges)
-            names = [j - (j > at) for j in self.names]
+            part = self.of_rows(np.flatnonzero([one == measure for one in of]))
+            columns = [*part.columns[:at], *part.columns[at + 1 :]]
             title = f"{self.title} by {measure}".strip()
-            parts.append(replace(part, names=names, drop=(), notes=(), title=title))
+            part = replace(part, columns=columns, left=self.left - 1, title=title)
+            parts.append(replace(part, drop=(), notes=()))
         return [*parts[:-1], replace(parts[-1], notes=self.notes)]
 
     def fitted(self) -> Table:

@@ -93,12 +93,8 @@ def meaning_for_readers(term: str) -> str:
 
 
 #: what pages have in place of short heads
-_SPELLED_OUT = {
-    "d": "Cohen's d",
-    "disc": "discrimination",
-    "FP": "false positives",
-    "FN": "false negatives",
-}
+_SPELLED_OUT = {"d": "Cohen's d", "disc": "discrimination"}
+_SPELLED_OUT |= {"FP": "false positives", "FN": "false negatives"}
 
 
 def spelled_out(head: str) -> str:

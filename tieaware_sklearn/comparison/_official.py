@@ -496,8 +496,9 @@ class OfficialVsExact(_segmented.SegmentedResult):
 
     def _whole(self) -> list[text_tables.Table]:
         # the legend of a page explains the changes once
+        order = best_first(self)
         return [
-            replace(table, notes=[]) if table.columns[-1].head == "change" else table
+            replace(table, notes=[]) if table.ranges is None else table.of_rows(order)
             for table in self._tables()
         ]
 
@@ -543,6 +544,12 @@ class OfficialVsExact(_segmented.SegmentedResult):
             | {kind: text for kind, text in CHANGES.items() if kind in self.change},
             title=f"Pairs of systems by {self.measures[j]}",
         )
+
+
+def best_first(of: OfficialVsExact) -> IntArray:
+    """Indices of the systems, the best by exact means of the first measure first."""
+    side = -1 if of.comparisons.greater_is_better[0] else 1
+    return np.argsort(side * of.exact[:, 0], kind="stable")
 
 
 def _note(change: NDArray[np.str_]) -> str:

@@ -214,7 +214,7 @@ class SampledScore(html.Result):
             ("orders", self.n_orders),
             ("queries", np.count_nonzero(~np.isnan(self.expected))),
         ]
-        return [text_tables.Table.row(*zip(*figures, strict=True))]
+        return [text_tables.Table.of(*((head, [value]) for head, value in figures))]
 
 
 def sampled(

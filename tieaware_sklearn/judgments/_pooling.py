@@ -318,7 +318,8 @@ class PseudoJudgments(html.Result):
     def _tables(self) -> list[text_tables.Table]:
         counts = len(set(self.qid.tolist())), len(self.docno), int(self.target.sum())
         header = ["votes", "queries", "documents", "relevant"]
-        return [text_tables.Table.row(header, ["", *counts])]
+        row = zip(header, ["", *counts], strict=True)
+        return [text_tables.Table.of(*((head, [value]) for head, value in row))]
 
 
 def pseudo_relevance(runs: Sequence[Mapping[str, Any]], m: int) -> PseudoJudgments:

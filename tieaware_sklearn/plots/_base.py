@@ -41,7 +41,7 @@ _LINE, _SYMBOL, _CHARACTER = 0.22, 0.75, 0.085
 #: characters of a line of a title, at least
 _SHORTEST = 12
 #: rows that stand apart, and rows of more names, in inches
-_APART, _ROW, _DENSE_ROW = 15, 0.32, 0.18
+_APART, _ROW, _DENSE = 15, 0.32, 0.18
 
 
 def line_style(i: int) -> dict[str, Any]:
@@ -130,8 +130,7 @@ class Panels(NamedTuple):
     @classmethod
     def of_rows(cls, number: int, n_rows: int) -> Self:
         """Lay out panels that share rows of names."""
-        apart = min(n_rows, _APART)
-        height = 1.4 + _ROW * apart + _DENSE_ROW * (n_rows - apart)
+        height = 1.4 + _ROW * min(n_rows, _APART) + _DENSE * max(n_rows - _APART, 0)
         return cls(number, 5.0, max(height, 2.4), sharey=True)
 
 

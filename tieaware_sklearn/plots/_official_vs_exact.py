@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..comparison import OfficialVsExact
+from ..comparison import OfficialVsExact, _official
 from . import _base, _ranges
 
 
@@ -63,8 +63,7 @@ class OfficialVsExactDisplay(_base.Display, of=[OfficialVsExact]):
 
     def _draw(self, axes: list[Any]) -> None:
         table = self.found
-        side = -1 if table.comparisons.greater_is_better[0] else 1
-        order = np.argsort(side * table.exact[:, 0], kind="stable")
+        order = _official.best_first(table)
         rows, names = np.arange(len(order)), [table.systems[i] for i in order]
         shares = table.tied_documents[order]
         beside = "tied", [f"{100 * share:.0f} %" for share in shares]
