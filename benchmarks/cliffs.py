@@ -29,19 +29,18 @@ from numpy.typing import NDArray
 import tieaware_sklearn as ta
 from benchmarks import trec_files
 from benchmarks.timing import Task, medians
-from tieaware_sklearn import compare_systems, evaluate, precision_study, ranking_score
+from tieaware_sklearn import (
+    RankingFeatureSelector,
+    compare_systems,
+    evaluate,
+    precision_study,
+    ranking_score,
+)
 from tieaware_sklearn._engine import checks, exact_numbers
 from tieaware_sklearn.cli import main
 from tieaware_sklearn.comparison import pairwise_overlap, top_k_overlap
 from tieaware_sklearn.datasets import load_letor, load_run, load_trec
 from tieaware_sklearn.evaluation import precision_recall_curve
-from functools import partial
-from typing import NamedTuple
-
-import numpy as np
-
-from benchmarks.timing import Task, medians
-from tieaware_sklearn import RankingFeatureSelector
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[Any]
