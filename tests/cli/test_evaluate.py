@@ -257,7 +257,7 @@ def test_many_runs_fit_a_screen(capsys, runs):
     assert heads[:4] == [
         *("Systems, best first", "Runs by AP", "Pairs of runs by AP", "Runs by RR"),
     ]
-    assert "Pairs of runs by topic" in heads
+    assert "Pairs of runs by topic by AP" in heads
 
 
 def test_treatments_side_by_side_with_a_baseline(capsys, runs):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 
 import numpy as np
 import pytest
@@ -203,7 +204,7 @@ def test_what_weights_are_worth_is_printed_once(options):
     weighted = compare_systems(**data, query_weight=weight)
     page = weighted.to_html()
     assert str(weighted).count(said) == 1
-    assert page.count(said) == 1
+    assert re.sub('alt="[^"]*"', "", page).count(said) == 1
     report = evaluate(
         data["y_true"], data["y_score"]["a"], qid=data["qid"], query_weight=weight
     )

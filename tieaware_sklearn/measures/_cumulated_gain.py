@@ -88,7 +88,7 @@ def _exponential(levels: FloatArray) -> FloatArray:
             f"y_true must be <= {MAX_EXPONENTIAL_LABEL} with exponential gain "
             f'(gain="linear" takes any label), got {levels[-1]}'
         )
-    whole = levels.astype(np.int64)
+    whole = np.nan_to_num(levels).astype(np.int64)
     gains = np.ldexp(1.0, whole) - 1
     others = np.flatnonzero(whole != levels)
     if len(others):

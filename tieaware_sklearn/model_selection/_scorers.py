@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
-from inspect import signature
+from inspect import Parameter, signature
 from typing import Any, TypedDict, Unpack, overload
 from weakref import WeakKeyDictionary
 
@@ -127,10 +127,13 @@ def _method_with_qid(estimator: Any, method: str) -> Callable[..., Any] | None:
         wrapped = getattr(estimator, name, wrapped)
     inner = steps[-1][1] if steps else wrapped
     by_query = None if inner is None else _method_with_qid(inner, method)
-    if not steps:
-        return by_query if hasattr(estimator, "best_estimator_") else None
     if by_query is None:
         return None
+    kinds = {parameter.kind for parameter in parameters.values()}
+    if Parameter.VAR_KEYWORD in kinds and by_query == getattr(inner, method):
+        return bound  # a pipeline that passes qid on
+    if not steps:
+        return by_query if hasattr(estimator, "best_estimator_") else None
 
     def after_steps(X: Any, *, qid: Any) -> Any:
         for _, step in steps[:-1]:
