@@ -1,4 +1,4 @@
-"""Precision and recall: averages with what ties leave open, and single queries."""
+"""Precision and recall: averages with their ranges under ties, and single queries."""
 
 from __future__ import annotations
 

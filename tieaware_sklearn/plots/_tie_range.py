@@ -190,7 +190,7 @@ class TieRangeDisplay(
                 axis.plot(values[order, j], rows + apart, label=label_of_mark, **look)
             axis.set_xlabel(f"{_base.plain(measure)}, {self.average}")
             widest = np.nanmax(widths, initial=0)
-            _base.title(axis, f"ties leave up to {words.number(widest)} open")
+            _base.title(axis, f"ties change it by up to {words.number(widest)}")
 
 
 def _of_comparison(result: SystemComparison) -> tuple[Columns, dict[str, Any]]:
