@@ -103,7 +103,8 @@ def pytest_collection_modifyitems(config, items) -> None:
 
 def pytest_configure(config) -> None:
     """With TIEAWARE_LIBRARIES=require, nothing is skipped for want of a library."""
-    if not (config.option.libraries or hasattr(config, "workerinput")):
+    notes = not (config.option.libraries or hasattr(config, "workerinput"))
+    if notes and hasattr(config, "cache"):  # none with -p no:cacheprovider
         config.pluginmanager.register(SkippedForLibraries(config))
     missing = [name for name in LIBRARIES if find_spec(name) is None]
     if missing and os.environ.get("TIEAWARE_LIBRARIES") == "require":

@@ -99,7 +99,9 @@ class FeatureScreeningDisplay(_base.Display, of=[Screening]):
             if sure.any():
                 (name,) = _base.short([screening.feature_names[shown[first]]])
                 lift, gap = abs(mean[first] - level), abs(best[first] - worst[first])
-                text = f"{name} beats chance by {lift:.2f};\nties change it by {gap:.2f}"
+                text = (
+                    f"{name} beats chance by {lift:.2f};\nties change it by {gap:.2f}"
+                )
             _base.title(axis, text)
             # only the first panel with shared rows has names
             for label, place in zip(axis.get_yticklabels(), chosen, strict=False):
