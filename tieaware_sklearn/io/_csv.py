@@ -332,8 +332,10 @@ class _CsvLines(_source.Lines):
         super().__init__(file, name)
         self._quotes = quotes
         end = b"[%b]" % ends
-        # a cell that a mark opens, as far as it goes, and the mark that closes it
-        self._cell = re.compile(b'%b"(?:[^"]++|"")*+("(?=%b))?' % (end, end))
+        # cells up to a mark that opens one and does not close it
+        cell = b'(?<=%b)[^"]*+(?:""[^"]*+)*+"(?=%b)' % (end + b'"', end)
+        plain = b'(?<!%b")' % end
+        self._closed = re.compile(b'[^"]*+(?:"(?:%b|%b)[^"]*+)*+' % (cell, plain))
         # what the next block goes on with, and the number of its first byte
         self._rest, self._at = b"\n", -1
         # the number of the mark that has opened a cell
@@ -357,14 +359,15 @@ class _CsvLines(_source.Lines):
             self._look_at(self._rest + block[first : first + _START])
 
     def _look_at(self, text: bytes) -> None:
-        start, self._opened = len(text) - 1, None
-        for cell in self._cell.finditer(text) if b'"' in text else ():
-            if cell[1] is None:
-                start = cell.start()
-                self._opened = self._at + start + 1
-                # a mark at the end may close it, and so may what follows
-                if text[cell.end() :] not in (b"", b'"'):
-                    raise _QuoteError(self._opened)
+        self._opened, start, mark = None, len(text) - 1, text.find(b'"', 1)
+        if mark > 0:
+            closed: Any = self._closed.match(text, mark)
+            mark = text.find(b'"', closed.end())
+        if mark > 0:
+            self._opened, start = self._at + mark, mark - 1
+            # a mark at the end may close it, and so may what follows
+            if b'"' in text[mark + 1 :].replace(b'""', b"").removesuffix(b'"'):
+                raise _QuoteError(self._opened)
         self._rest, self._at = text[start:], self._at + start
         if len(self._rest) > _source.MAX_LINE:
             raise _QuoteError(self._at + 1)
