@@ -188,28 +188,38 @@ class SortedBlock(tie_groups.Totals):
         sizes.cumsum(out=self.offsets[1:])
         self.levels = levels
         self.longest = int(sizes.max())
-        self.by_level = self._rows_and_labels(len(levels))
+        few = len(levels) <= _COUNTED
+        self.by_level = self._rows_and_labels(len(levels)) if few else self._sorted()
 
     def _rows_and_labels(
         self, n_levels: int
     ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Rows and labels of the queries: as they stand for 0 levels, else by level."""
         code, order, start = self._given
-        many = n_levels > _COUNTED
         rows = np.empty(self.offsets[-1], dtype=np.int32)
         label = np.empty(len(rows), dtype=np.int32)
         engines.compiled.arrange(
-            code, order, start, self.offsets, 0 if many else n_levels, rows, label
+            code, order, start, self.offsets, n_levels, rows, label
         )
-        if many:
-            # query, level and place in one integer of at most 62 bits: blocks are small
-            query, place = segments.expand(self.retrieved)
-            width = self.longest.bit_length()
-            key = (query * n_levels + label << width) | place
-            key.sort()
-            by_level = self.offsets[query] + (key & ((1 << width) - 1))
-            return rows[by_level], label[by_level]
         return rows, label
+
+    def _sorted(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Rows and labels by level; levels are those of these queries alone."""
+        rows, label = self._rows_and_labels(0)
+        used = np.zeros(len(self.levels), dtype=bool)
+        used[label] = True
+        label = (np.cumsum(used, dtype=np.int32) - 1)[label]
+        self.levels, self.as_given = self.levels[used], (rows, label)
+        # level and place in one integer of at most 62 bits, a row for each query
+        width, place = self.longest.bit_length(), np.arange(self.longest)
+        inside = place < self.retrieved[:, None]
+        keys = np.full(inside.shape, 1 << 62)
+        keys[inside] = label.astype(np.int64) << width
+        keys |= place
+        keys.sort(axis=1)
+        by_level = np.repeat(self.offsets[:-1], self.retrieved)
+        by_level += keys[inside] & ((1 << width) - 1)
+        return rows[by_level], label[by_level]
 
     @cached_property
     def as_given(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
