@@ -39,7 +39,7 @@ def of_engines(tasks: Mapping[str, Task]) -> dict[str, Task]:
 
 
 def prepared_by_engines(
-    title: str, data: Workload, names: Sequence[str], score: np.ndarray, **options
+    title: str, data: Workload, names: Sequence[str], score: np.ndarray, /, **options
 ) -> dict[str, Task]:
     """Ours on labels that are prepared once, as LightGBM and XGBoost have them."""
     measures = parse_measures(names)
