@@ -293,16 +293,17 @@ def _qid_column(qid: Any, name: str) -> Any:
     if isinstance(qid, np.ma.MaskedArray) and np.ma.is_masked(qid):
         row = int(np.argmax(np.ma.getmaskarray(qid)))
         raise ValueError(f"{name} must not be missing, got a masked value in row {row}")
-    arrow_type: Any = getattr(qid, "type", None)
-    if hasattr(arrow_type, "index_type"):
-        # NumPy gets some value of a dictionary where one is missing
-        qid = qid.cast(arrow_type.value_type)
-        arrow_type = arrow_type.value_type
-    if hasattr(qid, "factorize") and qid.dtype != object:
-        if np.asarray(qid[:0]).dtype.kind == "O":
+    if not isinstance(qid, np.ndarray):
+        arrow_type: Any = getattr(qid, "type", None)
+        if hasattr(arrow_type, "index_type"):
+            # NumPy gets some value of a dictionary where one is missing
+            qid = qid.cast(arrow_type.value_type)
+            arrow_type = arrow_type.value_type
+        if hasattr(qid, "factorize") and qid.dtype != object:
+            if np.asarray(qid[:0]).dtype.kind == "O":
+                return qid
+        elif str(arrow_type).removeprefix("large_") in ("string", "binary"):
             return qid
-    elif str(arrow_type).removeprefix("large_") in ("string", "binary"):
-        return qid
     array = exact_numbers.one_dimensional(qid, name)
     return _objects(array.tolist()) if array.dtype.kind == "V" else array
 
@@ -379,7 +380,7 @@ def check_qid(
         starts = segments.run_starts(keys)
     except (TypeError, ValueError, ArithmeticError):  # of what does not compare
         starts = np.arange(n_rows)
-    ends = np.append(starts, n_rows)
+    ends = np.concatenate([starts, [n_rows]])
     heads = keys if len(starts) == n_rows else keys[starts]
     rows, codes = starts, None
     if keys.dtype.kind == "O" or not (heads[1:] > heads[:-1]).all():

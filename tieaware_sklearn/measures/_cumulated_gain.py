@@ -90,9 +90,9 @@ def _exponential(levels: FloatArray) -> FloatArray:
         )
     whole = np.nan_to_num(levels).astype(np.int64)
     gains = np.ldexp(1.0, whole) - 1
-    others = np.flatnonzero(whole != levels)
-    if len(others):
-        gains[others] = np.expm1(levels[others] * math.log(2))
+    others = whole != levels
+    if np.count_nonzero(others):
+        gains = np.where(others, np.expm1(levels * math.log(2)), gains)
     return np.asarray(gains)
 
 
@@ -151,7 +151,7 @@ def gains_of(gain: Any, levels: FloatArray) -> FloatArray:
     levels = np.maximum(levels, 0)
     if isinstance(gain, str):
         gains = _NAMED[gain](levels)
-        above = np.flatnonzero(gains > 0)
+        above = (gains > 0).nonzero()[0]
         for at in (*above[:1], *above[-1:]):
             _check_worth(levels[at], gains[at])
         return gains
