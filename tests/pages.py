@@ -23,6 +23,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import Path
 
 from tieaware_sklearn.cli import main
@@ -92,8 +93,12 @@ def _run_doctests(text: str, line: int, names: dict[str, object]) -> Iterator[Ex
     recorder = _Recorder()
     recorder.run(test, out=lambda _: None, clear_globs=False)
     names.update(test.globs)
+    lines = text.splitlines()
     for example, got in zip(examples, recorder.got, strict=True):
-        start = line + example.lineno + example.source.count("\n")
+        at = line + example.lineno + 1
+        # a last line of "..." is none of the source
+        more = takewhile(lambda one: one.lstrip().startswith("..."), lines[at - line :])
+        start = at + len(list(more))
         stop = start + example.want.count("\n")
         want = example.want
         if example.exc_msg is not None:
@@ -165,7 +170,7 @@ def write(page: Path) -> None:
     for example in reversed(examples):
         if not example.holds():
             got = [one.rstrip() for one in example.got.strip("\n").splitlines()]
-            if lines[example.start - 1].startswith((">>> ", "... ")):
+            if lines[example.start - 1].startswith((">>> ", "...")):
                 got = [one or "<BLANKLINE>" for one in got]
             lines[example.start : example.stop] = got
     page.write_text("\n".join(lines) + "\n", encoding="utf-8")

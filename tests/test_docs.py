@@ -26,7 +26,7 @@ from threadpoolctl import threadpool_limits
 
 from tests import reading
 from tests.instances import MEASURES
-from tests.pages import DOCS, pages, run
+from tests.pages import DOCS, pages, run, write
 from tests.plots.helpers import contrast
 from tieaware_sklearn import RankingFeatureSelector, evaluate
 from tieaware_sklearn.cli import main
@@ -72,6 +72,14 @@ def test_page(page, in_a_folder_of_its_own):
         f"{page.name}:{one.start}: {one.source}\nsays:\n{one.want}\nprints:\n{one.got}"
         for one in wrong
     )
+
+
+def test_outputs_are_written_below_the_line_that_ends_a_block(tmp_path):
+    page = tmp_path / "page.md"
+    loop = "```python\n>>> for i in range(2):\n...     print(i)\n...\n"
+    page.write_text(f"{loop}5\n>>> 3\n4\n```\n")
+    write(page)
+    assert page.read_text() == f"{loop}0\n1\n>>> 3\n3\n```\n"
 
 
 @pytest.mark.parametrize("page", reading.pages(), ids=lambda page: page.name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import math
+import warnings
 from functools import partial
 
 import numpy as np
@@ -257,7 +258,7 @@ NONE = [[1, NAN], [0, 1]]
         (
             "compare_systems",
             (TWO, {"a": TWO, "b": NONE}),
-            r"y_score\['b'\] must not be NaN, got nan in row 0, column 1",
+            r"y_score\['b'\] must not be NaN .*, got nan in row 0, column 1",
         ),
         (
             "compare_systems",
@@ -364,7 +365,11 @@ A = np.array([[2, 1], ["a", 2]], object)
             "y_score must be dense, got a csr_array: toarray",
         ),
         ({"mask": [True, False]}, r"mask must have the shape of y_true, \(2, 2\), got"),
-        ({"mask": [[True, True], [False, False]]}, "nothing but padding in row 1"),
+        ({"mask": [[True, True], [False, False]]}, "mask .* True .* in row 1"),
+        (
+            {"y_true": [[1, 0], [NAN, NAN]], "y_score": [[1, 0], [NAN, NAN]]},
+            "document in every row, got nothing but padding in row 1",
+        ),
         (FLAT, r"mask must be None unless .* shape \(n_queries, n_documents\)"),
         ({"y_true": np.ones((0, 3))}, r"y_true must not be empty, got shape \(0, 3\)"),
         (
@@ -372,7 +377,7 @@ A = np.array([[2, 1], ["a", 2]], object)
             r"\(mask=y_true >= 0 .* -1.0 in row 1, col",
         ),
         ({"y_true": [[1, INF], [0, 1]]}, "be finite, got inf in row 0, column 1"),
-        ({"y_score": [[2, NAN], [1, 2]]}, "y_score .* not be NaN, .* row 0, column 1"),
+        ({"y_score": [[2, NAN], [1, 2]]}, "y_score .* be NaN .*, .* row 0, column 1"),
         ({"y_score": [[2, 1], [INF, 2]]}, "y_score .* be finite, .* row 1, column 0"),
         ({"y_score": [[2, 1], ["a", 2]]}, "y_score .* numeric, .* row 0, column 0"),
         ({"y_score": A}, "numeric, got dtype object with 'a' in row 1, column 0"),
@@ -406,6 +411,17 @@ def test_displays_of_matrices():
                 alike(found[key] if key else found, one)
     with pytest.raises(ValueError, match=r"y_score\['b'\] must have the shape of y_"):
         draw(labels, {"a": matrices["a"], "b": columns["b"]})
+
+
+@pytest.mark.parametrize("labels", [TWO, [[True, False], [False, True]]])
+def test_a_mask_that_leaves_out_all_that_is_relevant_is_doubted(labels):
+    mask = np.array(labels) > 0
+    with pytest.warns(UserWarning, match="mask leaves out all relevant documents"):
+        assert ta.ranking_score(labels, TWO, mask=~mask, measure="p@1") == 0
+    with warnings.catch_warnings(action="error"):
+        assert ta.ranking_score(labels, TWO, mask=mask, measure="p@1") == 1
+        # there is none, within the mask or without
+        ta.ranking_score(np.zeros((2, 2)), TWO, mask=mask, measure="p@1")
 
 
 def test_a_mask_says_the_same_to_all_functions_of_one_ranking():

@@ -231,7 +231,8 @@ def check_scores(
         check_length(scores, n_rows, name)
     # NaN is not below infinity
     if scores.dtype.kind == "f" and not scores.max() < np.inf:
-        reject(np.isnan(scores), scores, name, "not be NaN", place)
+        advice = " (-inf: not retrieved)" if name.startswith("y_score") else ""
+        reject(np.isnan(scores), scores, name, f"not be NaN{advice}", place)
         rule = "be finite, or -inf (not retrieved)"
         reject(np.isposinf(scores), scores, name, rule, place)
     return scores

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._display import words
 from . import checks, exact_numbers, feature_matrix, messages, segments
 
 
@@ -60,6 +61,13 @@ class Lists:
             rule = "mask must be boolean, True where there is a document, got dtype"
             messages.require(there.dtype.kind == "b", f"{rule} {there.dtype}")
             _check_shape(there.shape, labels.shape, "mask", label)
+            if label == "y_true" and labels.dtype.kind in "biuf":
+                relevant = labels > 0
+                if relevant.any() and not relevant[there].any():
+                    words.warn(
+                        "mask leaves out all relevant documents: it must be True where "
+                        "there is a document (~mask is its opposite)"
+                    )
         else:
             there = np.full(labels.shape, full)
             for name, values in given.items():
@@ -70,6 +78,8 @@ class Lists:
                 there |= ~missing.all(axis=-1)
         empty = ~there.any(axis=1)
         rule = f"{label} must have a document in every row, got nothing but padding in"
+        if mask is not None:
+            rule = "mask must be True somewhere in every row, got no document in"
         messages.require(not empty.any(), f"{rule} row {int(np.argmax(empty))}")
         return cls(there, label)
 

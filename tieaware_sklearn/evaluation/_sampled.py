@@ -240,11 +240,12 @@ def sampled(
         As in `ranking_score`.
     score_func : callable, str or Measure
         Function that is called for one query at a time, as
-        ``score_func(labels, scores)``. The labels are in rank order, and the scores
-        fall without ties. Documents that are not retrieved come last, with scores of
-        -inf. The function returns a finite number, or NaN for every order of a query
-        to leave that query out. A measure of this library, or its name, is sampled in
-        the same way, for comparison with the exact value.
+        ``score_func(labels, scores)``. The labels are in the order drawn, from the
+        top down. The scores are not those of `y_score`: they fall by 1 from rank to
+        rank, such as 0, -1 and -2. Documents that are not retrieved come last, with
+        scores of -inf. The function returns a finite number, or NaN for every order
+        of a query to leave that query out. A measure of this library, or its name, is
+        sampled in the same way, for comparison with the exact value.
     qid, mask, query_weight
         As in `ranking_score`.
     n_orders : int, default=1000
