@@ -383,8 +383,8 @@ def check_qid(
         starts = np.arange(n_rows)
     ends = np.concatenate([starts, [n_rows]])
     heads = keys if len(starts) == n_rows else keys[starts]
-    rows, codes = starts, None
-    if keys.dtype.kind == "O" or not (heads[1:] > heads[:-1]).all():
+    rows, codes, many = starts, None, len(starts) > 1
+    if keys.dtype.kind == "O" or (many and not (heads[1:] > heads[:-1]).all()):
         first, codes = _numbered(heads, name)
         rows = starts[first]
     ids = keys[rows]

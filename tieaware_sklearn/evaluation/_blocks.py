@@ -424,9 +424,10 @@ class _RankedByKernel(RankedBlock):
         for row, name in zip(out, names, strict=True):
             if name in known:
                 row[:] = known[name]
-        # spreads that only samples tell
-        for j in np.flatnonzero(np.isnan(numerators[3:]).any(axis=(0, 1, 2))):
-            out[..., j : j + 1] = super().statistics([measures[j]], names)
+        # where only samples tell a spread
+        for j, walk in enumerate(walks):
+            if walk.kind == "satisfied" and np.isnan(numerators[3:, ..., j]).any():
+                out[..., j : j + 1] = super().statistics([measures[j]], names)
         return out
 
 
