@@ -226,7 +226,7 @@ class RelevantInTies:
         if self.is_long:
             return self._sampled(depths, weights)[0]
         if len(depths) == 1:
-            return float(weights[0] * self._moments[0][self._at(depths)])
+            return weights.item() * self._moments[0].item(self._at(depths))
         at = np.minimum(depths - 1, self.total)
         return float((weights * self._moments[0][at]).sum())
 
@@ -235,7 +235,7 @@ class RelevantInTies:
             return self._sampled(depths, weights)[1]
         if not self._any_mixed:
             return 0.0
-        return float(self._moments[1][self._at(depths)])
+        return self._moments[1].item(self._at(depths))
 
     def is_estimate(self, depths: IntArray, _: Any = None) -> bool:
         """Whether the variance comes from sampled orders."""
@@ -258,7 +258,7 @@ class RelevantInTies:
 
     def _at(self, depths: IntArray) -> int:
         """The number of the first from 0, `total` for what is not retrieved."""
-        return min(int(depths[0]) - 1, self.total)
+        return min(depths.item(0) - 1, self.total)
 
     @cached_property
     def _moments(self) -> tuple[FloatArray, FloatArray]:
