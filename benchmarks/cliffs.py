@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 import tieaware_sklearn as ta
@@ -294,6 +295,30 @@ def variance_of_rr() -> Pair:
     )
     data = {"X": X * 1.0, "y": y, "qid": np.repeat(np.arange(100), 100)}
     return partial(rr.fit, **data), partial(ap.fit, **data)
+
+
+@cliff("selector, sparse X, 1 entry in 1,000, NDCG@10", "x NDCG of its entries", 10)
+def sparse_features() -> Pair:
+    rng = np.random.default_rng(0)
+    n_rows, n_columns, size = 10_000, 10_000, 10
+    X = sp.random_array((n_rows, n_columns), density=1e-3, format="csc", rng=rng)
+    y, qid = rng.integers(0, 3, n_rows), np.arange(n_rows) // size
+    discount = 1 / np.log2(np.arange(2, size + 2))
+    selector = RankingFeatureSelector("ndcg@10", redundancy=False, max_correlation=None)
+
+    def by_entry() -> None:
+        """DCG of each column in each query with an entry of it, both ways."""
+        column = np.repeat(np.arange(n_columns), np.diff(X.indptr))
+        pairs, pair = np.unique(column * n_rows + qid[X.indices], return_inverse=True)
+        scores = np.zeros((len(pairs), size))
+        scores[pair, X.indices % size] = X.data
+        labels = y.reshape(-1, size)[pairs % n_rows]
+        for way in (1, -1):
+            order = np.argsort(-way * scores, axis=1, kind="stable")
+            dcg = np.take_along_axis(labels, order, axis=1) @ discount
+            np.bincount(pairs // n_rows, dcg, n_columns)
+
+    return partial(selector.fit, X, y, qid=qid), by_entry
 
 
 # ------------------------------------------------------------- comparisons of systems

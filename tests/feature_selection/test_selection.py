@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import stats
 from sklearn.base import clone
 from sklearn.utils import Bunch
@@ -356,8 +358,9 @@ def test_features_of_one_call_are_as_each_alone(web, monkeypatch, kind, directio
     selector = RankingFeatureSelector(measures, direction=direction, **options)
     given = X, y, qid, np.unique(qid, return_inverse=True)[1] / 2
     whole = clone(selector).fit(*given)
-    # and one more, of a list that ties as a whole
-    assert 2 <= len(calls) <= (2 if direction == "descending" else 3)
+    # and one more, of a list that ties as a whole; three of sparse columns
+    most = (2 if direction == "descending" else 3) + 3 * (kind == "sparse")
+    assert 2 <= len(calls) <= most
     monkeypatch.setattr(_statistics, "_FEW_CELLS", 0)
     for cells in (1, 3 * len(y)):
         monkeypatch.setattr(_prepared, "_CELLS", cells)
@@ -380,10 +383,64 @@ def test_no_bit_depends_on_rows_or_jobs_or_how_columns_are_held(web, monkeypatch
             assert_same(whole, clone(selector).set_params(n_jobs=2).fit(*given))
     X = np.where(web.data > 5, web.data, 0)
     dense = clone(selector).fit(X, *given[1:])
+    first = clone(selector).fit(sp.csr_matrix(X), *given[1:])
+    assert_same(dense, first, tolerance=1e-12)
     for convert in (sp.csr_matrix, sp.csc_array, sp.coo_array):
-        sparse = clone(selector).fit(convert(X), *given[1:])
-        assert_same(dense, sparse)
+        by_row = (values[order] for values in given[1:])
+        sparse = clone(selector).set_params(n_jobs=2).fit(convert(X[order]), *by_row)
+        assert_same(first, sparse)
         assert sp.issparse(sparse.transform(convert(X)))
+
+
+QUERIES = st.lists(st.integers(1, 8), min_size=2, max_size=12)
+MEASURES = ["ndcg@3", "ap", "rr", "fallout@2", "esl", "bpref", "infap"]
+
+
+@settings(max_examples=40)
+@given(QUERIES, st.integers(0, 2**32 - 1), st.data())
+def test_sparse_columns_are_as_dense(engine, sizes, seed, data):
+    rng = np.random.default_rng(seed)
+    n_rows = sum(sizes)
+    shape = n_rows, data.draw(st.integers(1, 6))
+    missing = data.draw(st.sampled_from(["raise", "last"]))
+    there = rng.random(shape) < data.draw(st.sampled_from([0, 0.03, 0.2, 0.7]))
+    X = np.where(there, rng.integers(-2, 3, shape), 0.0)
+    if missing == "last":
+        X[rng.random(shape) < 0.03] = np.nan
+    kind = data.draw(st.sampled_from([np.float64, np.float32, np.int8, np.bool_]))
+    X = X.astype(kind) if missing == "raise" else X
+    # explicit zeros are as others
+    row, column = np.nonzero((X != 0) | (rng.random(shape) < 0.05))
+    sparse = sp.coo_array((X[row, column], (row, column)), shape)
+    y = rng.integers(0, 3, n_rows) * (rng.random(n_rows) < 0.6)
+    qid = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
+    weight = data.draw(st.sampled_from([None, [1, 2, 0.5], [1000, 1, 1e-3, 0]]))
+    if weight is not None:
+        weight = np.resize(weight, len(sizes))[qid]
+    options = {
+        "measures": data.draw(st.permutations(MEASURES))[:3],
+        "missing": missing,
+        "direction": data.draw(st.sampled_from(["auto", "ascending", "descending"])),
+        "zero_relevance": data.draw(st.sampled_from([0.0, 1.0, "skip"])),
+        "unjudged": data.draw(st.sampled_from(["raise", "drop"])),
+        "n_features_to_select": 1,
+    }
+    if options["unjudged"] == "drop":
+        y = np.where(rng.random(n_rows) < 0.2, np.nan, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        selector = RankingFeatureSelector(**options)
+        expected = clone(selector).fit(X, y, qid, weight)
+        convert = data.draw(
+            st.sampled_from([sp.csr_array, sp.csc_matrix, sp.coo_array])
+        )
+        whole = clone(selector).fit(convert(sparse), y, qid, weight)
+        assert_same(whole, expected, tolerance=1e-12)
+        parts = clone(selector).set_params(n_jobs=2)
+        for some in (qid % 2 == 0, qid % 2 == 1):
+            own = None if weight is None else weight[some]
+            parts.partial_fit(convert(sparse.tocsr()[some]), y[some], qid[some], own)
+        assert_same(parts, expected, tolerance=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -80,12 +80,12 @@ def running_sum(values: NDArray[Any], dtype: type) -> NDArray[Any]:
 def sum_segments(
     values: NDArray[Any], sizes: IntArray, dtype: type = np.float64
 ) -> NDArray[Any]:
-    """Sums of segments, empty ones included.
+    """Sums of segments along the first axis, empty ones included.
 
     A segment's sum depends on its own values alone, to the last bit; the
     difference of two running sums would depend on what stands before it.
     """
-    out: NDArray[Any] = np.zeros(len(sizes), dtype=dtype)
+    out: NDArray[Any] = np.zeros((len(sizes), *values.shape[1:]), dtype=dtype)
     filled = sizes > 0
     starts = starts_of(sizes)[filled]
     if len(starts):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -34,6 +34,10 @@ _FEW_CELLS = 1 << 18
 #: columns that are copied at once, as many float64 as a line of the cache holds, and
 #: memory for them
 _COLUMNS_COPIED, _BYTES_COPIED = 8, 1 << 27
+#: rows of queries that have an entry of a sparse column, ranked at once
+_ROWS_RANKED = 1 << 18
+#: differences of sums are computed anew where they are so much smaller than the sums
+_ROUGH, _TINY = 0.01, 1e-300
 #: rows of theirs that a cache holds
 _ROWS_COPIED = 1 << 13
 
@@ -85,7 +89,10 @@ def feature_statistics(
     The direction "auto" is both; where there is one direction, it stands for the other,
     too.
     """
-    X = rows.X.tocsc() if hasattr(rows.X, "tocsc") else rows.X
+    if is_sparse := sp.issparse(rows.X):
+        # by id, so that sums over some of the queries depend on no order of rows
+        rows = rows.sorted(rows.queries.by_id())
+    X = rows.X.tocsc() if is_sparse else rows.X
     queries, weight, prepared = rows.queries, rows.weight, rows.prepared()
     resolved = rule.resolved
     # labels at random vary as the orders of a list that ties as a whole
@@ -93,7 +100,7 @@ def feature_statistics(
     names = *_measure.OF_LABELS, *_measure.SCREENED[-2:]
     chance, ideal, std, whole = prepared.values(resolved, one_tie, names).values()
     untied = np.nan_to_num(std if weight is None else std * weight[:, None]) ** 2
-    null = untied, untied / np.maximum(whole, 1e-150)
+    null = np.stack([untied, untied / np.maximum(whole, 1e-150)])
     if X.shape[0] * X.shape[1] <= _FEW_CELLS:
         n_jobs = 1
     # processes get several batches at a time, as each task is sent to them
@@ -110,14 +117,22 @@ def feature_statistics(
     n_tasks = -(-n_features // taken)
     if not shared:
         n_tasks = min(n_tasks, TASKS * n_workers)
-    ends = np.linspace(0, n_features, n_tasks + 1).astype(int).tolist()
+    ends = np.linspace(0, n_features, n_tasks + 1).astype(int)
+    if is_sparse:
+        # tasks of about as many rows of queries with an entry
+        of_entry = queries.sizes[queries.codes][X.indices]
+        to_rank = segments.running_sum(of_entry, np.int64)[X.indptr]
+        n_tasks = max(int(to_rank[-1]) // _ROWS_RANKED, n_shares)
+        shares = np.linspace(0, to_rank[-1], n_tasks + 1)[1:-1]
+        ends = np.unique([0, *np.searchsorted(to_rank, shares), n_features])
     directions = np.array(rule.directions)
     # a bar needs results one after another, which not every backend can give
     return_as = "generator" if progress else "list"
-    same = prepared, resolved, chance, null, size, taken
+    scorer = _Scorer(prepared, resolved, chance, null, size, taken)
+    score = scorer.sparse if is_sparse else scorer.dense
     parts = Parallel(n_jobs=n_jobs, prefer="threads", return_as=return_as)(
-        delayed(_some_features)(X[:, start:stop], directions[start:stop], *same)
-        for start, stop in pairwise(ends)
+        delayed(score)(X[:, start:stop], directions[start:stop])
+        for start, stop in pairwise(ends.tolist())
     )
     parts = progress_bars.show_progress(
         parts, progress, n_features, "feature", "screening", size=_Columns.size
@@ -169,41 +184,142 @@ class _Columns(NamedTuple):
         return cls(_intervals.QueryMoments.join(worth), *map(np.concatenate, arrays))
 
 
-def _some_features(
-    X: Any,
-    directions: NDArray[np.str_],
-    prepared: _prepared.Prepared,
-    resolved: _resolved.ResolvedMeasures,
-    chance: FloatArray,
-    null: tuple[FloatArray, FloatArray],
-    size: int,
-    taken: int,
-) -> _Columns:
-    """Score each column of X, `taken` of them copied and `size` ranked at a time."""
-    parts, weight = [], prepared.weight
-    sign = np.where(
-        [measure.greater_is_better for measure in resolved.measures], 1.0, -1
-    )
-    for columns, direction in _batches(X, directions, size, taken):
-        down, up = direction != "ascending", direction != "descending"
-        values = _ranked(columns, prepared, resolved, down, up)
-        gain = sign * (values["expected"] - chance)
+class _Terms(NamedTuple):
+    """What is added up over queries, the first axis; rankings are the second.
+
+    Attributes
+    ----------
+    worth : ndarray of shape (n_queries, n_rankings, 4, n_measures)
+    tie_variance, null_variance : ndarray of shape (n_queries, n_rankings, n_measures)
+    """
+
+    worth: FloatArray
+    tie_variance: FloatArray
+    null_variance: FloatArray
+
+
+@dataclass(frozen=True)
+class _Scorer:
+    """Scores columns by the labels of queries.
+
+    Attributes
+    ----------
+    prepared : Prepared
+    resolved : ResolvedMeasures
+    chance : ndarray of shape (n_queries, n_measures)
+    null : ndarray of shape (2, n_queries, n_measures)
+        Variance of a ranking without ties, labels at random, and what it loses for each
+        unit of spread within ties.
+    size, taken : int
+        Columns that are ranked, and copied, at a time.
+    """
+
+    prepared: _prepared.Prepared
+    resolved: _resolved.ResolvedMeasures
+    chance: FloatArray
+    null: FloatArray
+    size: int
+    taken: int
+
+    def terms(
+        self, columns: NDArray[Any], down: NDArray[np.bool_], up: NDArray[np.bool_]
+    ) -> _Terms:
+        """Rank the columns (n_columns, n_rows) down, then up, where they are to be."""
+        values = _ranked(columns, self.prepared, self.resolved, down, up)
+        measures, weight = self.resolved.measures, self.prepared.weight
+        sign = np.where([measure.greater_is_better for measure in measures], 1.0, -1)
+        gain = sign * (values["expected"] - self.chance)
         gain = np.where(np.abs(gain) <= _averages.NO_DIFFERENCE, 0.0, gain)
         summed = [values["expected"], gain, values["best"], values["worst"]]
-        # queries first, then columns, `summed` and measures
-        of_queries = np.stack(summed, axis=2).swapaxes(0, 1)
-        worth = _intervals.QueryMoments.of(of_queries, weight)
-        tie_variance = _averages.sums_of_squares(values["std"].swapaxes(0, 1), weight)
-        # sorted, so that the order of queries changes no bit
-        spread = values[_measure.SCREENED[-1]]
-        at_random = np.sort(null[0] - null[1] * spread, axis=1).sum(axis=1)
-        at_down, at_up = np.cumsum(down) - 1, down.sum() + np.cumsum(up) - 1
-        at = np.where(down, at_down, at_up), np.where(up, at_up, at_down)
-        each_way = np.stack(at, axis=1)
-        varies = prepared.queries.varying(prepared.queries.arrange(columns.T))
-        variances = tie_variance[each_way], at_random[each_way]
-        parts.append(_Columns(worth.some(each_way), *variances, varies.any(axis=0)))
-    return _Columns.join(parts)
+        worth = np.stack(summed, axis=2).swapaxes(0, 1)
+        std = values["std"] if weight is None else values["std"] * weight[:, None]
+        at_random = self.null[0] - self.null[1] * values[_measure.SCREENED[-1]]
+        squares = np.where(np.isnan(std), 0.0, std**2)
+        return _Terms(worth, squares.swapaxes(0, 1), at_random.swapaxes(0, 1))
+
+    def dense(self, X: Any, directions: NDArray[np.str_]) -> _Columns:
+        """Score each column of X in all queries."""
+        parts, queries = [], self.prepared.queries
+        for columns, direction in _batches(X, directions, self.size, self.taken):
+            down, up = direction != "ascending", direction != "descending"
+            terms = self.terms(columns, down, up)
+            worth = _intervals.QueryMoments.of(terms.worth, self.prepared.weight)
+            tie_variance = _averages.column_sums(terms.tie_variance)
+            # sorted, so that the order of queries changes no bit
+            null_variance = np.sort(terms.null_variance, axis=0).sum(axis=0)
+            at_down, at_up = np.cumsum(down) - 1, down.sum() + np.cumsum(up) - 1
+            at = np.where(down, at_down, at_up), np.where(up, at_up, at_down)
+            each_way = np.stack(at, axis=1)
+            varies = queries.varying(queries.arrange(columns.T)).any(axis=0)
+            variances = tie_variance[each_way], null_variance[each_way]
+            parts.append(_Columns(worth.some(each_way), *variances, varies))
+        return _Columns.join(parts)
+
+    def sparse(self, X: Any, directions: NDArray[np.str_]) -> _Columns:
+        """Score each column of a CSC matrix, whose rows stand query by query.
+
+        Only queries in which a column has an entry are ranked. In all others its
+        documents tie, with the same values for every column, whose sums are known.
+        """
+        queries, n_features = self.prepared.queries, X.shape[1]
+        one_tie, both = np.zeros((1, queries.n_rows)), np.ones(1, dtype=bool)
+        tied = self.dense(one_tie.T, np.array(["auto"]))
+        # pairs of a column and a query in which it has an entry, and always the first
+        code = segments.owners(np.diff(X.indptr)) * queries.n_queries
+        code += queries.codes[X.indices]
+        pairs, pair = np.unique(np.append(code, 0), return_inverse=True)
+        column, query = np.divmod(pairs, queries.n_queries)
+        n_ranked = np.bincount(column, queries.sizes[query], n_features)
+        # columns with entries in most queries are dense
+        light = (n_ranked <= queries.n_rows / 2)[column]
+        light[0] = True
+        entry, column, query = light[pair[:-1]], column[light], query[light]
+        pair = (np.cumsum(light) - 1)[pair[:-1][entry]]
+        # the queries of all pairs, one after another, are one long ranking
+        some = self.prepared.of_queries(query)
+        row = X.indices[entry] - queries.offsets[query[pair]]
+        row += some.queries.offsets[pair]
+        at, shape = (np.zeros_like(row), row), (1, some.queries.n_rows)
+        scores = sp.coo_array((X.data[entry], at), shape).toarray()
+        chance, null = self.chance[query], self.null[:, query]
+        scorer = replace(self, prepared=some, chance=chance, null=null)
+        new = scorer.terms(scores, both, both)
+        old = _Terms(*[one[query] for one in self.terms(one_tie, both, both)])
+        n_pairs = np.bincount(column, minlength=n_features)
+
+        def added(change: NDArray[Any], power: int = 0) -> FloatArray:
+            if some.weight is not None and power:
+                change = change * _averages.per_column(some.weight**power, change)
+            return segments.sum_segments(change, n_pairs)
+
+        every = tied.worth
+        x, x0 = (np.nan_to_num(one.worth - every.mean2) for one in (new, old))
+        weight, weight2 = (np.maximum(w, _TINY) for w in (every.weight, every.weight2))
+        gain, gain2 = added(x - x0, 1) / weight, added(x - x0, 2) / weight2
+        excess = weight2 * gain2**2
+        spread2 = every.spread2 + added(x**2 - x0**2, 2) - excess
+        means = every.mean + gain, every.mean2 + gain2
+        sums = np.broadcast_arrays(*list(vars(every).values())[:3], *means, spread2)
+        tie_sums = tied.tie_variance + added(new.tie_variance - old.tie_variance)
+        null_sums = tied.null_variance + added(new.null_variance - old.null_variance)
+        varying = some.queries.varying(scores[0])
+        n_varying = segments.count_segments(varying, some.queries.sizes)
+        varies = segments.sum_segments(n_varying, n_pairs) > 0
+        whole = _Columns(_intervals.QueryMoments(*sums), tie_sums, null_sums, varies)
+        # measures of users may be undefined in some rankings of a query only
+        rough = added(1.0 * (np.isnan(new.worth) ^ np.isnan(old.worth))) > 0
+        rough |= spread2 < _ROUGH * (every.spread2 + excess)
+        rough |= (tie_sums < _ROUGH * tied.tie_variance)[:, :, None]
+        is_dense = rough.any(axis=(1, 2, 3)) | (n_ranked > queries.n_rows / 2)
+        place = np.arange(n_features)
+        if is_dense.any():
+            exact = self.dense(X[:, is_dense], directions[is_dense])
+            whole = _Columns.join([whole, exact])
+            place[is_dense] = n_features + np.arange(is_dense.sum())
+        ways = np.stack([directions == "ascending", directions != "descending"], axis=1)
+        each_way = place[:, None], ways.astype(np.intp)
+        variances = whole.tie_variance[each_way], whole.null_variance[each_way]
+        return _Columns(whole.worth.some(each_way), *variances, whole.varies[place])
 
 
 def _batches(
@@ -491,7 +607,12 @@ def _correlate_queries(
     for some in _alike(sizes, n_rankings):
         rows_of_some = ranks[offsets[some.start] : offsets[some.stop]]
         weight = None if query_weight is None else query_weight[chosen[some]]
-        total += _correlated(rows_of_some, sizes[some], weight)
+        varying = np.flatnonzero(rows_of_some.any(axis=0))
+        if len(varying) == n_rankings:
+            total += _correlated(rows_of_some, sizes[some], weight)
+        elif len(varying):
+            part = _correlated(rows_of_some[:, varying], sizes[some], weight)
+            total[:, varying[:, None], varying] += part
     return total
 
 
