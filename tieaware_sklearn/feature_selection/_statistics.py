@@ -264,15 +264,18 @@ class _Scorer:
         queries, n_features = self.prepared.queries, X.shape[1]
         one_tie, both = np.zeros((1, queries.n_rows)), np.ones(1, dtype=bool)
         tied = self.dense(one_tie.T, np.array(["auto"]))
-        # pairs of a column and a query in which it has an entry, and always the first
+        # pairs of a column and a query in which it has an entry, and one of a column
+        # behind the last, so that there is one
         code = segments.owners(np.diff(X.indptr)) * queries.n_queries
         code += queries.codes[X.indices]
-        pairs, pair = np.unique(np.append(code, 0), return_inverse=True)
+        pairs, pair = np.unique(
+            np.append(code, n_features * queries.n_queries), return_inverse=True
+        )
         column, query = np.divmod(pairs, queries.n_queries)
-        n_ranked = np.bincount(column, queries.sizes[query], n_features)
+        n_ranked = np.bincount(column, queries.sizes[query])
         # columns with entries in most queries are dense
         light = (n_ranked <= queries.n_rows / 2)[column]
-        light[0] = True
+        light[-1] = True
         entry, column, query = light[pair[:-1]], column[light], query[light]
         pair = (np.cumsum(light) - 1)[pair[:-1][entry]]
         # the queries of all pairs, one after another, are one long ranking
@@ -285,7 +288,7 @@ class _Scorer:
         scorer = replace(self, prepared=some, chance=chance, null=null)
         new = scorer.terms(scores, both, both)
         old = _Terms(*[one[query] for one in self.terms(one_tie, both, both)])
-        n_pairs = np.bincount(column, minlength=n_features)
+        n_pairs = np.bincount(column)
 
         def added(change: NDArray[Any], power: int = 0) -> FloatArray:
             if some.weight is not None and power:
@@ -311,11 +314,11 @@ class _Scorer:
         rough |= spread2 < _ROUGH * (every.spread2 + excess)
         rough |= (tie_sums < _ROUGH * tied.tie_variance)[:, :, None]
         is_dense = rough.any(axis=(1, 2, 3)) | (n_ranked > queries.n_rows / 2)
-        place = np.arange(n_features)
+        place, is_dense = np.arange(n_features), is_dense[:-1]
         if is_dense.any():
             exact = self.dense(X[:, is_dense], directions[is_dense])
             whole = _Columns.join([whole, exact])
-            place[is_dense] = n_features + np.arange(is_dense.sum())
+            place[is_dense] = n_features + 1 + np.arange(is_dense.sum())
         ways = np.stack([directions == "ascending", directions != "descending"], axis=1)
         each_way = place[:, None], ways.astype(np.intp)
         variances = whole.tie_variance[each_way], whole.null_variance[each_way]
