@@ -297,8 +297,9 @@ def variance_of_rr() -> Pair:
     return partial(rr.fit, **data), partial(ap.fit, **data)
 
 
-@cliff("selector, sparse X, 1 entry in 1,000, NDCG@10", "x NDCG of its entries", 10)
+@cliff("selector, sparse X, 1 entry in 1,000, NDCG@10", "x NDCG of its entries", 1)
 def sparse_features() -> Pair:
+    # the goal is 100 ns an entry, and 1 ns a column and query
     rng = np.random.default_rng(0)
     n_rows, n_columns, size = 10_000, 10_000, 10
     X = sp.random_array((n_rows, n_columns), density=1e-3, format="csc", rng=rng)

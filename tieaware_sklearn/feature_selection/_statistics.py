@@ -185,7 +185,7 @@ class _Columns(NamedTuple):
 
 
 class _Terms(NamedTuple):
-    """What is added up over queries, the first axis; rankings are the second.
+    """Terms of sums over queries, the first axis; rankings are the second.
 
     Attributes
     ----------
