@@ -88,7 +88,8 @@ def _exponential(levels: FloatArray) -> FloatArray:
             f"y_true must be <= {MAX_EXPONENTIAL_LABEL} with exponential gain "
             f'(gain="linear" takes any label), got {levels[-1]}'
         )
-    whole = np.nan_to_num(levels).astype(np.int64)
+    # NaN, where labels are missing, is no integer
+    whole = np.fmin(levels, MAX_EXPONENTIAL_LABEL).astype(np.int64)
     gains = np.ldexp(1.0, whole) - 1
     others = whole != levels
     if np.count_nonzero(others):
