@@ -133,7 +133,7 @@ def _() -> Pair:
     return _gather(ids, ids)
 
 
-@cliff("times with a time zone as ids, shuffled", "x pandas' factorize of integers", 10)
+@cliff("ids that are zoned times, shuffled", "x pandas' factorize of integers", 10)
 def _() -> Pair:
     ids = _ids(shuffled=True)
     return _gather(pd.Series(pd.to_datetime(ids, unit="s", utc=True)), ids)
@@ -212,12 +212,12 @@ def _of_err(n_scores: int | None) -> Pair:
     return lambda: evaluate(y, scores, qid=qid, measures="err"), lambda: _err(*rows)
 
 
-@cliff("evaluate, ERR, lists of 100", "x NumPy", 10)
+@cliff("ERR, lists of 100", "x NumPy", 10)
 def _err_of_lists() -> Pair:
     return _of_err(None)
 
 
-@cliff("evaluate, ERR, lists of 100, 10 scores", "x NumPy", 10)
+@cliff("ERR, lists of 100, 10 scores", "x NumPy", 10)
 def _err_of_ties() -> Pair:
     return _of_err(10)
 
@@ -241,22 +241,22 @@ def _of_precisions(n_scores: int | None, compute: Callable[..., object]) -> Pair
     return lambda: compute(y, scores, qid=qid), one_by_one
 
 
-@cliff("evaluate, IPrec@0.3, lists of 100, 10 scores", "x NumPy by list", 8)
+@cliff("IPrec@0.3, lists of 100, 10 scores", "x NumPy by list", 8)
 def _precisions() -> Pair:
     return _of_precisions(10, partial(evaluate, measures="iprec@0.3"))
 
 
-@cliff("evaluate, IAP, lists of 100", "x NumPy by list", 8)
+@cliff("IAP, lists of 100", "x NumPy by list", 8)
 def _average() -> Pair:
     return _of_precisions(None, partial(evaluate, measures="iap"))
 
 
-@cliff("precision_recall_curve, lists of 100, 10 scores", "x NumPy by list", 8)
+@cliff("curve, lists of 100, 10 scores", "x NumPy by list", 8)
 def _curve() -> Pair:
     return _of_precisions(10, precision_recall_curve)
 
 
-@cliff("evaluate, infAP, lists of 2,000, 10 scores", "x AP", 8)
+@cliff("infAP, lists of 2,000, 10 scores", "x AP", 8)
 def _inferred() -> Pair:
     y, scores, qid = _lists(10, 2000, 10)
     inferred, plain = (
@@ -265,7 +265,7 @@ def _inferred() -> Pair:
     return inferred, plain
 
 
-@cliff("ranking_score, NDCG@10, 10^6 labels that differ", "x whole labels", 3)
+@cliff("NDCG@10, 10^6 labels that differ", "x whole labels", 3)
 def _fractions() -> Pair:
     y, scores, qid = _lists(10_000, 100, None)
     labels = 4 * np.random.default_rng(1).random(len(y))
@@ -276,7 +276,7 @@ def _fractions() -> Pair:
 # ------------------------------------------------------- selector, features, inspection
 
 
-@cliff("selector, n_jobs=2, 1,000 rows of 10 features", "x one job", 1.3)
+@cliff("selector, n_jobs=2, small data", "x one job", 1.3)
 def few_features_in_threads() -> Pair:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(1000, 10)), rng.integers(0, 3, 1000)
@@ -285,7 +285,7 @@ def few_features_in_threads() -> Pair:
     return partial(two.fit, **data), partial(one.fit, **data)
 
 
-@cliff("selector, RR, flags with several relevant documents", "x AP", 1.5)
+@cliff("selector, RR, several relevant", "x AP", 1.5)
 def variance_of_rr() -> Pair:
     rng = np.random.default_rng(0)
     X, y = rng.random((10_000, 20)) < 0.3, rng.random(10_000) < 0.3
@@ -297,7 +297,7 @@ def variance_of_rr() -> Pair:
     return partial(rr.fit, **data), partial(ap.fit, **data)
 
 
-@cliff("selector, sparse X, 1 entry in 1,000, NDCG@10", "x NDCG of its entries", 1)
+@cliff("selector, sparse X, NDCG@10", "x NDCG of its entries", 1)
 def sparse_features() -> Pair:
     # the goal is 100 ns an entry, and 1 ns a column and query
     rng = np.random.default_rng(0)
@@ -416,7 +416,7 @@ def _neighbours(seed: int) -> tuple[np.ndarray, np.ndarray]:
     return ids, np.sort(rng.random(ids.shape), axis=1)
 
 
-@cliff("top_k_overlap, 10,000 lists of 100 ids", "x numpy.intersect1d by row", 0.2)
+@cliff("top_k_overlap, lists of 100 ids", "x numpy.intersect1d by row", 0.2)
 def _of_ids() -> Pair:
     (true, exact), (found, distances) = _neighbours(0), _neighbours(1)
     return (
@@ -427,7 +427,7 @@ def _of_ids() -> Pair:
     )
 
 
-@cliff("top_k_overlap, scores of 10,000 x 100", "x argsort and intersect1d", 0.2)
+@cliff("top_k_overlap, 10,000 x 100 scores", "x argsort and intersect1d", 0.2)
 def _of_scores() -> Pair:
     exact, scores = np.random.default_rng(0).random((2, 10_000, 100))
 
@@ -438,7 +438,7 @@ def _of_scores() -> Pair:
     return lambda: top_k_overlap(exact, scores, k=10), by_row
 
 
-@cliff("pairwise_overlap, 5 systems x 100 x 1,000", "x a sort of each system", 12)
+@cliff("pairwise_overlap, 5 systems", "x a sort of each system", 12)
 def _of_pairs() -> Pair:
     rng, qid = np.random.default_rng(0), np.repeat(np.arange(100), 1000)
     systems = {name: rng.integers(0, 50, len(qid)) for name in "abcde"}
@@ -461,7 +461,7 @@ def _process(words: list[str]) -> Task:
     return lambda: subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
 
 
-@cliff("tieaware compare, 17 runs of 1,000 documents", "x reading", 1.5)
+@cliff("tieaware compare, 17 runs", "x reading", 1.5)
 def _compare_runs() -> Pair:
     folder = Path(tempfile.mkdtemp())
     atexit.register(shutil.rmtree, folder)
