@@ -1,4 +1,4 @@
-"""How many files and functions of the library one call passes.
+"""How many functions and files of the library one call passes, and how deep they nest.
 
 ``python -m benchmarks.passes`` counts those of `evaluate`, of `compare_systems`, of a
 selector's `fit` and of a ranker's `fit` with early stopping: a stranger who follows the
@@ -26,17 +26,23 @@ from tieaware_sklearn.datasets import make_web_search
 PACKAGE = str(Path(tieaware_sklearn.__file__).parent)
 
 
-def passed(call: Callable[[], Any]) -> set[tuple[str, str]]:
-    """Files and functions of the library."""
-    found = set()
+def passed(call: Callable[[], Any]) -> tuple[set[tuple[str, str]], int]:
+    """Files and functions of the library, and how many of them are open at once."""
+    functions, depth, deepest = set(), 0, 0
 
     def look(frame: FrameType, event: str, _: Any) -> None:
+        nonlocal depth, deepest
         code = frame.f_code
-        if event != "call" or not code.co_filename.startswith(PACKAGE):
-            return
         # comprehensions are functions of their own before Python 3.12
-        if not code.co_name.endswith("comp>"):
-            found.add((code.co_filename, code.co_qualname))
+        is_ours = code.co_filename.startswith(PACKAGE)
+        if not is_ours or code.co_name.endswith("comp>"):
+            return
+        if event == "call":
+            functions.add((code.co_filename, code.co_qualname))
+            depth += 1
+            deepest = max(deepest, depth)
+        elif event == "return":
+            depth -= 1
 
     call()  # what is made once is made
     sys.setprofile(look)
@@ -44,7 +50,7 @@ def passed(call: Callable[[], Any]) -> set[tuple[str, str]]:
         call()
     finally:
         sys.setprofile(None)
-    return found
+    return functions, deepest
 
 
 def calls() -> dict[str, Callable[[], Any]]:
@@ -70,9 +76,10 @@ def calls() -> dict[str, Callable[[], Any]]:
 def main() -> None:
     rows = []
     for name, call in calls().items():
-        seen = passed(call)
-        rows.append([name, str(len({file for file, _ in seen})), str(len(seen))])
-    print(format_table(["call", "files", "functions"], rows))
+        functions, depth = passed(call)
+        n_files = len({file for file, _ in functions})
+        rows.append([name, *map(str, (len(functions), n_files, depth))])
+    print(format_table(["call", "functions", "files", "depth"], rows))
 
 
 if __name__ == "__main__":

@@ -20,6 +20,8 @@ from . import PACKAGE, PYTEST, ROOT
 HERE = Path(__file__).parent
 BUILD = ("setup.py", "-q", "build_ext", "--inplace")
 CHECK = ("-m", "pytest", "-x", *PYTEST)
+#: a fault may never end: seconds that a build or tests may take, if nothing is amiss
+PATIENCE = 900
 LISTS = [file.stem for file in sorted(HERE.glob("*.txt"))]
 
 
@@ -60,9 +62,16 @@ def mutants(name: str) -> Iterator[Mutant]:
 def fails(folder: Path, *words: str) -> bool:
     environment = {**os.environ, "TIEAWARE_KERNEL": "require"}
     environment |= {"TIEAWARE_ENGINE": "compiled", "PYTHONPATH": str(folder)}
-    run = subprocess.run(
-        [sys.executable, *words], cwd=folder, env=environment, capture_output=True
-    )
+    try:
+        run = subprocess.run(
+            [sys.executable, *words],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            timeout=PATIENCE,
+        )
+    except subprocess.TimeoutExpired:
+        return True
     return run.returncode != 0
 
 
