@@ -1,0 +1,160 @@
+"""What tables, pages and frames of comparisons are made of: their columns and rows."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+import numpy as np
+import pytest
+
+from tests._display.test_html import parsed
+from tests.comparison.test_overview import compared
+from tieaware_sklearn import (
+    compare_systems,
+    comparison,
+    official_vs_exact,
+    pvalues_over_orders,
+)
+
+pytestmark = pytest.mark.filterwarnings("ignore:the values per query")
+RNG = np.random.default_rng(0)
+Y, QID = RNG.integers(0, 3, 120), np.repeat(np.arange(12), 10)
+A, B = RNG.integers(0, 4, (2, 120)).astype(float)
+SYSTEMS = {"A": A, "B": B}
+COMPARISON = compare_systems(Y, SYSTEMS, qid=QID, measure="ap", segment=QID % 2)
+RESULTS = {
+    "comparison": COMPARISON,
+    "summary": COMPARISON.summary(),
+    "segments": COMPARISON.by_segment(),
+    "queries": COMPARISON.queries_needed(),
+    "posterior": COMPARISON.posterior(),
+    "official": official_vs_exact(Y, SYSTEMS, QID.astype(str), qid=QID, measures="ap"),
+    "orders": pvalues_over_orders(Y, SYSTEMS, qid=QID, measure="ap", n_orders=3),
+    "ties": comparison.tie_statistics(SYSTEMS, qid=QID, rank=np.arange(120)),
+    "correlation": comparison.rank_correlation(Y, A, qid=QID),
+    "means of it": comparison.rank_correlation(Y, A, qid=QID).summary(),
+    "rbo": comparison.rank_biased_overlap(A, B, qid=QID),
+    "top k": comparison.top_k_overlap(A, B, qid=QID, k=3),
+    "matrix": comparison.pairwise_overlap(SYSTEMS, qid=QID),
+}
+#: heads of the tables of a page, and the columns of the frame
+WANTED = {
+    "comparison": (
+        "AP | mean | worst | best | tie_std | A | B | A - B | ±95% | tie_std | "
+        "tie range | same sign | pvalue | Cohen's d",
+        "measure ties a b difference difference_interval_low "
+        "difference_interval_high tie_std tie_range_low tie_range_high "
+        "same_sign statistic pvalue adjusted_pvalue effect n_queries",
+    ),
+    "summary": (
+        "AP | mean | worst | best | tie_std",
+        "measure ties system mean worst best tie_std chance interval_low "
+        "interval_high letter better_than",
+    ),
+    "segments": (
+        "segment | A | B | queries | A - B | 95% interval | same sign | holm | "
+        "interaction",
+        "segment measure ties a b difference difference_interval_low "
+        "difference_interval_high tie_std tie_range_low tie_range_high "
+        "same_sign statistic pvalue effect n_queries adjusted_pvalue "
+        "interaction",
+    ),
+    "queries": (
+        "A | B | difference | std | queries | needed | detectable",
+        "measure ties a b difference std n_queries queries_needed detectable",
+    ),
+    "posterior": (
+        "A | B | A - B | A better | equivalent | B better",
+        "a b difference better equivalent worse n_queries",
+    ),
+    "official": (
+        "AP | tied | official | exact | worst | best | A | B | official | "
+        "pvalue | exact | pvalue exact | p < 0.05 | tie range | change",
+        "measure a b official_difference official_pvalue exact_difference "
+        "exact_pvalue tie_range_low tie_range_high share share_error smallest "
+        "largest change",
+    ),
+    "orders": (
+        "A | B | pvalue | p < 0.05 | error | min p | max p | combined",
+        "measure a b pvalues share share_error share_a share_b smallest largest "
+        "mean combined n_orders is_exact",
+    ),
+    "ties": (
+        "system | queries | with ties | documents | tied | as before | "
+        "against scores | by rank | queries | tied ranks | no order | "
+        "share with ties |  | median system",
+        "system n_queries n_documents tied_queries tied_documents "
+        "repeated_documents contradictions contradicted_queries rises "
+        "rising_queries tied_ranks unordered_documents",
+    ),
+    "correlation": (
+        "coefficient | mean | lowest | highest | p < 0.05 | queries",
+        "qid coefficient value pvalue n_documents",
+    ),
+    "means of it": (
+        "coefficient | mean | lowest | highest | p < 0.05 | queries",
+        "coefficient mean lowest highest n_significant n_queries",
+    ),
+    "rbo": (
+        " | mean | worst | best | minimum | residual | distance | queries",
+        "qid expected worst best minimum residual distance n_retrieved_true "
+        "n_retrieved_score",
+    ),
+    "top k": (
+        " | mean | worst | best | tie_std | 95% interval | queries",
+        "qid expected worst best std reference_is_open is_open",
+    ),
+    "matrix": (
+        "A | B | mean | worst | best | queries",
+        "a b mean worst best distance n_queries",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_columns(name):
+    result, (heads, columns) = RESULTS[name], WANTED[name]
+    page = result.to_html()
+    shown = [head for table in parsed(page).tables for head in table[0]]
+    # ranges are drawn in a column that the page alone has
+    assert [head for head in shown if " to " not in head] == heads.split(" | ")
+    assert result.to_pandas().columns.tolist() == columns.split()
+    terms = page.partition("<h2>What the columns mean</h2>")[2]
+    explained = map(unescape, re.findall("<dt>(.*?)</dt>", terms))
+    # the same terms go with all tables of ties, and with p-values of segments
+    if name not in ("ties", "segments"):
+        assert {*explained} <= {*heads.split(" | "), "95% interval"}
+
+
+def test_a_page_has_pairs_of_each_measure_and_treatment():
+    options = {"measure": ["ap", "rr"], "ties": ["expected", "worst"]}
+    found = compared(n=22, **options)
+    frame = found.to_pandas().set_index(["measure", "ties"])
+    *_, ap, rr = parsed(found.to_html()).tables
+    for measure, table in {"AP": ap, "RR": rr}.items():
+        expected = frame.loc[measure, "expected"]
+        by_p = expected.sort_values("pvalue", kind="stable")
+        chosen = {*zip(by_p.a, by_p.b, strict=True)}
+        middle = by_p[100:-100]
+        chosen -= {*zip(middle.a, middle.b, strict=True)}
+        at = table[0].index("ties")
+        for ties in ("expected", "worst"):
+            rows = [row for row in table[1:] if row[at] == ties]
+            assert {(row[0], row[1]) for row in rows} == chosen
+            differences = frame.loc[measure, ties].set_index(["a", "b"]).difference
+            for row in rows:
+                shown = float(row[table[0].index("A - B")])
+                assert shown == pytest.approx(differences[row[0], row[1]], abs=6e-5)
+
+
+@pytest.mark.parametrize("measure", ["ap", "rank"])
+@pytest.mark.parametrize("names", [("good", "bad"), ("bad", "good")])
+def test_a_sentence_names_the_better_of_two(names, measure):
+    scores = {"good": Y + RNG.normal(0, 0.1, 120), "bad": -Y + A / 4}
+    found = compare_systems(
+        Y, {name: scores[name] for name in names}, qid=QID, measure=measure
+    )
+    said = " ".join(str(found).split())
+    assert f"good is better than bad: by {abs(found.difference[0]):.4f}" in said
+    assert "good is better in every order of ties" in said
