@@ -10,7 +10,12 @@ import pyarrow as pa
 import pytest
 
 from tieaware_sklearn import evaluate
-from tieaware_sklearn._engine.checks import check_choices, check_qid, check_seed
+from tieaware_sklearn._engine.checks import (
+    check_choices,
+    check_qid,
+    check_scores,
+    check_seed,
+)
 from tieaware_sklearn._engine.exact_numbers import in_32_bits
 from tieaware_sklearn._engine.feature_matrix import ids_of
 from tieaware_sklearn._engine.hashing import value_bits
@@ -114,3 +119,22 @@ def test_columns_of_pandas_are_checked_as_lists_are(ids, message):
     for column in (ids, pd.Series(ids, dtype=object)):
         with pytest.raises(ValueError, match=message):
             check_qid(column, n_rows=len(ids))
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32, np.uint64])
+def test_unsigned_distances_with_a_minus_are_warned_of(dtype):
+    distance = np.array([3, 0, 1, 2], dtype=dtype)
+    least = 2 ** np.iinfo(dtype).bits - 3
+    rule = f"^y_score of dtype .* is 0, or {least} and more, .* signed first"
+    with pytest.warns(UserWarning, match=rule):
+        assert check_scores(-distance).argmax() == 2
+    # signed ones, levels of a code, masks, and distances without a 0
+    whole_range = np.arange(256, dtype=np.uint8)
+    for scores in (
+        -distance.astype(int),
+        whole_range,
+        distance[[1, 2]] * 255,
+        distance,
+    ):
+        check_scores(scores)
+    check_scores(-distance[[0, 2, 3]])

@@ -296,10 +296,12 @@ def test_what_merges_and_what_does_not():
             [evaluate(label, s, qid=qid, query_weight=w)],
             "of queries differ: yes in oth",
         ),
-        ([evaluate([1], [1]).summary()], "must be a RankingReport, got Summary"),
+        ([evaluate([1], [1]).summary()], "merge takes reports one by one.*got Summary"),
     ):
         with pytest.raises(ValueError, match=said):
             a.merge(*others)
+    with pytest.raises(ValueError, match=r"RankingReport.merge\(\*reports\), got list"):
+        RankingReport.merge([a, b])
     # queries are told apart by their ids, whatever the column is called
     named = parts[1].rename(columns={"qid": "q"})
     assert len(a.merge(evaluate_batches([named], score="s", qid="q")).qid) == 20

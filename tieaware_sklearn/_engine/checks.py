@@ -235,7 +235,22 @@ def check_scores(
         reject(np.isnan(scores), scores, name, f"not be NaN{advice}", place)
         rule = "be finite, or -inf (not retrieved)"
         reject(np.isposinf(scores), scores, name, rule, place)
+    if scores.dtype.kind == "u":
+        _warn_of_turned(scores, name)
     return scores
+
+
+def _warn_of_turned(scores: NDArray[np.unsignedinteger[Any]], name: str) -> None:
+    """Warn of unsigned integers that a minus has turned round: 0 stays the lowest."""
+    above = scores[scores > 0]
+    if 0 < len(above) < len(scores):
+        least = above.min()
+        if np.iinfo(scores.dtype).max // 2 < least < above.max():
+            words.warn(
+                f"{name} of dtype {scores.dtype} is 0, or {least} and more, as "
+                "distances with a minus are: 0, the nearest, ranks last. Make them "
+                "signed first: -distances.astype(int)"
+            )
 
 
 def is_retrieved(scores: NDArray[Any]) -> NDArray[np.bool_]:

@@ -480,9 +480,11 @@ class RankingReport(_saved.Saved, html.Result):
         array([0.875])
         """
         parts = [self, *others]
+        rule = "merge takes reports one by one, RankingReport.merge(*reports), got "
+        for one in parts:
+            is_report = isinstance(one, RankingReport)
+            messages.require(is_report, rule + type(one).__name__)
         for other in others:
-            rule = f"other must be a RankingReport, got {type(other).__name__}"
-            messages.require(isinstance(other, RankingReport), rule)
             rule = "other must have the measures, options and columns of this report: "
             difference = self._difference(other, "this report", "other")
             messages.require(not difference, f"{rule}{difference}")

@@ -271,10 +271,11 @@ class Screening(_saved.Saved, html.Result):
             are compared. Of n queries, one in both screenings is then detected with
             probability 10⁷ / n, and a whole shard almost surely.
         """
+        rule = "merge takes screenings one by one, Screening.merge(*screenings), got "
+        for one in (self, *others):
+            messages.require(isinstance(one, Screening), rule + type(one).__name__)
         whole = self
         for other in others:
-            is_screening = isinstance(other, Screening)
-            messages.require(is_screening, "other must be a Screening", other)
             difference = whole._difference(other, "this screening", "other")
             rule = (
                 "other must have the features, measures and options of this screening"
