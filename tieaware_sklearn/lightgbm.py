@@ -241,7 +241,7 @@ def _metrics_of(wanted: Any) -> list[Any]:
     """Make callables for LightGBM, with measures in a row as one."""
     if wanted is None:
         return []
-    if isinstance(wanted, (str, Measure)) or callable(wanted):
+    if isinstance(wanted, str) or not np.iterable(wanted):
         wanted = [wanted]
     metrics: list[Any] = []
     for ready, group in groupby(wanted, key=callable):

@@ -281,6 +281,14 @@ def test_eval_metric_is_given_to_either(booster, web, valid, measures):
     assert both.get_params()["eval_metric"] == "p@1"
 
 
+@pytest.mark.parametrize("measure", [3, [3]])
+def test_a_metric_that_is_no_measure_is_named(booster, web, measure):
+    # LightGBM takes callables, too
+    said = r"eval_metric.*got (3|\[3\]: (XGB|CatBoost)Ranker takes others)"
+    with pytest.raises((TypeError, ValueError), match=said):
+        booster.ranker().fit(**rows_of(web), eval_metric=measure)
+
+
 def test_parts_of_an_evaluation_set_that_a_search_cut_are_named(booster, web):
     given = {**rows_of(web), "eval_X": web.data, "eval_y": (web.target,)}
     given["eval_qid"] = (web.qid,)
@@ -292,7 +300,8 @@ def test_parts_of_an_evaluation_set_that_a_search_cut_are_named(booster, web):
         scoring=make_ranking_scorer(),
         error_score="raise",
     )
-    said = rf"'eval_X': {len(half)}.* here eval_X, to the {len(half)} r.*\(X_valid,\)"
+    n = len(half)
+    said = rf"'eval_X': {n}, 'eval_y': 1,.* here eval_X, to the {n} r.*\(X_valid,\)"
     with (
         sklearn.config_context(enable_metadata_routing=True),
         pytest.raises(ValueError, match=said),

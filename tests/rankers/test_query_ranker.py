@@ -299,7 +299,8 @@ TWICE = {name: (value, value) for name, value in EVAL3.items()}
         ({}, {"init_score": [1, np.nan, 1]}, "init_score must not be NaN.* row 1"),
         ({}, {**EVAL3, "eval_qid": None}, "eval_qid to fit. Or let it.* of eval_X"),
         ({}, {**EVAL3, "eval_y": None}, "eval_y must hold the labels of eval_X, got N"),
-        ({}, {"eval_qid": Q3}, "eval_X must come with eval_qid"),
+        ({}, {"eval_qid": Q3}, "eval_X must come with eval_qid, got None"),
+        ({}, {**EVAL3, "eval_y": [0, 1, -1]}, "eval_y must be >= 0, got -1.0 in row 2"),
         ({}, {**EVAL3, "eval_X": None}, "eval_X must come with eval_y"),
         ({}, {**EVAL3, "eval_qid": [1]}, r"as many .*'eval_qid': 1.*\(X_valid,\)"),
         ({}, {**EVAL3, "eval_X": (X3, X3)}, "eval_y must be a tuple of 2 entries, as"),
@@ -328,10 +329,25 @@ TWICE = {name: (value, value) for name, value in EVAL3.items()}
         (
             {"early_stopping_rounds": 2},
             {"eval_X": X3, "eval_y": Y3, "eval_qid": Q3, "eval_names": "mine"},
-            "early_stopping_rounds needs an evaluation set .* none",
+            "evaluation set .*, got none: pass eval_X, eval_y and eval_qid to fit",
         ),
     ],
 )
 def test_what_is_refused(options, given, message):
     with pytest.raises(ValueError, match=message):
         ranker(**options).fit(**{"X": X3, "y": Y3, "qid": Q3, **given})
+
+
+def test_ids_of_one_evaluation_set_may_be_texts_in_a_list():
+    given = {"X": X3, "y": Y3, "qid": Q3}
+    fitted = [
+        ranker(n_estimators=2).fit(**given, **EVAL3 | {"eval_qid": ids})
+        for ids in (Q3, [*"aab"])
+    ]
+    assert fitted[0].evals_result_ == fitted[1].evals_result_
+
+
+def test_a_column_of_ids_is_not_given_again_to_score():
+    fitted = ranker(qid=0, n_estimators=2).fit(X3, Y3)
+    with pytest.raises(ValueError, match=r"set_score_request\(qid=False\)"):
+        fitted.score(X3, Y3, qid=Q3)
