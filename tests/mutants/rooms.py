@@ -17,6 +17,7 @@ import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stdout
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -43,6 +44,8 @@ ROOMS["boosters"] = (
 )
 #: seconds of tests for a fault, quick ones first
 BUDGET = 200.0
+#: how a process ends whose tests say nothing of a fault
+_BROKEN = 99
 LIBRARIES = (
     "hypothesis.strategies",
     "pandas",
@@ -164,11 +167,24 @@ def tests_by_line(
     return met, json.loads(Path(f"{folder}/seconds").read_text())
 
 
-def is_noticed(job: tuple[Fault | None, list[str], float]) -> bool:
+Job = tuple[Fault | None, list[str], float]
+
+
+def is_noticed(job: Job) -> bool:
     """Whether one of the tests fails, in a process that dies with the fault.
 
-    Or whether they take far longer than without it, `seconds`.
+    Or whether they take far longer than without it, `seconds`, or the process crashes.
     """
+    process = multiprocessing.get_context("fork").Process(target=meet, args=(job,))
+    process.start()
+    process.join()
+    if process.exitcode == _BROKEN:
+        raise RuntimeError(f"tests cannot run: {job[1]}")
+    return process.exitcode != 0
+
+
+def meet(job: Job) -> None:
+    """Run tests in a process of their own, which exits with 1 if one fails."""
     fault, tests, seconds = job
     wanted = str(fault and fault.file)
     read = SourceFileLoader.get_code
@@ -182,8 +198,6 @@ def is_noticed(job: tuple[Fault | None, list[str], float]) -> bool:
     def stop(*_: object) -> None:
         raise TimeoutError
 
-    # joblib would warn of processes that may not have others
-    multiprocessing.current_process()._config["daemon"] = False  # type: ignore[attr-defined]
     SourceFileLoader.get_code = get_code  # type: ignore[method-assign]
     signal.signal(signal.SIGALRM, stop)
     signal.alarm(60 + int(5 * seconds) if fault else 0)
@@ -192,11 +206,10 @@ def is_noticed(job: tuple[Fault | None, list[str], float]) -> bool:
     os.chdir(ROOT)
     with redirect_stdout(io.StringIO()) as said:
         code = pytest.main([*options, *tests])
-    if code not in (0, 1, 2, 4):
-        raise RuntimeError(f"pytest ends with {code}")
-    if fault is None and code:
-        raise RuntimeError(f"without a fault, too: {said.getvalue()[-2000:]}")
-    return code != 0
+    if code not in (0, 1, 2, 4) or (fault is None and code):
+        print(f"pytest ends with {code}: {said.getvalue()[-2000:]}", file=sys.stderr)
+        os._exit(_BROKEN)
+    os._exit(int(code != 0))
 
 
 def check(room: str, number: int, seed: int, jobs: int) -> None:
@@ -219,10 +232,10 @@ def check(room: str, number: int, seed: int, jobs: int) -> None:
         work.append((fault, few, total))
     for library in LIBRARIES:  # once, unlike the package, which each process imports
         importlib.import_module(library)
-    with multiprocessing.get_context("fork").Pool(jobs, maxtasksperchild=1) as pool:
-        chosen_tests = dict.fromkeys(test for _, few, _ in work for test in few)
-        pool.apply(is_noticed, [(None, list(chosen_tests), 0.0)])
-        noticed = list(tqdm(pool.imap(is_noticed, work), room, len(work)))
+    chosen_tests = dict.fromkeys(test for _, few, _ in work for test in few)
+    is_noticed((None, list(chosen_tests), 0.0))
+    with ThreadPoolExecutor(jobs) as pool:
+        noticed = list(tqdm(pool.map(is_noticed, work), room, len(work)))
     pairs = zip(work, noticed, strict=True)
     left = [fault for (fault, *_), seen in pairs if not seen]
     print(f"{room}: {len(work) - len(left)} of {len(work)} noticed", flush=True)
