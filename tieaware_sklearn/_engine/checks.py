@@ -244,8 +244,8 @@ def _warn_of_turned(scores: NDArray[np.unsignedinteger[Any]], name: str) -> None
     """Warn of unsigned integers that a minus has turned round: 0 stays the lowest."""
     above = scores[scores > 0]
     if 0 < len(above) < len(scores):
-        least = above.min()
-        if np.iinfo(scores.dtype).max // 2 < least < above.max():
+        least, largest = above.min(), np.iinfo(scores.dtype).max
+        if largest - largest // 2 < least < above.max():
             words.warn(
                 f"{name} of dtype {scores.dtype} is 0, or {least} and more, as "
                 "distances with a minus are: 0, the nearest, ranks last. Make them "
