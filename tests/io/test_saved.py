@@ -7,6 +7,7 @@ import zipfile
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -59,6 +60,21 @@ def test_files_of_1_0_are_read():
         np.testing.assert_allclose(merged.pvalues[j, 0], min(1, 2 * p))
     for name in ("expected", "best", "worst", "std"):
         np.testing.assert_allclose(getattr(report, name), getattr(made, name), 1e-12)
+
+
+def test_files_of_1_1_are_read():
+    web = make_web_search(n_queries=6, random_state=0)
+    rows = {"qid": web.qid}
+    made = evaluate(web.target, web.data[:, 1], **rows, segment=web.qid % 2)
+    selector = RankingFeatureSelector("ap").fit(web.data[:, :3], web.target, **rows)
+    for kind, kept, new in (
+        (RankingReport, "report_1.1.0.tie", made),
+        (Screening, "screening_1.1.0.tie", selector.screening_),
+    ):
+        loaded = kind.load(KEPT / kept)
+        assert str(loaded) == str(new)
+        saved = kind.from_bytes(new.to_bytes())
+        pd.testing.assert_frame_equal(loaded.to_pandas(), saved.to_pandas(), rtol=1e-12)
 
 
 def test_what_cannot_be_written_costs_nothing(tmp_path, monkeypatch):
