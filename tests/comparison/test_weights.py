@@ -160,6 +160,18 @@ def test_the_order_of_rows_changes_no_bit():
         np.testing.assert_array_equal(column, other.columns[name])
 
 
+def test_segments_say_what_their_queries_are_worth():
+    labels, scores, qid = [1, 0] * 5, np.arange(10.0), np.repeat(range(5), 2)
+    weight, segment = np.repeat([1.0, 1, 2, 0, 5], 2), np.repeat([*"aabab"], 2)
+    systems = {"up": scores, "down": -scores}
+    found = compare_systems(
+        labels, systems, qid=qid, measure="rr", query_weight=weight, segment=segment
+    ).by_segment()
+    # (1 + 1 + 0)^2 / (1 + 1 + 0), and (2 + 5)^2 / (4 + 25)
+    assert found.n_effective == pytest.approx([2, 49 / 29])
+    assert [line.split()[-1] for line in str(found).splitlines()[2:4]] == ["2.0", "1.7"]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -77,7 +77,8 @@ def _findings(
     if result.segment is not None:
         segments = result.by_segment()
         whole = dict.fromkeys(first, np.full(len(segments), "all"))
-        rows = [row | {"interaction": math.nan} for row in rows]
+        of_segments = [name for name in segments.columns if name not in pairs]
+        rows = [row | dict.fromkeys(of_segments, math.nan) for row in rows]
         rows += _outputs.rows_of(whole | segments.columns)
         titled = "Pairs of runs by segment"
         parts += [replace(one, title=titled) for one in segments._tables()]

@@ -287,6 +287,8 @@ class SystemComparison(html.Result):
             the same in all segments, by the test of Alexander and Govern (1994), which
             allows for unequal variances. It is not corrected. It is NaN with weights,
             for medians, and if some segment has one query or equal differences.
+            With weights, ``n_effective`` is how many queries of equal weight those of
+            the segment are worth.
 
         Raises
         ------
@@ -333,8 +335,11 @@ class SystemComparison(html.Result):
             )
             names = {n: np.tile(of, len(parts)) for n, of in one._names().items()}
             segments = {"segment": np.repeat(named, len(one.pairs))}
-            interaction = np.tile(one._interactions(parts), len(parts))
-            blocks.append(segments | names | pairs | {"interaction": interaction})
+            last = {"interaction": np.tile(one._interactions(parts), len(parts))}
+            if (weight := self.query_weight) is not None:
+                worth = [_intervals.effective_number(weight[rows]) for rows in parts]
+                last["n_effective"] = np.repeat(worth, len(one.pairs))
+            blocks.append(segments | names | pairs | last)
         columns = {
             name.replace("pvalues", "pvalue"): np.concatenate([b[name] for b in blocks])
             for name in blocks[0]
@@ -813,6 +818,13 @@ def _tables_by_segment(of: Summary) -> list[text_tables.Table]:
     notes = [
         f"{header}: corrected over all pairs and {of.n_segments} segments together"
     ]
+    last: tuple[Any, ...] = ("interaction", of.interaction, words.probability)
+    meaning = (
+        "p-value of the hypothesis that the difference is the same in all segments"
+    )
+    if comparison.query_weight is not None:
+        last = ("worth", of.n_effective, partial(words.number, digits=1))
+        meaning = "queries of equal weight that those of the segment are worth"
     return [
         text_tables.Table.of(
             *names,
@@ -821,14 +833,13 @@ def _tables_by_segment(of: Summary) -> list[text_tables.Table]:
             (level, of.difference_interval, partial(words.bracketed, digits=3)),
             ("same sign", np.where(of.same_sign, "yes", "no")),
             (header, of.adjusted_pvalue, words.probability),
-            ("interaction", of.interaction, words.probability),
+            last,
             left=len(names),
             drop=[len(names) + column for column in (3, 0, 5, 2)],
             notes=notes * (header != "pvalue"),
             terms={
                 level: f"{level} over the queries of the segment",
-                "interaction": "p-value of the hypothesis that the difference is the "
-                "same in all segments",
+                last[0]: meaning,
                 "pvalue": words.meaning(f"pvalue ({comparison.test})"),
             },
         )
