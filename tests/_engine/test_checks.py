@@ -138,3 +138,19 @@ def test_unsigned_distances_with_a_minus_are_warned_of(dtype):
     ):
         check_scores(scores)
     check_scores(-distance[[0, 2, 3]])
+
+
+def test_columns_of_matrices_in_another_order_are_warned_of():
+    labels = pd.DataFrame([[1, 0, 0], [0, 1, 0]], columns=[*"abc"])
+    scores = pd.DataFrame([[9, 2, 1], [1, 8, 3]], columns=[*"abc"])
+    assert evaluate(labels, scores, measures="rr").expected.tolist() == [[1], [1]]
+    turned = scores[[*"cba"]]
+    said = r"y_score has the columns of y_true in another .*y_score\[y_true.columns\]"
+    with pytest.warns(UserWarning, match=said):
+        evaluate(labels, turned, measures="rr")
+    for other in (
+        turned[labels.columns],
+        turned.to_numpy(),
+        turned.set_axis(range(3), axis=1),
+    ):
+        evaluate(labels, other, measures="rr")

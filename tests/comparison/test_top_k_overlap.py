@@ -282,3 +282,21 @@ def test_lists_of_any_length_are_those_of_each_query_alone(how):
             np.testing.assert_array_equal(
                 getattr(masked, name)[i], getattr(short, name)[0]
             )
+
+
+@pytest.mark.parametrize("metric", ["similarity", "distance"])
+def test_a_missing_value_is_named_by_row_and_column(metric):
+    scores = np.zeros((5, 6))
+    scores[1, 2] = np.nan
+    wanted = "^scores must not be NaN, got nan in row 1, column 2"
+    ids = np.tile(np.arange(6), (5, 1))
+    holes = np.where(np.arange(6) < 1, -1, ids)
+    for pair in (None, (ids, ids), (holes, holes)):
+        with pytest.raises(ValueError, match=wanted):
+            top_k_overlap(np.ones((5, 6)), scores, ids=pair, k=2, metric=metric)
+
+
+def test_unsigned_distances_may_be_as_large_as_they_can():
+    distance = np.array([[0, 255, 1, 2]], dtype=np.uint8)
+    found = top_k_overlap(distance, -distance.astype(int) * -1, k=2, metric="distance")
+    assert found.expected.tolist() == [1]

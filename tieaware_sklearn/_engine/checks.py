@@ -266,9 +266,9 @@ def check_length(values: NDArray[Any], n_rows: int, name: str) -> None:
 
 
 def check_same_order(columns: Mapping[str, Any]) -> None:
-    """Warn of pandas objects that have one index, but in different orders.
+    """Warn of frames that have one index, or the same columns, in different orders.
 
-    Rows go by position. Indices of other labels say nothing, as in scikit-learn.
+    Rows and columns go by position. Other labels say nothing, as in scikit-learn.
 
     Warns
     -----
@@ -283,6 +283,16 @@ def check_same_order(columns: Mapping[str, Any]) -> None:
                 f"{name} has the index of {first} in another order, but rows go by "
                 f"position: {name}.loc[{first}.index] puts them in order, and "
                 "to_numpy() of both silences this"
+            )
+    named = [(name, getattr(x, "columns", None)) for name, x in columns.items()]
+    listed = [(name, [*one]) for name, one in named if np.iterable(one)]
+    for name, one in listed[1:]:
+        first, other = listed[0]
+        if one != other and sorted(map(str, one)) == sorted(map(str, other)):
+            words.warn(
+                f"{name} has the columns of {first} in another order, but they go by "
+                f"position: {name}[{first}.columns] puts them in order, and to_numpy() "
+                "of both silences this"
             )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -294,15 +295,16 @@ def _of_documents(
     """Query ids and the two rankings, from columns or matrices."""
     given: dict[str, Any] = {"reference": reference, "scores": scores}
     checks.check_same_order({**given, "qid": qid})
+    place = messages.in_row
     if (cells := lists.Lists.of(given, qid, mask)) is not None:
         queries = cells.queries
-        given = {name: cells.documents(given[name], name) for name in given}
+        given, place = {n: cells.documents(given[n], n) for n in given}, cells.place
     else:
         n_rows = len(exact_numbers.numbers_of(reference, "reference"))
         queries = checks.check_qid(qid, n_rows=n_rows)
     sides = []
     for name, column in given.items():
-        score = _nearest_highest(column, name, metric)
+        score = _nearest_highest(column, name, metric, place)
         checks.check_length(score, queries.n_rows, name)
         score, never = queries.arrange(score), np.zeros(queries.n_queries, dtype=bool)
         sides.append(_Neighbours(queries.sizes, queries.offsets, score, None, never))
@@ -328,18 +330,20 @@ def _of_lists(
         rule = f"ids of {name} must have at least k={k} columns, got {shape[1]}"
         messages.require(shape[1] >= k, rule)
         fits = documents.min(initial=0) >= -1 and documents.max(initial=0) <= _LARGEST
-        messages.require(fits, f"ids of {name} must be >= -1 and at most 2^60")
+        rule = f"ids of {name} must be >= -1 and at most 2^60 (-1 of unsigned ids is "
+        messages.require(fits, f"{rule}beyond: astype('int64') first)")
         matrix, there = lists.matrix_of(values, name), documents >= 0
         rule = f"{name} must have the shape of its ids, {shape}, got {matrix.shape}"
         messages.require(matrix.shape == shape, rule)
+        place = partial(_in_list, there)
         if there.all():
-            score = _nearest_highest(matrix.ravel(), name, metric)
+            score = _nearest_highest(matrix.ravel(), name, metric, place)
         else:
             # nothing is retrieved at empty places, whose ids must differ, too
             score = np.full(shape, -np.inf)
             if there.any():
                 floats = exact_numbers.floats_of(matrix[there], name)
-                score[there] = _nearest_highest(floats, name, metric)
+                score[there] = _nearest_highest(floats, name, metric, place)
             documents = np.where(there, documents, -1 - np.arange(shape[1]))
         sizes, is_full = np.full(shape[0], shape[1]), np.asarray(there.all(axis=1))
         offsets, score = segments.offsets_of(sizes), score.ravel()
@@ -350,12 +354,22 @@ def _of_lists(
     return sides
 
 
-def _nearest_highest(values: Any, name: str, metric: str) -> NDArray[Any]:
+def _in_list(there: NDArray[np.bool_], document: int) -> str:
+    """Where a document of an index stands, for a message."""
+    row, column = np.argwhere(there)[document]
+    return f"row {row}, column {column}"
+
+
+def _nearest_highest(
+    values: Any, name: str, metric: str, place: messages.Place
+) -> NDArray[Any]:
     """Scores for which higher is nearer, in an order that no rounding changes."""
-    numbers = exact_numbers.numbers_of(values, name)
+    numbers = exact_numbers.numbers_of(values, name, place)
     if metric == "distance":
-        numbers = -numbers if numbers.dtype.kind == "f" else ~numbers
-    return checks.check_scores(numbers, name=name)
+        if numbers.dtype.kind != "f":
+            return np.asarray(~numbers)
+        numbers = -numbers
+    return checks.check_scores(numbers, name=name, place=place)
 
 
 def _alike(sides: list[_Neighbours]) -> Iterator[IntArray]:
@@ -473,7 +487,8 @@ def _shared_documents(
             name = "scores" if key[query, column] & 4 else "reference"
             raise ValueError(
                 f"ids of {name} must hold a document once for a query, got "
-                f"{key[query, column] >> 3} twice in row {queries[query]}"
+                f"{key[query, column] >> 3} twice in row {queries[query]} (-1 in place "
+                "of the farther one leaves it out)"
             )
         same, place = differ < 8, key.astype(np.int8) & 3
         near, sure = place > 0, place > 1
