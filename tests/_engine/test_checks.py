@@ -11,15 +11,18 @@ import pytest
 
 from tieaware_sklearn import evaluate
 from tieaware_sklearn._engine.checks import (
+    check_choice,
     check_choices,
     check_qid,
     check_scores,
     check_seed,
+    check_share,
 )
 from tieaware_sklearn._engine.exact_numbers import in_32_bits
-from tieaware_sklearn._engine.feature_matrix import ids_of
+from tieaware_sklearn._engine.feature_matrix import as_matrix, ids_of
 from tieaware_sklearn._engine.hashing import value_bits
 from tieaware_sklearn._engine.messages import show
+from tieaware_sklearn._engine.spelling import is_rounded
 
 
 def test_ids_keep_their_order_and_their_dtype():
@@ -154,3 +157,33 @@ def test_columns_of_matrices_in_another_order_are_warned_of():
         turned.set_axis(range(3), axis=1),
     ):
         evaluate(labels, other, measures="rr")
+
+
+def test_errors_name_the_argument_and_the_value():
+    for call, said in (
+        (
+            lambda: check_choice("x", "ties", ("best", "worst")),
+            "ties .*'worst'.*got 'x'",
+        ),
+        (lambda: check_scores([1, 2], n_rows=3, name="s"), r"s must .*\(3\), got 2"),
+        (lambda: check_share(1.5, "keep", up_to_one=True), "keep must .*got 1.5"),
+        (lambda: check_share(1.0, "keep"), "keep must .*got 1.0"),
+        (lambda: as_matrix([1, 2], "Z"), r"Z must be 2-dimensional, got shape \(2,\)"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            call()
+    assert check_share(1.0, "keep", up_to_one=True) is None
+
+
+def test_whole_numbers_that_a_float_rounds_are_told():
+    for text in ("9007199254740993", "-9007199254740993.0", "18014398509481985"):
+        assert is_rounded(text)
+    for text in ("9007199254740992", "9007199254740993.5", "1e30", "x", "12.0"):
+        assert not is_rounded(text)
+
+
+def test_integers_up_to_those_of_64_bits_are_taken_as_such():
+    given = [2**64 - 1, 2**64 - 2, 1]
+    assert check_scores(given).tolist() == given
+    with pytest.raises(ValueError, match="differ but are equal as 64-bit floats"):
+        check_scores([2**64, 2**64 - 1])

@@ -146,3 +146,20 @@ def test_of_several_rankers_one_is_enough_and_some_hold_themselves():
         model.estimators_ = estimators
         assert len(warnings_of(model, QID)) == n_warnings
     assert not warnings_of(object(), QID)
+
+
+def test_a_column_of_ids_that_a_step_may_have_moved_is_named():
+    ranker = keep(QID)
+    ranker.qid = 0
+    (said,) = warnings_of(ranker, QID[SOME])
+    assert f"column 0 of what it got in fit, with 40 values in {len(QID)} rows" in said
+    ranker.qid = "query"
+    assert "of what it got in fit" not in warnings_of(ranker, QID[SOME])[0]
+
+
+def test_rankers_that_are_parameters_or_private_are_not_those_that_predict():
+    outer = LinearRegression()
+    outer.ranker, outer._ranker_ = keep(QID), keep(QID)
+    assert warnings_of(outer, QID[SOME]) == []
+    outer.ranker_ = keep(QID)
+    assert len(warnings_of(outer, QID[SOME])) == 1
