@@ -8,18 +8,28 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+import scipy.sparse as sp
 
 from tieaware_sklearn import evaluate
 from tieaware_sklearn._engine.checks import (
+    DROPPED_LABEL,
+    UNJUDGED_LABEL,
     check_choice,
     check_choices,
+    check_labels,
     check_qid,
     check_scores,
     check_seed,
     check_share,
 )
 from tieaware_sklearn._engine.exact_numbers import in_32_bits
-from tieaware_sklearn._engine.feature_matrix import as_matrix, ids_of
+from tieaware_sklearn._engine.feature_matrix import (
+    as_matrix,
+    check_kinds,
+    count_rows,
+    ids_of,
+    keep_order,
+)
 from tieaware_sklearn._engine.hashing import value_bits
 from tieaware_sklearn._engine.messages import show
 from tieaware_sklearn._engine.spelling import is_rounded
@@ -169,10 +179,36 @@ def test_errors_name_the_argument_and_the_value():
         (lambda: check_share(1.5, "keep", up_to_one=True), "keep must .*got 1.5"),
         (lambda: check_share(1.0, "keep"), "keep must .*got 1.0"),
         (lambda: as_matrix([1, 2], "Z"), r"Z must be 2-dimensional, got shape \(2,\)"),
+        (
+            lambda: check_kinds(np.ones((1, 1)) * 1j),
+            "Complex data not supported: X must",
+        ),
     ):
         with pytest.raises(ValueError, match=said):
             call()
     assert check_share(1.0, "keep", up_to_one=True) is None
+
+
+def test_unjudged_documents_are_marked_apart():
+    marked = [
+        check_labels([1, np.nan], unjudged=unjudged).tolist()
+        for unjudged in ("drop", "nonrelevant")
+    ]
+    assert marked == [[1, DROPPED_LABEL], [1, UNJUDGED_LABEL]]
+
+
+def test_rows_of_matrices_of_any_kind():
+    X = np.arange(6.0).reshape(3, 2)
+    for given in (
+        X,
+        X.tolist(),
+        sp.csr_array(X),
+        pd.DataFrame(X),
+        pa.table({"a": X[:, 0]}),
+    ):
+        assert count_rows(given) == 3
+    sparse = sp.csr_array(X)
+    assert keep_order(sparse, sparse) is sparse
 
 
 def test_whole_numbers_that_a_float_rounds_are_told():

@@ -163,3 +163,15 @@ def test_rankers_that_are_parameters_or_private_are_not_those_that_predict():
     assert warnings_of(outer, QID[SOME]) == []
     outer.ranker_ = keep(QID)
     assert len(warnings_of(outer, QID[SOME])) == 1
+    outer.ranker_ = Slotted()  # of a class without a __dict__
+    assert warnings_of(outer, QID[SOME]) == []
+
+
+class Slotted:
+    __slots__ = ()
+
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        return X
