@@ -187,6 +187,51 @@ def test_quotes_that_come_late_and_those_left_open(tmp_path, monkeypatch):
         assert len(load_table(csv(tmp_path, f"{text}\n{legal}")).data) == 23
 
 
+@pytest.mark.parametrize("block", [10, 1 << 20])
+@pytest.mark.parametrize("column", ["qid", "text"])
+@pytest.mark.parametrize("ignore", [[], ["text"]])
+def test_rows_between_two_stray_quotes_are_warned_of(
+    tmp_path, monkeypatch, block, column, ignore
+):
+    monkeypatch.setattr(_csv, "_START", block)
+    rows = [
+        {"qid": f"q{i // 4}", "text": f"t{i}", "label": i % 2, "x": i}
+        for i in range(12)
+    ]
+    rows[2][column] = '"24in screen'
+    rows[5][column] += '"'
+    lines = [";".join(map(str, row.values())) for row in rows]
+    path = csv(tmp_path, "\n".join(["qid;text;label;x", *lines]))
+    said = (
+        r"csv, line 4: a cell in quotation marks holds lines .* --quoting none, reads"
+    )
+    with pytest.warns(UserWarning, match=said):
+        assert len(load_table(path, ignore=ignore).data) == 9
+    found = load_table(path, ignore=ignore, quoting="none")
+    assert found.data[:, 0].tolist() == list(range(12))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"x, y\nz, w"',
+        '"long, text\nof, three\nlines"',
+        '"a table:\n1,t,1,x\n"',
+        '"one\nq1,two"',
+        '"ends\nq1,words,0,7\n"',
+    ],
+)
+def test_texts_of_several_lines_are_no_rows(tmp_path, text):
+    path = csv(tmp_path, f"qid,text,label,x\na,{text},1,2\na,t,0,3\n")
+    assert load_table(path).data.tolist() == [[2], [3]]
+
+
+def test_decimal_points_and_commas_in_one_column_are_told(tmp_path):
+    path = csv(tmp_path, "qid;label;x\na;1;0,5\na;0;2.5\n")
+    rule = "line 3: column 'x' must hold numbers with the separators given, got '2.5'"
+    refused(path, rule, decimal=",")
+
+
 def test_columns_without_a_name_are_left_out(tmp_path):
     path = csv(tmp_path, ",label,qid,x,,Unnamed: 0\n0,1,1,5,3,7\n1,0,1,6,4,8\n")
     found = load_table(path)

@@ -105,10 +105,12 @@ def check(name: str, jobs: int) -> None:
         def noticed(mutant: Mutant) -> bool:
             folder = free.get()
             try:
-                return is_noticed(mutant, folder)
+                seen = is_noticed(mutant, folder)
             finally:
                 free.put(folder)
+            if not seen:
+                tqdm.write(str(mutant))
+            return seen
 
-        found = list(tqdm(pool.map(noticed, every), name, len(every)))
-    left = [mutant for mutant, seen in zip(every, found, strict=True) if not seen]
-    print(f"{name}: {len(every) - len(left)} of {len(every)} noticed", *left, sep="\n")
+        n_noticed = sum(tqdm(pool.map(noticed, every), name, len(every)))
+    print(f"{name}: {n_noticed} of {len(every)} noticed", flush=True)

@@ -14,7 +14,9 @@ from itertools import accumulate, islice, takewhile
 from operator import itemgetter
 from typing import IO, Any, NamedTuple
 
-from .._display import progress_bars
+import numpy as np
+
+from .._display import progress_bars, words
 from .._engine import exact_numbers, spelling
 from . import _frames, _source, _wording
 
@@ -34,6 +36,8 @@ _FIRST_ROWS = 4096
 #: what a message says of a file at most, of a column, and how many rows behind the
 #: first problem are looked at for others
 _SAID, _CELLS_SAID, _ROWS_LOOKED_AT = 10, 3, 1 << 16
+#: cells of several lines that are looked at, for rows between two stray quotes
+_MOST_OF_LINES = 1000
 
 
 class CsvFile(NamedTuple):
@@ -228,7 +232,8 @@ def read_csv(file: CsvFile, kinds: Mapping[str, str]) -> Iterator[Any]:
     for as_text in exactly:
         kind, first = string if as_text else _frames.arrow().float64(), 0
         try:
-            for batch in _batches(file, dict.fromkeys(numbers, kind) | others):
+            kinds_read = dict.fromkeys(numbers, kind) | others
+            for batch in _batches(file, kinds_read, numbers=numbers):
                 rows = batch.slice(n_read - first)
                 first += batch.num_rows
                 if rows.num_rows:
@@ -272,7 +277,10 @@ def _checked(
 
 
 def _batches(
-    file: CsvFile, kinds: dict[str, Any], block: int = _source.MAX_LINE
+    file: CsvFile,
+    kinds: dict[str, Any],
+    block: int = _source.MAX_LINE,
+    numbers: Sequence[str] = (),
 ) -> Iterator[Any]:
     """Some columns of the file, as record batches of so many bytes of it."""
     module = _frames.arrow(".csv")
@@ -295,9 +303,34 @@ def _batches(
                 decimal_point=file.options.spelling.decimal,
             ),
         )
+    for at, column, text in opened.raw.cells_of_lines:
+        if _holds_rows(file, text, column, numbers):
+            words.warn(
+                f"{file.source}, line {file.line_of_byte(at)}: a cell in quotation "
+                "marks holds lines that are whole rows without these marks. If they "
+                'are no quotes, quoting="none", or --quoting none, reads them as they '
+                "are"
+            )
+            break
 
 
-def _text(file: CsvFile) -> IO[bytes]:
+def _holds_rows(file: CsvFile, text: str, column: int, numbers: Sequence[str]) -> bool:
+    """Whether the lines of a cell are rows, with numbers where these are expected."""
+    of_numbers = [file.names.index(name) for name in numbers]
+    first, *others = (line.split(file.separator) for line in text.split("\n"))
+    rows = [[*[""] * column, *first], *others]
+    is_number = file.options.spelling.match
+    seen = 0
+    for row in rows:
+        cells = [_plain(file, row, j) for j in of_numbers if j != column]
+        if not all(map(is_number, filter(None, cells))):
+            return False
+        seen += len([*filter(None, cells)])
+    whole = {len(row) for row in rows[:-1]} == {len(file.names)}
+    return whole and len(rows[-1]) == column + 1 and seen > 0
+
+
+def _text(file: CsvFile) -> Any:
     ends = file.separator.encode() + b"\r\n"
     lines = _CsvLines(file.source.open(), str(file.source), ends, file.quotes)
     return io.BufferedReader(lines)
@@ -330,12 +363,18 @@ class _CsvLines(_source.Lines):
 
     def __init__(self, file: IO[bytes], name: str, ends: bytes, quotes: bool) -> None:
         super().__init__(file, name)
-        self._quotes = quotes
+        self._quotes, self._separator = quotes, ends[:1]
+        #: of cells of several lines: the first byte, the column, and the text
+        self.cells_of_lines: list[tuple[int, int, str]] = []
         end = b"[%b]" % ends
         # cells up to a mark that opens one and does not close it
         cell = b'(?<=%b)[^"]*+(?:""[^"]*+)*+"(?=%b)' % (end + b'"', end)
         plain = b'(?<!%b")' % end
         self._closed = re.compile(b'[^"]*+(?:"(?:%b|%b)[^"]*+)*+' % (cell, plain))
+        # cells of several lines
+        first, others = b'[^"\n]*+(?:""[^"\n]*+)*+', b'[^"]*+(?:""[^"]*+)*+'
+        parts = end, first, others, end
+        self._of_lines = re.compile(b'"(?<=%b")(%b\n%b)"(?=%b)' % parts)
         # what the next block goes on with, and the number of its first byte
         self._rest, self._at = b"\n", -1
         # the number of the mark that has opened a cell
@@ -362,6 +401,8 @@ class _CsvLines(_source.Lines):
         self._opened, start, mark = None, len(text) - 1, text.find(b'"', 1)
         if mark > 0:
             closed: Any = self._closed.match(text, mark)
+            if len(self.cells_of_lines) < _MOST_OF_LINES:
+                self._note_lines(text, mark, closed.end())
             mark = text.find(b'"', closed.end())
         if mark > 0:
             self._opened, start = self._at + mark, mark - 1
@@ -371,6 +412,20 @@ class _CsvLines(_source.Lines):
         self._rest, self._at = text[start:], self._at + start
         if len(self._rest) > _source.MAX_LINE:
             raise _QuoteError(self._at + 1)
+
+    def _note_lines(self, text: bytes, start: int, end: int) -> None:
+        """Note cells of several lines that hold separators."""
+        data = np.frombuffer(text, dtype=np.uint8)[1:]
+        marks, ends = np.flatnonzero(data == ord('"')), np.flatnonzero(data == 10)
+        # the pattern takes longer: is some line end behind an odd number of marks?
+        if not (marks.searchsorted(ends) & 1).any():
+            return
+        for cell in self._of_lines.finditer(text, start, end):
+            if self._separator in cell[1]:
+                line = text[text.rfind(b"\n", 0, cell.start()) + 1 : cell.start()]
+                column = line.count(self._separator)
+                note = self._at + cell.start(), column, cell[1].decode("latin-1")
+                self.cells_of_lines.append(note)
 
 
 def _any_large(floats: Any) -> bool:
@@ -455,9 +510,9 @@ def _complaint(
     with closing(rows), suppress(csv.Error):
         for number, (line, row) in enumerate(islice(every, n_good + 1, None)):
             for name, kind, what in _wrong_with(file, columns, row):
-                _, words = said.setdefault((name, kind), (line, []))
-                if what not in words and len(words) < _CELLS_SAID:
-                    words.append(what)
+                _, texts = said.setdefault((name, kind), (line, []))
+                if what not in texts and len(texts) < _CELLS_SAID:
+                    texts.append(what)
             n_said = len(_in_words(said))
             if n_said and last is None:
                 last = number + _ROWS_LOOKED_AT
@@ -476,12 +531,12 @@ def _in_words(
 ) -> list[tuple[int, str]]:
     """Lines, and what is wrong there; large numbers only beside others."""
     lines = []
-    for (name, kind), (line, words) in said.items():
+    for (name, kind), (line, texts) in said.items():
         is_mixed = (name, "other") in said and (name, "64 bits") not in said
         if kind == "cell":
-            lines.append((line, _of_cells(name, words)))
+            lines.append((line, _of_cells(name, texts)))
         elif kind != "other" and (kind != "large" or is_mixed):
-            lines.append((line, words[0]))
+            lines.append((line, texts[0]))
     return lines
 
 
@@ -540,6 +595,10 @@ def _wrong_with_cell(
 
 def _of_cells(name: str, cells: Sequence[str]) -> str:
     """A message on cells of a column that are no numbers."""
+    got = ", ".join(map(_wording.quoted, cells))
+    if any(map(spelling.PLAIN.match, cells)):  # other separators were given
+        rule = f"column {name!r} must hold numbers with the separators given, got {got}"
+        return f"{rule} (correct these cells, or give no separators)"
     numbers = [cell for cell in cells if spelling.other_spellings([cell])]
     ways = [_option(way, numbers[0]) for way in spelling.other_spellings(numbers)]
     remedies = [" or ".join(ways)] if ways else []
@@ -547,7 +606,6 @@ def _of_cells(name: str, cells: Sequence[str]) -> str:
         how = "missing_values, or --missing-values,"
         remedies.append(f"{how} reads {', '.join(others)} as missing")
     remedies.append("ignore, or --ignore, leaves out the column")
-    got = ", ".join(map(_wording.quoted, cells))
     return f"column {name!r} must hold numbers, got {got} ({'; '.join(remedies)})"
 
 
