@@ -707,9 +707,15 @@ class SystemComparison(html.Result):
             if n := len(one.pairs):
                 differ = np.count_nonzero(one.adjusted_pvalues <= alpha)
                 kind = "" if _p_header(one) == "pvalue" else f" by {_p_header(one)}"
-                line += f"; {differ} of {n} differences are significant "
-                line += f"(pvalue{kind} <= {alpha:g})"
-                if ties == EXPECTED:
+                if not differ:
+                    line += (
+                        f"; no difference is significant (pvalue{kind} > {alpha:g}): "
+                    )
+                    line += "these queries do not show which system is better"
+                else:
+                    line += f"; {differ} of {n} differences are significant "
+                    line += f"(pvalue{kind} <= {alpha:g})"
+                if differ and ties == EXPECTED:
                     same = one.same_sign.sum()
                     line += f", and the sign of {same} is the same in every order of "
                     line += "ties"
