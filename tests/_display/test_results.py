@@ -229,15 +229,15 @@ def test_what_was_found_comes_first():
     compared = ta.compare_systems(Y, SYSTEMS, qid=QID)
     averages = dict(zip(SYSTEMS, compared.summary().mean, strict=True))
     best = max(averages, key=averages.get)
-    differ = (compared.adjusted_pvalues <= 0.05).sum()
-    assert differ == 0
+    assert (compared.adjusted_pvalues > 0.05).all()
     mean = f"{best} has the highest mean ({averages[best]:.4f}), but is not signif"
     for result, said in (
         (ta.evaluate([0, 1], [1, 1], measures="rr"), "RR is 0.7500 (95% interval "
          "[-, -], chance 0.7500); the order of ties moves it from 0.5000 to 1.0000."),
         (ta.evaluate([0, 1], [1, 2], measures="rr"), "no order of ties changes it."),
         (compared, mean),
-        (compared, f"; {differ} of 10 differ"),
+        (compared, "; no difference is significant (pvalue by holm &gt; 0.05): these "
+         "queries do not show which system is better."),
         # two systems, in words; lower is better
         (ta.compare_systems([1, 0] * 3, {"a": [2, 1] * 3, "b": [1, 2] * 3},
                             qid=[1, 1, 2, 2, 3, 3], measure="esl"),
