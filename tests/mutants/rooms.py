@@ -36,8 +36,9 @@ ROOMS = {
         *("comparison", "feature_selection", "model_selection"),
     )
 }
-# what the selector alone asks of measures is tested there
+# what the selector and comparisons alone ask of others is tested there
 ROOMS["measures"][1].append("tests/feature_selection/test_statistics.py")
+ROOMS["evaluation"][1].append("tests/comparison/test_systems.py")
 ROOMS["boosters"] = (
     PACKAGE / "rankers/_query_ranker.py",
     ["tests/rankers", "tests/boosters", "tests/lightgbm"],

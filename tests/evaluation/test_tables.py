@@ -1,0 +1,110 @@
+"""What tables, pages and frames of evaluations are made of: their columns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tieaware_sklearn as ta
+from tests._display.test_html import parsed
+from tests.saved import members_of, npy, zipped
+from tieaware_sklearn import evaluation
+from tieaware_sklearn.evaluation._intervals import bootstrap_interval
+
+pytestmark = pytest.mark.filterwarnings("ignore:the values per query")
+RNG = np.random.default_rng(0)
+Y, QID = RNG.integers(0, 3, 120), np.repeat(np.arange(12), 10)
+A = RNG.integers(0, 4, 120).astype(float)
+REPORT = ta.evaluate(Y, A, qid=QID, measures=["ap", "rr"], segment=QID % 2)
+FIGURES = "mean | worst | best | tie_std | chance | lift | 95% interval"
+SUMMED = (
+    "tie_std chance ideal lift interval_low interval_high sampling_error n_estimated "
+    "n_queries n_effective"
+)
+#: results, the heads of the tables of their pages, and the columns of their frames
+RESULTS = {
+    "report": (
+        REPORT,
+        f"measure | {FIGURES}",
+        "qid segment measure expected best worst std chance ideal sampling_error "
+        "std_is_estimate",
+    ),
+    "segments": (
+        REPORT.by_segment(),
+        f"AP | queries | {FIGURES} | RR | queries | {FIGURES}",
+        f"segment measure mean best worst {SUMMED}",
+    ),
+    "median": (
+        REPORT.summary("median"),
+        "median | " + FIGURES.replace("mean", "median"),
+        f"measure mean best worst {SUMMED}",
+    ),
+    "ties": (
+        ta.tie_report(Y, A, qid=QID, measures="ap"),
+        "ties |  | best - worst | mean gap | largest gap",
+        "figure measure value",
+    ),
+    "treatments": (
+        ta.tie_treatments(Y, A, qid=QID, measures="ap"),
+        "treatment | AP",
+        "treatment AP",
+    ),
+    "exposure": (
+        evaluation.expected_exposure(Y, A, qid=QID),
+        " | mean | 95% interval",
+        "qid loss disparity relevance",
+    ),
+    "sampled": (
+        ta.sampled(Y, A, "ap", qid=QID, n_orders=5),
+        "measure | mean | standard error | tie_std | min | max | orders | queries",
+        "qid expected std sampling_error min max",
+    ),
+    "contingency": (
+        evaluation.contingency_table(Y, A, qid=QID, k=3),
+        "documents | relevant | not relevant | all",
+        "qid true_positive false_positive false_negative true_negative",
+    ),
+    "residuals": (
+        evaluation.residuals(Y, A, qid=QID, measures="rbp(p=0.9)"),
+        "measure | mean | residual | worst | best",
+        "qid measure expected residual worst best n_unjudged",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_columns(name):
+    result, heads, columns = RESULTS[name]
+    shown = [head for table in parsed(result.to_html()).tables for head in table[0]]
+    # ranges are drawn in a column that the page alone has
+    assert [head for head in shown if " to " not in head] == heads.split(" | ")
+    assert result.to_pandas().columns.tolist() == columns.split()
+
+
+def test_queries_are_counted_in_words():
+    one = {"qid": [1, 1], "measures": "rr"}
+    assert "\n1 query" in str(ta.evaluate([0, 1], [1, 2], **one))
+    assert "\n12 queries" in str(REPORT)
+    for n in (1, 12):
+        some = n > QID
+        found = evaluation.expected_exposure(Y[some], A[some], qid=QID[some])
+        assert ("12 queries" if n > 1 else "1 query") in str(found)
+
+
+def test_a_summary_has_intervals_by_the_bootstrap():
+    options = {"n_resamples": 99, "random_state": 3}
+    drawn = REPORT.summary(interval="bootstrap", **options)
+    values = REPORT.expected[np.argsort(REPORT.qid)]
+    ends = np.array([drawn.interval_low, drawn.interval_high]).T
+    for column, bounds, found in zip(values.T, REPORT.bounds, ends, strict=True):
+        wanted = bootstrap_interval(column, None, bounds=bounds, **options)
+        assert tuple(found) == wanted
+
+
+def test_a_file_with_too_few_values_is_refused():
+    header, members = members_of(REPORT.to_bytes())
+    (name,) = (name for name in members if "n_undefined" in name)
+    for n in (1, 3):
+        damaged = zipped(header, {**members, name: npy(np.zeros(n, np.int64))})
+        with pytest.raises(ValueError, match="n_undefined"):
+            ta.RankingReport.from_bytes(damaged)
