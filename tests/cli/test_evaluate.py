@@ -112,6 +112,25 @@ def test_notes_name_the_measures_and_the_reason_once(trec, capsys):
     assert own in said
 
 
+def test_a_short_interval_is_warned_of_where_one_is_written(tmp_path, capsys):
+    topics = range(12)
+    judged = "".join(f"{t} 0 a 1\n{t} 0 b 0\n" for t in topics)
+    ranked = "".join(
+        f"{t} Q0 a 1 {2 - (t == 0) * 2} r\n{t} Q0 b 2 1 r\n" for t in topics
+    )
+    (tmp_path / "qrels").write_text(judged)
+    (tmp_path / "run").write_text(ranked)
+    words = "evaluate", tmp_path / "qrels", tmp_path / "run", "--measures", "rr"
+    for more, is_warned in (
+        ((), False),
+        ((f"--csv={tmp_path / 'out.csv'}",), True),
+        ((f"--report={tmp_path / 'out.html'}",), True),
+    ):
+        code, _, err = run(capsys, *words, *more)
+        assert code == 0
+        assert ("the interval is too short" in err) is is_warned
+
+
 def test_topics_several_runs_and_averages(trec, tmp_path, capsys):
     out = run(capsys, "evaluate", *trec, "-q", "-c", "--measures", "ap")[1]
     rows = [line.split()[:3] for line in out.splitlines()[2:10]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -42,6 +43,9 @@ _Columns = dict[str, NDArray[Any]]
 
 def run(arguments: argparse.Namespace) -> int:
     """Read the files, measure every run, and print or write the results."""
+    if not (arguments.csv or arguments.json or arguments.report):
+        # what is printed has no interval
+        warnings.filterwarnings("ignore", "the values per query")
     more = topic_files(arguments)
     _outputs.check_files(arguments, [arguments.qrels, *arguments.runs, *more.values()])
     measures = _parse.parse_measures(arguments.measures)
