@@ -18,6 +18,7 @@ from tieaware_sklearn._engine.checks import (
     check_choices,
     check_labels,
     check_qid,
+    check_same_order,
     check_scores,
     check_seed,
     check_share,
@@ -167,6 +168,10 @@ def test_columns_of_matrices_in_another_order_are_warned_of():
         turned.set_axis(range(3), axis=1),
     ):
         evaluate(labels, other, measures="rr")
+    tables = pa.Table.from_pandas(labels), pa.Table.from_pandas(turned)
+    with pytest.warns(UserWarning, match="has the columns of y_true in another order"):
+        check_same_order(dict(zip(("y_true", "y_score"), tables, strict=True)))
+    check_same_order({"y_true": tables[0], "y_score": tables[0]})
 
 
 def test_errors_name_the_argument_and_the_value():

@@ -284,10 +284,11 @@ def check_same_order(columns: Mapping[str, Any]) -> None:
                 f"position: {name}.loc[{first}.index] puts them in order, and "
                 "to_numpy() of both silences this"
             )
-    named = [(name, getattr(x, "columns", None)) for name, x in columns.items()]
-    listed = [(name, [*one]) for name, one in named if np.iterable(one)]
-    for name, one in listed[1:]:
-        first, other = listed[0]
+    named = [(name, x) for name, x in columns.items() if hasattr(x, "columns")]
+    for name, x in named[1:]:
+        first, y = named[0]
+        # the columns of Arrow are arrays
+        one, other = ([*getattr(of, "column_names", of.columns)] for of in (x, y))
         if one != other and sorted(map(str, one)) == sorted(map(str, other)):
             words.warn(
                 f"{name} has the columns of {first} in another order, but they go by "
