@@ -60,6 +60,12 @@ class parsed(HTMLParser):
             self.text += data
 
 
+def heads_of(page):
+    """Heads of the tables of a page, but for those of drawn ranges."""
+    heads = [head for table in parsed(page).tables for head in table[0]]
+    return [head for head in heads if " to " not in head]
+
+
 #: colours, new lines, a title for the window, text that runs backwards, a lone byte
 CONTROLS = "a\x1b[31m\n\r\t\x9b2J\x7f\u202e\u2028\udcff"
 HOSTILE = "<script>alert('x')</script>&amp;\"'\x1b[31m\u202e"

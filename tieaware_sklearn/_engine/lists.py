@@ -117,8 +117,7 @@ class Lists:
 
     def place(self, document: int) -> str:
         """Where a document stands, for a message."""
-        row, column = divmod(int(self.cells[document]), self.there.shape[1])
-        return f"row {row}, column {column}"
+        return messages.in_cell(int(self.cells[document]), self.there.shape[1])
 
 
 def matrix_of(values: Any, name: str) -> NDArray[Any]:

@@ -10,6 +10,12 @@ Place = Callable[[int], str]
 in_row: Place = "row {}".format
 
 
+def in_cell(cell: int, width: int) -> str:
+    """Where a cell of a matrix stands, by its number row by row."""
+    row, column = divmod(cell, width)
+    return f"row {row}, column {column}"
+
+
 def show(value: Any) -> str:
     """A value as a message has it: one line, and not too long."""
     try:

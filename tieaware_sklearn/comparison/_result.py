@@ -707,18 +707,15 @@ class SystemComparison(html.Result):
             if n := len(one.pairs):
                 differ = np.count_nonzero(one.adjusted_pvalues <= alpha)
                 kind = "" if _p_header(one) == "pvalue" else f" by {_p_header(one)}"
+                what, sign = f"{differ} of {n} differences are", "<="
+                end = ""
                 if not differ:
-                    line += (
-                        f"; no difference is significant (pvalue{kind} > {alpha:g}): "
-                    )
-                    line += "these queries do not show which system is better"
-                else:
-                    line += f"; {differ} of {n} differences are significant "
-                    line += f"(pvalue{kind} <= {alpha:g})"
-                if differ and ties == EXPECTED:
-                    same = one.same_sign.sum()
-                    line += f", and the sign of {same} is the same in every order of "
-                    line += "ties"
+                    what, sign = "no difference is", ">"
+                    end = ": these queries do not show which system is better"
+                elif ties == EXPECTED:
+                    end = f", and the sign of {one.same_sign.sum()} is the same in "
+                    end += "every order of ties"
+                line += f"; {what} significant (pvalue{kind} {sign} {alpha:g}){end}"
             lines.append(f"{line}.")
         return lines + self._weights()
 

@@ -356,8 +356,7 @@ def _of_lists(
 
 def _in_list(there: NDArray[np.bool_], document: int) -> str:
     """Where a document of an index stands, for a message."""
-    row, column = np.argwhere(there)[document]
-    return f"row {row}, column {column}"
+    return messages.in_cell(int(np.flatnonzero(there)[document]), there.shape[1])
 
 
 def _nearest_highest(
