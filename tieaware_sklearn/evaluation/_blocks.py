@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -114,36 +116,32 @@ class FlatBlock:
         return _RankedByNumpy(self, scores, ascending, input_order)
 
 
+@dataclass(eq=False)
 class _RankedByNumpy(RankedBlock):
-    def __init__(
-        self, block: FlatBlock, scores: NDArray[Any], ascending: bool, input_order: bool
-    ) -> None:
-        self._block = block
-        self._scores = scores
-        self._ascending = ascending
-        self._input_order = input_order
+    block: FlatBlock
+    scores: NDArray[Any]
+    ascending: bool
+    input_order: bool
 
     @cached_property
     def columns(self) -> list[tie_groups.TieGroups]:
-        return [self._ties_of(scores[self._block.rows]) for scores in self._scores]
+        return [self._ties_of(scores[self.block.rows]) for scores in self.scores]
 
     def _ties_of(self, scores: NDArray[Any]) -> tie_groups.TieGroups:
         ranks, n_ranks = tie_groups.dense_ranks(scores)
-        place = ranks if self._ascending else n_ranks - 1 - ranks
+        place = ranks if self.ascending else n_ranks - 1 - ranks
         place[ranks < 0] = n_ranks
         return tie_groups.find_ties(
-            self._block.query,
+            self.block.query,
             place,
-            self._block.label,
-            self._block.ties,
+            self.block.label,
+            self.block.ties,
             retrieved=checks.is_retrieved(scores),
-            input_order=self._input_order,
+            input_order=self.input_order,
         )
 
     def turned(self) -> RankedBlock:
-        return _RankedByNumpy(
-            self._block, self._scores, not self._ascending, self._input_order
-        )
+        return replace(self, ascending=not self.ascending)
 
 
 class SortedBlock(tie_groups.Totals):
@@ -259,8 +257,7 @@ class SortedBlock(tie_groups.Totals):
                 f"{gain.shape}"
             )
         if tables is not None:
-            depth = self.longest if walk.depth is None else walk.depth
-            least = 3, min(depth, self.longest) + 1
+            least = 3, min(walk.depth or self.longest, self.longest) + 1
             if tables.ndim != 2 or tables.shape[0] != 3 or tables.shape[1] < least[1]:
                 raise ValueError(
                     f"tables of a walk must have shape {least} or more columns, got "
@@ -281,8 +278,7 @@ class SortedBlock(tie_groups.Totals):
             engines.compiled.walk_labels(
                 [*new.values()], self.by_level[1], self.offsets, out
             )
-            for j, one in enumerate(new):
-                self._one_tie[one] = out[..., j]
+            self._one_tie.update(zip(new, np.moveaxis(out, -1, 0), strict=True))
         return self._one_tie[measure]
 
     def ranked(
@@ -301,7 +297,8 @@ class SortedBlock(tie_groups.Totals):
         is_sorted = depth is None or not _sort_down_to(depth, keys.keys, keys.width)
         if is_sorted:
             keys.keys.sort(axis=1)
-        return _RankedByKernel(self, keys, label, input_order, is_sorted)
+        retrieved = keys.counts[:, 0].reshape(-1, self.n_queries).astype(np.int64)
+        return _RankedByKernel(self, keys, label, retrieved, input_order, is_sorted)
 
 
 def _sort_down_to(depth: int, keys: NDArray[np.int64], width: int) -> bool:
@@ -317,44 +314,33 @@ def _sort_down_to(depth: int, keys: NDArray[np.int64], width: int) -> bool:
     return True
 
 
+@dataclass(eq=False)
 class _RankedByKernel(RankedBlock):
-    def __init__(
-        self,
-        block: SortedBlock,
-        keys: engines.compiled.Keys,
-        label: NDArray[np.int32],
-        split: bool,
-        is_sorted: bool,
-        *,
-        backwards: bool = False,
-    ) -> None:
-        self._block = block
-        self._keys = keys
-        self._label = label
-        self._split = split
-        self._is_sorted = is_sorted
-        self._backwards = backwards
-        # of each column and query
-        retrieved = keys.counts[:, 0].reshape(-1, block.n_queries)
-        self._retrieved: IntArray = retrieved.astype(np.int64)
+    block: SortedBlock
+    keys: engines.compiled.Keys
+    label: NDArray[np.int32]
+    #: of each column and query
+    retrieved: IntArray
+    split: bool
+    is_sorted: bool
+    backwards: bool = False
 
     def turned(self) -> RankedBlock:
-        given = self._block, self._keys, self._label, self._split, self._is_sorted
-        return _RankedByKernel(*given, backwards=not self._backwards)
+        return replace(self, backwards=not self.backwards)
 
     @cached_property
     def columns(self) -> list[tie_groups.TieGroups]:
-        if not self._is_sorted:
-            self._keys.keys.sort(axis=1)
-        everything, columns = self._block.ties, []
+        if not self.is_sorted:
+            self.keys.keys.sort(axis=1)
+        everything, columns = self.block.ties, []
         n_queries = everything.n_queries
-        for column, retrieved in enumerate(self._retrieved):
+        for column, retrieved in enumerate(self.retrieved):
             n_groups: IntArray = np.empty(n_queries, dtype=np.int64)
             start: IntArray = np.empty(retrieved.sum(), dtype=np.int64)
             label = np.empty(len(start), dtype=np.int32)
             total = engines.compiled.tie_groups(
-                self._keys, column, self._label, n_groups, start, label,
-                backwards=self._backwards, split=self._split,
+                self.keys, column, self.label, n_groups, start, label,
+                backwards=self.backwards, split=self.split,
             )  # fmt: skip
             groups = tie_groups.TieGroups(
                 n_queries, everything.levels, segments.owners(n_groups),
@@ -366,36 +352,28 @@ class _RankedByKernel(RankedBlock):
     def statistics(
         self, measures: Sequence[Measure], names: Sequence[str]
     ) -> FloatArray:
-        walks = list(map(self._block.walk, measures))
-        if None not in walks:
-            return self._walked(tuple(measures), walks, names)
-        walked = [j for j, walk in enumerate(walks) if walk is not None]
-        others = [j for j, walk in enumerate(walks) if walk is None]
-        out = np.empty((len(names), *self._retrieved.shape, len(measures)))
-        if walked:
-            some = tuple(measures[j] for j in walked)
-            out[..., walked] = self._walked(some, [walks[j] for j in walked], names)
-        out[..., others] = super().statistics([measures[j] for j in others], names)
-        return out
-
-    def _walked(
-        self, measures: tuple[Measure, ...], walks: list[Any], names: Sequence[str]
-    ) -> FloatArray:
-        """Compute statistics of measures that have a walk."""
-        block, shape = self._block, (*self._retrieved.shape, len(measures))
+        block, measures = self.block, tuple(measures)
+        walks: list[Any] = list(map(block.walk, measures))
+        shape = (*self.retrieved.shape, len(measures))
+        if None in walks:
+            walked = np.array([walk is not None for walk in walks])
+            out = np.empty((len(names), *shape))
+            if walked.any():
+                out[..., walked] = self.statistics([*compress(measures, walked)], names)
+            others = [*compress(measures, ~walked)]
+            out[..., ~walked] = super().statistics(others, names)
+            return out
         totals: tie_groups.Totals = block
         # totals of one column are those of all
-        if not (self._retrieved == block.retrieved).all():
-            totals = tie_groups.Totals(block, block.n_queries, self._retrieved)
+        if not (self.retrieved == block.retrieved).all():
+            totals = tie_groups.Totals(block, block.n_queries, self.retrieved)
         below, undefined = _divisors(totals, measures)
-        n_numerators = 0
-        for name in names:
-            n_numerators = max(n_numerators, _ROOM.get(name, 0))
+        n_numerators = max([_ROOM.get(name, 0) for name in names])
         numerators = np.empty((n_numerators, *shape))
         if n_numerators:
             engines.compiled.walk(
-                walks, self._keys, self._label, block.by_level[1], numerators,
-                backwards=self._backwards, split=self._split,
+                walks, self.keys, self.label, block.by_level[1], numerators,
+                backwards=self.backwards, split=self.split,
             )  # fmt: skip
         values = _measure.divide(numerators, below, undefined)
         if n_numerators == len(names) == 1:
@@ -408,12 +386,12 @@ class _RankedByKernel(RankedBlock):
             known[spread] = np.zeros(shape)
             engines.compiled.spread_within_ties(
                 walks,
-                self._keys,
+                self.keys,
                 block.by_level[1],
                 _measure.rank_sums(measures, depth),
                 _log_factorials(block.longest),
                 known[spread].reshape(-1, len(measures)),
-                backwards=self._backwards,
+                backwards=self.backwards,
             )
         if "chance" in names or "ideal" in names:
             one_tie = np.stack([block.walked(one) for one in measures], axis=-1)
@@ -452,12 +430,8 @@ def _divisors(
 
 def deepest(measures: Iterable[Any]) -> int | None:
     """The rank down to which any of the measures looks."""
-    depth = 0
-    for measure in measures:
-        if measure.reach is None:
-            return None
-        depth = max(depth, measure.reach)
-    return depth
+    reaches = [measure.reach for measure in measures]
+    return None if None in reaches else max(reaches, default=0)
 
 
 def ranges(sizes: IntArray, block_rows: int) -> Iterator[tuple[int, int]]:
