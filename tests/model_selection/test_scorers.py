@@ -96,13 +96,13 @@ def test_keys_are_as_given():
 
 def test_several_measures_predict_once_and_find_ties_once(web, monkeypatch):
     found = []
-    values = Prepared.values
+    averaged = Prepared.averaged
 
     def counted(self, resolved, *args, **options):
         found.append(resolved.names)
-        return values(self, resolved, *args, **options)
+        return averaged(self, resolved, *args, **options)
 
-    monkeypatch.setattr(Prepared, "values", counted)
+    monkeypatch.setattr(Prepared, "averaged", counted)
     column = Column(2)
     scorers = make_ranking_scorer(["ndcg@10", "ap", "rr"])
     scorer = check_scoring(column, scorers)

@@ -44,10 +44,11 @@ class Lists:
         of a matrix that is `full`.
         """
         label, first = next(iter(given.items()))
-        if not exact_numbers.are_lists(first, masked=mask is not None):
-            shape = f"{label} has shape (n_queries, n_documents)"
-            messages.require(mask is None, f"mask must be None unless {shape}")
+        is_matrix = exact_numbers.are_lists(first, masked=mask is not None)
+        if not is_matrix and mask is None:
             return None
+        rule = f"mask must be None unless {label} has shape (n_queries, n_documents)"
+        messages.require(is_matrix, rule)
         rule = f"{qid_name} must be None where {label} has two dimensions: its"
         messages.require(qid is None, f"{rule} rows are the queries")
         labels = matrix_of(first, label)

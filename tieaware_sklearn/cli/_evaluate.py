@@ -238,10 +238,8 @@ def _measured(
         "n_estimated": report.std_is_estimate.astype(int),
         "n_topics": (~np.isnan(report.expected)).astype(int),
     }
-    averages = [
-        _averages.reduce_queries(column, arguments.average, report.query_weight)
-        for column in official.T
-    ]
+    averaged = _averages.BY_NAME[arguments.average]
+    averages = [averaged(column, report.query_weight) for column in official.T]
     of_all = summary.columns | {"trec_eval": averages, "n_topics": summary.n_queries}
     topics = np.array([*report.qid.tolist(), "all"], dtype=object)
     columns = {

@@ -174,11 +174,5 @@ def per_column(weight: FloatArray, values: FloatArray) -> FloatArray:
     return weight.reshape(-1, *[1] * (values.ndim - 1))
 
 
-_REDUCE = {"macro": mean, "geometric": geometric_mean, "median": median}
-
-
-def reduce_queries(
-    values: FloatArray, average: str, weight: FloatArray | None = None
-) -> float:
-    """An average over queries by its name."""
-    return _REDUCE[average](values, weight)
+#: averages over queries by their names
+BY_NAME = {"macro": mean, "geometric": geometric_mean, "median": median}

@@ -547,11 +547,11 @@ class PreparedRanking:
         size = _prepared.columns_at_once(self.n_documents, len(columns), n_tasks)
         # threads share what is made of the labels here
         parts = threads.in_threads(
-            lambda batch: prepared.averaged_columns(resolved, batch, ties, average),
+            lambda some: prepared.averaged(resolved, some, ties, average, warns=False),
             list(_batches(columns, size)),
             n_jobs,
         )
-        averages = np.array([of_one for part in parts for (of_one,) in part])
+        averages = np.concatenate(parts)
         if average is not None and np.isnan(averages).any():
             resolved.warn_of_nan([np.nan])
         return averages
@@ -641,12 +641,12 @@ class PreparedRanking:
         return resolved
 
 
-def _batches(columns: list[NDArray[Any]], size: int) -> Iterator[list[NDArray[Any]]]:
+def _batches(columns: list[NDArray[Any]], size: int) -> Iterator[NDArray[Any]]:
     """Neighbouring columns of one dtype: another might round them."""
     batch: list[NDArray[Any]] = []
     for column in columns:
         if batch and (len(batch) == size or column.dtype != batch[0].dtype):
-            yield batch
+            yield np.stack(batch)
             batch = []
         batch.append(column)
-    yield batch
+    yield np.stack(batch)

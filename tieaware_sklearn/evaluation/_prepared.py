@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import cycle
 from operator import methodcaller
 from typing import Any, NamedTuple, Self, TypeVar
 
@@ -238,6 +239,8 @@ class Prepared:
             )
             return compute(ranked)
 
+        if len(self._ranges) == 1:
+            return [result(0)]
         return threads.in_threads(result, range(len(self._ranges)), n_jobs)
 
     def in_order(self, parts: Iterable[NDArray[Any]], axis: int = 0) -> NDArray[Any]:
@@ -300,44 +303,38 @@ class Prepared:
         scores: NDArray[Any],
         ties: str,
         average: str | None,
-    ) -> list[float | FloatArray]:
-        """Each measure, averaged over queries; its values for no average."""
-        (averages,) = self.averaged_columns(resolved, [scores], ties, average)
-        if average is not None:
-            resolved.warn_below_rel(self.labels)
-            resolved.warn_of_nan(map(float, averages))
-        return averages
+        *,
+        warns: bool = True,
+    ) -> list[float] | FloatArray:
+        """Each measure, averaged over queries; its values for no average.
 
-    def averaged_columns(
-        self,
-        resolved: _resolved.ResolvedMeasures,
-        columns: Sequence[NDArray[Any]],
-        ties: str,
-        average: str | None,
-    ) -> list[list[float | FloatArray]]:
-        """Compute averages of several score columns of one dtype, ranked in one call.
-
-        It does not warn, for it may run in a thread.
+        Scores of shape (n_columns, n_rows) give those of one column after another.
+        Threads must not warn.
         """
         is_input_order = ties == "input"
         name = "expected" if is_input_order else ties
         names = [name, "normaliser"] if average == "micro" else [name]
-        scores = columns[0][None] if len(columns) == 1 else np.stack(columns)
-        statistics = self.values(resolved, scores, names, input_order=is_input_order)
-        results: list[list[float | FloatArray]] = []
-        for values, *normaliser in zip(*statistics.values(), strict=True):
-            if average is None:
-                results.append([*values.T])
-            elif normaliser:
-                pooled = zip(values.T, normaliser[0].T, resolved.value, strict=True)
-                results.append([self._micro(*one) for one in pooled])
-            else:
-                reduced = [
-                    _averages.reduce_queries(one, average, self.weight)
-                    for one in values.T
-                ]
-                results.append([*reduced])
-        return results
+        raw = self.statistics(
+            resolved.measures, scores, names, input_order=is_input_order
+        )
+        filled = resolved.fill_statistics(raw, self.queries, self.weight)
+        # a row for each column of scores and each measure
+        values, *normaliser = [
+            table.swapaxes(-2, -1).reshape(-1, self.queries.n_queries)
+            for table in filled.values()
+        ]
+        if average is None:
+            return values
+        if normaliser:
+            pooled = zip(values, *normaliser, cycle(resolved.value), strict=False)
+            averages = [self._micro(*one) for one in pooled]
+        else:
+            averaged = _averages.BY_NAME[average]
+            averages = [averaged(row, self.weight) for row in values]
+        if warns:
+            resolved.warn_below_rel(self.labels)
+            resolved.warn_of_nan(averages)
+        return averages
 
     def _micro(self, values: FloatArray, normaliser: FloatArray, empty: float) -> float:
         """Σ numerator / Σ denominator: the mean weighted by the denominators."""

@@ -375,8 +375,8 @@ def sampled(
     if measures:
         filled = resolved.fill(values.T, left_out[0][:, None], queries)
         values = np.ascontiguousarray(filled.T)
-    reduce, weight = _averages.reduce_queries, prepared.weight
-    averages = np.array([reduce(row, average, weight) for row in values])
+    averaged = _averages.BY_NAME[average]
+    averages = np.array([averaged(row, prepared.weight) for row in values])
     spread = float(averages.std(ddof=1)) if np.ptp(averages) > 0 else 0.0
     # the mean of equal values may differ from them by rounding
     varies = np.ptp(values, axis=0) > 0
