@@ -100,6 +100,15 @@ def _whole_numbers(values: FloatArray) -> list[int]:
     return [numerator * (scale // denominator) for numerator, denominator in ratios]
 
 
+def lift(score: FloatArray, chance: FloatArray, ideal: FloatArray) -> FloatArray:
+    """(score - chance) / (ideal - chance), 0 where ideal and chance are equal."""
+    room = ideal - chance
+    out = np.where(np.isnan(score), np.nan, 0.0)
+    np.divide(score - chance, room, out=out, where=np.abs(room) > NO_DIFFERENCE)
+    # 0 over a negative room is -0.0
+    return out + 0.0
+
+
 def std_of_mean(std: FloatArray, weight: FloatArray | None = None) -> float:
     """Standard deviation over orders of ties of a mean of independent queries."""
     return float(stds_of_means(std[:, None], weight)[0])
@@ -134,16 +143,9 @@ def column_sums(values: FloatArray) -> FloatArray:
     columns = np.ascontiguousarray(np.moveaxis(values, 0, -1))
     columns = columns.reshape(math.prod(shape), n_queries)
     parts = _exact_parts(columns) if columns.size > _FEW else None
-    if parts is None:
-        # lists of lists would keep the garbage collector busy
-        cells = columns.ravel().tolist()
-        sums = [
-            math.fsum(cells[i * n_queries : (i + 1) * n_queries])
-            for i in range(len(columns))
-        ]
-    else:
-        sums = [math.fsum(of_column) for of_column in parts.T.tolist()]
-    return np.array(sums).reshape(shape)
+    summed = columns if parts is None else parts.T
+    # lists of lists would keep the garbage collector busy
+    return np.array([math.fsum(one.tolist()) for one in summed]).reshape(shape)
 
 
 def _exact_parts(columns: FloatArray) -> FloatArray | None:

@@ -18,7 +18,7 @@ from .._engine import checks, merging, messages, seen_queries
 from .._engine.segments import FloatArray
 from ..io import _saved
 from ..measures import _parse
-from . import _averages, _chance, _intervals
+from . import _averages, _intervals
 
 #: characters that trackers of experiments refuse in names
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9.-]+")
@@ -155,16 +155,6 @@ def _plain(key: str, values: Sequence[Any] | NDArray[Any]) -> list[str]:
 #: fields of `RankingReport` by query and measure
 PER_QUERY = ("expected", "best", "worst", "std", "chance", "ideal")
 _ARRAYS = (*PER_QUERY, "sampling_error", "std_is_estimate")
-#: averaged fields by the names of their averages
-_AVERAGED = {
-    "mean": "expected", "best": "best", "worst": "worst", "chance": "chance",
-    "ideal": "ideal",
-}  # fmt: skip
-#: columns of a summary
-_FIGURES = (
-    *("mean", "best", "worst", "tie_std", "chance", "ideal", "lift", "interval_low"),
-    *("interval_high", "sampling_error", "n_estimated", "n_queries", "n_effective"),
-)
 #: types of segments that files can hold
 _PLAIN = {str, int, float, bool}
 #: options as users know them
@@ -356,12 +346,13 @@ class RankingReport(_saved.Saved, html.Result):
     ) -> Summary:
         """Average over queries, without a warning on a segment of weight 0."""
         weight = self.query_weight
-        pairs = {
-            name: _intervals.average_interval(
-                getattr(self, of), average, weight, self.bounds
+        (mean, ends), *others = [
+            _intervals.average_interval(values, average, weight, self.bounds)
+            for values in (
+                self.expected, self.best, self.worst, self.chance, self.ideal
             )
-            for name, of in _AVERAGED.items()
-        }
+        ]  # fmt: skip
+        best, worst, chance, ideal = (averages for averages, _ in others)
         moments = _intervals.QueryMoments.of(self.expected, weight)
         # only for means does the deviation follow from a sum
         known = (moments.weight > 0) & (average == "macro")
@@ -370,14 +361,19 @@ class RankingReport(_saved.Saved, html.Result):
             np.sqrt(_averages.sums_of_squares(one, weight)) / total
             for one in (self.std, self.sampling_error)
         )
-        lift = _chance.lift(*(pairs[name][0] for name in ("mean", "chance", "ideal")))
-        ends = pairs["mean"][1].clip(self.bounds[:, :1], self.bounds[:, 1:])
+        ends = ends.clip(self.bounds[:, :1], self.bounds[:, 1:])
         if interval == "bootstrap":
             seed = checks.seed_of(random_state)
             ends = self._bootstrap(average, n_resamples, seed)
-        averages = {name: averages for name, (averages, _) in pairs.items()} | {
+        columns = {
+            "measure": np.array(self.measures),
+            "mean": mean,
+            "best": best,
+            "worst": worst,
             "tie_std": std,
-            "lift": lift,
+            "chance": chance,
+            "ideal": ideal,
+            "lift": _averages.lift(mean, chance, ideal),
             "interval_low": ends[:, 0],
             "interval_high": ends[:, 1],
             "sampling_error": error,
@@ -385,8 +381,6 @@ class RankingReport(_saved.Saved, html.Result):
             "n_queries": moments.count.astype(np.int64),
             "n_effective": moments.effective(),
         }
-        columns = {"measure": np.array(self.measures)}
-        columns |= {name: averages[name] for name in _FIGURES}
         return Summary(columns, ("measure",), {"average": average}, _tables_of_means)
 
     def by_segment(
@@ -443,7 +437,7 @@ class RankingReport(_saved.Saved, html.Result):
         columns = {"segment": np.repeat(names, len(self.measures))}
         columns |= {
             name: np.concatenate([one.columns[name] for one in each])
-            for name in ("measure", *_FIGURES)
+            for name in each[0].columns
         }
         about = {"average": average, "overall": overall}
         return Summary(columns, ("segment", "measure"), about, _tables_by_segment)
