@@ -86,15 +86,9 @@ class JudgedTopics:
     def __init__(self, qrels: Any) -> None:
         lines = _trec_lines.given_qrels(qrels)
         given = lines.numbers[:, 0]
-        labels = np.where(np.isnan(given), checks.UNJUDGED_LABEL, given).tolist()
-        docno = _trec_lines.as_text(lines.docno).tolist()
-        self.labels: dict[str, dict[str, float]] = {
-            _trec_lines.spelled(topic): dict(
-                zip(docno[rows], labels[rows], strict=True)
-            )
-            for topic, rows in lines.topics.items()
-            if rows.stop > rows.start
-        }
+        labels = np.where(np.isnan(given), checks.UNJUDGED_LABEL, given)
+        by_topic = _by_topic(lines, labels)
+        self.labels = {topic: judged for topic, judged in by_topic.items() if judged}
 
     def rows(self, run: Any, name: str, *, judged_only: bool = False) -> TopicRows:
         """Documents of the topics that are judged and in a run, in its order.
@@ -112,7 +106,10 @@ class JudgedTopics:
         ValueError
             As `load_trec`, but for runs without a topic that is judged.
         """
-        ranked = run if _is_plain(run) else _plain(run, name)
+        ranked: Mapping[str, Mapping[str, float]] = run
+        if not _is_plain(run):
+            lines = _trec_lines.given_run(run, name)
+            ranked = _by_topic(lines, lines.numbers[:, _trec_lines.SCORE])
         known = [topic for topic in ranked if topic in self.labels]
         labels: list[float] = []
         n_ranked, sizes = [], []
@@ -156,12 +153,13 @@ def _is_plain(run: Any) -> bool:
     return bool(np.isfinite(np.array(scores, dtype=np.float64)).all())
 
 
-def _plain(run: Any, name: str) -> Mapping[str, Mapping[str, float]]:
-    lines = _trec_lines.given_run(run, name)
-    docno = _trec_lines.as_text(lines.docno).tolist()
-    scores = lines.numbers[:, _trec_lines.SCORE].tolist()
+def _by_topic(
+    lines: _trec_lines.TrecLines, numbers: FloatArray
+) -> dict[str, dict[str, float]]:
+    """The number of each line by topic and document."""
+    docno, values = _trec_lines.as_text(lines.docno).tolist(), numbers.tolist()
     return {
-        _trec_lines.spelled(topic): dict(zip(docno[rows], scores[rows], strict=True))
+        _trec_lines.spelled(topic): dict(zip(docno[rows], values[rows], strict=True))
         for topic, rows in lines.topics.items()
     }
 
