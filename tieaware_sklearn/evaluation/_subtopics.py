@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
@@ -168,7 +169,7 @@ class SubtopicReport(html.Result):
     @property
     def mean(self) -> FloatArray:
         """Mean over queries of the expected values, of shape (n_measures,)."""
-        return _intervals.QueryMoments.of(self.expected, self.query_weight).averages()
+        return _averages.means(self.expected, self.query_weight)
 
     @property
     def interval(self) -> FloatArray:
@@ -186,11 +187,10 @@ class SubtopicReport(html.Result):
         return html.by_query(self.qid, self.measures, values)
 
     def _tables(self) -> list[text_tables.Table]:
-        moments = _intervals.QueryMoments.of(self.chance, self.query_weight)
         columns: list[tuple[str, Any]] = [
             ("measure", self.measures),
             ("mean", self.mean),
-            ("chance", moments.averages()),
+            ("chance", _averages.means(self.chance, self.query_weight)),
             ("95% interval", self.interval),
         ]
         counts = (~np.isnan(self.expected)).sum(axis=0)
@@ -406,19 +406,26 @@ class _SubtopicLists:
         cells[self._subtopic, self._query] = values
         return _averages.column_sums(cells)
 
+    def _by_list(
+        self, method: str, measures: Sequence[SubtopicMeasure], ranked_by: NDArray[Any]
+    ) -> FloatArray:
+        """Results of a method of the measures for each list, (n_lists, n_measures)."""
+        if self._lists is None:
+            return np.zeros((0, len(measures)))
+
+        def compute(ranked: _blocks.RankedBlock) -> FloatArray:
+            return np.column_stack(
+                [*map(methodcaller(method, ranked.groups), measures)]
+            )
+
+        parts = self._lists.each_block(compute, ranked_by[self._rows])
+        return self._lists.in_order(parts).astype(np.float64)
+
     def counted(
         self, measures: Sequence[SubtopicMeasure]
     ) -> tuple[IntArray, FloatArray]:
         """Number and weight of the subtopics that count, by query and measure."""
-        counts = np.zeros((0, len(measures)))
-        if self._lists is not None:
-            parts = self._lists.each_block(
-                lambda ranked: np.column_stack(
-                    [measure.counts(ranked.groups) for measure in measures]
-                ),
-                np.zeros(len(self._rows)),
-            )
-            counts = self._lists.in_order(parts).astype(np.float64)
+        counts = self._by_list("counts", measures, np.zeros(self._queries.n_rows))
         number = self._over_subtopics(counts)
         weights = self._over_subtopics(counts * self._list_weights)
         return number.astype(np.int64), weights
@@ -427,17 +434,9 @@ class _SubtopicLists:
         self, measures: Sequence[SubtopicMeasure], ranked_by: NDArray[Any]
     ) -> FloatArray:
         """Sum the weighted values of each measure over subtopics."""
-        if self._lists is None:
-            return np.zeros((self._queries.n_queries, len(measures)))
-
-        def compute(ranked: _blocks.RankedBlock) -> FloatArray:
-            groups = ranked.groups
-            return np.column_stack([measure.of_lists(groups) for measure in measures])
-
-        parts = self._lists.each_block(compute, ranked_by[self._rows])
         # the value of a subtopic that does not count is 0
-        values = self._lists.in_order(parts) * self._list_weights
-        return self._over_subtopics(values)
+        values = self._by_list("of_lists", measures, ranked_by)
+        return self._over_subtopics(values * self._list_weights)
 
     def ideals(self, measures: Sequence[SubtopicMeasure]) -> dict[int, FloatArray]:
         """Compute ideal sums for the measures that are divided by them.
