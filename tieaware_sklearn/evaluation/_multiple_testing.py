@@ -77,29 +77,23 @@ def tukey_test(
     error = math.sqrt(2 * mse / n)
     tested = _paired_t_test.t_test(np.abs(apart), error, n, "two-sided")
     q = math.sqrt(2) * tested.statistic
-    half = _quantile_of_range(confidence, m, degrees) * math.sqrt(mse / n)
-    if np.isinf(q).any():
-        half = math.nan
-    intervals = np.column_stack([apart - half, apart + half])
+    spreads = ~np.isinf(q)
     # Bonferroni's correction, where nothing spreads
-    of_signs = np.minimum(len(pairs) * tested.pvalue, 1.0)
-    if m == 2 or not np.isfinite(q).any():
-        return of_signs, intervals
-    of_range = _studentized_range(q, m, degrees)
-    return np.where(np.isinf(q), of_signs, of_range), intervals
+    pvalues = np.minimum(len(pairs) * tested.pvalue, 1.0)
+    with warnings.catch_warnings():
+        # the quadrature may warn where the probability is next to 1, and right
+        warnings.simplefilter("ignore", integrate.IntegrationWarning)
+        half = _quantile_of_range(confidence, m, degrees) * math.sqrt(mse / n)
+        if m > 2 and np.isfinite(q).any():
+            # about 20 ms for each
+            of_range = stats.studentized_range.sf(q, m, degrees)
+            pvalues = np.where(spreads, of_range, pvalues)
+    if not spreads.all():
+        half = math.nan
+    return pvalues, np.column_stack([apart - half, apart + half])
 
 
 @lru_cache(maxsize=64)
 def _quantile_of_range(confidence: float, m: int, degrees: int) -> float:
     """The range of m means that holds with this probability; half a second."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", integrate.IntegrationWarning)
-        return float(stats.studentized_range.ppf(confidence, m, degrees))
-
-
-def _studentized_range(q: FloatArray, m: int, degrees: int) -> FloatArray:
-    """Probability of a larger range; about 20 ms for each."""
-    with warnings.catch_warnings():
-        # the quadrature may warn where the probability is next to 1, and right
-        warnings.simplefilter("ignore", integrate.IntegrationWarning)
-        return np.asarray(stats.studentized_range.sf(q, m, degrees))
+    return float(stats.studentized_range.ppf(confidence, m, degrees))
