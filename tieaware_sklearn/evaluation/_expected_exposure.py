@@ -192,13 +192,10 @@ def expected_exposure(
     there, labels = labels != checks.DROPPED_LABEL, np.maximum(labels, 0)
     scores, sizes = queries.arrange(scores), queries.sizes
     retrieved, views = checks.is_retrieved(scores), _views(measure, int(sizes.max()))
-    exposure, target = (
-        _exposure(measure, views, labels, ties)
-        for ties in (
-            tie_groups.ties_of_rows(scores, there & retrieved, sizes),
-            tie_groups.ties_of_rows(labels, there, sizes),
-        )
-    )
+    ranked = tie_groups.ties_of_rows(scores, there & retrieved, sizes)
+    ideal = tie_groups.ties_of_rows(labels, there, sizes)
+    exposure = _exposure(measure, views, labels, ranked)
+    target = _exposure(measure, views, labels, ideal)
     sums = {
         "loss": (exposure - target) ** 2,
         "disparity": exposure**2,
@@ -207,10 +204,8 @@ def expected_exposure(
     if group is not None and prepared.lists is not None:
         group = prepared.lists.documents(group, "group")
     members = checks.check_qid(group, n_rows=queries.n_rows, name="group")
-    n_groups, groups = (
-        members.n_queries,
-        members.qid[: None if group is not None else 0],
-    )
+    n_groups = members.n_queries
+    groups = members.qid[:0] if group is None else members.qid
     cells = queries.codes * n_groups + queries.arrange(members.row_codes())
 
     def by_group(values: FloatArray) -> FloatArray:

@@ -78,18 +78,13 @@ class JudgedRows(NamedTuple):
     def of(cls, labels: FloatArray, queries: checks.Queries) -> Self:
         """Leave out the rows that are dropped."""
         judged = queries.arrange(labels) != checks.DROPPED_LABEL
-        counts = segments.sum_segments(judged.astype(np.float64), queries.sizes)
+        counts = segments.count_segments(judged, queries.sizes)
         # of documents that all have been dropped, any one will do
         judged[queries.offsets[:-1][counts == 0]] = True
         rows = queries.given(np.flatnonzero(judged))
-        sizes = np.maximum(counts, 1).astype(np.int64)
-        retained = labels[rows]
-        return cls(
-            rows,
-            retained,
-            checks.Queries(queries.qid, segments.offsets_of(sizes), None),
-            np.flatnonzero(retained == checks.DROPPED_LABEL),
-        )
+        offsets, left = segments.offsets_of(np.maximum(counts, 1)), labels[rows]
+        stand_ins = np.flatnonzero(left == checks.DROPPED_LABEL)
+        return cls(rows, left, checks.Queries(queries.qid, offsets, None), stand_ins)
 
     def scores(self, scores: NDArray[Any]) -> NDArray[Any]:
         """Scores of these rows, of (n_rows,) or (n_columns, n_rows) of all."""
@@ -131,6 +126,8 @@ class Prepared:
     ----------
     judged : JudgedRows or None
         The rows that are left, where some are dropped.
+    place : callable
+        Where a document stands in what was given, for a message.
     """
 
     def __init__(
@@ -147,6 +144,7 @@ class Prepared:
         self.queries = queries
         self.weight = weight
         self.lists = lists
+        self.place = messages.in_row if lists is None else lists.place
         self._keep = keep
         self.judged: JudgedRows | None = None
         if labels.min() == checks.DROPPED_LABEL:
@@ -178,19 +176,13 @@ class Prepared:
         rows = self.queries if self.lists is None else self.lists.rows
         return checks.check_segment(segment, rows)
 
-    @property
-    def place(self) -> messages.Place:
-        """Where a document stands in what was given, for a message."""
-        return messages.in_row if self.lists is None else self.lists.place
-
     def scores(self, y_score: ArrayLike, names: ColumnNames = NAMES) -> NDArray[Any]:
         """Scores of the documents, in the dtype they came in, checked."""
-        if self.lists is None:
-            return checks.check_scores(
-                y_score, n_rows=len(self.labels), name=names.score
-            )
-        flat = self.lists.documents(y_score, names.score)
-        return checks.check_scores(flat, name=names.score, place=self.place)
+        if self.lists is not None:
+            y_score = self.lists.documents(y_score, names.score)
+        return checks.check_scores(
+            y_score, n_rows=len(self.labels), name=names.score, place=self.place
+        )
 
     def each_block(
         self,
@@ -504,13 +496,9 @@ class QueryRows:
 
     def sorted(self, queries: checks.Queries) -> QueryRows:
         """The rows query by query, as `Queries.by_id` or `by_content` have put them."""
-        weight = self.weight
-        if weight is not None:
-            weight = weight[self.queries.sorted()]
-        X, labels = (
-            feature_matrix.take_rows(self.X, queries.order),
-            queries.arrange(self.labels),
-        )
+        weight = None if self.weight is None else self.weight[self.queries.sorted()]
+        X = feature_matrix.take_rows(self.X, queries.order)
+        labels = queries.arrange(self.labels)
         return QueryRows(X, labels, replace(queries, order=None), weight)
 
     def of_queries(self, chosen: IntArray) -> QueryRows:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -249,8 +249,6 @@ class ResolvedMeasures:
     measures : tuple of Measure
     value : ndarray of shape (n_measures,)
         What stands where a measure is undefined; NaN leaves the query out.
-    refuses : bool
-        Raise where a measure is undefined.
     unjudged : {"raise", "nonrelevant", "drop"}
         What to do with NaN labels.
     defined : Defined, optional
@@ -261,10 +259,9 @@ class ResolvedMeasures:
 
     measures: tuple[Measure, ...]
     value: FloatArray
-    refuses: bool
     unjudged: str
-    defined: Defined | None = None
-    options: dict[str, Any] = field(default_factory=dict)
+    defined: Defined | None
+    options: dict[str, Any]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -284,7 +281,7 @@ class ResolvedMeasures:
         self, values: FloatArray, undefined: NDArray[np.bool_], queries: checks.Queries
     ) -> FloatArray:
         """`values` of shape (..., n_queries, n_measures), undefined ones replaced."""
-        if self.refuses and undefined.any():
+        if self.options["zero_relevance"] == "raise" and undefined.any():
             *_, query, column = np.argwhere(undefined)[0]
             measure = self.measures[column]
             why = (
@@ -383,10 +380,8 @@ def resolve(
                 f"convention={convention!r}, which sets it, got {zero_relevance!r}"
             )
         defined = define(resolved, convention)
-        resolved, values = (
-            defined.measures,
-            [one.undefined for one in defined.definitions],
-        )
+        resolved = defined.measures
+        values = [one.undefined for one in defined.definitions]
         if unjudged == "raise":
             unjudged = UNJUDGED.get(convention, unjudged)
     else:
@@ -398,7 +393,4 @@ def resolve(
     if resolved and all(know_unjudged) and unjudged == "raise":
         # measures that know of documents without a judgment deal with them
         unjudged = "nonrelevant"
-    value = np.array(values)
-    return ResolvedMeasures(
-        resolved, value, zero_relevance == "raise", unjudged, defined, options
-    )
+    return ResolvedMeasures(resolved, np.array(values), unjudged, defined, options)
