@@ -203,13 +203,13 @@ def _find_kinds(
 
 def _like_numbers(cells: Any, file: CsvFile) -> bool:
     """Whether some cell is a number, or all are in another spelling."""
+    matches = _frames.arrow(".compute").match_substring_regex
     patterns = {file.options.spelling.pattern, _GROUPED.pattern}
-    if any(_any_number(cells, pattern) for pattern in patterns):
-        return True
-    return bool(spelling.other_spellings(cells.to_pylist()))
+    some = any(_any(matches(cells, pattern)) for pattern in patterns)
+    return some or bool(spelling.other_spellings(cells.to_pylist()))
 
 
-def read_csv(file: CsvFile, kinds: Mapping[str, str]) -> Iterator[Any]:
+def read_csv(file: CsvFile, kinds: dict[str, str]) -> Iterator[Any]:
     """All rows as record batches of query ids and numbers; text is only looked at.
 
     Numbers are floats, or 64-bit integers where floats would make one of two.
@@ -222,9 +222,8 @@ def read_csv(file: CsvFile, kinds: Mapping[str, str]) -> Iterator[Any]:
         ids, bytes that are not UTF-8, numbers that neither kind holds.
     """
     numbers = [name for name, kind in kinds.items() if kind == "numbers"]
-    texts = [name for name, kind in kinds.items() if kind == "text"]
     string = _frames.arrow().string()
-    others = dict.fromkeys([*texts, *file.ids], string)
+    as_they_are = dict.fromkeys([*kinds, *file.ids], string)
     n_read, error = 0, None
     # at once or, where some cells may be more than pyarrow knows of numbers, and right,
     # cell by cell, from where it stopped
@@ -232,12 +231,12 @@ def read_csv(file: CsvFile, kinds: Mapping[str, str]) -> Iterator[Any]:
     for as_text in exactly:
         kind, first = string if as_text else _frames.arrow().float64(), 0
         try:
-            kinds_read = dict.fromkeys(numbers, kind) | others
-            for batch in _batches(file, kinds_read, numbers=numbers):
+            types = as_they_are | dict.fromkeys(numbers, kind)
+            for batch in _batches(file, types, numbers=numbers):
                 rows = batch.slice(n_read - first)
                 first += batch.num_rows
                 if rows.num_rows:
-                    yield _checked(rows, file, numbers, texts, as_text=as_text)
+                    yield _checked(rows, file, kinds, as_text=as_text)
                     n_read += rows.num_rows
             return
         except (_frames.arrow().ArrowInvalid, _MalformedError) as caught:
@@ -245,35 +244,31 @@ def read_csv(file: CsvFile, kinds: Mapping[str, str]) -> Iterator[Any]:
     # closer to what is wrong, in smaller pieces
     n_good = 0
     with suppress(_frames.arrow().ArrowInvalid, _MalformedError):
-        for batch in _batches(file, dict.fromkeys(numbers, string) | others, _START):
-            _checked(batch, file, numbers, texts, as_text=True)
+        for batch in _batches(file, as_they_are, _START):
+            _checked(batch, file, kinds, as_text=True)
             n_good += batch.num_rows
         n_good = n_read  # some pieces are right alone
     raise ValueError(_complaint(file, kinds, error, max(n_read, n_good)))
 
 
-def _checked(
-    rows: Any,
-    file: CsvFile,
-    numbers: Sequence[str],
-    texts: Sequence[str],
-    *,
-    as_text: bool,
-) -> Any:
+def _checked(rows: Any, file: CsvFile, kinds: dict[str, str], *, as_text: bool) -> Any:
     """Rows as a record batch: no query id is missing, text has no numbers."""
-    compute = _frames.arrow(".compute")
-    columns = {name: rows.column(name) for name in numbers}
-    if as_text:
-        columns = {name: _exact(cells, file) for name, cells in columns.items()}
-    elif any(_any_large(one) or _any_nan(one) for one in columns.values()):
+    compute, pattern = _frames.arrow(".compute"), file.options.spelling.pattern
+    columns = {name: rows.column(name) for name in file.ids}
+    wrong = any(_any(compute.equal(ids, "")) for ids in columns.values())
+    for name, kind in kinds.items():
+        cells = rows.column(name)
+        if kind == "text":
+            wrong |= _any(compute.match_substring_regex(cells, pattern))
+        elif as_text:
+            columns[name] = _exact(cells, file)
+        else:
+            # Arrow takes nan(x) for a number
+            wrong |= _any_large(cells) or _any(compute.is_nan(cells))
+            columns[name] = cells
+    if wrong:
         raise _MalformedError
-    ids = {name: rows.column(name) for name in file.ids}
-    if any(compute.any(compute.equal(one, "")).as_py() for one in ids.values()):
-        raise _MalformedError
-    for name in texts:
-        if _any_number(rows.column(name), file.options.spelling.pattern):
-            raise _MalformedError
-    return _frames.arrow().record_batch(columns | ids)
+    return _frames.arrow().record_batch(columns)
 
 
 def _batches(
@@ -316,18 +311,13 @@ def _batches(
 
 def _holds_rows(file: CsvFile, text: str, column: int, numbers: Sequence[str]) -> bool:
     """Whether the lines of a cell are rows, with numbers where these are expected."""
-    of_numbers = [file.names.index(name) for name in numbers]
     first, *others = (line.split(file.separator) for line in text.split("\n"))
     rows = [[*[""] * column, *first], *others]
-    is_number = file.options.spelling.match
-    seen = 0
-    for row in rows:
-        cells = [_plain(file, row, j) for j in of_numbers if j != column]
-        if not all(map(is_number, filter(None, cells))):
-            return False
-        seen += len([*filter(None, cells)])
     whole = {len(row) for row in rows[:-1]} == {len(file.names)}
-    return whole and len(rows[-1]) == column + 1 and seen > 0
+    of_numbers = {file.names.index(name) for name in numbers} - {column}
+    cells = [*filter(None, (_plain(file, row, j) for row in rows for j in of_numbers))]
+    are_numbers = bool(cells) and all(map(file.options.spelling.match, cells))
+    return whole and len(rows[-1]) == column + 1 and are_numbers
 
 
 def _text(file: CsvFile) -> Any:
@@ -432,16 +422,9 @@ def _any_large(floats: Any) -> bool:
     return exact_numbers.any_large(floats.to_numpy(zero_copy_only=False))
 
 
-def _any_nan(cells: Any) -> bool:
-    """Whether a cell is not missing and not a number: Arrow takes nan(x) for one."""
-    compute = _frames.arrow(".compute")
-    return bool(compute.any(compute.is_nan(cells)).as_py())
-
-
-def _any_number(cells: Any, pattern: str) -> bool:
-    compute = _frames.arrow(".compute")
-    are_numbers = compute.match_substring_regex(cells, pattern)
-    return bool(compute.any(are_numbers).as_py())
+def _any(flags: Any) -> bool:
+    """Whether one of the flags of Arrow is set."""
+    return bool(_frames.arrow(".compute").any(flags).as_py())
 
 
 def _cells(cells: Any, file: CsvFile) -> Any:
@@ -462,21 +445,18 @@ def _exact(cells: Any, file: CsvFile) -> Any:
     if decimal != spelling.PLAIN.decimal:
         cells = compute.replace_substring(cells, decimal, ".")
     floats = cells.cast(_frames.arrow().float64())
-    if file.options.spelling != spelling.PLAIN or _any_nan(floats):
+    # Arrow takes nan(x) for a number
+    if file.options.spelling != spelling.PLAIN or _any(compute.is_nan(floats)):
         known = f"{file.options.spelling.pattern}|^(?i:{_NO_NUMBER.pattern})$"
         if not compute.all(compute.match_substring_regex(given, known)).as_py():
             raise _MalformedError
     if not _any_large(floats):
         return floats
     if not cells.null_count:
-        try:
+        with suppress(_frames.arrow().ArrowInvalid):
             whole = compute.replace_substring_regex(cells, r"^\+|\.0*$", "")
             return whole.cast(_frames.arrow().int64())
-        except _frames.arrow().ArrowInvalid:
-            pass
-    if any(
-        cell is not None and spelling.is_rounded(cell) for cell in cells.to_pylist()
-    ):
+    if any(map(spelling.is_rounded, cells.drop_null().to_pylist())):
         raise _MalformedError
     return floats
 

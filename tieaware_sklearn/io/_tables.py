@@ -292,9 +292,8 @@ def _read(
         with _named(file.source):
             if file.csv is not None:
                 place = file.csv.place
-                batches = _csv.read_csv(
-                    file.csv, {n: kinds[n] for n in names if n in kinds}
-                )
+                looked_at = [n for n in names if kinds.get(n) in ("numbers", "text")]
+                batches = _csv.read_csv(file.csv, {n: kinds[n] for n in looked_at})
             else:
                 batches = _read_parquet(file, [name for name in names if name in used])
             for batch in batches:
