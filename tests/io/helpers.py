@@ -5,12 +5,14 @@ from __future__ import annotations
 import signal
 import subprocess
 import time
-from contextlib import suppress
+import tracemalloc
+from contextlib import contextmanager, suppress
 
 import numpy as np
 import pandas as pd
+import pytest
 
-from tieaware_sklearn.datasets import dump_letor
+from tieaware_sklearn.datasets import dump_letor, iter_batches, load_table
 
 FORMS = ["web.txt", "web.txt.gz", "web.csv", "web.tsv.gz", "web.parquet"]
 
@@ -46,14 +48,28 @@ def csv(tmp_path, text, name="table.csv"):
     return path
 
 
-def is_being_written(folder):
-    """Whether a file has some of its content, under its temporary name."""
-    for part in folder.glob(".*.part"):
-        # it may have its own name by now
-        with suppress(FileNotFoundError):
-            if part.stat().st_size:
-                return True
-    return False
+def in_batches(path, **options):
+    """All batches, with a query in each."""
+    return list(iter_batches(path, batch_rows=1, **options))
+
+
+def refused(path, message, load=load_table, **options):
+    """The words of the error, which is the same at once and in batches."""
+    for read in (load, in_batches):
+        with pytest.raises(ValueError, match=message) as error:
+            read(path, **options)
+    return str(error.value)
+
+
+@contextmanager
+def memory_below(n_bytes):
+    """No more is taken within it, at any time."""
+    tracemalloc.start()
+    try:
+        yield
+        assert tracemalloc.get_traced_memory()[1] < n_bytes
+    finally:
+        tracemalloc.stop()
 
 
 def stop_in_the_middle(command, target, number):
@@ -66,9 +82,12 @@ def stop_in_the_middle(command, target, number):
         signal.signal(number, before)
     with process:
         while process.poll() is None:
-            if is_being_written(target.parent):
-                process.send_signal(number)
-                break
+            parts = target.parent.glob(".*.part")
+            # one may have its own name by now
+            with suppress(FileNotFoundError):
+                if any(part.stat().st_size for part in parts):
+                    process.send_signal(number)
+                    break
             time.sleep(0.005)
         _, err = process.communicate(timeout=120)
     return process.returncode, err

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 import re
-import tracemalloc
 from decimal import Decimal
 from io import BytesIO
 from itertools import pairwise
@@ -20,7 +19,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from tests.io.helpers import FORMS, joined, place_of, write
+from tests.io.helpers import (
+    FORMS,
+    in_batches,
+    joined,
+    memory_below,
+    place_of,
+    refused,
+    write,
+)
 from tieaware_sklearn import evaluate, evaluate_batches
 from tieaware_sklearn.datasets import (
     dump_letor,
@@ -108,7 +115,7 @@ def test_ids_that_are_not_whole_numbers_are_told_apart(tmp_path):
     """Python's hash takes -1.0 for -2.0."""
     ids = [-1.0, -2.0, -1.5, 0.25, 1e300, 0.0]
     frame = pd.DataFrame({"label": 1, "qid": ids, "x": 2.0})
-    batches = list(iter_batches(frame, batch_rows=1))
+    batches = in_batches(frame)
     assert [batch.qid.tolist() for batch in batches] == [[one] for one in ids]
     with pytest.raises(ValueError, match=r"row 3 .*: query -2\.0 comes back"):
         list(iter_batches(frame.iloc[[0, 1, 2, 1]]))
@@ -128,13 +135,9 @@ def test_memory_stays_flat(tmp_path):
     X = np.random.default_rng(0).integers(0, 9, (n_rows, 10)).astype(np.float64)
     y, qid = X[:, 0] % 3, np.arange(n_rows) // 40
     path = write(tmp_path / "large.parquet", X, y, qid, row_group_size=10_000)
-    tracemalloc.start()
-    batches = iter_batches(path, batch_rows=5000)
-    n_queries = sum(len(np.unique(batch.qid)) for batch in batches)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert n_queries == 3000
-    assert peak < X.nbytes / 3
+    with memory_below(X.nbytes / 3):
+        batches = iter_batches(path, batch_rows=5000)
+        assert sum(len(np.unique(batch.qid)) for batch in batches) == 3000
 
 
 # files without rows among others, as Spark writes one for each empty partition
@@ -170,21 +173,16 @@ def test_empty_files_among_others(tmp_path, ending):
     assert found.place(3) == batches[-1].place(3)
     assert found.place(3) == place_of(tmp_path / f"4{ending}", 0)
     empty = [tmp_path / f"{number}{ending}" for number in (0, 1)]
-    with pytest.raises(ValueError, match=r"0\..*1\..*: there is no document"):
-        iter_batches(empty)
+    refused(empty, r"0\..*1\..*: there is no document", reader_of(ending))
 
 
 @pytest.mark.parametrize("ending", [".parquet", ".csv"])
 def test_an_empty_file_has_the_columns_of_the_others(tmp_path, ending):
     first = put(tmp_path / f"a{ending}", ROWS)
     other = put(tmp_path / f"b{ending}", ROWS[:0].rename(columns={"x": "y"}))
-    said = rf"^{re.escape(str(other))}: there is no column 'x' .*{first} has it"
-    with pytest.raises(ValueError, match=said):
-        iter_batches([first, other])
+    refused([first, other], f"^{other}: there is no column 'x' .*{first} has it")
     put(other, ROWS[:0].assign(y=1.0))
-    said = rf"^{re.escape(str(first))}: there is no column 'y' .*{other} has it"
-    with pytest.raises(ValueError, match=said):
-        iter_batches([first, other])
+    refused([first, other], f"^{first}: there is no column 'y' .*{other} has it")
     # types of no ids do not matter
     put(other, ROWS[:0].astype({"qid": object}))
     assert load_table([other, first]).qid.astype(int).tolist() == ROWS.qid.tolist()
@@ -304,8 +302,6 @@ def test_a_file_that_is_open_and_files_of_two_kinds(table, files):
         assert sum(len(b.qid) for b in iter_batches(file.iter_batches())) == 150
     with pytest.raises(ValueError, match="all files must be of one kind"):
         iter_batches([files["web.csv"], files["web.txt"]])
-    with pytest.raises(ValueError, match=r"path must be CSV, TSV or .* load_letor"):
-        load_table(files["web.txt"])
 
 
 TABLE = pa.table({"qid": [1, 2, 1], "label": [1, 0, 1], "x": [1, 2, 3], "t": [*"abc"]})

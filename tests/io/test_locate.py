@@ -16,7 +16,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from tests.cli.helpers import run
-from tests.io.helpers import joined, write
+from tests.io.helpers import joined, refused, write
 from tieaware_sklearn.datasets import iter_batches, load_letor, load_table
 from tieaware_sklearn.io._locate import find_files, size_on_disk
 
@@ -99,8 +99,7 @@ def test_the_order_of_a_folder_is_that_of_names_not_of_the_disk(tmp_path):
 )
 def test_nothing_to_read(shards, tmp_path, path, message):
     (tmp_path / "empty").mkdir()
-    with pytest.raises(ValueError, match=message):
-        iter_batches(path)
+    refused(path, message)
 
 
 @pytest.fixture
@@ -144,8 +143,7 @@ def test_the_same_file_twice(links, path, names):
 def test_the_same_file_by_its_url(links, scheme):
     pytest.importorskip("fsspec")
     url = f"{scheme}{links / 'a.parquet'}"
-    with pytest.raises(ValueError, match=rf": a.parquet and {url} are the same file"):
-        iter_batches(["a.parquet", url])
+    refused(["a.parquet", url], f": a.parquet and {url} are the same file")
     assert len(find_files([f"{scheme}{links / 'b.csv'}", url]).paths) == 2
 
 
@@ -163,15 +161,11 @@ def test_files_that_the_system_does_not_number(links, monkeypatch):
             find_files(["latest.parquet", "a.parquet"])
 
 
-@pytest.mark.parametrize("reader", [iter_batches, load_table, load_letor])
-def test_all_readers_refuse_names_alike(links, reader):
-    for path, message in (
-        ("", "path must not be empty"),
-        (["a.parquet", ""], "path must not be empty"),
-        (["b.csv", "./b.csv"], "path must name each file once"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            reader(path)
+@pytest.mark.parametrize("load", [load_table, load_letor])
+def test_all_readers_refuse_names_alike(links, load):
+    refused("", "path must not be empty", load)
+    refused(["a.parquet", ""], "path must not be empty", load)
+    refused(["b.csv", "./b.csv"], "path must name each file once", load)
 
 
 def test_folders_that_are_links_are_read_once(tmp_path):
@@ -270,8 +264,7 @@ def test_folders_and_patterns(memory, web, path):
 def test_nothing_there(memory):
     with pytest.raises(FileNotFoundError, match=r"memory://files/no\.parquet"):
         iter_batches(memory + "files/no.parquet")
-    with pytest.raises(ValueError, match=r"no file to read in memory://x/\*"):
-        iter_batches(memory + "x/*")
+    refused(memory + "x/*", r"no file to read in memory://x/\*")
     with pytest.raises(OSError, match=r"cannot be read.*nosuch://x\.csv"):
         iter_batches("nosuch://x.csv")
 
@@ -351,12 +344,9 @@ def test_files_that_are_left_out_are_told(tmp_path, capsys):
 
 def test_letor_text_beside_tables_is_not_lost(tmp_path, capsys):
     folder = folder_of(tmp_path, a__txt=LETOR, b__txt=LETOR, c__csv=TABLE)
-    message = (
-        r"of one kind, got tables \(.*c\.csv\) and LETOR text \(.*[ab]\.txt\): name"
+    refused(
+        folder, r"of one kind, got tables \(.*c\.csv\) and LETOR .*[ab]\.txt\): name"
     )
-    for read in (load_table, iter_batches):
-        with pytest.raises(ValueError, match=message):
-            read(folder)
     code, out, err = run(capsys, "screen", folder)
     assert (code, out) == (1, "")
     assert "--format" in err
@@ -382,7 +372,8 @@ def test_a_table_is_known_by_its_first_line(tmp_path, name, separator):
     assert load_table(tmp_path / name).data.tolist() == [[1], [2]]
     (tmp_path / name).write_text(f" \n# x, y\n{LETOR}")
     assert next(iter_batches(tmp_path / name)).data.tolist() == [[0.5], [2]]
-    with pytest.raises(ValueError, match="load_letor reads LETOR text"):
+    message = "path must be CSV, TSV or .* load_letor reads LETOR text"
+    with pytest.raises(ValueError, match=message):
         load_table(tmp_path / name)
 
 
@@ -392,8 +383,7 @@ def test_the_format_goes_before_the_name(tmp_path):
     assert load_table(path, format="tsv").data.tolist() == [[1], [2]]
     path.write_text(LETOR)
     assert next(iter_batches(path, format="letor")).data.tolist() == [[0.5], [2]]
-    with pytest.raises(ValueError, match=r"format must be .*'csv'.*got 'xls'"):
-        load_table(path, format="xls")
+    refused(path, "format must be .*'csv'.*got 'xls'", format="xls")
 
 
 def test_urls_that_are_left_out_are_looked_at_as_urls(memory):
@@ -407,5 +397,4 @@ def test_urls_that_are_left_out_are_looked_at_as_urls(memory):
     assert name.endswith("mixed/README.md")
     with fsspec.open(f"{memory}mixed/b.txt", "w") as file:
         file.write(LETOR)
-    with pytest.raises(ValueError, match="all files must be of one kind"):
-        load_table(f"{memory}mixed/")
+    refused(f"{memory}mixed/", "all files must be of one kind")

@@ -7,14 +7,13 @@ import gzip
 import io
 import lzma
 import re
-import tracemalloc
 
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
+from tests.io.helpers import in_batches, memory_below
 from tieaware_sklearn.datasets import (
-    iter_batches,
     load_letor,
     load_qrels,
     load_run,
@@ -191,9 +190,9 @@ FILES += [
 ]
 NAMES = {"letor": "f.txt", "csv": "f.csv", "parquet": "f.parquet"}
 READERS = {
-    "letor": [load_letor, lambda path: list(iter_batches(path, batch_rows=1))],
-    "csv": [load_table, lambda path: list(iter_batches(path, batch_rows=1))],
-    "parquet": [load_table, lambda path: list(iter_batches(path, batch_rows=1))],
+    "letor": [load_letor, in_batches],
+    "csv": [load_table, in_batches],
+    "parquet": [load_table, in_batches],
     "qrels": [load_qrels],
     "run": [load_run],
     "subtopics": [lambda path: load_subtopics(path, {"0": {"D-0": 1}})],
@@ -235,13 +234,10 @@ def test_what_unpacks_to_one_endless_line_is_refused_early(
     path = tmp_path / f"{NAMES.get(form, 'f')}.gz"
     # streams of gzip may stand one after another
     path.write_bytes(gzip.compress(byte * (1 << 22), compresslevel=1) * 30)
+    said = f"{path}, line 1: {message}"
     for reader in READERS[form]:
-        tracemalloc.start()
-        with pytest.raises(ValueError, match=f"{path}, line 1: {message}"):
+        with memory_below(5 * MAX_LINE), pytest.raises(ValueError, match=said):
             reader(path)
-        peak = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        assert peak < 5 * MAX_LINE
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])

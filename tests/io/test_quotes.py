@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.cli.helpers import run
-from tieaware_sklearn.datasets import iter_batches, load_table
+from tests.io.helpers import refused
+from tieaware_sklearn.datasets import load_table
 from tieaware_sklearn.io import _csv, _source
 
 N_ROWS = 500
@@ -34,10 +35,7 @@ def test_stray_marks_do_not_swallow_rows(tmp_path, capsys, second):
     path = tmp_path / "shop.csv"
     path.write_text(titles(line16='"24in monitor', line481=second))
     message = f"{path}, line 16: a quotation mark opens a cell here"
-    for read in (load_table, lambda path: list(iter_batches(path, batch_rows=1))):
-        with pytest.raises(ValueError, match=re.escape(message)) as error:
-            read(path)
-        assert "--quoting none" in str(error.value)
+    refused(path, f"{re.escape(message)}.*--quoting none")
     code, out, err = run(capsys, "screen", path)
     assert (code, out) == (1, "")
     assert "line 16" in err
@@ -80,7 +78,6 @@ def test_cells_open_and_close_as_in_csv(text, cuts):
     lines = _csv._CsvLines(io.BytesIO(), "f", b",\r\n", True)
     edges = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
     blocks = [text[a:b].encode() for a, b in pairwise(edges)]
-    found = None
     try:
         for block in [*filter(None, blocks), b"\n"]:
             lines.check(block)
@@ -103,8 +100,7 @@ def test_a_mark_left_open_ends_the_reading_soon(tmp_path, monkeypatch, end):
     rows.insert(1_000, '1,0,1,"t')
     path = tmp_path / "f.csv"
     path.write_bytes(end.join(["label,qid,x,title", *rows, ""]).encode())
-    with pytest.raises(ValueError, match="line 1002: a quotation mark opens a cell"):
-        list(iter_batches(path, batch_rows=1000))
+    refused(path, "line 1002: a quotation mark opens a cell")
     # the cell would be longer than a line may be: no more is read
     n_read = []
     with path.open("rb") as file, suppress(_csv._QuoteError):
@@ -118,8 +114,7 @@ def test_a_mark_left_open_ends_the_reading_soon(tmp_path, monkeypatch, end):
 def test_a_mark_left_open_in_the_header(tmp_path):
     path = tmp_path / "f.csv"
     path.write_text('label,qid,"x\n1,1,2\n')
-    with pytest.raises(ValueError, match=r"f\.csv, line 1: a quotation mark opens a c"):
-        load_table(path)
+    refused(path, r"f\.csv, line 1: a quotation mark opens a cell")
     path.write_text('\nlabel,qid,"x\ny"\n1,1,2\n0,1,\n')
     found = load_table(path)
     assert found.feature_names == ["x\ny"]
