@@ -360,10 +360,7 @@ KINDS = {
 
 
 def pairs_of(table):
-    if isinstance(table, pd.DataFrame):
-        return list(zip(table["q"].tolist(), table["x"].tolist(), strict=True))
-    table = table.to_arrow() if isinstance(table, pl.DataFrame) else table
-    columns = table.column("q").to_pylist(), table.column("x").to_pylist()
+    columns = [np.asarray(table[name]).tolist() for name in ("q", "x")]
     return list(zip(*columns, strict=True))
 
 

@@ -71,11 +71,10 @@ def test_several_patterns_stand_in_the_order_given(shards):
 
 
 def test_a_file_whose_name_is_a_pattern_is_that_file(tmp_path):
-    for name in ("a[1].parquet", "a1.parquet"):
-        (tmp_path / name).write_text("")
-    assert find_files(str(tmp_path / "a[1].parquet")).paths == [
-        tmp_path / "a[1].parquet"
-    ]
+    path = tmp_path / "a[1].parquet"
+    for file in (path, tmp_path / "a1.parquet"):
+        file.write_text("")
+    assert find_files(str(path)).paths == [path]
 
 
 def test_the_order_of_a_folder_is_that_of_names_not_of_the_disk(tmp_path):
@@ -253,9 +252,8 @@ def memory(files):
 
 @pytest.mark.parametrize("path", ["shards", "shards/", "shards/*/*.parquet"])
 def test_folders_and_patterns(memory, web, path):
-    found = [
-        str(file).partition("shards/")[2] for file in find_files(memory + path).paths
-    ]
+    urls = map(str, find_files(memory + path).paths)
+    found = [url.partition("shards/")[2] for url in urls]
     assert found == ["part=2/a.parquet", "part=10/a.parquet"]
     part = load_table(memory + path).data[:, -1]
     assert part.tolist() == [2] * len(web["y"]) + [10] * len(web["y"])

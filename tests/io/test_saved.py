@@ -20,6 +20,10 @@ KEPT = Path(__file__).parent / "kept"
 
 REPORT = evaluate([0, 1, 2], [1, 1, 0], measures=["ap", "rr"])
 DATA = REPORT.to_bytes()
+# of which files of older versions are kept
+WEB = make_web_search(n_queries=6, random_state=0)
+OF_WEB = evaluate(WEB.target, WEB.data[:, 1], qid=WEB.qid, segment=WEB.qid % 2)
+SELECTOR = RankingFeatureSelector("ap").fit(WEB.data[:, :3], WEB.target, WEB.qid)
 
 
 def test_the_same_bytes_each_time_in_place_of_an_old_file(tmp_path, monkeypatch):
@@ -41,20 +45,16 @@ def test_the_same_bytes_each_time_in_place_of_an_old_file(tmp_path, monkeypatch)
 
 
 def test_files_of_1_0_are_read():
-    web = make_web_search(n_queries=6, random_state=0)
-    rows = {"qid": web.qid}
     report = RankingReport.load(KEPT / "report_1.0.0.tie")
-    made = evaluate(web.target, web.data[:, 1], **rows, segment=web.qid % 2)
-    made = RankingReport.from_bytes(made.to_bytes())  # ids are digests, in order
-    selector = RankingFeatureSelector("ap").fit(web.data[:, :3], web.target, **rows)
+    made = RankingReport.from_bytes(OF_WEB.to_bytes())  # ids are digests, in order
     screening = Screening.load(KEPT / "screening_1.0.0.tie")
-    assert str(screening) == str(selector.screening_)
+    assert str(screening) == str(SELECTOR.screening_)
     # of labels at random it knows nothing, and neither does what is merged with it: its
     # p is that of the t test alone
-    merged = screening.merge(selector.screen(web.data[:, :3], web.target, web.qid + 6))
+    merged = screening.merge(SELECTOR.screen(WEB.data[:, :3], WEB.target, WEB.qid + 6))
     for j, way in enumerate(merged.directions):
-        scores = web.data[:, j] * (-1 if way == "ascending" else 1)
-        found = evaluate(web.target, scores, **rows, measures="ap")
+        scores = WEB.data[:, j] * (-1 if way == "ascending" else 1)
+        found = evaluate(WEB.target, scores, qid=WEB.qid, measures="ap")
         twice = np.tile(found.expected - found.chance, (2, 1))[:, 0]
         p = stats.ttest_1samp(twice, 0, alternative="greater").pvalue
         np.testing.assert_allclose(merged.pvalues[j, 0], min(1, 2 * p))
@@ -63,13 +63,9 @@ def test_files_of_1_0_are_read():
 
 
 def test_files_of_1_1_are_read():
-    web = make_web_search(n_queries=6, random_state=0)
-    rows = {"qid": web.qid}
-    made = evaluate(web.target, web.data[:, 1], **rows, segment=web.qid % 2)
-    selector = RankingFeatureSelector("ap").fit(web.data[:, :3], web.target, **rows)
     for kind, kept, new in (
-        (RankingReport, "report_1.1.0.tie", made),
-        (Screening, "screening_1.1.0.tie", selector.screening_),
+        (RankingReport, "report_1.1.0.tie", OF_WEB),
+        (Screening, "screening_1.1.0.tie", SELECTOR.screening_),
     ):
         loaded = kind.load(KEPT / kept)
         assert str(loaded) == str(new)

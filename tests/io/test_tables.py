@@ -69,12 +69,9 @@ def test_all_that_is_wrong_is_said_at_once(tmp_path):
     ]
     assert "reads 'tbd', 'unknown', 'later' as missing;" in lines[1]
     # as many things as a screen shows
-    rows = [
-        ",".join(f"f{j}" for j in range(20)),
-        ",".join("1" * 20),
-        ",".join("x" * 20),
-    ]
-    path = csv(tmp_path, f"label,qid,{rows[0]}\n1,1,{rows[1]}\n0,1,{rows[2]}")
+    rows = [[f"f{j}" for j in range(20)], "1" * 20, "x" * 20]
+    names, numbers, texts = map(",".join, rows)
+    path = csv(tmp_path, f"label,qid,{names}\n1,1,{numbers}\n0,1,{texts}")
     assert refused(path, "'f0' must").count("\n") == 9
 
 
@@ -193,9 +190,7 @@ def test_rows_between_two_stray_quotes_are_warned_of(
     rows[5][column] += '"'
     lines = [";".join(map(str, row.values())) for row in rows]
     path = csv(tmp_path, "\n".join(["qid;text;label;x", *lines]))
-    said = (
-        r"csv, line 4: a cell in quotation marks holds lines .* --quoting none, reads"
-    )
+    said = r"csv, line 4: a cell in quotation marks holds lines .*--quoting none, read"
     with pytest.warns(UserWarning, match=said):
         assert len(load_table(path, ignore=ignore).data) == 9
     found = load_table(path, ignore=ignore, quoting="none")
@@ -538,9 +533,7 @@ def test_groups_have_three_digits_and_decimals_their_separator(
     text = f'label,qid,x\n1,a,7\n0,a,"{cell}"\n'
     path = csv(tmp_path, text)
     if wanted is None:
-        said = refused(
-            path, f"^{path}, line 3: column 'x' must hold numbers", **options
-        )
+        said = refused(path, f"^{path}, line 3: column 'x' must hold num", **options)
         assert f"got {cell!r}" in said
     else:
         for found in (load_table(path, **options), *iter_batches(path, **options)):
@@ -693,17 +686,14 @@ def test_names_that_differ_in_their_unicode_form(tmp_path):
     composed, apart = "requ\u00eate", "reque\u0302te"
     path = csv(tmp_path, f"label,{apart},x\n1,a,1\n0,a,2\n")
     refused(path, r"column 'requ.*te' \(it has another Un", qid=composed)
-    rows = [
-        f"{i % 2},{form} {i // 4},{i}" for i, form in enumerate([composed, apart] * 8)
-    ]
+    forms = enumerate([composed, apart] * 8)
+    rows = [f"{i % 2},{form} {i // 4},{i}" for i, form in forms]
     path = csv(tmp_path, "\n".join(["label,qid,x", *rows, ""]))
-    with pytest.warns(
-        UserWarning, match=r"'requ\\xeate 0' and 'reque\\u0302te 0' diff"
-    ):
+    said = r"'requ\\xeate 0' and 'reque\\u0302te 0' differ"
+    with pytest.warns(UserWarning, match=said):
         assert len(set(load_table(path).qid)) == 8
-    path = csv(
-        tmp_path, "\n".join(["label,qid,x", *sorted(rows, key=lambda row: row[2:]), ""])
-    )
+    rows.sort(key=lambda row: row[2:])
+    path = csv(tmp_path, "\n".join(["label,qid,x", *rows, ""]))
     with pytest.warns(UserWarning, match="Unicode form") as warned:
         in_batches(path)
     assert len(warned) == 1
