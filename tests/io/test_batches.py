@@ -251,7 +251,7 @@ def test_small_batches_are_gathered(table):
         assert sum(sizes) == sum(map(len, tables))
         assert all(least <= size < least + 100 for size in sizes[:-1])
         assert [p.number for pieces in found for p in pieces] == [*range(len(tables))]
-        assert found[0][0].names == ["f1", "qid"]
+        assert found[0][0].frame.columns == ["f1", "qid"]
     with pytest.raises(ValueError, match=r"got query 'q.*' again in batch 1 \(whole"):
         list(gathered([tables[0], tables[0]], ["qid"], "qid", 1))
 

@@ -837,7 +837,8 @@ def _features(
     """The columns to screen; those of the first batch, if none are named."""
     if features is None:
         chosen = [name for name in first.numeric() if name not in others]
-        left_out = [n for n in first.names if n not in chosen and n not in others]
+        known = [*others, *chosen]
+        left_out = [name for name in first.frame.columns if name not in known]
         if chosen and left_out:
             words.warn(
                 "columns that do not hold numbers are not screened: "

@@ -9,7 +9,7 @@ from decimal import Decimal
 from functools import partial
 from itertools import chain
 from numbers import Real
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
@@ -29,7 +29,6 @@ from .._engine import (
 )
 from . import _rows, _wording
 
-Result = TypeVar("Result")
 #: rows that are gathered if nothing else is said: a call costs as much as thousands
 GATHERED_ROWS = 1 << 16
 #: rows of text that are looked at for numbers
@@ -94,9 +93,8 @@ class Piece(NamedTuple):
         except DuplicateError as error:
             twice = str(error).partition("'")[2].partition("'")[0]
             at = "" if number is None else f" in batch {number}"
-            raise ValueError(
-                f"must have each column once, got {twice!r} twice{at}"
-            ) from None
+            rule = f"must have each column once, got {twice!r} twice{at}"
+            raise ValueError(rule) from None
         return cls(frame, number)
 
     @property
@@ -107,11 +105,6 @@ class Piece(NamedTuple):
     @property
     def n_rows(self) -> int:
         return len(self.frame)
-
-    @property
-    def names(self) -> list[Any]:
-        """The columns."""
-        return list(self.frame.columns)
 
     def column(self, name: Any) -> Any:
         """A column, of which NumPy can make an array that holds the same.
@@ -220,7 +213,7 @@ class Piece(NamedTuple):
 
     def check_columns(self, names: Iterable[Any], why: str = "") -> None:
         """It must have these columns."""
-        check_columns(f"batch {self.number}", self.names, names, why)
+        check_columns(f"batch {self.number}", self.frame.columns, names, why)
 
     def select(self, names: Sequence[str]) -> Piece:
         """Some of its columns."""
@@ -307,8 +300,8 @@ def pieces(
         messages.require(kind == other, f"{rule} {other} in batch {number}")
         piece.check_columns(columns)
         if alike:
-            piece.check_columns(first.names, ": the first batch has it")
-            first.check_columns(piece.names, f": batch {number} has it")
+            piece.check_columns(first.frame.columns, ": the first batch has it")
+            first.check_columns(piece.frame.columns, f": batch {number} has it")
         if piece.n_rows or empty:
             yield piece
 
@@ -451,7 +444,7 @@ def gathered(
         yield waiting
 
 
-def of_all(parts: Sequence[Piece], of_rows: Callable[[Piece], Result]) -> Result:
+def of_all(parts: Sequence[Piece], of_rows: Callable[[Piece], Any]) -> Any:
     """Apply a function to the rows of several batches; errors name batch and row."""
     try:
         together = Piece.of(_as_one(parts))
@@ -585,9 +578,8 @@ def tables_or_paths(source: Any) -> tuple[Iterable[Any] | None, list[Any]]:
             return arrow().RecordBatchReader.from_stream(source), []
         except arrow().ArrowInvalid:  # a stream of one column
             is_column = True
-    if isinstance(source, Iterable) and not (
-        isinstance(source, (bytes, Mapping)) or hasattr(source, "read") or is_column
-    ):
+    no_list = isinstance(source, (bytes, Mapping)) or hasattr(source, "read")
+    if isinstance(source, Iterable) and not (no_list or is_column):
         items = iter(source)
         paths: list[Any] = []
         for one in items:
@@ -638,7 +630,7 @@ def open_frames(
             yield rows_of(piece, features, label, ids, place, start)
             start += piece.n_rows
 
-    return rankings_of(said, first.names, kinds, read, options)
+    return rankings_of(said, first.frame.columns, kinds, read, options)
 
 
 def rankings_of(
