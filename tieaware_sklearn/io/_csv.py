@@ -7,7 +7,7 @@ import io
 import re
 import shlex
 from collections import deque
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, suppress
 from functools import partial
 from itertools import accumulate, islice, takewhile
@@ -38,6 +38,8 @@ _FIRST_ROWS = 4096
 _SAID, _CELLS_SAID, _ROWS_LOOKED_AT = 10, 3, 1 << 16
 #: cells of several lines that are looked at, for rows between two stray quotes
 _MOST_OF_LINES = 1000
+#: by column and kind of problem: the first line that has it, and words of some
+_Said = dict[tuple[str, str], tuple[int, list[str]]]
 
 
 class CsvFile(NamedTuple):
@@ -140,9 +142,8 @@ def open_csv(
             with closing(file.rows()) as rows:
                 line, names = next(rows, (0, []))
         except csv.Error as error:
-            raise ValueError(
-                _complaint(file, {}, _quote_error(file) or error, 0)
-            ) from None
+            said = _complaint(file, {}, _quote_error(file) or error, 0)
+            raise ValueError(said) from None
         if len(names) > 1:
             break
     if not names:
@@ -476,13 +477,11 @@ def _plain(file: CsvFile, cells: Sequence[str], j: int) -> str:
     return "" if cell in file.missing else cell
 
 
-def _complaint(
-    file: CsvFile, kinds: Mapping[str, str], error: object, n_good: int
-) -> str:
+def _complaint(file: CsvFile, kinds: dict[str, str], error: object, n_good: int) -> str:
     """All that is wrong behind the good rows, by lines, and once for each column."""
     opened = file.line_of_byte(error.at) if isinstance(error, _QuoteError) else None
     last = None
-    said: dict[tuple[str, str], tuple[int, list[str]]] = {}
+    said: _Said = {}
     columns = [(file.names.index(name), name, kind) for name, kind in kinds.items()]
     rows = file.rows(before=opened)
     what = "looking for errors"
@@ -506,9 +505,7 @@ def _complaint(
     return f"{file.source}, " + "\n  ".join(f"line {at}: {what}" for at, what in lines)
 
 
-def _in_words(
-    said: dict[tuple[str, str], tuple[int, list[str]]],
-) -> list[tuple[int, str]]:
+def _in_words(said: _Said) -> list[tuple[int, str]]:
     """Lines, and what is wrong there; large numbers only beside others."""
     lines = []
     for (name, kind), (line, texts) in said.items():
