@@ -20,7 +20,7 @@ def open_files(
     options: _frames.TableOptions,
     *,
     format: str | None,
-    query_file: _locate.PathLike | Sequence[_locate.PathLike] | None,
+    query_file: _locate.Paths | None,
     n_features: int | None,
     progress: bool,
 ) -> _rows.Rankings:
@@ -28,9 +28,7 @@ def open_files(
     sources = _source.sources_of(files, format)
     if sources[0].format == "letor":
         _none_of("LETOR text", options.of_text())
-        rankings = _letor.open_letor(
-            sources, options.ignore, query_file, n_features=n_features
-        )
+        rankings = _letor.open_letor(sources, options.ignore, query_file, n_features)
     else:
         _none_of("tables", {"query_file": query_file, "n_features": n_features})
         rankings = _tables.open_tables(sources, options, progress)
@@ -54,13 +52,13 @@ def rows_of_batch(batch_rows: int | None, n_features: int) -> int:
 
 
 def iter_batches(
-    path: _locate.PathLike | Sequence[_locate.PathLike] | Any,
+    path: _locate.Paths | Any,
     *,
     batch_rows: int | None = None,
     label: str = "label",
     qid: str = "qid",
     ignore: Sequence[str] = (),
-    query_file: _locate.PathLike | Sequence[_locate.PathLike] | None = None,
+    query_file: _locate.Paths | None = None,
     n_features: int | None = None,
     missing_values: Sequence[str] = (),
     thousands: str | None = None,

@@ -10,7 +10,7 @@ from contextlib import suppress
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,8 +22,6 @@ from .. import _atomic
 from .._engine import checks, exact_numbers, messages, segments, spelling
 from .._kernel import engines
 from . import _locate, _rows, _source, _wording
-
-Made = TypeVar("Made")
 
 _DIGITS = re.compile(r"[0-9]+")
 #: whole numbers that a float64 may not hold
@@ -39,10 +37,10 @@ _LARGE, _FAR = 10_000, 100
 
 
 def load_letor(
-    path: _locate.PathLike | Sequence[_locate.PathLike],
+    path: _locate.Paths,
     *,
     ignore: Sequence[str] = (),
-    query_file: _locate.PathLike | Sequence[_locate.PathLike] | None = None,
+    query_file: _locate.Paths | None = None,
     zero_based: bool | str = "auto",
     n_features: int | None = None,
     sparse: bool = False,
@@ -131,7 +129,7 @@ def load_letor(
         sparse=sparse,
     )
     rankings.left_out_files.update(files.left_out)
-    return rankings.whole(as_frame=as_frame)
+    return next(rankings.batches(as_frame=as_frame))
 
 
 def dump_letor(
@@ -205,9 +203,8 @@ def _lines(
 ) -> Iterator[str]:
     """Lines of text; of a CSR array, those values that are stored."""
     numbers, spelled = range(first, first + rows.shape[1]), _wording.number_as_text
-    for i, (label, query) in enumerate(
-        zip(labels.tolist(), queries.tolist(), strict=True)
-    ):
+    of_rows = zip(labels.tolist(), queries.tolist(), strict=True)
+    for i, (label, query) in enumerate(of_rows):
         values = rows[i]
         if sp.issparse(rows):
             stored = slice(rows.indptr[i], rows.indptr[i + 1])
@@ -229,9 +226,9 @@ class _File(NamedTuple):
 def open_letor(
     sources: Sequence[_source.TextSource],
     ignore: Sequence[str],
-    query_file: _locate.PathLike | Sequence[_locate.PathLike] | None,
-    *,
+    query_file: _locate.Paths | None,
     n_features: int | None,
+    *,
     zero_based: bool | str = "auto",
     sparse: bool = False,
 ) -> _rows.Rankings:
@@ -298,16 +295,13 @@ def _read(files: Sequence[_File], column: NDArray[np.int32]) -> Iterator[_rows.R
 def _parse(column: NDArray[np.int32], text: bytes) -> tuple[Any, NDArray[np.float64]]:
     """Features and labels of some lines, by the kernel where they are plain."""
     features = np.flatnonzero(column >= 0)
-    if (
-        engines.engine == "compiled"
-        and (parsed := engines.letor.parse(text, column)) is not None
-    ):
+    parsed = engines.letor.parse(text, column) if engines.engine == "compiled" else None
+    if parsed is not None:
         *parts, target = parsed
         data = sp.csr_array(tuple(parts), (len(target), len(features)))
     else:
-        data, target = load_svmlight_file(
-            io.BytesIO(text), n_features=len(column), zero_based=True
-        )
+        file, width = io.BytesIO(text), len(column)
+        data, target = load_svmlight_file(file, n_features=width, zero_based=True)
         data = sp.csr_array(data)[:, features]
         # 64-bit indices, as scikit-learn reads them, are more than some estimators take
         ends = [part.astype(np.int32) for part in (data.indices, data.indptr)]
@@ -338,9 +332,7 @@ def _check_not_far(sources: Sequence[_source.TextSource], largest: int) -> None:
     )
 
 
-def _with_queries(
-    files: list[_File], query_file: _locate.PathLike | Sequence[_locate.PathLike] | None
-) -> list[_File]:
+def _with_queries(files: list[_File], query_file: _locate.Paths | None) -> list[_File]:
     """Queries as lines name them, or by their sizes, numbered through all files.
 
     Raises
@@ -371,8 +363,8 @@ def _with_queries(
 
 
 def _read_text(
-    source: _source.TextSource, reader: Callable[[bytes], Made]
-) -> Iterator[Made]:
+    source: _source.TextSource, reader: Callable[[bytes], Any]
+) -> Iterator[Any]:
     """Read a file, some whole lines at a time; errors name the line."""
     with source.reading(), source.open_text() as file:
         while text := file.read(_CHUNK):

@@ -19,6 +19,7 @@ from .._engine import messages
 from . import _wording
 
 PathLike = str | os.PathLike[str]
+Paths = PathLike | Sequence[PathLike]
 COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz")
 #: after the name of a file: where the sizes of its queries are
 GROUP_SUFFIXES = (".query", ".group")
@@ -85,9 +86,8 @@ class Url:
 @contextmanager
 def connected(url: str) -> Iterator[tuple[Any, str]]:
     """The file system of a URL, and the path there."""
-    core = _optional.import_optional(
-        "fsspec.core", extra="urls", purpose=f"reading {url}"
-    )
+    purpose = f"reading {url}"
+    core = _optional.import_optional("fsspec.core", extra="urls", purpose=purpose)
     with as_errors_of(url):
         yield core.url_to_fs(url)
 
@@ -187,9 +187,7 @@ class Files(NamedTuple):
     left_out: dict[str, str]
 
 
-def find_files(
-    path: PathLike | Sequence[PathLike], name: str = "path", format: str | None = None
-) -> Files:
+def find_files(path: Paths, name: str = "path", format: str | None = None) -> Files:
     """The files that are meant, in the order in which they are read.
 
     A folder stands for all files in it and in its folders, a pattern (``*``, ``?``,
@@ -219,8 +217,6 @@ def find_files(
 
 def _check_twice(files: Sequence[tuple[PathLike, Location]], name: str) -> None:
     """Rows that are read twice would count twice."""
-    if len(files) == 1:
-        return
     seen: dict[object, str] = {}
     for given, file in files:
         spelled = os.fspath(given)

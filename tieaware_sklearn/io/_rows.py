@@ -106,11 +106,6 @@ class Rankings:
         if not start:
             raise no_document(self.said)
 
-    def whole(self, *, as_frame: bool = False) -> Bunch:
-        """Everything, the only batch."""
-        (batch,) = self.batches(as_frame=as_frame)
-        return batch
-
     def _batch(
         self, rows: Iterable[Rows], n_rows: int, which: str, as_frame: bool | None
     ) -> Bunch:
@@ -248,14 +243,13 @@ def _matrix(
         return data[0] if len(data) == 1 else sp.vstack(data, format="csr")
     what = [f"{said}: column {name!r}" for name in names]
     pieces = zip(zip(*data, strict=True), what, strict=True)
-    joined = (_joined(list(arrays), column) for arrays, column in pieces)
+    joined = (_joined(list(piece), column) for piece, column in pieces)
     if as_frame:
         return dict(zip(names, joined, strict=True))
-    dtypes = {column.dtype for one in data for column in one}
+    arrays = [array for one in data for array in one]
+    dtypes = {array.dtype for array in arrays}
     common = np.result_type(*dtypes)
-    if len(dtypes) > 1 and not all(
-        exact_numbers.fits_floats(column) for one in data for column in one
-    ):
+    if len(dtypes) > 1 and not all(map(exact_numbers.fits_floats, arrays)):
         columns = list(map(_whole, joined))
         common = np.result_type(*columns)
         for column, numbers in zip(what, columns, strict=True):

@@ -20,7 +20,7 @@ _BUFFER = 1 << 16
 
 
 def load_table(
-    path: _locate.PathLike | Sequence[_locate.PathLike],
+    path: _locate.Paths,
     *,
     label: str = "label",
     qid: str = "qid",
@@ -112,7 +112,7 @@ def load_table(
     )
     rankings = open_tables(sources, options)
     rankings.left_out_files.update(files.left_out)
-    return rankings.whole(as_frame=as_frame)
+    return next(rankings.batches(as_frame=as_frame))
 
 
 class _File(NamedTuple):
@@ -204,9 +204,8 @@ def _open_parquet(source: _source.TextSource, options: _frames.TableOptions) -> 
         others = (options.qid, *options.ignore)
         text = [n for n, kind in kinds.items() if kind == "text" and n not in others]
         wanted = [*text, *({options.qid} & kinds.keys())]
-        first = _frames.Piece.of(
-            next(parquet.iter_batches(_FIRST_ROWS, columns=wanted))
-        )
+        batches = parquet.iter_batches(_FIRST_ROWS, columns=wanted)
+        first = _frames.Piece.of(next(batches))
         ids = None
         if first is not None:
             first.check_no_numbers(text)
@@ -225,19 +224,15 @@ def _typed(files: list[_File], qid: str) -> list[_File]:
         types[qid] = str  # 007 is not 7
     typed = []
     for file in files:
-        values = {
-            name: None if value == _locate.MISSING else types[name](value)
-            for name, value in file.folders.items()
-        }
-        kinds = {
-            name: "text" if types[name] is str else "numbers"
-            for name, value in values.items()
-            if value is not None
-        }
-        ids = file.ids
-        if qid in values:
-            ids = np.array([values[qid]]) if qid in kinds else None
-        typed.append(file._replace(folders=values, kinds=file.kinds | kinds, ids=ids))
+        folders: dict[str, Any] = dict.fromkeys(file.folders)
+        kinds, ids = dict(file.kinds), file.ids
+        for name, value in file.folders.items():
+            if value != _locate.MISSING:
+                folders[name] = types[name](value)
+                kinds[name] = "text" if types[name] is str else "numbers"
+        if qid in folders:
+            ids = np.array([folders[qid]]) if qid in kinds else None
+        typed.append(file._replace(folders=folders, kinds=kinds, ids=ids))
     return typed
 
 
@@ -270,9 +265,8 @@ def _kinds(files: Sequence[_File], columns: Sequence[str]) -> dict[str, str]:
             left = [n for n in columns if not kinds.get(n) and n not in file.folders]
             with _named(file.source):
                 known = known | _csv.kinds_of_csv(file.csv, left)
-        for name in columns:
-            if name in known and kinds.get(name) != "numbers":
-                kinds[name] = known[name]
+        others = [n for n in columns if n in known and kinds.get(n) != "numbers"]
+        kinds |= {name: known[name] for name in others}
     return kinds
 
 
