@@ -117,9 +117,8 @@ def make_web_search(
     qid = np.repeat(np.arange(1, n_queries + 1), sizes)
     n = len(qid)
     # some queries are hard: their documents are worth less, and some have none
-    quality = (
-        0.8 * rng.standard_normal(n) + 0.6 * rng.standard_normal(n_queries)[qid - 1]
-    )
+    quality = 0.8 * rng.standard_normal(n)
+    quality += 0.6 * rng.standard_normal(n_queries)[qid - 1]
     target = np.searchsorted(np.cumsum(_GRADES)[:-1], ndtr(quality))
 
     def latent(share: float) -> FloatArray:

@@ -323,11 +323,9 @@ def load_subtopics(
     file = _source.TextSource(qrels)
     judged = _trec_lines.lines_of_file(file, _trec_lines.BY_SUBTOPIC)
     ranked = _trec_lines.given_run(run)
-    subtopic, docno = [], []
-    for pair in judged.docno:
-        one, document = pair.split(b" ")
-        subtopic.append(_trec_lines.spelled(one))
-        docno.append(document)
+    pairs = [pair.split(b" ") for pair in judged.docno]
+    subtopic = [_trec_lines.spelled(one) for one, _ in pairs]
+    docno = [document for _, document in pairs]
     joined = _joined(judged._replace(docno=docno), [ranked], topics, by_docno=False)
     subtopics: dict[str, list[str]] = {}
     columns: list[int] = []

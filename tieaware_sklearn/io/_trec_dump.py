@@ -132,9 +132,8 @@ def dump_qrels(path: _locate.PathLike, qid: Any, docno: Any, label: Any) -> None
     ...     path.read_text()
     '301 0 FR-1 2\n301 0 FR-2 0\n'
     """
-    judged = _lines(
-        path, {"qid": qid, "docno": docno, "label": label}, _trec_lines.JUDGMENTS
-    )
+    columns = {"qid": qid, "docno": docno, "label": label}
+    judged = _lines(path, columns, _trec_lines.JUDGMENTS)
     labels = np.where(np.isnan(judged.numbers), -1, judged.numbers)[:, 0]
     lines = (
         f"{topic} 0 {document} {_wording.number_as_text(number)}\n"

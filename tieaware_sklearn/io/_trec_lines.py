@@ -374,11 +374,8 @@ def _plain_columns(text: bytes, names: Sequence[str]) -> list[Any] | None:
 
 def _of_table(given: Any, kind: Kind, source: str) -> TrecLines:
     """Lines of a data frame or of a mapping of columns, in the order of its rows."""
-    names = (
-        list(given)
-        if isinstance(given, Mapping)
-        else feature_matrix.list_columns(given)
-    )
+    is_mapping = isinstance(given, Mapping)
+    names = list(given) if is_mapping else feature_matrix.list_columns(given)
 
     def named(what: str, *choices: str) -> str:
         chosen = [name for name in names if name in choices]
