@@ -257,9 +257,7 @@ def test_small_batches_are_gathered(table):
 
 
 @pytest.mark.parametrize("as_frame", [False, True])
-def test_evaluate_batches_takes_batches_of_files_and_tables(
-    table, files, web, as_frame
-):
+def test_evaluate_batches_of_files_and_tables(table, files, web, as_frame):
     whole = evaluate(web["y"], web["X"][:, 1], qid=web["qid"]).summary()
     for source, name in ((files["web.txt"], "2"), (files["web.csv"], "f1")):
         batches = iter_batches(source, batch_rows=50, as_frame=as_frame)

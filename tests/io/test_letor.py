@@ -45,9 +45,8 @@ def test_what_is_read(tmp_path):
     assert found.qid.tolist() == [10, 10, 9]
     assert found.feature_names == ["1", "2", "3", "4"]
     assert f"{path}: 3 rows, 2 queries, 4 features" == found.DESCR
-    assert [found.place(row) for row in range(3)] == [
-        f"{path}, line {line}" for line in (1, 4, 5)
-    ]
+    for row, line in enumerate((1, 4, 5)):
+        assert found.place(row) == f"{path}, line {line}"
     sparse = load_letor(path, sparse=True).data
     assert (sparse.format, sparse.toarray().tolist()) == ("csr", ROWS)
     for options in ({}, {"sparse": True}):
@@ -275,9 +274,8 @@ def found_in(path, **options):
     parts = [data]
     if sp.issparse(data):
         parts = [data.data, data.indices, data.indptr, np.array(data.shape)]
-    arrays = [
-        (x.dtype, x.shape, x.tobytes()) for x in (*parts, found.target, found.qid)
-    ]
+    parts += [found.target, found.qid]
+    arrays = [(x.dtype, x.shape, x.tobytes()) for x in parts]
     return arrays, found.feature_names, found.DESCR
 
 
@@ -293,9 +291,7 @@ def found_in(path, **options):
 @example(b"1 qid:1 1:5\n1 qid:1 1:-9007199254740993\n", "auto", 9, {})
 @example(b"1 qid:1 1:5\n1 qid:1 2:1 x 3:1\n", "auto", 1, {})
 @example(b"9007199254740993 qid:1 1:5\n", "auto", 1, {"sparse": True})
-def test_readers_agree_on_any_text(
-    tmp_path, monkeypatch, text, zero_based, chunk, options
-):
+def test_readers_agree(tmp_path, monkeypatch, text, zero_based, chunk, options):
     path = tmp_path / "any.txt"
     path.write_bytes(text)
     monkeypatch.setattr(_letor, "_CHUNK", chunk)
@@ -343,16 +339,9 @@ def test_memory_is_that_of_what_is_read(tmp_path):
         ("9007199254740993", "1", "the label must be a number that a float64 holds"),
     ],
 )
-def test_a_missing_number_does_not_hide_a_rounded_one(
-    tmp_path, beside, label, value, what
-):
-    path = tmp_path / "f.txt"
-    lines = [
-        f"nan qid:1 1:2{beside}",
-        f"{label} qid:1 1:{value}{beside}",
-        "0 qid:1 1:0",
-    ]
-    path.write_text("\n".join(lines))
+def test_no_missing_number_hides_a_rounded_one(tmp_path, beside, label, value, what):
+    text = f"nan qid:1 1:2{beside}\n{label} qid:1 1:{value}{beside}\n0 qid:1 1:0"
+    path = write(tmp_path, text)
     refused(path, f"{path}, line 2: {what}", load_letor)
-    path.write_text("\n".join(lines).replace("0993", "0992"))
+    write(tmp_path, text.replace("0993", "0992"))
     assert load_letor(path).data.shape[0] == 3

@@ -54,9 +54,7 @@ def shards(tmp_path, web, monkeypatch):
         ("*/*", 2, 4),
     ],
 )
-def test_files_of_folders_and_patterns_in_natural_order(
-    shards, web, path, n_first, n_files
-):
+def test_folders_and_patterns_in_natural_order(shards, web, path, n_first, n_files):
     found = [os.path.relpath(file, shards) for file in find_files(path).paths]
     assert found == SHARDS[n_first:n_files]
     data = joined(iter_batches(path, batch_rows=30))
@@ -178,9 +176,7 @@ def test_folders_that_are_links_are_read_once(tmp_path):
     assert found == ["b.csv", "a.csv"]
 
 
-def test_folders_that_cannot_be_listed_are_errors_and_pipes_are_left_out(
-    tmp_path, monkeypatch
-):
+def test_pipes_are_left_out_and_closed_folders_are_errors(tmp_path, monkeypatch):
     (tmp_path / "a.csv").write_text("")
     os.mkfifo(tmp_path / "b.csv")
     for path in (tmp_path, str(tmp_path / "*.csv")):

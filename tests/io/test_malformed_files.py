@@ -184,10 +184,8 @@ FILES = [
     ("run", b"1 a 1 2.5 7\n", f", line 1: {SECOND}, got 'a'"),
     ("run", b"1 Q0 a 1 2\n1 Q1 b 2 1\n", f", line 2: {SECOND}, got 'Q1'"),
 ]
-FILES += [
-    (form, in_the_middle(form, line), f", line {LINE}: {message}")
-    for form, line, message in LINES
-]
+for form, line, message in LINES:
+    FILES.append((form, in_the_middle(form, line), f", line {LINE}: {message}"))
 NAMES = {"letor": "f.txt", "csv": "f.csv", "parquet": "f.parquet"}
 READERS = {
     "letor": [load_letor, in_batches],

@@ -83,10 +83,8 @@ def test_missing_values_and_thousands(tmp_path):
     found = load_table(path)
     assert_array_equal(found.data[:, 0], [np.nan] * len(cells) + [3])
     assert found.qid[-1] == "NA"
-    path = csv(
-        tmp_path,
-        'label,qid,x,y\n1,1,"1,406.84",tbd\n2,1,"-1,234,567",7\n0,1,3,"1,000"\n',
-    )
+    rows = '1,1,"1,406.84",tbd\n2,1,"-1,234,567",7\n0,1,3,"1,000"\n'
+    path = csv(tmp_path, f"label,qid,x,y\n{rows}")
     options = {"missing_values": ["tbd"], "thousands": ","}
     for found in (load_table(path, **options), *iter_batches(path, **options)):
         assert_array_equal(found.data, [[1406.84, np.nan], [-1234567, 7], [3, 1000]])
@@ -94,9 +92,7 @@ def test_missing_values_and_thousands(tmp_path):
 
 @pytest.mark.parametrize("n_empty", [0, 1, 40])
 @pytest.mark.parametrize("batch_rows", [None, 1, 20])
-def test_what_a_column_is_does_not_depend_on_where_values_stand(
-    tmp_path, monkeypatch, n_empty, batch_rows
-):
+def test_values_may_stand_anywhere(tmp_path, monkeypatch, n_empty, batch_rows):
     monkeypatch.setattr(_csv, "_START", 50)
     monkeypatch.setattr(_source, "MAX_LINE", 100)
     cells = [""] * n_empty + [f"{i}" if i < 5 else f"{i}.5" for i in range(10)]
@@ -178,9 +174,7 @@ def test_quotes_that_come_late_and_those_left_open(tmp_path, monkeypatch):
 @pytest.mark.parametrize("block", [10, 1 << 20])
 @pytest.mark.parametrize("column", ["qid", "text"])
 @pytest.mark.parametrize("ignore", [[], ["text"]])
-def test_rows_between_two_stray_quotes_are_warned_of(
-    tmp_path, monkeypatch, block, column, ignore
-):
+def test_rows_between_stray_quotes(tmp_path, monkeypatch, block, column, ignore):
     monkeypatch.setattr(_csv, "_START", block)
     rows = [
         {"qid": f"q{i // 4}", "text": f"t{i}", "label": i % 2, "x": i}
@@ -527,9 +521,7 @@ def test_floats_make_no_two_numbers_one():
         ("+,5", {"decimal": ","}, 0.5),
     ],
 )
-def test_groups_have_three_digits_and_decimals_their_separator(
-    tmp_path, cell, options, wanted
-):
+def test_groups_of_digits_and_decimals(tmp_path, cell, options, wanted):
     text = f'label,qid,x\n1,a,7\n0,a,"{cell}"\n'
     path = csv(tmp_path, text)
     if wanted is None:
@@ -559,9 +551,8 @@ def test_the_remedy_is_one_that_reads_the_cells(tmp_path, cells, remedies):
     for remedy in remedies:
         assert remedy in said
     advice = ("--thousands", "--decimal", "as missing", "--ignore")
-    assert sum(said.count(one) for one in advice) == len(remedies) + (
-        "--ignore" not in remedies[0]
-    )
+    wanted = len(remedies) + ("--ignore" not in remedies[0])
+    assert sum(said.count(one) for one in advice) == wanted
 
 
 def test_a_column_that_is_all_in_another_spelling_is_not_left_out(tmp_path):

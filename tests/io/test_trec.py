@@ -256,9 +256,7 @@ def test_frames_of_ours_read_back(files):
 
 
 def test_ranks_and_tags_of_frames():
-    frame = pd.DataFrame(
-        {"query_id": "1", "doc_id": ["b", "a"], "score": [2, 1], "rank": [0, 1]}
-    )
+    frame = FRAME.assign(rank=[0, 1])
     assert load_run(frame)["rank"].tolist() == [0, 1]
     for tag, names in (
         ("bm25", ["bm25", "run[1]"]),
@@ -495,9 +493,8 @@ def test_labels_of_subtopics_stand_beside_the_run(files):
     rows = [("2", "e", 7), ("2", "b", -INF), ("1", "c", 2.5), ("1", "a", 2.5)]
     assert list(zip(*columns, strict=True)) == [*rows, ("1", "z", 1), ("1", "d", -INF)]
     assert web.subtopics == {"2": ["9", "10"], "1": ["1", "2"]}
-    assert_array_equal(
-        web.target, [[1, NAN], [0, 1], [NAN, 1], [1, 2], [NAN, NAN], [NAN, NAN]]
-    )
+    wanted = [[1, NAN], [0, 1], [NAN, 1], [1, 2], [NAN, NAN], [NAN, NAN]]
+    assert_array_equal(web.target, wanted)
     described = f"{run}, judged by {qrels}: 2 topics, 6 documents, up to 2 subtopics"
     assert described == web.DESCR
     every = load_subtopics(qrels, run, topics="qrels")

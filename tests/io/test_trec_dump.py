@@ -31,12 +31,8 @@ numbers = st.one_of(
     st.sampled_from([0.0, -0.0, 1.0, 0.1, np.nextafter(0.1, 1), 1e39, 2e39, -1e39]),
     st.floats(allow_nan=False, allow_infinity=False),
 )
-lines = st.lists(
-    st.tuples(any_id, any_id, numbers),
-    unique_by=lambda line: line[:2],
-    min_size=1,
-    max_size=12,
-)
+a_line = st.tuples(any_id, any_id, numbers)
+lines = st.lists(a_line, unique_by=lambda line: line[:2], min_size=1, max_size=12)
 #: the starts of files that are no plain text
 MARKS = (b"\x1f\x8b", b"BZh", b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 NAN, INF = np.nan, np.inf
@@ -78,9 +74,8 @@ def test_runs_and_judgments_read_back(tmp_path, drawn, zipped):
     assert again.read_bytes() == path.read_bytes()
     assert read.qid.tolist() == [spelled(topic) for topic, _, _ in in_order]
     assert read.docno.tolist() == [spelled(docno) for _, docno, _ in in_order]
-    assert_array_equal(
-        read.target, [own if own >= 0 else NAN for _, _, own in in_order]
-    )
+    labels = [own if own >= 0 else NAN for _, _, own in in_order]
+    assert_array_equal(read.target, labels)
 
 
 def test_the_rows_of_load_trec_as_pytrec_eval_reads_them(tmp_path):
@@ -92,12 +87,9 @@ def test_the_rows_of_load_trec_as_pytrec_eval_reads_them(tmp_path):
     dump_trec_run(out[0], trec.qid, trec.docno, trec.score)
     dump_qrels(out[1], trec.qid, trec.docno, trec.target)
     # what is not retrieved is not written, and what is not judged is below 0
-    assert out[0].read_text() == (
-        "1 Q0 b 1 0.5 run\n1 Q0 a 2 0.5 run\n1 Q0 x 3 0.25 run\n"
-    )
-    assert out[1].read_text() == (
-        "1 0 a 1\n1 0 b 0\n1 0 x -1\n1 0 z 2\n1 0 y -1\n2 0 c 1\n"
-    )
+    retrieved = "1 Q0 b 1 0.5 run\n1 Q0 a 2 0.5 run\n1 Q0 x 3 0.25 run\n"
+    labels = "1 0 a 1\n1 0 b 0\n1 0 x -1\n1 0 z 2\n1 0 y -1\n2 0 c 1\n"
+    assert [path.read_text() for path in out] == [retrieved, labels]
     with out[0].open() as ranked, out[1].open() as judged:
         assert pytrec_eval.parse_run(ranked) == run
         qrels["1"]["x"] = -1
