@@ -19,15 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from tests.io.helpers import (
-    FORMS,
-    in_batches,
-    joined,
-    memory_below,
-    place_of,
-    refused,
-    write,
-)
+from tests.io.helpers import FORMS, joined, memory_below, place_of, refused, write
 from tieaware_sklearn import evaluate, evaluate_batches
 from tieaware_sklearn.datasets import (
     dump_letor,
@@ -115,7 +107,7 @@ def test_ids_that_are_not_whole_numbers_are_told_apart(tmp_path):
     """Python's hash takes -1.0 for -2.0."""
     ids = [-1.0, -2.0, -1.5, 0.25, 1e300, 0.0]
     frame = pd.DataFrame({"label": 1, "qid": ids, "x": 2.0})
-    batches = in_batches(frame)
+    batches = iter_batches(frame, batch_rows=1)
     assert [batch.qid.tolist() for batch in batches] == [[one] for one in ids]
     with pytest.raises(ValueError, match=r"row 3 .*: query -2\.0 comes back"):
         list(iter_batches(frame.iloc[[0, 1, 2, 1]]))

@@ -95,9 +95,6 @@ def test_feature_numbers(tmp_path):
         (one, {"ignore": ["1", "2"]}, "ignore must leave at least one feature"),
         (zero, {"zero_based": False}, "zero_based=False, but a feature has number 0"),
         (one, {"zero_based": "maybe"}, "zero_based must be one of"),
-        ([], {}, "path must name at least one file"),
-        (none, {}, "none: no line holds a feature"),
-        (write(tmp_path, "# nothing\n\n", "e"), {}, "e: there is no document"),
     ):
         with pytest.raises(ValueError, match=message):
             load_letor(path, **options)

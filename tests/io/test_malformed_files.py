@@ -7,19 +7,14 @@ import gzip
 import io
 import lzma
 import re
+from functools import partial
 
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
 from tests.io.helpers import in_batches, memory_below
-from tieaware_sklearn.datasets import (
-    load_letor,
-    load_qrels,
-    load_run,
-    load_subtopics,
-    load_table,
-)
+from tieaware_sklearn import datasets
 from tieaware_sklearn.io._source import MAX_LINE, TextSource
 
 LETOR = [b"%d qid:%d 1:%d.5 2:3 # c\n" % (i % 2, i // 4, i) for i in range(20)]
@@ -140,7 +135,7 @@ FILES = [
     ("letor", cut("letor", b" 1:19.5 2:"), f", line 20: {FEATURE}'2:'"),
     ("letor", cut("letor", b" qi"), f", line 20: {FEATURE}'qi'"),
     ("letor", cut("letor", b"1 qid:"), f", line 20: {QID}''"),
-    ("letor", b"", ": there is no document"),
+    ("letor", b"# nothing\n\n", ": there is no document"),
     ("letor", b"1 qid:1\n0 qid:1\n", ": no line holds a feature"),
     ("letor", FAR, ", line 1: feature number 1000000 is far beyond the others (2 "),
     ("letor", UTF_32["letor"], NOT_UTF_8 + "UTF-32"),
@@ -188,12 +183,12 @@ for form, line, message in LINES:
     FILES.append((form, in_the_middle(form, line), f", line {LINE}: {message}"))
 NAMES = {"letor": "f.txt", "csv": "f.csv", "parquet": "f.parquet"}
 READERS = {
-    "letor": [load_letor, in_batches],
-    "csv": [load_table, in_batches],
-    "parquet": [load_table, in_batches],
-    "qrels": [load_qrels],
-    "run": [load_run],
-    "subtopics": [lambda path: load_subtopics(path, {"0": {"D-0": 1}})],
+    "letor": [datasets.load_letor, in_batches],
+    "csv": [datasets.load_table, in_batches],
+    "parquet": [datasets.load_table, in_batches],
+    "qrels": [datasets.load_qrels],
+    "run": [datasets.load_run],
+    "subtopics": [partial(datasets.load_subtopics, run={"0": {"D-0": 1}})],
 }
 
 
@@ -254,4 +249,4 @@ def test_the_longest_line_there_may_be(tmp_path, end):
 def test_a_closed_standard_input(monkeypatch):
     monkeypatch.setattr("sys.stdin", None)
     with pytest.raises(ValueError, match="standard input is closed"):
-        load_letor("-")
+        datasets.load_letor("-")
