@@ -220,10 +220,8 @@ def serve(files):
 
     def start(gives):
         handler = type("Handler", (Server,), {"gives": gives})
-        folder = str(files["web.csv"].parent)
-        server = http.server.ThreadingHTTPServer(
-            ("127.0.0.1", 0), functools.partial(handler, directory=folder)
-        )
+        of_folder = functools.partial(handler, directory=files["web.csv"].parent)
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), of_folder)
         threading.Thread(target=server.serve_forever, args=[0.01], daemon=True).start()
         servers.append(server)
         return f"http://127.0.0.1:{server.server_port}"

@@ -558,29 +558,21 @@ def test_what_trec_eval_printed(shared_data, tmp_path, output, rel):
         third = [line for line in lines if line.startswith("303")][:84]
         run = tmp_path / "run"
         run.write_text("".join(first + third))
-    trec = load_trec(
-        folder / ("qrels.rel_level" if rel > 1 else "qrels.test"),
-        run,
-        topics="qrels" if output.endswith("c") else "both",
-        order="trec_eval",
-    )
+    qrels = folder / ("qrels.rel_level" if rel > 1 else "qrels.test")
+    topics = "qrels" if output.endswith("c") else "both"
+    trec = load_trec(qrels, run, topics=topics, order="trec_eval", as_frame=True)
+    # the outputs are of version 10
+    options = {"ties": "input", "convention": "trec_eval10"}
     checked = set()
     for line in (folder / output).read_text().splitlines():
         measure, topic, value = line.split()
         name, is_geometric = name_of(measure, rel), measure.startswith("gm_")
         if name is None or (is_geometric and topic != "all"):
             continue  # those of topics are printed as logarithms
-        one = np.ones(len(trec.qid), bool) if topic == "all" else trec.qid == topic
-        found = ranking_score(
-            trec.target[one],
-            trec.score[one],
-            qid=trec.qid[one],
-            measure=name,
-            ties="input",
-            average="geometric" if is_geometric else "macro",
-            # the outputs are of version 10
-            convention="trec_eval10",
-        )
+        rows = trec.frame if topic == "all" else trec.frame[trec.qid == topic]
+        options["average"] = "geometric" if is_geometric else "macro"
+        y, score, qid = rows.target, rows.score, rows.qid
+        found = ranking_score(y, score, qid=qid, measure=name, **options)
         assert f"{found:.4f}" == value, (measure, topic)
         checked.add(measure)
     assert len(checked) >= (46 if rel == 1 else 40), sorted(checked)
