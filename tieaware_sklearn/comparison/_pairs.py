@@ -43,7 +43,7 @@ def compare_pairs(
     Parameters
     ----------
     values : dict of str to ndarray of shape (n_queries, n_systems)
-        Statistics.
+        Statistics; without "std" there is no `tie_std`.
     pairs : ndarray of shape (n_pairs, 2), int
     options : Options
     bounds : ndarray of shape (2,)
@@ -65,7 +65,7 @@ def compare_pairs(
         bounds = _averages.logs(bounds)
         values = {name: _averages.logs(columns) for name, columns in values.items()}
     columns: dict[str, Any] = {}
-    for rows, queries in on_same_queries(values["expected"], pairs):
+    for rows, queries in _on_same_queries(values["expected"], pairs):
         defined = {name: of_all[queries] for name, of_all in values.items()}
         of = None if weight is None else weight[queries]
         compared = _compare(defined, pairs[rows], options, float(np.ptp(bounds)), of)
@@ -127,7 +127,7 @@ def _compare(
             difference.T, options.test, side, weight, **drawn
         )
     tie_std = np.full(len(pairs), np.nan)
-    if options.average == "macro":
+    if options.average == "macro" and "std" in values:
         of_pairs = np.hypot(values["std"][:, a], values["std"][:, b])
         tie_std = _averages.stds_of_means(of_pairs, weight)
     # where lower is better, best is the smallest value
@@ -151,7 +151,7 @@ def _compare(
     }
 
 
-def on_same_queries(
+def _on_same_queries(
     values: FloatArray, pairs: IntArray
 ) -> Iterator[tuple[IntArray, NDArray[np.bool_]]]:
     """Group pairs of columns by the queries where both are defined.

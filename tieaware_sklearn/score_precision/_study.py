@@ -241,12 +241,8 @@ class PrecisionStudy(_segmented.SegmentedResult):
         return np.asarray((~significant & significant[0]).sum(axis=1))
 
     def _columns(self) -> dict[str, Any]:
-        values = {
-            "expected": self.expected,
-            "best": self.best,
-            "worst": self.worst,
-            "change": self.changes(),
-        }
+        values = {name: getattr(self, name) for name in ("expected", "best", "worst")}
+        values["change"] = self.changes()
         return _long(
             {"qid": self.qid, "coarseness": self.levels, "system": self.systems},
             {name: array.swapaxes(0, 1) for name, array in values.items()},
@@ -259,17 +255,14 @@ class PrecisionStudy(_segmented.SegmentedResult):
         )
         changes = _share(average - average[0], average[0])
         largest = np.nan_to_num(np.abs(self.changes())).max(axis=(1, 2))
+        change, width = (list(map(_averages.mean, of)) for of in (changes, imprecision))
         columns: list[tuple[Any, ...]] = [
             (self.measure, self.levels),
             ("bits", self.bits.mean(axis=1), partial(words.number, digits=1)),
             ("tied", self.tied_documents.mean(axis=1), _percent),
-            (
-                "change",
-                [_averages.mean(row) for row in changes],
-                partial(_percent, form="+.2%"),
-            ),
+            ("change", change, partial(_percent, form="+.2%")),
             ("most", largest),
-            ("range", [_averages.mean(row) for row in imprecision], _percent),
+            ("range", width, _percent),
             ("changed", self.changed().min(axis=1)),
         ]
         n_tested, n_good = self._counts()
@@ -585,14 +578,12 @@ def precision_study(
         checks.check_count(top, "top")
 
     def studied(systems: _systems.MeasuredSystems) -> PrecisionStudy:
-        weight = systems.weight
-        chosen = list(range(len(systems.names)))
-        exact = [coarse_values(systems, j, None, *ends, **how) for j in chosen]
-        if top is not None:
-            by_system = [values["expected"] for values, _ in exact]
-            means = _averages.means(np.stack(by_system, axis=1), weight)
-            order = np.argsort(-means if up else means, kind="stable")
-            chosen = sorted(order[:top].tolist())
+        weight, every = systems.weight, range(len(systems.names))
+        exact = [coarse_values(systems, j, None, *ends, **how) for j in every]
+        by_system = [values["expected"] for values, _ in exact]
+        means = _averages.means(np.stack(by_system, axis=1), weight)
+        order = np.argsort(-means if up else means, kind="stable")
+        chosen = sorted(order[:top].tolist())
         shape = len(levels) + 1, len(chosen)
         cells = list(itertools.product(levels, chosen))
         results = [exact[j] for j in chosen] + [
@@ -609,10 +600,19 @@ def precision_study(
         averages = _averages.means(expected.swapaxes(0, 1), weight)
         _systems.warn_undefined(systems.resolved, expected[:1])
         pairs = _systems.pairs_with((), systems.names[: shape[1]])
-        # by id, so that the order of rows does not matter
-        order = systems.queries.sorted()
-        by_id = None if weight is None else weight[order]
-        difference, pvalues = _pairwise(expected[:, order], pairs, options, by_id)
+        bounds, by_id = systems.resolved.bounds[0], systems.queries.sorted()
+        given = pairs, options, bounds, weight, by_id
+        compared = [
+            _pairs.compare_pairs({name: of[i] for name, of in values.items()}, *given)
+            for i in range(len(expected))
+        ]
+        inferiority = np.empty((shape[0], len(shares), shape[1]))
+        for i, j in np.ndindex(shape):
+            of_system = expected[0, :, j], expected[i, :, j]
+            losses = _paired_test.QueryLosses.of(*of_system, weight)
+            for s, share in enumerate(shares):
+                pvalue = losses.inferiority(share, greater_is_better=up)
+                inferiority[i, s, j] = pvalue
         tau_b, tau_ap = np.array(
             [_correlation.order_agreement(averages[0], row, up) for row in averages]
         ).T
@@ -623,15 +623,13 @@ def precision_study(
             systems=tuple(systems.names[j] for j in chosen),
             qid=systems.queries.qid,
             **values,
-            bits=np.reshape([tied.bits for _, tied in results], shape),
-            tied_documents=np.reshape(
-                [tied.tied_documents for _, tied in results], shape
-            ),
+            bits=np.reshape([of.bits for _, of in results], shape),
+            tied_documents=np.reshape([of.tied_documents for _, of in results], shape),
             keep=shares,
-            inferiority=_inferiority(expected, shares, up, weight),
+            inferiority=inferiority,
             pairs=pairs,
-            difference=difference,
-            pvalues=pvalues,
+            difference=np.array([of_pairs["difference"] for of_pairs in compared]),
+            pvalues=np.array([of_pairs["pvalues"] for of_pairs in compared]),
             tau_b=tau_b,
             tau_ap=tau_ap,
             alpha=float(alpha),
@@ -647,42 +645,3 @@ def precision_study(
 def _share_to_keep(share: Any) -> float:
     checks.check_share(share, "keep", up_to_one=True)
     return float(share)
-
-
-def _inferiority(
-    expected: FloatArray,
-    shares: tuple[float, ...],
-    up: bool,
-    weight: FloatArray | None,
-) -> FloatArray:
-    """p-values, (n_levels, n_shares, n_systems)."""
-    pvalues = np.empty((len(expected), len(shares), expected.shape[2]))
-    for i, j in np.ndindex(pvalues.shape[::2]):
-        exact, coarser = expected[0, :, j], expected[i, :, j]
-        losses = _paired_test.QueryLosses.of(exact, coarser, weight)
-        for s, share in enumerate(shares):
-            pvalues[i, s, j] = losses.inferiority(share, greater_is_better=up)
-    return pvalues
-
-
-def _pairwise(
-    expected: FloatArray,
-    pairs: IntArray,
-    options: _pairs.Options,
-    weight: FloatArray | None,
-) -> tuple[FloatArray, FloatArray]:
-    """Mean differences and p-values of pairs, over the queries that both have."""
-    difference, pvalues = np.empty((2, len(expected), len(pairs)))
-    every = np.ones(expected.shape[1], dtype=bool)
-    there, weight = _paired_test.weighed(every, weight)
-    for i, level in enumerate(expected[:, there]):
-        for rows, queries in _pairs.on_same_queries(level, pairs):
-            defined, (a, b) = level[queries], pairs[rows].T
-            of = None if weight is None else weight[queries]
-            means = _averages.means(defined, of)
-            difference[i, rows] = means[a] - means[b]
-            apart = (defined[:, a] - defined[:, b]).T
-            pvalues[i, rows] = _paired_test.paired_tests(
-                apart, options.test, options.alternative, of, **options.drawn
-            )[1]
-    return difference, pvalues
