@@ -190,10 +190,9 @@ class SystemComparison(html.Result):
                 key = str(parse_measure(key[0])), key[1]
         if key not in keys:
             raise KeyError(f"{key!r} is not one of {keys}")
-        at, n, n_pairs = keys.index(key), len(self.systems), len(self.pairs)
-        columns = slice(at * n, (at + 1) * n)
-        n_pairs //= len(keys)
-        rows = slice(at * n_pairs, (at + 1) * n_pairs)
+        at, n = keys.index(key), len(self.systems)
+        n_pairs = len(self.pairs) // len(keys)
+        columns, rows = (slice(at * size, (at + 1) * size) for size in (n, n_pairs))
         j = at // len(self.ties)
         new: dict[str, Any] = {"measures": (key[0],), "ties": (key[1],)}
         new |= {n: getattr(self, n)[j : j + 1] for n in ("greater_is_better", "bounds")}
@@ -351,17 +350,13 @@ class SystemComparison(html.Result):
     def _interactions(self, parts: list[NDArray[np.intp]]) -> FloatArray:
         """p-values of equal mean differences in all of some sets of queries."""
         pvalues = np.full(len(self.pairs), np.nan)
-        values = self.expected
         if self.query_weight is not None or self.average == "median" or len(parts) < 2:
             return pvalues
-        if self.average == "geometric":
-            values = _averages.logs(values)
+        of_logs, least = self.average == "geometric", _averages.NO_DIFFERENCE
+        values = _averages.logs(self.expected) if of_logs else self.expected
         for i, (a, b) in enumerate(self.pairs):
             apart = values[:, a] - values[:, b]
-            samples = [
-                part[~np.isnan(part)] for rows in parts for part in [apart[rows]]
-            ]
-            least = _averages.NO_DIFFERENCE
+            samples = [x[~np.isnan(x)] for x in (apart[rows] for rows in parts)]
             if all(len(x) > 1 and np.ptp(x) > least for x in samples):
                 pvalues[i] = stats.alexandergovern(*samples).pvalue
         return pvalues
@@ -654,11 +649,10 @@ class SystemComparison(html.Result):
             return averages
         pairs = (_side_by_side if len(self.ties) > 1 else _table_of_pairs)(of)
         if more := len(self.pairs) - len(of.pairs):
-            note = (
-                f"the {_MOST_PAIRS // 2} smallest and the {_MOST_PAIRS // 2} largest "
-            )
-            note += f"p-values of each measure; {more} more rows: see to_pandas() or "
-            pairs = replace(pairs, notes=[*pairs.notes, f"{note}--csv"])
+            half = _MOST_PAIRS // 2
+            note = f"the {half} smallest and the {half} largest p-values of each "
+            note += f"measure; {more} more rows: see to_pandas() or --csv"
+            pairs = replace(pairs, notes=[*pairs.notes, note])
         return [
             *(replace(table, title="Systems") for table in averages),
             replace(pairs, title="Pairs of systems"),
@@ -675,8 +669,8 @@ class SystemComparison(html.Result):
         order = np.argsort(self.pvalues.reshape(shape)[:, :1], kind="stable")
         some = np.sort(np.concatenate([order[..., :half], order[..., -half:]], axis=-1))
         rows = (np.arange(len(self)).reshape(*shape[:2], 1) * n + some).ravel()
-        of_pairs = {name: getattr(self, name)[rows] for name in _OF_PAIRS}
-        return replace(self, pairs=self.pairs[rows], **of_pairs)
+        of_pairs = {name: getattr(self, name)[rows] for name in ("pairs", *_OF_PAIRS)}
+        return replace(self, **of_pairs)
 
     def _weights(self) -> list[str]:
         """Say what queries of unequal weights are worth."""
@@ -818,16 +812,12 @@ def _tables_by_segment(of: Summary) -> list[text_tables.Table]:
     names = [("segment", list(map(str, of.segment.tolist())))]
     names += _names_of_pairs(of.columns, "measure", "ties")
     level = f"{100 * comparison.confidence:g}% interval"
-    notes = [
-        f"{header}: corrected over all pairs and {of.n_segments} segments together"
-    ]
+    note = f"{header}: corrected over all pairs and {of.n_segments} segments together"
     last: tuple[Any, ...] = ("interaction", of.interaction, words.probability)
-    meaning = (
-        "p-value of the hypothesis that the difference is the same in all segments"
-    )
+    said = "p-value of the hypothesis that the difference is the same in all segments"
     if comparison.query_weight is not None:
         last = ("worth", of.n_effective, partial(words.number, digits=1))
-        meaning = "queries of equal weight that those of the segment are worth"
+        said = "queries of equal weight that those of the segment are worth"
     return [
         text_tables.Table.of(
             *names,
@@ -839,10 +829,10 @@ def _tables_by_segment(of: Summary) -> list[text_tables.Table]:
             last,
             left=len(names),
             drop=[len(names) + column for column in (3, 0, 5, 2)],
-            notes=notes * (header != "pvalue"),
+            notes=[note] * (header != "pvalue"),
             terms={
                 level: f"{level} over the queries of the segment",
-                last[0]: meaning,
+                last[0]: said,
                 "pvalue": words.meaning(f"pvalue ({comparison.test})"),
             },
         )
