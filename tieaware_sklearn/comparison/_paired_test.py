@@ -119,10 +119,8 @@ def paired_tests(
             if weight is not None:
                 means = _averages.means(rows.T, weight)
                 rows = rows * (weight / weight.max())
-            tested = (
-                means,
-                randomization_pvalues(rows, alternative, n_resamples, random_state),
-            )
+            drawn = n_resamples, random_state
+            tested = means, randomization_pvalues(rows, alternative, *drawn)
         statistics[differ], pvalues[differ] = tested
     return statistics, pvalues
 
@@ -215,23 +213,18 @@ class QueryLosses(NamedTuple):
         there = ~(np.isnan(exact) | np.isnan(cheaper))
         there, weight = weighed(there, weight)
         x, loss = cheaper[there], (exact - cheaper)[there]
-        n, worth = len(x), float(len(x))
         means = _averages.mean(x, weight), _averages.mean(loss, weight)
-        scale = float(n * (n - 1))
+        n, effective = len(x), None
+        worth, scale, w = float(n), float(n * (n - 1)), np.ones(n)
         if weight is not None:
-            w = weight / math.fsum(weight.tolist())
-            worth = _intervals.effective_number(weight)
-            scale = (worth - 1) / worth
+            worth = effective = _intervals.effective_number(weight)
+            scale, w = (worth - 1) / worth, weight / math.fsum(weight.tolist())
         if worth < 2:
             return cls(n, *means, math.nan, math.nan, math.nan)
-        apart = x - means[0], loss - means[1]
-        if weight is not None:
-            apart = w * apart[0], w * apart[1]
-        squares = (apart[0] ** 2, apart[1] ** 2, apart[0] * apart[1])
+        x, loss = w * (x - means[0]), w * (loss - means[1])
         of_value, of_loss, of_both = (
-            math.fsum(part.tolist()) / scale for part in squares
+            math.fsum(part.tolist()) / scale for part in (x**2, loss**2, x * loss)
         )
-        effective = None if weight is None else worth
         return cls(n, *means, of_value, of_loss, of_both, effective)
 
     def inferiority(self, tolerance: float, *, greater_is_better: bool) -> float:
@@ -246,12 +239,9 @@ class QueryLosses(NamedTuple):
         average = a * self.value + b * self.loss
         variance = a * a * self.value_variance + b * b * self.loss_variance
         variance += 2 * a * b * self.covariance
-        error = np.sqrt(np.maximum(variance, 0.0))
-        return float(
-            _paired_t_test.t_test(
-                average, error, self.n_queries, effective=self.effective
-            ).pvalue
-        )
+        error, worth = np.sqrt(np.maximum(variance, 0.0)), self.effective
+        tested = _paired_t_test.t_test(average, error, self.n_queries, effective=worth)
+        return float(tested.pvalue)
 
 
 def weighed(
