@@ -16,6 +16,7 @@ from .._engine import (
     checks,
     exact_numbers,
     feature_matrix,
+    lists,
     messages,
     segments,
     tie_groups,
@@ -68,13 +69,6 @@ def score_ties(scores: NDArray[Any], queries: checks.Queries) -> ScoreTies:
         repeated_documents=(n_documents - len(groups)) / n_documents,
         bits=_averages.mean(np.log2(distinct)),
     )
-
-
-#: counts and shares of `TieStatistics` that ranks and lines have
-_NEIGHBOURS = (
-    *("contradictions", "contradicted_queries", "rises", "rising_queries"),
-    *("tied_ranks", "unordered_documents"),
-)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -267,42 +261,34 @@ def tie_statistics(
     documents        16.7 %         16.7 %
     """
     names, scores, queries, cells = _systems.check_systems(y_score, qid, mask)
-    if cells is not None:
-        of_rows = {"rank": rank, "input_order": input_order}
-        rank, input_order = (
-            None if given is None else cells.documents(given, name, several=True)
-            for name, given in of_rows.items()
+    shape = len(scores[0]), len(scores)
+    ranks = _ranks(rank, "rank", shape, cells)
+    lines = _ranks(input_order, "input_order", shape, cells)
+    # a row for each system, in the order of the fields; bits are of no use here
+    rows = [
+        (
+            *score_ties(column, queries)[:-1],
+            *_contradictions(column, of_ranks, queries, "rank"),
+            *_contradictions(column, of_lines, queries, "input_order"),
+            *_unordered(column, of_ranks, queries),
         )
-    ranks = _ranks(rank, "rank", len(scores[0]), len(scores))
-    lines = _ranks(input_order, "input_order", len(scores[0]), len(scores))
-    columns: dict[str, list[Any]] = {}
-    for column, of_ranks, of_lines in zip(scores, ranks, lines, strict=True):
-        of_system = score_ties(column, queries)._asdict()
-        of_system |= zip(
-            _NEIGHBOURS,
-            _contradictions(column, of_ranks, queries, "rank")
-            + _contradictions(column, of_lines, queries, "input_order")
-            + _unordered(column, of_ranks, queries),
-            strict=True,
-        )
-        for name, value in of_system.items():
-            columns.setdefault(name, []).append(value)
-    del columns["bits"]
-    return TieStatistics(
-        systems=names, **{name: np.array(each) for name, each in columns.items()}
-    )
+        for column, of_ranks, of_lines in zip(scores, ranks, lines, strict=True)
+    ]
+    return TieStatistics(names, *map(np.array, zip(*rows, strict=True)))
 
 
 def _ranks(
-    rank: Any, name: str, n_rows: int, n_systems: int
+    rank: Any, name: str, shape: tuple[int, int], cells: lists.Lists | None
 ) -> list[FloatArray | None]:
     """Return the ranks of each system, or the places of its lines."""
+    n_rows, n_systems = shape
     if rank is None:
         return [None] * n_systems
-    array = feature_matrix.array_of(rank)
-    shapes = (n_rows,), (n_rows, n_systems)
+    if cells is not None:
+        rank = cells.documents(rank, name, several=True)
+    array, shapes = feature_matrix.array_of(rank), ((n_rows,), shape)
     rule = f"{name} must have shape (n_documents,) or (n_documents, n_systems), here "
-    rule += f"({n_rows},) or {shapes[1]}"
+    rule += f"({n_rows},) or {shape}"
     messages.require(array.shape in shapes, rule, array.shape)
     columns = [rank] * n_systems if array.ndim == 1 else [*array.T]
     ranks = [
@@ -452,8 +438,8 @@ class OfficialVsExact(_segmented.SegmentedResult):
     alpha: float
 
     def _columns(self) -> dict[str, Any]:
-        columns: dict[str, Any] = {}
-        columns |= _orders.names_of_pairs(self.measures, self.systems, self.pairs)
+        names = _orders.names_of_pairs(self.measures, self.systems, self.pairs)
+        columns: dict[str, Any] = {**names}
         # columns of each measure: official, exact
         shape = len(self.measures), 2, len(self.pairs)
         for i, ties in enumerate(("official", "exact")):
@@ -733,8 +719,7 @@ def official_vs_exact(
             alpha=float(alpha),
         )
 
-    result: OfficialVsExact = systems.with_segments(compared)
-    return result
+    return systems.with_segments(compared)
 
 
 def _ids(docno: Any, systems: _systems.MeasuredSystems) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,16 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 from .._engine import checks, exact_numbers, feature_matrix, messages
 from .._engine import lists as _lists
 from .._engine.segments import FloatArray, IntArray
-from ..evaluation import (
-    _averages,
-    _intervals,
-    _prepared,
-    _resolved,
-    _ties,
-)
+from ..evaluation import _averages, _intervals, _prepared, _resolved, _ties
 from ..measures import Measure, _parse
 from . import _paired_test, _pairs, _result
 from ._result import SystemComparison
+from ._segmented import SegmentedResult
+
+Result = TypeVar("Result", bound=SegmentedResult)
 
 #: the name of the only system, if it came without one
 ONE_SYSTEM = "scores"
@@ -77,9 +74,7 @@ class MeasuredSystems:
         self.rules = _ties.TieRules(external, len(self.labels), self.names, lists)
         self._has_ids = qid is not None or lists is not None
         self.n_jobs = n_jobs
-        self.segment: NDArray[Any] | None = None
-        if segment is not None:
-            self.segment = prepared.segments(segment)
+        self.segment = None if segment is None else prepared.segments(segment)
 
     def baselines(self, given: Any) -> tuple[str, ...]:
         """Check the baselines, and warn of systems to compare without query ids."""
@@ -89,7 +84,7 @@ class MeasuredSystems:
             feature_matrix.warn_one_query(self.queries.n_rows, how)
         return baselines
 
-    def with_segments(self, compute: Callable[[MeasuredSystems], Any]) -> Any:
+    def with_segments(self, compute: Callable[[MeasuredSystems], Result]) -> Result:
         """Compute a result on all queries, and one for each segment of them."""
         whole, queries = compute(self), self.queries
         if self.segment is None:
@@ -195,9 +190,8 @@ def list_systems(
     axes has `matrices`.
     """
     if isinstance(y_score, Mapping) or hasattr(y_score, "columns"):
-        keys = y_score
-        if not isinstance(y_score, Mapping):
-            keys = feature_matrix.list_columns(y_score)
+        is_frame = not isinstance(y_score, Mapping)
+        keys = feature_matrix.list_columns(y_score) if is_frame else y_score
         given = [(str(key), y_score[key]) for key in keys]
     else:
         try:
@@ -217,7 +211,7 @@ def list_systems(
         columns = np.moveaxis(array, -1, 0)
         given = [(f"system {j}", column) for j, column in enumerate(columns)]
     messages.require(given, "y_score must hold at least one system, got none")
-    names = tuple(name for name, _ in given)
+    names, _ = zip(*given, strict=True)
     for name in names:
         rule = f"y_score must have a different name for each system, got {name} twice"
         messages.require(names.count(name) == 1, rule)
@@ -479,8 +473,9 @@ def check_options(
     checks.check_count(n_resamples, "n_resamples", least=least)
     # a seed that is a number, so that every pair draws the same signs
     drawn = {"n_resamples": n_resamples, "random_state": checks.seed_of(random_state)}
-    options = test, alternative, correction, interval, float(confidence), average
-    return _pairs.Options(*options, drawn)
+    return _pairs.Options(
+        test, alternative, correction, interval, float(confidence), average, drawn
+    )
 
 
 def compared(

@@ -638,8 +638,7 @@ def precision_study(
             query_weight=weight,
         )
 
-    result: PrecisionStudy = systems.with_segments(studied)
-    return result
+    return systems.with_segments(studied)
 
 
 def _share_to_keep(share: Any) -> float:
