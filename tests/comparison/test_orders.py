@@ -244,9 +244,7 @@ def values_of(labels, scores, qid, names, seed=(0, 0)):
     systems = MeasuredSystems(
         labels, scores, qid, [parse_measure(name) for name in names], 0.0, "raise", None
     )
-    found = systems.all_values(("best", "worst"))
-    found = {name: values[..., 0] for name, values in found.items()}
-    return OrderValues(systems, 0, found, seed)
+    return OrderValues(systems, 0, systems.all_values(("best", "worst")), seed)
 
 
 def test_orders_are_drawn_evenly():

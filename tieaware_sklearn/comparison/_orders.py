@@ -34,7 +34,7 @@ class OrderValues:
     systems : MeasuredSystems
     j : int
         Number of the system.
-    statistics : dict of str to ndarray of shape (n_measures, n_queries)
+    statistics : dict of str to ndarray of shape (n_measures, n_queries, n_systems)
         "expected", "best" and "worst", the queries in order of first appearance.
     seed : list of int
         Seed of the orders. They do not depend on the measures.
@@ -56,9 +56,11 @@ class OrderValues:
     ) -> None:
         scores = systems.ranked(systems.scores[j])
         rows = _sampled.CanonicalRows(systems.labels, scores, systems.queries)
-        by_id = {name: values[:, rows.by_id] for name, values in statistics.items()}
-        self.expected = by_id["expected"]
-        apart = np.abs(by_id["best"] - by_id["worst"]) > _averages.NO_DIFFERENCE
+        self.expected, best, worst = (
+            statistics[name][..., j][:, rows.by_id]
+            for name in ("expected", "best", "worst")
+        )
+        apart = np.abs(best - worst) > _averages.NO_DIFFERENCE
         self.varies = apart & rows.tied
         self._random = np.random.default_rng(seed)
         self._open = np.flatnonzero(self.varies.any(axis=0))
@@ -483,8 +485,7 @@ def pvalues_over_orders(
             alpha=float(alpha),
         )
 
-    result: PValuesOverOrders = systems.with_segments(tested)
-    return result
+    return systems.with_segments(tested)
 
 
 def over_orders(
@@ -497,16 +498,13 @@ def over_orders(
     progress: bool,
 ) -> dict[str, Any]:
     """Compute the columns of `PValuesOverOrders` for each measure and pair."""
-    seed, each = options.drawn["random_state"], []
-    for j in range(len(systems.names)):
-        one = {name: values[name][..., j] for name in ("expected", "best", "worst")}
-        each.append(OrderValues(systems, j, one, [seed, j]))
+    seed, n_systems = options.drawn["random_state"], len(systems.names)
+    each = [OrderValues(systems, j, values, [seed, j]) for j in range(n_systems)]
     how: dict[str, Any] = {"test": options.test, "alternative": options.alternative}
     test = partial(_paired_test.paired_tests, **how | options.drawn)
     # values are in the order of ids
-    weight = systems.weight
-    if weight is not None:
-        weight = weight[systems.queries.sorted()]
+    given = systems.weight
+    weight = None if given is None else given[systems.queries.sorted()]
     cells = [
         _Cell(m, each[a], each[b], test, weight)
         for m in range(len(systems.measures))
@@ -561,25 +559,16 @@ class _Cell:
         n = len(pvalues)
         if np.isnan(pvalues).any():
             return (of_means, *(math.nan,) * 8, n, self.is_exact)
-        better = signs if up else -signs
         significant = pvalues < alpha
         x = int(significant.sum())
         error = math.sqrt((x + 1) * (n - x + 1) / ((n + 2) ** 2 * (n + 3)))
-        mean = math.fsum(pvalues) / n
-        return (
-            of_means,
-            x / n,
-            0.0 if self.is_exact else error,
-            np.count_nonzero(significant & (better > 0)) / n,
-            np.count_nonzero(significant & (better < 0)) / n,
-            float(pvalues.min()),
-            float(pvalues.max()),
-            mean,
-            # a single order needs no correction
-            mean if n == 1 else min(1.0, 2 * mean),
-            n,
-            self.is_exact,
-        )
+        better = np.where(significant, signs if up else -signs, 0.0)
+        a, b = np.count_nonzero(better > 0) / n, np.count_nonzero(better < 0) / n
+        shares = x / n, 0.0 if self.is_exact else error, a, b
+        ends, mean = (pvalues.min(), pvalues.max()), math.fsum(pvalues) / n
+        # a single order needs no correction
+        combined = mean if n == 1 else min(1.0, 2 * mean)
+        return of_means, *shares, *ends, mean, combined, n, self.is_exact
 
 
 def _enumerate_orders(cells: list[_Cell], most: int) -> list[_Cell]:
