@@ -171,9 +171,8 @@ def band_scores(
     checks.check_choice(existing_ties, "existing_ties", EXISTING_TIES)
     ratio = check_rho(rho)
     scores = checks.check_scores(y_score)
-    return banded(
-        scores, checks.check_qid(qid, n_rows=len(scores)), ratio, existing_ties
-    )
+    queries = checks.check_qid(qid, n_rows=len(scores))
+    return banded(scores, queries, ratio, existing_ties)
 
 
 def banded(

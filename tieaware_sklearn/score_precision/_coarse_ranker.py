@@ -111,11 +111,9 @@ def _extremes(
     """Lowest and highest score that is retrieved of the query of each row."""
     arranged, starts = queries.arrange(scores), queries.offsets[:-1]
     low = np.where(np.isfinite(arranged), arranged, np.inf)
+    low, high = np.minimum.reduceat(low, starts), np.maximum.reduceat(arranged, starts)
     codes = queries.row_codes()
-    return (
-        np.minimum.reduceat(low, starts)[codes],
-        np.maximum.reduceat(arranged, starts)[codes],
-    )
+    return low[codes], high[codes]
 
 
 def _each(scores: FloatArray, rounded: Callable[[float], float]) -> FloatArray:
@@ -387,9 +385,8 @@ optional
         validate_data(self, given, skip_check_array=True)
         scores = self._exact(X, qid)
         scores = scores[np.isfinite(scores)]
-        self.limits_ = None
-        if len(scores):
-            self.limits_ = float(scores.min()), float(scores.max())
+        ends = (float(scores.min()), float(scores.max())) if len(scores) else None
+        self.limits_ = ends
         return self
 
     def predict(self, X: Any, *, qid: Any = None) -> FloatArray:
@@ -425,12 +422,8 @@ optional
         scores = self._exact(X, qid)
         if coarseness is None:
             return scores
-        return coarseness.apply(
-            scores,
-            queries,
-            limits=None if by_query else self.limits_,
-            existing_ties=self.existing_ties,
-        )
+        limits, ties = None if by_query else self.limits_, self.existing_ties
+        return coarseness.apply(scores, queries, limits=limits, existing_ties=ties)
 
     def _exact(self, X: Any, qid: Any) -> FloatArray:
         n_rows, method = feature_matrix.count_rows(X), self.response_method
