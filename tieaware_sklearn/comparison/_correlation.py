@@ -94,20 +94,16 @@ class OrderingCorrelation(html.Result):
     def _tables(self) -> list[text_tables.Table]:
         if len(self.qid) > 1:
             return self.summary()._tables()
-        shown = ("coefficient", self.coefficients), ("value", self.values[0])
-        return [
-            text_tables.Table.of(*shown, ("pvalue", self.pvalues[0], words.probability))
-        ]
+        named = ("coefficient", self.coefficients), ("value", self.values[0])
+        last = ("pvalue", self.pvalues[0], words.probability)
+        return [text_tables.Table.of(*named, last)]
 
 
 def _tables_of_means(of: Summary) -> list[text_tables.Table]:
     headers = ["coefficient", "mean", "lowest", "highest", "p < 0.05", "queries"]
     columns = zip(headers, of.columns.values(), strict=True)
-    return [
-        text_tables.Table.of(
-            *columns, terms={"mean": "of the coefficient, over queries"}
-        )
-    ]
+    terms = {"mean": "of the coefficient, over queries"}
+    return [text_tables.Table.of(*columns, terms=terms)]
 
 
 def rank_correlation(
@@ -219,9 +215,8 @@ def rank_correlation(
     ends = itertools.pairwise(queries.offsets.tolist())
     results = [_correlate(right[a:b], judged[a:b], names) for a, b in ends]
     values, pvalues = np.moveaxis(np.array(results), 2, 0)
-    return OrderingCorrelation(
-        tuple(names), queries.qid, values, pvalues, queries.sizes
-    )
+    of_queries = queries.qid, values, pvalues, queries.sizes
+    return OrderingCorrelation(tuple(names), *of_queries)
 
 
 def _correlate(

@@ -187,9 +187,8 @@ class RankBiasedOverlap(html.Result):
 
 def _tables_of_means(of: Summary) -> list[text_tables.Table]:
     (_, name), *figures, (_, count) = of.columns.items()
-    return [
-        text_tables.Table.of(("", name), *figures, ("queries", count), terms=_TERMS)
-    ]
+    columns = ("", name), *figures, ("queries", count)
+    return [text_tables.Table.of(*columns, terms=_TERMS)]
 
 
 def rank_biased_overlap(

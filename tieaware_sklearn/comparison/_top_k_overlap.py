@@ -109,15 +109,9 @@ class TopKOverlap(html.Result):
 
 
 def _tables_of_means(of: Summary) -> list[text_tables.Table]:
-    return [
-        text_tables.Table.of(
-            ("", of.overlap),
-            *((name, of.columns[name]) for name in ("mean", "worst", "best")),
-            ("tie_std", of.tie_std),
-            ("95% interval", of.interval),
-            ("queries", of.n_queries),
-        )
-    ]
+    shown = [(name, of.columns[name]) for name in ("mean", "worst", "best", "tie_std")]
+    last = ("95% interval", of.interval), ("queries", of.n_queries)
+    return [text_tables.Table.of(("", of.overlap), *shown, *last)]
 
 
 def top_k_overlap(
@@ -229,13 +223,10 @@ def top_k_overlap(
     checks.check_choice(metric, "metric", METRICS)
     checks.check_choice(reference_ties, "reference_ties", REFERENCE_TIES)
     checks.check_flag(relative, "relative")
-    if not checks.is_number(tolerance, least=0):
-        raise ValueError(f"tolerance must be a number >= 0, got {tolerance!r}")
-    if tolerance and reference_ties == "orders":
-        raise ValueError(
-            "tolerance must be 0 unless reference_ties='interchangeable', got "
-            f"{tolerance!r}"
-        )
+    rule = "tolerance must be a number >= 0"
+    messages.require(checks.is_number(tolerance, least=0), rule, tolerance)
+    rule = "tolerance must be 0 unless reference_ties='interchangeable'"
+    messages.require(not tolerance or reference_ties != "orders", rule, tolerance)
     if ids is None:
         query_ids, sides = _of_documents(reference, scores, qid, mask, metric)
     elif qid is not None or mask is not None:
@@ -321,12 +312,10 @@ def _of_lists(
     for (name, values), side in zip(given.items(), ids, strict=True):
         # masked entries are empty
         documents = np.ma.filled(lists.matrix_of(side, f"ids of {name}"), -1)
-        shape = documents.shape
-        if documents.ndim != 2 or documents.dtype.kind not in "iu":
-            raise ValueError(
-                f"ids of {name} must be integers of shape (n_queries, depth), got "
-                f"shape {shape} and dtype {documents.dtype}"
-            )
+        shape, integers = documents.shape, documents.dtype.kind in "iu"
+        rule = f"ids of {name} must be integers of shape (n_queries, depth), got shape "
+        rule += f"{shape} and dtype {documents.dtype}"
+        messages.require(len(shape) == 2 and integers, rule)
         rule = f"ids of {name} must have at least k={k} columns, got {shape[1]}"
         messages.require(shape[1] >= k, rule)
         fits = documents.min(initial=0) >= -1 and documents.max(initial=0) <= _LARGEST
