@@ -482,7 +482,7 @@ class OfficialVsExact(_segmented.SegmentedResult):
 
     def _whole(self) -> list[text_tables.Table]:
         # the legend of a page explains the changes once
-        order = best_first(self)
+        order = _result.best_first(self.comparisons, self.exact[:, 0])
         return [
             replace(table, notes=[]) if table.ranges is None else table.of_rows(order)
             for table in self._tables()
@@ -530,12 +530,6 @@ class OfficialVsExact(_segmented.SegmentedResult):
             | {kind: text for kind, text in CHANGES.items() if kind in self.change},
             title=f"Pairs of systems by {self.measures[j]}",
         )
-
-
-def best_first(of: OfficialVsExact) -> IntArray:
-    """Indices of the systems, the best by exact means of the first measure first."""
-    side = -1 if of.comparisons.greater_is_better[0] else 1
-    return np.argsort(side * of.exact[:, 0], kind="stable")
 
 
 def _note(change: NDArray[np.str_]) -> str:
@@ -691,7 +685,6 @@ def official_vs_exact(
         }
         of, weight = (systems.resolved, systems.queries), systems.weight
         comparisons = _systems.compared(names, *of, values, baselines, options, weight)
-        up = comparisons.greater_is_better
         over = _orders.over_orders(
             systems, pairs, values[EXACT], options, alpha, n_orders, progress
         )
@@ -701,10 +694,10 @@ def official_vs_exact(
             name: _averages.means(values[ties][statistic].swapaxes(0, 1), weight).T
             for name, (ties, statistic) in _MEANS.items()
         }
+        up = comparisons.greater_is_better
         orders = zip(means["exact"].T, means["official"].T, up, strict=True)
-        tau_b, tau_ap = np.transpose(
-            [_correlation.order_agreement(*one) for one in orders]
-        )
+        taus = [_correlation.order_agreement(*one) for one in orders]
+        tau_b, tau_ap = np.transpose(taus)
         return OfficialVsExact(
             systems=names,
             measures=comparisons.measures,

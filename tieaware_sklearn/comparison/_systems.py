@@ -519,6 +519,7 @@ def compared(
         _pairs.compare_pairs(block, pairs, options, ends, weight, by_id)
         for block, ends in zip(blocks, bounds, strict=True)
     ]
+    up = [measure.greater_is_better for measure in resolved.measures]
     values: dict[str, Any] = options._asdict()
     del values["drawn"]
     for name in _result.STATISTICS:
@@ -529,9 +530,7 @@ def compared(
         systems=names,
         measures=resolved.names,
         ties=tuple(tables),
-        greater_is_better=np.array(
-            [one.greater_is_better for one in resolved.measures]
-        ),
+        greater_is_better=np.array(up),
         qid=queries.qid,
         bounds=resolved.bounds,
         pairs=np.concatenate([pairs + i * len(names) for i in range(len(blocks))]),

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..comparison import OfficialVsExact, _official
+from ..comparison import OfficialVsExact, _result
 from . import _base, _ranges
 
 
@@ -63,7 +63,7 @@ class OfficialVsExactDisplay(_base.Display, of=[OfficialVsExact]):
 
     def _draw(self, axes: list[Any]) -> None:
         table = self.found
-        order = _official.best_first(table)
+        order = _result.best_first(table.comparisons, table.exact[:, 0])
         rows, names = np.arange(len(order)), [table.systems[i] for i in order]
         shares = table.tied_documents[order]
         beside = "tied", [f"{100 * share:.0f} %" for share in shares]

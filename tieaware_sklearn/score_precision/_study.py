@@ -613,9 +613,8 @@ def precision_study(
             for s, share in enumerate(shares):
                 pvalue = losses.inferiority(share, greater_is_better=up)
                 inferiority[i, s, j] = pvalue
-        tau_b, tau_ap = np.array(
-            [_correlation.order_agreement(averages[0], row, up) for row in averages]
-        ).T
+        taus = [_correlation.order_agreement(averages[0], row, up) for row in averages]
+        tau_b, tau_ap = np.transpose(taus)
         return PrecisionStudy(
             measure=str(measured_by),
             greater_is_better=up,
