@@ -17,6 +17,7 @@ from tieaware_sklearn import (
     precision_study,
     pvalues_over_orders,
 )
+from tieaware_sklearn.comparison._paired_test import TESTS
 
 PER_PAIR = (
     *("difference", "difference_interval", "tie_std", "tie_range", "same_sign"),
@@ -24,38 +25,33 @@ PER_PAIR = (
 )
 
 
-def rows(n_queries=12, seed=0):
-    rng = np.random.default_rng(seed)
-    qid = np.repeat(np.arange(n_queries), 6)
-    n = len(qid)
-    return {
-        "y_true": rng.integers(0, 2, n),
-        "y_score": {name: rng.integers(0, 4, n) for name in "abc"},
-        "qid": qid,
-    }
+def rows(n_queries=12):
+    rng, n = np.random.default_rng(0), 6 * n_queries
+    labels, scores = rng.integers(0, 2, n), rng.integers(0, 4, (3, n))
+    systems = dict(zip("abc", scores, strict=True))
+    return {"y_true": labels, "y_score": systems, "qid": np.arange(n) // 6}
 
 
 def some(data, chosen):
     scores = {name: column[chosen] for name, column in data["y_score"].items()}
-    return {
-        "y_true": data["y_true"][chosen], "y_score": scores, "qid": data["qid"][chosen],
-    }  # fmt: skip
+    labels, qid = data["y_true"][chosen], data["qid"][chosen]
+    return {"y_true": labels, "y_score": scores, "qid": qid}
 
 
 def repeated(data, times):
     """Each query as often as its weight says, with ids of their own."""
-    parts = [
-        np.flatnonzero(data["qid"] == query)
-        for query, n in enumerate(times)
-        for _ in range(n)
-    ]
-    copies = some(data, np.concatenate(parts))
-    copies["qid"] = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
-    return copies
+    copied = np.repeat(np.arange(len(times)), times)
+    copies = some(data, (6 * copied[:, None] + np.arange(6)).ravel())
+    return copies | {"qid": np.repeat(np.arange(len(copied)), 6)}
 
 
 def per_row(weight, data):
     return np.asarray(weight)[data["qid"]]
+
+
+def assert_same(found, other):
+    for name in PER_PAIR:
+        np.testing.assert_array_equal(getattr(found, name), getattr(other, name), name)
 
 
 @pytest.mark.parametrize("average", ["macro", "geometric"])
@@ -80,8 +76,7 @@ def test_equal_weights_change_no_bit(test, interval, equal):
     plain = compare_systems(**data, **options, n_resamples=99)
     weight = np.full(len(data["qid"]), equal)
     weighted = compare_systems(**data, **options, query_weight=weight, n_resamples=99)
-    for name in PER_PAIR:
-        np.testing.assert_array_equal(getattr(weighted, name), getattr(plain, name))
+    assert_same(weighted, plain)
 
 
 def test_queries_of_weight_0_are_left_out():
@@ -89,8 +84,7 @@ def test_queries_of_weight_0_are_left_out():
     weight = per_row(np.arange(12) % 3, data)
     found = compare_systems(**data, query_weight=weight)
     alone = compare_systems(**some(data, weight > 0), query_weight=weight[weight > 0])
-    for name in PER_PAIR:
-        np.testing.assert_array_equal(getattr(found, name), getattr(alone, name))
+    assert_same(found, alone)
     assert len(found.qid) == 12
 
 
@@ -114,13 +108,9 @@ def test_t_test_has_the_error_and_degrees_of_kish():
         assert found.difference_interval[i] == pytest.approx(ends)
         assert found.effect[i] == pytest.approx(mean / error / math.sqrt(worth))
     # reports have the same interval
-    report = evaluate(
-        data["y_true"], data["y_score"]["a"], qid=data["qid"], measures="ap",
-        query_weight=per_row(weight, data),
-    )  # fmt: skip
-    np.testing.assert_array_equal(
-        report.summary().interval, found.summary().interval[:1]
-    )
+    alone = data | {"y_score": data["y_score"]["a"], "measures": "ap"}
+    report = evaluate(**alone, query_weight=per_row(weight, data)).summary()
+    np.testing.assert_array_equal(report.interval, found.summary().interval[:1])
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
@@ -140,21 +130,22 @@ def test_randomization_changes_the_signs_of_weighted_differences(alternative):
         assert p == pytest.approx(wanted)
 
 
-def test_the_order_of_rows_changes_no_bit():
+@pytest.mark.parametrize(
+    ("test", "weighted"), [*((test, False) for test in TESTS), ("randomization", True)]
+)
+def test_the_order_of_rows_changes_no_bit(test, weighted):
     data, weight = rows(), np.random.default_rng(3).exponential(size=12)
-    options = {"test": "randomization", "interval": "bootstrap", "n_resamples": 99}
-    segment = data["qid"] % 3
-    found = compare_systems(
-        **data, query_weight=per_row(weight, data), segment=segment, **options
-    )
-    order = np.random.default_rng(0).permutation(len(segment))
-    shuffled = some(data, order)
-    again = compare_systems(
-        **shuffled, query_weight=per_row(weight, shuffled), segment=segment[order],
-        **options,
-    )  # fmt: skip
-    for name in PER_PAIR:
-        np.testing.assert_array_equal(getattr(found, name), getattr(again, name))
+    options = {"test": test, "interval": "bootstrap", "n_resamples": 99}
+
+    def compared(data, **more):
+        if weighted:
+            more["query_weight"] = per_row(weight, data)
+        return compare_systems(**data, segment=data["qid"] % 3, **options, **more)
+
+    order = np.random.default_rng(0).permutation(len(data["qid"]))
+    found, again = compared(data), compared(some(data, order), n_jobs=2)
+    assert sorted(again.qid) == found.qid.tolist() != again.qid.tolist()
+    assert_same(found, again)
     one, other = (r.by_segment(n_resamples=99) for r in (found, again))
     for name, column in one.columns.items():
         np.testing.assert_array_equal(column, other.columns[name])
@@ -217,10 +208,8 @@ def test_what_weights_are_worth_is_printed_once(options):
     page = weighted.to_html()
     assert str(weighted).count(said) == 1
     assert re.sub('alt="[^"]*"', "", page).count(said) == 1
-    report = evaluate(
-        data["y_true"], data["y_score"]["a"], qid=data["qid"], query_weight=weight
-    )
-    assert str(report).count(said) == 1
+    alone = rows() | {"y_score": data["y_score"]["a"]}
+    assert str(evaluate(**alone, query_weight=weight)).count(said) == 1
     for equal in (None, np.full(72, 0.1)):
         plain = compare_systems(**data, query_weight=equal)
         assert "equal weight" not in str(plain) + plain.to_html()
@@ -232,22 +221,16 @@ def test_each_segment_is_what_it_is_alone(weighted):
     segment = np.array(["x", "y", "z"])[data["qid"] % 3]
     weight = per_row(np.arange(30) % 5 + 1, data) if weighted else None
     options = {"measure": ["ap", "rr"], "baseline": "a", "interval": "bootstrap"}
-    found = compare_systems(
-        **data, segment=segment, query_weight=weight, **options
-    ).by_segment()
+    every = compare_systems(**data, segment=segment, query_weight=weight, **options)
+    found = every.by_segment()
     for name in "xyz":
-        chosen = segment == name
-        alone = compare_systems(
-            **some(data, chosen), correction=None, **options,
-            query_weight=None if weight is None else weight[chosen],
-        )  # fmt: skip
-        of = found.segment == name
-        np.testing.assert_array_equal(found.difference[of], alone.difference)
+        chosen, of = segment == name, found.segment == name
+        own = {"query_weight": weight[chosen] if weighted else None, "correction": None}
+        alone = compare_systems(**some(data, chosen), **own, **options)
         np.testing.assert_array_equal(found.pvalue[of], alone.pvalues)
-        np.testing.assert_array_equal(
-            found.difference_interval[of], alone.difference_interval
-        )
-        np.testing.assert_array_equal(found.n_queries[of], alone.n_queries)
+        for figure in ("difference", "difference_interval", "n_queries"):
+            wanted = getattr(alone, figure)
+            np.testing.assert_array_equal(getattr(found, figure)[of], wanted)
     # corrected over the pairs of all segments, for each measure
     for measure in ("AP", "RR"):
         of = found.measure == measure
@@ -294,33 +277,19 @@ def test_a_study_of_precision_has_weights():
 
 
 def test_orders_of_ties_have_weights():
-    data, weight = rows(8), np.random.default_rng(5).exponential(size=8)
-    options = {"measure": "rr", "n_orders": 50}
-    given = {"query_weight": per_row(weight, data)}
-    over = pvalues_over_orders(**data, **options, **given)
-    compared = compare_systems(**data, measure="rr", correction=None, **given)
-    np.testing.assert_array_equal(over.pvalues[0], compared.pvalues)
-    assert (over.smallest <= over.largest).all()
-    docno = np.arange(len(data["qid"])).astype(str)
-    official = official_vs_exact(
-        **data, docno=docno, measures="rr", n_orders=20, **given
-    )
-    means = compared.summary().mean
-    np.testing.assert_array_equal(official.exact[:, 0], means)
-    with pytest.raises(ValueError, match="test must not be 'wilcoxon'"):
-        pvalues_over_orders(**data, **options, **given, test="wilcoxon")
-
-
-def test_weights_over_orders_are_those_of_their_queries():
     # ids do not appear in ascending order
     data, weight = rows(8), np.random.default_rng(6).exponential(size=8)
-    order = np.random.default_rng(1).permutation(len(data["qid"]))
-    shuffled = some(data, order)
-    given = {"query_weight": per_row(weight, shuffled)}
-    over = pvalues_over_orders(**shuffled, measure="rr", n_orders=20, **given)
-    compared = compare_systems(**shuffled, measure="rr", correction=None, **given)
+    shuffled = some(data, np.random.default_rng(1).permutation(len(data["qid"])))
+    given = shuffled | {"query_weight": per_row(weight, shuffled)}
+    options = {"measure": "rr", "n_orders": 20}
+    over = pvalues_over_orders(**given, **options)
+    compared = compare_systems(**given, measure="rr", correction=None)
     np.testing.assert_array_equal(over.pvalues[0], compared.pvalues)
-    again = pvalues_over_orders(
-        **data, measure="rr", n_orders=20, query_weight=per_row(weight, data)
-    )
+    assert (over.smallest <= over.largest).all()
+    again = pvalues_over_orders(**data, query_weight=per_row(weight, data), **options)
     np.testing.assert_array_equal(over.smallest, again.smallest)
+    docno = np.arange(len(data["qid"])).astype(str)
+    official = official_vs_exact(**given, docno=docno, measures="rr", n_orders=20)
+    np.testing.assert_array_equal(official.exact[:, 0], compared.summary().mean)
+    with pytest.raises(ValueError, match="test must not be 'wilcoxon'"):
+        pvalues_over_orders(**given, **options, test="wilcoxon")
