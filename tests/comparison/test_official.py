@@ -79,14 +79,13 @@ def test_values_are_those_of_each_treatment_alone():
             assert found.exact[j, m] == summary.mean[0]
             assert found.worst[j, m] <= found.official[j, m] <= found.best[j, m]
     over = pvalues_over_orders(labels, systems, qid=qid, measure="ap", n_orders=20)
-    names = ("share", "smallest", "largest")
-    for name in (*names, "share_error"):
+    names = ("share", "share_error", "smallest", "largest")
+    for name in names:
         assert getattr(found, name)[0].tolist() == getattr(over, name)[0].tolist()
     rows = rng.permutation(200)
     shuffled = {name: scores[rows] for name, scores in systems.items()}
-    again = official_vs_exact(
-        labels[rows], shuffled, texts[rows], qid=qid[rows], **options
-    )
+    mixed = labels[rows], shuffled, texts[rows]
+    again = official_vs_exact(*mixed, qid=qid[rows], **options)
     for name in ("official", "exact", "worst", "best", *names):
         assert getattr(again, name).tolist() == getattr(found, name).tolist(), name
     frame, exact = found.to_pandas(), found.comparisons["AP", "expected"]
@@ -104,9 +103,7 @@ def test_what_is_shown_of_many_pairs_and_of_one_query():
     assert len(found.pairs) == 15
     assert not found.change.any()
     assert str(found).splitlines()[-1] == "0 of 15 conclusions change"
-    found = official_vs_exact(
-        [1, 0], {"a": [1, 1], "b": [2, 1]}, ["x", "y"], qid=[1, 1]
-    )
+    found = official_vs_exact([1, 0], {"a": [1, 1], "b": [2, 1]}, [*"xy"], qid=[1, 1])
     assert np.isnan(found.share).all()
     assert "nan" not in str(found)
     # of b, the first document ties with the third, as the second is left out
@@ -208,9 +205,9 @@ def test_statistics_are_those_of_a_tie_report(cases):
     again = tie_statistics(scores, qid=qid, rank=rank, input_order=line)
     assert again.rises == found.contradictions
     assert again.rising_queries == found.contradicted_queries
-    for name, key in [("tied_ranks", lambda q, s, r: (q, r)),
-                      ("unordered_documents", lambda q, s, r: (q, s, r))]:  # fmt: skip
-        keys = [key(*case) for case in cases if case[1] > -np.inf]
+    there = [case for case in cases if case[1] > -np.inf]
+    by_rank = [(query, rank) for query, _, rank in there]
+    for name, keys in (("tied_ranks", by_rank), ("unordered_documents", there)):
         tied = sum(keys.count(one) > 1 for one in keys)
         assert getattr(found, name)[0] == pytest.approx(tied / max(len(keys), 1))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import itertools
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -22,9 +23,7 @@ from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.measures import parse_measure
 
 WEB = make_web_search(n_queries=30, random_state=3)
-SYSTEMS = {
-    name: WEB.data[:, j] for j, name in enumerate(WEB.feature_names) if j in (0, 1, 4)
-}
+SYSTEMS = {WEB.feature_names[j]: WEB.data[:, j] for j in (0, 1, 4)}
 NAMES = list(SYSTEMS)
 PLAIN = {
     "ap": (naive.average_precision(), True),
@@ -32,10 +31,7 @@ PLAIN = {
     "fallout@2": (naive.fallout(2), False),
     "esl": (naive.search_length(), False),
 }
-FIGURES = (
-    *("pvalues", "share", "share_error", "share_a", "share_b", "smallest", "largest"),
-    *("mean", "combined", "n_orders", "is_exact"),
-)
+FIGURES = _orders._FIGURES
 
 
 def over_orders(systems=SYSTEMS, **options):
@@ -46,9 +42,8 @@ def by_definition(labels, qid, a, b, name, test, alternative):
     """The p-value and the difference of every joint order of two systems."""
     plain, _ = PLAIN[name]
     found = []
-    for one, other in itertools.product(
-        naive.joint_orders(labels, qid, a), naive.joint_orders(labels, qid, b)
-    ):
+    orders = [naive.joint_orders(labels, qid, scores) for scores in (a, b)]
+    for one, other in itertools.product(*orders):
         values = []
         for query in sorted(one):
             pair = [plain(*order[query]) for order in (one, other)]
@@ -112,10 +107,8 @@ def test_sampled_orders_of_small_rankings(test):
     systems = {"a": [1, 1, 0, 2, 2, 2, 1, 1, 1, 5, 3, 3]}
     systems["b"] = [1, 2, 2, 1, 1, 0, 3, 3, 3, 2, 2, 2]
     options = {"qid": np.repeat(range(4), 3), "measure": ["ap", "p@2"], "test": test}
-    every, found = (
-        pvalues_over_orders(labels, systems, n_orders=n, alpha=0.3, **options)
-        for n in (10**4, 300)
-    )
+    over = partial(pvalues_over_orders, labels, alpha=0.3, **options)
+    every, found = (over(systems, n_orders=n) for n in (10**4, 300))
     assert every.is_exact.all()
     assert not found.is_exact.any()
     assert (found.n_orders == 300).all()
@@ -130,10 +123,10 @@ def test_sampled_orders_of_small_rankings(test):
     assert every.pvalues.ravel().tolist() == compared.tolist()
     assert np.array_equal(found.pvalues, every.pvalues)
     # without ties there is one order
-    untied = {name: np.random.default_rng(0).permutation(12) for name in "ab"}
-    untied["b"] = untied["b"][::-1]
+    order = np.random.default_rng(0).permutation(12)
+    untied = {"a": order, "b": order[::-1]}
     compared = compare_systems(labels, untied, **options).pvalues
-    found = pvalues_over_orders(labels, untied, alpha=0.3, **options)
+    found = over(untied)
     for name in ("pvalues", "smallest", "largest", "mean", "combined"):
         assert getattr(found, name).ravel().tolist() == compared.tolist(), name
     assert found.share.ravel().tolist() == (compared < 0.3).tolist()
@@ -146,9 +139,9 @@ def test_neither_rows_nor_threads_nor_blocks_matter(test, monkeypatch):
     judged = np.random.default_rng(4).random(len(WEB.target)) < 0.6
     labels = np.where(judged, WEB.target, np.nan)
     options = {"measure": ["rr", "ndcg@10"], "n_orders": 40, "n_resamples": 99}
-    options["test"] = test
+    over = partial(pvalues_over_orders, test=test, **options)
     found, last = (
-        pvalues_over_orders(labels, SYSTEMS, qid=WEB.qid, unjudged=how, **options)
+        over(labels, SYSTEMS, qid=WEB.qid, unjudged=how)
         for how in ("drop", "nonrelevant")
     )
     assert not np.array_equal(found.mean, last.mean)
@@ -158,9 +151,7 @@ def test_neither_rows_nor_threads_nor_blocks_matter(test, monkeypatch):
     shuffled = {name: column[rows] for name, column in SYSTEMS.items()}
     monkeypatch.setattr(_orders, "_VALUES", 1000)
     monkeypatch.setattr(_orders, "_CELLS", 3000)
-    again = pvalues_over_orders(
-        labels[rows], shuffled, qid=WEB.qid[rows], n_jobs=2, **options
-    )
+    again = over(labels[rows], shuffled, qid=WEB.qid[rows], n_jobs=2)
     for name in FIGURES:
         assert np.array_equal(getattr(found, name), getattr(again, name)), name
 
@@ -281,11 +272,7 @@ def test_only_open_queries_vary():
     labels, scores = [1, 0, 0, 1, 1, 0, 1], [9, 8, 1, 1, 5, 5, 5]
     qid = [1, 1, 1, 1, 2, 3, 3]
     values = values_of(labels, scores, qid, ["p@2", "p@1", "ap"])
-    assert values.varies.tolist() == [
-        [False, False, False],
-        [False, False, True],
-        [True, False, True],
-    ]
+    assert values.varies.astype(int).tolist() == [[0, 0, 0], [0, 0, 1], [1, 0, 1]]
     shallow = values_of(labels[:5], scores[:5], qid[:5], ["p@2"])
     assert shallow.enumerated(1).tolist() == [[[0.5, 0.5]]]
     assert shallow.draw(2).tolist() == [[[0.5, 0.5]] * 2]

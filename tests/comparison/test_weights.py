@@ -18,11 +18,7 @@ from tieaware_sklearn import (
     pvalues_over_orders,
 )
 from tieaware_sklearn.comparison._paired_test import TESTS
-
-PER_PAIR = (
-    *("difference", "difference_interval", "tie_std", "tie_range", "same_sign"),
-    *("statistic", "pvalues", "adjusted_pvalues", "effect", "n_queries"),
-)
+from tieaware_sklearn.comparison._result import _OF_PAIRS
 
 
 def rows(n_queries=12):
@@ -50,7 +46,7 @@ def per_row(weight, data):
 
 
 def assert_same(found, other):
-    for name in PER_PAIR:
+    for name in _OF_PAIRS:
         np.testing.assert_array_equal(getattr(found, name), getattr(other, name), name)
 
 
