@@ -131,9 +131,8 @@ def test_queries_and_documents_that_one_side_lacks():
     assert "tau_ap_b" in str(alone) == str(alone.summary())
     nothing = alone.summary()
     assert np.isnan([nothing.mean, nothing.lowest, nothing.highest]).all()
-    clear = rank_correlation(
-        [*range(9)] * 2, [*range(9), 0, *[1, 0] * 4], qid=[1] * 9 + [2] * 9
-    )
+    rising, unclear = [*range(9)], [0, *[1, 0] * 4]
+    clear = rank_correlation(rising * 2, rising + unclear, qid=[1] * 9 + [2] * 9)
     assert clear.summary().n_significant.tolist() == [1] * 5
 
 

@@ -36,29 +36,32 @@ def test_values_by_enumeration_of_both_orders(pairs, k):
         assert np.isnan([overlap.expected, overlap.best, overlap.std]).all()
         return
     assert_is(overlap, naive.top_k_recalls(reference, scores, k))
-    equal = top_k_overlap(reference, scores, k=k, reference_ties="interchangeable")
-    assert_is(equal, naive.interchangeable_recalls(reference, scores, k))
-    near = top_k_overlap(
-        reference, scores, k=k, reference_ties="interchangeable", tolerance=1.5
-    )
-    assert_is(near, naive.interchangeable_recalls(reference, scores, k, 1.5))
+    options = {"k": k, "reference_ties": "interchangeable"}
+    for tolerance in (0, 1.5):
+        near = top_k_overlap(reference, scores, tolerance=tolerance, **options)
+        wanted = naive.interchangeable_recalls(reference, scores, k, tolerance)
+        assert_is(near, wanted)
 
 
-def random_lists(seed, n_queries=30, n_documents=40, depth=12):
-    """What two indexes return, and the scores of all documents, -inf for the others."""
+def random_lists(seed):
+    """What two indexes return of 40 documents, and all scores, -inf for the others."""
     rng = np.random.default_rng(seed)
     columns, ids, scores = [], [], []
     for levels in (50, 6):
-        full = rng.integers(0, levels, (n_queries, n_documents))
-        order = np.argsort(-full, axis=1, kind="stable")[:, :depth]
-        order = rng.permuted(order, axis=1)
-        given = np.take_along_axis(full, order, axis=1)
-        column = np.full(full.shape, -np.inf)
-        np.put_along_axis(column, order, given, axis=1)
-        columns.append(column)
-        ids.append(order)
-        scores.append(given)
+        full = rng.integers(0, levels, (30, 40))
+        order = np.argsort(-full, axis=1, kind="stable")[:, :12]
+        ids.append(rng.permuted(order, axis=1))
+        scores.append(np.take_along_axis(full, ids[-1], axis=1))
+        columns.append(np.full(full.shape, -np.inf))
+        np.put_along_axis(columns[-1], ids[-1], scores[-1], axis=1)
     return columns, ids, scores
+
+
+def assert_same(found, other, *more, rows=slice(None), own=slice(None)):
+    """Some rows of a result are some of another."""
+    for name in ("expected", "worst", "best", "std", *more):
+        values = getattr(found, name)[rows], getattr(other, name)[own]
+        np.testing.assert_array_equal(*values, name)
 
 
 @pytest.mark.filterwarnings("ignore:.*lists of.*end inside the tie")
@@ -70,21 +73,13 @@ def test_columns_matrices_and_lists_agree(seed, how):
     flat = [column.ravel() for column in columns]
     shuffled = np.random.default_rng(seed).permutation(len(qid))
     options = {"k": 5, "reference_ties": how}
-    of_lists = top_k_overlap(*scores, ids=ids, **options)
-    of_distances = top_k_overlap(
-        *(-one for one in scores), ids=ids, metric="distance", **options
-    )
-    of_matrices = top_k_overlap(*columns, **options)
-    of_columns = top_k_overlap(*flat, qid=qid, **options)
-    by_rows = top_k_overlap(
-        *(one[shuffled] for one in flat), qid=qid[shuffled], **options
-    )
-    back = np.argsort(by_rows.qid)
-    for name in ("expected", "worst", "best", "std"):
-        values = getattr(of_lists, name)
-        for other in (of_distances, of_matrices, of_columns):
-            np.testing.assert_array_equal(values, getattr(other, name))
-        np.testing.assert_array_equal(values, getattr(by_rows, name)[back])
+    found = top_k_overlap(*scores, ids=ids, **options)
+    far, mixed = [-one for one in scores], [one[shuffled] for one in flat]
+    assert_same(found, top_k_overlap(*far, ids=ids, metric="distance", **options))
+    assert_same(found, top_k_overlap(*columns, **options))
+    assert_same(found, top_k_overlap(*flat, qid=qid, **options))
+    by_rows = top_k_overlap(*mixed, qid=qid[shuffled], **options)
+    assert_same(found, by_rows, own=np.argsort(by_rows.qid))
 
 
 def test_without_ties_it_is_the_overlap_of_sets():
@@ -146,10 +141,9 @@ def test_lists_that_end_inside_the_tie_are_counted():
     assert overlap.is_open.tolist() == [[False, True], [False, False]]
     # or within the tolerance
     options = {"k": 1, "reference_ties": "interchangeable", "metric": "distance"}
+    options |= {"tolerance": 0.6, "ids": ([[0, 1]],) * 2}
     with pytest.warns(UserWarning, match="1 of 1 lists of reference"):
-        top_k_overlap(
-            [[1, 1.5]], [[1, 2]], ids=([[0, 1]],) * 2, tolerance=0.6, **options
-        )
+        top_k_overlap([[1, 1.5]], [[1, 2]], **options)
 
 
 @pytest.mark.filterwarnings("error")
@@ -171,10 +165,7 @@ def test_a_list_that_an_index_could_not_fill_is_whole():
         ({"qid": [1, 1]}, "qid and mask must be None with ids"),
         ({"ids": ([[0, 0]], [[0, 1]])}, "ids of reference .* once .* 0 twice in row 0"),
         ({"ids": ([[0, 1]], [[7, 7]])}, "ids of scores .* once .* 7 twice in row 0"),
-        (
-            {"ids": ([[0], [0, 1]], [[0, 1]])},
-            "ids of reference .* rows of equal length",
-        ),
+        ({"ids": ([[0], [0, 1]], [[0, 1]])}, "ids of reference .* of equal length"),
         ({"ids": 5}, "ids must be a pair, .* got 5"),
         ({"ids": ([[0]], [[0]], [[0]])}, "ids must be a pair"),
         ({"ids": ([0, 1], [0, 1])}, r"ids of reference .* got shape \(2,\)"),
@@ -223,11 +214,9 @@ def test_a_relative_tolerance_is_of_the_distance_in_any_dtype(dtype):
 
 
 def test_masked_ids_are_empty():
-    ids = np.ma.masked_array([[0, 1, 2]], [[1, 0, 0]])
+    ids = [[0, 1, 2]], np.ma.masked_array([[0, 1, 2]], [[1, 0, 0]])
     distances = [[1.0, 2, 3]]
-    overlap = top_k_overlap(
-        distances, distances, ids=([[0, 1, 2]], ids), k=1, metric="distance"
-    )
+    overlap = top_k_overlap(distances, distances, ids=ids, k=1, metric="distance")
     assert overlap.expected.tolist() == [0.0]
 
 
@@ -244,8 +233,7 @@ def test_parts_of_many_queries_are_one():
     whole = top_k_overlap(*scores, ids=(ids, ids), k=10)
     for rows in (slice(0, 400), slice(990, 1000)):
         some = top_k_overlap(*scores[:, rows], ids=(ids[rows], ids[rows]), k=10)
-        np.testing.assert_array_equal(some.expected, whole.expected[rows])
-        np.testing.assert_array_equal(some.std, whole.std[rows])
+        assert_same(whole, some, rows=rows)
     ids[800, :2] = 7
     with pytest.raises(ValueError, match="7 twice in row 800"):
         top_k_overlap(*scores, ids=(ids, ids), k=10)
@@ -253,9 +241,8 @@ def test_parts_of_many_queries_are_one():
 
 def test_frames_in_another_order_warn():
     frame = pd.DataFrame([[1.0, 2], [2, 1]], index=["q1", "q2"])
-    with pytest.warns(
-        UserWarning, match="scores has the index of reference in another"
-    ):
+    said = "scores has the index of reference in another"
+    with pytest.warns(UserWarning, match=said):
         top_k_overlap(frame, frame.iloc[::-1], k=1)
 
 
@@ -270,18 +257,11 @@ def test_lists_of_any_length_are_those_of_each_query_alone(how):
     kept = np.arange(40) < np.random.default_rng(8).integers(4, 40, 30)[:, None]
     masked = top_k_overlap(*columns, mask=kept, **options)
     for i in range(30):
-        rows = slice(i, i + 1)
-        some = [(one[rows], side[rows]) for one, side in zip(ids, scores, strict=True)]
-        one_ids, one_scores = zip(*some, strict=True)
-        alone = top_k_overlap(*one_scores, ids=one_ids, **options)
+        own_ids, own_scores = ([one[[i]] for one in given] for given in (ids, scores))
+        alone = top_k_overlap(*own_scores, ids=own_ids, **options)
+        assert_same(whole, alone, "is_open", rows=[i])
         short = top_k_overlap(*(one[i, kept[i]] for one in columns), **options)
-        for name in ("expected", "worst", "best", "std", "is_open"):
-            np.testing.assert_array_equal(
-                getattr(whole, name)[i], getattr(alone, name)[0]
-            )
-            np.testing.assert_array_equal(
-                getattr(masked, name)[i], getattr(short, name)[0]
-            )
+        assert_same(masked, short, "is_open", rows=[i])
 
 
 @pytest.mark.parametrize("metric", ["similarity", "distance"])
