@@ -38,7 +38,7 @@ def spelled_out(text, letters):
     return out
 
 
-def won(found, measure, ties="expected"):
+def won(found, measure, ties):
     """Pairs of the better and the worse system, from the table of pairs."""
     frame = found.to_pandas()
     frame = frame[(frame.measure == measure) & (frame.ties == ties)]
@@ -70,8 +70,7 @@ def test_letters_are_the_pairs(options):
     order = first.sort_values("mean", ascending=not up, kind="stable")
     letters = order.letter.tolist()
     n = len(letters)
-    many = [str(i + 1) for i in range(n)]
-    assert letters == (list(ascii_letters[:n]) if n <= 52 else many)
+    assert letters == [*(ascii_letters[:n] if n <= 52 else map(str, range(1, n + 1)))]
     named = dict(zip(letters, order.system, strict=True))
     for (measure, ties), rows in frame.groupby(["measure", "ties"]):
         assert [named[letter] for letter in rows.letter] == [*found.systems]

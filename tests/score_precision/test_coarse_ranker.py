@@ -27,25 +27,22 @@ SCORES = LinearRegression().fit(X, Y).predict(X)
 TREES = QueryLGBMRanker(n_estimators=3, min_child_samples=5, n_jobs=1, verbose=-1)
 
 
-@pytest.mark.parametrize(
-    "how",
-    [
-        *(None, "decimals=1", "significant=2", "bits=bfloat16", "bits=3", "levels=7"),
-        *("rho=1.5", "levels=4"),
-    ],
-)
+ALONE = None, "decimals=1", "significant=2", "bits=bfloat16", "bits=3", "levels=7"
+BY_QUERY = "rho=1.5", "levels=4"
+
+
+@pytest.mark.parametrize("how", [*ALONE, *BY_QUERY])
 def test_predictions_are_those_of_the_estimator_made_coarser(how):
     scale = "query" if how == "levels=4" else "fit"
     ranker = CoarseRanker(LinearRegression(), how, scale=scale).fit(X, Y)
-    ids = QID if how in ("rho=1.5", "levels=4") else None
+    ids = QID if how in BY_QUERY else None
     expected = round_scores(SCORES, how, qid=ids) if how else SCORES
     assert_array_equal(ranker.predict(X, qid=QID), expected)
     if ids is None:
         assert_array_equal(ranker.predict(X), expected)
     else:
-        with pytest.raises(
-            ValueError, match=f"qid must .*{how} goes by query, got None"
-        ):
+        said = f"qid must .*{how} goes by query, got None"
+        with pytest.raises(ValueError, match=said):
             ranker.predict(X)
 
 
@@ -145,9 +142,8 @@ def test_ids_reach_bands_inside(name):
 def test_a_column_of_ids_reaches_bands_everywhere(routing):
     ranker = CoarseRanker(LinearRegression(), "rho=1.5", qid="qid")
     with sklearn.config_context(enable_metadata_routing=routing):
-        found = cross_val_predict(
-            ranker, FRAME, Y, cv=ta.QueryKFold(3, qid="qid"), params={}
-        )
+        folds = ta.QueryKFold(3, qid="qid")
+        found = cross_val_predict(ranker, FRAME, Y, cv=folds, params={})
         model = search(ranker, LEVELS, qid="qid").fit(FRAME, Y)
         for inside in (make_pipeline(StandardScaler(), LinearRegression()), TREES):
             around = clone(ranker).set_params(estimator=inside)

@@ -12,11 +12,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from tieaware_sklearn import evaluate, precision_study, ranking_score
 from tieaware_sklearn.comparison import compare_systems, rank_correlation
 from tieaware_sklearn.datasets import make_web_search
-from tieaware_sklearn.score_precision import (
-    band_scores,
-    round_scores,
-    worst_case_loss,
-)
+from tieaware_sklearn.score_precision import band_scores, round_scores, worst_case_loss
 from tieaware_sklearn.score_precision._coarse_ranker import parse_coarseness
 
 WEB = make_web_search(n_queries=60, random_state=1)
@@ -68,13 +64,10 @@ def test_every_number_by_hand(measure):
 
 def test_false_findings_of_pairs():
     # both, lost, new, neither, turned round, no longer defined
-    study = replace(
-        STUDIES["ap"],
-        difference=np.array([[1, 1, 1, 1, 1, 1], [1, 1, 1, 1, -1, np.nan]]),
-        pvalues=np.array(
-            [[0.01, 0.01, 0.5, 0.5, 0.01, 0.01], [0.02, 0.3, 0.05, 0.4, 0.01, np.nan]]
-        ),
-    )
+    difference = np.array([[1, 1, 1, 1, 1, 1], [1, 1, 1, 1, -1, np.nan]])
+    exact, coarse = [0.01, 0.01, 0.5, 0.5, 0.01, 0.01], [0.02, 0.3, 0.05, 0.4, 0.01]
+    pvalues = np.array([exact, [*coarse, np.nan]])
+    study = replace(STUDIES["ap"], difference=difference, pvalues=pvalues)
     # the new one, and the one that is significant for the other system
     assert study.false_positives().tolist() == [0, 2]
     # the lost one, and the one that is not defined; not the one that turned round
@@ -231,16 +224,12 @@ def test_the_table_and_frames():
 def test_few_changed_queries_have_no_verdict():
     """The p-values stay; the table counts systems in which ten queries change."""
     # rounding ties the two documents of the first queries: RR is 3/4 and not 1
-    n = 40
-    labels = np.tile([1, 0], n)
-    exact = np.tile([2.4, 2.3], n)
-    qid = np.repeat(np.arange(n), 2)
-
-    def system(n_changed):
-        return np.where(qid < n_changed, exact, 4.0 * exact)
-
+    labels, exact = np.tile([1, 0], 40), np.tile([2.4, 2.3], 40)
+    qid = np.repeat(np.arange(40), 2)
     options = {"qid": qid, "measure": "rr", "coarseness": "decimals=0", "keep": [0.7]}
-    systems = {f"{c} change": system(c) for c in (0, 9, 10, 12)}
+    systems = {
+        f"{n} change": np.where(qid < n, exact, 4.0 * exact) for n in (0, 9, 10, 12)
+    }
     study = precision_study(labels, systems, **options)
     assert study.changed().tolist() == [[0, 0, 0, 0], [0, 9, 10, 12]]
     assert study.not_inferior().tolist() == [[4], [4]]
@@ -248,9 +237,8 @@ def test_few_changed_queries_have_no_verdict():
     assert summary.changed.tolist() == [0, 0, 0, 0, 0, 9, 10, 12]
     cells = {}
     for some in (["0 change", "9 change"], list(systems), ["10 change", "12 change"]):
-        study = precision_study(
-            labels, {name: systems[name] for name in some}, **options
-        )
+        few = {name: systems[name] for name in some}
+        study = precision_study(labels, few, **options)
         head, _, exact_row, row, *_ = str(study).splitlines()
         at = head.split().index(">70%")
         assert exact_row.split()[at] == "-"
@@ -285,9 +273,8 @@ def test_bad_input(options, message):
 @pytest.mark.parametrize("measure", ["ap", "esl"])
 def test_the_best_systems_alone(measure):
     options = {"qid": WEB.qid, "measure": measure, "coarseness": "levels=4"}
-    docno = np.random.default_rng(0).permuted(
-        np.tile(np.arange(len(WEB.qid)), (len(SYSTEMS), 1)), axis=1
-    ).T  # fmt: skip
+    rng = np.random.default_rng(0)
+    docno = np.column_stack([rng.permutation(len(WEB.qid)) for _ in SYSTEMS])
     every = precision_study(WEB.target, SYSTEMS, **options)
     means = every.summary().mean[: len(SYSTEMS)]
     side = 1 if measure == "ap" else -1
