@@ -818,6 +818,8 @@ def _tables_by_segment(of: Summary) -> list[text_tables.Table]:
     if comparison.query_weight is not None:
         last = ("worth", of.n_effective, partial(words.number, digits=1))
         said = "queries of equal weight that those of the segment are worth"
+    terms = {level: f"{level} over the queries of the segment", last[0]: said}
+    terms["pvalue"] = words.meaning(f"pvalue ({comparison.test})")
     return [
         text_tables.Table.of(
             *names,
@@ -830,11 +832,7 @@ def _tables_by_segment(of: Summary) -> list[text_tables.Table]:
             left=len(names),
             drop=[len(names) + column for column in (3, 0, 5, 2)],
             notes=[note] * (header != "pvalue"),
-            terms={
-                level: f"{level} over the queries of the segment",
-                last[0]: said,
-                "pvalue": words.meaning(f"pvalue ({comparison.test})"),
-            },
+            terms=terms,
         )
     ]
 
@@ -842,23 +840,15 @@ def _tables_by_segment(of: Summary) -> list[text_tables.Table]:
 def _table_of_queries(of: Summary) -> list[text_tables.Table]:
     names = _names_of_pairs(of.columns, "measure", "ties")
     note = f"power {of.power:g} of the paired t test at alpha = {of.alpha:g}"
-    return [
-        text_tables.Table.of(
-            *names,
-            ("difference", of.difference),
-            ("std", of.std),
-            ("queries", of.n_queries),
-            ("needed", of.queries_needed, partial(words.number, digits=0)),
-            ("detectable", of.detectable),
-            left=len(names),
-            notes=[note],
-            terms={
-                "std": "standard deviation of the differences of queries",
-                "needed": "queries that show the difference with this power",
-                "detectable": "smallest difference that these queries show with it",
-            },
-        )
-    ]
+    found = ("difference", of.difference), ("std", of.std), ("queries", of.n_queries)
+    needed = ("needed", of.queries_needed, partial(words.number, digits=0))
+    columns = *names, *found, needed, ("detectable", of.detectable)
+    terms = {
+        "std": "standard deviation of the differences of queries",
+        "needed": "queries that show the difference with this power",
+        "detectable": "smallest difference that these queries show with it",
+    }
+    return [text_tables.Table.of(*columns, left=len(names), notes=[note], terms=terms)]
 
 
 def _table_of_posterior(of: Summary) -> list[text_tables.Table]:

@@ -282,16 +282,9 @@ class PrecisionStudy(_segmented.SegmentedResult):
         # correlations of the order of systems, and a share between two others
         last = len(columns) - 1
         drop = [last, last - 1, 8] if len(self.pairs) and len(self.keep) > 2 else []
-        drop.append(5)
-        return [
-            text_tables.Table.of(
-                *columns,
-                drop=drop,
-                notes=["", f"{of} on {len(self.qid)} queries"],
-                terms=self._terms(),
-                explains=True,
-            )
-        ]
+        how = {"drop": [*drop, 5], "terms": self._terms(), "explains": True}
+        notes = ["", f"{of} on {len(self.qid)} queries"]
+        return [text_tables.Table.of(*columns, notes=notes, **how)]
 
     def _counts(self) -> tuple[IntArray, IntArray]:
         """Systems in which enough queries change, and how many of them keep a share."""
@@ -350,11 +343,8 @@ def _tables_of_means(of: Summary) -> list[text_tables.Table]:
     # narrow texts leave out the last columns first, then the imprecision
     drop = (*range(len(named), 6, -1), 5)
     ranges = text_tables.Ranges(of.worst, of.mean, of.best)
-    return [
-        text_tables.Table.of(
-            (of.measure, levels), *named, left=2, drop=drop, ranges=ranges
-        )
-    ]
+    columns = (of.measure, levels), *named
+    return [text_tables.Table.of(*columns, left=2, drop=drop, ranges=ranges)]
 
 
 def count_changes(changes: FloatArray, axis: int = 0) -> IntArray:
