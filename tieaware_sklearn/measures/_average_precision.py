@@ -111,8 +111,8 @@ def _variances_over_pairs(
     """The variances of such sums over the orders of ties, from what stands there."""
     owner, before = segments.expand(inside)
     n, relevant = n.astype(np.float64), r.astype(np.float64)
-    other = n - relevant
-    slope = (relevant - 1) / np.maximum(n - 2, 1)
+    other, fewer = n - relevant, np.maximum(n - 2, 1)
+    slope = (relevant - 1) / fewer
     b = alone + rho * slope[owner]
     mean = segments.sum_segments(b, inside) / n
     deviation = b - mean[owner]
@@ -121,13 +121,12 @@ def _variances_over_pairs(
     places *= relevant * other / (n * (n - 1))
 
     pairs = segments.sum_segments(before * shared * shared, inside)
-    pairs -= segments.sum_segments(rho * rho, inside) / np.maximum(n - 2, 1)
-    pairs += segments.sum_segments(rho, inside) ** 2 / np.maximum(
-        2 * (n - 1) * (n - 2), 1
-    )
+    pairs -= segments.sum_segments(rho * rho, inside) / fewer
+    ways = np.maximum(2 * (n - 1) * (n - 2), 1)
+    pairs += segments.sum_segments(rho, inside) ** 2 / ways
     # 0 where r or n - r is 1: there are no pairs to choose
     chance = (relevant / n) * ((relevant - 1) / (n - 1))
-    chance *= (other / np.maximum(n - 2, 1)) * ((other - 1) / np.maximum(n - 3, 1))
+    chance *= (other / fewer) * ((other - 1) / np.maximum(n - 3, 1))
     return np.asarray(places + chance * np.maximum(pairs, 0))
 
 
@@ -313,10 +312,8 @@ class PrecisionRecallArea(_SumOverPairs, _measure.MeasureOverRelevant):
         return alone, np.where(at_top, 0.0, (here + before) / 2)
 
     def _later(self, rank: IntArray, end: IntArray) -> FloatArray:
-        later = _rank_tables.harmonic_difference(
-            rank + 1, end
-        ) + _rank_tables.harmonic_difference(rank, end - 1)
-        return later / 2
+        here = _rank_tables.harmonic_difference(rank + 1, end)
+        return (here + _rank_tables.harmonic_difference(rank, end - 1)) / 2
 
 
 #: a distribution that takes more steps is an error
@@ -620,14 +617,11 @@ def _exact(measure: InferredAveragePrecision, ties: Ties) -> FloatArray:
         hit = np.clip(coming / left, 0, 1)
         miss = np.clip((judged[:k] - seen - coming) / left, 0, 1 - hit)
         with_it = measure.value(lo[:k] + x + 1, above[:k]) + mean[:k, 1:, 1:]
+        unseen = np.maximum(1 - hit - miss, 0)
         parts = [
             (hit, with_it, variance[:k, 1:, 1:]),
             (miss, mean[:k, 1:, :-1], variance[:k, 1:, :-1]),
-            (
-                np.maximum(1 - hit - miss, 0),
-                mean[:k, :-1, :-1],
-                variance[:k, :-1, :-1],
-            ),
+            (unseen, mean[:k, :-1, :-1], variance[:k, :-1, :-1]),
         ]
         new: Any = sum(chance * of_part for chance, of_part, _ in parts)
         ends = sum(chance * (spread + (of - new) ** 2) for chance, of, spread in parts)
@@ -763,9 +757,8 @@ class InferredAveragePrecision(_measure.MeasureOverRelevant):
         values[start[whole][~pure]] = sums[~pure]
         alone = segments.consecutive(start[whole][pure], n[pure])
         values[alone] = places[pure[group]]
-        values[start[~whole]] = [
-            mean_of_tie(self, tie) for tie in ties.some(~whole).each()
-        ]
+        partly = ties.some(~whole)
+        values[start[~whole]] = [mean_of_tie(self, tie) for tie in partly.each()]
         per_query = np.bincount(groups.query[chosen], counts, groups.n_queries)
         return segments.sum_segments(values, per_query.astype(np.int64))
 

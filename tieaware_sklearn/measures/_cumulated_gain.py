@@ -224,11 +224,8 @@ class WeightedSum(Measure):
                 f"{self} needs a cut-off, as in {self}@10, for its user model: without "
                 "one, its weights have no finite sum"
             )
-        if self.k > _measure.DEEPEST:
-            raise ValueError(
-                f"k must be at most {_measure.DEEPEST} for a user model, got "
-                f"{messages.show(self.k)}"
-            )
+        rule = f"k must be at most {_measure.DEEPEST} for a user model"
+        messages.require(self.k <= _measure.DEEPEST, rule, self.k)
         return _measure.from_views(self._rank_weights(np.arange(self.k)))
 
     def walk(self, levels: FloatArray, longest: int) -> arranged.Walk | None:

@@ -255,8 +255,6 @@ class ERR(Measure):
     def _passed(self, groups: tie_groups.TieGroups) -> FloatArray:
         """Chance to get past all documents above each group."""
         passed = np.ones(len(groups.n))
-        if not len(groups.n):
-            return passed
         go_on = 1 - self.gains_of(groups)[groups.label]
         through = np.multiply.reduceat(go_on, groups.start)
         sizes = groups.n_groups_of_query
@@ -298,7 +296,7 @@ class ERR(Measure):
         mixed = self._mixed(groups)
         worth = np.zeros(len(groups.n))
 
-        pure = gains[groups.label[groups.start]] if len(groups.n) else np.zeros(0)
+        pure = gains[groups.label[groups.start]]
         pure[mixed.group] = 0.0
         places = groups.documents(self.k)
         chosen = pure[places.group] > 0
@@ -389,10 +387,8 @@ def _sampled_variance(lo: int, places: int, counts: IntArray, q: FloatArray) -> 
         at = _sampled_orders.places_of(rng, n, len(some), orders)
         drawn = _sampled_orders.first_places(rng, some, len(some), orders)
     else:
-        at = np.arange(1, places + 1)
-        drawn = _sampled_orders.first_places(
-            rng, stops, places, _sampled_orders.n_orders(places)
-        )
+        at, orders = np.arange(1, places + 1), _sampled_orders.n_orders(places)
+        drawn = _sampled_orders.first_places(rng, stops, places, orders)
     reached = np.ones_like(drawn)
     np.multiply.accumulate(1 - drawn[:, :-1], axis=1, out=reached[:, 1:])
     values = reached * drawn / (lo + at)

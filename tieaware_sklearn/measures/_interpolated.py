@@ -31,7 +31,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._engine import checks, segments, tie_groups
+from .._engine import segments, tie_groups
 from .._engine.segments import FloatArray, IntArray
 from .._kernel import engines
 from . import _measure, _sampled_orders
@@ -281,10 +281,8 @@ class RelevantInTies:
         With the number of relevant documents above it.
         """
         tail = _NO_DOCUMENT
-        starts, sizes = (
-            column[::-1].tolist() for column in segments.runs(self._is_mixed)
-        )
-        for start, size in zip(starts, sizes, strict=True):
+        runs = np.transpose(segments.runs(self._is_mixed))
+        for start, size in runs[::-1].tolist():
             step = 1 if self._is_mixed[start] else size
             for at in range(start + size - step, start - 1, -step):
                 part: _Pure | _Mixed
@@ -503,9 +501,7 @@ class InterpolatedPrecision(_Interpolated):
 def _points(value: Any, name: str) -> int | str:
     if isinstance(value, str) and value == "all":
         return value
-    if isinstance(value, numbers.Integral) and checks.is_number(
-        value, least=2, most=1001
-    ):
+    if isinstance(value, numbers.Integral) and 2 <= int(value) <= 1001:
         return int(value)
     raise ValueError(
         f'{name} must be an integer from 2 to 1001 or "all", got {value!r}'

@@ -52,7 +52,7 @@ NAMED: dict[str, Named] = {}
 #: measures of subtopics by name in lower case
 OF_SUBTOPICS: dict[str, Named] = {}
 #: measures by names that were parsed; emptied when a class is registered
-READ: dict[str, Any] = {}
+READ: dict[str, Measure] = {}
 
 
 def register(cls: type[Any]) -> None:
@@ -110,13 +110,11 @@ def cutoff() -> Any:
 
 def number(default: Any = MISSING, **bounds: float) -> Any:
     """A finite number within the bounds above, below, least and most, as a float."""
+    rule = " and ".join(f"{_SIGNS[b]} {x:g}" for b, x in bounds.items())
 
     def check(value: Any, name: str) -> float:
-        if not checks.is_number(value, **bounds):
-            rule = " and ".join(f"{_SIGNS[b]} {x:g}" for b, x in bounds.items())
-            raise ValueError(
-                f"{name} must be a finite number {rule}, got {messages.show(value)}"
-            )
+        is_right = checks.is_number(value, **bounds)
+        messages.require(is_right, f"{name} must be a finite number {rule}", value)
         return float(value)
 
     return field(default=default, metadata={"check": check})
@@ -143,8 +141,7 @@ def spelled_out(measure: Any) -> frozenset[str]:
     `dataclasses.replace` names all of them.
     """
     # a class with slots pickles its fields alone
-    names: frozenset[str] = getattr(measure, "_spelled_out", frozenset())
-    return names
+    return frozenset(getattr(measure, "_spelled_out", ()))
 
 
 def shortest(number: float) -> str:
@@ -367,10 +364,8 @@ class UserModel:
             raise ValueError(f"i must be at most {DEEPEST}, got {ranks.max()}")
         labels = None
         if ranking is not None:
-            labels = checks.check_labels(
-                ranking, unjudged="nonrelevant", name="ranking"
-            )
-            labels = np.maximum(labels, 0)
+            given = checks.check_labels(ranking, unjudged="nonrelevant", name="ranking")
+            labels = np.maximum(given, 0)
         longest = int(ranks.max(initial=1)) + 1
         known = self._attention(longest, labels)
         weights = np.zeros(longest)

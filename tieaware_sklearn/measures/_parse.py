@@ -98,8 +98,7 @@ def parse_measure(measure: str | Measure) -> Measure:
     if isinstance(measure, Measure):
         return measure
     if isinstance(measure, str) and measure in _measure.READ:
-        known: Measure = _measure.READ[measure]
-        return known
+        return _measure.READ[measure]
     if not isinstance(measure, str):
         way = ": sampled(y_true, y_score, function) estimates functions"
         raise ValueError(
@@ -223,20 +222,19 @@ def _from_trec_eval(measure: str) -> str | None:
 
 
 def _unknown(name: str, measure: str) -> str:
-    if mean_of := _GEOMETRIC.get(name.lower()):
+    lower = name.lower()
+    if mean_of := _GEOMETRIC.get(lower):
         return (
             f"measure {_short(measure)} is an average over queries, not a measure: ask "
             f'for "{mean_of}" with average="geometric"'
         )
-    inner = name.lower().removesuffix("_ia")
-    if name.lower() in _measure.OF_SUBTOPICS or (
-        inner != name.lower() and inner in _measure.NAMED
-    ):
+    inner = lower.removesuffix("_ia")
+    if lower in _measure.OF_SUBTOPICS or (inner != lower and inner in _measure.NAMED):
         return (
             f"measure {_short(measure)} needs labels of subtopics: evaluate_subtopics "
             "takes it"
         )
-    without_number = "0.1" if name.lower() == "iprec_at_recall" else "10"
+    without_number = "0.1" if lower == "iprec_at_recall" else "10"
     ours = _from_trec_eval(name) or _from_trec_eval(f"{name}_{without_number}")
     if ours is not None:
         return f"unknown measure {_short(measure)}; trec_eval's is called {ours!r} here"

@@ -249,11 +249,8 @@ def parse_subtopic_measure(measure: str | SubtopicMeasure) -> SubtopicMeasure:
     """
     if isinstance(measure, SubtopicMeasure):
         return measure
-    if not isinstance(measure, str):
-        raise ValueError(
-            f"measure must be a name such as {_EXAMPLE} or a SubtopicMeasure, got "
-            f"{messages.show(measure)}"
-        )
+    rule = f"measure must be a name such as {_EXAMPLE} or a SubtopicMeasure"
+    messages.require(isinstance(measure, str), rule, measure)
     # ndeval has hyphens in names
     text = re.sub(r"^\s*[\w-]*", lambda name: name[0].replace("-", "_"), measure)
     known = _measure.OF_SUBTOPICS.get(re.split(r"[(@]", text)[0].strip().lower())
@@ -604,11 +601,8 @@ def as_ndeval(measure: SubtopicMeasure) -> SubtopicMeasure:
     if inner in (AveragePrecision(None, rel), Precision(cut, rel)):
         return measure
     # a scale that was spelled out is another measure
-    if (
-        isinstance(inner, ERR)
-        and inner.k
-        and "max_label" not in _measure.spelled_out(inner)
-    ):
+    has_scale = "max_label" in _measure.spelled_out(inner)
+    if isinstance(inner, ERR) and inner.k and not has_scale:
         binary = NormalisedERRIA(inner.k)
         return _OverAll(binary, inner.k, binary.alpha, binary.rel)
     raise ValueError(
