@@ -50,8 +50,6 @@ class _SumOverPairs(_measure.RelevanceMeasure):
     The a_j count what is relevant above the group.
     """
 
-    undefined_over_zero: ClassVar[bool] = True
-
     @abstractmethod
     def _parts(self, above: IntArray, rank: IntArray, last: Last = None) -> Pair:
         """a and u of places with `rank` documents and `above` relevant ones above.
@@ -131,7 +129,7 @@ def _variances_over_pairs(
 
 
 @dataclass(frozen=True)
-class AveragePrecision(_SumOverPairs, _measure.BinaryMeasure):
+class AveragePrecision(_SumOverPairs, _measure.CappedMeasure):
     """Average precision: the mean of the precision at each relevant document.
 
     Parameters
@@ -176,7 +174,6 @@ class AveragePrecision(_SumOverPairs, _measure.BinaryMeasure):
 
     name: ClassVar[str] = "AP"
     aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"map": ()}
-    denominator: str = _measure.choice("relevant", "cutoff")
 
     def walk(self, levels: FloatArray, longest: int) -> arranged.Walk | None:
         tables = _rank_tables.harmonic_tables(_rank_tables.n_ranks(self.k, longest))
@@ -216,15 +213,7 @@ class AveragePrecision(_SumOverPairs, _measure.BinaryMeasure):
         parts = relevant[: self.k] / np.arange(1, len(relevant[: self.k]) + 1)
         # slides on C/W/L have a misprint: their sum starts at 1, and not at i
         from_here = np.cumsum(parts[::-1])[::-1]
-        return np.asarray(from_here / max(self._total(relevant.sum()), 1))
-
-    def _total(self, relevant: Any) -> Any:
-        if self.denominator == "cutoff" and self.k is not None:
-            return np.minimum(relevant, min(self.k, tie_groups.LONGEST))
-        return relevant
-
-    def normaliser(self, groups: tie_groups.Totals) -> FloatArray:
-        return np.asarray(self._total(groups.total_relevant(self.rel)), np.float64)
+        return np.asarray(from_here / max(self._divisor(relevant.sum()), 1))
 
 
 def _tied_part(

@@ -153,7 +153,7 @@ class Precision(_CountMeasure, _measure.BinaryMeasure):
 
 
 @dataclass(frozen=True)
-class Recall(_CountMeasure, _measure.BinaryMeasure):
+class Recall(_CountMeasure, _measure.CappedMeasure):
     """Recall: the share of the relevant documents found down to rank k.
 
     Parameters
@@ -192,13 +192,6 @@ class Recall(_CountMeasure, _measure.BinaryMeasure):
 
     name: ClassVar[str] = "R"
     aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"recall": (), "SetR": ("k",)}
-    undefined_over_zero: ClassVar[bool] = True
-    denominator: str = _measure.choice("relevant", "cutoff")
-
-    def normaliser(self, groups: tie_groups.Totals) -> FloatArray:
-        if self.denominator == "cutoff" and self.k is not None:
-            return np.minimum(self.total(groups), self._places(groups))
-        return self.total(groups)
 
 
 @dataclass(frozen=True)
@@ -496,11 +489,8 @@ class FirstRelevantMeasure(_measure.BinaryMeasure):
             lo, m, r = groups.lo[some, None], groups.n[some, None], relevant[some, None]
             n = groups.everything.retrieved[groups.query[some], None]
             c = np.arange(1, min(width, int(r.max())) + 1)
-            chance = np.exp(
-                _log_binomial(m, c)
-                + _log_binomial(n - lo - m, r - c)
-                - _log_binomial(n, r)
-            )
+            ways = _log_binomial(m, c) + _log_binomial(n - lo - m, r - c)
+            chance = np.exp(ways - _log_binomial(n, r))
             mean = variance = np.zeros(chance.shape)
             for x in range(width)[::-1]:
                 rank = np.asarray(lo + x + 1, np.float64)

@@ -229,9 +229,8 @@ class ERR(Measure):
                 f"y_true must be <= max_label={self.max_label:g} for {self}, got "
                 f"{levels[-1]:g} (set ERR(max_label=...) to the top of the scale)"
             )
-        return np.asarray(
-            _cumulated_gain.gains_of("exponential", levels) / 2.0**self.max_label
-        )
+        gains = _cumulated_gain.gains_of("exponential", levels)
+        return np.asarray(gains / 2.0**self.max_label)
 
     def walk(self, levels: FloatArray, longest: int) -> arranged.Walk | None:
         if min(self.k or longest, longest) > _DEEPEST_WALK:

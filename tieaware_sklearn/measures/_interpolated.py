@@ -251,10 +251,8 @@ class RelevantInTies:
         """The distribution of precision interpolated at a depth; not for long ties."""
         if depth > self.total:
             return _NO_DOCUMENT
-        parts = self._parts()
-        return next(
-            part.distribution(depth - 1 - at) for at, part in parts if depth > at
-        )
+        at, part = next((at, part) for at, part in self._parts() if depth > at)
+        return part.distribution(depth - 1 - at)
 
     def _at(self, depths: IntArray) -> int:
         """The number of the first from 0, `total` for what is not retrieved."""

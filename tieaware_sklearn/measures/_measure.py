@@ -633,6 +633,23 @@ class BinaryMeasure(RelevanceMeasure):
 
 
 @dataclass(frozen=True)
+class CappedMeasure(BinaryMeasure):
+    """A measure divided by R, or by no more than the cut-off; undefined if R is 0."""
+
+    undefined_over_zero: ClassVar[bool] = True
+    denominator: str = choice("relevant", "cutoff")
+
+    def _divisor(self, relevant: Any) -> Any:
+        """The denominator of queries with so many relevant documents."""
+        if self.denominator == "cutoff" and self.k is not None:
+            return np.minimum(relevant, min(self.k, tie_groups.LONGEST))
+        return relevant
+
+    def normaliser(self, groups: tie_groups.Totals) -> FloatArray:
+        return np.asarray(self._divisor(self.total(groups)))
+
+
+@dataclass(frozen=True)
 class MeasureOverRelevant(RelevanceMeasure):
     """A measure divided by R, the number of relevant documents; undefined if R is 0."""
 
