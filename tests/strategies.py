@@ -13,20 +13,17 @@ SCORES = st.one_of(FEW_SCORES, st.sampled_from([-math.inf, -0.0, 1e-300, 2.5, 7.
 
 
 @st.composite
-def ranking(draw, max_documents: int = 6, scores=SCORES):
+def ranking(draw, max_documents: int = 6, scores=SCORES, labels=LABELS):
     """Labels and scores of one query: all tied, all different, or in between."""
     n = draw(st.integers(1, max_documents))
-    labels = draw(st.lists(LABELS, min_size=n, max_size=n))
-    return labels, draw(st.lists(scores, min_size=n, max_size=n))
+    some = draw(st.lists(labels, min_size=n, max_size=n))
+    return some, draw(st.lists(scores, min_size=n, max_size=n))
 
 
-@st.composite
-def judged_ranking(draw, max_documents: int = 6):
+def judged_ranking(max_documents: int = 6):
     """Labels of one query, -1 for documents without a judgment, and scores."""
-    n = draw(st.integers(1, max_documents))
-    labels = draw(st.lists(st.sampled_from([-1, 0, 1, 2]), min_size=n, max_size=n))
     scores = st.sampled_from([-math.inf, 0.0, 0.0, 0.0, 1.0])
-    return labels, draw(st.lists(scores, min_size=n, max_size=n))
+    return ranking(max_documents, scores, st.sampled_from([-1, 0, 1, 2]))
 
 
 @st.composite
@@ -54,14 +51,10 @@ def judged_runs(draw, max_topics: int = 3, max_documents: int = 12, tied: bool =
         if tied:
             run[topic] = {one: draw(FEW_SCORES) for one in ranked}
         else:
-            run[topic] = dict(zip(ranked, range(len(ranked)), strict=True))
+            run[topic] = {one: float(at) for at, one in enumerate(ranked)}
     if draw(st.booleans()):
         run["only ranked"] = {"d0": 1.0}
-    return qrels, {topic: _as_floats(own) for topic, own in run.items()}
-
-
-def _as_floats(scores):
-    return {document: float(score) for document, score in scores.items()}
+    return qrels, run
 
 
 def every_order(scores: dict[str, float]) -> list[dict[str, float]]:
