@@ -113,22 +113,16 @@ def relevance(labels: Sequence[float], rel: float) -> list[int]:
 
 def precision(k=None, rel=1, denominator="cutoff") -> Plain:
     def value(ranked, missing):
-        places = len(ranked) if k is None or denominator == "retrieved" else k
-        places = places if k is None else min(k, places)
-        hits = sum(relevance(ranked[:places], rel))
-        return Fraction(hits, places) if places else Fraction(0)
+        shown = ranked[:k]
+        places = len(shown) if k is None or denominator == "retrieved" else k
+        return Fraction(sum(relevance(shown, rel)), places) if places else Fraction(0)
 
     return value
 
 
 def judged(k=None) -> Plain:
     """Negative labels are those of documents without a judgment."""
-
-    def value(ranked, missing):
-        shown = ranked[:k]
-        return Fraction(sum(relevance(shown, 0)), len(shown)) if shown else Fraction(0)
-
-    return value
+    return precision(k, 0, "retrieved")
 
 
 def set_ap(rel=1) -> Plain:
@@ -143,10 +137,9 @@ def set_ap(rel=1) -> Plain:
 def recall(k=None, rel=1, denominator="relevant") -> Plain:
     def value(ranked, missing):
         total = sum(relevance([*ranked, *missing], rel))
-        places = len(ranked) if k is None else k
         if denominator == "cutoff" and k is not None:
             total = min(total, k)
-        return Fraction(sum(relevance(ranked[:places], rel)), total) if total else None
+        return Fraction(sum(relevance(ranked[:k], rel)), total) if total else None
 
     return value
 
@@ -156,9 +149,8 @@ def f_beta(k=None, rel=1, beta=1) -> Plain:
 
     def value(ranked, missing):
         total = sum(relevance([*ranked, *missing], rel))
-        places = len(ranked) if k is None else k
-        hits = sum(relevance(ranked[:places], rel))
-        below = places + b2 * total
+        hits = sum(relevance(ranked[:k], rel))
+        below = (len(ranked) if k is None else k) + b2 * total
         return (1 + b2) * hits / below if below else Fraction(0)
 
     return value
@@ -166,9 +158,8 @@ def f_beta(k=None, rel=1, beta=1) -> Plain:
 
 def fallout(k=None, rel=1) -> Plain:
     def value(ranked, missing):
-        total = sum(1 - x for x in relevance([*ranked, *missing], rel))
-        places = len(ranked) if k is None else k
-        shown = sum(1 - x for x in relevance(ranked[:places], rel))
+        total = sum(label < rel for label in [*ranked, *missing])
+        shown = sum(label < rel for label in ranked[:k])
         return Fraction(shown, total) if total else None
 
     return value
@@ -191,16 +182,9 @@ def average_precision(k=None, rel=1, denominator="relevant") -> Plain:
         total = sum(relevance([*ranked, *missing], rel))
         if not total:
             return None
-        flags = relevance(ranked, rel)
-        shown = flags if k is None else flags[:k]
-        found = sum(
-            (
-                Fraction(sum(flags[: i + 1]), i + 1)
-                for i, hit in enumerate(shown)
-                if hit
-            ),
-            Fraction(0),
-        )
+        flags = relevance(ranked[:k], rel)
+        places = [i for i, hit in enumerate(flags, start=1) if hit]
+        found = sum((Fraction(sum(flags[:i]), i) for i in places), Fraction(0))
         if denominator == "cutoff" and k is not None:
             total = min(k, total)
         return found / total
@@ -210,10 +194,8 @@ def average_precision(k=None, rel=1, denominator="relevant") -> Plain:
 
 def reciprocal_rank(k=None, rel=1) -> Plain:
     def value(ranked, missing):
-        for i, hit in enumerate(relevance(ranked[:k], rel)):
-            if hit:
-                return Fraction(1, i + 1)
-        return Fraction(0)
+        flags = relevance(ranked[:k], rel)
+        return Fraction(1, flags.index(1) + 1) if 1 in flags else Fraction(0)
 
     return value
 
@@ -272,33 +254,32 @@ def inferred(rel=1, pools_all=False) -> Plain:
     return value
 
 
-def search_length(i=1, rel=1) -> Plain:
+def rank(i=1, rel=1) -> Plain:
     def value(ranked, missing):
-        flags = relevance(ranked, rel)
-        if sum(flags) < i:
-            return None
-        place = [at for at, hit in enumerate(flags) if hit][i - 1]
-        return Fraction(place - (i - 1))
+        places = [at for at, label in enumerate(ranked, start=1) if label >= rel]
+        return Fraction(places[i - 1]) if len(places) >= i else None
 
     return value
 
 
-def rank(i=1, rel=1) -> Plain:
-    search = search_length(i, rel)
+def search_length(i=1, rel=1) -> Plain:
+    place = rank(i, rel)
 
     def value(ranked, missing):
-        length = search(ranked, missing)
-        return None if length is None else length + i
+        at = place(ranked, missing)
+        return None if at is None else at - i
 
     return value
 
 
 def precision_at_relevant(i=1, rel=1) -> Plain:
+    place = rank(i, rel)
+
     def value(ranked, missing):
         if sum(relevance([*ranked, *missing], rel)) < i:
             return None
-        places = [at + 1 for at, hit in enumerate(relevance(ranked, rel)) if hit]
-        return Fraction(i, places[i - 1]) if len(places) >= i else Fraction(0)
+        at = place(ranked, missing)
+        return Fraction(0) if at is None else i / at
 
     return value
 
@@ -315,9 +296,7 @@ def interpolated(recall, rel=1) -> Plain:
             (Fraction(sum(flags[:n]), total), Fraction(sum(flags[:n]), n))
             for n in range(1, len(flags) + 1)
         ]
-        levels = [Fraction(i + 1, total) for i in range(total)]
-        if recall is not None:
-            levels = [Fraction(level) for level in recall]
+        levels = recall or [Fraction(i + 1, total) for i in range(total)]
         best = [max((p for r, p in points if r >= at), default=0) for at in levels]
         return sum(best, Fraction(0)) / len(best)
 
@@ -336,23 +315,8 @@ def area(rel=1) -> Plain:
         for n in range(1, len(flags) + 1):
             hits = sum(flags[:n])
             points.append((Fraction(hits, total), Fraction(hits, n)))
-        return sum(
-            ((b[0] - a[0]) * (a[1] + b[1]) / 2 for a, b in itertools.pairwise(points)),
-            Fraction(0),
-        )
-
-    return value
-
-
-def cwl(continuation, rel=1, gain=None) -> Plain:
-    views = [Fraction(1)]
-    for chance in continuation:
-        views.append(views[-1] * Fraction(chance))
-    worth = gain_of(gain) if gain else lambda label: Fraction(int(label >= rel))
-
-    def value(ranked, missing):
-        seen = zip(ranked, views, strict=False)
-        return sum((worth(label) * v for label, v in seen), Fraction(0)) / sum(views)
+        pairs = itertools.pairwise(points)
+        return sum(((b[0] - a[0]) * (a[1] + b[1]) / 2 for a, b in pairs), Fraction(0))
 
     return value
 
@@ -377,10 +341,8 @@ def dcg(k=None, gain="exponential", weight=log_discount) -> Plain:
     worth = gain_of(gain)
 
     def value(ranked, missing):
-        return sum(
-            (worth(label) * weight(i + 1) for i, label in enumerate(ranked[:k])),
-            Fraction(0),
-        )
+        shown = enumerate(ranked[:k], start=1)
+        return sum((worth(label) * weight(i) for i, label in shown), Fraction(0))
 
     return value
 
@@ -404,17 +366,17 @@ def ndcg(k=None, gain="exponential", weight=log_discount) -> Plain:
     return value
 
 
+def cwl(continuation, rel=1, gain=None) -> Plain:
+    views = [Fraction(1)]
+    for chance in continuation:
+        views.append(views[-1] * Fraction(chance))
+    worth = gain or (lambda label: label >= rel)
+    return dcg(len(views), worth, lambda i: views[i - 1] / sum(views))
+
+
 def rbp(p=0.8, k=None, rel=1, gain=None) -> Plain:
-    persistence = Fraction(p)
-    worth = gain_of(gain) if gain else lambda label: Fraction(int(label >= rel))
-
-    def value(ranked, missing):
-        return (1 - persistence) * sum(
-            (worth(label) * persistence**i for i, label in enumerate(ranked[:k])),
-            Fraction(0),
-        )
-
-    return value
+    persistence, worth = Fraction(p), gain or (lambda label: label >= rel)
+    return dcg(k, worth, lambda i: (1 - persistence) * persistence ** (i - 1))
 
 
 def of_subtopics(plain: Plain, rel=1, weights=None) -> Plain:
@@ -515,9 +477,8 @@ def tau_ap_by_pairs(right, judged):
     n = len(right)
     total = 0.0
     for e in range(n):
-        lo = int(sum(judged > judged[e]))
-        tied = int(sum(judged == judged[e]))
         above = judged > judged[e]
+        lo, tied = int(sum(above)), int(sum(judged == judged[e]))
         agree = sum(right[above] > right[e]) + sum(right[above] == right[e]) / 2
         group = (judged == judged[e]) & (np.arange(n) != e)
         inside = sum(right[group] > right[e]) + sum(right[group] == right[e]) / 2
