@@ -13,8 +13,8 @@ from typing import Any
 
 from tests.fuzz.cases import Case
 from tests.fuzz.reference import queries
-from tests.instances import IDS, INSTANCES
-from tieaware_sklearn.evaluation import tie_distributions
+from tests.instances import MEASURES
+from tieaware_sklearn import Measure
 from tieaware_sklearn.measures import ERR
 
 #: distinct orders of one query that are gone through
@@ -71,29 +71,22 @@ LARGE_LABELS = [0, 1, 2, 10, 31, 53, 60]
 #: measures for which they mean something
 FOR_ANY_LABEL = tuple(
     number
-    for number, instance in enumerate(INSTANCES)
-    if not isinstance(instance.measure, ERR)
-    and not isinstance(getattr(instance.measure, "gain", None), tuple)
-    and not isinstance(getattr(instance.measure, "gain", None), dict)
+    for number, measure in enumerate(MEASURES)
+    if not isinstance(measure, ERR)
+    and not isinstance(getattr(measure, "gain", None), tuple)
 )
-
-
-def _has_distribution(number: int) -> bool:
-    try:
-        tie_distributions([1], [0], measure=INSTANCES[number].measure)
-    except ValueError:
-        return False
-    return True
-
-
-WITH_DISTRIBUTION = tuple(filter(_has_distribution, range(len(INSTANCES))))
+WITH_DISTRIBUTION = tuple(
+    number
+    for number, measure in enumerate(MEASURES)
+    if type(measure)._outcomes is not Measure._outcomes
+)
 #: some that read all ranks, and are soon done
 IN_LONG_LISTS = tuple(
     number
-    for number, name in enumerate(IDS)
-    if name in ("NDCG", "AP", "RR", "P@3", "BPref", "ERR@3", "ESL")
+    for number, measure in enumerate(MEASURES)
+    if str(measure) in ("NDCG", "AP", "RR", "P@3", "BPref", "ERR@3", "ESL")
 )
-ALL_MEASURES = tuple(range(len(INSTANCES)))
+ALL_MEASURES = tuple(range(len(MEASURES)))
 
 ZERO_RELEVANCE = [0.0, 0.0, 1, 0.25, -3.5, "skip", "skip", "raise"]
 WEIGHTS = [0.1, 0.2, 0.3, 0.7, 1 / 3, 1.0, 2.0, 3.0, 0.0, 1e-30, 1e30]

@@ -82,7 +82,7 @@ def check_measures(case: Case) -> Tally:
     for q, query in enumerate(queries):
         for j, number in enumerate(case.measures):
             values = {name: getattr(report, name)[q, j] for name in PER_QUERY}
-            _compare(tally, values, found[q][j], number, query, f"query {q}")
+            _compare(tally, values, number, query, f"query {q}")
     # as dear as all the rest together
     if len(case.labels) % 3 == 0:
         _check_row_order(tally, report, options)
@@ -110,15 +110,10 @@ def _refusals(case: Case, found: list[list[Wanted]]) -> list[str]:
 
 
 def _compare(
-    tally: Tally,
-    values: dict[str, float],
-    wanted: Wanted,
-    number: int,
-    query: Query,
-    where: str,
+    tally: Tally, values: dict[str, float], number: int, query: Query, where: str
 ) -> None:
     """All statistics of one query under one measure."""
-    case, measure = tally.case, MEASURES[number]
+    case, measure, wanted = tally.case, MEASURES[number], wanted_of(number, query)
     call = {"measures": [measure], **case.options}
     if wanted is UNDEFINED:
         zero_relevance = case.options.get("zero_relevance", 0.0)
@@ -179,9 +174,8 @@ def check_averages(case: Case) -> Tally:
     """`ranking_score` with all ways to treat ties and to average, and summaries."""
     tally = Tally(case)
     queries = reference.queries(case)
-    weight = None
-    if case.weight is not None:
-        weight = [Fraction(case.weight[rows[0]]) for rows in case.queries.values()]
+    given = case.weight or [1] * len(case.labels)
+    weight = [Fraction(given[rows[0]]) for rows in case.queries.values()]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         for number in case.measures:
@@ -204,7 +198,7 @@ def _values(
 
 
 def _check_scores(
-    tally: Tally, number: int, queries: list[Query], weight: list[Fraction] | None
+    tally: Tally, number: int, queries: list[Query], weight: list[Fraction]
 ) -> None:
     case, measure = tally.case, MEASURES[number]
     zero_relevance = case.options["zero_relevance"]
@@ -235,7 +229,7 @@ def _check_scores(
 
 
 def _check_summaries(
-    tally: Tally, number: int, queries: list[Query], weight: list[Fraction] | None
+    tally: Tally, number: int, queries: list[Query], weight: list[Fraction]
 ) -> None:
     """The table that a report prints."""
     case, measure = tally.case, MEASURES[number]

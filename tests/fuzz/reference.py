@@ -14,15 +14,7 @@ from tests import naive
 from tests.fuzz.cases import Case, places
 from tests.instances import INSTANCES
 from tieaware_sklearn import Measure
-from tieaware_sklearn.measures import (
-    Fallout,
-    FBeta,
-    Judged,
-    Precision,
-    Recall,
-    RPrecision,
-    SearchLength,
-)
+from tieaware_sklearn import measures as m
 
 #: what is summed is more than this, as in trec_eval
 FLOOR = Fraction(1, 100_000)
@@ -38,10 +30,7 @@ class Query(NamedTuple):
     def judged(self) -> Query:
         """The documents with a judgment, whatever the measure."""
         there = [not math.isnan(label) for label in self.labels]
-        return Query(
-            tuple(itertools.compress(self.labels, there)),
-            tuple(itertools.compress(self.scores, there)),
-        )
+        return Query(*(tuple(itertools.compress(column, there)) for column in self))
 
     def of(self, measure: Measure) -> Query:
         """Unjudged documents as the measure takes them; see `naive.bpref`."""
@@ -110,14 +99,12 @@ def wanted(number: int, query: Query) -> Wanted:
     """The query under measure `number` of the instances, over all orders of ties."""
     instance = INSTANCES[number]
     lower = not instance.measure.greater_is_better
-    found = naive.over_ties(
-        instance.plain, query.labels, query.scores, lower, instance.harmonic
-    )
+    found = naive.over_ties(instance.plain, *query, lower, instance.harmonic)
     if found is None:
         return UNDEFINED
     if not instance.sampled:
         return Wanted(*found)
-    chances = naive.outcomes(instance.plain, query.labels, query.scores)
+    chances = naive.outcomes(instance.plain, *query)
     away = {abs(value - found.expected): chance for value, chance in chances.items()}
     fourth = sum((p * far**4 for far, p in away.items()), Fraction(0))
     return Wanted(*found, fourth, max(away))
@@ -128,27 +115,24 @@ def denominator(measure: Measure, query: Query) -> Fraction:
     ranked, missing = query.input_order()
     everything = naive.relevance([*ranked, *missing], measure.rel)
     total = sum(everything)
-    if isinstance(measure, RPrecision):
+    if isinstance(measure, m.RPrecision):
         return Fraction(total)
-    if isinstance(measure, Recall):
+    if isinstance(measure, m.Recall):
         capped = measure.denominator == "cutoff" and measure.k is not None
         return Fraction(min(total, measure.k) if capped else total)
-    if isinstance(measure, Fallout):
+    if isinstance(measure, m.Fallout):
         return Fraction(len(everything) - total)
     depth = len(ranked) if measure.k is None else measure.k
-    if isinstance(measure, Precision):
-        if measure.denominator == "retrieved":
-            depth = min(depth, len(ranked))
-        return Fraction(depth)
-    if isinstance(measure, Judged):
-        return Fraction(min(depth, len(ranked)))
-    assert isinstance(measure, FBeta)
-    return depth + Fraction(measure.beta) ** 2 * total
+    if isinstance(measure, m.FBeta):
+        return depth + Fraction(measure.beta) ** 2 * total
+    assert isinstance(measure, (m.Precision, m.Judged))
+    is_cut = getattr(measure, "denominator", "retrieved") == "retrieved"
+    return Fraction(min(depth, len(ranked)) if is_cut else depth)
 
 
 def fill(measure: Measure, zero_relevance: Any) -> Fraction | None:
     """What stands where the measure is undefined; None leaves the query out."""
-    if isinstance(zero_relevance, str) or isinstance(measure, SearchLength):
+    if isinstance(zero_relevance, str) or isinstance(measure, m.SearchLength):
         return None
     return Fraction(zero_relevance)
 
@@ -183,34 +167,29 @@ def median(values: list[Fraction], weight: list[Fraction]) -> float:
 AVERAGES = {"macro": macro, "geometric": geometric, "median": median}
 
 
-def average(
-    name: str, values: list[Fraction | None], weight: list[Fraction] | None
-) -> float:
+def average(name: str, values: list[Fraction | None], weight: list[Fraction]) -> float:
     """An average over the queries that have a value."""
-    weights = [Fraction(1)] * len(values) if weight is None else weight
-    there = [(v, w) for v, w in zip(values, weights, strict=True) if v is not None]
+    there = [(v, w) for v, w in zip(values, weight, strict=True) if v is not None]
     return AVERAGES[name]([v for v, _ in there], [w for _, w in there])
 
 
 def micro(
     values: list[Fraction | None],
     denominators: list[Fraction],
-    weight: list[Fraction] | None,
+    weight: list[Fraction],
     instead: Fraction | None,
 ) -> float:
     """Sum of numerators over sum of denominators; `instead` where that is 0."""
-    weights = [Fraction(1)] * len(values) if weight is None else weight
-    rows = list(zip(values, denominators, weights, strict=True))
+    rows = list(zip(values, denominators, weight, strict=True))
     below = sum((d * w for _, d, w in rows), Fraction(0))
     if not below:
         return as_float(instead)
     return float(sum((v * d * w for v, d, w in rows if d), Fraction(0)) / below)
 
 
-def tie_std(variances: list[Fraction | None], weight: list[Fraction] | None) -> float:
+def tie_std(variances: list[Fraction | None], weight: list[Fraction]) -> float:
     """Of a weighted mean of independent queries."""
-    weights = [Fraction(1)] * len(variances) if weight is None else weight
-    there = [(v, w) for v, w in zip(variances, weights, strict=True) if v is not None]
+    there = [(v, w) for v, w in zip(variances, weight, strict=True) if v is not None]
     total = sum(w for _, w in there)
     if not total:
         return math.nan
