@@ -20,7 +20,7 @@ class Mismatch(AssertionError):
     """The library and the reference do not agree."""
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Case:
     """Rows of queries, and what is asked of them."""
 
@@ -38,16 +38,6 @@ class Case:
     measures: tuple[int, ...] = ()
     #: of the call
     options: dict[str, Any] = field(default_factory=dict)
-
-    def __repr__(self) -> str:
-        """What is not as usual, as Python code."""
-        usual = {f.name: f.default for f in dataclasses.fields(self)} | {"options": {}}
-        given = [
-            f"{name}={getattr(self, name)!r}"
-            for name, value in usual.items()
-            if getattr(self, name) != value
-        ]
-        return f"Case({', '.join(given)})"
 
     @property
     def arrays(self) -> dict[str, Any]:

@@ -27,7 +27,7 @@ class Theirs(NamedTuple):
     ties: str
     #: the average over queries, or one value per query
     values: float | list[float]
-    #: whether an error is an answer, too
+    #: whether an error is an answer, too: to a gain that is not the tool's default
     refusable: bool = False
     average: str = "macro"
 
@@ -84,11 +84,6 @@ def drawn(rng: Random, *, tied: bool = True, weights: bool = False) -> Case:
     return case
 
 
-def _explicit(name: str, measure: str, ties: str, value: Any) -> Theirs:
-    """A gain that the user spells out, where the tool's default is another."""
-    return Theirs(name, measure, ties, value, refusable=True)
-
-
 def lightgbm(columns: Columns) -> Iterator[Theirs]:
     """One data set, whose initial scores are ranked; ties by row."""
     import lightgbm as lgb
@@ -102,13 +97,10 @@ def lightgbm(columns: Columns) -> Iterator[Theirs]:
         weight=columns.weight,
         params={"min_data_in_leaf": 1, "min_data_in_bin": 1, **quiet},
     )
-    resolved = {
-        "objective": "none",
-        "metric": ["ndcg", "map"],
-        "eval_at": [1, 3, 10, 40],
-    }
+    metrics = {"metric": ["ndcg", "map"], "eval_at": [1, 3, 10, 40]}
+    booster = lgb.Booster({"objective": "none", **metrics, **quiet}, data)
     refusable = columns.weight is not None
-    for _, name, value, _ in lgb.Booster({**resolved, **quiet}, data).eval_train():
+    for _, name, value, _ in booster.eval_train():
         yield Theirs(name, name.replace("map", "ap"), "input", value, refusable)
 
 
@@ -144,24 +136,19 @@ def catboost(columns: Columns) -> Iterator[Theirs]:
     from catboost.utils import eval_metric
 
     names = {"NDCG": "ndcg", "NDCG:top=3": "ndcg@3", "DCG:top=3": "dcg@3"}
-    explicit = {"NDCG:type=Exp": "ndcg(gain=exponential)"}
+    names["NDCG:type=Exp"] = "ndcg(gain=exponential)"
     if columns.is_binary:
         names = {
             **{"MAP": "ap", "MAP:top=3": "ap@3", "PrecisionAt:top=4": "p@4"},
             **{"RecallAt:top=4": "r@4", "MRR": "rr", "MRR:top=3": "rr@3"},
         }
-        explicit = {}
-    more = {} if columns.weight is None else {"group_weight": columns.weight}
-
-    def value(name: str) -> float:
-        group = columns.group
-        options = {"group_id": group, "thread_count": 1, **more}
-        return eval_metric(columns.label, columns.score, name, **options)[0]
-
+    options: dict[str, Any] = {"group_id": columns.group, "thread_count": 1}
+    if columns.weight is not None:
+        options["group_weight"] = columns.weight
     for name, measure in names.items():
-        yield Theirs(name, measure, "worst", value(name), bool(more))
-    for name, measure in explicit.items():
-        yield _explicit(name, measure, "worst", value(name))
+        value = eval_metric(columns.label, columns.score, name, **options)[0]
+        refusable = columns.weight is not None or "gain" in measure
+        yield Theirs(name, measure, "worst", value, refusable)
 
 
 def sklearn(columns: Columns) -> Iterator[Theirs]:
@@ -170,13 +157,12 @@ def sklearn(columns: Columns) -> Iterator[Theirs]:
 
     if min(columns.sizes) > 1:
         for k in (1, 3, 40):
-            values = [ndcg_score([y], [s], k=k) for y, s in columns.each]
-            yield Theirs(f"ndcg_score(k={k})", f"ndcg@{k}", "expected", values)
-            values = [dcg_score([y], [s], k=k) for y, s in columns.each]
-            yield Theirs(f"dcg_score(k={k})", f"dcg@{k}", "expected", values)
+            for name, score in (("ndcg", ndcg_score), ("dcg", dcg_score)):
+                values = [score([y], [s], k=k) for y, s in columns.each]
+                yield Theirs(f"{name}_score(k={k})", f"{name}@{k}", "expected", values)
         values = [ndcg_score([2**y - 1], [s]) for y, s in columns.each]
-        name = "ndcg_score(2 ** y - 1)"
-        yield _explicit(name, "ndcg(gain=exponential)", "expected", values)
+        name, measure = "ndcg_score(2 ** y - 1)", "ndcg(gain=exponential)"
+        yield Theirs(name, measure, "expected", values, refusable=True)
     if columns.is_binary and all(len(set(s)) == len(s) for _, s in columns.each):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # no positive class
@@ -204,13 +190,10 @@ def trec_eval(columns: Columns) -> Iterator[Theirs]:
     runs: dict[str, dict[str, float]] = {}
     for topic, (labels, scores) in enumerate(columns.each):
         documents = [f"d{999 - row}" for row in range(len(labels))]
-        judged, retrieved = ~np.isnan(labels), scores != -math.inf
-        qrels[f"{topic}"] = {
-            documents[row]: int(labels[row]) for row in np.flatnonzero(judged)
-        }
-        runs[f"{topic}"] = {
-            documents[row]: float(scores[row]) for row in np.flatnonzero(retrieved)
-        }
+        judged = zip(documents, labels.tolist(), strict=True)
+        qrels[f"{topic}"] = {one: int(y) for one, y in judged if not math.isnan(y)}
+        ranked = zip(documents, scores.tolist(), strict=True)
+        runs[f"{topic}"] = {one: score for one, score in ranked if score != -math.inf}
     gains = {
         topic: {document: 2**label - 1 for document, label in judged.items()}
         for topic, judged in qrels.items()
@@ -224,8 +207,8 @@ def trec_eval(columns: Columns) -> Iterator[Theirs]:
     for name, measure in TREC_EVAL.items():
         yield Theirs(name, measure, "input", values(name))
     exponential = pytrec_eval.RelevanceEvaluator(gains, {"ndcg"}).evaluate(runs)
-    name, found = "ndcg of 2 ** y - 1", values("ndcg", exponential)
-    yield _explicit(name, "ndcg(gain=exponential)", "input", found)
+    name, measure = "ndcg of 2 ** y - 1", "ndcg(gain=exponential)"
+    yield Theirs(name, measure, "input", values("ndcg", exponential), refusable=True)
     logs = values("gm_map")
     mean = math.exp(math.fsum(logs) / len(logs))
     yield Theirs("gm_map", "ap", "input", mean, average="geometric")
@@ -258,9 +241,7 @@ def checker(
         tally = Tally(case)
         for theirs in tool(Columns.of(case)):
             tally.cases += 1
-            average = theirs.average
-            if isinstance(theirs.values, list):
-                average = None
+            average = None if isinstance(theirs.values, list) else theirs.average
             call = {"measure": theirs.measure, "ties": theirs.ties, "average": average}
             call["convention"] = convention
             if convention == "trec_eval":
