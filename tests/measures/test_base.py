@@ -29,6 +29,7 @@ from tieaware_sklearn.measures._parse import parse_measures
 TREC9 = {"rounding": "trec_eval9"}
 IPREC = m.InterpolatedPrecision(0.1, **TREC9)
 CAPPED = m.Recall(5, denominator="cutoff")
+INVERSE = m.NDCG(10, discount="inverse")
 NAMES = [
     ("precision@5", m.Precision(5), "P@5"),
     ("Recall", m.Recall(), "R"),
@@ -47,11 +48,7 @@ NAMES = [
     ("NDCG(k=10, gain='exponential')", m.NDCG(10), "NDCG@10"),
     ("ndcg(gain={0:0, 1:1.5})", m.NDCG(gain={1: 1.5, 0: 0}), "NDCG(gain={0:0,1:1.5})"),
     ("ndcg(gain=[0, 1, 3])", m.NDCG(gain=[0, 1, 3]), "NDCG(gain={0:0,1:1,2:3})"),
-    (
-        "ndcg(discount=inverse)@10",
-        m.NDCG(10, discount="inverse"),
-        "NDCG(discount=inverse)@10",
-    ),
+    ("ndcg(discount=inverse)@10", INVERSE, "NDCG(discount=inverse)@10"),
     ("dcg(discount='none')", m.DCG(discount="none"), "DCG(discount=none)"),
     ("dcg(discount=[1, .5])", m.DCG(discount=(1, 0.5)), "DCG(discount=[1,0.5])"),
     ("RBP", m.RBP(0.8), "RBP(p=0.8)"),
@@ -279,11 +276,9 @@ OURS = sorted(KNOWN, key=called)
 
 
 @pytest.fixture
-def names():
-    before = dict(_base.NAMED)
-    yield _base.NAMED
-    _base.NAMED.clear()
-    _base.NAMED.update(before)
+def names(monkeypatch):
+    monkeypatch.setattr(_base, "NAMED", dict(_base.NAMED))
+    return _base.NAMED
 
 
 def define(name="Miss", **aliases):

@@ -20,7 +20,6 @@ from tieaware_sklearn.measures import (
     _average_precision,
     _err,
     _interpolated,
-    _places,
     _sampled_orders,
     _subtopics,
 )
@@ -75,10 +74,9 @@ def test_averages_of_precision(ranking, figures):
 def test_gains_and_the_labels_that_have_none():
     gain = {0: 0, 1: 1e100}
     assert ranking_score([1, 0], [2, 1], measure=m.CG(gain=gain)) == 1e100
-    with pytest.raises(
-        ValueError, match=r"gain must .*1e\+100, got 1.1e\+100 .*label 1"
-    ):
-        ranking_score([1, 0], [2, 1], measure=m.CG(gain=lambda label: 1.1e100 * label))
+    above = m.CG(gain=lambda label: 1.1e100 * label)
+    with pytest.raises(ValueError, match=r"must .*1e\+100, got 1.1e\+100 .*label 1"):
+        ranking_score([1, 0], [2, 1], measure=above)
     with pytest.raises(ValueError, match=r"labels \['0', '1'\] of .*, got 2$"):
         ranking_score([2, 0], [2, 1], measure=m.CG(gain=gain))
     labels = np.array([1.0, 3.0, 2.0, 5.0])
@@ -96,32 +94,27 @@ def test_one_rank_has_all_the_attention():
 def test_what_sampled_orders_of_err_add_far_down():
     # one document that stops users, anywhere below a thousand: all ranks count alike
     values = 15 / 16 / np.arange(1001.0, 1131)
-    found = evaluate(
-        [0] * 1000 + [4] + [0] * 129, [1] * 1000 + [0] * 130, measures="err"
-    )
+    labels, scores = [0] * 1000 + [4] + [0] * 129, [1] * 1000 + [0] * 130
+    found = evaluate(labels, scores, measures="err")
     assert found.std_is_estimate[0, 0]
     assert found.std[0, 0] == pytest.approx(values.std(), rel=0.1)
 
 
 def test_ndeval_has_some_measures_of_subtopics():
-    def as_there(name, labels=((1, 0), (1, 1))):
-        options = {"measures": name, "convention": "ndeval"}
-        return evaluate_subtopics(labels, [2, 1], **options)
+    def measured(name, convention="ndeval"):
+        labels = [(1, 0), (1, 1)]
+        return evaluate_subtopics(labels, [2, 1], measures=name, convention=convention)
 
-    found = as_there("alpha_DCG(alpha=0.25)@2")
+    found = measured("alpha_DCG(alpha=0.25)@2")
     # over the sum for documents that are relevant to both subtopics
     log = 1 / math.log2(3)
-    assert found.expected[0, 0] == pytest.approx(
-        (1 + log * (0.75 + 1)) / (2 + log * 1.5)
-    )
+    wanted = (1 + log * (0.75 + 1)) / (2 + log * 1.5)
+    assert found.expected[0, 0] == pytest.approx(wanted)
     assert found.measures == ("alpha_DCG(alpha=0.25)@2",)
-    assert (
-        as_there("AP_IA").expected[0, 0]
-        == evaluate_subtopics([(1, 0), (1, 1)], [2, 1], measures="AP_IA").expected[0, 0]
-    )
+    assert measured("AP_IA").expected == measured("AP_IA", None).expected
     for name in ("NDCG_IA@2", "RR_IA", "R_IA@1", "AP_IA@5"):
         with pytest.raises(ValueError, match=r"measures must be among .*ndeval"):
-            as_there(name)
+            measured(name)
 
 
 def test_judged_is_pooled_over_the_places_that_are_filled():
@@ -259,29 +252,44 @@ def test_a_cutoff_may_be_beyond_any_list():
             assert max(report.expected[0, 0], report.ideal[0, 0]) < 1e-17
 
 
-def plain_mean(pools_all, lo, n, judged, relevant, judged_above, relevant_above):
+def inferred_precision(pool, above, judged, relevant):
+    """What a relevant document is worth below so many, judged and relevant ones."""
+    epsilon = Fraction(1, 100_000)
+    precision = (relevant + epsilon) / (judged + 2 * epsilon)
+    return (1 + (above if pool == "all" else judged) * precision) / (above + 1)
+
+
+def plain_mean(pool, lo, n, judged, relevant, judged_above, relevant_above):
     """Mean of inferred AP by sums of products of binomials, in fractions."""
-    epsilon, total, others = Fraction(1, 100_000), Fraction(0), judged - 1
+    total, others = Fraction(0), judged - 1
     share = Fraction(relevant - 1, max(others, 1))
     for x in range(n):
         for j in range(max(0, x - (n - 1 - others)), min(x, others) + 1):
             ways = math.comb(others, j) * math.comb(n - 1 - others, x - j)
             chance = Fraction(ways, math.comb(n - 1, x))
-            m = judged_above + j
-            precision = (relevant_above + share * j + epsilon) / (m + 2 * epsilon)
-            pooled = lo + x if pools_all else m
-            total += chance * (1 + pooled * precision) / (lo + x + 1)
+            seen, met = judged_above + j, relevant_above + share * j
+            total += chance * inferred_precision(pool, lo + x, seen, met)
     return float(relevant * total / n)
 
 
-@pytest.mark.parametrize("pools_all", [False, True])
-def test_means_of_inferred_precisions_in_longer_ties(pools_all):
+def variances_of_ties(pool, columns):
+    """Of ties with these counts, and whether they are estimated."""
+    ties = _average_precision.Ties(*columns)
+    measure = m.InferredAveragePrecision(pool=pool)
+    return _average_precision.variances_of_ties(measure, ties)
+
+
+each_pool = pytest.mark.parametrize("pool", ["judged", "all"])
+
+
+@each_pool
+def test_means_of_inferred_precisions_in_longer_ties(pool):
     ties = [(0, 60, 20, 5, 0, 0), (0, 60, 1, 1, 0, 0), (7, 60, 59, 30, 0, 0)]
     ties += [(7, 60, 30, 30, 4, 2), (100, 61, 12, 3, 100, 50), (0, 200, 100, 40, 0, 0)]
-    measure = m.InferredAveragePrecision(pool="all" if pools_all else "judged")
+    measure = m.InferredAveragePrecision(pool=pool)
     for tie in ties:
         found = _average_precision.mean_of_tie(measure, tie)
-        assert found == pytest.approx(plain_mean(pools_all, *tie), rel=1e-12)
+        assert found == pytest.approx(plain_mean(pool, *tie), rel=1e-12)
 
 
 def test_counts_left_out_are_nothing():
@@ -298,31 +306,24 @@ def test_counts_left_out_are_nothing():
         assert spread == pytest.approx(wanted, rel=1e-9, abs=1e-9)
 
 
-@pytest.mark.parametrize("pools_all", [False, True])
-def test_variances_have_the_same_bits_whatever_else_is_computed(monkeypatch, pools_all):
+@each_pool
+def test_variances_have_the_same_bits_whatever_else_is_computed(monkeypatch, pool):
     rng = np.random.default_rng(4)
     n = rng.integers(2, 12, 60)
     judged = np.where(rng.random(60) < 0.5, n, rng.integers(1, n + 1))
     relevant = rng.integers(1, judged + 1)
     above = np.sort(rng.integers(0, 9, (3, 60)), axis=0)
-    columns = above[2], n, judged, relevant, above[1], above[0]
-    measure = m.InferredAveragePrecision(pool="all" if pools_all else "judged")
-
-    def variances(columns):
-        return _average_precision.variances_of_ties(
-            measure, _average_precision.Ties(*columns)
-        )
-
-    together, sampled = variances(columns)
+    columns = np.array([above[2], n, judged, relevant, above[1], above[0]])
+    together, sampled = variances_of_ties(pool, columns)
     assert not sampled.any()
-    alone = [variances([own[[g]] for own in columns])[0][0] for g in range(60)]
+    alone = [variances_of_ties(pool, columns[:, [g]])[0][0] for g in range(60)]
     assert together.tolist() == alone
     # batches of several sizes
     monkeypatch.setattr(_average_precision, "_BATCH_CELLS", 100)
-    assert variances(columns)[0].tolist() == alone
+    assert variances_of_ties(pool, columns)[0].tolist() == alone
 
 
-@pytest.mark.parametrize("pool", ["judged", "all"])
+@each_pool
 def test_sampled_variances_are_near_the_exact_ones(monkeypatch, pool):
     labels = np.full(30, NAN)
     labels[:12] = 0
@@ -336,30 +337,24 @@ def test_sampled_variances_are_near_the_exact_ones(monkeypatch, pool):
     assert found.std[0, 0] == pytest.approx(exact.std[0, 0], rel=0.15)
 
 
-@pytest.mark.parametrize("pool", ["judged", "all"])
+@each_pool
 @pytest.mark.parametrize("tie", [
     (0, 5, 2, 0, 0), (3, 6, 3, 2, 1), (5, 7, 6, 0, 0), (5, 2, 1, 3, 3),
     (1000, 6, 2, 900, 300), (10**6, 5, 2, 10**6, 10**6),
 ])  # fmt: skip
 def test_variances_of_judged_ties_are_those_of_all_orders(pool, tie):
     lo, n, relevant, judged_above, relevant_above = tie
-    epsilon, values = Fraction(1, 100_000), []
-    for places in itertools.combinations(range(n), relevant):
-        total = Fraction(0)
-        for met, x in enumerate(places):
-            seen = judged_above + x
-            precision = (relevant_above + met + epsilon) / (seen + 2 * epsilon)
-            pooled = lo + x if pool == "all" else seen
-            total += (1 + pooled * precision) / (lo + x + 1)
-        values.append(total)
+    values = [
+        sum(
+            inferred_precision(pool, lo + x, judged_above + x, relevant_above + met)
+            for met, x in enumerate(places)
+        )
+        for places in itertools.combinations(range(n), relevant)
+    ]
     mean = sum(values) / len(values)
     wanted = float(sum((value - mean) ** 2 for value in values) / len(values))
-    columns = map(
-        np.array, ([lo], [n], [n], [relevant], [judged_above], [relevant_above])
-    )
-    (found,), (sampled,) = _average_precision.variances_of_ties(
-        m.InferredAveragePrecision(pool=pool), _average_precision.Ties(*columns)
-    )
+    columns = np.array([[lo], [n], [n], [relevant], [judged_above], [relevant_above]])
+    (found,), (sampled,) = variances_of_ties(pool, columns)
     assert found == pytest.approx(wanted, rel=1e-10)
     assert not sampled
 
@@ -475,18 +470,12 @@ def test_long_ties_are_sampled_in_little_memory():
     assert peak < 50 * 2**20
 
 
-def test_sums_of_what_stands_after_each_value():
-    found = _places.sums_after(np.arange(1.0, 7), np.array([3, 0, 1, 2]))
-    assert found.tolist() == [5, 3, 0, 0, 6, 0]
-
-
 def test_places_of_random_orders():
     """None twice, each as often as the others, whatever their numbers."""
     values = np.arange(40.0)
     for places in (40, 12, 3):
-        drawn = _sampled_orders.first_places(
-            np.random.default_rng(0), values, places, 300
-        )
+        rng = np.random.default_rng(0)
+        drawn = _sampled_orders.first_places(rng, values, places, 300)
         assert drawn.shape == (300, places)
         assert all(len(set(row)) == places for row in drawn.tolist())
         often = np.bincount(drawn.astype(int).ravel(), minlength=40)
@@ -598,12 +587,9 @@ def test_a_long_tie_is_summed_to_its_end(n, c):
 
 
 def test_many_tied_documents():
-    labels, measures = (np.arange(100_000) % 100 == 0)[:, None], ["nrbp", "alpha_dcg"]
-    report = evaluate_subtopics(
-        labels, np.ones(100_000), measures=[*measures, "alpha_ndcg@20"]
-    )
-    value = sum(
-        0.75 * 0.5**x * 1e-2 * exact_mean(99_999, 999, 0.5, x) for x in range(40)
-    )
+    labels = (np.arange(100_000) % 100 == 0)[:, None]
+    measures = ["nrbp", "alpha_dcg", "alpha_ndcg@20"]
+    report = evaluate_subtopics(labels, np.ones(100_000), measures=measures)
+    value = 0.0075 * sum(0.5**x * exact_mean(99_999, 999, 0.5, x) for x in range(40))
     assert report.expected[0, 0] == pytest.approx(value, rel=1e-9)
     assert 0 < report.expected[0, 2] < report.expected[0, 1]
