@@ -68,23 +68,23 @@ cdef struct Sum:
     double low
 
 
+# Knuth's two-sum: what the addition loses is added up, too.
 cdef inline void add(Sum* total, double term) noexcept nogil:
-    """Knuth's two-sum: what the addition loses is added up, too."""
     cdef double after = total.high + term
     cdef double part = after - total.high
     total.low += (total.high - (after - part)) + (term - part)
     total.high = after
 
 
+# The sum of a table from `low` up to `high`, right to the last bits.
 cdef inline double between(const double* total, const double* lost, int64_t low,
                            int64_t high) noexcept nogil:
-    """The sum of a table from `low` up to `high`, right to the last bits."""
     return (total[high] - total[low]) + (lost[high] - lost[low])
 
 
+# Relevant documents of a group, whose levels ascend.
 cdef inline int64_t relevant_in(const Row* row, int64_t g,
                                 int64_t least) noexcept nogil:
-    """Relevant documents of a group, whose levels ascend."""
     cdef int64_t run = row.first[g + 1]
     while run > row.first[g] and row.level[run - 1] >= least:
         run -= 1
@@ -97,9 +97,9 @@ cdef enum:
     BEST
     WORST
 
+# Mean gain of a group, between the least and the largest of its gains.
 cdef inline double mean_gain(const Row* row, const Spec* spec, int64_t g,
                              double* summed) noexcept nogil:
-    """Mean gain of a group, between the least and the largest of its gains."""
     cdef Sum gains
     cdef int64_t run, n = row.top[g + 1] - row.top[g]
     cdef double least, most, mean
@@ -129,18 +129,18 @@ cdef inline void end_stretch(Sum* total, const Stretch* at,
             add(total, at.gain * between(spec.total, spec.lost, at.low, at.high))
 
 
+# Further ranks: what is perfect is added up as the ideal, a stretch at a time.
 cdef inline void extend(Sum* total, Stretch* at, double gain, int64_t low, int64_t high,
                         const Spec* spec) noexcept nogil:
-    """Further ranks: what is perfect is added up as the ideal, a stretch at a time."""
     if gain != at.gain:
         end_stretch(total, at, spec)
         at.gain, at.low = gain, low
     at.high = high
 
 
+# Each place down to the cut-off holds the mean gain of its group.
 cdef inline double weighted(const Row* row, const Spec* spec,
                             int order) noexcept nogil:
-    """Each place down to the cut-off holds the mean gain of its group."""
     cdef Sum total
     cdef Stretch at
     cdef int64_t g, run, low, high, top, end, first, last
@@ -178,11 +178,9 @@ cdef inline double weighted(const Row* row, const Spec* spec,
     return total.high + total.low
 
 
+# Groups are samples without replacement.
+# S² [Σ (w - w̄)² + (n - inside) w̄²] of each.
 cdef inline double weighted_variance(const Row* row, const Spec* spec) noexcept nogil:
-    """Groups are samples without replacement.
-
-    S² [Σ (w - w̄)² + (n - inside) w̄²] of each.
-    """
     cdef Sum total, squares, spread
     cdef int64_t g, run, i, top, n, inside
     cdef double mean, summed, deviation, weight
@@ -211,9 +209,9 @@ cdef inline double weighted_variance(const Row* row, const Spec* spec) noexcept 
     return total.high + total.low
 
 
+# The part of AP's numerator of a tie of n documents, r of them relevant.
 cdef inline double precisions_of(const Spec* spec, int64_t above, int64_t r, int64_t n,
                                  int64_t top, int64_t inside) noexcept nogil:
-    """The part of AP's numerator of a tie of n documents, r of them relevant."""
     cdef double slope, weights
     cdef int64_t j
     cdef Sum total
@@ -230,9 +228,9 @@ cdef inline double precisions_of(const Spec* spec, int64_t above, int64_t r, int
     return <double>r / n * (inside * slope + (above + 1 - slope * (top + 1)) * weights)
 
 
+# Σ of the precisions at relevant documents, by the first of the orders.
 cdef inline void precisions(const Row* row, const Spec* spec, int n_orders,
                             double* values) noexcept nogil:
-    """Σ of the precisions at relevant documents, by the first of the orders."""
     cdef Sum[3] total
     cdef int64_t g, r, n, top, low, above = 0
     cdef int order
@@ -270,12 +268,10 @@ cdef inline void precisions(const Row* row, const Spec* spec, int n_orders,
         values[order] = total[order].high + total[order].low
 
 
+# Hoeffding's decomposition of a sum over pairs, group by group.
+# As `_SumOverPairs.numerator_variance`, with a_j = (above + 1) u_j, u_j = 1/rank.
 cdef inline double precisions_variance(const Row* row, const Spec* spec, double* shared,
                                        double* rho) noexcept nogil:
-    """Hoeffding's decomposition of a sum over pairs, group by group.
-
-    As `_SumOverPairs.numerator_variance`, with a_j = (above + 1) u_j, u_j = 1/rank.
-    """
     cdef Sum total, part, squares, running, spread
     cdef int64_t g, r, top, inside, j, above = 0, end
     cdef double n, relevant, other, slope, mean, deviation, places, pairs, chance, later
@@ -337,9 +333,9 @@ cdef inline double precisions_variance(const Row* row, const Spec* spec, double*
     return total.high + total.low
 
 
+# The first group that holds a relevant document, -1 for none above the cut-off.
 cdef inline int64_t first_relevant(const Row* row, const Spec* spec,
                                    int64_t* r) noexcept nogil:
-    """The first group that holds a relevant document, -1 for none above the cut-off."""
     cdef int64_t g
     for g in range(row.n_groups):
         if row.top[g] >= spec.depth:
@@ -350,12 +346,10 @@ cdef inline int64_t first_relevant(const Row* row, const Spec* spec,
     return -1
 
 
+# 1 over the rank of the first relevant document, or whether there is one.
+# At place x of a tie of n documents, r of them relevant, it stands with chance
+# p_1 = r/n, p_{x+1} = p_x (n - r - x + 1)/(n - x).
 cdef inline double first(const Row* row, const Spec* spec, int order) noexcept nogil:
-    """1 over the rank of the first relevant document, or whether there is one.
-
-    At place x of a tie of n documents, r of them relevant, it stands with chance
-    p_1 = r/n, p_{x+1} = p_x (n - r - x + 1)/(n - x).
-    """
     cdef int64_t r = 0, g = first_relevant(row, spec, &r), n, top, x, places
     cdef double missed = 1.0
     cdef Sum total
@@ -378,16 +372,16 @@ cdef inline double first(const Row* row, const Spec* spec, int order) noexcept n
     return 1.0 - missed if missed > 1e-17 else 1.0
 
 
+# Places that the first relevant document may have, but for hopeless ones.
 cdef inline int64_t places_to_first(const Spec* spec, int64_t n, int64_t r,
                                     int64_t top) noexcept nogil:
-    """Places that the first relevant document may have, but for hopeless ones."""
     cdef int64_t places = min(min(n, spec.depth - top), n - r + 1)
     return min(places, <int64_t>(41.5 * n / r) + 1)
 
 
+# The variance of the same.
 cdef inline double first_variance(const Row* row, const Spec* spec,
                                   double mean) noexcept nogil:
-    """The variance of the same."""
     cdef int64_t r = 0, g = first_relevant(row, spec, &r), n, top, x
     cdef double missed = 1.0, deviation
     cdef Sum total
@@ -412,16 +406,14 @@ cdef inline double log_binomial(const double* log_factorial, int64_t n,
     return log_factorial[n] - log_factorial[k] - log_factorial[n - k]
 
 
+# The mean variance of the same within one tie, r labels at random on n documents.
+# With c of them in the tie of m documents, and none above it, `missed` is the chance
+# that none stands above the cut-off, and the mean h(c) is 1 - missed or, as
+# 1/x = (1 + (1 - x)/x)/1 in sums of binomials, h(c) (top + m - c + 1) =
+# 1 - missed + h(c + 1) c (m - c)/(c + 1).
 cdef inline double first_spread(const Spec* spec, const double* log_factorial,
                                 int64_t n, int64_t r, int64_t top, int64_t m,
                                 double* chance) noexcept nogil:
-    """The mean variance of the same within one tie, r labels at random on n documents.
-
-    With c of them in the tie of m documents, and none above it, `missed` is the chance
-    that none stands above the cut-off, and the mean h(c) is 1 - missed or, as
-    1/x = (1 + (1 - x)/x)/1 in sums of binomials, h(c) (top + m - c + 1) =
-    1 - missed + h(c + 1) c (m - c)/(c + 1).
-    """
     cdef int64_t below = n - top - m, inside = min(m, spec.depth - top), c, x, likely
     cdef int64_t low = max(1, r - below), high = min(m, r), least, most
     cdef double* missed = &chance[high + 1]
@@ -483,9 +475,9 @@ cdef inline int64_t depth_of(const Row* row, const Spec* spec) noexcept nogil:
     return relevant_of(row, spec.least) if spec.at_relevant else spec.depth
 
 
+# Relevant documents, or the others, down to the cut-off.
 cdef inline double counted(const Row* row, const Spec* spec,
                            int order) noexcept nogil:
-    """Relevant documents, or the others, down to the cut-off."""
     cdef int64_t depth = depth_of(row, spec), g, n, r, inside, hits, whole = 0
     for g in range(row.n_groups):
         if row.top[g] >= depth:
@@ -500,8 +492,8 @@ cdef inline double counted(const Row* row, const Spec* spec,
     return whole
 
 
+# Hypergeometric, of the one group that the cut-off splits.
 cdef inline double counted_variance(const Row* row, const Spec* spec) noexcept nogil:
-    """Hypergeometric, of the one group that the cut-off splits."""
     cdef int64_t depth = depth_of(row, spec), g
     cdef double n, share, inside
     for g in range(row.n_groups):
@@ -519,15 +511,15 @@ cdef inline int64_t size_of(const Row* row, int64_t run) noexcept nogil:
     return row.start[run + 1] - row.start[run]
 
 
+# Whether documents of a group differ in gain.
 cdef inline bint mixes(const Row* row, const Spec* spec, int64_t g) noexcept nogil:
-    """Whether documents of a group differ in gain."""
     return (spec.gain[row.level[row.first[g]]]
             < spec.gain[row.level[row.first[g + 1] - 1]])
 
 
+# Places of a mixed group that count: E[P_x] is at most (1 - mean gain)^x.
 cdef inline int64_t places_passed(const Row* row, const Spec* spec,
                                   int64_t g) noexcept nogil:
-    """Places of a mixed group that count: E[P_x] is at most (1 - mean gain)^x."""
     cdef int64_t n = row.top[g + 1] - row.top[g]
     cdef int64_t inside = min(n, spec.depth - row.top[g])
     cdef double summed, hopeless, go_on = 1.0 - mean_gain(row, spec, g, &summed)
@@ -539,13 +531,11 @@ cdef inline int64_t places_passed(const Row* row, const Spec* spec,
     return inside if hopeless >= inside else <int64_t>hopeless
 
 
+# E[P_x], the mean chance to pass the first x = 0 ... width of a group.
+# Runs A and B merge as E^{AB}_x = Σ_j Hyp(j; x, |A|, |B|) E^A_{x-j} q_B^j, and the
+# hypergeometric chances of x + 1 documents come from those of x.
 cdef inline double* chances_to_pass(const Row* row, const Spec* spec, int64_t g,
                                     int64_t width, double* scratch) noexcept nogil:
-    """E[P_x], the mean chance to pass the first x = 0 ... width of a group.
-
-    Runs A and B merge as E^{AB}_x = Σ_j Hyp(j; x, |A|, |B|) E^A_{x-j} q_B^j, and the
-    hypergeometric chances of x + 1 documents come from those of x.
-    """
     cdef double* passed = scratch
     cdef double* merged = scratch + width + 1
     cdef double* chance = scratch + 2 * (width + 1)
@@ -576,9 +566,9 @@ cdef inline double* chances_to_pass(const Row* row, const Spec* spec, int64_t g,
     return passed
 
 
+# 1 over the rank of the document that satisfies the user, who stops there.
 cdef inline double satisfied(const Row* row, const Spec* spec, int order,
                              double* scratch) noexcept nogil:
-    """1 over the rank of the document that satisfies the user, who stops there."""
     cdef int64_t g, run, at, x, top, width
     cdef double reached = 1.0, gain
     cdef double* passed
@@ -608,14 +598,12 @@ cdef inline double satisfied(const Row* row, const Spec* spec, int order,
     return total.high + total.low
 
 
+# The variance of Σ_x c_x P_x over the first `width` places of a mixed group.
+# E[P_x P_{x+z}] n!/(x! z! (n-x-z)!) is the coefficient of s^x u^z in
+# Π_c (1 + s q_c² + u q_c)^{n_c}. A power multiplies by its binomial series, one term
+# at a time, s and u in units of 1/n. All terms are positive.
 cdef inline double passing_variance(const Row* row, const Spec* spec, int64_t g,
                                     int64_t width, double* scratch) noexcept nogil:
-    """The variance of Σ_x c_x P_x over the first `width` places of a mixed group.
-
-    E[P_x P_{x+z}] n!/(x! z! (n-x-z)!) is the coefficient of s^x u^z in
-    Π_c (1 + s q_c² + u q_c)^{n_c}. A power multiplies by its binomial series, one term
-    at a time, s and u in units of 1/n. All terms are positive.
-    """
     cdef int64_t side = width + 1, n = row.top[g + 1] - row.top[g], run, m, x, z, y
     cdef double* product = scratch
     cdef double* term = scratch + side * side
@@ -657,10 +645,10 @@ cdef inline double passing_variance(const Row* row, const Spec* spec, int64_t g,
     return max(total.high + total.low, 0.0)
 
 
+# A sum over groups; NaN where too many places count for the exact value.
 cdef inline double satisfied_variance(const Row* row, const Spec* spec,
                                       const double* values,
                                       double* scratch) noexcept nogil:
-    """A sum over groups; NaN where too many places count for the exact value."""
     cdef int64_t g, run, x, width
     cdef double reached = 1.0, half = (values[BEST] - values[WORST]) / 2
     cdef Sum total
@@ -680,9 +668,9 @@ cdef inline double satisfied_variance(const Row* row, const Spec* spec,
     return min(total.high + total.low, half * half)
 
 
+# Mean, best and worst, or the first of them; none beyond the mean in floats.
 cdef inline void numerators(const Row* row, const Spec* spec, int n_orders,
                             double* values, double* scratch) noexcept nogil:
-    """Mean, best and worst, or the first of them; none beyond the mean in floats."""
     cdef int order
     if spec.kind == PRECISIONS:
         precisions(row, spec, n_orders, values)
@@ -700,9 +688,9 @@ cdef inline void numerators(const Row* row, const Spec* spec, int n_orders,
             values[order] = values[MEAN]
 
 
+# From mean, best and worst; NaN leaves it to NumPy.
 cdef inline double variance(const Row* row, const Spec* spec, const double* values,
                             double* scratch) noexcept nogil:
-    """From mean, best and worst; NaN leaves it to NumPy."""
     if spec.kind == WEIGHTED:
         return weighted_variance(row, spec)
     if spec.kind == PRECISIONS:

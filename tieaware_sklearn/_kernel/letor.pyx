@@ -68,8 +68,8 @@ cdef double[23] TENS = [
 ]
 
 
+# ASCII white space, as bytes.split() has it.
 cdef inline bint is_white(char c) noexcept:
-    """ASCII white space, as bytes.split() has it."""
     return c == 32 or 9 <= c <= 13
 
 
@@ -89,16 +89,16 @@ cdef inline const char* after_token(const char* at, const char* stop) noexcept:
     return at
 
 
+# The first c, or the stop.
 cdef inline const char* find(const char* at, char c, const char* stop) noexcept:
-    """The first c, or the stop."""
     cdef const char* first = <const char*>memchr(at, c, stop - at)
     return stop if first == NULL else first
 
 
+# The end of a feature's number and its colon; NULL if it is not plain.
 cdef inline const char* feature_number(
     const char* at, const char* stop, int64_t* number
 ) noexcept:
-    """The end of a feature's number and its colon; NULL if it is not plain."""
     cdef const char* first = at
     number[0] = 0
     while at < stop and is_digit(at[0]) and at - first < 9:
@@ -109,10 +109,10 @@ cdef inline const char* feature_number(
     return at + 1
 
 
+# The end of a query id of at most 18 digits; NULL if it is another token.
 cdef inline const char* query_number(
     const char* at, const char* stop, int64_t* number
 ) noexcept:
-    """The end of a query id of at most 18 digits; NULL if it is another token."""
     cdef bint negative = at < stop and at[0] == b"-"
     cdef const char* first
     if at < stop and (at[0] == b"-" or at[0] == b"+"):
@@ -129,10 +129,10 @@ cdef inline const char* query_number(
     return at
 
 
+# The end of a token that float() takes for a number; NULL if it does not.
 cdef const char* number_of_python(
     const char* at, const char* stop, double* value
 ) except? NULL:
-    """The end of a token that float() takes for a number; NULL if it does not."""
     cdef const char* end = after_token(at, stop)
     cdef char* read = NULL
     if at == end:
@@ -144,16 +144,14 @@ cdef const char* number_of_python(
     return end if read == end else NULL
 
 
+# The end of a token that is a number, read to the bits of float(); else NULL.
+# Where the digits are a whole number that is a double, and the power of ten is one,
+# too, their product or quotient is rounded once, and so correctly: Clinger (1990),
+# "How to read floating point numbers accurately". Many others are so in 64 bits, where
+# processors have these. Python reads the rest.
 cdef inline const char* real_number(
     const char* at, const char* stop, double* value
 ) except? NULL:
-    """The end of a token that is a number, read to the bits of float(); else NULL.
-
-    Where the digits are a whole number that is a double, and the power of ten is one,
-    too, their product or quotient is rounded once, and so correctly: Clinger (1990),
-    "How to read floating point numbers accurately". Many others are so in 64 bits, where
-    processors have these. Python reads the rest.
-    """
     cdef const char* p = at
     cdef uint64_t digits = 0
     cdef int exponent = 0, power = 0

@@ -39,8 +39,8 @@ cdef struct Reach:
     int64_t first_least
 
 
+# Documents of the query from this level on.
 cdef inline int64_t relevant_of(const Row* row, int64_t least) noexcept nogil:
-    """Documents of the query from this level on."""
     cdef int64_t low = 0, high = row.n_documents, middle
     while low < high:
         middle = (low + high) >> 1
@@ -76,9 +76,9 @@ cdef inline bint comes_after(const Sorted* at, int64_t one,
     return a > b or (a == b and one > other)
 
 
+# A heap sort of keys by the scores of their documents.
 cdef inline void sort_by_score(const Sorted* at, int64_t* key,
                                int64_t n) noexcept nogil:
-    """A heap sort of keys by the scores of their documents."""
     cdef int64_t end = n, root = n >> 1, place, child, moved
     while end > 1:
         if root > 0:
@@ -101,8 +101,8 @@ cdef inline void sort_by_score(const Sorted* at, int64_t* key,
         key[place] = moved
 
 
+# Whether neighbours tie, i < j; keys that look alike are sorted by score first.
 cdef inline bint ties(Sorted* at, int64_t i, int64_t j) noexcept nogil:
-    """Whether neighbours tie, i < j; keys that look alike are sorted by score first."""
     cdef int64_t a, b
     if (at.key[i] ^ at.key[j]) >> at.width:
         return False
@@ -122,8 +122,8 @@ cdef inline bint ties(Sorted* at, int64_t i, int64_t j) noexcept nogil:
     return score_of(at, at.key[i]) == score_of(at, at.key[j])
 
 
+# The end of the tie that begins at `a`.
 cdef inline int64_t end_of_tie(Sorted* at, int64_t a) noexcept nogil:
-    """The end of the tie that begins at `a`."""
     cdef int64_t b = a + 1
     while b < at.n and ties(at, b - 1, b):
         b += 1
@@ -133,8 +133,8 @@ cdef inline int64_t end_of_tie(Sorted* at, int64_t a) noexcept nogil:
     return b
 
 
+# The start of the tie that ends before `b`.
 cdef inline int64_t start_of_tie(Sorted* at, int64_t b) noexcept nogil:
-    """The start of the tie that ends before `b`."""
     cdef int64_t a = b - 1
     while a > 0 and ties(at, a - 1, a):
         a -= 1
@@ -143,13 +143,11 @@ cdef inline int64_t start_of_tie(Sorted* at, int64_t b) noexcept nogil:
     return a
 
 
+# Find the tie groups of a sorted row; with `split`, none of its documents tie.
+# What has no score comes last in both directions.
 cdef inline void read_row(Row* row, Sorted* at, int64_t unordered, bint backwards,
                           bint split,
                    const Reach* reach) noexcept nogil:
-    """Find the tie groups of a sorted row; with `split`, none of its documents tie.
-
-    What has no score comes last in both directions.
-    """
     cdef int64_t rank = 0, i, a, b, n_groups = 0, n_runs = 0, n = at.n
     cdef int64_t ordered = n - unordered
     cdef int64_t seen = 0, seen_first = 0, relevant = relevant_of(row, reach.least)
@@ -201,8 +199,8 @@ cdef inline void read_row(Row* row, Sorted* at, int64_t unordered, bint backward
     row.start[n_runs] = rank
 
 
+# All documents of the query in one group.
 cdef inline void as_one_tie(Row* row) noexcept nogil:
-    """All documents of the query in one group."""
     cdef int64_t i, n_runs = 0
     for i in range(row.n_documents):
         if i == 0 or row.ascending[i] != row.ascending[i - 1]:

@@ -49,8 +49,8 @@ cdef dict KINDS = {
 }
 
 
+# An `arranged.Walk`; pointers hold as long as its arrays do.
 cdef int read_walk(object walk, Spec* spec) except -1:
-    """An `arranged.Walk`; pointers hold as long as its arrays do."""
     cdef const double[::1] gains
     cdef const double[:, ::1] ranks
     kind, depth, least, gain, tables, at_relevant, others, flat, scale = walk
@@ -209,8 +209,8 @@ cdef class Keys:
     cdef readonly int width
     cdef double sign
 
+    # One of the rows.
     cdef void read(self, Sorted* at, int64_t r) noexcept nogil:
-        """One of the rows."""
         cdef int64_t q = r % self.n_queries
         at.key, at.n, at.width = &self.key[r, 0], self.count[r, 0], self.width
         at.low = (<int64_t>1 << self.width) - 1
@@ -328,8 +328,8 @@ cdef class _Room:
         free(self.row.start)
         free(self.row.level)
 
+    # How far down a row any of the walks looks.
     cdef Reach reach(self):
-        """How far down a row any of the walks looks."""
         cdef Reach reach
         cdef int i
         cdef const Spec* spec
@@ -569,8 +569,8 @@ cdef struct Tail:
     double* below
 
 
+# How many of the values are at most `least`.
 cdef inline int64_t up_to(const Tail* tail, double least) noexcept nogil:
-    """How many of the values are at most `least`."""
     cdef int64_t low = 0, high = tail.n, middle
     while low < high:
         middle = (low + high) >> 1
@@ -581,16 +581,14 @@ cdef inline int64_t up_to(const Tail* tail, double least) noexcept nogil:
     return low
 
 
+# A group of n documents, r of them relevant, from each relevant one on.
+# The formulas are those of `measures._interpolated`. `row` is room for numbers of
+# each relevant document: places where it is worth more than a value, ways to place
+# those below, and P(nothing from it on is worth more), in the group and in all.
 cdef inline void add_tie(int64_t top, int64_t n, int64_t r, int64_t above,
                          const Tail* tail, Tail* new, double* choose,
                          double* distinct, double[:, ::1] row,
                          double[:, ::1] out) noexcept nogil:
-    """A group of n documents, r of them relevant, from each relevant one on.
-
-    The formulas are those of `measures._interpolated`. `row` is room for numbers of
-    each relevant document: places where it is worth more than a value, ways to place
-    those below, and P(nothing from it on is worth more), in the group and in all.
-    """
     cdef int64_t i, j, m, d, side = n + 1, n_distinct = 1, a = 0, b
     cdef double value, ways, last, chance, off
     value = max((above + r) / <double>(top + n), tail.value[0])
