@@ -13,8 +13,10 @@ cdef extern from *:
     """
     /* chances up to here change no p-value */
     #define NEGLIGIBLE 1e-13
+    /* a user who goes on with such a chance does not */
+    #define NOTHING 1e-18
     """
-    const double NEGLIGIBLE
+    const double NEGLIGIBLE, NOTHING
 
 cdef enum:
     #: ties with so many times more documents above them are added up place by place
@@ -24,13 +26,6 @@ cdef enum:
     CASCADE = 1024
     SPREAD = 64
     CASCADE_ROOM = 4 * (CASCADE + 1) + 2 * (SPREAD + 1) * (SPREAD + 1)
-
-cdef extern from *:
-    """
-    /* a user who goes on with such a chance does not */
-    #define NOTHING 1e-18
-    """
-    const double NOTHING
 
 #: what a walk adds up: gains weighted by rank, precisions at relevant documents, 1 over
 #: the rank of the first relevant one, whether there is one, relevant documents, 1 over
@@ -100,10 +95,9 @@ cdef enum:
 # Mean gain of a group, between the least and the largest of its gains.
 cdef inline double mean_gain(const Row* row, const Spec* spec, int64_t g,
                              double* summed) noexcept nogil:
-    cdef Sum gains
+    cdef Sum gains = Sum(0.0, 0.0)
     cdef int64_t run, n = row.top[g + 1] - row.top[g]
     cdef double least, most, mean
-    gains.high = gains.low = 0.0
     for run in range(row.first[g], row.first[g + 1]):
         add(&gains, spec.gain[row.level[run]] * (row.start[run + 1] - row.start[run]))
     summed[0] = gains.high + gains.low
@@ -141,12 +135,10 @@ cdef inline void extend(Sum* total, Stretch* at, double gain, int64_t low, int64
 # Each place down to the cut-off holds the mean gain of its group.
 cdef inline double weighted(const Row* row, const Spec* spec,
                             int order) noexcept nogil:
-    cdef Sum total
-    cdef Stretch at
+    cdef Sum total = Sum(0.0, 0.0)
+    cdef Stretch at = Stretch(0.0, 0, 0)
     cdef int64_t g, run, low, high, top, end, first, last
     cdef double mean, summed
-    total.high = total.low = 0.0
-    at.gain, at.low, at.high = 0.0, 0, 0
     for g in range(row.n_groups):
         top, end = row.top[g], row.top[g + 1]
         if top >= spec.depth:
@@ -181,10 +173,9 @@ cdef inline double weighted(const Row* row, const Spec* spec,
 # Groups are samples without replacement.
 # S² [Σ (w - w̄)² + (n - inside) w̄²] of each.
 cdef inline double weighted_variance(const Row* row, const Spec* spec) noexcept nogil:
-    cdef Sum total, squares, spread
+    cdef Sum squares, spread, total = Sum(0.0, 0.0)
     cdef int64_t g, run, i, top, n, inside
     cdef double mean, summed, deviation, weight
-    total.high = total.low = 0.0
     for g in range(row.n_groups):
         top, n = row.top[g], row.top[g + 1] - row.top[g]
         if top >= spec.depth:
@@ -214,13 +205,12 @@ cdef inline double precisions_of(const Spec* spec, int64_t above, int64_t r, int
                                  int64_t top, int64_t inside) noexcept nogil:
     cdef double slope, weights
     cdef int64_t j
-    cdef Sum total
+    cdef Sum total = Sum(0.0, 0.0)
     if n == 1:
         return (above + 1.0) / (top + 1)
     slope = <double>(r - 1) / (n - 1)
     if top > DEEP * n:
         # the closed form is a difference of much larger numbers
-        total.high = total.low = 0.0
         for j in range(inside):
             add(&total, (above + 1 + j * slope) / (top + 1 + j))
         return <double>r / n * (total.high + total.low)
@@ -272,10 +262,9 @@ cdef inline void precisions(const Row* row, const Spec* spec, int n_orders,
 # As `_SumOverPairs.numerator_variance`, with a_j = (above + 1) u_j, u_j = 1/rank.
 cdef inline double precisions_variance(const Row* row, const Spec* spec, double* shared,
                                        double* rho) noexcept nogil:
-    cdef Sum total, part, squares, running, spread
+    cdef Sum part, squares, running, spread, total = Sum(0.0, 0.0)
     cdef int64_t g, r, top, inside, j, above = 0, end
     cdef double n, relevant, other, slope, mean, deviation, places, pairs, chance, later
-    total.high = total.low = 0.0
     for g in range(row.n_groups):
         top = row.top[g]
         if top >= spec.depth:
@@ -350,9 +339,9 @@ cdef inline int64_t first_relevant(const Row* row, const Spec* spec,
 # At place x of a tie of n documents, r of them relevant, it stands with chance
 # p_1 = r/n, p_{x+1} = p_x (n - r - x + 1)/(n - x).
 cdef inline double first(const Row* row, const Spec* spec, int order) noexcept nogil:
-    cdef int64_t r = 0, g = first_relevant(row, spec, &r), n, top, x, places
+    cdef int64_t r = 0, g = first_relevant(row, spec, &r), n, top, x
     cdef double missed = 1.0
-    cdef Sum total
+    cdef Sum total = Sum(0.0, 0.0)
     if g < 0:
         return 0.0
     top, n = row.top[g], row.top[g + 1] - row.top[g]
@@ -362,9 +351,7 @@ cdef inline double first(const Row* row, const Spec* spec, int order) noexcept n
         if top >= spec.depth:
             return 0.0
         return 1.0 if spec.kind == FOUND else 1.0 / (top + 1)
-    places = places_to_first(spec, n, r, top)
-    total.high = total.low = 0.0
-    for x in range(places):
+    for x in range(places_to_first(spec, n, r, top)):
         add(&total, missed * r / (n - x) / (top + 1 + x))
         missed *= <double>(n - r - x) / (n - x)
     if spec.kind == FIRST:
@@ -384,13 +371,12 @@ cdef inline double first_variance(const Row* row, const Spec* spec,
                                   double mean) noexcept nogil:
     cdef int64_t r = 0, g = first_relevant(row, spec, &r), n, top, x
     cdef double missed = 1.0, deviation
-    cdef Sum total
+    cdef Sum total = Sum(0.0, 0.0)
     if g < 0:
         return 0.0
     top, n = row.top[g], row.top[g + 1] - row.top[g]
     if n == r:
         return 0.0
-    total.high = total.low = 0.0
     for x in range(places_to_first(spec, n, r, top)):
         deviation = 1.0 / (top + 1 + x) - mean
         add(&total, missed * r / (n - x) * (deviation * deviation))
@@ -572,8 +558,7 @@ cdef inline double satisfied(const Row* row, const Spec* spec, int order,
     cdef int64_t g, run, at, x, top, width
     cdef double reached = 1.0, gain
     cdef double* passed
-    cdef Sum total
-    total.high = total.low = 0.0
+    cdef Sum total = Sum(0.0, 0.0)
     for g in range(row.n_groups):
         top = row.top[g]
         if top >= spec.depth or reached <= NOTHING:
@@ -609,7 +594,7 @@ cdef inline double passing_variance(const Row* row, const Spec* spec, int64_t g,
     cdef double* term = scratch + side * side
     cdef double[SPREAD + 1] weight, ways, factorial
     cdef double q, factor, following, mean, rank, size
-    cdef Sum total
+    cdef Sum total = Sum(0.0, 0.0)
     for x in range(side * side):
         product[x] = 0.0
     product[0] = 1.0
@@ -635,7 +620,6 @@ cdef inline double passing_variance(const Row* row, const Spec* spec, int64_t g,
         weight[x] = 0.0
         if x < n:
             weight[x] = -1.0 / (rank * (rank + 1.0)) if x < width else -1.0 / rank
-    total.high = total.low = 0.0
     for x in range(1, side):
         mean = product[x] * factorial[x] / ways[x]
         for y in range(x, side):
@@ -651,8 +635,7 @@ cdef inline double satisfied_variance(const Row* row, const Spec* spec,
                                       double* scratch) noexcept nogil:
     cdef int64_t g, run, x, width
     cdef double reached = 1.0, half = (values[BEST] - values[WORST]) / 2
-    cdef Sum total
-    total.high = total.low = 0.0
+    cdef Sum total = Sum(0.0, 0.0)
     for g in range(row.n_groups):
         if row.top[g] >= spec.depth or reached <= NOTHING:
             break

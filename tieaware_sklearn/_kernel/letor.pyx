@@ -279,7 +279,6 @@ def parse(bytes text, const int32_t[::1] column):
     cdef const char* line_end
     cdef const char* stop
     cdef int64_t n_rows = 0, n_values = 0, width = column.shape[0], number, last
-    cdef double parsed
     n_lines, n_colons = text.count(b"\n") + 1, text.count(b":")
     cdef double[::1] label = np.empty(n_lines)
     cdef int32_t[::1] start = np.empty(n_lines + 1, dtype=np.int32)
@@ -304,10 +303,9 @@ def parse(bytes text, const int32_t[::1] column):
                 if at == NULL or number <= last or number >= width:
                     return None
                 last = number
-                at = real_number(at, stop, &parsed)
+                at = real_number(at, stop, &value[n_values])
                 if at == NULL:
                     return None
-                value[n_values] = parsed
                 place[n_values] = column[number]
                 n_values += place[n_values] >= 0
                 at = after_white(at, stop)

@@ -55,6 +55,8 @@ cdef struct Sorted:
     # a sorted row of keys
     int64_t* key
     int64_t n
+    # those up to here have a score
+    int64_t ordered
     int64_t low
     int width
     # the scores that they stand for, times -1 or 1; NULL where keys hold all of them
@@ -145,11 +147,9 @@ cdef inline int64_t start_of_tie(Sorted* at, int64_t b) noexcept nogil:
 
 # Find the tie groups of a sorted row; with `split`, none of its documents tie.
 # What has no score comes last in both directions.
-cdef inline void read_row(Row* row, Sorted* at, int64_t unordered, bint backwards,
-                          bint split,
-                   const Reach* reach) noexcept nogil:
+cdef inline void read_row(Row* row, Sorted* at, bint backwards, bint split,
+                          const Reach* reach) noexcept nogil:
     cdef int64_t rank = 0, i, a, b, n_groups = 0, n_runs = 0, n = at.n
-    cdef int64_t ordered = n - unordered
     cdef int64_t seen = 0, seen_first = 0, relevant = relevant_of(row, reach.least)
     cdef int32_t level, last
     while rank < n:
@@ -157,11 +157,9 @@ cdef inline void read_row(Row* row, Sorted* at, int64_t unordered, bint backward
                 and (rank >= reach.first_depth or seen_first > 0)):
             break
         # documents a, ..., b - 1 of the sorted row tie
-        if backwards and rank < ordered:
-            b = ordered - rank
-            a = b - 1
-            if a > 0 and ties(at, a - 1, a):
-                a = start_of_tie(at, b)
+        if backwards and rank < at.ordered:
+            b = at.ordered - rank
+            a = start_of_tie(at, b)
         else:
             a = rank
             b = a + 1

@@ -10,14 +10,14 @@ The documents of a query stand by label, ascending, so that those of a tie do to
 
 import numpy as np
 
-from libc.math cimport sqrt
+from libc.math cimport INFINITY, sqrt
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, malloc, qsort
 from libc.string cimport memcpy
 
 from .rows cimport (
     BEYOND, MAGNITUDE, NAN_KEY, NO_LIMIT, PADDING, Reach, Row, Sorted, as_one_tie,
-    end_of_tie, read_row, relevant_of, start_of_tie, ties,
+    end_of_tie, read_row, relevant_of, start_of_tie,
 )
 from .formulas cimport (
     BEST, CASCADE_ROOM, COUNTED, FIRST, FOUND, MEAN, PRECISIONS, SATISFIED, WEIGHTED,
@@ -42,7 +42,6 @@ ctypedef fused Score:
     float
     double
 
-cdef double INFINITE = float("inf")
 cdef dict KINDS = {
     "weighted": WEIGHTED, "precisions": PRECISIONS, "first": FIRST, "found": FOUND,
     "counted": COUNTED, "satisfied": SATISFIED,
@@ -50,17 +49,13 @@ cdef dict KINDS = {
 
 
 # An `arranged.Walk`; pointers hold as long as its arrays do.
-cdef int read_walk(object walk, Spec* spec) except -1:
+cdef void read_walk(object walk, Spec* spec) except *:
     cdef const double[::1] gains
     cdef const double[:, ::1] ranks
-    kind, depth, least, gain, tables, at_relevant, others, flat, scale = walk
+    (kind, depth, spec.least, gain, tables,
+     spec.at_relevant, spec.others, spec.flat, spec.scale) = walk
     spec.kind = KINDS[kind]
     spec.depth = NO_LIMIT if depth is None else min(depth, NO_LIMIT)
-    spec.least = least
-    spec.at_relevant = at_relevant
-    spec.others = others
-    spec.flat = flat
-    spec.scale = scale
     if gain is not None:
         gains = gain
         spec.gain = &gains[0]
@@ -69,7 +64,6 @@ cdef int read_walk(object walk, Spec* spec) except -1:
         spec.weight = &ranks[0, 0]
         spec.total = &ranks[1, 0]
         spec.lost = &ranks[2, 0]
-    return 0
 
 
 def small_codes(const double[::1] labels, int32_t[::1] code):
@@ -93,15 +87,11 @@ def small_codes(const double[::1] labels, int32_t[::1] code):
         place[level] = -1
     with nogil:
         for i in range(labels.shape[0]):
-            if not (-1.0 <= labels[i] < 254.0):
-                small = False
+            small = -1.0 <= labels[i] < 254.0 and <int32_t>labels[i] == labels[i]
+            if not small:
                 break
-            level = <int32_t>labels[i]
-            if level != labels[i]:
-                small = False
-                break
-            code[i] = level
-            place[level + 1] = 0
+            code[i] = <int32_t>labels[i]
+            place[code[i] + 1] = 0
     if not small:
         return None
     levels = []
@@ -213,7 +203,7 @@ cdef class Keys:
     cdef void read(self, Sorted* at, int64_t r) noexcept nogil:
         cdef int64_t q = r % self.n_queries
         at.key, at.n, at.width = &self.key[r, 0], self.count[r, 0], self.width
-        at.low = (<int64_t>1 << self.width) - 1
+        at.low, at.ordered = (<int64_t>1 << self.width) - 1, at.n - self.count[r, 1]
         at.score = NULL
         if self.lossy[r]:
             at.score = self.score + (r // self.n_queries) * self.n_rows
@@ -274,7 +264,7 @@ def pack(const Score[:, ::1] scores, const int32_t[::1] rows,
                 if i < further:
                     FETCH(&score[row[i + AHEAD]])
                 value = score[row[i]]
-                if value > -INFINITE:
+                if value > -INFINITY:
                     # + 0.0 makes one zero of two
                     value = out.sign * value + 0.0
                     memcpy(&bits, &value, sizeof(bits))
@@ -330,11 +320,9 @@ cdef class _Room:
 
     # How far down a row any of the walks looks.
     cdef Reach reach(self):
-        cdef Reach reach
+        cdef Reach reach = Reach(depth=0, least=NO_LIMIT, first_depth=0, first_least=0)
         cdef int i
         cdef const Spec* spec
-        reach.depth, reach.least = 0, NO_LIMIT
-        reach.first_depth, reach.first_least = 0, 0
         for i in range(self.n_walks):
             spec = &self.specs[i]
             if spec.kind == FIRST or spec.kind == FOUND:
@@ -384,7 +372,7 @@ def walk(list walks, Keys keys, const int32_t[::1] label, const int32_t[::1] asc
             row.label, row.ascending = &label[offsets[q]], &ascending[offsets[q]]
             row.n_documents = offsets[q + 1] - offsets[q]
             keys.read(&at, r)
-            read_row(row, &at, keys.count[r, 1], backwards, split, &reach)
+            read_row(row, &at, backwards, split, &reach)
             # in the other case, no tie mixes labels
             n_orders = min(n_statistics, 3) if row.n_runs > row.n_groups else 1
             for w in range(room.n_walks):
@@ -455,17 +443,15 @@ def tie_groups(Keys keys, int64_t column, const int32_t[::1] label,
     cdef int64_t r, q, g, run, i, above = 0, total = 0
     cdef _Room room = _Room([], keys.key.shape[1])
     cdef Row* row = &room.row
-    cdef Reach reach
+    cdef Reach reach = Reach(depth=NO_LIMIT, least=0, first_depth=0, first_least=0)
     cdef Sorted at
-    reach.depth, reach.least = NO_LIMIT, 0
-    reach.first_depth, reach.first_least = 0, 0
     with nogil:
         for q in range(keys.n_queries):
             r = column * keys.n_queries + q
             row.label = row.ascending = &label[keys.offsets[q]]
             row.n_documents = keys.offsets[q + 1] - keys.offsets[q]
             keys.read(&at, r)
-            read_row(row, &at, keys.count[r, 1], backwards, split, &reach)
+            read_row(row, &at, backwards, split, &reach)
             n_groups[q] = row.n_groups
             for g in range(row.n_groups):
                 start[total] = above + row.top[g]
@@ -487,20 +473,19 @@ def midranks(Keys keys, double[:, :] out, *, bint backwards=False):
     out : ndarray of shape (n_rows, n_columns)
         Written: of each document, by its place in its query.
     """
-    cdef int64_t r, q, a, b, i, n, ordered, top, column, document
+    cdef int64_t r, q, a, b, i, top, column, document
     cdef Sorted at
     with nogil:
         for r in range(keys.key.shape[0]):
             column, q = r // keys.n_queries, r % keys.n_queries
             keys.read(&at, r)
-            n, ordered = at.n, at.n - keys.count[r, 1]
             a = 0
-            while a < n:
+            while a < at.n:
                 b = end_of_tie(&at, a)
-                top = ordered - b if backwards and a < ordered else a
+                top = at.ordered - b if backwards and a < at.ordered else a
                 for i in range(a, b):
                     document = keys.offsets[q] + (at.key[i] & at.low)
-                    out[document, column] = 2 * top + (b - a) - n
+                    out[document, column] = 2 * top + (b - a) - at.n
                 a = b
 
 
@@ -520,7 +505,7 @@ def spread_within_ties(list walks, Keys keys, const int32_t[::1] ascending,
         Added to: Σ (w - w̄)² of what ranks weigh within ties. Of the first relevant
         document, the mean variance over all ways to place the labels.
     """
-    cdef int64_t r, q, a, b, w, rank, high, ordered, depth = sums.shape[2] - 1
+    cdef int64_t r, q, a, b, w, rank, high, depth = sums.shape[2] - 1
     cdef _Room room = _Room(walks, keys.key.shape[1])
     cdef Row* row = &room.row
     cdef const Spec* spec
@@ -532,13 +517,11 @@ def spread_within_ties(list walks, Keys keys, const int32_t[::1] ascending,
             q = r % keys.n_queries
             row.ascending = &ascending[keys.offsets[q]]
             row.n_documents = keys.offsets[q + 1] - keys.offsets[q]
-            ordered, rank = at.n - keys.count[r, 1], 0
+            rank = 0
             while rank < min(at.n, depth):
-                if backwards and rank < ordered:
-                    b = ordered - rank
-                    a = b - 1
-                    if a > 0 and ties(&at, a - 1, a):
-                        a = start_of_tie(&at, b)
+                if backwards and rank < at.ordered:
+                    b = at.ordered - rank
+                    a = start_of_tie(&at, b)
                 else:
                     a = rank
                     b = end_of_tie(&at, a)
