@@ -293,30 +293,24 @@ cdef class _Room:
     cdef int n_walks
 
     def __cinit__(self, list walks, int64_t longest):
+        cdef int64_t n = longest + 1, n_scratch = max(2 * n, CASCADE_ROOM)
+        cdef size_t size = len(walks) * sizeof(Spec) + n_scratch * sizeof(double)
         cdef int i
-        self.n_walks = len(walks)
-        self.specs = <Spec*>malloc(max(self.n_walks, 1) * sizeof(Spec))
-        self.scratch = <double*>malloc(
-            max(2 * (longest + 1), CASCADE_ROOM) * sizeof(double)
-        )
-        self.row.top = <int64_t*>malloc((longest + 1) * sizeof(int64_t))
-        self.row.first = <int64_t*>malloc((longest + 1) * sizeof(int64_t))
-        self.row.start = <int64_t*>malloc((longest + 1) * sizeof(int64_t))
-        self.row.level = <int32_t*>malloc((longest + 1) * sizeof(int32_t))
-        if (self.specs == NULL or self.scratch == NULL or self.row.top == NULL
-                or self.row.first == NULL or self.row.start == NULL
-                or self.row.level == NULL):
+        # one block holds all, one after another
+        self.specs = <Spec*>malloc(size + n * (3 * sizeof(int64_t) + sizeof(int32_t)))
+        if self.specs == NULL:
             raise MemoryError()
+        self.n_walks = len(walks)
+        self.scratch = <double*>(self.specs + self.n_walks)
+        self.row.top = <int64_t*>(self.scratch + n_scratch)
+        self.row.first = self.row.top + n
+        self.row.start = self.row.first + n
+        self.row.level = <int32_t*>(self.row.start + n)
         for i in range(self.n_walks):
             read_walk(walks[i], &self.specs[i])
 
     def __dealloc__(self):
         free(self.specs)
-        free(self.scratch)
-        free(self.row.top)
-        free(self.row.first)
-        free(self.row.start)
-        free(self.row.level)
 
     # How far down a row any of the walks looks.
     cdef Reach reach(self):
