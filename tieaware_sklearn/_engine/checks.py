@@ -18,7 +18,6 @@ from sklearn.utils import check_random_state
 from .._display import words
 from . import exact_numbers, messages, segments
 
-_MOST = 2**31 - 1
 #: integers are looked up in a table of at most so many places for each of them
 _TABLE = 4
 #: texts that are objects of Python at a time
@@ -47,7 +46,7 @@ def check_seed(random_state: Any) -> np.random.RandomState:
 
 def seed_of(random_state: Any) -> int:
     """A seed to be used again: an integer itself, or one that is drawn."""
-    drawn = check_seed(random_state).randint(_MOST)
+    drawn = check_seed(random_state).randint(2**31 - 1)
     return int(random_state if isinstance(random_state, numbers.Integral) else drawn)
 
 
@@ -208,10 +207,8 @@ def check_labels(
     advice = f" (mask={name} >= 0 leaves out padding)" if padded else advice
     reject(labels < 0, labels, name, f"be >= 0{advice}", place)
     reject(np.isinf(labels), labels, name, "be finite", place)
-    if missing.any():
-        missing_label = DROPPED_LABEL if unjudged == "drop" else UNJUDGED_LABEL
-        labels = np.where(missing, missing_label, labels)
-    return labels
+    marked = DROPPED_LABEL if unjudged == "drop" else UNJUDGED_LABEL
+    return np.where(missing, marked, labels)
 
 
 def check_scores(

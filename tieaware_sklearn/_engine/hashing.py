@@ -17,7 +17,8 @@ from . import exact_numbers, feature_matrix, segments
 from .segments import FloatArray, IntArray
 
 Digests = NDArray[np.uint64]
-_FIRST = np.uint64(0x9E3779B97F4A7C15)
+#: of the sequence that splitmix64 mixes
+STEP = np.uint64(0x9E3779B97F4A7C15)
 #: parts of a second in units of time
 _PARTS = {
     unit: 1000**i for i, unit in enumerate(("s", "ms", "us", "ns", "ps", "fs", "as"))
@@ -41,7 +42,7 @@ def bits_of(values: NDArray[Any]) -> Digests:
     """
     floats = values.astype(np.float64) + 0.0
     floats[np.isnan(floats)] = np.nan
-    bits = mixed(floats.view(np.uint64) + _FIRST)
+    bits = mixed(floats.view(np.uint64) + STEP)
     if values.dtype.kind in "iu" and values.dtype.itemsize == 8:
         wide = np.abs(floats) >= exact_numbers.LARGEST_EXACT
         if wide.any():
@@ -49,7 +50,7 @@ def bits_of(values: NDArray[Any]) -> Digests:
             # that they were rounded to are below 2^53
             power = np.abs((values & -values).astype(np.float64))
             wide &= np.abs(floats) >= exact_numbers.LARGEST_EXACT * power
-            bits[wide] ^= mixed(values[wide].astype(np.uint64) + _FIRST)
+            bits[wide] ^= mixed(values[wide].astype(np.uint64) + STEP)
     return bits
 
 
@@ -93,7 +94,7 @@ def columns_of(X: Any) -> Iterator[NDArray[Any]]:
 def _placed(cells: NDArray[Any], column: Any) -> Digests:
     """Digests to be added to those of the rows of cells: 0 where the cell is 0."""
     bits = value_bits(cells)
-    place = mixed(np.atleast_1d(column).astype(np.uint64) + _FIRST)
+    place = mixed(np.atleast_1d(column).astype(np.uint64) + STEP)
     placed = mixed(bits ^ place)
     return np.where(bits == _ZERO, np.uint64(0), placed)
 

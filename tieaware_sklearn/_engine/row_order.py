@@ -13,9 +13,6 @@ from numpy.typing import NDArray
 from . import checks, hashing, segments
 from .segments import IntArray
 
-#: of the sequence that splitmix64 mixes
-_STEP = np.uint64(0x9E3779B97F4A7C15)
-
 
 def by_content(
     X: Any, queries: checks.Queries, labels: NDArray[Any], *values: Any, salt: int = 0
@@ -135,8 +132,8 @@ def _permuted(sizes: IntArray, salt: int) -> IntArray:
     number[by_size] = segments.expand(np.unique(sizes, return_counts=True)[1])[1]
     seeds = hashing.mixed(np.array([salt % 2**64], np.uint64))
     for part in (sizes, number):
-        seeds = hashing.mixed(seeds + part.astype(np.uint64) * _STEP)
+        seeds = hashing.mixed(seeds + part.astype(np.uint64) * hashing.STEP)
     owner, place = segments.expand(sizes)
     return np.lexsort(
-        (hashing.mixed(seeds[owner] + place.astype(np.uint64) * _STEP), owner)
+        (hashing.mixed(seeds[owner] + place.astype(np.uint64) * hashing.STEP), owner)
     )

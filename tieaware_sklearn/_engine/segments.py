@@ -35,10 +35,7 @@ def runs(values: NDArray[Any]) -> tuple[IntArray, IntArray]:
 
 def sizes_of(starts: IntArray, end: int) -> IntArray:
     """Sizes of segments that start there, the last of them up to `end`."""
-    sizes: IntArray = np.empty(len(starts), dtype=np.int64)
-    np.subtract(starts[1:], starts[:-1], out=sizes[:-1])
-    sizes[-1:] = end - starts[-1:]
-    return sizes
+    return np.diff(starts, append=end)
 
 
 def starts_of(sizes: IntArray) -> IntArray:

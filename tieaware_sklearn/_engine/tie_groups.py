@@ -237,8 +237,7 @@ class TieGroups(Totals):
     def holding(self, rel: float) -> tuple[IntArray, IntArray]:
         """Groups with a label of at least `rel`, and how many each query has."""
         chosen = np.flatnonzero(self.relevant(rel))
-        ends = np.searchsorted(chosen, np.cumsum(self.n_groups_of_query))
-        return chosen, np.diff(ends, prepend=0)
+        return chosen, np.bincount(self.query[chosen], minlength=self.n_queries)
 
     @once_per_block
     def relevant_above(self, rel: float) -> IntArray:
