@@ -11,37 +11,14 @@ import pytest
 import scipy.sparse as sp
 
 from tieaware_sklearn import evaluate
-from tieaware_sklearn._engine.checks import (
-    DROPPED_LABEL,
-    UNJUDGED_LABEL,
-    check_choice,
-    check_choices,
-    check_labels,
-    check_qid,
-    check_same_order,
-    check_scores,
-    check_seed,
-    check_share,
-)
+from tieaware_sklearn._engine import checks, feature_matrix
 from tieaware_sklearn._engine.exact_numbers import in_32_bits
-from tieaware_sklearn._engine.feature_matrix import (
-    as_matrix,
-    check_kinds,
-    count_rows,
-    ids_of,
-    keep_order,
-)
-from tieaware_sklearn._engine.hashing import value_bits
-from tieaware_sklearn._engine.messages import show
 from tieaware_sklearn._engine.spelling import is_rounded
 
 
 def test_ids_keep_their_order_and_their_dtype():
-    assert evaluate([1, 0, 1, 1], [4, 3, 2, 1], qid=[1, 3, 2, 3]).qid.tolist() == [
-        1,
-        3,
-        2,
-    ]
+    found = evaluate([1, 0, 1, 1], [4, 3, 2, 1], qid=[1, 3, 2, 3]).qid
+    assert found.tolist() == [1, 3, 2]
     for qid in (None, [7, 7], np.array([7, 7])):
         assert evaluate([1, 0], [2, 1], qid=qid).qid.dtype.kind == "i"
     # the last query has no document that is retrieved
@@ -56,38 +33,27 @@ def test_scores_of_32_bits_end_somewhere():
     assert values.tolist() == [-np.inf, -largest, np.float32(0.1), largest]
 
 
-def test_digests_of_large_integers_texts_and_durations_are_mixed():
-    wide = value_bits(2**53 + np.arange(1, 2001, 2))
-    assert len(np.unique(wide)) == 1000
-    assert 0.45 < np.unpackbits(wide.view(np.uint8)).mean() < 0.55
-    odd = np.array(["\udc80", "\udc81", "?"], dtype=object)
-    assert len(np.unique(value_bits(odd))) == 3
-    years, months = np.array([1, 2], "m8[Y]"), np.array([12, 24], "m8[M]")
-    assert (years == months).all()
-    assert np.array_equal(value_bits(years), value_bits(months))
-
-
-@pytest.mark.parametrize(("length", "shown"), [(80, 80), (81, 60)])
-def test_values_of_80_characters_are_shown_whole(length, shown):
-    text = "x" * (length - 2)
-    assert show(text).startswith(repr(text)[:shown])
-    assert ("characters)" in show(text)) == (shown < length)
-
-
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "said"),
     [
-        (lambda: ids_of(None, None), "qid must say .*, got None"),
-        (
-            lambda: check_choices([], "kinds", ("a",)),
-            r"kinds must not be empty, got \[\]",
-        ),
-        (lambda: check_seed("x"), "random_state must be an integer .*got 'x'"),
+        (lambda: feature_matrix.ids_of(None, None), "qid must say .*, got None"),
+        (lambda: feature_matrix.as_matrix([1, 2], "Z"), r"Z .* 2-dim.*, got .* \(2,\)"),
+        (lambda: feature_matrix.check_kinds(np.array([[1j]])), "Complex .*: X must"),
+        (lambda: checks.check_choices([], "x", ("a",)), r"x must not be empty, .*\[\]"),
+        (lambda: checks.check_choice("x", "ties", ("a", "b")), "ties .*'b'.*got 'x'"),
+        (lambda: checks.check_seed("x"), "random_state must be an integer .*got 'x'"),
+        (lambda: checks.check_scores([1, 2], n_rows=3, name="s"), r"s .*\(3\), got 2"),
+        (lambda: checks.check_share(1.5, "keep", up_to_one=True), r"keep .*got 1\.5"),
+        (lambda: checks.check_share(1.0, "keep"), r"keep must .*got 1\.0"),
     ],
 )
-def test_errors_have_the_value(call, message):
-    with pytest.raises(ValueError, match=message):
+def test_errors_name_the_argument_and_the_value(call, said):
+    with pytest.raises(ValueError, match=said):
         call()
+
+
+def test_a_share_may_be_all_of_it():
+    checks.check_share(1.0, "keep", up_to_one=True)
 
 
 def halves(ids):
@@ -109,8 +75,8 @@ def test_texts_of_libraries_are_numbered_as_in_a_list(column, shuffled):
     ids = [f"q{i}é" for i in range(40) for _ in range(i % 4 + 1)]
     if shuffled:
         ids = np.random.default_rng(0).permutation(ids).tolist()
-    plain = check_qid(np.array(ids, dtype=object), n_rows=len(ids))
-    queries = check_qid(column(pd.Series(ids)), n_rows=len(ids))
+    plain = checks.check_qid(np.array(ids, dtype=object), n_rows=len(ids))
+    queries = checks.check_qid(column(pd.Series(ids)), n_rows=len(ids))
     assert queries.qid.tolist() == plain.qid.tolist()
     assert queries.qid.dtype == object
     assert queries.offsets.tolist() == plain.offsets.tolist()
@@ -132,7 +98,7 @@ def test_texts_of_libraries_are_numbered_as_in_a_list(column, shuffled):
 def test_columns_of_pandas_are_checked_as_lists_are(ids, message):
     for column in (ids, pd.Series(ids, dtype=object)):
         with pytest.raises(ValueError, match=message):
-            check_qid(column, n_rows=len(ids))
+            checks.check_qid(column, n_rows=len(ids))
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32, np.uint64])
@@ -141,17 +107,12 @@ def test_unsigned_distances_with_a_minus_are_warned_of(dtype):
     least = 2 ** np.iinfo(dtype).bits - 3
     rule = f"^y_score of dtype .* is 0, or {least} and more, .* signed first"
     with pytest.warns(UserWarning, match=rule):
-        assert check_scores(-distance).argmax() == 2
+        assert checks.check_scores(-distance).argmax() == 2
     # signed ones, levels of a code, masks, and distances without a 0
-    whole_range = np.arange(256, dtype=np.uint8)
-    for scores in (
-        -distance.astype(int),
-        whole_range,
-        distance[[1, 2]] * 255,
-        distance,
-    ):
-        check_scores(scores)
-    check_scores(-distance[[0, 2, 3]])
+    signed, codes = -distance.astype(int), np.arange(256, dtype=np.uint8)
+    others = distance, distance[[1, 2]] * 255, -distance[[0, 2, 3]]
+    for scores in (signed, codes, *others):
+        checks.check_scores(scores)
 
 
 def test_columns_of_matrices_in_another_order_are_warned_of():
@@ -162,58 +123,29 @@ def test_columns_of_matrices_in_another_order_are_warned_of():
     said = r"y_score has the columns of y_true in another .*y_score\[y_true.columns\]"
     with pytest.warns(UserWarning, match=said):
         evaluate(labels, turned, measures="rr")
-    for other in (
-        turned[labels.columns],
-        turned.to_numpy(),
-        turned.set_axis(range(3), axis=1),
-    ):
+    renamed = turned.set_axis(range(3), axis=1)
+    for other in (turned[labels.columns], turned.to_numpy(), renamed):
         evaluate(labels, other, measures="rr")
     tables = pa.Table.from_pandas(labels), pa.Table.from_pandas(turned)
     with pytest.warns(UserWarning, match="has the columns of y_true in another order"):
-        check_same_order(dict(zip(("y_true", "y_score"), tables, strict=True)))
-    check_same_order({"y_true": tables[0], "y_score": tables[0]})
-
-
-def test_errors_name_the_argument_and_the_value():
-    for call, said in (
-        (
-            lambda: check_choice("x", "ties", ("best", "worst")),
-            "ties .*'worst'.*got 'x'",
-        ),
-        (lambda: check_scores([1, 2], n_rows=3, name="s"), r"s must .*\(3\), got 2"),
-        (lambda: check_share(1.5, "keep", up_to_one=True), "keep must .*got 1.5"),
-        (lambda: check_share(1.0, "keep"), "keep must .*got 1.0"),
-        (lambda: as_matrix([1, 2], "Z"), r"Z must be 2-dimensional, got shape \(2,\)"),
-        (
-            lambda: check_kinds(np.ones((1, 1)) * 1j),
-            "Complex data not supported: X must",
-        ),
-    ):
-        with pytest.raises(ValueError, match=said):
-            call()
-    assert check_share(1.0, "keep", up_to_one=True) is None
+        checks.check_same_order(dict(zip(("y_true", "y_score"), tables, strict=True)))
+    checks.check_same_order({"y_true": tables[0], "y_score": tables[0]})
 
 
 def test_unjudged_documents_are_marked_apart():
     marked = [
-        check_labels([1, np.nan], unjudged=unjudged).tolist()
+        checks.check_labels([1, np.nan], unjudged=unjudged).tolist()
         for unjudged in ("drop", "nonrelevant")
     ]
-    assert marked == [[1, DROPPED_LABEL], [1, UNJUDGED_LABEL]]
+    assert marked == [[1, checks.DROPPED_LABEL], [1, checks.UNJUDGED_LABEL]]
 
 
 def test_rows_of_matrices_of_any_kind():
     X = np.arange(6.0).reshape(3, 2)
-    for given in (
-        X,
-        X.tolist(),
-        sp.csr_array(X),
-        pd.DataFrame(X),
-        pa.table({"a": X[:, 0]}),
-    ):
-        assert count_rows(given) == 3
-    sparse = sp.csr_array(X)
-    assert keep_order(sparse, sparse) is sparse
+    sparse, table = sp.csr_array(X), pa.table({"a": X[:, 0]})
+    for given in (X, X.tolist(), sparse, pd.DataFrame(X), table):
+        assert feature_matrix.count_rows(given) == 3
+    assert feature_matrix.keep_order(sparse, sparse) is sparse
 
 
 def test_whole_numbers_that_a_float_rounds_are_told():
@@ -221,10 +153,3 @@ def test_whole_numbers_that_a_float_rounds_are_told():
         assert is_rounded(text)
     for text in ("9007199254740992", "9007199254740993.5", "1e30", "x", "12.0"):
         assert not is_rounded(text)
-
-
-def test_integers_up_to_those_of_64_bits_are_taken_as_such():
-    given = [2**64 - 1, 2**64 - 2, 1]
-    assert check_scores(given).tolist() == given
-    with pytest.raises(ValueError, match="differ but are equal as 64-bit floats"):
-        check_scores([2**64, 2**64 - 1])

@@ -18,21 +18,10 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tieaware_sklearn._engine import seen_queries as module
-from tieaware_sklearn._engine.checks import check_qid
+from tieaware_sklearn._engine import seen_queries
+from tieaware_sklearn._engine.checks import _objects, check_qid
 from tieaware_sklearn._engine.hashing import row_digests, value_bits
 from tieaware_sklearn._engine.row_order import by_content
-from tieaware_sklearn._engine.seen_queries import (
-    SeenQueries,
-    are_ascending,
-    both,
-    check_apart,
-    id_digests,
-    known,
-    merged,
-    repeated,
-    retained,
-)
 
 MATRICES = [
     np.asarray,
@@ -77,12 +66,6 @@ def test_what_pandas_calls_na_is_nan(backend):
     assert np.array_equal(row_digests(frame), row_digests(X))
 
 
-def in_an_array(value):
-    array = np.empty(1, dtype=object)
-    array[0] = value
-    return array
-
-
 WHOLE = st.integers(-(2**70), 2**70) | st.sampled_from(
     [s * 2**n + d for n in (53, 62, 63, 64) for s in (1, -1) for d in (-1, 0, 1)]
 )
@@ -113,7 +96,7 @@ def test_numbers_of_all_types_have_one_digest_if_they_are_equal(one, other):
                 if not np.isfinite(float(real)):
                     continue
                 plain = Fraction(*real.as_integer_ratio())
-                bits = {int(value_bits(in_an_array(dress))[0])}
+                bits = {int(value_bits(_objects([dress]))[0])}
                 if hasattr(dress, "dtype"):
                     bits.add(int(value_bits(np.array([dress]))[0]))
                 found.setdefault(plain, set()).update(bits)
@@ -139,15 +122,15 @@ def test_times_have_one_digest_in_every_unit_zone_and_library(moment, unit, hour
         objects.append(moment.date())
     arrays.append(np.asarray(pa.array([there], pa.timestamp("us", "UTC"))))
     arrays.append(np.asarray(pd.Series([there])))
-    (found,) = {int(value_bits(a)[0]) for a in [*arrays, *map(in_an_array, objects)]}
+    (found,) = {int(value_bits(a)[0]) for a in [*arrays, *map(_objects, zip(objects))]}
     later = arrays[1] + np.timedelta64(1, "ns")
     assert value_bits(later) != found
-    assert value_bits(in_an_array(pd.Timestamp(later[0]))) == value_bits(later)
+    assert value_bits(_objects([pd.Timestamp(later[0])])) == value_bits(later)
     span = moment - datetime.datetime(2000, 1, 1)
-    spans = [in_an_array(s) for s in (span, pd.Timedelta(span), np.timedelta64(span))]
+    spans = [_objects([s]) for s in (span, pd.Timedelta(span), np.timedelta64(span))]
     spans += [np.array([span]).astype(f"m8[{to}]") for to in ("us", "ns")]
     assert len({int(value_bits(one)[0]) for one in spans}) == 1
-    assert value_bits(in_an_array(moment - datetime.datetime(1970, 1, 1))) != found
+    assert value_bits(_objects([moment - datetime.datetime(1970, 1, 1)])) != found
 
 
 def test_what_is_missing_is_one_pattern_and_times_beyond_all_dates():
@@ -160,7 +143,9 @@ def test_what_is_missing_is_one_pattern_and_times_beyond_all_dates():
         assert len({int(found[0]) for found in missing}) == 1
     far = np.array([1, 2, 3000], "M8[Y]")
     assert np.array_equal(value_bits(far), value_bits(far.astype("M8[D]")))
-    assert len(set(value_bits(np.array([1, 2], "m8[M]")).tolist())) == 2
+    years, months = np.array([1, 2], "m8[Y]"), np.array([12, 24], "m8[M]")
+    assert np.array_equal(value_bits(years), value_bits(months))
+    assert len(set(value_bits(months).tolist())) == 2
 
 
 def test_values_of_other_types_are_told_apart():
@@ -168,9 +153,12 @@ def test_values_of_other_types_are_told_apart():
     assert len(set(value_bits(np.array([*ids, None], dtype=object)).tolist())) == 7
     days = np.array(["2026-01-01", "2026-01-02"], dtype="datetime64[D]")
     assert len({*value_bits(days).tolist(), *value_bits(days.view(int)).tolist()}) == 4
-    lists = np.empty(2, dtype=object)
-    lists[:] = [[1], [2]]
-    assert len(set(value_bits(lists).tolist())) == 2
+    assert len(set(value_bits(_objects([[1], [2]])).tolist())) == 2
+    odd = np.array(["\udc80", "\udc81", "?"], dtype=object)
+    assert len(set(value_bits(odd).tolist())) == 3
+    wide = value_bits(2**53 + np.arange(1, 2001, 2))
+    assert len(set(wide.tolist())) == 1000
+    assert 0.45 < np.unpackbits(wide.view(np.uint8)).mean() < 0.55
 
 
 @pytest.mark.parametrize(
@@ -186,7 +174,7 @@ def test_values_of_other_types_are_told_apart():
 )
 def test_equal_ids_in_other_dress_are_one(one, same):
     assert one == same
-    assert value_bits(in_an_array(one)) == value_bits(in_an_array(same))
+    assert value_bits(_objects([one])) == value_bits(_objects([same]))
     for values in ([1, 2.5, True], [2**53, 1.0], [2**70, 1], [0, -0.0]):
         alone = [value_bits([value])[0] for value in values]
         assert value_bits(np.array(values, dtype=object)).tolist() == alone
@@ -206,7 +194,7 @@ def test_digests_are_the_same_in_every_process():
 def test_sets_have_no_digest():
     """Python spells their elements in another order in each process."""
     with pytest.raises(ValueError, match=r"query ids .* must not be sets, got frozen"):
-        value_bits(in_an_array((1, frozenset("ab"))))
+        value_bits(_objects([(1, frozenset("ab"))]))
 
 
 @pytest.fixture
@@ -299,7 +287,7 @@ def digests(ids):
 def test_repeated_queries_are_those_of_several_parts(parts):
     holders = Counter(one for part in parts for one in part)
     several = {one for one, n in holders.items() if n > 1}
-    found = repeated([digests(part) for part in parts])
+    found = seen_queries.repeated([digests(part) for part in parts])
     # one of every part that has any, the least
     wanted = {min(several & set(part)) for part in parts if several & set(part)}
     assert [one.digest for one in found] == sorted(wanted)
@@ -310,19 +298,19 @@ def test_repeated_queries_are_those_of_several_parts(parts):
 
 @given(IDS, IDS)
 def test_two_parts_are_one_if_they_share_no_query(ours, theirs):
-    found = known(digests(ours), retained(digests(theirs)))
+    found = seen_queries.known(digests(ours), seen_queries.retained(digests(theirs)))
     assert found.tolist() == [one in theirs for one in ours]
-    parts = [retained(digests(ids)) for ids in (ours, theirs)]
-    assert all(map(are_ascending, parts))
+    parts = [seen_queries.retained(digests(ids)) for ids in (ours, theirs)]
+    assert all(map(seen_queries.are_ascending, parts))
     shared = sorted(set(ours) & set(theirs))
-    together = both(*parts)
+    together = seen_queries.both(*parts)
     assert together.tolist() == sorted(ours + theirs)
-    assert are_ascending(together) == (not shared)
+    assert seen_queries.are_ascending(together) == (not shared)
     if not shared:
-        check_apart(*parts, "part", len(theirs))
+        seen_queries.check_apart(*parts, "part", len(theirs))
         return
     with pytest.raises(ValueError, match="of this part, got ") as told:
-        check_apart(*parts, "part", len(theirs))
+        seen_queries.check_apart(*parts, "part", len(theirs))
     assert f"{len(shared)} of them among its {len(theirs)}," in str(told.value)
     assert f"the digest {shared[0]:#018x} (" in str(told.value)
 
@@ -331,21 +319,21 @@ def test_two_parts_are_one_if_they_share_no_query(ours, theirs):
 def test_the_least_digests_are_kept_in_whatever_order_parts_come(parts, most):
     """With m kept of n, each query among the least m is known again, and no other."""
     parts = [digests(part) + np.uint64(13 * i) for i, part in enumerate(parts)]
-    before, module.MOST_KNOWN = module.MOST_KNOWN, most
+    before, seen_queries.MOST_KNOWN = seen_queries.MOST_KNOWN, most
     try:
-        whole = retained(parts[0])
+        whole = seen_queries.retained(parts[0])
         for part in parts[1:]:
-            both = len(whole) + len(retained(part))
+            both = len(whole) + len(seen_queries.retained(part))
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                whole = merged(whole, retained(part))
+                whole = seen_queries.merged(whole, seen_queries.retained(part))
             assert len(caught) == (both > most)
             for warned in caught:
                 assert f"of more than {most} queries" in str(warned.message)
         every = np.sort(np.concatenate(parts))
         assert whole.tolist() == every[:most].tolist()
     finally:
-        module.MOST_KNOWN = before
+        seen_queries.MOST_KNOWN = before
 
 
 def test_two_ids_with_one_digest_are_named(monkeypatch):
@@ -353,9 +341,9 @@ def test_two_ids_with_one_digest_are_named(monkeypatch):
     monkeypatch.setattr("tieaware_sklearn._engine.hashing.value_bits", coarse)
     ids = np.array([f"q{i}" for i in range(9)])
     with pytest.raises(ValueError, match=r"qid must have ids that differ .* 'q\d' and"):
-        id_digests(ids)
+        seen_queries.id_digests(ids)
     with pytest.raises(ValueError, match="query must have ids that differ"):
-        id_digests(ids, "query")
+        seen_queries.id_digests(ids, "query")
 
 
 BATCHES = st.lists(st.lists(st.integers(-9, 40), unique=True, max_size=6), max_size=12)
@@ -363,7 +351,7 @@ BATCHES = st.lists(st.lists(st.integers(-9, 40), unique=True, max_size=6), max_s
 
 @given(BATCHES)
 def test_the_first_that_comes_again_as_a_set_finds_it(batches):
-    seen, plain = SeenQueries(), set()
+    seen, plain = seen_queries.SeenQueries(), set()
     for batch in batches:
         again = [i for i, query in enumerate(batch) if query in plain]
         found = seen.add(np.array(batch, dtype=np.int64))
@@ -373,7 +361,7 @@ def test_the_first_that_comes_again_as_a_set_finds_it(batches):
 
 
 def test_ids_of_any_type_that_are_equal_are_one():
-    seen = SeenQueries()
+    seen = seen_queries.SeenQueries()
     assert seen.add(np.array([1, 2])) is None
     assert seen.add(np.array([0.5, 2.0])) == 1
     assert seen.add(np.array(["1", "2"], dtype=object)) is None

@@ -17,11 +17,14 @@ from sklearn.exceptions import DataConversionWarning
 
 import tieaware_sklearn as ta
 from tieaware_sklearn._engine import exact_numbers as exact
-from tieaware_sklearn._engine import (
-    feature_matrix as columns,
-)
+from tieaware_sklearn._engine import feature_matrix as columns
 from tieaware_sklearn._engine import messages
-from tieaware_sklearn._engine.checks import check_count, check_qid, check_segment
+from tieaware_sklearn._engine.checks import (
+    _objects,
+    check_count,
+    check_qid,
+    check_segment,
+)
 from tieaware_sklearn.datasets import dump_letor
 from tieaware_sklearn.score_precision import round_scores
 
@@ -43,6 +46,7 @@ APS = [((1 + 1 / 2) / 2 + 2 / 3) / 2, 0, (1 + 1 / 2 + 1 / 3) / 3]
         [T, T + 100, 0.5],
         [2**63, 2**63 + 1, -1],
         [2**70, 2**70 + 1, 0],
+        [2**64, 2**64 - 1],
         np.array([T, T + 100, 0.5], dtype=object),
         np.ma.array([T, T + 100, 0], mask=[0, 0, 1]),
         [np.int64(T), np.int64(T + 100), np.float64(0.5)],
@@ -65,6 +69,7 @@ def test_numbers_that_floats_make_one_of_two_are_refused(scores):
     [
         [T, T + 100, 0],
         [2**63, 2**63 + 1, 0],
+        [2**64 - 2, 2**64 - 1, 1],
         np.array([T, T + 100, 0]),
         np.array([T, T + 100, 0], dtype=object),
         pd.Series([T, T + 100, 0], dtype="Int64"),
@@ -245,11 +250,9 @@ def test_flags_with_gaps_are_labels_without_a_judgment():
     [np.array([1]), [1], "1", 1j, pd.Timestamp("2020"), np.timedelta64(1, "s")],
 )
 def test_objects_that_are_no_numbers_are_named(value):
-    scores = np.empty(3, dtype=object)
-    scores[:2], scores[2] = [1, 2], value
     got = f"y_score must be numeric, got dtype object with {value!r} in row 2"
     with pytest.raises(ValueError, match=re.escape(got)):
-        ta.ranking_score([0, 1, 0], scores)
+        ta.ranking_score([0, 1, 0], _objects([1, 2, value]))
 
 
 def test_options_of_odd_kinds_are_refused_in_words():
@@ -268,7 +271,8 @@ def test_options_of_odd_kinds_are_refused_in_words():
 
 def test_values_are_shown_in_a_line():
     assert messages.show(10**5000) == "an integer of 16610 bits"
-    assert messages.show("x" * 200) == f"'{'x' * 59}... (202 characters)"
+    assert messages.show("x" * 78) == repr("x" * 78)
+    assert messages.show("x" * 79) == f"'{'x' * 59}... (81 characters)"
     assert not exact.is_missing(("a", frozenset([1])))
     assert not exact.is_missing(np.array([1, 2]))
 
@@ -394,9 +398,8 @@ def test_numbers_that_pandas_can_read_have_a_hint(cell, options):
 
 def test_both_ways_to_read_a_number_are_named():
     X = pd.DataFrame({"views": ["2,624", "7", "8"]})
-    with pytest.raises(
-        ValueError, match=r"decimal=','.* reads 2\.624 or .* reads 2624"
-    ):
+    both = r"decimal=','.* reads 2\.624 or .* reads 2624"
+    with pytest.raises(ValueError, match=both):
         ta.RankingFeatureSelector("rr").fit(X, [0, 1, 0])
 
 

@@ -79,24 +79,15 @@ def test_the_same_bits_as_flat_arrays(matrices, ties, average):
             assert_array_equal(getattr(report, name), getattr(table, name), name)
 
 
-def test_every_function_with_labels_and_scores_takes_matrices():
+def test_keys_that_break_ties_are_matrices_too():
     labels = np.array([[1, 0, 2], [0, 1, NAN]])
     scores = np.array([[2, 1, 1], [1, 1, NAN]])
     y_true, y_score, qid = flat(labels, scores)
-    flat_report = ta.tie_report(y_true, y_score, qid=qid)
-    assert str(ta.tie_report(labels, scores)) == str(flat_report)
     keys = np.array([["c", "b", "a"], ["z", "y", ""]])
     found = ta.tie_treatments(labels, scores, external={"name": keys})
     own = {"qid": qid, "external": {"name": keys.ravel()[:5]}}
     wanted = ta.tie_treatments(y_true, y_score, **own).per_query
     assert_array_equal(found.per_query, wanted)
-    assert tie_distributions(labels, scores)[1].values.tolist() == [0.5, 1]
-    assert residuals(labels, scores, measures="rr").qid.tolist() == [0, 1]
-    # orders are of places in the flattened matrix
-    labels = np.array([[NAN, 0, 2], [NAN, 1, 0]])
-    scores = np.array([[NAN, 1, 2], [NAN, 1, 2]])
-    for rows in sample_orderings(labels, scores, n_orders=3):
-        assert rows.tolist() == [2, 1, 5, 4]
 
 
 def test_every_function_of_labels_and_scores_takes_a_mask():
@@ -296,9 +287,7 @@ def test_ids_and_masks_belong_to_one_form():
     for function in (comparison.rank_correlation, comparison.rank_biased_overlap):
         with pytest.raises(ValueError, match="qid must be None where y_true has two"):
             function(TWO, TWO, qid=[0, 1])
-        with pytest.raises(
-            ValueError, match=r"mask must be None unless y_true .* \(n_"
-        ):
+        with pytest.raises(ValueError, match=r"mask must be None unless y_true"):
             function([1, 0], [0, 1], mask=[True, True])
     with pytest.raises(ValueError, match=r"qid must be None where y_score\['a'\] has"):
         comparison.tie_statistics({"a": TWO}, qid=[0, 1])
@@ -331,11 +320,8 @@ def test_frames_and_lists():
 
 def test_a_column_with_a_mask_is_queries_of_one_document():
     # batches of lists are as wide as their longest
-    labels, scores, mask = (
-        np.array([[1], [0], [2]]),
-        [[3], [1], [2]],
-        np.ones((3, 1)) > 0,
-    )
+    labels, scores = np.array([[1], [0], [2]]), [[3], [1], [2]]
+    mask = np.ones((3, 1)) > 0
     found = ta.ranking_score(labels, scores, mask=mask, measure="rr", average=None)
     assert found.tolist() == [1, 0, 1]
     prepared = ta.PreparedRanking(labels.tolist(), mask=mask)
@@ -345,6 +331,7 @@ def test_a_column_with_a_mask_is_queries_of_one_document():
 ONE = {"y_true": [[1, 0], [0, 1]], "y_score": [[2, 1], [1, 2]]}
 FLAT = {"y_true": [1, 0], "y_score": [1, 2], "mask": [True, True]}
 A = np.array([[2, 1], ["a", 2]], object)
+EMPTY, SPARSE = [[1, 0], [NAN, NAN]], csr_array(np.eye(2))
 
 
 @pytest.mark.parametrize(
@@ -356,26 +343,14 @@ A = np.array([[2, 1], ["a", 2]], object)
         ({"y_score": [[1], [1, 2]]}, "y_score must have rows of equal length"),
         ({"mask": [[1, 1], [1, 0]]}, "mask must be boolean, .* got dtype int64"),
         ({"y_true": [[[1, 0], [0, 1]]]}, r"two dimensions, got shape \(1, 2, 2\)"),
-        (
-            {"y_true": csr_array(np.eye(2))},
-            "y_true must be dense, got a csr_array: toarray",
-        ),
-        (
-            {"y_score": csr_array(np.eye(2))},
-            "y_score must be dense, got a csr_array: toarray",
-        ),
+        ({"y_true": SPARSE}, "y_true must be dense, got a csr_array: toarray"),
+        ({"y_score": SPARSE}, "y_score must be dense, got a csr_array: toarray"),
         ({"mask": [True, False]}, r"mask must have the shape of y_true, \(2, 2\), got"),
         ({"mask": [[True, True], [False, False]]}, "mask .* True .* in row 1"),
-        (
-            {"y_true": [[1, 0], [NAN, NAN]], "y_score": [[1, 0], [NAN, NAN]]},
-            "document in every row, got nothing but padding in row 1",
-        ),
+        ({"y_true": EMPTY, "y_score": EMPTY}, "every row, got .* padding in row 1"),
         (FLAT, r"mask must be None unless .* shape \(n_queries, n_documents\)"),
         ({"y_true": np.ones((0, 3))}, r"y_true must not be empty, got shape \(0, 3\)"),
-        (
-            {"y_true": [[1, 0], [0, -1]]},
-            r"\(mask=y_true >= 0 .* -1.0 in row 1, col",
-        ),
+        ({"y_true": [[1, 0], [0, -1]]}, r"\(mask=y_true >= 0 .* -1.0 in row 1, col"),
         ({"y_true": [[1, INF], [0, 1]]}, "be finite, got inf in row 0, column 1"),
         ({"y_score": [[2, NAN], [1, 2]]}, "y_score .* be NaN .*, .* row 0, column 1"),
         ({"y_score": [[2, 1], [INF, 2]]}, "y_score .* be finite, .* row 1, column 0"),
@@ -424,29 +399,31 @@ def test_a_mask_that_leaves_out_all_that_is_relevant_is_doubted(labels):
         ta.ranking_score(np.zeros((2, 2)), TWO, mask=mask, measure="p@1")
 
 
-def test_a_mask_says_the_same_to_all_functions_of_one_ranking():
+def test_all_functions_of_one_ranking_take_matrices():
     labels, systems, _, there = ragged()
     scores, qid = systems[..., 0], there.nonzero()[0]
-    filled = np.where(there, labels, -1), np.where(there, scores, 7)
     columns = labels[there], scores[there]
-    for function, extra in (
-        (ta.tie_treatments, ()),
-        (ta.tie_report, ()),
-        (residuals, ()),
-        (evaluation.contingency_table, ()),
-        (evaluation.precision_recall_curve, ()),
-        (ta.sampled, ("rr",)),
-    ):
-        wanted = function(*columns, *extra, qid=qid)
-        alike(function(*filled, *extra, mask=there), wanted)
-    found = tie_distributions(*filled, mask=there)
-    wanted = tie_distributions(*columns, qid=qid)
-    assert list(found) == list(wanted)
-    for query, one in wanted.items():
-        assert_array_equal(found[query].probability, one.probability)
-    (rows,) = sample_orderings(*filled, mask=there, n_orders=1)
-    (flat_rows,) = sample_orderings(*columns, qid=qid, n_orders=1)
-    assert_array_equal(rows, np.flatnonzero(there)[flat_rows])
+    filled = np.where(there, labels, -1), np.where(there, scores, 7)
+    for matrices, mask in (((labels, scores), None), (filled, there)):
+        for function, extra in (
+            (ta.tie_treatments, ()),
+            (ta.tie_report, ()),
+            (residuals, ()),
+            (evaluation.contingency_table, ()),
+            (evaluation.precision_recall_curve, ()),
+            (ta.sampled, ("rr",)),
+        ):
+            wanted = function(*columns, *extra, qid=qid)
+            alike(function(*matrices, *extra, mask=mask), wanted)
+        found = tie_distributions(*matrices, mask=mask)
+        wanted = tie_distributions(*columns, qid=qid)
+        assert list(found) == list(wanted)
+        for query, one in wanted.items():
+            assert_array_equal(found[query].probability, one.probability)
+        # orders are of places in the flattened matrix
+        (rows,) = sample_orderings(*matrices, mask=mask, n_orders=1)
+        (flat_rows,) = sample_orderings(*columns, qid=qid, n_orders=1)
+        assert_array_equal(rows, np.flatnonzero(there)[flat_rows])
 
 
 def test_a_search_for_precision_takes_a_mask():
