@@ -20,11 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.estimator_checks import check_estimator
 
-from tieaware_sklearn import (
-    FusedRanker,
-    LinearRanker,
-    RankingFeatureSelector,
-)
+from tieaware_sklearn import FusedRanker, LinearRanker, RankingFeatureSelector
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
 from tieaware_sklearn.score_precision import CoarseRanker
 
@@ -187,10 +183,7 @@ def test_scikit_learns_checks(name, routing):
         for beginning in ("qid=0 is a column of fractions", *one.warns):
             warnings.filterwarnings("ignore", beginning)
         results = check_estimator(
-            estimator,
-            expected_failed_checks=one.fails,
-            on_fail=None,
-            on_skip=None,
+            estimator, expected_failed_checks=one.fails, on_fail=None, on_skip=None
         )
     failed = [result for result in results if result["status"] == "failed"]
     for result in failed[:1]:

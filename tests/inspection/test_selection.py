@@ -14,12 +14,7 @@ import polars as pl
 import pytest
 from scipy import sparse, stats
 from sklearn.base import BaseEstimator, clone
-from sklearn.feature_selection import (
-    RFE,
-    SelectFromModel,
-    SelectKBest,
-    f_regression,
-)
+from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest, f_regression
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler

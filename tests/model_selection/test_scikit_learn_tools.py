@@ -38,12 +38,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from xgboost import XGBRanker
 
 import tieaware_sklearn as ta
-from tieaware_sklearn import (
-    QueryKFold,
-    evaluate,
-    make_ranking_scorer,
-    ranking_score,
-)
+from tieaware_sklearn import QueryKFold, evaluate, make_ranking_scorer, ranking_score
 from tieaware_sklearn.catboost import QueryCatBoostRanker
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.lightgbm import QueryLGBMRanker

@@ -17,11 +17,7 @@ from hypothesis import given, settings
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import TransformedTargetRegressor, make_column_transformer
 from sklearn.dummy import DummyClassifier
-from sklearn.ensemble import (
-    RandomForestRegressor,
-    VotingClassifier,
-    VotingRegressor,
-)
+from sklearn.ensemble import RandomForestRegressor, VotingClassifier, VotingRegressor
 from sklearn.feature_selection import SelectKBest, f_regression
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import (

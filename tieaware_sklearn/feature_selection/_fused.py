@@ -16,14 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .._display import progress_bars, words
-from .._engine import (
-    checks,
-    feature_matrix,
-    messages,
-    segments,
-    split_queries,
-    threads,
-)
+from .._engine import checks, feature_matrix, messages, segments, split_queries, threads
 from .._engine.segments import FloatArray, IntArray
 from .._kernel import midranks
 from ..evaluation import _averages, _intervals, _prepared, _resolved

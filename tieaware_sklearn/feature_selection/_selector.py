@@ -16,14 +16,7 @@ from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from .._display import words
-from .._engine import (
-    checks,
-    feature_matrix,
-    hashing,
-    merging,
-    messages,
-    seen_queries,
-)
+from .._engine import checks, feature_matrix, hashing, merging, messages, seen_queries
 from .._engine.segments import FloatArray
 from ..evaluation import _prepared, _resolved
 from ..io import _batches, _frames, _wording

@@ -15,13 +15,7 @@ from .._display import html, progress_bars, text_tables, words
 from .._engine import checks, feature_matrix, messages, row_order
 from .._engine.segments import FloatArray, IntArray
 from ..comparison import _paired_test
-from ..evaluation import (
-    _averages,
-    _intervals,
-    _multiple_testing,
-    _prepared,
-    _resolved,
-)
+from ..evaluation import _averages, _intervals, _multiple_testing, _prepared, _resolved
 from ..measures import Measure, _parse
 from ..model_selection import _scorers
 from . import _selection_curve
