@@ -225,6 +225,11 @@ def list_columns(X: Any) -> list[Any]:
     return list(getattr(X, "column_names", getattr(X, "columns", ())))
 
 
+def names_of(X: Any) -> list[Any]:
+    """Names of the columns of a matrix of any kind; x0, x1, ... where it has none."""
+    return list_columns(X) or [f"x{j}" for j in range(X.shape[1])]
+
+
 def how_to_pass_qid() -> str:
     """Advice on passing query ids, by whether metadata routing is on."""
     if get_config()["enable_metadata_routing"]:

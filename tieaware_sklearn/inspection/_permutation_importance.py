@@ -32,8 +32,7 @@ def column_groups(
         For a column that X does not have, one of query ids, one that is twice in a
         group, groups without a column and two of one name.
     """
-    names = [str(name) for name in feature_matrix.list_columns(X)]
-    names = names or [f"x{j}" for j in range(X.shape[1])]
+    names = list(map(str, feature_matrix.names_of(X)))
     left_out = None if qid_column is None else feature_matrix.qid_index(X, qid_column)
     if columns is None:
         chosen = [(names[j], [j]) for j in range(len(names)) if j != left_out]
@@ -66,25 +65,17 @@ def _places(X: Any, group: Any) -> list[int]:
 
 
 def permuted(
-    X: Any, places: list[int], orders: Iterable[NDArray[np.intp]], spare: list[Any]
+    X: Any, places: list[int], orders: Iterable[NDArray[np.intp]]
 ) -> Iterator[Any]:
-    """X with some columns taken from the rows of each order.
-
-    Arrays are written into a copy, which is `spare` afterwards.
-    """
+    """X with some columns taken from the rows of each order; of arrays, one copy."""
     if not isinstance(X, np.ndarray):
         for rows in orders:
             yield _with_rows(X, places, rows)
         return
-    try:
-        out = spare.pop()
-    except IndexError:
-        out = X.copy(order="K")
+    out = X.copy(order="K")
     for rows in orders:
         out[:, places] = X[rows[:, None], places]
         yield out
-    out[:, places] = X[:, places]
-    spare.append(out)
 
 
 def _with_rows(X: Any, places: list[int], rows: NDArray[np.intp]) -> Any:
@@ -255,9 +246,6 @@ class PermutationImportance(html.Result):
         return {"queries": len(self.qid)} | super()._about()
 
 
-Columns = Iterable[Any] | Mapping[str, Any] | None
-
-
 def query_permutation_importance(
     estimator: Any,
     X: Any,
@@ -265,7 +253,7 @@ def query_permutation_importance(
     *,
     qid: Any = None,
     measures: str | Measure | Iterable[str | Measure] = _prepared.DEFAULT_MEASURES,
-    columns: Columns = None,
+    columns: Iterable[Any] | Mapping[str, Any] | None = None,
     within_queries: bool = False,
     n_repeats: int = 5,
     response_method: str | Sequence[str] | None = None,
@@ -406,8 +394,6 @@ def query_permutation_importance(
         return prepared.values(resolved, scores)["expected"]
 
     baseline = values(rows.X)
-    # copies to permute in, one for each thread
-    spare: list[Any] = []
     sign = np.where([one.greater_is_better for one in resolved.measures], 1.0, -1.0)
 
     def losses(places: list[int]) -> tuple[FloatArray, FloatArray]:
@@ -415,7 +401,7 @@ def query_permutation_importance(
 
         Also the mean of each repeat, (n_measures, n_repeats).
         """
-        worse = [values(X) for X in permuted(rows.X, places, orders, spare)]
+        worse = [values(X) for X in permuted(rows.X, places, orders)]
         lost = _selection_curve.without_rounding(sign * (baseline - np.stack(worse)))
         averages = [_averages.means(once, rows.weight) for once in lost]
         return lost.mean(axis=0), np.stack(averages, axis=1)
@@ -424,10 +410,10 @@ def query_permutation_importance(
     lost = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")(
         delayed(losses)(places) for places in groups.values()
     )
-    losses_of_groups = list(
-        progress_bars.show_progress(lost, progress, len(groups), "column", "permuting")
+    shown = progress_bars.show_progress(
+        lost, progress, len(groups), "column", "permuting"
     )
-    per_query, importances = zip(*losses_of_groups, strict=True)
+    per_query, importances = zip(*shown, strict=True)
     differences = np.stack(per_query, axis=1)
     moments = _intervals.QueryMoments.of(differences, rows.weight)
     pvalues = moments.p_greater()

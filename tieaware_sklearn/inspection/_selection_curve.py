@@ -41,12 +41,6 @@ def rows_by_content(
     return rows.sorted(queries), queries.given(np.arange(queries.n_rows))
 
 
-def feature_names(X: Any) -> tuple[str, ...]:
-    """Names of the columns of X."""
-    names = feature_matrix.list_columns(X) or [f"x{j}" for j in range(X.shape[1])]
-    return tuple(map(str, names))
-
-
 def check_selector(selector: Any, name: str = "selector") -> None:
     """Refuse what is no selector of scikit-learn's interface, or reads ids of X."""
     selects = hasattr(selector, "fit") and hasattr(selector, "get_support")
@@ -423,7 +417,7 @@ def selection_curve(
         difference_from_all_interval=from_all[1],
         qid=rows.queries.qid,
         query_weight=rows.weight,
-        feature_names=feature_names(rows.X),
+        feature_names=tuple(map(str, feature_matrix.names_of(rows.X))),
         selected=selected,
         confidence=float(confidence),
     )

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
 from .._display import html, progress_bars, text_tables, words
-from .._engine import checks
+from .._engine import checks, feature_matrix
 from .._engine.segments import FloatArray, IntArray
 from ..evaluation import _prepared
 from ..model_selection import _scorers
@@ -243,7 +243,7 @@ def selection_stability(
             f"got {n_bootstraps}"
         )
     return SelectionStability(
-        feature_names=_selection_curve.feature_names(rows.X),
+        feature_names=tuple(map(str, feature_matrix.names_of(rows.X))),
         frequency=selected.mean(axis=0),
         selected=selected,
         stability=stability,
