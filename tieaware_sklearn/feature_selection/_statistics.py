@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -225,7 +225,18 @@ class _Scorer:
         self, columns: NDArray[Any], down: NDArray[np.bool_], up: NDArray[np.bool_]
     ) -> _Terms:
         """Rank the columns (n_columns, n_rows) down, then up, where they are to be."""
-        values = _ranked(columns, self.prepared, self.resolved, down, up)
+        rank = partial(self.prepared.values, self.resolved, names=_measure.SCREENED)
+        parts: dict[str, Any]
+        if down.all() and up.all():
+            parts = rank(columns, both_ways=True)
+        else:
+            ways = [
+                rank(columns[some], ascending=ascending)
+                for some, ascending in ((down, False), (up, True))
+                if some.any()
+            ]
+            parts = {name: [way[name] for way in ways] for name in _measure.SCREENED}
+        values = {name: np.concatenate(part) for name, part in parts.items()}
         measures, weight = self.resolved.measures, self.prepared.weight
         sign = np.where([measure.greater_is_better for measure in measures], 1.0, -1)
         gain = sign * (values["expected"] - self.chance)
@@ -240,19 +251,23 @@ class _Scorer:
     def dense(self, X: Any, directions: NDArray[np.str_]) -> _Columns:
         """Score each column of X in all queries."""
         parts, queries = [], self.prepared.queries
-        for columns, direction in _batches(X, directions, self.size, self.taken):
-            down, up = direction != "ascending", direction != "descending"
-            terms = self.terms(columns, down, up)
-            worth = _intervals.QueryMoments.of(terms.worth, self.prepared.weight)
-            tie_variance = _averages.column_sums(terms.tie_variance)
-            # sorted, so that the order of queries changes no bit
-            null_variance = np.sort(terms.null_variance, axis=0).sum(axis=0)
-            at_down, at_up = np.cumsum(down) - 1, down.sum() + np.cumsum(up) - 1
-            at = np.where(down, at_down, at_up), np.where(up, at_up, at_down)
-            each_way = np.stack(at, axis=1)
-            varies = queries.varying(queries.arrange(columns.T)).any(axis=0)
-            variances = tie_variance[each_way], null_variance[each_way]
-            parts.append(_Columns(worth.some(each_way), *variances, varies))
+        for first in range(0, X.shape[1], self.taken):
+            taken = side_by_side(X, slice(first, first + self.taken))
+            for start in range(0, len(taken), self.size):
+                columns = taken[start : start + self.size]
+                direction = directions[first + start :][: len(columns)]
+                down, up = direction != "ascending", direction != "descending"
+                terms = self.terms(columns, down, up)
+                worth = _intervals.QueryMoments.of(terms.worth, self.prepared.weight)
+                tie_variance = _averages.column_sums(terms.tie_variance)
+                # sorted, so that the order of queries changes no bit
+                null_variance = np.sort(terms.null_variance, axis=0).sum(axis=0)
+                at_down, at_up = np.cumsum(down) - 1, down.sum() + np.cumsum(up) - 1
+                at = np.where(down, at_down, at_up), np.where(up, at_up, at_down)
+                each_way = np.stack(at, axis=1)
+                varies = queries.varying(queries.arrange(columns.T)).any(axis=0)
+                variances = tie_variance[each_way], null_variance[each_way]
+                parts.append(_Columns(worth.some(each_way), *variances, varies))
         return _Columns.join(parts)
 
     def sparse(self, X: Any, directions: NDArray[np.str_]) -> _Columns:
@@ -323,38 +338,6 @@ class _Scorer:
         each_way = place[:, None], ways.astype(np.intp)
         variances = whole.tie_variance[each_way], whole.null_variance[each_way]
         return _Columns(whole.worth.some(each_way), *variances, whole.varies[place])
-
-
-def _batches(
-    X: Any, directions: NDArray[np.str_], size: int, taken: int
-) -> Iterator[tuple[NDArray[Any], NDArray[np.str_]]]:
-    """Dense columns, (at most `size`, n_rows), and their directions."""
-    for first in range(0, X.shape[1], taken):
-        columns = side_by_side(X, slice(first, first + taken))
-        wanted = directions[first : first + taken]
-        for start in range(0, len(columns), size):
-            some = slice(start, start + size)
-            yield columns[some], wanted[some]
-
-
-def _ranked(
-    columns: NDArray[Any],
-    prepared: _prepared.Prepared,
-    resolved: _resolved.ResolvedMeasures,
-    down: NDArray[np.bool_],
-    up: NDArray[np.bool_],
-) -> dict[str, FloatArray]:
-    """Values of the columns that are ranked down, then of those ranked up."""
-    names = _measure.SCREENED
-    if down.all() and up.all():
-        both = prepared.values(resolved, columns, names, both_ways=True)
-        return {name: np.concatenate(both[name]) for name in names}
-    ways = [
-        prepared.values(resolved, columns[some], names, ascending=ascending)
-        for some, ascending in ((down, False), (up, True))
-        if some.any()
-    ]
-    return {name: np.concatenate([way[name] for way in ways]) for name in names}
 
 
 class FeatureColumns(SelectorMixin):  # type: ignore[misc]
