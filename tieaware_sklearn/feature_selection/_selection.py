@@ -131,13 +131,21 @@ class Similarity:
         Rank correlations of the features that are held.
     place : ndarray of shape (n_features,), int
         Place of each feature among those that are held, or -1.
+    limit : float or None
+        The greatest |ρ| of a feature that is no repeat.
     correlate : callable, optional
         Gives the rank correlations of some features, where not all are held.
     """
 
     rho: FloatArray
     place: Indices
+    limit: float | None
     correlate: Callable[[Indices], FloatArray] | None = None
+
+    @property
+    def most(self) -> float:
+        """The greatest |ρ| of two chosen features; a copy is a repeat, at any limit."""
+        return np.inf if self.limit is None else min(self.limit, _BELOW_1)
 
     def prepare(self, features: Indices, others: Indices) -> Indices:
         """Correlate some of the features, the first one included, with the others.
@@ -166,7 +174,6 @@ def choose_greedily(
     number: int,
     *,
     diversity: float,
-    limit: float | None,
     similarity: Similarity | None,
     fill: bool,
 ) -> tuple[Indices, int]:
@@ -188,10 +195,8 @@ def choose_greedily(
     number : int
         How many to choose.
     diversity : float
-    limit : float or None
-        The greatest |ρ| of a feature that is no repeat.
     similarity : Similarity or None
-        Rank correlations; None if neither diversity nor limit needs them.
+        Rank correlations; None if neither diversity nor a limit needs them.
     fill : bool
         Whether repeats are taken by rank if only they remain: exact copies last.
 
@@ -207,7 +212,6 @@ def choose_greedily(
     relevance = lift / top if top > 0 else lift
     # without diversity, only ranks count
     gain = (1 - diversity) * relevance * bool(diversity)
-    most = _most_similar(limit)
     closest = np.zeros(len(candidates))
     compared = np.zeros(len(candidates), dtype=np.intp)
     is_open = np.ones(len(candidates), dtype=bool)
@@ -225,7 +229,7 @@ def choose_greedily(
             nearest = np.round(np.abs(rho), DECIMALS).max(axis=1)
             closest[some] = np.maximum(closest[some], nearest)
         compared[some] = len(chosen)
-        is_open[some] &= closest[some] <= most
+        is_open[some] &= closest[some] <= similarity.most
 
     while len(chosen) < number and is_open.any():
         # the first choice is the best by rank
@@ -253,10 +257,7 @@ def choose_greedily(
 
 
 def find_repeats(
-    usable: NDArray[np.bool_],
-    order: Indices,
-    limit: float | None,
-    similarity: Similarity | None,
+    usable: NDArray[np.bool_], order: Indices, similarity: Similarity | None
 ) -> tuple[Indices, FloatArray]:
     """Which chosen feature each usable one repeats, and their ρ, as in `Selection`.
 
@@ -265,7 +266,7 @@ def find_repeats(
     """
     repeats, correlation = np.full(len(usable), -1), np.full(len(usable), np.nan)
     others = np.setdiff1d(np.flatnonzero(usable), order)
-    if limit is None or similarity is None or not len(order):
+    if similarity is None or similarity.limit is None or not len(order):
         return repeats, correlation
     while len(others):
         some = similarity.prepare(others, order)
@@ -274,12 +275,7 @@ def find_repeats(
         size = np.round(np.abs(rho), DECIMALS)
         at = np.argmax(size, axis=1)
         rows = np.arange(len(some))
-        is_repeat = size[rows, at] > _most_similar(limit)
+        is_repeat = size[rows, at] > similarity.most
         repeats[some[is_repeat]] = order[at[is_repeat]]
         correlation[some[is_repeat]] = rho[rows, at][is_repeat]
     return repeats, correlation
-
-
-def _most_similar(limit: float | None) -> float:
-    """The greatest |ρ| of two chosen features; a copy is a repeat, at any limit."""
-    return np.inf if limit is None else min(limit, _BELOW_1)

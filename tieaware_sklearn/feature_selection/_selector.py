@@ -507,11 +507,9 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
             checks.check_count(batch_rows, "batch_rows")
         weights = [] if query_weight is None else [query_weight]
         _frames.check_several(batches)
-        rest = iter(batches)
+        rest, rule = iter(batches), "batches must hold at least one row, got none"
         first = next(rest, None)
-        messages.require(
-            first is not None, "batches must hold at least one row, got none"
-        )
+        messages.require(first is not None, rule)
         every = chain([first], rest)
         if isinstance(first, Bunch):
             columns, parts = first.data, self._of_bunches(every)
@@ -535,7 +533,7 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
         gathered: list[Screening] = []
         for part in parts:
             merging.gather(gathered, part, Screening.merge, attrgetter("n_queries"))
-        messages.require(gathered, "batches must hold at least one row, got none")
+        messages.require(gathered, rule)
         whole = reduce(Screening.merge, gathered)
         counts = not weights or whole.statistics.of_labels.weight.any()
         messages.require(counts, f"{query_weight} must not be 0 in every query")
@@ -664,13 +662,10 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
         self, queries: checks.Queries, digests: hashing.Digests, *, weighted: bool
     ) -> None:
         """Refuse queries that came before, and weights where the others have none."""
-        if weighted != self.screening_.weighted:
-            got = "weights after queries with none"
-            if not weighted:
-                got = "none after queries with weights"
-            raise ValueError(
-                f"query_weight must be given for all queries or for none, got {got}"
-            )
+        pair = ("weights", "none") if weighted else ("none", "weights")
+        rule = "query_weight must be given for all queries or for none"
+        got = "got {} after queries with {}".format(*pair)
+        messages.require(weighted == self.screening_.weighted, f"{rule}, {got}")
         again = seen_queries.known(digests, self.screening_.query_digests)
         if again.any():
             raise ValueError(
@@ -725,10 +720,11 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
     ) -> _selection.Selection:
         """The best features, or those better than chance, that do not repeat others."""
         similarity, ascending = None, screening.figures.ascending
+        wanted, limit = self.n_features_to_select, self.max_correlation
         n_features, correlation = len(ascending), screening.statistics.correlation
         if self._needs_correlation() and correlation is not None:
             rho = correlation.similarity(ascending)
-            similarity = _selection.Similarity(rho, np.arange(n_features))
+            similarity = _selection.Similarity(rho, np.arange(n_features), limit)
         elif self._needs_correlation() and rows is not None:
             X, both_ways = rows.X, self.missing == "last"
 
@@ -737,9 +733,8 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
                     X[:, some], rows, both_ways, self.n_jobs, rounded=True
                 ).similarity(ascending[some])
 
-            none_yet = np.full(n_features, -1)
-            similarity = _selection.Similarity(np.empty((0, 0)), none_yet, correlate)
-        wanted, limit = self.n_features_to_select, self.max_correlation
+            none_held = np.empty((0, 0)), np.full(n_features, -1)
+            similarity = _selection.Similarity(*none_held, limit, correlate)
         figures, sort = screening.figures, screening.rule.sort
         varies, lift = figures.varies, figures.lift[:, sort]
         usable = varies
@@ -769,7 +764,6 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
             lift[best],
             number,
             diversity=0.0 if wanted is None else self.diversity,
-            limit=limit,
             similarity=similarity,
             fill=wanted is not None,
         )
@@ -780,7 +774,7 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
                 f"features rank differently: {copies} of the selected features "
                 f"{are} of others"
             )
-        repeated, rho = _selection.find_repeats(varies, order, limit, similarity)
+        repeated, rho = _selection.find_repeats(varies, order, similarity)
         return _selection.Selection(order, repeated, rho, wanted is not None)
 
     def _why_none(self) -> str:
