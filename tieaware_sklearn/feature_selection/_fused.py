@@ -687,8 +687,8 @@ class Correlation:
 def by_length(queries: checks.Queries) -> checks.Queries:
     """Queries by length and id, an order that no order of rows changes."""
     chosen = queries.shortest_first()
-    some = queries.some(chosen)
-    return checks.Queries(some.qid, some.offsets, queries.given(queries.rows(chosen)))
+    rows = queries.given(queries.rows(chosen))
+    return replace(queries.some(chosen), order=rows)
 
 
 def comparable(values: FloatArray) -> FloatArray:

@@ -275,11 +275,9 @@ class Screening(_saved.Saved, html.Result):
         for one in (self, *others):
             messages.require(isinstance(one, Screening), rule + type(one).__name__)
         whole = self
+        rule = "other must have the features, measures and options of this screening"
         for other in others:
             difference = whole._difference(other, "this screening", "other")
-            rule = (
-                "other must have the features, measures and options of this screening"
-            )
             messages.require(not difference, f"{rule}: {difference}")
             digests = whole.query_digests, other.query_digests
             seen_queries.check_apart(*digests, "screening", other.n_queries)
@@ -396,10 +394,8 @@ class Screening(_saved.Saved, html.Result):
         rule = _rule_of(content.part("rule"), len(names))
         statistics = _statistics_of(content.part("statistics"), rule)
         digests = content.array("query_digests", "u", None)
-        if (
-            not seen_queries.are_ascending(digests)
-            or len(digests) > statistics.n_queries
-        ):
+        few = len(digests) <= statistics.n_queries
+        if not (few and seen_queries.are_ascending(digests)):
             raise _saved.UnreadableError("must have a sorted digest of each query")
         selection = None
         if "selection" in content.header:
@@ -440,8 +436,7 @@ class Screening(_saved.Saved, html.Result):
             f"{beat} of {len(self.feature_names)} features beat chance by "
             f"{self.sort_by} (qvalue <= {_ALPHA:g}; {self.n_averaged[sort]} queries); "
             f"{best['feature']} is best, {words.number(best[self.sort_by])} where "
-            "chance is "
-            f"{words.number(self.chance[sort])}."
+            f"chance is {words.number(self.chance[sort])}."
         ]
 
     def _about(self) -> dict[str, Any]:

@@ -110,9 +110,8 @@ def feature_statistics(
     n_shares = TASKS * n_workers if n_workers > 1 else 1
     size = _prepared.columns_at_once(queries.n_rows, n_features, n_shares)
     # columns are copied together, a multiple of those that are ranked together
-    copied = min(
-        _COLUMNS_COPIED, _BYTES_COPIED // max(X.shape[0] * X.dtype.itemsize, 1)
-    )
+    n_bytes = max(X.shape[0] * X.dtype.itemsize, 1)
+    copied = min(_COLUMNS_COPIED, _BYTES_COPIED // n_bytes)
     taken = size * max(min(copied, n_features // n_shares) // size, 1)
     n_tasks = -(-n_features // taken)
     if not shared:

@@ -210,11 +210,9 @@ class PermutationImportance(html.Result):
         for m, measure in enumerate(self.measures):
             shown = self._order(m)[:most]
             lost, ends = self.importances_mean[shown, m], self.interval[shown, m]
+            head_of_names = f"{measure} {words.number(self.baseline[m])}"
             table = text_tables.Table.of(
-                (
-                    f"{measure} {words.number(self.baseline[m])}",
-                    [self.columns[j] for j in shown],
-                ),
+                (head_of_names, [self.columns[j] for j in shown]),
                 ("loss", lost),
                 (interval, ends),
                 ("±repeats", self.importances_std[shown, m]),

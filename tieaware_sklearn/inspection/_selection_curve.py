@@ -151,12 +151,10 @@ class SelectionCurve(html.Result):
         names = [*np.repeat(np.array(self.selectors, object), n_sizes), "all features"]
         low, high = self.interval.reshape(-1, 2).T
         low_all, high_all = self.interval_all
+        sizes = [*self.n_features * len(self.selectors), len(self.feature_names)]
         columns: dict[str, Any] = {
             "selector": names,
-            "n_features": [
-                *self.n_features * len(self.selectors),
-                len(self.feature_names),
-            ],
+            "n_features": sizes,
             "measure": [self.measure] * len(names),
             "mean": np.append(self.mean, self.mean_all),
             "interval_low": np.append(low, low_all),

@@ -84,15 +84,12 @@ class SelectionStability(html.Result):
     def _conclusion(self) -> list[str]:
         n_samples, interval = len(self.selected), "no interval"
         if n_samples >= _LEAST:
-            interval = (
-                f"{self.confidence:.0%} interval {words.bracketed(self.interval)}"
-            )
+            ends = words.bracketed(self.interval)
+            interval = f"{self.confidence:.0%} interval {ends}"
         return [
             f"Stability {words.number(self.stability)}, {interval} ({n_samples} "
-            "bootstrap "
-            f"samples of these {self.n_queries} queries, "
-            f"{self.selected.sum() / n_samples:.1f} features "
-            "on average)."
+            f"bootstrap samples of these {self.n_queries} queries, "
+            f"{self.selected.sum() / n_samples:.1f} features on average)."
         ]
 
     def _whole(self) -> list[text_tables.Table]:
