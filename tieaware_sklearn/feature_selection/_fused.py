@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
@@ -19,7 +19,7 @@ from .._display import progress_bars, words
 from .._engine import checks, feature_matrix, messages, segments, split_queries, threads
 from .._engine.segments import FloatArray, IntArray
 from .._kernel import midranks
-from ..evaluation import _averages, _intervals, _prepared, _resolved
+from ..evaluation import _averages, _blocks, _intervals, _prepared, _resolved
 from ..measures import Measure, parse_measure
 from ..model_selection import _splits
 from ..rankers import _query_ranker
@@ -295,9 +295,11 @@ class FusedRanker(_query_ranker.RankerMixin, _statistics.FeatureColumns, BaseEst
         )
         queries = by_length(checks.check_qid(ids, n_rows=data.shape[0]))
         borda = BordaScores.of(data[:, self._fused_], queries, self.n_jobs)
-        scores = np.empty(data.shape[0])
-        fused = borda.fused(np.arange(len(self._fused_)), self._ascending_)
-        scores[queries.given(np.arange(len(scores)))] = fused
+        scores = np.zeros(data.shape[0])
+        rows = queries.given(np.arange(len(scores)))
+        for feature, lower in enumerate(self._ascending_.tolist()):
+            # whole numbers, none of them rounded
+            scores[rows] += borda.of_feature(feature, lower)
         return scores
 
     def _path(
@@ -414,14 +416,17 @@ class BordaScores(NamedTuple):
     ) -> BordaScores:
         """Rank the columns of X, dense or sparse; the scores stand query by query.
 
-        Queries of about equal length are ranked together: they had best be by length.
+        Queries of about equal length are ranked together: they must be by length.
         """
         X = X.tocsc() if sp.issparse(X) else X
         sizes, n_features = queries.sizes, X.shape[1]
         small = int(sizes.max()) <= 2**15
         shape = n_features, queries.n_rows
         down: Whole = np.empty(shape, np.int16 if small else np.int32)
-        parts = list(_parts(queries))
+        parts = [
+            (slice(*queries.offsets[[first, stop]].tolist()), sizes[first:stop])
+            for first, stop in _blocks.ranges(sizes, _ROWS)
+        ]
 
         def rank(start: int) -> dict[int, Whole]:
             some = slice(start, start + _COLUMNS)
@@ -449,14 +454,6 @@ class BordaScores(NamedTuple):
         down: Whole = self.down[feature]
         return self.up.get(feature, -down) if ascending else down
 
-    def fused(self, features: NDArray[np.intp], ascending: NDArray[Any]) -> FloatArray:
-        """Sums of the scores of features, each in its direction."""
-        total = np.zeros(self.down.shape[1])
-        for feature, lower in zip(features.tolist(), ascending.tolist(), strict=True):
-            # whole numbers, none of them rounded
-            total += self.of_feature(feature, lower)
-        return total
-
     def some(self, rows: NDArray[np.intp], sizes: IntArray) -> BordaScores:
         """Scores of some queries, whose rows are given."""
         up = {j: one[rows] for j, one in self.up.items()}
@@ -467,17 +464,6 @@ class BordaScores(NamedTuple):
         kind = np.int64 if self.sizes.max() <= _LONGEST else np.float64
         product = np.multiply(one, other, dtype=kind)
         return np.asarray(segments.sum_segments(product, self.sizes, kind), np.float64)
-
-
-def _parts(queries: checks.Queries) -> Iterator[tuple[slice, IntArray]]:
-    """Ranges of rows, of whole queries, and the sizes of these."""
-    offsets, sizes = queries.offsets, queries.sizes
-    first = 0
-    while first < len(sizes):
-        end = np.searchsorted(offsets, offsets[first] + _ROWS, side="right") - 1
-        stop = max(int(end), first + 1)
-        yield slice(int(offsets[first]), int(offsets[stop])), sizes[first:stop]
-        first = stop
 
 
 class Alone(NamedTuple):
