@@ -405,16 +405,6 @@ class _Family:
     def resolved(self) -> _resolved.ResolvedMeasures:
         return self.resolve(*self.measures)
 
-    def __repr__(self) -> str:
-        usual = signature(make_ranking_scorer).parameters
-        shown = [
-            f"{name}={value!r}"
-            for name, value in {**self.source, **self.rules}.items()
-            if value != usual[name].default
-        ]
-        measures = repr(self.names[0] if self.single else self.names)
-        return f"make_ranking_scorer({', '.join([measures, *shown])})"
-
 
 #: Results that the scorers of one call share, by its `method_caller`. Each of several
 #: scorers is called for one number, so that an error costs only that number. Only
@@ -587,5 +577,13 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
         return self
 
     def __repr__(self) -> str:
-        family = repr(self._family)
-        return family if self._family.single else f"{family}[{self.key!r}]"
+        family = self._family
+        usual = signature(make_ranking_scorer).parameters
+        shown = [
+            f"{name}={value!r}"
+            for name, value in {**family.source, **family.rules}.items()
+            if value != usual[name].default
+        ]
+        measures = repr(family.names[0] if family.single else family.names)
+        made = f"make_ranking_scorer({', '.join([measures, *shown])})"
+        return made if family.single else f"{made}[{self.key!r}]"
