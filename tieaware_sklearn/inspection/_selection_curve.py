@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -362,10 +362,7 @@ def selection_curve(
     X, labels = feature_matrix.take_rows(rows.X, place), rows.labels[place]
     codes = rows.queries.codes[place]
     folds = _splits.query_folds(cv, X, labels, codes, rows.queries.qid)
-    run = partial(
-        _run, rows=rows, selectors=list(named.values()), estimator=estimator,
-        sizes=sizes, resolved=resolved, method=method,
-    )  # fmt: skip
+    run = partial(_run, rows, list(named.values()), estimator, sizes, resolved, method)
     parallel = Parallel(n_jobs=n_jobs, return_as="generator")
     parts = parallel(delayed(run)(*fold) for fold in folds)
     done = list(
@@ -435,54 +432,51 @@ def _check_sizes(n_features: Any, n_columns: int) -> list[int]:
 
 
 def _run(
-    train: IntArray,
-    test: IntArray,
-    *,
     rows: _prepared.QueryRows,
     selectors: list[Any],
     estimator: Any,
     sizes: list[int],
     resolved: _resolved.ResolvedMeasures,
     method: Any,
+    train: IntArray,
+    test: IntArray,
 ) -> tuple[FloatArray, NDArray[np.bool_]]:
     """Values of the test queries, all features last; which features were chosen."""
     training, tested = rows.of_queries(train), rows.of_queries(test)
-    X, y, queries = training.X, training.labels, training.queries
-    prepared = tested.prepared()
+    prepared, queries = tested.prepared(), tested.queries
 
-    def values(columns: IntArray) -> FloatArray:
-        scores = np.zeros(tested.queries.n_rows)
-        if len(columns):
-            X_some = take_columns(X, columns)
-            fitted = _scorers.fit_rows(clone(estimator), X_some, y, queries)
+    @cache
+    def values(*columns: int) -> FloatArray:
+        scores = np.zeros(queries.n_rows)
+        if columns:
+            some = replace(training, X=take_columns(training.X, list(columns)))
             scores = _scorers.predicted_scores(
-                fitted,
-                take_columns(tested.X, columns),
-                tested.queries.n_rows,
+                fitted_on(some, clone(estimator)),
+                take_columns(tested.X, list(columns)),
+                queries.n_rows,
                 method,
-                qid=tested.queries.qid[tested.queries.codes],
+                qid=queries.qid[queries.codes],
             )
         return prepared.values(resolved, scores)["expected"][:, 0]
 
-    shape = len(selectors), len(sizes), X.shape[1]
-    selected = np.zeros(shape, dtype=bool)
-    known: dict[tuple[int, ...], FloatArray] = {}
-    columns_of_values = []
+    n_columns = training.X.shape[1]
+    selected = np.zeros((len(selectors), len(sizes), n_columns), dtype=bool)
     for s, selector in enumerate(selectors):
-        for k, columns in enumerate(first_features(selector, sizes, X, y, queries)):
+        for k, columns in enumerate(first_features(selector, sizes, training)):
             selected[s, k, columns] = True
-            # in the order of X, because a model may depend on the order of columns
-            columns = np.sort(columns)
-            key = tuple(columns.tolist())
-            if key not in known:
-                known[key] = values(columns)
-            columns_of_values.append(known[key])
-    columns_of_values.append(values(np.arange(shape[2])))
-    return np.column_stack(columns_of_values), selected
+    # in the order of X, because a model may depend on the order of columns
+    chosen = map(np.flatnonzero, selected.reshape(-1, n_columns))
+    every = [*(some.tolist() for some in chosen), range(n_columns)]
+    return np.column_stack([values(*columns) for columns in every]), selected
+
+
+def fitted_on(rows: _prepared.QueryRows, model: Any) -> Any:
+    """The model, fitted on these rows, which stand query by query."""
+    return _scorers.fit_rows(model, rows.X, rows.labels, rows.queries)
 
 
 def first_features(
-    selector: Any, sizes: list[int], X: Any, y: FloatArray, queries: checks.Queries
+    selector: Any, sizes: list[int], training: _prepared.QueryRows
 ) -> list[IntArray]:
     """The first features that a selector chooses, for each of these numbers."""
     parameters = selector.get_params()
@@ -492,7 +486,7 @@ def first_features(
         copy = clone(selector)
         if size is not None:
             copy.set_params(**{size: number})
-        return _scorers.fit_rows(copy, X, y, queries)
+        return fitted_on(training, copy)
 
     largest = fitted(sizes[-1])
     order = getattr(largest, "selection_order_", None)
@@ -504,10 +498,10 @@ def first_features(
     return [np.flatnonzero(one.get_support()) for one in every]
 
 
-def take_columns(X: Any, columns: IntArray) -> Any:
+def take_columns(X: Any, columns: list[int]) -> Any:
     """These columns of a matrix of any kind."""
     if hasattr(X, "iloc"):
         return X.iloc[:, columns]
     if hasattr(X, "column_names"):  # an Arrow table
-        return X.select(columns.tolist())
+        return X.select(columns)
     return X[:, columns]

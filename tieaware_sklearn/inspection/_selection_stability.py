@@ -15,7 +15,6 @@ from .._display import html, progress_bars, text_tables, words
 from .._engine import checks, feature_matrix
 from .._engine.segments import FloatArray, IntArray
 from ..evaluation import _prepared
-from ..model_selection import _scorers
 from . import _selection_curve
 
 #: rows of a printed table
@@ -253,8 +252,7 @@ def selection_stability(
 def _support(
     selector: Any, rows: _prepared.QueryRows, chosen: IntArray
 ) -> NDArray[np.bool_]:
-    part = rows.of_queries(chosen)
-    fitted = _scorers.fit_rows(clone(selector), part.X, part.labels, part.queries)
+    fitted = _selection_curve.fitted_on(rows.of_queries(chosen), clone(selector))
     return np.asarray(fitted.get_support())
 
 
