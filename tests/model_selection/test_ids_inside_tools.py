@@ -22,6 +22,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from tests.model_selection.helpers import BOOSTERS
 from tieaware_sklearn import (
     FusedRanker,
     LinearRanker,
@@ -30,23 +31,15 @@ from tieaware_sklearn import (
     make_ranking_scorer,
     ranking_score,
 )
-from tieaware_sklearn.catboost import QueryCatBoostRanker
 from tieaware_sklearn.datasets import make_web_search
-from tieaware_sklearn.lightgbm import QueryLGBMRanker
 from tieaware_sklearn.xgboost import QueryXGBRanker
 
 WEB = make_web_search(n_queries=12, n_documents=15, random_state=0)
 X, Y, QID = WEB.data[:, :5], WEB.target, WEB.qid
 NAMES = WEB.feature_names[:5]
 IDS_FIRST = np.column_stack([QID, X])
-QUIET = {"verbose": False, "allow_writing_files": False, "thread_count": 1}
-RANKERS = {
-    "lightgbm": QueryLGBMRanker(n_estimators=2, verbosity=-1, n_jobs=1),
-    "xgboost": QueryXGBRanker(n_estimators=2, n_jobs=1),
-    "catboost": QueryCatBoostRanker(n_estimators=2, **QUIET),
-    "linear": LinearRanker(max_iter=1),
-    "fused": FusedRanker(),
-}
+RANKERS = {name: booster for name, (booster, _) in BOOSTERS.items()}
+RANKERS |= {"linear": LinearRanker(max_iter=1), "fused": FusedRanker()}
 
 
 class Way(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,24 +39,16 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from xgboost import XGBRanker
 
 import tieaware_sklearn as ta
+from tests.model_selection.helpers import BOOSTERS
 from tieaware_sklearn import QueryKFold, evaluate, make_ranking_scorer, ranking_score
-from tieaware_sklearn.catboost import QueryCatBoostRanker
 from tieaware_sklearn.datasets import make_web_search
-from tieaware_sklearn.lightgbm import QueryLGBMRanker
-from tieaware_sklearn.xgboost import QueryXGBRanker
 
 GUIDE = Path(__file__).parents[2] / "docs" / "howto" / "search.md"
 WEB = make_web_search(n_queries=20, n_documents=15, random_state=0)
 FRAME = pd.DataFrame(WEB.data, columns=WEB.feature_names)
 WITH_QID = FRAME.assign(qid=WEB.qid)
+DROP = ColumnTransformer([("qid", "drop", ["qid"])], remainder="passthrough")
 FOLDS = list(QueryKFold(3).split(FRAME, groups=WEB.qid))
-QUIET = {"verbose": False, "allow_writing_files": False, "thread_count": 1}
-#: rankers with query ids, and the parameter that is searched
-BOOSTERS = {
-    "lightgbm": (QueryLGBMRanker(n_estimators=4, verbosity=-1, n_jobs=1), "num_leaves"),
-    "xgboost": (QueryXGBRanker(n_estimators=4, n_jobs=1), "max_depth"),
-    "catboost": (QueryCatBoostRanker(n_estimators=4, **QUIET), "depth"),
-}
 
 
 class Setting(NamedTuple):
@@ -97,9 +90,8 @@ def setting(name: str, routing: bool) -> Setting:
         ranker, parameter = XGBRanker(n_estimators=4, n_jobs=1), "max_depth"
         ranker = ranker.set_fit_request(qid=True) if routing else ranker
     else:
-        drop = ColumnTransformer([("qid", "drop", ["qid"])], remainder="passthrough")
         tree = ("tree", DecisionTreeRegressor(random_state=0))
-        ranker = Pipeline([tree] if routing else [("drop", drop), tree])
+        ranker = Pipeline([tree] if routing else [("drop", DROP), tree])
         parameter = "tree__max_depth"
     if not routing:
         return Setting(WITH_QID, ranker, parameter, "qid", {}, {})
@@ -115,14 +107,7 @@ def by_index(at: Setting) -> Setting:
     return at._replace(X=at.X.to_numpy(), qid=-1, ranker=ranker)
 
 
-def in_both_settings(name, run):
-    """What `run` gives with routing on, after comparing it with routing off."""
-    with sklearn.config_context(enable_metadata_routing=True):
-        on = run(setting(name, True))
-    np.testing.assert_array_equal(on, run(setting(name, False)))
-    return on
-
-
+@cache
 def by_hand(name, measure="ndcg@10"):
     """Each fold's score, without scikit-learn's help."""
     ranker, values = setting(name, False).ranker, []
@@ -133,18 +118,16 @@ def by_hand(name, measure="ndcg@10"):
     return values
 
 
-@pytest.mark.parametrize("name", [*BOOSTERS, "regressor", "XGBRanker"])
-def test_cross_validate(name):
+def cross_validated(name):
     def run(at):
         scoring = at.scorer(["ndcg@10", "AP", "fallout@5"])
         found = at.scores(cross_validate, scoring=scoring, return_train_score=True)
-        names = ("test_ndcg@10", "test_AP", "test_neg_fallout@5", "train_AP")
-        return [found[name] for name in names]
+        assert found["test_ndcg@10"].tolist() == by_hand(name)
+        assert (-found["test_neg_fallout@5"]).tolist() == by_hand(name, "fallout@5")
+        assert (found["train_AP"] > found["test_AP"].mean()).all()
+        return [found[key] for key in found if key.startswith(("test", "train"))]
 
-    found = in_both_settings(name, run)
-    assert found[0].tolist() == by_hand(name)
-    assert (-found[2]).tolist() == by_hand(name, "fallout@5")
-    assert (found[3] > found[1].mean()).all()
+    return name, run
 
 
 def results_of(**options):
@@ -184,13 +167,14 @@ def curve_of_sizes(at):
     return found
 
 
-def selected(Selector, **options):
+def selected(Selector, by_scores=False, **options):
     """The features that a selector keeps, of a few, beside which the ids may stand."""
 
     def run(at):
         some = [0, 1, 2, 3, *([-1] if at.qid else [])]
         X = at.X[:, some] if isinstance(at.X, np.ndarray) else at.X.iloc[:, some]
-        found = Selector(at.ranker, **options).fit(X, WEB.target, **at.fit)
+        how = {"cv": at.how["cv"], "scoring": at.scorer()} if by_scores else options
+        found = Selector(at.ranker, **how).fit(X, WEB.target, **at.fit)
         kept, *ids = np.split(found.get_support(), [4])
         assert kept.any()
         assert not np.any(ids)
@@ -199,19 +183,10 @@ def selected(Selector, **options):
     return run
 
 
-def selected_by_scores(Selector):
-    def run(at):
-        how = {"cv": at.how["cv"], "scoring": at.scorer()}
-        return selected(Selector, **how)(at)
-
-    return run
-
-
 def tuned_threshold(at):
-    drop = ColumnTransformer([("qid", "drop", ["qid"])], remainder="passthrough")
     model = DecisionTreeClassifier(max_depth=2, random_state=0)
     if at.qid is not None:
-        model = Pipeline([("drop", drop), ("tree", model)])
+        model = make_pipeline(DROP, model)
     how = {"scoring": at.scorer("p@3"), "cv": at.how["cv"]}
     X, y = at.rows
     return TunedThresholdClassifierCV(model, **how).fit(X, y > 0, **at.fit).best_score_
@@ -257,10 +232,6 @@ def permuted(at):
     return permutation_importance(model, *at.rows, **options).importances[:12]
 
 
-def by_integer_folds(at):
-    return at.scores(cv=3)
-
-
 HALVING = {"min_resources": 2, "max_resources": 6, "random_state": 0}
 HALVING["resource"] = "n_estimators"
 #: of each row of the guide's table, what is run, by which ranker
@@ -278,7 +249,7 @@ TOOLS = {
         results_of(Search=HalvingGridSearchCV, **HALVING),
         results_of(Search=HalvingRandomSearchCV, n_candidates=2, **HALVING),
     ],
-    "`cross_validate`": [lambda at: at.scores(cross_validate)["test_score"]],
+    "`cross_validate`": [*map(cross_validated, BOOSTERS)],
     "`cross_val_score`": [lambda at: at.scores()],
     "`cross_val_predict`": [out_of_fold_report],
     "nested cross-validation": [
@@ -292,8 +263,8 @@ TOOLS = {
     "`learning_curve`": [curve_of_sizes],
     "`RFE`, `RFECV`, `SequentialFeatureSelector`": [
         selected(RFE),
-        selected_by_scores(RFECV),
-        selected_by_scores(SequentialFeatureSelector),
+        selected(RFECV, by_scores=True),
+        selected(SequentialFeatureSelector, by_scores=True),
     ],
     "`SelectFromModel`": [selected(SelectFromModel, threshold=2)],
     "`StackingRegressor`, `VotingRegressor`": [
@@ -303,8 +274,8 @@ TOOLS = {
     "`TunedThresholdClassifierCV`": [tuned_threshold],
     "`Pipeline` with `RankingFeatureSelector`": [behind_a_selector],
     "early stopping in a search": [*map(early_stopping, BOOSTERS)],
-    "a regressor, such as `Ridge`": [("regressor", lambda at: at.scores())],
-    "XGBoost's own `XGBRanker`": [("XGBRanker", lambda at: at.scores())],
+    "a regressor, such as `Ridge`": [cross_validated("regressor")],
+    "XGBoost's own `XGBRanker`": [cross_validated("XGBRanker")],
     "`permutation_importance`": [permuted],
     '`scoring={"a": ..., "b": ...}`': [
         lambda at: at.scores(
@@ -312,7 +283,7 @@ TOOLS = {
         )["test_b"]
     ],
     "`GroupKFold` as `cv`": [group_k_fold],
-    "an integer `cv`": [by_integer_folds],
+    "an integer `cv`": [lambda at: at.scores(cv=3)],
 }
 
 
