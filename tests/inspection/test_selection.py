@@ -20,6 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import tieaware_sklearn as ta
+from tests.model_selection.helpers import Folds
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.inspection._selection_stability import nogueira
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
@@ -38,6 +39,10 @@ FIGURES = ("values", "all_features", "selected", "mean", "interval", "difference
 def curve(selectors=LIFT, estimator=None, X=X, y=Y, qid=QID, **options):
     options = {"n_features": [1, 3], "measure": "ndcg@5", "cv": 4, **options}
     return ta.selection_curve(selectors, estimator or Ridge(), X, y, qid=qid, **options)
+
+
+def stability(selector=BEST, X=X, y=Y, qid=QID, **options):
+    return ta.selection_stability(selector, X, y, qid=qid, **options)
 
 
 def assert_same(one, other, names=FIGURES):
@@ -129,15 +134,6 @@ def test_selectors_that_choose_alike_have_no_interval_but_same():
     assert last[9] == "-"
 
 
-class Folds:
-    def __init__(self, *folds):
-        self.folds = folds
-
-    def split(self, X, y, groups):
-        assert len(X) == len(y) == len(groups)
-        yield from self.folds
-
-
 def test_values_are_averaged_over_repeats_and_over_the_queries_tested():
     cv = ta.QueryKFold(2, shuffle=True, n_repeats=2, random_state=1)
     found, folds = curve(cv=cv), list(cv.split(X, groups=QID))
@@ -160,16 +156,13 @@ def test_nothing_depends_on_the_order_of_rows_or_on_workers():
     shuffled = X[rows], Y[rows]
     assert_same(found, curve(both, trees, *shuffled, QID[rows]))
     options = {"n_bootstraps": 4, "random_state": 5}
-    chosen = ta.selection_stability(BEST, X, Y, qid=QID, **options).selected
-    other = ta.selection_stability(BEST, *shuffled, qid=QID[rows], **options).selected
-    np.testing.assert_array_equal(chosen, other)
+    chosen = stability(**options)
+    assert_same(chosen, stability(BEST, *shuffled, QID[rows], **options), ["selected"])
     with joblib.parallel_config(backend="threading"):
         assert_same(found, curve(both, trees, n_jobs=2))
-        again = ta.selection_stability(BEST, X, Y, qid=QID, n_jobs=2, **options)
-        other = again.selected
-    np.testing.assert_array_equal(chosen, other)
-    other = ta.selection_stability(BEST, X, Y, qid=QID, n_bootstraps=4, random_state=6)
-    assert (chosen != other.selected).any()
+        assert_same(chosen, stability(n_jobs=2, **options), ["selected"])
+    other = stability(n_bootstraps=4, random_state=6)
+    assert (chosen.selected != other.selected).any()
 
 
 @FEW
@@ -182,10 +175,9 @@ def test_data_of_any_kind():
     assert_same(found, other)
     assert other.feature_names == tuple(WEB.feature_names)
     # selectors without ids
-    found = ta.selection_stability(F, X, Y, qid=QID, n_bootstraps=4)
-    with_ids = np.column_stack([X, QID])
-    other = ta.selection_stability(F, with_ids, Y, qid=-1, n_bootstraps=4)
-    np.testing.assert_array_equal(found.selected, other.selected)
+    found = stability(F, n_bootstraps=4)
+    other = stability(F, np.column_stack([X, QID]), qid=-1, n_bootstraps=4)
+    assert_same(found, other, ["selected"])
     assert len(other.feature_names) == X.shape[1]
 
 
@@ -346,7 +338,7 @@ def test_the_error_is_that_of_the_delta_method():
 @FEW
 def test_bootstrap_samples_are_of_whole_queries():
     First.seen.clear()
-    found = ta.selection_stability(First(), X, Y, qid=QID, n_bootstraps=6)
+    found = stability(First(), n_bootstraps=6)
     assert len(First.seen) == 6
     # each sample has as many queries as there are, of their sizes, some of them twice
     for ids, sizes in First.seen:
@@ -357,42 +349,35 @@ def test_bootstrap_samples_are_of_whole_queries():
 
 
 def test_stability_and_its_table():
-    found = ta.selection_stability(BEST, X, Y, qid=QID)
+    found = stability()
     assert found.selected.shape == (50, X.shape[1])
     assert (found.selected.sum(axis=1) == 3).all()
     np.testing.assert_array_equal(found.frequency, found.selected.mean(axis=0))
     exact = by_definition(found.selected.astype(int).tolist())
     assert found.stability == pytest.approx(float(exact))
     half = stats.norm.ppf(0.975) * nogueira(found.selected)[1]
-    ends = [found.stability - half, found.stability + half]
-    assert found.interval == pytest.approx(ends)
+    ends = found.stability, found.stability - half, found.stability + half
+    assert found.interval == pytest.approx(ends[1:])
     frame = found.to_pandas()
     assert frame.frequency.is_monotonic_decreasing
     assert list(frame.columns) == ["feature", "frequency"]
     text = str(found)
     assert max(map(len, text.splitlines())) <= 80
-    said = (
-        f"Stability {found.stability:.4f}, 95% interval [{ends[0]:.4f}, {ends[1]:.4f}]"
-    )
+    said = "Stability {:.4f}, 95% interval [{:.4f}, {:.4f}]".format(*ends)
     more = "(50 bootstrap samples of these 20 queries, 3.0 features on average)."
     assert text.replace("\n", " ").endswith(f"{said} {more}")
+    assert "... and 4 more" in str(stability(X=np.hstack([X, X])))
 
 
 def test_fewer_than_50_samples_have_no_interval():
     message = "^n_bootstraps must be at least 50 for an interval of the .*, got 49$"
     with pytest.warns(UserWarning, match=message) as caught:
-        found = ta.selection_stability(BEST, X, Y, qid=QID, n_bootstraps=49)
+        found = stability(n_bootstraps=49)
     assert [one.filename for one in caught] == [__file__]
     assert np.isnan(found.interval).all()
     assert found.stability == nogueira(found.selected)[0]
     text = str(found).replace("\n", " ")
     assert f"Stability {found.stability:.4f}, no interval (49 bootstrap" in text
-
-
-@FEW
-def test_a_long_table_of_stability_is_cut():
-    wide = ta.selection_stability(BEST, np.hstack([X, X]), Y, qid=QID, n_bootstraps=2)
-    assert "... and 4 more" in str(wide)
 
 
 @pytest.mark.parametrize(
@@ -407,6 +392,5 @@ def test_a_long_table_of_stability_is_cut():
     ],
 )
 def test_stability_that_is_refused(options, message):
-    options = {"selector": BEST, "X": X, "y": Y, "qid": QID, **options}
     with pytest.raises(ValueError, match=message):
-        ta.selection_stability(**options)
+        stability(**options)

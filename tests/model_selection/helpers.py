@@ -17,6 +17,20 @@ BOOSTERS = {
 }
 
 
+class Folds:
+    """A cross-validator with folds of any kind."""
+
+    def __init__(self, *folds):
+        self.folds = folds
+
+    def split(self, X, y, groups):
+        assert len(X) == len(y) == len(groups)
+        return self.folds
+
+    def __repr__(self):
+        return "these"
+
+
 class Column(BaseEstimator):
     """Predicts a column of X."""
 

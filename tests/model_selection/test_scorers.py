@@ -144,9 +144,8 @@ def test_several_measures_predict_once_and_find_ties_once(web, monkeypatch):
 def test_query_ids_from_a_column(web, make, at):
     class First(Column):
         def predict(self, X):
-            return (X.toarray() if sp.issparse(X) else np.asarray(X))[:, 0].astype(
-                float
-            )
+            X = X.toarray() if sp.issparse(X) else np.asarray(X)
+            return X[:, 0].astype(float)
 
     X = make(np.column_stack([web.data[:, 1], web.qid + 1]))
     found = make_ranking_scorer("ap", qid=at)(First(), X, web.target)
@@ -391,14 +390,8 @@ class Probabilities(ClassifierMixin, BaseEstimator):
         self.probabilities = probabilities
         self.classes_ = np.asarray(classes)
 
-    def fit(self, X, y):
-        return self
-
     def predict_proba(self, X):
         return np.asarray(self.probabilities, dtype=float)
-
-    def predict(self, X):
-        return (self.predict_proba(X)[:, 1] > 0.5).astype(int)
 
     def value(self, y, measure="ap", **options):
         """A scorer's value of these probabilities, as of one query."""

@@ -19,6 +19,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GroupShuffleSplit, TimeSeriesSplit, cross_validate
 
+from tests.model_selection.helpers import Folds
 from tieaware_sklearn import (
     QueryKFold,
     QueryShuffleSplit,
@@ -436,17 +437,6 @@ def test_stratified_by_labels(test_size):
 # -- what is refused
 
 
-class Folds:
-    def __init__(self, *folds):
-        self.folds = folds
-
-    def split(self, X, y, groups):
-        return self.folds
-
-    def __repr__(self):
-        return "these"
-
-
 CODES, IDS = np.array([0, 1, 0, 2]), np.array(["a", "b", "c"])
 
 
@@ -462,10 +452,6 @@ def relevant_folds(y, **options):
 def in_time(times=None, **options):
     X = pd.DataFrame({"a": FLAT[:, 0]})
     return QueryTimeSeriesSplit(**options).split(X, None, WHICH, times)
-
-
-def stratified(values):
-    return split_queries(X, stratify=values)
 
 
 @pytest.mark.parametrize(
@@ -518,9 +504,9 @@ def stratified(values):
         (lambda: split_queries(X, test_size=0.6, train_size=0.6), "1.2, .*queries"),
         (lambda: split_queries(X, stratify=Y, shuffle=False), "None with shuffle=F"),
         (lambda: split_queries(X, random_state="x"), "random_state must be"),
-        (lambda: stratified(Y[1:]), "stratify must have one value per row"),
-        (lambda: stratified(np.where(Y == 1, np.nan, 1)), "stratify must be finite"),
-        (lambda: stratified(np.where(Y == 1, "a", "b")), "stratify.* within a query"),
+        (lambda: split_queries(X, stratify=Y[1:]), "stratify must have one value per"),
+        (lambda: split_queries(X, stratify=[np.nan] * len(Y)), "stratify.* be finite"),
+        (lambda: split_queries(X, stratify=Y.astype(str)), "stratify.*within a query"),
     ],
 )  # fmt: skip
 def test_errors(make, message):
