@@ -25,12 +25,6 @@ from tieaware_sklearn.feature_selection import _selection, _statistics
 PLAIN = {"max_correlation": None}
 
 
-def quietly_fitted(data, **parameters):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return fitted(data, **parameters)
-
-
 def test_auto_takes_the_better_direction_and_pays_for_it(web):
     down, up = fitted(web, direction="descending"), fitted(web, direction="ascending")
     auto = fitted(web)
@@ -151,11 +145,12 @@ def similar_features(seed, n_features=8, n_queries=12):
 
 @pytest.mark.parametrize("limit", [0.3, 0.8, 1.0, None])
 @pytest.mark.parametrize("diversity", [0, 0.3, 1])
+@pytest.mark.filterwarnings("ignore:n_features_to_select")
 def test_the_choice_is_that_of_the_definition(limit, diversity):
     for seed in range(8):
         data, number = similar_features(seed), seed + 1
         options = {"max_correlation": limit, "diversity": diversity}
-        selector = quietly_fitted(data, n_features_to_select=number, **options)
+        selector = fitted(data, n_features_to_select=number, **options)
         wanted = by_definition(selector, number, limit, diversity)
         # repeats fill up, the best first
         rest = [j for j in np.argsort(selector.ranking_) if j not in wanted]
@@ -256,19 +251,20 @@ def many_features(n):
         {"alpha": 0.05, "max_correlation": 0.6},
     ],
 )
+@pytest.mark.filterwarnings("ignore:n_features_to_select")
 def test_of_many_features_fit_correlates_those_that_matter(options, monkeypatch):
     monkeypatch.setattr(_selection, "AUTO_REDUNDANCY", 299)
     data = many_features(100)
     if "missing" in options:
         data.data[::7] = np.nan
-    found = quietly_fitted(data, measures="ap", **options)
-    wanted = quietly_fitted(data, measures="ap", redundancy=True, **options)
+    found = fitted(data, measures="ap", **options)
+    wanted = fitted(data, measures="ap", redundancy=True, **options)
     assert found.rank_correlation_ is None
     assert found.selection_order_.tolist() == wanted.selection_order_.tolist()
     assert found.repeats_.tolist() == wanted.repeats_.tolist()
     data.data = sp.csr_array(data.data)
     if "missing" not in options:
-        again = quietly_fitted(data, measures="ap", **options)
+        again = fitted(data, measures="ap", **options)
         assert again.selection_order_.tolist() == wanted.selection_order_.tolist()
 
 
@@ -396,6 +392,7 @@ QUERIES = st.lists(st.integers(1, 8), min_size=2, max_size=12)
 MEASURES = ["ndcg@3", "ap", "rr", "fallout@2", "esl", "bpref", "infap"]
 
 
+@pytest.mark.filterwarnings("ignore")
 @settings(max_examples=40)
 @given(QUERIES, st.integers(0, 2**32 - 1), st.data())
 def test_sparse_columns_are_as_dense(engine, sizes, seed, data):
@@ -427,20 +424,16 @@ def test_sparse_columns_are_as_dense(engine, sizes, seed, data):
     }
     if options["unjudged"] == "drop":
         y = np.where(rng.random(n_rows) < 0.2, np.nan, y)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        selector = RankingFeatureSelector(**options)
-        expected = clone(selector).fit(X, y, qid, weight)
-        convert = data.draw(
-            st.sampled_from([sp.csr_array, sp.csc_matrix, sp.coo_array])
-        )
-        whole = clone(selector).fit(convert(sparse), y, qid, weight)
-        assert_same(whole, expected, tolerance=1e-12)
-        parts = clone(selector).set_params(n_jobs=2)
-        for some in (qid % 2 == 0, qid % 2 == 1):
-            own = None if weight is None else weight[some]
-            parts.partial_fit(convert(sparse.tocsr()[some]), y[some], qid[some], own)
-        assert_same(parts, expected, tolerance=1e-12)
+    selector = RankingFeatureSelector(**options)
+    expected = clone(selector).fit(X, y, qid, weight)
+    convert = data.draw(st.sampled_from([sp.csr_array, sp.csc_matrix, sp.coo_array]))
+    whole = clone(selector).fit(convert(sparse), y, qid, weight)
+    assert_same(whole, expected, tolerance=1e-12)
+    parts = clone(selector).set_params(n_jobs=2)
+    for some in (qid % 2 == 0, qid % 2 == 1):
+        own = None if weight is None else weight[some]
+        parts.partial_fit(convert(sparse.tocsr()[some]), y[some], qid[some], own)
+    assert_same(parts, expected, tolerance=1e-12)
 
 
 @pytest.mark.parametrize(
