@@ -288,16 +288,22 @@ def _legend_below(figure: Any, entries: dict[str, Any]) -> None:
     figure.set_figheight(figure.get_figheight() + _LINE * more)
 
 
+def of_each(compute: Callable[..., Any]) -> Callable[..., dict[str, Any]]:
+    """Make a function of named systems from one that takes the scores of a system."""
+
+    def compute_each(y_true: Any, systems: dict[str, Any], **options: Any) -> Any:
+        return {name: compute(y_true, one, **options) for name, one in systems.items()}
+
+    return compute_each
+
+
 class SystemsDisplay(Display):
     """A display of one system, or of several that rank the same documents."""
 
+    #: computes the result from labels, the checked scores of named systems, and options
+    _compute: ClassVar[Callable[..., Any]]
     #: options of the display, which the computation does not take
     _options: ClassVar[tuple[str, ...]] = ()
-
-    @staticmethod
-    @abstractmethod
-    def _compute(y_true: Any, systems: dict[str, Any], **options: Any) -> Any:
-        """Compute the result from the checked scores of named systems."""
 
     @classmethod
     def from_estimator(

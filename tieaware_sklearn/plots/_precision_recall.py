@@ -69,17 +69,11 @@ class PrecisionRecallBandDisplay(_base.SystemsDisplay, of=[PrecisionRecallCurve]
     """
 
     curves: Mapping[str, PrecisionRecallCurve]
+    _compute = staticmethod(_base.of_each(precision_recall_curve))
 
     def __post_init__(self) -> None:
         if isinstance(self.curves, PrecisionRecallCurve):
             self.curves = {_systems.ONE_SYSTEM: self.curves}
-
-    @staticmethod
-    def _compute(y_true: Any, systems: dict[str, Any], **options: Any) -> Any:
-        return {
-            name: precision_recall_curve(y_true, score, **options)
-            for name, score in systems.items()
-        }
 
     def _panels(self) -> _base.Panels:
         if len(self.curves) <= _TOGETHER:
@@ -112,6 +106,16 @@ class PrecisionRecallBandDisplay(_base.SystemsDisplay, of=[PrecisionRecallCurve]
             place = axis.get_subplotspec()
             if place is None or place.is_first_col():
                 axis.set_ylabel("interpolated precision,\nmean over queries")
+
+
+def _report(
+    y_true: Any, y_score: Any, *, k: int | None = 10, rel: float = 1.0, **options: Any
+) -> RankingReport:
+    """Measure precision and recall of queries with a relevant document."""
+    measures = [Precision(k, rel), Recall(k, rel)]
+    return evaluate(
+        y_true, y_score, measures=measures, zero_relevance="skip", **options
+    )
 
 
 #: lines of equal F
@@ -171,22 +175,12 @@ class PrecisionRecallScatterDisplay(_base.SystemsDisplay):
 
     reports: Mapping[str, RankingReport]
     beta: float = 1.0
+    _compute = staticmethod(_base.of_each(_report))
     _options = ("beta",)
 
     def __post_init__(self) -> None:
         fits = checks.is_number(self.beta, above=0)
         messages.require(fits, "beta must be a finite number > 0", self.beta)
-
-    @staticmethod
-    def _compute(y_true: Any, systems: dict[str, Any], **options: Any) -> Any:
-        k, rel = options.pop("k", 10), options.pop("rel", 1.0)
-        measures = [Precision(k, rel), Recall(k, rel)]
-        return {
-            name: evaluate(
-                y_true, score, zero_relevance="skip", measures=measures, **options
-            )
-            for name, score in systems.items()
-        }
 
     def _panels(self) -> _base.Panels:
         return _base.Panels(len(self.reports), width=4.2, height=4.0, sharey=True)

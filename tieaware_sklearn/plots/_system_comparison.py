@@ -67,10 +67,7 @@ class SystemComparisonDisplay(_base.SystemsDisplay):
     """
 
     comparison: SystemComparison
-
-    @staticmethod
-    def _compute(y_true: Any, systems: dict[str, Any], **options: Any) -> Any:
-        return compare_systems(y_true, systems, **options)
+    _compute = staticmethod(compare_systems)
 
     def _panels(self) -> _base.Panels:
         n_rows = len(self.comparison.systems)

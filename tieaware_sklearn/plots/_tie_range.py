@@ -23,6 +23,11 @@ _COLOURS = _base.ORANGE, _base.GREEN, _base.PURPLE
 _MARKERS = "^", "v", "D", "o", "s", "P"
 
 
+def _summary(y_true: Any, y_score: Any, **options: Any) -> Summary:
+    """Summarise the scores of a system over all queries."""
+    return evaluate(y_true, y_score, **options).summary()
+
+
 @dataclass(eq=False)
 class TieRangeDisplay(
     _base.SystemsDisplay, of=[RankingReport, Summary, SystemComparison]
@@ -109,6 +114,7 @@ class TieRangeDisplay(
     chance: FloatArray | None = None
     marks: Mapping[str, FloatArray] = field(default_factory=dict)
     ties: str = _result.EXPECTED
+    _compute = staticmethod(_base.of_each(_summary))
 
     @classmethod
     def from_result(cls, result: Any, *, ax: Any = None, **options: Any) -> Self:
@@ -151,13 +157,6 @@ class TieRangeDisplay(
             "chance": np.fmax.reduce(of["chance"]),
         }
         return cls(**(figures | fields | options)).plot(ax)
-
-    @staticmethod
-    def _compute(y_true: Any, systems: dict[str, Any], **options: Any) -> Any:
-        return {
-            name: evaluate(y_true, score, **options).summary()
-            for name, score in systems.items()
-        }
 
     def _panels(self) -> _base.Panels:
         return _base.Panels.of_rows(len(self.measures), len(self.systems))

@@ -73,6 +73,7 @@ class TopicDifferenceDisplay(_base.SystemsDisplay):
 
     comparison: SystemComparison
     pair: tuple[str, str] | None = None
+    _compute = staticmethod(compare_systems)
     _options = ("pair",)
 
     def __post_init__(self) -> None:
@@ -85,10 +86,6 @@ class TopicDifferenceDisplay(_base.SystemsDisplay):
         messages.require(len(comparison.systems) > 1, rule)
         for name in self.pair or ():
             checks.check_choice(name, "pair", comparison.systems)
-
-    @staticmethod
-    def _compute(y_true: Any, systems: dict[str, Any], **options: Any) -> Any:
-        return compare_systems(y_true, systems, **options)
 
     def _panels(self) -> _base.Panels:
         return _base.Panels(1, width=_WIDTH, height=4.2)
