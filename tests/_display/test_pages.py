@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -166,44 +167,70 @@ def test_print_shows_all_columns_and_repeats_heads():
         assert rule in printed
 
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+BROWSERS = "chromium", "chromium-browser", "google-chrome"
+CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
 FLAGS = "--headless --no-sandbox --disable-gpu --no-first-run --disable-sync "
 FLAGS += "--disable-background-networking --disable-component-update"
-#: a click on the head of the corrected p-values of the first table of pairs
-CLICK = """<script>
-const table = document.querySelectorAll("table")[%d];
-[...table.tHead.querySelectorAll("button")].find(b => b.textContent === "holm").click();
-</script>"""
+in_a_browser = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+#: clicks every head twice, and writes down what stands below it then
+CLICKS = """
+<script>
+const found = {wider: document.documentElement.scrollWidth > innerWidth, sorted: []};
+for (const head of document.querySelectorAll("thead th")) for (const first of [1, 0]) {
+  head.querySelector("button").click();
+  const rows = [...head.closest("table").tBodies[0].rows];
+  const cells = rows.map(row => row.cells[head.cellIndex]);
+  const keys = cells.map(cell => "key" in cell.dataset ? Number(cell.dataset.key)
+    : cell.textContent.trim());
+  const rises = head.matches(".name, [data-rising]") == first;
+  found.sorted.push([head.textContent, rises, head.getAttribute("aria-sort"), keys]);
+}
+document.body.append(document.createElement("pre"));
+document.body.lastChild.id = "found";
+document.body.lastChild.textContent = JSON.stringify(found);
+</script>
+"""
+MEASURES = ["ndcg@10", "ap", "rr", "p@10", "r@10", "err@10"]
+X = np.stack([Y + RNG.normal(0, 1 + j, len(Y)) for j in range(12)], axis=1)
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
-@pytest.mark.skipif(not shutil.which("pdftotext"), reason="pdftotext is not installed")
-def test_in_a_browser(tmp_path):
-    """A click sorts, and print has all columns, with their heads on each page."""
-    measures = ["ndcg@10", "ap", "rr", "p@10", "r@10", "err@10"]
-    result = compared(12, measures)
+def browse(folder, text, option):
+    """What Chromium prints of a page."""
+    page = folder / "page.html"
+    page.write_text(text, "utf-8")
+    command = [CHROMIUM, *FLAGS.split(), f"--user-data-dir={folder}/profile", option]
+    pipes = {"capture_output": True, "text": True, "timeout": 120}
+    return subprocess.run([*command, page.as_uri()], check=True, **pipes).stdout
+
+
+@in_a_browser
+@pytest.mark.parametrize("kind", ["features", "systems"])
+def test_tables_sort(kind, tmp_path):
+    selector = ta.RankingFeatureSelector(["ap", "rr"]).fit(X, Y, qid=QID)
+    result = selector.screening_ if kind == "features" else compared(12, MEASURES[:2])
     text = result.to_html()
-    captions = re.findall("<caption>(.*?)</caption>", text)
-    first = captions.index("Pairs of systems by NDCG@10")
-    page, pdf = tmp_path / "page.html", tmp_path / "page.pdf"
-    page.write_text(text.replace("</body>", f"{CLICK % first}</body>"), "utf-8")
+    clicked = text.replace("</body>", f"{CLICKS}</body>")
+    shown = browse(tmp_path, clicked, "--dump-dom")
+    (written,) = re.findall('<pre id="found">(.*?)</pre>', shown, re.S)
+    found = json.loads(unescape(written))
+    assert not found["wider"]
+    assert len(found["sorted"]) == 2 * sum(len(t[0]) for t in parsed(text).tables)
+    for head, rises, way, keys in found["sorted"]:
+        assert way == ("ascending" if rises else "descending"), head
+        numbers = [key for key in keys if not isinstance(key, str)]
+        assert numbers == sorted(numbers, reverse=not rises), head
+        # what is missing is below the rest
+        assert "" not in keys or not any(keys[keys.index("") :]), head
+    assert {rises for _, rises, *_ in found["sorted"]} == {True, False}
+    assert any("" in keys for *_, keys in found["sorted"])
 
-    def browse(option):
-        command = [CHROMIUM, *FLAGS.split(), f"--user-data-dir={tmp_path}/profile"]
-        return subprocess.run(
-            [*command, option, page.as_uri()],
-            capture_output=True, text=True, check=True, timeout=120,
-        ).stdout  # fmt: skip
 
-    table = re.findall("<table>.*?</table>", browse("--dump-dom"), re.S)[first]
-    assert 'aria-sort="ascending"' in table
-    assert table.count("<button") == len(parsed(text).tables[first][0])
-    rows = re.findall("<tr>(<th scope=.row.*?)</tr>", table, re.S)
-    pvalues = [float(re.findall('data-key="([^"]+)"', row)[-2]) for row in rows]
-    assert len(pvalues) == 66
-    assert pvalues == sorted(pvalues)
-
-    browse(f"--print-to-pdf={pdf}")
+@in_a_browser
+@pytest.mark.skipif(not shutil.which("pdftotext"), reason="pdftotext is not installed")
+def test_print_has_all_columns_with_their_heads_on_each_page(tmp_path):
+    result, pdf = compared(12, MEASURES), tmp_path / "page.pdf"
+    text = result.to_html()
+    browse(tmp_path, text, f"--print-to-pdf={pdf}")
     printed = subprocess.run(
         ["pdftotext", "-layout", pdf, "-"], capture_output=True, text=True, check=True
     ).stdout
@@ -211,7 +238,8 @@ def test_in_a_browser(tmp_path):
     # each page of pairs has all heads above its rows
     pages = [one for one in printed.split("\f") if re.search(r"run\d+ +run\d+ ", one)]
     assert len(pages) > 6
-    heads = parsed(text).tables[first][0]
+    captions = re.findall("<caption>(.*?)</caption>", text)
+    heads = parsed(text).tables[captions.index("Pairs of systems by NDCG@10")][0]
     for one in pages:
         words = "".join(one.split())
         assert all("".join(head.split()) in words for head in heads), one

@@ -18,7 +18,22 @@ INPUTS = {
 
 
 def run(capsys, *arguments):
+    """The exit code of a command, and what it prints on both streams."""
     code = main([str(argument) for argument in arguments])
     out, err = capsys.readouterr()
     assert "Traceback" not in err
     return code, out, err
+
+
+def succeed(capsys, *arguments):
+    """What a command prints that ends well."""
+    code, out, err = run(capsys, *arguments)
+    assert code == 0, err
+    return out, err
+
+
+def fail(capsys, *arguments):
+    """What is said of a command that ends with an error, before any other output."""
+    code, out, err = run(capsys, *arguments)
+    assert (code, out) == (1, "")
+    return err

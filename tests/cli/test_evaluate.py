@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.cli.helpers import run
+from tests.cli.helpers import fail, run, succeed
 from tieaware_sklearn import evaluate, ranking_score
 from tieaware_sklearn.comparison import compare_systems
 from tieaware_sklearn.datasets import load_trec
@@ -98,8 +98,7 @@ def test_the_column_of_trec_eval_is_of_what_it_has(trec, capsys):
 @pytest.mark.parametrize("command", ["evaluate", "compare"])
 def test_labels_below_rel_are_warned_of_once(trec, capsys, command):
     Path("qrels").write_text("1 0 a 0.5\n1 0 b 0\n2 0 c 0.25\n")
-    code, _, err = run(capsys, command, *trec, "--measures", "ap")
-    assert code == 0
+    _, err = succeed(capsys, command, *trec, "--measures", "ap")
     assert err.count("largest label is 0.5, below rel=1") == 1
 
 
@@ -126,8 +125,7 @@ def test_a_short_interval_is_warned_of_where_one_is_written(tmp_path, capsys):
         ((f"--csv={tmp_path / 'out.csv'}",), True),
         ((f"--report={tmp_path / 'out.html'}",), True),
     ):
-        code, _, err = run(capsys, *words, *more)
-        assert code == 0
+        _, err = succeed(capsys, *words, *more)
         assert ("the interval is too short" in err) is is_warned
 
 
@@ -154,7 +152,7 @@ def test_topics_several_runs_and_averages(trec, tmp_path, capsys):
     assert (code, out.splitlines()[2].split()[0]) == (0, "DCG")
     for name, line in (("qrels", b"30\xe9 0 a 1\n"), ("run", b"30\xe9 Q0 a 1 3 x\n")):
         (tmp_path / name).write_bytes(line + line.replace(b"\xe9", b"\xc3\xa9"))
-    assert run(capsys, *words)[0] == 0
+    succeed(capsys, *words)
     for topic in (b",30\xe9,", b",30\xc3\xa9,"):
         assert topic in (tmp_path / "o.csv").read_bytes()
 
@@ -182,8 +180,7 @@ def runs(tmp_path, monkeypatch):
 
 def test_pairs_are_those_of_compare_systems(capsys, runs):
     words = ["--measures", "ap", "p@3", "--json", "--csv=pairs.csv"]
-    code, out, err = run(capsys, "compare", *runs, *words)
-    assert code == 0
+    out, err = succeed(capsys, "compare", *runs, *words)
     said = (
         "the values per query of alpha - beta by AP, alpha - beta by P@3 are all equal"
     )
@@ -221,8 +218,7 @@ def test_pairs_are_those_of_compare_systems(capsys, runs):
 
 
 def test_compare_prints_tables_and_what_their_heads_mean(capsys, runs):
-    code, out, _ = run(capsys, "compare", *runs, "--measures", "ap")
-    assert code == 0
+    out, _ = succeed(capsys, "compare", *runs, "--measures", "ap")
     first = "3 runs on 9 topics of qrels\nBy AP, beta has the highest mean (0.5111),"
     assert out.startswith(first)
     assert "gamma: 2 of 9 topics are not in the run, and count as empty lists\n" in out
@@ -240,8 +236,7 @@ def test_many_runs_fit_a_screen(capsys, runs):
         text = lines(f"run{i}", lambda t, d, f=factor, r=rest: (f * d + t) % r)
         Path(f"r{i}").write_text(text)
     words = ["qrels", *(f"r{i}" for i in range(8)), "--measures", "ap", "rr", "p@3"]
-    code, out, _ = run(capsys, "compare", *words, "--json=o.json", "--csv=o.csv")
-    assert code == 0
+    out, _ = succeed(capsys, "compare", *words, "--json=o.json", "--csv=o.csv")
     assert len(out.splitlines()) <= 45
     assert max(map(len, out.splitlines())) <= 80
     opening, table, *rest = out.split("\n\n")
@@ -270,7 +265,7 @@ def test_many_runs_fit_a_screen(capsys, runs):
         first, last = (min(text), max(text)) if "-" not in text else (text[0], text[-1])
         assert first <= letter[b] <= last
     # a page has all
-    code, _, _ = run(capsys, "compare", *words, "-q", "--report=o.html")
+    succeed(capsys, "compare", *words, "-q", "--report=o.html")
     page = Path("o.html").read_text(encoding="utf-8")
     heads = re.findall("<h2>(.*?)</h2>", page)
     assert heads[:4] == [
@@ -305,8 +300,7 @@ def test_treatments_side_by_side_with_a_baseline(capsys, runs):
 
 def test_pairs_of_every_topic_if_wanted(capsys, runs):
     words = [*runs[:3], "--measures", "ap", "-q", "--csv=topics.csv"]
-    code, out, _ = run(capsys, "compare", *words)
-    assert code == 0
+    out, _ = succeed(capsys, "compare", *words)
     rows = pd.read_csv("topics.csv")
     assert rows.topic.tolist() == ["all", *map(str, range(9))]
     data = load_trec(runs[0], runs[1:3], order="trec_eval")
@@ -354,8 +348,7 @@ def assert_rows(rows, columns, names):
 def test_pairs_with_weights_and_segments(capsys, runs, of_topics):
     outputs = ["--json", "--csv=pairs.csv", "--report", "page.html", "-q"]
     words = ["compare", *runs, "--measures", "ap", "p@3", *of_topics]
-    code, out, _ = run(capsys, *words, *outputs)
-    assert code == 0
+    out, _ = succeed(capsys, *words, *outputs)
     found = json.loads(out)
     assert (found["weight"], found["segment"]) == ("traffic", "markets")
     data = load_trec(runs[0], runs[1:], order="trec_eval")
@@ -379,8 +372,8 @@ def test_pairs_with_weights_and_segments(capsys, runs, of_topics):
         assert by_topic == MARKETS * 6
     # once for all measures, above; the segments come after the pairs
     said = "8 queries, whose weights are worth 3.6 of equal weight."
-    code, out, _ = run(capsys, *words)
-    assert (code, out.count(said)) == (0, 1)
+    out, _ = succeed(capsys, *words)
+    assert out.count(said) == 1
     assert f"\n{said}\n\nAP  " in out
     assert re.search(r"\nA .*\n\nsegment +measure +A +B .*\nholm: corrected", out, re.S)
     assert max(map(len, out.splitlines())) <= 80
@@ -391,8 +384,7 @@ def test_pairs_with_weights_and_segments(capsys, runs, of_topics):
 
 def test_runs_with_weights_and_segments(capsys, runs, of_topics):
     words = ["evaluate", *runs[:3], "--measures", "ap", "rr", *of_topics]
-    code, out, _ = run(capsys, *words, "--json", "--csv=runs.csv", "--report=page.html")
-    assert code == 0
+    out, _ = succeed(capsys, *words, "--json", "--csv=runs.csv", "--report=page.html")
     results = json.loads(out)["results"]
     assert len(pd.read_csv("runs.csv")) == len(results)
     names = ["measure", "mean", "worst", "best", "tie_std", "interval_low"]
@@ -414,7 +406,7 @@ def test_runs_with_weights_and_segments(capsys, runs, of_topics):
         assert_rows(each, report.by_segment().columns, ["segment", *names])
         topics = [row["segment"] for row in rows if row["topic"] != "all"]
         assert topics == MARKETS * 2
-    code, out, _ = run(capsys, *words)
+    out, _ = succeed(capsys, *words)
     for name in ("alpha", "beta"):
         said = f"{name}: 8 queries, whose weights are worth 3.6 of equal weight\n"
         assert out.count(said) == 1
@@ -452,8 +444,7 @@ def test_equal_weights_print_what_no_weights_do(capsys, runs):
 def test_faulty_weights_and_segments(capsys, runs, command, text, option, message):
     Path("bad").write_text(text)
     words = [command, *runs[:3], "--measures", "ap", f"--{option}", "bad"]
-    code, out, err = run(capsys, *words)
-    assert (code, out) == (1, "")
+    err = fail(capsys, *words)
     assert message in err
 
 
@@ -463,8 +454,7 @@ def test_files_of_weights_are_inputs(capsys, runs, of_topics):
         ("--segment traffic", "got traffic and traffic, which are the same file"),
         ("--test wilcoxon", "test must not be 'wilcoxon' with query_weight"),
     ):
-        code, out, err = run(capsys, "compare", *runs, *of_topics, *words.split())
-        assert (code, out) == (1, "")
+        err = fail(capsys, "compare", *runs, *of_topics, *words.split())
         assert message in err
 
 
@@ -486,8 +476,7 @@ def test_errors_name_what_is_wrong(capsys, runs, tmp_path, words, message):
     (tmp_path / "bad").write_text("1 Q0 e 1 1 x\n1 Q0 e\n")
     (tmp_path / "graded").write_text("2 0 d1 -1\n2 0 d3 100\n")
     (tmp_path / "hard").hardlink_to("one")
-    code, out, err = run(capsys, *words.split())
-    assert (code, out) == (1, "")
+    err = fail(capsys, *words.split())
     assert message in err
     words = ["evaluate", "graded", "one", "--measures", "ndcg(gain=linear)@2"]
-    assert run(capsys, *words)[0] == 0
+    succeed(capsys, *words)

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.cli.helpers import INPUTS, run
+from tests.cli.helpers import INPUTS, run, succeed
 from tests.io.helpers import stop_in_the_middle
 from tieaware_sklearn import RankingFeatureSelector
 from tieaware_sklearn._kernel import engines
@@ -85,8 +85,7 @@ def test_a_missing_kernel_is_told_of_after_a_long_time(monkeypatch, capsys, inpu
     monkeypatch.delenv(engines.VARIABLE, raising=False)
     assert run(capsys, *words)[2] == ""
     monkeypatch.setattr(_main, "_LONG", 0)
-    code, out, err = run(capsys, *words)
-    assert code == 0
+    out, err = succeed(capsys, *words)
     assert err.startswith("tieaware: the compiled kernel is missing (it was not built)")
     assert "pip install --force-reinstall" in err
     assert err.count("\n") == 1
@@ -166,8 +165,7 @@ def test_tables_of_commands_fit_80_columns(inputs, capsys):
         ["evaluate", "q1", "run0", *measures],
         ["compare", "q1", *runs, *measures, "--test", "randomization"],
     ):
-        code, out, _ = run(capsys, *words)
-        assert code == 0
+        out, _ = succeed(capsys, *words)
         # the first line may name a file
         assert max(map(len, out.splitlines()[1:])) <= 80
 
@@ -180,8 +178,7 @@ def test_commas_between_measures_and_in_them():
 
 @pytest.mark.parametrize("name", ["digits.txt", "digits.csv", "digits.tsv.gz"])
 def test_demo(capsys, inputs, name):
-    code, shown, err = run(capsys, "demo", "--queries", 2, "--out", name)
-    assert code == 0
+    shown, err = succeed(capsys, "demo", "--queries", 2, "--out", name)
     features = "; features 1 hamming, 2 l1, " * (name == "digits.txt")
     assert err.startswith(f"tieaware: wrote {name}{features}")
     found = re.search(
@@ -195,8 +192,7 @@ def test_demo(capsys, inputs, name):
     assert max(map(len, shown.splitlines())) <= 80
     for term in ("qvalue", "direction"):
         assert f"\n{term}  " in shown
-    code, out, _ = run(capsys, "screen", name)
-    assert code == 0
+    out, _ = succeed(capsys, "screen", name)
     assert "3592 documents, 2 queries, 7 features" in out
     if not features:
         # the same table, of the same names

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.cli.helpers import run
+from tests.cli.helpers import fail, run, succeed
 from tieaware_sklearn import RankingFeatureSelector, evaluate, evaluate_batches
 from tieaware_sklearn.datasets import make_web_search, query_digests
 from tieaware_sklearn.feature_selection import Screening
@@ -43,7 +43,7 @@ def screened(capsys):
     def screened(name, rows, *options):
         rows.to_parquet(f"{name}.parquet", index=False)
         words = [f"{name}.parquet", f"--save={name}.tie", *options]
-        assert run(capsys, "screen", *words)[0] == 0
+        succeed(capsys, "screen", *words)
 
     return screened
 
@@ -63,8 +63,7 @@ def refused(capsys):
     """What is said of parts that do not merge."""
 
     def refused(*words):
-        code, out, err = run(capsys, "merge", *words)
-        assert (code, out) == (1, "")
+        err = fail(capsys, "merge", *words)
         return err.removeprefix("tieaware: error: ").rstrip("\n")
 
     return refused
@@ -96,8 +95,7 @@ def assert_close(found, wanted):
 )
 def test_parts_make_what_all_files_make(capsys, parts, options):
     options = options.split()
-    code, shown, _ = run(capsys, "screen", *NAMES, *ALL, *options)
-    assert code == 0
+    shown, _ = succeed(capsys, "screen", *NAMES, *ALL, *options)
     wanted, table = document(), pd.read_csv("o.csv")
     assert run(capsys, "merge", *PARTS, *ALL, *options) == (0, shown, "")
     found = document()
@@ -109,22 +107,22 @@ def test_parts_make_what_all_files_make(capsys, parts, options):
 
 
 def test_no_bit_depends_on_the_order_or_names_of_parts(capsys, parts):
-    assert run(capsys, "merge", *PARTS, *ALL)[0] == 0
+    succeed(capsys, "merge", *PARTS, *ALL)
     wanted = outputs()
     for order in itertools.permutations(PARTS):
-        assert run(capsys, "merge", *order, *ALL)[0] == 0
+        succeed(capsys, "merge", *order, *ALL)
         assert outputs() == wanted
     renamed = [str(Path(part).rename(f"{i}.x")) for i, part in enumerate(PARTS[::-1])]
-    assert run(capsys, "merge", *renamed, *ALL)[0] == 0
+    succeed(capsys, "merge", *renamed, *ALL)
     assert outputs() == wanted
 
 
 def test_parts_of_parts_and_one_alone(capsys, parts):
     pytest.importorskip("matplotlib")
-    assert run(capsys, "merge", "b.tie", "a.tie", "--save=ab.tie")[0] == 0
+    succeed(capsys, "merge", "b.tie", "a.tie", "--save=ab.tie")
     shown = run(capsys, "merge", *PARTS)[1]
     assert run(capsys, "merge", "c.tie", "ab.tie")[1] == shown
-    assert run(capsys, "merge", *PARTS, "--report=o.html", "--plot=o.png")[0] == 0
+    succeed(capsys, "merge", *PARTS, "--report=o.html", "--plot=o.png")
     page = Path("o.html").read_text()
     for name, part, rows in zip(NAMES, PARTS, parts, strict=True):
         assert f"{part}: {rows.qid.nunique()} queries of {name}" in page
@@ -149,8 +147,7 @@ def test_the_shell_and_python_read_what_the_other_saves(capsys, parts):
         assert found.feature_names == tuple(selector.feature_names_in_)
         np.testing.assert_allclose(found.mean, selector.mean_, atol=1e-12)
         selector.screening_.save(name)
-    code, out, _ = run(capsys, "merge", *PARTS, "--json=o.json")
-    assert code == 0
+    out, _ = succeed(capsys, "merge", *PARTS, "--json=o.json")
     # nobody knows how many documents they had
     assert out.splitlines()[0] == "a.tie and 2 more: 40 queries, 12 features"
     assert out.splitlines()[1:] == shown.splitlines()[1:]
@@ -173,7 +170,7 @@ def test_reports_of_batches(capsys, parts, rows, average):
     assert (document()["average"], document()["files"]) == (average, PARTS)
     assert Path("o.png").read_bytes().startswith(b"\x89PNG")
     wanted = outputs()
-    assert run(capsys, "merge", *PARTS[::-1], *ALL, f"--average={average}")[0] == 0
+    succeed(capsys, "merge", *PARTS[::-1], *ALL, f"--average={average}")
     assert outputs() == wanted
     assert run(capsys, "merge", "a.tie")[1].startswith("1 file of ")
 
@@ -206,7 +203,7 @@ def test_labels_of_other_columns_are_refused(capsys, screened, refused, parts):
     # labels of arrays have no name, and do not join what does not go together
     fitted(third).screening_.save("c.tie")
     assert refused("c.tie", "a.tie", "b.tie").endswith(f"{said}a.tie")
-    assert run(capsys, "merge", "c.tie", "a.tie", "--save=ca.tie")[0] == 0
+    succeed(capsys, "merge", "c.tie", "a.tie", "--save=ca.tie")
     assert refused("ca.tie", "b.tie").endswith(f"{said}ca.tie")
 
 
@@ -261,21 +258,21 @@ def test_text_that_leaves_out_query_ids_or_last_features(capsys, refused):
     for name in "ab":
         Path(f"{name}.txt").write_text("1 1:1\n0 1:2\n1 1:3\n0 1:1\n")
         Path(f"{name}.txt.query").write_text("2\n2\n")
-        assert run(capsys, "screen", f"{name}.txt", f"--save={name}.tie")[0] == 0
+        succeed(capsys, "screen", f"{name}.txt", f"--save={name}.tie")
     assert "LETOR text without qid:" in refused("a.tie", "b.tie")
     # as the message says
     assert "4 queries" in run(capsys, "screen", "a.txt", "b.txt")[1]
     Path("a.txt").write_text("1 qid:1 1:1 3:2\n0 qid:1 1:2\n")
     Path("b.txt").write_text("1 qid:2 1:1\n0 qid:2 2:2\n")
     for name in "ab":
-        assert run(capsys, "screen", f"{name}.txt", f"--save={name}.tie")[0] == 0
+        succeed(capsys, "screen", f"{name}.txt", f"--save={name}.tie")
     said = refused("a.tie", "b.tie")
     assert "features differ: b.tie has no '3' (if " in said
     assert said.endswith("--n-features 3)")
-    assert run(capsys, "screen", "a.txt", "b.txt", "--csv=whole.csv")[0] == 0
+    succeed(capsys, "screen", "a.txt", "b.txt", "--csv=whole.csv")
     words = ["b.txt", "--n-features=3", "--save=b.tie", "--batch-rows=1"]
-    assert run(capsys, "screen", *words)[0] == 0
-    assert run(capsys, "merge", "a.tie", "b.tie", "--csv=found.csv")[0] == 0
+    succeed(capsys, "screen", *words)
+    succeed(capsys, "merge", "a.tie", "b.tie", "--csv=found.csv")
     assert_close(pd.read_csv("found.csv"), pd.read_csv("whole.csv"))
 
 
@@ -283,8 +280,7 @@ def test_features_that_were_not_correlated(capsys, refused, parts):
     for name, rows in zip(PARTS, parts, strict=True):
         selector = fitted(rows, redundancy=False, max_correlation=None)
         selector.screening_.save(name)
-    code, _, err = run(capsys, "merge", *PARTS)
-    assert code == 0
+    _, err = succeed(capsys, "merge", *PARTS)
     assert err.startswith("tieaware: repeats are not looked for: those of a.tie were ")
     assert err.count("\n") == 1
     said = "features must be correlated to be selected, but those of a.tie were not "

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.cli.helpers import run
+from tests.cli.helpers import fail, run, succeed
 from tests.io.helpers import csv
 from tieaware_sklearn import RankingFeatureSelector
 from tieaware_sklearn.datasets import dump_letor, load_letor
@@ -64,8 +64,7 @@ def test_screen_prints_a_table(capsys, letor, web):
 def test_the_selection_is_that_of_the_selector(capsys, letor, web, options, parameters):
     selector = RankingFeatureSelector(**parameters)
     selector.fit(web.data, web.target, web.qid)
-    code, out, _ = run(capsys, "screen", letor, *options.split(), "--json")
-    assert code == 0
+    out, _ = succeed(capsys, "screen", letor, *options.split(), "--json")
     found = json.loads(out)
     assert found["sort_by"] == ("AP" if "sort_by" in parameters else "NDCG@10")
     names = [str(j + 1) for j in selector.selection_order_]
@@ -84,13 +83,11 @@ def test_many_features_in_batches(capsys, tmp_path):
     X[:, 1000] = -X[:, 0]
     dump_letor(X, rng.integers(0, 3, 24), path, qid=qid)
     command = ["screen", path, "--measures", "ap", "--top", 3, "--json"]
-    code, out, err = run(capsys, *command, "--batch-rows", 8)
-    assert code == 0
+    out, err = succeed(capsys, *command, "--batch-rows", 8)
     assert "repeats are not looked for: of more than 1000 features in batches" in err
-    code, _, err = run(capsys, *command, "--batch-rows", 8, "--select", 3)
-    assert code == 1
+    err = fail(capsys, *command, "--batch-rows", 8, "--select", 3)
     assert "got 1001 (--batch-rows 0 reads all at once)" in err
-    code, out, err = run(capsys, *command, "--select", 3)
+    out, _ = succeed(capsys, *command, "--select", 3)
     selector = RankingFeatureSelector("ap", n_features_to_select=3)
     data = load_letor(path)
     selector.fit(data.data, data.target, data.qid)
@@ -114,8 +111,7 @@ def test_measures_that_few_queries_have_say_so(capsys, tmp_path):
     assert "of 3 queries" not in out
     path.write_text("1 qid:1 1:1\n0 qid:1 1:0\n")
     for words in ([], ["--batch-rows", 2]):
-        code, _, err = run(capsys, "screen", path, *words)
-        assert code == 0
+        _, err = succeed(capsys, "screen", path, *words)
         assert err.startswith("tieaware: warning: p-values need at least two queries")
 
 
@@ -134,8 +130,7 @@ def test_screen_reads_files_at_once_and_in_batches(capsys, frame, web, tmp_path,
     assert run(capsys, "screen", path, *columns, "--batch-rows", 50) == at_once
     again = path.with_name(f"again-{name}")
     again.write_bytes(path.read_bytes())
-    code, out, _ = run(capsys, "screen", path, again, *columns)
-    assert code == 0
+    out, _ = succeed(capsys, "screen", path, again, *columns)
     assert out.startswith(f"{path} and 1 more: {2 * len(web.qid)} documents, 40 quer")
     # left out before it is looked at
     words = [*columns, "--ignore", ignored, *["url"] * bool(columns)]
@@ -155,8 +150,7 @@ def test_missing_values_thousands_and_columns_without_a_name(capsys, tmp_path):
     ]
     path = csv(tmp_path, "\n".join(["label,qid,x,t,n,", *rows]))
     words = ["--missing-values", "tbd", "--thousands", ",", "--missing", "last"]
-    code, out, err = run(capsys, "screen", path, "--json", *words, "--measures", "rr")
-    assert code == 0
+    out, err = succeed(capsys, "screen", path, "--json", *words, "--measures", "rr")
     assert err == (
         "tieaware: left out, without a name in the header: \n"
         "tieaware: left out, not numeric: n\n"
@@ -190,13 +184,11 @@ def test_rows_in_any_order_in_folders_and_large_files(
     assert used[1] == (1 << 22) // 12
     # rows that do not stand together are an error that says what to do
     for words in ([], ["--batch-rows", 60]):
-        code, _, err = run(capsys, "screen", "shards", *COLUMNS, *words)
-        assert code == 1
+        err = fail(capsys, "screen", "shards", *COLUMNS, *words)
         assert "sort the rows by query first, or read all of them at once" in err
     words = ["screen", "shards", *COLUMNS, "--batch-rows", 0]
     assert run(capsys, *words)[1].splitlines()[1:] == wanted
-    code, _, err = run(capsys, "screen", "shards", "--csv=shards/1.parquet")
-    assert code == 1
+    err = fail(capsys, "screen", "shards", "--csv=shards/1.parquet")
     assert "must not replace an input, got shards/1" in err
 
 
@@ -268,8 +260,7 @@ def test_errors_are_one_line(capsys, tmp_path, monkeypatch, files, words, messag
     monkeypatch.chdir(tmp_path)
     for name, text in files.items():
         (tmp_path / name).write_text(text)
-    code, out, err = run(capsys, "screen", *words.split())
-    assert (code, out) == (1, "")
+    err = fail(capsys, "screen", *words.split())
     assert message in err
     assert err.count("\n") == 1
     assert err.startswith("tieaware: error: ")
@@ -291,11 +282,10 @@ def test_several_bad_values_are_told_at_once(capsys, tmp_path):
 def test_a_label_that_a_measure_refuses_is_named(capsys, tmp_path, batch_rows):
     path = csv(tmp_path, "label,qid,x\n1,1,5\n100,2,7\n2,2,3\n")
     options = ["--measures", "rr", "err", "--batch-rows", batch_rows]
-    code, out, err = run(capsys, "screen", path, *options)
-    assert (code, out) == (1, "")
+    err = fail(capsys, "screen", path, *options)
     said = r"table.csv, line 3: .*ERR: the label must be <= max_label=4 .* got 100"
     assert re.search(said, err)
-    assert run(capsys, "screen", path, "--measures", "ndcg(gain=linear)")[0] == 0
+    succeed(capsys, "screen", path, "--measures", "ndcg(gain=linear)")
 
 
 @pytest.mark.parametrize("name", ["-", "/dev/stdin"])
@@ -322,6 +312,5 @@ def test_options_are_named_as_they_are_spelled(capsys, letor):
         run(capsys, "screen", letor, "--select", 0)
     assert "--select: must be at least 1" in capsys.readouterr().err
     for option, given in (("--decimal", ","), ("--quoting", "none")):
-        code, _, err = run(capsys, "screen", letor, option, given)
-        assert code == 1
+        err = fail(capsys, "screen", letor, option, given)
         assert f"{option[2:]} must not be given for LETOR text" in err
