@@ -99,17 +99,25 @@ def room(path: Path) -> str:
     return path.parts[0].removesuffix(".py")
 
 
+#: imports of a room above, at run time, and why there is no other way
+UPWARD = {
+    # a page has the picture of its result, which matplotlib may draw
+    (Path("_display/html.py"), Path("plots/_base.py")),
+}
+
+
 def imports(path: Path):
     """What a module imports from the package: the file, and the name or None.
 
     Imports inside of functions and of `if TYPE_CHECKING` count, and `import_module` of
-    a relative name.
+    a relative name; those of `UPWARD` do not.
     """
     for node in ast.walk(ast.parse((PACKAGE / path).read_text())):
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "import_module":
             name = ast.unparse(node.args[0]).strip("'")
-            if name.startswith(".."):
-                yield Path(*name.removeprefix("..").split(".")).with_suffix(".py"), None
+            file = Path(*name.removeprefix("..").split(".")).with_suffix(".py")
+            if name.startswith("..") and (path, file) not in UPWARD:
+                yield file, None
         if not isinstance(node, ast.ImportFrom) or not node.level:
             continue
         depth = len(path.parts) - node.level
@@ -126,19 +134,11 @@ def imports(path: Path):
                 yield file.with_suffix(".py"), alias.name
 
 
-#: imports of a room above, at run time, and why there is no other way
-UPWARD = {
-    # a page has the picture of its result, which matplotlib may draw
-    (Path("_display/html.py"), Path("plots/_base.py")),
-}
-
-
 def floors() -> list[list[str]]:
     """The rooms on each floor, bottom up; a room stands above all that it imports."""
     below = {name: set() for name in ROOMS}
     for path in modules():
-        files = {file for file, _ in imports(path) if (path, file) not in UPWARD}
-        below[room(path)] |= {room(file) for file in files} - {room(path)}
+        below[room(path)] |= {room(file) for file, _ in imports(path)} - {room(path)}
     sorter = TopologicalSorter(below)
     sorter.prepare()
     found = []
@@ -148,15 +148,12 @@ def floors() -> list[list[str]]:
     return found
 
 
-each_module = pytest.mark.parametrize("path", modules(), ids=str)
-
-
-@each_module
+@pytest.mark.parametrize("path", modules(), ids=str)
 def test_imports_run_downward(path):
     here = room(path)
     for file, name in imports(path):
         there = room(file)
-        if there != here and (path, file) not in UPWARD:
+        if there != here:
             assert ROOMS.index(there) < ROOMS.index(here), f"{here} imports {file}"
         if name is not None:
             private = name.startswith("_") and name != "__version__"
@@ -206,10 +203,7 @@ def test_names_are_in_the_words_of_the_field(name):
 
 
 def test_no_circle_between_files():
-    below = {
-        path: {file for file, _ in imports(path) if (path, file) not in UPWARD}
-        for path in modules()
-    }
+    below = {path: {file for file, _ in imports(path)} for path in modules()}
     list(TopologicalSorter(below).static_order())
 
 
@@ -239,6 +233,12 @@ def test_the_picture_shows_the_floors():
     assert shown == floors()[::-1]
 
 
+def run(code: str) -> subprocess.CompletedProcess[str]:
+    """Run code in an interpreter of its own."""
+    words = [sys.executable, "-c", code]
+    return subprocess.run(words, capture_output=True, text=True, check=True)
+
+
 def test_importing_takes_no_optional_library():
     # scikit-learn may import pandas by itself: what counts is what we add
     code = (
@@ -246,10 +246,7 @@ def test_importing_takes_no_optional_library():
         "import tieaware_sklearn, tieaware_sklearn.cli;"
         f"print(sorted({OPTIONAL!r} & (set(sys.modules) - before)))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == "[]"
+    assert run(code).stdout.strip() == "[]"
 
 
 @pytest.mark.parametrize("thing", PATHS.values(), ids=PATHS)
@@ -331,11 +328,9 @@ def test_rooms_are_imported_when_they_are_asked_for():
         "print({*ta.__all__, 'comparison'} <= {*dir(ta)})\n"
         "print(all(hasattr(ta, name) for name in dir(ta)), hasattr(ta, 'no_such'))\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
     exact = tieaware_sklearn.ranking_score([1, 0], [1, 1])
-    assert done.stdout.split() == [str(exact), "False", "True", "True", "True", "False"]
+    wanted = [str(exact), "False", "True", "True", "True", "False"]
+    assert run(code).stdout.split() == wanted
 
 
 def test_nothing_is_imported_with_the_package_alone():
@@ -350,8 +345,6 @@ def test_nothing_is_imported_with_the_package_alone():
         "sys.meta_path.insert(0, Stop())\n"
         "print(tieaware_sklearn.cli.main(['demo']))\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
+    done = run(code)
     assert done.stdout.split() == ["False", "False", "130"]
     assert done.stderr == "tieaware: interrupted\n"
