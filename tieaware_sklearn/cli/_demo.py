@@ -40,9 +40,8 @@ def run(arguments: argparse.Namespace) -> int:
         terms = table.fitted().legend().items()
         _outputs.show(f"{table.text()}\n\n{words.definitions(terms)}\n")
     column = digits.data[:, digits.feature_names.index(_SHOWN)]
-    summary = evaluate(
-        digits.target, column, qid=digits.qid, measures=_MEASURE
-    ).summary()
+    report = evaluate(digits.target, column, qid=digits.qid, measures=_MEASURE)
+    summary = report.summary()
     (worst,), (best,), (mean,) = summary.worst, summary.best, summary.mean
     _say(
         f"{_SHOWN} has only {len(np.unique(column))} values, so most images tie. If "

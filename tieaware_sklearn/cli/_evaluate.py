@@ -221,10 +221,9 @@ def _measured(
     summary = report.summary(arguments.average)
     # NaN for measures that trec_eval lacks or defines differently
     official = np.full(report.expected.shape, np.nan)
-    for j, measure in enumerate(measures):
-        if is_official[j]:
-            values = ranking.score(trec.score, measure, ties="input", average=None)
-            official[:, j] = values
+    for j in np.flatnonzero(is_official):
+        options: dict[str, Any] = {"ties": "input", "average": None}
+        official[:, j] = ranking.score(trec.score, measures[j], **options)
     of_one = np.full(report.expected.shape, np.nan)  # a topic has no interval
     of_each = {
         "mean": report.expected,
@@ -304,8 +303,7 @@ def _notes(
         (missing, "topic", "topics", f"with judgments but not in the run: {of_none}"),
         (unjudged, "topic", "topics", "in the run but without judgments: left out"),
     ]
-    every = (f"{words.counted(n, *nouns)} {what}" for n, *nouns, what in told if n)
-    return list(every)
+    return [f"{words.counted(n, *nouns)} {what}" for n, *nouns, what in told if n]
 
 
 def _table(

@@ -42,8 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 arguments = parsed(list(sys.argv[1:] if argv is None else argv))
                 # takes a second, which help and wrong usage do not need
                 command = import_module(f"._{arguments.command}", __package__)
-                code: int = command.run(arguments)
-                return code
+                return int(command.run(arguments))
             finally:
                 _note_missing_kernel(time.monotonic() - started)
                 # argparse ignores a failure to print, for example, the help

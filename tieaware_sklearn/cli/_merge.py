@@ -173,7 +173,7 @@ def _report_features(
     counts = [part.read.n_documents for part in parts]
     read = _screen.Read(
         sorted(name for part in parts for name in part.read.files),
-        sum(n for n in counts if n is not None) if None not in counts else None,
+        None if None in counts else sum(filter(None, counts)),
     )
     # with names, label and selection
     adopted = selector.screening_.named(names)
@@ -194,22 +194,20 @@ def _report_averages(
     rows = _outputs.rows_of(summary.columns)
     several = words.counted(len(paths), "file", "files")
     (table,) = summary._tables()
-    return _outputs.write_findings(
-        arguments,
-        _outputs.Findings(
-            title="Exact scores of a ranking",
-            about={
-                "files": sorted(paths),
-                "average": summary.average,
-                "measures": rows,
-            },
-            rows=rows,
-            read=[part.shown() for part in parts],
-            opening=f"{several} of {len(report.qid)} queries",
-            conclusion=summary._conclusion(),
-            tables=[replace(table, title="Averages over queries")],
-            remarks=["Scores are exact means over all orders of tied documents."],
-            draw=lambda: TieRangeDisplay.from_result(summary),
-            saved=report.to_bytes,
-        ),
+    findings = _outputs.Findings(
+        title="Exact scores of a ranking",
+        about={
+            "files": sorted(paths),
+            "average": summary.average,
+            "measures": rows,
+        },
+        rows=rows,
+        read=[part.shown() for part in parts],
+        opening=f"{several} of {len(report.qid)} queries",
+        conclusion=summary._conclusion(),
+        tables=[replace(table, title="Averages over queries")],
+        remarks=["Scores are exact means over all orders of tied documents."],
+        draw=lambda: TieRangeDisplay.from_result(summary),
+        saved=report.to_bytes,
     )
+    return _outputs.write_findings(arguments, findings)

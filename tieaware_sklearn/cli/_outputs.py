@@ -142,9 +142,7 @@ class Findings:
         """Format all results for a terminal, with a legend of the tables' headers."""
         tables = [table.fitted() for table in self.tables]
         terms = {name: text for one in tables for name, text in one.legend().items()}
-        remarks = (
-            _words.paragraph(_words.printable(remark)) for remark in self.remarks
-        )
+        remarks = map(_words.paragraph, map(_words.printable, self.remarks))
         # names of files stay in one line
         first, *text = map(_words.printable, self.opening.splitlines() or [""])
         opening = "\n".join([first, *map(_words.paragraph, text)])

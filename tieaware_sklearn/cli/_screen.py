@@ -234,25 +234,36 @@ def report(
     if len(read.files) > 1:
         named += f" and {len(read.files) - 1} more"
     documents = "" if read.n_documents is None else f"{read.n_documents} documents, "
-    n_features, n_queries = len(screening.feature_names), screening.n_queries
-    return _outputs.write_findings(
-        arguments,
-        _outputs.Findings(
-            title=f"{n_features} features, each scored alone as a ranking",
-            about=_about(screening, read, chosen),
-            rows=chosen,
-            read=list(parts),
-            opening=f"{named}: {documents}{n_queries} queries, {n_features} features",
-            tables=[table],
-            pages=[replace(_screening.table_of(screening, chosen), title=title)],
-            remarks=_closing(selector, screening),
-            draw=lambda: FeatureScreeningDisplay.from_result(
-                screening, max_features=len(shown)
-            ),
-            conclusion=screening._conclusion(),
-            saved=lambda: _to_bytes(screening, read),
+    measures, names = screening.measures, screening.feature_names
+    n_features, n_queries = len(names), screening.n_queries
+    selected = () if screening.selection is None else screening.selection.order
+    findings = _outputs.Findings(
+        title=f"{n_features} features, each scored alone as a ranking",
+        about={
+            "files": read.files,
+            "n_documents": read.n_documents,
+            "n_queries": n_queries,
+            "n_features": n_features,
+            "measures": list(measures),
+            "sort_by": screening.sort_by,
+            "chance": dict(zip(measures, screening.chance.tolist(), strict=True)),
+            "ideal": dict(zip(measures, screening.ideal.tolist(), strict=True)),
+            "selected": [names[j] for j in selected],
+            "features": chosen,
+        },
+        rows=chosen,
+        read=list(parts),
+        opening=f"{named}: {documents}{n_queries} queries, {n_features} features",
+        tables=[table],
+        pages=[replace(_screening.table_of(screening, chosen), title=title)],
+        remarks=_closing(selector, screening),
+        draw=lambda: FeatureScreeningDisplay.from_result(
+            screening, max_features=len(shown)
         ),
+        conclusion=screening._conclusion(),
+        saved=lambda: _to_bytes(screening, read),
     )
+    return _outputs.write_findings(arguments, findings)
 
 
 def _to_bytes(screening: Screening, read: Read) -> bytes:
@@ -291,23 +302,3 @@ def _closing(selector: RankingFeatureSelector, screening: Screening) -> list[str
                 "queries: it is undefined for the others."
             )
     return lines
-
-
-def _about(
-    screening: Screening, read: Read, rows: list[dict[str, Any]]
-) -> dict[str, Any]:
-    """Collect the rows, and facts on their data, for JSON."""
-    measures, names = screening.measures, screening.feature_names
-    selected = () if screening.selection is None else screening.selection.order
-    return {
-        "files": read.files,
-        "n_documents": read.n_documents,
-        "n_queries": screening.n_queries,
-        "n_features": len(names),
-        "measures": list(measures),
-        "sort_by": screening.sort_by,
-        "chance": dict(zip(measures, screening.chance.tolist(), strict=True)),
-        "ideal": dict(zip(measures, screening.ideal.tolist(), strict=True)),
-        "selected": [names[j] for j in selected],
-        "features": rows,
-    }
