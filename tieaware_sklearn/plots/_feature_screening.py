@@ -76,11 +76,9 @@ class FeatureScreeningDisplay(_base.Display, of=[Screening]):
         screening = self.screening
         shown = np.argsort(screening.ranking)[: self.max_features]
         names, chosen = self._names(shown)
+        figures = screening.mean, screening.best, screening.worst, screening.qvalues
         for m, (axis, measure) in enumerate(zip(axes, screening.measures, strict=True)):
-            mean, best, worst, q = (
-                getattr(screening, name)[shown, m]
-                for name in ("mean", "best", "worst", "qvalues")
-            )
+            mean, best, worst, q = (values[shown, m] for values in figures)
             level, rows, sure = screening.chance[m], np.arange(len(shown)), q <= _ALPHA
             for label, some, colour in (
                 (f"beats chance (q ≤ {_ALPHA})", sure, _base.BLUE),
@@ -99,9 +97,8 @@ class FeatureScreeningDisplay(_base.Display, of=[Screening]):
             if sure.any():
                 (name,) = _base.short([screening.feature_names[shown[first]]])
                 lift, gap = abs(mean[first] - level), abs(best[first] - worst[first])
-                text = (
-                    f"{name} beats chance by {lift:.2f};\nties change it by {gap:.2f}"
-                )
+                text = f"{name} beats chance by {lift:.2f};\n"
+                text += f"ties change it by {gap:.2f}"
             _base.title(axis, text)
             # only the first panel with shared rows has names
             for label, place in zip(axis.get_yticklabels(), chosen, strict=False):
@@ -112,13 +109,10 @@ class FeatureScreeningDisplay(_base.Display, of=[Screening]):
     def _names(self, shown: NDArray[np.intp]) -> tuple[list[str], list[int]]:
         """Label features: selected ones by number, others with those they repeat."""
         result, selection = self.screening, self.screening.selection
-        suffixes = {"ascending": " (ascending)"}
-        names = _base.short(
-            [
-                result.feature_names[j] + suffixes.get(result.directions[j], "")
-                for j in shown
-            ]
-        )
+        rises = [result.directions[j] == "ascending" for j in shown]
+        features = (result.feature_names[j] for j in shown)
+        pairs = zip(features, rises, strict=True)
+        names = _base.short([name + " (ascending)" * up for name, up in pairs])
         if selection is None:
             return names, [1] * len(names)
         chosen = selection.places()[shown].tolist()

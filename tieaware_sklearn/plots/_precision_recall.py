@@ -194,22 +194,16 @@ class PrecisionRecallScatterDisplay(_base.SystemsDisplay):
             self._show_lines(axis)
             # precision and recall of queries with a relevant document
             there = ~np.isnan(report.expected[:, 1])
-            mean, best, worst = (
-                values[there].T
-                for values in (report.expected, report.best, report.worst)
-            )
+            figures = report.expected, report.best, report.worst
+            mean, best, worst = (values[there].T for values in figures)
             differ = best[0] != worst[0]
             precision, recall = np.stack([best, worst], axis=1)[..., differ]
             axis.plot(recall, precision, **line)
             axis.plot([], [], label=_base.RANGE, **line)
             axis.plot(mean[1], mean[0], label="query", **dots)
             middle = _averages.means(mean.T)
-            axis.plot(
-                *middle[::-1, None],
-                color=_base.ink(axis),
-                label="mean over queries",
-                **star,
-            )
+            ink, label = _base.ink(axis), "mean over queries"
+            axis.plot(*middle[::-1, None], color=ink, label=label, **star)
             cut = "".join(report.measures[1].partition("@")[1:])
             axis.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xlabel=f"recall{cut}")
             _base.title(axis, name)

@@ -195,20 +195,15 @@ class PairwisePValueDisplay(_base.Display):
             ("newly significant", ~before & after, _base.VERMILLION),
             ("no longer significant", before & ~after, _base.ORANGE),
         )
-        for (label, pairs, colour), marker in zip(
-            quadrants, _base.MARKERS, strict=False
-        ):
-            show(label, pairs, color=colour, marker=marker, **filled)
+        for i, (label, pairs, colour) in enumerate(quadrants):
+            show(label, pairs, color=colour, marker=_base.MARKERS[i], **filled)
         edge, beyond = f"p < {floor:.0e}, at the edge", (both < floor).any(axis=0)
         hollow = {"facecolors": "none", "linewidths": 1}
         show(edge, beyond, s=95, marker="s", edgecolors=_base.GREY, **hollow)
-        show(
-            "better system reversed", turned, s=80, edgecolors=_base.ink(axis), **hollow
-        )
+        ink = _base.ink(axis)
+        show("better system reversed", turned, s=80, edgecolors=ink, **hollow)
         axis.set(xscale="log", yscale="log", xlim=(floor, 1), ylim=(floor, 1))
         axis.set_aspect("equal")
-        axis.set_xlabel("p-value under exact scores")
-        axis.set_ylabel(f"p-value under {level}")
-        _base.title(
-            axis, f"{_base.plain(study.measure)}, pairs of systems, α = {alpha:g}"
-        )
+        axis.set(xlabel="p-value under exact scores", ylabel=f"p-value under {level}")
+        measure = _base.plain(study.measure)
+        _base.title(axis, f"{measure}, pairs of systems, α = {alpha:g}")
