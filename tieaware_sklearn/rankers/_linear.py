@@ -230,8 +230,7 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
             messages.require(several, f"{rule} (with n_samples = {len(X)})")
             rule = "y must have a label above 0 to tune weights, got no relevant"
             messages.require(rows.labels.max() > 0, f"{rule} document")
-            rows = rows.sorted(rows.queries.by_id())
-            self._tune(RankedRows(self._transform(rows.X), rows.prepared(), resolved))
+            self._tune(rows.sorted(rows.queries.by_id()), resolved)
         elif isinstance(self.coef, str):
             self.coef_ = 1 / scales(self._transform(X))
         else:
@@ -280,21 +279,23 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         features = check_array(features, estimator=self, input_name="X", **options)
         return features, qid
 
-    def _tune(self, rows: RankedRows) -> None:
+    def _tune(
+        self, given: _prepared.QueryRows, resolved: _resolved.ResolvedMeasures
+    ) -> None:
         """Tune the weights by coordinate ascents, and set the fitted attributes."""
+        X = self._transform(given.X)
         # a feature that is constant within every query keeps a weight of 0
-        varies = rows.prepared.queries.varying(rows.X).any(axis=0)
-        spread = np.where(varies, scales(rows.X), np.inf)
+        varies = given.queries.varying(X).any(axis=0)
+        spread = np.where(varies, scales(X), np.inf)
+        rows = RankedRows(X, given.prepared(), resolved, spread)
         draw = checks.check_seed(self.random_state)
-        train, held_out = split_queries(rows, self.validation_fraction, draw)
-        begin = starts(lifts(train, spread), spread)
-        begin += [None] * int(self.n_restarts)
+        parts = split_queries(rows, self.validation_fraction, draw)
+        begin = [*starts(parts[0]), *[None] * int(self.n_restarts)]
         # more restarts do not change the earlier ones
         seeds = [draw.randint(2**31 - 1) for _ in begin]
         # prepared labels are shared between threads
-        options = spread, self.max_iter, self.tol
         ends = Parallel(n_jobs=self.n_jobs, require="sharedmem", return_as="generator")(
-            delayed(ascend)(train, held_out, start, seed, *options)
+            delayed(ascend)(parts, start, seed, self.max_iter, self.tol)
             for start, seed in zip(begin, seeds, strict=True)
         )
         ascents: list[Ascent] = list(
@@ -306,10 +307,10 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         top = max(ascent.value for ascent in ascents) - SAME
         best = next(ascent for ascent in ascents if ascent.value >= top)
         self.coef_, self.n_iter_ = best.coef, best.n_iter
-        self.train_score_ = rows.sign * np.array(best.train)
-        if held_out is not None:
-            self.validation_score_ = rows.sign * np.array(best.held_out)
-        self._fitted_queries_ = _split_queries.FittedQueries.of(rows.prepared.queries)
+        self.train_score_, *held_out = rows.sign * np.array(best.values)
+        if held_out:
+            (self.validation_score_,) = held_out
+        self._fitted_queries_ = _split_queries.FittedQueries.of(given.queries)
 
     def predict(self, X: Any) -> FloatArray:
         """Return the scores of the rows of X.
@@ -425,11 +426,15 @@ class RankedRows:
         Labels of the rows.
     resolved : ResolvedMeasures
         One measure.
+    scales : ndarray of shape (n_features,)
+        Weights are those of features divided by these; infinite for features that keep
+        a weight of 0.
     """
 
     X: FloatArray
     prepared: _prepared.Prepared
     resolved: _resolved.ResolvedMeasures
+    scales: FloatArray
 
     @property
     def sign(self) -> int:
@@ -440,16 +445,15 @@ class RankedRows:
         """Select some of the queries; rows must stand query by query."""
         rows = self.prepared.queries.rows(chosen)
         part = self.prepared.of_queries(chosen)
-        return RankedRows(self.X[rows], part, self.resolved)
+        return RankedRows(self.X[rows], part, self.resolved, self.scales)
 
     def value(self, coef: FloatArray) -> float:
         """Mean of the measure for these weights, negated where lower is better."""
         return float(self.values(linear_scores(self.X, coef)[None])[0])
 
-    def moved(
-        self, scores: FloatArray, column: FloatArray, by: FloatArray
-    ) -> FloatArray:
-        """Values of the scores plus each multiple of `column`."""
+    def moved(self, scores: FloatArray, feature: int, moves: FloatArray) -> FloatArray:
+        """Values of the scores after each move of the weight of a feature."""
+        column, by = self.X[:, feature], moves / self.scales[feature]
         size = _prepared.columns_at_once(len(self.X), len(by), 1)
         parts = [by[at : at + size, None] for at in range(0, len(by), size)]
         return np.concatenate([self.values(scores + part * column) for part in parts])
@@ -466,30 +470,27 @@ class Ascent(NamedTuple):
     Attributes
     ----------
     coef : ndarray of shape (n_features,)
-    train, held_out : list of float
+    values : list of list of float
         The measure, negated where lower is better, of the start and after each
-        iteration; none held out without such queries.
+        iteration: of the training queries, and of those held out, if any are.
     n_iter : int
         The iteration that gave `coef`.
     """
 
     coef: FloatArray
-    train: list[float]
-    held_out: list[float]
+    values: list[list[float]]
     n_iter: int
 
     @property
     def value(self) -> float:
         """Value by which ascents are compared."""
-        return (self.held_out or self.train)[self.n_iter]
+        return self.values[-1][self.n_iter]
 
 
 def ascend(
-    train: RankedRows,
-    held_out: RankedRows | None,
+    parts: list[RankedRows],
     start: FloatArray | None,
     seed: int,
-    scales: FloatArray,
     max_iter: int,
     tol: float,
 ) -> Ascent:
@@ -497,106 +498,90 @@ def ascend(
 
     Parameters
     ----------
-    train, held_out : RankedRows
-        Queries whose measure rises, and those that say where to stop.
+    parts : list of RankedRows
+        Queries whose measure rises, and those held out, which say where to stop.
     start : ndarray of shape (n_features,) or None
-        Weights of features divided by their `scales`, not all 0; None draws them.
+        Weights, not all 0; None draws them.
     seed : int
         Of the orders in which weights are moved, and of weights that are drawn.
-    scales : ndarray of shape (n_features,)
-        Infinite for features that keep a weight of 0.
     max_iter : int
         Largest number of iterations.
     tol : float
         Two iterations in a row that raise the best value by no more than this are the
         last. It is that of the held-out queries where there are some.
     """
+    train, *held_out = parts
     draw = np.random.RandomState(seed)
-    known = np.isfinite(scales)
-    features = np.flatnonzero(known)
+    known = np.isfinite(train.scales)
     if start is None:
-        start = draw.uniform(-1, 1, len(scales))
+        start = draw.uniform(-1, 1, len(known))
         start = np.where(known, start, 0.0) if known.any() else start
-    climb = _Climb(train, start, scales)
-    best, n_iter = climb.coef, 0
-    values = [climb.value]
-    others = [] if held_out is None else [held_out.value(climb.coef)]
-    watched, idle = values if held_out is None else others, 0
+    here = _Place.of(train, start)
+    best, n_iter, idle = here.coef, 0, 0
+    values = [[here.value], *([part.value(here.coef)] for part in held_out)]
+    watched = values[-1]
     for iteration in range(1, max_iter + 1):
-        before = climb.value
-        for feature in draw.permutation(features):
-            climb.move(feature)
-        values.append(climb.value)
-        if held_out is not None:
-            others.append(held_out.value(climb.coef))
+        before = here.value
+        for feature in draw.permutation(np.flatnonzero(known)):
+            here = here.moved(train, feature)
+        values[0].append(here.value)
+        watched += [part.value(here.coef) for part in held_out]
         top = watched[n_iter]
         idle = 0 if watched[-1] > top + tol else idle + 1
         if watched[-1] > top + SAME:
-            best, n_iter = climb.coef, iteration
-        if climb.value == before or idle == _PATIENCE:
+            best, n_iter = here.coef, iteration
+        if here.value == before or idle == _PATIENCE:
             break
-    return Ascent(best, values, others, n_iter)
+    return Ascent(best, values, n_iter)
 
 
-class _Climb:
-    """Current weights of an ascent, whose absolute values sum to 1, and their value."""
+class _Place(NamedTuple):
+    """Weights in an ascent, whose absolute values sum to 1, and what they give."""
 
-    def __init__(self, rows: RankedRows, start: FloatArray, scales: FloatArray) -> None:
-        self._rows, self._scales = rows, scales
-        self._set(start)
-        self.value = rows.value(self.coef)
+    weights: FloatArray
+    coef: FloatArray
+    scores: FloatArray
+    value: float
 
-    def _set(self, weights: FloatArray) -> None:
-        self._weights = weights / np.abs(weights).sum()
-        self.coef = self._weights / self._scales
-        self._scores = linear_scores(self._rows.X, self.coef)
+    @classmethod
+    def of(cls, rows: RankedRows, weights: FloatArray) -> _Place:
+        """Scale the weights, and compute scores as `predict` does."""
+        weights = weights / np.abs(weights).sum()
+        coef = weights / rows.scales
+        scores = linear_scores(rows.X, coef)
+        return cls(weights, coef, scores, float(rows.values(scores[None])[0]))
 
-    def move(self, feature: int) -> None:
+    def moved(self, rows: RankedRows, feature: int) -> _Place:
         """Move one weight to the best of its candidates, or leave it."""
-        rows, old = self._rows, self._weights
-        moves = _MOVES
-        if old[feature] and np.count_nonzero(old) > 1:
+        moves, old = _MOVES, self.weights[feature]
+        if old and np.count_nonzero(self.weights) > 1:
             # fewer features are better where the values are equal
-            moves = np.append(-old[feature], moves)
-        by = moves / self._scales[feature]
-        values = rows.moved(self._scores, rows.X[:, feature], by)
+            moves = np.append(-old, moves)
+        values = rows.moved(self.scores, feature, moves)
         # the first, and so the smallest, of equally good moves
         at = int(np.argmax(values >= values.max() - SAME))
-        if values[at] <= self.value + SAME:
-            return
-        new = old.copy()
+        new = self.weights.copy()
         new[feature] += moves[at]
-        if not new.any():
-            return
-        before = self.coef, self._scores
-        self._set(new)
-        # rounding may change ties: scores as `predict` computes them decide
-        value = float(rows.values(self._scores[None])[0])
-        if value > self.value + SAME:
-            self.value = value
-        else:
-            self._weights, (self.coef, self._scores) = old, before
+        if values[at] <= self.value + SAME or not new.any():
+            return self
+        # rounding may change ties
+        there = _Place.of(rows, new)
+        return there if there.value > self.value + SAME else self
 
 
-def lifts(rows: RankedRows, scales: FloatArray) -> FloatArray:
-    """Gain of each feature alone over a ranking that ties everything.
+def starts(rows: RankedRows) -> list[FloatArray]:
+    """Starting weights: by lift, and the best feature alone.
 
-    Negative where it does so in ascending order, 0 where neither order does.
+    The lift of a feature is its gain over a ranking that ties everything, negative
+    where it gains in ascending order, 0 where neither order does.
     """
-    chance = rows.value(np.zeros(len(scales)))
-    nothing = np.zeros(len(rows.X))
-    ends = np.array([1.0, -1.0])
-    lift = np.zeros(len(scales))
-    for feature in np.flatnonzero(np.isfinite(scales)):
-        by = ends / scales[feature]
-        down, up = rows.moved(nothing, rows.X[:, feature], by) - chance
+    known = np.isfinite(rows.scales)
+    chance = rows.value(np.zeros(len(known)))
+    lift = np.zeros(len(known))
+    nothing, ends = np.zeros(len(rows.X)), np.array([1.0, -1.0])
+    for feature in np.flatnonzero(known).tolist():
+        down, up = rows.moved(nothing, feature, ends) - chance
         lift[feature] = max(down, 0.0) if down >= up else -max(up, 0.0)
-    return lift
-
-
-def starts(lift: FloatArray, scales: FloatArray) -> list[FloatArray | None]:
-    """Starting weights: by lift, and the best feature alone."""
-    known = np.isfinite(scales)
     # equal weights if no feature has a lift, or none can be moved
     equal = known.astype(np.float64) if known.any() else np.ones(len(lift))
     first = lift if lift.any() else equal
@@ -608,7 +593,7 @@ def starts(lift: FloatArray, scales: FloatArray) -> list[FloatArray | None]:
 
 def split_queries(
     rows: RankedRows, share: float | None, draw: np.random.RandomState
-) -> tuple[RankedRows, RankedRows | None]:
+) -> list[RankedRows]:
     """Split queries into those to tune by and those held out, if any.
 
     Raises
@@ -616,31 +601,25 @@ def split_queries(
     ValueError
         If one of the two has no query, no relevant document, or no mean.
     """
-    if share is None:
-        _check_mean(rows, "query")
-        return rows, None
-    n_queries = rows.prepared.queries.n_queries
-    number = round(share * n_queries)
-    rule = "validation_fraction must hold out at least one query and leave at least one"
-    messages.require(
-        0 < number < n_queries, f"{rule}, got {share!r} of {n_queries} queries"
-    )
-    drawn = draw.permutation(n_queries)
-    parts = (
-        rows.of_queries(np.sort(drawn[number:])),
-        rows.of_queries(np.sort(drawn[:number])),
-    )
-    for part, what in zip(parts, ("left to tune by", "held out"), strict=True):
+    parts, which = [rows], [""]
+    if share is not None:
+        n_queries = rows.prepared.queries.n_queries
+        number = round(share * n_queries)
+        rule = "validation_fraction must hold out at least one query and leave at least"
+        got = f"got {share!r} of {n_queries} queries"
+        messages.require(0 < number < n_queries, f"{rule} one, {got}")
+        drawn = draw.permutation(n_queries)
+        chosen = drawn[number:], drawn[:number]
+        parts = [rows.of_queries(np.sort(one)) for one in chosen]
+        which = [" left to tune by", " held out"]
+    for part, what in zip(parts, which, strict=True):
         rule = f"validation_fraction={share!r} must leave relevant documents in both"
-        got = f"got none in the {part.prepared.queries.n_queries} queries {what}"
+        got = f"got none in the {part.prepared.queries.n_queries} queries{what}"
         messages.require(part.prepared.labels.max() > 0, f"{rule} parts, {got}")
-        _check_mean(part, f"query {what}")
+        rule = (
+            f"{rows.resolved.measures[0]} must be defined for a query whose weight is"
+        )
+        got = f"got no such query{what}"
+        chance = part.value(np.zeros(rows.X.shape[1]))
+        messages.require(chance == chance, f"{rule} not 0 to tune weights, {got}")
     return parts
-
-
-def _check_mean(rows: RankedRows, which: str) -> None:
-    rule = (
-        f"{rows.resolved.measures[0]} must be defined for a query whose weight is not 0"
-    )
-    chance = rows.value(np.zeros(rows.X.shape[1]))
-    messages.require(chance == chance, f"{rule} to tune weights, got no such {which}")
