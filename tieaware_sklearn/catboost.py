@@ -54,12 +54,13 @@ class ExactMeasure:
     ) -> None:
         self.resolved = resolved
         #: data sets by labels, and by labels and weights
-        self._sets: dict[Any, _prepared.Prepared] = {}
+        self.sets: dict[Any, _prepared.Prepared] = {}
         for prepared in sets:
-            known = self._sets.setdefault(_key(prepared.labels), prepared)
+            known = self.sets.setdefault(_key(prepared.labels), prepared)
             rule = "evaluation sets must differ in their labels, all that a metric sees"
             rule = f"{rule}, or have the same queries and weights"
-            messages.require(_same_queries(known, prepared), rule)
+            ours, other = ((a.weight, a.queries.offsets) for a in (prepared, known))
+            messages.require(all(map(np.array_equal, ours, other)), rule)  # type: ignore[arg-type]
         self._training: bytes | None = None
         self._take_name()
 
@@ -83,7 +84,7 @@ class ExactMeasure:
     ) -> tuple[float, float]:
         """Compute the measure of an evaluation set; training data get 0."""
         key = _key(target)
-        if key not in self._sets:
+        if key not in self.sets:
             # training data come in any order, always with the same labels
             training = _key(np.sort(target))
             rule = f"pools must include every evaluation set, got one of {len(target)}"
@@ -91,16 +92,16 @@ class ExactMeasure:
             messages.require(self._training in (None, training), got)
             self._training = training
             return 0.0, 1.0
-        prepared = self._sets[key]
+        prepared = self.sets[key]
         # weights of our own rankers are known, in 64 bits
         if weight is not None and prepared.weight is None:
             weight = np.array(weight)
             both = key, weight.tobytes()
-            if both not in self._sets:
-                self._sets[both] = _query_ranker.prepare_set(
+            if both not in self.sets:
+                self.sets[both] = _query_ranker.prepare_set(
                     prepared.labels, prepared.queries, weight
                 )
-            prepared = self._sets[both]
+            prepared = self.sets[both]
         values = _query_ranker.measured(self.resolved, prepared, approxes[0])
         self._record(key, values)
         # CatBoost cannot write NaN, the mean over no query
@@ -115,7 +116,7 @@ class ExactMeasure:
 
     def __deepcopy__(self, memo: Any) -> ExactMeasure:
         # CatBoost copies the metric for each training
-        plain = (one for key, one in self._sets.items() if isinstance(key, bytes))
+        plain = (one for key, one in self.sets.items() if isinstance(key, bytes))
         return ExactMeasure(self.resolved, plain)
 
     def __repr__(self) -> str:
@@ -172,20 +173,11 @@ class RecordedMeasures(ExactMeasure):
         self._values.clear()
         return True
 
-    def forget(self) -> None:
-        """Release the evaluation sets."""
-        self._sets = {}
-
     def _record(self, key: bytes, values: list[float]) -> None:
         self._values[key].append(values)
 
     def __deepcopy__(self, memo: Any) -> RecordedMeasures:
         return self  # CatBoost trains with the copy, which must record the values
-
-
-def _same_queries(a: _prepared.Prepared, b: _prepared.Prepared) -> bool:
-    pairs = ((a.weight, b.weight), (a.queries.offsets, b.queries.offsets))
-    return all(one is two or np.array_equal(one, two) for one, two in pairs)  # type: ignore[arg-type]
 
 
 def eval_metric(
@@ -422,14 +414,10 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
         resolved = self._resolved_metric(eval_metric)
         data.check_stopping(self.early_stopping_rounds)
         # CatBoost stops by the last set, which must not be the training data
-        evals = dict(
-            sorted(data.evals.items(), key=lambda one: one[0] in data.held_out)
-        )
-        params = {
-            name: value
-            for name, value in self.get_params(deep=False).items()
-            if name not in _OURS and value is not None
-        }
+        names = sorted(data.evals, key=data.held_out.__contains__)
+        evals = {name: data.evals[name] for name in names}
+        everything = self.get_params(deep=False).items()
+        params = {k: v for k, v in everything if k not in _OURS and v is not None}
         kinds = {
             name: _query_ranker.without_qid(params.pop(name), X, self.qid, name=name)
             for name in _KINDS
@@ -453,7 +441,7 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
             init_model=getattr(init_model, "model_", init_model),
         )
         self.model_ = model
-        self._set_results(recorded, list(evals))
+        self._set_results(recorded, names)
         return self._remember(data)
 
     def predict(
@@ -479,11 +467,9 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
             If a data frame has other columns than in `fit`, or another order.
         """
         X = _readable(self._features(X))
+        n_threads = -1 if self.thread_count is None else self.thread_count
         scores: NDArray[np.float64] = self.model_.predict(
-            X,
-            ntree_start=ntree_start,
-            ntree_end=ntree_end,
-            thread_count=-1 if self.thread_count is None else self.thread_count,
+            X, ntree_start=ntree_start, ntree_end=ntree_end, thread_count=n_threads
         )
         return scores
 
@@ -522,7 +508,7 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
                 name: dict(zip(recorded.resolved.names, values, strict=True))
                 for name, values in reversed(recorded.after_tree[best].items())
             }
-            recorded.forget()
+            recorded.sets.clear()  # a pickle must not have them
         self.evals_result_ = {name: of for name, of in results.items() if of}
 
 

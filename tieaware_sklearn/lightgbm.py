@@ -28,19 +28,14 @@ lightgbm = _optional.import_optional(
 
 __all__ = ["QueryLGBMRanker", "eval_metric", "feval"]
 
-#: the names that LightGBM has for one parameter, aliases before its own
-_NAMES = {
-    "objective": ("app", "application", "loss", "objective_type", "objective"),
-    "metric": ("metric_types", "metrics", "metric"),
-    "early_stopping_round": (
-        *("early_stopping", "early_stopping_rounds", "n_iter_no_change"),
-        "early_stopping_round",
-    ),
-    "label_gain": ("label_gain",),
-    "categorical_feature": (
-        *("cat_feature", "categorical_column", "cat_column", "categorical_features"),
-        "categorical_feature",
-    ),
+_STOPPING = ["early_stopping", "early_stopping_rounds", "n_iter_no_change"]
+_KINDS = ["cat_feature", "categorical_column", "cat_column", "categorical_features"]
+#: other names that LightGBM has for one parameter, and which it prefers
+_ALIASES = {
+    "objective": ["app", "application", "loss", "objective_type"],
+    "metric": ["metric_types", "metrics"],
+    "early_stopping_round": _STOPPING,
+    "categorical_feature": _KINDS,
 }
 #: largest number of rows of a query in LightGBM's ranking objectives
 MAX_QUERY_ROWS = 10_000
@@ -53,23 +48,13 @@ _RANKING |= {"xendcg_mart"}
 class _Feval(_query_ranker.BoostingMeasures):
     made_by = "feval"
 
-    def __init__(self, negate: bool, *options: Any) -> None:
-        super().__init__(*options)
-        self.negate = negate
-
-    def result(self, measure: Measure, value: float) -> tuple[Any, ...]:
-        if self.negate:
-            return f"neg_{measure}", -value, not measure.greater_is_better
-        return super().result(measure, value)
-
     def __call__(self, preds: FloatArray, eval_data: Any) -> Any:
         if not hasattr(eval_data, "get_label"):
             raise TypeError(
                 "feval is for lightgbm.train and cv: fit of a ranker takes eval_metric"
             )
-        labels = eval_data.get_label()
         sizes, weight = eval_data.get_group(), eval_data.get_weight()
-        return self.results(labels, sizes, weight, preds)
+        return self.results(eval_data.get_label(), sizes, weight, preds)
 
 
 class _EvalMetric(_query_ranker.BoostingMeasures):
@@ -151,7 +136,7 @@ def feval(
     >>> list(history["training"])
     ['NDCG@10']
     """
-    return _Feval(negate, measure, zero_relevance)
+    return _Feval(measure, zero_relevance, negate=negate)
 
 
 def eval_metric(
@@ -230,9 +215,8 @@ def _put_first(metric: Callable[..., Any]) -> tuple[Any, Any]:
 
     def put_first(env: Any) -> None:
         results = env.evaluation_result_list
-        if results:
-            sets = [result[0] for result in results]
-            results.sort(key=lambda r: (sets.index(r[0]), r[1] not in names))
+        sets = [result[0] for result in results]
+        results.sort(key=lambda r: (sets.index(r[0]), r[1] not in names))
 
     return watched, put_first
 
@@ -513,12 +497,12 @@ validate_features, **kwargs
     def _model_params(self) -> dict[str, Any]:
         """Parameters of the LGBMRanker that is trained."""
         params: dict[str, Any] = self.get_params()
-        for name in ("qid", "row_order", "eval_metric", *_NAMES["categorical_feature"]):
+        for name in ("qid", "row_order", "eval_metric", "categorical_feature", *_KINDS):
             params.pop(name, None)
         params.setdefault("first_metric_only", True)
         if self._given("metric") is None:
             params["metric"] = "None"
-        for name in _NAMES["early_stopping_round"]:
+        for name in ("early_stopping_round", *_STOPPING):
             if isinstance(params.get(name), np.integer):
                 params[name] = int(params[name])
         return params
@@ -526,7 +510,7 @@ validate_features, **kwargs
     def _given(self, parameter: str) -> Any:
         """Look up a parameter of LightGBM by any of its names, aliases first."""
         params = self.get_params()
-        for name in _NAMES[parameter]:
+        for name in (*_ALIASES.get(parameter, ()), parameter):
             if params.get(name) is not None:
                 return params[name]
         return None

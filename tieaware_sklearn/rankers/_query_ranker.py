@@ -7,6 +7,7 @@ import operator
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from inspect import Parameter, signature
+from itertools import compress
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -64,6 +65,8 @@ class BoostingMeasures:
     ----------
     measure : str, Measure or list of them
     zero_relevance : float, "skip" or "raise"
+    negate : bool
+        Whether values are negated, as LightGBM's tuners need them.
     """
 
     #: name of the public function that makes the metric
@@ -73,16 +76,20 @@ class BoostingMeasures:
         self,
         measure: str | Measure | Iterable[str | Measure],
         zero_relevance: float | str,
+        *,
+        negate: bool = False,
     ) -> None:
         self.single = isinstance(measure, (str, Measure))
-        self._resolved = _resolved.resolve(
-            _parse.parse_measures(measure), zero_relevance
-        )
+        self.negate = negate
+        parsed = _parse.parse_measures(measure)
+        self._resolved = _resolved.resolve(parsed, zero_relevance)
         self.measures = self._resolved.measures
         self._prepared: dict[tuple[Any, ...], _prepared.Prepared] = {}
 
     def result(self, measure: Measure, value: float) -> tuple[Any, ...]:
         """Return name, value and whether higher is better, as LightGBM wants them."""
+        if self.negate:
+            return f"neg_{measure}", -value, not measure.greater_is_better
         return str(measure), value, measure.greater_is_better
 
     def results(
@@ -106,10 +113,10 @@ class BoostingMeasures:
         rule = "the evaluation data must have query groups, got none: make them with"
         way = "lightgbm.Dataset(X, y, group=sizes) or xgboost.DMatrix(X, y, qid=qid)"
         messages.require(sizes is not None, f"{rule} {way}")
-        given = [None if a is None else np.asarray(a) for a in (labels, sizes, weight)]
-        key = tuple(a if a is None else (a.dtype, a.tobytes()) for a in given)
+        given = [np.asarray(a) for a in (labels, sizes, weight) if a is not None]
+        key = tuple((a.dtype, a.tobytes()) for a in given)
         if key not in self._prepared:
-            prepared = prepare_set(labels, queries_of(given[1]), weight)
+            prepared = prepare_set(labels, queries_of(sizes), weight)
             if len(self._prepared) == _DATA_SETS:
                 self._prepared.clear()
             self._prepared[key] = prepared
@@ -151,7 +158,7 @@ def queries_of(sizes: Any) -> checks.Queries:
 _EVAL_PARTS = ("eval_y", "eval_qid", "eval_query_weight", "eval_init_score")
 #: names of the seed in the libraries, aliases first
 _SEEDS = ("random_seed", "seed", "random_state")
-
+_COLUMNS = "must have the columns that the ranker was fitted on, in order"
 
 #: arguments of fit that have other names in the libraries
 _CALLED = {"xgb_model": "init_model", "cat_features": "categorical_feature"}
@@ -284,23 +291,12 @@ class QueryData(NamedTuple):
         return prepare_set(self.y, self.queries, self.weight)
 
 
-def columns_of(X: Any) -> list[Any]:
-    """Return the names of the features, None for each where they have none."""
-    return feature_matrix.list_columns(X) or [None] * X.shape[1]
-
-
-def check_columns(X: Any, fitted: list[Any], name: str = "X") -> None:
-    """Refuse other columns than those of `fit`, and names in another order."""
-    got = columns_of(X)
-    if len(got) != len(fitted):
-        what = f"{len(fitted)} features, got {len(got)}"
-    elif got == fitted or None in (*got, *fitted):
-        return
-    else:
-        at = next(i for i, column in enumerate(got) if column != fitted[i])
-        what = f"{fitted[at]!r} as column {at}, got {got[at]!r}"
-    rule = f"{name} must have the columns that the ranker was fitted on, in order"
-    raise ValueError(f"{rule}: {what}")
+def check_names(X: Any, fitted: list[Any], name: str = "X") -> None:
+    """Refuse names of columns in another order than in `fit`, where both have names."""
+    pairs = zip(fitted, feature_matrix.list_columns(X), strict=False)
+    for at, (wanted, got) in enumerate(pairs):
+        rule = f"{name} {_COLUMNS}: {wanted!r} as column {at}"
+        messages.require(wanted == got, rule, got)
 
 
 def split_eval_sets(given: GivenSet) -> list[GivenSet]:
@@ -322,11 +318,20 @@ def split_eval_sets(given: GivenSet) -> list[GivenSet]:
     several = isinstance(eval_X, tuple) or (
         isinstance(eval_X, list) and all(len(np.shape(X)) == 2 for X in eval_X)
     )
-    sets = list(eval_X) if several else [eval_X]
-    columns = [sets]
+    columns = [list(eval_X) if several else [eval_X]]
+    n_sets = len(columns[0])
     for name, value in parts.items():
-        whole = not several and name in ("eval_y", "eval_qid")
-        columns.append([value] if whole else _each(value, len(sets), name))
+        each = () if value is None else value
+        flat = isinstance(each, list) and all(isinstance(v, numbers.Real) for v in each)
+        whole = flat or (not several and name in ("eval_y", "eval_qid"))
+        if whole or not isinstance(each, (tuple, list)):
+            rule = f"{name} must be a tuple of {n_sets} entries, as eval_X is"
+            messages.require(n_sets == 1, rule, value)
+            columns.append([value])
+        else:
+            rule = f"{name} must have at most one entry per evaluation set ({n_sets})"
+            messages.require(len(each) <= n_sets, rule, len(each))
+            columns.append([*each, *[None] * (n_sets - len(each))])
     return [GivenSet(*one) for one in zip(*columns, strict=True)]
 
 
@@ -343,19 +348,6 @@ def _check_slices(one: GivenSet, n_rows: int) -> None:
             f"search, scikit-learn cuts what has as many rows as X, here {sliced}, to "
             f"the {n_rows} rows of X in the fold: write tuples, eval_X=(X_valid,)"
         )
-
-
-def _each(values: Any, n_sets: int, name: str) -> list[Any]:
-    """Return one entry per evaluation set, None where there is none."""
-    values = () if values is None else values
-    flat = isinstance(values, list) and all(isinstance(v, numbers.Real) for v in values)
-    if isinstance(values, (tuple, list)) and not flat:
-        rule = f"{name} must have at most one entry per evaluation set ({n_sets})"
-        messages.require(len(values) <= n_sets, rule, len(values))
-        return [*values, *[None] * (n_sets - len(values))]
-    rule = f"{name} must be a tuple of {n_sets} entries, as eval_X is"
-    messages.require(n_sets == 1, rule, values)
-    return [values]
 
 
 def without_qid(
@@ -400,10 +392,11 @@ def name_eval_sets(
     names = [given] if isinstance(given, str) else list(given)
     rule = f"eval_names must have a different name for each evaluation set ({n_sets})"
     messages.require(len(names) == len(set(names)) == n_sets, rule, names)
+    pairs = zip(names, are_training, strict=True)
+    held_out = [name for name, is_training in pairs if not is_training]
     rule = 'eval_names must have "training" for the training data and for no other set'
-    pairs = list(zip(names, default, strict=True))
-    messages.require(not any(a == "training" != b for a, b in pairs), rule, names)
-    return names, [name for name, usual in pairs if usual != "training"]
+    messages.require("training" not in held_out, rule, names)
+    return names, held_out
 
 
 class FitData(NamedTuple):
@@ -496,7 +489,10 @@ class QueryRankerMixin(RankerMixin):
                 evals.append(train)
                 continue
             evals.append(self._gather(one, salt, "eval_"))
-            check_columns(evals[-1].X, columns_of(train.X), "eval_X")
+            wanted, got = train.X.shape[1], evals[-1].X.shape[1]
+            rule = f"eval_X {_COLUMNS}: {wanted} features"
+            messages.require(wanted == got, rule, got)
+            check_names(evals[-1].X, feature_matrix.list_columns(train.X), "eval_X")
         names, held_out = name_eval_sets(eval_names, are_training)
         return FitData(X, train, dict(zip(names, evals, strict=True)), held_out)
 
@@ -620,7 +616,7 @@ class QueryRankerMixin(RankerMixin):
             return None
         if hasattr(X, "columns"):
             return self.qid if self.qid in feature_matrix.list_columns(X) else None
-        shape = X.shape if hasattr(X, "shape") else np.shape(X)
+        shape = np.shape(X)
         bare = len(shape) == 2 and shape[1] == self._is_feature_.sum()
         return None if bare else self.qid
 
@@ -635,6 +631,5 @@ class QueryRankerMixin(RankerMixin):
         messages.require(fits, f"{rule} {len(is_feature)} features as input")
         if column is not None:
             X = feature_matrix.split_qid_column(X, column)[0]
-        names = self._names_ or [None] * len(is_feature)
-        check_columns(X, [names[j] for j in np.flatnonzero(is_feature)])
+        check_names(X, list(compress(self._names_, is_feature)))
         return X
