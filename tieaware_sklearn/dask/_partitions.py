@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from functools import reduce
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 import numpy as np
@@ -27,8 +27,6 @@ _ANY_COLUMNS = {"MapPartitions", "FromMap", "FromDelayed", "FromGraph"}
 #: a partition as notes name it
 _PARTITION = re.compile(r"in (shuffled )?partition (\d+)")
 _ROW = re.compile(r"\bin row (\d+)")
-
-Part = TypeVar("Part")
 
 
 class Names(NamedTuple):
@@ -130,13 +128,10 @@ def gathered(
 
     def select(frame: Any, partition_info: Any = None) -> Any:
         with noted(partition_info, n_partitions):
+            got = ", ".join(map(str, frame.columns))
             for name in columns:
-                if name not in frame:
-                    got = ", ".join(map(str, frame.columns))
-                    raise ValueError(
-                        f"a partition must have a column {name!r}, as the meta of df "
-                        f"has, got {got}"
-                    )
+                rule = f"a partition must have a column {name!r}, as the meta of df has"
+                messages.require(name in frame, f"{rule}, got {got}")
             for name in frame if only else ():
                 rule = f"a partition must not have a column {name!r}, which the meta "
                 rule += "of df does not have: give df the right meta, or name the "
@@ -172,10 +167,9 @@ def _as_meta(frame: Any, meta: Any, qid: str) -> Any:
         try:
             columns[name] = _of_kind(frame[name], dtype, is_id=name == qid)
         except (TypeError, ValueError, OverflowError) as error:
-            raise ValueError(
-                f"column {name!r} must hold {dtype}, as the meta of df says, got "
-                f"{frame[name].dtype} ({error})"
-            ) from None
+            rule = f"column {name!r} must hold {dtype}, as the meta of df says"
+            got = f"got {frame[name].dtype} ({error})"
+            raise ValueError(f"{rule}, {got}") from None
     return pandas.DataFrame(columns, index=frame.index)
 
 
@@ -225,12 +219,12 @@ def noted(
 
 def merged(
     rows: Gathered,
-    of_rows: Callable[[Any], tuple[Part, hashing.Digests]],
-    both: Callable[[Part, Part], Part],
+    of_rows: Callable[[Any], tuple[Any, hashing.Digests]],
+    both: Callable[[Any, Any], Any],
     qid: str,
     *,
     keep: bool,
-) -> tuple[Part, hashing.Digests]:
+) -> tuple[Any, hashing.Digests]:
     """Reduce each partition, and merge the results in a tree.
 
     `both` merges the results of two partitions. Digests of query ids are compared in
@@ -238,13 +232,13 @@ def merged(
     """
     partitions = rows.df.to_delayed()
 
-    def of_partition(frame: Any, number: int) -> tuple[Part | None, hashing.Digests]:
+    def of_partition(frame: Any, number: int) -> tuple[Any, hashing.Digests]:
         if not len(frame):
             return None, np.empty(0, np.uint64)
         with noted({"number": number}, n_partitions, frame[qid], shuffled=shuffled):
             return of_rows(frame)
 
-    def merge(parts: list[Part | None]) -> Part | None:
+    def merge(parts: list[Any]) -> Any:
         some = [part for part in parts if part is not None]
         return reduce(both, some) if some else None
 

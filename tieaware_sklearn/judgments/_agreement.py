@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from .._display import html, text_tables, words
-from .._engine import checks, exact_numbers, feature_matrix
+from .._engine import checks, exact_numbers, feature_matrix, messages
 from .._engine.segments import FloatArray, IntArray
 
 #: upper ends of the classes of kappa from 0 on, and their names
@@ -24,10 +24,8 @@ _CLASSES = ("slight", "fair", "moderate", "substantial", "almost perfect")
 def given_values(values: ArrayLike, name: str) -> NDArray[Any]:
     """Numbers or texts, none of them missing."""
     array = feature_matrix.array_of(exact_numbers.none_for_masked(values))
-    if array.ndim != 1 or not len(array):
-        raise ValueError(
-            f"{name} must be a 1-D array of at least one value, got shape {array.shape}"
-        )
+    rule = f"{name} must be a 1-D array of at least one value, got shape {array.shape}"
+    messages.require(array.ndim == 1 and len(array), rule)
     missing = np.array([exact_numbers.is_missing(value) for value in array.tolist()])
     checks.reject(missing, array, name, "not be missing")
     return array
@@ -38,9 +36,8 @@ def _codes(values: NDArray[Any], name: str) -> IntArray:
     try:
         return np.unique(values, return_inverse=True)[1].astype(np.int64)
     except TypeError as error:
-        raise ValueError(
-            f"{name} must hold numbers only or strings only: {error}"
-        ) from None
+        rule = f"{name} must hold numbers only or strings only"
+        raise ValueError(f"{rule}: {error}") from None
 
 
 def _contingency(
@@ -49,20 +46,18 @@ def _contingency(
     """Weights of items by the categories that two assessors gave them."""
     first, second = given_values(y1, "y1"), given_values(y2, "y2")
     checks.check_length(second, len(first), "y2")
-    if (first.dtype.kind in "US") != (second.dtype.kind in "US"):
-        raise ValueError(
-            "y1 and y2 must both hold numbers or both hold strings, got "
-            f"{first.dtype} and {second.dtype}"
-        )
+    alike = (first.dtype.kind in "US") == (second.dtype.kind in "US")
+    got = f"got {first.dtype} and {second.dtype}"
+    rule = f"y1 and y2 must both hold numbers or both hold strings, {got}"
+    messages.require(alike, rule)
     code = _codes(np.concatenate([first, second]), "y1 and y2")
     weight = np.ones(len(first))
     if sample_weight is not None:
-        weight = np.asarray(
-            feature_matrix.without_mask(sample_weight), dtype=np.float64
-        )
+        given = feature_matrix.without_mask(sample_weight)
+        weight = np.asarray(given, dtype=np.float64)
         checks.check_length(weight, len(first), "sample_weight")
-        if not (np.isfinite(weight) & (weight >= 0)).all() or not weight.any():
-            raise ValueError("sample_weight must be finite, >= 0 and not all 0")
+        fits = (np.isfinite(weight) & (weight >= 0)).all() and weight.any()
+        messages.require(fits, "sample_weight must be finite, >= 0 and not all 0")
     table = np.zeros((code.max() + 1, code.max() + 1))
     np.add.at(table, (code[: len(first)], code[len(first) :]), weight)
     return table
@@ -205,10 +200,8 @@ def fleiss_kappa(counts: ArrayLike) -> float:
         table = np.asarray(feature_matrix.without_mask(counts), dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"counts must hold numbers: {error}") from None
-    if table.ndim != 2 or not table.size:
-        raise ValueError(
-            f"counts must have shape (n_items, n_categories), got shape {table.shape}"
-        )
+    rule = f"counts must have shape (n_items, n_categories), got shape {table.shape}"
+    messages.require(table.ndim == 2 and table.size, rule)
     wrong = ~(np.isfinite(table) & (table >= 0) & (table == np.floor(table)))
     first = table[np.arange(len(table)), wrong.argmax(axis=1)]
     checks.reject(wrong.any(axis=1), first, "counts", "be whole numbers >= 0")
@@ -250,8 +243,7 @@ def kappa_in_words(kappa: float) -> str:
     >>> kappa_in_words(0.776)
     'substantial'
     """
-    if not -1 <= kappa <= 1:
-        raise ValueError(f"kappa must be in [-1, 1], got {kappa!r}")
+    messages.require(-1 <= kappa <= 1, "kappa must be in [-1, 1]", kappa)
     if kappa < 0:
         return "poor"
     return _CLASSES[int(np.searchsorted(_ENDS, kappa))]
@@ -376,16 +368,13 @@ def assessor_agreement(
     1, 2       0.7500      0.6190  substantial           0.8000
     """
     table = ratings if np.ma.isMaskedArray(ratings) else np.asarray(ratings)
-    if table.ndim != 2 or table.shape[1] < 2 or not len(table):
-        raise ValueError(
-            "ratings must have a row for each item and a column for each of at least "
-            f"two assessors, got shape {table.shape}"
-        )
+    fits = table.ndim == 2 and table.shape[1] > 1 and len(table)
+    rule = "ratings must have a row for each item and a column for each of at least two"
+    messages.require(fits, f"{rule} assessors, got shape {table.shape}")
     count = table.shape[1]
     named = getattr(ratings, "columns", range(1, count + 1)) if names is None else names
     shown = tuple(map(str, named))
-    if len(shown) != count:
-        raise ValueError(f"names must hold {count} names, got {len(shown)}")
+    messages.require(len(shown) == count, f"names must hold {count} names", len(shown))
     columns = [
         given_values(table[:, j], f"ratings of {shown[j]}") for j in range(count)
     ]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._display import html, text_tables
-from .._engine import checks, tie_groups
+from .._engine import checks, messages, tie_groups
 from .._engine.segments import FloatArray, IntArray
 from ..score_precision import geometric_bands
 from . import _agreement
@@ -96,8 +96,6 @@ class Documents:
     queries : Queries
     keys : list of (qid, docno)
         Of each row.
-    query : ndarray of shape (n_rows,), int
-        Number of the query of each row.
     values : object
         The column of this name, not checked.
     """
@@ -106,21 +104,15 @@ class Documents:
         try:
             qid, docno, self.values = given["qid"], given["docno"], given[column]
         except (KeyError, TypeError, IndexError):
-            raise ValueError(
-                f"{name} must have qid, docno and {column}, as {loader} returns, got "
-                f"{type(given).__name__}"
-            ) from None
+            rule = f"{name} must have qid, docno and {column}, as {loader} returns"
+            raise ValueError(f"{rule}, got {type(given).__name__}") from None
         docno = _agreement.given_values(docno, f"{name} docno")
         self.queries = checks.check_qid(qid, n_rows=len(docno), name=f"{name} qid")
-        ids, self.query = self.queries.qid.tolist(), self.queries.row_codes()
-        documents = zip(self.query.tolist(), docno.tolist(), strict=True)
-        self.keys = [(ids[query], document) for query, document in documents]
+        ids = self.queries.qid[self.queries.row_codes()]
+        self.keys = list(zip(ids.tolist(), docno.tolist(), strict=True))
         ((qid, document), count), *_ = Counter(self.keys).most_common(1)
-        if count > 1:
-            raise ValueError(
-                f"{name} must hold each document of a query once, got {document!r} "
-                f"twice for query {qid!r}"
-            )
+        rule = f"{name} must hold each document of a query once, got {document!r} twice"
+        messages.require(count == 1, f"{rule} for query {qid!r}")
 
 
 class _Run(Documents):
@@ -162,8 +154,8 @@ class PooledRuns:
     """
 
     def __init__(self, runs: Sequence[Mapping[str, Any]]) -> None:
-        if isinstance(runs, Mapping) or not len(runs):
-            raise ValueError("runs must be a sequence of at least one run")
+        several = not isinstance(runs, Mapping) and len(runs)
+        messages.require(several, "runs must be a sequence of at least one run")
         self.runs = [_Run(run, number) for number, run in enumerate(runs)]
         queries = (qid for run in self.runs for qid in run.queries.qid.tolist())
         place = {qid: i for i, qid in enumerate(dict.fromkeys(queries))}
@@ -171,9 +163,8 @@ class PooledRuns:
         try:
             self.keys = sorted(keys, key=lambda key: (place[key[0]], key[1]))
         except TypeError as error:
-            raise ValueError(
-                f"docno of runs must hold numbers only or strings only: {error}"
-            ) from None
+            rule = "docno of runs must hold numbers only or strings only"
+            raise ValueError(f"{rule}: {error}") from None
         number = {key: i for i, key in enumerate(self.keys)}
         self.rows = [np.array([number[key] for key in run.keys]) for run in self.runs]
         self.n_runs = np.zeros(len(keys), dtype=np.int64)
@@ -362,10 +353,8 @@ def pseudo_relevance(runs: Sequence[Mapping[str, Any]], m: int) -> PseudoJudgmen
     """
     every = PooledRuns(runs)
     checks.check_count(m, "m", least=0)
-    if m >= len(every.runs):
-        raise ValueError(
-            f"m must be below the number of runs ({len(every.runs)}), got {m}"
-        )
+    n_runs = len(every.runs)
+    messages.require(m < n_runs, f"m must be below the number of runs ({n_runs})", m)
     columns = every.columns(every.n_runs > 0)
     return PseudoJudgments(**columns, target=(columns["n_runs"] > m).astype(np.int64))
 

@@ -233,10 +233,7 @@ class LinearScoringObjective(ScoringObjective):
             ensure_all_finite="allow-nan",
         )
         n_features = data.shape[1]
-        names = feature_names
-        if names is None:
-            names = feature_matrix.list_columns(X)
-        self.feature_names = _check_names(names, n_features)
+        self.feature_names = _check_names(feature_names, X, n_features)
         advice = "fill in missing values first"
         feature_matrix.check_no_nan(data, self.feature_names, advice)
         assert_all_finite(data, input_name="X")
@@ -346,12 +343,10 @@ class LinearScoringObjective(ScoringObjective):
             for weights in candidates
         ]
 
-    def _first_trials(self) -> list[dict[str, Any]]:
-        return self.starts()
+    _first_trials = starts
 
     def _sampler(self, seed: int | None, n_trials: int | None) -> Any:
-        many = len(self.feature_names) > MANY_WEIGHTS
-        many |= n_trials is not None and n_trials > MANY_TRIALS
+        many = len(self.feature_names) > MANY_WEIGHTS or (n_trials or 0) > MANY_TRIALS
         single = len(self.feature_names) < 2
         if not many or single or "tune" in self._transforms or len(self._measures) > 1:
             return super()._sampler(seed, n_trials)
@@ -380,7 +375,8 @@ class LinearScoringObjective(ScoringObjective):
         return LinearRanker(coef, transforms=kinds).fit(self._given)
 
 
-def _check_names(names: Any, n_features: int) -> list[str]:
+def _check_names(names: Any, X: Any, n_features: int) -> list[str]:
+    names = feature_matrix.list_columns(X) if names is None else names
     if not len(names):
         names = [f"x{j}" for j in range(n_features)]
     each = [] if isinstance(names, str) else list(map(str, names))
@@ -393,21 +389,18 @@ def _check_bounds(bounds: Any, names: list[str]) -> FloatArray:
     """Least and greatest value of each weight, of shape (n_features, 2)."""
     each = bounds
     if isinstance(bounds, Mapping):
+        rule = f"bounds must name features ({names})"
         for name in bounds:
-            messages.require(
-                name in names, f"bounds must name features ({names})", name
-            )
+            messages.require(name in names, rule, name)
         each = [bounds.get(name, DEFAULT_BOUNDS) for name in names]
     try:
         ends = np.array(each, dtype=np.float64)
     except (TypeError, ValueError):
         ends = np.array(np.nan)
     fits = ends.shape in ((2,), (len(names), 2)) and np.isfinite(ends).all()
-    rule = (
-        "bounds must be two finite ascending numbers, or such a pair for each feature"
-    )
     fits = fits and (ends[..., 0] < ends[..., 1]).all()
-    messages.require(fits, f"{rule} ({len(names)})", bounds)
+    rule = "bounds must be two finite ascending numbers, or such a pair for each"
+    messages.require(fits, f"{rule} feature ({len(names)})", bounds)
     return np.broadcast_to(ends, (len(names), 2))
 
 
@@ -496,9 +489,8 @@ class RankerObjective(QueryObjective):
         self._response_method = _scorers.check_response_method(response_method)
         self._fit_params = dict(fit_params or {})
         rule = "fit_params must not hold qid or group: the objective passes them"
-        messages.require(
-            not {"qid", "group"} & {*self._fit_params}, rule, [*self._fit_params]
-        )
+        free = self._fit_params.keys().isdisjoint({"qid", "group"})
+        messages.require(free, rule, [*self._fit_params])
         column = getattr(estimator, "qid", None)
         got = f"got {type(estimator).__name__}(qid={column!r})"
         rule = f"qid must be given to the objective alone, {got}: give X without that"

@@ -370,12 +370,10 @@ def scales(X: FloatArray) -> FloatArray:
     constant = (X[:1] == X).all(axis=0)
     largest = np.abs(X).max(axis=0)
     extreme = ~constant & ((largest < 1e-100) | (largest > 1e100))
-    if extreme.any():
-        column = int(np.argmax(extreme))
-        raise ValueError(
-            "X must have features whose largest absolute values are from 1e-100 to "
-            f"1e100, got {largest[column]:g} in column {column}"
-        )
+    at = int(np.argmax(extreme))
+    rule = "X must have features whose largest absolute values are from 1e-100 to 1e100"
+    got = f"got {largest[at]:g} in column {at}"
+    messages.require(not extreme.any(), f"{rule}, {got}")
     # sorted, because the sum must not depend on the order of rows
     deviations = np.sort(X, axis=0).std(axis=0)
     return np.where(constant, np.inf, deviations)
