@@ -536,10 +536,8 @@ validate_features, **kwargs
         n_gains = DEFAULT_LABEL_GAINS
         if gains is not None:
             n_gains = len(gains.split(",") if isinstance(gains, str) else gains)
-        rule = (
-            f"be below {n_gains} for LightGBM's {objective} (label_gain takes one "
-            f"gain for each label from 0 on; {advice})"
-        )
+        way = f"label_gain takes one gain for each label from 0 on; {advice}"
+        rule = f"be below {n_gains} for LightGBM's {objective} ({way})"
         checks.reject(labels >= n_gains, labels, "y", rule)
 
 

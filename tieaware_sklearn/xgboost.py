@@ -503,20 +503,17 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         """Refuse, in plain words, what XGBoost cannot take."""
         rule = "X must not have a feature named 'qid', which XGBoost takes for the ids"
         there = self.qid is None and "qid" in feature_matrix.list_columns(train.X)
-        messages.require(
-            not there, f'{rule}: give qid="qid" to the constructor, or rename it'
-        )
+        way = 'give qid="qid" to the constructor, or rename it'
+        messages.require(not there, f"{rule}: {way}")
         labels = train.given_labels
-        advice = '(objective="rank:pairwise" has no such limit)'
+        advice = 'objective="rank:pairwise" has no such limit'
         if self.objective == "rank:map":
-            rule = f"be 0 or 1 for XGBoost's rank:map {advice}"
+            rule = f"be 0 or 1 for XGBoost's rank:map ({advice})"
             checks.reject((labels != 0) & (labels != 1), labels, "y", rule)
         # get_params would draw from a RandomState
         exponential = getattr(self, "kwargs", {}).get("ndcg_exp_gain")
         if self.objective == "rank:ndcg" and exponential in (None, True):
-            rule = (
-                f"be integers up to {LARGEST_LABEL} for XGBoost's rank:ndcg "
-                f"(ndcg_exp_gain=False takes any; {advice[1:]}"
-            )
+            rule = f"be integers up to {LARGEST_LABEL} for XGBoost's rank:ndcg"
+            rule = f"{rule} (ndcg_exp_gain=False takes any; {advice})"
             wrong = (labels != np.floor(labels)) | (labels > LARGEST_LABEL)
             checks.reject(wrong, labels, "y", rule)

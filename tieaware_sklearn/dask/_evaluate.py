@@ -201,9 +201,8 @@ def evaluate_queries(
     tables = df.map_partitions(of_partition, meta=meta, clear_divisions=True)
 
     def digests_of(frame: Any) -> Any:
-        return _cell(
-            seen_queries.id_digests(_partitions.ids_of(frame, qid), qid).tobytes()
-        )
+        ids = _partitions.ids_of(frame, qid)
+        return _cell(seen_queries.id_digests(ids, qid).tobytes())
 
     def compare(cells: Any) -> Any:
         # one row for each partition, in their order

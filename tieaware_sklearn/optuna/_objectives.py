@@ -522,15 +522,11 @@ class RankerObjective(QueryObjective):
             train, held_out, buckets = self._folds[number]
             fitted = self._fitted(clone(model), train)
             rows, queries = self._queries.rows(held_out), self._queries.some(held_out)
+            X, ids = feature_matrix.take_rows(self._X, rows), queries.qid[queries.codes]
             scores = _scorers.predicted_scores(
-                fitted,
-                feature_matrix.take_rows(self._X, rows),
-                len(rows),
-                self._response_method,
-                qid=queries.qid[queries.codes],
+                fitted, X, len(rows), self._response_method, qid=ids
             )
-            measured = self._measured(held_out, scores)
-            yield measured, buckets, number == numbers[-1]
+            yield self._measured(held_out, scores), buckets, number == numbers[-1]
 
     def _suggest(self, trial: Any) -> dict[str, Any]:
         if not callable(self.space):

@@ -373,11 +373,10 @@ class QueryObjective(StudyCreator):
         self._weight = np.ones(len(chance)) if weight is None else weight
         counts = ~np.isnan(chance) & (self._weight > 0)[:, None]
         also = "" if weight is None else " and that has weight"
-        for j, one in enumerate(measures):
+        got = f"got none (of {len(counts)} queries)"
+        for one, defined in zip(measures, counts.T, strict=True):
             rule = f"y must have a query for which {one} is defined{also}"
-            messages.require(
-                counts[:, j].any(), f"{rule}, got none (of {len(counts)} queries)"
-            )
+            messages.require(defined.any(), f"{rule}, {got}")
 
     def _ordered(self, given: _prepared.QueryRows) -> checks.Queries:
         """The queries by id, the rows of each in the order in which they are scored."""
@@ -454,10 +453,8 @@ class QueryObjective(StudyCreator):
         for name, attribute in attributes.items():
             trial.set_user_attr(name, attribute)
         if pruned and not paired:
-            raise optuna.TrialPruned(
-                f"{self._measures[0]} of {len(measured.chosen)} queries: "
-                f"{values[0]:.6g}"
-            )
+            what = f"{self._measures[0]} of {len(measured.chosen)} queries"
+            raise optuna.TrialPruned(f"{what}: {values[0]:.6g}")
         return values[0] if self._is_one else tuple(values)
 
     def _measured(self, chosen: IntArray, scores: NDArray[np.generic]) -> Measured:
@@ -559,10 +556,8 @@ class QueryObjective(StudyCreator):
     @cached_property
     def _steps_digest(self) -> str:
         """Tells objectives apart whose steps mean other queries."""
-        buckets = (
-            np.array([len(one), *one], np.int64).tobytes() for one in self._dealt
-        )
-        return f"buckets {digest_of(*buckets)}"
+        sized = [np.array([len(one), *one], np.int64).tobytes() for one in self._dealt]
+        return f"buckets {digest_of(*sized)}"
 
     def _metric_names(self) -> list[str]:
         return [] if self._is_one else list(map(str, self._measures))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -127,24 +126,17 @@ class ScorePrecisionObjective(_query_objective.StudyCreator):
             y_true, y_score, qid, [parse_measure(measure)],
             zero_relevance, unjudged, n_jobs, mask=mask,
         )  # fmt: skip
-        n_systems = len(self._systems.names)
-        messages.require(
-            n_systems == 1, "y_score must be the scores of one system", n_systems
-        )
+        n_systems, rule = len(self._systems.names), "y_score must be the scores of one"
+        messages.require(n_systems == 1, f"{rule} system", n_systems)
         (self.measure,) = self._systems.measures
         self.kinds = tuple(checks.check_choices(kinds, "kinds", _coarse_ranker.KINDS))
         rule = f"max_rho must be a finite number > {_LEAST_RHO}"
         messages.require(checks.is_number(max_rho, above=_LEAST_RHO), rule, max_rho)
         self.max_rho = float(max_rho)
-        self._measure = partial(
-            _study.coarse_values,
-            self._systems,
-            0,
-            existing_ties=existing_ties,
-            scale=scale,
-        )
+        self._options = {"existing_ties": existing_ties, "scale": scale}
         (scores,) = self._systems.scores
-        self._exact = self._measure(None)[0]["expected"]
+        exact, _ = _study.coarse_values(self._systems, 0, None, **self._options)
+        self._exact = exact["expected"]
         self._decimals = _range_of_decimals(scores)
 
     @property
@@ -179,7 +171,9 @@ class ScorePrecisionObjective(_query_objective.StudyCreator):
         if hasattr(trial, "study"):
             self._check_same(trial.study)
         coarseness = _coarse_ranker.parse_coarseness(self._suggest(trial))
-        values, ties = self._measure(coarseness, "best", "worst", "std")
+        values, ties = _study.coarse_values(
+            self._systems, 0, coarseness, "best", "worst", "std", **self._options
+        )
         each = values["expected"]
         value = _averages.mean(each)
         messages.require(value == value, f"{self.measure} is undefined for every query")
@@ -298,13 +292,11 @@ def coarsest(study: Any, *, keep: float = 0.99, alpha: float = 0.05) -> Any:
     similar = [t for t, pvalue in zip(trials, pvalues, strict=True) if pvalue <= alpha]
     if not similar:
         if trials[0].user_attrs["exact"] == 0:
-            raise AllInferiorError(
-                "the exact mean is 0: there is no share of it to keep"
-            )
-        raise AllInferiorError(
-            f"no trial of {len(trials)} is shown to keep more than {keep:g} of "
-            "the exact mean: more trials, queries, or a smaller share may do"
-        )
+            why = "the exact mean is 0: there is no share of it to keep"
+            raise AllInferiorError(why)
+        why = f"no trial of {len(trials)} is shown to keep more than {keep:g} of the"
+        way = "more trials, queries, or a smaller share may do"
+        raise AllInferiorError(f"{why} exact mean: {way}")
     side = -1.0 if up else 1.0
     chosen = min(similar, key=lambda t: (t.values[1], side * t.values[0], t.number))
     # trials of before have no count

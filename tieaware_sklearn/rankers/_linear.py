@@ -251,9 +251,8 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         messages.require(equal, rule, self.coef)
         checks.check_count(self.n_restarts, "n_restarts", least=0)
         checks.check_count(self.max_iter, "max_iter")
-        messages.require(
-            checks.is_number(self.tol, least=0), "tol must be a number >= 0", self.tol
-        )
+        fits = checks.is_number(self.tol, least=0)
+        messages.require(fits, "tol must be a number >= 0", self.tol)
         if self.validation_fraction is not None:
             checks.check_share(self.validation_fraction, "validation_fraction")
         checks.check_flag(self.progress, "progress")

@@ -425,10 +425,9 @@ class FitData(NamedTuple):
         rule = "early_stopping_rounds needs an evaluation set other than the training"
         sets = "pass eval_X, eval_y and eval_qid to fit"
         messages.require(self.held_out, f"{rule} data, got none: {sets}")
+        rule = "early_stopping_rounds needs a metric, got none"
         way = way or "give eval_metric to the constructor"
-        messages.require(
-            measured, f"early_stopping_rounds needs a metric, got none: {way}"
-        )
+        messages.require(measured, f"{rule}: {way}")
 
 
 class QueryRankerMixin(RankerMixin):
@@ -541,9 +540,8 @@ class QueryRankerMixin(RankerMixin):
         feature_matrix.need_qid(qid, "fit", name=f"{prefix}qid", way=way)
         # the message of scikit-learn
         rule = f"{prefix}y must hold the labels of {prefix}X: a ranker requires y to be"
-        messages.require(
-            given.y is not None, f"{rule} passed, but the target y is None"
-        )
+        passed = given.y is not None
+        messages.require(passed, f"{rule} passed, but the target y is None")
         X = feature_matrix.without_mask(feature_matrix.as_matrix(X, f"{prefix}X"))
         rule = f"{prefix}X must have features, got 0 feature(s) (shape={X.shape}) while"
         way = "did a selector before the ranker keep none?"
