@@ -17,6 +17,10 @@ def rows_of(train, *sets):
     return rows
 
 
+def sizes_of(data):
+    return np.unique(data.qid, return_counts=True)[1]
+
+
 class Booster:
     """A library; its ranker takes measures in the constructor."""
 
@@ -63,9 +67,9 @@ class LightGBM(Booster):
         return self.ranker(**parameters).fit(**given, eval_metric=measures)
 
     def own(self, data, weight, **parameters):
-        sizes = np.unique(data.qid, return_counts=True)[1]
         model = self.Theirs(**{**self.options, **parameters})
-        return model.fit(data.data, data.target, group=sizes, sample_weight=weight)
+        rows = {"X": data.data, "y": data.target, "group": sizes_of(data)}
+        return model.fit(**rows, sample_weight=weight)
 
     def bits(self, model):
         # below the trees stand parameters, metrics among them

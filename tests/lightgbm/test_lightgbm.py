@@ -22,7 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils import Bunch
 
 from tests.boosters import conftest
-from tests.boosters.helpers import LightGBM, rows_of
+from tests.boosters.helpers import LightGBM, rows_of, sizes_of
 from tests.strategies import queries
 from tieaware_sklearn import (
     QueryKFold,
@@ -40,27 +40,9 @@ TAKES_EVAL_X = "eval_X" in inspect.signature(lgb.LGBMRanker.fit).parameters
 QUIET = {"objective": "lambdarank", "metric": "None", "verbosity": -1, "num_threads": 1}
 
 
-def sizes_of(data):
-    return np.unique(data.qid, return_counts=True)[1]
-
-
 def dataset(data, reference=None, **options):
     options = {"group": sizes_of(data), "reference": reference, **options}
     return lgb.Dataset(data.data, data.target, **options)
-
-
-def trained(trees, metric, *sets, callbacks=(), **parameters):
-    """A booster of the first set, which the others or itself evaluate."""
-    history = {}
-    booster = lgb.train(
-        {**QUIET, **parameters},
-        sets[0],
-        trees,
-        valid_sets=list(sets[1:] or sets),
-        feval=metric,
-        callbacks=[lgb.record_evaluation(history), *callbacks],
-    )
-    return booster, history
 
 
 @settings(max_examples=30)
@@ -81,8 +63,10 @@ def test_value_is_that_of_ranking_score(rows):
 @pytest.mark.parametrize("measure", ["ndcg@10", ["rr", NDCG(k=3), "fallout@5"]])
 def test_values_in_training(web, valid, measure):
     weight = (web.qid % 4 + 1.0).astype(np.float32)
-    train = dataset(web, weight=weight)
-    booster, history = trained(3, feval(measure), train, train, dataset(valid, train))
+    train, history = dataset(web, weight=weight), {}
+    given = {"valid_sets": [train, dataset(valid, train)], "feval": feval(measure)}
+    given["callbacks"] = [lgb.record_evaluation(history)]
+    booster = lgb.train(QUIET, train, 3, **given)
     names = [str(parse_measure(one)) for one in np.atleast_1d(measure)]
     assert list(history["valid_1"]) == names
     for data, name, own in ((web, "training", weight), (valid, "valid_1", None)):
@@ -153,8 +137,9 @@ def test_what_cannot_be_measured(measure, data, message):
 def test_the_two_forms_are_not_mixed_up(web):
     with pytest.raises(TypeError, match="fit of a ranker takes eval_metric"):
         ranker().fit(**rows_of(web, web), eval_metric=feval("rr"))
+    data = dataset(web)
     with pytest.raises(TypeError, match="cv take feval"):
-        trained(1, eval_metric("rr"), dataset(web))
+        lgb.train(QUIET, data, 1, valid_sets=[data], feval=eval_metric("rr"))
 
 
 KINDS = {
@@ -213,12 +198,10 @@ def test_several_measures_stop_on_the_first(web, valid):
 def test_values_are_logged_under_stable_names(web, valid):
     """Canonical names, for callbacks of LightGBM and for its own records."""
     history = {}
-    model = ranker(metric="ndcg", n_estimators=3).fit(
-        **rows_of(web, valid, web),
-        eval_metric=["ndcg@10", "ap"],
-        eval_at=[10],
-        callbacks=[lgb.record_evaluation(history)],
-    )
+    given = {"eval_metric": ["ndcg@10", "ap"], "eval_at": [10]}
+    given["callbacks"] = [lgb.record_evaluation(history)]
+    model = ranker(metric="ndcg", n_estimators=3)
+    model.fit(**rows_of(web, valid, web), **given)
     assert history == model.evals_result_
     assert set(history) == {"training", "valid_0"}
     for values in history.values():
@@ -339,6 +322,7 @@ X3, Y3, Q3 = np.arange(9.0).reshape(3, 3), [0, 1, 0], [1, 1, 2]
 LONG = np.arange(10_001.0)[:, None]
 TOO_LONG = {"X": LONG, "y": 0 * LONG[:, 0], "qid": ["a"] * 10_001}
 SETS3 = {"eval_X": X3.copy(), "eval_y": [*Y3], "eval_qid": [*Q3]}
+NO_METRIC = SETS3 | {"eval_metric": None}
 
 
 @pytest.mark.parametrize(
@@ -352,11 +336,7 @@ SETS3 = {"eval_X": X3.copy(), "eval_y": [*Y3], "eval_qid": [*Q3]}
         ({}, {"eval_metric": "auc"}, 'constructor, metric="auc"'),
         ({}, {"eval_metric": ["rr", eval_metric("rr")]}, "must differ, got RR twice"),
         ({"n_iter_no_change": np.int64(5)}, {}, "than the training data, got none"),
-        (
-            {"early_stopping_rounds": 5},
-            {**SETS3, "eval_metric": None},
-            "early_stopping_rounds needs a metric.* give eval_metric to fit",
-        ),
+        ({"early_stopping_rounds": 5}, NO_METRIC, "rounds needs a metric.* to fit, or"),
     ],
 )
 def test_what_is_refused(options, given, message):
@@ -390,18 +370,13 @@ def test_the_training_data_as_evaluation_set(web):
     def values(X, names=None, **more):
         given = {**rows_of(web, web), "eval_X": X, "eval_names": names}
         options = {"class_weight": "balanced"} if names else {}
-        ((name, results),) = (
-            ranker(**options).fit(**given, **more).evals_result_.items()
-        )
+        model = ranker(**options).fit(**given, **more)
+        ((name, results),) = model.evals_result_.items()
         return name, results["NDCG@10"]
 
-    for more in (
-        {},
-        {"eval_query_weight": weight},
-        {"sample_weight": weight},
-        {"sample_weight": rows},
-        {"eval_init_score": rows},
-    ):
+    of_training = ({}, {"sample_weight": weight}, {"sample_weight": rows})
+    of_eval = ({"eval_query_weight": weight}, {"eval_init_score": rows})
+    for more in (*of_training, *of_eval):
         name, seen = values(web.data, **more)
         assert name == "training"
         assert seen == values(web.data.copy(), **more)[1]

@@ -10,7 +10,7 @@ import sklearn
 from sklearn.model_selection import cross_val_score
 
 from tests.boosters import conftest
-from tests.boosters.helpers import LightGBM, rows_of
+from tests.boosters.helpers import LightGBM, rows_of, sizes_of
 from tieaware_sklearn import QueryKFold, ranking_score
 from tieaware_sklearn.lightgbm import eval_metric
 
@@ -157,20 +157,18 @@ def test_the_seed_decides_the_order(web):
         assert trees(random_state=make(5)) == trees(random_state=make(5))
 
 
-@pytest.mark.parametrize("make", [lambda: None, lambda: 3, np.random.RandomState])
+@pytest.mark.parametrize(
+    "make", [lambda: None, lambda: 3, lambda: np.random.RandomState(1)]
+)
 def test_input_order_is_that_of_lightgbm(web, valid, make):
     """The very trees of LGBMRanker, whatever the order of the ids."""
     # queries from last to first, rows of each as they are
     given = with_order(web, np.argsort(-web.qid, kind="stable"))
     ids = np.array([f"q{q % 7}-{q}" for q in given.pop("qid")], dtype=object)
-    sizes = np.unique(web.qid, return_counts=True)[1][::-1]
-    seeds = [make(), make()]
-    if make is np.random.RandomState:
-        seeds = [make(1), make(1)]
     theirs, ours = (
-        {**LightGBM.options, "random_state": seed, "subsample": 0.5} for seed in seeds
+        {**LightGBM.options, "random_state": make(), "subsample": 0.5} for _ in range(2)
     )
-    theirs = lgb.LGBMRanker(**theirs).fit(**given, group=sizes)
+    theirs = lgb.LGBMRanker(**theirs).fit(**given, group=sizes_of(web)[::-1])
     ours = ranker(row_order="input", **ours).fit(**given, qid=ids)
     assert trees_of(ours) == trees_of(theirs)
     np.testing.assert_array_equal(ours.predict(valid.data), theirs.predict(valid.data))
@@ -205,8 +203,7 @@ def test_labels_of_mixed_rows_are_named_as_given(web, orders):
 
 
 def test_a_data_set_is_prepared_once_and_a_few_are_kept(web):
-    metric = eval_metric("ndcg@10")
-    sizes = np.unique(web.qid, return_counts=True)[1]
+    metric, sizes = eval_metric("ndcg@10"), sizes_of(web)
     labels = web.target.copy()
     scores = np.zeros(len(labels))
     value = metric(labels, scores, None, sizes)
@@ -228,21 +225,13 @@ def test_a_data_set_is_prepared_once_and_a_few_are_kept(web):
     assert max(counts) == 16
 
 
-@pytest.mark.parametrize(("zero", "value"), [(0.0, 0.5), (0.5, 0.75), ("skip", 1.0)])
-def test_queries_without_a_relevant_document(zero, value):
-    y, scores = np.array([1, 0, 0, 0]), np.array([2.0, 1, 1, 2])
-    metric = eval_metric("ap", zero_relevance=zero)
-    assert metric(y, scores, None, np.array([2, 2])) == ("AP", value, True)
-    assert repr(metric) == "eval_metric(AP)"
-
-
 def test_labels_and_weights_in_32_bits(valid):
     """LightGBM keeps 0.7 as 0.699999988, which is not >= 0.7."""
     y, weight = np.where(valid.target >= 2, 0.7, 0.1), valid.qid % 3 * 0.1 + 0.1
-    scores, sizes = valid.data[:, 1], np.unique(valid.qid, return_counts=True)[1]
-    options = {"qid": valid.qid, "query_weight": weight}
+    scores, options = valid.data[:, 1], {"qid": valid.qid, "query_weight": weight}
     measures = ["ap(rel=0.7)", "ndcg(gain={0.1:0,0.7:1})@10"]
-    found = eval_metric(measures)(np.float32(y), scores, np.float32(weight), sizes)
+    given = np.float32(y), scores, np.float32(weight), sizes_of(valid)
+    found = eval_metric(measures)(*given)
     for measure, (_, value, _) in zip(measures, found, strict=True):
         expected = ranking_score(y, scores, measure=measure, **options)
         assert value == pytest.approx(expected, abs=1e-15)
@@ -273,18 +262,18 @@ X3, Y3, Q3 = np.arange(9.0).reshape(3, 3), [0, 1, 0], [1, 1, 2]
 FRAME3 = pd.DataFrame(X3, columns=["a", "b", "c"])
 EVAL3 = {"eval_X": X3.copy(), "eval_y": [*Y3], "eval_qid": [*Q3]}
 OTHER3 = {"X": FRAME3, "eval_X": FRAME3[["c", "b", "a"]]}
+TRAIN3 = {"eval_X": X3, "eval_y": Y3, "eval_qid": Q3, "eval_names": "mine"}
 TWICE = {name: (value, value) for name, value in EVAL3.items()}
+WEIGHT = "eval_query_weight"
 
 
 @pytest.mark.parametrize(
     ("options", "given", "message"),
     [
-        ({}, {"qid": None}, "qid must hold the query .*got None: pass qid to fit"),
         ({}, {"qid": [1, 2]}, r"qid must have one value per row \(3\), got 2"),
         ({}, {"qid": [1, None, 2]}, "qid must not be missing"),
         ({}, {"qid": "qid"}, r"got 'qid' \(pass the values, such as X\['qid'\];"),
         ({}, {"qid": -1}, r"one value per row, got -1 \(pass .* X\[:, -1\];"),
-        ({"qid": 0}, {}, r"given once.*set_fit_request\(qid=False\)"),
         ({"qid": "topic"}, {"X": FRAME3, "qid": None}, "got 'topic'"),
         ({"qid": 0}, {"X": X3[:, :1], "qid": None}, r"got 0 feature\(s\).* selector"),
         ({}, {"X": X3[:, 0]}, "X must be 2-dimensional"),
@@ -306,31 +295,13 @@ TWICE = {name: (value, value) for name, value in EVAL3.items()}
         ({}, {**EVAL3, "eval_X": (X3, X3)}, "eval_y must be a tuple of 2 entries, as"),
         ({}, {**EVAL3, "eval_X": X3[:, :2]}, "eval_X must.* 3 features, got 2"),
         ({}, {**EVAL3, **OTHER3}, "eval_X must have.* 'a' as column 0, got 'c'"),
-        (
-            {},
-            {**EVAL3, "eval_query_weight": [1.0, 2.0, 1.0]},
-            "eval_query_weight must be constant within a query, got 1.0 and 2.0",
-        ),
-        ({}, {**TWICE, "eval_query_weight": np.ones(3)}, "weight must be a tuple of"),
-        (
-            {},
-            {**EVAL3, "eval_query_weight": ([1, 1, 1], None)},
-            r"eval_query_weight must have at most one entry per .*\(1\), got 2",
-        ),
+        ({}, {**EVAL3, WEIGHT: [1.0, 2.0, 1.0]}, f"{WEIGHT} must be const.*1.0 and 2"),
+        ({}, {**TWICE, WEIGHT: np.ones(3)}, f"{WEIGHT} must be a tuple of 2 entries"),
+        ({}, {**EVAL3, WEIGHT: ([1, 1, 1], None)}, f"{WEIGHT} .*at most .*1.*, got 2"),
         ({}, {**EVAL3, "eval_names": ["a", "b"]}, r"eval_names.*each eval.* \(1\)"),
         ({}, {**TWICE, "eval_names": ["a", "a"]}, r"eval_names.*each eval.* \(2\)"),
         ({}, {**EVAL3, "eval_names": "training"}, 'must have "training" for the train'),
-        ({"row_order": "sorted"}, {}, "row_order must be one of.*got 'sorted'"),
-        (
-            {"early_stopping_rounds": 2, "metric": None},
-            {**EVAL3, "eval_metric": None},
-            "early_stopping_rounds needs a metric, got none: give eval_metric to fit",
-        ),
-        (
-            {"early_stopping_rounds": 2},
-            {"eval_X": X3, "eval_y": Y3, "eval_qid": Q3, "eval_names": "mine"},
-            "evaluation set .*, got none: pass eval_X, eval_y and eval_qid to fit",
-        ),
+        ({"early_stopping_rounds": 2}, TRAIN3, r"set .*, got none: pass .*eval_qid to"),
     ],
 )
 def test_what_is_refused(options, given, message):
@@ -340,14 +311,8 @@ def test_what_is_refused(options, given, message):
 
 def test_ids_of_one_evaluation_set_may_be_texts_in_a_list():
     given = {"X": X3, "y": Y3, "qid": Q3}
-    fitted = [
+    numbers, texts = (
         ranker(n_estimators=2).fit(**given, **EVAL3 | {"eval_qid": ids})
         for ids in (Q3, [*"aab"])
-    ]
-    assert fitted[0].evals_result_ == fitted[1].evals_result_
-
-
-def test_a_column_of_ids_is_not_given_again_to_score():
-    fitted = ranker(qid=0, n_estimators=2).fit(X3, Y3)
-    with pytest.raises(ValueError, match=r"set_score_request\(qid=False\)"):
-        fitted.score(X3, Y3, qid=Q3)
+    )
+    assert numbers.evals_result_ == texts.evals_result_

@@ -10,11 +10,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from tieaware_sklearn import (
-    LinearRanker,
-    SplitQueriesWarning,
-    ranking_score,
-)
+from tieaware_sklearn import LinearRanker, SplitQueriesWarning, ranking_score
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
 from tieaware_sklearn.score_precision import CoarseRanker
@@ -72,12 +68,13 @@ def test_what_is_refused(ranker):
 
 
 def test_query_ids_are_given_once():
-    Z = np.column_stack([QID, X])
-    model = CoarseRanker(LinearRegression(), qid=0).fit(Z, Y)
-    with pytest.raises(ValueError, match=r"given once.*set_score_request\(qid=False\)"):
-        model.score(Z, Y, qid=QID)
-    other = CoarseRanker(LinearRegression()).fit(X, Y, qid=QID)
-    assert model.score(Z, Y) == other.score(X, Y, qid=QID)
+    Z, said = np.column_stack([QID, X]), r"given once.*set_score_request\(qid=False\)"
+    for ranker in RANKERS[2:]:
+        plain = sklearn.base.clone(ranker).fit(X, Y, qid=QID)
+        model = sklearn.base.clone(ranker).set_params(qid=0).fit(Z, Y)
+        with pytest.raises(ValueError, match=said):
+            model.score(Z, Y, qid=QID)
+        assert model.score(Z, Y) == plain.score(X, Y, qid=QID)
 
 
 @pytest.mark.parametrize(
