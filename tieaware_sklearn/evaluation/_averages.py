@@ -100,15 +100,6 @@ def _whole_numbers(values: FloatArray) -> list[int]:
     return [numerator * (scale // denominator) for numerator, denominator in ratios]
 
 
-def lift(score: FloatArray, chance: FloatArray, ideal: FloatArray) -> FloatArray:
-    """(score - chance) / (ideal - chance), 0 where ideal and chance are equal."""
-    room = ideal - chance
-    out = np.where(np.isnan(score), np.nan, 0.0)
-    np.divide(score - chance, room, out=out, where=np.abs(room) > NO_DIFFERENCE)
-    # 0 over a negative room is -0.0
-    return out + 0.0
-
-
 def std_of_mean(std: FloatArray, weight: FloatArray | None = None) -> float:
     """Standard deviation over orders of ties of a mean of independent queries."""
     return float(stds_of_means(std[:, None], weight)[0])

@@ -18,7 +18,7 @@ from .._engine import checks, merging, messages, seen_queries
 from .._engine.segments import FloatArray
 from ..io import _saved
 from ..measures import _parse
-from . import _averages, _intervals
+from . import _averages, _chance, _intervals
 
 #: characters that trackers of experiments refuse in names
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9.-]+")
@@ -373,7 +373,7 @@ class RankingReport(_saved.Saved, html.Result):
             "tie_std": std,
             "chance": chance,
             "ideal": ideal,
-            "lift": _averages.lift(mean, chance, ideal),
+            "lift": _chance.lift(mean, chance, ideal),
             "interval_low": ends[:, 0],
             "interval_high": ends[:, 1],
             "sampling_error": error,

@@ -15,7 +15,7 @@ from scipy.special import ndtr
 from .._display import html, text_tables, words
 from .._engine import checks, merging, messages, seen_queries
 from .._engine.segments import FloatArray, IntArray
-from ..evaluation import _averages, _intervals, _multiple_testing, _resolved
+from ..evaluation import _chance, _intervals, _multiple_testing, _resolved
 from ..io import _saved
 from ..measures import _parse
 from . import _selection, _statistics
@@ -93,7 +93,7 @@ class Figures:
             best=averages[:, _statistics.BEST],
             worst=averages[:, _statistics.WORST],
             tie_std=np.sqrt(sums.tie_variance[directed]) / total,
-            lift=_averages.lift(mean, chance, ideal),
+            lift=_chance.lift(mean, chance, ideal),
             interval=np.clip(t_interval, low, high),
             t_interval=t_interval,
             pvalues=pvalues,

@@ -65,17 +65,25 @@ def _places(X: Any, group: Any) -> list[int]:
 
 
 def permuted(
-    X: Any, places: list[int], orders: Iterable[NDArray[np.intp]]
+    X: Any, places: list[int], orders: Iterable[NDArray[np.intp]], spare: list[Any]
 ) -> Iterator[Any]:
-    """X with some columns taken from the rows of each order; of arrays, one copy."""
+    """X with some columns taken from the rows of each order.
+
+    Arrays are written into a copy, which is `spare` afterwards.
+    """
     if not isinstance(X, np.ndarray):
         for rows in orders:
             yield _with_rows(X, places, rows)
         return
-    out = X.copy(order="K")
+    try:
+        out = spare.pop()
+    except IndexError:
+        out = X.copy(order="K")
     for rows in orders:
         out[:, places] = X[rows[:, None], places]
         yield out
+    out[:, places] = X[:, places]
+    spare.append(out)
 
 
 def _with_rows(X: Any, places: list[int], rows: NDArray[np.intp]) -> Any:
@@ -392,6 +400,8 @@ def query_permutation_importance(
         return prepared.values(resolved, scores)["expected"]
 
     baseline = values(rows.X)
+    # copies to permute in, one for each thread
+    spare: list[Any] = []
     sign = np.where([one.greater_is_better for one in resolved.measures], 1.0, -1.0)
 
     def losses(places: list[int]) -> tuple[FloatArray, FloatArray]:
@@ -399,7 +409,7 @@ def query_permutation_importance(
 
         Also the mean of each repeat, (n_measures, n_repeats).
         """
-        worse = [values(X) for X in permuted(rows.X, places, orders)]
+        worse = [values(X) for X in permuted(rows.X, places, orders, spare)]
         lost = _selection_curve.without_rounding(sign * (baseline - np.stack(worse)))
         averages = [_averages.means(once, rows.weight) for once in lost]
         return lost.mean(axis=0), np.stack(averages, axis=1)

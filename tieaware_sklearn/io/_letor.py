@@ -129,7 +129,7 @@ def load_letor(
         sparse=sparse,
     )
     rankings.left_out_files.update(files.left_out)
-    return next(rankings.batches(as_frame=as_frame))
+    return rankings.whole(as_frame=as_frame)
 
 
 def dump_letor(

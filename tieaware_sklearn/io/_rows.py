@@ -106,6 +106,11 @@ class Rankings:
         if not start:
             raise no_document(self.said)
 
+    def whole(self, *, as_frame: bool = False) -> Bunch:
+        """Everything, the only batch."""
+        (batch,) = self.batches(as_frame=as_frame)
+        return batch
+
     def _batch(
         self, rows: Iterable[Rows], n_rows: int, which: str, as_frame: bool | None
     ) -> Bunch:

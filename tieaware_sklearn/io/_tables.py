@@ -112,7 +112,7 @@ def load_table(
     )
     rankings = open_tables(sources, options)
     rankings.left_out_files.update(files.left_out)
-    return next(rankings.batches(as_frame=as_frame))
+    return rankings.whole(as_frame=as_frame)
 
 
 class _File(NamedTuple):

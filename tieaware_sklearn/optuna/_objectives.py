@@ -343,7 +343,8 @@ class LinearScoringObjective(ScoringObjective):
             for weights in candidates
         ]
 
-    _first_trials = starts
+    def _first_trials(self) -> list[dict[str, Any]]:
+        return self.starts()
 
     def _sampler(self, seed: int | None, n_trials: int | None) -> Any:
         many = len(self.feature_names) > MANY_WEIGHTS or (n_trials or 0) > MANY_TRIALS
