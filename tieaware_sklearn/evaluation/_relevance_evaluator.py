@@ -47,21 +47,15 @@ class TopicRows(NamedTuple):
         queries = checks.Queries(
             np.array(self.topics), segments.offsets_of(self.sizes), None
         )
-        values = _prepared.Prepared(self.labels, queries).values(
-            resolved, self.scores, statistics
-        )
-        return [values[name] for name in statistics]
+        prepared = _prepared.Prepared(self.labels, queries)
+        return [*prepared.values(resolved, self.scores, statistics).values()]
 
-    def n_retrieved(self, least: float | None = None) -> FloatArray:
+    def n_retrieved(self, least: float = checks.UNJUDGED_LABEL) -> FloatArray:
         """Count each topic's retrieved documents with labels of at least `least`.
 
         Without it, documents without a label count, too.
         """
-        counted = checks.is_retrieved(self.scores)
-        if least is None:
-            counted &= self.labels != checks.DROPPED_LABEL
-        else:
-            counted &= self.labels >= least
+        counted = checks.is_retrieved(self.scores) & (self.labels >= least)
         return segments.count_segments(counted, self.sizes).astype(np.float64)
 
     def n_judged(self, least: float) -> FloatArray:
