@@ -24,7 +24,6 @@ from ..measures import (
 )
 from . import _averages, _blocks, _prepared, _resolved
 
-DEFAULT_BOUNDED = ("rbp", "p@10", "rr")
 #: measures that a further relevant document never lowers
 BOUNDED = (Precision, RBP, CWL, ReciprocalRank, Success, ERR)
 _STATISTICS = ("expected", "worst", "best")
@@ -105,7 +104,7 @@ def residuals(
     *,
     qid: Any = None,
     mask: ArrayLike | None = None,
-    measures: str | Measure | Iterable[str | Measure] = DEFAULT_BOUNDED,
+    measures: str | Measure | Iterable[str | Measure] = ("rbp", "p@10", "rr"),
     query_weight: ArrayLike | None = None,
 ) -> ResidualReport:
     """Bound measures over the possible labels of unjudged documents.

@@ -77,9 +77,6 @@ class CanonicalRows:
         return np.asarray(self.rows[np.argsort(self.group + jitter, kind="stable")])
 
 
-ScoreFunction = Callable[[FloatArray, FloatArray], float]
-
-
 def sample_orderings(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -220,7 +217,7 @@ class SampledScore(html.Result):
 def sampled(
     y_true: ArrayLike,
     y_score: ArrayLike,
-    score_func: ScoreFunction | str | Measure,
+    score_func: Callable[[FloatArray, FloatArray], float] | str | Measure,
     *,
     qid: Any = None,
     mask: ArrayLike | None = None,
