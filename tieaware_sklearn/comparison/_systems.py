@@ -74,7 +74,7 @@ class MeasuredSystems:
         self.rules = _ties.TieRules(external, len(self.labels), self.names, lists)
         self._has_ids = qid is not None or lists is not None
         self.n_jobs = n_jobs
-        self.segment = None if segment is None else prepared.segments(segment)
+        self.segment = prepared.segments(segment)
 
     def baselines(self, given: Any) -> tuple[str, ...]:
         """Check the baselines, and warn of systems to compare without query ids."""
@@ -147,7 +147,8 @@ def warn_undefined(resolved: _resolved.ResolvedMeasures, expected: FloatArray) -
     """
     undefined = np.isnan(expected).all(axis=1)
     # NaN sorts as the largest
-    resolved.warn_of_nan(np.where(undefined, np.nan, 0.0).max(axis=1).tolist())
+    averages = np.where(undefined, np.nan, 0.0).max(axis=1).tolist()
+    _resolved.warn_of_nan(resolved.measures, averages)
 
 
 def check_baselines(baseline: Any, names: tuple[str, ...]) -> tuple[str, ...]:

@@ -276,7 +276,7 @@ def evaluate(
         resolved, y_true, y_score, qid, query_weight, mask=mask, allow_zero=True
     )
     resolved.warn_below_rel(prepared.labels)
-    segments = None if segment is None else prepared.segments(segment)
+    segments = prepared.segments(segment)
     return prepared.report(resolved, scores, segment=segments, n_jobs=n_jobs)
 
 
@@ -422,9 +422,7 @@ class PreparedRanking:
         self._prepared = _prepared.prepare_labels(
             y_true, qid, query_weight, mask=mask, unjudged=taken, keep=True
         )
-        self._segment: NDArray[Any] | None = None
-        if segment is not None:
-            self._segment = self._prepared.segments(segment)
+        self._segment = self._prepared.segments(segment)
         self._missing = bool((self._prepared.labels == checks.UNJUDGED_LABEL).any())
         self._resolved: dict[tuple[Measure, ...], _resolved.ResolvedMeasures] = {}
         self._rules = (zero_relevance, unjudged, convention)
@@ -553,7 +551,7 @@ class PreparedRanking:
         )
         averages = np.concatenate(parts)
         if average is not None and np.isnan(averages).any():
-            resolved.warn_of_nan([np.nan])
+            _resolved.warn_of_nan(resolved.measures, [np.nan])
         return averages
 
     def _columns(self, y_score: Any) -> list[tuple[str, Any]]:

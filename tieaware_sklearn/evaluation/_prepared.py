@@ -171,8 +171,10 @@ class Prepared:
     def __setstate__(self, state: dict[str, Any]) -> None:
         Prepared.__init__(self, **state)
 
-    def segments(self, segment: Any) -> NDArray[Any]:
-        """The segment of each query."""
+    def segments(self, segment: Any) -> NDArray[Any] | None:
+        """The segment of each query, if there are segments."""
+        if segment is None:
+            return None
         rows = self.queries if self.lists is None else self.lists.rows
         return checks.check_segment(segment, rows)
 
@@ -286,7 +288,7 @@ class Prepared:
     ) -> list[float]:
         """Means over queries of one column per measure; warns where there is none."""
         averages: list[float] = _averages.means(values, self.weight).tolist()
-        resolved.warn_of_nan(averages)
+        _resolved.warn_of_nan(resolved.measures, averages)
         return averages
 
     def averaged(
@@ -325,7 +327,7 @@ class Prepared:
             averages = [averaged(row, self.weight) for row in values]
         if warns:
             resolved.warn_below_rel(self.labels)
-            resolved.warn_of_nan(averages)
+            _resolved.warn_of_nan(resolved.measures, averages)
         return averages
 
     def _micro(self, values: FloatArray, normaliser: FloatArray, empty: float) -> float:

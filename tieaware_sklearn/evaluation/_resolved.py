@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -135,84 +135,26 @@ CONVENTIONS: dict[str, dict[str, Definition]] = {
 UNJUDGED = dict.fromkeys(("trec_eval", "trec_eval9", "trec_eval10"), "nonrelevant")
 
 
-@dataclass(frozen=True)
-class Defined:
-    """Measures as a tool defines them."""
-
-    convention: str
-    measures: tuple[Measure, ...]
-    definitions: tuple[Definition, ...]
-
-    def check_sizes(self, queries: checks.Queries) -> None:
-        """Refuse queries of fewer documents than the tool takes."""
-        for measure, definition in zip(self.measures, self.definitions, strict=True):
-            short = queries.sizes < definition.least_documents
-            if short.any():
-                query = int(np.argmax(short))
-                raise ValueError(
-                    f"queries must have at least {definition.least_documents} "
-                    f"documents for {measure} with convention={self.convention!r}, got "
-                    f"{queries.sizes[query]} in query {queries.name(query)} (drop the "
-                    "query or the convention)"
-                )
-
-    def check_weight(
-        self, weight: FloatArray, undefined: NDArray[np.bool_], queries: checks.Queries
-    ) -> None:
-        """Refuse weights of queries with which the tool gives another number.
-
-        `undefined` has shape (..., n_queries, n_measures).
-        """
-        for j, (measure, definition) in enumerate(
-            zip(self.measures, self.definitions, strict=True)
-        ):
-            if definition.unweighted:
-                why = definition.unweighted.format(self.convention)
-                raise ValueError(
-                    f"query_weight must be None for {measure} with "
-                    f"convention={self.convention!r}: {why}"
-                )
-            other = undefined[..., j] & (weight != 1)
-            if definition.counts_undefined_once and other.any():
-                *_, query = np.argwhere(other)[0]
-                raise ValueError(
-                    f"query_weight must be 1 for queries where {measure} is undefined, "
-                    f"because {self.convention} counts each of them once, got "
-                    f"{weight[query]:g} for query {queries.name(query)}"
-                )
-
-
-def define(measures: Sequence[Measure], convention: str) -> Defined:
-    """Measures by a convention.
+def define(measure: Measure, convention: str) -> tuple[Measure, Definition]:
+    """A measure whose parameters are the tool's, but for those it lets the user set.
 
     Raises
     ------
     ValueError
         For a measure that the tool does not have, or not as the user spells it out.
     """
-    known, definitions, defined = CONVENTIONS[convention], [], []
-    for measure in measures:
-        if measure.name not in known or not _measure.is_ours(type(measure)):
-            names = " ".join(sorted(known, key=str.lower))
-            raise ValueError(
-                f"measure must be one that {convention} has ({names}), got {measure}"
-            )
-        definitions.append(known[measure.name])
-        defined.append(_by_definition(measure, definitions[-1], convention))
-    return Defined(convention, tuple(defined), tuple(definitions))
-
-
-def _by_definition(
-    measure: Measure, definition: Definition, convention: str
-) -> Measure:
-    """A measure whose parameters are the tool's, but for those it lets the user set."""
+    definitions = CONVENTIONS[convention]
+    if measure.name not in definitions or not _measure.is_ours(type(measure)):
+        names = " ".join(sorted(definitions, key=str.lower))
+        raise ValueError(
+            f"measure must be one that {convention} has ({names}), got {measure}"
+        )
     spelled, changes = _measure.spelled_out(measure), {}
-    for name, parameter in definition.parameters.items():
+    for name, (value, modes) in definitions[measure.name].parameters.items():
         if name not in spelled:
-            changes[name] = parameter.value
+            changes[name] = value
             continue
         given = getattr(measure, name)
-        value, modes = parameter
         if modes is not None and given != value and given not in modes:
             listed = modes if isinstance(modes, list) else []
             known = " or ".join(map(repr, [value, *listed]))
@@ -220,7 +162,7 @@ def _by_definition(
                 f"{name} must be {known} with convention={convention!r}, got "
                 f"{given!r} in {measure}"
             )
-    return replace(measure, **changes)
+    return replace(measure, **changes), definitions[measure.name]
 
 
 #: statistics that a value put in has none of: it does not vary
@@ -251,8 +193,8 @@ class ResolvedMeasures:
         What stands where a measure is undefined; NaN leaves the query out.
     unjudged : {"raise", "nonrelevant", "drop"}
         What to do with NaN labels.
-    defined : Defined, optional
-        What a convention says of the measures.
+    definitions : tuple of Definition
+        What a convention says of the measures, if there is one.
     options : dict
         What was given, by the names of the arguments.
     """
@@ -260,7 +202,7 @@ class ResolvedMeasures:
     measures: tuple[Measure, ...]
     value: FloatArray
     unjudged: str
-    defined: Defined | None
+    definitions: tuple[Definition, ...]
     options: dict[str, Any]
 
     @property
@@ -307,10 +249,10 @@ class ResolvedMeasures:
         Refuses queries, and a `weight` of them, that a convention cannot follow.
         """
         undefined = np.isnan(next(iter(statistics.values())))
-        if self.defined is not None:
-            self.defined.check_sizes(queries)
+        if self.definitions:
+            self._check_sizes(queries)
             if weight is not None:
-                self.defined.check_weight(weight, undefined, queries)
+                self._check_weight(weight, undefined, queries)
         if not undefined.any():
             return statistics
         still = np.where(np.isnan(self.value), np.nan, 0.0)
@@ -324,13 +266,43 @@ class ResolvedMeasures:
                 filled[name] = self.fill(values, undefined, queries)
         return filled
 
-    def warn_of_nan(self, averages: Iterable[float]) -> None:
-        """Warn of each measure whose average is NaN."""
-        for measure, average in zip(self.measures, averages, strict=True):
-            if math.isnan(average):
-                words.warn(
-                    f"{measure} is undefined for every query: its average is NaN",
-                    UndefinedMetricWarning,
+    def _check_sizes(self, queries: checks.Queries) -> None:
+        """Refuse queries of fewer documents than the tool takes."""
+        for measure, definition in zip(self.measures, self.definitions, strict=True):
+            short = queries.sizes < definition.least_documents
+            if short.any():
+                query = int(np.argmax(short))
+                raise ValueError(
+                    f"queries must have at least {definition.least_documents} "
+                    f"documents for {measure} with convention="
+                    f"{self.options['convention']!r}, got {queries.sizes[query]} in "
+                    f"query {queries.name(query)} (drop the query or the convention)"
+                )
+
+    def _check_weight(
+        self, weight: FloatArray, undefined: NDArray[np.bool_], queries: checks.Queries
+    ) -> None:
+        """Refuse weights of queries with which the tool gives another number.
+
+        `undefined` has shape (..., n_queries, n_measures).
+        """
+        convention = self.options["convention"]
+        for j, (measure, definition) in enumerate(
+            zip(self.measures, self.definitions, strict=True)
+        ):
+            if definition.unweighted:
+                why = definition.unweighted.format(convention)
+                raise ValueError(
+                    f"query_weight must be None for {measure} with "
+                    f"convention={convention!r}: {why}"
+                )
+            other = undefined[..., j] & (weight != 1)
+            if definition.counts_undefined_once and other.any():
+                *_, query = np.argwhere(other)[0]
+                raise ValueError(
+                    f"query_weight must be 1 for queries where {measure} is undefined, "
+                    f"because {convention} counts each of them once, got "
+                    f"{weight[query]:g} for query {queries.name(query)}"
                 )
 
     def warn_below_rel(self, labels: FloatArray) -> None:
@@ -350,6 +322,16 @@ class ResolvedMeasures:
             )
 
 
+def warn_of_nan(measures: Iterable[object], averages: Iterable[float]) -> None:
+    """Warn of each measure whose average is NaN."""
+    for measure, average in zip(measures, averages, strict=True):
+        if math.isnan(average):
+            words.warn(
+                f"{measure} is undefined for every query: its average is NaN",
+                UndefinedMetricWarning,
+            )
+
+
 def resolve(
     measures: Iterable[Measure],
     zero_relevance: float | str = 0.0,
@@ -365,7 +347,8 @@ def resolve(
         the convention does not have, or not as it is spelled out.
     """
     check_zero_relevance(zero_relevance)
-    resolved, defined = tuple(measures), None
+    resolved = tuple(measures)
+    definitions: tuple[Definition, ...] = ()
     named = isinstance(zero_relevance, str)
     options = {
         "zero_relevance": zero_relevance if named else float(zero_relevance),
@@ -379,9 +362,10 @@ def resolve(
                 "zero_relevance must be left at its default with "
                 f"convention={convention!r}, which sets it, got {zero_relevance!r}"
             )
-        defined = define(resolved, convention)
-        resolved = defined.measures
-        values = [one.undefined for one in defined.definitions]
+        defined = [define(measure, convention) for measure in resolved]
+        resolved = tuple(measure for measure, _ in defined)
+        definitions = tuple(definition for _, definition in defined)
+        values = [definition.undefined for definition in definitions]
         if unjudged == "raise":
             unjudged = UNJUDGED.get(convention, unjudged)
     else:
@@ -393,4 +377,4 @@ def resolve(
     if resolved and all(know_unjudged) and unjudged == "raise":
         # measures that know of documents without a judgment deal with them
         unjudged = "nonrelevant"
-    return ResolvedMeasures(resolved, np.array(values), unjudged, defined, options)
+    return ResolvedMeasures(resolved, np.array(values), unjudged, definitions, options)

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import UndefinedMetricWarning
 
 from .._display import html, text_tables, words
 from .._engine import checks, exact_numbers, lists, messages, segments
@@ -113,7 +112,7 @@ def _greedy(
     return chosen
 
 
-DEFAULT_SUBTOPIC_MEASURES = ("alpha_nDCG@20", "ERR_IA@20", "StRecall@20")
+_DEFAULTS = ("alpha_nDCG@20", "ERR_IA@20", "StRecall@20")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -208,9 +207,7 @@ def evaluate_subtopics(
     *,
     qid: Any = None,
     mask: ArrayLike | None = None,
-    measures: str
-    | SubtopicMeasure
-    | Iterable[str | SubtopicMeasure] = DEFAULT_SUBTOPIC_MEASURES,
+    measures: str | SubtopicMeasure | Iterable[str | SubtopicMeasure] = _DEFAULTS,
     subtopic_weight: ArrayLike | None = None,
     zero_relevance: float | str = 0.0,
     query_weight: ArrayLike | None = None,
@@ -361,12 +358,7 @@ or (n_queries, n_subtopics), optional
         maximum=np.array([measure.maximum for measure in measured]),
         query_weight=weight,
     )
-    for name, average in zip(report.measures, report.mean.tolist(), strict=True):
-        if np.isnan(average):
-            words.warn(
-                f"{name} is undefined for every query: its average is NaN",
-                UndefinedMetricWarning,
-            )
+    _resolved.warn_of_nan(report.measures, report.mean.tolist())
     return report
 
 
