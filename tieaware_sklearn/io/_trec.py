@@ -194,15 +194,8 @@ def load_run(run: Any, *, as_frame: bool = False) -> Bunch:
     ['FR-2']
     """
     ranked = _trec_lines.given_run(run)
-    qid, docno = ranked.ids()
-    run = Bunch(
-        qid=qid,
-        docno=docno,
-        score=ranked.numbers[:, _trec_lines.SCORE].copy(),
-        rank=ranked.numbers[:, _trec_lines.RANK].copy(),
-        DESCR=f"{ranked.source}: {len(ranked.topics)} topics, {len(qid)} documents",
-    )
-    return _framed(run, as_frame)
+    rank, score = (column.copy() for column in ranked.numbers.T)
+    return _alone(ranked, {"score": score, "rank": rank}, "documents", as_frame)
 
 
 def load_qrels(qrels: Any, *, as_frame: bool = False) -> Bunch:
@@ -246,14 +239,17 @@ def load_qrels(qrels: Any, *, as_frame: bool = False) -> Bunch:
     [2.0, 0.0]
     """
     judged = _trec_lines.given_qrels(qrels)
-    qid, docno = judged.ids()
-    qrels = Bunch(
-        qid=qid,
-        docno=docno,
-        target=judged.numbers[:, 0],
-        DESCR=f"{judged.source}: {len(judged.topics)} topics, {len(qid)} judgments",
-    )
-    return _framed(qrels, as_frame)
+    return _alone(judged, {"target": judged.numbers[:, 0]}, "judgments", as_frame)
+
+
+def _alone(
+    lines: _trec_lines.TrecLines, numbers: dict[str, Any], what: str, as_frame: bool
+) -> Bunch:
+    """A run without judgments, or judgments without a run."""
+    qid, docno = lines.ids()
+    described = f"{lines.source}: {len(lines.topics)} topics, {len(qid)} {what}"
+    found = Bunch(qid=qid, docno=docno, **numbers, DESCR=described)
+    return _framed(found, as_frame)
 
 
 def load_subtopics(
