@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.cli.helpers import run
 from tests.io.helpers import refused
 from tieaware_sklearn.datasets import load_table
 from tieaware_sklearn.io import _csv, _source
@@ -31,21 +30,15 @@ def titles(**of_line):
 
 
 @pytest.mark.parametrize("second", ['"curved monitor', '"curved" monitor'])
-def test_stray_marks_do_not_swallow_rows(tmp_path, capsys, second):
+def test_stray_marks_do_not_swallow_rows(tmp_path, second):
     path = tmp_path / "shop.csv"
     path.write_text(titles(line16='"24in monitor', line481=second))
     message = f"{path}, line 16: a quotation mark opens a cell here"
     refused(path, f"{re.escape(message)}.*--quoting none")
-    code, out, err = run(capsys, "screen", path)
-    assert (code, out) == (1, "")
-    assert "line 16" in err
     # as they are
     found = load_table(path, quoting="none")
-    assert len(found.qid) == N_ROWS
     assert found.data[:, 0].tolist() == [i % 7 for i in range(N_ROWS)]
-    code, out, _ = run(capsys, "screen", path, "--quoting", "none")
-    assert code == 0
-    assert "500 documents, 50 queries" in out
+    assert found.qid.tolist() == [str(i // 10) for i in range(N_ROWS)]
 
 
 def test_what_is_right_is_read_as_before(tmp_path):

@@ -258,12 +258,9 @@ def test_frames_of_ours_read_back(files):
 def test_ranks_and_tags_of_frames():
     frame = FRAME.assign(rank=[0, 1])
     assert load_run(frame)["rank"].tolist() == [0, 1]
-    for tag, names in (
-        ("bm25", ["bm25", "run[1]"]),
-        (["a", "b"], ["run[0]", "run[1]"]),
-    ):
-        runs = [frame.assign(tag=tag), frame]
-        assert load_trec({"1": {"a": 1}}, runs).run_names == names
+    tagged, mixed = frame.assign(tag="bm25"), frame.assign(tag=["a", "b"])
+    assert load_trec(JUDGED, [tagged, frame]).run_names == ["bm25", "run[1]"]
+    assert load_trec(JUDGED, [mixed, frame]).run_names == ["run[0]", "run[1]"]
 
 
 ids = st.one_of(
