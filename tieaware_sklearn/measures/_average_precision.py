@@ -627,9 +627,7 @@ def _sampled(measure: InferredAveragePrecision, tie: tuple[int, ...]) -> float:
     rng = _sampled_orders.generator(np.array(tie))
     orders = _sampled_orders.n_orders(judged)
     sums = []
-    step = max(_CELLS // judged, 1)
-    for at in range(0, orders, step):
-        some = min(step, orders - at)
+    for some in _sampled_orders.parts(orders, max(_CELLS // judged, 1)):
         # which of the judged documents are relevant, and where these stand
         chosen = _sampled_orders.places_of_some(rng, judged, relevant, some)
         there = _sampled_orders.places_of_some(rng, n, judged, some)

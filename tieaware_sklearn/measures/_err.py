@@ -293,7 +293,6 @@ class ERR(Measure):
     def numerator(self, groups: tie_groups.TieGroups) -> FloatArray:
         gains = self.gains_of(groups)
         mixed = self._mixed(groups)
-        worth = np.zeros(len(groups.n))
 
         pure = gains[groups.label[groups.start]]
         pure[mixed.group] = 0.0
@@ -302,7 +301,7 @@ class ERR(Measure):
         owner, rank = places.group[chosen], places.rank[chosen]
         gone_on = (1 - pure[owner]) ** (rank - groups.lo[owner])
         counts = np.where(pure > 0, groups.inside(self.k), 0)
-        worth += segments.sum_segments(gone_on * pure[owner] / (rank + 1), counts)
+        worth = segments.sum_segments(gone_on * pure[owner] / (rank + 1), counts)
 
         long = mixed.whole & (mixed.places > _LONG)
         for i in np.flatnonzero(long).tolist():

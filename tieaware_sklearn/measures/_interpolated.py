@@ -70,7 +70,6 @@ class Values(NamedTuple):
 _NO_DOCUMENT = Values(np.zeros(1), np.ones(1))
 
 
-@dataclass(eq=False)
 class _Pure:
     """Groups of relevant documents alone: within them precision grows.
 
@@ -82,14 +81,10 @@ class _Pure:
         Of what comes below.
     """
 
-    worth: FloatArray
-    tail: Values
-
-    @classmethod
-    def of(cls, columns: IntArray, tail: Values) -> _Pure:
+    def __init__(self, columns: IntArray, tail: Values) -> None:
         lo, n, _, above = columns
         from_here = np.maximum.accumulate(((above + n) / (lo + n))[::-1])[::-1]
-        return cls(np.repeat(from_here, n), tail)
+        self.worth, self.tail = np.repeat(from_here, n), tail
 
     def distribution(self, document: int) -> Values:
         """From the relevant document with this number in the part on."""
@@ -113,7 +108,6 @@ class _Pure:
         return mean, np.maximum(variance, 0.0)
 
 
-@dataclass(eq=False)
 class _Mixed:
     """A group of relevant and other documents.
 
@@ -125,11 +119,7 @@ class _Mixed:
         P(nothing from each relevant document on is worth more than each value).
     """
 
-    values: FloatArray
-    below: FloatArray
-
-    @classmethod
-    def of(cls, lo: int, n: int, r: int, above: int, tail: Values) -> _Mixed:
+    def __init__(self, lo: int, n: int, r: int, above: int, tail: Values) -> None:
         x = np.arange(1, r + 1)[:, None]
         worth = (above + x) / (lo + x + np.arange(n - r + 1))
         # the last of them is worth that much at the least, and so are all
@@ -137,10 +127,10 @@ class _Mixed:
         distinct = np.append(least, np.unique(worth[worth > least]))
         last = _last_above(lo, n, r, above, distinct)
         below = np.clip(1.0 - np.cumsum(last[::-1], axis=0)[::-1], 0.0, 1.0)
-        values = np.union1d(distinct, tail.values[tail.values > least])
-        of_tail = np.searchsorted(tail.values, values, side="right") - 1
-        of_group = np.searchsorted(distinct, values, side="right") - 1
-        return cls(values, below[:, of_group] * tail.below[of_tail])
+        self.values = np.union1d(distinct, tail.values[tail.values > least])
+        of_tail = np.searchsorted(tail.values, self.values, side="right") - 1
+        of_group = np.searchsorted(distinct, self.values, side="right") - 1
+        self.below: FloatArray = below[:, of_group] * tail.below[of_tail]
 
     def distribution(self, document: int) -> Values:
         """As of `_Pure`."""
@@ -286,9 +276,9 @@ class RelevantInTies:
                 part: _Pure | _Mixed
                 if self._is_mixed[start]:
                     lo, n, r, above = self._columns[:, at].tolist()
-                    part = _Mixed.of(lo, n, r, above, tail)
+                    part = _Mixed(lo, n, r, above, tail)
                 else:
-                    part = _Pure.of(self._columns[:, at : at + step], tail)
+                    part = _Pure(self._columns[:, at : at + step], tail)
                 yield int(self.above[at]), part
                 tail = part.distribution(0)
 
@@ -327,8 +317,7 @@ class RelevantInTies:
         rng = _sampled_orders.generator(*self._columns)
         groups = self._columns.T.tolist()
         step = max(_CELLS // max(self.total, 1), 1)
-        for at in range(0, self._n_orders, step):
-            orders = min(step, self._n_orders - at)
+        for orders in _sampled_orders.parts(self._n_orders, step):
             ranks = np.empty((orders, self.total))
             for lo, n, r, above in groups:
                 places = _sampled_orders.places_of_some(rng, n, r, orders)

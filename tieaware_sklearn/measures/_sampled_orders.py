@@ -33,14 +33,17 @@ def n_orders(places: int) -> int:
     return min(max(_PLACES // max(places, 1), FEWEST_ORDERS), MOST_ORDERS)
 
 
+def parts(n: int, most: int) -> list[int]:
+    """Sizes of the parts in which n are drawn, of at most so many each."""
+    return [min(most, n - at) for at in range(0, n, most)]
+
+
 def _shuffled(
     rng: np.random.Generator, values: NDArray[Any], orders: int
 ) -> Iterator[NDArray[Any]]:
     """`values` in so many random orders, some rows at a time."""
-    step = max(1, _SAMPLED_CELLS // len(values))
-    for at in range(0, orders, step):
-        rows = np.tile(values, (min(step, orders - at), 1))
-        yield rng.permuted(rows, axis=1)
+    for size in parts(orders, max(1, _SAMPLED_CELLS // len(values))):
+        yield rng.permuted(np.tile(values, (size, 1)), axis=1)
 
 
 def first_places(
@@ -73,8 +76,8 @@ def places_of_some(
     step = max(1, _SAMPLED_CELLS // n)
     if step < _WORTH_STEPPING:
         return places_of(rng, n, chosen, orders)
-    sizes = (min(step, orders - at) for at in range(0, orders, step))
-    return np.concatenate([_subsets(rng, n, chosen, size) for size in sizes])
+    some = [_subsets(rng, n, chosen, size) for size in parts(orders, step)]
+    return np.concatenate(some)
 
 
 def _subsets(rng: np.random.Generator, n: int, chosen: int, orders: int) -> IntArray:
