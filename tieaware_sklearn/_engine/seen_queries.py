@@ -131,12 +131,10 @@ def repeated(parts: Sequence[hashing.Digests]) -> list[Repeated]:
         return []
     shared = [part[known(part, again)] for part in parts]
     digests = np.concatenate(shared)
-    order = np.argsort(digests, kind="stable")
-    holder = segments.owners(np.array([*map(len, shared)]))[order]
-    _, least = np.unique(holder, return_index=True)
+    holder = segments.owners(np.array([*map(len, shared)]))
     queries = []
-    for digest in np.unique(digests[order][least]):
-        holders = holder[digests[order] == digest].tolist()
+    for digest in sorted({part.min() for part in shared if len(part)}):
+        holders = holder[digests == digest].tolist()
         queries.append(Repeated(int(digest), holders, len(again)))
     return queries
 
