@@ -65,12 +65,9 @@ def build(tree: Path, what: str, kernel: str | None = None, **settings: str):
 
 def sources(tree: Path) -> set[str]:
     """The files of a pure Python wheel."""
-    package = tree / "tieaware_sklearn"
-    found = [
-        p for p in package.rglob("*.*") if p.suffix in (".py", ".pyi", ".css", ".js")
-    ]
-    names = {path.relative_to(tree).as_posix() for path in found}
-    return names | {"tieaware_sklearn/py.typed"}
+    found = (tree / "tieaware_sklearn").rglob("*.*")
+    kinds = ".py", ".pyi", ".css", ".js", ".typed"
+    return {p.relative_to(tree).as_posix() for p in found if p.suffix in kinds}
 
 
 def contents(wheel: Path) -> set[str]:
@@ -123,10 +120,8 @@ def test_the_sdist_has_all_that_is_cloned_and_nothing_that_is_made(tree):
         if path.is_file() and path.suffix != ".c"
     }
     made = ["docs/api/generated/x.md", "docs/auto_gallery/x.md"]
-    made += [
-        "tests/__pycache__/x.pyc",
-        *(f"tieaware_sklearn/_kernel/x.{e}" for e in ("so", "c")),
-    ]
+    made += ["tieaware_sklearn/_kernel/x.so", "tieaware_sklearn/_kernel/x.c"]
+    made += ["tests/__pycache__/x.pyc"]
     for name in made:
         (tree / name).parent.mkdir(parents=True, exist_ok=True)
         (tree / name).touch()

@@ -31,6 +31,9 @@ MATRICES = [
     lambda X: pa.table({f"x{j}": X[:, j] for j in range(X.shape[1])}),
     sp.csr_array,
     sp.csc_array,
+    sp.csc_matrix,
+    lambda X: sp.csr_array(X).tolil(),
+    lambda X: pd.DataFrame(X).astype(object),
 ]
 
 
@@ -227,16 +230,7 @@ def test_no_order_of_the_input_changes_it(rows):
         assert np.array_equal(mixed[again], order(**{**rows, "X": X}))
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        sp.csr_array,
-        sp.csc_matrix,
-        lambda X: sp.csr_array(X).tolil(),
-        pd.DataFrame,
-        lambda X: pd.DataFrame(X).astype(object),
-    ],
-)
+@pytest.mark.parametrize("make", MATRICES)
 def test_it_is_that_of_a_dense_matrix(rows, make):
     assert np.array_equal(order(**{**rows, "X": make(rows["X"])}), order(**rows))
 

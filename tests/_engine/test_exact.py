@@ -16,15 +16,9 @@ import scipy.sparse as sp
 from sklearn.exceptions import DataConversionWarning
 
 import tieaware_sklearn as ta
+from tieaware_sklearn._engine import checks, messages
 from tieaware_sklearn._engine import exact_numbers as exact
 from tieaware_sklearn._engine import feature_matrix as columns
-from tieaware_sklearn._engine import messages
-from tieaware_sklearn._engine.checks import (
-    _objects,
-    check_count,
-    check_qid,
-    check_segment,
-)
 from tieaware_sklearn.datasets import dump_letor
 from tieaware_sklearn.score_precision import round_scores
 
@@ -188,7 +182,7 @@ def test_what_is_masked_is_missing(tmp_path):
 )
 def test_query_ids_with_something_missing_are_refused(qid):
     with pytest.raises(ValueError, match="qid must not be missing, got"):
-        check_qid(qid, n_rows=3)
+        checks.check_qid(qid, n_rows=3)
 
 
 @pytest.mark.parametrize(
@@ -218,12 +212,12 @@ def test_qid_of_any_hashable_dtype(qid):
 def test_the_empty_text_is_no_id_and_a_segment():
     """In text files, nothing tells it from an id that is missing."""
     texts = ["a", "b", "", "b"]
-    queries = check_qid([1, 2, 3, 2], n_rows=4)
+    queries = checks.check_qid([1, 2, 3, 2], n_rows=4)
     for plain in (texts, [one.encode() for one in texts]):
         for ids in (plain, np.array(plain), np.array(plain, dtype=object)):
             with pytest.raises(ValueError, match=r"qid .* be empty, got .*'' in row 2"):
-                check_qid(ids, n_rows=4)
-            assert len(set(check_segment(ids, queries).tolist())) == 3
+                checks.check_qid(ids, n_rows=4)
+            assert len(set(checks.check_segment(ids, queries).tolist())) == 3
 
 
 def test_one_column_is_taken_with_a_warning():
@@ -252,7 +246,7 @@ def test_flags_with_gaps_are_labels_without_a_judgment():
 def test_objects_that_are_no_numbers_are_named(value):
     got = f"y_score must be numeric, got dtype object with {value!r} in row 2"
     with pytest.raises(ValueError, match=re.escape(got)):
-        ta.ranking_score([0, 1, 0], _objects([1, 2, value]))
+        ta.ranking_score([0, 1, 0], checks._objects([1, 2, value]))
 
 
 def test_options_of_odd_kinds_are_refused_in_words():
@@ -263,10 +257,10 @@ def test_options_of_odd_kinds_are_refused_in_words():
         for value in values:
             with pytest.raises(ValueError, match=f"{name} must be"):
                 ta.ranking_score([0, 1, 0], [1, 2, 3], **{name: value})
-    check_count(3, "depth", least=3)
+    checks.check_count(3, "depth", least=3)
     for value in (2, 3.5, True, "4"):
         with pytest.raises(ValueError, match=f"depth must be .* >= 3, got {value!r}"):
-            check_count(value, "depth", least=3)
+            checks.check_count(value, "depth", least=3)
 
 
 def test_values_are_shown_in_a_line():

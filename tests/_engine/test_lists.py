@@ -329,7 +329,6 @@ def test_a_column_with_a_mask_is_queries_of_one_document():
 
 
 ONE = {"y_true": [[1, 0], [0, 1]], "y_score": [[2, 1], [1, 2]]}
-FLAT = {"y_true": [1, 0], "y_score": [1, 2], "mask": [True, True]}
 A = np.array([[2, 1], ["a", 2]], object)
 EMPTY, SPARSE = [[1, 0], [NAN, NAN]], csr_array(np.eye(2))
 
@@ -338,8 +337,6 @@ EMPTY, SPARSE = [[1, 0], [NAN, NAN]], csr_array(np.eye(2))
     ("changes", "message"),
     [
         ({"y_true": [[1, 0], [NAN, 1]]}, "padding must be NaN in the scores, too"),
-        ({"qid": [0, 1]}, "qid must be None where y_true has two dimensions"),
-        ({"y_score": [[1, 2, 3]] * 2}, r"shape of y_true, \(2, 2\), got \(2, 3\)"),
         ({"y_score": [[1], [1, 2]]}, "y_score must have rows of equal length"),
         ({"mask": [[1, 1], [1, 0]]}, "mask must be boolean, .* got dtype int64"),
         ({"y_true": [[[1, 0], [0, 1]]]}, r"two dimensions, got shape \(1, 2, 2\)"),
@@ -348,7 +345,6 @@ EMPTY, SPARSE = [[1, 0], [NAN, NAN]], csr_array(np.eye(2))
         ({"mask": [True, False]}, r"mask must have the shape of y_true, \(2, 2\), got"),
         ({"mask": [[True, True], [False, False]]}, "mask .* True .* in row 1"),
         ({"y_true": EMPTY, "y_score": EMPTY}, "every row, got .* padding in row 1"),
-        (FLAT, r"mask must be None unless .* shape \(n_queries, n_documents\)"),
         ({"y_true": np.ones((0, 3))}, r"y_true must not be empty, got shape \(0, 3\)"),
         ({"y_true": [[1, 0], [0, -1]]}, r"\(mask=y_true >= 0 .* -1.0 in row 1, col"),
         ({"y_true": [[1, INF], [0, 1]]}, "be finite, got inf in row 0, column 1"),

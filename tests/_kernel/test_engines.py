@@ -20,7 +20,6 @@ from tieaware_sklearn._kernel import engines
 from tieaware_sklearn._kernel.engines import ENGINES, use_engine
 from tieaware_sklearn.datasets import make_web_search
 
-each_engine = pytest.mark.parametrize("name", ENGINES)
 NAMES = ["ndcg@10", "ap", "rr", "p@3", "rprec", "err@5", "bpref"]
 PER_QUERY = ("expected", "best", "worst", "std", "chance", "ideal")
 
@@ -140,8 +139,7 @@ def test_versions_are_those_installed_and_the_engine_is_told(monkeypatch, capsys
     assert engines.engine_in_words().endswith(why)
 
 
-@each_engine
-def test_threads_at_once_give_the_same_bits(web, name):
+def test_threads_at_once_give_the_same_bits(web, engine):
     prepared = ta.PreparedRanking(web.target, web.qid)
 
     def compute(j):
@@ -150,7 +148,7 @@ def test_threads_at_once_give_the_same_bits(web, name):
         values = [getattr(report, part).ravel() for part in PER_QUERY]
         return np.append(np.concatenate(values), prepared.score(scores, NAMES[j % 7]))
 
-    with use_engine(name), ThreadPoolExecutor(8) as pool:
+    with ThreadPoolExecutor(8) as pool:
         for j, together in enumerate(pool.map(compute, range(12))):
             assert np.array_equal(together, compute(j), equal_nan=True)
 
@@ -159,34 +157,31 @@ def score_of(prepared, column):
     return prepared.score(column, "ndcg@10")
 
 
-@each_engine
 def test_queries_and_rankings_travel_between_processes_and_engines(
-    web, name, monkeypatch
+    web, engine, monkeypatch
 ):
-    monkeypatch.setenv("TIEAWARE_ENGINE", name)
-    labels = web.target.astype(float)
-    with use_engine(name):
-        queries = prepared(labels, web.qid, keep=True)
-        before = queries.statistics(GRADED, web.data[:, 1])
-        sent = pickle.dumps(queries)
-        ranking = ta.PreparedRanking(web.target, web.qid)
-        columns = web.data.T[:3]
-        alone = [ranking.score(x) for x in columns]
-        found = Parallel(n_jobs=2)(delayed(score_of)(ranking, x) for x in columns)
-        assert found == alone
-        for thing in (
-            ta.make_ranking_scorer(["ndcg@10", "ap"]),
-            make_scorer(ta.ranking_score),
-            ta.RankingFeatureSelector().fit(web.data, web.target, qid=web.qid),
-        ):
-            pickle.loads(pickle.dumps(thing))
+    monkeypatch.setenv(engines.VARIABLE, engine)
+    queries = prepared(web.target, web.qid, keep=True)
+    before = queries.statistics(GRADED, web.data[:, 1])
+    sent = pickle.dumps(queries)
+    ranking = ta.PreparedRanking(web.target, web.qid)
+    columns = web.data.T[:3]
+    alone = [ranking.score(x) for x in columns]
+    found = Parallel(n_jobs=2)(delayed(score_of)(ranking, x) for x in columns)
+    assert found == alone
+    for thing in (
+        ta.make_ranking_scorer(["ndcg@10", "ap"]),
+        make_scorer(ta.ranking_score),
+        ta.RankingFeatureSelector().fit(web.data, web.target, qid=web.qid),
+    ):
+        pickle.loads(pickle.dumps(thing))
     for there in ENGINES:
         with use_engine(there):
             again = pickle.loads(pickle.dumps(ranking)).score(columns[1])
             assert_close(again, alone[1])
             found = pickle.loads(sent).statistics(GRADED, web.data[:, 1])
         for part, values in before.items():
-            if there == name:
+            if there == engine:
                 assert np.array_equal(found[part], values, equal_nan=True)
             else:
                 assert_close(found[part], values)
