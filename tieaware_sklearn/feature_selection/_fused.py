@@ -246,9 +246,8 @@ class FusedRanker(_query_ranker.RankerMixin, _statistics.FeatureColumns, BaseEst
         messages.require(fits, rule, limit)
         checks.check_count(self.max_features, "max_features")
         checks.check_flag(self.progress, "progress")
-        resolved = _resolved.resolve(
-            [parse_measure(self.measure)], self.zero_relevance, self.unjudged
-        )
+        measures = [parse_measure(self.measure)]
+        resolved = _resolved.resolve(measures, self.zero_relevance, self.unjudged)
         checks.check_same_order({"X": X, "y": y, "qid": qid})
         X, qid = self._check_features(X, qid, reset=True)
         rows = self._rows(X, y, qid, query_weight, unjudged=resolved.unjudged)
@@ -290,9 +289,8 @@ class FusedRanker(_query_ranker.RankerMixin, _statistics.FeatureColumns, BaseEst
         check_is_fitted(self)
         request = "set_predict_request(qid=False)"
         data, ids = self._check_features(X, qid, reset=False, request=request)
-        feature_matrix.need_qid_to_predict(
-            ids, self, "Borda scores are those of a query"
-        )
+        why = "Borda scores are those of a query"
+        feature_matrix.need_qid_to_predict(ids, self, why)
         queries = by_length(checks.check_qid(ids, n_rows=data.shape[0]))
         borda = BordaScores.of(data[:, self._fused_], queries, self.n_jobs)
         scores = np.zeros(data.shape[0])
@@ -306,7 +304,8 @@ class FusedRanker(_query_ranker.RankerMixin, _statistics.FeatureColumns, BaseEst
         self, fusion: Fusion, directions: Sequence[str], alone: Alone
     ) -> Path | None:
         """The features selected, one after another; None if all are fused."""
-        self.__dict__.pop("cv_results_", None)
+        for name in ("cv_results_", "path_scores_", "repeats_"):
+            self.__dict__.pop(name, None)
         wanted, n_features = self.n_features_to_select, fusion.n_features
         if wanted is None:
             return None
@@ -352,8 +351,6 @@ class FusedRanker(_query_ranker.RankerMixin, _statistics.FeatureColumns, BaseEst
         self.directions_ = spread(names, "none")
         self.directions_[~features] = "qid"
         self.ranking_ = spread(np.argsort(alone.ranking) + 1, len(features))
-        for name in ("path_scores_", "repeats_"):
-            self.__dict__.pop(name, None)
         if path is not None:
             self.path_scores_ = path.scores
             repeats = np.where(path.repeats < 0, -1, columns[path.repeats])
@@ -430,17 +427,15 @@ class BordaScores(NamedTuple):
 
         def rank(start: int) -> dict[int, Whole]:
             some = slice(start, start + _COLUMNS)
-            columns = np.ascontiguousarray(
-                queries.arrange(_statistics.columns_of(X, some)).T
-            )
+            arranged = queries.arrange(_statistics.columns_of(X, some))
+            columns = np.ascontiguousarray(arranged.T)
             gaps = np.flatnonzero((columns != columns).any(axis=1))
             up = np.empty((len(gaps), queries.n_rows), down.dtype)
             for rows, within in parts:
                 part = columns[:, rows]
                 # those ranked first have the least midranks, and the highest scores
-                down[some, rows] = -midranks.rank_within(
-                    part, within, both_ways=False
-                ).T
+                ranks = midranks.rank_within(part, within, both_ways=False)
+                down[some, rows] = -ranks.T
                 if len(gaps):
                     both = midranks.rank_within(part[gaps], within, both_ways=True)
                     up[:, rows] = -both.T[len(gaps) :]
@@ -716,9 +711,8 @@ def choose_number(
     np.divide(total, times, out=values, where=times > 0)
     average = _averages.means(values.T, prepared.weight)
     best = int(np.argmax(comparable(fusion.sign * average)))
-    loss = _intervals.QueryMoments.of(
-        fusion.sign * (values[best] - values).T, prepared.weight
-    )
+    apart = fusion.sign * (values[best] - values).T
+    loss = _intervals.QueryMoments.of(apart, prepared.weight)
     # the best does not differ from itself, and of one query no error is known
     error = np.nan_to_num(loss.standard_error())
     enough = np.flatnonzero(loss.mean <= error + _averages.NO_DIFFERENCE)

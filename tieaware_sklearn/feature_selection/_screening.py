@@ -84,9 +84,8 @@ class Figures:
         pvalues = np.where(both, np.minimum(1.0, 2 * pvalues), pvalues)
         total = np.where(value.weight > 0, value.weight, np.nan)
         # equal means (but for rounding) rank in the order of columns
-        order = np.argsort(
-            -sign * np.round(mean[:, sort], _selection.DECIMALS), kind="stable"
-        )
+        rounded = np.round(mean[:, sort], _selection.DECIMALS)
+        order = np.argsort(-sign * rounded, kind="stable")
         measures, rho = rule.resolved.names, sums.correlation
         return cls(
             mean=mean,
@@ -376,9 +375,8 @@ class Screening(_saved.Saved, html.Result):
                 "zero_relevance": zero.item() if isinstance(zero, np.generic) else zero,
             },
         }
-        part = _saved.Content(
-            {"n_queries": int(sums.n_queries)}, _saved.content_of_sums(sums).arrays
-        )
+        arrays = _saved.content_of_sums(sums).arrays
+        part = _saved.Content({"n_queries": int(sums.n_queries)}, arrays)
         content = _saved.Content(header, {"query_digests": self.query_digests})
         content = content.with_part("statistics", part)
         if (chosen := self.selection) is None:
@@ -577,6 +575,5 @@ def _selection_of(content: _saved.Content, n_features: int) -> _selection.Select
     if not np.isin(repeats[repeats != -1], order).all():
         raise _saved.UnreadableError("must have chosen features or -1 in 'repeats'")
     correlation = content.array("correlation", "f", n_features)
-    return _selection.Selection(
-        order, repeats, correlation, content.value("by_number", bool)
-    )
+    by_number = content.value("by_number", bool)
+    return _selection.Selection(order, repeats, correlation, by_number)

@@ -351,9 +351,8 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
         """
         check_is_fitted(self)
         is_other = isinstance(other, RankingFeatureSelector) and other is not self
-        messages.require(
-            is_other, f"other must be another {type(self).__name__}", other
-        )
+        rule = f"other must be another {type(self).__name__}"
+        messages.require(is_other, rule, other)
         check_is_fitted(other)
         self._check_unchanged()
         return self._show(self.screening_.merge(other.screening_))
@@ -517,9 +516,8 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
             others = [label, qid, *weights]
             piece = next(_frames.pieces([first], [], empty=True))
             chosen = _features(piece, others, features)
-            _frames.check_different(
-                [*others, *chosen], "label, qid, query_weight and features"
-            )
+            names = [*others, *chosen]
+            _frames.check_different(names, "label, qid, query_weight and features")
             columns = piece.select(chosen).table
 
             def of_rows(rows: _frames.Piece) -> Screening:
@@ -527,8 +525,7 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
                 return replace(part, label=str(label))
 
             how = qid, _batches.rows_of_batch(batch_rows, len(chosen))
-            names, alike = [*others, *chosen], features is None
-            tables = _frames.gathered(every, names, *how, alike=alike)
+            tables = _frames.gathered(every, names, *how, alike=features is None)
             parts = (_frames.of_all(rows, of_rows) for rows in tables)
         gathered: list[Screening] = []
         for part in parts:
@@ -572,20 +569,14 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
         if whole:
             rule.resolved.warn_below_rel(rows.labels)
         queries, weighted = rows.queries, query_weight is not None
-        digests = seen_queries.id_digests(
-            queries.qid if qid is not None else queries.qid[:0]
-        )
+        # without ids, no query is known again
+        ids = queries.qid[:0] if qid is None else queries.qid
+        digests = seen_queries.id_digests(ids)
         if not reset:
             self._check_new(queries, digests, weighted=weighted)
         sums = _statistics.feature_statistics(rows, rule, self.n_jobs, self.progress)
-        screening = Screening(
-            tuple(self._names()),
-            rule,
-            sums,
-            seen_queries.retained(digests),
-            weighted=weighted,
-        )
-        return screening, rows
+        names, known = tuple(self._names()), seen_queries.retained(digests)
+        return Screening(names, rule, sums, known, weighted=weighted), rows
 
     def rule_for(self, n_features: int) -> _selection.Rule:
         """The rule that the parameters make for so many features; checks them all."""
@@ -603,9 +594,8 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
         measures = tuple(_parse.parse_measures(self.measures))
         first = measures[0] if self.sort_by is None else parse_measure(self.sort_by)
         names = [str(measure) for measure in measures]
-        messages.require(
-            first in measures, f"sort_by must be one of {names}, got {first}"
-        )
+        rule = f"sort_by must be one of {names}, got {first}"
+        messages.require(first in measures, rule)
         directions = _selection.each_direction(self.direction, n_features)
         _resolved.check_zero_relevance(self.zero_relevance)
         few = self.redundancy == "auto" and n_features <= _selection.AUTO_REDUNDANCY

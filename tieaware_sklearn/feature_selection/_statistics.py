@@ -366,9 +366,8 @@ class FeatureColumns(SelectorMixin):  # type: ignore[misc]
         options = {"accept_sparse": ("csc", "csr"), "ensure_all_finite": "allow-nan"}
         names = self._look_at(X, reset=reset)
         X, qid = feature_matrix.resolve_qid(X, self.qid, qid, request=request)
-        feature_matrix.check_kinds(
-            X, hint="; query ids go into qid={}" if self.qid is None else ""
-        )
+        hint = "; query ids go into qid={}" if self.qid is None else ""
+        feature_matrix.check_kinds(X, hint=hint)
         rule = f"X must have a feature beside its qid column {self.qid!r}"
         messages.require(names or self.qid is None, f"{rule}, got n_features=1")
         features = X
@@ -378,9 +377,8 @@ class FeatureColumns(SelectorMixin):  # type: ignore[misc]
         X = feature_matrix.keep_order(X, features)
         if self.missing == "raise":
             columns = getattr(self, "feature_names_in_", None)
-            feature_matrix.check_no_nan(
-                X, columns if columns is None else columns[self._is_feature_]
-            )
+            known = None if columns is None else columns[self._is_feature_]
+            feature_matrix.check_no_nan(X, known)
         return X, qid
 
     def _rows(

@@ -368,9 +368,8 @@ def query_permutation_importance(
     clicks          0.1174  [0.0833, 0.1516]    0.0214  <0.0001
     noise           0.0000            [-, -]    0.0000   1.0000
     """
-    resolved = _resolved.resolve(
-        _parse.parse_measures(measures), zero_relevance, unjudged
-    )
+    parsed = _parse.parse_measures(measures)
+    resolved = _resolved.resolve(parsed, zero_relevance, unjudged)
     checks.check_count(n_repeats, "n_repeats")
     checks.check_flag(within_queries, "within_queries")
     checks.check_flag(progress, "progress")
@@ -379,9 +378,8 @@ def query_permutation_importance(
     method = _scorers.check_response_method(response_method)
     rng = checks.check_seed(random_state)
     if qid is None:
-        feature_matrix.warn_one_query(
-            feature_matrix.count_rows(X), "pass qid, an array or the column of X"
-        )
+        how = "pass qid, an array or the column of X"
+        feature_matrix.warn_one_query(feature_matrix.count_rows(X), how)
     ids, is_column = (None, False) if qid is None else feature_matrix.ids_of(X, qid)
     X = feature_matrix.as_matrix(X)
     given = _prepared.QueryRows.of(X, y, ids, query_weight, unjudged=resolved.unjudged)

@@ -188,9 +188,8 @@ class SelectionCurve(html.Result):
         difference = np.where(is_first, np.nan, columns["difference"])
         alike = np.append(_alike(self.selected).ravel(), False)
         ends = np.column_stack([columns["difference_low"], columns["difference_high"]])
-        intervals = np.where(
-            np.isnan(ends[:, 0]), "-", list(map(words.bracketed, ends))
-        )
+        bracketed = list(map(words.bracketed, ends))
+        intervals = np.where(np.isnan(ends[:, 0]), "-", bracketed)
         intervals = np.where(alike & ~is_first, "same", intervals)
         shown: list[tuple[Any, ...]] = [
             (self.measure, columns["selector"]),
@@ -374,8 +373,7 @@ def selection_curve(
     for (_, test), (of_test, _) in zip(folds, done, strict=True):
         total[test] += of_test
         count[test] += 1
-    with np.errstate(invalid="ignore"):
-        values = total / np.where(count > 0, count, np.nan)
+    values = total / np.where(count > 0, count, np.nan)
     table, alone = values[:, :-1].reshape(-1, len(named), len(sizes)), values[:, -1]
 
     # intervals are longer by the root of (1/n + 1/n_train) / (1/n): see Notes

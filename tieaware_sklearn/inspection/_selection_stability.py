@@ -75,10 +75,8 @@ class SelectionStability(html.Result):
 
     def _columns(self) -> dict[str, Any]:
         order = np.argsort(-self.frequency, kind="stable")
-        return {
-            "feature": [self.feature_names[j] for j in order],
-            "frequency": self.frequency[order],
-        }
+        names = [self.feature_names[j] for j in order]
+        return {"feature": names, "frequency": self.frequency[order]}
 
     def _conclusion(self) -> list[str]:
         n_samples, interval = len(self.selected), "no interval"
@@ -218,9 +216,8 @@ def selection_stability(
     rng = checks.check_seed(random_state)
     rows, _ = _selection_curve.rows_by_content(X, y, qid)
     n_queries = rows.queries.n_queries
-    parts = [
-        np.sort(rng.randint(n_queries, size=n_queries)) for _ in range(n_bootstraps)
-    ]
+    drawn = (rng.randint(n_queries, size=n_queries) for _ in range(n_bootstraps))
+    parts = list(map(np.sort, drawn))
     parallel = Parallel(n_jobs=n_jobs, return_as="generator")
     supports = parallel(delayed(_support)(selector, rows, part) for part in parts)
     bar = progress_bars.show_progress(

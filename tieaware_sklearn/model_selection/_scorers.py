@@ -56,9 +56,8 @@ def predicted_scores(
     if method is None:
         advice = "response_method must name a method of the estimator"
         if response_method is None and classifies:
-            advice += (
-                ' ("predict" ranks by the class, where all documents of a class tie)'
-            )
+            way = '"predict" ranks by the class, where all documents of a class tie'
+            advice = f"{advice} ({way})"
         lacking = f"{type(estimator).__name__} has no {' or '.join(methods)}"
         raise AttributeError(f"{lacking}: {advice}")
     with_qid = None if qid is None else _method_with_qid(estimator, method)
@@ -515,14 +514,12 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
         shared = {} if method_caller is None else _SHARED.setdefault(method_caller, {})
         key = (family, *map(id, given))
         if key not in shared:
-            _, ids = feature_matrix.resolve_qid(
-                X, self.qid, qid, request="set_score_request(qid=False)"
-            )
+            request = "set_score_request(qid=False)"
+            _, ids = feature_matrix.resolve_qid(X, self.qid, qid, request=request)
             if self.qid is not None:
                 warn_of_learned_ids(estimator, X, self.qid)
-            feature_matrix.need_qid(
-                ids, "the scorer", ", make_ranking_scorer(..., qid=<name or index>)"
-            )
+            column = ", make_ranking_scorer(..., qid=<name or index>)"
+            feature_matrix.need_qid(ids, "the scorer", column)
             unjudged = family.resolved.unjudged
             rows = _prepared.QueryRows.of(
                 X, y_true, ids, query_weight, unjudged=unjudged, label="y_true"

@@ -95,12 +95,10 @@ class QuerySplits:
         name, given = ("qid", qid) if groups is None else ("groups", groups)
         checks.check_same_order({"X": X, name: given})
         ids = given_or_column(X, self.qid, given, "qid", name)
-        feature_matrix.need_qid(
-            ids, "split", f", {type(self).__name__}(qid=<name or index>)"
-        )
-        return checks.check_qid(
-            ids, n_rows=feature_matrix.count_rows(X), name=name
-        ).by_id()
+        column = f", {type(self).__name__}(qid=<name or index>)"
+        feature_matrix.need_qid(ids, "split", column)
+        n_rows = feature_matrix.count_rows(X)
+        return checks.check_qid(ids, n_rows=n_rows, name=name).by_id()
 
 
 def given_or_column(
@@ -149,9 +147,8 @@ def query_ranks(values: Any, queries: checks.Queries, name: str) -> IntArray:
     """Ranks of queries by a value of any type that is constant within a query."""
     if are_numbers(values, name):
         values = exact_numbers.numbers_of(values, name)
-    distinct = checks.check_qid(
-        values, n_rows=queries.n_rows, name=name, empty=True
-    ).by_id()
+    given = checks.check_qid(values, n_rows=queries.n_rows, name=name, empty=True)
+    distinct = given.by_id()
     return checks.one_per_query(distinct.row_codes(), queries, name, distinct.name)
 
 
@@ -471,9 +468,7 @@ class QueryTimeSeriesSplit(QuerySplits, TimeSeriesSplit):  # type: ignore[misc]
     True
     """
 
-    __metadata_request__split: ClassVar[dict[str, Any]] = dict.fromkeys(
-        ("qid", "groups", "time"), True
-    )
+    __metadata_request__split: ClassVar = {"qid": True, "groups": True, "time": True}
 
     def __init__(
         self,
@@ -551,9 +546,8 @@ class QueryTimeSeriesSplit(QuerySplits, TimeSeriesSplit):  # type: ignore[misc]
         rule = "n_splits, test_size and gap must leave queries for training"
         got = f"{n_splits=}, {test_size=}, {gap=} for {n_queries} queries"
         got = f"{rule}, got {got} of {len(changes) + 1} times"
-        messages.require(
-            test_size >= 1 and first > gap and len(changes) >= n_splits, got
-        )
+        fits = test_size >= 1 and first > gap and len(changes) >= n_splits
+        messages.require(fits, got)
         starts = nearest_changes(changes, first + test_size * np.arange(n_splits))
         messages.require(starts[0] > gap, got)
         longest = self.max_train_size or n_queries
@@ -718,9 +712,8 @@ def train_test_split_queries(
     for number, array in enumerate(arrays):
         n_rows = None if array is None else feature_matrix.count_rows(array)
         rule = f"arrays must have one row per value of qid ({queries.n_rows})"
-        messages.require(
-            n_rows == queries.n_rows, f"{rule}, got {n_rows} in array {number}"
-        )
+        got = f"got {n_rows} in array {number}"
+        messages.require(n_rows == queries.n_rows, f"{rule}, {got}")
     n_queries = queries.n_queries
     n_train, n_test = _part_sizes(n_queries, train_size, test_size, 0.25)
     if shuffle:
@@ -736,11 +729,8 @@ def train_test_split_queries(
         train, test = np.split(np.arange(n_train + n_test), [n_train])
     ((train, test),) = rows_of(queries, [(train, test)])
     given = arrays if is_column else (*arrays, ids)
-    return [
-        feature_matrix.take_rows(array, rows)
-        for array in given
-        for rows in (train, test)
-    ]
+    take = feature_matrix.take_rows
+    return [take(array, rows) for array in given for rows in (train, test)]
 
 
 def _strata(values: Any, queries: checks.Queries) -> FloatArray | IntArray:
