@@ -27,11 +27,6 @@ from tieaware_sklearn import (
 )
 from tieaware_sklearn._engine.checks import check_qid
 from tieaware_sklearn.feature_selection import _fused
-from tieaware_sklearn.feature_selection._fused import (
-    BordaScores,
-    Correlation,
-    by_length,
-)
 
 MEASURES = {
     "ndcg@3": (naive.ndcg(3), 1),
@@ -62,7 +57,8 @@ def assert_same(one, other):
 
 def test_a_long_query_takes_wider_numbers(engine):
     X = np.arange(40_000.0)[:, None] // 2
-    borda = BordaScores.of(X, by_length(check_qid(None, n_rows=len(X))))
+    queries = _fused.by_length(check_qid(None, n_rows=len(X)))
+    borda = _fused.BordaScores.of(X, queries)
     assert borda.down.dtype == np.int32
     assert borda.down.max() == -borda.down.min() == 39_998
 
@@ -74,10 +70,10 @@ def test_correlation_is_the_mean_of_spearmans_rho(longest, monkeypatch):
     qid = rng.permutation(np.repeat(rng.permutation(40), rng.integers(1, 30, 40)))
     X = rng.normal(size=(len(qid), 4)).round(1)
     X[:, 1] = -(X[:, 0] ** 3)
-    queries = by_length(check_qid(qid, n_rows=len(qid)))
+    queries = _fused.by_length(check_qid(qid, n_rows=len(qid)))
     weight = rng.uniform(size=queries.n_queries)
     ascending = np.zeros(X.shape[1], dtype=bool)
-    correlation = Correlation(BordaScores.of(X, queries), weight)
+    correlation = _fused.Correlation(_fused.BordaScores.of(X, queries), weight)
     assert correlation.of(0, 1, ascending) == pytest.approx(-1, abs=1e-15)
     weights, found = [], []
     for own, one in zip(weight, queries.qid, strict=True):

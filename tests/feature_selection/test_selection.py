@@ -82,10 +82,9 @@ def test_a_single_query_keeps_everything_and_says_so(web):
     assert selector.support_.tolist() == [True, True, True, False, True, True, True]
     assert np.isnan(selector.pvalues_).all()
     assert np.isnan(selector.interval_).all()
+    weight = (web.qid == 3).astype(float)
     with pytest.warns(UserWarning, match=f"{said}ant and repeats no other is"):
-        usable = RankingFeatureSelector().fit(
-            X, web.target, web.qid, (web.qid == 3).astype(float)
-        )
+        usable = RankingFeatureSelector().fit(X, web.target, web.qid, weight)
     order = usable.selection_order_
     assert sorted(order % 4 - order // 4) == [0, 1, 2]
     chosen = fitted(data, n_features_to_select=1)

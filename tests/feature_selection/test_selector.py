@@ -77,9 +77,8 @@ def test_a_query_is_counted_once_whenever_it_comes_again(web, ids, name):
     for kind in (np.float32, np.uint8, object) if name == "2" else ():
         with pytest.raises(ValueError, match=r"query 2.* again"):
             selector.partial_fit(*batch(web, 2, ids=methodcaller("astype", kind)))
-    selector.partial_fit(
-        *batch(web, 2, ids=lambda qid: np.char.add("q", qid.astype(str)))
-    )
+    texts = batch(web, 2, ids=lambda qid: np.char.add("q", qid.astype(str)))
+    selector.partial_fit(*texts)
 
 
 def test_without_query_ids_it_warns(web):

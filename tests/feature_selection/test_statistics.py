@@ -33,9 +33,8 @@ def by_placement(labels, scores, measures):
     """Expected values of each way to place the labels, each of them a query."""
     ways = np.array(list(permutations(labels)), dtype=float)
     qid = np.repeat(np.arange(len(ways)), len(labels))
-    return evaluate(
-        ways.ravel(), np.tile(scores, len(ways)), qid=qid, measures=measures
-    )
+    tiled = np.tile(scores, len(ways))
+    return evaluate(ways.ravel(), tiled, qid=qid, measures=measures)
 
 
 @settings(max_examples=25)
@@ -162,18 +161,18 @@ def test_p_agrees_with_a_permutation_test(seed):
     mean = found.statistics.worth.mean[0, 0, 0]
     error = np.sqrt(found.statistics.null_variance[0, 0]) / n_queries
     share = (drawn >= mean - 1e-12).mean(axis=0)
-    np.testing.assert_allclose(
-        stats.norm.sf((mean - found.chance) / error), share, atol=0.08
-    )
+    by_variance = stats.norm.sf((mean - found.chance) / error)
+    np.testing.assert_allclose(by_variance, share, atol=0.08)
 
 
 def test_variance_and_placements_are_added_up_and_saved():
     rng = np.random.default_rng(1)
     X, y, qid = flags(RARE, rng, 12)
-    parts = [
-        screened("rr", X[rows], y[rows], qid[rows]) for rows in (qid < 5, qid >= 5)
-    ]
-    whole, merged = screened("rr", X, y, qid), parts[0].merge(parts[1])
+    first, rest, whole = (
+        screened("rr", X[rows], y[rows], qid[rows])
+        for rows in (qid < 5, qid >= 5, slice(None))
+    )
+    merged = first.merge(rest)
     assert whole.statistics.log_placements == pytest.approx(12 * np.log(comb(10, 1)))
     for one in (merged, Screening.from_bytes(whole.to_bytes())):
         np.testing.assert_allclose(one.pvalues, whole.pvalues, rtol=1e-9)

@@ -190,16 +190,14 @@ def test_permutation_importance_is_that_of_the_features(ranker):
 
 
 def test_bagged_rows_keep_the_column_of_ids(ranker):
-    at = COLUMN["index"]
-    tool = BaggingRegressor(
-        clone(ranker).set_params(qid=0), n_estimators=2, random_state=0
-    )
+    at, own = COLUMN["index"], clone(ranker).set_params(qid=0)
+    tool = BaggingRegressor(own, n_estimators=2, random_state=0)
     if isinstance(ranker, QueryXGBRanker):
         # drawn rows are weights, of which XGBoost takes one a query
         with pytest.raises(ValueError, match="sample_weight must be constant"):
             at.fitted(tool)
         return
     tool = at.fitted(tool)
-    expected = at.fitted(clone(ranker).set_params(qid=0))._fitted_queries_.ids
+    expected = at.fitted(own)._fitted_queries_.ids
     for one in tool.estimators_:
         assert np.array_equal(one._fitted_queries_.ids, expected)

@@ -205,15 +205,11 @@ def behind_a_selector(at):
 def early_stopping(name):
     def run(at):
         valid = make_web_search(n_queries=10, n_documents=15, random_state=1)
-        X, ids = pd.DataFrame(valid.data, columns=WEB.feature_names), {}
-        if at.qid is None:
-            ids = {"eval_qid": (valid.qid,)}
-        else:
-            X = X.assign(qid=valid.qid)
-        ranker = clone(at.ranker).set_params(
-            n_estimators=30, learning_rate=0.5, early_stopping_rounds=2
-        )
-        at = at._replace(ranker=ranker)
+        X = pd.DataFrame(valid.data, columns=WEB.feature_names)
+        X = X if at.qid is None else X.assign(qid=valid.qid)
+        ids = {"eval_qid": (valid.qid,)} if at.qid is None else {}
+        stops = {"n_estimators": 30, "learning_rate": 0.5, "early_stopping_rounds": 2}
+        at = at._replace(ranker=clone(at.ranker).set_params(**stops))
         search = at.search(cv=QueryKFold(2, qid=at.qid))
         search.fit(*at.rows, eval_X=(X,), eval_y=(valid.target,), **ids, **at.fit)
         found = search.best_estimator_.evals_result_["valid_0"]["NDCG@10"]
@@ -294,9 +290,8 @@ def test_a_selector_in_front_gives_frames_too(output):
     for given, qid in (("default", -1), (output, "passthrough__qid")):
         with sklearn.config_context(transform_output=given):
             selector = ta.RankingFeatureSelector(n_features_to_select=3, qid="qid")
-            features = make_column_transformer(
-                (selector, list(WITH_QID)), ("passthrough", ["qid"])
-            )
+            parts = (selector, list(WITH_QID)), ("passthrough", ["qid"])
+            features = make_column_transformer(*parts)
             ranker = clone(BOOSTERS["lightgbm"][0]).set_params(qid=qid)
             at = setting("lightgbm", False)
             found.append(at.scores(model=make_pipeline(features, ranker)))

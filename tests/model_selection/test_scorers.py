@@ -314,11 +314,8 @@ def test_requests_survive_a_pickle_and_stay_if_not_named():
     scorer.set_score_request(query_weight=True)
     with pytest.raises(ValueError, match="alias"):
         scorer.set_score_request(qid="no alias")
-    for other in (
-        scorer,
-        pickle.loads(pickle.dumps(scorer)),
-        clone(scorer, safe=False),
-    ):
+    pickled = pickle.loads(pickle.dumps(scorer))
+    for other in (scorer, pickled, clone(scorer, safe=False)):
         requests = other.get_metadata_routing().score.requests
         assert requests == {"qid": "topic", "query_weight": True}
     column = make_ranking_scorer(qid=0).set_score_request(query_weight=True)
@@ -435,9 +432,8 @@ def test_two_classes_rank_by_the_greater(web, two, method, used):
 
 
 def test_more_classes_rank_by_the_expected_label(web):
-    model = Probabilities(
-        [[0.5, 0.3, 0.2], [0.1, 0.2, 0.7], [0.6, 0.4, 0.0]], [0, 1, 4]
-    )
+    rows = [[0.5, 0.3, 0.2], [0.1, 0.2, 0.7], [0.6, 0.4, 0.0]]
+    model = Probabilities(rows, [0, 1, 4])
     expected = [0.3 * 1 + 0.2 * 4, 0.2 * 1 + 0.7 * 4, 0.4 * 1]
     found = model.value([4, 0, 1], "ndcg", response_method="predict_proba")
     assert found == ranking_score([4, 0, 1], expected)
