@@ -142,29 +142,6 @@ def test_noise_is_hardly_ever_selected(kind, n_queries):
     assert (chosen <= 5).all()
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_p_agrees_with_a_permutation_test(seed):
-    rng = np.random.default_rng(seed)
-    n_queries, n = 30, 8
-    qid = np.repeat(np.arange(n_queries), n)
-    y = rng.integers(0, 2, (n_queries, n)) * rng.integers(1, 3, (n_queries, n))
-    X = rng.integers(0, 4, n_queries * n)[:, None]
-    measures = ["ndcg@5", "p@3", "rr"]
-    found = screened(measures, X, y.ravel(), qid)
-    drawn = np.array([
-        evaluate(
-            rng.permuted(y, axis=1).ravel(), X[:, 0], qid=qid, measures=measures
-        ).expected.mean(axis=0)
-        for _ in range(400)
-    ])  # fmt: skip
-    # high values first, whatever the better direction is
-    mean = found.statistics.worth.mean[0, 0, 0]
-    error = np.sqrt(found.statistics.null_variance[0, 0]) / n_queries
-    share = (drawn >= mean - 1e-12).mean(axis=0)
-    by_variance = stats.norm.sf((mean - found.chance) / error)
-    np.testing.assert_allclose(by_variance, share, atol=0.08)
-
-
 def test_variance_and_placements_are_added_up_and_saved():
     rng = np.random.default_rng(1)
     X, y, qid = flags(RARE, rng, 12)
