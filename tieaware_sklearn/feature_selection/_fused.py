@@ -304,8 +304,7 @@ class FusedRanker(_query_ranker.RankerMixin, _statistics.FeatureColumns, BaseEst
         self, fusion: Fusion, directions: Sequence[str], alone: Alone
     ) -> Path | None:
         """The features selected, one after another; None if all are fused."""
-        for name in ("cv_results_", "path_scores_", "repeats_"):
-            self.__dict__.pop(name, None)
+        self.__dict__.pop("cv_results_", None)
         wanted, n_features = self.n_features_to_select, fusion.n_features
         if wanted is None:
             return None
@@ -351,6 +350,8 @@ class FusedRanker(_query_ranker.RankerMixin, _statistics.FeatureColumns, BaseEst
         self.directions_ = spread(names, "none")
         self.directions_[~features] = "qid"
         self.ranking_ = spread(np.argsort(alone.ranking) + 1, len(features))
+        for name in ("path_scores_", "repeats_"):
+            self.__dict__.pop(name, None)
         if path is not None:
             self.path_scores_ = path.scores
             repeats = np.where(path.repeats < 0, -1, columns[path.repeats])

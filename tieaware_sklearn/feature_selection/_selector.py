@@ -506,9 +506,9 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
             checks.check_count(batch_rows, "batch_rows")
         weights = [] if query_weight is None else [query_weight]
         _frames.check_several(batches)
-        rest, rule = iter(batches), "batches must hold at least one row, got none"
+        rest, no_row = iter(batches), "batches must hold at least one row, got none"
         first = next(rest, None)
-        messages.require(first is not None, rule)
+        messages.require(first is not None, no_row)
         every = chain([first], rest)
         if isinstance(first, Bunch):
             columns, parts = first.data, self._of_bunches(every)
@@ -530,7 +530,7 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
         gathered: list[Screening] = []
         for part in parts:
             merging.gather(gathered, part, Screening.merge, attrgetter("n_queries"))
-        messages.require(gathered, rule)
+        messages.require(gathered, no_row)
         whole = reduce(Screening.merge, gathered)
         counts = not weights or whole.statistics.of_labels.weight.any()
         messages.require(counts, f"{query_weight} must not be 0 in every query")
@@ -652,9 +652,9 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
         self, queries: checks.Queries, digests: hashing.Digests, *, weighted: bool
     ) -> None:
         """Refuse queries that came before, and weights where the others have none."""
-        pair = ("weights", "none") if weighted else ("none", "weights")
+        now, before = ("weights", "none") if weighted else ("none", "weights")
         rule = "query_weight must be given for all queries or for none"
-        got = "got {} after queries with {}".format(*pair)
+        got = f"got {now} after queries with {before}"
         messages.require(weighted == self.screening_.weighted, f"{rule}, {got}")
         again = seen_queries.known(digests, self.screening_.query_digests)
         if again.any():
