@@ -9,7 +9,7 @@ import sys
 import textwrap
 import unicodedata
 import warnings
-from collections.abc import Iterable
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -165,9 +165,8 @@ def paragraph(text: str) -> str:
     return textwrap.fill(text, COLUMNS, **_PLAIN)
 
 
-def definitions(terms: Iterable[tuple[str, str]], *, margin: int = 0) -> str:
+def definitions(terms: Collection[tuple[str, str]]) -> str:
     """List terms with their meanings, which are aligned."""
-    terms = [(" " * margin + term, said) for term, said in terms]
     indent = max((len(term) for term, _ in terms), default=0) + 2
     return "\n".join(
         textwrap.fill(

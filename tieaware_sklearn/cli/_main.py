@@ -124,8 +124,8 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, command in _COMMANDS.items():
         first = " Give the files before the options." if command.files else ""
-        meanings = [(one, words.meaning(one)) for one in command.words]
-        figures = words.definitions(meanings, margin=2)
+        meanings = [(f"  {one}", words.meaning(one)) for one in command.words]
+        figures = words.definitions(meanings)
         described = commands.add_parser(
             name,
             help=command.help,
