@@ -58,10 +58,14 @@ def _findings(
 ) -> _outputs.Findings:
     names, n_topics = trec.run_names, len(np.unique(trec.qid))
     runs = f"{len(names)} runs on {n_topics} topics of {arguments.qrels}"
-    retrieved = np.isfinite(trec.score)
-    counts = [len(np.unique(trec.qid[there])) for there in retrieved.T]
-    documents = retrieved.sum(axis=0).tolist()
-    files = list(zip(names, arguments.runs, counts, documents, strict=True))
+    read, remarks = [], []
+    retrieved = np.isfinite(trec.score).T
+    for name, path, there in zip(names, arguments.runs, retrieved, strict=True):
+        count = len(np.unique(trec.qid[there]))
+        read.append(f"{path}: {name}, {count} topics, {there.sum()} documents")
+        if count < n_topics:
+            missing = f"{n_topics - count} of {n_topics} topics are not in the run"
+            remarks.append(f"{name}: {missing}, and count as empty lists")
     # columns that identify a row come first
     first = ["measure", "ties", "topic"]
     first += ["segment"] * (result.segment is not None)
@@ -103,20 +107,11 @@ def _findings(
             **_evaluate.topic_files(arguments),
         },
         rows=rows,
-        read=[
-            f"{path}: {name}, {count} topics, {n_documents} documents"
-            for name, path, count, n_documents in files
-        ]
-        + [*_evaluate.topic_files(arguments).values()],
+        read=[*read, *_evaluate.topic_files(arguments).values()],
         opening="\n".join([runs, *result._conclusion()]),
         tables=[*tables, *parts],
         pages=[*pages, *parts],
-        remarks=[
-            f"{name}: {n_topics - count} of {n_topics} topics are not in the run, and "
-            "count as empty lists"
-            for name, _, count, _ in files
-            if count < n_topics
-        ],
+        remarks=remarks,
         draw=lambda: _evaluate.of_topics(result),
     )
 

@@ -18,27 +18,17 @@ from .._engine import messages
 from ..comparison import tie_statistics
 from ..evaluation import PreparedRanking, Summary, _averages, _report, _resolved
 from ..io import _source, _trec, _trec_lines, _wording
-from ..measures import (
-    NDCG,
-    InferredAveragePrecision,
-    InterpolatedAveragePrecision,
-    InterpolatedPrecision,
-    Measure,
-    _cumulated_gain,
-    _parse,
-)
+from ..measures import Measure, _cumulated_gain, _parse
 from ..plots import TieRangeDisplay
 from . import _outputs
 
 #: measures to use where trec_eval defines one of the same name differently
-_OTHERWISE: dict[type[Measure], str] = {
-    NDCG: "ndcg(gain=linear), with discount=log2",
-    InterpolatedPrecision: "iprec_at_recall_0.10 (version 10: "
-    "iprec(rounding=nearest)@0.1)",
-    InterpolatedAveragePrecision: "11pt_avg (version 10: iap(rounding=nearest))",
-    InferredAveragePrecision: "another number where judgments have labels below 0",
+_OTHERWISE = {
+    "NDCG": "ndcg(gain=linear), with discount=log2",
+    "IPrec": "iprec_at_recall_0.10 (version 10: iprec(rounding=nearest)@0.1)",
+    "IAP": "11pt_avg (version 10: iap(rounding=nearest))",
+    "infAP": "another number where judgments have labels below 0",
 }
-_Columns = dict[str, NDArray[Any]]
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -53,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     judged = _trec_lines.given_qrels(judgments)
     pooled = bool(np.isnan(judged.numbers).any())
     official = [_is_trec_evals(measure, pooled) for measure in measures]
-    runs: list[tuple[Summary, Summary | None, _Columns, list[str]]] = []
+    runs: list[tuple[Summary, Summary | None, dict[str, Any], list[str]]] = []
     tags: list[str | None] = []
     topics, of_none = "both", "left out (-c counts them)"
     if arguments.complete:
@@ -77,11 +67,10 @@ def run(arguments: argparse.Namespace) -> int:
         tags.append(ranked.tag)
         read.append(_described(path, ranked, "documents"))
     names = _trec_lines.run_names(arguments.runs, tags)
-    summaries: dict[str, Summary] = {}
+    summaries = dict(zip(names, (summary for summary, *_ in runs), strict=True))
     rows, by_segment, tables = [], [], []
     remarks, average = [], arguments.average
-    for name, (summary, of_segments, columns, notes) in zip(names, runs, strict=True):
-        summaries[name] = summary
+    for name, (_, of_segments, columns, notes) in zip(names, runs, strict=True):
         about = {"run": name, "average": average}
         rows += [about | row for row in _outputs.rows_of(columns)]
         remarks += [f"{name}: {note}" for note in notes]
@@ -96,9 +85,9 @@ def run(arguments: argparse.Namespace) -> int:
                 table = replace(table, title=f"{name} by segment", notes=notes)
                 tables.append(table)
     others = [m for m, same in zip(measures, official, strict=True) if not same]
-    for kind, otherwise in _OTHERWISE.items():
-        if same := [str(measure) for measure in others if type(measure) is kind]:
-            remarks.append(f"{', '.join(same)}: trec_eval's {kind.name} is {otherwise}")
+    for name, otherwise in _OTHERWISE.items():
+        if same := [str(measure) for measure in others if measure.name == name]:
+            remarks.append(f"{', '.join(same)}: trec_eval's {name} is {otherwise}")
     findings = _outputs.Findings(
         title=f"{names[0] if len(names) == 1 else f'{len(names)} runs'}, evaluated",
         about={
@@ -212,7 +201,7 @@ def _measured(
     is_official: list[bool],
     arguments: argparse.Namespace,
     of_queries: dict[str, Any],
-) -> tuple[Summary, Summary | None, _Columns]:
+) -> tuple[Summary, Summary | None, dict[str, Any]]:
     """Compute averages, and columns with a row per measure and topic, ``all`` last."""
     ranking = PreparedRanking(
         trec.target, trec.qid, unjudged=unjudged_of(arguments), **of_queries
@@ -259,7 +248,7 @@ def _is_trec_evals(measure: Measure, pooled: bool) -> bool:
 
     With `pooled` documents, of labels below 0, infAP knows more than NaN tells.
     """
-    if pooled and isinstance(measure, InferredAveragePrecision):
+    if pooled and measure.name == "infAP":
         return False
     for version in ("trec_eval9", "trec_eval10"):
         with suppress(ValueError):
