@@ -225,7 +225,10 @@ class Display(ABC):
         if panels.number == 1:
             self.ax_ = self.axes_[0]
         for axis in self.axes_:
-            _tidy(axis)
+            # spines without a scale go, and a light grid stands behind everything
+            axis.spines[["top", "right"]].set_visible(False)
+            axis.set_axisbelow(True)
+            axis.grid(color=GREY, alpha=0.25, linewidth=0.7)
         self._draw(self.axes_)
         entries: dict[str, Any] = {}
         for axis in self.axes_:
@@ -268,13 +271,6 @@ def _new_figure(panels: Panels) -> tuple[Any, list[Any]]:
     for spare in axes.flat[panels.number :]:
         spare.remove()
     return figure, list(axes.flat[: panels.number])
-
-
-def _tidy(axis: Any) -> None:
-    """Remove spines without a scale, and add a light grid behind everything."""
-    axis.spines[["top", "right"]].set_visible(False)
-    axis.set_axisbelow(True)
-    axis.grid(color=GREY, alpha=0.25, linewidth=0.7)
 
 
 def _legend_below(figure: Any, entries: dict[str, Any]) -> None:

@@ -17,7 +17,6 @@ from . import _base, _ranges
 
 #: columns by name, of shape (n_systems, n_measures)
 Columns = dict[str, NDArray[Any]]
-_FIGURES = ("mean", "best", "worst")
 #: of the marks of treatments of ties
 _COLOURS = _base.ORANGE, _base.GREEN, _base.PURPLE
 _MARKERS = "^", "v", "D", "o", "s", "P"
@@ -151,7 +150,7 @@ class TieRangeDisplay(
         else:
             one = isinstance(result, Summary)
             of, fields = _of_summaries({"all queries": result} if one else result)
-        figures = {name: of[name] for name in _FIGURES} | {
+        figures = {name: of[name] for name in ("mean", "best", "worst")} | {
             "interval": np.stack([of["interval_low"], of["interval_high"]], axis=-1),
             # chance is the same for all systems; some may lack it
             "chance": np.fmax.reduce(of["chance"]),
@@ -166,8 +165,7 @@ class TieRangeDisplay(
         order = np.argsort(side * self.mean[:, 0], kind="stable")
         names = [self.systems[i] for i in order]
         ends = np.sort([self.worst[order], self.best[order]], axis=0)
-        of_ties = f"ties: {self.ties}"
-        label = _base.MEAN if self.ties == _result.EXPECTED else of_ties
+        label = _base.MEAN if self.ties == _result.EXPECTED else f"ties: {self.ties}"
         rows, dashes = np.arange(len(names)), {"color": _base.VERMILLION, "ls": "--"}
         for j, (axis, measure) in enumerate(zip(axes, self.measures, strict=True)):
             bar = {"color": _base.SKY, "linewidth": 7, "label": _base.RANGE}

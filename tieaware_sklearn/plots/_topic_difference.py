@@ -132,9 +132,8 @@ class TopicDifferenceDisplay(_base.SystemsDisplay):
         axis.axhline(0, color=_base.GREY, linewidth=1)
         axis.axhline(average, color=_base.ink(axis), linestyle="--", linewidth=1)
         beside = {"xytext": (3, 0), "textcoords": "offset points", "va": "center"}
-        end = 1, average
-        across = axis.get_yaxis_transform()
-        axis.annotate(f"mean\n{words.number(average)}", end, xycoords=across, **beside)
+        beside |= {"xycoords": axis.get_yaxis_transform()}
+        axis.annotate(f"mean\n{words.number(average)}", (1, average), **beside)
         axis.set_xlim(-0.5 - 0.01 * n, n - 0.5 + 0.01 * n)
         axis.grid(visible=False, axis="x")
         ids = _base.short([str(one) for one in comparison.qid[order].tolist()])
