@@ -9,7 +9,7 @@ import pytest
 
 import tieaware_sklearn as ta
 from tests.signatures import taken
-from tieaware_sklearn._display.progress_bars import show_progress, shows_progress
+from tieaware_sklearn._display.progress_bars import show_progress
 from tieaware_sklearn.datasets import iter_batches
 
 Y, ONE, X = [0, 1], [1, 2], [[1], [2]]
@@ -60,12 +60,3 @@ def test_no_bar_needs_no_library(monkeypatch, capsys):
     assert capsys.readouterr().err == ""
     with pytest.raises(ImportError, match=r'pip install "tieaware-sklearn\[io\]"'):
         list(show_progress("ab", True, 2, "letter"))
-
-
-def test_a_bar_is_for_terminals(monkeypatch):
-    assert not shows_progress(quiet=False)
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    assert shows_progress(quiet=False)
-    assert not shows_progress(quiet=True)
-    monkeypatch.setitem(sys.modules, "tqdm", None)
-    assert not shows_progress(quiet=False)

@@ -109,6 +109,8 @@ def test_progress_on_a_terminal_only(monkeypatch, capsys, letor, words, shown):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     assert shown in run(capsys, "screen", letor, *words)[2]
     assert run(capsys, "screen", letor, *words, "--quiet")[2] == ""
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    assert run(capsys, "screen", letor, *words)[2] == ""
 
 
 @pytest.mark.parametrize(

@@ -193,9 +193,8 @@ def test_names_are_no_formulas_and_never_reach_a_terminal_raw(capsys, inputs):
 # disks that are full, plots that fail: all that can be written is written
 def words_of(command, to=()):
     """The command with every output, some of them elsewhere."""
-    return COMMANDS[command] + [
-        f"--{one}={p}" for one, p in (OUTPUTS | dict(to)).items()
-    ]
+    outputs = OUTPUTS | dict(to)
+    return [*COMMANDS[command], *(f"--{one}={outputs[one]}" for one in outputs)]
 
 
 def assert_written(folder, options):

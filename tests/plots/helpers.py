@@ -79,10 +79,8 @@ def check_layout(figure):
         if id(text) in beyond or not text.get_visible() or not text.get_text().strip():
             continue
         box = text.get_window_extent(renderer)
-        assert box.x0 >= -1, text
-        assert box.y0 >= -1, text
-        assert box.x1 <= width + 1, text
-        assert box.y1 <= height + 1, text
+        assert -1 <= box.x0 <= box.x1 <= width + 1, text
+        assert -1 <= box.y0 <= box.y1 <= height + 1, text
         assert contrast(text.get_color(), "white") >= 4.5, text
         count += 1
     for axis in both:
@@ -143,11 +141,9 @@ def rows_of(axis):
     return [label.get_text() for label in axis.get_yticklabels()]
 
 
-def segments(axis):
+def segments(axis, label="worst to best order of ties"):
     """Ends of the bars of each row."""
-    (bars,) = [
-        c for c in axis.collections if c.get_label() == "worst to best order of ties"
-    ]
+    (bars,) = [one for one in axis.collections if one.get_label() == label]
     return [segment[:, 0].tolist() for segment in bars.get_segments()]
 
 

@@ -37,7 +37,7 @@ from tieaware_sklearn.optuna import ScorePrecisionObjective, coarsest
 from tieaware_sklearn.plots._base import BLUE, GREY, SKY
 
 Ranges = plots.TieRangeDisplay
-MEAN = "mean over all orders"
+MEAN, INTERVAL = "mean over all orders", "95% interval over queries"
 PAIR = ("clicks", "url_length")
 
 
@@ -257,9 +257,7 @@ def test_systems_on_one_bar_do_not_differ_and_others_do():
     for axis, one in zip(display.axes_, compared, strict=True):
         summary = one.summary()
         assert line(axis, "mean") == summary.mean[order].tolist()
-        (intervals,) = axis.collections
-        ends = np.array([segment[:, 0] for segment in intervals.get_segments()])
-        assert np.array_equal(ends, summary.interval[order])
+        assert segments(axis, INTERVAL) == summary.interval[order].tolist()
         assert axis.get_xlabel() == f"{one.measures[0]}, mean over queries"
         row = {int(i): k for k, i in enumerate(order)}
         equal = {
@@ -461,8 +459,7 @@ def test_bars_and_intervals_of_permutations():
         (bars,) = [c for c in axis.containers if isinstance(c, BarContainer)]
         widths = [bar.get_width() for bar in bars]
         assert widths == IMPORTANCE.importances_mean[best, m].tolist()
-        lines = np.array([s[:, 0] for s in axis.collections[0].get_segments()])
-        np.testing.assert_array_equal(lines, IMPORTANCE.interval[best, m])
+        assert segments(axis, INTERVAL) == IMPORTANCE.interval[best, m].tolist()
         assert IMPORTANCE.measures[m] in axis.get_xlabel()
         assert f"{IMPORTANCE.baseline[m]:.4f}" in axis.get_title(loc="left")
     more = f"… {len(IMPORTANCE.columns) - 4} more"
