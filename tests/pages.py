@@ -35,13 +35,16 @@ BLOCK = re.compile(
     r"```(?P<kind>python|console)\n(?P<inside>.*?)^```$",
     re.M | re.S,
 )
+COMMAND = re.compile(
+    r"^\$ (?P<command>(?:.*\\\n)*.*)\n(?P<want>(?:(?!\$ ).*\n)*)", re.M
+)
 DECIMAL = re.compile(r"-?\d*\.\d+")
 
 
 def pages() -> list[Path]:
-    """All pages of the guide; those of the reference have no examples."""
+    """All pages of the guide, but for those that are lists of terms and sources."""
     found = [*DOCS.glob("*.md"), *DOCS.glob("howto/*.md")]
-    return sorted(page for page in found if not page.stem.isupper())
+    return sorted(page for page in found if page.stem.islower())
 
 
 @dataclass
@@ -80,8 +83,7 @@ class _Recorder(doctest.DocTestRunner):
     def report_success(self, out, test, example, got):
         self.got.append(got)
 
-    def report_failure(self, out, test, example, got):
-        self.got.append(got)
+    report_failure = report_success
 
     def report_unexpected_exception(self, out, test, example, exc_info):
         raise AssertionError(f"{example.source} fails") from exc_info[1]
@@ -124,19 +126,11 @@ def _run_command(command: str) -> str:
 
 
 def _run_console(text: str, line: int) -> Iterator[Example]:
-    lines = text.splitlines()
-    at = 0
-    while at < len(lines):
-        command = lines[at].removeprefix("$ ")
-        while command.endswith("\\"):
-            at += 1
-            command = command[:-1] + lines[at].strip()
-        at += 1
-        start = at
-        while at < len(lines) and not lines[at].startswith("$ "):
-            at += 1
-        want = "".join(f"{one}\n" for one in lines[start:at])
-        yield Example(command, line + start, line + at, want, _run_command(command))
+    for found in COMMAND.finditer(text):
+        command, want = re.sub(r"\\\n\s*", "", found["command"]), found["want"]
+        start = line + text.count("\n", 0, found.start("want"))
+        stop = start + want.count("\n")
+        yield Example(command, start, stop, want, _run_command(command))
 
 
 def run(page: Path) -> list[Example]:

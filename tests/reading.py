@@ -11,7 +11,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+from tests import pages as guide
+
 #: words of a sentence, on average over a paragraph
 MOST_WORDS = 20
 #: lines of a page: by its name, or its folder
@@ -30,12 +31,8 @@ _EMPTY_LINK = re.compile(r"(?<!!)\[\]\([^)]*\)")
 
 
 def pages() -> list[Path]:
-    """README and the guide, but for the pages that are lists of terms and sources."""
-    found = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
-    found += (ROOT / "docs" / "howto").glob("*.md")
-    return sorted(
-        page for page in found if page.stem == "README" or page.stem.islower()
-    )
+    """README and the guide."""
+    return [guide.DOCS.parent / "README.md", *guide.pages()]
 
 
 def paragraphs(text: str) -> Iterator[str]:
@@ -69,11 +66,7 @@ def complaints(page: Path) -> list[str]:
     return found
 
 
-def main() -> None:
+if __name__ == "__main__":
     for page in [Path(name) for name in sys.argv[1:]] or pages():
         for one in complaints(page):
             print(f"{page.name}: {one}")
-
-
-if __name__ == "__main__":
-    main()

@@ -11,8 +11,7 @@ import os
 
 from . import listed, rooms
 
-
-def main() -> None:
+if __name__ == "__main__":
     parser = argparse.ArgumentParser(
         prog="python -m tests.mutants", description=__doc__
     )
@@ -27,7 +26,3 @@ def main() -> None:
             listed.check(room, resolved.jobs)
         else:
             rooms.check(room, resolved.number, resolved.seed, resolved.jobs)
-
-
-if __name__ == "__main__":
-    main()
