@@ -49,7 +49,6 @@ quietly = pytest.mark.filterwarnings("ignore")
 @pytest.fixture
 def in_a_folder_of_its_own(tmp_path, monkeypatch):
     """Where a page may write, with the settings of a fresh interpreter after it."""
-    import matplotlib.pyplot as plt
     import optuna
     import sklearn
 
@@ -60,7 +59,7 @@ def in_a_folder_of_its_own(tmp_path, monkeypatch):
     with sklearn.config_context(), threadpool_limits(1, "openmp"):
         yield
     optuna.logging.set_verbosity(before)
-    plt.close("all")
+    pyplot.close("all")
 
 
 @pytest.mark.parametrize(
@@ -290,28 +289,19 @@ def test_recipes_of_shards(recipe, expected):
         check(recipe, expected)
 
 
-@pytest.fixture
-def xargs(tmp_path):
-    """The recipe as it is run by a shell."""
-    command = tmp_path / "bin" / "tieaware"
+def run_by_a_shell(folder):
+    """Run the recipe of xargs, with the command in a folder of its own."""
+    command = folder / "bin" / "tieaware"
     command.parent.mkdir()
     command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m tieaware_sklearn "$@"\n')
     command.chmod(0o755)
     path = f"{command.parent}{os.pathsep}{os.environ['PATH']}"
-
-    def run_recipe():
-        return subprocess.run(
-            ["sh", "-c", *SHELL],
-            env={**os.environ, "PATH": path},
-            capture_output=True,
-            text=True,
-        )
-
-    return run_recipe
+    pipes = {"capture_output": True, "text": True, "env": os.environ | {"PATH": path}}
+    return subprocess.run(["sh", "-c", *SHELL], **pipes)
 
 
-def test_xargs(expected, xargs, capsys):
-    done = xargs()
+def test_xargs(expected, tmp_path, capsys):
+    done = run_by_a_shell(tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert main(["screen", *map(str, sorted(Path("shards").glob("*.parquet")))]) == 0
     assert done.stdout == capsys.readouterr().out
@@ -321,12 +311,12 @@ def test_xargs(expected, xargs, capsys):
     assert Screening.load("all.tie").n_queries == 60
 
 
-def test_xargs_merges_nothing_if_a_shard_fails(expected, xargs):
+def test_xargs_merges_nothing_if_a_shard_fails(expected, tmp_path):
     # of an earlier run, one of a shard that is no longer there
     for name in ("1", "old"):
         Path(f"shards/{name}.parquet.tie").write_bytes(b"stale")
     Path("shards/1.parquet").write_bytes(b"no shard")
-    done = xargs()
+    done = run_by_a_shell(tmp_path)
     assert done.returncode == 123
     assert "shards/1.parquet: " in done.stderr
     assert not Path("all.tie").exists()

@@ -82,31 +82,28 @@ def commands() -> list[Command]:
     return found
 
 
-def printed(
-    module: str,
-    arguments: list[str],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> list[str]:
-    """What a command prints."""
-    monkeypatch.setattr("sys.argv", [module, *arguments])
-    with threadpool_limits(1, "openmp"):
-        importlib.import_module(f"benchmarks.results.{module}").main()
-    return plain(capsys.readouterr().out)
+@pytest.fixture
+def printed(monkeypatch, capsys):
+    """What the module of a command prints."""
+
+    def printed(module: str, arguments: list[str]) -> str:
+        monkeypatch.setattr("sys.argv", [module, *arguments])
+        with threadpool_limits(1, "openmp"):
+            importlib.import_module(module).main()
+        return capsys.readouterr().out
+
+    return printed
 
 
 @pytest.mark.weekly
-def test_options_of_selection_on_new_queries(shared_data, monkeypatch, capsys):
+def test_options_of_selection_on_new_queries(shared_data, monkeypatch, printed):
     page = (PAGE.parent / "selection_research.md").read_text()
     blocks = re.findall(r"^```sh\n(.*?)\n```\n\n```text\n(.*?)\n```", page, re.M | re.S)
     ((command, shown),) = blocks
     _, _, module, *files = shlex.split(command.replace("\\\n", " "))
     monkeypatch.chdir(shared_data)
-    monkeypatch.setattr("sys.argv", [module, *files])
-    with threadpool_limits(1, "openmp"):
-        importlib.import_module(module).main()
     # models differ between versions
-    _, table = capsys.readouterr().out.split("\n\n", 1)
+    _, table = printed(module, files).split("\n\n", 1)
     title, *rows = plain(shown)
     assert title in table
     for row in rows:
@@ -129,7 +126,7 @@ def test_a_page_of_thirteen_findings():
     ],
     ids=lambda command: command.module,
 )
-def test_commands_print_what_the_page_shows(command, shared_data, monkeypatch, capsys):
+def test_commands_print_what_the_page_shows(command, shared_data, monkeypatch, printed):
     module, arguments, lines = command
     words = " ".join([module, *arguments])
     of_models = [own for start, own in MODELS.items() if words.startswith(start)]
@@ -142,7 +139,7 @@ def test_commands_print_what_the_page_shows(command, shared_data, monkeypatch, c
         lines = lines[: min(ends, default=len(lines))]
     monkeypatch.chdir(shared_data)
     arguments = [path for word in arguments for path in sorted(glob(word)) or [word]]
-    now = printed(module, arguments, monkeypatch, capsys)
+    now = plain(printed(f"benchmarks.results.{module}", arguments))
     assert len(lines) >= 3
     same = operator.eq
     if of_models:
@@ -158,8 +155,8 @@ WITHOUT_FILES += ["tracks"]
 
 
 @pytest.mark.parametrize("module", WITHOUT_FILES)
-def test_commands_run_without_files(module, monkeypatch, capsys):
-    assert len(printed(module, [], monkeypatch, capsys)) >= 2
+def test_commands_run_without_files(module, printed):
+    assert len(plain(printed(f"benchmarks.results.{module}", []))) >= 2
 
 
 def test_two_winners():
@@ -300,6 +297,8 @@ def test_stops_are_those_of_early_stopping(library, size):
     options = {"n_estimators": 60, "learning_rate": 0.1, "n_jobs": 1}
     own, sizes = _shared.grouped(train)
     first, group = _shared.grouped(_shared.ordered(valid, "relevant first"))
+    queries = {"qid": own.qid, "eval_X": valid.X, "eval_y": valid.y}
+    queries |= {"eval_qid": valid.qid}
     if library == "lightgbm":
         options |= {"num_leaves": size, "early_stopping_rounds": 10, "verbosity": -1}
         theirs = booster.LGBMRanker(**options).fit(
@@ -307,10 +306,7 @@ def test_stops_are_those_of_early_stopping(library, size):
             eval_group=[group], eval_at=[10],
         )  # fmt: skip
         ranker = adapter.QueryLGBMRanker(row_order="input", **options)
-        fitted = ranker.fit(
-            own.X, own.y, qid=own.qid, eval_X=valid.X, eval_y=valid.y,
-            eval_qid=valid.qid, eval_metric="ndcg@10",
-        )  # fmt: skip
+        fitted = ranker.fit(own.X, own.y, **queries, eval_metric="ndcg@10")
         trees = theirs.best_iteration_, fitted.best_iteration_
     else:
         options |= {"max_depth": size, "early_stopping_rounds": 10}
@@ -320,10 +316,7 @@ def test_stops_are_those_of_early_stopping(library, size):
             eval_group=[group], verbose=False,
         )  # fmt: skip
         ranker = adapter.QueryXGBRanker(row_order="input", **options)
-        fitted = ranker.fit(
-            own.X, own.y, qid=own.qid, eval_X=valid.X, eval_y=valid.y,
-            eval_qid=valid.qid,
-        )  # fmt: skip
+        fitted = ranker.fit(own.X, own.y, **queries)
         trees = theirs.best_iteration + 1, fitted.best_iteration + 1
     assert (found.trees[0], found.trees[-1]) == trees
     score = fitted.predict(held_out.X)
