@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 from optuna.distributions import IntDistribution
 from sklearn.tree import DecisionTreeRegressor
 
-from tieaware_sklearn import QueryKFold
+from tieaware_sklearn import QueryKFold, ranking_score
 from tieaware_sklearn.optuna import (
     LinearScoringObjective,
     RankerObjective,
@@ -34,8 +36,19 @@ def tree(X, y, qid, **options):
     return RankerObjective(model, X=X, y=y, qid=qid, **options)
 
 
+def optimized(objective, n_trials, seed=0, **options):
+    """A study that the objective creates, after some trials."""
+    study = objective.create_study(seed, **options)
+    study.optimize(objective, n_trials=n_trials)
+    return study
+
+
+def exact(web, scores, rows=slice(None), **options):
+    """The exact mean of a ranking of some rows."""
+    return ranking_score(web.target[rows], scores, qid=web.qid[rows], **options)
+
+
 def records(study):
     """All that must be equal of two studies."""
-    return [
-        (t.params, t.values, t.intermediate_values, t.user_attrs) for t in study.trials
-    ]
+    of = attrgetter("params", "values", "intermediate_values", "user_attrs")
+    return list(map(of, study.trials))

@@ -25,7 +25,7 @@ from sklearn.model_selection import KFold, PredefinedSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from tests.optuna.helpers import boosted, linear, scoring, tree
+from tests.optuna.helpers import boosted, exact, linear, optimized, scoring, tree
 from tieaware_sklearn import (
     LinearRanker,
     QueryKFold,
@@ -42,21 +42,13 @@ from tieaware_sklearn.optuna import (
 from tieaware_sklearn.score_precision import CoarseRanker
 
 
-def optimized(objective, n_trials, pruner=None, **options):
-    study = objective.create_study(0, pruner=pruner or NopPruner(), **options)
-    study.optimize(objective, n_trials=n_trials)
-    return study
-
-
 @pytest.mark.parametrize("prune", [False, True])
 def test_blocks_of_arrays_are_read_only(web, prune):
     def score(trial, X):
         X[:, 1] *= trial.suggest_float("x", 0, 1)
 
-    objective = scoring(web, score)
-    study = objective.create_study(0, prune=prune)
     with pytest.raises(ValueError, match="read-only"):
-        study.optimize(objective, n_trials=1)
+        optimized(scoring(web, score), 1, prune=prune)
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, sp.csr_array])
@@ -113,7 +105,7 @@ def test_an_error_names_the_row_as_it_was_given(web, prune):
 
     objective = ScoringObjective(score, X, web.target, qid=web.qid)
     with pytest.raises(ValueError, match=f"not be NaN, got nan in row {row}$"):
-        objective.create_study(0, prune=prune).optimize(objective, n_trials=1)
+        optimized(objective, 1, prune=prune)
 
 
 @pytest.mark.parametrize("transforms", [None, "log1p", "tune"])
@@ -130,7 +122,7 @@ def test_plain_weights_are_kept(web, transforms):
     assert transforms in (None, "tune") or set(kinds) == {transforms}
     if set(kinds) <= {"identity", "log1p"}:
         features = np.where(np.array(kinds) == "log1p", np.log1p(X), X)
-        found = ranking_score(web.target, features @ [*coef.values()], qid=web.qid)
+        found = exact(web, features @ [*coef.values()])
         assert found == pytest.approx(study.best_value, abs=1e-3)
 
 
@@ -148,8 +140,7 @@ def test_the_estimator_scores_what_the_study_found(web, transforms, more):
     study = optimized(objective, 10)
     ranker = objective.to_estimator(study)
     assert isinstance(ranker, LinearRanker)
-    scores = ranker.predict(web.data)
-    assert study.best_value == ranking_score(web.target, scores, qid=web.qid)
+    assert study.best_value == exact(web, ranker.predict(web.data))
     assert set(study.best_params) == more | {f"weight_f{j}" for j in range(12)}
     if transforms is None:
         weights = np.array(list(study.best_params.values()))
@@ -255,6 +246,8 @@ def test_the_sampler_suits_the_weights_and_trials(
 
 X3 = np.arange(36.0).reshape(3, 12)
 ASCENDING = "bounds must be two finite ascending numbers"
+UNBOUND = [(1, 0), (1,), None, (0, np.inf), "ab", {"x1": (1, 0)}]
+UNBOUND += [[(0, 1)] * 11 + [(1, 1)], [(0, 1)] * 11 + [(1,)]]
 SITE = pd.DataFrame({"clicks": [1.0, 2.0, 3.0], "site": "a"})
 
 
@@ -268,13 +261,7 @@ SITE = pd.DataFrame({"clicks": [1.0, 2.0, 3.0], "site": "a"})
         ({"feature_names": ["a"]}, r"different name for each feature \(12\)"),
         ({"feature_names": ["a"] * 12}, "a different name"),
         ({"feature_names": "abcdefghijkl"}, "a different name"),
-        *(
-            ({"bounds": bounds}, ASCENDING)
-            for bounds in (
-                *((1, 0), (1,), None, (0, np.inf), "ab", {"x1": (1, 0)}),
-                *([(0, 1)] * 11 + [(1, 1)], [(0, 1)] * 11 + [(1,)]),
-            )
-        ),
+        *(({"bounds": bounds}, ASCENDING) for bounds in UNBOUND),
         ({"bounds": [(0, 1)] * 11}, r"such a pair for each feature \(12\), got"),
         ({"bounds": {"y1": (0, 1)}}, r"bounds must name features .* got 'y1'"),
         ({"transforms": 3}, "transforms must be a name, or a list with one entry"),
@@ -305,17 +292,15 @@ def test_cross_validated_value_by_hand(web, n_values, prune):
         cv, groups = PredefinedSplit(np.where(web.qid % 6 == 0, 0, -1)), {}
     data = (web.data, web.target)
     objective = RankerObjective(TREE, SPACE, *data, qid=web.qid, cv=cv, measure="ap")
-    study = objective.create_study(0, prune=prune)
-    study.optimize(objective, n_trials=4)
+    study = optimized(objective, 4, prune=prune)
     first = study.trials[0]
     assert first.distributions == SPACE
     values = []
     for train, test in cv.split(web.data, **groups):
         model = clone(TREE).set_params(**first.params)
         model.fit(web.data[train], web.target[train])
-        options = {"qid": web.qid[test], "measure": "ap", "average": None}
         scores = model.predict(web.data[test])
-        values.append(ranking_score(web.target[test], scores, **options))
+        values.append(exact(web, scores, test, measure="ap", average=None))
     assert first.value == pytest.approx(np.concatenate(values).mean(), abs=1e-12)
     assert len(first.intermediate_values) == (n_values if prune else 0)
     best = objective.best_estimator(study)
@@ -325,22 +310,16 @@ def test_cross_validated_value_by_hand(web, n_values, prune):
 
 FEW = RankingFeatureSelector(n_features_to_select=3)
 COLUMNS = ColumnTransformer([("few", FEW, list(range(12)))])
+BY_CLASS = {"response_method": "predict_proba"}
+LGBM = lgb.LGBMRanker(n_estimators=2, verbosity=-1, n_jobs=1)
 
 
 @pytest.mark.parametrize(
     ("model", "name", "options"),
     [
         (make_pipeline(COLUMNS, TREE), "decisiontreeregressor__max_depth", {}),
-        (
-            DecisionTreeClassifier(random_state=0),
-            "max_depth",
-            {"response_method": "predict_proba"},
-        ),
-        (
-            lgb.LGBMRanker(n_estimators=2, verbosity=-1, n_jobs=1),
-            "num_leaves",
-            {"fit_params": {"categorical_feature": [3]}},
-        ),
+        (DecisionTreeClassifier(random_state=0), "max_depth", BY_CLASS),
+        (LGBM, "num_leaves", {"fit_params": {"categorical_feature": [3]}}),
         (make_pipeline(CountVectorizer(), Ridge()), "ridge__alpha", {}),
     ],
     ids=lambda case: case if isinstance(case, str) else "",
@@ -349,18 +328,11 @@ def test_rankers_of_all_kinds(web, model, name, options):
     X = web.data
     if name == "ridge__alpha":
         X = np.array([f"w{int(c)} w{int(d)}" for c, d in X[:, :2]], dtype=object)
-    values = []
+    values, trial = [], FixedTrial({name: 3})
+    space = {name: IntDistribution(2, 5)}
     for rows in (slice(None), np.random.default_rng(0).permutation(len(X))):
-        objective = RankerObjective(
-            model,
-            {name: IntDistribution(2, 5)},
-            X[rows],
-            web.target[rows],
-            qid=web.qid[rows],
-            cv=3,
-            **options,
-        )
-        trial = FixedTrial({name: 3})
+        given = {"X": X[rows], "y": web.target[rows], "qid": web.qid[rows], **options}
+        objective = RankerObjective(model, space, cv=3, **given)
         values.append(objective(trial))
     assert values[0] == values[1]
     assert 0 < values[0] < 1
@@ -388,18 +360,15 @@ def test_scores_of_rows_in_another_order_are_refused(web):
         "inside": lambda trial, X: X["clicks"],
         "array": lambda trial, X: X["clicks"].to_numpy(),
     }
-    values = {}
-    for name, score in of.items():
-        objective = ScoringObjective(score, frame, y, qid=qid, measure="rr")
-        study = objective.create_study(seed=0)
-        if name == "outside":
-            with pytest.raises(ValueError, match="must have the index of this X"):
-                study.optimize(objective, n_trials=1)
-            continue
-        study.optimize(objective, n_trials=1)
-        values[name] = study.best_value
-    assert values["inside"] == values["array"]
-    assert values["inside"] == ranking_score(y, outside, qid=qid, measure="rr")
+    of = {
+        name: ScoringObjective(score, frame, y, qid=qid, measure="rr")
+        for name, score in of.items()
+    }
+    with pytest.raises(ValueError, match="must have the index of this X"):
+        optimized(of["outside"], 1)
+    expected = ranking_score(y, outside, qid=qid, measure="rr")
+    for name in ("inside", "array"):
+        assert optimized(of[name], 1).best_value == expected
 
 
 def test_a_space_that_is_a_function(web):
@@ -424,10 +393,7 @@ def test_an_estimator_is_made_of_a_trial_that_is_chosen(web):
         frontier.to_estimator(study)
     for trial in study.best_trials:
         scores = frontier.to_estimator(trial).predict(web.data)
-        assert trial.values == [
-            ranking_score(web.target, scores, qid=web.qid, measure=measure)
-            for measure in measures
-        ]
+        assert trial.values == [exact(web, scores, measure=one) for one in measures]
     forest = tree(web.data, web.target, web.qid, measure=measures)
     study = optimized(forest, 3)
     with pytest.raises(ValueError, match="study must have one objective, or be a tr"):
@@ -467,8 +433,6 @@ def test_query_ids_reach_what_ranks_by_query(web):
         model = CoarseRanker(LinearRegression(), "rho=2")
         model.fit(web.data[train], web.target[train])
         scores = model.predict(web.data[test], qid=web.qid[test])
-        values += ranking_score(
-            web.target[test], scores, qid=web.qid[test], average=None
-        ).tolist()
+        values += exact(web, scores, test, average=None).tolist()
     value = objective(FixedTrial({"coarseness": "rho=2"}))
     assert value == pytest.approx(np.mean(values), abs=1e-9)

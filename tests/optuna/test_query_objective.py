@@ -20,7 +20,7 @@ from optuna.pruners import (
 )
 from optuna.trial import FixedTrial
 
-from tests.optuna.helpers import boosted, linear, records, scoring, tree
+from tests.optuna.helpers import boosted, linear, optimized, records, scoring, tree
 from tieaware_sklearn import QueryKFold, evaluate, parse_measure, ranking_score
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.optuna import (
@@ -32,11 +32,16 @@ from tieaware_sklearn.optuna import (
 )
 
 BOTH = ["ndcg@10", "ESL"]
+SOME = st.sampled_from(["ndcg@2", "ap", "rr", "fallout@1", "esl", "p@3"])
 
 
 def hard_pruner():
     with pytest.warns(optuna.exceptions.ExperimentalWarning):
         return optuna.pruners.WilcoxonPruner(p_threshold=0.4)
+
+
+def plain(trial, X):
+    return X[:, 0]
 
 
 def twelve_weights(trial, X):
@@ -54,28 +59,15 @@ def rankings(draw):
 
 
 @settings(max_examples=40)
-@given(
-    rankings(),
-    st.lists(
-        st.sampled_from(["ndcg@2", "ap", "rr", "fallout@1", "esl", "p@3"]),
-        min_size=1,
-        unique=True,
-    ),
-)
+@given(rankings(), st.lists(SOME, min_size=1, unique=True))
 def test_values_and_attributes_are_those_of_evaluate(case, measures):
     y, scores, qid, weight = case
     assume("fallout@1" not in measures or (y == 0).any())
 
     def tried(measure):
-        trial = FixedTrial({})
-        objective = ScoringObjective(
-            lambda trial, X: X[:, 0],
-            scores[:, None],
-            y,
-            qid=qid,
-            measure=measure,
-            query_weight=weight,
-        )
+        trial, options = FixedTrial({}), {"measure": measure, "query_weight": weight}
+        data = scores[:, None], y
+        objective = ScoringObjective(plain, *data, qid=qid, **options)
         return objective(trial), trial.user_attrs
 
     values, attributes = tried(measures)
@@ -110,15 +102,9 @@ def test_fixed_buckets_are_reported_in_an_order_of_each_trial(
     web, measure, report_every, weighted
 ):
     weight = web.qid % 3 + 1.0 if weighted else None
-    objective = scoring(
-        web,
-        measure=measure,
-        query_weight=weight,
-        report_every=report_every,
-        block_size=10,
-    )
-    study = objective.create_study(0, prune=True)
-    study.optimize(objective, n_trials=4)
+    options = {"query_weight": weight, "report_every": report_every}
+    objective = scoring(web, measure=measure, block_size=10, **options)
+    study = optimized(objective, 4, prune=True)
     size, dealt = report_every or 1, objective._dealt
     steps = set(range(math.ceil(60 / size)))
     assert set(study.trials[0].intermediate_values) == steps
@@ -129,9 +115,8 @@ def test_fixed_buckets_are_reported_in_an_order_of_each_trial(
     for trial in study.trials:
         assert set(trial.intermediate_values) <= steps
         scores = web.data[:, 5] + trial.params["boost"] * web.data[:, 1]
-        report = evaluate(
-            web.target, scores, qid=web.qid, measures=measure, query_weight=weight
-        )
+        given = {"qid": web.qid, "measures": measure, "query_weight": weight}
+        report = evaluate(web.target, scores, **given)
         by_id = report.expected[np.argsort(report.qid), 0]
         for step, value in trial.intermediate_values.items():
             bucket = dealt[step]
@@ -143,9 +128,8 @@ def test_fixed_buckets_are_reported_in_an_order_of_each_trial(
 
 
 def test_at_most_256_values_are_reported():
-    objective = scoring(make_web_search(n_queries=700, n_documents=3, random_state=0))
-    study = objective.create_study(0, prune=True)
-    study.optimize(objective, n_trials=1)
+    many = make_web_search(n_queries=700, n_documents=3, random_state=0)
+    study = optimized(scoring(many), 1, prune=True)
     assert 200 < len(study.trials[0].intermediate_values) <= 256
 
 
@@ -172,14 +156,11 @@ def test_a_pruned_trial_returns_its_running_mean(web):
 
 def test_other_pruners_get_running_means_of_one_order(web):
     objective = scoring(web, block_size=10)
-    study = objective.create_study(0, pruner=MedianPruner(n_startup_trials=2))
-    study.optimize(objective, n_trials=6)
+    study = optimized(objective, 6, pruner=MedianPruner(n_startup_trials=2))
     first, *others = (trial.intermediate_values for trial in study.trials)
     assert set(first) >= set().union(*others)
     assert list(first.items())[-1] == (60, study.trials[0].value)
-    stop = objective.create_study(0, pruner=ThresholdPruner(lower=2))
-    stop.optimize(objective, n_trials=1)
-    (trial,) = stop.trials
+    (trial,) = optimized(objective, 1, pruner=ThresholdPruner(lower=2)).trials
     assert trial.state is optuna.trial.TrialState.PRUNED
     assert trial.user_attrs["pruned"]
     assert trial.user_attrs["n_queries"] < 60
@@ -194,16 +175,11 @@ def test_the_best_trial_is_never_a_pruned_one(web, pruner):
     ids, seen = np.unique(web.qid), 0
     for seed in range(4):
         weight = np.random.default_rng(seed).lognormal(0, 2, len(ids))
-        objective = scoring(
-            web,
-            twelve_weights,
-            query_weight=weight[np.searchsorted(ids, web.qid)] if seed % 2 else None,
-            block_size=6,
-            random_state=seed,
-        )
+        weight = weight[np.searchsorted(ids, web.qid)] if seed % 2 else None
+        options = {"query_weight": weight, "block_size": 6, "random_state": seed}
+        objective = scoring(web, twelve_weights, **options)
         chosen = hard_pruner() if pruner == "hard" else pruner
-        study = objective.create_study(seed, pruner=chosen, prune=chosen is None)
-        study.optimize(objective, n_trials=15)
+        study = optimized(objective, 15, seed, pruner=chosen, prune=chosen is None)
         best = study.best_trial
         assert not best.user_attrs["pruned"]
         assert best.user_attrs["n_queries"] == 60
@@ -215,9 +191,8 @@ def test_the_best_trial_is_never_a_pruned_one(web, pruner):
 def test_patience_around_a_paired_pruner_is_refused(web):
     with pytest.warns(optuna.exceptions.ExperimentalWarning):
         pruner = optuna.pruners.PatientPruner(hard_pruner(), patience=1)
-    study = scoring(web).create_study(0, pruner=pruner)
     with pytest.raises(ValueError, match="must be WilcoxonPruner itself"):
-        study.optimize(scoring(web), n_trials=1)
+        optimized(scoring(web), 1, pruner=pruner)
 
 
 def test_a_study_holds_reports_of_one_kind(web):
@@ -225,19 +200,16 @@ def test_a_study_holds_reports_of_one_kind(web):
     objective, again = scoring(web), scoring(web)
     options = {"storage": storage, "study_name": "z", "load_if_exists": True}
     options["prune"] = True
-    objective.create_study(0, **options).optimize(objective, n_trials=2)
+    optimized(objective, 2, **options)
     loaded = optuna.load_study(study_name="z", storage=storage)
     for one in (again, objective):
         with pytest.raises(ValueError, match="got values of buckets of NDCG@10"):
             loaded.optimize(one, n_trials=1)
     with pytest.raises(ValueError, match="must hold trials of this"):
         scoring(web, measure="rr").create_study(0, **options)
-    other = scoring(web, random_state=1)
-    study = other.create_study(0, **options)
     with pytest.raises(ValueError, match="must hold reports of this"):
-        study.optimize(other, n_trials=1)
-    study = again.create_study(0, **options)
-    study.optimize(again, n_trials=1)
+        optimized(scoring(web, random_state=1), 1, **options)
+    study = optimized(again, 1, **options)
     assert len([t for t in study.trials if t.state.name == "COMPLETE"]) == 3
 
 
@@ -251,8 +223,7 @@ def test_a_study_is_of_one_measure_and_one_set_of_data(web, storage, tmp_path):
         ),
     }[storage]()
     objective, options = scoring(web), {"storage": storage, "load_if_exists": True}
-    study = objective.create_study(0, study_name="one", **options)
-    study.optimize(objective, n_trials=1)
+    study = optimized(objective, 1, study_name="one", **options)
     for other in (
         scoring(web, measure="p@1"),
         scoring(web, measure=["ndcg@10"]),
@@ -315,9 +286,8 @@ def test_objectives_are_told_apart_by_all_that_steps_mean(web):
     digests = {(one._trials[1], one._steps_digest) for one in objectives}
     assert len(digests) == len(objectives)
     rows = np.random.default_rng(0).permutation(len(web.qid))
-    again = ScoringObjective(
-        boosted, web.data[rows], web.target[rows], qid=web.qid[rows]
-    )
+    data, qid = (web.data[rows], web.target[rows]), web.qid[rows]
+    again = ScoringObjective(boosted, *data, qid=qid)
     assert again._trials[1] == scoring(web)._trials[1]
 
 
@@ -325,64 +295,54 @@ def test_undefined_values_are_never_reported(web):
     options = {"measure": "ap", "zero_relevance": "skip"}
     y = np.where(web.qid <= 45, 0, web.target)
     objective = scoring(web, y=y, report_every=1, **options)
-    study = objective.create_study(0, pruner=hard_pruner())
-    study.optimize(objective, n_trials=5)
-    first = study.trials[0]
+    first = optimized(objective, 5, pruner=hard_pruner()).trials[0]
     assert 0 < len(first.intermediate_values) <= 15
     assert np.isfinite(list(first.intermediate_values.values())).all()
     scores = web.data[:, 5] + first.params["boost"] * web.data[:, 1]
     assert first.value == ranking_score(y, scores, qid=web.qid, **options)
 
 
-KINDS = {
-    "function": lambda X, y, qid, **more: ScoringObjective(
-        boosted, X, y, qid=qid, **more
-    ),
-    "linear": linear,
-    "transforms": lambda X, y, qid, **more: linear(
-        X[:, :3], y, qid, transforms=["tune", "rank", "identity"], **more
-    ),
-    "tree": tree,
-}
+def function(X, y, qid, **options):
+    return ScoringObjective(boosted, X, y, qid=qid, **options)
 
 
-@pytest.mark.parametrize("kind", ["function", "tree"])
+def transforms(X, y, qid, **options):
+    options["transforms"] = ["tune", "rank", "identity"]
+    return linear(X[:, :3], y, qid, **options)
+
+
+@pytest.mark.parametrize("kind", [function, tree])
 def test_documents_that_nobody_judged(web, kind):
     missing = np.arange(len(web.qid)) % 5 == 0
     y = np.where(missing, np.nan, web.target)
     with pytest.raises(ValueError, match="y must be judged"):
-        KINDS[kind](web.data, y, web.qid)
-    accepted = KINDS[kind](web.data, y, web.qid, unjudged="nonrelevant")
-    plain = KINDS[kind](web.data, np.where(missing, 0, web.target), web.qid)
+        kind(web.data, y, web.qid)
+    accepted = kind(web.data, y, web.qid, unjudged="nonrelevant")
+    plain = kind(web.data, np.where(missing, 0, web.target), web.qid)
     trial = FixedTrial({"boost": 1.0, "max_depth": 3})
     assert accepted(trial) == plain(trial)
     # bpref leaves them out
     scores = web.data[:, 5] + web.data[:, 1]
-    if kind == "function":
-        assert scoring(web, y=y, measure="bpref")(trial) == ranking_score(
-            y, scores, qid=web.qid, measure="bpref"
-        )
+    expected = ranking_score(y, scores, qid=web.qid, measure="bpref")
+    assert scoring(web, y=y, measure="bpref")(trial) == expected
 
 
 @pytest.mark.parametrize(
     ("kind", "measure", "prune"),
     [
-        ("function", "ndcg@10", False),
-        ("function", "fallout@5", True),
-        ("linear", "ndcg@10", True),
-        ("linear", ["ap", *BOTH], False),
-        ("transforms", "ndcg@10", False),
-        ("tree", "ndcg@10", True),
-        ("tree", ["ap", *BOTH], False),
+        (function, "ndcg@10", False),
+        (function, "fallout@5", True),
+        (linear, "ndcg@10", True),
+        (linear, ["ap", *BOTH], False),
+        (transforms, "ndcg@10", False),
+        (tree, "ndcg@10", True),
+        (tree, ["ap", *BOTH], False),
     ],
 )
 def test_equal_seeds_and_shuffled_rows_give_equal_studies(web, kind, measure, prune):
     def recorded(seed, rows):
         data = web.data[rows], web.target[rows], web.qid[rows]
-        objective = KINDS[kind](*data, measure=measure)
-        study = objective.create_study(seed, prune=prune)
-        study.optimize(objective, n_trials=6)
-        return records(study)
+        return records(optimized(kind(*data, measure=measure), 6, seed, prune=prune))
 
     plain = np.arange(len(web.qid))
     rows = np.random.default_rng(0).permutation(plain)
@@ -406,8 +366,7 @@ def test_a_study_of_several_measures(web):
 
 def test_a_list_of_one_measure_is_a_list(web):
     objective, alone = scoring(web, measure=["ap"]), scoring(web, measure="ap")
-    study = objective.create_study(0, prune=True)
-    study.optimize(objective, n_trials=2)
+    study = optimized(objective, 2, prune=True)
     assert study.trials[0].intermediate_values
     for trial in study.trials:
         fixed = FixedTrial(trial.params)
@@ -451,6 +410,7 @@ def test_studies_with_other_values_beside(web, measure, others, pruner):
 
 
 X3, Y3, Q3 = np.arange(18.0).reshape(3, 6), [1, 0, 0], [1, 1, 2]
+SKIP = {"zero_relevance": "skip"}
 
 
 @pytest.mark.parametrize(
@@ -468,14 +428,8 @@ X3, Y3, Q3 = np.arange(18.0).reshape(3, 6), [1, 0, 0], [1, 1, 2]
         ({"random_state": "a"}, "random_state must be an integer from 0"),
         ({"random_state": -1}, "random_state must be an integer from 0"),
         ({"unjudged": "skip"}, "unjudged must be one of"),
-        (
-            {"query_weight": [0, 0, 1], "zero_relevance": "skip"},
-            "defined and that has weight, got none",
-        ),
-        (
-            {"y": [0] * 3, "measure": ["rr", "ap"], "zero_relevance": "skip"},
-            r"a query for which AP is defined, got none \(of 2 queries\)",
-        ),
+        (SKIP | {"query_weight": [0, 0, 1]}, "defined and that has weight, got none"),
+        (SKIP | {"y": [0] * 3, "measure": ["rr", "ap"]}, r"h AP is .*\(of 2 queries\)"),
     ],
 )
 def test_what_is_refused(options, message):
@@ -492,9 +446,8 @@ def test_all_objectives_show_one_set_of_options():
         for name, parameter in shared.items():
             assert own[name].default == parameter.default, name
             assert own[name].kind == parameter.kind, name
-        assert inspect.signature(cls.create_study) == inspect.signature(
-            ScorePrecisionObjective.create_study
-        )
+        creators = (one.create_study for one in (cls, ScorePrecisionObjective))
+        assert len(set(map(inspect.signature, creators))) == 1
     with pytest.raises(TypeError, match="unexpected keyword argument 'signs'"):
         LinearScoringObjective([[1.0]], [1], qid=[1], signs=[1])
 

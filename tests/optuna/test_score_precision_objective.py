@@ -11,8 +11,8 @@ import pytest
 from optuna.trial import FixedTrial
 from scipy import stats
 
-from tests.optuna.helpers import records, scoring
-from tieaware_sklearn import evaluate, precision_study, ranking_score
+from tests.optuna.helpers import exact, optimized, records, scoring
+from tieaware_sklearn import evaluate, precision_study
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.optuna import ScorePrecisionObjective, coarsest
 from tieaware_sklearn.score_precision import band_scores, round_scores
@@ -28,18 +28,15 @@ def searching(rows=slice(None), scores=TEXT, **options):
 
 
 def searched(n_trials, **options):
-    objective = searching(**options)
-    study = objective.create_study(seed=3)
-    study.optimize(objective, n_trials=n_trials)
-    return study
+    return optimized(searching(**options), n_trials, 3)
 
 
 def test_bands_of_documents_as_they_stand_are_held_against_that_order():
     scores = np.round(TEXT)
     trial = FixedTrial({"kind": "rho", "rho": 1.4})
     searching(scores=scores, measure="rr", existing_ties="order")(trial)
-    exact = ranking_score(WEB.target, scores, qid=WEB.qid, measure="rr", ties="input")
-    assert trial.user_attrs["exact"] == exact
+    expected = exact(WEB, scores, measure="rr", ties="input")
+    assert trial.user_attrs["exact"] == expected
 
 
 @pytest.mark.parametrize(
@@ -64,9 +61,8 @@ def test_both_objectives_by_hand(parameters, name):
     summary = evaluate(WEB.target, coarse, qid=WEB.qid, measures="ap").summary()
     distinct = [len(set(coarse[WEB.qid == q].tolist())) for q in set(WEB.qid.tolist())]
     assert bits == pytest.approx(np.log2(distinct).mean())
-    study = precision_study(
-        WEB.target, {"s": TEXT}, qid=WEB.qid, measure="ap", coarseness=[name]
-    )
+    options = {"qid": WEB.qid, "measure": "ap", "coarseness": [name]}
+    study = precision_study(WEB.target, {"s": TEXT}, **options)
     assert value == summary.mean[0] == study.summary().mean[1]
     assert bits == study.bits[1, 0]
     found = trial.user_attrs
@@ -145,23 +141,16 @@ def test_a_choice_that_changes_few_queries():
         if changed is not None:
             attributes["changed"] = changed
         other = optuna.create_study(directions=["maximize", "minimize"])
-        other.add_trial(
-            optuna.trial.create_trial(values=trial.values, user_attrs=attributes)
-        )
-        told = (
-            pytest.warns(UserWarning, match=chosen) if changed == 9 else nullcontext()
-        )
-        with told:
+        copy = optuna.trial.create_trial(values=trial.values, user_attrs=attributes)
+        other.add_trial(copy)
+        warned = pytest.warns(UserWarning, match=chosen)
+        with warned if changed == 9 else nullcontext():
             assert coarsest(other, keep=0.5).values == trial.values
 
 
 def test_nothing_is_good_enough():
     worthless = ScorePrecisionObjective([0, 1], [-math.inf] * 2)
-    nothing = worthless.create_study(seed=0)
-    nothing.optimize(worthless, n_trials=2)
-    other = scoring(WEB)
-    others = other.create_study()
-    others.optimize(other, n_trials=1)
+    nothing, others = optimized(worthless, 2), optimized(scoring(WEB), 1)
     none = "complete trials of a ScorePrecisionObjective, got none"
     study = searched(3, kinds=["rho"])
     for given, options, message in (

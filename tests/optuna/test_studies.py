@@ -8,7 +8,7 @@ from optuna.pruners import MedianPruner, NopPruner, WilcoxonPruner
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 
-from tests.optuna.helpers import linear, records, scoring
+from tests.optuna.helpers import linear, optimized, records, scoring
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.optuna import ScorePrecisionObjective
 
@@ -20,18 +20,12 @@ def shared(tmp_path):
     return {"storage": storage, "study_name": "s", "load_if_exists": True}
 
 
-def studied(objective, n_trials, seed=1, **options):
-    study = objective.create_study(seed, **options)
-    study.optimize(objective, n_trials=n_trials)
-    return study
-
-
 def test_workers_derive_their_seeds(web, shared):
     objective = scoring(web)
-    first = studied(objective, 2, 3, **shared)
-    alone = studied(objective, 2, 3)
+    first = optimized(objective, 2, 3, **shared)
+    alone = optimized(objective, 2, 3)
     assert [t.params for t in first.trials] == [t.params for t in alone.trials]
-    second = studied(objective, 2, 3, **shared)
+    second = optimized(objective, 2, 3, **shared)
     assert len({t.params["boost"] for t in second.trials}) == 4
 
 
@@ -39,7 +33,7 @@ def test_workers_of_other_objectives_join_too(shared):
     web = make_web_search(n_queries=20, random_state=1)
     objective = ScorePrecisionObjective(web.target, web.data[:, 5], qid=web.qid)
     for _ in range(2):
-        study = studied(objective, 12, **shared)
+        study = optimized(objective, 12, 1, **shared)
     enqueued = [t for t in study.trials if "fixed_params" in t.system_attrs]
     assert len(enqueued) == 9
     tried = [tuple(t.params.items()) for t in study.trials[9:]]
@@ -52,11 +46,11 @@ def told(study):
 
 def test_nothing_is_pruned_unless_asked_for(web):
     for objective in (scoring(web), linear(web.data, web.target, web.qid)):
-        study = studied(objective, 2)
+        study = optimized(objective, 2, 1)
         assert told(study) is False
         assert isinstance(study.pruner, NopPruner)
         assert not any(t.intermediate_values for t in study.trials)
-        study = studied(objective, 2, prune=True)
+        study = optimized(objective, 2, 1, prune=True)
         assert told(study) is True
         assert isinstance(study.pruner, WilcoxonPruner)
         assert study.trials[0].intermediate_values
@@ -65,7 +59,7 @@ def test_nothing_is_pruned_unless_asked_for(web):
 def test_workers_prune_as_the_first_one(web, shared):
     objective = scoring(web)
     first = objective.create_study(0, prune=True, **shared)
-    second = studied(objective, 2, prune=True, **shared)
+    second = optimized(objective, 2, 1, prune=True, **shared)
     assert told(first) is told(second) is True
     assert all(t.intermediate_values for t in first.trials)
     for other in ({}, {"pruner": NopPruner()}):
@@ -89,7 +83,7 @@ def test_pruners_that_are_given_prune_as_told(web):
     objective = scoring(web, score, block_size=5)
     with pytest.warns(optuna.exceptions.ExperimentalWarning):
         pruner = WilcoxonPruner(p_threshold=0.4)
-    study = studied(objective, 12, pruner=pruner)
+    study = optimized(objective, 12, 1, pruner=pruner)
     assert told(study) is True
     assert any(t.user_attrs["pruned"] for t in study.trials)
     own = optuna.create_study(direction="maximize", pruner=pruner)
@@ -106,10 +100,7 @@ def test_pruners_that_are_given_prune_as_told(web):
     [
         ({"prune": "auto"}, "prune must be True or False, got 'auto'"),
         ({"prune": None}, "prune must be True or False, got None"),
-        (
-            {"prune": True, "pruner": MedianPruner()},
-            "left out if pruner is given, got True and MedianPruner",
-        ),
+        ({"prune": True, "pruner": MedianPruner()}, "given, got True and MedianPruner"),
         ({"seed": -1}, "seed must be an integer >= 0, got -1"),
     ],
 )
