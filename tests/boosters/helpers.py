@@ -7,6 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from tieaware_sklearn import ranking_score
+
 
 def rows_of(train, *sets):
     """What `fit` is given: training data, and one set or several that it evaluates."""
@@ -15,6 +17,11 @@ def rows_of(train, *sets):
         own = tuple(getattr(data, part) for data in sets)
         rows[f"eval_{name}"] = own if len(own) > 1 else own[0]
     return rows
+
+
+def exact(data, scores, **options):
+    """The exact mean of a ranking of the data."""
+    return ranking_score(data.target, scores, qid=data.qid, **options)
 
 
 def sizes_of(data):
@@ -53,10 +60,8 @@ class Booster:
 
 class LightGBM(Booster):
     library, ranker_name = "lightgbm", "QueryLGBMRanker"
-    options: ClassVar[dict] = {
-        **{"n_estimators": 4, "num_leaves": 4},
-        **{"verbosity": -1, "n_jobs": 1},
-    }
+    options: ClassVar[dict] = {"n_estimators": 4, "num_leaves": 4, "n_jobs": 1}
+    options |= {"verbosity": -1}
     objectives = ({"objective": "lambdarank"}, {"objective": "rank_xendcg"})
     sample: ClassVar[dict] = {"subsample": 0.7, "subsample_freq": 1}
     last_set_stops = False
@@ -95,12 +100,10 @@ class XGBoost(Booster):
     sample: ClassVar[dict] = {"subsample": 0.7}
 
     def own(self, data, weight, **parameters):
-        # one weight a query
         first = np.unique(data.qid, return_index=True)[1]
+        given = {"qid": data.qid, "sample_weight": weight[first]}  # one a query
         model = self.Theirs(**{**self.options, **parameters})
-        return model.fit(
-            data.data, data.target, qid=data.qid, sample_weight=weight[first]
-        )
+        return model.fit(data.data, data.target, **given)
 
     def bits(self, model):
         return bytes(model.get_booster().save_raw())
@@ -123,10 +126,8 @@ class XGBoost(Booster):
 
 class CatBoost(Booster):
     library, ranker_name = "catboost", "QueryCatBoostRanker"
-    options: ClassVar[dict] = {
-        **{"iterations": 4, "depth": 3, "thread_count": 1},
-        **{"verbose": False, "allow_writing_files": False},
-    }
+    options: ClassVar[dict] = {"iterations": 4, "depth": 3, "thread_count": 1}
+    options |= {"verbose": False, "allow_writing_files": False}
     objectives = ({"loss_function": "YetiRank"}, {"loss_function": "QueryRMSE"})
 
     def ranker(self, **parameters):

@@ -16,7 +16,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
-from tests.boosters.helpers import BOOSTERS, rows_of
+from tests.boosters.helpers import BOOSTERS, exact, rows_of
 from tieaware_sklearn import QueryKFold, make_ranking_scorer, ranking_score
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.measures import NDCG
@@ -68,8 +68,7 @@ def test_no_order_of_rows_moves_a_bit(booster, web, valid, kind):
     values = plain.evals_result_["held out"]["AP"]
     tree = plain.best_iteration_ if booster.library == "catboost" else len(values) - 1
     scores = booster.started(plain, kind(valid.data), valid_start)
-    options = {"qid": valid.qid, "measure": "ap", "query_weight": valid_weight}
-    expected = ranking_score(valid.target, scores, **options)
+    expected = exact(valid, scores, measure="ap", query_weight=valid_weight)
     assert values[tree] == pytest.approx(expected, abs=1e-9)
 
 
@@ -118,11 +117,9 @@ def test_early_stopping_is_exact(booster, web, valid, first):
         for trees in (1, tree + 1):
             scores = booster.first_trees(model, data.data, trees)
             for measure in names:
-                assert results[name][measure][trees - 1] == ranking_score(
-                    data.target, scores, qid=data.qid, measure=measure
-                )
-    scores = model.predict(valid.data)
-    assert best == ranking_score(valid.target, scores, qid=valid.qid, measure=first)
+                expected = exact(data, scores, measure=measure)
+                assert results[name][measure][trees - 1] == expected
+    assert best == exact(valid, model.predict(valid.data), measure=first)
 
 
 @pytest.mark.parametrize("zero", [0.0, 1.0, "skip", "raise"])
@@ -135,9 +132,9 @@ def test_queries_without_relevant_documents(booster, web, valid, zero):
         return
     model = booster.fit(given, "ap", zero)
     scores = booster.first_trees(model, valid.data, 1)
-    assert model.evals_result_["valid_0"]["AP"][0] == ranking_score(
-        target, scores, qid=valid.qid, measure="ap", zero_relevance=zero
-    )
+    options = {"qid": valid.qid, "measure": "ap", "zero_relevance": zero}
+    expected = ranking_score(target, scores, **options)
+    assert model.evals_result_["valid_0"]["AP"][0] == expected
 
 
 def test_an_array_is_evaluated_beside_a_frame(booster, web, valid):
@@ -153,9 +150,8 @@ def test_training_data_alone_keep_all_trees(booster, web):
     model = booster.fit(own)
     assert booster.n_trees(model) == 4
     assert list(model.evals_result_) == ["training"]
-    assert model.evals_result_["training"]["NDCG@10"][-1] == ranking_score(
-        web.target, model.predict(web.data), qid=web.qid
-    )
+    expected = exact(web, model.predict(web.data))
+    assert model.evals_result_["training"]["NDCG@10"][-1] == expected
     with pytest.raises(ValueError, match="early_stopping_rounds needs an evaluation"):
         booster.fit(own | {"eval_names": ["mine"]}, early_stopping_rounds=2)
 
@@ -185,11 +181,9 @@ def test_a_column_of_ids_and_one_of_categories(booster, web):
         assert model.model_.feature_names_ == list(without)
     importances = model.feature_importances_
     assert importances[3] == 0 < importances.max()
-    model.fit(frame, web.target, eval_X=(frame[:150],), eval_y=(web.target[:150],))
-    seen = ranking_score(
-        web.target[:150], model.predict(frame[:150]), qid=web.qid[:150]
-    )
-    assert seen in model.evals_result_["valid_0"]["NDCG@10"]
+    model.fit(frame, web.target, eval_X=(frame,), eval_y=(web.target.copy(),))
+    expected = exact(web, model.predict(frame))
+    assert expected in model.evals_result_["valid_0"]["NDCG@10"]
 
 
 #: how a library is told of columns of categories, in the constructor or in fit
@@ -223,14 +217,9 @@ def test_indices_of_categories_count_the_columns_of_X(booster, web):
         return booster.ranker(**given, **options).fit(X, web.target, **ids, **fit)
 
     def without_ids(given):
-        return {
-            name: without_ids(value)
-            if name == "fit"
-            else value
-            if booster.library == "xgboost"
-            else [12]
-            for name, value in given.items()
-        }
+        if "fit" in given:
+            return {"fit": without_ids(given["fit"])}
+        return given if booster.library == "xgboost" else {name: [12] for name in given}
 
     plain = fitted({}, web.data).predict(web.data)
     for given in CATEGORIES[booster.library]:
@@ -249,15 +238,11 @@ def test_what_a_library_calls_otherwise_is_told(booster, web, unknown):
 #: arguments of a library's own fit, and where they go
 ELSEWHERE = {
     "lightgbm": {"cat_features": "categorical_feature", "max_depth": "constructor"},
-    "xgboost": {
-        **{"xgb_model": "init_model", "base_margin": "init_score"},
-        "callbacks": "constructor",
-    },
-    "catboost": {
-        **dict.fromkeys(("cat_features", "verbose"), "constructor"),
-        **{"baseline": "init_score", "group_id": "qid"},
-    },
+    "xgboost": {"xgb_model": "init_model", "base_margin": "init_score"},
+    "catboost": {"baseline": "init_score", "group_id": "qid"},
 }
+ELSEWHERE["xgboost"]["callbacks"] = "constructor"
+ELSEWHERE["catboost"] |= dict.fromkeys(("cat_features", "verbose"), "constructor")
 
 
 def test_where_an_argument_of_the_library_goes_is_told(booster, web):
@@ -293,19 +278,12 @@ def test_parts_of_an_evaluation_set_that_a_search_cut_are_named(booster, web):
     given = {**rows_of(web), "eval_X": web.data, "eval_y": (web.target,)}
     given["eval_qid"] = (web.qid,)
     half = np.flatnonzero(web.qid % 2)
-    search = GridSearchCV(
-        booster.ranker(),
-        {"random_state": [0]},
-        cv=[(half, half)],
-        scoring=make_ranking_scorer(),
-        error_score="raise",
-    )
-    n = len(half)
+    options = {"scoring": make_ranking_scorer(), "error_score": "raise"}
+    options["cv"], n = [(half, half)], len(half)
+    search = GridSearchCV(booster.ranker(), {"random_state": [0]}, **options)
     said = rf"'eval_X': {n}, 'eval_y': 1,.* here eval_X, to the {n} r.*\(X_valid,\)"
-    with (
-        sklearn.config_context(enable_metadata_routing=True),
-        pytest.raises(ValueError, match=said),
-    ):
+    routing = sklearn.config_context(enable_metadata_routing=True)
+    with routing, pytest.raises(ValueError, match=said):
         search.fit(**given)
 
 
@@ -314,9 +292,8 @@ def test_copies_parameters_and_another_fit(booster, web, valid):
     with pytest.raises(NotFittedError):
         model.predict(web.data)
     assert clone(model).get_params() == model.get_params()
-    assert {"qid", "row_order", *booster.Theirs().get_params()} <= set(
-        booster.Ranker().get_params()
-    )
+    theirs = booster.Theirs().get_params()
+    assert booster.Ranker().get_params().keys() >= {"qid", "row_order", *theirs}
     model.fit(**rows_of(web, valid))
     scores = model.predict(valid.data)
     best = booster.best(model, "valid_0", "NDCG@10")
@@ -343,13 +320,10 @@ def test_the_seed_draws_another_order(booster, web):
 def test_routing_and_columns_give_the_same_folds(booster, web):
     options = {"scoring": make_ranking_scorer("ndcg@10"), "cv": QueryKFold(3)}
     with sklearn.config_context(enable_metadata_routing=True):
-        on = cross_val_score(
-            booster.ranker(), web.data, web.target, **options, params={"qid": web.qid}
-        )
-    X = np.column_stack([web.data, web.qid])
-    off = cross_val_score(
-        booster.ranker(qid=-1), X, web.target, cv=QueryKFold(3, qid=-1)
-    )
+        options["params"] = {"qid": web.qid}
+        on = cross_val_score(booster.ranker(), web.data, web.target, **options)
+    X, cv = np.column_stack([web.data, web.qid]), QueryKFold(3, qid=-1)
+    off = cross_val_score(booster.ranker(qid=-1), X, web.target, cv=cv)
     assert np.array_equal(on, off)
 
 

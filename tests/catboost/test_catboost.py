@@ -11,8 +11,7 @@ from catboost import CatBoostError, CatBoostRanker, Pool
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import Bunch
 
-from tests.boosters.helpers import CatBoost, rows_of
-from tieaware_sklearn import ranking_score
+from tests.boosters.helpers import CatBoost, exact, rows_of
 from tieaware_sklearn.catboost import QueryCatBoostRanker, eval_metric
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.measures import parse_measure
@@ -52,14 +51,10 @@ def test_values_are_those_of_ranking_score(measure, options):
     model = train(metric, *sets, use_best_model=False, **options)
     results, name_of = model.get_evals_result(), str(parse_measure(measure))
     for tree in range(4):
-        for name, web, own in (
-            ("validation_0", OTHER, None),
-            ("validation_1", valid, weight),
-        ):
+        for number, (web, own) in enumerate([(OTHER, None), (valid, weight)]):
             scores = model.predict(web.data, ntree_end=tree + 1)
-            assert results[name][name_of][tree] == ranking_score(
-                web.target, scores, qid=web.qid, measure=measure, query_weight=own
-            )
+            expected = exact(web, scores, measure=measure, query_weight=own)
+            assert results[f"validation_{number}"][name_of][tree] == expected
     values = results["validation_1"][name_of]
     best = min(values) if measure == "fallout@3" else max(values)
     assert model.get_best_iteration() == values.index(best)
@@ -130,9 +125,7 @@ def test_sets_with_the_same_labels():
         for name, data, n in zip(results, (other, VALID), lengths, strict=True):
             trees = [1, 4, 6] if n == 3 else range(1, 7)
             scores = [model.predict(data.data, ntree_end=tree) for tree in trees]
-            assert results[name]["NDCG@10"] == [
-                ranking_score(data.target, one, qid=data.qid) for one in scores
-            ]
+            assert results[name]["NDCG@10"] == [exact(data, one) for one in scores]
     given = {**rows_of(TRAIN, VALID, other), "eval_qid": (VALID.qid, VALID.qid // 2)}
     with pytest.raises(ValueError, match="evaluation sets must differ in their labels"):
         ranker(row_order="input").fit(**given)
@@ -154,11 +147,8 @@ def test_catboosts_own_metrics_by_request():
     assert ours.best_score_ == {}
     added = ranker(custom_metric="MRR", metric_period=3).fit(**rows_of(TRAIN, VALID))
     results = added.evals_result_["valid_0"]
-    assert {name: len(values) for name, values in results.items()} == {
-        "NDCG@10": 2,
-        "NDCG:type=Base": 2,
-        "MRR": 2,
-    }
+    lengths = {name: len(values) for name, values in results.items()}
+    assert lengths == dict.fromkeys(["NDCG@10", "NDCG:type=Base", "MRR"], 2)
     assert added.best_score_["valid_0"]["NDCG@10"] == max(results["NDCG@10"])
 
 
@@ -196,9 +186,7 @@ def test_callbacks_see_every_measure_by_its_name():
     model = ranker(eval_metric=["ndcg@10", "ap"])
     model.fit(**rows_of(TRAIN, VALID), callbacks=[Watch()])
     values = model.evals_result_["valid_0"]
-    assert seen == [
-        list(pair) for pair in zip(values["NDCG@10"], values["AP"], strict=True)
-    ]
+    assert np.transpose(seen).tolist() == [values["NDCG@10"], values["AP"]]
     assert "NDCG@10" in model.model_.get_evals_result()["validation"]
     for copied in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
         assert copied.evals_result_ == model.evals_result_

@@ -22,7 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils import Bunch
 
 from tests.boosters import conftest
-from tests.boosters.helpers import LightGBM, rows_of, sizes_of
+from tests.boosters.helpers import LightGBM, exact, rows_of, sizes_of
 from tests.strategies import queries
 from tieaware_sklearn import (
     QueryKFold,
@@ -73,9 +73,7 @@ def test_values_in_training(web, valid, measure):
         for values, one in zip(history[name].values(), names, strict=True):
             for tree, value in enumerate(values, start=1):
                 scores = booster.predict(data.data, num_iteration=tree)
-                assert value == ranking_score(
-                    data.target, scores, qid=data.qid, measure=one, query_weight=own
-                )
+                assert value == exact(data, scores, measure=one, query_weight=own)
 
 
 @pytest.mark.parametrize(("zero", "value"), [(0.0, 0.25), (0.5, 0.5), ("skip", 0.5)])
@@ -209,7 +207,7 @@ def test_values_are_logged_under_stable_names(web, valid):
         assert next(iter(values)) == "NDCG@10"
         assert set(values) == {"NDCG@10", "AP", "ndcg@10"}
         assert all(len(value) == 3 for value in values.values())
-    expected = ranking_score(web.target, model.predict(web.data), qid=web.qid)
+    expected = exact(web, model.predict(web.data))
     assert history["training"]["NDCG@10"][2] == expected
     assert model.best_score_["training"]["NDCG@10"] == expected
 
@@ -223,10 +221,8 @@ def test_metrics_of_other_kinds(web, valid):
         model.fit(**rows_of(web, valid), eval_metric=metric)
         assert model.best_iteration_ == 1
         assert next(iter(model.evals_result_["valid_0"])) == "falling"
-    for metric, names in (
-        (["rr", falling, NDCG(k=3)], ["RR", "falling", "NDCG@3"]),
-        (falling, ["falling"]),
-    ):
+    several = ["rr", falling, NDCG(k=3)], ["RR", "falling", "NDCG@3"]
+    for metric, names in (several, (falling, ["falling"])):
         model = ranker().fit(**rows_of(web, web), eval_metric=metric)
         assert list(model.evals_result_) == ["training"]
         assert list(model.evals_result_["training"]) == names
@@ -304,17 +300,14 @@ def test_early_stopping_inside_a_search(web, valid):
     with sklearn.config_context(enable_metadata_routing=True):
         model = ranker(early_stopping_rounds=2, n_estimators=20)
         scaler = PCA(n_components=5, random_state=0)
-        search = GridSearchCV(
-            make_pipeline(scaler, model, transform_input=["eval_X"]),
-            {"querylgbmranker__num_leaves": [3, 7]},
-            scoring=make_ranking_scorer(),
-            cv=QueryKFold(3),
-            error_score="raise",
-        ).fit(web.data, web.target, qid=web.qid, **given)
+        pipeline = make_pipeline(scaler, model, transform_input=["eval_X"])
+        grid = {"querylgbmranker__num_leaves": [3, 7]}
+        options = {"scoring": make_ranking_scorer(), "error_score": "raise"}
+        search = GridSearchCV(pipeline, grid, cv=QueryKFold(3), **options)
+        search.fit(web.data, web.target, qid=web.qid, **given)
     best = search.best_estimator_[-1]
     assert 1 <= best.best_iteration_ < 20
-    scores = search.predict(valid.data)
-    expected = ranking_score(valid.target, scores, qid=valid.qid)
+    expected = exact(valid, search.predict(valid.data))
     assert best.best_score_["valid_0"]["NDCG@10"] == expected
 
 

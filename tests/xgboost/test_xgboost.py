@@ -41,9 +41,8 @@ def test_value_is_that_of_ranking_score(rows, weighted):
     """Labels and weights in tenths, which 32 bits do not hold."""
     labels, scores, qid = (np.array(column) for column in rows)
     order, labels = np.argsort(qid, kind="stable"), labels / 10
-    data = xgb.DMatrix(
-        np.zeros((len(qid), 1)), labels[order], qid=qid[order], nthread=1
-    )
+    X = np.zeros((len(qid), 1))
+    data = xgb.DMatrix(X, labels[order], qid=qid[order], nthread=1)
     if weighted:
         data.set_weight(np.unique(qid) % 3 / 10 + 0.1)  # one a query
     options = {"qid": qid, "query_weight": qid % 3 / 10 + 0.1 if weighted else None}
@@ -51,8 +50,9 @@ def test_value_is_that_of_ranking_score(rows, weighted):
     measures = [name.removeprefix("precise-") for name in names]
     metric = custom_metric(measures)
     for _ in range(2):
+        values = metric(scores[order], data)
         for (name, value), shown, measure in zip(
-            metric(scores[order], data), names, measures, strict=True
+            computed, names, measures, strict=True
         ):
             expected = ranking_score(labels, scores, measure=measure, **options)
             assert name == shown
@@ -62,17 +62,11 @@ def test_value_is_that_of_ranking_score(rows, weighted):
 
 @pytest.mark.parametrize(("measure", "best"), [("ndcg@10", max), ("fallout@5", min)])
 def test_early_stopping_goes_the_right_way(web, valid, measure, best):
-    history = {}
-    booster = xgb.train(
-        {**PARAMS, "eta": 0.5, "disable_default_eval_metric": 1},
-        matrix(web),
-        80,
-        evals=[(matrix(valid), "valid")],
-        custom_metric=custom_metric(measure),
-        early_stopping_rounds=5,
-        evals_result=history,
-        verbose_eval=False,
-    )
+    history, params = {}, {**PARAMS, "eta": 0.5, "disable_default_eval_metric": 1}
+    given = {"evals": [(matrix(valid), "valid")], "early_stopping_rounds": 5}
+    given |= {"evals_result": history, "verbose_eval": False}
+    given["custom_metric"] = custom_metric(measure)
+    booster = xgb.train(params, matrix(web), 80, **given)
     (values,) = history["valid"].values()
     assert booster.best_score == best(values)
     assert booster.best_iteration == values.index(best(values))
@@ -96,10 +90,10 @@ def test_what_metrics_refuse(web):
     y, metric = web.target, custom_metric("rr")
     with pytest.raises(ValueError, match="must have query groups"):
         metric(y, xgb.DMatrix(web.data, y))
+    nothing = xgb.DMatrix(web.data, 0 * y, qid=web.qid)
+    strict = custom_metric("ap", zero_relevance="raise")
     with pytest.raises(ValueError, match="AP is undefined for query"):
-        custom_metric("ap", zero_relevance="raise")(
-            y, xgb.DMatrix(web.data, 0 * y, qid=web.qid)
-        )
+        strict(y, nothing)
     with pytest.raises(TypeError, match=r"predictions and a DMatrix.*got ndarray"):
         metric(y, y)
     for other in (len, ["ap", len], 3):
@@ -195,6 +189,7 @@ def test_parameters_of_every_kind():
 X3 = np.arange(9.0).reshape(3, 3)
 FRAME3 = pd.DataFrame(X3, columns=["a", "qid", "b"])
 EVAL3 = {"eval_X": X3.copy(), "eval_y": [0, 1, 0], "eval_qid": [1, 1, 2]}
+NO_METRIC = {"early_stopping_rounds": 2, "eval_metric": None}
 
 
 @pytest.mark.parametrize(
@@ -207,11 +202,7 @@ EVAL3 = {"eval_X": X3.copy(), "eval_y": [0, 1, 0], "eval_qid": [1, 1, 2]}
         ({"objective": "rank:map"}, {"y": [0, 2, 1]}, "y must be 0 or 1 .*rank:map"),
         ({}, {"sample_weight": [1, 2, 3]}, "weight must be constant within a query"),
         ({"early_stopping_rounds": 2.0}, {}, "rounds needs an evaluation set"),
-        (
-            {"early_stopping_rounds": 2, "eval_metric": None},
-            EVAL3,
-            "needs a metric, got none: give eval_metric to the constructor",
-        ),
+        (NO_METRIC, EVAL3, "needs a metric, got none: give eval_metric to the constr"),
     ],
 )
 def test_what_is_refused(options, given, message):
