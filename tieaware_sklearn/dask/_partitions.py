@@ -128,10 +128,11 @@ def gathered(
 
     def select(frame: Any, partition_info: Any = None) -> Any:
         with noted(partition_info, n_partitions):
-            got = ", ".join(map(str, frame.columns))
             for name in columns:
-                rule = f"a partition must have a column {name!r}, as the meta of df has"
-                messages.require(name in frame, f"{rule}, got {got}")
+                if name not in frame:
+                    rule = f"a partition must have a column {name!r}, as the meta of df"
+                    got = ", ".join(map(str, frame.columns))
+                    raise ValueError(f"{rule} has, got {got}")
             for name in frame if only else ():
                 rule = f"a partition must not have a column {name!r}, which the meta "
                 rule += "of df does not have: give df the right meta, or name the "
