@@ -52,6 +52,8 @@ def assert_same_report(found, wanted):
     _assert_same_fields(found, wanted, ("bounds", "n_undefined"))
     for average in ("macro", "geometric", "median"):
         assert_same_summary(found.summary(average), wanted.summary(average))
+        if wanted.segment is not None:
+            assert_same_summary(found.by_segment(average), wanted.by_segment(average))
 
 
 def assert_same_comparison(found, wanted):
@@ -111,11 +113,15 @@ def columns_given(rows, options):
     return {name: rows[column] for name, column in names.items() if column is not None}
 
 
-def compared(rows, systems=SYSTEMS, **options):
+def evaluated(rows, **options):
+    """By one machine; options that name columns are given these."""
     options |= columns_given(rows, options)
-    return tieaware_sklearn.compare_systems(
-        rows.label, rows[systems], qid=rows.qid, **options
-    )
+    return tieaware_sklearn.evaluate(rows.label, rows.clicks, qid=rows.qid, **options)
+
+
+def compared(rows, systems=SYSTEMS, **options):
+    options |= {"qid": rows.qid, **columns_given(rows, options)}
+    return tieaware_sklearn.compare_systems(rows.label, rows[systems], **options)
 
 
 LARGE = 2**53

@@ -149,7 +149,16 @@ def put(column, value, rows=slice(3, 4)):
     return change
 
 
-WEIGHT = {"query_weight": "weight"}
+def text_ids(frame):
+    return frame.assign(qid="q" + frame.qid.map(str))
+
+
+def without_clicks(frame):
+    return frame.drop(columns="clicks")
+
+
+WEIGHT, STRICT = {"query_weight": "weight"}, {"zero_relevance": "raise"}
+NOTHING = put("label", 0.0, slice(5))
 NO_CLICKS = put("clicks", np.nan)
 
 
@@ -162,25 +171,10 @@ NO_CLICKS = put("clicks", np.nan)
         (NO_CLICKS, {}, ALL[2:], "X must not hold NaN, got 1 in column 'clicks'"),
         (put("weight", 2.0), WEIGHT, ALL[::2], "got 1.0 and 2.0 in query 19"),
         (put("qid", np.nan), {}, ALL, "qid must not be missing, got nan in row 18"),
-        (
-            put("label", 0.0, slice(5)),
-            {"zero_relevance": "raise"},
-            ALL[:2],
-            "NDCG@10 is undefined for query 19: its denominator is 0",
-        ),
+        (NOTHING, STRICT, ALL[:2], "NDCG@10 is undefined for query 19: its denominat"),
         (put("clicks", "many"), {}, ALL, "'clicks' must hold float64, .* got object"),
-        (
-            lambda frame: frame.drop(columns="clicks"),
-            {},
-            ALL,
-            "must have a column 'clicks', .*, got label, qid, weight",
-        ),
-        (
-            lambda frame: frame.assign(qid="q" + frame.qid.map(str)),
-            {},
-            ALL,
-            "^column 'qid' must hold int64, .* got (object|str|string) ",
-        ),
+        (without_clicks, {}, ALL, "have a column 'clicks', .*, got label, qid, weight"),
+        (text_ids, {}, ALL, "^column 'qid' must hold int64, .* got (object|str)"),
     ],
 )
 def test_a_fault_in_a_partition(change, options, names, message):
@@ -200,9 +194,7 @@ def test_a_fault_in_a_partition(change, options, names, message):
 
 def test_faults_of_segments_systems_and_weights(rows):
     no_clicks = frames_of(NO_CLICKS).assign(market="us")
-    text = frames_of(NO_CLICKS).map_partitions(
-        lambda frame: frame.assign(qid="q" + frame.qid.map(str))
-    )
+    text = frames_of(NO_CLICKS).map_partitions(text_ids)
     two = rows.assign(market=np.where((rows.qid == 7) & (rows.index % 2), "us", "de"))
     segment, keys = {"segment": "market"}, {"external": {"x": "docno"}, "ties": "x"}
     cases = [
@@ -286,8 +278,7 @@ def test_ids_with_the_same_digest_are_named(rows, monkeypatch):
     def coarse(ids):
         return np.asarray(ids).astype(np.uint64) % np.uint64(13)
 
-    for module in ("_engine.hashing",):
-        monkeypatch.setattr(f"tieaware_sklearn.{module}.value_bits", coarse)
+    monkeypatch.setattr("tieaware_sklearn._engine.hashing.value_bits", coarse)
     least = min(set(coarse(range(1, 10))) & set(coarse(range(10, 20))))
     names = [q for q in range(1, 20) if q % 13 == least]
     for name in ("evaluate", "fit_selector"):
@@ -301,10 +292,8 @@ def test_ids_with_the_same_digest_are_named(rows, monkeypatch):
 
 def test_queries_cut_by_partitions_are_not_counted_twice(rows):
     df = spread(rows.sort_values("qid", ignore_index=True), 9)
-    message = (
-        r"qid must have all rows of a query in one partition without shuffle, "
-        r"got query \d+ in partitions \d+ and \d+ \(of 0 to 8\), and 6 more queries"
-    )
+    message = r"qid must have all rows of a query in one partition without shuffle, got"
+    message += r" query \d+ in partitions \d+ and \d+ \(of 0 to 8\), and 6 more queries"
     for name in ALL:
         with pytest.raises(ValueError, match=message):
             computed(name, df, shuffle=False)
@@ -427,7 +416,7 @@ def test_files_that_differ_or_cannot_be_read_are_named(files, filesystem):
     path = files / "2.parquet"
     whole = path.read_bytes()
     for frame, message in (
-        (part(2).drop(columns="clicks"), "clicks"),
+        (without_clicks(part(2)), "clicks"),
         (part(2).astype({"qid": str}), "column 'qid' must hold int64"),
     ):
         frame.to_parquet(path, index=False)
@@ -448,8 +437,7 @@ def test_files_are_named_though_several_are_one_partition(files):
     for number in range(N_PARTITIONS):
         part(number).assign(**many).to_parquet(files / f"{number}.parquet")
     df = dd.read_parquet(files)
-    texts = part(2).assign(qid="q" + part(2).qid.map(str), **many)
-    texts.to_parquet(files / "2.parquet")
+    text_ids(part(2)).assign(**many).to_parquet(files / "2.parquet")
     with pytest.raises(ValueError, match=f"column 'qid' must hold.*\n{NAMED}"):
         evaluate(df, score="clicks", shuffle=False)
     part(2).assign(label=-1, **many).to_parquet(files / "2.parquet")

@@ -15,7 +15,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-import tieaware_sklearn
 from tests.dask.helpers import (
     ALL,
     LARGE,
@@ -27,9 +26,9 @@ from tests.dask.helpers import (
     assert_same_selector,
     assert_same_summary,
     assert_same_values,
-    columns_given,
     compared,
     computed,
+    evaluated,
     part,
     spread,
 )
@@ -42,19 +41,6 @@ from tieaware_sklearn.dask import (
 )
 
 pytestmark = MARKS
-
-
-def evaluated(rows, **options):
-    """By one machine; options that name columns are given these."""
-    options |= columns_given(rows, options)
-    return tieaware_sklearn.evaluate(rows.label, rows.clicks, qid=rows.qid, **options)
-
-
-def assert_same_evaluation(found, wanted):
-    assert_same_report(found, wanted)
-    if wanted.segment is not None:
-        for average in ("macro", "geometric", "median"):
-            assert_same_summary(found.by_segment(average), wanted.by_segment(average))
 
 
 @pytest.mark.parametrize("kind", ["int", str, "category"])
@@ -115,7 +101,7 @@ def test_segments(rows, segment):
     rows["weight"] = rows.weight.where(rows.weight > 1, 0)  # of some queries
     options = {"segment": segment, "measures": ["rr"], "query_weight": "weight"}
     found = evaluate(spread(rows, 3), score="clicks", **options)
-    assert_same_evaluation(found, evaluated(rows, **options))
+    assert_same_report(found, evaluated(rows, **options))
     options |= {"measure": options.pop("measures"), "test": "randomization"}
     found = compare_systems(spread(rows, 3), scores=SYSTEMS, **options)
     assert_same_comparison(found, compared(rows, **options))
@@ -142,7 +128,7 @@ def test_small_data(data):
         "query_weight": data.draw(st.sampled_from([None, "weight"])),
     }
     found = evaluate(df, score="clicks", **options)
-    assert_same_evaluation(found, evaluated(rows, **options))
+    assert_same_report(found, evaluated(rows, **options))
     correction = data.draw(st.sampled_from(["holm", "tukey"]))
     weight = None if correction == "tukey" else options["query_weight"]
     options = {**zero, "measure": measure, "correction": correction}
@@ -164,9 +150,8 @@ def test_a_partition_may_weigh_nothing(rows):
 
 def test_a_key_of_ties_may_be_the_weight_and_the_segment(rows):
     options = {"query_weight": "weight", "segment": "weight", "ties": ["x", "best"]}
-    found = compare_systems(
-        spread(rows), scores=SYSTEMS, external={"x": "weight"}, **options
-    )
+    keys = {"external": {"x": "weight"}}
+    found = compare_systems(spread(rows), scores=SYSTEMS, **keys, **options)
     options["external"] = {"x": rows.weight}
     assert_same_comparison(found, compared(rows, **options))
 

@@ -14,7 +14,6 @@ import pytest
 from dask import dataframe as dd
 from distributed import Client, LocalCluster
 
-import tieaware_sklearn
 from tests.dask.helpers import (
     ALL,
     MARKS,
@@ -24,6 +23,7 @@ from tests.dask.helpers import (
     assert_same_report,
     compared,
     computed,
+    evaluated,
     spread,
 )
 from tieaware_sklearn.dask import compare_systems, evaluate, evaluate_queries
@@ -53,15 +53,9 @@ def cluster():
     gc.collect()
 
 
-def evaluated(rows):
-    return tieaware_sklearn.evaluate(
-        rows.label, rows.clicks, qid=rows.qid, measures=MEASURES
-    )
-
-
 def test_on_a_cluster(cluster, rows):
     found = evaluate(spread(rows), score="clicks", measures=MEASURES)
-    assert_same_report(found, evaluated(rows))
+    assert_same_report(found, evaluated(rows, measures=MEASURES))
     options = {"measure": ["rr", "ap"], "correction": "tukey"}
     frames = [rows[rows.qid % 3 == part] for part in range(3)]
     whole = dd.concat([dd.from_pandas(frame, npartitions=1) for frame in frames])
@@ -72,19 +66,15 @@ def test_on_a_cluster(cluster, rows):
 def test_functions_of_measures_go_to_workers_and_back(cluster, rows):
     measures = NDCG(gain=lambda label: label**2)
     found = evaluate(spread(rows), score="clicks", measures=measures)
-    wanted = tieaware_sklearn.evaluate(
-        rows.label, rows.clicks, qid=rows.qid, measures=measures
-    )
-    assert_same_report(found, wanted)
+    assert_same_report(found, evaluated(rows, measures=measures))
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_an_error_of_a_worker_is_the_whole_message(cluster, rows, name):
     wrong = spread(rows.assign(label=rows.label.where(rows.index != 7, -1)), 3)
     message = r"^(label|y) must be >= 0, got -1.0 in row \d+\nin shuffled partition \d "
-    with pytest.raises(
-        ValueError, match=rf"{message}\(of 0 to 2\), query {rows.qid[7]}$"
-    ):
+    whole = rf"{message}\(of 0 to 2\), query {rows.qid[7]}$"
+    with pytest.raises(ValueError, match=whole):
         computed(name, wrong)
 
 
@@ -141,7 +131,7 @@ def test_a_worker_that_is_killed_while_it_shuffles(cluster, rows, tmp_path):
     df = spread(rows)
     dying = df.map_partitions(die_between, tmp_path, meta=df._meta)
     found = evaluate(dying, score="clicks", measures=MEASURES)
-    assert_same_report(found, evaluated(rows))
+    assert_same_report(found, evaluated(rows, measures=MEASURES))
     assert (tmp_path / "died").exists()
     # what it had sent was lost with it
     read = [name.split()[1] for name in os.listdir(tmp_path) if " " in name]

@@ -51,9 +51,7 @@ def test_value_is_that_of_ranking_score(rows, weighted):
     metric = custom_metric(measures)
     for _ in range(2):
         values = metric(scores[order], data)
-        for (name, value), shown, measure in zip(
-            computed, names, measures, strict=True
-        ):
+        for (name, value), shown, measure in zip(values, names, measures, strict=True):
             expected = ranking_score(labels, scores, measure=measure, **options)
             assert name == shown
             assert value == pytest.approx(expected, abs=1e-15)
