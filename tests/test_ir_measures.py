@@ -55,42 +55,28 @@ gains = st.dictionaries(st.integers(-1, 3), st.integers(-1, 6), min_size=1)
 @st.composite
 def of_pytrec_eval(draw):
     """A measure that pytrec_eval has, with parameters."""
-    k, rel, only = (
-        draw(cutoffs),
-        {"rel": draw(levels)},
-        {"judged_only": draw(st.booleans())},
-    )
+    k, rel = draw(cutoffs), {"rel": draw(levels)}
+    only = {"judged_only": draw(st.booleans())}
     graded = only | ({"gains": draw(gains)} if draw(st.booleans()) else {})
     recall = draw(st.integers(0, 100)) / 100
-    return draw(
-        st.sampled_from(
-            [
-                *(P(**rel, **only) @ k, R(**rel, **only) @ k),
-                *(Success(**rel, **only) @ k, RR(**rel, **only)),
-                *(AP(**rel, **only), AP(**rel, **only) @ k, Rprec(**rel, **only)),
-                *(nDCG(**graded), nDCG(**graded) @ k, Bpref(**rel)),
-                *(IPrec(**rel, **only) @ recall, SetAP(**rel, **only)),
-                *(SetP(**rel, **only), SetP(relative=True, **rel, **only)),
-                *(SetR(**rel), SetF(**rel, **only), SetF(beta=2.5, **rel, **only)),
-                *(NumRet, NumRet(**rel), NumRel(rel=1), NumQ),
-            ]
-        )
-    )
+    both = rel | only
+    measures = [
+        *(P(**both) @ k, R(**both) @ k, Success(**both) @ k, RR(**both), AP(**both)),
+        *(AP(**both) @ k, Rprec(**both), nDCG(**graded), nDCG(**graded) @ k),
+        *(Bpref(**rel), IPrec(**both) @ recall, SetAP(**both), SetP(**both)),
+        *(SetP(relative=True, **both), SetR(**rel), SetF(**both)),
+        *(SetF(beta=2.5, **both), NumRet, NumRet(**rel), NumRel(rel=1), NumQ),
+    ]
+    return draw(st.sampled_from(measures))
 
 
 @st.composite
 def of_others(draw):
     """A provider without a number in its answer that we have not, and a measure."""
-    k, rel = draw(cutoffs), draw(levels)
-    return draw(
-        st.sampled_from(
-            [
-                *((ir_measures.judged, Judged), (ir_measures.judged, Judged @ k)),
-                (ir_measures.msmarco, RR(rel=rel)),
-                (ir_measures.msmarco, RR(rel=rel) @ k),
-            ]
-        )
-    )
+    k, rr = draw(cutoffs), RR(rel=draw(levels))
+    judged, msmarco = ir_measures.judged, ir_measures.msmarco
+    pairs = [(judged, Judged), (judged, Judged @ k), (msmarco, rr), (msmarco, rr @ k)]
+    return draw(st.sampled_from(pairs))
 
 
 def values(of, measures, qrels, run):
@@ -178,13 +164,9 @@ OURS = {
 @given(judged_runs())
 def test_values_are_those_of_arrays(case):
     qrels, run = case
-    trec = load_trec(qrels, run)
-    report = evaluate(
-        *(trec.target, trec.score),
-        qid=trec.qid,
-        measures=OURS.values(),
-        unjudged="nonrelevant",
-    )
+    trec, options = load_trec(qrels, run), {"unjudged": "nonrelevant"}
+    options["measures"] = OURS.values()
+    report = evaluate(trec.target, trec.score, qid=trec.qid, **options)
     found = values(provider, OURS, qrels, run)
     for topic, row in zip(report.qid.tolist(), report.expected, strict=True):
         for measure, value in zip(OURS, row.tolist(), strict=True):
@@ -239,9 +221,8 @@ def test_it_is_registered_under_its_name():
 
 
 def test_a_pipeline_may_begin_with_it():
-    pipeline = ir_measures.providers.FallbackProvider(
-        [provider, ir_measures.DefaultPipeline]
-    )
+    several = [provider, ir_measures.DefaultPipeline]
+    pipeline = ir_measures.providers.FallbackProvider(several)
     assert pipeline.supports(Accuracy)
     measures = [AP, P @ 1, Accuracy]
     found = pipeline.calc_aggregate(measures, QRELS, RUN)
@@ -283,19 +264,11 @@ def test_every_measure_it_names_is_one_of_the_tests():
         (QRELS, {"q1": {"d1": None}}, "got nan in document d1 of topic q1"),
         (QRELS, {"q1": {"d1": math.nan}}, "got nan in document d1 of topic q1"),
         (QRELS, [("q1", "d1", 1.0)], "unknown run format"),
-        (
-            QRELS,
-            [ScoredDoc("q1", "d1", s) for s in (1, 2)],
-            "d1 is retrieved twice .* q1",
-        ),
+        (QRELS, [ScoredDoc("q1", "d1", 1)] * 2, "d1 is retrieved twice .* q1"),
         (QRELS, pd.DataFrame({"query_id": ["q1"], "doc_id": ["d1"]}), "unknown run"),
         ({"q1": {1: 1}}, RUN, "document must be a string"),
         ({"q1": {"d1": None}}, RUN, "document d1 of topic q1"),
-        (
-            {"q1": {"d1": 5}},
-            RUN,
-            "label must be at most 4 for ERR@5, .* got 5 for document d1 of topic q1",
-        ),
+        ({"q1": {"d1": 5}}, RUN, "be at most 4 for ERR@5, .* got 5 for .*d1 of .*q1"),
     ],
 )
 def test_data_that_are_none_are_refused(qrels, run, message):

@@ -173,17 +173,12 @@ def test_pools_equal_enumeration(scores, depth):
     documents = "abcd"
     runs, outcomes = [], []
     for own in scores:
-        runs.append(run(*((1, d, s) for d, s in zip(documents, own, strict=True))))
+        runs.append({"qid": [1] * 4, "docno": [*documents], "score": own})
         worth = dict(zip(documents, own, strict=True))
         retrieved = [d for d in documents if worth[d] > -math.inf]
         orders = itertools.permutations(retrieved)
-        outcomes.append(
-            [
-                o[:depth]
-                for o in orders
-                if [*o] == sorted(o, key=worth.get, reverse=True)
-            ]
-        )
+        ranked = (o for o in orders if [*o] == sorted(o, key=worth.get, reverse=True))
+        outcomes.append([o[:depth] for o in ranked])
     pools = [set(itertools.chain(*chosen)) for chosen in itertools.product(*outcomes)]
     pool = depth_pool(runs, depth)
     found = dict(zip(pool.docno.tolist(), pool.probability.tolist(), strict=True))
@@ -228,10 +223,8 @@ def test_what_is_certain_is_in_the_pool_in_any_order():
 @given(st.lists(st.lists(SCORES, min_size=8, max_size=8), min_size=1, max_size=3))
 def test_strata_are_bands_of_the_best_rank(scores):
     depth = 5
-    keys = list(zip("qqqqqqpp", "abcdefab", strict=True))
-    runs = [
-        run(*((*key, s) for key, s in zip(keys, own, strict=True))) for own in scores
-    ]
+    keys = {"qid": [*"qqqqqqpp"], "docno": [*"abcdefab"]}
+    runs = [{**keys, "score": own} for own in scores]
     ranks = depth_pool(runs, depth)
     bands = depth_pool(runs, depth, by="band")
     wide = depth_pool(runs, depth, by="band", rho=3)
@@ -436,10 +429,8 @@ def test_what_labels_of_a_model_gain_beside_those_of_people():
     for (people, model), correlation in ((b, 0.60), (b - a, 0.66)):
         assert np.corrcoef(people, model)[0, 1] == pytest.approx(correlation, abs=0.01)
         parts = [(people, model - people, one[:100], one[100:]) for one in orders]
-        found = np.array(
-            [(estimate(y[n]), estimate((y + d)[m], -d[n])) for y, d, n, m in parts]
-        )
-        mean, half = np.moveaxis(found, -1, 0)
+        found = [(estimate(y[n]), estimate((y + d)[m], -d[n])) for y, d, n, m in parts]
+        mean, half = np.moveaxis(np.array(found), -1, 0)
         alone, powered = half.mean(axis=0)
         assert powered / alone == pytest.approx(0.8, abs=0.01)
         covered = (np.abs(mean - people.mean()) < half).mean(axis=0)
