@@ -840,9 +840,9 @@ def _tables_by_segment(of: Summary) -> list[text_tables.Table]:
 def _table_of_queries(of: Summary) -> list[text_tables.Table]:
     names = _names_of_pairs(of.columns, "measure", "ties")
     note = f"power {of.power:g} of the paired t test at alpha = {of.alpha:g}"
-    found = ("difference", of.difference), ("std", of.std), ("queries", of.n_queries)
+    figures = ("difference", of.difference), ("std", of.std), ("queries", of.n_queries)
     needed = ("needed", of.queries_needed, partial(words.number, digits=0))
-    columns = *names, *found, needed, ("detectable", of.detectable)
+    columns = *names, *figures, needed, ("detectable", of.detectable)
     terms = {
         "std": "standard deviation of the differences of queries",
         "needed": "queries that show the difference with this power",
