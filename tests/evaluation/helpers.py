@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 from tieaware_sklearn import ranking_score
 
 LABELS = [1, 0, 0, 0, 2, 0, 1, 0]
@@ -10,6 +12,13 @@ QID = ["a", "a", "b", "b", "a", "c", "c", "c"]
 # AP of a: (1/2 at rank 1 and (1/2)(1/2) at rank 2 ... + 2/3)/2, of c: (1 + 1/2 + 1/3)/3
 AP_A = ((1 + 1 / 2) / 2 + 2 / 3) / 2
 AP_C = (1 + 1 / 2 + 1 / 3) / 3
+
+
+def said_of(call, *arguments, **options):
+    """The warnings of a call."""
+    with warnings.catch_warnings(record=True, action="always") as told:
+        call(*arguments, **options)
+    return [str(one.message) for one in told]
 
 
 def score(measure="ap", **options):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import warnings
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -16,13 +15,10 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.exceptions import UndefinedMetricWarning
 
-from tests.evaluation.helpers import AP_A, AP_C, LABELS, QID, SCORES, score
+from tests.evaluation.helpers import AP_A, AP_C, LABELS, QID, SCORES, said_of, score
 from tieaware_sklearn import evaluate, ranking_score
 from tieaware_sklearn.evaluation._averages import column_sums, median
-from tieaware_sklearn.evaluation._intervals import (
-    QueryMoments,
-    bootstrap_interval,
-)
+from tieaware_sklearn.evaluation._intervals import QueryMoments, bootstrap_interval
 from tieaware_sklearn.evaluation._multiple_testing import adjust
 from tieaware_sklearn.evaluation._paired_t_test import t_test
 
@@ -238,9 +234,8 @@ def test_an_interval_where_nothing_spreads_is_binomial_at_a_bound(n):
     np.testing.assert_allclose(merged.interval(0.9, bounds), found, atol=1e-14)
     # equal weights are none; a query that counts for all others is as good as alone
     weight = np.full(n, 0.1)
-    np.testing.assert_allclose(
-        QueryMoments.of(values, weight).interval(0.9, bounds), found, atol=1e-14
-    )
+    weighted = QueryMoments.of(values, weight).interval(0.9, bounds)
+    np.testing.assert_allclose(weighted, found, atol=1e-14)
     weight[0] = 1e9
     (low, high), *_ = QueryMoments.of(values, weight).interval(0.9, bounds)
     assert (low, high) == pytest.approx((0.05, 1), abs=1e-6)
@@ -256,13 +251,6 @@ def firsts(*hits):
     """A report on queries with two documents, the better of which is first or last."""
     scores = [[2, 1] if hit else [1, 2] for hit in hits]
     return evaluate([[1, 0]] * len(hits), scores, measures=["p@1", "rr", "ndcg"])
-
-
-def said_of(call, *arguments, **options):
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
-        call(*arguments, **options)
-    return [str(one.message) for one in told]
 
 
 def test_intervals_that_say_little_are_warned_of_once_where_they_are_asked_for():
@@ -349,10 +337,7 @@ def test_bootstraps_stay_inside_of_the_values(rows, weighted, n_resamples, seed)
     given = weight if weighted else np.ones(len(rows))
     found = bootstrapped(values, weight if weighted else None, n_resamples, seed)
     there = values[given > 0]
-    if len(there) < 2:
-        assert np.isnan(found).all()
-        return
-    if np.ptp(there) == 0:
+    if len(there) < 2 or np.ptp(there) == 0:
         assert np.isnan(found).all()
         return
     assert there.min() <= found[0] <= found[1] <= there.max()
@@ -408,6 +393,5 @@ def test_one_query_with_nearly_all_the_weight_has_no_interval():
     assert np.isnan(summary.interval).all()
     assert summary.n_effective == pytest.approx(1029**2 / (29 + 1e6))
     some = evaluate(labels, scores, qid=qid, measures="rr", query_weight=1.0 + qid % 2)
-    assert str(some).endswith(
-        "30 queries, whose weights are worth 27.0 of equal weight"
-    )
+    said = "30 queries, whose weights are worth 27.0 of equal weight"
+    assert str(some).endswith(said)

@@ -120,6 +120,10 @@ def curve_at(recall):
     (curve_at([]), "recall must hold at least one level, got none"),
     (curve_at("x"), r"recall must hold numbers in \[0, 1\]"),
     (lambda: contingency_table([1, NAN, 0], [3, 2, 1]), "y_true must be judged"),
+    (lambda: tie_distributions([1, NAN], [1, 1]), "y_true must be judged"),
+    # checked when called, drawn when asked for
+    (lambda: sample_orderings([1, NAN], [1, 1]), "y_true must be judged"),
+    (lambda: sample_orderings([0, 1], [1, 1], n_orders=0), "an integer >= 1, got 0"),
     *((lambda name=name: residuals([1, NAN], [2, 1], measures=name),
        r"be P, RBP, CWL, RR, Succe.*got") for name in ("ap", "ndcg@10", "r@5")),
 ])  # fmt: skip
@@ -351,12 +355,3 @@ def test_bad_input_of_samples(change, message):
     given = {"score_func": "ap", "y_true": [0, 1], "y_score": [1, 1], "qid": [1, 1]}
     with pytest.raises(ValueError, match=message):
         sampled(**{**given, **change})
-
-
-def test_bad_input_of_orders_and_distributions():
-    for function in (sample_orderings, tie_distributions):
-        with pytest.raises(ValueError, match="y_true must be judged"):
-            function([1, NAN], [1, 1])
-    # checked when called, drawn when asked for
-    with pytest.raises(ValueError, match="n_orders must be an integer >= 1, got 0"):
-        sample_orderings([0, 1], [1, 1], n_orders=0)

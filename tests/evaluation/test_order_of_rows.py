@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
 
+from tests.evaluation.helpers import said_of
 from tieaware_sklearn import (
     FusedRanker,
     LinearRanker,
@@ -50,10 +49,7 @@ for Estimator in (LinearRanker, FusedRanker, RankingFeatureSelector):
 
 
 def warned(run, y, s, q):
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        run(y, s, q)
-    return [str(one.message) for one in caught if "position" in str(one.message)]
+    return [said for said in said_of(run, y, s, q) if "position" in said]
 
 
 @pytest.mark.parametrize("door", list(DOORS))

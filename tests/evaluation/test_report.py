@@ -22,12 +22,7 @@ from tests.evaluation.helpers import LABELS, QID, SCORES
 from tests.instances import MEASURES
 from tests.saved import check_damaged, members_of, npy, zipped
 from tests.strategies import queries
-from tieaware_sklearn import (
-    RankingReport,
-    evaluate,
-    evaluate_batches,
-    ranking_score,
-)
+from tieaware_sklearn import RankingReport, evaluate, evaluate_batches, ranking_score
 from tieaware_sklearn.measures import NDCG
 
 FIGURES = ("mean", "best", "worst", "tie_std", "chance", "ideal", "lift", "interval")
@@ -292,10 +287,7 @@ def test_what_merges_and_what_does_not():
     for others, said in (
         ([c], f"got 2 of them, .* {digest}"),
         ([b, a], f"got 9 of them, .* {digest}"),
-        (
-            [evaluate(label, s, qid=qid, query_weight=w)],
-            "of queries differ: yes in oth",
-        ),
+        ([evaluate(label, s, qid=qid, query_weight=w)], "queries differ: yes in oth"),
         ([evaluate([1], [1]).summary()], "merge takes reports one by one.*got Summary"),
     ):
         with pytest.raises(ValueError, match=said):
@@ -465,6 +457,8 @@ def test_damaged_files(where, change):
     ("expected", [0.5, 0.5], "'expected' of dtype <f8 and shape"),
     ("std_is_estimate", [[2.0], [1.0]], "'std_is_estimate' of dtype |b1"),
     ("n_undefined", [2.0], "'n_undefined' of dtype <i8"),
+    ("n_undefined", np.int64([]), "'n_undefined' of dtype <i8"),
+    ("n_undefined", np.int64([0, 0]), "'n_undefined' of dtype <i8"),
     ("bounds", [[1.0]], "'bounds'"),
     ("query_digests", np.uint64([2, 1]), "a sorted digest of each query"),
     ("query_digests", np.uint64([2]), "'expected' of dtype"),

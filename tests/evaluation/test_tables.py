@@ -7,7 +7,6 @@ import pytest
 
 import tieaware_sklearn as ta
 from tests._display.test_html import heads_of
-from tests.saved import members_of, npy, zipped
 from tieaware_sklearn import evaluation
 from tieaware_sklearn.evaluation._intervals import bootstrap_interval
 
@@ -97,12 +96,3 @@ def test_a_summary_has_intervals_by_the_bootstrap():
     for column, bounds, found in zip(values.T, REPORT.bounds, ends, strict=True):
         wanted = bootstrap_interval(column, None, bounds=bounds, **options)
         assert tuple(found) == wanted
-
-
-def test_a_file_with_too_few_values_is_refused():
-    header, members = members_of(REPORT.to_bytes())
-    (name,) = (name for name in members if "n_undefined" in name)
-    for n in (1, 3):
-        damaged = zipped(header, {**members, name: npy(np.zeros(n, np.int64))})
-        with pytest.raises(ValueError, match="n_undefined"):
-            ta.RankingReport.from_bytes(damaged)

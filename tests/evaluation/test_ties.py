@@ -101,8 +101,7 @@ def test_figures_equal_counting(engine, case, k):
     (np.random.default_rng(0).random(100_000).astype(np.float32), None, None),
 ])  # fmt: skip
 def test_scores_apart_by_rounding_only(scores, qid, said):
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as caught:
         report = tie_report(np.arange(len(scores)) % 2, scores, qid=qid, measures="p@1")
     assert report.n_nearly_tied == len(caught) == (said is not None)
     assert all(re.search(said, str(warning.message)) for warning in caught)
