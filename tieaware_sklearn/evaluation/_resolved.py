@@ -67,7 +67,6 @@ _OF_CATBOOST = {
     "discount": Parameter("log2", ["inverse"]),
 }
 _OF_THE_LIST = {"denominator": Parameter("retrieved")}
-_AT_BEST_ONE = {"denominator": Parameter("cutoff")}
 _OVER_RELEVANT = {"denominator": Parameter("relevant")}
 _OVER_CUTOFF = {"denominator": Parameter("cutoff")}
 _BINARY = {"rel": Parameter(1.0)}
@@ -106,17 +105,17 @@ def _trec_eval(rounding: str) -> dict[str, Definition]:
 CONVENTIONS: dict[str, dict[str, Definition]] = {
     "lightgbm": {
         "NDCG": Definition(1.0, _EXPONENTIAL, counts_undefined_once=True),
-        "AP": Definition(1.0, _AT_BEST_ONE | _BINARY),
+        "AP": Definition(1.0, _OVER_CUTOFF | _BINARY),
     },
     "xgboost": {
         "NDCG": Definition(1.0, _OF_XGBOOST | _CUT, counts_undefined_once=True),
-        "AP": Definition(1.0, _AT_BEST_ONE | _BINARY | _CUT),
+        "AP": Definition(1.0, _OVER_CUTOFF | _BINARY | _CUT),
         "P": Definition(0.0, _OF_THE_LIST | _BINARY | _CUT),
     },
     "catboost": {
         "NDCG": Definition(1.0, _OF_CATBOOST),
         "DCG": Definition(0.0, _OF_CATBOOST),
-        "AP": Definition(0.0, _AT_BEST_ONE, _IGNORED),
+        "AP": Definition(0.0, _OVER_CUTOFF, _IGNORED),
         "P": Definition(0.0, _OF_THE_LIST, _IGNORED),
         "R": Definition(1.0, _OVER_RELEVANT, _IGNORED),
         "RR": Definition(0.0),
