@@ -271,7 +271,7 @@ def bootstrap_interval(
         return math.nan, math.nan
     low, high = float(x.min()), float(x.max())
     if low == high:
-        moments = QueryMoments.of(x, None if weight is None else weight[there])
+        moments = QueryMoments.of(values, weight)
         first, last = moments.interval(confidence, bounds).tolist()
         return first, last
     # in an order that no permutation of the rows changes
