@@ -67,10 +67,7 @@ class MeasuredSystems:
         self.labels, self.queries = prepared.labels, prepared.queries
         self.weight, lists = prepared.weight, prepared.lists
         self.resolved.warn_below_rel(self.labels)
-        self.scores = [
-            prepared.scores(scores, _prepared.NAMES._replace(score=name))
-            for name, scores in given.items()
-        ]
+        self.scores = [prepared.scores(scores, name) for name, scores in given.items()]
         self.rules = _ties.TieRules(external, len(self.labels), self.names, lists)
         self._has_ids = qid is not None or lists is not None
         self.n_jobs = n_jobs

@@ -149,10 +149,7 @@ n_resamples, random_state, zero_relevance, unjudged
             ),
         )  # fmt: skip
         rules = _rules(external, frame, systems)
-        columns = [
-            prepared.scores(frame[name], _prepared.ColumnNames(score=name))
-            for name in chosen
-        ]
+        columns = [prepared.scores(frame[name], name) for name in chosen]
         values = {
             treatment: _systems.values_of_systems(
                 prepared, resolved, rules, columns, treatment

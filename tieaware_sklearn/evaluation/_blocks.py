@@ -79,6 +79,8 @@ class FlatBlock:
 
     #: what NumPy makes of so many rows stays in the cache of the processor
     ROWS = 1 << 16
+    #: it ranks them as they are
+    score_columns = staticmethod(np.asarray)
 
     def __init__(
         self,
@@ -98,11 +100,6 @@ class FlatBlock:
     def level_codes(labels: FloatArray) -> tuple[FloatArray, NDArray[Any]]:
         """The distinct labels, ascending, and the place of each label among them."""
         return np.unique(labels, return_inverse=True)
-
-    @staticmethod
-    def score_columns(scores: NDArray[Any]) -> NDArray[Any]:
-        """Columns (n_columns, n_rows) as NumPy ranks them: as they are."""
-        return scores
 
     def ranked(
         self,

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import attrgetter
 from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 
-from .._engine import checks, feature_matrix, lists, threads
+from .._engine import checks, feature_matrix, lists, messages, threads
 from .._engine.segments import FloatArray
 from ..measures import Distribution, Measure, _parse, parse_measure
 from . import _prepared, _resolved
@@ -536,19 +538,19 @@ class PreparedRanking:
         _prepared.check_averaging(resolved, ties, average)
         prepared = self._prepared
         columns = [
-            prepared.scores(column, _prepared.NAMES._replace(score=name))
-            for name, column in self._columns(y_score)
+            prepared.scores(column, name) for name, column in self._columns(y_score)
         ]
         resolved.warn_below_rel(prepared.labels)
         n_workers = effective_n_jobs(n_jobs)
         n_tasks = _TASKS * n_workers if n_workers > 1 else 1
         size = _prepared.columns_at_once(self.n_documents, len(columns), n_tasks)
+
+        def averaged(batch: list[NDArray[Any]]) -> list[float] | FloatArray:
+            scores = np.stack(batch)
+            return prepared.averaged(resolved, scores, ties, average, warns=False)
+
         # threads share what is made of the labels here
-        parts = threads.in_threads(
-            lambda some: prepared.averaged(resolved, some, ties, average, warns=False),
-            list(_batches(columns, size)),
-            n_jobs,
-        )
+        parts = threads.in_threads(averaged, list(_batches(columns, size)), n_jobs)
         averages = np.concatenate(parts)
         if average is not None and np.isnan(averages).any():
             _resolved.warn_of_nan(resolved.measures, [np.nan])
@@ -556,28 +558,19 @@ class PreparedRanking:
 
     def _columns(self, y_score: Any) -> list[tuple[str, Any]]:
         """Each column and what messages call it."""
-        if isinstance(y_score, Mapping) or hasattr(y_score, "columns"):
-            keys = list(
-                y_score
-                if isinstance(y_score, Mapping)
-                else feature_matrix.list_columns(y_score)
-            )
-            if len(set(keys)) < len(keys):
-                raise ValueError(
-                    f"y_score must have columns of different names, got {keys}"
-                )
+        is_mapping = isinstance(y_score, Mapping)
+        if is_mapping or hasattr(y_score, "columns"):
+            keys = [*y_score] if is_mapping else feature_matrix.list_columns(y_score)
+            rule = f"y_score must have columns of different names, got {keys}"
+            messages.require(len(set(keys)) == len(keys), rule)
             given = [(key, y_score[key]) for key in keys]
         else:
             array = lists.matrix_of(y_score, "y_score")
             n_axes = 2 if self._prepared.lists is None else 3
-            if array.ndim != n_axes:
-                raise ValueError(
-                    "y_score must have one axis more than y_true, for the columns, got "
-                    f"shape {array.shape}"
-                )
+            rule = "y_score must have one axis more than y_true, for the columns, got "
+            messages.require(array.ndim == n_axes, f"{rule}shape {array.shape}")
             given = list(enumerate(np.moveaxis(array, -1, 0)))
-        if not given:
-            raise ValueError("y_score must hold at least one column, got none")
+        messages.require(given, "y_score must hold at least one column, got none")
         return [(f"y_score[{key!r}]", column) for key, column in given]
 
     def evaluate(
@@ -639,12 +632,9 @@ class PreparedRanking:
         return resolved
 
 
-def _batches(columns: list[NDArray[Any]], size: int) -> Iterator[NDArray[Any]]:
+def _batches(columns: list[NDArray[Any]], size: int) -> Iterator[list[NDArray[Any]]]:
     """Neighbouring columns of one dtype: another might round them."""
-    batch: list[NDArray[Any]] = []
-    for column in columns:
-        if batch and (len(batch) == size or column.dtype != batch[0].dtype):
-            yield np.stack(batch)
-            batch = []
-        batch.append(column)
-    yield np.stack(batch)
+    for _, neighbours in groupby(columns, attrgetter("dtype")):
+        alike = list(neighbours)
+        for first in range(0, len(alike), size):
+            yield alike[first : first + size]

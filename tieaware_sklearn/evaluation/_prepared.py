@@ -11,14 +11,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._engine import (
-    checks,
-    exact_numbers,
-    feature_matrix,
-    messages,
-    segments,
-    threads,
-)
+from .._engine import checks, exact_numbers, feature_matrix, messages, segments, threads
 from .._engine import lists as _lists
 from .._engine.segments import FloatArray, IntArray
 from .._kernel import arranged, engines
@@ -178,12 +171,12 @@ class Prepared:
         rows = self.queries if self.lists is None else self.lists.rows
         return checks.check_segment(segment, rows)
 
-    def scores(self, y_score: ArrayLike, names: ColumnNames = NAMES) -> NDArray[Any]:
+    def scores(self, y_score: ArrayLike, name: str = NAMES.score) -> NDArray[Any]:
         """Scores of the documents, in the dtype they came in, checked."""
         if self.lists is not None:
-            y_score = self.lists.documents(y_score, names.score)
+            y_score = self.lists.documents(y_score, name)
         return checks.check_scores(
-            y_score, n_rows=len(self.labels), name=names.score, place=self.place
+            y_score, n_rows=len(self.labels), name=name, place=self.place
         )
 
     def each_block(
@@ -404,7 +397,7 @@ def prepare(
         y_true, qid, query_weight, mask=mask, scores={names.score: y_score},
         names=names, unjudged=resolved.unjudged, allow_zero=allow_zero, keep=keep,
     )  # fmt: skip
-    return prepared, prepared.scores(y_score, names)
+    return prepared, prepared.scores(y_score, names.score)
 
 
 def prepare_labels(
