@@ -167,17 +167,13 @@ def iter_batches(
     options = _frames.TableOptions(
         label, qid, ignore, missing_values, thousands, decimal, quoting
     )
-    of_files: dict[str, Any] = {
-        "query_file": query_file,
-        "n_features": n_features,
-        "format": format,
-    }
+    given: Any = {"query_file": query_file, "n_features": n_features, "format": format}
     if tables is not None:
-        _none_of("data frames and streams", of_files | options.of_text())
+        _none_of("data frames and streams", given | options.of_text())
         rankings = _frames.open_frames(tables, _wording.kind_of(path), options)
     else:
         files = _locate.find_files(paths, format=format)
-        rankings = open_files(files, options, **of_files, progress=progress)
+        rankings = open_files(files, options, **given, progress=progress)
     rows = rows_of_batch(batch_rows, len(rankings.feature_names))
     return track(rankings, rows, progress, "reading", as_frame=as_frame)
 

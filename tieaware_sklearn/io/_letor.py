@@ -120,14 +120,8 @@ def load_letor(
     (array([2., 0.]), array([7, 7]))
     """
     files = _locate.find_files(path, format="letor")
-    rankings = open_letor(
-        _source.sources_of(files, "letor"),
-        ignore,
-        query_file,
-        n_features=n_features,
-        zero_based=zero_based,
-        sparse=sparse,
-    )
+    sources = _source.sources_of(files, "letor")
+    rankings = open_letor(sources, ignore, query_file, n_features, zero_based, sparse)
     rankings.left_out_files.update(files.left_out)
     return rankings.whole(as_frame=as_frame)
 
@@ -228,7 +222,6 @@ def open_letor(
     ignore: Sequence[str],
     query_file: _locate.Paths | None,
     n_features: int | None,
-    *,
     zero_based: bool | str = "auto",
     sparse: bool = False,
 ) -> _rows.Rankings:
@@ -245,8 +238,8 @@ def open_letor(
             lengths.append(sizes)
             smallest, largest = min(smallest, least), max(largest, most)
         files.append(_File(source, n_rows, *map(np.concatenate, (ids, lengths))))
-    said = _wording.listed(sources)
-    if not any(file.n_rows for file in files):
+    said, n_documents = _wording.listed(sources), sum(file.n_rows for file in files)
+    if not n_documents:
         raise _rows.no_document(said)
     files = _with_queries(files, query_file)
     agrees = zero_based is not False or smallest != 0
@@ -267,15 +260,8 @@ def open_letor(
     messages.require(features or not ignore, rule)
     column = np.full(max(largest + 1, numbers.stop, 1), -1, dtype=np.int32)
     column[features] = np.arange(len(features))
-    return _rows.Rankings(
-        said=said,
-        feature_names=[str(number) for number in features],
-        left_out=[],
-        read=partial(_read, files, column),
-        n_rows=sum(file.n_rows for file in files),
-        sparse=sparse,
-        is_table=False,
-    )
+    names, read = list(map(str, features)), partial(_read, files, column)
+    return _rows.Rankings(said, names, [], read, n_documents, sparse, is_table=False)
 
 
 def _read(files: Sequence[_File], column: NDArray[np.int32]) -> Iterator[_rows.Rows]:
