@@ -61,11 +61,8 @@ class TableOptions(NamedTuple):
 
     def of_text(self) -> dict[str, Any]:
         """Options on cells of text, where they are not the default."""
-        return {
-            name: value
-            for name, default in self._field_defaults.items()
-            if (value := getattr(self, name) or default) != default
-        }
+        given, usual = self._asdict().items(), self._field_defaults
+        return {n: v for n, v in given if v and v != usual.get(n, v)}
 
 
 class Piece(NamedTuple):

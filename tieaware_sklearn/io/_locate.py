@@ -173,10 +173,9 @@ def format_of_name(path: Location) -> str | None:
 
 def size_on_disk(paths: Sequence[Location]) -> int:
     """Bytes of the files; pipes, and what a server does not tell, count as nothing."""
+    files = [path for path in paths if path.is_file()]
     return sum(
-        path.size() if isinstance(path, Url) else path.stat().st_size
-        for path in paths
-        if path.is_file()
+        one.size() if isinstance(one, Url) else one.stat().st_size for one in files
     )
 
 
@@ -357,11 +356,8 @@ def _of_one_kind(
 
 def _natural(name: str) -> list[tuple[int, int, str]]:
     """A key by which 2 comes before 10."""
-    return [
-        (0, int(piece), piece) if piece.isdecimal() else (1, 0, piece)
-        for piece in _DIGITS.split(name)
-        if piece
-    ]
+    pieces = filter(None, _DIGITS.split(name))
+    return [(0, int(one), one) if one.isdecimal() else (1, 0, one) for one in pieces]
 
 
 def columns_of_folders(file: Location) -> dict[str, str]:
