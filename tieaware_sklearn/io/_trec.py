@@ -416,17 +416,10 @@ def _joined(
             rows_of_file += map(row_of.__getitem__, ids)
         docno += documents
         sizes.append(len(documents))
-    lines = [
-        np.r_[tuple(file.topics.get(name, _NOTHING) for name in names)]
-        for file in files
-    ]
-    return _Joined(
-        names,
-        np.repeat(_trec_lines.as_text(names), sizes),
-        _trec_lines.as_text(docno),
-        lines,
-        rows,
-    )
+    places = [[file.topics.get(name, _NOTHING) for name in names] for file in files]
+    lines = [np.r_[tuple(of_file)] for of_file in places]
+    qid = np.repeat(_trec_lines.as_text(names), sizes)
+    return _Joined(names, qid, _trec_lines.as_text(docno), lines, rows)
 
 
 def trec_rows(
