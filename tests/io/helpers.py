@@ -30,6 +30,12 @@ def write(path, X, y, qid, row_group_size=37):
     return path
 
 
+def as_trec_eval(score):
+    """A score in 32 bits; all beyond them are alike."""
+    limit = float(np.finfo(np.float32).max)
+    return float(np.float32(min(max(score, -limit), limit)))
+
+
 def joined(batches, key="data"):
     return np.concatenate([batch[key] for batch in batches])
 

@@ -247,11 +247,8 @@ tokens = st.sampled_from(
     "10:1e400 4:-inf 1: :1 1:x 5:0x1 +4:1 -1:1 01:1 1:2:3 0:1 4294967297:1 1:1_0 "
     f"qid:{10**20} 3:{2**53} 3:{2**53 + 1} 2:\xb2 1:\0".split(" ")
 )
-noisy = st.lists(tokens, max_size=5).flatmap(
-    lambda words: st.sampled_from([" ", "\t", "  ", "\x0b", "\r"]).map(
-        lambda white: white.join(words)
-    )
-)
+white = st.sampled_from([" ", "\t", "  ", "\x0b", "\r"])
+noisy = st.builds(str.join, white, st.lists(tokens, max_size=5))
 texts = st.builds(
     lambda lines, end, ends: (end.join(lines) + end * ends).encode("latin-1"),
     st.lists(plain, min_size=1, max_size=12)

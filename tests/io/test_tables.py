@@ -424,10 +424,8 @@ def shards(root, column, values, **columns):
 def test_folders_that_pyarrow_writes(tmp_path):
     columns = {"qid": [1, 1, 2, 3], "label": [1, 0, 1, 2], "x": [0.5, 1, 2, 3]}
     table = pa.table(columns | {"qid_bucket": [1, 1, 10, 9]})
-    ds.write_dataset(
-        table, tmp_path, format="parquet", partitioning=["qid_bucket"],
-        partitioning_flavor="hive",
-    )  # fmt: skip
+    how = {"partitioning": ["qid_bucket"], "partitioning_flavor": "hive"}
+    ds.write_dataset(table, tmp_path, format="parquet", **how)
     batches = in_batches(tmp_path)
     assert batches[0].feature_names == ["x", "qid_bucket"]
     assert [b.qid.tolist() for b in batches] == [[1, 1], [3], [2]]

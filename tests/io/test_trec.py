@@ -17,6 +17,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
+from tests.io.helpers import as_trec_eval
 from tieaware_sklearn import ranking_score
 from tieaware_sklearn.datasets import load_qrels, load_run, load_subtopics, load_trec
 from tieaware_sklearn.io import _trec_lines
@@ -431,11 +432,6 @@ a_line = st.tuples(st.sampled_from("12"), st.sampled_from("abcde"), scores)
 lines = st.lists(a_line, unique_by=lambda line: line[:2], max_size=8)
 
 
-def in_32_bits(line):
-    limit = float(np.finfo(np.float32).max)
-    return *line[:2], float(np.float32(np.clip(line[2], -limit, limit)))
-
-
 @given(
     st.lists(lines, min_size=1, max_size=3),
     st.sampled_from([None, "trec_eval"]),
@@ -455,7 +451,7 @@ def test_what_a_run_says_of_each_document(drawn, order, alone):
     names = ("score", "rank", "input_order")
     cells = np.array([trec[name].reshape(len(pairs), -1) for name in names])
     if order == "trec_eval":
-        drawn = [[*map(in_32_bits, own)] for own in drawn]
+        drawn = [[(t, d, as_trec_eval(score)) for t, d, score in own] for own in drawn]
     for j, own in enumerate(drawn):
         wanted, seen = {}, {"1": [], "2": []}
         for place, (topic, document, score) in enumerate(own):

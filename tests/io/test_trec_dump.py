@@ -12,6 +12,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
+from tests.io.helpers import as_trec_eval
 from tieaware_sklearn.datasets import (
     dump_qrels,
     dump_trec_run,
@@ -36,11 +37,6 @@ lines = st.lists(a_line, unique_by=lambda line: line[:2], min_size=1, max_size=1
 #: the starts of files that are no plain text
 MARKS = (b"\x1f\x8b", b"BZh", b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 NAN, INF = np.nan, np.inf
-
-
-def as_trec_eval(score):
-    limit = float(np.finfo(np.float32).max)
-    return float(np.float32(min(max(score, -limit), limit)))
 
 
 @settings(max_examples=60)
