@@ -101,31 +101,25 @@ def _compare(
     """
     a, b = pairs.T
     expected = values["expected"]
-    difference, drawn = expected[:, a] - expected[:, b], options.drawn
+    difference, bounds = expected[:, a] - expected[:, b], (-room, room)
+    drawn: dict[str, Any] = options.drawn
+    how = {"confidence": options.confidence, **drawn}
     moments = _intervals.QueryMoments.of(difference, weight)
     middle: Callable[[FloatArray], FloatArray] = _averages.medians
     if options.average != "median":
         middle = partial(_averages.means, weight=weight)
-    average, side = middle(expected), options.alternative
-    statistic, pvalues = of_t = _paired_test.paired_tests(
-        difference.T, "t", side, weight
-    )
-    ends = moments.interval(options.confidence, (-room, room))
+    average, rows, side = middle(expected), difference.T, options.alternative
+    tests = partial(_paired_test.paired_tests, rows, alternative=side, weight=weight)
+    statistic, pvalues = of_t = tests("t")
+    ends = moments.interval(options.confidence, bounds)
     if options.average == "median":
         statistic = average[a] - average[b]
-        pvalues, ends = _paired_test.bootstrap_of_medians(
-            expected, pairs, side, confidence=options.confidence, **drawn
-        )
+        pvalues, ends = _paired_test.bootstrap_of_medians(expected, pairs, side, **how)
     elif options.interval == "bootstrap":
-        for i, column in enumerate(difference.T):
-            ends[i] = _intervals.bootstrap_interval(
-                column, weight, confidence=options.confidence, bounds=(-room, room),
-                **drawn,
-            )  # fmt: skip
+        for i, row in enumerate(rows):
+            ends[i] = _intervals.bootstrap_interval(row, weight, bounds=bounds, **how)
     if options.test in ("wilcoxon", "randomization"):
-        statistic, pvalues = _paired_test.paired_tests(
-            difference.T, options.test, side, weight, **drawn
-        )
+        statistic, pvalues = tests(options.test, **drawn)
     tie_std = np.full(len(pairs), np.nan)
     if options.average == "macro" and "std" in values:
         of_pairs = np.hypot(values["std"][:, a], values["std"][:, b])
