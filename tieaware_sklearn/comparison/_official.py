@@ -291,10 +291,7 @@ def _ranks(
     rule += f"({n_rows},) or {shape}"
     messages.require(array.shape in shapes, rule, array.shape)
     columns = [rank] * n_systems if array.ndim == 1 else [*array.T]
-    ranks = [
-        exact_numbers.as_floats(exact_numbers.numbers_of(one, name), name)
-        for one in columns
-    ]
+    ranks = [exact_numbers.floats_of(one, name) for one in columns]
     # NaN stands for documents that are not retrieved
     filled = [np.where(np.isnan(one), -np.inf, one) for one in ranks]
     return [checks.check_scores(one, name=name) for one in filled]
@@ -310,9 +307,8 @@ def _unordered(
     number, shares = queries.row_codes()[there], []
     for column in (rank[there], scores[there]):
         ranks, n_ranks = tie_groups.dense_ranks(column)
-        _, number, n = np.unique(
-            number * n_ranks + ranks, return_inverse=True, return_counts=True
-        )
+        key = number * n_ranks + ranks
+        _, number, n = np.unique(key, return_inverse=True, return_counts=True)
         shares.append(int(n[n > 1].sum()) / max(len(ranks), 1))
     return shares[0], shares[1]
 
@@ -685,9 +681,8 @@ def official_vs_exact(
         }
         of, weight = (systems.resolved, systems.queries), systems.weight
         comparisons = _systems.compared(names, *of, values, baselines, options, weight)
-        over = _orders.over_orders(
-            systems, pairs, values[EXACT], options, alpha, n_orders, progress
-        )
+        how = options, alpha, n_orders, progress
+        over = _orders.over_orders(systems, pairs, values[EXACT], *how)
         ranked = map(systems.ranked, systems.scores)
         tied = [score_ties(scores, systems.queries).tied_documents for scores in ranked]
         means = {

@@ -329,9 +329,8 @@ class SystemComparison(html.Result):
             how = one.pairs, options, one.bounds[0], one.query_weight
             tested = [_pairs.compare_pairs(values, *how, rows) for rows in parts]
             pairs = {n: np.concatenate([t[n] for t in tested]) for n in tested[0]}
-            pairs["adjusted_pvalues"] = _multiple_testing.adjust(
-                pairs["pvalues"], self.correction
-            )
+            adjusted = _multiple_testing.adjust(pairs["pvalues"], self.correction)
+            pairs["adjusted_pvalues"] = adjusted
             names = {n: np.tile(of, len(parts)) for n, of in one._names().items()}
             segments = {"segment": np.repeat(named, len(one.pairs))}
             last = {"interaction": np.tile(one._interactions(parts), len(parts))}
@@ -653,10 +652,8 @@ class SystemComparison(html.Result):
             note = f"the {half} smallest and the {half} largest p-values of each "
             note += f"measure; {more} more rows: see to_pandas() or --csv"
             pairs = replace(pairs, notes=[*pairs.notes, note])
-        return [
-            *(replace(table, title="Systems") for table in averages),
-            replace(pairs, title="Pairs of systems"),
-        ]
+        systems = [replace(table, title="Systems") for table in averages]
+        return [*systems, replace(pairs, title="Pairs of systems")]
 
     def _some_pairs(self) -> SystemComparison:
         """Keep the pairs with the smallest and the largest p-values of each measure."""

@@ -92,9 +92,8 @@ class MeasuredSystems:
             part, rows = copy(self), queries.given(queries.rows(chosen))
             part.labels, part.queries = self.labels[rows], queries.some(chosen)
             part.weight = None if self.weight is None else self.weight[chosen]
-            part.prepared = _prepared.Prepared(
-                part.labels, part.queries, part.weight, keep=True
-            )
+            of = part.labels, part.queries, part.weight
+            part.prepared = _prepared.Prepared(*of, keep=True)
             part.scores = [scores[rows] for scores in self.scores]
             part.rules = self.rules.of_rows(rows)
             results.append(compute(part))
@@ -102,9 +101,8 @@ class MeasuredSystems:
 
     def ranked(self, scores: NDArray[Any]) -> NDArray[Any]:
         """Scores of the documents that ``unjudged="drop"`` leaves."""
-        return _prepared.not_retrieved(
-            scores, np.flatnonzero(self.labels == checks.DROPPED_LABEL)
-        )
+        dropped = np.flatnonzero(self.labels == checks.DROPPED_LABEL)
+        return _prepared.not_retrieved(scores, dropped)
 
     def all_values(
         self, statistics: Sequence[str], ties: str = "expected"

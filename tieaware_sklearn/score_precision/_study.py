@@ -414,10 +414,8 @@ def coarse_values(
     elif existing_ties == "order":
         # the exact ranking has no ties then, either
         scores = _bands.in_order(scores, queries)
-    columns = systems.rules.values(
-        systems.prepared, systems.resolved, scores, ties, statistics,
-        column=system, n_jobs=systems.n_jobs,
-    )  # fmt: skip
+    of = systems.prepared, systems.resolved, scores, ties, statistics
+    columns = systems.rules.values(*of, column=system, n_jobs=systems.n_jobs)
     values = {name: column[:, 0] for name, column in columns.items()}
     return values, _official.score_ties(systems.ranked(scores), queries)
 
@@ -551,9 +549,8 @@ def precision_study(
     options = _systems.check_options(test, weighted=query_weight is not None)
     checks.check_flag(progress, "progress")
     shares = tuple(_coarse_ranker.several(keep, "keep", _share_to_keep))
-    levels = _coarse_ranker.several(
-        coarseness, "coarseness", _coarse_ranker.parse_coarseness
-    )
+    parse = _coarse_ranker.parse_coarseness
+    levels = _coarse_ranker.several(coarseness, "coarseness", parse)
     systems = _systems.MeasuredSystems(
         y_true, y_score, qid, [parse_measure(measure)],
         zero_relevance, unjudged, n_jobs, external, query_weight, segment, mask,
