@@ -19,14 +19,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from tieaware_sklearn import evaluate
 from tieaware_sklearn.comparison import _paired_test, compare_systems
-from tieaware_sklearn.comparison._paired_test import (
-    ALTERNATIVES,
-    TESTS,
-    QueryLosses,
-    paired_tests,
-    randomization_pvalues,
-    whole_numbers,
-)
+from tieaware_sklearn.comparison._paired_test import ALTERNATIVES, TESTS, paired_tests
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.evaluation._multiple_testing import tukey_test
 
@@ -39,6 +32,13 @@ OPTIONS = {"external": {"official": np.arange(len(WEB.qid))}}
 
 def compare(systems=SYSTEMS, **options):
     return compare_systems(WEB.target, systems, qid=WEB.qid, **options)
+
+
+def reports_by(measure):
+    return [
+        evaluate(WEB.target, scores, qid=WEB.qid, measures=measure)
+        for scores in SYSTEMS.values()
+    ]
 
 
 SEVERAL = compare(measure=[*MEASURES], ties=[*TIES], **OPTIONS)
@@ -91,10 +91,7 @@ def test_the_headline_with_a_baseline_is_of_what_was_compared():
 @pytest.mark.parametrize("measure", ["ndcg@10", "fallout@5", "esl"])
 def test_pairs_by_hand(measure):
     found = compare(measure=measure)
-    reports = [
-        evaluate(WEB.target, scores, qid=WEB.qid, measures=measure)
-        for scores in SYSTEMS.values()
-    ]
+    reports = reports_by(measure)
     summaries = [report.summary() for report in reports]
     assert found.systems == tuple(SYSTEMS)
     assert [*map(tuple, found.pairs)] == [*itertools.combinations(range(4), 2)]
@@ -241,10 +238,7 @@ def test_intervals_of_the_difference(measure, confidence):
 
 def test_geometric_means_are_compared_by_their_ratio():
     found = compare(measure="ap", average="geometric", correction=None)
-    summaries = [
-        evaluate(WEB.target, scores, qid=WEB.qid, measures="ap").summary("geometric")
-        for scores in SYSTEMS.values()
-    ]
+    summaries = [report.summary("geometric") for report in reports_by("ap")]
     summary = found.summary()
     for name in ("mean", "worst", "best", "chance", "interval"):
         each = [getattr(one, name)[0] for one in summaries]
@@ -514,11 +508,10 @@ def test_everything_as_a_data_frame():
     frame = ONE.by_query()
     columns = ["qid", "expected", "best", "worst", "std", "chance"]
     assert sorted(frame.columns) == sorted(["measure", "ties", "system", *columns])
-    for name, scores in SYSTEMS.items():
-        report = evaluate(WEB.target, scores, qid=WEB.qid, measures="ap").to_pandas()
-        own = frame[frame.system == name]
+    for name, report in zip(SYSTEMS, reports_by("ap"), strict=True):
+        own, wanted = frame[frame.system == name], report.to_pandas()
         for column in columns:
-            assert own[column].tolist() == report[column].tolist(), column
+            assert own[column].tolist() == wanted[column].tolist(), column
 
 
 def posterior(values, rope):
@@ -602,7 +595,7 @@ def test_random_signs_and_how_many_are_drawn_at_a_time(monkeypatch, cells):
     more = ((sums >= observed).sum(axis=1) + 1) / 100
     both = np.minimum(2 * np.minimum(less, more), 1)
     for alternative, expected in zip(ALTERNATIVES, (both, more, less), strict=True):
-        found = randomization_pvalues(rows / 10, alternative, 99, 2)
+        found = _paired_test.randomization_pvalues(rows / 10, alternative, 99, 2)
         assert found.tolist() == expected.tolist()
 
 
@@ -716,7 +709,8 @@ def test_randomization_is_the_share_of_all_signs(tenths, alternative):
     # sums of tenths are often equal but for rounding
     row = np.array(tenths) / 10
     expected = float(by_all_signs(tenths, alternative))
-    assert randomization_pvalues(row[None], alternative, 9999, 0) == [expected]
+    found = _paired_test.randomization_pvalues(row[None], alternative, 9999, 0)
+    assert found == [expected]
 
 
 @settings(max_examples=30)
@@ -726,7 +720,7 @@ def test_randomization_is_the_share_of_all_signs(tenths, alternative):
 )
 def test_sums_of_whole_numbers_are_exact(values, random):
     row = np.array(values) / 7e11
-    (whole,) = whole_numbers(row[None])
+    (whole,) = _paired_test.whole_numbers(row[None])
     assert np.array_equal(whole, np.rint(whole))
     assert int(whole.sum()) == sum(map(int, whole.tolist()))
     shuffled = random.sample(whole.tolist(), len(whole))
@@ -743,7 +737,8 @@ def test_sums_of_whole_numbers_are_exact(values, random):
 )
 def test_inferiority_is_scipys_test(pairs, share, up):
     exact, rough = np.array(pairs).T
-    found = QueryLosses.of(exact, rough).inferiority(share, greater_is_better=up)
+    losses = _paired_test.QueryLosses.of(exact, rough)
+    found = losses.inferiority(share, greater_is_better=up)
     d = rough - share * exact if up else exact - share * rough
     if np.ptp(d) < 1e-6:
         # such a variance is mostly rounding

@@ -20,12 +20,14 @@ TEXT, CLICKS = WEB.data[:, 5], WEB.data[:, 11]
 SYSTEMS = {"text": TEXT, "clicks": CLICKS, "both": TEXT + CLICKS}
 SYSTEMS["length"] = -WEB.data[:, 3]
 LEVELS = ["rho=1.5", "bits=3", "decimals=0", "bits=float16", "rho=2.0"]
-STUDIES = {
-    measure: precision_study(
-        WEB.target, SYSTEMS, qid=WEB.qid, measure=measure, coarseness=LEVELS
-    )
-    for measure in ("ap", "fallout@5")
-}
+
+
+def study_of(systems=SYSTEMS, **options):
+    return precision_study(WEB.target, systems, qid=WEB.qid, **options)
+
+
+MEASURES = ("ap", "fallout@5")
+STUDIES = {name: study_of(measure=name, coarseness=LEVELS) for name in MEASURES}
 
 
 @pytest.mark.parametrize("measure", STUDIES)
@@ -78,7 +80,7 @@ def test_hardly_any_coarseness_changes_nothing():
     levels = ["rho=1.0001", "decimals=300", "significant=17", "bits=60"]
     # the mean of an unchanged system is no more than all of itself
     options = {"coarseness": levels, "keep": [0.99, 1]}
-    study = precision_study(WEB.target, SYSTEMS, qid=WEB.qid, **options)
+    study = study_of(**options)
     assert (study.changes() == 0).all()
     assert (study.not_inferior() == [4, 0]).all()
     assert (study.tau_b == 1).all()
@@ -89,7 +91,7 @@ def test_hardly_any_coarseness_changes_nothing():
 def test_options_reach_the_scores_of_a_system_alone(ties, scale):
     levels = ["rho=1.5", "levels=5"]
     options = {"coarseness": levels, "existing_ties": ties, "scale": scale}
-    study = precision_study(WEB.target, CLICKS, qid=WEB.qid, **options, progress=True)
+    study = study_of(CLICKS, **options, progress=True)
     bands = band_scores(CLICKS, 1.5, qid=WEB.qid, existing_ties=ties)
     by_query = WEB.qid if scale == "query" else None
     levels = round_scores(CLICKS, "levels=5", qid=by_query)
@@ -132,7 +134,7 @@ def test_row_order_does_not_matter():
     rows = np.random.default_rng(0).permutation(len(WEB.qid))
     shuffled = {name: scores[rows] for name, scores in SYSTEMS.items()}
     own = {"coarseness": LEVELS, "test": "wilcoxon"}
-    a = precision_study(WEB.target, SYSTEMS, qid=WEB.qid, **own)
+    a = study_of(**own)
     b = precision_study(WEB.target[rows], shuffled, qid=WEB.qid[rows], n_jobs=2, **own)
     assert str(a) == str(b)
     for name in ("bits", "inferiority", "pvalues", "tau_b", "tau_ap", "difference"):
@@ -156,9 +158,9 @@ def test_skipped_queries_are_left_out_of_tests():
 def test_systems_that_retrieve_nothing():
     empty = np.full(len(TEXT), -np.inf)
     systems = {"text": TEXT, "clicks": CLICKS, "none": empty}
-    options = {"qid": WEB.qid, "measure": "esl", "coarseness": "rho=2"}
+    options = {"measure": "esl", "coarseness": "rho=2"}
     with pytest.warns(UndefinedMetricWarning, match="ESL is undefined for every"):
-        study = precision_study(WEB.target, systems, **options)
+        study = study_of(systems, **options)
     assert np.isnan(study.summary().mean[2::3]).all()
     assert np.isfinite(study.tau_b).all()
     assert np.isnan(study.difference[0, 1:]).all()
@@ -272,26 +274,26 @@ def test_bad_input(options, message):
 
 @pytest.mark.parametrize("measure", ["ap", "esl"])
 def test_the_best_systems_alone(measure):
-    options = {"qid": WEB.qid, "measure": measure, "coarseness": "levels=4"}
+    options = {"measure": measure, "coarseness": "levels=4"}
     rng = np.random.default_rng(0)
     docno = np.column_stack([rng.permutation(len(WEB.qid)) for _ in SYSTEMS])
-    every = precision_study(WEB.target, SYSTEMS, **options)
+    every = study_of(**options)
     means = every.summary().mean[: len(SYSTEMS)]
     side = 1 if measure == "ap" else -1
     best = set(np.argsort(-side * means)[:2].tolist())
     names = [name for i, name in enumerate(SYSTEMS) if i in best]
     # a column of a rule stays that of its system
     rule = {"ties": "ids", "external": {"ids": (docno, "ascending")}}
-    top = precision_study(WEB.target, SYSTEMS, top=2, **options)
+    top = study_of(top=2, **options)
     assert top.systems == tuple(names)
-    ruled = precision_study(WEB.target, SYSTEMS, top=2, **options, **rule)
-    of = precision_study(WEB.target, SYSTEMS, **options, **rule)
+    ruled = study_of(top=2, **options, **rule)
+    of = study_of(**options, **rule)
     for j, name in enumerate(ruled.systems):
         i = of.systems.index(name)
         np.testing.assert_array_equal(ruled.expected[..., j], of.expected[..., i])
     alone = {name: SYSTEMS[name] for name in names}
-    same = precision_study(WEB.target, alone, **options)
+    same = study_of(alone, **options)
     np.testing.assert_array_equal(top.pvalues, same.pvalues)
     assert str(top) == str(same)
     with pytest.raises(ValueError, match="top must be an integer >= 1, got 0"):
-        precision_study(WEB.target, SYSTEMS, top=0, **options)
+        study_of(top=0, **options)
