@@ -257,10 +257,8 @@ def _tau_a(first: IntArray, second: IntArray) -> tuple[float, float]:
     """Tau-a, 0 where all documents tie, with the p-value of tau-b."""
     n = len(first)
     tau_b, pvalue = _of_scipy(stats.kendalltau, first, second)
-    if n < 2:
-        return math.nan, pvalue
     if math.isnan(tau_b):
-        return 0.0, pvalue
+        return 0.0 if n > 1 else math.nan, pvalue
     every = n * (n - 1) / 2
     apart = [every - (t * (t - 1) / 2).sum() for t in map(np.bincount, (first, second))]
     return float(tau_b * math.sqrt(apart[0] * apart[1]) / every), pvalue

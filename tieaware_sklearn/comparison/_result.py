@@ -965,7 +965,7 @@ def _table_of_pairs(of: SystemComparison) -> text_tables.Table:
     if of.average != "macro":
         del columns["tie_std"]
     if _p_header(of) == "pvalue":
-        columns["corrected"] = columns.pop("pvalue")
+        del columns["corrected"]
     ranges = None
     if _is_one_order(ties, of.tie_std):
         for name in ("tie_std", "tie range", "same sign"):

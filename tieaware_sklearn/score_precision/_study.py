@@ -130,24 +130,20 @@ class PrecisionStudy(_segmented.SegmentedResult):
             value changes), and the p-values of `inferiority`, such as
             ``inferiority_pvalue_0.95``.
         """
-        average, best, worst = (
-            _averages.means(values.swapaxes(0, 1), self.query_weight)
-            for values in (self.expected, self.best, self.worst)
-        )
+        per_query = {"mean": self.expected, "best": self.best, "worst": self.worst}
         values: dict[str, Any] = {
-            "mean": average,
-            "best": best,
-            "worst": worst,
-            "imprecision": _share(np.abs(best - worst), average),
-            "bits": self.bits,
-            "tied_documents": self.tied_documents,
-            "changed": self.changed(),
+            name: _averages.means(array.swapaxes(0, 1), self.query_weight)
+            for name, array in per_query.items()
         }
+        width = np.abs(values["best"] - values["worst"])
+        values["imprecision"] = _share(width, values["mean"])
+        values |= {"bits": self.bits, "tied_documents": self.tied_documents}
+        values["changed"] = self.changed()
         for t, keep in enumerate(self.keep):
             values[f"{_PVALUE}{keep!r}"] = self.inferiority[:, t]
         columns = _long({"coarseness": self.levels, "system": self.systems}, values)
-        keys = ("coarseness", "system")
-        return Summary(columns, keys, {"measure": self.measure}, _tables_of_means)
+        about = {"measure": self.measure}
+        return Summary(columns, self._keys, about, _tables_of_means)
 
     def _figures(self) -> dict[str, Any]:
         return self.summary().columns
@@ -587,6 +583,7 @@ def precision_study(
         averages = _averages.means(expected.swapaxes(0, 1), weight)
         _systems.warn_undefined(systems.resolved, expected[:1])
         pairs = _systems.pairs_with((), systems.names[: shape[1]])
+        # by id, so that the order of rows does not matter
         bounds, by_id = systems.resolved.bounds[0], systems.queries.sorted()
         given = pairs, options, bounds, weight, by_id
         compared = [
