@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 
 from hypothesis import strategies as st
+
+from tests import naive
 
 LABELS = st.integers(0, 4)
 FEW_SCORES = st.sampled_from([-1.0, 0.0, 0.5])
@@ -59,13 +60,8 @@ def judged_runs(draw, max_topics: int = 3, max_documents: int = 12, tied: bool =
 
 def every_order(scores: dict[str, float]) -> list[dict[str, float]]:
     """Runs of one topic without ties, one for each order of its ties."""
-    groups = [
-        [one for one, own in scores.items() if own == score]
-        for score in sorted(set(scores.values()), reverse=True)
-    ]
-    choices = itertools.product(*map(itertools.permutations, groups))
-    orders = [[*itertools.chain.from_iterable(choice)] for choice in choices]
+    documents = list(scores)
     return [
-        {one: float(len(order) - rank) for rank, one in enumerate(order)}
-        for order in orders
+        {documents[i]: float(len(order) - rank) for rank, i in enumerate(order)}
+        for order in naive.retrieved_orders(list(scores.values()))
     ]

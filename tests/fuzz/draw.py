@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from random import Random
@@ -68,23 +68,25 @@ _BEYOND: dict[str, list[Any]] = {
 #: labels that no table of gains knows
 REAL_LABELS = [0, 0.25, 0.5, 1, 1, 1.5, 2, 2.999, 3, 7]
 LARGE_LABELS = [0, 1, 2, 10, 31, 53, 60]
+
+
+def numbers_where(holds: Callable[[Measure], bool]) -> tuple[int, ...]:
+    """Places of measures in `tests.instances.MEASURES`."""
+    return tuple(number for number, one in enumerate(MEASURES) if holds(one))
+
+
 #: measures for which they mean something
-FOR_ANY_LABEL = tuple(
-    number
-    for number, measure in enumerate(MEASURES)
-    if not isinstance(measure, ERR)
-    and not isinstance(getattr(measure, "gain", None), tuple)
+FOR_ANY_LABEL = numbers_where(
+    lambda one: (
+        not isinstance(one, ERR) and not isinstance(getattr(one, "gain", None), tuple)
+    )
 )
-WITH_DISTRIBUTION = tuple(
-    number
-    for number, measure in enumerate(MEASURES)
-    if type(measure)._outcomes is not Measure._outcomes
+WITH_DISTRIBUTION = numbers_where(
+    lambda one: type(one)._outcomes is not Measure._outcomes
 )
 #: some that read all ranks, and are soon done
-IN_LONG_LISTS = tuple(
-    number
-    for number, measure in enumerate(MEASURES)
-    if str(measure) in ("NDCG", "AP", "RR", "P@3", "BPref", "ERR@3", "ESL")
+IN_LONG_LISTS = numbers_where(
+    lambda one: str(one) in ("NDCG", "AP", "RR", "P@3", "BPref", "ERR@3", "ESL")
 )
 ALL_MEASURES = tuple(range(len(MEASURES)))
 
@@ -164,9 +166,8 @@ def with_options(case: Case, measures: tuple[int, ...], **options: Any) -> Case:
 def graded(rng: Random) -> Case:
     """Grades of five levels, short queries, all measures."""
     unjudged = rng.choice([0, 0, 0.3])
-    case = query_set(
-        rng, unjudged=unjudged, scores=rng.choice([FEW_SCORES, SCORES, [0.0]])
-    )
+    scores = rng.choice([FEW_SCORES, SCORES, [0.0]])
+    case = query_set(rng, unjudged=unjudged, scores=scores)
     options = {"zero_relevance": rng.choice(ZERO_RELEVANCE)}
     if unjudged:
         options["unjudged"] = rng.choice(["raise", "nonrelevant", "drop"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 import warnings
@@ -64,10 +65,7 @@ def check_measures(case: Case) -> Tally:
     queries = reference.queries(case)
     if case.options.get("unjudged") == "drop":
         queries = [query.judged for query in queries]
-    found = [
-        [wanted_of(number, query) for number in case.measures] for query in queries
-    ]
-    refusals = _refusals(case, found)
+    refusals = _refusals(case, queries)
     try:
         report = evaluate(**case.arrays, **options)
     except ValueError as error:
@@ -93,7 +91,7 @@ def wanted_of(number: int, query: Query) -> Wanted:
     return reference.wanted(number, query.of(MEASURES[number]))
 
 
-def _refusals(case: Case, found: list[list[Wanted]]) -> list[str]:
+def _refusals(case: Case, queries: list[Query]) -> list[str]:
     """Words of errors that the call may, or must, raise."""
     words = []
     measures = [MEASURES[number] for number in case.measures]
@@ -101,7 +99,8 @@ def _refusals(case: Case, found: list[list[Wanted]]) -> list[str]:
     takes = all(measure.takes_unjudged for measure in measures)
     if unjudged and not takes and case.options.get("unjudged", "raise") == "raise":
         words.append("y_true must be judged")
-    undefined = any(wanted is UNDEFINED for row in found for wanted in row)
+    pairs = itertools.product(case.measures, queries)
+    undefined = any(wanted_of(*pair) is UNDEFINED for pair in pairs)
     if case.options.get("zero_relevance") == "raise" and undefined:
         words.append("is undefined for query")
     if case.may_be_refused:

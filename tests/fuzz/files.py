@@ -29,6 +29,7 @@ from tieaware_sklearn.datasets import iter_batches, load_letor, load_table
 
 LABEL, QID, TITLE, X, Y = range(5)
 COLUMNS = ["label", "qid", "title", "x", "y"]
+BATCH_ROWS = [1, 1, 2, 3]
 MISSING = ["", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL"]
 MISSING += ["None", "none", "-", "?"]
 WORDS = ["nan", "inf", "-inf", "+Infinity", "INF", "-nan", "+NaN"]
@@ -290,24 +291,17 @@ def draw_table(
     if rng.random() < 0.03:
         lines[-1] = rng.choice([lines[-1] + separator, "x" + separator, "x"])
     name = "file.tsv" if separator == "\t" else "file.csv"
-    return draw_file(rng, name, lines, ["", "", " ", "  "], "\r", **options)
+    text = draw_text(rng, lines, ["", "", " ", "  "], "\r")
+    return File(name, text, rng.choice(BATCH_ROWS), options)
 
 
-def draw_file(
-    rng: Random,
-    name: str,
-    lines: list[str],
-    blanks: list[str],
-    end: str,
-    **options: Any,
-) -> File:
+def draw_text(rng: Random, lines: list[str], blanks: list[str], end: str) -> str:
     """Lines, and blank ones, with one of the ends that lines have."""
     while rng.random() < 0.2:
         lines.insert(rng.randrange(len(lines) + 1), rng.choice(blanks))
     end = rng.choice(["\n", "\n", "\r\n", end])
     text = end.join(lines) + end * (rng.random() < 0.8)
-    text = "\ufeff" * (rng.random() < 0.1) + text
-    return File(name, text, rng.choice([1, 1, 2, 3]), options)
+    return "\ufeff" * (rng.random() < 0.1) + text
 
 
 def draw_quotes(rng: Random) -> File:
@@ -357,7 +351,8 @@ def draw_letor(rng: Random) -> File:
         comment = rng.choice(["", "", "", " ", "#", " # qid:5 9007199254740993 1_0"])
         lines.append(rng.choice(["", "", " "]) + line + comment)
     blanks = ["", " ", "\t", "# a comment", " #1 qid:1 1:1"]
-    return draw_file(rng, "file.txt", lines, blanks, "\n")
+    text = draw_text(rng, lines, blanks, "\n")
+    return File("file.txt", text, rng.choice(BATCH_ROWS))
 
 
 KINDS: dict[str, tuple[Callable[[Random], File], Callable[[File], Plain]]] = {
