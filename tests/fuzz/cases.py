@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import datetime  # noqa: F401 - ids of printed cases
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

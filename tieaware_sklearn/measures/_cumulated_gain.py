@@ -610,9 +610,8 @@ class CWL(_AttentionMeasure):
         return _cwl_attention(self.chances)[: self.k]
 
     def _rank_weights(self, rank: IntArray) -> FloatArray:
-        known = _cwl_attention(self.chances)
-        inside = rank < len(known)
-        return np.where(inside, known[np.where(inside, rank, 0)], 0.0)
+        known = np.append(_cwl_attention(self.chances), 0.0)
+        return np.asarray(known[np.minimum(rank, len(known) - 1)])
 
 
 @lru_cache(maxsize=64)

@@ -103,9 +103,7 @@ _SIGNS = {"above": ">", "below": "<", "least": ">=", "most": "<="}
 
 def cutoff() -> Any:
     """k: None, or an integer >= 1."""
-    return field(
-        default=None, metadata={"check": lambda value, name: checks.check_cutoff(value)}
-    )
+    return field(default=None, metadata={"check": lambda k, _: checks.check_cutoff(k)})
 
 
 def number(default: Any = MISSING, **bounds: float) -> Any:

@@ -287,9 +287,7 @@ def mean_powers(n: IntArray, c: IntArray, keep: float, width: int) -> FloatArray
         following = (1 - share) * part
         following[:, 1:] += keep * share[:, 1:] * part[:, :-1]
         means[some] = following
-    out = np.empty_like(means)
-    out[order] = means
-    return out
+    return np.asarray(means[np.argsort(order)])
 
 
 class NoveltyMeasure(SubtopicMeasure):
