@@ -76,7 +76,7 @@ class Case:
         }
         return dataclasses.replace(self, **columns)
 
-    def code(self, function: str, **options: Any) -> str:
+    def code(self, function: str, options: dict[str, Any]) -> str:
         """The call of the library that failed, to be pasted."""
         arrays = [
             f"    {name}={_array_code(values, kind)},"

@@ -26,6 +26,10 @@ TIES = ("expected", "best", "worst", "input")
 MOST_FOR_CHANCE = 5
 
 
+#: a function of the library, and its options
+Call = tuple[str, dict[str, Any]]
+
+
 class Tally:
     """Comparisons of one case, made and counted."""
 
@@ -35,26 +39,29 @@ class Tally:
         self.cases = len(case.measures)
         self.comparisons = 0
 
-    def fail(self, message: str, function: str, **options: Any) -> None:
-        raise Mismatch(f"{message}\n\n{self.case.code(function, **options)}")
+    def fail(self, message: str, call: Call) -> None:
+        raise Mismatch(f"{message}\n\n{self.case.code(*call)}")
 
     def same(
-        self,
-        found: float,
-        wanted: float,
-        what: str,
-        function: str,
-        *,
-        tolerance: float = 0.0,
-        **options: Any,
+        self, found: float, wanted: float, what: str, call: Call, near: float = 0.0
     ) -> None:
-        """Compare; on a mismatch show the call of `function` with `options`."""
+        """Compare; on a mismatch show the call."""
         self.comparisons += 1
         found = float(found)
-        close = max(1e-12, 1e-13 * abs(wanted), tolerance)
+        close = max(1e-12, 1e-13 * abs(wanted), near)
         if abs(found - wanted) <= close or (found != found and wanted != wanted):
             return
-        self.fail(f"{what}: found {found!r}, wanted {wanted!r}", function, **options)
+        self.fail(f"{what}: found {found!r}, wanted {wanted!r}", call)
+
+    def same_bits(
+        self, report: Any, other: Any, what: str, call: Call, order: Any = slice(None)
+    ) -> None:
+        """Compare all statistics of two reports, the other's queries in that order."""
+        for name in PER_QUERY:
+            found, wanted = getattr(report, name), getattr(other, name)[order]
+            self.comparisons += found.size
+            if not np.array_equal(found, wanted, equal_nan=True):
+                self.fail(f"{name}, {what}: found {found}, wanted {wanted}", call)
 
 
 def check_measures(case: Case) -> Tally:
@@ -74,9 +81,9 @@ def check_measures(case: Case) -> Tally:
         tally.comparisons += 1
         return tally
     if refusals and not case.may_be_refused:
-        tally.fail(f"not refused: {refusals}", "evaluate", **options)
+        tally.fail(f"not refused: {refusals}", ("evaluate", options))
     if report.qid.tolist() != list(case.queries):
-        tally.fail(f"qid: {report.qid.tolist()!r}", "evaluate", **options)
+        tally.fail(f"qid: {report.qid.tolist()!r}", ("evaluate", options))
     for q, query in enumerate(queries):
         for j, number in enumerate(case.measures):
             values = {name: getattr(report, name)[q, j] for name in PER_QUERY}
@@ -113,28 +120,26 @@ def _compare(
 ) -> None:
     """All statistics of one query under one measure."""
     case, measure, wanted = tally.case, MEASURES[number], wanted_of(number, query)
-    call = {"measures": [measure], **case.options}
+    call = "evaluate", {"measures": [measure], **case.options}
     if wanted is UNDEFINED:
         zero_relevance = case.options.get("zero_relevance", 0.0)
         instead = as_float(reference.fill(measure, zero_relevance))
         for name, value in values.items():
             expected = 0 * instead if name == "std" else instead
-            tally.same(value, expected, f"{name} of {where}", "evaluate", **call)
+            tally.same(value, expected, f"{name} of {where}", call)
         return
     plain = {n: float(getattr(wanted, n)) for n in ("expected", "best", "worst")}
     if len(query.labels) <= MOST_FOR_CHANCE:
         tied = wanted_of(number, query.tied)
         plain |= {"chance": float(tied.expected), "ideal": float(tied.best)}
     for name, expected in plain.items():
-        what = f"{name} of {IDS[number]}, {where}"
-        tally.same(values[name], expected, what, "evaluate", **call)
+        tally.same(values[name], expected, f"{name} of {IDS[number]}, {where}", call)
     found, expected = values["std"], math.sqrt(wanted.variance)
     near = 1e-13 * max(abs(plain["best"]), abs(plain["worst"]))
     if INSTANCES[number].sampled:
         found, expected = found**2, float(wanted.variance)
         near = reference.sampled_tolerance(wanted)
-    what = f"std of {IDS[number]}, {where}"
-    tally.same(found, expected, what, "evaluate", tolerance=near, **call)
+    tally.same(found, expected, f"std of {IDS[number]}, {where}", call, near)
 
 
 def _check_row_order(tally: Tally, report: Any, options: dict[str, Any]) -> None:
@@ -144,13 +149,8 @@ def _check_row_order(tally: Tally, report: Any, options: dict[str, Any]) -> None
     again = evaluate(**tally.case.rows(shuffled).arrays, **options)
     ids = {query: q for q, query in enumerate(again.qid.tolist())}
     order = [ids[query] for query in report.qid.tolist()]
-    for name in PER_QUERY:
-        tally.comparisons += 1
-        one, other = getattr(report, name), getattr(again, name)[order]
-        if not np.array_equal(one, other, equal_nan=True):
-            bad = np.argwhere(~((one == other) | (np.isnan(one) & np.isnan(other))))
-            what = f"{name} of {options['measures'][bad[0, 1]]} depends on row order"
-            tally.fail(f"{what} {shuffled}", "evaluate", **options)
+    what = f"rows in the order {shuffled}"
+    tally.same_bits(report, again, what, ("evaluate", options), order)
 
 
 def check_places(case: Case) -> Tally:
@@ -161,11 +161,7 @@ def check_places(case: Case) -> Tally:
     report = evaluate(**given, **options)
     plain = given | {"y_score": np.array(places(given["y_score"]), float)}
     wanted = evaluate(**plain, **options)
-    for name in PER_QUERY:
-        found, other = getattr(report, name), getattr(wanted, name)
-        tally.comparisons += found.size
-        if not np.array_equal(found, other, equal_nan=True):
-            tally.fail(f"{name}: found {found}, wanted {other}", "evaluate", **options)
+    tally.same_bits(report, wanted, "small whole scores", ("evaluate", options))
     return tally
 
 
@@ -216,15 +212,15 @@ def _check_scores(
         call = {"measure": measure, "ties": ties, **case.options}
         each = ranking_score(**case.arrays, **call, average=None)
         for q, (found, value) in enumerate(zip(each, values, strict=True)):
-            said = f"query {q}", "ranking_score"
-            tally.same(found, as_float(value), *said, **call, average=None)
+            said = f"query {q}", ("ranking_score", {**call, "average": None})
+            tally.same(found, as_float(value), *said)
         for average, value in wanted.items():
             call["average"] = average
             found = ranking_score(**case.arrays, **call)
-            tally.same(found, value, IDS[number], "ranking_score", **call)
+            tally.same(found, value, IDS[number], ("ranking_score", call))
             again = prepared.score(scores, measure, ties=ties, average=average)
             if not np.array_equal(found, again, equal_nan=True):
-                tally.fail(f"PreparedRanking: {again!r}", "ranking_score", **call)
+                tally.fail(f"PreparedRanking: {again!r}", ("ranking_score", call))
 
 
 def _check_summaries(
@@ -242,14 +238,14 @@ def _check_summaries(
             wanted = reference.average(average, values, weight)
             found = getattr(summary, name)[0]
             what = f"{name} of summary({average!r})"
-            tally.same(found, wanted, what, "evaluate", **call)
+            tally.same(found, wanted, what, ("evaluate", call))
     if not INSTANCES[number].sampled:
         variances = [wanted_of(number, query).variance for query in queries]
         if reference.fill(measure, zero_relevance) is not None:
             variances = [v or Fraction(0) for v in variances]
         wanted = reference.tie_std(variances, weight)
         found = report.summary().tie_std[0]
-        tally.same(found, wanted, "tie_std", "evaluate", **call)
+        tally.same(found, wanted, "tie_std", ("evaluate", call))
 
 
 def check_distributions(case: Case) -> Tally:
@@ -260,8 +256,9 @@ def check_distributions(case: Case) -> Tally:
         measure, plain = MEASURES[number], INSTANCES[number].plain
         call = {"measure": measure, **case.options}
         found = tie_distributions(**case.arrays, **call)
+        said = "tie_distributions", call
         if list(found) != list(case.queries):
-            tally.fail(f"qid: {list(found)!r}", "tie_distributions", **call)
+            tally.fail(f"qid: {list(found)!r}", said)
         for q, query in enumerate(queries):
             known = query.of(measure)
             wanted = naive.outcomes(plain, known.labels, known.scores)
@@ -270,7 +267,7 @@ def check_distributions(case: Case) -> Tally:
             for theirs, ours in pairs:
                 what = f"query {q}: found {theirs}, wanted {list(map(float, ours))}"
                 if len(theirs) != len(ours):
-                    tally.fail(what, "tie_distributions", **call)
+                    tally.fail(what, said)
                 for one, other in zip(theirs, ours, strict=True):
-                    tally.same(one, float(other), what, "tie_distributions", **call)
+                    tally.same(one, float(other), what, said)
     return tally

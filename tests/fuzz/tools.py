@@ -254,9 +254,9 @@ def checker(
                 tally.comparisons += 1
                 continue
             pairs = zip(np.atleast_1d(ours), np.atleast_1d(theirs.values), strict=True)
-            what = f"{convention}'s {theirs.name}", "ranking_score"
+            what = f"{convention}'s {theirs.name}", ("ranking_score", call)
             for found, wanted in pairs:
-                tally.same(found, float(wanted), *what, tolerance=tolerance, **call)
+                tally.same(found, float(wanted), *what, tolerance)
         return tally
 
     return check
