@@ -456,8 +456,6 @@ def _sums(r: int, s: int, headroom: int) -> FloatArray:
 EPSILON = 0.00001
 #: variances that take more steps are estimated
 _STEPS = 200_000
-#: numbers in memory at a time
-_CELLS = 1 << 20
 #: numbers in memory for groups whose variances are computed together
 _BATCH_CELLS = 1 << 14
 #: -ln of the probability of all counts that are left out
@@ -559,7 +557,7 @@ def _judged_above(
     reach = _LEFT_OUT / 3 + math.sqrt(_LEFT_OUT**2 / 9 + 2 * _LEFT_OUT * variance)
     width = min(marked + 1, 2 * math.ceil(reach) + 2)
     factorials = gammaln(np.arange(n + 2) + 1.0)
-    step = max(_CELLS // width, 1)
+    step = max(_places.CELLS // width, 1)
     for at in range(0, n + 1, step):
         x = np.arange(at, min(at + step, n + 1))
         near = np.floor(x * share).astype(np.int64) - width // 2
@@ -627,7 +625,7 @@ def _sampled(measure: InferredAveragePrecision, tie: tuple[int, ...]) -> float:
     rng = _sampled_orders.generator(np.array(tie))
     orders = _sampled_orders.n_orders(judged)
     sums = []
-    for some in _sampled_orders.parts(orders, max(_CELLS // judged, 1)):
+    for some in _sampled_orders.parts(orders, max(_places.CELLS // judged, 1)):
         # which of the judged documents are relevant, and where these stand
         chosen = _sampled_orders.places_of_some(rng, judged, relevant, some)
         there = _sampled_orders.places_of_some(rng, n, judged, some)

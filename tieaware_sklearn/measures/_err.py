@@ -118,14 +118,11 @@ def mean_of_long_group(lo: int, counts: IntArray, q: FloatArray) -> float:
     s, ds = y**4, 4 * y**3 * weight
     one_minus_u, u, du = s.T, 1 - s.T, ds.T
     logs = [np.log1p(-s * (one_minus_u + u * (1 - qc))) for qc in q]
-    total = sum(n * log for n, log in zip(counts.tolist(), logs, strict=True))
+    classes = list(zip(counts.tolist(), q.tolist(), logs, strict=True))
+    total = sum(n * log for n, _, log in classes)
     with np.errstate(divide="ignore"):
         total = total + lo * np.log1p(-one_minus_u)
-    integrand = sum(
-        n * (1 - qc) * np.exp(total - log)
-        for n, qc, log in zip(counts.tolist(), q.tolist(), logs, strict=True)
-        if n
-    )
+    integrand = sum(n * (1 - qc) * np.exp(total - log) for n, qc, log in classes if n)
     return float((integrand * ds * du).sum())
 
 

@@ -34,7 +34,7 @@ import numpy as np
 from .._engine import segments, tie_groups
 from .._engine.segments import FloatArray, IntArray
 from .._kernel import engines
-from . import _measure, _sampled_orders
+from . import _measure, _places, _sampled_orders
 from ._measure import BoolArray
 
 #: orders are sampled if Σ n r over the mixed groups of a query is larger; binomials of
@@ -42,8 +42,6 @@ from ._measure import BoolArray
 REACH = 10_000
 #: smaller chances come from rounding
 _NOTHING = 1e-14
-#: relevant documents drawn at a time
-_CELLS = 1 << 20
 
 
 class Values(NamedTuple):
@@ -316,7 +314,7 @@ class RelevantInTies:
         """Interpolated precisions in sampled orders, (orders, total), part by part."""
         rng = _sampled_orders.generator(*self._columns)
         groups = self._columns.T.tolist()
-        step = max(_CELLS // max(self.total, 1), 1)
+        step = max(_places.CELLS // max(self.total, 1), 1)
         for orders in _sampled_orders.parts(self._n_orders, step):
             ranks = np.empty((orders, self.total))
             for lo, n, r, above in groups:

@@ -282,8 +282,7 @@ class Distribution:
         if not len(self):
             return float("nan")
         reached = np.cumsum(self.probability)
-        at = int(np.searchsorted(reached, q * reached[-1]))
-        return float(self.values[min(at, len(self) - 1)])
+        return float(self.values[np.searchsorted(reached, q * reached[-1])])
 
     def __len__(self) -> int:
         return len(self.values)

@@ -12,7 +12,7 @@ from .._engine.segments import FloatArray, IntArray
 #: smaller products are taken as 0
 NOTHING = 1e-18
 #: numbers in memory at a time
-_CELLS = 1 << 20
+CELLS = 1 << 20
 
 
 def hopeless_after(mean: FloatArray) -> IntArray:
@@ -24,7 +24,7 @@ def hopeless_after(mean: FloatArray) -> IntArray:
 
 
 def widths(
-    places: IntArray, cells_of: int = 1, cells: int = _CELLS, fine: int = 24
+    places: IntArray, cells_of: int = 1, cells: int = CELLS, fine: int = 24
 ) -> Iterator[tuple[int, IntArray]]:
     """Groups of similar numbers of places, in batches that fit the cache.
 
