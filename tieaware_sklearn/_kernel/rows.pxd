@@ -165,16 +165,6 @@ cdef inline void read_row(Row* row, Sorted* at, bint backwards, bint split,
             b = a + 1
             if b < n and ties(at, a, b):
                 b = end_of_tie(at, a)
-        if b - a == 1:
-            level = row.label[at.key[a] & at.low]
-            row.top[n_groups], row.first[n_groups] = rank, n_runs
-            n_groups += 1
-            row.level[n_runs], row.start[n_runs] = level, rank
-            n_runs += 1
-            seen += level >= reach.least
-            seen_first += level >= reach.first_least
-            rank += 1
-            continue
         last = -1
         for i in range(a, b):
             level = row.label[at.key[i] & at.low]
