@@ -235,52 +235,45 @@ def test_subtopics_are_a_last_axis_of_labels(convention):
 
 
 TWO = [[1, 0], [0, 1]]
-NONE = [[1, NAN], [0, 1]]
+NONE, BOTH = [[1, NAN], [0, 1]], {"a": TWO, "b": TWO}
 
 
 @pytest.mark.parametrize(
-    ("function", "arguments", "message"),
+    ("call", "message"),
     [
         (
-            "compare_systems",
-            (TWO, {"a": TWO, "b": [1, 0]}),
+            lambda: ta.compare_systems(TWO, {"a": TWO, "b": [1, 0]}),
             r"y_score\['b'\] must have the shape of y_true, \(2, 2\), got \(2,\)",
         ),
         (
-            "compare_systems",
-            (TWO, {"a": TWO, "b": NONE}),
+            lambda: ta.compare_systems(TWO, {"a": TWO, "b": NONE}),
             r"y_score\['b'\] must not be NaN .*, got nan in row 0, column 1",
         ),
         (
-            "compare_systems",
-            (TWO, np.ones((2, 2, 1, 1))),
+            lambda: ta.compare_systems(TWO, np.ones((2, 2, 1, 1))),
             r"shape \(n_queries, n_documents, n_systems\), got shape \(2, 2, 1, 1\)",
         ),
         (
-            "official_vs_exact",
-            (TWO, {"a": TWO, "b": TWO}, ["a", "b"]),
+            lambda: ta.official_vs_exact(TWO, BOTH, ["a", "b"]),
             r"docno must have the shape of y_true, \(2, 2\), got \(2,\)",
         ),
         (
-            "official_vs_exact",
-            (TWO, {"a": TWO, "b": TWO}, [["a", "b"], ["c", None]]),
+            lambda: ta.official_vs_exact(TWO, BOTH, [["a", "b"], ["c", None]]),
             "docno must not be missing .*, got None in row 1, column 1",
         ),
         (
-            "evaluate_subtopics",
-            (TWO, TWO),
+            lambda: ta.evaluate_subtopics(TWO, TWO),
             r"shape \(n_queries, n_documents, n_subtopics\) .*, got \(2, 2\)",
         ),
         (
-            "evaluate_subtopics",
-            ([[[1], [-2]], [[0], [1]]], TWO),
+            lambda: ta.evaluate_subtopics([[[1], [-2]], [[0], [1]]], TWO),
             "y_true must be >= 0, got -2.0 in row 0, column 1, subtopic 0",
         ),
     ],
 )
-def test_bad_systems(function, arguments, message):
+def test_bad_systems(call, message):
     with pytest.raises(ValueError, match=message):
-        getattr(ta, function)(*arguments)
+        call()
 
 
 def test_ids_and_masks_belong_to_one_form():
