@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -252,18 +252,16 @@ class FusedRanker(_query_ranker.RankerMixin, _statistics.FeatureColumns, BaseEst
         X, qid = self._check_features(X, qid, reset=True)
         rows = self._rows(X, y, qid, query_weight, unjudged=resolved.unjudged)
         given = self._given()
-        directions = _selection.each_direction(self.direction, len(given))
+        directions = np.array(_selection.each_direction(self.direction, len(given)))
         queries, weight = by_length(rows.queries), rows.weight
         if weight is not None:
             weight = weight[rows.queries.shortest_first()]
         labels, arranged = queries.arrange(rows.labels), replace(queries, order=None)
         prepared = _prepared.Prepared(labels, arranged, weight, keep=True)
         borda = BordaScores.of(X[:, given], queries, self.n_jobs)
-        fusion = Fusion(borda, prepared, resolved, limit, self.n_jobs)
-        alone = fusion.alone(directions)
-        path = self._path(fusion, directions, alone)
+        fusion = Fusion(borda, prepared, resolved, directions, limit, self.n_jobs)
+        self._show(given, fusion.alone, self._path(fusion))
         self.measure_, self.n_queries_ = resolved.names[0], rows.queries.n_queries
-        self._show(given, alone, path)
         self._fitted_queries_ = split_queries.FittedQueries.of(rows.queries)
         return self
 
@@ -300,9 +298,7 @@ class FusedRanker(_query_ranker.RankerMixin, _statistics.FeatureColumns, BaseEst
             scores[rows] += borda.of_feature(feature, lower)
         return scores
 
-    def _path(
-        self, fusion: Fusion, directions: Sequence[str], alone: Alone
-    ) -> Path | None:
+    def _path(self, fusion: Fusion) -> Path | None:
         """The features selected, one after another; None if all are fused."""
         self.__dict__.pop("cv_results_", None)
         wanted, n_features = self.n_features_to_select, fusion.n_features
@@ -310,11 +306,11 @@ class FusedRanker(_query_ranker.RankerMixin, _statistics.FeatureColumns, BaseEst
             return None
         if isinstance(wanted, str):
             most = min(self.max_features, max(int(fusion.varies().sum()), 1))
-            chosen = choose_number(fusion, directions, self.cv, most, self.progress)
+            chosen = choose_number(fusion, self.cv, most, self.progress)
             self.cv_results_, number = chosen
         else:
             number = _selection.number_of(wanted, n_features)
-        path = fusion.path(alone, number, wanted != "cv", self.progress)
+        path = fusion.path(number, wanted != "cv", self.progress)
         n_selected = len(path.order)
         if not n_selected:
             words.warn(self._why_none())
@@ -508,6 +504,8 @@ class Fusion:
         Labels, which stand query by query as the scores do.
     resolved : ResolvedMeasures
         One measure.
+    directions : ndarray of shape (n_features,) of str
+        As users give them, "auto" among others.
     n_jobs : int, optional
         Threads over candidates.
     """
@@ -515,6 +513,7 @@ class Fusion:
     borda: BordaScores
     prepared: _prepared.Prepared
     resolved: _resolved.ResolvedMeasures
+    directions: NDArray[np.str_]
     max_correlation: float | None
     n_jobs: int | None
 
@@ -526,16 +525,16 @@ class Fusion:
     def n_features(self) -> int:
         return len(self.borda.down)
 
-    def alone(self, directions: Sequence[str]) -> Alone:
+    @cached_property
+    def alone(self) -> Alone:
         """Each feature in the better of its directions; of equal ones, "descending"."""
-        wanted = np.array(directions)
         nothing = np.zeros(self.borda.down.shape[1])
         means = np.full((2, self.n_features), np.nan)
         for turned, other in enumerate(("ascending", "descending")):
-            some = np.flatnonzero(wanted != other)
+            some = np.flatnonzero(self.directions != other)
             means[turned, some] = self._means(nothing, some, np.full(len(some), turned))
         value = comparable(self.sign * means)
-        ascending = (value[1] > value[0]) | (wanted == "ascending")
+        ascending = (value[1] > value[0]) | (self.directions == "ascending")
         best = np.where(ascending, means[1], means[0])
         # the best first, equal ones in the order of columns
         ranking = np.argsort(-comparable(self.sign * best), kind="stable")
@@ -545,21 +544,18 @@ class Fusion:
         """Features that are not constant within every query."""
         return np.array([bool(column.any()) for column in self.borda.down])
 
-    def path(
-        self, alone: Alone, number: int, fill: bool, progress: bool = False
-    ) -> Path:
+    def path(self, number: int, fill: bool, progress: bool = False) -> Path:
         """The best feature, then at each step the one that fuses best.
 
         Parameters
         ----------
-        alone : Alone
         number : int
             Features to choose, if so many vary.
         fill : bool
             Whether features that repeat chosen ones are chosen if no others are left.
         progress : bool
         """
-        total = np.zeros(self.borda.down.shape[1])
+        total, alone = np.zeros(self.borda.down.shape[1]), self.alone
         open_ = self.varies()
         repeats = np.full(self.n_features, -1)
         correlation = Correlation(self.borda, self.prepared.weight)
@@ -679,7 +675,7 @@ def comparable(values: FloatArray) -> FloatArray:
 
 
 def choose_number(
-    fusion: Fusion, directions: Sequence[str], cv: Any, most: int, progress: bool
+    fusion: Fusion, cv: Any, most: int, progress: bool
 ) -> tuple[dict[str, NDArray[Any]], int]:
     """Held-out values by number of features, and the number to select.
 
@@ -700,9 +696,8 @@ def choose_number(
     )
     for train, test in shown:
         training = fusion.of_queries(train)
-        alone = training.alone(directions)
-        path = training.path(alone, most, fill=False)
-        along = fusion.of_queries(test).values_along(path, alone.ascending)
+        path, ascending = training.path(most, fill=False), training.alone.ascending
+        along = fusion.of_queries(test).values_along(path, ascending)
         # after these, all features of this fold repeat chosen ones
         most = min(most, len(along))
         total[:most, test] += along[:most]
