@@ -392,9 +392,7 @@ def query_permutation_importance(
 
     def values(X: Any) -> FloatArray:
         """Exact values of each query and measure, ranked by the model."""
-        scores = _scorers.predicted_scores(
-            estimator, X, queries.n_rows, method, qid=by_row
-        )
+        scores = _scorers.predicted_scores(estimator, X, method, qid=by_row)
         return prepared.values(resolved, scores)["expected"]
 
     baseline = values(rows.X)

@@ -451,7 +451,6 @@ def _run(
             scores = _scorers.predicted_scores(
                 fitted_on(some, clone(estimator)),
                 take_columns(tested.X, list(columns)),
-                queries.n_rows,
                 method,
                 qid=queries.qid[queries.codes],
             )

@@ -35,7 +35,6 @@ _OF_CLASSIFIERS = ("predict_proba", "decision_function")
 def predicted_scores(
     estimator: Any,
     X: Any,
-    n_rows: int,
     response_method: str | Sequence[str] | None = None,
     method_caller: Callable[..., Any] | None = None,
     qid: Any = None,
@@ -92,7 +91,7 @@ def predicted_scores(
         way = "predict_proba, of the expected label (CalibratedClassifierCV adds it)"
         more = 'response_method="predict", where all documents of a class tie'
         raise ValueError(f"{rule}. With more than two classes, rank by {way} or {more}")
-    return checks.check_scores(response, n_rows=n_rows, name=name)
+    return checks.check_scores(response, n_rows=feature_matrix.count_rows(X), name=name)
 
 
 def score_taken_apart(
@@ -525,8 +524,8 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
                 X, y_true, ids, query_weight, unjudged=unjudged, label="y_true"
             )
             split_queries.check_whole_queries(estimator, rows.queries)
-            method, n_rows = family.source["response_method"], len(rows.labels)
-            scores = predicted_scores(estimator, X, n_rows, method, method_caller, ids)
+            method = family.source["response_method"]
+            scores = predicted_scores(estimator, X, method, method_caller, ids)
             averages = partial(
                 rows.prepared(keep=False).averaged,
                 scores=scores,

@@ -525,7 +525,7 @@ class RankerObjective(QueryObjective):
             rows, queries = self._queries.rows(held_out), self._queries.some(held_out)
             X, ids = feature_matrix.take_rows(self._X, rows), queries.qid[queries.codes]
             scores = _scorers.predicted_scores(
-                fitted, X, len(rows), self._response_method, qid=ids
+                fitted, X, self._response_method, qid=ids
             )
             yield self._measured(held_out, scores), buckets, number == numbers[-1]
 

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from .. import _optional
 from .._display import words
-from .._engine import checks, exact_numbers, feature_matrix, lists, messages
+from .._engine import checks, exact_numbers, lists, messages
 from ..comparison import _systems
 from ..evaluation import Summary
 from ..model_selection import _scorers
@@ -343,11 +343,8 @@ class SystemsDisplay(Display):
         """
         if not isinstance(estimator, Mapping):
             estimator = {type(estimator).__name__: estimator}
-        n_rows = feature_matrix.count_rows(X)
         scores = {
-            str(name): _scorers.predicted_scores(
-                one, X, n_rows, response_method, qid=qid
-            )
+            str(name): _scorers.predicted_scores(one, X, response_method, qid=qid)
             for name, one in estimator.items()
         }
         return cls.from_predictions(y, scores, qid=qid, ax=ax, **options)

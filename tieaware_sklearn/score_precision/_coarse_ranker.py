@@ -426,8 +426,8 @@ optional
         return coarseness.apply(scores, queries, limits=limits, existing_ties=ties)
 
     def _exact(self, X: Any, qid: Any) -> FloatArray:
-        n_rows, method = feature_matrix.count_rows(X), self.response_method
-        return _scorers.predicted_scores(self.estimator_, X, n_rows, method, qid=qid)
+        method = self.response_method
+        return _scorers.predicted_scores(self.estimator_, X, method, qid=qid)
 
     def _checked(self) -> Coarseness | None:
         """The coarseness, if there is one, and all options checked."""
