@@ -11,6 +11,7 @@ import scipy.sparse as sp
 import sklearn
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal as same
 from scipy.stats import spearmanr
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -43,13 +44,9 @@ def fitted(web, X=None, rows=slice(None), **parameters):
     return ranker.fit(X[rows], web.target[rows], qid=web.qid[rows])
 
 
-def same(one, other):
-    np.testing.assert_array_equal(one, other)
-
-
 def assert_same(one, other):
     for name in SHOWN:
-        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), name)
+        same(getattr(one, name), getattr(other, name), name)
 
 
 # Borda scores

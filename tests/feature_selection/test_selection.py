@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import warnings
 
 import joblib
 import numpy as np
@@ -193,7 +192,7 @@ def test_copies_under_every_monotone_map_are_recognised(web, missing, direction)
     assert table.chosen.isna().sum() == 2
 
 
-def test_copies_are_chosen_last_and_with_a_warning(web):
+def test_copies_are_chosen_last_and_with_a_warning(web, recwarn):
     # clicks and text_score; the noise and a similar feature remain before copies
     X = web.data[:, [1, 5, 6]]
     similar = X[:, [1]] + 0.1 * np.random.default_rng(0).normal(size=(len(X), 1))
@@ -204,17 +203,16 @@ def test_copies_are_chosen_last_and_with_a_warning(web):
         (5, 1, "is an exact copy"),
         (7, 3, "are exact copies"),
     ]:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            selector = fitted(data, n_features_to_select=number, max_correlation=0.9)
+        recwarn.clear()
+        selector = fitted(data, n_features_to_select=number, max_correlation=0.9)
         order = selector.selection_order_
         assert len(order) == number
         ranked = np.array([0, 1, 2, 0, 1, 2, 1])[order]
         assert sorted(ranked[:3]) == [0, 1, 2]
         assert (ranked[3:4] == 1).all()
         said = "but only 4 features rank differently: {} of the selected features {} of"
-        assert len(caught) == bool(copies)
-        assert all(said.format(copies, which) in str(one.message) for one in caught)
+        assert len(recwarn) == bool(copies)
+        assert all(said.format(copies, which) in str(one.message) for one in recwarn)
     # features that rank worse than chance, or that nothing is known of
     y = np.random.default_rng(0).integers(0, 2, 60)
     X = -y[:, None] + np.random.default_rng(1).normal(0, [0.1, 0.5, 0.9], (60, 3))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import gc
 import pickle
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -268,13 +267,11 @@ WITHOUT_ID = make_column_transformer(("drop", ["id"]), remainder="passthrough")
     ],
     ids=lambda of: str(of)[:40],
 )
-def test_ids_as_a_feature_are_warned_of(web, estimator, learns):
+def test_ids_as_a_feature_are_warned_of(web, recwarn, estimator, learns):
     X = pd.DataFrame(web.data[:, :3], columns=["a", "b", "c"]).assign(id=-web.qid)
     model, scorer = clone(estimator).fit(X, web.target), make_ranking_scorer(qid="id")
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        scorer(model, X, web.target)
-    said = [str(one.message) for one in caught]
+    scorer(model, X, web.target)
+    said = [str(one.message) for one in recwarn]
     expected = f"{learns} was fitted on the query ids, column 'id' of X"
     assert [one[: len(expected)] for one in said] == [expected] * (learns is not None)
     # by their place, in arrays
