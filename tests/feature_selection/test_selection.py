@@ -437,11 +437,8 @@ def test_sparse_columns_are_as_dense(engine, sizes, seed, data):
     ("n", "zero_relevance", "weighted"), [(2, 0.0, False), (7, "skip", True)]
 )
 def test_partial_fit_and_merge_equal_one_fit(web, n, zero_relevance, weighted):
-    new = RankingFeatureSelector(
-        ["ndcg@5", "ap(rel=4)", "fallout@3"],
-        zero_relevance=zero_relevance,
-        n_features_to_select=3,
-    )
+    options = {"zero_relevance": zero_relevance, "n_features_to_select": 3}
+    new = RankingFeatureSelector(["ndcg@5", "ap(rel=4)", "fallout@3"], **options)
     # of a part, all weights may be 0
     weight = np.where(web.qid > 20, 1 / web.qid, 0) if weighted else None
     whole = clone(new).fit(web.data, web.target, web.qid, weight)

@@ -35,6 +35,8 @@ QID = np.repeat(RNG.permutation(40), SIZES)
 Y = RNG.integers(0, 3, size=len(QID)).astype(float)
 X = np.arange(len(QID) * 2.0).reshape(-1, 2)
 DRAWN = {"shuffle": True, "random_state": 0}
+SCORED = {"scoring": make_ranking_scorer(), "error_score": "raise"}
+SCORED["return_indices"] = True
 MAKE = {
     "k-fold": lambda **k: QueryKFold(4, **k),
     "repeated": lambda **k: QueryKFold(3, n_repeats=2, **DRAWN, **k),
@@ -94,16 +96,8 @@ def test_ids_come_in_three_ways(make):
             (renamed, X, {"query": QID, **ids}),
             (make().set_split_request(qid=False), X, {"groups": QID, **ids}),
         ):
-            found = cross_validate(
-                LinearRegression(),
-                data,
-                Y,
-                cv=cv,
-                scoring=make_ranking_scorer(),
-                params=params,
-                error_score="raise",
-                return_indices=True,
-            )
+            how = {"cv": cv, "params": params, **SCORED}
+            found = cross_validate(LinearRegression(), data, Y, **how)
             tests = [list(test) for test in found["indices"]["test"]]
             assert tests == [test for _, test in expected]
     for other in (pickle.loads(pickle.dumps(apart)), clone(apart, safe=False)):
@@ -290,9 +284,9 @@ def test_times_of_any_kind_from_a_column_or_by_routing(of):
     frame = pd.DataFrame(FLAT, columns=["a"]).assign(**given)
     by_column = QueryTimeSeriesSplit(3, qid="qid", time="time")
     assert queries_of(by_column.split(frame), WHICH) == expected
-    how = {"scoring": make_ranking_scorer(), "return_indices": True, "cv": cv}
+    how = {"cv": cv, "params": given, **SCORED}
     with sklearn.config_context(enable_metadata_routing=True):
-        found = cross_validate(LinearRegression(), FLAT, TIME, params=given, **how)
+        found = cross_validate(LinearRegression(), FLAT, TIME, **how)
     assert queries_of(zip(*found["indices"].values(), strict=True), WHICH) == expected
 
 
