@@ -356,13 +356,9 @@ class Result:
             if (said := _in_one_line(value))
         ]
         conclusion = self._conclusion()
-        text = page(
-            kind.capitalize() if title is None else str(title),
-            conclusion,
-            "" if draw is None else figure_html(draw, conclusion, kind),
-            self._whole(),
-            about=about,
-        )
+        heading = kind.capitalize() if title is None else str(title)
+        figure = "" if draw is None else figure_html(draw, conclusion, kind)
+        text = page(heading, conclusion, figure, self._whole(), about=about)
         if path is None:
             return text
         _atomic.write_whole(Path(path), [text])
@@ -402,8 +398,5 @@ def by_query(
     of: str = "measure",
 ) -> dict[str, Any]:
     """Columns with a row per query and measure, of arrays (n_queries, n_measures)."""
-    return {
-        "qid": np.repeat(qid, len(measures)),
-        of: list(measures) * len(qid),
-        **{name: array.ravel() for name, array in values.items()},
-    }
+    names = {"qid": np.repeat(qid, len(measures)), of: list(measures) * len(qid)}
+    return names | {name: array.ravel() for name, array in values.items()}

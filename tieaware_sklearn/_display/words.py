@@ -168,14 +168,9 @@ def paragraph(text: str) -> str:
 def definitions(terms: Collection[tuple[str, str]]) -> str:
     """List terms with their meanings, which are aligned."""
     indent = max((len(term) for term, _ in terms), default=0) + 2
+    layout = _PLAIN | {"width": COLUMNS, "subsequent_indent": " " * indent}
     return "\n".join(
-        textwrap.fill(
-            said,
-            COLUMNS,
-            initial_indent=term.ljust(indent),
-            subsequent_indent=" " * indent,
-            **_PLAIN,
-        )
+        textwrap.fill(said, initial_indent=term.ljust(indent), **layout)
         for term, said in terms
     )
 

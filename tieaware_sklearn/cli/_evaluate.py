@@ -113,9 +113,7 @@ def topic_files(arguments: argparse.Namespace) -> dict[str, str]:
     return {what: path for what, path in given.items() if path is not None}
 
 
-def read_topic_files(
-    files: dict[str, str],
-) -> Callable[[NDArray[Any]], dict[str, Any]]:
+def read_topic_files(files: dict[str, str]) -> Callable[[NDArray[Any]], dict[str, Any]]:
     """Read weights and segments, and return a function that looks them up by topic.
 
     It maps the topics of documents to arguments of `compare_systems`.
@@ -268,12 +266,8 @@ def _notes(
     # trec_eval reads scores in 32 bits
     score, rank = trec.score.astype(np.float32), trec["rank"]
     ranked_too = not np.isnan(rank[score > -np.inf]).any()
-    ties = tie_statistics(
-        {"run": score},
-        qid=trec.qid,
-        rank=rank if ranked_too else None,
-        input_order=trec.input_order,
-    )
+    orders = {"rank": rank if ranked_too else None, "input_order": trec.input_order}
+    ties = tie_statistics({"run": score}, qid=trec.qid, **orders)
     unordered = np.nan_to_num(ties.unordered_documents[0]) * ties.n_documents[0]
     missing = len(judged.topics.keys() - ranked.topics.keys())
     unjudged = len(ranked.topics.keys() - judged.topics.keys())

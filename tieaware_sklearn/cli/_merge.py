@@ -196,11 +196,7 @@ def _report_averages(
     (table,) = summary._tables()
     findings = _outputs.Findings(
         title="Exact scores of a ranking",
-        about={
-            "files": sorted(paths),
-            "average": summary.average,
-            "measures": rows,
-        },
+        about={"files": sorted(paths), "average": summary.average, "measures": rows},
         rows=rows,
         read=[part.shown() for part in parts],
         opening=f"{several} of {len(report.qid)} queries",

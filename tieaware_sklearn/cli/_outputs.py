@@ -241,14 +241,11 @@ def _write_report(path: str, findings: Findings, words: Sequence[str]) -> None:
     except Exception as error:  # a plot may fail in any way
         why = escape(_words.printable(repr(error)))
         failed, figure = error, f"<p>there is no figure: {why}</p>"
+    tables = findings.pages or findings.tables
+    read = [("read", one) for one in findings.read]
+    command = shlex.join(["tieaware", *words])
     text = html.page(
-        findings.title,
-        conclusion,
-        figure,
-        findings.pages or findings.tables,
-        findings.remarks,
-        [("read", one) for one in findings.read],
-        shlex.join(["tieaware", *words]),
+        findings.title, conclusion, figure, tables, findings.remarks, read, command
     )
     _atomic.write_whole(Path(path), [text])
     if failed is not None:

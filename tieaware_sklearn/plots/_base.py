@@ -259,15 +259,9 @@ def _new_figure(panels: Panels) -> tuple[Any, list[Any]]:
     )
     n_rows = math.ceil(panels.number / _ABREAST)
     n_columns = math.ceil(panels.number / n_rows)
-    width = min(panels.width * n_columns, _WIDEST)
-    figure, axes = pyplot.subplots(
-        n_rows,
-        n_columns,
-        figsize=(width, panels.height * n_rows),
-        layout="constrained",
-        sharey=panels.sharey,
-        squeeze=False,
-    )
+    size = min(panels.width * n_columns, _WIDEST), panels.height * n_rows
+    style = {"layout": "constrained", "sharey": panels.sharey, "squeeze": False}
+    figure, axes = pyplot.subplots(n_rows, n_columns, figsize=size, **style)
     for spare in axes.flat[panels.number :]:
         spare.remove()
     return figure, list(axes.flat[: panels.number])
