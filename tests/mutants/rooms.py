@@ -47,12 +47,7 @@ ROOMS["boosters"] = (
 BUDGET = 200.0
 #: how a process ends whose tests say nothing of a fault
 _BROKEN = 99
-LIBRARIES = (
-    "hypothesis.strategies",
-    "pandas",
-    "scipy.stats",
-    "sklearn.pipeline",
-)
+LIBRARIES = "hypothesis.strategies", "pandas", "scipy.stats", "sklearn.pipeline"
 
 
 class Fault(NamedTuple):

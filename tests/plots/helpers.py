@@ -22,26 +22,19 @@ STUDY = ta.precision_study(
     Y, SYSTEMS, qid=QID, coarseness=["rho=1.2", "levels=4", "rho=3"]
 )
 SELECTOR = ta.RankingFeatureSelector("ap").fit(WEB.data, Y, qid=QID)
+TREE = DecisionTreeRegressor(max_depth=4, random_state=0)
+COLUMNS = {name: j for j, name in enumerate(WEB.feature_names)}
+OPTIONS = {"measures": ["ndcg@10", "esl"], "columns": COLUMNS, "n_repeats": 2}
 IMPORTANCE = ta.query_permutation_importance(
-    DecisionTreeRegressor(max_depth=4, random_state=0).fit(WEB.data, Y),
-    WEB.data,
-    Y,
-    qid=QID,
-    measures=["ndcg@10", "esl"],
-    columns={name: j for j, name in enumerate(WEB.feature_names)},
-    n_repeats=2,
+    TREE.fit(WEB.data, Y), WEB.data, Y, qid=QID, **OPTIONS
 )
-CURVE = ta.selection_curve(
-    {
-        "$a$": ta.RankingFeatureSelector("ap"),
-        "b": ta.RankingFeatureSelector("rr", direction="ascending"),
-    },
-    DecisionTreeRegressor(max_depth=4, random_state=0),
-    WEB.data,
-    Y,
-    qid=QID,
-    cv=2,
-    measure="ap",
+SELECTORS = {
+    "$a$": ta.RankingFeatureSelector("ap"),
+    "b": ta.RankingFeatureSelector("rr", direction="ascending"),
+}
+CURVE = ta.selection_curve(SELECTORS, TREE, WEB.data, Y, qid=QID, cv=2, measure="ap")
+OFFICIAL = ta.official_vs_exact(
+    Y, SYSTEMS, DOCNO, qid=QID, measures=["P_10", "esl"], n_orders=3
 )
 
 
@@ -106,12 +99,7 @@ DISPLAYS = {
     "systems": lambda **k: plots.SystemComparisonDisplay.from_predictions(
         Y, SYSTEMS, qid=QID, measure=["ap", "esl"], **k
     ),
-    "official": lambda **k: plots.OfficialVsExactDisplay.from_result(
-        ta.official_vs_exact(
-            Y, SYSTEMS, DOCNO, qid=QID, measures=["P_10", "esl"], n_orders=3
-        ),
-        **k,
-    ),
+    "official": lambda **k: plots.OfficialVsExactDisplay.from_result(OFFICIAL, **k),
     "features": lambda **k: plots.FeatureScreeningDisplay.from_result(
         SELECTOR.screening_.named(WEB.feature_names), **k
     ),
