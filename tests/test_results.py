@@ -34,11 +34,7 @@ from tieaware_sklearn.score_precision import round_scores
 
 PAGE = Path(__file__).parents[1] / "docs" / "results.md"
 #: pages whose commands are all of findings
-PAGES = [
-    PAGE,
-    PAGE.parent / "howto" / "single_features.md",
-    PAGE.parent / "yang2016.md",
-]
+PAGES = [PAGE, PAGE.parent / "howto/single_features.md", PAGE.parent / "yang2016.md"]
 #: figures of models, which differ between machines: of which version, and how much
 MODELS = {
     "early_stopping lightgbm": ("lightgbm", "4.7", 0.06),

@@ -293,16 +293,13 @@ def test_a_table_comes_through_a_pipe(name):
     text = "rating;qid;x\n1;a;1,5\n0;a;2\n0;b;1\n1;b;0,5\n"
     options = ["--label", "rating", "--measures", "ap", "--csv"]
     command = [sys.executable, "-m", "tieaware_sklearn", "screen", name, *options]
+    pipes = {"capture_output": True, "text": True, "check": False}
     for given in ([], ["--format", "csv"]):
-        done = subprocess.run(
-            [*command, "--decimal", ",", *given],
-            input=text, capture_output=True, text=True, check=False,
-        )  # fmt: skip
+        words = [*command, "--decimal", ",", *given]
+        done = subprocess.run(words, input=text, **pipes)
         assert done.returncode == 0, done.stderr
         assert done.stdout.splitlines()[1].split(",")[1] == "x"
-    done = subprocess.run(
-        command, input="1 1:5\n", capture_output=True, text=True, check=False
-    )
+    done = subprocess.run(command, input="1 1:5\n", **pipes)
     assert done.returncode == 1
     assert "--query-file" in done.stderr
 
