@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
 import math
-import sys
 
 import ir_measures
 import numpy as np
@@ -38,7 +36,6 @@ from ir_measures import (
     nDCG,
 )
 
-import tieaware_sklearn.ir_measures
 from tests.strategies import every_order, judged_runs
 from tieaware_sklearn import evaluate
 from tieaware_sklearn.datasets import load_trec
@@ -274,9 +271,3 @@ def test_every_measure_it_names_is_one_of_the_tests():
 def test_data_that_are_none_are_refused(qrels, run, message):
     with pytest.raises(ValueError, match=message):
         provider.calc_aggregate([ERR @ 5], qrels, run)
-
-
-def test_without_ir_measures_its_extra_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "ir_measures", None)
-    with pytest.raises(ImportError, match=r'"tieaware-sklearn\[ir-measures\]"'):
-        importlib.reload(tieaware_sklearn.ir_measures)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import copy
-import importlib
 import pickle
-import sys
 
 import numpy as np
 import pandas as pd
@@ -16,7 +14,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
-from tests.boosters.helpers import BOOSTERS, exact, rows_of
+from tests.boosters.helpers import exact, rows_of
 from tieaware_sklearn import QueryKFold, make_ranking_scorer, ranking_score
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.measures import NDCG
@@ -345,12 +343,3 @@ ROWS3 = {"X": np.arange(9.0).reshape(3, 3), "y": [0, 1, 0], "qid": [1, 1, 2]}
 def test_what_is_refused(booster, options, given, message):
     with pytest.raises(ValueError, match=message):
         booster.fit({**ROWS3, **given}, **options)
-
-
-@pytest.mark.parametrize("library", BOOSTERS)
-def test_a_missing_library_is_named(library, monkeypatch):
-    monkeypatch.setitem(sys.modules, library, None)
-    monkeypatch.delitem(sys.modules, f"tieaware_sklearn.{library}", raising=False)
-    hint = rf'pip install "tieaware-sklearn\[{library}\]"'
-    with pytest.raises(ImportError, match=hint):
-        importlib.import_module(f"tieaware_sklearn.{library}")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 import warnings
 
 import dask
@@ -337,12 +335,3 @@ def test_scores_that_floats_do_not_hold_are_no_floats(shuffle, name):
     df = dd.from_map(lambda i: own[i], range(2), meta=own[0][:0])
     found = evaluate(df, score=name, shuffle=shuffle)
     assert found.expected.tolist() == evaluated(rows).expected.tolist()
-
-
-def test_a_missing_dask_is_named(monkeypatch):
-    ours = "tieaware_sklearn.dask"
-    monkeypatch.setitem(sys.modules, "dask", None)
-    for module in [name for name in sys.modules if name.startswith(ours)]:
-        monkeypatch.delitem(sys.modules, module)
-    with pytest.raises(ImportError, match=r'pip install "tieaware-sklearn\[dask\]"'):
-        importlib.import_module(ours)

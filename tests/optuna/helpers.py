@@ -5,6 +5,8 @@ from __future__ import annotations
 from operator import attrgetter
 
 from optuna.distributions import IntDistribution
+from optuna.storages import JournalStorage
+from optuna.storages.journal import JournalFileBackend
 from sklearn.tree import DecisionTreeRegressor
 
 from tieaware_sklearn import QueryKFold, ranking_score
@@ -46,6 +48,11 @@ def optimized(objective, n_trials, seed=0, **options):
 def exact(web, scores, rows=slice(None), **options):
     """The exact mean of a ranking of some rows."""
     return ranking_score(web.target[rows], scores, qid=web.qid[rows], **options)
+
+
+def journal(folder):
+    """A storage in a file, which several workers may share."""
+    return JournalStorage(JournalFileBackend(str(folder / "log")))
 
 
 def records(study):

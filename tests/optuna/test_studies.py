@@ -5,10 +5,8 @@ from __future__ import annotations
 import optuna
 import pytest
 from optuna.pruners import MedianPruner, NopPruner, WilcoxonPruner
-from optuna.storages import JournalStorage
-from optuna.storages.journal import JournalFileBackend
 
-from tests.optuna.helpers import linear, optimized, records, scoring
+from tests.optuna.helpers import journal, linear, optimized, records, scoring
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.optuna import ScorePrecisionObjective
 
@@ -16,7 +14,7 @@ from tieaware_sklearn.optuna import ScorePrecisionObjective
 @pytest.fixture
 def shared(tmp_path):
     """Options of a study that several workers join."""
-    storage = JournalStorage(JournalFileBackend(str(tmp_path / "log")))
+    storage = journal(tmp_path)
     return {"storage": storage, "study_name": "s", "load_if_exists": True}
 
 

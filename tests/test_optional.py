@@ -1,0 +1,21 @@
+"""What needs another library says which extra of ours installs it."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import pytest
+
+LIBRARIES = ["catboost", "dask", "ir_measures", "lightgbm", "optuna", "xgboost"]
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_missing_library_is_named(library, monkeypatch):
+    ours = f"tieaware_sklearn.{library}"
+    monkeypatch.setitem(sys.modules, library, None)
+    for module in [name for name in sys.modules if name.startswith(ours)]:
+        monkeypatch.delitem(sys.modules, module)
+    hint = rf'pip install "tieaware-sklearn\[{library.replace("_", "-")}\]"'
+    with pytest.raises(ImportError, match=hint):
+        importlib.import_module(ours)
