@@ -16,6 +16,7 @@ def test_a_missing_library_is_named(library, monkeypatch):
     monkeypatch.setitem(sys.modules, library, None)
     for module in [name for name in sys.modules if name.startswith(ours)]:
         monkeypatch.delitem(sys.modules, module)
-    hint = rf'pip install "tieaware-sklearn\[{library.replace("_", "-")}\]"'
+    extra = library.replace("_", "-")
+    hint = rf'^{ours} needs {library}: pip install "tieaware-sklearn\[{extra}\]"$'
     with pytest.raises(ImportError, match=hint):
         importlib.import_module(ours)

@@ -20,9 +20,7 @@ from .evaluation import _prepared, _resolved
 from .measures import Measure, parse_measure
 from .rankers import _query_ranker
 
-catboost = _optional.import_optional(
-    "catboost", extra="catboost", purpose="tieaware_sklearn.catboost"
-)
+catboost = _optional.import_optional("catboost")
 
 __all__ = ["QueryCatBoostRanker", "eval_metric"]
 

@@ -31,15 +31,8 @@ from .measures import (
 )
 
 ir_measures, providers, theirs, util = (
-    _optional.import_optional(
-        name, extra="ir-measures", purpose="tieaware_sklearn.ir_measures"
-    )
-    for name in (
-        "ir_measures",
-        "ir_measures.providers",
-        "ir_measures.measures",
-        "ir_measures.util",
-    )
+    _optional.import_optional(f"ir_measures{part}", extra="ir-measures")
+    for part in ("", ".providers", ".measures", ".util")
 )
 
 __all__ = ["TieAwareProvider"]

@@ -22,9 +22,7 @@ from ._engine.segments import FloatArray
 from .measures import Measure
 from .rankers import _query_ranker
 
-lightgbm = _optional.import_optional(
-    "lightgbm", extra="lightgbm", purpose="tieaware_sklearn.lightgbm"
-)
+lightgbm = _optional.import_optional("lightgbm")
 
 __all__ = ["QueryLGBMRanker", "eval_metric", "feval"]
 
@@ -50,9 +48,8 @@ class _Feval(_query_ranker.BoostingMeasures):
 
     def __call__(self, preds: FloatArray, eval_data: Any) -> Any:
         if not hasattr(eval_data, "get_label"):
-            raise TypeError(
-                "feval is for lightgbm.train and cv: fit of a ranker takes eval_metric"
-            )
+            way = "fit of a ranker takes eval_metric"
+            raise TypeError(f"feval is for lightgbm.train and cv: {way}")
         sizes, weight = eval_data.get_group(), eval_data.get_weight()
         return self.results(eval_data.get_label(), sizes, weight, preds)
 
@@ -69,9 +66,8 @@ class _EvalMetric(_query_ranker.BoostingMeasures):
         group: NDArray[Any] | None = None,
     ) -> Any:
         if hasattr(y_pred, "get_label"):
-            raise TypeError(
-                "eval_metric is for fit of a ranker: lightgbm.train and cv take feval"
-            )
+            way = "lightgbm.train and cv take feval"
+            raise TypeError(f"eval_metric is for fit of a ranker: {way}")
         return self.results(y_true, group, weight, y_pred)
 
 
@@ -426,9 +422,7 @@ random_state, n_jobs, importance_type
             callbacks.append(put_first)
         # LightGBM knows the training data, and does not stop on it, by this name; the
         # user's is put into the results afterwards
-        names = {
-            name: name if name in data.held_out else "training" for name in data.evals
-        }
+        names = {n: n if n in data.held_out else "training" for n in data.evals}
         model = lightgbm.LGBMRanker().set_params(**self._model_params())
         X_and_y = [(one.X, one.y) for one in evals]
         sets: dict[str, Any] = {"eval_set": X_and_y or None}  # LightGBM 4.6

@@ -22,9 +22,7 @@ from .evaluation import _prepared, _resolved
 from .measures import Measure
 from .rankers import _query_ranker
 
-xgboost = _optional.import_optional(
-    "xgboost", extra="xgboost", purpose="tieaware_sklearn.xgboost"
-)
+xgboost = _optional.import_optional("xgboost")
 
 __all__ = ["QueryXGBRanker", "custom_metric"]
 
@@ -350,10 +348,8 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         data.check_stopping(self.early_stopping_rounds, resolved is not None)
         params = self._model_params()
         if resolved is not None and data.evals:
-            sets = {
-                name: (one.prepared(), self._matrix(one))
-                for name, one in data.evals.items()
-            }
+            evals = data.evals.items()
+            sets = {name: (one.prepared(), self._matrix(one)) for name, one in evals}
             then = list(self.callbacks or [])
             if verbose:
                 then.insert(0, xgboost.callback.EvaluationMonitor(period=int(verbose)))
@@ -366,14 +362,14 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
                 )
                 then.append(stopping)
             params["callbacks"] = [_Evaluation(resolved, sets, then)]
+        weight, queries = train.weight, train.queries
+        weight = checks.check_query_weight(weight, queries, name="sample_weight")
         model = xgboost.XGBRanker(**params)
         model.fit(
             train.X,
             train.y,
-            group=train.queries.sizes,
-            sample_weight=checks.check_query_weight(
-                train.weight, train.queries, name="sample_weight"
-            ),
+            group=queries.sizes,
+            sample_weight=weight,
             base_margin=train.init_score,
             xgb_model=init_model,
             verbose=False,  # otherwise XGBoost 3.4 prints the measures of the callback

@@ -122,9 +122,8 @@ n_resamples, random_state, zero_relevance, unjudged
         test, alternative, correction, interval, confidence, n_resamples,
         random_state, baseline, average, weighted=query_weight is not None,
     )  # fmt: skip
-    resolved = _resolved.resolve(
-        _parse.parse_measures(measure, name="measure"), zero_relevance, unjudged
-    )
+    parsed = _parse.parse_measures(measure, name="measure")
+    resolved = _resolved.resolve(parsed, zero_relevance, unjudged)
     listed = isinstance(scores, Iterable) and not isinstance(scores, (str, Mapping))
     chosen = list(scores) if listed else []
     messages.require(chosen, "scores must be a list of columns", scores)

@@ -97,9 +97,8 @@ def evaluate(
     RR       0.8750  0.7500  1.0000   0.1250  0.6111  0.6786  [0.0000, 1.0000]
     2 queries
     """
-    resolved = _resolved.resolve(
-        _parse.parse_measures(measures), zero_relevance, unjudged, convention
-    )
+    parsed = _parse.parse_measures(measures)
+    resolved = _resolved.resolve(parsed, zero_relevance, unjudged, convention)
     names = _partitions.Names(label, qid, query_weight)
 
     def report(frame: Any) -> tuple[list[RankingReport], hashing.Digests]:
@@ -172,9 +171,8 @@ def evaluate_queries(
     >>> values.compute().set_index("qid")["expected"].sort_index().to_dict()
     {1: 1.0, 2: 0.75}
     """
-    resolved = _resolved.resolve(
-        _parse.parse_measures(measures), zero_relevance, unjudged, convention
-    )
+    parsed = _parse.parse_measures(measures)
+    resolved = _resolved.resolve(parsed, zero_relevance, unjudged, convention)
     any_report = evaluate_in_memory([1], [1], measures="rr").to_pandas()[:0]
     rule = "qid must not have the name of a column of the result"
     advice = "rename the column of df"
@@ -189,13 +187,11 @@ def evaluate_queries(
     def of_partition(frame: Any, partition_info: Any = None) -> Any:
         if not len(frame):
             return meta
-        with _partitions.noted(
-            partition_info, n_partitions, frame[qid], shuffled=shuffle
-        ):
-            ids = frame[qid].drop_duplicates()
+        ids = frame[qid]
+        with _partitions.noted(partition_info, n_partitions, ids, shuffled=shuffle):
             table = report_of(frame, names, score, resolved).to_pandas()
             # ids keep the dtype of df, such as categories
-            table["qid"] = ids.repeat(len(resolved.measures)).array
+            table["qid"] = ids.drop_duplicates().repeat(len(resolved.measures)).array
             return table.rename(columns={"qid": qid})
 
     tables = df.map_partitions(of_partition, meta=meta, clear_divisions=True)
@@ -213,9 +209,8 @@ def evaluate_queries(
         several, n_partitions = cells["cell"].iloc[0]
         for again in several:
             for query in _partitions.with_digest(frame, qid, again.digest):
-                what = _partitions.in_several(
-                    again, _partitions.spell(query), n_partitions, qid, shuffle
-                )
+                name = _partitions.spell(query)
+                what = _partitions.in_several(again, name, n_partitions, qid, shuffle)
                 raise ValueError(what)
         return frame
 

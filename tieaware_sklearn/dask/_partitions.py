@@ -139,12 +139,10 @@ def gathered(
                 messages.require(name in given, f"{rule}features")
             return _as_meta(frame, meta, names.qid)
 
-    rows = _in_own_partitions(
-        # so that readers read these columns only
-        (df[columns] if of_a_reader else df).map_partitions(
-            select, meta=meta, enforce_metadata=False
-        )
-    )
+    # so that readers read these columns only
+    read = df[columns] if of_a_reader else df
+    selected = read.map_partitions(select, meta=meta, enforce_metadata=False)
+    rows = _in_own_partitions(selected)
     if not shuffle:
         return Gathered(rows, rows, df)
     # with an open client, Dask may choose a method that needs its workers

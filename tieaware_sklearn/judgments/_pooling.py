@@ -361,8 +361,7 @@ def pseudo_relevance(runs: Sequence[Mapping[str, Any]], m: int) -> PseudoJudgmen
 
 def _column(values: list[Any]) -> NDArray[Any]:
     """Ids as an array of their own kind."""
-    if len({type(value) for value in values}) == 1 and isinstance(
-        values[0], (int, float, str)
-    ):
+    kinds = {type(value) for value in values}
+    if len(kinds) == 1 and issubclass(kinds.pop(), (int, float, str)):
         return np.array(values)
     return np.fromiter(values, dtype=object, count=len(values))

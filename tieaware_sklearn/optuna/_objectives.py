@@ -264,9 +264,8 @@ class LinearScoringObjective(ScoringObjective):
         if len(set(kinds)) == 1:
             data = self._columns[kinds[0]][some]
         else:
-            data = np.column_stack(
-                [self._columns[kind][some, j] for j, kind in enumerate(kinds)]
-            )
+            columns = [self._columns[kind][some, j] for j, kind in enumerate(kinds)]
+            data = np.column_stack(columns)
         scores = _linear.linear_scores(data, coef)
         return scores[rows] if whole else scores
 
@@ -279,9 +278,7 @@ class LinearScoringObjective(ScoringObjective):
             for name, kind in zip(self.feature_names, self._transforms, strict=True)
         ]
         bounds = zip(self.feature_names, self._bounds.tolist(), strict=True)
-        weights = [
-            trial.suggest_float(f"weight_{name}", *ends) for name, ends in bounds
-        ]
+        weights = [trial.suggest_float(f"weight_{n}", *ends) for n, ends in bounds]
         coef = self._coef(kinds, np.array(weights))
         plain = zip(self.feature_names, coef.tolist(), strict=True)
         trial.set_user_attr("coef", dict(plain))
@@ -338,10 +335,8 @@ class LinearScoringObjective(ScoringObjective):
             if kind == "tune"
         }
         names = [f"weight_{name}" for name in self.feature_names]
-        return [
-            {**fixed, **dict(zip(names, weights.tolist(), strict=True))}
-            for weights in candidates
-        ]
+        each = (dict(zip(names, w.tolist(), strict=True)) for w in candidates)
+        return [fixed | weights for weights in each]
 
     def _first_trials(self) -> list[dict[str, Any]]:
         return self.starts()

@@ -20,9 +20,7 @@ from .._engine.segments import FloatArray, IntArray
 from ..evaluation import _averages, _blocks, _prepared, _resolved
 from ..measures import Measure, _measure, _parse
 
-optuna = _optional.import_optional(
-    "optuna", extra="optuna", purpose="tieaware_sklearn.optuna"
-)
+optuna = _optional.import_optional("optuna")
 
 #: the user attribute of a study that says whether its trials may be pruned
 PRUNE = "prune"

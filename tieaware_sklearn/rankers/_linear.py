@@ -256,9 +256,8 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         if self.validation_fraction is not None:
             checks.check_share(self.validation_fraction, "validation_fraction")
         checks.check_flag(self.progress, "progress")
-        return _resolved.resolve(
-            [parse_measure(self.measure)], self.zero_relevance, self.unjudged
-        )
+        measure = parse_measure(self.measure)
+        return _resolved.resolve([measure], self.zero_relevance, self.unjudged)
 
     def _features(
         self, X: Any, qid: Any = None, *, reset: bool
@@ -613,9 +612,7 @@ def split_queries(
         rule = f"validation_fraction={share!r} must leave relevant documents in both"
         got = f"got none in the {part.prepared.queries.n_queries} queries{what}"
         messages.require(part.prepared.labels.max() > 0, f"{rule} parts, {got}")
-        rule = (
-            f"{rows.resolved.measures[0]} must be defined for a query whose weight is"
-        )
+        rule = f"{rows.resolved.names[0]} must be defined for a query whose weight is"
         got = f"got no such query{what}"
         chance = part.value(np.zeros(rows.X.shape[1]))
         messages.require(chance == chance, f"{rule} not 0 to tune weights, {got}")

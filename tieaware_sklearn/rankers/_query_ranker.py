@@ -149,9 +149,8 @@ def shortest_decimals(values: ArrayLike) -> NDArray[Any]:
 def queries_of(sizes: Any) -> checks.Queries:
     """Number queries that stand one after another, from their sizes."""
     sizes = np.asarray(sizes, dtype=np.int64)
-    return checks.Queries(
-        np.flatnonzero(sizes > 0), segments.offsets_of(sizes[sizes > 0]), None
-    )
+    ids = np.flatnonzero(sizes > 0)
+    return checks.Queries(ids, segments.offsets_of(sizes[ids]), None)
 
 
 #: the parts of an evaluation set beside eval_X
@@ -235,9 +234,8 @@ class RankerMixin:
         """
         check_is_fitted(self)
         column = self._qid_column(X)
-        _, ids = feature_matrix.resolve_qid(
-            X, column, qid, request="set_score_request(qid=False)"
-        )
+        request = "set_score_request(qid=False)"
+        _, ids = feature_matrix.resolve_qid(X, column, qid, request=request)
         feature_matrix.need_qid(ids, "score", *([] if hasattr(self, "qid") else [""]))
         rows = _prepared.QueryRows.of(X, y, ids, sample_weight, weight="sample_weight")
         split_queries.check_whole_queries(self, rows.queries)
@@ -315,9 +313,8 @@ def split_eval_sets(given: GivenSet) -> list[GivenSet]:
         return []
     messages.require(given.y is not None, "eval_y must hold the labels of eval_X", None)
     # a list of numbers is data, a list of matrices is several sets
-    several = isinstance(eval_X, tuple) or (
-        isinstance(eval_X, list) and all(len(np.shape(X)) == 2 for X in eval_X)
-    )
+    matrices = isinstance(eval_X, list) and all(len(np.shape(X)) == 2 for X in eval_X)
+    several = isinstance(eval_X, tuple) or matrices
     columns = [list(eval_X) if several else [eval_X]]
     n_sets = len(columns[0])
     for name, value in parts.items():
@@ -338,9 +335,7 @@ def split_eval_sets(given: GivenSet) -> list[GivenSet]:
 def _check_slices(one: GivenSet, n_rows: int) -> None:
     """Refuse parts of evaluation sets that a search has cut to its fold."""
     parts = {"eval_X": one.X, "eval_y": one.y, "eval_qid": one.qid}
-    rows = {
-        name: feature_matrix.count_rows(x) for name, x in parts.items() if x is not None
-    }
+    rows = {k: feature_matrix.count_rows(x) for k, x in parts.items() if x is not None}
     if len(set(rows.values())) > 1 and n_rows in rows.values():
         sliced = ", ".join(name for name, n in rows.items() if n == n_rows)
         raise ValueError(
@@ -385,8 +380,7 @@ def name_eval_sets(
         Unless there is a different name for each set.
     """
     default = [
-        "training" if is_training else f"valid_{number}"
-        for number, is_training in enumerate(are_training)
+        "training" if same else f"valid_{i}" for i, same in enumerate(are_training)
     ]
     given, n_sets = default if given is None else given, len(default)
     names = [given] if isinstance(given, str) else list(given)
@@ -465,9 +459,8 @@ class QueryRankerMixin(RankerMixin):
     ) -> FitData:
         """Check the arguments of `fit`, and return the data query by query."""
         given = GivenSet(X, y, qid, sample_weight, init_score)
-        sets = split_eval_sets(
-            GivenSet(eval_X, eval_y, eval_qid, eval_query_weight, eval_init_score)
-        )
+        of_eval = GivenSet(eval_X, eval_y, eval_qid, eval_query_weight, eval_init_score)
+        sets = split_eval_sets(of_eval)
         salt = 0  # of the canonical order of rows
         if self.row_order != "input":
             params = self.get_params()  # type: ignore[attr-defined]
@@ -502,10 +495,8 @@ class QueryRankerMixin(RankerMixin):
             way = f"it takes {_CALLED.get(name, f'qid, and {sets}')}"
             if name in self.get_params():  # type: ignore[attr-defined]
                 way = "give it to the constructor"
-            raise TypeError(
-                f"{type(self).__name__}.fit() got an unexpected keyword argument "
-                f"{name!r}: {way}"
-            )
+            what = f"got an unexpected keyword argument {name!r}: {way}"
+            raise TypeError(f"{type(self).__name__}.fit() {what}")
         return self._fit_data(X, y, **given)
 
     def _resolved_metric(self, given: Any) -> _resolved.ResolvedMeasures | None:
