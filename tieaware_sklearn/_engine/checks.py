@@ -207,10 +207,8 @@ def check_labels(
     advice = f" (mask={name} >= 0 leaves out padding)" if padded else advice
     reject(labels < 0, labels, name, f"be >= 0{advice}", place)
     reject(np.isinf(labels), labels, name, "be finite", place)
-    if missing.any():
-        marked = DROPPED_LABEL if unjudged == "drop" else UNJUDGED_LABEL
-        labels = np.where(missing, marked, labels)
-    return labels
+    marked = DROPPED_LABEL if unjudged == "drop" else UNJUDGED_LABEL
+    return np.where(missing, marked, labels)
 
 
 def check_scores(
