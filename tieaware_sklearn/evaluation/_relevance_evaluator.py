@@ -106,20 +106,18 @@ class JudgedTopics:
             ranked = _by_topic(lines, lines.numbers[:, _trec_lines.SCORE])
         known = [topic for topic in ranked if topic in self.labels]
         labels: list[float] = []
-        n_ranked, sizes = [], []
+        sizes = []
         for topic in known:
             judged, documents = self.labels[topic], ranked[topic]
             before = len(labels)
             labels += map(judged.get, documents, repeat(checks.UNJUDGED_LABEL))
-            n_ranked.append(len(labels) - before)
             labels += [label for one, label in judged.items() if one not in documents]
             sizes.append(len(labels) - before)
         judged_labels = np.array(labels, dtype=np.float64)
         scores = np.full(len(judged_labels), -np.inf)
         lengths = np.array(sizes, dtype=np.int64)
-        top = segments.consecutive(
-            segments.offsets_of(lengths)[:-1], np.array(n_ranked, dtype=np.int64)
-        )
+        n_ranked = np.array([len(ranked[topic]) for topic in known], dtype=np.int64)
+        top = segments.consecutive(segments.starts_of(lengths), n_ranked)
         values = chain.from_iterable(ranked[topic].values() for topic in known)
         scores[top] = np.fromiter(values, np.float64, len(top))
         if judged_only:
