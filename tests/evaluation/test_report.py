@@ -119,7 +119,6 @@ def test_a_table_by_segment():
     report = by_two()
     assert report.segment.tolist() == ["b", "a", "b"]
     frame = report.to_pandas()
-    assert frame.columns.tolist()[:3] == ["qid", "segment", "measure"]
     assert frame["segment"].tolist() == ["b", "b", "a", "a", "b", "b"]
     assert "segment" not in by_two(segment=None).to_pandas()
     found = pickle.loads(pickle.dumps(report.by_segment()))
