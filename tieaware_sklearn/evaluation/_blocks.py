@@ -291,24 +291,19 @@ class SortedBlock(tie_groups.Totals):
         keys = engines.compiled.pack(
             scores, rows, self.offsets, self.longest, ascending=ascending
         )
-        is_sorted = depth is None or not _sort_down_to(depth, keys.keys, keys.width)
+        cells, depth = keys.keys, depth or self.longest
+        room = 2 * depth
+        is_sorted = cells.shape[1] < max(_SHORT, _WORTH_PICKING * room)
         if is_sorted:
-            keys.keys.sort(axis=1)
+            cells.sort(axis=1)
+        else:
+            cells.partition(room - 1, axis=1)
+            cells[:, :room].sort(axis=1)
+            # the tie at that rank may go on further down
+            cut = cells[:, depth - 1] >> keys.width == cells[:, room - 1] >> keys.width
+            cells[cut] = np.sort(cells[cut], axis=1)
         retrieved = keys.counts[:, 0].reshape(-1, self.n_queries).astype(np.int64)
         return _RankedByKernel(self, keys, label, retrieved, input_order, is_sorted)
-
-
-def _sort_down_to(depth: int, keys: NDArray[np.int64], width: int) -> bool:
-    """Sort the groups down to a rank, if that pays: of long lists."""
-    room = 2 * depth
-    if keys.shape[1] < max(_SHORT, _WORTH_PICKING * room):
-        return False
-    keys.partition(room - 1, axis=1)
-    keys[:, :room].sort(axis=1)
-    # the tie at that rank may go on further down
-    cut = keys[:, depth - 1] >> width == keys[:, room - 1] >> width
-    keys[cut] = np.sort(keys[cut], axis=1)
-    return True
 
 
 @dataclass(eq=False)
