@@ -117,25 +117,23 @@ def _not_numeric(value: Any, dtype: str, name: str, place: str) -> ValueError:
     return ValueError(f"{name} must be numeric, {got}{way}")
 
 
-def as_floats(values: NDArray[Any], name: str) -> NDArray[np.float64]:
-    """Numbers as 64-bit floats, unless that makes one of two."""
-    floats: NDArray[np.float64] = values.astype(np.float64, copy=False)
-    if not fits_floats(values):
-        order = np.argsort(values)
-        exact, rounded = values[order], floats[order]
+def floats_of(
+    values: Any, name: str, place: messages.Place = messages.in_row
+) -> NDArray[np.float64]:
+    """Numbers as 64-bit floats, unless that makes one of two.
+
+    Other errors are those of `numbers_of`.
+    """
+    numbers = numbers_of(values, name, place)
+    floats: NDArray[np.float64] = numbers.astype(np.float64, copy=False)
+    if not fits_floats(numbers):
+        order = np.argsort(numbers)
+        exact, rounded = numbers[order], floats[order]
         one = (exact[1:] != exact[:-1]) & (rounded[1:] == rounded[:-1])
         if one.any():
             at = int(np.argmax(one))
             raise ValueError(_one_of_two(exact[at], exact[at + 1], name))
     return floats
-
-
-def floats_of(
-    values: Any, name: str, place: messages.Place = messages.in_row
-) -> NDArray[np.float64]:
-    """Numbers of any kind as 64-bit floats; errors as in `numbers_of`."""
-    numbers = numbers_of(values, name, place)
-    return numbers if numbers.dtype == np.float64 else as_floats(numbers, name)
 
 
 def in_32_bits(values: NDArray[Any]) -> NDArray[np.float32]:

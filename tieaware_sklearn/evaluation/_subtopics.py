@@ -460,8 +460,7 @@ def _matrix(
     rule = f"{name} must have shape (n_documents, n_subtopics), and not be empty, got "
     messages.require(matrix.ndim == 2 and matrix.size, f"{rule}shape {matrix.shape}")
     place = _place_in(matrix.shape[1], place_of)
-    given = exact_numbers.numbers_of(matrix.reshape(-1), name, place)
-    numbers = exact_numbers.as_floats(given, name)
+    numbers = exact_numbers.floats_of(matrix.reshape(-1), name, place)
     checks.reject(numbers < 0, numbers, name, "be >= 0", place)
     checks.reject(np.isinf(numbers), numbers, name, "be finite", place)
     return numbers.reshape(matrix.shape)

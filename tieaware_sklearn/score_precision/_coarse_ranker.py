@@ -85,7 +85,7 @@ class Coarseness:
         """
         if self.kind == "rho":
             return _bands.banded(scores, queries, self.value, existing_ties)
-        out = exact_numbers.as_floats(scores, "y_score").copy()
+        out = exact_numbers.floats_of(scores, "y_score").copy()
         there = np.isfinite(out)
         if self.kind == "decimals":
             # Python rounds the exact value: no product that overflows or rounds twice
