@@ -658,12 +658,10 @@ def official_vs_exact(
     checks.check_count(n_orders, "n_orders")
     checks.check_flag(progress, "progress")
     drawn = {"n_resamples": n_resamples, "random_state": random_state}
-    weighted = query_weight is not None
-    options = _systems.check_options(test, **drawn, weighted=weighted)
+    options = _systems.check_options(test, **drawn, query_weight=query_weight)
     systems = _systems.MeasuredSystems(
         y_true, y_score, qid, _parse.parse_measures(measures),
-        zero_relevance, unjudged, n_jobs, query_weight=query_weight,
-        segment=segment, mask=mask,
+        zero_relevance, unjudged, n_jobs, query_weight, segment, mask,
     )  # fmt: skip
     names = systems.names
     rule = "y_score must hold at least two systems"

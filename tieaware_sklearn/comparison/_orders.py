@@ -462,13 +462,13 @@ def pvalues_over_orders(
     checks.check_share(alpha, "alpha")
     checks.check_count(n_orders, "n_orders")
     checks.check_flag(progress, "progress")
-    drawn = {"n_resamples": n_resamples, "random_state": random_state}
-    weighted = query_weight is not None
-    options = _systems.check_options(test, alternative, **drawn, weighted=weighted)
+    options = _systems.check_options(
+        test, alternative, n_resamples=n_resamples, random_state=random_state,
+        query_weight=query_weight,
+    )  # fmt: skip
     systems = _systems.MeasuredSystems(
         y_true, y_score, qid, _parse.parse_measures(measure, name="measure"),
-        zero_relevance, unjudged, n_jobs, query_weight=query_weight,
-        segment=segment, mask=mask,
+        zero_relevance, unjudged, n_jobs, query_weight, segment, mask,
     )  # fmt: skip
     pairs = _systems.pairs_with(systems.baselines(baseline), systems.names)
 

@@ -48,10 +48,10 @@ class MeasuredSystems:
         zero_relevance: float | str,
         unjudged: str,
         n_jobs: int | None,
-        external: Mapping[str, Any] | None = None,
         query_weight: ArrayLike | None = None,
         segment: Any = None,
         mask: ArrayLike | None = None,
+        external: Mapping[str, Any] | None = None,
     ) -> None:
         self.measures = measures
         self.resolved = _resolved.resolve(measures, zero_relevance, unjudged)
@@ -409,11 +409,11 @@ def compare_systems(
     """
     options = check_options(
         test, alternative, correction, interval, confidence, n_resamples,
-        random_state, baseline, average, weighted=query_weight is not None,
+        random_state, baseline, average, query_weight,
     )  # fmt: skip
     systems = MeasuredSystems(
         y_true, y_score, qid, _parse.parse_measures(measure, name="measure"),
-        zero_relevance, unjudged, n_jobs, external, query_weight, segment, mask,
+        zero_relevance, unjudged, n_jobs, query_weight, segment, mask, external,
     )  # fmt: skip
     treatments = systems.rules.check(ties)
     baselines = systems.baselines(baseline)
@@ -432,8 +432,7 @@ def check_options(
     random_state: Any = 0,
     baseline: Any = None,
     average: str = "macro",
-    *,
-    weighted: bool = False,
+    query_weight: Any = None,
 ) -> _pairs.Options:
     """Check how pairs are to be tested."""
     checks.check_choice(average, "average", _prepared.AVERAGES[:3])
@@ -452,7 +451,7 @@ def check_options(
         rule += "pairs (SciPy has Dunnett's test, its like for one baseline, only for "
         rule += "independent samples; use correction='holm')"
         messages.require(baseline is None, rule, baseline)
-    if weighted:
+    if query_weight is not None:
         without = {"test": "wilcoxon", "correction": "tukey", "average": "median"}
         given = {"test": test, "correction": correction, "average": average}
         for name, chosen in given.items():

@@ -120,7 +120,7 @@ n_resamples, random_state, zero_relevance, unjudged
     """
     options = _systems.check_options(
         test, alternative, correction, interval, confidence, n_resamples,
-        random_state, baseline, average, weighted=query_weight is not None,
+        random_state, baseline, average, query_weight,
     )  # fmt: skip
     parsed = _parse.parse_measures(measure, name="measure")
     resolved = _resolved.resolve(parsed, zero_relevance, unjudged)

@@ -542,14 +542,14 @@ def precision_study(
            [1, 2, 2]])
     """
     checks.check_share(alpha, "alpha")
-    options = _systems.check_options(test, weighted=query_weight is not None)
+    options = _systems.check_options(test, query_weight=query_weight)
     checks.check_flag(progress, "progress")
     shares = tuple(_coarse_ranker.several(keep, "keep", _share_to_keep))
     parse = _coarse_ranker.parse_coarseness
     levels = _coarse_ranker.several(coarseness, "coarseness", parse)
     systems = _systems.MeasuredSystems(
         y_true, y_score, qid, [parse_measure(measure)],
-        zero_relevance, unjudged, n_jobs, external, query_weight, segment, mask,
+        zero_relevance, unjudged, n_jobs, query_weight, segment, mask, external,
     )  # fmt: skip
     messages.require(isinstance(ties, str), "ties must be one treatment", ties)
     systems.rules.check(ties)
