@@ -354,19 +354,12 @@ optional
     given: list[Any] = [measure] if single else list(measure)  # type: ignore[arg-type]
     checks.check_choice(unjudged, "unjudged", checks.UNJUDGED)
     checks.check_choice(average, "average", _prepared.AVERAGES[:-1])
-    family = _Family(
-        _parse.parse_measures(given),
-        [*map(str, given)],
-        single,
-        {"qid": qid, "response_method": check_response_method(response_method)},
-        {
-            "ties": ties,
-            "average": average,
-            "zero_relevance": zero_relevance,
-            "unjudged": unjudged,
-            "convention": convention,
-        },
-    )
+    measures = _parse.parse_measures(given)
+    source = {"qid": qid, "response_method": check_response_method(response_method)}
+    rules: dict[str, Any] = {"ties": ties, "average": average}
+    rules |= {"zero_relevance": zero_relevance, "unjudged": unjudged}
+    rules["convention"] = convention
+    family = _Family(measures, [*map(str, given)], single, source, rules)
     _prepared.check_averaging(family.resolved, ties, average)
     scorers = [RankingScorer(family, place) for place in range(len(given))]
     return scorers[0] if single else {scorer.key: scorer for scorer in scorers}

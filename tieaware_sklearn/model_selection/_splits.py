@@ -622,12 +622,8 @@ class QueryShuffleSplit(QuerySplits, BaseShuffleSplit):  # type: ignore[misc]
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         checks.check_count(n_splits, "n_splits")
-        super().__init__(
-            n_splits,
-            test_size=test_size,
-            train_size=train_size,
-            random_state=random_state,
-        )
+        sizes = {"test_size": test_size, "train_size": train_size}
+        super().__init__(n_splits, random_state=random_state, **sizes)
         self.qid = qid
 
     def _parts(self, queries: checks.Queries, y: Any) -> Iterator[Part]:
