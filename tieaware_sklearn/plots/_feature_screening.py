@@ -109,10 +109,11 @@ class FeatureScreeningDisplay(_base.Display, of=[Screening]):
     def _names(self, shown: NDArray[np.intp]) -> tuple[list[str], list[int]]:
         """Label features: selected ones by number, others with those they repeat."""
         result, selection = self.screening, self.screening.selection
-        rises = [result.directions[j] == "ascending" for j in shown]
-        features = (result.feature_names[j] for j in shown)
-        pairs = zip(features, rises, strict=True)
-        names = _base.short([name + " (ascending)" * up for name, up in pairs])
+        features = []
+        for j in shown:
+            rises = result.directions[j] == "ascending"
+            features.append(result.feature_names[j] + " (ascending)" * rises)
+        names = _base.short(features)
         if selection is None:
             return names, [1] * len(names)
         chosen = selection.places()[shown].tolist()
