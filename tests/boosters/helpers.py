@@ -9,6 +9,11 @@ import numpy as np
 
 from tieaware_sklearn import ranking_score
 
+#: three rows, and an evaluation set that is not the same objects
+X3, Y3, Q3 = np.arange(9.0).reshape(3, 3), [0, 1, 0], [1, 1, 2]
+ROWS3 = {"X": X3, "y": Y3, "qid": Q3}
+EVAL3 = {"eval_X": X3.copy(), "eval_y": [*Y3], "eval_qid": [*Q3]}
+
 
 def rows_of(train, *sets):
     """What `fit` is given: training data, and one set or several that it evaluates."""

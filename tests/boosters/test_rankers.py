@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
-from tests.boosters.helpers import exact, rows_of
+from tests.boosters.helpers import ROWS3, exact, rows_of
 from tieaware_sklearn import QueryKFold, make_ranking_scorer, ranking_score
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.measures import NDCG
@@ -323,9 +323,6 @@ def test_routing_and_columns_give_the_same_folds(booster, web):
     X, cv = np.column_stack([web.data, web.qid]), QueryKFold(3, qid=-1)
     off = cross_val_score(booster.ranker(qid=-1), X, web.target, cv=cv)
     assert np.array_equal(on, off)
-
-
-ROWS3 = {"X": np.arange(9.0).reshape(3, 3), "y": [0, 1, 0], "qid": [1, 1, 2]}
 
 
 @pytest.mark.parametrize(

@@ -162,13 +162,11 @@ def run(*rows):
 
 
 SCORES = st.sampled_from([-math.inf, 0.0, 1.0, 1.0, 2.0])
+OF_FOUR = st.lists(SCORES, min_size=4, max_size=4)
 
 
 @settings(max_examples=40)
-@given(
-    scores=st.lists(st.lists(SCORES, min_size=4, max_size=4), min_size=1, max_size=2),
-    depth=st.integers(1, 5),
-)
+@given(st.lists(OF_FOUR, min_size=1, max_size=2), st.integers(1, 5))
 def test_pools_equal_enumeration(scores, depth):
     documents = "abcd"
     runs, outcomes = [], []
@@ -363,11 +361,7 @@ RUNS_BY_NAME = {
     "one": run(("q", "a", 3), ("q", "b", 2), ("q", "c", 1), ("p", "a", 1)),
     "two": run(("q", "b", 3), ("q", "d", 2), ("q", "a", 1), ("r", "a", 1)),
 }
-JUDGED = {
-    "qid": ["q", "q", "q", "p", "q"],
-    "docno": ["a", "b", "e", "a", "d"],
-    "target": [1, 1, 1, 2, math.nan],
-}
+JUDGED = {"qid": [*"qqqpq"], "docno": [*"abead"], "target": [1, 1, 1, 2, math.nan]}
 
 
 def test_runs_without_the_judgments_of_their_own():

@@ -22,7 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils import Bunch
 
 from tests.boosters import conftest
-from tests.boosters.helpers import LightGBM, exact, rows_of, sizes_of
+from tests.boosters.helpers import EVAL3, ROWS3, LightGBM, exact, rows_of, sizes_of
 from tests.strategies import queries
 from tieaware_sklearn import (
     QueryKFold,
@@ -311,11 +311,9 @@ def test_early_stopping_inside_a_search(web, valid):
     assert best.best_score_["valid_0"]["NDCG@10"] == expected
 
 
-X3, Y3, Q3 = np.arange(9.0).reshape(3, 3), [0, 1, 0], [1, 1, 2]
 LONG = np.arange(10_001.0)[:, None]
 TOO_LONG = {"X": LONG, "y": 0 * LONG[:, 0], "qid": ["a"] * 10_001}
-SETS3 = {"eval_X": X3.copy(), "eval_y": [*Y3], "eval_qid": [*Q3]}
-NO_METRIC = SETS3 | {"eval_metric": None}
+NO_METRIC = EVAL3 | {"eval_metric": None}
 
 
 @pytest.mark.parametrize(
@@ -333,7 +331,7 @@ NO_METRIC = SETS3 | {"eval_metric": None}
     ],
 )
 def test_what_is_refused(options, given, message):
-    rows = {"X": X3, "y": Y3, "qid": [2, 1, 2], **given}
+    rows = ROWS3 | {"qid": [2, 1, 2]} | given
     with pytest.raises(ValueError, match=message):
         ranker(**options).fit(**rows)
 
@@ -346,14 +344,14 @@ def test_what_is_refused(options, given, message):
         ({}, {"y": [0, 30, 1]}),
         ({"label_gain": list(range(40))}, {"y": [0, 39, 1]}),
         ({"objective": "rank_xendcg"}, {"y": [0, 39.5, 1]}),
-        ({"early_stopping_rounds": np.int64(5)}, SETS3),
+        ({"early_stopping_rounds": np.int64(5)}, EVAL3),
         # LightGBM prefers other names of a parameter
         ({"objective": "lambdarank", "application": "regression"}, {"y": [0, 0.5, 1]}),
     ],
 )
 @pytest.mark.filterwarnings("ignore:Found 'application'")
 def test_limits_are_those_of_the_objective(options, given):
-    ranker(**options).fit(**{"X": X3, "y": Y3, "qid": Q3, **given})
+    ranker(**options).fit(**ROWS3 | given)
 
 
 def test_the_training_data_as_evaluation_set(web):

@@ -53,11 +53,8 @@ def test_bands_of_documents_as_they_stand_are_held_against_that_order():
 def test_both_objectives_by_hand(parameters, name):
     trial = FixedTrial(parameters)
     value, bits = searching(measure="ap")(trial)
-    coarse = (
-        band_scores(TEXT, 1.4, qid=WEB.qid)
-        if name == "rho=1.4"
-        else round_scores(TEXT, name, qid=WEB.qid)
-    )
+    coarsen, by = (band_scores, 1.4) if name == "rho=1.4" else (round_scores, name)
+    coarse = coarsen(TEXT, by, qid=WEB.qid)
     summary = evaluate(WEB.target, coarse, qid=WEB.qid, measures="ap").summary()
     distinct = [len(set(coarse[WEB.qid == q].tolist())) for q in set(WEB.qid.tolist())]
     assert bits == pytest.approx(np.log2(distinct).mean())

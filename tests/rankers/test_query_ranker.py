@@ -10,7 +10,16 @@ import sklearn
 from sklearn.model_selection import cross_val_score
 
 from tests.boosters import conftest
-from tests.boosters.helpers import LightGBM, rows_of, sizes_of
+from tests.boosters.helpers import (
+    EVAL3,
+    Q3,
+    ROWS3,
+    X3,
+    Y3,
+    LightGBM,
+    rows_of,
+    sizes_of,
+)
 from tieaware_sklearn import QueryKFold, ranking_score
 from tieaware_sklearn.lightgbm import eval_metric
 
@@ -258,9 +267,7 @@ def test_weights_of_training_are_routed_on_request(web):
 
 # -- what is refused
 
-X3, Y3, Q3 = np.arange(9.0).reshape(3, 3), [0, 1, 0], [1, 1, 2]
 FRAME3 = pd.DataFrame(X3, columns=["a", "b", "c"])
-EVAL3 = {"eval_X": X3.copy(), "eval_y": [*Y3], "eval_qid": [*Q3]}
 OTHER3 = {"X": FRAME3, "eval_X": FRAME3[["c", "b", "a"]]}
 TRAIN3 = {"eval_X": X3, "eval_y": Y3, "eval_qid": Q3, "eval_names": "mine"}
 TWICE = {name: (value, value) for name, value in EVAL3.items()}
@@ -306,13 +313,12 @@ WEIGHT = "eval_query_weight"
 )
 def test_what_is_refused(options, given, message):
     with pytest.raises(ValueError, match=message):
-        ranker(**options).fit(**{"X": X3, "y": Y3, "qid": Q3, **given})
+        ranker(**options).fit(**ROWS3 | given)
 
 
 def test_ids_of_one_evaluation_set_may_be_texts_in_a_list():
-    given = {"X": X3, "y": Y3, "qid": Q3}
     numbers, texts = (
-        ranker(n_estimators=2).fit(**given, **EVAL3 | {"eval_qid": ids})
+        ranker(n_estimators=2).fit(**ROWS3, **EVAL3 | {"eval_qid": ids})
         for ids in (Q3, [*"aab"])
     )
     assert numbers.evals_result_ == texts.evals_result_

@@ -16,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectFromModel
 
 from tests.boosters import conftest
-from tests.boosters.helpers import XGBoost, rows_of
+from tests.boosters.helpers import EVAL3, Q3, ROWS3, X3, XGBoost, rows_of
 from tests.strategies import queries
 from tieaware_sklearn import ranking_score
 from tieaware_sklearn.xgboost import QueryXGBRanker, custom_metric
@@ -27,8 +27,7 @@ web, valid = conftest.web, conftest.valid
 PARAMS = {"objective": "rank:ndcg", "max_depth": 2, "nthread": 1}
 
 
-ranker = XGBoost().ranker
-bits = XGBoost().bits
+ranker, bits = XGBoost().ranker, XGBoost().bits
 
 
 def matrix(data, **options):
@@ -184,9 +183,7 @@ def test_parameters_of_every_kind():
         model.get_booster()
 
 
-X3 = np.arange(9.0).reshape(3, 3)
 FRAME3 = pd.DataFrame(X3, columns=["a", "qid", "b"])
-EVAL3 = {"eval_X": X3.copy(), "eval_y": [0, 1, 0], "eval_qid": [1, 1, 2]}
 NO_METRIC = {"early_stopping_rounds": 2, "eval_metric": None}
 
 
@@ -204,9 +201,8 @@ NO_METRIC = {"early_stopping_rounds": 2, "eval_metric": None}
     ],
 )
 def test_what_is_refused(options, given, message):
-    rows = {"X": X3, "y": [0, 1, 0], "qid": [1, 1, 2], **given}
     with pytest.raises(ValueError, match=message):
-        ranker(**options).fit(**rows)
+        ranker(**options).fit(**ROWS3 | given)
 
 
 @pytest.mark.parametrize(
@@ -220,4 +216,4 @@ def test_what_is_refused(options, given, message):
     ],
 )
 def test_limits_are_those_of_the_objective(options, y):
-    ranker(**options).fit(X3, y, qid=[1, 1, 2])
+    ranker(**options).fit(X3, y, qid=Q3)
