@@ -538,11 +538,12 @@ validate_features, **kwargs
 def _trained(name: str) -> property:
     """Forward an attribute of the trained LGBMRanker."""
     inherited = getattr(lightgbm.LGBMRanker, name)
-    # without a model, LightGBM raises NotFittedError
-    return property(
-        lambda ranker: inherited.fget(ranker.__dict__.get("_model_", ranker)),
-        doc=inherited.__doc__,
-    )
+
+    def of_model(ranker: Any) -> Any:
+        # without a model, LightGBM raises NotFittedError
+        return inherited.fget(ranker.__dict__.get("_model_", ranker))
+
+    return property(of_model, doc=inherited.__doc__)
 
 
 for _name in (

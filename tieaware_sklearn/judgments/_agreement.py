@@ -375,9 +375,8 @@ def assessor_agreement(
     named = getattr(ratings, "columns", range(1, count + 1)) if names is None else names
     shown = tuple(map(str, named))
     messages.require(len(shown) == count, f"names must hold {count} names", len(shown))
-    columns = [
-        given_values(table[:, j], f"ratings of {shown[j]}") for j in range(count)
-    ]
+    pairs = zip(table.T, shown, strict=True)
+    columns = [given_values(column, f"ratings of {name}") for column, name in pairs]
     pairwise = np.ones((3, count, count))
     numeric = table.dtype.kind in "iuf"
     for i, j in itertools.combinations(range(count), 2):

@@ -100,11 +100,8 @@ class RecallEstimate(html.Result):
         names = ["share relevant", "number relevant", "recall"]
         cells = [_cell(one) for one in estimate]
         shown = [f"[{_cell(a)}, {_cell(b)}]" for a, b in zip(*interval, strict=True)]
-        return [
-            text_tables.Table.of(
-                ("", names), ("estimate", cells), (ends, shown), terms=terms
-            )
-        ]
+        columns = ("", names), ("estimate", cells), (ends, shown)
+        return [text_tables.Table.of(*columns, terms=terms)]
 
 
 def _cell(value: float) -> str:

@@ -212,10 +212,8 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         given, (X, qid) = X, self._features(X, qid, reset=True)
         self._is_feature_ = feature_matrix.are_features(given, self.qid)
         self.transforms_ = check_transforms(self.transforms, X.shape[1])
-        self._sorted_ = [
-            np.sort(column) if kind == "rank" else None
-            for column, kind in zip(X.T, self.transforms_, strict=True)
-        ]
+        columns = zip(X.T, self.transforms_, strict=True)
+        self._sorted_ = [np.sort(x) if kind == "rank" else None for x, kind in columns]
         for name in _OF_TUNED:
             self.__dict__.pop(name, None)
         if self.coef is None:
@@ -296,11 +294,9 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
             delayed(ascend)(parts, start, seed, self.max_iter, self.tol)
             for start, seed in zip(begin, seeds, strict=True)
         )
-        ascents: list[Ascent] = list(
-            progress_bars.show_progress(
-                ends, self.progress, len(begin), "ascent", "tuning"
-            )
-        )
+        n = len(begin)
+        bar = progress_bars.show_progress(ends, self.progress, n, "ascent", "tuning")
+        ascents: list[Ascent] = list(bar)
         # the first of equally good ones
         top = max(ascent.value for ascent in ascents) - SAME
         best = next(ascent for ascent in ascents if ascent.value >= top)

@@ -544,14 +544,13 @@ class QueryRankerMixin(RankerMixin):
         rows = _prepared.QueryRows.of(
             X, given.y, qid, of_query, prefix=prefix, weight=name
         )
-        labels, queries = rows.labels, rows.queries
+        labels, queries, n_rows = rows.labels, rows.queries, len(rows.labels)
         if weight is not None:
-            weight = checks.check_scores(weight, n_rows=len(labels), name=name)
+            weight = checks.check_scores(weight, n_rows=n_rows, name=name)
             checks.reject(~(weight >= 0), weight, name, "be >= 0")
         if start is not None:
-            start = checks.check_scores(
-                start, n_rows=len(labels), name=f"{prefix}init_score"
-            )
+            name = f"{prefix}init_score"
+            start = checks.check_scores(start, n_rows=n_rows, name=name)
         if self.row_order == "canonical":
             queries = row_order.by_content(X, queries, labels, weight, start, salt=salt)
         return QueryData(
