@@ -275,7 +275,7 @@ class SortedBlock(tie_groups.Totals):
             engines.compiled.walk_labels(
                 [*new.values()], self.by_level[1], self.offsets, out
             )
-            self._one_tie.update(zip(new, np.moveaxis(out, -1, 0), strict=True))
+            self._one_tie.update(zip(new, out.transpose(2, 0, 1), strict=True))
         return self._one_tie[measure]
 
     def ranked(
