@@ -68,7 +68,7 @@ def test_correlation_is_the_mean_of_spearmans_rho(longest, monkeypatch):
     X = rng.normal(size=(len(qid), 4)).round(1)
     X[:, 1] = -(X[:, 0] ** 3)
     queries = _fused.by_length(check_qid(qid, n_rows=len(qid)))
-    weight = rng.uniform(size=queries.n_queries)
+    weight = rng.uniform(size=queries.n_queries) / 1000
     ascending = np.zeros(X.shape[1], dtype=bool)
     correlation = _fused.Correlation(_fused.BordaScores.of(X, queries), weight)
     assert correlation.of(0, 1, ascending) == pytest.approx(-1, abs=1e-15)

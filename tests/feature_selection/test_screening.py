@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from tests.feature_selection.helpers import assert_same, fitted
 from tests.instances import MEASURES
 from tests.saved import members_of, npy, outcome, zipped
 from tieaware_sklearn import RankingFeatureSelector, Screening
+from tieaware_sklearn._display import words
 
 FIGURES = ["mean", "best", "worst", "tie_std", "lift", "interval", "pvalues", "qvalues"]
 FIGURES += ["chance", "ideal", "n_averaged", "ranking", "varies", "query_digests"]
@@ -67,6 +69,12 @@ def test_it_prints_and_pickles(web):
     best = [row["feature"] for row in screening.rows()]
     assert [line.split()[0] for line in lines[3 : 3 + len(best)]] == best
     assert lines[3 + len(best)].startswith("no room for rank, chosen, NDCG@10 ±95%,")
+    (table,) = screening._tables()
+    assert table.meaning("(chance)") == words.meaning("chance") != ""
+    # heads of p-values and ranks sort the least first, and names stand to the left
+    page = screening.to_html()
+    for kind, head in (("data-rising", "qvalue"), ('class="name"', "repeats")):
+        assert re.search(rf"<th [^>]*{kind}[^>]*>(NDCG@10 )?{head}", page), head
     again = pickle.loads(pickle.dumps(screening))
     assert repr(again) == str(screening)
     assert again.to_pandas().equals(screening.to_pandas())
@@ -173,13 +181,13 @@ def test_screenings_with_and_without_weights_do_not_merge(web, weight):
         with pytest.raises(ValueError, match=said.format("none", "given")):
             other.merge(plain)
     assert loaded(given.merge(both)).weighted
-    for before, after, words in (
+    for before, after, said in (
         (None, weight, "weights after queries with none"),
         (2.0, None, "none after queries with weights"),
     ):
         added = RankingFeatureSelector("ap").partial_fit(*data(~first, before))
         kept = added.screening_
-        with pytest.raises(ValueError, match=f"all queries or for none, got {words}"):
+        with pytest.raises(ValueError, match=f"all queries or for none, got {said}"):
             added.partial_fit(*data(first, after))
         assert added.screening_ is kept
 
@@ -341,6 +349,7 @@ VALUE = "statistics/worth/mean.npy"
         (VALUE, npy([[0.5, 0.5]]), r"'mean' of .* shape \(1, 2, 4, 1\), got"),
         (VALUE, npy(np.float32([[1]])), r"'mean' of dtype <f8 .* got <f4"),
         (VALUE, npy([[0.5]])[:-1], "is damaged or cut off"),
+        ("statistics/tie_variance.npy", npy([0.5]), "'tie_variance' of dtype"),
         ("query_digests.npy", npy(np.uint64([5, 4])), "a sorted digest of each query"),
         ("query_digests.npy", npy(np.uint64([4, 4])), "a sorted digest of each query"),
         ("query_digests.npy", npy(np.uint64([3, 4, 5])), "a sorted digest"),

@@ -21,8 +21,8 @@ _NO_ROOM = "no room for {} (see to_pandas() or --csv)"
 
 
 def shown(value: Any) -> str:
-    """A text, a count, a value or an interval as a cell."""
-    if isinstance(value, (str, int, np.integer)):
+    """A count, a value or an interval as a cell."""
+    if isinstance(value, (int, np.integer)):
         return str(value)
     if isinstance(value, np.ndarray):
         return words.bracketed(value)
@@ -38,7 +38,7 @@ class Column(NamedTuple):
 
     @property
     def cells(self) -> list[str]:
-        return [self.show(value) for value in self.values]
+        return [v if isinstance(v, str) else self.show(v) for v in self.values]
 
     def spelled(self, is_name: bool) -> list[str]:
         """Head and cells as printable texts, in which long names are clipped."""

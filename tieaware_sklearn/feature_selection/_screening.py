@@ -485,7 +485,7 @@ def table_of(screening: Screening, rows: Sequence[dict[str, Any]]) -> text_table
         columns += [
             (measure, [float(screening.chance[m]), *means]),
             ("±95%", ["", *half[:, m].tolist()]),
-            ("qvalue", ["", *q], _probability),
+            ("qvalue", ["", *q], words.probability),
         ]
     if any(alike := [abs(row["correlation"]) >= _ALIKE for row in rows]):
         repeated = [
@@ -508,10 +508,6 @@ def table_of(screening: Screening, rows: Sequence[dict[str, Any]]) -> text_table
         terms={"(chance)": words.meaning("chance")},
         ranges=text_tables.Ranges(worst, mean, best),
     )
-
-
-def _probability(value: float | str) -> str:
-    return value if isinstance(value, str) else words.probability(value)
 
 
 def _rule_of(content: _saved.Content, n_features: int) -> _selection.Rule:
