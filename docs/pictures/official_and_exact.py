@@ -18,14 +18,16 @@ P_10 = [
     [0.0002, 0.1055, 0.0001, 0.2102],
 ]
 official, exact, worst, best = np.moveaxis(np.array([AP, P_10]), 2, 0).swapaxes(1, 2)
+systems = ("baseline", "result_to_compare1", "result_to_compare2")
+up = np.array([True, True])
 found = SimpleNamespace(
-    systems=("baseline", "result_to_compare1", "result_to_compare2"),
+    systems=systems,
     measures=("AP", "P@10"),
     official=official,
     exact=exact,
     worst=worst,
     best=best,
     tied_documents=np.array([0.489, 0.730, 1.0]),
-    comparisons=SimpleNamespace(greater_is_better=np.array([True, True])),
+    comparisons=SimpleNamespace(systems=systems, greater_is_better=up),
 )
 OfficialVsExactDisplay(found).plot()

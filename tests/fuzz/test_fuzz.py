@@ -74,7 +74,7 @@ def test_a_wrong_average_is_seen(monkeypatch):
     def wrong(values, weight=None):
         return _averages.mean(values, None)
 
-    monkeypatch.setitem(_averages._REDUCE, "macro", wrong)
+    monkeypatch.setitem(_averages.BY_NAME, "macro", wrong)
     assert "query_weight" in runner.run("averages", SEED, range(100)).failure
 
 

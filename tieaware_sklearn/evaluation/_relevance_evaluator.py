@@ -50,12 +50,13 @@ class TopicRows(NamedTuple):
         prepared = _prepared.Prepared(self.labels, queries)
         return [*prepared.values(resolved, self.scores, statistics).values()]
 
-    def n_retrieved(self, least: float = checks.UNJUDGED_LABEL) -> FloatArray:
+    def n_retrieved(self, least: float | None = None) -> FloatArray:
         """Count each topic's retrieved documents with labels of at least `least`.
 
         Without it, documents without a label count, too.
         """
-        counted = checks.is_retrieved(self.scores) & (self.labels >= least)
+        lowest = checks.UNJUDGED_LABEL if least is None else least
+        counted = checks.is_retrieved(self.scores) & (self.labels >= lowest)
         return segments.count_segments(counted, self.sizes).astype(np.float64)
 
     def n_judged(self, least: float) -> FloatArray:

@@ -248,8 +248,8 @@ def _alone(
     """A run without judgments, or judgments without a run."""
     qid, docno = lines.ids()
     described = f"{lines.source}: {len(lines.topics)} topics, {len(qid)} {what}"
-    found = Bunch(qid=qid, docno=docno, **numbers, DESCR=described)
-    return _framed(found, as_frame)
+    columns = {"qid": qid, "docno": docno, **numbers}
+    return _framed(Bunch(**columns, DESCR=described), as_frame)
 
 
 def load_subtopics(
