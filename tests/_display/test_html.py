@@ -16,6 +16,7 @@ from tieaware_sklearn._display import words
 from tieaware_sklearn._display.html import fragment, table_html
 from tieaware_sklearn._display.text_tables import Ranges, Table
 from tieaware_sklearn.comparison import compare_systems
+from tieaware_sklearn.evaluation import Summary
 
 #: they close nothing
 _VOID = {"br", "img", "input", "line", "link", "meta", "rect", "wbr"}
@@ -64,6 +65,14 @@ def heads_of(page):
     """Heads of the tables of a page, but for those of drawn ranges."""
     heads = [head for table in parsed(page).tables for head in table[0]]
     return [head for head in heads if " to " not in head]
+
+
+def check_rows(result):
+    """Names stand to the left of the first figure; those of a summary are its keys."""
+    for row in re.findall('<tr>(<th scope="row".*?)</tr>', result.to_html()):
+        assert not re.search("<td[^>]*>([^<]*)", row)[1][:1].isalpha()
+    if isinstance(result, Summary):
+        assert {name.count("/") for name in result.to_metrics()} == {len(result.keys)}
 
 
 #: colours, new lines, a title for the window, text that runs backwards, a lone byte

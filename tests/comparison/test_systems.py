@@ -66,7 +66,8 @@ def test_the_headline_calls_better_what_is_shown_to_be(options):
     assert first < 2
     p = found.adjusted_pvalues[0]
     assert p > 0.05 or math.isnan(p)
-    assert f"{'lowest' if lower else 'highest'} " in line
+    value = "value" if "average" in options else "mean"
+    assert f"{'lowest' if lower else 'highest'} {value} " in line
     equal = rf"but is not significantly better than {'ba'[first]} \(p = [^,]*\);"
     assert re.search(equal, line)
     assert " is best" not in line

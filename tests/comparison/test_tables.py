@@ -8,7 +8,7 @@ from html import unescape
 import numpy as np
 import pytest
 
-from tests._display.test_html import heads_of, parsed
+from tests._display.test_html import check_rows, heads_of, parsed
 from tests.comparison.test_overview import compared
 from tieaware_sklearn import (
     compare_systems,
@@ -117,6 +117,7 @@ def test_columns(name):
     page = result.to_html()
     assert heads_of(page) == heads.split(" | ")
     assert result.to_pandas().columns.tolist() == columns.split()
+    check_rows(result)
     terms = page.partition("<h2>What the columns mean</h2>")[2]
     explained = map(unescape, re.findall("<dt>(.*?)</dt>", terms))
     # the same terms go with all tables of ties, and with p-values of segments
@@ -127,6 +128,9 @@ def test_columns(name):
 def test_a_page_has_pairs_of_each_measure_and_treatment():
     options = {"measure": ["ap", "rr"], "ties": ["expected", "worst"]}
     found = compared(n=22, **options)
+    (needed,) = found.queries_needed()._tables()
+    heads = [column.head for column in needed.columns]
+    assert heads[:4] == ["measure", "ties", "A", "B"]
     frame = found.to_pandas().set_index(["measure", "ties"])
     *_, ap, rr = parsed(found.to_html()).tables
     for measure, table in {"AP": ap, "RR": rr}.items():

@@ -227,6 +227,7 @@ def test_each_segment_is_what_it_is_alone(weighted):
         for figure in ("difference", "difference_interval", "n_queries"):
             wanted = getattr(alone, figure)
             np.testing.assert_array_equal(getattr(found, figure)[of], wanted)
+    assert np.isnan(found.interaction).all() == weighted
     # corrected over the pairs of all segments, for each measure
     for measure in ("AP", "RR"):
         of = found.measure == measure

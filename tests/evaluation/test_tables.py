@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tieaware_sklearn as ta
-from tests._display.test_html import heads_of
+from tests._display.test_html import check_rows, heads_of
 from tieaware_sklearn import evaluation
 from tieaware_sklearn.evaluation._intervals import bootstrap_interval
 
@@ -76,6 +76,7 @@ def test_columns(name):
     result, heads, columns = RESULTS[name]
     assert heads_of(result.to_html()) == heads.split(" | ")
     assert result.to_pandas().columns.tolist() == columns.split()
+    check_rows(result)
 
 
 def test_queries_are_counted_in_words():
