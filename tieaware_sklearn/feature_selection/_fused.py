@@ -291,11 +291,12 @@ class FusedRanker(_query_ranker.RankerMixin, _statistics.FeatureColumns, BaseEst
         feature_matrix.need_qid_to_predict(ids, self, why)
         queries = by_length(checks.check_qid(ids, n_rows=data.shape[0]))
         borda = BordaScores.of(data[:, self._fused_], queries, self.n_jobs)
-        scores = np.zeros(data.shape[0])
-        rows = queries.given(np.arange(len(scores)))
+        total = np.zeros(data.shape[0])
         for feature, lower in enumerate(self._ascending_.tolist()):
             # whole numbers, none of them rounded
-            scores[rows] += borda.of_feature(feature, lower)
+            total += borda.of_feature(feature, lower)
+        scores = np.empty_like(total)
+        scores[queries.given(np.arange(len(total)))] = total
         return scores
 
     def _path(self, fusion: Fusion) -> Path | None:
