@@ -55,6 +55,8 @@ def test_frames_must_have_the_columns_of_fit(web, frame):
     model = ranker().fit(frame, web.target, qid=web.qid)
     with pytest.raises(ValueError, match="in order: 'in_degree' as column 0, got"):
         model.predict(frame[frame.columns[::-1]])
+    no_name = frame.set_axis([None] * frame.shape[1], axis=1)
+    np.testing.assert_array_equal(model.predict(no_name), model.predict(frame))
     with pytest.raises(ValueError, match="X has 11 features, but QueryLGBMR"):
         model.predict(frame.drop(columns="clicks"))
     with pytest.raises(ValueError, match=r"2-dimensional, got shape .*Reshape your"):

@@ -293,8 +293,9 @@ def check_names(X: Any, fitted: list[Any], name: str = "X") -> None:
     """Refuse names of columns in another order than in `fit`, where both have names."""
     pairs = zip(fitted, feature_matrix.list_columns(X), strict=False)
     for at, (wanted, got) in enumerate(pairs):
-        rule = f"{name} {_COLUMNS}: {wanted!r} as column {at}"
-        messages.require(wanted == got, rule, got)
+        if wanted != got and None not in (wanted, got):
+            what = f"{wanted!r} as column {at}, got {messages.show(got)}"
+            raise ValueError(f"{name} {_COLUMNS}: {what}")
 
 
 def split_eval_sets(given: GivenSet) -> list[GivenSet]:
