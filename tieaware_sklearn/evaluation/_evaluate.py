@@ -561,8 +561,9 @@ class PreparedRanking:
         is_mapping = isinstance(y_score, Mapping)
         if is_mapping or hasattr(y_score, "columns"):
             keys = [*y_score] if is_mapping else feature_matrix.list_columns(y_score)
-            rule = f"y_score must have columns of different names, got {keys}"
-            messages.require(len(set(keys)) == len(keys), rule)
+            if len(set(keys)) < len(keys):
+                rule = "y_score must have columns of different names"
+                raise ValueError(f"{rule}, got {keys}")
             given = [(key, y_score[key]) for key in keys]
         else:
             array = lists.matrix_of(y_score, "y_score")
