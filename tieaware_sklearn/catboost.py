@@ -412,7 +412,7 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
         resolved = self._resolved_metric(eval_metric)
         data.check_stopping(self.early_stopping_rounds)
         # CatBoost stops by the last set, which must not be the training data
-        names = sorted(data.evals, key=data.held_out.__contains__)
+        names = sorted(data.evals, key=lambda name: name in data.held_out)
         evals = {name: data.evals[name] for name in names}
         everything = self.get_params(deep=False).items()
         params = {k: v for k, v in everything if k not in _OURS and v is not None}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -133,10 +134,15 @@ class ScorePrecisionObjective(_query_objective.StudyCreator):
         rule = f"max_rho must be a finite number > {_LEAST_RHO}"
         messages.require(checks.is_number(max_rho, above=_LEAST_RHO), rule, max_rho)
         self.max_rho = float(max_rho)
-        self._options = {"existing_ties": existing_ties, "scale": scale}
+        self._measured = partial(
+            _study.coarse_values,
+            self._systems,
+            0,
+            existing_ties=existing_ties,
+            scale=scale,
+        )
         (scores,) = self._systems.scores
-        exact, _ = _study.coarse_values(self._systems, 0, None, **self._options)
-        self._exact = exact["expected"]
+        self._exact = self._measured(None)[0]["expected"]
         self._decimals = _range_of_decimals(scores)
 
     @property
@@ -171,9 +177,7 @@ class ScorePrecisionObjective(_query_objective.StudyCreator):
         if hasattr(trial, "study"):
             self._check_same(trial.study)
         coarseness = _coarse_ranker.parse_coarseness(self._suggest(trial))
-        values, ties = _study.coarse_values(
-            self._systems, 0, coarseness, "best", "worst", "std", **self._options
-        )
+        values, ties = self._measured(coarseness, "best", "worst", "std")
         each = values["expected"]
         value = _averages.mean(each)
         messages.require(value == value, f"{self.measure} is undefined for every query")
