@@ -265,7 +265,11 @@ def test_every_measure_it_names_is_one_of_the_tests():
         (QRELS, pd.DataFrame({"query_id": ["q1"], "doc_id": ["d1"]}), "unknown run"),
         ({"q1": {1: 1}}, RUN, "document must be a string"),
         ({"q1": {"d1": None}}, RUN, "document d1 of topic q1"),
-        ({"q1": {"d1": 5}}, RUN, "be at most 4 for ERR@5, .* got 5 for .*d1 of .*q1"),
+        (
+            {"q1": {"d1": 5}},
+            RUN,
+            "label must be at most 4 for ERR@5, .* got 5 for document d1 of topic q1",
+        ),
     ],
 )
 def test_data_that_are_none_are_refused(qrels, run, message):

@@ -333,7 +333,7 @@ def test_routing_and_columns_give_the_same_folds(booster, web):
         ({"measures": "ndgc@10"}, {}, r"eval_metric: .*did you mean 'NDCG@10'\?"),
         ({"measures": ["rr", "mrr"]}, {}, "measures must differ"),
         ({"zero_relevance": "x"}, {}, "zero_relevance must be one of"),
-        ({"row_order": "sorted"}, {}, "row_order must be one of"),
+        ({"row_order": "sorted"}, {}, "row_order must be one of.*got 'sorted'"),
         ({"early_stopping_rounds": 2}, {}, "early_stopping_rounds needs an eval.* no"),
     ],
 )

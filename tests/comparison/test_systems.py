@@ -261,7 +261,9 @@ def test_geometric_means_are_compared_by_their_ratio():
     assert said.replace("\n", " ") == " ".join(found._conclusion())
     assert "A / B" in pairs.splitlines()[0]
     for of_means in (found.posterior, found.queries_needed):
-        with pytest.raises(ValueError, match="average must be 'macro', got 'geome"):
+        with pytest.raises(
+            ValueError, match="average must be 'macro', got 'geometric'"
+        ):
             of_means()
 
 
@@ -365,7 +367,10 @@ TUKEY = {"correction": "tukey"}
         ({"confidence": 1}, r"confidence must be .*\(0, 1\), got 1"),
         ({"random_state": -1}, "random_state must be an integer from 0"),
         ({"random_state": "x"}, "random_state must be an integer from 0"),
-        ({"baseline": "bm25"}, r"baseline must be one of \('a',\), got 'bm25'"),
+        (
+            {"y_score": np.ones((3, 2)), "baseline": "bm25"},
+            r"baseline .*\('system 0', 'system 1'\), got 'bm25'",
+        ),
         ({"baseline": ["a", "a"]}, "baseline .*once, got 'a' twice"),
         ({"baseline": []}, "baseline must not be empty"),
         ({"baseline": "a"}, r"baseline must leave .* got \['a'\]"),

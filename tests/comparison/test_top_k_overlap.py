@@ -165,7 +165,10 @@ def test_a_list_that_an_index_could_not_fill_is_whole():
         ({"qid": [1, 1]}, "qid and mask must be None with ids"),
         ({"ids": ([[0, 0]], [[0, 1]])}, "ids of reference .* once .* 0 twice in row 0"),
         ({"ids": ([[0, 1]], [[7, 7]])}, "ids of scores .* once .* 7 twice in row 0"),
-        ({"ids": ([[0], [0, 1]], [[0, 1]])}, "ids of reference .* of equal length"),
+        (
+            {"ids": ([[0], [0, 1]], [[0, 1]])},
+            "ids of reference .* rows of equal length",
+        ),
         ({"ids": 5}, "ids must be a pair, .* got 5"),
         ({"ids": ([[0]], [[0]], [[0]])}, "ids must be a pair"),
         ({"ids": ([0, 1], [0, 1])}, r"ids of reference .* got shape \(2,\)"),

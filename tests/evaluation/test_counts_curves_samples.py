@@ -122,7 +122,8 @@ def curve_at(recall):
     (lambda: tie_distributions([1, NAN], [1, 1]), "y_true must be judged"),
     # checked when called, drawn when asked for
     (lambda: sample_orderings([1, NAN], [1, 1]), "y_true must be judged"),
-    (lambda: sample_orderings([0, 1], [1, 1], n_orders=0), "an integer >= 1, got 0"),
+    (lambda: sample_orderings([0, 1], [1, 1], n_orders=0),
+     "n_orders must be an integer >= 1, got 0"),
     *((lambda name=name: residuals([1, NAN], [2, 1], measures=name),
        r"be P, RBP, CWL, RR, Succe.*got") for name in ("ap", "ndcg@10", "r@5")),
 ])  # fmt: skip

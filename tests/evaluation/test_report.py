@@ -286,7 +286,10 @@ def test_what_merges_and_what_does_not():
     for others, said in (
         ([c], f"got 2 of them, .* {digest}"),
         ([b, a], f"got 9 of them, .* {digest}"),
-        ([evaluate(label, s, qid=qid, query_weight=w)], "queries differ: yes in oth"),
+        (
+            [evaluate(label, s, qid=qid, query_weight=w)],
+            "of queries differ: yes in oth",
+        ),
         ([evaluate([1], [1]).summary()], "merge takes reports one by one.*got Summary"),
     ):
         with pytest.raises(ValueError, match=said):

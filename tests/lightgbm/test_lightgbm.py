@@ -327,7 +327,11 @@ NO_METRIC = EVAL3 | {"eval_metric": None}
         ({}, {"eval_metric": "auc"}, 'constructor, metric="auc"'),
         ({}, {"eval_metric": ["rr", eval_metric("rr")]}, "must differ, got RR twice"),
         ({"n_iter_no_change": np.int64(5)}, {}, "than the training data, got none"),
-        ({"early_stopping_rounds": 5}, NO_METRIC, "rounds needs a metric.* to fit, or"),
+        (
+            {"early_stopping_rounds": 5},
+            NO_METRIC,
+            "early_stopping_rounds needs a metric.* give eval_metric to fit",
+        ),
     ],
 )
 def test_what_is_refused(options, given, message):

@@ -75,7 +75,9 @@ def test_gains_and_the_labels_that_have_none():
     gain = {0: 0, 1: 1e100}
     assert ranking_score([1, 0], [2, 1], measure=m.CG(gain=gain)) == 1e100
     above = m.CG(gain=lambda label: 1.1e100 * label)
-    with pytest.raises(ValueError, match=r"must .*1e\+100, got 1.1e\+100 .*label 1"):
+    with pytest.raises(
+        ValueError, match=r"gain must .*1e\+100, got 1.1e\+100 .*label 1"
+    ):
         ranking_score([1, 0], [2, 1], measure=above)
     with pytest.raises(ValueError, match=r"labels \['0', '1'\] of .*, got 2$"):
         ranking_score([2, 0], [2, 1], measure=m.CG(gain=gain))

@@ -498,9 +498,11 @@ def in_time(times=None, **options):
         (lambda: split_queries(X, test_size=0.6, train_size=0.6), "1.2, .*queries"),
         (lambda: split_queries(X, stratify=Y, shuffle=False), "None with shuffle=F"),
         (lambda: split_queries(X, random_state="x"), "random_state must be"),
-        (lambda: split_queries(X, stratify=Y[1:]), "stratify must have one value per"),
-        (lambda: split_queries(X, stratify=[np.nan] * len(Y)), "stratify.* be finite"),
-        (lambda: split_queries(X, stratify=Y.astype(str)), "stratify.*within a query"),
+        (lambda: split_queries(X, stratify=Y[1:]),
+         "stratify must have one value per row"),
+        (lambda: split_queries(X, stratify=[np.nan] * len(Y)),
+         "stratify must be finite"),
+        (lambda: split_queries(X, stratify=Y.astype(str)), "stratify.* within a query"),
     ],
 )  # fmt: skip
 def test_errors(make, message):

@@ -98,7 +98,10 @@ def test_pruners_that_are_given_prune_as_told(web):
     [
         ({"prune": "auto"}, "prune must be True or False, got 'auto'"),
         ({"prune": None}, "prune must be True or False, got None"),
-        ({"prune": True, "pruner": MedianPruner()}, "given, got True and MedianPruner"),
+        (
+            {"prune": True, "pruner": MedianPruner()},
+            "left out if pruner is given, got True and MedianPruner",
+        ),
         ({"seed": -1}, "seed must be an integer >= 0, got -1"),
     ],
 )

@@ -197,7 +197,11 @@ NO_METRIC = {"early_stopping_rounds": 2, "eval_metric": None}
         ({"objective": "rank:map"}, {"y": [0, 2, 1]}, "y must be 0 or 1 .*rank:map"),
         ({}, {"sample_weight": [1, 2, 3]}, "weight must be constant within a query"),
         ({"early_stopping_rounds": 2.0}, {}, "rounds needs an evaluation set"),
-        (NO_METRIC, EVAL3, "needs a metric, got none: give eval_metric to the constr"),
+        (
+            NO_METRIC,
+            EVAL3,
+            "needs a metric, got none: give eval_metric to the constructor",
+        ),
     ],
 )
 def test_what_is_refused(options, given, message):
