@@ -136,8 +136,11 @@ def test_words():
         assert words.printable(plain) is plain
     texts = ("ab", "±", "名前", "e\u0301", "")
     assert [*map(words.width, texts)] == [2, 1, 4, 1, 0]
+    lines = words.paragraph("word " * 40).splitlines()
+    assert 70 < max(map(len, lines)) <= 80
     assert words.definitions([("a", "b c"), ("long", "d")]) == "a     b c\nlong  d"
     assert max(map(len, words.definitions([("a", "word " * 40)]).splitlines())) <= 80
+    assert words.meaning("measure") == ""
     # legends are of rows, too
     terms = {"(all)": "the mean of them", "q": "a share"}
     table = Table.of(("feature", ["(all)", "x"]), ("q", [0.1, 0.2]), terms=terms)

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cli.helpers import fail, succeed
 from tests.io.helpers import refused
 from tieaware_sklearn.datasets import load_table
 from tieaware_sklearn.io import _csv, _source
@@ -30,15 +31,18 @@ def titles(**of_line):
 
 
 @pytest.mark.parametrize("second", ['"curved monitor', '"curved" monitor'])
-def test_stray_marks_do_not_swallow_rows(tmp_path, second):
+def test_stray_marks_do_not_swallow_rows(tmp_path, capsys, second):
     path = tmp_path / "shop.csv"
     path.write_text(titles(line16='"24in monitor', line481=second))
     message = f"{path}, line 16: a quotation mark opens a cell here"
     refused(path, f"{re.escape(message)}.*--quoting none")
+    assert "line 16" in fail(capsys, "screen", path)
     # as they are
     found = load_table(path, quoting="none")
     assert found.data[:, 0].tolist() == [i % 7 for i in range(N_ROWS)]
     assert found.qid.tolist() == [str(i // 10) for i in range(N_ROWS)]
+    out, _ = succeed(capsys, "screen", path, "--quoting", "none")
+    assert "500 documents, 50 queries" in out
 
 
 def test_what_is_right_is_read_as_before(tmp_path):
