@@ -1,8 +1,8 @@
 """Every measure again, by its definition and by enumeration, in exact fractions.
 
 Nothing here is shared with the package. A measure is a function of the labels in
-rank order and of those not retrieved; it gives a Fraction, or None where it is
-undefined. `over_ties` runs it over every order of the tied documents.
+rank order, of those not retrieved, and of its parameters; it gives a Fraction, or None
+where it is undefined. `over_ties` runs it over every order of the tied documents.
 """
 
 from __future__ import annotations
@@ -111,214 +111,168 @@ def relevance(labels: Sequence[float], rel: float) -> list[int]:
     return [int(label >= rel) for label in labels]
 
 
-def precision(k=None, rel=1, denominator="cutoff") -> Plain:
-    def value(ranked, missing):
-        shown = ranked[:k]
-        places = len(shown) if k is None or denominator == "retrieved" else k
-        return Fraction(sum(relevance(shown, rel)), places) if places else Fraction(0)
-
-    return value
+def precision(ranked, missing, k=None, rel=1, denominator="cutoff"):
+    shown = ranked[:k]
+    places = len(shown) if k is None or denominator == "retrieved" else k
+    return Fraction(sum(relevance(shown, rel)), places) if places else Fraction(0)
 
 
-def judged(k=None) -> Plain:
+def judged(ranked, missing, k=None):
     """Negative labels are those of documents without a judgment."""
-    return precision(k, 0, "retrieved")
+    return precision(ranked, missing, k, 0, "retrieved")
 
 
-def set_ap(rel=1) -> Plain:
-    def value(ranked, missing):
-        total = sum(relevance([*ranked, *missing], rel))
-        found = recall(rel=rel)(ranked, missing)
-        return found * precision(rel=rel)(ranked, missing) if total else None
-
-    return value
+def set_ap(ranked, missing, rel=1):
+    found = recall(ranked, missing, rel=rel)
+    return None if found is None else found * precision(ranked, missing, rel=rel)
 
 
-def recall(k=None, rel=1, denominator="relevant") -> Plain:
-    def value(ranked, missing):
-        total = sum(relevance([*ranked, *missing], rel))
-        if denominator == "cutoff" and k is not None:
-            total = min(total, k)
-        return Fraction(sum(relevance(ranked[:k], rel)), total) if total else None
-
-    return value
+def recall(ranked, missing, k=None, rel=1, denominator="relevant"):
+    total = sum(relevance([*ranked, *missing], rel))
+    if denominator == "cutoff" and k is not None:
+        total = min(total, k)
+    return Fraction(sum(relevance(ranked[:k], rel)), total) if total else None
 
 
-def f_beta(k=None, rel=1, beta=1) -> Plain:
+def f_beta(ranked, missing, k=None, rel=1, beta=1):
     b2 = Fraction(beta) ** 2
-
-    def value(ranked, missing):
-        total = sum(relevance([*ranked, *missing], rel))
-        hits = sum(relevance(ranked[:k], rel))
-        below = (len(ranked) if k is None else k) + b2 * total
-        return (1 + b2) * hits / below if below else Fraction(0)
-
-    return value
+    total = sum(relevance([*ranked, *missing], rel))
+    hits = sum(relevance(ranked[:k], rel))
+    below = (len(ranked) if k is None else k) + b2 * total
+    return (1 + b2) * hits / below if below else Fraction(0)
 
 
-def fallout(k=None, rel=1) -> Plain:
-    def value(ranked, missing):
-        total = sum(label < rel for label in [*ranked, *missing])
-        shown = sum(label < rel for label in ranked[:k])
-        return Fraction(shown, total) if total else None
-
-    return value
+def fallout(ranked, missing, k=None, rel=1):
+    total = sum(label < rel for label in [*ranked, *missing])
+    shown = sum(label < rel for label in ranked[:k])
+    return Fraction(shown, total) if total else None
 
 
-def success(k=None, rel=1) -> Plain:
-    return lambda ranked, missing: Fraction(int(any(relevance(ranked[:k], rel))))
+def success(ranked, missing, k=None, rel=1):
+    return Fraction(int(any(relevance(ranked[:k], rel))))
 
 
-def r_precision(rel=1) -> Plain:
-    def value(ranked, missing):
-        total = sum(relevance([*ranked, *missing], rel))
-        return Fraction(sum(relevance(ranked[:total], rel)), total) if total else None
-
-    return value
+def r_precision(ranked, missing, rel=1):
+    total = sum(relevance([*ranked, *missing], rel))
+    return Fraction(sum(relevance(ranked[:total], rel)), total) if total else None
 
 
-def average_precision(k=None, rel=1, denominator="relevant") -> Plain:
-    def value(ranked, missing):
-        total = sum(relevance([*ranked, *missing], rel))
-        if not total:
-            return None
-        flags = relevance(ranked[:k], rel)
-        places = [i for i, hit in enumerate(flags, start=1) if hit]
-        found = sum((Fraction(sum(flags[:i]), i) for i in places), Fraction(0))
-        if denominator == "cutoff" and k is not None:
-            total = min(k, total)
-        return found / total
-
-    return value
+def average_precision(ranked, missing, k=None, rel=1, denominator="relevant"):
+    total = sum(relevance([*ranked, *missing], rel))
+    if not total:
+        return None
+    flags = relevance(ranked[:k], rel)
+    places = [i for i, hit in enumerate(flags, start=1) if hit]
+    found = sum((Fraction(sum(flags[:i]), i) for i in places), Fraction(0))
+    if denominator == "cutoff" and k is not None:
+        total = min(k, total)
+    return found / total
 
 
-def reciprocal_rank(k=None, rel=1) -> Plain:
-    def value(ranked, missing):
-        flags = relevance(ranked[:k], rel)
-        return Fraction(1, flags.index(1) + 1) if 1 in flags else Fraction(0)
-
-    return value
+def reciprocal_rank(ranked, missing, k=None, rel=1):
+    flags = relevance(ranked[:k], rel)
+    return Fraction(1, flags.index(1) + 1) if 1 in flags else Fraction(0)
 
 
-def err(k=None, max_label=4) -> Plain:
-    def value(ranked, missing):
-        reached, total = Fraction(1), Fraction(0)
-        for i, label in enumerate(ranked[:k]):
-            stop = Fraction(2**label - 1, 2**max_label)
-            total += reached * stop / (i + 1)
-            reached *= 1 - stop
-        return total
-
-    return value
+def err(ranked, missing, k=None, max_label=4):
+    reached, total = Fraction(1), Fraction(0)
+    for i, label in enumerate(ranked[:k]):
+        stop = Fraction(2**label - 1, 2**max_label)
+        total += reached * stop / (i + 1)
+        reached *= 1 - stop
+    return total
 
 
-def bpref(rel=1) -> Plain:
+def bpref(ranked, missing, rel=1):
     """Negative labels are those of documents without a judgment."""
-
-    def value(ranked, missing):
-        everything = [*ranked, *missing]
-        relevant = sum(label >= rel for label in everything)
-        other = sum(0 <= label < rel for label in everything)
-        if not relevant:
-            return None
-        most = min(relevant, other)
-        total, above = Fraction(0), 0
-        for label in ranked:
-            if label >= rel:
-                total += 1 - Fraction(min(above, most), most) if most else 1
-            elif label >= 0:
-                above += 1
-        return total / relevant
-
-    return value
+    everything = [*ranked, *missing]
+    relevant = sum(label >= rel for label in everything)
+    other = sum(0 <= label < rel for label in everything)
+    if not relevant:
+        return None
+    most = min(relevant, other)
+    total, above = Fraction(0), 0
+    for label in ranked:
+        if label >= rel:
+            total += 1 - Fraction(min(above, most), most) if most else 1
+        elif label >= 0:
+            above += 1
+    return total / relevant
 
 
-def inferred(rel=1, pools_all=False) -> Plain:
+def inferred(ranked, missing, rel=1, pool="judged"):
     """Negative labels are those of documents without a judgment."""
     epsilon = Fraction(1, 100_000)
-
-    def value(ranked, missing):
-        known = sum(relevance([*ranked, *missing], rel))
-        if not known:
-            return None
-        total, relevant, other = Fraction(0), 0, 0
-        for k, label in enumerate(ranked, start=1):
-            pooled = k - 1 if pools_all else relevant + other
-            if label >= rel:
-                share = (relevant + epsilon) / (relevant + other + 2 * epsilon)
-                total += (1 + pooled * share) / k
-            relevant += label >= rel
-            other += 0 <= label < rel
-        return total / known
-
-    return value
+    known = sum(relevance([*ranked, *missing], rel))
+    if not known:
+        return None
+    total, relevant, other = Fraction(0), 0, 0
+    for k, label in enumerate(ranked, start=1):
+        pooled = k - 1 if pool == "all" else relevant + other
+        if label >= rel:
+            share = (relevant + epsilon) / (relevant + other + 2 * epsilon)
+            total += (1 + pooled * share) / k
+        relevant += label >= rel
+        other += 0 <= label < rel
+    return total / known
 
 
-def rank(i=1, rel=1) -> Plain:
-    def value(ranked, missing):
-        places = [at for at, label in enumerate(ranked, start=1) if label >= rel]
-        return Fraction(places[i - 1]) if len(places) >= i else None
-
-    return value
+def rank(ranked, missing, i=1, rel=1):
+    places = [at for at, label in enumerate(ranked, start=1) if label >= rel]
+    return Fraction(places[i - 1]) if len(places) >= i else None
 
 
-def search_length(i=1, rel=1) -> Plain:
-    place = rank(i, rel)
-
-    def value(ranked, missing):
-        at = place(ranked, missing)
-        return None if at is None else at - i
-
-    return value
+def search_length(ranked, missing, i=1, rel=1):
+    at = rank(ranked, missing, i, rel)
+    return None if at is None else at - i
 
 
-def precision_at_relevant(i=1, rel=1) -> Plain:
-    place = rank(i, rel)
-
-    def value(ranked, missing):
-        if sum(relevance([*ranked, *missing], rel)) < i:
-            return None
-        at = place(ranked, missing)
-        return Fraction(0) if at is None else i / at
-
-    return value
+def precision_at_relevant(ranked, missing, i=1, rel=1):
+    if sum(relevance([*ranked, *missing], rel)) < i:
+        return None
+    at = rank(ranked, missing, i, rel)
+    return Fraction(0) if at is None else i / at
 
 
-def interpolated(recall, rel=1) -> Plain:
-    """`recall` is a Fraction; None averages over the recall of each relevant one."""
+def interpolated(ranked, missing, recall, rel=1):
+    return _mean_interpolated(ranked, missing, [Fraction(str(recall))], rel)
 
-    def value(ranked, missing):
+
+def interpolated_average(ranked, missing, points=11, rel=1):
+    """Of equidistant levels of recall, or of that of each relevant document."""
+    if points == "all":
         total = sum(relevance([*ranked, *missing], rel))
-        if not total:
-            return None
-        flags = relevance(ranked, rel)
-        points = [
-            (Fraction(sum(flags[:n]), total), Fraction(sum(flags[:n]), n))
-            for n in range(1, len(flags) + 1)
-        ]
-        levels = recall or [Fraction(i + 1, total) for i in range(total)]
-        best = [max((p for r, p in points if r >= at), default=0) for at in levels]
-        return sum(best, Fraction(0)) / len(best)
-
-    return value
+        levels = [Fraction(i + 1, total) for i in range(total)]
+    else:
+        levels = [Fraction(i, points - 1) for i in range(points)]
+    return _mean_interpolated(ranked, missing, levels, rel)
 
 
-def area(rel=1) -> Plain:
+def _mean_interpolated(ranked, missing, levels, rel):
+    total = sum(relevance([*ranked, *missing], rel))
+    if not total:
+        return None
+    flags = relevance(ranked, rel)
+    points = [
+        (Fraction(sum(flags[:n]), total), Fraction(sum(flags[:n]), n))
+        for n in range(1, len(flags) + 1)
+    ]
+    best = [max((p for r, p in points if r >= at), default=0) for at in levels]
+    return sum(best, Fraction(0)) / len(best)
+
+
+def area(ranked, missing, rel=1):
     """Trapezoids under (recall, precision) of every rank, from (0, 1)."""
-
-    def value(ranked, missing):
-        total = sum(relevance([*ranked, *missing], rel))
-        if not total:
-            return None
-        flags = relevance(ranked, rel)
-        points = [(Fraction(0), Fraction(1))]
-        for n in range(1, len(flags) + 1):
-            hits = sum(flags[:n])
-            points.append((Fraction(hits, total), Fraction(hits, n)))
-        pairs = itertools.pairwise(points)
-        return sum(((b[0] - a[0]) * (a[1] + b[1]) / 2 for a, b in pairs), Fraction(0))
-
-    return value
+    total = sum(relevance([*ranked, *missing], rel))
+    if not total:
+        return None
+    flags = relevance(ranked, rel)
+    points = [(Fraction(0), Fraction(1))]
+    for n in range(1, len(flags) + 1):
+        hits = sum(flags[:n])
+        points.append((Fraction(hits, total), Fraction(hits, n)))
+    pairs = itertools.pairwise(points)
+    return sum(((b[0] - a[0]) * (a[1] + b[1]) / 2 for a, b in pairs), Fraction(0))
 
 
 def gain_of(gain) -> Callable[[float], Fraction]:
@@ -326,9 +280,7 @@ def gain_of(gain) -> Callable[[float], Fraction]:
         return Fraction
     if gain == "exponential":
         return lambda label: Fraction(2.0**label) - 1
-    if callable(gain):
-        return lambda label: Fraction(gain(label))
-    return lambda label: Fraction(gain[label])
+    return lambda label: Fraction(gain(label))
 
 
 @functools.cache
@@ -337,98 +289,88 @@ def log_discount(i: int) -> Fraction:
     return Fraction(1 / math.log2(i + 1))
 
 
-def dcg(k=None, gain="exponential", weight=log_discount) -> Plain:
-    worth = gain_of(gain)
-
-    def value(ranked, missing):
-        shown = enumerate(ranked[:k], start=1)
-        return sum((worth(label) * weight(i) for i, label in shown), Fraction(0))
-
-    return value
+def dcg(ranked, missing, k=None, gain="exponential", weight=log_discount):
+    worth, shown = gain_of(gain), enumerate(ranked[:k], start=1)
+    return sum((worth(label) * weight(i) for i, label in shown), Fraction(0))
 
 
-def cg(k=None, gain="linear") -> Plain:
-    return dcg(k, gain, lambda i: Fraction(1))
+def cg(ranked, missing, k=None, gain="linear"):
+    return dcg(ranked, missing, k, gain, lambda i: Fraction(1))
 
 
-def ndcg(k=None, gain="exponential", weight=log_discount) -> Plain:
-    plain, worth = dcg(k, gain, weight), gain_of(gain)
-
-    # the same for every order of a query
-    @functools.lru_cache(maxsize=16)
-    def best(labels):
-        return plain(sorted(labels, key=worth, reverse=True), [])
-
-    def value(ranked, missing):
-        ideal = best(tuple(sorted([*ranked, *missing])))
-        return plain(ranked, missing) / ideal if ideal else None
-
-    return value
+def ndcg(ranked, missing, k=None, gain="exponential", weight=log_discount):
+    ideal = _ideal_dcg(tuple(sorted([*ranked, *missing])), k, gain, weight)
+    return dcg(ranked, missing, k, gain, weight) / ideal if ideal else None
 
 
-def cwl(continuation, rel=1, gain=None) -> Plain:
+# the same for every order of a query
+@functools.lru_cache(maxsize=1024)
+def _ideal_dcg(labels, k, gain, weight):
+    best = sorted(labels, key=gain_of(gain), reverse=True)
+    return dcg(best, [], k, gain, weight)
+
+
+def cwl(ranked, missing, chances, rel=1, gain=None):
     views = [Fraction(1)]
-    for chance in continuation:
+    for chance in chances:
         views.append(views[-1] * Fraction(chance))
     worth = gain or (lambda label: label >= rel)
-    return dcg(len(views), worth, lambda i: views[i - 1] / sum(views))
+    return dcg(ranked, missing, len(views), worth, lambda i: views[i - 1] / sum(views))
 
 
-def rbp(p=0.8, k=None, rel=1, gain=None) -> Plain:
+def rbp(ranked, missing, p=0.8, k=None, rel=1, gain=None):
     persistence, worth = Fraction(p), gain or (lambda label: label >= rel)
-    return dcg(k, worth, lambda i: (1 - persistence) * persistence ** (i - 1))
+
+    def weight(i):
+        return (1 - persistence) * persistence ** (i - 1)
+
+    return dcg(ranked, missing, k, worth, weight)
 
 
-def of_subtopics(plain: Plain, rel=1, weights=None) -> Plain:
+def of_subtopics(ranked, missing, plain, weights=None, **parameters):
     """Mean of a measure over the subtopics that have a relevant document.
 
     A label is a tuple here, one for each subtopic.
     """
-
-    def value(ranked, missing):
-        sums, total = Fraction(0), Fraction(0)
-        for i in range(len([*ranked, *missing][0])):
-            one = [label[i] for label in ranked], [label[i] for label in missing]
-            if any(label >= rel for label in [*one[0], *one[1]]):
-                weight = Fraction(1 if weights is None else weights[i])
-                sums += weight * (plain(*one) or 0)
-                total += weight
-        return sums / total if total else None
-
-    return value
+    rel = parameters.get("rel", 1)
+    sums, total = Fraction(0), Fraction(0)
+    for i in range(len([*ranked, *missing][0])):
+        one = [label[i] for label in ranked], [label[i] for label in missing]
+        if any(label >= rel for label in [*one[0], *one[1]]):
+            weight = Fraction(1 if weights is None else weights[i])
+            sums += weight * (plain(*one, **parameters) or 0)
+            total += weight
+    return sums / total if total else None
 
 
-def novelty(k=None, alpha=Fraction(1, 2), rel=1, weight=None, weights=None):
+HALF = Fraction(1, 2)
+
+
+def novelty(
+    ranked, missing, k=None, alpha=HALF, rel=1, weight=log_discount, weights=None
+):
     """Σ weight(rank) (1 - alpha)^(documents above on the subtopic), of tuples."""
-
-    def value(ranked, missing):
-        seen: collections.Counter[int] = collections.Counter()
-        found = Fraction(0)
-        for rank, labels in enumerate(ranked[:k], start=1):
-            for i, label in enumerate(labels):
-                if label >= rel:
-                    gain = 1 if weights is None else Fraction(weights[i])
-                    found += weight(rank) * gain * (1 - alpha) ** seen[i]
-                    seen[i] += 1
-        return found
-
-    return value
+    seen: collections.Counter[int] = collections.Counter()
+    found = Fraction(0)
+    for rank, labels in enumerate(ranked[:k], start=1):
+        for i, label in enumerate(labels):
+            if label >= rel:
+                gain = 1 if weights is None else Fraction(weights[i])
+                found += weight(rank) * gain * (1 - alpha) ** seen[i]
+                seen[i] += 1
+    return found
 
 
-def normalised_novelty(alpha=Fraction(1, 2), rel=1, weights=None, **options) -> Plain:
-    """The same over its value for the documents in the greedy order."""
-    plain = novelty(alpha=alpha, rel=rel, weights=weights, **options)
-
-    def value(ranked, missing):
-        every = [tuple(relevance(labels, rel)) for labels in [*ranked, *missing]]
-        best = [every[i] for i in greedy(every, alpha, weights)]
-        ideal = novelty(alpha=alpha, weights=weights, **options)(best, [])
-        return plain(ranked, missing) / ideal if ideal else None
-
-    return value
+def normalised_novelty(ranked, missing, alpha=HALF, rel=1, weights=None, **options):
+    """Novelty over that of the documents in the greedy order."""
+    every = [tuple(relevance(labels, rel)) for labels in [*ranked, *missing]]
+    best = [every[i] for i in greedy(every, alpha, weights)]
+    options |= {"alpha": alpha, "weights": weights}
+    ideal = novelty(best, [], **options)
+    return novelty(ranked, missing, rel=rel, **options) / ideal if ideal else None
 
 
-def greedy(documents, alpha=Fraction(1, 2), weights=None) -> list[int]:
+def greedy(documents, alpha=HALF, weights=None) -> list[int]:
     """Documents, as tuples of 0 and 1, by the gain after those that come first.
 
     Of equal gains, the one relevant to the first subtopics.

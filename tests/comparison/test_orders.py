@@ -26,10 +26,10 @@ WEB = make_web_search(n_queries=30, random_state=3)
 SYSTEMS = {WEB.feature_names[j]: WEB.data[:, j] for j in (0, 1, 4)}
 NAMES = list(SYSTEMS)
 PLAIN = {
-    "ap": (naive.average_precision(), True),
-    "p@2": (naive.precision(2), True),
-    "fallout@2": (naive.fallout(2), False),
-    "esl": (naive.search_length(), False),
+    "ap": (naive.average_precision, True),
+    "p@2": (partial(naive.precision, k=2), True),
+    "fallout@2": (partial(naive.fallout, k=2), False),
+    "esl": (naive.search_length, False),
 }
 FIGURES = _orders._FIGURES
 

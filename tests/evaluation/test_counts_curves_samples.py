@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
+from functools import partial
 
 import numpy as np
 import pytest
@@ -133,11 +134,12 @@ def test_bad_input(call, message):
 
 
 PLAIN = {
-    "P@3": naive.precision(3),
-    "P": naive.precision(),
-    "Success@2": naive.success(2),
+    "P@3": partial(naive.precision, k=3),
+    "P": naive.precision,
+    "Success@2": partial(naive.success, k=2),
+    "RR": naive.reciprocal_rank,
+    "ERR(max_label=1)": partial(naive.err, max_label=1),
 }
-PLAIN |= {"RR": naive.reciprocal_rank(), "ERR(max_label=1)": naive.err(max_label=1)}
 
 
 @settings(max_examples=40)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -21,54 +22,45 @@ from tieaware_sklearn.evaluation._subtopics import ideal_scores
 
 pytestmark = pytest.mark.usefixtures("engine")
 NAN = math.nan
-HALF = Fraction(1, 2)
 
 
 def reciprocal(rank):
     return Fraction(1, rank)
 
 
-def geometric(beta):
-    return lambda rank: beta ** (rank - 1)
+def halved(rank):
+    return naive.HALF ** (rank - 1)
 
 
-def alpha_dcg(weights, **options):
-    plain = naive.novelty(weight=naive.log_discount, weights=weights, **options)
-
-    def value(ranked, missing):
-        # weights of the subtopics that count have the mean 1
-        every, rel = [*ranked, *missing], options.get("rel", 1)
-        there = [
-            Fraction(w)
-            for i, w in enumerate(weights)
-            if any(labels[i] >= rel for labels in every)
-        ]
-        scale = len(there) / sum(there) if there else 0
-        return plain(ranked, missing) * scale
-
-    return value if weights else plain
-
-
-def normalised(weights, weight=naive.log_discount, **options):
-    return naive.normalised_novelty(weight=weight, weights=weights, **options)
-
-
-def twins(w=None):
-    """Measures, and their definitions, with weights of subtopics."""
-    quarter = {"alpha": Fraction(1, 4), "rel": 2, "k": 2}
-    return [
-        (m.AlphaDCG(2, alpha=0.75), alpha_dcg(w, k=2, alpha=Fraction(3, 4))),
-        (m.AlphaDCG(alpha=1, rel=2), alpha_dcg(w, alpha=Fraction(1), rel=2)),
-        (m.AlphaNDCG(), normalised(w)),
-        (m.AlphaNDCG(2, alpha=0.25, rel=2), normalised(w, **quarter)),
-        (m.NormalisedERRIA(3), normalised(w, reciprocal, k=3)),
-        (m.NormalisedNRBP(), normalised(w, geometric(HALF))),
-        (m.SubtopicRecall(2), naive.of_subtopics(naive.success(2), weights=w)),
-        (m.SubtopicRecall(rel=2), naive.of_subtopics(naive.success(rel=2), 2, w)),
-        (m.IntentAware("err@3"), naive.of_subtopics(naive.err(3), weights=w)),
-        (m.IntentAware("p@2"), naive.of_subtopics(naive.precision(2), weights=w)),
-        (m.IntentAware("ndcg@3"), naive.of_subtopics(naive.ndcg(3), weights=w)),
+def alpha_dcg(ranked, missing, weights=None, rel=1, **options):
+    plain = naive.novelty(ranked, missing, weights=weights, rel=rel, **options)
+    if weights is None:
+        return plain
+    # weights of the subtopics that count have the mean 1
+    there = [
+        Fraction(w)
+        for i, w in enumerate(weights)
+        if any(labels[i] >= rel for labels in [*ranked, *missing])
     ]
+    return plain * len(there) / sum(there) if there else plain
+
+
+#: measures, their definitions, and the parameters of these
+TWINS = [
+    (m.AlphaDCG(2, alpha=0.75), alpha_dcg, {"k": 2, "alpha": Fraction(3, 4)}),
+    (m.AlphaDCG(alpha=1, rel=2), alpha_dcg, {"alpha": Fraction(1), "rel": 2}),
+    (m.AlphaNDCG(), naive.normalised_novelty, {}),
+    (m.AlphaNDCG(2, alpha=0.25, rel=2), naive.normalised_novelty,
+     {"alpha": Fraction(1, 4), "rel": 2, "k": 2}),
+    (m.NormalisedERRIA(3), naive.normalised_novelty, {"weight": reciprocal, "k": 3}),
+    (m.NormalisedNRBP(), naive.normalised_novelty, {"weight": halved}),
+    (m.SubtopicRecall(2), naive.of_subtopics, {"plain": naive.success, "k": 2}),
+    (m.SubtopicRecall(rel=2), naive.of_subtopics, {"plain": naive.success, "rel": 2}),
+    (m.IntentAware("err@3"), naive.of_subtopics, {"plain": naive.err, "k": 3}),
+    (m.IntentAware("p@2"), naive.of_subtopics, {"plain": naive.precision, "k": 2}),
+    (m.IntentAware("ndcg@3"), naive.of_subtopics, {"plain": naive.ndcg, "k": 3}),
+]  # fmt: skip
+MEASURES = [measure for measure, *_ in TWINS]
 
 
 @st.composite
@@ -85,13 +77,13 @@ def rankings(draw, max_documents: int = 5):
 def test_means_are_those_over_all_orders_of_ties(case, weighted):
     labels, scores = case
     weights = [0.5, 3.0, 0.25][: len(labels[0])] if weighted else None
-    measures, plains = zip(*twins(weights), strict=True)
     # a label that is missing is not relevant
     given = np.array(labels, float)
     given[:, 0] = np.where(given[:, 0] == 0, NAN, given[:, 0])
-    options = {"measures": measures, "subtopic_weight": weights}
+    options = {"measures": MEASURES, "subtopic_weight": weights}
     report = evaluate_subtopics(given, scores, **options)
-    for j, (measure, plain) in enumerate(zip(measures, plains, strict=True)):
+    for j, (measure, plain, parameters) in enumerate(TWINS):
+        plain = partial(plain, weights=weights, **parameters)
         for found, own in (
             (report.expected[0, j], scores),
             (report.chance[0, j], [0.0] * len(scores)),
@@ -118,7 +110,6 @@ def made(n=600):
 
 
 ROWS = made()
-MEASURES = [measure for measure, _ in twins()]
 
 
 def of_rows(labels=ROWS[0], scores=ROWS[1], qid=ROWS[2], measures=MEASURES, **options):

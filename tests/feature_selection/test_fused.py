@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -30,9 +31,9 @@ from tieaware_sklearn._engine.checks import check_qid
 from tieaware_sklearn.feature_selection import _fused
 
 MEASURES = {
-    "ndcg@3": (naive.ndcg(3), 1),
-    "ap": (naive.average_precision(), 1),
-    "fallout@2": (naive.fallout(2), -1),
+    "ndcg@3": (partial(naive.ndcg, k=3), 1),
+    "ap": (naive.average_precision, 1),
+    "fallout@2": (partial(naive.fallout, k=2), -1),
 }
 SHOWN = ("selection_order_", "path_scores_", "support_", "mean_", "directions_")
 SHOWN += ("ranking_", "repeats_")
