@@ -100,13 +100,6 @@ def test_matrices_are_rows_of_queries():
         np.testing.assert_array_equal(getattr(of_matrix, name), getattr(flat, name))
 
 
-def test_equal_scores_are_fair_and_an_order_is_not():
-    tied = expected_exposure([1, 1, 0, 0], [1, 1, 0, 0])
-    order = expected_exposure([1, 1, 0, 0], [4, 3, 2, 1])
-    assert tied.loss[0] == 0
-    assert order.loss[0] > 0
-
-
 def test_summary_has_a_row_for_each_group(rows):
     summary = expected_exposure(**rows).summary()
     assert summary.figure.tolist()[:3] == ["EE-L", "EE-D", "EE-R"]

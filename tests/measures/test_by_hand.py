@@ -88,11 +88,6 @@ def test_gains_and_the_labels_that_have_none():
     assert refused_label([m.NDCG()], labels) is None
 
 
-def test_one_rank_has_all_the_attention():
-    assert m.Precision().weight(1, ranking=[0]) == 1
-    assert m.Precision(1).weight([1, 2]).tolist() == [1, 0]
-
-
 def test_what_sampled_orders_of_err_add_far_down():
     # one document that stops users, anywhere below a thousand: all ranks count alike
     values = 15 / 16 / np.arange(1001.0, 1131)
