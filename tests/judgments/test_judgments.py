@@ -127,34 +127,6 @@ def test_agreement_of_several():
     assert np.isnan(assessor_agreement([[1, 2]]).correlation[0, 1])
 
 
-weighted = partial(scott_pi, sample_weight=[-1])
-named = partial(assessor_agreement, names=["a"])
-
-
-@pytest.mark.parametrize(
-    ("function", "arguments", "message"),
-    [
-        (scott_pi, ([1, 0], [1]), r"y2 must have one value per row \(2\), got 1"),
-        (scott_pi, ([], []), "y1 must be a 1-D array of at least one value"),
-        (scott_pi, ([1, math.nan], [1, 0]), "y1 must not be missing, got nan in"),
-        (weighted, ([1], [1]), "sample_weight must be finite"),
-        (scott_pi, ([1, 2], ["1", "2"]), "y1 and y2 must both hold numbers"),
-        (scott_pi, (np.array([1, "a"], object), [1, 2]), "must hold numbers only or"),
-        (fleiss_kappa, ([1, 2],), r"counts .* shape \(n_items, n_categories\), got"),
-        (fleiss_kappa, ([[1, 1], [2, 1]],), "at least 2, in every row, got 3 in row"),
-        (fleiss_kappa, ([[1, 0]],), "at least 2, in every row, got 1 in row 0"),
-        (fleiss_kappa, ([[1.5, 0.5]],), "counts must be whole numbers >= 0"),
-        (fleiss_kappa, ([["a", "b"]],), "counts must hold numbers"),
-        (fleiss_kappa, ([[np.inf, 2]],), "whole numbers >= 0, got inf in row 0"),
-        (assessor_agreement, ([[1], [2]],), "ratings must have a row for each item"),
-        (named, ([[1, 2]],), "names must hold 2"),
-    ],
-)
-def test_bad_ratings(function, arguments, message):
-    with pytest.raises(ValueError, match=message):
-        function(*arguments)
-
-
 # pools and votes
 def run(*rows):
     qid, docno, score = (list(column) for column in zip(*rows, strict=True))
@@ -263,31 +235,6 @@ def test_votes():
     assert pseudo_relevance(runs, m=2).target.tolist() == [0, 1, 0, 0]
 
 
-ONE = run(("q", "a", 1))
-
-
-@pytest.mark.parametrize(
-    ("function", "runs", "number", "message"),
-    [
-        (depth_pool, [], 5, "runs must be a sequence of at least one run"),
-        (depth_pool, ONE, 5, "runs must be a sequence of at le"),
-        (depth_pool, [{"qid": [1]}], 5, r"runs\[0\] must have qid, docno and"),
-        (depth_pool, [ONE], 0, "depth must be an integer >= 1, got 0"),
-        (partial(depth_pool, by="x"), [ONE], 1, "by must be one of .* got 'x'"),
-        (partial(depth_pool, rho=1), [ONE], 1, "rho must be > 1, got 1"),
-        (depth_pool, [run(("q", "a", 1), ("q", "a", 2))], 5, r"runs\[0\] .* each "
-         "document .* once, got 'a' twice for query 'q'"),
-        (depth_pool, [run(("q", "a", math.nan))], 5, r"\[0\] score must not be NaN"),
-        (depth_pool, [ONE, run(("q", 7, 1))], 5, "docno of runs must hold numbers on"),
-        (pseudo_relevance, [ONE], 1, r"m must be below .* runs \(1\), got 1"),
-        (pseudo_relevance, [ONE], -1, "m must be an integer >= 0, got -1"),
-    ],
-)  # fmt: skip
-def test_bad_runs(function, runs, number, message):
-    with pytest.raises(ValueError, match=message):
-        function(runs, number)
-
-
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
 def test_intervals_of_a_share_are_those_of_clopper_and_pearson(confidence):
     n = 12
@@ -333,20 +280,49 @@ def test_the_size_of_a_sample(share):
     assert found.sample_size(0.0001) == 10**6
 
 
-@pytest.mark.parametrize(
-    ("sample", "sizes", "options", "message"),
-    [
-        ([1, math.nan], (10,), {}, "judged_sample must be judged .* row 1"),
-        ([1, -1], (10,), {}, "judged_sample must be >= 0, got -1"),
-        ([1, 0, 1], (2,), {}, "n_population must be an integer >= 3, got 2"),
-        ([1, 0], (10, 11), {}, r"n_found must be at most n_population \(10\), got 11"),
-        ([1, 0], (10, -1), {}, "n_found must be an integer >= 0, got -1"),
-        ([1, 0], (10,), {"confidence": 1}, r"confidence must be .* in \(0, 1\), got 1"),
-    ],
-)
-def test_bad_samples(sample, sizes, options, message):
+ONE = run(("q", "a", 1))
+TWICE = run(("q", "a", 1), ("q", "a", 2))
+
+
+@pytest.mark.parametrize(("function", "arguments", "message"), [
+    (scott_pi, ([1, 0], [1]), r"y2 must have one value per row \(2\), got 1"),
+    (scott_pi, ([], []), "y1 must be a 1-D array of at least one value"),
+    (scott_pi, ([1, math.nan], [1, 0]), "y1 must not be missing, got nan in"),
+    (partial(scott_pi, sample_weight=[-1]), ([1], [1]), "sample_weight must be finite"),
+    (scott_pi, ([1, 2], ["1", "2"]), "y1 and y2 must both hold numbers"),
+    (scott_pi, (np.array([1, "a"], object), [1, 2]), "must hold numbers only or"),
+    (fleiss_kappa, ([1, 2],), r"counts .* shape \(n_items, n_categories\), got"),
+    (fleiss_kappa, ([[1, 1], [2, 1]],), "at least 2, in every row, got 3 in row"),
+    (fleiss_kappa, ([[1, 0]],), "at least 2, in every row, got 1 in row 0"),
+    (fleiss_kappa, ([[1.5, 0.5]],), "counts must be whole numbers >= 0"),
+    (fleiss_kappa, ([["a", "b"]],), "counts must hold numbers"),
+    (fleiss_kappa, ([[np.inf, 2]],), "whole numbers >= 0, got inf in row 0"),
+    (assessor_agreement, ([[1], [2]],), "ratings must have a row for each item"),
+    (partial(assessor_agreement, names=["a"]), ([[1, 2]],), "names must hold 2"),
+    (depth_pool, ([], 5), "runs must be a sequence of at least one run"),
+    (depth_pool, (ONE, 5), "runs must be a sequence of at le"),
+    (depth_pool, ([{"qid": [1]}], 5), r"runs\[0\] must have qid, docno and"),
+    (depth_pool, ([ONE], 0), "depth must be an integer >= 1, got 0"),
+    (partial(depth_pool, by="x"), ([ONE], 1), "by must be one of .* got 'x'"),
+    (partial(depth_pool, rho=1), ([ONE], 1), "rho must be > 1, got 1"),
+    (depth_pool, ([TWICE], 5), r"runs\[0\] .* each document .* once, got 'a' twice "
+     "for query 'q'"),
+    (depth_pool, ([run(("q", "a", math.nan))], 5), r"\[0\] score must not be NaN"),
+    (depth_pool, ([ONE, run(("q", 7, 1))], 5), "docno of runs must hold numbers on"),
+    (pseudo_relevance, ([ONE], 1), r"m must be below .* runs \(1\), got 1"),
+    (pseudo_relevance, ([ONE], -1), "m must be an integer >= 0, got -1"),
+    (estimate_recall, ([1, math.nan], 10), "judged_sample must be judged .* row 1"),
+    (estimate_recall, ([1, -1], 10), "judged_sample must be >= 0, got -1"),
+    (estimate_recall, ([1, 0, 1], 2), "n_population must be an integer >= 3, got 2"),
+    (estimate_recall, ([1, 0], 10, 11),
+     r"n_found must be at most n_population \(10\), got 11"),
+    (estimate_recall, ([1, 0], 10, -1), "n_found must be an integer >= 0, got -1"),
+    (partial(estimate_recall, confidence=1), ([1, 0], 10),
+     r"confidence must be .* in \(0, 1\), got 1"),
+])  # fmt: skip
+def test_bad_input(function, arguments, message):
     with pytest.raises(ValueError, match=message):
-        estimate_recall(sample, *sizes, **options)
+        function(*arguments)
 
 
 RUNS_BY_NAME = {

@@ -315,15 +315,3 @@ def test_neighbouring_scores_do_not_tie(dtype):
     for rank in range(1, n + 1):
         y = np.arange(n) == n - rank
         assert ranking_score(y, scores, measure="rr") == 1 / rank
-
-
-def test_a_last_query_without_a_retrieved_document():
-    y, scores, qid = [1, 0, 1, 2], [1.0, 1.0, -math.inf, -math.inf], [1, 1, 2, 2]
-    report = evaluate(y, scores, qid=qid, measures=LIGHT, zero_relevance="skip")
-    first, last = (
-        evaluate(y[part], scores[part], measures=LIGHT, zero_relevance="skip")
-        for part in (slice(0, 2), slice(2, 4))
-    )
-    for name in PER_QUERY:
-        wanted = np.concatenate([getattr(first, name), getattr(last, name)])
-        np.testing.assert_allclose(getattr(report, name), wanted, rtol=1e-14)
