@@ -30,8 +30,14 @@ _WORTH_PICKING = 4
 _SPARE_CELLS = 1 << 14
 
 
+@dataclass(eq=False)
 class RankedBlock(ABC):
-    """A block of queries, ranked by each of some score columns."""
+    """A block of queries, ranked by each of some score columns.
+
+    With `backwards`, in the order of these scores turned round.
+    """
+
+    backwards: bool
 
     @cached_property
     @abstractmethod
@@ -43,15 +49,11 @@ class RankedBlock(ABC):
         """The ties of the first score column."""
         return self.columns[0]
 
-    @abstractmethod
-    def turned(self) -> RankedBlock:
-        """The block in the order of its scores turned round."""
-
     def both_ways(
         self, measures: Sequence[Measure], names: Sequence[str]
     ) -> FloatArray:
         """`statistics` in this order, then turned round: the second axis."""
-        ways = self, self.turned()
+        ways = self, replace(self, backwards=not self.backwards)
         return np.stack([one.statistics(measures, names) for one in ways], axis=1)
 
     def statistics(
@@ -110,35 +112,29 @@ class FlatBlock:
         depth: int | None,
     ) -> RankedBlock:
         """The queries ranked by score columns, all of them down to the end."""
-        return _RankedByNumpy(self, scores, ascending, input_order)
+        return _RankedByNumpy(ascending, self, scores, input_order)
 
 
 @dataclass(eq=False)
 class _RankedByNumpy(RankedBlock):
     block: FlatBlock
     scores: NDArray[Any]
-    ascending: bool
     input_order: bool
 
     @cached_property
     def columns(self) -> list[tie_groups.TieGroups]:
-        return [self._ties_of(scores[self.block.rows]) for scores in self.scores]
-
-    def _ties_of(self, scores: NDArray[Any]) -> tie_groups.TieGroups:
-        ranks, n_ranks = tie_groups.dense_ranks(scores)
-        place = ranks if self.ascending else n_ranks - 1 - ranks
-        place[ranks < 0] = n_ranks
-        return tie_groups.find_ties(
-            self.block.query,
-            place,
-            self.block.label,
-            self.block.ties,
-            retrieved=checks.is_retrieved(scores),
-            input_order=self.input_order,
-        )
-
-    def turned(self) -> RankedBlock:
-        return replace(self, ascending=not self.ascending)
+        block, columns = self.block, []
+        for column in self.scores:
+            scores = column[block.rows]
+            ranks, n_ranks = tie_groups.dense_ranks(scores)
+            place = ranks if self.backwards else n_ranks - 1 - ranks
+            place[ranks < 0] = n_ranks
+            groups = tie_groups.find_ties(
+                block.query, place, block.label, block.ties,
+                retrieved=checks.is_retrieved(scores), input_order=self.input_order,
+            )  # fmt: skip
+            columns.append(groups)
+        return columns
 
 
 class SortedBlock(tie_groups.Totals):
@@ -303,7 +299,10 @@ class SortedBlock(tie_groups.Totals):
             cut = cells[:, depth - 1] >> keys.width == cells[:, room - 1] >> keys.width
             cells[cut] = np.sort(cells[cut], axis=1)
         retrieved = keys.counts[:, 0].reshape(-1, self.n_queries).astype(np.int64)
-        return _RankedByKernel(self, keys, label, retrieved, input_order, is_sorted)
+        # the keys are of the order that was asked for
+        return _RankedByKernel(
+            False, self, keys, label, retrieved, input_order, is_sorted
+        )
 
 
 @dataclass(eq=False)
@@ -315,10 +314,6 @@ class _RankedByKernel(RankedBlock):
     retrieved: IntArray
     split: bool
     is_sorted: bool
-    backwards: bool = False
-
-    def turned(self) -> RankedBlock:
-        return replace(self, backwards=not self.backwards)
 
     @cached_property
     def columns(self) -> list[tie_groups.TieGroups]:
