@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import compress
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,6 +73,13 @@ class RankedBlock(ABC):
         return out
 
 
+class CodedLabels(NamedTuple):
+    """The distinct labels, ascending, and the place of each label among them."""
+
+    levels: FloatArray
+    code: NDArray[Any]
+
+
 class FlatBlock:
     """Labels of queries one after another, for NumPy to rank.
 
@@ -85,18 +92,13 @@ class FlatBlock:
     score_columns = staticmethod(np.asarray)
 
     def __init__(
-        self,
-        code: NDArray[np.integer[Any]],
-        order: IntArray | None,
-        start: IntArray,
-        sizes: IntArray,
-        levels: FloatArray,
+        self, labels: CodedLabels, queries: checks.Queries, chosen: IntArray
     ) -> None:
-        rows = segments.consecutive(start, sizes)
-        self.rows = rows if order is None else order[rows]
+        self.rows = queries.given(queries.rows(chosen))
+        sizes = queries.sizes[chosen]
         self.query = segments.owners(sizes)
-        self.label = code[self.rows]
-        self.ties = tie_groups.all_tied(sizes, self.label, levels)
+        self.label = labels.code[self.rows]
+        self.ties = tie_groups.all_tied(sizes, self.label, labels.levels)
 
     @staticmethod
     def level_codes(labels: FloatArray) -> tuple[FloatArray, NDArray[Any]]:
@@ -142,13 +144,12 @@ class SortedBlock(tie_groups.Totals):
 
     Parameters
     ----------
-    code : ndarray of shape (n_rows,), int32
-        Label of each row of the data set, an index into `levels`.
-    order : ndarray of shape (n_rows,), optional
-        The rows of the data set, query by query; None if they stand so.
-    start, sizes : ndarray of shape (n_queries,)
-        Where the queries begin in `order`, and their numbers of rows.
-    levels : ndarray of shape (n_levels,)
+    labels : CodedLabels
+        Of each row of the data set.
+    queries : Queries
+        All queries of the data set.
+    chosen : ndarray of shape (n_queries,)
+        Those of this block.
 
     Attributes
     ----------
@@ -164,15 +165,11 @@ class SortedBlock(tie_groups.Totals):
     score_columns = staticmethod(arranged.score_columns)
 
     def __init__(
-        self,
-        code: NDArray[np.int32],
-        order: IntArray | None,
-        start: IntArray,
-        sizes: IntArray,
-        levels: FloatArray,
+        self, labels: CodedLabels, queries: checks.Queries, chosen: IntArray
     ) -> None:
+        sizes, levels = queries.sizes[chosen], labels.levels
         super().__init__(None, len(sizes), sizes)
-        self._given = code, order, np.ascontiguousarray(start)
+        self._given = labels.code, queries.order, queries.offsets[chosen]
         self._walks: dict[Hashable, arranged.Walk | None] = {}
         self._one_tie: dict[Hashable, FloatArray] = {}
         self.offsets = np.zeros(len(sizes) + 1, dtype=np.int64)

@@ -149,8 +149,7 @@ class Prepared:
             if engines.engine == "compiled" and len(labels) <= arranged.MOST_ROWS
             else _blocks.FlatBlock
         )
-        self._codes: NDArray[Any]
-        self._levels, self._codes = self._kind.level_codes(labels)
+        self._coded = _blocks.CodedLabels(*self._kind.level_codes(labels))
         self._by_length = queries.sizes.argsort(kind="stable")
         sizes = queries.sizes[self._by_length]
         self._ranges = list(_blocks.ranges(sizes, block_rows or self._kind.ROWS))
@@ -215,10 +214,7 @@ class Prepared:
             block = self._blocks.get(number)
             if block is None:
                 chosen = self._by_length[slice(*self._ranges[number])]
-                start, sizes = self._ranked.offsets[chosen], self._ranked.sizes[chosen]
-                block = self._kind(
-                    self._codes, self._ranked.order, start, sizes, self._levels
-                )
+                block = self._kind(self._coded, self._ranked, chosen)
                 if self._keep:
                     self._blocks[number] = block
             ranked = block.ranked(
