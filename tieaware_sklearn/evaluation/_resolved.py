@@ -170,17 +170,6 @@ _SPREADS = ("std", "sampling_error")
 _OTHERS = ("normaliser", "std_is_estimate", "spread_within_ties")
 
 
-def check_zero_relevance(zero_relevance: Any) -> None:
-    """A finite number, "skip" or "raise"."""
-    if isinstance(zero_relevance, str):
-        checks.check_choice(zero_relevance, "zero_relevance", ("skip", "raise"))
-    elif not checks.is_number(zero_relevance):
-        raise ValueError(
-            'zero_relevance must be a finite number, "skip" or "raise", got '
-            f"{messages.show(zero_relevance)}"
-        )
-
-
 @dataclass(frozen=True, eq=False)
 class ResolvedMeasures:
     """Measures as a call means them.
@@ -218,11 +207,23 @@ class ResolvedMeasures:
         bounds[:, 1] = np.fmax(self.value, bounds[:, 1])
         return bounds
 
-    def fill(
-        self, values: FloatArray, undefined: NDArray[np.bool_], queries: checks.Queries
-    ) -> FloatArray:
-        """`values` of shape (..., n_queries, n_measures), undefined ones replaced."""
-        if self.options["zero_relevance"] == "raise" and undefined.any():
+    def fill_statistics(
+        self,
+        statistics: dict[str, FloatArray],
+        queries: checks.Queries,
+        weight: FloatArray | None = None,
+    ) -> dict[str, FloatArray]:
+        """Each statistic (..., n_queries, n_measures), undefined values replaced.
+
+        They are undefined where the first of them is. Refuses queries, and a `weight`
+        of them, that a convention cannot follow.
+        """
+        undefined = np.isnan(next(iter(statistics.values())))
+        if self.definitions:
+            self._check_convention(queries, weight, undefined)
+        if not undefined.any():
+            return statistics
+        if self.options["zero_relevance"] == "raise":
             *_, query, column = np.argwhere(undefined)[0]
             measure = self.measures[column]
             why = (
@@ -235,53 +236,20 @@ class ResolvedMeasures:
             raise ValueError(
                 f"{measure} is undefined for query {queries.name(query)}: {why}"
             )
-        return np.where(undefined, self.value, values)
+        instead = dict.fromkeys(_SPREADS, np.where(np.isnan(self.value), np.nan, 0.0))
+        return statistics | {
+            name: np.where(undefined, instead.get(name, self.value), values)
+            for name, values in statistics.items()
+            if name not in _OTHERS
+        }
 
-    def fill_statistics(
+    def _check_convention(
         self,
-        statistics: dict[str, FloatArray],
         queries: checks.Queries,
-        weight: FloatArray | None = None,
-    ) -> dict[str, FloatArray]:
-        """Each statistic filled, undefined where the first of them is.
-
-        Refuses queries, and a `weight` of them, that a convention cannot follow.
-        """
-        undefined = np.isnan(next(iter(statistics.values())))
-        if self.definitions:
-            self._check_sizes(queries)
-            if weight is not None:
-                self._check_weight(weight, undefined, queries)
-        if not undefined.any():
-            return statistics
-        still = np.where(np.isnan(self.value), np.nan, 0.0)
-        filled = {}
-        for name, values in statistics.items():
-            if name in _OTHERS:
-                filled[name] = values
-            elif name in _SPREADS:
-                filled[name] = np.where(undefined, still, values)
-            else:
-                filled[name] = self.fill(values, undefined, queries)
-        return filled
-
-    def _check_sizes(self, queries: checks.Queries) -> None:
-        """Refuse queries of fewer documents than the tool takes."""
-        for measure, definition in zip(self.measures, self.definitions, strict=True):
-            short = queries.sizes < definition.least_documents
-            if short.any():
-                query = int(np.argmax(short))
-                raise ValueError(
-                    f"queries must have at least {definition.least_documents} "
-                    f"documents for {measure} with convention="
-                    f"{self.options['convention']!r}, got {queries.sizes[query]} in "
-                    f"query {queries.name(query)} (drop the query or the convention)"
-                )
-
-    def _check_weight(
-        self, weight: FloatArray, undefined: NDArray[np.bool_], queries: checks.Queries
+        weight: FloatArray | None,
+        undefined: NDArray[np.bool_],
     ) -> None:
-        """Refuse weights of queries with which the tool gives another number.
+        """Refuse queries, and weights, with which the tool gives another number.
 
         `undefined` has shape (..., n_queries, n_measures).
         """
@@ -289,6 +257,17 @@ class ResolvedMeasures:
         for j, (measure, definition) in enumerate(
             zip(self.measures, self.definitions, strict=True)
         ):
+            short = queries.sizes < definition.least_documents
+            if short.any():
+                query = int(np.argmax(short))
+                raise ValueError(
+                    f"queries must have at least {definition.least_documents} "
+                    f"documents for {measure} with convention={convention!r}, got "
+                    f"{queries.sizes[query]} in query {queries.name(query)} (drop the "
+                    "query or the convention)"
+                )
+            if weight is None:
+                continue
             if definition.unweighted:
                 why = definition.unweighted.format(convention)
                 raise ValueError(
@@ -345,10 +324,14 @@ def resolve(
         For a `zero_relevance` that is none, beside a convention, or a measure that
         the convention does not have, or not as it is spelled out.
     """
-    check_zero_relevance(zero_relevance)
+    named = isinstance(zero_relevance, str)
+    if named:
+        checks.check_choice(zero_relevance, "zero_relevance", ("skip", "raise"))
+    elif not checks.is_number(zero_relevance):
+        rule = 'zero_relevance must be a finite number, "skip" or "raise"'
+        raise ValueError(f"{rule}, got {messages.show(zero_relevance)}")
     resolved = tuple(measures)
     definitions: tuple[Definition, ...] = ()
-    named = isinstance(zero_relevance, str)
     options = {
         "zero_relevance": zero_relevance if named else float(zero_relevance),
         "unjudged": unjudged,

@@ -370,8 +370,8 @@ def sampled(
             f"{queries.name(query)}"
         )
     if measures:
-        filled = resolved.fill(values.T, left_out[0][:, None], queries)
-        values = np.ascontiguousarray(filled.T)
+        filled = resolved.fill_statistics({"expected": values[..., None]}, queries)
+        values = filled["expected"][..., 0]
     averaged = _averages.BY_NAME[average]
     averages = np.array([averaged(row, prepared.weight) for row in values])
     spread = float(averages.std(ddof=1)) if np.ptp(averages) > 0 else 0.0
