@@ -107,23 +107,21 @@ class JudgedTopics:
             ranked = _by_topic(lines, lines.numbers[:, _trec_lines.SCORE])
         known = [topic for topic in ranked if topic in self.labels]
         labels: list[float] = []
-        sizes = []
+        scores: list[float] = []
+        sizes: list[int] = []
         for topic in known:
             judged, documents = self.labels[topic], ranked[topic]
-            before = len(labels)
+            missed = [label for one, label in judged.items() if one not in documents]
             labels += map(judged.get, documents, repeat(checks.UNJUDGED_LABEL))
-            labels += [label for one, label in judged.items() if one not in documents]
-            sizes.append(len(labels) - before)
-        judged_labels = np.array(labels, dtype=np.float64)
-        scores = np.full(len(judged_labels), -np.inf)
-        lengths = np.array(sizes, dtype=np.int64)
-        n_ranked = np.array([len(ranked[topic]) for topic in known], dtype=np.int64)
-        top = segments.consecutive(segments.starts_of(lengths), n_ranked)
-        values = chain.from_iterable(ranked[topic].values() for topic in known)
-        scores[top] = np.fromiter(values, np.float64, len(top))
+            labels += missed
+            scores += documents.values()
+            scores += repeat(-math.inf, len(missed))
+            sizes.append(len(documents) + len(missed))
+        of_rows = np.array(labels, dtype=np.float64)
         if judged_only:
-            judged_labels[judged_labels == checks.UNJUDGED_LABEL] = checks.DROPPED_LABEL
-        return TopicRows(known, judged_labels, scores, lengths)
+            of_rows[of_rows == checks.UNJUDGED_LABEL] = checks.DROPPED_LABEL
+        n_rows = np.array(sizes, dtype=np.int64)
+        return TopicRows(known, of_rows, np.array(scores, dtype=np.float64), n_rows)
 
 
 def _is_plain(run: Any) -> bool:
