@@ -179,11 +179,6 @@ class Named(NamedTuple):
     factor: OfCounts | None = None
     is_log: bool = False
 
-    @property
-    def is_sum(self) -> bool:
-        """Whether the value over all topics is a sum."""
-        return self.measure is None and self.key.startswith("num_")
-
 
 def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
     """Divide part by whole, with 0 for an empty whole."""
@@ -545,36 +540,26 @@ class RelevanceEvaluator:
         rule = "scores must hold a topic that is judged, got none of the "
         rule += f"{len(self._judged.labels)} topics of query_relevance"
         messages.require(rows.topics or empty, rule)
-        n_topics = len(rows.topics)
-        shape = n_topics, len(self._named)
-        if not n_topics:
-            return [], {name: np.empty(shape) for name in chosen}
-        ours = [np.empty((n_topics, 0))] * len(chosen)
-        if self._resolved.measures:
-            ours = rows.values(self._resolved, tuple(chosen))
-        factors = [
-            None if named.factor is None else named.factor(rows, self._rel)
-            for named in self._named
-        ]
-        tables = {}
-        for name, values in zip(chosen, ours, strict=True):
-            columns, fixed = iter(values.T), np.full(n_topics, float(name != "std"))
-            table = tables[name] = np.empty(shape)
-            for j, (named, factor) in enumerate(zip(self._named, factors, strict=True)):
+        tables = np.empty((len(chosen), len(rows.topics), len(self._named)))
+        if rows.topics:
+            ours = np.array(rows.values(self._resolved, tuple(chosen)))
+            columns = iter(np.moveaxis(ours, -1, 0))
+            # 1 does not vary
+            fixed = np.array([[float(name != "std")] for name in chosen])
+            for j, named in enumerate(self._named):
                 column = fixed if named.measure is None else next(columns)
-                if factor is not None:
-                    column = column * factor
-                if named.is_log:
-                    column = _averages.logs(column)
-                table[:, j] = column
-        return rows.topics, tables
+                if named.factor is not None:
+                    column = column * named.factor(rows, self._rel)
+                tables[..., j] = _averages.logs(column) if named.is_log else column
+        return rows.topics, dict(zip(chosen, tables, strict=True))
 
 
 def _of_all(named: Named, values: FloatArray, statistic: str) -> float:
-    """Aggregate the values of topics to one."""
+    """Aggregate the values of topics to one: counts are added up."""
+    is_sum = named.measure is None and named.key.startswith("num_")
     if statistic == "std":
         variance = math.fsum((values**2).tolist())
-        return math.sqrt(variance) / (1 if named.is_sum else len(values))
-    if named.is_sum:
+        return math.sqrt(variance) / (1 if is_sum else len(values))
+    if is_sum:
         return math.fsum(values.tolist())
     return math.exp(_averages.mean(values)) if named.is_log else _averages.mean(values)
