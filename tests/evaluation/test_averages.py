@@ -204,7 +204,7 @@ def test_one_rule_where_nothing_spreads():
         ([200.0, 200.0, 200.0 + 1e-11], 1 / 2**3),
         ([0.1], math.nan),
     ):
-        found = QueryMoments.of(np.array(values)[:, None]).p_greater()
+        found = QueryMoments.of(np.array(values)[:, None]).t_test("greater").pvalue
         np.testing.assert_array_equal(found, [p])
     for alternative, p in (
         ("greater", [1 / 2**5, 1, 1]),
@@ -368,7 +368,7 @@ def test_weights_are_worth_as_many_queries_as_kish_says():
     ends = stats.t.interval(0.9, worth - 1, mean, error)
     assert moments.interval(0.9) == pytest.approx(ends)
     greater = stats.t.sf((mean - 0.4) / error, worth - 1)
-    found = QueryMoments.of(values - 0.4, weight).p_greater()
+    found = QueryMoments.of(values - 0.4, weight).t_test("greater").pvalue
     assert found == pytest.approx(greater)
 
 

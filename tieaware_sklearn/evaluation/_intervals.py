@@ -159,10 +159,6 @@ class QueryMoments(merging.AddedUp):
             above = np.where(steady, known + reach * lowest, above)
         return np.stack([self.mean - below, self.mean + above], axis=-1)
 
-    def p_greater(self) -> FloatArray:
-        """One-sided t test of mean > 0, as `t_test` has it."""
-        return self.t_test("greater").pvalue
-
     def t_test(self, alternative: str) -> _paired_t_test.TTest:
         """t test of mean 0, with the standard error and degrees that intervals have."""
         return _paired_t_test.t_test(

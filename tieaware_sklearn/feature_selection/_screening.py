@@ -73,7 +73,7 @@ class Figures:
         chance, ideal = sums.of_labels.averages()
         t_interval = value.interval()
         low, high = rule.resolved.bounds.T[..., None]
-        pvalues = worth.some(np.s_[:, _statistics.DIFFERENCE]).p_greater()
+        pvalues = worth.some(np.s_[:, _statistics.DIFFERENCE]).t_test("greater").pvalue
         if sums.null_variance is not None and sums.log_placements is not None:
             # labels at random could be the best ones: no p is 0
             least = max(math.exp(-sums.log_placements), 1e-300)

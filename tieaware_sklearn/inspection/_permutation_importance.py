@@ -420,7 +420,7 @@ def query_permutation_importance(
     per_query, importances = zip(*shown, strict=True)
     differences = np.stack(per_query, axis=1)
     moments = _intervals.QueryMoments.of(differences, rows.weight)
-    pvalues = moments.p_greater()
+    pvalues = moments.t_test("greater").pvalue
     # the largest difference of two values
     widest = np.diff(resolved.bounds)
     return PermutationImportance(
