@@ -101,8 +101,7 @@ class MeasuredSystems:
 
     def ranked(self, scores: NDArray[Any]) -> NDArray[Any]:
         """Scores of the documents that ``unjudged="drop"`` leaves."""
-        dropped = np.flatnonzero(self.labels == checks.DROPPED_LABEL)
-        return _prepared.not_retrieved(scores, dropped)
+        return _prepared.without_dropped(scores, self.labels)
 
     def all_values(
         self, statistics: Sequence[str], ties: str = "expected"

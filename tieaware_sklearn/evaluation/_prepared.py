@@ -58,14 +58,11 @@ class JudgedRows(NamedTuple):
     labels : ndarray of shape (n_judged,)
     queries : Queries
         The same queries, of these rows.
-    stand_ins : ndarray of shape (n_stand_ins,)
-        Places in `rows` of those that stand for a query.
     """
 
     rows: IntArray
     labels: FloatArray
     queries: checks.Queries
-    stand_ins: IntArray
 
     @classmethod
     def of(cls, labels: FloatArray, queries: checks.Queries) -> Self:
@@ -75,22 +72,22 @@ class JudgedRows(NamedTuple):
         # of documents that all have been dropped, any one will do
         judged[queries.offsets[:-1][counts == 0]] = True
         rows = queries.given(np.flatnonzero(judged))
-        offsets, left = segments.offsets_of(np.maximum(counts, 1)), labels[rows]
-        stand_ins = np.flatnonzero(left == checks.DROPPED_LABEL)
-        return cls(rows, left, checks.Queries(queries.qid, offsets, None), stand_ins)
+        offsets = segments.offsets_of(np.maximum(counts, 1))
+        return cls(rows, labels[rows], checks.Queries(queries.qid, offsets, None))
 
     def scores(self, scores: NDArray[Any]) -> NDArray[Any]:
         """Scores of these rows, of (n_rows,) or (n_columns, n_rows) of all."""
-        return not_retrieved(scores[..., self.rows], self.stand_ins)
+        return without_dropped(scores[..., self.rows], self.labels)
 
 
-def not_retrieved(scores: NDArray[Any], rows: IntArray) -> NDArray[Any]:
-    """Scores that rank the same, but for rows that are not retrieved."""
-    if len(rows) == 0:
+def without_dropped(scores: NDArray[Any], labels: FloatArray) -> NDArray[Any]:
+    """Scores that rank the same, but retrieve no row of `DROPPED_LABEL`."""
+    dropped = labels == checks.DROPPED_LABEL
+    if not dropped.any():
         return scores
     # integers have no infinity
     floats = arranged.score_columns(np.atleast_2d(scores)).copy()
-    floats[:, rows] = -np.inf
+    floats[:, dropped] = -np.inf
     return floats.reshape(scores.shape)
 
 
@@ -303,7 +300,7 @@ class Prepared:
         filled = resolved.fill_statistics(raw, self.queries, self.weight)
         # a row for each column of scores and each measure
         values, *normaliser = [
-            table.swapaxes(-2, -1).reshape(-1, self.queries.n_queries)
+            table.swapaxes(-2, -1).reshape(-1, table.shape[-2])
             for table in filled.values()
         ]
         if average is None:

@@ -129,8 +129,7 @@ def sample_orderings(
     resolved = _resolved.resolve((), unjudged=unjudged)
     prepared, scores = _prepared.prepare(resolved, y_true, y_score, qid, mask=mask)
     labels = prepared.labels
-    dropped = np.flatnonzero(labels == checks.DROPPED_LABEL)
-    scores = _prepared.not_retrieved(scores, dropped)
+    scores = _prepared.without_dropped(scores, labels)
     ranked = CanonicalRows(labels, scores, prepared.queries)
     random = checks.check_seed(random_state)
     # from the order of ids back to that of first appearance
