@@ -73,6 +73,14 @@ class RankedBlock(ABC):
         return out
 
 
+class ScoreColumns(NamedTuple):
+    """Scores of all rows, a row for each column, and which way they rank."""
+
+    scores: NDArray[Any]
+    ascending: bool
+    input_order: bool
+
+
 class CodedLabels(NamedTuple):
     """The distinct labels, ascending, and the place of each label among them."""
 
@@ -105,35 +113,28 @@ class FlatBlock:
         """The distinct labels, ascending, and the place of each label among them."""
         return np.unique(labels, return_inverse=True)
 
-    def ranked(
-        self,
-        scores: NDArray[Any],
-        *,
-        ascending: bool,
-        input_order: bool,
-        depth: int | None,
-    ) -> RankedBlock:
+    def ranked(self, given: ScoreColumns, depth: int | None) -> RankedBlock:
         """The queries ranked by score columns, all of them down to the end."""
-        return _RankedByNumpy(ascending, self, scores, input_order)
+        return _RankedByNumpy(given.ascending, self, given)
 
 
 @dataclass(eq=False)
 class _RankedByNumpy(RankedBlock):
     block: FlatBlock
-    scores: NDArray[Any]
-    input_order: bool
+    given: ScoreColumns
 
     @cached_property
     def columns(self) -> list[tie_groups.TieGroups]:
         block, columns = self.block, []
-        for column in self.scores:
+        for column in self.given.scores:
             scores = column[block.rows]
             ranks, n_ranks = tie_groups.dense_ranks(scores)
             place = ranks if self.backwards else n_ranks - 1 - ranks
             place[ranks < 0] = n_ranks
             groups = tie_groups.find_ties(
                 block.query, place, block.label, block.ties,
-                retrieved=checks.is_retrieved(scores), input_order=self.input_order,
+                retrieved=checks.is_retrieved(scores),
+                input_order=self.given.input_order,
             )  # fmt: skip
             columns.append(groups)
         return columns
@@ -271,15 +272,9 @@ class SortedBlock(tie_groups.Totals):
             self._one_tie.update(zip(new, out.transpose(2, 0, 1), strict=True))
         return self._one_tie[measure]
 
-    def ranked(
-        self,
-        scores: NDArray[np.floating[Any]],
-        *,
-        ascending: bool,
-        input_order: bool,
-        depth: int | None,
-    ) -> RankedBlock:
+    def ranked(self, given: ScoreColumns, depth: int | None) -> RankedBlock:
         """The queries ranked by score columns, at least down to a depth."""
+        scores, ascending, input_order = given
         rows, label = self.as_given if input_order else self.by_level
         keys = engines.compiled.pack(
             scores, rows, self.offsets, self.longest, ascending=ascending

@@ -206,6 +206,7 @@ class Prepared:
         if self.judged is not None:
             scores = self.judged.scores(scores)
         columns = self._kind.score_columns(scores if scores.ndim == 2 else scores[None])
+        given = _blocks.ScoreColumns(columns, ascending, input_order)
 
         def result(number: int) -> Result:
             block = self._blocks.get(number)
@@ -214,10 +215,7 @@ class Prepared:
                 block = self._kind(self._coded, self._ranked, chosen)
                 if self._keep:
                     self._blocks[number] = block
-            ranked = block.ranked(
-                columns, ascending=ascending, input_order=input_order, depth=depth
-            )
-            return compute(ranked)
+            return compute(block.ranked(given, depth))
 
         if len(self._ranges) == 1:
             return [result(0)]
