@@ -62,16 +62,13 @@ def ideal_scores(
     starts = np.flatnonzero(segments.begins(query) | segments.begins(kind))
     # the kinds of documents of each query
     ends = np.searchsorted(query[starts], np.arange(queries.n_queries + 1)).tolist()
+    runs = [*pairwise([*starts.tolist(), len(rows)])]
     of_run = [subtopics[kind] for kind in kind[starts].tolist()]
-    counts = segments.sizes_of(starts, len(rows)).tolist()
-    following = starts.tolist()
     chosen: list[int] = []
     ranks: list[int] = []
     for (first, stop), left in zip(pairwise(ends), weights.tolist(), strict=True):
-        ranked = _greedy(of_run[first:stop], counts[first:stop], left, keep, depth)
-        for at in ranked:
-            chosen.append(following[first + at])
-            following[first + at] += 1
+        ranked = _greedy(of_run[first:stop], runs[first:stop], left, keep, depth)
+        chosen += ranked
         ranks += range(len(ranked))
     scores[rows[chosen]] = -np.array(ranks, dtype=np.float64)
     return scores
@@ -79,16 +76,18 @@ def ideal_scores(
 
 def _greedy(
     subtopics: Sequence[Sequence[int]],
-    counts: list[int],
+    runs: Sequence[tuple[int, int]],
     left: list[float],
     keep: float,
     limit: int | None,
 ) -> list[int]:
-    """Order kinds of documents greedily by their gain after those before them.
+    """Order documents greedily by their gain after those before them.
 
-    Of equal gains that of the last kind. Gains only fall, so that those known from
-    earlier steps are bounds: a kind whose gain is still the largest is the one.
+    They come in kinds, each a run of documents about the same subtopics. Of equal
+    gains that of the last kind. Gains only fall, so that those known from earlier
+    steps are bounds: a kind whose gain is still the largest is the one.
     """
+    following = [first for first, _ in runs]
 
     def gain(kind: int) -> float:
         # rounded once, so that gains do not depend on the order of subtopics
@@ -100,13 +99,13 @@ def _greedy(
     while heap and len(chosen) != limit:
         known, kind = -heap[0][0], -heap[0][1]
         now = gain(kind)
-        if now == 0 or counts[kind] == 0:
+        if now == 0 or following[kind] == runs[kind][1]:
             heapq.heappop(heap)
         elif now < known:
             heapq.heapreplace(heap, (-now, -kind))
         else:
-            chosen.append(kind)
-            counts[kind] -= 1
+            chosen.append(following[kind])
+            following[kind] += 1
             for subtopic in subtopics[kind]:
                 left[subtopic] *= keep
     return chosen
