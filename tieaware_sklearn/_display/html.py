@@ -268,13 +268,15 @@ def page(
 class Result:
     """A result that shows itself as tables: in print, at a prompt and in a notebook.
 
-    A subclass is a dataclass with `_tables`. In a data frame, what rows are about comes
-    first: the query, the measure, the system; the index is only a number.
+    A subclass is a dataclass with `_tables`, or with a `summary` that has them. In a
+    data frame, what rows are about comes first: the query, the measure, the system; the
+    index is only a number.
     """
 
     def _tables(self) -> list[text_tables.Table]:
         """The tables that print and notebooks show."""
-        raise NotImplementedError
+        tables: list[text_tables.Table] = cast(Any, self).summary()._tables()
+        return tables
 
     def _whole(self) -> list[text_tables.Table]:
         """The tables of a page, which has room for all rows."""

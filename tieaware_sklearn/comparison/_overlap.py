@@ -181,9 +181,6 @@ class RankBiasedOverlap(html.Result):
         counts = {"n_retrieved_true": first, "n_retrieved_score": second}
         return {"qid": self.qid, **values, **counts}
 
-    def _tables(self) -> list[text_tables.Table]:
-        return self.summary()._tables()
-
 
 def _tables_of_means(of: Summary) -> list[text_tables.Table]:
     (_, name), *figures, (_, count) = of.columns.items()

@@ -104,9 +104,6 @@ class TopKOverlap(html.Result):
         flags = {"reference_is_open": reference, "is_open": other}
         return {"qid": self.qid, **values, **flags}
 
-    def _tables(self) -> list[text_tables.Table]:
-        return self.summary()._tables()
-
 
 def _tables_of_means(of: Summary) -> list[text_tables.Table]:
     shown = [(name, of.columns[name]) for name in ("mean", "worst", "best", "tie_std")]

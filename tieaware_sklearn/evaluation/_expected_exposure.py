@@ -94,9 +94,6 @@ class ExpectedExposure(html.Result):
             columns[f"{group}_target"] = self.group_target[:, j]
         return {"qid": self.qid, **columns}
 
-    def _tables(self) -> list[text_tables.Table]:
-        return self.summary()._tables()
-
 
 def _tables_of_means(of: Summary) -> list[text_tables.Table]:
     terms = {

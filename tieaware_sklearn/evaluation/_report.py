@@ -627,9 +627,6 @@ class RankingReport(_saved.Saved, html.Result):
         segment = np.repeat(self.segment, len(self.measures))
         return {"qid": columns["qid"], "segment": segment} | columns
 
-    def _tables(self) -> list[text_tables.Table]:
-        return self.summary()._tables()
-
     def _conclusion(self) -> list[str]:
         return self.summary()._conclusion()
 
