@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -38,6 +37,8 @@ class CanonicalRows:
     starts, sizes : ndarray of shape (n_groups,)
         Where tie groups start in `rows`, and their numbers of rows. The rows of a
         query that are not retrieved are a group.
+    group : ndarray of shape (n_rows,)
+        The number of the tie group of each of `rows`.
     mixed : ndarray of shape (n_groups,), bool
         Tie groups of different labels.
     tied : ndarray of shape (n_queries,), bool
@@ -60,15 +61,11 @@ class CanonicalRows:
         self.starts, self.sizes = segments.runs(
             query * (place.max() - place.min() + 2) + place
         )
+        self.group = segments.owners(self.sizes)
         self.retrieved = place <= 0
         last = self.label[self.starts + self.sizes - 1]
         self.mixed = (self.label[self.starts] != last) & self.retrieved[self.starts]
         self.tied = np.bincount(query[self.starts], self.mixed, queries.n_queries) > 0
-
-    @cached_property
-    def group(self) -> NDArray[np.int64]:
-        """The number of the tie group of each of `rows`."""
-        return segments.owners(self.sizes)
 
     def shuffled(self, random: np.random.RandomState) -> NDArray[np.intp]:
         """The rows with those of each tie group in a random order."""
