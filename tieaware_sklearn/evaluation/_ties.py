@@ -556,15 +556,14 @@ class TieReport(html.Result):
     mean: FloatArray
 
     def _columns(self) -> dict[str, Any]:
+        figures = dict(vars(self))
+        means = zip(self.treatments, figures.pop("mean"), strict=True)
+        figures |= {f"mean ({treatment})": averages for treatment, averages in means}
         rows: list[tuple[str, str, float]] = []
-        for name, value in vars(self).items():
-            if name == "mean":
-                for treatment, averages in zip(self.treatments, value, strict=True):
-                    each = zip(self.measures, averages.tolist(), strict=True)
-                    rows += [(f"mean ({treatment})", *one) for one in each]
-            elif isinstance(value, np.ndarray):
-                gaps = zip(self.measures, value.tolist(), strict=True)
-                rows += [(name, measure, gap) for measure, gap in gaps]
+        for name, value in figures.items():
+            if isinstance(value, np.ndarray):
+                each = zip(self.measures, value.tolist(), strict=True)
+                rows += [(name, *one) for one in each]
             elif not isinstance(value, tuple):
                 rows.append((name, "", float(value)))
         columns = zip(*rows, strict=True)
@@ -757,11 +756,10 @@ def _warn_nearly_tied(scores: NDArray[Any], queries: checks.Queries) -> int:
     # among dense scores, seven times as many pairs are slightly further apart
     if count <= int((units <= 8 * _LAST_BITS).sum()) - count:
         return 0
-    if count:
-        at = int(np.argmax(near))
-        words.warn(
-            "y_score has neighbouring scores that differ in their last bits only "
-            f"({count} in all, such as {low[at]!s} and {high[at]!s}): they do not tie; "
-            "round y_score if they should"
-        )
+    at = int(np.argmax(near))
+    words.warn(
+        "y_score has neighbouring scores that differ in their last bits only "
+        f"({count} in all, such as {low[at]!s} and {high[at]!s}): they do not tie; "
+        "round y_score if they should"
+    )
     return count
