@@ -33,9 +33,7 @@ def mean(values: FloatArray, weight: FloatArray | None = None) -> float:
         if not math.isnan(total):
             return total / len(values)
     there = ~np.isnan(values)
-    if weight is None:
-        count = int(there.sum())
-        return math.fsum(values[there].tolist()) / count if count else math.nan
+    weight = np.ones(len(values)) if weight is None else weight
     total = math.fsum(weight[there].tolist())
     if total == 0:
         return math.nan
