@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._display import html, text_tables
-from .._engine import messages, tie_groups
-from .._engine.segments import FloatArray
+from .._engine import checks, messages, segments
+from .._engine.segments import FloatArray, IntArray
 from ..measures import (
     CWL,
     ERR,
@@ -22,11 +22,10 @@ from ..measures import (
     Success,
     _parse,
 )
-from . import _averages, _blocks, _prepared, _resolved
+from . import _averages, _prepared, _resolved
 
 #: measures that a further relevant document never lowers
 BOUNDED = (Precision, RBP, CWL, ReciprocalRank, Success, ERR)
-_STATISTICS = ("expected", "worst", "best")
 _PER_QUERY = ("expected", "residual", "worst", "best")
 _TERMS = {
     "mean": "exact mean if no unjudged document is relevant",
@@ -159,37 +158,30 @@ def residuals(
         resolved, y_true, y_score, qid, query_weight, mask=mask
     )
     labels, queries = prepared.labels, prepared.queries
-
-    def compute(ranked: _blocks.RankedBlock) -> tuple[FloatArray, ...]:
-        groups = ranked.groups
-        unjudged = groups.retrieved - groups.sum_groups(groups.relevant(0.0))
-        tails = np.column_stack([_tail(measure, groups) for measure in parsed])
-        return (*ranked.statistics(parsed, _STATISTICS)[:, 0], tails, unjudged)
-
-    def bounds(labels: FloatArray) -> list[FloatArray]:
-        relabelled = _prepared.Prepared(labels, queries)
-        blocks = relabelled.each_block(compute, scores)
-        return [relabelled.in_order(parts) for parts in zip(*blocks, strict=True)]
-
-    least, worst, _, _, unjudged = bounds(labels)
+    least = prepared.statistics(parsed, scores, ("expected", "worst"))
     # an infinite label is the best label
-    most, _, best, tails, _ = bounds(np.where(labels < 0, np.inf, labels))
+    relevant = _prepared.Prepared(np.where(labels < 0, np.inf, labels), queries)
+    most = relevant.statistics(parsed, scores, ("expected", "best"))
+    there = queries.arrange(checks.is_retrieved(scores))
+    retrieved = segments.count_segments(there, queries.sizes)
+    tails = np.column_stack([_tail(measure, retrieved) for measure in parsed])
+    unjudged = there & (queries.arrange(labels) < 0)
     return ResidualReport(
         measures=resolved.names,
         qid=queries.qid,
-        expected=least,
-        residual=most + tails - least,
-        worst=worst,
-        best=best + tails,
-        n_unjudged=unjudged.astype(np.int64),
+        expected=least["expected"],
+        residual=most["expected"] + tails - least["expected"],
+        worst=least["worst"],
+        best=most["best"] + tails,
+        n_unjudged=segments.count_segments(unjudged, queries.sizes),
         query_weight=prepared.weight,
     )
 
 
-def _tail(measure: Measure, groups: tie_groups.TieGroups) -> FloatArray:
+def _tail(measure: Measure, retrieved: IntArray) -> FloatArray:
     """Weight of the ranks beyond the end of each list."""
     if isinstance(measure, RBP):
-        end = groups.retrieved.astype(np.float64)
+        end = retrieved.astype(np.float64)
         if measure.k is None:
             return np.asarray(measure.p**end)
         # ranks below a cut-off have no weight
@@ -198,5 +190,5 @@ def _tail(measure: Measure, groups: tie_groups.TieGroups) -> FloatArray:
     if isinstance(measure, CWL):
         weights = measure.weight(np.arange(1, len(measure.chances) + 2))
         after = np.concatenate([np.cumsum(np.asarray(weights)[::-1])[::-1], [0.0]])
-        return np.asarray(after[np.minimum(groups.retrieved, len(after) - 1)])
-    return np.zeros(groups.n_queries)
+        return np.asarray(after[np.minimum(retrieved, len(after) - 1)])
+    return np.zeros(len(retrieved))
