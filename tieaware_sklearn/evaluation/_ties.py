@@ -338,12 +338,10 @@ class TieRules:
         values = prepared.values(
             resolved, scores, tuple(wanted), input_order=plain, n_jobs=n_jobs
         )
-        if plain or ties != "expected":
+        if ties != "expected":
             only = values[name]
-            values |= dict.fromkeys({"expected", "best", "worst"} & wanted.keys(), only)
-            values["expected"] = only
-            if "std" in values:
-                values["std"] = np.where(np.isnan(only), np.nan, 0.0)
+            values |= dict.fromkeys(("expected", "best", "worst"), only)
+            values["std"] = np.where(np.isnan(only), np.nan, 0.0)
         return {statistic: values[statistic] for statistic in ("expected", *statistics)}
 
 
