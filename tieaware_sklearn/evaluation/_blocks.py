@@ -125,19 +125,20 @@ class _RankedByNumpy(RankedBlock):
 
     @cached_property
     def columns(self) -> list[tie_groups.TieGroups]:
-        block, columns = self.block, []
-        for column in self.given.scores:
-            scores = column[block.rows]
-            ranks, n_ranks = tie_groups.dense_ranks(scores)
-            place = ranks if self.backwards else n_ranks - 1 - ranks
-            place[ranks < 0] = n_ranks
-            groups = tie_groups.find_ties(
-                block.query, place, block.label, block.ties,
-                retrieved=checks.is_retrieved(scores),
-                input_order=self.given.input_order,
-            )  # fmt: skip
-            columns.append(groups)
-        return columns
+        return [self._ties_of(column[self.block.rows]) for column in self.given.scores]
+
+    def _ties_of(self, scores: NDArray[Any]) -> tie_groups.TieGroups:
+        ranks, n_ranks = tie_groups.dense_ranks(scores)
+        place = ranks if self.backwards else n_ranks - 1 - ranks
+        place[ranks < 0] = n_ranks
+        return tie_groups.find_ties(
+            self.block.query,
+            place,
+            self.block.label,
+            self.block.ties,
+            retrieved=checks.is_retrieved(scores),
+            input_order=self.given.input_order,
+        )
 
 
 class SortedBlock(tie_groups.Totals):
