@@ -167,23 +167,23 @@ def leave_one_out(
     options: dict[str, Any] = {"qid": qid, "zero_relevance": zero_relevance}
     options["unjudged"] = "nonrelevant"
     whole = PreparedRanking(target, **options)
-    counts = np.zeros((2, len(names)), dtype=np.int64)
-    values = np.zeros((2, len(names)))
+    n_alone, n_relevant = np.zeros((2, len(names)), dtype=np.int64)
+    value, without = np.zeros((2, len(names)))
     for i, score in enumerate(scores[:, :-1]):
         at = place[alone[i]]
         at = at[at >= 0]
-        counts[:, i] = (target[at] >= 0).sum(), (target[at] > 0).sum()
+        n_alone[i], n_relevant[i] = (target[at] >= 0).sum(), (target[at] > 0).sum()
+        value[i] = whole.score(score, measure)
         less = target.copy()
         less[at] = np.nan
-        without = PreparedRanking(less, **options)
-        values[:, i] = [one.score(score, measure) for one in (whole, without)]
+        without[i] = PreparedRanking(less, **options).score(score, measure)
     return LeaveOneOut(
         systems=names,
         measure=str(measure),
         greater_is_better=measure.greater_is_better,
-        n_alone=counts[0],
-        n_relevant=counts[1],
-        value=values[0],
-        without=values[1],
+        n_alone=n_alone,
+        n_relevant=n_relevant,
+        value=value,
+        without=without,
         depth=depth,
     )
