@@ -96,7 +96,9 @@ def test_weighted_medians_are_those_of_exact_arithmetic():
         reached = [*itertools.accumulate(map(Fraction, weight.tolist()))]
         at = next(i for i, one in enumerate(reached) if 2 * one >= reached[-1])
         last = at + (2 * reached[at] == reached[-1])
-        order = rng.permutation(n)
+        # a value of weight 0, wherever it stands, changes nothing
+        values, weight = np.append(values, rng.random()), np.append(weight, 0.0)
+        order = rng.permutation(n + 1)
         found = median(values[order], weight[order])
         assert found == (values[at] + values[last]) / 2
 
@@ -266,6 +268,10 @@ def test_intervals_that_say_little_are_warned_of_once_where_they_are_asked_for()
     for n_hits, n_others, warns in ((6, 4, 0), (8, 2, 1), (199, 1, 1), (1, 0, 0)):
         report = firsts(*[1] * n_hits, *[0] * n_others)
         assert len(said_of(report.summary)) == warns
+    # the miss of a query of weight 0 does not count
+    weighed = replace(firsts(*[1] * 9, 0), query_weight=np.append(np.ones(9), 0.0))
+    (said,) = said_of(weighed.summary)
+    assert said.startswith("the values per query of P@1, RR, NDCG are all equal: ")
     # nothing is asked for, or ranks give it
     assert not said_of(firsts, *[1] * 10)
     assert not said_of(equal.summary, "median")

@@ -248,6 +248,9 @@ def test_trec_eval(case):
     ("trec_eval10", "iprec_at_recall_0.70", "IPrec(rounding=nearest)@0.7", 0),
     ("trec_eval", "iap", "IAP(rounding=trec_eval9)", 0),
     ("trec_eval10", "11pt_avg", "IAP(rounding=nearest)", 0),
+    # from the fewest levels to the most
+    ("trec_eval", "iap(points=2)", "IAP(points=2,rounding=trec_eval9)", 0),
+    ("trec_eval", "iap(points=1001)", "IAP(points=1001,rounding=trec_eval9)", 0),
 ])  # fmt: skip
 def test_a_convention_is_a_bundle_of_parameters(convention, given, name, undefined):
     labels, scores, qid = [0, 0, 1, 2, 0, 1], [1, 2, 1, 1, 1, 3], [1, 1, 2, 2, 2, 2]

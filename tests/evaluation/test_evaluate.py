@@ -158,6 +158,9 @@ BAD = [
     ({"y_score": np.array([1, 2, 3j])}, "y_score must be numeric, got dtype complex"),
     ({"y_score": [10**400, 1, 2]}, r"y_score must fit 64-bit floats, got 10+\.\.\."),
     ({"y_true": [0, -1, -2]}, r"y_true must be >= 0 \(.*got -1.0 in row 1 \(and 1 m"),
+    ({"y_true": [[1, 0], [1, -1]], "y_score": [[2, 1], [2, 1]]},
+     r"y_true must be >= 0 \(mask=y_true >= 0 leaves out padding\), got -1.0 in row 1, "
+     "column 1$"),
     ({"y_true": [0, 1, math.inf]}, "y_true must be finite, got inf in row 2"),
     ({"y_true": [], "y_score": []}, "y_true must not be empty"),
     ({"y_true": [[0, 1, 2]]}, r"y_score must have the shape of y_true, \(1, 3\), got"),
@@ -174,6 +177,8 @@ BAD = [
     ({"y_true": [61, 0, 1]}, 'y_true must be <= 60 with exponential gain .*"linear"'),
     ({"qid": [1, 2]}, r"qid must have one value per row \(3\), got 2"),
     ({"qid": [1, NAN, 2]}, "qid must not be missing, got nan in row 1"),
+    ({"qid": np.ma.array([1, 1, 2], mask=[0, 1, 0])},
+     "qid must not be missing, got a masked value in row 1$"),
     ({"qid": [[1], [1], [2]]}, "qid must hold hashable values"),
     ({"qid": (i for i in range(3))}, r"qid must be 1-dimensional, got shape \(\)"),
     ({"query_weight": [1, 2]}, "query_weight must have one value per row"),
