@@ -227,16 +227,14 @@ def test_functions_of_one_name_are_no_two_measures():
         two = [m.NDCG(**{name: lambda x: x}), m.NDCG(**{name: lambda x: x})]
         with pytest.raises(ValueError, match=f"{name} needs a __name__ of its own"):
             parse_measures(two)
-    with pytest.raises(ValueError, match=r"measures must differ, got AP twice$"):
-        parse_measures(["ap", "map"])
 
 
-def test_the_attention_of_a_table_of_weights_is_finite():
-    for cls in (m.DCG, m.NDCG):
-        found = cls(discount=[2, 1]).weight([1, 2, 3])
-        assert found.tolist() == [2 / 3, 1 / 3, 0]
-        with pytest.raises(ValueError, match="needs a cut-off"):
-            cls(discount="inverse").weight(1)
+@pytest.mark.parametrize("cls", [m.DCG, m.NDCG])
+def test_the_attention_of_a_table_of_weights_is_finite(cls):
+    found = cls(discount=[2, 1]).weight([1, 2, 3])
+    assert found.tolist() == [2 / 3, 1 / 3, 0]
+    with pytest.raises(ValueError, match="needs a cut-off"):
+        cls(discount="inverse").weight(1)
 
 
 def test_discounts():

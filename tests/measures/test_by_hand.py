@@ -140,12 +140,6 @@ def test_esl_is_compared_with_the_queries_that_have_it():
 # -- expected reciprocal rank
 
 
-def test_err_takes_no_label_above_its_scale():
-    with pytest.raises(ValueError, match="must be <= max_label=4 for ERR, got 5"):
-        ranking_score([5, 0], [1, 2], measure="err")
-    assert ranking_score([5, 0], [2, 1], measure="err(max_label=5)") == 31 / 32
-
-
 @pytest.mark.usefixtures("engine")
 def test_err_integrated_and_summed_agree():
     """NumPy integrates whole groups beyond 256 places; cut ones are summed."""
