@@ -21,7 +21,6 @@ from tieaware_sklearn.measures import (
     _err,
     _interpolated,
     _sampled_orders,
-    _subtopics,
 )
 from tieaware_sklearn.measures._cumulated_gain import refused_label
 
@@ -140,7 +139,6 @@ def test_esl_is_compared_with_the_queries_that_have_it():
 # -- expected reciprocal rank
 
 
-@pytest.mark.usefixtures("engine")
 def test_err_integrated_and_summed_agree():
     """NumPy integrates whole groups beyond 256 places; cut ones are summed."""
     rng = np.random.default_rng(0)
@@ -542,21 +540,6 @@ def exact_mean(n, c, keep, x):
     ways = [math.comb(c, h) * math.comb(n - c, x - h) for h in range(min(c, x) + 1)]
     total = sum(w * Fraction(keep) ** h for h, w in enumerate(ways))
     return float(total / math.comb(n, x))
-
-
-@pytest.mark.parametrize("keep", [0.0, 0.5, 0.9, 1.0])
-def test_means_are_those_of_the_hypergeometric_distribution(keep):
-    cases = [(0, 0), (1, 1), (5, 2), (30, 30), (200, 13), (1000, 400)]
-    n, c = np.array(cases).T
-    found = _subtopics.mean_powers(n, c, keep, 64)
-    for row, (own_n, own_c) in enumerate(cases):
-        shown = min(own_n + 1, 64)
-        for x in range(shown):
-            twin = exact_mean(own_n, own_c, keep, x)
-            assert found[row, x] == pytest.approx(twin, rel=1e-12)
-        # whatever stands beside it
-        alone = _subtopics.mean_powers(n[row : row + 1], c[row : row + 1], keep, 64)[0]
-        np.testing.assert_array_equal(found[row, :shown], alone[:shown])
 
 
 def of_all_tied(n, c):
