@@ -211,6 +211,9 @@ def test_gains():
     table = m.RBP(0.5, gain={0: 0, 1: 0.5})
     assert hash(table) == hash(m.RBP(0.5, gain=[(0, 0.0), (1, 0.5)]))
     assert parse_measure(str(table)) == table
+    # the largest that a table may have
+    largest = m.CG(gain={0: 0, 1: 1e100})
+    assert ranking_score([1, 0], [2, 1], measure=largest) == 1e100
     # small ones lose nothing
     assert ranking_score([1e-12], [1], measure="dcg") == math.expm1(1e-12 * math.log(2))
     # a gain of 1 is full relevance

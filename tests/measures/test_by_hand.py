@@ -22,7 +22,6 @@ from tieaware_sklearn.measures import (
     _interpolated,
     _sampled_orders,
 )
-from tieaware_sklearn.measures._cumulated_gain import refused_label
 
 NAN, INF = math.nan, math.inf
 BINARY = [1, 0, 1, 0, 1]
@@ -68,23 +67,6 @@ def test_averages_of_precision(ranking, figures):
     for name, figure in figures.items():
         found = ranking_score(labels, scores, measure=name)
         assert found == pytest.approx(figure, abs=0.005)
-
-
-def test_gains_and_the_labels_that_have_none():
-    gain = {0: 0, 1: 1e100}
-    assert ranking_score([1, 0], [2, 1], measure=m.CG(gain=gain)) == 1e100
-    above = m.CG(gain=lambda label: 1.1e100 * label)
-    with pytest.raises(
-        ValueError, match=r"gain must .*1e\+100, got 1.1e\+100 .*label 1"
-    ):
-        ranking_score([1, 0], [2, 1], measure=above)
-    with pytest.raises(ValueError, match=r"labels \['0', '1'\] of .*, got 2$"):
-        ranking_score([2, 0], [2, 1], measure=m.CG(gain=gain))
-    labels = np.array([1.0, 3.0, 2.0, 5.0])
-    row, why = refused_label([m.Precision(), m.CG(gain=gain), m.ERR()], labels)
-    assert (row, "got 3" in why) == (1, True)
-    assert refused_label([m.ERR()], labels)[0] == 3
-    assert refused_label([m.NDCG()], labels) is None
 
 
 def test_what_sampled_orders_of_err_add_far_down():
