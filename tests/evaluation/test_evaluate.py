@@ -37,7 +37,7 @@ from tieaware_sklearn.evaluation import (
     tie_distributions,
 )
 from tieaware_sklearn.evaluation._blocks import deepest
-from tieaware_sklearn.measures import NDCG
+from tieaware_sklearn.measures import NDCG, RBP
 from tieaware_sklearn.measures._parse import parse_measures
 
 pytestmark = pytest.mark.usefixtures("engine")
@@ -67,7 +67,7 @@ def test_zero_relevance():
         assert score(measure, zero_relevance="raise", average=None)[1] == 0
     for measure, said in (
         ("ap", r"AP is undefined for query 'b': its denomi"),
-        ("esl", r"ESL.* query 'b': too few relevant .*retri"),
+        ("esl", r"ESL .* query 'b': too few relevant documents"),
     ):
         with pytest.raises(ValueError, match=said):
             score(measure, zero_relevance="raise")
@@ -188,7 +188,14 @@ BAD = [
     ({"query_weight": [1e200] * 3}, "query_weight must be 0 or from 1e-100 to 1e100"),
     ({"measure": "ndcg@0"}, r"measure 'ndcg@0': k must be an integer >= 1, got 0"),
     ({"measure": 7}, "measure must be a name such as"),
-    ({"measure": "rbp(gain=linear)"}, r"gain of RBP must be in \[0, 1\], got 2.0"),
+    ({"measure": RBP(0.5, gain={0: 0, 1: 1, 2: 1.5})},
+     r"gain of RBP must be in \[0, 1\], got 1.5 for label 2"),
+    ({"measure": NDCG(discount=lambda rank: rank)},
+     "discount must not rise .* got 2.0 in rank 2"),
+    ({"measure": NDCG(discount=lambda rank: -rank)},
+     "discount must be finite and >= 0, got -1.0 in rank 1"),
+    ({"measure": NDCG(discount=lambda rank: 1.0)},
+     r"discount must give one weight per rank, got shape \(\)"),
     ({"measure": "err", "y_true": [5, 0, 0]}, "must be <= max_label=4 for ERR, got 5"),
     ({"measure": NDCG(gain=lambda x: None)}, "gain must be a number, got None"),
     ({"measure": NDCG(gain=lambda x: -x)}, r"gain must be 0 or from .* got -1.0"),

@@ -221,8 +221,6 @@ def test_gains():
     assert ranking_score([0, 1, 1], [3, 2, 1], measure=full) == 0.375
     with pytest.raises(ValueError, match="gain must be hashable, got "):
         m.NDCG(gain=Unhashable())
-    with pytest.raises(ValueError, match=r"must be in \[0, 1\], got 1.5 for label 1"):
-        ranking_score([0, 1], [2, 1], measure=m.RBP(0.5, gain={0: 0, 1: 1.5}))
 
 
 def test_functions_of_one_name_are_no_two_measures():
@@ -255,13 +253,6 @@ def test_discounts():
     for function in (lambda rank: rank**-1, lambda rank: weights[rank - 1]):
         again = m.NDCG(3, discount=function)
         assert ranking_score(y, scores, measure=again) == expected
-    for function, message in [
-        (lambda rank: rank, "must not rise .* got 2.0 in rank 2"),
-        (lambda rank: -rank, "must be finite and >= 0, got -1.0 in rank 1"),
-        (lambda rank: 1.0, r"one weight per rank, got shape \(\)"),
-    ]:
-        with pytest.raises(ValueError, match=f"discount .*{message}"):
-            ranking_score(y, scores, measure=m.NDCG(discount=function))
     with pytest.raises(ValueError, match="discount must be hashable, got "):
         m.NDCG(discount=Unhashable())
 
