@@ -12,7 +12,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from tieaware_sklearn import evaluate, evaluate_subtopics, parse_measure, ranking_score
+from tieaware_sklearn import evaluate, evaluate_subtopics, ranking_score
 from tieaware_sklearn import measures as m
 from tieaware_sklearn._kernel.engines import use_engine
 from tieaware_sklearn.evaluation import precision_recall_curve, tie_distributions
@@ -507,12 +507,6 @@ def test_names_of_ir_measures_and_ndeval_read_back(name, canonical):
 def test_other_names_are_refused(name, message):
     with pytest.raises(ValueError, match=message):
         m.parse_subtopic_measure(name)
-
-
-@pytest.mark.parametrize("name", ["alpha_nDCG@20", "ERR_IA@20", "StRecall@5", "nrbp"])
-def test_other_functions_say_who_takes_these_names(name):
-    with pytest.raises(ValueError, match="needs labels of subtopics: evaluate_subtop"):
-        parse_measure(name)
 
 
 def exact_mean(n, c, keep, x):
