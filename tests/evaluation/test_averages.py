@@ -186,16 +186,6 @@ def test_moments_of_all_and_merged(rows, weighted, data):
         assert error == pytest.approx(of_mean, abs=1e-9, nan_ok=True)
 
 
-def test_scipys_t_test():
-    values = np.random.default_rng(0).normal(0.1, 0.3, size=(20, 4))
-    error = values.std(axis=0, ddof=1) / math.sqrt(20)
-    for alternative in ("greater", "less", "two-sided"):
-        expected = stats.ttest_1samp(values, 0, alternative=alternative)
-        found = t_test(values.mean(axis=0), error, 20, alternative)
-        np.testing.assert_allclose(found.statistic, expected.statistic)
-        np.testing.assert_allclose(found.pvalue, expected.pvalue)
-
-
 def test_one_rule_where_nothing_spreads():
     for values, p in (
         ([0.0, 0.0, 0.0], 1),
