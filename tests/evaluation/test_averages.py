@@ -293,6 +293,8 @@ def test_corrections_by_hand():
         (None, p),
         ("holm", [3 * 0.01, np.nan, 2 * 0.03, 2 * 0.03]),
         ("bh", [0.03, np.nan, 0.04, 0.04]),
+        # times 1 + 1/2 + 1/3
+        ("by", [0.03 * 11 / 6, np.nan, 0.04 * 11 / 6, 0.04 * 11 / 6]),
     ):
         np.testing.assert_allclose(adjust(p, correction), expected, rtol=1e-15)
     assert adjust(np.array([0.9, 0.8]), "holm").tolist() == [1, 1]
