@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from itertools import compress
 from typing import Any, NamedTuple
 
@@ -96,6 +96,7 @@ class FlatBlock:
 
     #: what NumPy makes of so many rows stays in the cache of the processor
     ROWS = 1 << 16
+    level_codes = staticmethod(partial(np.unique, return_inverse=True))
     #: it ranks them as they are
     score_columns = staticmethod(np.asarray)
 
@@ -107,11 +108,6 @@ class FlatBlock:
         self.query = segments.owners(sizes)
         self.label = labels.code[self.rows]
         self.ties = tie_groups.all_tied(sizes, self.label, labels.levels)
-
-    @staticmethod
-    def level_codes(labels: FloatArray) -> tuple[FloatArray, NDArray[Any]]:
-        """The distinct labels, ascending, and the place of each label among them."""
-        return np.unique(labels, return_inverse=True)
 
     def ranked(self, given: ScoreColumns, depth: int | None) -> RankedBlock:
         """The queries ranked by score columns, all of them down to the end."""

@@ -212,8 +212,7 @@ def expected_exposure(
         totals = np.bincount(cells[order], values[order], n_cells)
         return np.asarray(totals.reshape(-1, n_groups)[:, : len(groups)], np.float64)
 
-    rows = queries.given(np.arange(queries.n_rows))
-    back = np.argsort(rows)
+    back = np.argsort(queries.given(np.arange(queries.n_rows)))
     return ExpectedExposure(
         user_model=str(measure),
         qid=queries.qid.copy(),

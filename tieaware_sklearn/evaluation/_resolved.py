@@ -130,8 +130,6 @@ CONVENTIONS: dict[str, dict[str, Definition]] = {
     "trec_eval9": _trec_eval("trec_eval9"),
     "trec_eval10": _trec_eval("nearest"),
 }
-#: tools that take documents without a judgment, and for what
-UNJUDGED = dict.fromkeys(("trec_eval", "trec_eval9", "trec_eval10"), "nonrelevant")
 
 
 def define(measure: Measure, convention: str) -> tuple[Measure, Definition]:
@@ -348,8 +346,9 @@ def resolve(
         resolved = tuple(measure for measure, _ in defined)
         definitions = tuple(definition for _, definition in defined)
         values = [definition.undefined for definition in definitions]
-        if unjudged == "raise":
-            unjudged = UNJUDGED.get(convention, unjudged)
+        if unjudged == "raise" and convention.startswith("trec_eval"):
+            # which takes documents without a judgment
+            unjudged = "nonrelevant"
     else:
         values = [math.nan if named else float(zero_relevance)] * len(resolved)
     for j, measure in enumerate(resolved):
