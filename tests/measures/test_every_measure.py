@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 
 from tests import naive
 from tests.instances import INSTANCES, MEASURES
@@ -28,6 +29,11 @@ STATISTICS = ("expected", "best", "worst", "std")
 PER_QUERY = (*STATISTICS, "chance", "ideal")
 SAMPLED = [i for i in INSTANCES if i.sampled]
 OF_JUDGMENTS = [i for i in INSTANCES if i.measure.takes_unjudged]
+
+
+def values_of(report, names=PER_QUERY):
+    """These statistics of all queries and measures, one after another."""
+    return np.stack([getattr(report, name) for name in names])
 
 
 # either engine has the same cases
@@ -71,31 +77,24 @@ def test_judgments_are_known_to_some_and_zeros_to_others(case):
     measures = [instance.measure for instance in OF_JUDGMENTS]
     assert {measure.name for measure in measures} == {"BPref", "infAP", "Judged"}
     report = evaluate(with_nan, scores, measures=measures, zero_relevance="skip")
-    found = np.stack([getattr(report, name)[0] for name in STATISTICS], axis=1)
+    found = values_of(report, STATISTICS)[:, 0].T
     wanted = enumerated(tuple(labels), tuple(scores), unjudged=True)
     np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12)
     assert not report.std_is_estimate.any()
     measures = [i.measure for i in INSTANCES if i not in OF_JUDGMENTS + SAMPLED]
     found = evaluate(with_nan, scores, measures=measures, unjudged="nonrelevant")
     zeros = evaluate([max(label, 0) for label in labels], scores, measures=measures)
-    for name in PER_QUERY:
-        a, b = getattr(found, name), getattr(zeros, name)
-        np.testing.assert_allclose(a, b, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(values_of(found), values_of(zeros), rtol=0, atol=1e-13)
 
 
 #: measures without a largest value
 SUMS = ("CG", "DCG", "ESL", "Rank")
 
 
-def assert_same(a, b):
-    assert np.array_equal(a, b, equal_nan=True)
-
-
 def assert_within_bounds(report, scores):
     up = np.array([m.greater_is_better for m in MEASURES])
     there = ~np.isnan(report.expected)
-    for name in ("best", "worst", "std"):
-        assert np.array_equal(~np.isnan(getattr(report, name)), there)
+    assert (~np.isnan(values_of(report, STATISTICS)) == there).all()
     # ESL and Rank have no value to put where they are undefined
     assert there[:, [m.takes_zero_relevance for m in MEASURES]].all()
     low = np.where(up, report.worst, report.best)
@@ -125,8 +124,7 @@ def test_promises_hold_to_the_bit(case, seed):
     rows = np.random.default_rng(seed).permutation(len(labels))
     again = evaluate(labels[rows], scores[rows], qid=qid[rows], measures=MEASURES)
     order = [again.qid.tolist().index(q) for q in report.qid]
-    for name in PER_QUERY:
-        assert_same(getattr(report, name), getattr(again, name)[order])
+    assert_array_equal(values_of(report), values_of(again)[:, order])
     assert str(report) == str(again)
 
     # or on blocks
@@ -139,10 +137,10 @@ def test_promises_hold_to_the_bit(case, seed):
 
     # all tied is chance, which is left out where the ranking has nothing to compare
     tied = evaluate(labels, np.full(len(labels), 3), qid=qid, measures=MEASURES)
-    assert_same(tied.expected, tied.chance)
-    assert_same(tied.best, tied.ideal)
+    assert_array_equal(tied.expected, tied.chance)
+    assert_array_equal(tied.best, tied.ideal)
     there = ~np.isnan(report.expected)
-    assert_same(tied.chance[there], report.chance[there])
+    assert_array_equal(tied.chance[there], report.chance[there])
 
 
 def test_no_bit_depends_on_blocks_threads_or_neighbours_of_large_queries():
@@ -157,10 +155,9 @@ def test_no_bit_depends_on_blocks_threads_or_neighbours_of_large_queries():
         query: evaluate(labels[qid == query], scores[qid == query], measures=LIGHT)
         for query in (0, 17, 40)
     }
-    for name in STATISTICS:
-        assert_same(getattr(report, name), getattr(threads, name))
-        for query, one in alone.items():
-            assert_same(getattr(report, name)[query], getattr(one, name)[0])
+    assert_array_equal(values_of(report), values_of(threads))
+    for query, one in alone.items():
+        assert_array_equal(values_of(report)[:, query], values_of(one)[:, 0])
 
 
 @settings(max_examples=20)
@@ -206,8 +203,7 @@ def all_tied(measures, n, relevant):
 
 def test_many_tied_documents_are_sampled_without_overflow():
     report = all_tied([m for m in MEASURES if m not in LIGHT], 50_000, 250)
-    for name in STATISTICS:
-        assert np.isfinite(getattr(report, name)).all()
+    assert np.isfinite(values_of(report)).all()
 
 
 # either engine has the same values
