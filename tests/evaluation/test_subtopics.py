@@ -259,12 +259,6 @@ def test_bad_input_is_named(change, message):
         evaluate_subtopics(**given)
 
 
-def test_measures_of_ndeval_keep_their_names():
-    names = ("alpha_DCG(alpha=0.3)@5", "alpha_nDCG(alpha=0.3)@5", "ERR_IA@5")
-    options = {"measures": names, "convention": "ndeval"}
-    assert evaluate_subtopics([[1, 0], [0, 1]], [2, 1], **options).measures == names
-
-
 def test_err_ia_is_that_of_ndeval_but_for_a_constant():
     rng = np.random.default_rng(5)
     data = {"y_true": rng.random((40, 3)) < 0.2, "y_score": rng.integers(0, 9, 40)}

@@ -88,7 +88,8 @@ def test_ndeval_has_some_measures_of_subtopics():
     log = 1 / math.log2(3)
     wanted = (1 + log * (0.75 + 1)) / (2 + log * 1.5)
     assert found.expected[0, 0] == pytest.approx(wanted)
-    assert found.measures == ("alpha_DCG(alpha=0.25)@2",)
+    for name in ("alpha_DCG(alpha=0.25)@2", "alpha_nDCG(alpha=0.3)@5", "ERR_IA@5"):
+        assert measured(name).measures == (name,)
     assert measured("AP_IA").expected == measured("AP_IA", None).expected
     for name in ("NDCG_IA@2", "RR_IA", "R_IA@1", "AP_IA@5"):
         with pytest.raises(ValueError, match=r"measures must be among .*ndeval"):
