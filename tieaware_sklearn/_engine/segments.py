@@ -102,8 +102,3 @@ def count_before(values: IntArray, sizes: IntArray) -> IntArray:
     """Sums of what stands before each of `values` in its segment."""
     before = running_sum(values, np.int64)
     return np.asarray(before[:-1] - np.repeat(before[starts_of(sizes)], sizes))
-
-
-def rises(values: NDArray[Any], owner: IntArray) -> NDArray[np.bool_]:
-    """Where values, from the second on, are above the one before of their owner."""
-    return np.asarray((values[1:] > values[:-1]) & (owner[1:] == owner[:-1]))

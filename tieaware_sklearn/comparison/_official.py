@@ -18,7 +18,6 @@ from .._engine import (
     feature_matrix,
     lists,
     messages,
-    segments,
     tie_groups,
 )
 from .._engine.segments import FloatArray, IntArray
@@ -323,11 +322,10 @@ def _contradictions(
     rule = "not be missing where a document is retrieved"
     checks.reject(rank[there] == -np.inf, rank[there], name, rule)
     query = queries.row_codes()[there]
-    places, _ = tie_groups.dense_ranks(scores[there])
-    # documents of equal rank do not contradict their scores
-    order = np.lexsort((-places, rank[there], query))
+    # from the last document up; those of equal rank do not contradict their scores
+    order = np.lexsort((scores[there], -rank[there], query))
     score, query = scores[there][order], query[order]
-    contradicted = query[1:][segments.rises(score, query)]
+    contradicted = query[1:][(score[1:] < score[:-1]) & (query[1:] == query[:-1])]
     return len(contradicted), len(np.unique(contradicted))
 
 
