@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
+from functools import partial
 
 from scipy import optimize, stats
 
@@ -31,16 +33,11 @@ def queries_needed(
     # that of the normal distribution is hardly less
     sides = 2 if alternative == "two-sided" else 1
     reach = stats.norm.isf(alpha / sides) + stats.norm.ppf(wanted)
-    low, high = 1, max(2, math.ceil(max(reach, 0.0) ** 2 / effect**2))
-    while power(effect, high, alpha, alternative) < wanted:
+    low, high = 2, max(2, math.ceil(max(reach, 0.0) ** 2 / effect**2))
+    of_queries = partial(power, effect, alpha=alpha, alternative=alternative)
+    while of_queries(high) < wanted:
         low, high = high, high + max(2, high // 100)
-    while high - low > 1:
-        middle = (low + high) // 2
-        if power(effect, middle, alpha, alternative) < wanted:
-            low = middle
-        else:
-            high = middle
-    return float(high)
+    return float(low + bisect_left(range(low, high), wanted, key=of_queries))
 
 
 def least_effect(n: float, wanted: float, alpha: float, alternative: str) -> float:
