@@ -25,8 +25,8 @@ class _Ranking(NamedTuple):
 
     Attributes
     ----------
-    n : ndarray of shape (n_queries,)
-        Ranks that have documents.
+    retrieved, n : ndarray of shape (n_queries,)
+        Documents that are retrieved, and ranks that have documents.
     first : ndarray of shape (n_queries,)
         The place of rank 1.
     lo, hi : ndarray of shape (n_documents,)
@@ -36,6 +36,7 @@ class _Ranking(NamedTuple):
         The tie at each place, cut there.
     """
 
+    retrieved: IntArray
     n: IntArray
     first: IntArray
     lo: IntArray
@@ -47,9 +48,10 @@ class _Ranking(NamedTuple):
         """Rank scores of any dtype, which stand query by query."""
         retrieved = checks.is_retrieved(scores)
         ties = tie_groups.ties_of_rows(scores, retrieved, sizes)
-        n, ranks = segments.count_segments(retrieved, sizes), sizes
-        if depth is not None:
-            n, ranks = (np.minimum(one, min(depth, len(scores))) for one in (n, sizes))
+        count = segments.count_segments(retrieved, sizes)
+        # no list is longer than all of them
+        deepest = len(scores) if depth is None else min(depth, len(scores))
+        n, ranks = np.minimum(count, deepest), np.minimum(sizes, deepest)
         first = segments.starts_of(ranks + 1)
         # documents that are not retrieved are in a tie below all ranks
         lo, hi = (
@@ -63,7 +65,7 @@ class _Ranking(NamedTuple):
         places = segments.consecutive(start, within)
         tied[places] = np.repeat(ties.n, within)
         fit[places] = places - np.repeat(start, within) + 1
-        return cls(n, first, lo, hi, _shared.Cut(tied, fit))
+        return cls(count, n, first, lo, hi, _shared.Cut(tied, fit))
 
 
 def _overlaps(a: _Ranking, b: _Ranking) -> tuple[NDArray[Any], ...]:
@@ -281,15 +283,11 @@ def rank_biased_overlap(
     given = {"y_true": y_true, "y_score": y_score}
     columns, queries, _ = _lists.check_rankings(given, qid, mask)
     p, depth = _check_reader(p, depth)
-    columns = [queries.arrange(scores) for scores in columns]
-    a, b = (_Ranking.of(scores, queries.sizes, depth) for scores in columns)
+    arranged = map(queries.arrange, columns)
+    a, b = (_Ranking.of(scores, queries.sizes, depth) for scores in arranged)
     pair = _Pair(a, b, p)
     expected, worst, best = pair.extrapolated()
     nothing = np.isnan(expected)
-    retrieved = [
-        segments.count_segments(checks.is_retrieved(scores), queries.sizes)
-        for scores in columns
-    ]
     return RankBiasedOverlap(
         p=p,
         depth=depth,
@@ -299,7 +297,7 @@ def rank_biased_overlap(
         best=best,
         minimum=np.where(nothing, np.nan, pair.minimum()),
         residual=np.where(nothing | pair.is_cut, np.nan, pair.residual()),
-        n_retrieved=np.column_stack(retrieved),
+        n_retrieved=np.column_stack([a.retrieved, b.retrieved]),
     )
 
 
