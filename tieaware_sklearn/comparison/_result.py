@@ -937,61 +937,55 @@ def _table_of_pairs(of: SystemComparison) -> text_tables.Table:
     """Table of pairs by one or several measures, under one treatment of ties."""
     (ties,) = of.ties
     level = f"{100 * of.confidence:g}%"
-    interval, tie_range = of.difference_interval, of.tie_range
-    shown: tuple[Any, ...] = (f"±{level}", np.diff(interval)[:, 0] / 2)
+    label, corrected = _difference_header(of), _p_header(of)
     # intervals of Tukey's test hold for all pairs at once
-    simultaneous = _p_header(of) == "tukey" and of.interval == "t"
-    text = f"half of the {level} t interval"
-    if simultaneous:
-        text = f"half of the simultaneous {level} interval of Tukey's test"
-    if of.interval != "t" or of.average != "macro":
-        shown = (f"{level} interval", interval, partial(words.bracketed, digits=3))
-        text = f"{level} {of.interval} interval"
-    label = _difference_header(of)
-    columns: dict[str, tuple[Any, ...]] = {
-        "difference": (label, of.difference),
-        "interval": shown,
-        "tie_std": ("tie_std", of.tie_std),
-        "tie range": ("tie range", tie_range),
-        "same sign": ("same sign", np.where(of.same_sign, "yes", "no")),
-        "pvalue": ("pvalue", of.pvalues, words.probability),
-        "corrected": (_p_header(of), of.adjusted_pvalues, words.probability),
-        "d": ("d", of.effect, partial(words.number, digits=2)),
-    }
-    # narrow pages drop the column that the user chose last
-    last = ["interval", "tie range"]
-    if "interval" in shown[0] or ties != EXPECTED:
-        last.reverse()
-    if of.average != "macro":
-        del columns["tie_std"]
-    if _p_header(of) == "pvalue":
-        del columns["corrected"]
+    simultaneous = corrected == "tukey" and of.interval == "t"
+    columns: dict[str, tuple[Any, ...]] = {label: (of.difference,)}
+    halves = of.interval == "t" and of.average == "macro"
+    if halves:
+        interval, text = f"±{level}", f"half of the {level} t interval"
+        if simultaneous:
+            text = f"half of the simultaneous {level} interval of Tukey's test"
+        columns[interval] = (np.diff(of.difference_interval)[:, 0] / 2,)
+    else:
+        interval, text = f"{level} interval", f"{level} {of.interval} interval"
+        columns[interval] = of.difference_interval, partial(words.bracketed, digits=3)
     ranges = None
-    if _is_one_order(ties, of.tie_std):
-        for name in ("tie_std", "tie range", "same sign"):
-            columns.pop(name, None)
-    elif len(of) == 1:
-        least, most = tie_range.T
-        ranges = text_tables.Ranges(least, of.difference, most, head="tie range")
+    if not _is_one_order(ties, of.tie_std):
+        if of.average == "macro":
+            columns["tie_std"] = (of.tie_std,)
+        columns["tie range"] = (of.tie_range,)
+        columns["same sign"] = (np.where(of.same_sign, "yes", "no"),)
+        if len(of) == 1:
+            least, most = of.tie_range.T
+            ranges = text_tables.Ranges(least, of.difference, most, head="tie range")
+    columns["pvalue"] = of.pvalues, words.probability
+    if corrected != "pvalue":
+        columns[corrected] = of.adjusted_pvalues, words.probability
+    columns["d"] = of.effect, partial(words.number, digits=2)
+    # narrow pages drop the column that the user chose last
+    last = [interval, "tie range"]
+    if not halves or ties != EXPECTED:
+        last.reverse()
     several = len(of.pairs) > len(of) and not simultaneous
     each = "not corrected for the number of pairs" * several
-    names, places = _names_of_pairs(of._names(), "measure"), list(columns)
-    drop = [name for name in ("d", "tie_std", *last) if name in columns]
+    names, heads = _names_of_pairs(of._names(), "measure"), list(columns)
+    drop = [heads.index(head) for head in ("d", "tie_std", *last) if head in columns]
     table = text_tables.Table.of(
         *names,
-        *columns.values(),
+        *((head, *cells) for head, cells in columns.items()),
         left=len(names),
-        drop=[len(names) + places.index(name) for name in drop],
+        drop=[len(names) + place for place in drop],
         terms={
             label: _DIFFERENCES[of.average],
-            shown[0]: f"{text} of {label} over queries" + f", {each}" * bool(each),
+            interval: f"{text} of {label} over queries" + f", {each}" * bool(each),
             "pvalue": words.meaning(f"pvalue ({of.test})"),
             **_still_open(ties),
         },
         ranges=ranges,
     )
-    there = each and shown[0] in [column.head for column in table.fitted().columns]
-    return replace(table, notes=[f"{shown[0]}: {each}"]) if there else table
+    there = each and interval in [column.head for column in table.fitted().columns]
+    return replace(table, notes=[f"{interval}: {each}"]) if there else table
 
 
 def _side_by_side(of: SystemComparison) -> text_tables.Table:
