@@ -671,10 +671,7 @@ def official_vs_exact(
     pairs = _systems.pairs_with(baselines, names)
 
     def compared(systems: _systems.MeasuredSystems) -> OfficialVsExact:
-        values = {
-            ties: systems.all_values(_result.STATISTICS[1:], ties)
-            for ties in (OFFICIAL, EXACT)
-        }
+        values = {one: systems.all_values(ties=one) for one in (OFFICIAL, EXACT)}
         of, weight = (systems.resolved, systems.queries), systems.weight
         comparisons = _systems.compared(names, *of, values, baselines, options, weight)
         how = options, alpha, n_orders, progress

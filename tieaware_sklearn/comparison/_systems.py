@@ -104,7 +104,7 @@ class MeasuredSystems:
         return _prepared.without_dropped(scores, self.labels)
 
     def all_values(
-        self, statistics: Sequence[str], ties: str = "expected"
+        self, statistics: Sequence[str] = _result.STATISTICS[1:], ties: str = "expected"
     ) -> dict[str, FloatArray]:
         """Values of every system, of shape (n_measures, n_queries, n_systems)."""
         of = self.prepared, self.resolved, self.rules, self.scores
@@ -117,7 +117,7 @@ def values_of_systems(
     rules: _ties.TieRules,
     columns: Sequence[NDArray[Any]],
     ties: str,
-    statistics: Sequence[str] = ("best", "worst", "std", "chance"),
+    statistics: Sequence[str] = _result.STATISTICS[1:],
     *,
     n_jobs: int | None = None,
 ) -> dict[str, FloatArray]:
@@ -139,10 +139,8 @@ def warn_undefined(resolved: _resolved.ResolvedMeasures, expected: FloatArray) -
 
     `expected` has shape (n_measures, n_queries, n_systems).
     """
-    undefined = np.isnan(expected).all(axis=1)
-    # NaN sorts as the largest
-    averages = np.where(undefined, np.nan, 0.0).max(axis=1).tolist()
-    _resolved.warn_of_nan(resolved.measures, averages)
+    undefined = np.any(np.isnan(expected).all(axis=1), axis=1)
+    _resolved.warn_of_nan(resolved.measures, np.where(undefined, np.nan, 0.0).tolist())
 
 
 def check_baselines(baseline: Any, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -416,7 +414,7 @@ def compare_systems(
     )  # fmt: skip
     treatments = systems.rules.check(ties)
     baselines = systems.baselines(baseline)
-    stats = {one: systems.all_values(_result.STATISTICS[1:], one) for one in treatments}
+    stats = {one: systems.all_values(ties=one) for one in treatments}
     of = systems.names, systems.resolved, systems.queries
     return compared(*of, stats, baselines, options, systems.weight, systems.segment)
 
