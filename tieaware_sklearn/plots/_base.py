@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from .. import _optional
 from .._display import words
 from .._engine import checks, exact_numbers, lists, messages
+from .._engine.segments import FloatArray
 from ..comparison import _systems
 from ..evaluation import Summary
 from ..model_selection import _scorers
@@ -132,6 +133,35 @@ class Panels(NamedTuple):
         """Lay out panels that share rows of names."""
         height = 1.4 + _ROW * min(n_rows, _APART) + _DENSE * max(n_rows - _APART, 0)
         return cls(number, 5.0, max(height, 2.4), sharey=True)
+
+
+def show_rows(
+    axis: Any, names: Sequence[str], beside: tuple[str, Iterable[str]] | None = None
+) -> None:
+    """Label the rows with names, the first on top, and with values beside them."""
+    axis.locator_params(axis="x", nbins=5)
+    axis.set_yticks(range(len(names)), short(names))
+    axis.set_ylim(len(names) - 0.4, -0.6)
+    axis.tick_params(axis="y", length=0)
+    axis.grid(visible=False, axis="y")
+    if beside is not None:
+        style = {"transform": axis.get_yaxis_transform(), "fontsize": "small"}
+        axis.text(1.02, -0.65, beside[0], va="bottom", color=GREY, **style)
+        for row, text in enumerate(beside[1]):
+            axis.text(1.02, row, text, va="center", color=GREY, **style)
+
+
+def show_ticks(axis: Any, values: FloatArray, colour: str, label: str) -> None:
+    """Draw a short vertical line in each row."""
+    tick = {"marker": "|", "markersize": 11, "markeredgewidth": 2, "color": colour}
+    axis.plot(values, np.arange(len(values)), linestyle="none", label=label, **tick)
+
+
+def show_intervals(axis: Any, interval: FloatArray, confidence: float = 0.95) -> None:
+    """Draw an interval in each row."""
+    label = f"{confidence:.0%} interval over queries"
+    rows = np.arange(len(interval))
+    axis.hlines(rows, *interval.T, color=ink(axis), linewidth=1.2, label=label)
 
 
 #: displays by the type of result that they draw

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .._display import words
 from .._engine import checks
 from ..feature_selection import Screening
-from . import _base, _ranges
+from . import _base
 
 #: largest q-value that counts as better than chance
 _ALPHA = 0.05
@@ -90,7 +90,7 @@ class FeatureScreeningDisplay(_base.Display, of=[Screening]):
             line = {"color": _base.ink(axis), "linewidth": 1.5, "label": _base.RANGE}
             axis.hlines(rows, worst, best, **line)
             axis.axvline(level, color=_base.VERMILLION, linestyle="--", label="chance")
-            _ranges.show_rows(axis, names, ("mean", map(words.number, mean.tolist())))
+            _base.show_rows(axis, names, ("mean", map(words.number, mean.tolist())))
             axis.set_yticks(rows, names)
             first = int(np.argmax(np.abs(mean - level) * sure))
             text = "no feature beats chance"

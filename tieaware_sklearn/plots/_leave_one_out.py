@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..judgments import LeaveOneOut
-from . import _base, _ranges
+from . import _base
 
 
 @dataclass(eq=False)
@@ -59,10 +59,10 @@ class LeaveOneOutDisplay(_base.Display, of=[LeaveOneOut]):
         value, without = result.value[order], result.without[order]
         rows = np.arange(len(order))
         axis.hlines(rows, without, value, color=_base.GREY, linewidth=3)
-        _ranges.show_ticks(axis, value, _base.ink(axis), "all judgments")
+        _base.show_ticks(axis, value, _base.ink(axis), "all judgments")
         dots = {"linestyle": "none", "marker": "o", "color": _base.VERMILLION}
         axis.plot(without, rows, label="without those of its own", **dots)
         names = [result.systems[i] for i in order]
         relevant = map(str, result.n_relevant[order].tolist())
-        _ranges.show_rows(axis, names, ("relevant alone", relevant))
+        _base.show_rows(axis, names, ("relevant alone", relevant))
         axis.set_xlabel(f"{_base.plain(result.measure)}, mean over queries")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..comparison import OfficialVsExact, _result
-from . import _base, _ranges
+from . import _base
 
 
 @dataclass(eq=False)
@@ -71,8 +71,8 @@ class OfficialVsExactDisplay(_base.Display, of=[OfficialVsExact]):
         for j, (axis, measure) in enumerate(zip(axes, table.measures, strict=True)):
             ends = np.sort([table.worst[order, j], table.best[order, j]], axis=0)
             axis.hlines(rows, *ends, colors=_base.SKY, linewidth=9, label=_base.RANGE)
-            _ranges.show_ticks(axis, table.exact[order, j], _base.ink(axis), _base.MEAN)
+            _base.show_ticks(axis, table.exact[order, j], _base.ink(axis), _base.MEAN)
             label = "trec_eval's order of ties"
             axis.plot(table.official[order, j], rows, ls="none", label=label, **diamond)
-            _ranges.show_rows(axis, names, beside)
+            _base.show_rows(axis, names, beside)
             axis.set_xlabel(f"{_base.plain(measure)}, mean over queries")

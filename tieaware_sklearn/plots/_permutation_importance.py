@@ -10,7 +10,7 @@ import numpy as np
 from .._display import words
 from .._engine import checks
 from ..inspection import PermutationImportance
-from . import _base, _ranges
+from . import _base
 
 
 @dataclass(eq=False)
@@ -77,9 +77,9 @@ class PermutationImportanceDisplay(_base.Display, of=[PermutationImportance]):
             lost = result.importances_mean[shown, m]
             label = f"column {how}: mean loss"
             axis.barh(np.arange(len(shown)), lost, 0.62, color=_base.SKY, label=label)
-            _ranges.show_intervals(axis, result.interval[shown, m], result.confidence)
+            _base.show_intervals(axis, result.interval[shown, m], result.confidence)
             axis.axvline(0, color=_base.GREY, linewidth=1)
-            _ranges.show_rows(axis, names)
+            _base.show_rows(axis, names)
             axis.set_xlabel(f"loss of {_base.plain(measure)}")
             unpermuted = f"(unpermuted: {words.number(result.baseline[m])})"
             _base.title(axis, f"{_base.plain(measure)} {unpermuted}")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .._display import words
 from ..comparison import SystemComparison, _result, compare_systems
-from . import _base, _ranges
+from . import _base
 
 #: in inches: distance of two bars beside a panel, and room for all of them
 _APART, _ROOM = 0.13, 2.0
@@ -84,9 +84,9 @@ class SystemComparisonDisplay(_base.SystemsDisplay):
         dots["label"] = f"not significantly different ({level})"
         for k, (axis, one) in enumerate(zip(axes, every, strict=True)):
             rows = k * len(order) + order
-            _ranges.show_intervals(axis, summary.interval[rows])
-            _ranges.show_ticks(axis, summary.mean[rows], _base.BLUE, average)
-            _ranges.show_rows(axis, [every.systems[i] for i in order])
+            _base.show_intervals(axis, summary.interval[rows])
+            _base.show_ticks(axis, summary.mean[rows], _base.BLUE, average)
+            _base.show_rows(axis, [every.systems[i] for i in order])
             groups = _groups(one, order)
             apart = min(_APART, _ROOM / max(len(groups), 1))
             for i, places in enumerate(groups):

@@ -13,7 +13,7 @@ from .._display import words
 from .._engine.segments import FloatArray
 from ..comparison import SystemComparison, _result
 from ..evaluation import RankingReport, Summary, evaluate
-from . import _base, _ranges
+from . import _base
 
 #: columns by name, of shape (n_systems, n_measures)
 Columns = dict[str, NDArray[Any]]
@@ -171,13 +171,13 @@ class TieRangeDisplay(
             bar = {"color": _base.SKY, "linewidth": 7, "label": _base.RANGE}
             axis.hlines(rows, *ends[..., j], **bar)
             if self.interval is not None:
-                _ranges.show_intervals(axis, self.interval[order, j])
+                _base.show_intervals(axis, self.interval[order, j])
             if self.chance is not None:
                 axis.axvline(self.chance[j], label="chance", **dashes)
-            _ranges.show_ticks(axis, self.mean[order, j], _base.BLUE, label)
+            _base.show_ticks(axis, self.mean[order, j], _base.BLUE, label)
             widths = ends[1, :, j] - ends[0, :, j]
             open_ = map(words.number, widths.tolist())
-            _ranges.show_rows(axis, names, ("best − worst", open_))
+            _base.show_rows(axis, names, ("best − worst", open_))
             for i, (name, values) in enumerate(self.marks.items()):
                 # below and above the bar in turn, where they do not hide the mean
                 apart = 0.27 if i % 2 == 0 else -0.27
