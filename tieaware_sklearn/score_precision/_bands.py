@@ -30,12 +30,6 @@ def check_rho(rho: Any) -> Fraction:
     return value
 
 
-def _following(ratio: Fraction, first: int) -> int:
-    """First rank of the band after the one that begins here."""
-    # exact: rounding up a product of floats can be one too many
-    return -(-ratio.numerator * first // ratio.denominator)
-
-
 def geometric_bands(n_documents: int, rho: Any) -> IntArray:
     """Return the first ranks of bands that grow by a factor.
 
@@ -85,7 +79,8 @@ def geometric_bands(n_documents: int, rho: Any) -> IntArray:
     first, bands = 1, []
     while first <= n_documents:
         bands.append(first)
-        first = _following(ratio, first)
+        # exact: rounding up a product of floats can be one too many
+        first = math.ceil(ratio * first)
     return np.array(bands, dtype=np.int64)
 
 
@@ -273,7 +268,7 @@ def _rr_loss(ratio: Fraction) -> float:
     # b on none loses more than (1 - 2/(rho + 1))/b
     reach = float((ratio - 1) / (ratio + 1))
     while reach / first > most:
-        following = _following(ratio, first)
+        following = math.ceil(ratio * first)
         size = following - first
         if size > 1:
             # more relevant documents only raise the mean
@@ -286,7 +281,7 @@ def _rr_loss(ratio: Fraction) -> float:
 def _rbp_loss(p: float, ratio: Fraction) -> float:
     first, losses = rank_safe_depth(ratio) + 1, []
     while p ** (first - 1) > _NEGLIGIBLE:
-        following = _following(ratio, first)
+        following = math.ceil(ratio * first)
         size = following - first
         # further down a relevant document adds nothing
         deep = math.ceil(math.log(_NEGLIGIBLE) / math.log(p)) + 1
