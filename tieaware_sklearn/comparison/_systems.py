@@ -211,10 +211,6 @@ def list_systems(
     return names, {f"y_score[{name!r}]": column for name, column in given}
 
 
-#: intervals of a difference, as in `RankingReport.summary`
-INTERVALS = ("t", "bootstrap")
-
-
 def compare_systems(
     y_true: ArrayLike,
     y_score: Any,
@@ -455,7 +451,7 @@ def check_options(
             rule = f"{name} must not be {chosen!r} with query_weight"
             why = "weights are defined for test='t' and 'randomization'"
             messages.require(chosen != without[name], f"{rule}: {why}")
-    checks.check_choice(interval, "interval", INTERVALS)
+    checks.check_choice(interval, "interval", ("t", "bootstrap"))
     if average == "median":
         rule = "test must be left at 't' with average='median', whose p-values come "
         messages.require(test == "t", f"{rule}from a bootstrap", test)

@@ -16,8 +16,6 @@ from .._engine.segments import FloatArray, IntArray
 from ..evaluation import Summary, _averages, _intervals
 from . import _shared
 
-METRICS = ("similarity", "distance")
-REFERENCE_TIES = ("orders", "interchangeable")
 #: documents that are looked at together
 _CELLS = 1 << 16
 #: ids that leave three bits of 64
@@ -217,8 +215,9 @@ def top_k_overlap(
     overlap@2  0.6667  0.5000  1.0000   0.2357        [-, -]        1
     """
     checks.check_count(k, "k")
-    checks.check_choice(metric, "metric", METRICS)
-    checks.check_choice(reference_ties, "reference_ties", REFERENCE_TIES)
+    checks.check_choice(metric, "metric", ("similarity", "distance"))
+    known = ("orders", "interchangeable")
+    checks.check_choice(reference_ties, "reference_ties", known)
     checks.check_flag(relative, "relative")
     rule = "tolerance must be a number >= 0"
     messages.require(checks.is_number(tolerance, least=0), rule, tolerance)

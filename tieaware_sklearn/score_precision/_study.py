@@ -386,7 +386,6 @@ def _more(share: float) -> str:
 
 DEFAULT_COARSENESS = ("rho=1.1", "rho=1.2", "rho=1.4", "rho=1.7", "rho=2.0")
 DEFAULT_KEEP = (0.99, 0.97, 0.95)
-SCALES = ("query", "all")
 
 
 def coarse_values(
@@ -400,7 +399,7 @@ def coarse_values(
 ) -> tuple[dict[str, FloatArray], _official.ScoreTies]:
     """Statistics of queries by a system's coarser or exact scores, and their ties."""
     checks.check_choice(existing_ties, "existing_ties", _bands.EXISTING_TIES)
-    checks.check_choice(scale, "scale", SCALES)
+    checks.check_choice(scale, "scale", ("query", "all"))
     scores, queries = systems.scores[system], systems.queries
     if coarseness is not None:
         ranges = queries
