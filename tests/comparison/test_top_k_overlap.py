@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests import naive
-from tieaware_sklearn import ranking_score
 from tieaware_sklearn.comparison import top_k_overlap
 
 SCORES = st.sampled_from([-math.inf, 0.0, 0.0, 1.0, 2.0])
@@ -82,19 +81,6 @@ def test_columns_matrices_and_lists_agree(seed, how):
     assert_same(found, by_rows, own=np.argsort(by_rows.qid))
 
 
-def test_without_ties_it_is_the_overlap_of_sets():
-    rng = np.random.default_rng(0)
-    reference, scores = rng.normal(size=(2, 50, 30))
-    overlap = top_k_overlap(reference, scores, k=7)
-    shared = [
-        len(np.intersect1d(np.argsort(-one)[:7], np.argsort(-other)[:7])) / 7
-        for one, other in zip(reference, scores, strict=True)
-    ]
-    np.testing.assert_array_equal(overlap.expected, shared)
-    np.testing.assert_array_equal(overlap.best, shared)
-    np.testing.assert_array_equal(overlap.std, 0)
-
-
 def test_interchangeable_is_the_threshold_of_ann_benchmarks():
     rng = np.random.default_rng(1)
     exact, other = rng.random((2, 40, 25))
@@ -108,18 +94,6 @@ def test_interchangeable_is_the_threshold_of_ann_benchmarks():
     found = np.take_along_axis(exact, order, axis=1)
     wide = found <= 1.5 * np.sort(exact, axis=1)[:, 4:5]
     np.testing.assert_array_equal(share.expected, wide.mean(axis=1))
-
-
-def test_the_mean_is_cumulated_gain_of_chances():
-    rng = np.random.default_rng(2)
-    reference, scores = rng.integers(0, 5, (2, 20, 15))
-    overlap = top_k_overlap(reference, scores, k=4)
-    kth = np.sort(reference, axis=1)[:, -4][:, None]
-    above, equal = reference > kth, reference == kth
-    left = 4 - above.sum(axis=1, keepdims=True)
-    chances = above + equal * left / equal.sum(axis=1, keepdims=True)
-    gain = ranking_score(chances, scores, measure="cg@4", average=None)
-    np.testing.assert_allclose(overlap.expected, gain / 4, atol=1e-14)
 
 
 def test_summary_averages_over_queries():
