@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from tieaware_sklearn import evaluate, official_vs_exact, ranking_score, tie_report
-from tieaware_sklearn._engine.checks import check_qid
 from tieaware_sklearn.comparison import pvalues_over_orders, tie_statistics
-from tieaware_sklearn.comparison._official import score_ties
 from tieaware_sklearn.datasets import load_trec
 
 #: six topics of four documents; the relevant document has the highest id
@@ -127,7 +125,6 @@ def test_what_is_shown_of_many_pairs_and_of_one_query():
         ({"y_score": {"a": [1, 1]}}, "y_score must hold at least two systems, got 'a'"),
         ({"alpha": 0}, "alpha must"),
         ({"n_orders": 0}, "n_orders must"),
-        ({"progress": 1}, "progress must"),
     ],
 )
 def test_bad_input(given, message):
@@ -163,17 +160,6 @@ def test_the_published_example(shared_data):
     assert found.exact[2, 3].round(4) == 0.1055
     # as the posterior says, too
     assert exact[0].posterior(rope=0.005).equivalent[0] > 0.85
-
-
-def test_bits_and_ties_of_scores():
-    scores = np.array([1.0, 1.0, 2.0, 3.0, -np.inf, 5.0, -np.inf])
-    found = score_ties(scores, check_qid([1, 2, 1, 1, 1, 2, 3], n_rows=7))
-    assert found.bits == pytest.approx((np.log2(3) + np.log2(2)) / 2)
-    assert found.tied_documents == 0
-    found = score_ties(np.array([4, 4, 1]), check_qid(None, n_rows=3))
-    assert (found.bits, found.tied_documents) == (1, 2 / 3)
-    nothing = score_ties(np.array([-np.inf]), check_qid(None, n_rows=1))
-    assert (nothing.bits, nothing.tied_documents) == (0, 0)
 
 
 CASES = st.tuples(

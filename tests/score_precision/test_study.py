@@ -164,6 +164,7 @@ def test_systems_that_retrieve_nothing():
     assert np.isnan(study.summary().mean[2::3]).all()
     assert np.isfinite(study.tau_b).all()
     assert np.isnan(study.difference[0, 1:]).all()
+    assert study.bits[:, 2].tolist() == study.tied_documents[:, 2].tolist() == [0, 0]
     assert len(str(study).splitlines()) > 4
     with pytest.warns(UndefinedMetricWarning):
         study = precision_study([0, 0], {"a": [1, 2]}, zero_relevance="skip")
@@ -181,8 +182,9 @@ def test_differences_are_of_the_queries_that_both_have():
 def test_little_data():
     options = {"measure": "r", "existing_ties": "order"}
     study = precision_study([1, 0, 1], [-np.inf, 2, 2], **options)
-    # what is not retrieved stays so
+    # what is not retrieved stays so, and has no score
     assert study.expected.ravel().tolist() == [1 / 2] * len(study.levels)
+    assert study.bits[0] == np.log2(2)
     # documents left out do not tie
     labels, qid = [1, np.nan, 0, 1, 0], [1, 1, 1, 2, 2]
     options = {"coarseness": "decimals=0", "unjudged": "drop"}
