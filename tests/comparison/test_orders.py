@@ -222,7 +222,6 @@ def test_one_query_one_system_nothing_defined():
         ({"test": "sign"}, "test must"),
         ({"alternative": "two"}, "alternative must"),
         ({"measure": "nothing"}, "measure"),
-        ({"progress": 1}, "progress must"),
         ({"baseline": "nobody"}, "baseline must be .*got 'nobody'"),
     ],
 )

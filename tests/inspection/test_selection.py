@@ -387,7 +387,6 @@ def test_fewer_than_50_samples_have_no_interval():
         ({"n_bootstraps": 1}, "n_bootstraps must be an integer >= 2, got 1"),
         ({"qid": None}, "qid must say which rows"),
         ({"confidence": 1.5}, "confidence must be"),
-        ({"progress": 2}, "progress must be"),
         ({"y": Y[:-1]}, "y must have"),
     ],
 )
