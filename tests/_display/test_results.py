@@ -18,16 +18,9 @@ from sklearn.linear_model import LinearRegression
 
 import tieaware_sklearn as ta
 from tests._display.test_html import HOSTILE, parsed
-from tieaware_sklearn import comparison, dask, evaluation
+from tieaware_sklearn import comparison, dask, evaluation, judgments
 from tieaware_sklearn._display.html import Result
 from tieaware_sklearn._display.words import width
-from tieaware_sklearn.judgments import (
-    assessor_agreement,
-    depth_pool,
-    estimate_recall,
-    leave_one_out,
-    pseudo_relevance,
-)
 from tieaware_sklearn.score_precision import precision_study
 
 
@@ -75,11 +68,11 @@ def results() -> dict[str, Result]:
         ta.sampled(Y, score, MEASURES[2], n_orders=5, **own),
         comparison.rank_correlation(Y, score, **own),
         precision_study(Y, SYSTEMS, measure=MEASURES[2], keep=[0.99, 0.9], **own),
-        depth_pool(runs, depth=3),
-        pseudo_relevance(runs, m=1),
-        assessor_agreement(Y.reshape(-1, 3), names=LONG[:3]),
-        estimate_recall(Y, 10**9, n_found=10**6),
-        leave_one_out(runs, runs[0] | {"target": Y}, measure=MEASURES[2]),
+        judgments.depth_pool(runs, depth=3),
+        judgments.pseudo_relevance(runs, m=1),
+        judgments.assessor_agreement(Y.reshape(-1, 3), names=LONG[:3]),
+        judgments.estimate_recall(Y, 10**9, n_found=10**6),
+        judgments.leave_one_out(runs, runs[0] | {"target": Y}, measure=MEASURES[2]),
         ta.RankingFeatureSelector(MEASURES[:9]).fit(SCORES, Y, qid=QID)
         .screening_.named(LONG),
         ta.query_permutation_importance(

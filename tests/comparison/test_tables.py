@@ -8,21 +8,17 @@ from html import unescape
 import numpy as np
 import pytest
 
+import tieaware_sklearn as ta
 from tests._display.test_html import check_rows, heads_of, parsed
 from tests.comparison.test_overview import compared
-from tieaware_sklearn import (
-    compare_systems,
-    comparison,
-    official_vs_exact,
-    pvalues_over_orders,
-)
+from tieaware_sklearn import comparison
 
 pytestmark = pytest.mark.filterwarnings("ignore:the values per query")
 RNG = np.random.default_rng(0)
 Y, QID = RNG.integers(0, 3, 120), np.repeat(np.arange(12), 10)
 A, B = RNG.integers(0, 4, (2, 120)).astype(float)
 SYSTEMS = {"A": A, "B": B}
-COMPARISON = compare_systems(Y, SYSTEMS, qid=QID, measure="ap", segment=QID % 2)
+COMPARISON = ta.compare_systems(Y, SYSTEMS, qid=QID, measure="ap", segment=QID % 2)
 CORRELATION = comparison.rank_correlation(Y, A, qid=QID)
 #: results, the heads of the tables of their pages, and the columns of their frames
 RESULTS = {
@@ -60,7 +56,7 @@ RESULTS = {
         "a b difference better equivalent worse n_queries",
     ),
     "official": (
-        official_vs_exact(Y, SYSTEMS, QID.astype(str), qid=QID, measures="ap"),
+        ta.official_vs_exact(Y, SYSTEMS, QID.astype(str), qid=QID, measures="ap"),
         "AP | tied | official | exact | worst | best | A | B | official | "
         "pvalue | exact | pvalue exact | p < 0.05 | tie range | change",
         "measure a b official_difference official_pvalue exact_difference "
@@ -68,7 +64,7 @@ RESULTS = {
         "largest change",
     ),
     "orders": (
-        pvalues_over_orders(Y, SYSTEMS, qid=QID, measure="ap", n_orders=3),
+        ta.pvalues_over_orders(Y, SYSTEMS, qid=QID, measure="ap", n_orders=3),
         "A | B | pvalue | p < 0.05 | error | min p | max p | combined",
         "measure a b pvalues share share_error share_a share_b smallest largest "
         "mean combined n_orders is_exact",
@@ -153,7 +149,7 @@ def test_a_page_has_pairs_of_each_measure_and_treatment():
 def test_a_sentence_names_the_better_of_two(names, measure):
     scores = {"good": Y + RNG.normal(0, 0.1, 120), "bad": -Y + A / 4}
     systems = {name: scores[name] for name in names}
-    found = compare_systems(Y, systems, qid=QID, measure=measure)
+    found = ta.compare_systems(Y, systems, qid=QID, measure=measure)
     said = " ".join(str(found).split())
     assert f"good is better than bad: by {abs(found.difference[0]):.4f}" in said
     assert "good is better in every order of ties" in said
