@@ -13,7 +13,6 @@ from scipy import stats
 
 from tieaware_sklearn import evaluate, official_vs_exact, ranking_score, tie_report
 from tieaware_sklearn.comparison import pvalues_over_orders, tie_statistics
-from tieaware_sklearn.datasets import load_trec
 
 #: six topics of four documents; the relevant document has the highest id
 QID = np.repeat(np.arange(6), 4)
@@ -131,35 +130,6 @@ def test_bad_input(given, message):
     usual = {"y_score": {"a": [1, 1], "b": [1, 2]}, "docno": ["x", "y"]}
     with pytest.raises(ValueError, match=message):
         official_vs_exact([1, 0], qid=[1, 1], **{**usual, **given})
-
-
-def test_the_published_example(shared_data):
-    folder = shared_data / "sigtrec"
-    names = ("baseline", "result_to_compare1", "result_to_compare2")
-    runs = [folder / f"{name}.gz" for name in names]
-    trec = load_trec(folder / "qrelFile.qrel.gz", runs)
-    found = official_vs_exact(
-        trec.target,
-        dict(zip(names, trec.score.T, strict=True)),
-        trec.docno,
-        qid=trec.qid,
-        measures=["map", "ndcg_cut_10", "P_5", "P_10", "ndcg(gain=linear)"],
-        unjudged="nonrelevant",
-        n_orders=20,
-    )
-    official, exact = [
-        [found.comparisons[name, ties] for name in found.measures]
-        for ties in ("official", "expected")
-    ]
-    first = [[round(x.difference[0], 4) for x in one[:3]] for one in (official, exact)]
-    assert first == [[0.0096, 0.025, 0.0202], [-0.0019, -0.0058, -0.0036]]
-    assert round(official[0].pvalues[0], 4) == 0.0001
-    assert round(exact[0].pvalues[0], 2) == 0.46
-    assert found.change[:, 0].tolist() == ["lost", "lost", "lost", "", "new"]
-    assert found.official[2, 3].round(4) == 0.0002
-    assert found.exact[2, 3].round(4) == 0.1055
-    # as the posterior says, too
-    assert exact[0].posterior(rope=0.005).equivalent[0] > 0.85
 
 
 CASES = st.tuples(
