@@ -172,13 +172,6 @@ def test_systems_that_retrieve_nothing():
     assert study.not_inferior().tolist() == [[0, 0, 0]] * 6
 
 
-def test_differences_are_of_the_queries_that_both_have():
-    systems = {"a": [1, 2, 3] * 2 + [3, 2, 1] * 2, "b": [2, 1, 3] * 2 + [-np.inf] * 6}
-    options = {"qid": np.repeat(range(4), 3), "measure": "esl", "coarseness": "rho=2"}
-    study = precision_study([1, 0, 0] * 4, systems, **options)
-    assert study.difference[0].tolist() == [1]
-
-
 def test_little_data():
     options = {"measure": "r", "existing_ties": "order"}
     study = precision_study([1, 0, 1], [-np.inf, 2, 2], **options)
