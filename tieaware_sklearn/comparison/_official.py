@@ -12,14 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _optional
 from .._display import html, text_tables, words
-from .._engine import (
-    checks,
-    exact_numbers,
-    feature_matrix,
-    lists,
-    messages,
-    tie_groups,
-)
+from .._engine import checks, exact_numbers, feature_matrix, lists, messages, tie_groups
 from .._engine.segments import FloatArray, IntArray
 from ..evaluation import _averages, _ties
 from ..measures import Measure, _parse
