@@ -202,7 +202,6 @@ def test_each_pair_of_many_is_that_of_two_rankings(options):
         ({"p": 1}, r"p must be .*\(0, 1\), got 1"),
         ({"p": 0.0}, r"p must be .*\(0, 1\), got 0.0"),
         ({"depth": 0}, "depth must be .*>= 1, got 0"),
-        ({"depth": 2.5}, "depth must be .*>= 1, got 2.5"),
         ({"qid": [1]}, "qid must have one value per row"),
         ({"qid": [1, None]}, "qid must not be missing"),
         ({"y_score": []}, "y_(score|true) must (not be empty|have one value per row)"),
