@@ -359,10 +359,8 @@ def _long(
 
 def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
     """part / whole; NaN for a whole of 0."""
-    whole = np.broadcast_to(whole, part.shape)
-    out = np.full(part.shape, np.nan)
-    np.divide(part, whole, out=out, where=whole != 0)
-    return out
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(whole != 0, part / whole, np.nan)
 
 
 def _of_share(name: str) -> str:
