@@ -195,8 +195,6 @@ def _first_ranks(
     """Rank of each document, ties at the first of theirs; 0 if not retrieved."""
     out = np.zeros(len(scores), dtype=np.int64)
     rows = np.flatnonzero(checks.is_retrieved(scores))
-    if not len(rows):
-        return out
     owner = queries.row_codes()[rows]
     ranks, n_ranks = tie_groups.dense_ranks(scores[rows])
     key = owner * n_ranks + (n_ranks - 1 - ranks)
