@@ -13,7 +13,6 @@ from tieaware_sklearn import evaluate, precision_study, ranking_score
 from tieaware_sklearn.comparison import compare_systems, rank_correlation
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.score_precision import band_scores, round_scores, worst_case_loss
-from tieaware_sklearn.score_precision._coarse_ranker import parse_coarseness
 
 WEB = make_web_search(n_queries=60, random_state=1)
 TEXT, CLICKS = WEB.data[:, 5], WEB.data[:, 11]
@@ -186,7 +185,7 @@ def test_little_data():
     # log2 of two scores and of one
     assert found.bits.tolist() == [[0.5], [0.5]]
     # what is repeated counts once
-    levels = ["rho=2", "rho=4/2", parse_coarseness(" bits = 3"), "levels=3"]
+    levels = ["rho=2", "rho=4/2", " bits = 3", "levels=3"]
     study = precision_study([0, 1, 0], [1, 2, 3], coarseness=levels, keep=[0.9, 0.9])
     assert study.levels == ("exact", "rho=2", "bits=3", "levels=3")
     assert study.keep == (0.9,)

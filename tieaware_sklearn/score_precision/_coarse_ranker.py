@@ -164,8 +164,6 @@ def _to_levels(
 
 def parse_coarseness(coarseness: Any) -> Coarseness:
     """The one that a text such as ``"bits=8"`` names."""
-    if isinstance(coarseness, Coarseness):
-        return coarseness
     rule = 'coarseness must be a text such as "rho=1.1", "decimals=2", "significant=3",'
     is_text = isinstance(coarseness, str) and "=" in coarseness
     others = '"bits=float16", "bits=8" or "levels=100"'
