@@ -609,24 +609,6 @@ def test_random_signs_and_how_many_are_drawn_at_a_time(monkeypatch, cells):
         assert found.tolist() == expected.tolist()
 
 
-@pytest.mark.parametrize(
-    ("difference", "alternative", "expected"),
-    [
-        ([0.1] * 5, "two-sided", (math.inf, 2 / 2**5)),
-        ([0.1] * 5, "greater", (math.inf, 1 / 2**5)),
-        ([0.1] * 5, "less", (math.inf, 1)),
-        ([-0.1] * 5, "less", (-math.inf, 1 / 2**5)),
-        ([0.0] * 5, "two-sided", (0, 1)),
-        ([1e-13] * 5, "greater", (0, 1)),
-        ([0.1], "two-sided", (math.nan, math.nan)),
-    ],
-)
-def test_the_same_difference_everywhere(difference, alternative, expected):
-    difference = np.array(difference)
-    found = paired_test(difference, "t", alternative)
-    assert found == pytest.approx(expected, abs=0, nan_ok=True)
-
-
 def test_without_spread_the_t_test_says_what_signs_say():
     a, b = [2, 1] * 3, [1, 2] * 3
     options = {"qid": [1, 1, 2, 2, 3, 3], "measure": ["rr", "p@1", "dcg"]}
