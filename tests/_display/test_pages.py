@@ -138,20 +138,11 @@ def test_official_values_have_a_heading_a_table_and_one_explanation_of_changes()
 
 
 def test_a_page_of_sixty_systems_is_no_heavier_than_half_a_megabyte():
-    many = compared(60, ["ndcg@10", "ap"], "input.team{}.run")
-    text = many.to_html()
+    text = compared(60, ["ndcg@10", "ap"], "input.team{}.run").to_html()
     assert len(text.encode()) <= 500_000
     *_, pairs, last = parsed(text).tables
     assert len(pairs) == len(last) == 201
     assert "3140 more rows: see to_pandas() or --csv" in text
-    # half of them are the clearest differences, and half the closest
-    per = many["NDCG@10", "expected"]
-    names = np.array(many.systems)[per.pairs]
-    kept = {tuple(row[:2]) for row in pairs[1:]}
-    shown = np.array([tuple(name) in kept for name in names])
-    order = np.sort(per.pvalues[~shown])
-    outside = (per.pvalues[shown] <= order[0]) | (per.pvalues[shown] >= order[-1])
-    assert outside.all()
 
 
 def test_print_shows_all_columns_and_repeats_heads():

@@ -106,9 +106,7 @@ def test_queries_and_documents_that_one_side_lacks():
     reference, judged = [3, 2, 1, -inf, 1, 1], [3, 2, -inf, 1, 2, 1]
     found = rank_correlation(reference, judged, qid=list("aaaabb"))
     assert found.n_documents.tolist() == [4, 2]
-    frame = found.to_pandas()
-    assert " ".join(frame.columns) == "qid coefficient value pvalue n_documents"
-    values = frame.set_index(["qid", "coefficient"])["value"]
+    values = found.to_pandas().set_index(["qid", "coefficient"])["value"]
     assert values["a", "pearson"] == 1
     assert values["b", "tau_a"] == 0
     assert math.isnan(values["b", "tau_b"])
