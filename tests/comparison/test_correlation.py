@@ -136,8 +136,6 @@ def test_neither_rows_nor_magnitudes_matter():
     values = dict(zip(found.coefficients, found.values[0], strict=True))
     assert {*found.coefficients} <= {*str(found).split()}
     assert values["pearson"] == pytest.approx(np.corrcoef(reference, judged)[0, 1])
-    expected = naive.tau_ap_by_pairs(reference, judged)
-    assert values["tau_ap"] == pytest.approx(expected, abs=1e-12)
     rows = rng.permutation(300)
     again = rank_correlation(reference[rows] * 1e300, judged[rows])
     assert np.array_equal(found.values, again.values)
