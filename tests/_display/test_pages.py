@@ -13,6 +13,7 @@ import pytest
 
 import tieaware_sklearn as ta
 from tests._display.test_html import parsed
+from tests.comparison.test_overview import compared
 from tests.plots.helpers import rows_of
 from tieaware_sklearn._display.html import table_html
 from tieaware_sklearn._display.text_tables import Ranges, Table
@@ -22,16 +23,7 @@ RNG = np.random.default_rng(0)
 Y, QID = RNG.integers(0, 3, 400), np.repeat(np.arange(40), 10)
 
 
-def compared(n, measures, name="run{}"):
-    """Compare systems, the later ones better than the earlier ones."""
-    systems = {
-        name.format(i): np.round(Y * i / n + RNG.normal(0, 1, len(Y)), 1)
-        for i in range(n)
-    }
-    return ta.compare_systems(Y, systems, qid=QID, measure=measures)
-
-
-TWO = compared(5, ["ndcg@10", "ap"])
+TWO = compared(5, "run{}", measure=["ndcg@10", "ap"])
 PAGE = TWO.to_html()
 
 
@@ -138,7 +130,7 @@ def test_official_values_have_a_heading_a_table_and_one_explanation_of_changes()
 
 
 def test_a_page_of_sixty_systems_is_no_heavier_than_half_a_megabyte():
-    text = compared(60, ["ndcg@10", "ap"], "input.team{}.run").to_html()
+    text = compared(60, "input.team{}.run", measure=["ndcg@10", "ap"]).to_html()
     assert len(text.encode()) <= 500_000
     *_, pairs, last = parsed(text).tables
     assert len(pairs) == len(last) == 201
@@ -197,8 +189,10 @@ def browse(folder, text, option):
 @in_a_browser
 @pytest.mark.parametrize("kind", ["features", "systems"])
 def test_tables_sort(kind, tmp_path):
-    selector = ta.RankingFeatureSelector(["ap", "rr"]).fit(X, Y, qid=QID)
-    result = selector.screening_ if kind == "features" else compared(12, MEASURES[:2])
+    result = compared(12, "run{}", measure=MEASURES[:2])
+    if kind == "features":
+        selector = ta.RankingFeatureSelector(["ap", "rr"]).fit(X, Y, qid=QID)
+        result = selector.screening_
     text = result.to_html()
     clicked = text.replace("</body>", f"{CLICKS}</body>")
     shown = browse(tmp_path, clicked, "--dump-dom")
@@ -219,7 +213,7 @@ def test_tables_sort(kind, tmp_path):
 @in_a_browser
 @pytest.mark.skipif(not shutil.which("pdftotext"), reason="pdftotext is not installed")
 def test_print_has_all_columns_with_their_heads_on_each_page(tmp_path):
-    result, pdf = compared(12, MEASURES), tmp_path / "page.pdf"
+    result, pdf = compared(12, "run{}", measure=MEASURES), tmp_path / "page.pdf"
     text = result.to_html()
     browse(tmp_path, text, f"--print-to-pdf={pdf}")
     printed = subprocess.run(
