@@ -203,7 +203,6 @@ def test_each_pair_of_many_is_that_of_two_rankings(options):
         ({"p": 0.0}, r"p must be .*\(0, 1\), got 0.0"),
         ({"depth": 0}, "depth must be .*>= 1, got 0"),
         ({"qid": [1]}, "qid must have one value per row"),
-        ({"qid": [1, None]}, "qid must not be missing"),
         ({"y_score": []}, "y_(score|true) must (not be empty|have one value per row)"),
         ({"y_score": [1]}, r"y_score must have one value per row \(2\), got 1"),
         ({"y_true": [math.nan, 1]}, "y_true must not be NaN, got nan in row 0"),
