@@ -99,6 +99,7 @@ TOOLS = {"lightgbm": of_lightgbm, "xgboost": of_xgboost, "catboost": of_catboost
     ("xgboost", "ndcg@5;ndcg_exp_gain=0", "ndcg(gain=linear)@5", 4),
     # a cut-off that no list reaches
     ("xgboost", "ndcg@1000", NDCG(k=None), 4),
+    ("xgboost", "map", "ap", 1),
     ("xgboost", "map@3", "ap@3", 1),
     ("xgboost", "pre", "p", 1),
     ("xgboost", "pre@4", "p@4", 1),

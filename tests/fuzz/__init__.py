@@ -1,6 +1,6 @@
 """A differential fuzz that never ends by itself: ``python -m tests.fuzz --minutes 10``.
 
 Random small query sets, checked against the definitions of `tests.naive` in exact
-fractions and against the tools whose conventions the library knows. Case `number` of
-a kind under a seed is always the same, on any machine and whatever else is run.
+fractions. Case `number` of a kind under a seed is always the same, on any machine and
+whatever else is run.
 """

@@ -35,7 +35,7 @@ class Tally:
 
     def __init__(self, case: Case) -> None:
         self.case = case
-        # measures, or metrics of a tool, under which the query set was looked at
+        # measures under which the query set was looked at
         self.cases = len(case.measures)
         self.comparisons = 0
 

@@ -27,7 +27,7 @@ class Done:
 
     #: query sets
     sets: Counter[str] = field(default_factory=Counter)
-    #: pairs of a query set and a measure, or a metric of a tool
+    #: pairs of a query set and a measure
     cases: Counter[str] = field(default_factory=Counter)
     comparisons: Counter[str] = field(default_factory=Counter)
     #: of processor time
