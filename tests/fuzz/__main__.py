@@ -32,11 +32,7 @@ def main(arguments: list[str] | None = None) -> int:
     done = run_for(60 * given.minutes, seed, given.jobs, show_progress)
     minutes = (time.perf_counter() - start) / 60
     print(f"\nseed {seed}, {minutes:.1f} minutes, {given.jobs} jobs", end=": ")
-    busy = max(done.seconds.total() / 60, 1e-9)
-    print(
-        f"{done.enumerated / minutes:,.0f} enumerated cases a minute, "
-        f"{done.enumerated / busy:,.0f} a minute of processor time"
-    )
+    print(f"{done.enumerated / minutes:,.0f} enumerated cases a minute")
     print(done)
     if done.failure is None:
         return 0

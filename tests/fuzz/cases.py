@@ -11,9 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from tests.instances import MEASURES
-from tieaware_sklearn import Measure, parse_measure
-
 
 class Mismatch(AssertionError):
     """The library and the reference do not agree."""
@@ -76,39 +73,6 @@ class Case:
         }
         return dataclasses.replace(self, **columns)
 
-    def code(self, function: str, options: dict[str, Any]) -> str:
-        """The call of the library that failed, to be pasted."""
-        arrays = [
-            f"    {name}={_array_code(values, kind)},"
-            for name, values, kind in (
-                ("y_true", self.labels, self.labels_as),
-                ("y_score", self.scores, self.scores_as),
-                ("qid", self.qid, self.qid_as),
-                ("query_weight", self.weight, "list"),
-            )
-            if values is not None
-        ]
-        given = [f"    {name}={_code(value)}," for name, value in options.items()]
-        return "\n".join([f"{function}(", *arrays, *given, ")"])
-
-
-def _code(value: Any) -> str:
-    """`value` as Python code; a measure by its name, if that gives it back."""
-    if isinstance(value, list):
-        return f"[{', '.join(map(_code, value))}]"
-    if not isinstance(value, Measure):
-        return repr(value)
-    try:
-        if parse_measure(str(value)) == value:
-            return repr(str(value))
-    except ValueError:
-        pass
-    return f"MEASURES[{MEASURES.index(value)}]"
-
-
-def _array_code(values: list[Any], kind: str) -> str:
-    return repr(values) if kind == "list" else f"handed({values!r}, {kind!r})"
-
 
 #: what printed code may need
 HEADER = """\
@@ -117,11 +81,8 @@ from decimal import Decimal
 from fractions import Fraction
 from math import inf, nan
 
-from tests.fuzz.cases import Case, handed
+from tests.fuzz.cases import Case
 from tests.fuzz.kinds import KINDS
-from tests.instances import MEASURES
-from tieaware_sklearn import PreparedRanking, evaluate, ranking_score
-from tieaware_sklearn.evaluation import tie_distributions
 """
 
 

@@ -26,10 +26,6 @@ TIES = ("expected", "best", "worst", "input")
 MOST_FOR_CHANCE = 5
 
 
-#: a function of the library, and its options
-Call = tuple[str, dict[str, Any]]
-
-
 class Tally:
     """Comparisons of one case, made and counted."""
 
@@ -39,29 +35,23 @@ class Tally:
         self.cases = len(case.measures)
         self.comparisons = 0
 
-    def fail(self, message: str, call: Call) -> None:
-        raise Mismatch(f"{message}\n\n{self.case.code(*call)}")
-
-    def same(
-        self, found: float, wanted: float, what: str, call: Call, near: float = 0.0
-    ) -> None:
-        """Compare; on a mismatch show the call."""
+    def same(self, found: float, wanted: float, what: str, near: float = 0.0) -> None:
         self.comparisons += 1
         found = float(found)
         close = max(1e-12, 1e-13 * abs(wanted), near)
         if abs(found - wanted) <= close or (found != found and wanted != wanted):
             return
-        self.fail(f"{what}: found {found!r}, wanted {wanted!r}", call)
+        raise Mismatch(f"{what}: found {found!r}, wanted {wanted!r}")
 
     def same_bits(
-        self, report: Any, other: Any, what: str, call: Call, order: Any = slice(None)
+        self, report: Any, other: Any, what: str, order: Any = slice(None)
     ) -> None:
         """Compare all statistics of two reports, the other's queries in that order."""
         for name in PER_QUERY:
             found, wanted = getattr(report, name), getattr(other, name)[order]
             self.comparisons += found.size
             if not np.array_equal(found, wanted, equal_nan=True):
-                self.fail(f"{name}, {what}: found {found}, wanted {wanted}", call)
+                raise Mismatch(f"{name}, {what}: found {found}, wanted {wanted}")
 
 
 def check_measures(case: Case) -> Tally:
@@ -81,9 +71,9 @@ def check_measures(case: Case) -> Tally:
         tally.comparisons += 1
         return tally
     if refusals and not case.may_be_refused:
-        tally.fail(f"not refused: {refusals}", ("evaluate", options))
+        raise Mismatch(f"not refused: {refusals}")
     if report.qid.tolist() != list(case.queries):
-        tally.fail(f"qid: {report.qid.tolist()!r}", ("evaluate", options))
+        raise Mismatch(f"qid: {report.qid.tolist()!r}")
     for q, query in enumerate(queries):
         for j, number in enumerate(case.measures):
             values = {name: getattr(report, name)[q, j] for name in PER_QUERY}
@@ -119,27 +109,26 @@ def _compare(
     tally: Tally, values: dict[str, float], number: int, query: Query, where: str
 ) -> None:
     """All statistics of one query under one measure."""
-    case, measure, wanted = tally.case, MEASURES[number], wanted_of(number, query)
-    call = "evaluate", {"measures": [measure], **case.options}
+    wanted, where = wanted_of(number, query), f"{IDS[number]}, {where}"
     if wanted is UNDEFINED:
-        zero_relevance = case.options.get("zero_relevance", 0.0)
-        instead = as_float(reference.fill(measure, zero_relevance))
+        zero_relevance = tally.case.options.get("zero_relevance", 0.0)
+        instead = as_float(reference.fill(MEASURES[number], zero_relevance))
         for name, value in values.items():
             expected = 0 * instead if name == "std" else instead
-            tally.same(value, expected, f"{name} of {where}", call)
+            tally.same(value, expected, f"{name} of {where}")
         return
     plain = {n: float(getattr(wanted, n)) for n in ("expected", "best", "worst")}
     if len(query.labels) <= MOST_FOR_CHANCE:
         tied = wanted_of(number, query.tied)
         plain |= {"chance": float(tied.expected), "ideal": float(tied.best)}
     for name, expected in plain.items():
-        tally.same(values[name], expected, f"{name} of {IDS[number]}, {where}", call)
+        tally.same(values[name], expected, f"{name} of {where}")
     found, expected = values["std"], math.sqrt(wanted.variance)
     near = 1e-13 * max(abs(plain["best"]), abs(plain["worst"]))
     if INSTANCES[number].sampled:
         found, expected = found**2, float(wanted.variance)
         near = reference.sampled_tolerance(wanted)
-    tally.same(found, expected, f"std of {IDS[number]}, {where}", call, near)
+    tally.same(found, expected, f"std of {where}", near)
 
 
 def _check_row_order(tally: Tally, report: Any, options: dict[str, Any]) -> None:
@@ -149,8 +138,7 @@ def _check_row_order(tally: Tally, report: Any, options: dict[str, Any]) -> None
     again = evaluate(**tally.case.rows(shuffled).arrays, **options)
     ids = {query: q for q, query in enumerate(again.qid.tolist())}
     order = [ids[query] for query in report.qid.tolist()]
-    what = f"rows in the order {shuffled}"
-    tally.same_bits(report, again, what, ("evaluate", options), order)
+    tally.same_bits(report, again, f"rows in the order {shuffled}", order)
 
 
 def check_places(case: Case) -> Tally:
@@ -161,7 +149,7 @@ def check_places(case: Case) -> Tally:
     report = evaluate(**given, **options)
     plain = given | {"y_score": np.array(places(given["y_score"]), float)}
     wanted = evaluate(**plain, **options)
-    tally.same_bits(report, wanted, "small whole scores", ("evaluate", options))
+    tally.same_bits(report, wanted, "small whole scores")
     return tally
 
 
@@ -212,15 +200,14 @@ def _check_scores(
         call = {"measure": measure, "ties": ties, **case.options}
         each = ranking_score(**case.arrays, **call, average=None)
         for q, (found, value) in enumerate(zip(each, values, strict=True)):
-            said = f"query {q}", ("ranking_score", {**call, "average": None})
-            tally.same(found, as_float(value), *said)
+            tally.same(found, as_float(value), f"{ties} of {IDS[number]}, query {q}")
         for average, value in wanted.items():
-            call["average"] = average
-            found = ranking_score(**case.arrays, **call)
-            tally.same(found, value, IDS[number], ("ranking_score", call))
+            what = f"{ties} of {IDS[number]}, {average}"
+            found = ranking_score(**case.arrays, **call, average=average)
+            tally.same(found, value, what)
             again = prepared.score(scores, measure, ties=ties, average=average)
             if not np.array_equal(found, again, equal_nan=True):
-                tally.fail(f"PreparedRanking: {again!r}", ("ranking_score", call))
+                raise Mismatch(f"{what}: {found!r}, of PreparedRanking {again!r}")
 
 
 def _check_summaries(
@@ -229,23 +216,22 @@ def _check_summaries(
     """The table that a report prints."""
     case, measure = tally.case, MEASURES[number]
     zero_relevance = case.options["zero_relevance"]
-    call = {"measures": [measure], **case.options}
-    report = evaluate(**case.arrays, **call)
+    report = evaluate(**case.arrays, measures=[measure], **case.options)
     for average in reference.AVERAGES:
         summary = report.summary(average)
         for name, ties in (("mean", "expected"), ("best", "best"), ("worst", "worst")):
             values = _values(number, queries, ties, zero_relevance)
             wanted = reference.average(average, values, weight)
             found = getattr(summary, name)[0]
-            what = f"{name} of summary({average!r})"
-            tally.same(found, wanted, what, ("evaluate", call))
+            what = f"{name} of {IDS[number]}, summary({average!r})"
+            tally.same(found, wanted, what)
     if not INSTANCES[number].sampled:
         variances = [wanted_of(number, query).variance for query in queries]
         if reference.fill(measure, zero_relevance) is not None:
             variances = [v or Fraction(0) for v in variances]
         wanted = reference.tie_std(variances, weight)
         found = report.summary().tie_std[0]
-        tally.same(found, wanted, "tie_std", ("evaluate", call))
+        tally.same(found, wanted, f"tie_std of {IDS[number]}")
 
 
 def check_distributions(case: Case) -> Tally:
@@ -254,20 +240,18 @@ def check_distributions(case: Case) -> Tally:
     queries = reference.queries(case)
     for number in case.measures:
         measure, plain = MEASURES[number], INSTANCES[number].plain
-        call = {"measure": measure, **case.options}
-        found = tie_distributions(**case.arrays, **call)
-        said = "tie_distributions", call
+        found = tie_distributions(**case.arrays, measure=measure, **case.options)
         if list(found) != list(case.queries):
-            tally.fail(f"qid: {list(found)!r}", said)
+            raise Mismatch(f"qid: {list(found)!r}")
         for q, query in enumerate(queries):
             known = query.of(measure)
             wanted = naive.outcomes(plain, known.labels, known.scores)
             told = found[list(found)[q]]
             pairs = ((told.values, wanted), (told.probability, wanted.values()))
             for theirs, ours in pairs:
-                what = f"query {q}: found {theirs}, wanted {list(map(float, ours))}"
+                what = f"outcomes of {IDS[number]}, query {q}"
                 if len(theirs) != len(ours):
-                    tally.fail(what, said)
+                    raise Mismatch(f"{what}: {theirs}, wanted {list(map(float, ours))}")
                 for one, other in zip(theirs, ours, strict=True):
-                    tally.same(one, float(other), what, said)
+                    tally.same(one, float(other), what)
     return tally

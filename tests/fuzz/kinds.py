@@ -12,24 +12,25 @@ from tests.fuzz.enumerated import Tally
 
 
 class Kind(NamedTuple):
-    """How cases are drawn and checked, and what share of the time they have."""
+    """How cases are drawn and checked."""
 
     draw: Callable[[Random], Case]
     #: raises where the library is wrong, or tells what was compared
     check: Callable[[Case], Tally]
-    share: float
+    #: cases in a row, before it is the turn of the next kind
+    batch: int
     #: whether all orders of ties are gone through: each measure is a case
     enumerated: bool = True
 
 
 KINDS: dict[str, Kind] = {
-    "graded": Kind(draw.graded, enumerated.check_measures, 0.25),
-    "long ties": Kind(draw.long_ties, enumerated.check_measures, 0.15),
-    "dtypes": Kind(draw.of_a_dtype, enumerated.check_measures, 0.15),
-    "labels": Kind(draw.any_labels, enumerated.check_measures, 0.10),
-    "averages": Kind(draw.averaged, enumerated.check_averages, 0.15),
-    "distributions": Kind(draw.distributed, enumerated.check_distributions, 0.05),
-    "neighbours": Kind(draw.neighbours, enumerated.check_places, 0.05, False),
+    "graded": Kind(draw.graded, enumerated.check_measures, 3),
+    "long ties": Kind(draw.long_ties, enumerated.check_measures, 1),
+    "dtypes": Kind(draw.of_a_dtype, enumerated.check_measures, 4),
+    "labels": Kind(draw.any_labels, enumerated.check_measures, 5),
+    "averages": Kind(draw.averaged, enumerated.check_averages, 2),
+    "distributions": Kind(draw.distributed, enumerated.check_distributions, 10),
+    "neighbours": Kind(draw.neighbours, enumerated.check_places, 20, False),
 }
 
 

@@ -49,18 +49,6 @@ class Query(NamedTuple):
         # the sort is stable: those come last, by row
         return there, [self.labels[row] for row in rows[len(there) :]]
 
-    @property
-    def n_orders(self) -> int:
-        """Distinct orders of labels that the scores allow."""
-        count = 1
-        for score in set(self.scores) - {-math.inf}:
-            pairs = zip(self.labels, self.scores, strict=True)
-            group = [label for label, s in pairs if s == score]
-            count *= math.factorial(len(group))
-            for label in set(group):
-                count //= math.factorial(group.count(label))
-        return count
-
 
 def queries(case: Case) -> list[Query]:
     """The queries of a case, by first appearance."""

@@ -6,19 +6,17 @@ import dataclasses
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
-from itertools import chain
-from multiprocessing import get_context
+from itertools import chain, count
 from typing import Any
+
+from joblib import Parallel, delayed
 
 from tests.fuzz.cases import HEADER, Case, places
 from tests.fuzz.kinds import KINDS, drawn
 
 #: checks that making a case smaller may take
 MOST_STEPS = 400
-#: about so many seconds of work at a time
-CHUNK_SECONDS = 0.5
 
 
 @dataclass
@@ -30,13 +28,11 @@ class Done:
     #: pairs of a query set and a measure
     cases: Counter[str] = field(default_factory=Counter)
     comparisons: Counter[str] = field(default_factory=Counter)
-    #: of processor time
-    seconds: Counter[str] = field(default_factory=Counter)
     #: a report of the first case that failed
     failure: str | None = None
 
     def add(self, other: Done) -> None:
-        for name in ("sets", "cases", "comparisons", "seconds"):
+        for name in ("sets", "cases", "comparisons"):
             getattr(self, name).update(getattr(other, name))
         self.failure = self.failure or other.failure
 
@@ -56,7 +52,7 @@ class Done:
 
 def run(kind: str, seed: int, numbers: Iterable[int]) -> Done:
     """Cases of these numbers, down to the first that fails."""
-    done, start = Done(), time.process_time()
+    done = Done()
     for number in numbers:
         case = drawn(kind, seed, number)
         try:
@@ -67,7 +63,6 @@ def run(kind: str, seed: int, numbers: Iterable[int]) -> Done:
         done.sets[kind] += 1
         done.cases[kind] += tally.cases
         done.comparisons[kind] += tally.comparisons
-    done.seconds[kind] += time.process_time() - start
     return done
 
 
@@ -150,41 +145,21 @@ def _plainer(case: Case) -> Iterator[Case]:
                 yield dataclasses.replace(case, labels=labels)
 
 
-def chunks(done: Done, sizes: Counter[str], seed: int) -> Iterator[tuple[Any, ...]]:
-    """What to run next, kind after kind, each for its share of the time."""
-    running: Counter[str] = Counter()
-    while True:
-        kind = min(KINDS, key=lambda name: running[name] / KINDS[name].share)
-        each = done.seconds[kind] / max(done.sets[kind], 1)
-        n = int(CHUNK_SECONDS / each) + 1 if each else 2
-        running[kind] += n * each if each else 0.05
-        start = sizes[kind]
-        sizes[kind] += n
-        yield kind, seed, range(start, start + n)
-
-
 def run_for(
     seconds: float, seed: int, jobs: int, progress: Callable[[Done, float], None]
 ) -> Done:
-    """All kinds for so long, or until one case fails."""
+    """All kinds in turn, for so long, or until one case fails."""
     done, start = Done(), time.perf_counter()
-    work = chunks(done, Counter(), seed)
 
-    def elapsed() -> float:
-        return time.perf_counter() - start
+    def batches() -> Iterator[Any]:
+        for turn in count():
+            for name, kind in KINDS.items():
+                if done.failure is not None or time.perf_counter() - start >= seconds:
+                    return
+                first = turn * kind.batch
+                yield delayed(run)(name, seed, range(first, first + kind.batch))
 
-    if jobs == 1:
-        while elapsed() < seconds and done.failure is None:
-            done.add(run(*next(work)))
-            progress(done, elapsed())
-        return done
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        waiting = {pool.submit(run, *next(work)) for _ in range(2 * jobs)}
-        while waiting:
-            ready, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-            for future in ready:
-                done.add(future.result())
-                if elapsed() < seconds and done.failure is None:
-                    waiting.add(pool.submit(run, *next(work)))
-            progress(done, elapsed())
+    for part in Parallel(jobs, return_as="generator")(batches()):
+        done.add(part)
+        progress(done, time.perf_counter() - start)
     return done
