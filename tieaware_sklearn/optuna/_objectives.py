@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import count
 from typing import Any
 
@@ -102,27 +103,24 @@ class ScoringObjective(QueryObjective):
         self._per_block = max(1, round(block * len(self._dealt) / n_queries))
 
     def _steps(
-        self, trial: Any, order: np.random.Generator | None, prune: bool
+        self, trial: Any, order: _query_objective.Order, prune: bool
     ) -> Iterator[_query_objective.Step]:
         if not prune:
-            scores = self._scored(trial, np.arange(self._queries.n_rows), self._X)
-            yield self._measured(np.arange(self._queries.n_queries), scores), [], True
+            scores = self._scored(trial, np.arange(self._queries.n_rows), self._rows.X)
+            yield self._measured(np.arange(self._queries.n_queries), scores), []
             return
-        numbers = np.arange(len(self._dealt))
-        if order is not None:
-            order.shuffle(numbers)
+        numbers = order(len(self._dealt))
         for start in range(0, len(numbers), self._per_block):
             block = numbers[start : start + self._per_block].tolist()
             dealt = [self._dealt[number] for number in block]
             chosen = np.concatenate(dealt)
             rows = self._prepared.queries.rows(chosen)
-            scores = self._scored(trial, rows, feature_matrix.take_rows(self._X, rows))
+            X = feature_matrix.take_rows(self._rows.X, rows)
+            scores = self._scored(trial, rows, X)
             measured = self._measured(chosen, scores)
             ends = np.cumsum([len(queries) for queries in dealt])
             places = np.split(np.arange(len(chosen)), ends[:-1])
-            is_last = start + self._per_block >= len(numbers)
-            buckets = list(zip(block, places, strict=True))
-            yield measured, buckets, is_last
+            yield measured, list(zip(block, places, strict=True))
 
     def _scored(self, trial: Any, rows: IntArray, X: Any) -> Any:
         """Checked scores of rows of the data; messages name rows as they were given."""
@@ -259,7 +257,7 @@ class LinearScoringObjective(ScoringObjective):
 
     def _scores(self, rows: Any, kinds: Sequence[str], coef: FloatArray) -> FloatArray:
         # of all rows, only the scores are put in order
-        whole = len(rows) == len(self._X)
+        whole = len(rows) == self._queries.n_rows
         some = slice(None) if whole else rows
         if len(set(kinds)) == 1:
             data = self._columns[kinds[0]][some]
@@ -304,7 +302,7 @@ class LinearScoringObjective(ScoringObjective):
         sign = np.array([1 if m.greater_is_better else -1 for m in self._measures])
 
         def values(weights: FloatArray) -> FloatArray:
-            scores = self._scores(self._X[:, 0], kinds, self._coef(kinds, weights))
+            scores = self._scores(self._rows.X[:, 0], kinds, self._coef(kinds, weights))
             means = self._means(self._measured(everything, scores))
             return np.asarray(sign * means)
 
@@ -491,11 +489,12 @@ class RankerObjective(QueryObjective):
         got = f"got {type(estimator).__name__}(qid={column!r})"
         rule = f"qid must be given to the objective alone, {got}: give X without that"
         messages.require(column is None, f"{rule} column")
-        self._y = np.maximum(self._prepared.labels, 0)
+        y = np.maximum(self._rows.labels, 0)
+        self._rows = replace(self._rows, labels=y)
         # where each row of X went, as folds are those of the rows that were given
-        place = np.argsort(self._queries.arrange(np.arange(len(self._y))))
+        place = np.argsort(self._queries.arrange(np.arange(len(y))))
         codes, numbers = self._queries.codes[place], count()
-        folds = _splits.query_folds(cv, X, self._y[place], codes, self._queries.qid)
+        folds = _splits.query_folds(cv, X, y[place], codes, self._queries.qid)
         #: training and test queries of each fold, and the buckets of these
         self._folds: list[tuple[IntArray, IntArray, _query_objective.Buckets]] = []
         for fold, (train, held_out) in enumerate(folds):
@@ -508,21 +507,18 @@ class RankerObjective(QueryObjective):
         return row_order.by_content(given.X, given.queries, given.labels)
 
     def _steps(
-        self, trial: Any, order: np.random.Generator | None, prune: bool
+        self, trial: Any, order: _query_objective.Order, prune: bool
     ) -> Iterator[_query_objective.Step]:
         model = clone(self.estimator).set_params(**self._suggest(trial))
-        numbers = np.arange(len(self._folds))
-        if order is not None:
-            order.shuffle(numbers)
-        for number in numbers:
+        for number in order(len(self._folds)):
             train, held_out, buckets = self._folds[number]
-            fitted = self._fitted(clone(model), train)
-            rows, queries = self._queries.rows(held_out), self._queries.some(held_out)
-            X, ids = feature_matrix.take_rows(self._X, rows), queries.qid[queries.codes]
+            fitted = self._fitted(clone(model), self._rows.of_queries(train))
+            test = self._rows.of_queries(held_out)
+            ids = test.queries.qid[test.queries.codes]
             scores = _scorers.predicted_scores(
-                fitted, X, self._response_method, qid=ids
+                fitted, test.X, self._response_method, qid=ids
             )
-            yield self._measured(held_out, scores), buckets, number == numbers[-1]
+            yield self._measured(held_out, scores), buckets
 
     def _suggest(self, trial: Any) -> dict[str, Any]:
         if not callable(self.space):
@@ -532,12 +528,8 @@ class RankerObjective(QueryObjective):
         messages.require(isinstance(parameters, Mapping), rule, parameters)
         return dict(parameters)
 
-    def _fitted(self, model: Any, chosen: IntArray | None = None) -> Any:
-        """`model` fitted on these queries, or on all."""
-        X, y, queries = self._X, self._y, self._queries
-        if chosen is not None:
-            rows, queries = queries.rows(chosen), queries.some(chosen)
-            X, y = feature_matrix.take_rows(X, rows), y[rows]
+    def _fitted(self, model: Any, rows: _prepared.QueryRows) -> Any:
+        X, y, queries = rows.X, rows.labels, rows.queries
         return _scorers.fit_rows(model, X, y, queries, **self._fit_params)
 
     def best_estimator(self, study: Any) -> Any:
@@ -559,7 +551,7 @@ class RankerObjective(QueryObjective):
             If the study has several objectives and thus no best trial.
         """
         parameters = self._suggest(_query_objective.best_parameters(study))
-        return self._fitted(clone(self.estimator).set_params(**parameters))
+        return self._fitted(clone(self.estimator).set_params(**parameters), self._rows)
 
 
 def _check_space(space: Any) -> Any:

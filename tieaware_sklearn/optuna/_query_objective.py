@@ -7,7 +7,7 @@ import math
 import uuid
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -238,8 +238,10 @@ class Measured(NamedTuple):
 
 #: the number of each bucket, and its places in what is measured together
 Buckets = list[tuple[int, IntArray]]
-#: queries measured together, their buckets, and whether they are the last
-Step = tuple[Measured, Buckets, bool]
+#: queries measured together, and their buckets
+Step = tuple[Measured, Buckets]
+#: the order in which a trial takes so many buckets or folds
+Order = Callable[[int], IntArray]
 
 
 def is_paired(pruner: Any) -> bool:
@@ -359,8 +361,7 @@ class QueryObjective(StudyCreator):
             X, y, qid, query_weight, unjudged=resolved.unjudged
         )
         self._queries = self._ordered(given)
-        rows = given.sorted(self._queries)
-        self._X = rows.X
+        self._rows = rows = given.sorted(self._queries)
         self._prepared = rows.prepared()
         self._resolved = resolved
         self._zero_relevance = zero_relevance
@@ -399,13 +400,8 @@ class QueryObjective(StudyCreator):
         return ["maximize" if up else "minimize" for up in ups]
 
     @abstractmethod
-    def _steps(
-        self, trial: Any, order: np.random.Generator | None, prune: bool
-    ) -> Iterator[Step]:
-        """Some queries after others, until all are measured.
-
-        `order` draws the order of buckets; without it they stand as they are.
-        """
+    def _steps(self, trial: Any, order: Order, prune: bool) -> Iterator[Step]:
+        """Some queries after others, until all are measured."""
 
     def __call__(self, trial: Any) -> float | tuple[float, ...]:
         """The exact mean of the measure, or of the queries before pruning.
@@ -427,15 +423,18 @@ class QueryObjective(StudyCreator):
         """
         pruner = self._check_study(trial)
         paired = is_paired(pruner)
-        order = np.random.default_rng([self._seed, trial.number]) if paired else None
+        order: Order = np.arange
+        if paired:
+            order = np.random.default_rng([self._seed, trial.number]).permutation
         parts: list[Measured] = []
-        n_values, pruned = 0, False
-        for measured, buckets, is_last in self._steps(trial, order, pruner is not None):
+        n_values, n_left, pruned = 0, len(self._dealt), False
+        for measured, buckets in self._steps(trial, order, pruner is not None):
             parts.append(measured)
             if pruner is None:
                 continue
             n_values += self._report(trial, parts, buckets if paired else None)
-            asks = not is_last and (n_values >= _LEAST_PAIRS or not paired)
+            n_left -= len(buckets)
+            asks = n_left and (n_values >= _LEAST_PAIRS or not paired)
             if asks and trial.should_prune():
                 # a part of the queries must not pass for the best trial
                 pruned = not paired or self._is_behind(trial.study, parts)
