@@ -129,11 +129,14 @@ n_resamples, random_state, zero_relevance, unjudged
     messages.require(chosen, "scores must be a list of columns", scores)
     systems = tuple(map(str, chosen))
     names = _partitions.Names(label, qid, query_weight)
-    known = [label, qid, query_weight, *chosen]
+    keys = _check_keys(external)
     # the segment may be the query id, the weight or a key
-    others = [*_key_columns(external), *([] if segment is None else [segment])]
-    keys = [key for key in dict.fromkeys(others) if key not in known]
-    treatments = _rules(external, None, systems).check(ties)
+    read = dict.fromkeys([*(column for column, *_ in keys.values()), segment])
+    known = [label, qid, query_weight, *chosen, None]
+    others = [name for name in read if name not in known]
+    # rules are checked before any partition is read
+    no_keys = {name: ([0], *how) for name, (_, *how) in keys.items()}
+    treatments = _ties.TieRules(no_keys, 1, systems).check(ties)
     rule = "ties must not be 'input' on a cluster, where rows have no order: a column "
     rule += "with their numbers can be a rule, external={'input order': column}"
     messages.require("input" not in treatments, rule)
@@ -147,7 +150,8 @@ n_resamples, random_state, zero_relevance, unjudged
                 label=label, qid=qid, weight=query_weight or "query_weight"
             ),
         )  # fmt: skip
-        rules = _rules(external, frame, systems)
+        given = {name: (frame[column], *how) for name, (column, *how) in keys.items()}
+        rules = _ties.TieRules(given, len(frame), systems)
         columns = [prepared.scores(frame[name], name) for name in chosen]
         values = {
             treatment: _systems.values_of_systems(
@@ -161,7 +165,7 @@ n_resamples, random_state, zero_relevance, unjudged
         of_queries = queries.qid, prepared.weight, segments
         return [(of_queries, values)], seen_queries.id_digests(queries.qid, qid)
 
-    rows = _partitions.gathered(df, names, shuffle, [*chosen, *keys])
+    rows = _partitions.gathered(df, names, shuffle, [*chosen, *others])
     parts, _ = _partitions.merged(rows, values, add, qid, keep=False)
     joined: list[Any] = [
         None if each[0] is None else _report.one_after_another(each)
@@ -190,27 +194,16 @@ n_resamples, random_state, zero_relevance, unjudged
     )
 
 
-def _key_columns(external: Any) -> list[str]:
-    """List the columns that external rules read, each once."""
+def _check_keys(external: Any) -> dict[str, tuple[Any, ...]]:
+    """Check the external rules of ties: by name, a column and how it ranks."""
     if not isinstance(external, Mapping):
-        return []  # `_rules` raises
-    return list(dict.fromkeys(_as_tuple(key)[0] for key in external.values()))
-
-
-def _as_tuple(key: Any) -> tuple[Any, ...]:
-    return key if isinstance(key, tuple) and key else (key,)
-
-
-def _rules(external: Any, frame: Any, systems: tuple[str, ...]) -> _ties.TieRules:
-    """Check the external rules of ties, and read their keys from a frame."""
-    if not isinstance(external, Mapping):
-        return _ties.TieRules(external, 1, systems)
-    given = {}
+        _ties.TieRules(external, 1)  # raises unless it is None
+        return {}
+    keys = {}
     for name, key in external.items():
-        column, *how = _as_tuple(key)
-        values = [0] if frame is None else frame[column]
+        column, *how = key if isinstance(key, tuple) and key else (key,)
         rule = f"external[{name!r}] must be 'ascending' or 'descending' on a cluster, "
         rule += "where each partition would draw orders of its own, got 'random'"
         messages.require("random" not in how, rule)
-        given[name] = (values, *how) if how else values
-    return _ties.TieRules(given, 1 if frame is None else len(frame), systems)
+        keys[name] = (column, *(how or ["ascending"]))
+    return keys
