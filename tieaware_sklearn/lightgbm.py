@@ -26,15 +26,13 @@ lightgbm = _optional.import_optional("lightgbm")
 
 __all__ = ["QueryLGBMRanker", "eval_metric", "feval"]
 
+#: the names that LightGBM has for one parameter, in the order in which it prefers them
+_OBJECTIVE = ["app", "application", "loss", "objective_type", "objective"]
+_METRIC = ["metric_types", "metrics", "metric"]
 _STOPPING = ["early_stopping", "early_stopping_rounds", "n_iter_no_change"]
+_STOPPING += ["early_stopping_round"]
 _KINDS = ["cat_feature", "categorical_column", "cat_column", "categorical_features"]
-#: other names that LightGBM has for one parameter, and which it prefers
-_ALIASES = {
-    "objective": ["app", "application", "loss", "objective_type"],
-    "metric": ["metric_types", "metrics"],
-    "early_stopping_round": _STOPPING,
-    "categorical_feature": _KINDS,
-}
+_KINDS += ["categorical_feature"]
 #: largest number of rows of a query in LightGBM's ranking objectives
 MAX_QUERY_ROWS = 10_000
 #: their number of default gains: 2^label - 1 for labels 0 to 30
@@ -407,14 +405,14 @@ random_state, n_jobs, importance_type
         data = self._fit_data_of(X, y, given)
         train, evals = data.train, data.evals.values()
         self._check_limits(train)
-        params, categories = self.get_params(), self._given("categorical_feature")
+        params, categories = self.get_params(), self._given(*_KINDS)
         if categories is None or not isinstance(categorical_feature, str):  # "auto"
             categories = categorical_feature
         if isinstance(eval_metric, str) and eval_metric == "ndcg@10":  # the default
             eval_metric = params.get("eval_metric", eval_metric)
         metrics, callbacks = _metrics_of(eval_metric), list(callbacks or [])
-        has_metric = self._given("metric") is not None
-        rounds = self._given("early_stopping_round")
+        has_metric = self._given(*_METRIC) is not None
+        rounds = self._given(*_STOPPING)
         advice = "give eval_metric to fit, or metric to the constructor"
         data.check_stopping(rounds, bool(metrics) or has_metric, advice)
         if has_metric and metrics:
@@ -491,27 +489,19 @@ validate_features, **kwargs
     def _model_params(self) -> dict[str, Any]:
         """Parameters of the LGBMRanker that is trained."""
         params: dict[str, Any] = self.get_params()
-        for name in ("qid", "row_order", "eval_metric", "categorical_feature", *_KINDS):
+        for name in ("qid", "row_order", "eval_metric", *_KINDS):
             params.pop(name, None)
         params.setdefault("first_metric_only", True)
-        if self._given("metric") is None:
+        if self._given(*_METRIC) is None:
             params["metric"] = "None"
-        for name in ("early_stopping_round", *_STOPPING):
+        for name in _STOPPING:
             if isinstance(params.get(name), np.integer):
                 params[name] = int(params[name])
         return params
 
-    def _given(self, parameter: str) -> Any:
-        """Look up a parameter of LightGBM by any of its names, aliases first."""
-        params = self.get_params()
-        for name in (*_ALIASES.get(parameter, ()), parameter):
-            if params.get(name) is not None:
-                return params[name]
-        return None
-
     def _check_limits(self, train: _query_ranker.QueryData) -> None:
         """Refuse, in plain words, what LightGBM's ranking objectives cannot take."""
-        objective = self._given("objective") or "lambdarank"
+        objective = self._given(*_OBJECTIVE) or "lambdarank"
         if objective not in _RANKING:
             return
         advice = 'objective="regression" has no such limit'

@@ -8,6 +8,7 @@ may keep it alone. The metrics here are exact under ties, which prevents this.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
@@ -134,6 +135,7 @@ def custom_metric(
     return _CustomMetric(measure, zero_relevance)
 
 
+@dataclass(eq=False)
 class _Evaluation(xgboost.callback.TrainingCallback):  # type: ignore[misc, name-defined]
     """A callback that adds exact measures to XGBoost's log of evaluation sets.
 
@@ -141,7 +143,7 @@ class _Evaluation(xgboost.callback.TrainingCallback):  # type: ignore[misc, name
     `then`, early stopping among them, find them there: XGBoost 3.0 keeps those that it
     is given in a set, in any order.
 
-    Parameters
+    Attributes
     ----------
     resolved : ResolvedMeasures
     sets : dict of str to (Prepared, DMatrix)
@@ -149,36 +151,31 @@ class _Evaluation(xgboost.callback.TrainingCallback):  # type: ignore[misc, name
     then : list of callbacks
     """
 
-    def __init__(
-        self,
-        resolved: _resolved.ResolvedMeasures,
-        sets: dict[str, tuple[_prepared.Prepared, Any]],
-        then: list[Any],
-    ) -> None:
-        super().__init__()
-        self._resolved, self._sets, self._then = resolved, sets, then
+    resolved: _resolved.ResolvedMeasures
+    sets: dict[str, tuple[_prepared.Prepared, Any]]
+    then: list[Any]
 
     def before_training(self, model: Any) -> Any:
-        for callback in self._then:
+        for callback in self.then:
             model = callback.before_training(model=model)
         return model
 
     def before_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-        return any(one.before_iteration(model, epoch, evals_log) for one in self._then)
+        return any(one.before_iteration(model, epoch, evals_log) for one in self.then)
 
     def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-        for name, (prepared, matrix) in self._sets.items():
+        for name, (prepared, matrix) in self.sets.items():
             # XGBoost caches the scores of a matrix, and adds only a new tree; an array
             # beside a frame has no names to check
             scores = model.predict(matrix, validate_features=False)
-            means = _query_ranker.measured(self._resolved, prepared, scores)
+            means = _query_ranker.measured(self.resolved, prepared, scores)
             history = evals_log.setdefault(name, {})
-            for measure, mean in zip(self._resolved.names, means, strict=True):
+            for measure, mean in zip(self.resolved.names, means, strict=True):
                 history.setdefault(measure, []).append(mean)
-        return any(one.after_iteration(model, epoch, evals_log) for one in self._then)
+        return any(one.after_iteration(model, epoch, evals_log) for one in self.then)
 
     def after_training(self, model: Any) -> Any:
-        for callback in self._then:
+        for callback in self.then:
             model = callback.after_training(model=model)
         return model
 

@@ -464,9 +464,7 @@ class QueryRankerMixin(RankerMixin):
         sets = split_eval_sets(of_eval)
         salt = 0  # of the canonical order of rows
         if self.row_order != "input":
-            params = self.get_params()  # type: ignore[attr-defined]
-            seeds = [params[name] for name in _SEEDS if params.get(name) is not None]
-            seed = seeds[0] if seeds else 0
+            seed = self._given(*_SEEDS) or 0
             # the libraries take integers that are no seed of NumPy
             is_whole = isinstance(seed, numbers.Integral)
             salt = int(seed) if is_whole else checks.seed_of(seed)
@@ -499,6 +497,12 @@ class QueryRankerMixin(RankerMixin):
             what = f"got an unexpected keyword argument {name!r}: {way}"
             raise TypeError(f"{type(self).__name__}.fit() {what}")
         return self._fit_data(X, y, **given)
+
+    def _given(self, *names: str) -> Any:
+        """Look up a parameter by its names, the first that is given."""
+        params = self.get_params()  # type: ignore[attr-defined]
+        given = [params[name] for name in names if params.get(name) is not None]
+        return given[0] if given else None
 
     def _resolved_metric(self, given: Any) -> _resolved.ResolvedMeasures | None:
         """Measures given to `fit`, or else to the constructor; None for none."""
