@@ -2,56 +2,43 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
-from typing import Any, NamedTuple
+from importlib import import_module
+from typing import Any
 
+import tieaware_sklearn
+from tests.house import ROOMS
 from tieaware_sklearn import Measure, SplitQueriesWarning
 from tieaware_sklearn._display.html import Result
 from tieaware_sklearn.measures import SubtopicMeasure
 from tieaware_sklearn.model_selection import RankingScorer
 
-MODULES = [
-    "tieaware_sklearn",
-    *(
-        f"tieaware_sklearn.{name}"
-        for name in (
-            *("evaluation", "measures", "comparison", "feature_selection"),
-            *("inspection", "model_selection", "score_precision", "judgments"),
-            *("datasets", "plots"),
-            *("lightgbm", "xgboost", "catboost", "optuna", "dask", "ir_measures"),
-        )
-    ),
+#: rooms whose names are public at the top alone, or not at all
+INNER = {"io", "rankers", "cli"}
+FRONTS = [
+    import_module(f"tieaware_sklearn.{name}")
+    for name in ROOMS
+    if not name.startswith("_") and name not in INNER
 ]
+#: public things, each by the path that the reference has; what is at the top is at home
+#: there
+PATHS = {
+    f"{module.__name__}.{name}": getattr(module, name)
+    for module in [tieaware_sklearn, *FRONTS]
+    for name in module.__all__
+    if module is tieaware_sklearn
+    or getattr(module, name) is not getattr(tieaware_sklearn, name, None)
+}
 #: what has parameters of its own, which no other function takes
 MEASURES = (Measure, SubtopicMeasure)
 #: rooms whose rankers show the parameters of a library's own
 BOOSTERS = tuple(
     f"tieaware_sklearn.{name}" for name in ("lightgbm", "xgboost", "catboost")
 )
-
-
-class Taken(NamedTuple):
-    """A parameter of something public."""
-
-    owner: str
-    default: str
-
-
-def public() -> Iterator[tuple[str, str, Any]]:
-    """Module, name and thing of all that is public, at its first place."""
-    seen = set()
-    for module in MODULES:
-        for name in importlib.import_module(module).__all__:
-            thing = getattr(importlib.import_module(module), name)
-            warns = inspect.isclass(thing) and issubclass(thing, Warning)
-            if id(thing) not in seen and not warns:
-                seen.add(id(thing))
-                yield module, name, thing
 
 
 def is_result(thing: Any) -> bool:
@@ -61,13 +48,13 @@ def is_result(thing: Any) -> bool:
     )
 
 
-def calls(name: str, thing: Any) -> Iterator[tuple[str, Callable[..., Any]]]:
+def calls(thing: Any) -> Iterator[tuple[str, Callable[..., Any]]]:
     """What of it takes parameters: a function, a class, the methods of its own."""
-    is_measure = inspect.isclass(thing) and issubclass(thing, MEASURES)
+    name, is_class = thing.__name__, inspect.isclass(thing)
     # a scorer is made by make_ranking_scorer, and a warning has no parameters
     if not is_result(thing) and thing not in (RankingScorer, SplitQueriesWarning):
         yield name, thing
-    if inspect.isclass(thing) and not is_measure:
+    if is_class and not issubclass(thing, MEASURES):
         for method, value in inspect.getmembers(thing):
             function = getattr(value, "__func__", value)
             if method.startswith("_") or not inspect.isfunction(function):
@@ -94,28 +81,25 @@ def parameters(call: Callable[..., Any]) -> list[inspect.Parameter]:
     ]
 
 
-def taken() -> dict[str, list[Taken]]:
-    """Every parameter of functions, classes and methods: who takes it, and how."""
-    out = defaultdict(list)
-    for _, name, thing in public():
+def taken() -> dict[str, dict[str, str]]:
+    """Every parameter of functions, classes and methods: who takes it, and its default.
+
+    One that has none is an empty text.
+    """
+    out: dict[str, dict[str, str]] = defaultdict(dict)
+    for thing in PATHS.values():
         if inspect.isclass(thing) and issubclass(thing, MEASURES):
             continue
-        for owner, call in calls(name, thing):
+        for owner, call in calls(thing):
             for parameter in parameters(call):
-                if parameter.kind is parameter.VAR_KEYWORD:
-                    continue
-                default = "" if parameter.default is parameter.empty else None
-                if default is None:
-                    default = repr(parameter.default)
-                out[parameter.name].append(Taken(owner, default))
+                if parameter.kind is not parameter.VAR_KEYWORD:
+                    has_default = parameter.default is not parameter.empty
+                    default = repr(parameter.default) if has_default else ""
+                    out[parameter.name][owner] = default
     return out
 
 
-def attributes() -> dict[str, list[str]]:
-    """Fields of results and displays: whose they are."""
-    out = defaultdict(list)
-    for _, name, thing in public():
-        if is_result(thing):
-            for field in fields(thing):
-                out[field.name].append(name)
-    return out
+def attributes() -> set[str]:
+    """Fields of results and displays."""
+    results = filter(is_result, PATHS.values())
+    return {field.name for result in results for field in fields(result)}

@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 from graphlib import TopologicalSorter
-from importlib import import_module
 from itertools import chain
 from pathlib import Path
 
@@ -17,64 +16,20 @@ from numpydoc.docscrape import NumpyDocString
 
 import tieaware_sklearn
 from tests import house
+from tests.house import ROOMS
 from tests.instances import MEASURES
+from tests.signatures import FRONTS, PATHS
 from tieaware_sklearn import Measure, measures
 
 PACKAGE = Path(tieaware_sklearn.__file__).parent
 ROOT = PACKAGE.parent
 REFERENCE = ROOT / "docs" / "api"
 TESTS = ROOT / "tests"
-# bottom to top: a room, folder or file, imports only from those above it in this list
-ROOMS = [
-    "_version",
-    "_atomic",
-    "_optional",
-    "_display",
-    "_engine",
-    "_kernel",
-    "io",
-    "measures",
-    "evaluation",
-    "datasets",
-    "rankers",
-    "comparison",
-    "model_selection",
-    "feature_selection",
-    "inspection",
-    "score_precision",
-    "judgments",
-    "__init__",
-    "catboost",
-    "xgboost",
-    "lightgbm",
-    "optuna",
-    "dask",
-    "ir_measures",
-    "plots",
-    "cli",
-    "__main__",
-]
 OPTIONAL = {"pandas", "polars", "pyarrow", "tqdm", "lightgbm", "xgboost", "optuna"}
 OPTIONAL |= {"duckdb", "fsspec", "aiohttp"}
 OPTIONAL |= {"catboost", "cmaes", "dask", "distributed", "ir_measures", "matplotlib"}
 #: projects whose objects See Also may name
 OTHERS = ("sklearn.", "scipy.", "lightgbm.", "xgboost.", "catboost.", "optuna.")
-#: rooms whose names are public at the top alone, or not at all
-INNER = {"io", "rankers", "cli"}
-FRONTS = [
-    import_module(f"tieaware_sklearn.{name}")
-    for name in ROOMS
-    if not name.startswith("_") and name not in INNER
-]
-#: public things, each by the path that the reference has; what is at the top is at home
-#: there
-PATHS = {
-    f"{module.__name__}.{name}": getattr(module, name)
-    for module in [tieaware_sklearn, *FRONTS]
-    for name in module.__all__
-    if module is tieaware_sklearn
-    or getattr(module, name) is not getattr(tieaware_sklearn, name, None)
-}
 
 
 def modules() -> list[Path]:
