@@ -159,11 +159,10 @@ n_resamples, random_state, zero_relevance, unjudged
             )
             for treatment in treatments
         }
-        queries, segments = prepared.queries, None
-        if segment is not None:
-            segments = checks.check_segment(frame[segment], queries, name=segment)
-        of_queries = queries.qid, prepared.weight, segments
-        return [(of_queries, values)], seen_queries.id_digests(queries.qid, qid)
+        ids = prepared.queries.qid
+        segments = prepared.segments(frame.get(segment), str(segment))
+        of_queries = ids, prepared.weight, segments
+        return [(of_queries, values)], seen_queries.id_digests(ids, qid)
 
     rows = _partitions.gathered(df, names, shuffle, [*chosen, *others])
     parts, _ = _partitions.merged(rows, values, add, qid, keep=False)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._engine import checks, hashing, messages, seen_queries
+from .._engine import hashing, messages, seen_queries
 from ..evaluation import RankingReport, _prepared, _resolved
 from ..evaluation import evaluate as evaluate_in_memory
 from ..measures import Measure, _parse
@@ -236,9 +236,7 @@ def report_of(
         frame.get(weight), allow_zero=True,
         names=_prepared.ColumnNames(label, score, qid, weight or "query_weight"),
     )  # fmt: skip
-    segments = None
-    if segment is not None:
-        segments = checks.check_segment(frame[segment], prepared.queries, name=segment)
+    segments = prepared.segments(frame.get(segment), str(segment))
     return prepared.report(resolved, scores, segment=segments)
 
 

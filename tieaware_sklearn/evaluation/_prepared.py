@@ -160,12 +160,12 @@ class Prepared:
     def __setstate__(self, state: dict[str, Any]) -> None:
         Prepared.__init__(self, **state)
 
-    def segments(self, segment: Any) -> NDArray[Any] | None:
+    def segments(self, segment: Any, name: str = "segment") -> NDArray[Any] | None:
         """The segment of each query, if there are segments."""
         if segment is None:
             return None
         rows = self.queries if self.lists is None else self.lists.rows
-        return checks.check_segment(segment, rows)
+        return checks.check_segment(segment, rows, name=name)
 
     def scores(self, y_score: ArrayLike, name: str = NAMES.score) -> NDArray[Any]:
         """Scores of the documents, in the dtype they came in, checked."""
