@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from operator import attrgetter
 
+import optuna
+import pytest
 from optuna.distributions import IntDistribution
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
@@ -19,6 +21,15 @@ from tieaware_sklearn.optuna import (
 
 def boosted(trial, X):
     return X[:, 5] + trial.suggest_float("boost", 0, 5) * X[:, 1]
+
+
+def twelve_weights(trial, X):
+    return X @ [trial.suggest_float(f"w{j}", -1, 1) for j in range(12)]
+
+
+def hard_pruner():
+    with pytest.warns(optuna.exceptions.ExperimentalWarning):
+        return optuna.pruners.WilcoxonPruner(p_threshold=0.4)
 
 
 def scoring(web, score=boosted, y=None, **options):

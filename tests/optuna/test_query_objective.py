@@ -20,12 +20,14 @@ from optuna.trial import FixedTrial
 
 from tests.optuna.helpers import (
     boosted,
+    hard_pruner,
     journal,
     linear,
     optimized,
     records,
     scoring,
     tree,
+    twelve_weights,
 )
 from tieaware_sklearn import QueryKFold, evaluate, parse_measure, ranking_score
 from tieaware_sklearn.datasets import make_web_search
@@ -41,17 +43,8 @@ BOTH = ["ndcg@10", "ESL"]
 SOME = st.sampled_from(["ndcg@2", "ap", "rr", "fallout@1", "esl", "p@3"])
 
 
-def hard_pruner():
-    with pytest.warns(optuna.exceptions.ExperimentalWarning):
-        return optuna.pruners.WilcoxonPruner(p_threshold=0.4)
-
-
 def plain(trial, X):
     return X[:, 0]
-
-
-def twelve_weights(trial, X):
-    return X @ [trial.suggest_float(f"w{j}", -1, 1) for j in range(12)]
 
 
 @st.composite

@@ -6,7 +6,15 @@ import optuna
 import pytest
 from optuna.pruners import MedianPruner, NopPruner, WilcoxonPruner
 
-from tests.optuna.helpers import journal, linear, optimized, records, scoring
+from tests.optuna.helpers import (
+    hard_pruner,
+    journal,
+    linear,
+    optimized,
+    records,
+    scoring,
+    twelve_weights,
+)
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.optuna import ScorePrecisionObjective
 
@@ -75,12 +83,7 @@ def test_a_study_that_does_not_prune_goes_on_so_with_any_pruner(web):
 
 
 def test_pruners_that_are_given_prune_as_told(web):
-    def score(trial, X):
-        return X @ [trial.suggest_float(f"w{j}", -1, 1) for j in range(12)]
-
-    objective = scoring(web, score, block_size=5)
-    with pytest.warns(optuna.exceptions.ExperimentalWarning):
-        pruner = WilcoxonPruner(p_threshold=0.4)
+    objective, pruner = scoring(web, twelve_weights, block_size=5), hard_pruner()
     study = optimized(objective, 12, 1, pruner=pruner)
     assert told(study) is True
     assert any(t.user_attrs["pruned"] for t in study.trials)
