@@ -310,11 +310,6 @@ def test_copies_parameters_and_another_fit(booster, web, valid):
     assert booster.n_trees(again) == 4
 
 
-def test_the_seed_draws_another_order(booster, web):
-    a, b = (booster.ranker(random_state=s).fit(**rows_of(web)) for s in (0, 1))
-    assert not np.array_equal(a.predict(web.data), b.predict(web.data))
-
-
 def test_routing_and_columns_give_the_same_folds(booster, web):
     options = {"scoring": make_ranking_scorer("ndcg@10"), "cv": QueryKFold(3)}
     with sklearn.config_context(enable_metadata_routing=True):

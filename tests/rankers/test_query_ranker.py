@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import lightgbm as lgb
 import numpy as np
 import pandas as pd
 import pytest
@@ -166,23 +165,6 @@ def test_the_seed_decides_the_order(web):
     assert trees(seed=1) == trees(random_seed=1) == one
     for make in (np.random.RandomState, np.random.default_rng):
         assert trees(random_state=make(5)) == trees(random_state=make(5))
-
-
-@pytest.mark.parametrize(
-    "make", [lambda: None, lambda: 3, lambda: np.random.RandomState(1)]
-)
-def test_input_order_is_that_of_lightgbm(web, valid, make):
-    """The very trees of LGBMRanker, whatever the order of the ids."""
-    # queries from last to first, rows of each as they are
-    given = with_order(web, np.argsort(-web.qid, kind="stable"))
-    ids = np.array([f"q{q % 7}-{q}" for q in given.pop("qid")], dtype=object)
-    theirs, ours = (
-        {**LightGBM.options, "random_state": make(), "subsample": 0.5} for _ in range(2)
-    )
-    theirs = lgb.LGBMRanker(**theirs).fit(**given, group=sizes_of(web)[::-1])
-    ours = ranker(row_order="input", **ours).fit(**given, qid=ids)
-    assert trees_of(ours) == trees_of(theirs)
-    np.testing.assert_array_equal(ours.predict(valid.data), theirs.predict(valid.data))
 
 
 def test_input_order_of_rows_that_are_mixed(web, orders):
