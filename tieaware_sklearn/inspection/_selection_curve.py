@@ -449,7 +449,7 @@ def _run(
         if columns:
             some = replace(training, X=take_columns(training.X, list(columns)))
             scores = _scorers.predicted_scores(
-                fitted_on(some, clone(estimator)),
+                _scorers.fit_rows(clone(estimator), some),
                 take_columns(tested.X, list(columns)),
                 method,
                 qid=queries.qid[queries.codes],
@@ -467,11 +467,6 @@ def _run(
     return np.column_stack([values(*columns) for columns in every]), selected
 
 
-def fitted_on(rows: _prepared.QueryRows, model: Any) -> Any:
-    """The model, fitted on these rows, which stand query by query."""
-    return _scorers.fit_rows(model, rows.X, rows.labels, rows.queries)
-
-
 def first_features(
     selector: Any, sizes: list[int], training: _prepared.QueryRows
 ) -> list[IntArray]:
@@ -483,7 +478,7 @@ def first_features(
         copy = clone(selector)
         if size is not None:
             copy.set_params(**{size: number})
-        return fitted_on(training, copy)
+        return _scorers.fit_rows(copy, training)
 
     largest = fitted(sizes[-1])
     order = getattr(largest, "selection_order_", None)

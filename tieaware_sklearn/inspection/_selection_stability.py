@@ -15,6 +15,7 @@ from .._display import html, progress_bars, text_tables, words
 from .._engine import checks, feature_matrix
 from .._engine.segments import FloatArray, IntArray
 from ..evaluation import _prepared
+from ..model_selection import _scorers
 from . import _selection_curve
 
 #: rows of a printed table
@@ -249,7 +250,7 @@ def selection_stability(
 def _support(
     selector: Any, rows: _prepared.QueryRows, chosen: IntArray
 ) -> NDArray[np.bool_]:
-    fitted = _selection_curve.fitted_on(rows.of_queries(chosen), clone(selector))
+    fitted = _scorers.fit_rows(clone(selector), rows.of_queries(chosen))
     return np.asarray(fitted.get_support())
 
 

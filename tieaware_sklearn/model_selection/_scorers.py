@@ -23,7 +23,6 @@ from sklearn.utils.metadata_routing import (
 
 from .._display import words
 from .._engine import checks, feature_matrix, messages, split_queries
-from .._engine.segments import FloatArray
 from ..evaluation import _prepared, _resolved, ranking_score
 from ..measures import Measure, _parse
 
@@ -189,10 +188,8 @@ def check_response_method(response_method: Any) -> str | tuple[str, ...] | None:
     return methods[0] if isinstance(response_method, str) else tuple(methods)
 
 
-def fit_rows(
-    model: Any, X: Any, y: FloatArray, queries: checks.Queries, **fit_params: Any
-) -> Any:
-    """Fit `model` on rows that stand in the order of these queries.
+def fit_rows(model: Any, rows: _prepared.QueryRows, **fit_params: Any) -> Any:
+    """Fit `model` on rows that stand query by query.
 
     `fit` gets ``qid`` if it takes it or requests it through metadata routing, or
     ``group``, the sizes of the queries, as LightGBM's own ranker does.
@@ -200,20 +197,19 @@ def fit_rows(
     Parameters
     ----------
     model : estimator
-    X, y : features and labels of the rows
-    queries : Queries
+    rows : QueryRows
     **fit_params : what else `fit` gets
     """
-    number = queries.codes
-    qid = queries.qid[number]
-    fit = partial(model.fit, X, y, **fit_params)
+    number = rows.queries.codes
+    qid = rows.queries.qid[number]
+    fit = partial(model.fit, rows.X, rows.labels, **fit_params)
     takes = signature(model.fit).parameters
     if type(model).__module__.startswith("xgboost") and qid.dtype.kind not in "iu":
         qid = number  # the model takes numbers only
     if "qid" in takes:
         return fit(qid=qid)
     if "group" in takes:  # LightGBM's own ranker: sizes of queries in a row
-        return fit(group=queries.sizes)
+        return fit(group=rows.queries.sizes)
     with config_context(enable_metadata_routing=True):
         if get_routing_for_object(model).consumes("fit", ["qid"]):
             return fit(qid=qid)

@@ -512,8 +512,8 @@ class RankerObjective(QueryObjective):
         model = clone(self.estimator).set_params(**self._suggest(trial))
         for number in order(len(self._folds)):
             train, held_out, buckets = self._folds[number]
-            fitted = self._fitted(clone(model), self._rows.of_queries(train))
-            test = self._rows.of_queries(held_out)
+            training, test = map(self._rows.of_queries, (train, held_out))
+            fitted = _scorers.fit_rows(clone(model), training, **self._fit_params)
             ids = test.queries.qid[test.queries.codes]
             scores = _scorers.predicted_scores(
                 fitted, test.X, self._response_method, qid=ids
@@ -527,10 +527,6 @@ class RankerObjective(QueryObjective):
         rule = "space(trial) must give a dict of parameters"
         messages.require(isinstance(parameters, Mapping), rule, parameters)
         return dict(parameters)
-
-    def _fitted(self, model: Any, rows: _prepared.QueryRows) -> Any:
-        X, y, queries = rows.X, rows.labels, rows.queries
-        return _scorers.fit_rows(model, X, y, queries, **self._fit_params)
 
     def best_estimator(self, study: Any) -> Any:
         """Return the estimator with the best parameters, fitted on all rows.
@@ -551,7 +547,8 @@ class RankerObjective(QueryObjective):
             If the study has several objectives and thus no best trial.
         """
         parameters = self._suggest(_query_objective.best_parameters(study))
-        return self._fitted(clone(self.estimator).set_params(**parameters), self._rows)
+        model = clone(self.estimator).set_params(**parameters)
+        return _scorers.fit_rows(model, self._rows, **self._fit_params)
 
 
 def _check_space(space: Any) -> Any:
