@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 
-from . import listed, rooms
+from . import copies, listed, rooms
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(
@@ -23,6 +23,7 @@ if __name__ == "__main__":
     resolved = parser.parse_args()
     for room in resolved.rooms or known:
         if room in listed.LISTS:
-            listed.check(room, resolved.jobs)
+            copies.check(room, list(listed.faults(room)), resolved.jobs)
         else:
-            rooms.check(room, resolved.number, resolved.seed, resolved.jobs)
+            faults = rooms.sampled(room, resolved.number, resolved.seed)
+            copies.check(room, faults, resolved.jobs)

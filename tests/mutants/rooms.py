@@ -5,26 +5,18 @@ from __future__ import annotations
 import ast
 import copy
 import difflib
-import importlib
-import io
 import json
 import multiprocessing
 import os
 import random
-import resource
-import signal
 import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import redirect_stdout
-from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from tqdm import tqdm
 
 from . import PACKAGE, PYTEST, ROOT
 
@@ -45,28 +37,37 @@ ROOMS["boosters"] = (
 )
 #: seconds of tests for a fault, quick ones first
 BUDGET = 200.0
-#: how a process ends whose tests say nothing of a fault
-_BROKEN = 99
-LIBRARIES = "hypothesis.strategies", "pandas", "scipy.stats", "sklearn.pipeline"
 
 
 class Fault(NamedTuple):
     """A function of a file, its first and last line, and another function for it."""
 
-    file: Path
+    file: str
     name: str
     lines: range
     function: ast.FunctionDef
+    tests: tuple[str, ...] = ()
+    seconds: float = 0.0
 
-    def put_into(self, source: str) -> ast.Module:
-        tree = ast.parse(source)
+    def put_into(self, text: str) -> str:
+        tree = ast.parse(text)
         for parent, node in functions(tree):
             if node.lineno == self.lines.start:
                 parent.body[parent.body.index(node)] = self.function
-        return ast.fix_missing_locations(tree)
+        return ast.unparse(tree)
 
     def __str__(self) -> str:
-        return f"{self.file.relative_to(ROOT)}:{self.lines.start} {self.name}"
+        place = f"{PACKAGE.name}/{self.file}:{self.lines.start} {self.name}"
+        return "\n    ".join([place, *self.changes()])
+
+    def changes(self) -> Iterator[str]:
+        """The lines that it takes away and puts in their place."""
+        before = (PACKAGE / self.file).read_text()
+        texts = ast.unparse(ast.parse(before)), self.put_into(before)
+        lines = [text.split("\n") for text in texts]
+        for line in difflib.unified_diff(*lines, n=0, lineterm=""):
+            if line[:2] not in ("--", "++", "@@"):
+                yield line
 
 
 def functions(tree: ast.Module) -> Iterator[tuple[ast.AST, ast.FunctionDef]]:
@@ -111,7 +112,8 @@ def faults(file: Path) -> Iterator[Fault]:
         if what_it_does(plain) != what_it_does(fault):
             fault.name, fault.decorator_list = called, plain.decorator_list
             whole = f"{owner}.{called}" if owner else called
-            yield Fault(file, f"{whole} {number}", place[owner, called], fault)
+            where = file.relative_to(PACKAGE).as_posix(), f"{whole} {number}"
+            yield Fault(*where, place[owner, called], fault)
 
 
 class _Contexts:
@@ -163,54 +165,8 @@ def tests_by_line(
     return met, json.loads(Path(f"{folder}/seconds").read_text())
 
 
-Job = tuple[Fault | None, list[str], float]
-
-
-def is_noticed(job: Job) -> bool:
-    """Whether one of the tests fails, in a process that dies with the fault.
-
-    Or whether they take far longer than without it, `seconds`, or the process crashes.
-    """
-    process = multiprocessing.get_context("fork").Process(target=meet, args=(job,))
-    process.start()
-    process.join()
-    if process.exitcode == _BROKEN:
-        raise RuntimeError(f"tests cannot run: {job[1]}")
-    return process.exitcode != 0
-
-
-def meet(job: Job) -> None:
-    """Run tests in a process of their own, which exits with 1 if one fails."""
-    fault, tests, seconds = job
-    wanted = str(fault and fault.file)
-    read = SourceFileLoader.get_code
-
-    def get_code(self: SourceFileLoader, name: str) -> object:
-        path = self.get_filename(name)
-        if path != wanted:
-            return read(self, name)
-        return compile(fault.put_into(Path(path).read_text()), path, "exec")
-
-    def stop(*_: object) -> None:
-        raise TimeoutError
-
-    SourceFileLoader.get_code = get_code  # type: ignore[method-assign]
-    signal.signal(signal.SIGALRM, stop)
-    signal.alarm(60 + int(5 * seconds) if fault else 0)
-    resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
-    options = ["-x", *PYTEST, "-W", "ignore::pytest.PytestAssertRewriteWarning"]
-    os.chdir(ROOT)
-    with redirect_stdout(io.StringIO()) as said:
-        code = pytest.main([*options, *tests])
-    # 3: the alarm rang between tests
-    if code not in range(5) or (fault is None and code):
-        print(f"pytest ends with {code}: {said.getvalue()[-2000:]}", file=sys.stderr)
-        os._exit(_BROKEN)
-    os._exit(int(code != 0))
-
-
-def check(room: str, number: int, seed: int, jobs: int) -> None:
-    """Score a room, and show the faults that no test noticed."""
+def sampled(room: str, number: int, seed: int) -> list[Fault]:
+    """Some faults of a room, each with the tests that meet it."""
     source, tests = ROOMS[room]
     files = sorted(source.rglob("*.py")) if source.is_dir() else [source]
     every = [fault for file in files for fault in faults(file)]
@@ -219,32 +175,13 @@ def check(room: str, number: int, seed: int, jobs: int) -> None:
         met, seconds = tests_by_line(source, tests, folder)
     work = []
     for fault in chosen:
-        called = {t for line in fault.lines for t in met[str(fault.file), line]}
+        file = str(PACKAGE / fault.file)
+        called = {test for line in fault.lines for test in met[file, line]}
         total, few = 0.0, []
         for test in sorted(called or seconds, key=lambda t: seconds[t]):
             if few and total + seconds[test] > BUDGET:
                 break
             total += seconds[test]
             few.append(test)
-        work.append((fault, few, total))
-    for library in LIBRARIES:  # once, unlike the package, which each process imports
-        importlib.import_module(library)
-    chosen_tests = dict.fromkeys(test for _, few, _ in work for test in few)
-    is_noticed((None, list(chosen_tests), 0.0))
-    with ThreadPoolExecutor(jobs) as pool:
-        noticed = list(tqdm(pool.map(is_noticed, work), room, len(work)))
-    pairs = zip(work, noticed, strict=True)
-    left = [fault for (fault, *_), seen in pairs if not seen]
-    print(f"{room}: {len(work) - len(left)} of {len(work)} noticed", flush=True)
-    for fault in left:
-        print(fault, *changes(fault), sep="\n    ", flush=True)
-
-
-def changes(fault: Fault) -> Iterator[str]:
-    """The lines that it takes away and puts in their place."""
-    before = fault.file.read_text()
-    trees = ast.parse(before), fault.put_into(before)
-    lines = [ast.unparse(tree).split("\n") for tree in trees]
-    for line in difflib.unified_diff(*lines, n=0, lineterm=""):
-        if line[:2] not in ("--", "++", "@@"):
-            yield line
+        work.append(fault._replace(tests=tuple(few), seconds=60 + 5 * total))
+    return work
