@@ -67,35 +67,12 @@ def _number(label: Any) -> float:
     return int(value) if value.is_integer() else value
 
 
-class Wanted(NamedTuple):
-    """One query under one measure; None where undefined."""
-
-    expected: Fraction | None
-    best: Fraction | None
-    worst: Fraction | None
-    variance: Fraction | None
-    #: fourth central moment and largest deviation, for what is sampled
-    fourth: Fraction = Fraction(0)
-    furthest: Fraction = Fraction(0)
-
-
-UNDEFINED = Wanted(None, None, None, None)
-
-
 @functools.lru_cache(maxsize=4096)
-def wanted(number: int, query: Query) -> Wanted:
-    """The query under measure `number` of the instances, over all orders of ties."""
+def wanted(number: int, query: Query) -> naive.Exact | None:
+    """The query under measure `number` of the instances; None where undefined."""
     instance = INSTANCES[number]
     lower = not instance.measure.greater_is_better
-    found = naive.over_ties(instance.plain, *query, lower, instance.harmonic)
-    if found is None:
-        return UNDEFINED
-    if not instance.sampled:
-        return Wanted(*found)
-    chances = naive.outcomes(instance.plain, *query)
-    away = {abs(value - found.expected): chance for value, chance in chances.items()}
-    fourth = sum((p * far**4 for far, p in away.items()), Fraction(0))
-    return Wanted(*found, fourth, max(away))
+    return naive.over_ties(instance.plain, *query, lower, instance.harmonic)
 
 
 def denominator(measure: Measure, query: Query) -> Fraction:
@@ -184,11 +161,14 @@ def tie_std(variances: list[Fraction | None], weight: list[Fraction]) -> float:
     return math.sqrt(sum(v * w * w for v, w in there) / total**2)
 
 
-def sampled_tolerance(found: Wanted, orders: int = 1000) -> float:
+def sampled_tolerance(number: int, query: Query, orders: int = 1000) -> float:
     """How far a variance of so many sampled orders may be off: Bernstein, 1e-12."""
-    variance = float(found.variance)
-    spread = max(float(found.fourth) - variance**2, 0.0)
+    found = wanted(number, query)
+    chances = naive.outcomes(INSTANCES[number].plain, *query)
+    squares = [((value - found.expected) ** 2, p) for value, p in chances.items()]
+    fourth = sum((p * square**2 for square, p in squares), Fraction(0))
+    spread = max(float(fourth - found.variance**2), 0.0)
     log = 30.0
-    far = float(found.furthest) ** 2
+    furthest = float(max(square for square, _ in squares))
     # the mean of the sample is off, too
-    return np.sqrt(2 * spread * log / orders) + far * log * 5 / orders
+    return np.sqrt(2 * spread * log / orders) + furthest * log * 5 / orders
