@@ -32,6 +32,7 @@ def plain():
 
 @settings(max_examples=25)
 @given(st.integers(1, 70), st.integers(0, 10_000))
+@example(9001, 0)  # more than the 8192 that einsum buffers
 def test_equal_rows_have_equal_scores_wherever_they_stand(n_features, seed):
     rng = np.random.default_rng(seed)
     Z = rng.normal(size=(40, n_features))
@@ -40,18 +41,10 @@ def test_equal_rows_have_equal_scores_wherever_they_stand(n_features, seed):
     ranker = LinearRanker(rng.normal(size=n_features)).fit(Z)
     scores = ranker.predict(Z)
     assert len(set(scores[at])) == 1
-    for rows in (at, slice(1, None), slice(None, None, -3)):
+    for rows in (at, slice(1, None), slice(None, None, -3), slice(7, 8)):
         assert np.array_equal(ranker.predict(Z[rows]), scores[rows])
     assert np.array_equal(ranker.predict(np.asfortranarray(Z)), scores)
     np.testing.assert_allclose(scores, Z @ ranker.coef_, atol=1e-12)
-
-
-def test_very_wide_rows():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 9001))
-    ranker = LinearRanker(rng.normal(size=9001)).fit(X)
-    scores = ranker.predict(X)
-    assert [ranker.predict(X[i : i + 1])[0] for i in range(60)] == scores.tolist()
 
 
 def test_transforms():
