@@ -4,18 +4,6 @@ from __future__ import annotations
 
 from sklearn.base import BaseEstimator
 
-from tieaware_sklearn.catboost import QueryCatBoostRanker
-from tieaware_sklearn.lightgbm import QueryLGBMRanker
-from tieaware_sklearn.xgboost import QueryXGBRanker
-
-QUIET = {"verbose": False, "allow_writing_files": False, "thread_count": 1}
-#: rankers with query ids, and a parameter to search over
-BOOSTERS = {
-    "lightgbm": (QueryLGBMRanker(n_estimators=4, verbosity=-1, n_jobs=1), "num_leaves"),
-    "xgboost": (QueryXGBRanker(n_estimators=4, n_jobs=1), "max_depth"),
-    "catboost": (QueryCatBoostRanker(n_estimators=4, **QUIET), "depth"),
-}
-
 
 class Folds:
     """A cross-validator with folds of any kind."""

@@ -1,4 +1,4 @@
-"""The guide's table of scikit-learn tools, row by row: ids routed, or a column."""
+"""Tools of scikit-learn, by every ranker: the guide's table, ids routed or a column."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ import pytest
 import sklearn
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer, make_column_transformer
-from sklearn.ensemble import StackingRegressor, VotingRegressor
+from sklearn.ensemble import BaggingRegressor, StackingRegressor, VotingRegressor
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.feature_selection import (
     RFE,
     RFECV,
     SelectFromModel,
+    SelectKBest,
     SequentialFeatureSelector,
 )
 from sklearn.inspection import permutation_importance
+from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
@@ -35,20 +37,36 @@ from sklearn.model_selection import (
     validation_curve,
 )
 from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from xgboost import XGBRanker
 
 import tieaware_sklearn as ta
-from tests.model_selection.helpers import BOOSTERS
 from tieaware_sklearn import QueryKFold, evaluate, make_ranking_scorer, ranking_score
+from tieaware_sklearn.catboost import QueryCatBoostRanker
 from tieaware_sklearn.datasets import make_web_search
+from tieaware_sklearn.lightgbm import QueryLGBMRanker
+from tieaware_sklearn.xgboost import QueryXGBRanker
 
 GUIDE = Path(__file__).parents[2] / "docs" / "howto" / "search.md"
 WEB = make_web_search(n_queries=20, n_documents=15, random_state=0)
-FRAME = pd.DataFrame(WEB.data, columns=WEB.feature_names)
+FEATURES = WEB.feature_names[:5]
+FRAME = pd.DataFrame(WEB.data[:, :5], columns=FEATURES)
 WITH_QID = FRAME.assign(qid=WEB.qid)
 DROP = ColumnTransformer([("qid", "drop", ["qid"])], remainder="passthrough")
 FOLDS = list(QueryKFold(3).split(FRAME, groups=WEB.qid))
+QUIET = {"verbose": False, "allow_writing_files": False, "thread_count": 1}
+#: rankers with query ids, and a parameter to search over
+BOOSTERS = {
+    "lightgbm": (QueryLGBMRanker(n_estimators=4, verbosity=-1, n_jobs=1), "num_leaves"),
+    "xgboost": (QueryXGBRanker(n_estimators=4, n_jobs=1), "max_depth"),
+    "catboost": (QueryCatBoostRanker(n_estimators=4, **QUIET), "depth"),
+}
+RANKERS = BOOSTERS | {
+    "linear": (ta.LinearRanker(max_iter=1), "max_iter"),
+    "fused": (ta.FusedRanker(), "n_features_to_select"),
+}
+by_each_ranker = pytest.mark.parametrize("name", RANKERS)
 
 
 class Setting(NamedTuple):
@@ -70,22 +88,27 @@ class Setting(NamedTuple):
 
     @property
     def how(self):
-        cv = QueryKFold(3, qid=self.qid)
-        return {"scoring": self.scorer(), "cv": cv, "error_score": "raise"}
+        return {"scoring": self.scorer(), "cv": QueryKFold(3, qid=self.qid)}
 
     def scores(self, tool=cross_val_score, model=None, **options):
         model = self.ranker if model is None else model
-        return tool(model, *self.rows, **{**self.how, **self.params, **options})
+        how = {**self.how, "error_score": "raise", **self.params, **options}
+        return tool(model, *self.rows, **how)
 
     def search(self, Search=GridSearchCV, **options):
         """A search over two values of the parameter, not fitted."""
-        return Search(self.ranker, {self.parameter: [2, 4]}, **{**self.how, **options})
+        how = {**self.how, "error_score": "raise", **options}
+        return Search(self.ranker, {self.parameter: [2, 4]}, **how)
+
+    def fitted(self, tool):
+        with sklearn.config_context(enable_metadata_routing=self.qid is None):
+            return tool.fit(*self.rows, **self.fit)
 
 
 def setting(name: str, routing: bool) -> Setting:
-    if name in BOOSTERS:
-        booster, parameter = BOOSTERS[name]
-        ranker = clone(booster).set_params(qid=None if routing else "qid")
+    if name in RANKERS:
+        ranker, parameter = RANKERS[name]
+        ranker = clone(ranker).set_params(qid=None if routing else "qid")
     elif name == "XGBRanker":  # which itself reads a column of this name
         ranker, parameter = XGBRanker(n_estimators=4, n_jobs=1), "max_depth"
         ranker = ranker.set_fit_request(qid=True) if routing else ranker
@@ -105,6 +128,11 @@ def by_index(at: Setting) -> Setting:
     if "qid" in ranker.get_params():
         ranker = clone(ranker).set_params(qid=-1)
     return at._replace(X=at.X.to_numpy(), qid=-1, ranker=ranker)
+
+
+def ways(at: Setting) -> list[Setting]:
+    """The ids routed, or as a column by its name and by its index."""
+    return [at] if at.qid is None else [at, by_index(at)]
 
 
 @cache
@@ -134,7 +162,7 @@ def results_of(**options):
     """What a search finds."""
 
     def run(at):
-        search = at.search(**options).fit(*at.rows, **at.fit)
+        search = at.fitted(at.search(**options))
         expected = ranking_score(WEB.target, search.predict(at.X), qid=WEB.qid)
         assert search.score(*at.rows, **at.fit) == expected
         return search.cv_results_["mean_test_score"]
@@ -167,20 +195,49 @@ def curve_of_sizes(at):
     return found
 
 
-def selected(Selector, by_scores=False, **options):
-    """The features that a selector keeps, of a few, beside which the ids may stand."""
+def sequential(direction):
+    return lambda ranker, **how: SequentialFeatureSelector(
+        ranker, direction=direction, n_features_to_select=2, **how
+    )
+
+
+SOME_COLUMNS = {
+    "RFE": lambda ranker, **_: RFE(ranker, n_features_to_select=2),
+    "RFECV": RFECV,
+    "forward": sequential("forward"),
+    "backward": sequential("backward"),
+}
+
+
+def selected(make):
+    """The columns that a selector keeps."""
+    return lambda at: at.fitted(make(at.ranker, **at.how)).get_support()
+
+
+def selected_by_importance(name):
+    """Importances of features, by which some are selected; that of the ids is 0."""
 
     def run(at):
-        some = [0, 1, 2, 3, *([-1] if at.qid else [])]
-        X = at.X[:, some] if isinstance(at.X, np.ndarray) else at.X.iloc[:, some]
-        how = {"cv": at.how["cv"], "scoring": at.scorer()} if by_scores else options
-        found = Selector(at.ranker, **how).fit(X, WEB.target, **at.fit)
-        kept, *ids = np.split(found.get_support(), [4])
-        assert kept.any()
-        assert not np.any(ids)
-        return kept
+        found = []
+        for way in ways(at):
+            model = way.fitted(clone(way.ranker))
+            each = model.coef_ if name == "linear" else model.feature_importances_
+            assert not np.any(each[5:])
+            found.append(each)
+            sizes = np.abs(each)
+            limits = {"mean": np.mean(sizes), "median": np.median(sizes), 0.0: 0.0}
+            limits[None] = limits["mean"]
+            for threshold, limit in limits.items():
+                selector = way.fitted(SelectFromModel(way.ranker, threshold=threshold))
+                kept = selector.get_support()
+                # the ids stay only where every column does
+                assert np.array_equal(kept, sizes >= limit)
+                if way.qid is not None:
+                    assert kept[-1] == kept.all() == (limit == 0)
+        assert np.array_equal(found[0], found[-1])
+        return found[0][:5]
 
-    return run
+    return name, run
 
 
 def tuned_threshold(at):
@@ -195,7 +252,7 @@ def tuned_threshold(at):
 def behind_a_selector(at):
     selector = ta.RankingFeatureSelector(n_features_to_select=3, qid=at.qid)
     if at.qid is not None:
-        names = [*WEB.feature_names, "qid"]
+        names = [*FEATURES, "qid"]
         parts = [("kept", selector, names), ("qid", "passthrough", ["qid"])]
         selector = ColumnTransformer(parts)
     ranker = clone(at.ranker).set_params(qid=at.qid and -1)
@@ -205,7 +262,7 @@ def behind_a_selector(at):
 def early_stopping(name):
     def run(at):
         valid = make_web_search(n_queries=10, n_documents=15, random_state=1)
-        X = pd.DataFrame(valid.data, columns=WEB.feature_names)
+        X = pd.DataFrame(valid.data[:, :5], columns=FEATURES)
         X = X if at.qid is None else X.assign(qid=valid.qid)
         ids = {"eval_qid": (valid.qid,)} if at.qid is None else {}
         stops = {"n_estimators": 30, "learning_rate": 0.5, "early_stopping_rounds": 2}
@@ -219,13 +276,24 @@ def early_stopping(name):
     return name, run
 
 
-def permuted(at):
-    def value(model, X, y):
-        return ranking_score(y, model.predict(X), qid=WEB.qid)
+def permuted(name):
+    def run(at):
+        ids = {"qid": WEB.qid} if name == "fused" and at.qid is None else {}
 
-    model = clone(at.ranker).fit(*at.rows, **at.fit)
-    options = {"scoring": value, "n_repeats": 2, "random_state": 0}
-    return permutation_importance(model, *at.rows, **options).importances[:12]
+        def value(model, X, y):
+            return ranking_score(y, model.predict(X, **ids), qid=WEB.qid)
+
+        options = {"scoring": value, "n_repeats": 2, "random_state": 0}
+        found = [
+            permutation_importance(way.fitted(way.ranker), *way.rows, **options)
+            for way in ways(at)
+        ]
+        assert all(
+            np.array_equal(one.importances, found[0].importances) for one in found
+        )
+        return found[0].importances[:5]
+
+    return name, run
 
 
 HALVING = {"min_resources": 2, "max_resources": 6, "random_state": 0}
@@ -235,11 +303,9 @@ TOOLS = {
     "`GridSearchCV`, `RandomizedSearchCV`": [
         results_of(),
         results_of(Search=RandomizedSearchCV, n_iter=2, random_state=0),
-        lambda at: (
+        lambda at: at.fitted(
             at.search(scoring=at.scorer(["ndcg@10", "rr"]), refit="rr")
-            .fit(*at.rows, **at.fit)
-            .cv_results_["mean_test_rr"]
-        ),
+        ).cv_results_["mean_test_rr"],
     ],
     "`HalvingGridSearchCV`, `HalvingRandomSearchCV`": [
         results_of(Search=HalvingGridSearchCV, **HALVING),
@@ -258,21 +324,19 @@ TOOLS = {
     ],
     "`learning_curve`": [curve_of_sizes],
     "`RFE`, `RFECV`, `SequentialFeatureSelector`": [
-        selected(RFE),
-        selected(RFECV, by_scores=True),
-        selected(SequentialFeatureSelector, by_scores=True),
+        *map(selected, SOME_COLUMNS.values())
     ],
-    "`SelectFromModel`": [selected(SelectFromModel, threshold=2)],
+    "`SelectFromModel`": [*map(selected_by_importance, [*BOOSTERS, "linear"])],
     "`StackingRegressor`, `VotingRegressor`": [
-        lambda at: StackingRegressor([("one", at.ranker)]).fit(*at.rows, **at.fit),
-        lambda at: VotingRegressor([("one", at.ranker)]).fit(*at.rows, **at.fit),
+        lambda at: at.fitted(StackingRegressor([("one", at.ranker)])),
+        lambda at: at.fitted(VotingRegressor([("one", at.ranker)])),
     ],
     "`TunedThresholdClassifierCV`": [tuned_threshold],
     "`Pipeline` with `RankingFeatureSelector`": [behind_a_selector],
     "early stopping in a search": [*map(early_stopping, BOOSTERS)],
     "a regressor, such as `Ridge`": [cross_validated("regressor")],
     "XGBoost's own `XGBRanker`": [cross_validated("XGBRanker")],
-    "`permutation_importance`": [permuted],
+    "`permutation_importance`": [*map(permuted, RANKERS)],
     '`scoring={"a": ..., "b": ...}`': [
         lambda at: at.scores(
             cross_validate, scoring={"a": at.scorer("ap"), "b": at.scorer("rr")}
@@ -322,8 +386,99 @@ def test_tools_do_what_the_guide_says(row):
                 if cell != "no":
                     found.append(run(at))
                     continue
-                for refused in (at,) if routing else (at, by_index(at)):
+                for refused in ways(at):
                     with pytest.raises((ValueError, TypeError, ta.SplitQueriesWarning)):
                         run(refused)
         # both ways give the same, to the last bit
         assert all(np.array_equal(found[0], one) for one in found)
+
+
+BAGGED = {"n_estimators": 2, "random_state": 0}
+
+
+@pytest.mark.parametrize("tool", [*SOME_COLUMNS, "bagged features"])
+@by_each_ranker
+def test_tools_that_hand_on_some_columns_need_routing(tool, name):
+    def make(ranker, **how):
+        if tool in SOME_COLUMNS:
+            return SOME_COLUMNS[tool](ranker, **how)
+        return BaggingRegressor(ranker, max_features=0.5, **BAGGED)
+
+    for at in ways(setting(name, False)):
+        # the guard of clones, and of a step of a pipeline
+        for model in (at.ranker, make_pipeline(StandardScaler(), at.ranker)):
+            with pytest.raises(ValueError, match=r"^qid must .* routing on") as error:
+                at.fitted(make(model, **at.how))
+            assert repr(at.qid) in str(error.value)
+    at = setting(name, True)
+    if name == "fused" and tool in ("RFE", "RFECV"):  # which selects by itself
+        with pytest.raises(ValueError, match="FusedRanker should have `coef_`"):
+            at.fitted(make(at.ranker, **at.how))
+        return
+    found = at.fitted(make(at.ranker, **at.how))
+    if isinstance(found, BaggingRegressor):
+        assert {one.n_features_in_ for one in found.estimators_} == {2}
+    else:
+        assert found.get_support().sum() == getattr(found, "n_features_", 2)
+
+
+def test_a_fused_ranker_selects_by_itself():
+    at = setting("fused", True)
+    with pytest.raises(ValueError, match="FusedRanker should have `coef_`"):
+        at.fitted(SelectFromModel(at.ranker)).get_support()
+
+
+def test_workers_and_foreign_folds_change_nothing():
+    at = by_index(setting("linear", False))
+    tool = SequentialFeatureSelector(at.ranker, cv=FOLDS, scoring=at.scorer())
+    with pytest.raises(ValueError, match=r"qid must not be an index .* got -1"):
+        at.fitted(tool.set_params(n_jobs=2))
+    # folds by a column of ids are refused by themselves
+    tool.set_params(estimator=LinearRegression(), cv=at.how["cv"], n_jobs=None)
+    with pytest.raises(ValueError, match=r"qid must not be an index .* got -1"):
+        at.fitted(tool)
+
+
+@by_each_ranker
+def test_a_column_that_was_never_the_ids_is_named(name):
+    """SelectKBest drops the ids, and a feature takes their place."""
+    at = by_index(setting(name, False))
+    model = at.fitted(make_pipeline(SelectKBest(k=4), at.ranker))
+    assert not model[0].get_support()[-1]
+    feature = model[0].transform(at.X)[:, -1]
+    assert not np.any(feature % 1)
+    with pytest.warns(ta.SplitQueriesWarning) as caught:
+        at.scorer()(model, *at.rows)
+    values = f"with {len(np.unique(feature))} values in {len(feature)} rows"
+    for said in (f"ids were column -1 of what it got in fit, {values}", "SelectKBest"):
+        assert said in str(caught[0].message)
+    # ids that were given are no column
+    at, half = setting(name, True), np.arange(len(WEB.qid)) % 2 > 0
+    at.ranker.fit(FRAME[half], WEB.target[half], qid=WEB.qid[half])
+    with pytest.warns(ta.SplitQueriesWarning) as caught:
+        at.scorer()(at.ranker, *at.rows, qid=WEB.qid)
+    assert "column" not in str(caught[0].message)
+
+
+def test_weights_of_columns_can_be_given_again():
+    for at in ways(setting("linear", False)):
+        model = at.fitted(at.ranker)
+        for coef in (model.coef_, model.coef_[:5]):
+            again = at.fitted(ta.LinearRanker(coef, qid=at.qid))
+            assert np.array_equal(again.predict(at.X), model.predict(at.X))
+    with pytest.raises(ValueError, match=r"one weight per feature \(5\), got 6"):
+        at.fitted(ta.LinearRanker(np.ones(6), qid=at.qid))
+
+
+@by_each_ranker
+def test_bagged_rows_keep_the_column_of_ids(name):
+    at = by_index(setting(name, False))
+    tool = BaggingRegressor(at.ranker, **BAGGED)
+    if name == "xgboost":
+        # drawn rows are weights, of which XGBoost takes one a query
+        with pytest.raises(ValueError, match="sample_weight must be constant"):
+            at.fitted(tool)
+        return
+    expected = at.fitted(clone(at.ranker))._fitted_queries_.ids
+    for one in at.fitted(tool).estimators_:
+        assert np.array_equal(one._fitted_queries_.ids, expected)
