@@ -44,8 +44,13 @@ def starts_of(sizes: IntArray) -> IntArray:
 
 
 def offsets_of(sizes: NDArray[Any]) -> IntArray:
-    """Where segments of these sizes start, and the end of the last."""
-    return running_sum(sizes, np.int64)
+    """Where segments of these sizes start, and the end of the last.
+
+    They are the sums of the first 0, 1, ... sizes.
+    """
+    offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
+    np.cumsum(sizes, out=offsets[1:])
+    return offsets
 
 
 def owners(sizes: IntArray) -> IntArray:
@@ -64,14 +69,6 @@ def expand(sizes: IntArray) -> tuple[IntArray, IntArray]:
     """Owners, and 0-based places in their segments."""
     owner = owners(sizes)
     return owner, np.arange(len(owner)) - starts_of(sizes)[owner]
-
-
-def running_sum(values: NDArray[Any], dtype: type) -> NDArray[Any]:
-    """Sums of the first 0, 1, ... of `values`."""
-    sums: NDArray[Any] = np.empty(len(values) + 1, dtype=dtype)
-    sums[0] = 0
-    np.cumsum(values, out=sums[1:])
-    return sums
 
 
 def sum_segments(
@@ -93,12 +90,12 @@ def sum_segments(
 def count_segments(flags: NDArray[np.bool_], sizes: IntArray) -> IntArray:
     """Numbers of true flags in segments, empty ones included."""
     # whole numbers: here differences of a running sum lose nothing
-    before = running_sum(flags, np.int64)
+    before = offsets_of(flags)
     ends = np.cumsum(sizes)
     return np.asarray(before[ends] - before[ends - sizes])
 
 
 def count_before(values: IntArray, sizes: IntArray) -> IntArray:
     """Sums of what stands before each of `values` in its segment."""
-    before = running_sum(values, np.int64)
+    before = offsets_of(values)
     return np.asarray(before[:-1] - np.repeat(before[starts_of(sizes)], sizes))

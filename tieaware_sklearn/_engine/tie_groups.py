@@ -231,7 +231,7 @@ class TieGroups(Totals):
             return (self.label >= least).astype(np.int64)
         if not self.mixed:
             return np.where(self.label[self.start] >= least, self.n, 0)
-        return _exact_sums(self.label >= least, self.start, np.int64)
+        return segments.count_segments(self.label >= least, self.n)
 
     @once_per_block
     def holding(self, rel: float) -> tuple[IntArray, IntArray]:
@@ -246,7 +246,7 @@ class TieGroups(Totals):
 
     def gain_sums(self, gains: FloatArray) -> FloatArray:
         """Sum of the gains of each group, `gains` given per level."""
-        return _sums(gains, gains[self.label], self.start, self.n)
+        return np.add.reduceat(gains[self.label], self.start)
 
     def gain_means(
         self, gains: FloatArray, chosen: IntArray | None = None
@@ -262,8 +262,8 @@ class TieGroups(Totals):
         if part:
             label, start = label[segments.consecutive(start, n)], segments.starts_of(n)
         gain = gains[label]
-        means = _sums(gains, gain, start, n) / n
-        if _sums_are_exact(gains, len(gain)) or not len(gain):
+        means = np.add.reduceat(gain, start) / n
+        if _sums_are_exact(gains, len(gain)):
             return means
         # n * g / n is not always g: a group of equal gains must have just that
         low, high = np.minimum.reduceat(gain, start), np.maximum.reduceat(gain, start)
@@ -309,21 +309,6 @@ class TieGroups(Totals):
         place = np.argsort(level)
         key = segments.owners(self.n) * len(gains) + place[self.label]
         return np.asarray(level[np.sort(key) % len(gains)])
-
-
-def _sums(
-    gains: FloatArray, gain: FloatArray, start: IntArray, n: IntArray
-) -> FloatArray:
-    """Sums of consecutive groups of `gain`, each of whose values is one of `gains`."""
-    if _sums_are_exact(gains, len(gain)):
-        return _exact_sums(gain, start, np.float64)
-    return segments.sum_segments(gain, n)
-
-
-def _exact_sums(values: NDArray[Any], start: IntArray, dtype: type) -> NDArray[Any]:
-    """Sums of consecutive groups of `values`, where a running sum loses nothing."""
-    before = segments.running_sum(values, dtype)
-    return np.diff(before[start], append=before[-1])
 
 
 def _sums_are_exact(gains: FloatArray, n: int) -> bool:

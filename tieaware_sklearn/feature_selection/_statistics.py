@@ -120,7 +120,7 @@ def feature_statistics(
     if is_sparse:
         # tasks of about as many rows of queries with an entry
         of_entry = queries.sizes[queries.codes][X.indices]
-        to_rank = segments.running_sum(of_entry, np.int64)[X.indptr]
+        to_rank = segments.offsets_of(of_entry)[X.indptr]
         n_tasks = max(int(to_rank[-1]) // _ROWS_RANKED, n_shares)
         shares = np.linspace(0, to_rank[-1], n_tasks + 1)[1:-1]
         ends = np.unique([0, *np.searchsorted(to_rank, shares), n_features])
