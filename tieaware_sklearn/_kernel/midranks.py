@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 
 from .._engine import segments, tie_groups
 from .._engine.segments import FloatArray, IntArray
@@ -49,28 +50,12 @@ def rank_within(
             engines.compiled.midranks(keys, both[:, n_columns:], backwards=True)
         return both
     query = segments.owners(sizes)
+    # twice the mean of the midranks of a query, and what queries before it add
+    others = 2 * segments.starts_of(sizes) + sizes + 1
     out: FloatArray = np.empty((n_ways, n_rows, n_columns))
     for j, column in enumerate(columns):
         ranks, n_ranks = tie_groups.dense_ranks(column)
-        down = np.where(ranks < 0, n_ranks, n_ranks - 1 - ranks)
-        out[0, :, j] = _midranks(query, down, sizes)
-        if both_ways:
-            up = np.where(ranks < 0, n_ranks, ranks)
-            out[1, :, j] = _midranks(query, up, sizes)
+        for way, place in zip(out, (n_ranks - 1 - ranks, ranks), strict=False):
+            key = query * (n_ranks + 1) + np.where(ranks < 0, n_ranks, place)
+            way[:, j] = 2 * stats.rankdata(key) - others[query]
     return np.concatenate(out, axis=1)
-
-
-def _midranks(query: IntArray, place: IntArray, sizes: IntArray) -> FloatArray:
-    """Twice the midrank of each row in its query, less its mean: whole numbers.
-
-    `query` is ascending and `sizes` are the numbers of rows of each query.
-    """
-    n_places = int(place.max(initial=0)) + 1
-    n_rows = len(place)
-    key = np.sort((query * n_places + place) * n_rows + np.arange(n_rows))
-    start, n = segments.runs(key // n_rows)
-    of_group = query[start]
-    lo = start - segments.starts_of(sizes)[of_group]
-    out = np.empty(n_rows)
-    out[key % n_rows] = np.repeat(2 * lo + n - sizes[of_group], n)
-    return out
