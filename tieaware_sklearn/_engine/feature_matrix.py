@@ -377,8 +377,17 @@ def keep_order(X: Any, given: Any) -> Any:
     """
     if hasattr(X, "tocsr") or X.dtype.kind != "f":
         return X
+    given = given if hasattr(given, "shape") else array_of(given)
+    columns = _columns_of(given)
+    if isinstance(given, np.ndarray):
+        columns = ((j, j, str(given.dtype)) for j in range(X.shape[1]))
     ranked = {}
-    for j, name, cells in _wide_columns(X, given):
+    for j, name, dtype in columns:
+        if not dtype.startswith(_WIDE):
+            continue
+        cells = cells_of(given, j)
+        if dtype.startswith(_TEXT) and _holds_text(cells):
+            continue
         numbers = exact_numbers.numbers_of(cells, f"column {name!r} of X")
         if numbers.dtype.kind in "iu" and not exact_numbers.fits_floats(numbers):
             ranked[j] = np.unique(numbers, return_inverse=True)[1]
@@ -388,24 +397,6 @@ def keep_order(X: Any, given: Any) -> Any:
     for j, ranks in ranked.items():
         X[:, j] = ranks
     return X
-
-
-def _wide_columns(X: NDArray[Any], given: Any) -> Iterator[tuple[int, Any, Any]]:
-    """Place, name and cells of columns of which X may have rounded numbers."""
-    if not hasattr(given, "shape"):
-        given = array_of(given)
-    if isinstance(given, np.ndarray):
-        masked = isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given)
-        wide = given.dtype.kind in ("Oiu" if masked else "O")
-        for j in range(X.shape[1]) if wide else ():
-            if not _holds_text(given[:, j]):
-                yield j, j, given[:, j]
-        return
-    for j, name, dtype in _columns_of(given):
-        cells = cells_of(given, j)
-        text = dtype.startswith(_TEXT) and _holds_text(cells)
-        if dtype.startswith(_WIDE) and not text:
-            yield j, name, cells
 
 
 def _columns_of(X: Any) -> Iterator[tuple[int, Any, str]]:
