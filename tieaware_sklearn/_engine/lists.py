@@ -149,14 +149,13 @@ def check_rankings(
 ) -> tuple[list[NDArray[Any]], checks.Queries, Lists | None]:
     """Scores of the same documents by several rankings, in columns or matrices."""
     lists, columns, n_rows = Lists.of(given, qid, mask), [], None
+    place = messages.in_row if lists is None else lists.place
     for name, values in given.items():
-        if lists is None:
-            columns.append(checks.check_scores(values, n_rows=n_rows, name=name))
-        else:
-            flat = lists.documents(values, name)
-            columns.append(checks.check_scores(flat, name=name, place=lists.place))
+        flat = values if lists is None else lists.documents(values, name)
+        scores = checks.check_scores(flat, n_rows=n_rows, name=name, place=place)
+        columns.append(scores)
         # the first ranking gives the number of documents
-        n_rows = len(columns[0])
+        n_rows = len(scores)
     if lists is not None:
         return columns, lists.queries, lists
     return columns, checks.check_qid(qid, n_rows=len(columns[0])), None
