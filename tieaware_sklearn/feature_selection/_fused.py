@@ -164,8 +164,6 @@ class FusedRanker(_query_ranker.RankerMixin, _statistics.FeatureColumns, BaseEst
     array([272., -32., 454., -26.])
     """
 
-    # metadata routing passes ids by default; weights may be meant for a scorer alone
-    __metadata_request__fit: ClassVar = {"qid": True, "query_weight": False}
     __metadata_request__predict: ClassVar = {"qid": True}
 
     def __init__(
@@ -302,24 +300,21 @@ class FusedRanker(_query_ranker.RankerMixin, _statistics.FeatureColumns, BaseEst
     def _path(self, fusion: Fusion) -> Path | None:
         """The features selected, one after another; None if all are fused."""
         self.__dict__.pop("cv_results_", None)
-        wanted, n_features = self.n_features_to_select, fusion.n_features
+        wanted, number = self.n_features_to_select, 0
         if wanted is None:
             return None
+        n_varying = int(fusion.varies().sum())
         if isinstance(wanted, str):
-            most = min(self.max_features, max(int(fusion.varies().sum()), 1))
+            most = min(self.max_features, max(n_varying, 1))
             chosen = choose_number(fusion, self.cv, most, self.progress)
             self.cv_results_, number = chosen
-        else:
-            number = _selection.number_of(wanted, n_features)
+        elif n_varying:
+            n_features = len(fusion.directions)
+            number = _selection.number_of(wanted, n_features, n_varying)
         path = fusion.path(number, wanted != "cv", self.progress)
         n_selected = len(path.order)
         if not n_selected:
             words.warn(self._why_none())
-        elif n_selected < number and wanted != "cv":
-            words.warn(
-                f"n_features_to_select={wanted!r}, but only {n_selected} of "
-                f"{n_features} features vary within a query: only these are selected"
-            )
         if copies := int((path.repeats[path.order] >= 0).sum()):
             words.warn(
                 f"n_features_to_select={wanted!r}, but {copies} of the "
@@ -447,11 +442,6 @@ class BordaScores(NamedTuple):
         down: Whole = self.down[feature]
         return self.up.get(feature, -down) if ascending else down
 
-    def some(self, rows: NDArray[np.intp], sizes: IntArray) -> BordaScores:
-        """Scores of some queries, whose rows are given."""
-        up = {j: one[rows] for j, one in self.up.items()}
-        return BordaScores(self.down[:, rows], up, sizes)
-
     def products(self, one: Whole, other: Whole) -> FloatArray:
         """Σ of products over each query, rounded once unless it is very long."""
         kind = np.int64 if self.sizes.max() <= _LONGEST else np.float64
@@ -522,15 +512,11 @@ class Fusion:
     def sign(self) -> float:
         return 1.0 if self.resolved.measures[0].greater_is_better else -1.0
 
-    @property
-    def n_features(self) -> int:
-        return len(self.borda.down)
-
     @cached_property
     def alone(self) -> Alone:
         """Each feature in the better of its directions; of equal ones, "descending"."""
         nothing = np.zeros(self.borda.down.shape[1])
-        means = np.full((2, self.n_features), np.nan)
+        means = np.full((2, len(self.borda.down)), np.nan)
         for turned, other in enumerate(("ascending", "descending")):
             some = np.flatnonzero(self.directions != other)
             means[turned, some] = self._means(nothing, some, np.full(len(some), turned))
@@ -558,7 +544,7 @@ class Fusion:
         """
         total, alone = np.zeros(self.borda.down.shape[1]), self.alone
         open_ = self.varies()
-        repeats = np.full(self.n_features, -1)
+        repeats = np.full(len(self.borda.down), -1)
         correlation = Correlation(self.borda, self.prepared.weight)
         order: list[int] = []
         scores: list[float] = []
@@ -597,7 +583,9 @@ class Fusion:
         """A fusion of the same features, on some of the queries."""
         rows = self.prepared.queries.rows(chosen)
         prepared = self.prepared.of_queries(chosen)
-        borda = self.borda.some(rows, prepared.queries.sizes)
+        down, up = self.borda.down[:, rows], self.borda.up
+        up = {j: one[rows] for j, one in up.items()}
+        borda = BordaScores(down, up, prepared.queries.sizes)
         return replace(self, borda=borda, prepared=prepared)
 
     def values_along(self, path: Path, ascending: NDArray[np.bool_]) -> FloatArray:

@@ -547,7 +547,6 @@ def _statistics_of(
     null_variance = log_placements = None
     if "null_variance" in content.arrays:
         null_variance = content.array("null_variance", "f", *shape)
-    if "log_placements" in content.arrays:
         log_placements = content.array("log_placements", "f")
     return _statistics.FeatureStatistics(
         _saved.sums_of(moments, content.part("worth"), n_features, 2, 4, n_measures),

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._display import words
 from .._engine import checks, messages
 from .._engine.segments import FloatArray
 from ..evaluation import _resolved
@@ -21,8 +22,8 @@ DIRECTIONS = ("auto", "descending", "ascending")
 AUTO_REDUNDANCY = 1000
 #: correlations and scores differ in their last bits, which must not decide a choice
 DECIMALS = 10
-#: the greatest number below 1
-_BELOW_1 = np.nextafter(1.0, 0.0)
+#: the greatest number below 1, as a copy is a repeat at any limit
+BELOW_1 = float(np.nextafter(1.0, 0.0))
 #: features that are correlated at once where not all pairs are
 _AT_ONCE = 64
 
@@ -80,12 +81,18 @@ def check_number(wanted: Any, otherwise: str) -> None:
     messages.require(fits, f"{rule} or {otherwise}", wanted)
 
 
-def number_of(wanted: float, n_features: int) -> int:
-    """How many features a number or share of them is."""
+def number_of(wanted: float, n_features: int, n_varying: int) -> int:
+    """How many features a number or share of them is, or all that vary, if too few."""
+    number = int(wanted)
     if isinstance(wanted, (float, np.floating)):
         # 0.29 of 100 is 29, though the product is a little less
-        return max(1, int(wanted * n_features + 1e-9))
-    return int(wanted)
+        number = max(1, int(wanted * n_features + 1e-9))
+    if n_varying < number:
+        words.warn(
+            f"n_features_to_select={wanted!r}, but only {n_varying} of {n_features} "
+            "features vary within a query: only these are selected"
+        )
+    return min(number, n_varying)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,21 +138,16 @@ class Similarity:
         Rank correlations of the features that are held.
     place : ndarray of shape (n_features,), int
         Place of each feature among those that are held, or -1.
-    limit : float or None
-        The greatest |ρ| of a feature that is no repeat.
+    most : float
+        The greatest |ρ| of two chosen features, infinite if there is no limit.
     correlate : callable, optional
         Gives the rank correlations of some features, where not all are held.
     """
 
     rho: FloatArray
     place: Indices
-    limit: float | None
+    most: float
     correlate: Callable[[Indices], FloatArray] | None = None
-
-    @property
-    def most(self) -> float:
-        """The greatest |ρ| of two chosen features; a copy is a repeat, at any limit."""
-        return np.inf if self.limit is None else min(self.limit, _BELOW_1)
 
     def prepare(self, features: Indices, others: Indices) -> Indices:
         """Correlate some of the features, the first one included, with the others.
@@ -266,7 +268,7 @@ def find_repeats(
     """
     repeats, correlation = np.full(len(usable), -1), np.full(len(usable), np.nan)
     others = np.setdiff1d(np.flatnonzero(usable), order)
-    if similarity is None or similarity.limit is None or not len(order):
+    if similarity is None or similarity.most == np.inf or not len(order):
         return repeats, correlation
     while len(others):
         some = similarity.prepare(others, order)

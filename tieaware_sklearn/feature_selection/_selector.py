@@ -191,8 +191,6 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
     ('url_length', 'ascending')
     """
 
-    # metadata routing passes ids by default; weights may be meant for a scorer alone
-    __metadata_request__fit: ClassVar = {"qid": True, "query_weight": False}
     __metadata_request__partial_fit: ClassVar = {"qid": True, "query_weight": False}
 
     screening_: Screening
@@ -711,20 +709,22 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
         """The best features, or those better than chance, that do not repeat others."""
         similarity, ascending = None, screening.figures.ascending
         wanted, limit = self.n_features_to_select, self.max_correlation
+        most = np.inf if limit is None else min(limit, _selection.BELOW_1)
         n_features, correlation = len(ascending), screening.statistics.correlation
         if self._needs_correlation() and correlation is not None:
             rho = correlation.similarity(ascending)
-            similarity = _selection.Similarity(rho, np.arange(n_features), limit)
+            similarity = _selection.Similarity(rho, np.arange(n_features), most)
         elif self._needs_correlation() and rows is not None:
-            X, both_ways = rows.X, self.missing == "last"
+            both_ways = self.missing == "last"
 
             def correlate(some: NDArray[np.intp]) -> FloatArray:
+                of_some = replace(rows, X=rows.X[:, some])
                 return _statistics.feature_correlation(
-                    X[:, some], rows, both_ways, self.n_jobs, rounded=True
+                    of_some, both_ways, self.n_jobs, rounded=True
                 ).similarity(ascending[some])
 
             none_held = np.empty((0, 0)), np.full(n_features, -1)
-            similarity = _selection.Similarity(*none_held, limit, correlate)
+            similarity = _selection.Similarity(*none_held, most, correlate)
         figures, sort = screening.figures, screening.rule.sort
         varies, lift = figures.varies, figures.lift[:, sort]
         usable = varies
@@ -741,14 +741,7 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
         best = best[usable[best]]
         number = len(best)
         if wanted is not None:
-            number = _selection.number_of(wanted, len(varies))
-            if len(best) < number:
-                words.warn(
-                    f"n_features_to_select={wanted!r}, but only {len(best)} of "
-                    f"{len(varies)} features vary within a query: only these are "
-                    "selected"
-                )
-            number = min(number, len(best))
+            number = _selection.number_of(wanted, n_features, len(best))
         order, copies = _selection.choose_greedily(
             best,
             lift[best],

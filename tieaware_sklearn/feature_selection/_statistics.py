@@ -6,8 +6,8 @@ import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial, reduce
-from itertools import pairwise
-from typing import Any, NamedTuple
+from itertools import compress, pairwise
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -136,22 +136,18 @@ def feature_statistics(
     parts = progress_bars.show_progress(
         parts, progress, n_features, "feature", "screening", size=_Columns.size
     )
-    worth, tie_variance, null_variance, varies = _Columns.join(parts)
-    correlation = None
+    columns, correlation = _Columns.join(parts), None
     if rule.correlates:
         # where NaN comes last, rankings by lower values differ from those by higher
         # values in more than their sign
         both_ways = rule.missing == "last"
-        correlation = feature_correlation(X, rows, both_ways, n_jobs)
-    of_labels = _intervals.QueryMoments.of(np.stack([chance, ideal], axis=1), weight)
+        correlation = feature_correlation(rows, both_ways, n_jobs, rounded=False)
+    labels = np.stack([chance, ideal], axis=1)
     return FeatureStatistics(
-        worth=worth,
-        tie_variance=tie_variance,
-        of_labels=of_labels,
-        varies=varies,
+        **columns._asdict(),
+        of_labels=_intervals.QueryMoments.of(labels, weight),
         correlation=correlation,
         n_queries=queries.n_queries,
-        null_variance=null_variance,
         log_placements=_log_placements(rows),
     )
 
@@ -360,6 +356,9 @@ class FeatureColumns(SelectorMixin):  # type: ignore[misc]
         Which columns are selected.
     """
 
+    # metadata routing passes ids by default; weights may be meant for a scorer alone
+    __metadata_request__fit: ClassVar = {"qid": True, "query_weight": False}
+
     qid: str | int | None
     missing: str
     support_: NDArray[np.bool_]
@@ -454,11 +453,9 @@ class FeatureColumns(SelectorMixin):  # type: ignore[misc]
 
     def _names(self) -> list[str]:
         """Names of the features; x0, x1, ... by the columns of X if they have none."""
-        columns = np.flatnonzero(self._is_feature_)
-        names = getattr(self, "feature_names_in_", None)
-        if names is None:
-            return [f"x{j}" for j in columns.tolist()]
-        return [str(name) for name in names[columns]]
+        default = [f"x{j}" for j in range(self.n_features_in_)]
+        names = getattr(self, "feature_names_in_", default)
+        return [str(name) for name in compress(names, self._is_feature_)]
 
     def _look_at(self, X: Any, *, reset: bool = True) -> list[str]:
         """Take, or without `reset` compare, the columns of X; names of the features."""
@@ -550,40 +547,38 @@ class FeatureCorrelation(merging.AddedUp):
 
 
 def feature_correlation(
-    X: Any,
-    rows: _prepared.QueryRows,
-    both_ways: bool,
-    n_jobs: int | None,
-    rounded: bool = False,
+    rows: _prepared.QueryRows, both_ways: bool, n_jobs: int | None, *, rounded: bool
 ) -> FeatureCorrelation:
-    """Rank correlation within queries of all pairs of columns of X, some of `rows`.
+    """Rank correlation within queries of all pairs of columns of X.
 
     Products of midranks are whole numbers, and queries are taken by their ids,
     so that the sums do not depend on the order of the rows. If they are to be `rounded`
     anyway, they may depend on it in their last bits, and take a quarter of the time.
     """
-    by_row, queries = sp.csr_array(X) if sp.issparse(X) else X, rows.queries
+    if sp.issparse(rows.X):
+        rows = replace(rows, X=sp.csr_array(rows.X))
+    queries = rows.queries
     # by length and id, single documents left out
     chosen = queries.shortest_first()
     chosen = chosen[queries.sizes[chosen] > 1]
     cells = _CELLS_ROUNDED if rounded else _CELLS
-    limit = max(1, cells // X.shape[1])
+    limit = max(1, cells // rows.X.shape[1])
     batch = np.cumsum(queries.sizes[chosen]) // limit
     parts = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")(
-        delayed(_correlate_queries)(by_row, rows, some, both_ways, rounded)
+        delayed(_correlate_queries)(rows, some, both_ways, rounded)
         for some in np.split(chosen, np.flatnonzero(np.diff(batch)) + 1)
     )
     return FeatureCorrelation(*reduce(np.add, parts))
 
 
 def _correlate_queries(
-    X: Any, rows: _prepared.QueryRows, chosen: IntArray, both_ways: bool, rounded: bool
+    rows: _prepared.QueryRows, chosen: IntArray, both_ways: bool, rounded: bool
 ) -> FloatArray:
     """Σ w ρ and Σ w of these queries."""
     queries, query_weight = rows.queries, rows.weight
     sizes = queries.sizes[chosen]
     offsets = segments.offsets_of(sizes)
-    columns = side_by_side(X[queries.given(queries.rows(chosen))], slice(None))
+    columns = side_by_side(rows.X[queries.given(queries.rows(chosen))], slice(None))
     ranks = midranks.rank_within(columns, sizes, both_ways=both_ways)
     if rounded:
         length = np.sqrt(np.add.reduceat(ranks**2, offsets[:-1]))

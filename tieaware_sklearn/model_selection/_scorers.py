@@ -143,8 +143,7 @@ def _method_with_qid(estimator: Any, method: str) -> Callable[..., Any] | None:
 
 def warn_of_learned_ids(estimator: Any, X: Any, column: str | int) -> None:
     """Warn where the estimator has the column of query ids as a feature."""
-    X = X if hasattr(X, "shape") else feature_matrix.array_of(X)
-    names = feature_matrix.names_of(X)
+    names = feature_matrix.names_of(feature_matrix.as_matrix(X))
     name = names[feature_matrix.qid_index(X, column)]
     learner = _learner_from(estimator, names, name)
     if learner is not None:
