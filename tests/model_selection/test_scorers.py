@@ -1,4 +1,13 @@
-"""make_ranking_scorer: the value of `ranking_score`, whoever asks for it."""
+"""make_ranking_scorer: the value of `ranking_score`, whoever asks for it.
+
+What is relied on in scikit-learn's scorers (1.6 to 1.9): `_MultimetricScorer` calls the
+scorers of a dict that are `_BaseScorer`s by ``_score(method_caller, estimator, X, y,
+**routed)``, all of a call with one `method_caller`, which can be referred to weakly,
+calls a method of the estimator for all of them once, and is made anew for each call. An
+error of one is NaN for its key alone. Of a scorer it reads `_response_method`, one name
+or several, and ``_accept_sample_weight()``; to tune a threshold, `_score_func`, `_sign`
+and `_kwargs`.
+"""
 
 from __future__ import annotations
 
@@ -53,6 +62,11 @@ from tieaware_sklearn.lightgbm import QueryLGBMRanker
 from tieaware_sklearn.measures import NDCG
 from tieaware_sklearn.model_selection import _scorers
 from tieaware_sklearn.score_precision import CoarseRanker
+
+
+@pytest.fixture(scope="module")
+def web():
+    return make_web_search(n_queries=40, n_documents=20, shuffle=True, random_state=1)
 
 
 def value_by_column(web, j=1, measure="ndcg@10", **options):
@@ -214,6 +228,95 @@ def test_zero_relevance_and_unjudged():
         X[1] = bad
         with pytest.raises(ValueError, match=r"predict of Column must .* in row 1"):
             make_ranking_scorer()(Column(), X, [1, 0, 0], qid=[1, 1, 2])
+
+
+# -- where a measure or a candidate fails
+
+KEYS = ["ndcg@10", "err@10", "neg_fallout@5"]
+each_way = pytest.mark.parametrize("routing", [True, False])
+quietly = pytest.mark.filterwarnings(
+    "ignore::UserWarning", "ignore::sklearn.exceptions.FitFailedWarning"
+)
+
+
+class Fails(Column):
+    """Fails where a query is among the rows of X, whose first column holds its id."""
+
+    def __init__(self, column=1, method=None, query=None):
+        self.column = column
+        self.method = method
+        self.query = query
+
+    def _check(self, method, X):
+        if self.method == method and (self.query == "any" or self.query in X[:, 0]):
+            raise RuntimeError("on purpose")
+
+    def fit(self, X, y):
+        self._check("fit", X)
+        return self
+
+    def predict(self, X):
+        self._check("predict", X)
+        return super().predict(X)
+
+
+def options(routing, **rules):
+    """Arguments of a tool."""
+    qid = None if routing else 0
+    measures = ["ndcg@10", "err@10", "fallout@5"]
+    scoring = make_ranking_scorer(measures, qid=qid, **rules)
+    return {"scoring": scoring, "cv": QueryKFold(3, qid=qid)}
+
+
+def failing_folds(web):
+    """The fold whose test rows have the first query."""
+    folds = QueryKFold(3).split(web.data, groups=web.qid)
+    return np.array([web.qid[0] in web.qid[test] for _, test in folds])
+
+
+@each_way
+@quietly
+def test_a_measure_that_fails_is_nan_alone(web, routing):
+    """ERR knows labels up to 4; NDCG and fallout do not mind."""
+    first, bad = web.qid == web.qid[0], failing_folds(web)
+    X = np.column_stack([web.qid, web.data])
+    given = {"params": {"qid": web.qid}} if routing else {}
+
+    def validate(y, **rules):
+        with sklearn.config_context(enable_metadata_routing=routing):
+            how = options(routing, **rules) | given
+            return cross_validate(Column(1), X, y, **how)
+
+    found = validate(np.where(first, 5.0, web.target))
+    np.testing.assert_array_equal(np.isnan(found["test_err@10"]), bad)
+    assert not np.isnan([found["test_ndcg@10"], found["test_neg_fallout@5"]]).any()
+    # without a relevant document, these are undefined; fallout is not
+    y = np.where(first, 0, np.arange(len(web.qid)) % 2)
+    found = validate(y, zero_relevance="raise")
+    np.testing.assert_array_equal(np.isnan(found["test_ndcg@10"]), bad)
+    assert not np.isnan(found["test_neg_fallout@5"]).any()
+
+
+@each_way
+@quietly
+def test_a_search_goes_on(web, routing):
+    """Candidates fail in the fold that tests a query, that trains on it, in all."""
+    X, y = np.column_stack([web.qid, web.data]), web.target
+    method, query = [None], web.qid[0]
+    grid = [{"method": ["predict", "fit"], "query": [query, "any"]}, {"method": method}]
+    given = {"qid": web.qid} if routing else {}
+    with sklearn.config_context(enable_metadata_routing=routing):
+        search = GridSearchCV(Fails(), grid, refit="err@10", **options(routing))
+        score = search.fit(X, y, **given).score(X, y, **given)
+    results, bad = search.cv_results_, failing_folds(web)
+    assert bad.sum() == 1
+    for key in KEYS:
+        found = [np.isnan(results[f"split{i}_test_{key}"]) for i in range(3)]
+        for own, wanted in zip(np.transpose(found), (bad, 1, ~bad, 1, 0), strict=True):
+            assert (own == wanted).all()
+    assert search.best_params_ == {"method": None}
+    scorer = make_ranking_scorer("err@10")
+    assert score == scorer(search.best_estimator_, X, y, qid=web.qid)
 
 
 # -- as scikit-learn takes scorers

@@ -400,7 +400,7 @@ class _Family:
 #: `permutation_importance` shuffles a column of X in place. One callable that returns a
 #: dict would fail in `cross_val_score`, in halving searches, inside ``scoring={...}``,
 #: and where one measure fails. What is relied on is tested in
-#: tests/model_selection/test_scikit_learn_scorers.py.
+#: tests/model_selection/test_scorers.py.
 _SHARED: WeakKeyDictionary[Callable[..., Any], dict[Any, Any]] = WeakKeyDictionary()
 
 
