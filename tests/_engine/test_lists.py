@@ -172,17 +172,6 @@ def test_systems_as_matrices_are_the_same_bits_as_columns(name, dtype):
 
 
 @pytest.mark.filterwarnings("ignore:")
-@pytest.mark.parametrize("name", ["rank_correlation", "rank_biased_overlap"])
-def test_two_rankings_as_matrices(name):
-    _, systems, _, there = ragged()
-    function = getattr(comparison, name)
-    first, second = np.moveaxis(systems[..., :2], -1, 0)
-    wanted = function(first[there], second[there], qid=there.nonzero()[0])
-    alike(function(first, second), wanted)
-    alike(function(np.where(there, first, 7), second, mask=there), wanted)
-
-
-@pytest.mark.filterwarnings("ignore:")
 def test_systems_without_labels_as_matrices():
     _, systems, _, there = ragged()
     qid, names = there.nonzero()[0], ["a", "b", "c"]
@@ -387,30 +376,44 @@ def test_a_mask_that_leaves_out_all_that_is_relevant_is_doubted(labels):
         ta.ranking_score(np.zeros((2, 2)), TWO, mask=mask, measure="p@1")
 
 
-def test_all_functions_of_one_ranking_take_matrices():
+@pytest.mark.filterwarnings("ignore:")
+@pytest.mark.parametrize(
+    "function",
+    [
+        ta.tie_treatments,
+        ta.tie_report,
+        residuals,
+        evaluation.contingency_table,
+        evaluation.precision_recall_curve,
+        partial(ta.sampled, score_func="rr"),
+        comparison.rank_correlation,
+        comparison.rank_biased_overlap,
+    ],
+)
+def test_two_matrices_are_the_same_bits_as_two_columns(function):
     labels, systems, _, there = ragged()
-    scores, qid = systems[..., 0], there.nonzero()[0]
-    columns = labels[there], scores[there]
-    filled = np.where(there, labels, -1), np.where(there, scores, 7)
-    for matrices, mask in (((labels, scores), None), (filled, there)):
-        for function, extra in (
-            (ta.tie_treatments, ()),
-            (ta.tie_report, ()),
-            (residuals, ()),
-            (evaluation.contingency_table, ()),
-            (evaluation.precision_recall_curve, ()),
-            (ta.sampled, ("rr",)),
-        ):
-            wanted = function(*columns, *extra, qid=qid)
-            alike(function(*matrices, *extra, mask=mask), wanted)
+    of_systems = comparison.rank_correlation, comparison.rank_biased_overlap
+    one = systems[..., 1] if function in of_systems else labels
+    other, qid = systems[..., 0], there.nonzero()[0]
+    wanted = function(one[there], other[there], qid=qid)
+    alike(function(one, other), wanted)
+    filled = np.where(there, one, -1), np.where(there, other, 7)
+    alike(function(*filled, mask=there), wanted)
+
+
+def test_distributions_and_orders_of_matrices():
+    labels, systems, _, there = ragged()
+    columns, qid = (labels[there], systems[there][:, 0]), there.nonzero()[0]
+    filled = np.where(there, labels, -1), np.where(there, systems[..., 0], 7)
+    wanted = tie_distributions(*columns, qid=qid)
+    (flat_rows,) = sample_orderings(*columns, qid=qid, n_orders=1)
+    for matrices, mask in (((labels, systems[..., 0]), None), (filled, there)):
         found = tie_distributions(*matrices, mask=mask)
-        wanted = tie_distributions(*columns, qid=qid)
         assert list(found) == list(wanted)
         for query, one in wanted.items():
             assert_array_equal(found[query].probability, one.probability)
         # orders are of places in the flattened matrix
         (rows,) = sample_orderings(*matrices, mask=mask, n_orders=1)
-        (flat_rows,) = sample_orderings(*columns, qid=qid, n_orders=1)
         assert_array_equal(rows, np.flatnonzero(there)[flat_rows])
 
 
