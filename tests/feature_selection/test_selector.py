@@ -25,6 +25,7 @@ from sklearn.utils import Bunch
 
 from tests.feature_selection.helpers import assert_same, fitted
 from tieaware_sklearn import (
+    FusedRanker,
     QueryKFold,
     RankingFeatureSelector,
     make_ranking_scorer,
@@ -154,7 +155,10 @@ def test_ids_from_a_column(web, make, qid):
     np.testing.assert_array_equal(out, plain.transform(web.data))
     for call, message in (
         (lambda: selector.partial_fit(X, web.target), r"query .* again"),
-        (lambda: selector.fit(X, web.target, qid=web.qid), "qid must be given once"),
+        (
+            lambda: selector.fit(X, web.target, qid=web.qid),
+            r"qid must be given once, .* set_fit_request\(qid=False\) stops it",
+        ),
     ):
         with pytest.raises(ValueError, match=message):
             call()
@@ -199,7 +203,7 @@ def test_unjudged_labels_may_count_as_not_relevant(web, capfd):
     labels = np.where(np.arange(len(web.target)) % 7, web.target, np.nan)
     zeros = Bunch(data=web.data, target=np.nan_to_num(labels), qid=web.qid)
     wanted = fitted(zeros, progress=True)
-    assert "12/12" in capfd.readouterr().err
+    assert re.search(r"screening: .* 12/12 .*feature", capfd.readouterr().err)
     selector = RankingFeatureSelector(unjudged="nonrelevant")
     for y in (labels, pd.Series(labels).astype("Int64")):
         assert_same(selector.fit(web.data, y, qid=web.qid), wanted)
@@ -212,13 +216,30 @@ def test_unjudged_labels_may_count_as_not_relevant(web, capfd):
 def test_texts_are_named_and_numbers_that_are_spelled_out_are_numbers(web):
     frame = pd.DataFrame(web.data[:, :2], columns=["in_degree", "clicks"])
     frame = frame.assign(url="http://a.org", q=web.qid)
-    message = "X must hold numbers, got 'http://a.org' in column 'url'"
-    for qid in ("q", None):
-        with pytest.raises(ValueError, match=message):
+    message = r"X must hold numbers, got 'http://a.org' in column 'url' \(leave .* it"
+    for qid, hint in (("q", r"\)$"), (None, r"; query ids go into qid='url'\)$")):
+        with pytest.raises(ValueError, match=message + hint):
             by_column(web, qid, frame)
     frame["url"] = [str(clicks) for clicks in frame["clicks"]]
     selector = by_column(web, "q", frame)
     assert selector.mean_[1].tolist() == selector.mean_[2].tolist()
+
+
+def test_rows_in_another_order_and_other_columns_are_noticed(web):
+    frame = pd.DataFrame(web.data, columns=web.feature_names)
+    y, qid = pd.Series(web.target), pd.Series(web.qid)
+    turned = "in another order, but rows go by position"
+    for new in (RankingFeatureSelector(), FusedRanker(n_features_to_select=2)):
+        for name, columns in (("y", (y[::-1], qid)), ("qid", (y, qid[::-1]))):
+            with pytest.warns(UserWarning, match=turned) as caught:
+                clone(new).fit(frame, *columns)
+            first = str(caught[0].message)
+            assert first.startswith(f"{name} has the index of X {turned}")
+    selector = RankingFeatureSelector().fit(frame, y, qid)
+    seen_at_fit = "feature names should match those that were passed during fit"
+    with pytest.raises(ValueError, match=seen_at_fit):
+        selector.partial_fit(frame.iloc[:, :5], y, qid + 100)
+    assert selector.n_queries_ == 60
 
 
 # -- before a ranker
