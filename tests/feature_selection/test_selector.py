@@ -17,10 +17,9 @@ import scipy.sparse as sp
 import sklearn
 from numpy.testing import assert_allclose
 from sklearn.base import clone
-from sklearn.compose import ColumnTransformer
-from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import Pipeline
 from sklearn.utils import Bunch
 
 from tests.feature_selection.helpers import assert_same, fitted
@@ -32,8 +31,6 @@ from tieaware_sklearn import (
     ranking_score,
 )
 from tieaware_sklearn.datasets import dump_letor, iter_batches, make_web_search
-from tieaware_sklearn.lightgbm import QueryLGBMRanker
-from tieaware_sklearn.score_precision import CoarseRanker
 
 # -- query ids
 
@@ -263,39 +260,6 @@ def test_weights_are_asked_for_only_on_request(web):
         search.fit(*rows, **data)
     weighted = RankingFeatureSelector(n_features_to_select=3).fit(*rows, **data)
     assert_same(search.best_estimator_[0], weighted)
-
-
-RANKERS = {
-    "lightgbm": QueryLGBMRanker(n_estimators=3, verbosity=-1, n_jobs=1),
-    "coarse": CoarseRanker(LinearRegression(), "rho=1.5"),
-}
-
-
-@pytest.mark.parametrize("name", RANKERS)
-def test_a_ranker_behind_the_selector(web, name):
-    new, given = RankingFeatureSelector(n_features_to_select=4), {"qid": web.qid}
-    rows, coarse = (web.data, web.target), given if name == "coarse" else {}
-    with sklearn.config_context(enable_metadata_routing=True):
-        model = make_pipeline(clone(new), clone(RANKERS[name]))
-        if name == "coarse":
-            model[-1].set_predict_request(qid=True)
-        predicted = model.fit(*rows, **given).predict(web.data, **coarse)
-        score = model.score(*rows, **given)
-    # by hand
-    X = clone(new).fit_transform(*rows, **given)
-    ranker = clone(RANKERS[name])
-    ranker.fit(X, web.target, **given)
-    np.testing.assert_array_equal(predicted, ranker.predict(X, **coarse))
-    assert score == ranking_score(web.target, predicted, qid=web.qid)
-    # with a column, that the ranker is given, too
-    X = pd.DataFrame(web.data, columns=web.feature_names).assign(qid=web.qid)
-    by_column = ("features", clone(new).set_params(qid="qid"), list(X))
-    keep_qid = ColumnTransformer([by_column, ("qid", "passthrough", ["qid"])])
-    keep_qid.set_output(transform="pandas")
-    ranker = clone(RANKERS[name]).set_params(qid="qid__qid")
-    model = make_pipeline(keep_qid, ranker).fit(X, web.target)
-    np.testing.assert_array_equal(model.predict(X), predicted)
-    assert model.score(X, web.target) == score
 
 
 # -- what is refused

@@ -46,6 +46,7 @@ from tieaware_sklearn import QueryKFold, evaluate, make_ranking_scorer, ranking_
 from tieaware_sklearn.catboost import QueryCatBoostRanker
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
+from tieaware_sklearn.score_precision import CoarseRanker
 from tieaware_sklearn.xgboost import QueryXGBRanker
 
 GUIDE = Path(__file__).parents[2] / "docs" / "howto" / "search.md"
@@ -67,6 +68,7 @@ RANKERS = BOOSTERS | {
     "fused": (ta.FusedRanker(), "n_features_to_select"),
 }
 by_each_ranker = pytest.mark.parametrize("name", RANKERS)
+COARSE = {"coarse": (CoarseRanker(LinearRegression(), "rho=1.5"), "coarseness")}
 
 
 class Setting(NamedTuple):
@@ -106,8 +108,8 @@ class Setting(NamedTuple):
 
 
 def setting(name: str, routing: bool) -> Setting:
-    if name in RANKERS:
-        ranker, parameter = RANKERS[name]
+    if name in RANKERS | COARSE:
+        ranker, parameter = (RANKERS | COARSE)[name]
         ranker = clone(ranker).set_params(qid=None if routing else "qid")
     elif name == "XGBRanker":  # which itself reads a column of this name
         ranker, parameter = XGBRanker(n_estimators=4, n_jobs=1), "max_depth"
@@ -332,7 +334,10 @@ TOOLS = {
         lambda at: at.fitted(VotingRegressor([("one", at.ranker)])),
     ],
     "`TunedThresholdClassifierCV`": [tuned_threshold],
-    "`Pipeline` with `RankingFeatureSelector`": [behind_a_selector],
+    "`Pipeline` with `RankingFeatureSelector`": [
+        ("lightgbm", behind_a_selector),
+        ("coarse", behind_a_selector),
+    ],
     "early stopping in a search": [*map(early_stopping, BOOSTERS)],
     "a regressor, such as `Ridge`": [cross_validated("regressor")],
     "XGBoost's own `XGBRanker`": [cross_validated("XGBRanker")],
