@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-
 import joblib
 import numpy as np
 import pandas as pd
@@ -16,7 +14,7 @@ from sklearn.base import clone
 from sklearn.utils import Bunch
 
 from tests.feature_selection.helpers import assert_same, fitted
-from tieaware_sklearn import RankingFeatureSelector, Screening, evaluate
+from tieaware_sklearn import RankingFeatureSelector, evaluate
 from tieaware_sklearn.evaluation import _prepared
 from tieaware_sklearn.feature_selection import _selection, _statistics
 
@@ -431,27 +429,6 @@ def test_sparse_columns_are_as_dense(engine, sizes, seed, data):
         own = None if weight is None else weight[some]
         parts.partial_fit(convert(sparse.tocsr()[some]), y[some], qid[some], own)
     assert_same(parts, expected, tolerance=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("n", "zero_relevance", "weighted"), [(2, 0.0, False), (7, "skip", True)]
-)
-def test_partial_fit_and_merge_equal_one_fit(web, n, zero_relevance, weighted):
-    options = {"zero_relevance": zero_relevance, "n_features_to_select": 3}
-    new = RankingFeatureSelector(["ndcg@5", "ap(rel=4)", "fallout@3"], **options)
-    # of a part, all weights may be 0
-    weight = np.where(web.qid > 20, 1 / web.qid, 0) if weighted else None
-    whole = clone(new).fit(web.data, web.target, web.qid, weight)
-    streamed, parts = clone(new), []
-    for part in np.array_split(np.unique(web.qid), n):
-        rows = np.isin(web.qid, part)
-        own = web.data[rows], web.target[rows], web.qid[rows]
-        own += (weight[rows] if weighted else None,)
-        streamed.partial_fit(*own)
-        parts.append(clone(new).screen(*own))
-    merged = functools.reduce(Screening.merge, parts)
-    for other in (streamed, clone(new).adopt(merged, web.data[:0])):
-        assert_same(whole, other, tolerance=1e-12)
 
 
 def test_missing_values_tie_below_everything(web):
