@@ -290,25 +290,6 @@ def test_repeated_queries_are_those_of_several_parts(parts):
         assert one.n_queries == len(several)
 
 
-@given(IDS, IDS)
-def test_two_parts_are_one_if_they_share_no_query(ours, theirs):
-    found = seen_queries.known(digests(ours), seen_queries.retained(digests(theirs)))
-    assert found.tolist() == [one in theirs for one in ours]
-    parts = [seen_queries.retained(digests(ids)) for ids in (ours, theirs)]
-    assert all(map(seen_queries.are_ascending, parts))
-    shared = sorted(set(ours) & set(theirs))
-    together = seen_queries.both(*parts)
-    assert together.tolist() == sorted(ours + theirs)
-    assert seen_queries.are_ascending(together) == (not shared)
-    if not shared:
-        seen_queries.check_apart(*parts, "part", len(theirs))
-        return
-    with pytest.raises(ValueError, match="of this part, got ") as told:
-        seen_queries.check_apart(*parts, "part", len(theirs))
-    assert f"{len(shared)} of them among its {len(theirs)}," in str(told.value)
-    assert f"the digest {shared[0]:#018x} (" in str(told.value)
-
-
 @given(st.lists(IDS.filter(bool), min_size=2, max_size=5), st.integers(1, 6))
 def test_the_least_digests_are_kept_in_whatever_order_parts_come(parts, most):
     """With m kept of n, each query among the least m is known again, and no other."""

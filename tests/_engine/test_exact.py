@@ -362,6 +362,9 @@ def test_columns_of_times_and_of_text_are_named(frame):
     assert found.fit(X, [0, 1, 0]).n_queries_ == 2
     with pytest.raises(ValueError, match="X must hold numbers, got an array of datet"):
         ta.RankingFeatureSelector("rr").fit(times[:, None], [0, 1, 0])
+    got = "^Complex data not supported: X must hold numbers, got an array of complex128"
+    with pytest.raises(ValueError, match=got):
+        ta.RankingFeatureSelector("rr").fit(np.array([[1j], [1], [0]]), [0, 1, 0])
 
 
 @pytest.mark.parametrize(
