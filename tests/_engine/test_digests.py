@@ -290,6 +290,12 @@ def test_repeated_queries_are_those_of_several_parts(parts):
         assert one.n_queries == len(several)
 
 
+def test_a_query_of_two_parts_is_named_by_all_digits_of_its_digest():
+    said = r"queries of this part, got 1 of them among its 2, .* 0x0000000000000007 \("
+    with pytest.raises(ValueError, match=said):
+        seen_queries.check_apart(digests([7]), digests([5, 7]), "part", 2)
+
+
 @given(st.lists(IDS.filter(bool), min_size=2, max_size=5), st.integers(1, 6))
 def test_the_least_digests_are_kept_in_whatever_order_parts_come(parts, most):
     """With m kept of n, each query among the least m is known again, and no other."""
@@ -319,25 +325,3 @@ def test_two_ids_with_one_digest_are_named(monkeypatch):
         seen_queries.id_digests(ids)
     with pytest.raises(ValueError, match="query must have ids that differ"):
         seen_queries.id_digests(ids, "query")
-
-
-BATCHES = st.lists(st.lists(st.integers(-9, 40), unique=True, max_size=6), max_size=12)
-
-
-@given(BATCHES)
-def test_the_first_that_comes_again_as_a_set_finds_it(batches):
-    seen, plain = seen_queries.SeenQueries(), set()
-    for batch in batches:
-        again = [i for i, query in enumerate(batch) if query in plain]
-        found = seen.add(np.array(batch, dtype=np.int64))
-        assert found == (again[0] if again else None)
-        if not again:
-            plain |= set(batch)
-
-
-def test_ids_of_any_type_that_are_equal_are_one():
-    seen = seen_queries.SeenQueries()
-    assert seen.add(np.array([1, 2])) is None
-    assert seen.add(np.array([0.5, 2.0])) == 1
-    assert seen.add(np.array(["1", "2"], dtype=object)) is None
-    assert seen.add(np.array(["0", "2"])) == 1

@@ -400,20 +400,6 @@ def test_both_ways_to_read_a_number_are_named():
         ta.RankingFeatureSelector("rr").fit(X, [0, 1, 0])
 
 
-@pytest.mark.parametrize("make", [np.asarray, list, pd.DataFrame, pl.DataFrame])
-def test_ids_are_taken_out_of_a_matrix_and_blanked_in_it(make):
-    X = np.array([[7.0, 1], [7, 2], [8, 3]])
-    X = X.tolist() if make is list else make(X)
-    column = X.columns[0] if hasattr(X, "columns") else 0
-    ids, is_column = columns.ids_of(X, column)
-    assert (list(ids), is_column) == ([7, 7, 8], True)
-    assert columns.ids_of(X, ids)[1] is False
-    if make is not list:
-        blank = np.asarray(columns.blank_qid_column(X, column), dtype=float)
-        assert blank.tolist() == [[0, 1], [0, 2], [0, 3]]
-        assert np.asarray(X)[0, 0] == 7
-
-
 def test_ids_in_a_sparse_matrix_that_are_broken_or_missing():
     X = sp.csr_array([[0.5, 1], [7, 2]])
     with pytest.warns(UserWarning, match="qid=0 is a column of fractions, with 0.5 in"):

@@ -497,3 +497,7 @@ def test_missing_values_beside_ids_that_are_texts():
     selector.set_params(missing="raise")
     with pytest.raises(ValueError, match="NaN"):
         selector.transform(X)
+    # nobody asks for ids to transform
+    X = np.array([[np.nan, 3.0], [np.inf, 1.0]])
+    np.testing.assert_array_equal(selector.transform(X), [[3], [1]])
+    assert np.isnan(X[0, 0])

@@ -81,7 +81,8 @@ def test_ids_come_in_three_ways(make):
     for data in (frame, pl.from_pandas(frame), pa.Table.from_pandas(frame)):
         assert rows(make(qid="q"), data) == expected
     array = np.c_[X, QID]
-    for at, data in ((2, array), (-1, array.tolist()), (2, sparse.csr_array(array))):
+    kinds = array, sparse.csr_array(array), sparse.coo_array(array)
+    for at, data in ((-1, array.tolist()), *((2, one) for one in kinds)):
         assert rows(make(qid=at), data) == expected
     names = [f"query {q:03}" for q in QID]
     assert rows(make(), X.tolist(), groups=names) == expected
