@@ -378,9 +378,9 @@ def keep_order(X: Any, given: Any) -> Any:
     if hasattr(X, "tocsr") or X.dtype.kind != "f":
         return X
     given = given if hasattr(given, "shape") else array_of(given)
-    columns = _columns_of(given)
+    columns = list(_columns_of(given))
     if isinstance(given, np.ndarray):
-        columns = ((j, j, str(given.dtype)) for j in range(X.shape[1]))
+        columns = [(j, j, str(given.dtype)) for j in range(X.shape[1])]
     ranked = {}
     for j, name, dtype in columns:
         if not dtype.startswith(_WIDE):
