@@ -28,7 +28,8 @@ ROOMS = {
         *("comparison", "feature_selection", "model_selection"),
     )
 }
-# what the selector and comparisons alone ask of others is tested there
+# what measures, the selector and comparisons alone ask of others is tested there
+ROOMS["_engine"][1].append("tests/measures/test_every_measure.py")
 ROOMS["measures"][1].append("tests/feature_selection/test_statistics.py")
 ROOMS["evaluation"][1].append("tests/comparison/test_systems.py")
 ROOMS["boosters"] = (
