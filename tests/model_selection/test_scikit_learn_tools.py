@@ -74,6 +74,7 @@ COARSE = {"coarse": (CoarseRanker(LinearRegression(), "rho=1.5"), "coarseness")}
 class Setting(NamedTuple):
     """How one ranker is used with routing on, or off."""
 
+    name: str
     X: Any
     ranker: Any
     parameter: str
@@ -119,9 +120,9 @@ def setting(name: str, routing: bool) -> Setting:
         ranker = Pipeline([tree] if routing else [("drop", DROP), tree])
         parameter = "tree__max_depth"
     if not routing:
-        return Setting(WITH_QID, ranker, parameter, "qid", {}, {})
+        return Setting(name, WITH_QID, ranker, parameter, "qid", {}, {})
     given = {"qid": WEB.qid}
-    return Setting(FRAME, ranker, parameter, None, given, {"params": given})
+    return Setting(name, FRAME, ranker, parameter, None, given, {"params": given})
 
 
 def by_index(at: Setting) -> Setting:
@@ -148,16 +149,13 @@ def by_hand(name, measure="ndcg@10"):
     return values
 
 
-def cross_validated(name):
-    def run(at):
-        scoring = at.scorer(["ndcg@10", "AP", "fallout@5"])
-        found = at.scores(cross_validate, scoring=scoring, return_train_score=True)
-        assert found["test_ndcg@10"].tolist() == by_hand(name)
-        assert (-found["test_neg_fallout@5"]).tolist() == by_hand(name, "fallout@5")
-        assert (found["train_AP"] > found["test_AP"].mean()).all()
-        return [found[key] for key in found if key.startswith(("test", "train"))]
-
-    return name, run
+def cross_validated(at):
+    scoring = at.scorer(["ndcg@10", "AP", "fallout@5"])
+    found = at.scores(cross_validate, scoring=scoring, return_train_score=True)
+    assert found["test_ndcg@10"].tolist() == by_hand(at.name)
+    assert (-found["test_neg_fallout@5"]).tolist() == by_hand(at.name, "fallout@5")
+    assert (found["train_AP"] > found["test_AP"].mean()).all()
+    return [found[key] for key in found if key.startswith(("test", "train"))]
 
 
 def results_of(**options):
@@ -183,9 +181,9 @@ def out_of_fold_report(at):
     cv = at.how["cv"]
     scores = cross_val_predict(at.ranker, *at.rows, cv=cv, **at.params)
     report = evaluate(WEB.target, scores, qid=WEB.qid, measures="ndcg@10")
-    at = [np.isin(report.qid, WEB.qid[test]) for _, test in FOLDS]
-    means = [report.expected[own].mean() for own in at]
-    assert means == pytest.approx(by_hand("lightgbm"), abs=1e-12)
+    of_folds = [np.isin(report.qid, WEB.qid[test]) for _, test in FOLDS]
+    means = [report.expected[own].mean() for own in of_folds]
+    assert means == pytest.approx(by_hand(at.name), abs=1e-12)
     return report.expected
 
 
@@ -193,7 +191,7 @@ def curve_of_sizes(at):
     # it cuts the last query of a training set short, even at 1.0, but for the
     # smallest training set: that of the first fold
     found = at.scores(learning_curve, train_sizes=[0.5, 1.0])[2]
-    assert found[1][0] == by_hand("lightgbm")[0]
+    assert found[1][0] == by_hand(at.name)[0]
     return found
 
 
@@ -216,30 +214,26 @@ def selected(make):
     return lambda at: at.fitted(make(at.ranker, **at.how)).get_support()
 
 
-def selected_by_importance(name):
+def selected_by_importance(at):
     """Importances of features, by which some are selected; that of the ids is 0."""
-
-    def run(at):
-        found = []
-        for way in ways(at):
-            model = way.fitted(clone(way.ranker))
-            each = model.coef_ if name == "linear" else model.feature_importances_
-            assert not np.any(each[5:])
-            found.append(each)
-            sizes = np.abs(each)
-            limits = {"mean": np.mean(sizes), "median": np.median(sizes), 0.0: 0.0}
-            limits[None] = limits["mean"]
-            for threshold, limit in limits.items():
-                selector = way.fitted(SelectFromModel(way.ranker, threshold=threshold))
-                kept = selector.get_support()
-                # the ids stay only where every column does
-                assert np.array_equal(kept, sizes >= limit)
-                if way.qid is not None:
-                    assert kept[-1] == kept.all() == (limit == 0)
-        assert np.array_equal(found[0], found[-1])
-        return found[0][:5]
-
-    return name, run
+    found = []
+    for way in ways(at):
+        model = way.fitted(clone(way.ranker))
+        each = model.coef_ if at.name == "linear" else model.feature_importances_
+        assert not np.any(each[5:])
+        found.append(each)
+        sizes = np.abs(each)
+        limits = {"mean": np.mean(sizes), "median": np.median(sizes), 0.0: 0.0}
+        limits[None] = limits["mean"]
+        for threshold, limit in limits.items():
+            selector = way.fitted(SelectFromModel(way.ranker, threshold=threshold))
+            kept = selector.get_support()
+            # the ids stay only where every column does
+            assert np.array_equal(kept, sizes >= limit)
+            if way.qid is not None:
+                assert kept[-1] == kept.all() == (limit == 0)
+    assert np.array_equal(found[0], found[-1])
+    return found[0][:5]
 
 
 def tuned_threshold(at):
@@ -261,41 +255,37 @@ def behind_a_selector(at):
     return at.scores(model=make_pipeline(selector, ranker))
 
 
-def early_stopping(name):
-    def run(at):
-        valid = make_web_search(n_queries=10, n_documents=15, random_state=1)
-        X = pd.DataFrame(valid.data[:, :5], columns=FEATURES)
-        X = X if at.qid is None else X.assign(qid=valid.qid)
-        ids = {"eval_qid": (valid.qid,)} if at.qid is None else {}
-        stops = {"n_estimators": 30, "learning_rate": 0.5, "early_stopping_rounds": 2}
-        at = at._replace(ranker=clone(at.ranker).set_params(**stops))
-        search = at.search(cv=QueryKFold(2, qid=at.qid))
-        search.fit(*at.rows, eval_X=(X,), eval_y=(valid.target,), **ids, **at.fit)
-        found = search.best_estimator_.evals_result_["valid_0"]["NDCG@10"]
-        assert len(found) < 30
-        return [*search.cv_results_["mean_test_score"], *found]
-
-    return name, run
+def early_stopping(at):
+    valid = make_web_search(n_queries=10, n_documents=15, random_state=1)
+    X = pd.DataFrame(valid.data[:, :5], columns=FEATURES)
+    X = X if at.qid is None else X.assign(qid=valid.qid)
+    ids = {"eval_qid": (valid.qid,)} if at.qid is None else {}
+    stops = {"n_estimators": 30, "learning_rate": 0.5, "early_stopping_rounds": 2}
+    at = at._replace(ranker=clone(at.ranker).set_params(**stops))
+    search = at.search(cv=QueryKFold(2, qid=at.qid))
+    search.fit(*at.rows, eval_X=(X,), eval_y=(valid.target,), **ids, **at.fit)
+    found = search.best_estimator_.evals_result_["valid_0"]["NDCG@10"]
+    assert len(found) < 30
+    return [*search.cv_results_["mean_test_score"], *found]
 
 
-def permuted(name):
-    def run(at):
-        ids = {"qid": WEB.qid} if name == "fused" and at.qid is None else {}
+def permuted(at):
+    ids = {"qid": WEB.qid} if at.name == "fused" and at.qid is None else {}
 
-        def value(model, X, y):
-            return ranking_score(y, model.predict(X, **ids), qid=WEB.qid)
+    def value(model, X, y):
+        return ranking_score(y, model.predict(X, **ids), qid=WEB.qid)
 
-        options = {"scoring": value, "n_repeats": 2, "random_state": 0}
-        found = [
-            permutation_importance(way.fitted(way.ranker), *way.rows, **options)
-            for way in ways(at)
-        ]
-        assert all(
-            np.array_equal(one.importances, found[0].importances) for one in found
-        )
-        return found[0].importances[:5]
+    options = {"scoring": value, "n_repeats": 2, "random_state": 0}
+    found = [
+        permutation_importance(way.fitted(way.ranker), *way.rows, **options)
+        for way in ways(at)
+    ]
+    assert all(np.array_equal(one.importances, found[0].importances) for one in found)
+    return found[0].importances[:5]
 
-    return name, run
+
+def of_each(names, run):
+    return [(name, run) for name in names]
 
 
 HALVING = {"min_resources": 2, "max_resources": 6, "random_state": 0}
@@ -313,7 +303,7 @@ TOOLS = {
         results_of(Search=HalvingGridSearchCV, **HALVING),
         results_of(Search=HalvingRandomSearchCV, n_candidates=2, **HALVING),
     ],
-    "`cross_validate`": [*map(cross_validated, BOOSTERS)],
+    "`cross_validate`": of_each(BOOSTERS, cross_validated),
     "`cross_val_score`": [lambda at: at.scores()],
     "`cross_val_predict`": [out_of_fold_report],
     "nested cross-validation": [
@@ -328,20 +318,19 @@ TOOLS = {
     "`RFE`, `RFECV`, `SequentialFeatureSelector`": [
         *map(selected, SOME_COLUMNS.values())
     ],
-    "`SelectFromModel`": [*map(selected_by_importance, [*BOOSTERS, "linear"])],
+    "`SelectFromModel`": of_each([*BOOSTERS, "linear"], selected_by_importance),
     "`StackingRegressor`, `VotingRegressor`": [
         lambda at: at.fitted(StackingRegressor([("one", at.ranker)])),
         lambda at: at.fitted(VotingRegressor([("one", at.ranker)])),
     ],
     "`TunedThresholdClassifierCV`": [tuned_threshold],
-    "`Pipeline` with `RankingFeatureSelector`": [
-        ("lightgbm", behind_a_selector),
-        ("coarse", behind_a_selector),
-    ],
-    "early stopping in a search": [*map(early_stopping, BOOSTERS)],
-    "a regressor, such as `Ridge`": [cross_validated("regressor")],
-    "XGBoost's own `XGBRanker`": [cross_validated("XGBRanker")],
-    "`permutation_importance`": [*map(permuted, RANKERS)],
+    "`Pipeline` with `RankingFeatureSelector`": of_each(
+        ["lightgbm", "coarse"], behind_a_selector
+    ),
+    "early stopping in a search": of_each(BOOSTERS, early_stopping),
+    "a regressor, such as `Ridge`": [("regressor", cross_validated)],
+    "XGBoost's own `XGBRanker`": [("XGBRanker", cross_validated)],
+    "`permutation_importance`": of_each(RANKERS, permuted),
     '`scoring={"a": ..., "b": ...}`': [
         lambda at: at.scores(
             cross_validate, scoring={"a": at.scorer("ap"), "b": at.scorer("rr")}
