@@ -372,16 +372,16 @@ class _CsvLines(_source.Lines):
         self._opened: int | None = None
         self._is_ended = False
 
-    def readinto(self, buffer: Any) -> int:
-        n_bytes = super().readinto(buffer)
-        if n_bytes or self._is_ended:
-            return n_bytes
+    def block(self, size: int) -> bytes:
+        block = super().block(size)
+        if block or self._is_ended:
+            return block
+        self._is_ended = True
         # without a line end, pyarrow takes a header for nothing
-        self._is_ended, buffer[:1] = True, b"\n"
         self.check(b"\n")
         if self._opened is not None:
             raise _QuoteError(self._opened)
-        return 1
+        return b"\n"
 
     def check(self, block: bytes) -> None:
         super().check(block)

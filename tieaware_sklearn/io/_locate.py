@@ -101,6 +101,15 @@ class Wrapped(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
+    def block(self, size: int) -> bytes:
+        """The next bytes, so many at most; none at the end."""
+        return bytes(self._file.read(size))
+
+    def readinto(self, buffer: Any) -> int:
+        block = self.block(len(buffer))
+        buffer[: len(block)] = block
+        return len(block)
+
     def close(self) -> None:
         self._file.close()
         super().close()
@@ -130,11 +139,9 @@ class _Remote(Wrapped):
     def tell(self) -> int:
         return int(self._file.tell())
 
-    def readinto(self, buffer: Any) -> int:
+    def block(self, size: int) -> bytes:
         with as_errors_of(self._url):
-            block = self._file.read(len(buffer))
-        buffer[: len(block)] = block
-        return len(block)
+            return super().block(size)
 
 
 @contextmanager

@@ -227,11 +227,10 @@ class Lines(_locate.Wrapped):
         #: bytes of the line that has not ended; None before the first
         self._open_line: int | None = None
 
-    def readinto(self, buffer: Any) -> int:
-        block = self._file.read(len(buffer))
+    def block(self, size: int) -> bytes:
+        block = super().block(size)
         self.check(block)
-        buffer[: len(block)] = block
-        return len(block)
+        return block
 
     def check(self, block: bytes) -> None:
         if self._open_line is None:
