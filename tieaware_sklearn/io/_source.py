@@ -10,7 +10,7 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
@@ -38,20 +38,6 @@ _LETOR = re.compile(rb"\s*([-+.0-9]|(nan|inf)\s|qid:|\S+\s+(qid|[0-9]+):)")
 _PACKED = 1 << 17
 
 
-class _Gzip:
-    """A stream of gzip, unpacked as those of `bz2` and `lzma` are."""
-
-    def __init__(self) -> None:
-        self._stream = zlib.decompressobj(wbits=31)
-
-    eof = property(lambda self: self._stream.eof)
-    unused_data = property(lambda self: self._stream.unused_data)
-    needs_input = property(lambda self: not self._stream.unconsumed_tail)
-
-    def decompress(self, data: bytes, max_length: int) -> bytes:
-        return self._stream.decompress(self._stream.unconsumed_tail + data, max_length)
-
-
 class _Streams(_locate.Wrapped):
     """Compressed streams, one after another, to the end of the file.
 
@@ -61,34 +47,33 @@ class _Streams(_locate.Wrapped):
 
     def __init__(self, file: IO[bytes], unpacker: Callable[[], Any]) -> None:
         super().__init__(file)
-        self._new = unpacker
-        self._unpacker, self._packed, self._is_within = unpacker(), b"", False
+        self._size, self._blocks = 0, self._unpacked(unpacker)
 
-    def readinto(self, buffer: Any) -> int:
-        unpacked = b""
-        while not unpacked:
-            if self._unpacker.eof:
-                # there may be zeros between streams
-                self._packed = self._unpacker.unused_data.lstrip(b"\0")
-                self._unpacker, self._is_within = self._new(), False
-            if self._unpacker.needs_input and not self._packed:
-                self._packed = self._file.read(_PACKED)
-                if not self._is_within:
-                    self._packed = self._packed.lstrip(b"\0")
-                if not self._packed:
-                    if self._is_within:
+    def block(self, size: int) -> bytes:
+        self._size = size
+        return next(filter(None, self._blocks), b"")
+
+    def _unpacked(self, unpacker: Callable[[], Any]) -> Iterator[bytes]:
+        packed = self._file.read(_PACKED)
+        while packed:
+            stream = unpacker()
+            while not stream.eof:
+                if not packed and getattr(stream, "needs_input", True):
+                    packed = self._file.read(_PACKED)
+                    if not packed:
                         raise EOFError("the file ends within compressed data")
-                    return 0
-            self._is_within = True
-            packed, self._packed = self._packed, b""
-            unpacked = self._unpacker.decompress(packed, len(buffer))
-        buffer[: len(unpacked)] = unpacked
-        return len(unpacked)
+                yield stream.decompress(packed, self._size)
+                # zlib gives back what waits to be unpacked, the others keep it
+                packed = getattr(stream, "unconsumed_tail", b"")
+            # there may be zeros between streams, however many
+            packed = stream.unused_data.lstrip(b"\0")
+            while not packed and (block := self._file.read(_PACKED)):
+                packed = block.lstrip(b"\0")
 
 
 #: by the first bytes of what they unpack
 UNPACKERS: dict[bytes, Callable[[], Any]] = {
-    b"\x1f\x8b": _Gzip,
+    b"\x1f\x8b": partial(zlib.decompressobj, wbits=31),
     b"BZh": bz2.BZ2Decompressor,
     b"\xfd7zXZ\x00": lzma.LZMADecompressor,
 }
