@@ -1,19 +1,16 @@
 """Random small files, read whole, in batches and plainly, which must come to the same.
 
-``python -m tests.fuzz.files [--cases 20000] [--seed 1]`` draws CSV files with hard
-quotation marks, CSV files with hard numbers, and LETOR files. Case `number` of a kind
-under a seed is always the same. All must read the same from a file, or refuse it.
+They are CSV files with hard quotation marks, CSV files with hard numbers, and LETOR
+files. Case `number` of a kind under a seed is always the same. All must read the same
+from a file, or refuse it: ``run("letor", 1, range(20_000))`` looks at many.
 """
 
 from __future__ import annotations
 
-import argparse
 import csv
 import io
 import math
 import re
-import sys
-import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -467,27 +464,3 @@ def run(kind: str, seed: int, numbers: Iterable[int]) -> Counter[str]:
     """How many files of these numbers were read, and how many refused."""
     said = {True: "read", False: "refused"}
     return Counter(said[check(kind, seed, number)] for number in numbers)
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """1 where a case failed, whose reproduction is printed."""
-    parser = argparse.ArgumentParser(prog="python -m tests.fuzz.files")
-    parser.add_argument("--cases", type=int, default=20_000, help="(default: 20000)")
-    parser.add_argument("--seed", type=int, default=1, help="(default: 1)")
-    given, has_failed = parser.parse_args(arguments), False
-    for kind in KINDS:
-        start = time.perf_counter()
-        try:
-            done = run(kind, given.seed, range(given.cases))
-        except AssertionError as failure:
-            has_failed = True
-            print(f"{kind}: FAILED\n{failure}\n")
-            continue
-        counts = f"{done['read']:,} read, {done['refused']:,} refused"
-        seconds = time.perf_counter() - start
-        print(f"{kind}: {given.cases:,} cases, {counts}, {seconds:.0f} s")
-    return int(has_failed)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -10,6 +10,7 @@ from tests.fuzz.cases import HEADER
 from tests.fuzz.kinds import KINDS, drawn
 from tieaware_sklearn import Measure
 from tieaware_sklearn.evaluation import _averages
+from tieaware_sklearn.io import _csv, _letor
 from tieaware_sklearn.measures import ReciprocalRank
 
 SEED = 20_260_101
@@ -100,17 +101,19 @@ def test_bad_arguments(capsys):
     assert "must be above 0" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("n_bytes", [10, 1 << 20])
 @pytest.mark.parametrize("kind", files.KINDS)
-def test_no_file_is_read_as_something_else(kind):
+def test_no_file_is_read_as_something_else(monkeypatch, kind, n_bytes):
+    # a file is looked at in pieces of so many bytes
+    monkeypatch.setattr(_csv, "_START", n_bytes)
+    monkeypatch.setattr(_letor, "_CHUNK", n_bytes)
     done = files.run(kind, SEED, range(120))
     # both are of interest
     assert min(done["read"], done["refused"]) > 12
 
 
-def test_a_file_that_is_read_wrongly_is_seen(monkeypatch, capsys):
-    monkeypatch.setattr("tieaware_sklearn.io._csv._CsvLines._look_at", lambda *_: None)
-    assert files.main(["--cases", "60", "--seed", "1"]) == 1
-    out = capsys.readouterr().out
-    assert "csv quotes: FAILED" in out
-    assert "again: tests.fuzz.files.check('csv quotes', 1, " in out
-    assert "letor: 60 cases" in out
+def test_a_file_that_is_read_wrongly_is_seen(monkeypatch):
+    monkeypatch.setattr(_csv._CsvLines, "_look_at", lambda *_: None)
+    again = r"again: tests\.fuzz\.files\.check\('csv quotes', 1, \d+\)$"
+    with pytest.raises(AssertionError, match=again):
+        files.run("csv quotes", 1, range(60))

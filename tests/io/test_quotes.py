@@ -45,18 +45,6 @@ def test_stray_marks_do_not_swallow_rows(tmp_path, capsys, second):
     assert "500 documents, 50 queries" in out
 
 
-def test_what_is_right_is_read_as_before(tmp_path):
-    path = tmp_path / "shop.csv"
-    legal = {
-        "line16": '"24"" monitor"', "line17": '24" monitor', "line20": '"a\nb\r\nc"',
-        "line30": '""', "line31": '"a,""b"""', "line32": 'x""y"', "line33": '""""',
-    }  # fmt: skip
-    path.write_text(titles(**legal), newline="")
-    for end in ("\n", ""):
-        path.write_bytes(path.read_bytes().rstrip(b"\n") + end.encode())
-        assert load_table(path).qid.tolist() == [str(i // 10) for i in range(N_ROWS)]
-
-
 def is_refused(text):
     """Whether Python's csv finds a mark that does not close its cell."""
     try:

@@ -158,20 +158,6 @@ def test_cells_and_headers_that_are_refused(tmp_path, monkeypatch, text, message
     refused(path, f"^{path}.*{message}")
 
 
-def test_quotes_that_come_late_and_those_left_open(tmp_path, monkeypatch):
-    monkeypatch.setattr(_csv, "_START", 10)
-    rows = [f"{i % 2},{i},{i},t" for i in range(20)]
-    text = "\n".join(["label,qid,x,text", *rows, '1,20,20,"a\nb"', "0,21,21,c"])
-    found = load_table(csv(tmp_path, text))
-    assert found.data[:, 0].tolist() == list(range(22))
-    assert found.place(21).endswith("line 24")
-    for end in ('1,22,22,"c', '1,22,22,"c\n1,23,23,d\n', '1,22,"22,c', '"a""b'):
-        path = csv(tmp_path, f"{text}\n{end}")
-        refused(path, "line 25: a quotation mark opens a cell")
-    for legal in ('1,22,22,5" disk', '1,22,22,"a,"', '1,22,22,""'):
-        assert len(load_table(csv(tmp_path, f"{text}\n{legal}")).data) == 23
-
-
 @pytest.mark.parametrize("block", [10, 1 << 20])
 @pytest.mark.parametrize("column", ["qid", "text"])
 @pytest.mark.parametrize("ignore", [[], ["text"]])
@@ -220,14 +206,6 @@ def test_columns_without_a_name_are_left_out(tmp_path):
     assert_array_equal(table.data, [[5], [np.nan], [5]])
 
 
-def test_other_ways_to_write_numbers(tmp_path):
-    cells = ["+5", "1.", ".5", " 7 ", "1e3", '"8"', "-0", "1E-2", "inf", "-Infinity"]
-    rows = [f"1,1,{cell}" for cell in cells]
-    found = load_table(csv(tmp_path, "\r\n".join(["label,qid,x", *rows])))
-    numbers = [5, 1, 0.5, 7, 1000, 8, 0, 0.01, np.inf, -np.inf]
-    assert found.data[:, 0].tolist() == numbers
-
-
 @pytest.mark.parametrize("separator", [";", "\t", "|"])
 def test_a_header_of_one_cell_tells_another_separator(tmp_path, separator):
     text = "label,qid,x,title\n1,a,2.5,mug\n0,a,3,cup\n".replace(",", separator)
@@ -255,10 +233,6 @@ def test_columns_are_of_one_kind_in_all_files(tmp_path, first):
 ROWS = ["label,qid,text,x", *(f"{i % 2},{i // 4},t,{i}" for i in range(40))]
 
 
-def with_rows(rows, end="\n"):
-    return "\n".join([*ROWS[:10], *rows, *ROWS[12:]]) + end
-
-
 @pytest.mark.parametrize(
     ("rows", "n_cells", "line"),
     [
@@ -274,24 +248,8 @@ def with_rows(rows, end="\n"):
 )
 def test_short_rows(tmp_path, rows, n_cells, line):
     said = "a row must not have fewer cells than the header .4., got"
-    refused(csv(tmp_path, with_rows(rows)), f"line {line}: {said} {n_cells} ")
-
-
-@pytest.mark.parametrize("end", ["\n", "", "\n\n", "\n \n"])
-def test_legal_rows(tmp_path, end):
-    for n_more, rows in (
-        (1, ['1,2,"a,b",3']),
-        (1, ['1,2,"a\n""b"",,\n\n,c",3']),
-        (1, ["", "  ", "\t", "1,2,,"]),
-        (1, ['1,2,5" disk,3']),
-        (2, ['1,2,a "" b,3', '"1","2","",""']),
-        (2, ["1,2,t,3\r", "\r", "1,2,t,3\r"]),
-        (2, ["1,2,t,3\r1,2,t,3"]),
-        (1, [",2,,"]),
-    ):
-        path = csv(tmp_path, with_rows(rows, end))
-        batches = iter_batches(path, batch_rows=3)
-        assert len(load_table(path).data) == len(joined(batches)) == 38 + n_more
+    path = csv(tmp_path, "\n".join([*ROWS[:10], *rows, *ROWS[12:], ""]))
+    refused(path, f"line {line}: {said} {n_cells} ")
 
 
 # Parquet
