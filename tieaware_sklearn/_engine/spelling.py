@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 #: a whole number, also with zeros as decimals
 _WHOLE = re.compile(r"([+-]?[0-9]+)(?:\.0*)?")
+#: what floats may be beside numbers
+NO_NUMBER = r"[+-]?(?i:inf|infinity|nan)"
 
 
 class Spelling(NamedTuple):

@@ -27,8 +27,6 @@ MISSING = (
 )
 #: numbers, and those whose digits stand in groups
 _GROUPED = spelling.Spelling(",")
-#: what floats may be beside numbers
-_NO_NUMBER = re.compile(r"[+-]?(inf|infinity|nan)", re.IGNORECASE)
 #: bytes of a file that show how it is written
 _START = 1 << 20
 #: rows by which columns are known, unless all their cells there are missing
@@ -448,7 +446,7 @@ def _exact(cells: Any, file: CsvFile) -> Any:
     floats = cells.cast(_frames.arrow().float64())
     # Arrow takes nan(x) for a number
     if file.options.spelling != spelling.PLAIN or _any(compute.is_nan(floats)):
-        known = f"{file.options.spelling.pattern}|^(?i:{_NO_NUMBER.pattern})$"
+        known = f"{file.options.spelling.pattern}|^{spelling.NO_NUMBER}$"
         if not compute.all(compute.match_substring_regex(given, known)).as_py():
             raise _MalformedError
     if not _any_large(floats):
@@ -559,7 +557,7 @@ def _wrong_with_cell(
         if is_number:
             what = f"{must} numbers or text, not both, {got} after text"
             yield kind, what + _LEAVES_OUT
-    elif text and not is_number and not _NO_NUMBER.fullmatch(text):
+    elif text and not is_number and not re.fullmatch(spelling.NO_NUMBER, text):
         yield "cell", cell
     elif is_number and spelling.is_rounded(plain):
         if not is_64_bits:

@@ -27,6 +27,7 @@ _DIGITS = re.compile(r"[0-9]+")
 #: whole numbers that a float64 may not hold
 _LONG = re.compile(r"(?:^\s*|(?<=[0-9]):)([+-]?[0-9]{16,}(?:\.0*)?)(?!\S)")
 _INTEGER = re.compile(r"[+-]?[0-9]+")
+_NUMBER = re.compile(rf"{spelling.PLAIN.pattern}|{spelling.NO_NUMBER}")
 #: bytes of text that are looked at together
 _CHUNK = 1 << 20
 #: feature numbers are below this in scikit-learn's reader
@@ -459,8 +460,8 @@ def _documents(
 
 def _wrong_with(tokens: list[str], *, needs_qid: bool) -> str:
     label, *features = tokens
-    if not _is_number(label) or spelling.is_rounded(label):
-        exactly = " that a float64 holds" if _is_number(label) else ""
+    if not _NUMBER.fullmatch(label) or spelling.is_rounded(label):
+        exactly = " that a float64 holds" if _NUMBER.fullmatch(label) else ""
         return f"the label must be a number{exactly}, got {_wording.quoted(label)}"
     if features and features[0].startswith("qid:"):
         text = features.pop(0).removeprefix("qid:")
@@ -473,7 +474,7 @@ def _wrong_with(tokens: list[str], *, needs_qid: bool) -> str:
     for feature in features:
         text, colon, value = feature.partition(":")
         number = _integer(text)
-        if not (colon and _DIGITS.fullmatch(text) and _is_number(value)):
+        if not (colon and _DIGITS.fullmatch(text) and _NUMBER.fullmatch(value)):
             rule = "a feature must look like number:value"
             return f"{rule}, got {_wording.quoted(feature)}"
         if spelling.is_rounded(value):
@@ -490,18 +491,4 @@ def _wrong_with(tokens: list[str], *, needs_qid: bool) -> str:
 
 def _integer(text: str) -> int | None:
     """The integer that a text spells, if its digits are not in the thousands."""
-    try:
-        return int(text) if _INTEGER.fullmatch(text) else None
-    except ValueError:
-        return None
-
-
-def _is_number(text: str) -> bool:
-    if "_" in text:
-        return False
-    try:
-        # of text, float() would strip more than ASCII white space
-        float(text.encode("latin-1"))
-    except ValueError:
-        return False
-    return True
+    return spelling.whole_number(text) if _INTEGER.fullmatch(text) else None
