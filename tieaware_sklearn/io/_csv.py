@@ -263,7 +263,7 @@ def _checked(rows: Any, file: CsvFile, kinds: dict[str, str], *, as_text: bool) 
             columns[name] = _exact(cells, file)
         else:
             # Arrow takes nan(x) for a number
-            wrong |= _any_large(cells) or _any(compute.is_nan(cells))
+            wrong |= exact_numbers.any_large(cells) or _any(compute.is_nan(cells))
             columns[name] = cells
     if wrong:
         raise _MalformedError
@@ -417,10 +417,6 @@ class _CsvLines(_source.Lines):
                 self.cells_of_lines.append(note)
 
 
-def _any_large(floats: Any) -> bool:
-    return exact_numbers.any_large(floats.to_numpy(zero_copy_only=False))
-
-
 def _any(flags: Any) -> bool:
     """Whether one of the flags of Arrow is set."""
     return bool(_frames.arrow(".compute").any(flags).as_py())
@@ -449,7 +445,7 @@ def _exact(cells: Any, file: CsvFile) -> Any:
         known = f"{file.options.spelling.pattern}|^{spelling.NO_NUMBER}$"
         if not compute.all(compute.match_substring_regex(given, known)).as_py():
             raise _MalformedError
-    if not _any_large(floats):
+    if not exact_numbers.any_large(floats):
         return floats
     if not cells.null_count:
         with suppress(_frames.arrow().ArrowInvalid):

@@ -77,8 +77,6 @@ UNPACKERS: dict[bytes, Callable[[], Any]] = {
     b"BZh": bz2.BZ2Decompressor,
     b"\xfd7zXZ\x00": lzma.LZMADecompressor,
 }
-#: what damaged data raise, besides an OSError without a number
-_DAMAGED = (EOFError, zlib.error, lzma.LZMAError)
 
 
 def would_not_read_as_text(start: bytes) -> str:
@@ -151,9 +149,9 @@ class TextSource:
         """Errors of damaged compressed data as a ValueError that names the file."""
         try:
             yield
-        except Exception as error:
-            of_system = isinstance(error, OSError) and error.errno is not None
-            if of_system or not isinstance(error, (*_DAMAGED, OSError)):
+        except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
+            # errors of the system have a number, those of bz2 have none
+            if isinstance(error, OSError) and error.errno is not None:
                 raise
             what = f"damaged compressed data: {_wording.in_one_line(error)}"
             raise ValueError(f"{self}: {what}") from None

@@ -306,11 +306,9 @@ def _named(source: _source.TextSource) -> Iterator[None]:
     with source.reading():
         try:
             yield
-        except Exception as error:
-            # some of Arrow are neither a ValueError nor an OSError
-            of_arrow = isinstance(error, _frames.arrow().lib.ArrowException)
-            ours = isinstance(error, ValueError) and str(source) in str(error)
-            if ours or not (of_arrow or isinstance(error, ValueError)):
+        # some of Arrow are neither a ValueError nor an OSError
+        except (ValueError, _frames.arrow().lib.ArrowException) as error:
+            if isinstance(error, ValueError) and str(source) in str(error):
                 raise
             raise ValueError(f"{source}: {_wording.in_one_line(error)}") from None
 
