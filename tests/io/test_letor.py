@@ -320,22 +320,3 @@ def test_memory_is_that_of_what_is_read(tmp_path):
         data = load_letor(path).data
     assert data.shape == (20_000, 40)
     assert (data == np.arange(1, 41)).all()
-
-
-@pytest.mark.usefixtures("engine")
-@pytest.mark.parametrize("beside", ["", " 2:nan", " 2:-nan"])
-@pytest.mark.parametrize(
-    ("label", "value", "what"),
-    [
-        ("1", "9007199254740993", "feature 1 must be a number that a float64 holds"),
-        ("1", "-9007199254740993.0", "feature 1 must be a number that a float64 holds"),
-        ("-9007199254740993", "1", "the label must be a number that a float64 holds"),
-        ("9007199254740993", "1", "the label must be a number that a float64 holds"),
-    ],
-)
-def test_no_missing_number_hides_a_rounded_one(tmp_path, beside, label, value, what):
-    text = f"nan qid:1 1:2{beside}\n{label} qid:1 1:{value}{beside}\n0 qid:1 1:0"
-    path = write(tmp_path, text)
-    refused(path, f"{path}, line 2: {what}", load_letor)
-    write(tmp_path, text.replace("0993", "0992"))
-    assert load_letor(path).data.shape[0] == 3
