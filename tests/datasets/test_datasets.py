@@ -99,11 +99,6 @@ def test_web_search_strength_and_ties():
         (make_web_search, {"tie_rate": 1}, r"tie_rate must be in \[0, 1\), got 1"),
         (make_web_search, {"n_noise": -1}, "n_noise must be >= 0, got -1"),
         (make_web_search, {"n_duplicates": 4}, "n_duplicates must be <= 3, got 4"),
-        (
-            load_digits_retrieval,
-            {"n_queries": 0},
-            "n_queries must be in 1..1797, got 0",
-        ),
         (load_digits_retrieval, {"n_queries": 1798}, "n_queries .* 1..1797, got 1798"),
     ],
 )
