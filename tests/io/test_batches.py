@@ -301,7 +301,6 @@ TABLE = pa.table({"qid": [1, 2, 1], "label": [1, 0, 1], "x": [1, 2, 3], "t": [*"
     ("source", "arguments", "message"),
     [
         ("web.csv", {"batch_rows": 0}, "batch_rows must be an integer >= 1.* got 0"),
-        ("web.csv", {"progress": 1}, "progress must be True or False, got 1"),
         ("web.csv", {"label": "nowhere"}, "there is no column 'nowhere'.*--label"),
         ("web.csv", {"label": "qid"}, "different columns, got 'qid' twice"),
         ("web.csv", {"query_file": "x"}, "^query_file must not be given for tables"),
@@ -309,6 +308,9 @@ TABLE = pa.table({"qid": [1, 2, 1], "label": [1, 0, 1], "x": [1, 2, 3], "t": [*"
         ("web.csv", {"n_features": 0}, "n_features must be an integer >= 1"),
         ("web.csv", {"thousands": "ab"}, "thousands must be one character .* 'ab'"),
         ("web.csv", {"thousands": "1"}, "thousands must be one character .* '1'"),
+        ("web.csv", {"thousands": "."}, "thousands and decimal must differ"),
+        ("web.csv", {"decimal": ""}, "decimal must be one character .*got ''"),
+        ("web.csv", {"quoting": "all"}, "quoting must be .*'none'.*got 'all'"),
         ("web.csv", {"missing_values": "NA"}, "missing_values must be a list .* 'NA'"),
         ("web.csv", {"missing_values": [1]}, "missing_values must be a list .*1"),
         ("web.parquet", {"ignore": ["x"]}, "ignore must name a feature, got 'x'"),
