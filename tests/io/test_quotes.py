@@ -18,29 +18,21 @@ from tests.io.helpers import refused
 from tieaware_sklearn.datasets import load_table
 from tieaware_sklearn.io import _csv, _source
 
-N_ROWS = 500
-
-
-def titles(**of_line):
-    """A file of 50 queries, with these titles on some lines."""
-    rows = [f"{i % 3},{i // 10},{i % 7},monitor {i}" for i in range(N_ROWS)]
-    for line, title in of_line.items():
-        row = int(line.removeprefix("line")) - 2
-        rows[row] = rows[row].rpartition(",")[0] + "," + title
-    return "\n".join(["label,qid,clicks,title", *rows, ""])
-
 
 @pytest.mark.parametrize("second", ['"curved monitor', '"curved" monitor'])
 def test_stray_marks_do_not_swallow_rows(tmp_path, capsys, second):
+    rows = [[i % 3, i // 10, i % 7, f"monitor {i}"] for i in range(500)]
+    rows[14][3], rows[479][3] = '"24in monitor', second
+    lines = [",".join(map(str, row)) for row in rows]
     path = tmp_path / "shop.csv"
-    path.write_text(titles(line16='"24in monitor', line481=second))
+    path.write_text("\n".join(["label,qid,clicks,title", *lines, ""]))
     message = f"{path}, line 16: a quotation mark opens a cell here"
     refused(path, f"{re.escape(message)}.*--quoting none")
     assert "line 16" in fail(capsys, "screen", path)
     # as they are
     found = load_table(path, quoting="none")
-    assert found.data[:, 0].tolist() == [i % 7 for i in range(N_ROWS)]
-    assert found.qid.tolist() == [str(i // 10) for i in range(N_ROWS)]
+    assert found.data[:, 0].tolist() == [clicks for _, _, clicks, _ in rows]
+    assert found.qid.tolist() == [str(qid) for _, qid, _, _ in rows]
     out, _ = succeed(capsys, "screen", path, "--quoting", "none")
     assert "500 documents, 50 queries" in out
 
