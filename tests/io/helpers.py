@@ -17,17 +17,21 @@ from tieaware_sklearn.datasets import dump_letor, iter_batches, load_table
 FORMS = ["web.txt", "web.txt.gz", "web.csv", "web.tsv.gz", "web.parquet"]
 
 
-def write(path, X, y, qid, row_group_size=37):
-    if ".txt" in path.name:
-        dump_letor(X, y, path, qid=qid)
-        return path
-    frame = pd.DataFrame(X, columns=[f"f{j}" for j in range(X.shape[1])])
-    frame = frame.assign(label=y, qid=qid, url="a/b")
+def write_table(path, frame, row_group_size=37):
+    """Write a data frame in the format that the name tells."""
     if path.suffix == ".parquet":
         frame.to_parquet(path, row_group_size=row_group_size)
     else:
         frame.to_csv(path, index=False, sep="\t" if ".tsv" in path.name else ",")
     return path
+
+
+def write(path, X, y, qid, **options):
+    if ".txt" in path.name:
+        dump_letor(X, y, path, qid=qid)
+        return path
+    frame = pd.DataFrame(X, columns=[f"f{j}" for j in range(X.shape[1])])
+    return write_table(path, frame.assign(label=y, qid=qid, url="a/b"), **options)
 
 
 def as_trec_eval(score):

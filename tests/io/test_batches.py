@@ -19,10 +19,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from tests.io.helpers import FORMS, joined, memory_below, place_of, refused, write
+from tests.io.helpers import (
+    FORMS,
+    joined,
+    memory_below,
+    place_of,
+    refused,
+    write,
+    write_table,
+)
 from tieaware_sklearn import evaluate, evaluate_batches
 from tieaware_sklearn.datasets import (
-    dump_letor,
     iter_batches,
     load_letor,
     load_table,
@@ -132,52 +139,40 @@ def test_memory_stays_flat(tmp_path):
         assert sum(len(np.unique(batch.qid)) for batch in batches) == 3000
 
 
-# files without rows among others, as Spark writes one for each empty partition
-ROWS = pd.DataFrame(
-    {"label": [1, 0, 2, 0, 1], "qid": [1, 1, 2, 3, 3], "x": [1.5, 2, 3, 4, 5]}
-)
-ENDINGS = [".parquet", ".csv", ".txt"]
-
-
-def put(path, frame):
-    if path.suffix == ".parquet":
-        frame.to_parquet(path)
-    elif path.suffix == ".csv":
-        frame.to_csv(path, index=False)
-    elif len(frame):
-        dump_letor(frame[["x"]], frame.label, path, qid=frame.qid)
-    else:
-        path.write_text("")
-    return path
-
-
-@pytest.mark.parametrize("ending", ENDINGS)
-def test_empty_files_among_others(tmp_path, ending):
-    for number, n_rows in enumerate((0, 0, 3, 0, 2, 0)):
-        start = 0 if number < 4 else 3
-        put(tmp_path / f"{number}{ending}", ROWS[start : start + n_rows])
+@pytest.mark.parametrize("ending", [".parquet", ".csv", ".txt"])
+def test_empty_files_among_others(tmp_path, web, ending):
+    """Spark writes one for each empty partition."""
+    ends = [0, 0, 0, 30, 30, 50, 50]
+    for number, (start, stop) in enumerate(pairwise(ends)):
+        path = tmp_path / f"{number}{ending}"
+        if ending == ".txt" and start == stop:
+            path.write_text("")
+        else:
+            write(path, **{key: values[start:stop] for key, values in web.items()})
     found = reader_of(ending)(tmp_path)
-    assert_array_equal(np.ravel(found.data), ROWS.x)
+    assert_array_equal(found.data, web["X"][:50])
     for batch_rows in (1, 3, 100):
         batches = list(iter_batches(tmp_path, batch_rows=batch_rows))
-        assert_array_equal(joined(batches)[:, 0], ROWS.x)
-        assert_array_equal(joined(batches, "target"), ROWS.label)
-    assert found.place(3) == batches[-1].place(3)
-    assert found.place(3) == place_of(tmp_path / f"4{ending}", 0)
+        assert_array_equal(joined(batches), web["X"][:50])
+        assert_array_equal(joined(batches, "target"), web["y"][:50])
+    assert found.place(30) == batches[-1].place(30)
+    assert found.place(30) == place_of(tmp_path / f"4{ending}", 0)
     empty = [tmp_path / f"{number}{ending}" for number in (0, 1)]
     refused(empty, r"0\..*1\..*: there is no document", reader_of(ending))
 
 
 @pytest.mark.parametrize("ending", [".parquet", ".csv"])
 def test_an_empty_file_has_the_columns_of_the_others(tmp_path, ending):
-    first = put(tmp_path / f"a{ending}", ROWS)
-    other = put(tmp_path / f"b{ending}", ROWS[:0].rename(columns={"x": "y"}))
+    rows = pd.DataFrame({"label": [1, 0, 2], "qid": [1, 1, 2], "x": [1.5, 2, 3]})
+    first, other = tmp_path / f"a{ending}", tmp_path / f"b{ending}"
+    write_table(first, rows)
+    write_table(other, rows[:0].rename(columns={"x": "y"}))
     refused([first, other], f"^{other}: there is no column 'x' .*{first} has it")
-    put(other, ROWS[:0].assign(y=1.0))
+    write_table(other, rows[:0].assign(y=1.0))
     refused([first, other], f"^{first}: there is no column 'y' .*{other} has it")
     # types of no ids do not matter
-    put(other, ROWS[:0].astype({"qid": object}))
-    assert load_table([other, first]).qid.astype(int).tolist() == ROWS.qid.tolist()
+    write_table(other, rows[:0].astype({"qid": object}))
+    assert load_table([other, first]).qid.astype(int).tolist() == [1, 1, 2]
 
 
 # tables and streams
