@@ -159,25 +159,22 @@ def kinds_of_csv(file: CsvFile, columns: Sequence[str]) -> dict[str, str]:
     is one of numbers that are all spelled otherwise.
     """
     kinds: dict[str, str] = {}
-    try:
-        try:
-            _find_kinds(file, columns, kinds, _START)
-        except _frames.arrow().ArrowInvalid:  # a row may be longer
-            _find_kinds(file, columns, kinds, _source.MAX_LINE)
-    except (_frames.arrow().ArrowInvalid, _MalformedError) as error:
-        # not all rows could be read: those that can tell
-        first: list[list[str]] = []
-        with closing(file.rows()) as rows, suppress(csv.Error):
-            first += (cells for _, cells in islice(rows, 1, _FIRST_ROWS))
-        for name in columns:
-            j = file.names.index(name)
-            # in ASCII are all numbers, and Arrow takes it
-            texts = (_plain(file, row, j).encode("ascii", "replace") for row in first)
-            cells = _frames.arrow().array(filter(None, texts)).cast("string")
-            kinds[name] = "numbers" if _like_numbers(cells, file) else "text"
-        # it says what is wrong
-        deque(read_csv(file, kinds), maxlen=0)
-        raise ValueError(f"{file.source}: {_wording.in_one_line(error)}") from None
+    for block in (_START, _source.MAX_LINE):  # a row may be longer than the first
+        with suppress(_frames.arrow().ArrowInvalid, _MalformedError):
+            _find_kinds(file, columns, kinds, block)
+            return kinds
+    # not all rows could be read: those that can tell
+    first: list[list[str]] = []
+    with closing(file.rows()) as rows, suppress(csv.Error):
+        first += (cells for _, cells in islice(rows, 1, _FIRST_ROWS))
+    for name in columns:
+        j = file.names.index(name)
+        # in ASCII are all numbers, and Arrow takes it
+        texts = (_plain(file, row, j).encode("ascii", "replace") for row in first)
+        cells = _frames.arrow().array(filter(None, texts)).cast("string")
+        kinds[name] = "numbers" if _like_numbers(cells, file) else "text"
+    # it says what is wrong
+    deque(read_csv(file, kinds), maxlen=0)
     return kinds
 
 
