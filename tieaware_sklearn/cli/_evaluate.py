@@ -271,16 +271,13 @@ def _notes(
     unordered = np.nan_to_num(ties.unordered_documents[0]) * ties.n_documents[0]
     missing = len(judged.topics.keys() - ranked.topics.keys())
     unjudged = len(ranked.topics.keys() - judged.topics.keys())
-    rising, against = (
-        f"{what}, in {words.counted(n, 'topic', 'topics')} (only scores count)"
-        for what, n in (
-            ("below a line with a lower score", ties.rising_queries[0]),
-            ("the scores", ties.contradicted_queries[0]),
-        )
-    )
+    rising = words.counted(ties.rising_queries[0], "topic", "topics")
+    below = f"below a line with a lower score, in {rising} (only scores count)"
+    contradicted = words.counted(ties.contradicted_queries[0], "topic", "topics")
+    against = f"the scores, in {contradicted} (only scores count)"
     contradictions = max(ties.contradictions[0], 0)
     told = [
-        (ties.rises[0], "line is", "lines are", rising),
+        (ties.rises[0], "line is", "lines are", below),
         (contradictions, "rank contradicts", "ranks contradict", against),
         (round(unordered), "document ties", "documents tie", nothing),
         (missing, "topic", "topics", f"with judgments but not in the run: {of_none}"),
