@@ -128,20 +128,25 @@ def open_quote(text: str, separator: str) -> int:
     return 0
 
 
-def plain_rows(text: str, separator: str, has_quotes: bool) -> list[list[str]]:
-    """The header and all rows by Python's module, without lines that are blank."""
+def plain_rows(
+    text: str, separator: str, has_quotes: bool
+) -> list[tuple[int, list[str]]]:
+    """The header and all rows by Python's module, with the lines on which they end.
+
+    Lines that are blank are left out.
+    """
     opened = open_quote(text, separator) if has_quotes else 0
     quoting = csv.QUOTE_MINIMAL if has_quotes else csv.QUOTE_NONE
     lines = io.StringIO(text, newline="")
     reader = csv.reader(lines, delimiter=separator, quoting=quoting, strict=True)
     try:
-        rows = list(reader)
+        rows = [(reader.line_num, row) for row in reader]
     except csv.Error:
         assert opened, "only the csv module refuses this"
         raise RefusedError(rf"line {opened}\b") from None
     assert not opened, "only the csv module reads this"
     least = 2 if separator == "," else math.inf
-    return [row for row in rows if len(row) >= least or "".join(row).strip()]
+    return [one for one in rows if len(one[1]) >= least or "".join(one[1]).strip()]
 
 
 def plain_table(file: File) -> Plain:
@@ -152,10 +157,18 @@ def plain_table(file: File) -> Plain:
         raise RefusedError("thousands")
     separator = "\t" if file.name.endswith(".tsv") else ","
     text = file.text.removeprefix("\ufeff")
-    header, *rows = plain_rows(text, separator, given["quoting"] == "double") or [[]]
-    texts = dict(zip(header, zip(*rows, strict=False), strict=False))
-    is_even = all(len(row) == len(header) for row in rows)
-    if not rows or not is_even or "label" not in header or "" in texts.get("qid", [""]):
+    lines = plain_rows(text, separator, given["quoting"] == "double") or [(0, [])]
+    (_, header), *lines = lines
+    if not lines or "label" not in header or "qid" not in header:
+        raise RefusedError
+    n_cells = rf"cells than the header \({len(header)}\), got"
+    for line, row in lines:
+        if len(row) != len(header):
+            which = "fewer" if len(row) < len(header) else "more"
+            said = f"line {line}: a row must not have {which} {n_cells} {len(row)} "
+            raise RefusedError(said)
+    texts = dict(zip(header, zip(*(row for _, row in lines), strict=True), strict=True))
+    if "" in texts["qid"]:
         raise RefusedError
     found = Plain(list(texts.pop("qid")), [], {})
     found.may_be_refused = _LIKE_A_BLANK.search(text) is not None
@@ -285,8 +298,10 @@ def draw_table(
         row[column] = '"' + row[column] if row is texts[0] else cell
     order = rng.sample(range(5), 5)
     lines = [separator.join(row[column] for column in order) for row in texts]
-    if rng.random() < 0.03:
-        lines[-1] = rng.choice([lines[-1] + separator, "x" + separator, "x"])
+    if len(lines) > 1 and rng.random() < 0.1:
+        row = rng.randrange(1, len(lines))
+        cut = lines[row].rpartition(separator)[0]
+        lines[row] = rng.choice([lines[row] + separator, cut, cut, "x"])
     name = "file.tsv" if separator == "\t" else "file.csv"
     text = draw_text(rng, lines, ["", "", " ", "  "], "\r")
     return File(name, text, rng.choice(BATCH_ROWS), options)

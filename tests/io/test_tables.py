@@ -204,28 +204,6 @@ def test_columns_are_of_one_kind_in_all_files(tmp_path, first):
     assert load_table(tmp_path).feature_names == ["x", "y"]
 
 
-ROWS = ["label,qid,text,x", *(f"{i % 2},{i // 4},t,{i}" for i in range(40))]
-
-
-@pytest.mark.parametrize(
-    ("rows", "n_cells", "line"),
-    [
-        # what the rows 10 and 11 become, cells of the first short one, its line
-        (['1,2,"a,b,c"'], 3, 11),
-        (['1,2,"a\n""b"",\n\n,c"'], 3, 14),
-        (['"1","2"', '1,2,"t",3'], 2, 11),
-        (['1,2,5" disk,3', "1,2,t"], 3, 12),
-        (["", "  ", "1,2,t"], 3, 13),
-        (["1,2\r1,2,t,3"], 2, 11),
-        (["1,2,t,3,", "1,2,3"], 3, 12),
-    ],
-)
-def test_short_rows(tmp_path, rows, n_cells, line):
-    said = "a row must not have fewer cells than the header .4., got"
-    path = csv(tmp_path, "\n".join([*ROWS[:10], *rows, *ROWS[12:], ""]))
-    refused(path, f"line {line}: {said} {n_cells} ")
-
-
 # Parquet
 def ranking(path, ids, **columns):
     """A file of Parquet with these ids of queries."""
