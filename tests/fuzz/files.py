@@ -101,10 +101,12 @@ def exact(text: str) -> int | float:
     return int(text.partition(".")[0]) if is_whole else float(text)
 
 
-def plain_number(cell: str, thousands: str | None, decimal: str) -> int | float | None:
+def plain_number(
+    cell: str, missing: Sequence[str], thousands: str | None, decimal: str
+) -> int | float | None:
     """The number of a cell, NaN where it is missing, None of text."""
     cell = cell.strip()
-    if cell in MISSING:
+    if cell in missing:
         return math.nan
     if re.fullmatch(r"[+-]?(inf|infinity|nan)", cell, re.IGNORECASE):
         return float(cell)
@@ -152,9 +154,10 @@ def plain_rows(
 def plain_table(file: File) -> Plain:
     """A CSV file, cell by cell."""
     given = {"thousands": None, "decimal": ".", "quoting": "double"} | file.options
-    spelling = given["thousands"], given["decimal"]
-    if spelling[0] == spelling[1]:
+    separators = given["thousands"], given["decimal"]
+    if separators[0] == separators[1]:
         raise RefusedError("thousands")
+    missing = [*MISSING, *given.get("missing_values", [])]
     separator = "\t" if file.name.endswith(".tsv") else ","
     text = file.text.removeprefix("\ufeff")
     lines = plain_rows(text, separator, given["quoting"] == "double") or [(0, [])]
@@ -173,7 +176,7 @@ def plain_table(file: File) -> Plain:
     found = Plain(list(texts.pop("qid")), [], {})
     found.may_be_refused = _LIKE_A_BLANK.search(text) is not None
     for name, cells in texts.items():
-        values = [plain_number(cell, *spelling) for cell in cells]
+        values = [plain_number(cell, missing, *separators) for cell in cells]
         found.columns[name] = values
         if not any(value is not None and value - value == 0 for value in values):
             found.optional.add(name)
@@ -329,7 +332,12 @@ def draw_numbers(rng: Random) -> File:
     thousands, decimal = rng.choice([None, None, *",.' "]), rng.choice("..,")
     if thousands == decimal and rng.random() < 0.9:
         thousands = None
-    others = [rng.choice([[], [], [""], MISSING, WORDS]) for _ in range(2)]
+    options = {"thousands": thousands, "decimal": decimal}
+    kinds = [[], [""], MISSING, MISSING, WORDS]
+    if rng.random() < 0.3:
+        options["missing_values"] = ["tbd"]
+        kinds.append(["tbd"])
+    others = [rng.choice(kinds) for _ in range(2)]
     x, y = (draw_column(rng, own, thousands or "", decimal) for own in others)
     rows = draw_rows(rng, x, y)
     for row in rows[1:]:
@@ -338,7 +346,6 @@ def draw_numbers(rng: Random) -> File:
             row[column] = rng.choice(BAD_NUMBERS)
         if rng.random() < 0.2:
             row[column] = rng.choice(["", " ", "\t"]) + row[column] + rng.choice(" \t")
-    options = {"thousands": thousands, "decimal": decimal}
     if rng.random() < 0.1:
         options["quoting"] = "none"
     return draw_table(rng, rows, 0.03, options)

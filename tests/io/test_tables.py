@@ -66,21 +66,6 @@ def test_all_that_is_wrong_is_said_at_once(tmp_path):
     assert refused(path, "'f0' must").count("\n") == 9
 
 
-def test_missing_values_and_thousands(tmp_path):
-    cells = ["", "NA", "n/a", "N/A", "#N/A", "<NA>", "none", "None", "-", "?", "NULL"]
-    cells += ["null", "nan", "NaN", " NA ", '"-"']
-    rows = [f"1,{i % 2},{cell},1" for i, cell in enumerate(cells)]
-    path = csv(tmp_path, "\n".join(["label,qid,x,y", *rows, "1,NA,3,4"]))
-    found = load_table(path)
-    assert_array_equal(found.data[:, 0], [np.nan] * len(cells) + [3])
-    assert found.qid[-1] == "NA"
-    rows = '1,1,"1,406.84",tbd\n2,1,"-1,234,567",7\n0,1,3,"1,000"\n'
-    path = csv(tmp_path, f"label,qid,x,y\n{rows}")
-    options = {"missing_values": ["tbd"], "thousands": ","}
-    for found in (load_table(path, **options), *iter_batches(path, **options)):
-        assert_array_equal(found.data, [[1406.84, np.nan], [-1234567, 7], [3, 1000]])
-
-
 @pytest.mark.parametrize("n_empty", [0, 1, 40])
 @pytest.mark.parametrize("batch_rows", [None, 1, 20])
 def test_values_may_stand_anywhere(tmp_path, monkeypatch, n_empty, batch_rows):
