@@ -349,8 +349,7 @@ def test_pairs_with_weights_and_segments(capsys, runs, of_topics):
         each = [row for row in of_all if row["segment"] != "all"]
         assert_rows(each, result.by_segment().columns, ["segment", *of_pairs])
         topics = [row for row in rows if row["topic"] != "all"]
-        by_topic = [row["segment"] for row in topics]
-        assert by_topic == MARKETS * 6
+        assert [row["segment"] for row in topics] == MARKETS * 6
     # once for all measures, above; the segments come after the pairs
     said = "8 queries, whose weights are worth 3.6 of equal weight."
     out, _ = succeed(capsys, *words)
@@ -425,8 +424,7 @@ def test_equal_weights_print_what_no_weights_do(capsys, runs):
 def test_faulty_weights_and_segments(capsys, runs, command, text, option, message):
     Path("bad").write_text(text)
     words = [command, *runs[:3], "--measures", "ap", f"--{option}", "bad"]
-    err = fail(capsys, *words)
-    assert message in err
+    assert message in fail(capsys, *words)
 
 
 def test_files_of_weights_are_inputs(capsys, runs, of_topics):
@@ -435,8 +433,7 @@ def test_files_of_weights_are_inputs(capsys, runs, of_topics):
         ("--segment traffic", "got traffic and traffic, which are the same file"),
         ("--test wilcoxon", "test must not be 'wilcoxon' with query_weight"),
     ):
-        err = fail(capsys, "compare", *runs, *of_topics, *words.split())
-        assert message in err
+        assert message in fail(capsys, "compare", *runs, *of_topics, *words.split())
 
 
 @pytest.mark.parametrize(
@@ -457,7 +454,6 @@ def test_errors_name_what_is_wrong(capsys, runs, tmp_path, words, message):
     (tmp_path / "bad").write_text("1 Q0 e 1 1 x\n1 Q0 e\n")
     (tmp_path / "graded").write_text("2 0 d1 -1\n2 0 d3 100\n")
     (tmp_path / "hard").hardlink_to("one")
-    err = fail(capsys, *words.split())
-    assert message in err
+    assert message in fail(capsys, *words.split())
     words = ["evaluate", "graded", "one", "--measures", "ndcg(gain=linear)@2"]
     succeed(capsys, *words)
