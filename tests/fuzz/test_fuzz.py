@@ -101,7 +101,7 @@ def test_bad_arguments(capsys):
     assert "must be above 0" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("n_bytes", [10, 1 << 20])
+@pytest.mark.parametrize("n_bytes", [1, 10, 1 << 20])
 @pytest.mark.parametrize("kind", files.KINDS)
 def test_no_file_is_read_as_something_else(monkeypatch, kind, n_bytes):
     # a file is looked at in pieces of so many bytes

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from contextlib import suppress
-from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tests.cli.helpers import fail, succeed
 from tests.io.helpers import refused
@@ -35,38 +30,6 @@ def test_stray_marks_do_not_swallow_rows(tmp_path, capsys, second):
     assert found.qid.tolist() == [str(qid) for _, qid, _, _ in rows]
     out, _ = succeed(capsys, "screen", path, "--quoting", "none")
     assert "500 documents, 50 queries" in out
-
-
-def is_refused(text):
-    """Whether Python's csv finds a mark that does not close its cell."""
-    try:
-        for _ in csv.reader(io.StringIO(text, newline=""), strict=True):
-            pass
-    except csv.Error:
-        return True
-    return False
-
-
-@given(
-    text=st.text(st.sampled_from('"",\n\ra '), max_size=24),
-    cuts=st.lists(st.integers(0, 24), max_size=4),
-)
-def test_cells_open_and_close_as_in_csv(text, cuts):
-    lines = _csv._CsvLines(io.BytesIO(), "f", b",\r\n", True)
-    edges = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
-    blocks = [text[a:b].encode() for a, b in pairwise(edges)]
-    try:
-        for block in [*filter(None, blocks), b"\n"]:
-            lines.check(block)
-        found = lines._opened
-    except _csv._QuoteError as error:
-        found = error.at
-    assert (found is not None) == is_refused(text)
-    if found is not None:
-        # it does open a cell, and what stands before is right
-        assert text[found] == '"'
-        assert found == 0 or text[found - 1] in ",\r\n"
-        assert not is_refused(text[:found])
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
