@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from contextlib import suppress
+from contextlib import closing, suppress
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ import pytest
 from tests.cli.helpers import fail, succeed
 from tests.io.helpers import refused
 from tieaware_sklearn.datasets import load_table
-from tieaware_sklearn.io import _csv, _source
+from tieaware_sklearn.io import _csv, _frames, _source
 
 
 @pytest.mark.parametrize("second", ['"curved monitor', '"curved" monitor'])
@@ -42,11 +42,11 @@ def test_a_mark_left_open_ends_the_reading_soon(tmp_path, monkeypatch, end):
     path.write_bytes(end.join(["label,qid,x,title", *rows, ""]).encode())
     refused(path, "line 1002: a quotation mark opens a cell")
     # the cell would be longer than a line may be: no more is read
-    n_read = []
-    with path.open("rb") as file, suppress(_csv._QuoteError):
-        lines = _csv._CsvLines(file, "f", b",\r\n", True)
+    n_read, options = [], _frames.TableOptions("label", "qid", [])
+    file = _csv.open_csv(_source.TextSource(path), options, progress=False)
+    with closing(_csv._CsvLines(file)) as lines, suppress(_csv._QuoteError):
         while lines.readinto(bytearray(1 << 10)):
-            n_read.append(file.tell())
+            n_read.append(lines._file.tell())
     opened = path.read_bytes().index(b'"')
     assert opened + (1 << 12) - (1 << 10) <= n_read[-1] <= opened + (1 << 12)
 

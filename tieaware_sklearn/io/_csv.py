@@ -12,7 +12,7 @@ from contextlib import closing, suppress
 from functools import partial
 from itertools import accumulate, islice, takewhile
 from operator import itemgetter
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -274,8 +274,8 @@ def _batches(
     numbers: Sequence[str] = (),
 ) -> Iterator[Any]:
     """Some columns of the file, as record batches of so many bytes of it."""
-    module = _frames.arrow(".csv")
-    with _text(file) as opened:
+    module, lines = _frames.arrow(".csv"), _CsvLines(file)
+    with io.BufferedReader(lines) as opened:
         yield from module.open_csv(
             opened,
             module.ReadOptions(
@@ -294,7 +294,7 @@ def _batches(
                 decimal_point=file.options.spelling.decimal,
             ),
         )
-    for at, column, text in opened.raw.cells_of_lines:
+    for at, column, text in lines.cells_of_lines:
         if _holds_rows(file, text, column, numbers):
             words.warn(
                 f"{file.source}, line {file.line_of_byte(at)}: a cell in quotation "
@@ -316,16 +316,10 @@ def _holds_rows(file: CsvFile, text: str, column: int, numbers: Sequence[str]) -
     return whole and len(rows[-1]) == column + 1 and are_numbers
 
 
-def _text(file: CsvFile) -> Any:
-    ends = file.separator.encode() + b"\r\n"
-    lines = _CsvLines(file.source.open(), str(file.source), ends, file.quotes)
-    return io.BufferedReader(lines)
-
-
 def _quote_error(file: CsvFile) -> _QuoteError | None:
     """The first quotation mark of the file that does not close its cell."""
     try:
-        with _text(file) as text:
+        with io.BufferedReader(_CsvLines(file)) as text:
             while text.read(_START):
                 pass
     except _QuoteError as error:
@@ -347,12 +341,12 @@ class _CsvLines(_source.Lines):
     a mark elsewhere for a character, too, and all that follows for the same cell.
     """
 
-    def __init__(self, file: IO[bytes], name: str, ends: bytes, quotes: bool) -> None:
-        super().__init__(file, name)
-        self._quotes, self._separator = quotes, ends[:1]
+    def __init__(self, file: CsvFile) -> None:
+        super().__init__(file.source.open(), str(file.source))
+        self._quotes, self._separator = file.quotes, file.separator.encode()
         #: of cells of several lines: the first byte, the column, and the text
         self.cells_of_lines: list[tuple[int, int, str]] = []
-        end = b"[%b]" % ends
+        end = b"[%b\r\n]" % self._separator
         # cells up to a mark that opens one and does not close it
         cell = b'(?<=%b)[^"]*+(?:""[^"]*+)*+"(?=%b)' % (end + b'"', end)
         plain = b'(?<!%b")' % end
