@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from contextlib import closing, suppress
 from decimal import Decimal
 from urllib.parse import quote
 
@@ -16,10 +18,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from tests.cli.helpers import run
+from tests.cli.helpers import fail, succeed
 from tests.io.helpers import csv, in_batches, joined, refused, write
 from tieaware_sklearn.datasets import iter_batches, load_table
-from tieaware_sklearn.io import _csv, _source
+from tieaware_sklearn.io import _csv, _frames, _source
 from tieaware_sklearn.io._locate import type_of_values
 
 MESSY = """\
@@ -150,6 +152,54 @@ def test_rows_between_stray_quotes(tmp_path, monkeypatch, block, column, ignore)
 def test_texts_of_several_lines_are_no_rows(tmp_path, text):
     path = csv(tmp_path, f"qid,text,label,x\na,{text},1,2\na,t,0,3\n")
     assert load_table(path).data.tolist() == [[2], [3]]
+
+
+@pytest.mark.parametrize("second", ['"curved monitor', '"curved" monitor'])
+def test_stray_marks_do_not_swallow_rows(tmp_path, capsys, second):
+    rows = [[i % 3, i // 10, i % 7, f"monitor {i}"] for i in range(500)]
+    rows[14][3], rows[479][3] = '"24in monitor', second
+    lines = [",".join(map(str, row)) for row in rows]
+    path = tmp_path / "shop.csv"
+    path.write_text("\n".join(["label,qid,clicks,title", *lines, ""]))
+    message = f"{path}, line 16: a quotation mark opens a cell here"
+    refused(path, f"{re.escape(message)}.*--quoting none")
+    assert "line 16" in fail(capsys, "screen", path)
+    # as they are
+    found = load_table(path, quoting="none")
+    assert found.data[:, 0].tolist() == [clicks for _, _, clicks, _ in rows]
+    assert found.qid.tolist() == [str(qid) for _, qid, _, _ in rows]
+    out, _ = succeed(capsys, "screen", path, "--quoting", "none")
+    assert "500 documents, 50 queries" in out
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_mark_left_open_ends_the_reading_soon(tmp_path, monkeypatch, end):
+    monkeypatch.setattr(_csv, "_START", 1 << 10)
+    monkeypatch.setattr(_source, "MAX_LINE", 1 << 12)
+    rows = [f"1,{i // 9},{i},t" for i in range(20_000)]
+    rows.insert(1_000, '1,0,1,"t')
+    path = tmp_path / "f.csv"
+    path.write_bytes(end.join(["label,qid,x,title", *rows, ""]).encode())
+    refused(path, "line 1002: a quotation mark opens a cell")
+    # the cell would be longer than a line may be: no more is read
+    n_read, options = [], _frames.TableOptions("label", "qid", [])
+    file = _csv.open_csv(_source.TextSource(path), options, progress=False)
+    with closing(_csv._CsvLines(file)) as lines, suppress(_csv._QuoteError):
+        while lines.readinto(bytearray(1 << 10)):
+            n_read.append(lines._file.tell())
+    opened = path.read_bytes().index(b'"')
+    assert opened + (1 << 12) - (1 << 10) <= n_read[-1] <= opened + (1 << 12)
+
+
+def test_a_mark_left_open_in_the_header(tmp_path):
+    path = tmp_path / "f.csv"
+    path.write_text('label,qid,"x\n1,1,2\n')
+    refused(path, r"f\.csv, line 1: a quotation mark opens a cell")
+    path.write_text('\nlabel,qid,"x\ny"\n1,1,2\n0,1,\n')
+    found = load_table(path)
+    assert found.feature_names == ["x\ny"]
+    assert_array_equal(found.data, [[2], [np.nan]])
+    assert found.place(1).endswith("line 5")
 
 
 def test_columns_without_a_name_are_left_out(tmp_path):
@@ -505,14 +555,13 @@ def test_a_screening_ranks_each_column_exactly(tmp_path, capsys, batch_rows):
     path = tmp_path / "t.parquet"
     frame.to_parquet(path)
     command = ["screen", path, "--measures", "ap", "--max-correlation", "none"]
-    code, out, _ = run(capsys, *command, *batch_rows, "--json")
-    assert code == 0
+    out, _ = succeed(capsys, *command, *batch_rows, "--json")
     rows = {row["feature"]: row for row in json.loads(out)["features"]}
     assert rows["time"]["AP"] == rows["rank"]["AP"]
     # where some of them tie, it is another number
     frame["time"] = frame.time.astype(float)
     frame.to_parquet(path)
-    code, out, _ = run(capsys, *command, *batch_rows, "--json")
+    out, _ = succeed(capsys, *command, *batch_rows, "--json")
     tied = {row["feature"]: row for row in json.loads(out)["features"]}
     assert tied["time"]["AP"] != rows["time"]["AP"]
 
