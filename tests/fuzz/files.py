@@ -87,6 +87,8 @@ class Plain:
     qid: list[Any]
     target: list[Any]
     columns: dict[str, list[Any]]
+    #: on which rows end
+    lines: list[int]
     #: columns that need not be features
     optional: set[str] = field(default_factory=set)
     may_be_refused: bool = False
@@ -173,7 +175,7 @@ def plain_table(file: File) -> Plain:
     texts = dict(zip(header, zip(*(row for _, row in lines), strict=True), strict=True))
     if "" in texts["qid"]:
         raise RefusedError
-    found = Plain(list(texts.pop("qid")), [], {})
+    found = Plain(list(texts.pop("qid")), [], {}, [line for line, _ in lines])
     found.may_be_refused = _LIKE_A_BLANK.search(text) is not None
     for name, cells in texts.items():
         values = [plain_number(cell, missing, *separators) for cell in cells]
@@ -195,11 +197,12 @@ def plain_table(file: File) -> Plain:
 
 def plain_letor(file: File) -> Plain:
     """LETOR text, token by token."""
-    documents, rows, bad = [], [], []
+    documents, lines, rows, bad = [], [], [], []
     text = file.text.removeprefix("\ufeff").encode()
     for line, content in enumerate(text.split(b"\n"), start=1):
         if tokens := [one.decode() for one in content.partition(b"#")[0].split()]:
             documents.append(tokens)
+            lines.append(line)
             try:
                 rows.append(_plain_line(*tokens))
             except ValueError:
@@ -212,7 +215,7 @@ def plain_letor(file: File) -> Plain:
     seen = {number for *_, features in rows for number in features}
     numbers = range(0 if 0 in seen else 1, max(seen) + 1)
     columns = {str(one): [row[2].get(one, 0.0) for row in rows] for one in numbers}
-    return Plain([row[1] for row in rows], [row[0] for row in rows], columns)
+    return Plain([row[1] for row in rows], [row[0] for row in rows], columns, lines)
 
 
 def _plain_line(
@@ -471,8 +474,11 @@ def _fault_of_reading(batches: Sequence[Any], wanted: Plain | RefusedError) -> s
     rows = [row for batch in batches for row in batch.data.tolist()]
     target = [one for batch in batches for one in batch.target.tolist()]
     qid = [one for batch in batches for one in batch.qid.tolist()]
-    found = [*map(list, zip(*rows, strict=True)), target, qid]
-    expected = [*(wanted.columns[name] for name in right), wanted.target, wanted.qid]
+    places = [batch.place(row) for batch in batches for row in range(len(batch.qid))]
+    lines = [int(place.rpartition(", line ")[2]) for place in places]
+    found = [*map(list, zip(*rows, strict=True)), target, qid, lines]
+    columns = [wanted.columns[name] for name in right]
+    expected = [*columns, wanted.target, wanted.qid, wanted.lines]
     # Python compares integers and floats exactly
     are_same = list(map(_known, found)) == list(map(_known, expected))
     return "" if are_columns and are_same else f"be read as {wanted}"

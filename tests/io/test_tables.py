@@ -191,17 +191,6 @@ def test_a_mark_left_open_ends_the_reading_soon(tmp_path, monkeypatch, end):
     assert opened + (1 << 12) - (1 << 10) <= n_read[-1] <= opened + (1 << 12)
 
 
-def test_a_mark_left_open_in_the_header(tmp_path):
-    path = tmp_path / "f.csv"
-    path.write_text('label,qid,"x\n1,1,2\n')
-    refused(path, r"f\.csv, line 1: a quotation mark opens a cell")
-    path.write_text('\nlabel,qid,"x\ny"\n1,1,2\n0,1,\n')
-    found = load_table(path)
-    assert found.feature_names == ["x\ny"]
-    assert_array_equal(found.data, [[2], [np.nan]])
-    assert found.place(1).endswith("line 5")
-
-
 def test_columns_without_a_name_are_left_out(tmp_path):
     path = csv(tmp_path, ",label,qid,x,,Unnamed: 0\n0,1,1,5,3,7\n1,0,1,6,4,8\n")
     found = load_table(path)
@@ -569,15 +558,6 @@ def test_a_screening_ranks_each_column_exactly(tmp_path, capsys, batch_rows):
 def test_labels_that_floats_would_round_are_refused(tmp_path):
     path = ranking(tmp_path / "l.parquet", [1, 1], label=[2**53 + 1, 0])
     refused(path, f"{path}: the labels must be .* got {2**53 + 1}")
-
-
-@pytest.mark.parametrize("start", [" \n", "\n", "  \r\n\n \n"])
-def test_blank_lines_before_the_header(tmp_path, start):
-    path = csv(tmp_path, start + column(1, "x2"))
-    line = start.count("\n") + 3
-    refused(path, rf"^{path}, line {line}: column 'x' must hold numbers, got 'x2'")
-    path = csv(tmp_path, start + column(1, 2))
-    assert load_table(path).data[:, 1].tolist() == [1, 2]
 
 
 @pytest.mark.parametrize("kind", ["decimal32", "decimal64", "decimal128", "decimal256"])
