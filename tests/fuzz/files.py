@@ -387,11 +387,6 @@ KINDS: dict[str, tuple[Callable[[Random], File], Callable[[File], Plain]]] = {
 # --------------------------------------------------------------------- checking
 
 
-def drawn(kind: str, seed: int, number: int) -> File:
-    """A file, always the same."""
-    return KINDS[kind][0](Random(f"{kind} {seed} {number}"))
-
-
 def check(kind: str, seed: int, number: int) -> bool:
     """Whether the file is read.
 
@@ -400,7 +395,8 @@ def check(kind: str, seed: int, number: int) -> bool:
     AssertionError
         Where it is read as something else than it is, or what is right is refused.
     """
-    file = drawn(kind, seed, number)
+    draw, _ = KINDS[kind]
+    file = draw(Random(f"{kind} {seed} {number}"))
     is_read, faults = faults_of(kind, file)
     again = f"{file}\nagain: tests.fuzz.files.check({kind!r}, {seed}, {number})"
     assert not faults, "\n".join([*faults, again])
