@@ -37,6 +37,7 @@ NO_SPACE = "standard output: No space left on device"
         ("launch", "invalid choice: 'launch'"),
         ("screen x --direction up", "'up'"),
         ("screen x --top -1", "at least 0 and below 9223372036854775808, got -1"),
+        ("screen x --select 0", "--select: must be at least 1"),
         ("demo --jobs 0", "must be at least 1 and below 1025, or -1, got 0"),
         ("screen x --jobs -5", "got -5"),
         ("screen x --batch-rows 99999999999999999999", "got 99999999999999999999"),

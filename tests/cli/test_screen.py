@@ -251,6 +251,10 @@ FINITE = "a label must be finite and >= 0, got"
          "error: a.txt: no document has a label"),
         ({"a.txt": FINE}, "a.txt --label x", "--label and --qid are for CSV and"),
         ({"a.txt": FINE}, "a.txt --qid x", "but a.txt is read as LETOR text"),
+        ({"a.txt": FINE}, "a.txt --decimal ,", "decimal must not be given for LETOR "
+         "text"),
+        ({"a.txt": FINE}, "a.txt --quoting none", "quoting must not be given for LETOR "
+         "text"),
         ({"a.csv": "a"}, "a.csv --query-file q", "query_file must not be given for"),
         ({"a.txt": FINE}, "a.txt --measures ndgc@10", "did you mean 'NDCG@10'?"),
         ({"a.txt": FINE}, "a.txt --measures fallout --zero-relevance raise", "undef"),
@@ -302,12 +306,3 @@ def test_a_table_comes_through_a_pipe(name):
     done = subprocess.run(command, input="1 1:5\n", **pipes)
     assert done.returncode == 1
     assert "--query-file" in done.stderr
-
-
-def test_options_are_named_as_they_are_spelled(capsys, letor):
-    with pytest.raises(SystemExit):
-        run(capsys, "screen", letor, "--select", 0)
-    assert "--select: must be at least 1" in capsys.readouterr().err
-    for option, given in (("--decimal", ","), ("--quoting", "none")):
-        err = fail(capsys, "screen", letor, option, given)
-        assert f"{option[2:]} must not be given for LETOR text" in err

@@ -280,13 +280,11 @@ def test_columns_of_all_types():
             assert next(iter_batches(source)).target.tolist() == [1, 0]
 
 
-def test_a_file_that_is_open_and_files_of_two_kinds(table, files):
+def test_a_file_that_is_open(table):
     with pq.ParquetFile(table[1] / "0.parquet") as file:
         with pytest.raises(ValueError, match="of data frames, got ParquetFile"):
             iter_batches(file)
         assert sum(len(b.qid) for b in iter_batches(file.iter_batches())) == 150
-    with pytest.raises(ValueError, match="all files must be of one kind"):
-        iter_batches([files["web.csv"], files["web.txt"]])
 
 
 TABLE = pa.table({"qid": [1, 2, 1], "label": [1, 0, 1], "x": [1, 2, 3], "t": [*"abc"]})

@@ -244,9 +244,3 @@ def test_the_longest_line_there_may_be(tmp_path, end):
         message = f"{path}, line .: a line must not be longer than {MAX_LINE} bytes"
         with pytest.raises(ValueError, match=message):
             file.read()
-
-
-def test_a_closed_standard_input(monkeypatch):
-    monkeypatch.setattr("sys.stdin", None)
-    with pytest.raises(ValueError, match="standard input is closed"):
-        datasets.load_letor("-")
