@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import gzip
 import os
-import signal
 import stat
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.io.helpers import stop_in_the_middle
 from tieaware_sklearn._atomic import check_writable, whole_file, write_whole
 from tieaware_sklearn.datasets import dump_letor
 
@@ -116,25 +113,6 @@ def test_a_link_stays_a_link(target):
         write_whole(link, [NEW])
         assert link.is_symlink()
         assert there.read_text() == NEW
-
-
-SLOW = """
-import sys
-import numpy as np
-from tests.io.helpers import stop_in_the_middle
-from tieaware_sklearn.datasets import dump_letor
-X = np.ones((2_000_000, 3))
-dump_letor(X, X[:, 0], sys.argv[1], qid=np.ones(len(X), dtype=int))
-"""
-
-
-@pytest.mark.weekly
-def test_an_interruption_in_the_middle_leaves_the_old_file(target):
-    command = [sys.executable, "-c", SLOW, str(target)]
-    code, _ = stop_in_the_middle(command, target, signal.SIGINT)
-    assert code == -signal.SIGINT
-    assert target.read_text() == OLD
-    assert os.listdir(target.parent) == [target.name]
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,14 @@ import shlex
 import signal
 import subprocess
 import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tests.cli.helpers import INPUTS, run, succeed
-from tests.io.helpers import stop_in_the_middle
 from tieaware_sklearn import RankingFeatureSelector
 from tieaware_sklearn._kernel import engines
 from tieaware_sklearn.cli import _main, main
@@ -377,6 +378,27 @@ def test_signals_are_handled_in_the_block_alone():
                 assert signal.getsignal(signal.SIGTERM) is kept
     finally:
         signal.signal(signal.SIGTERM, default)
+
+
+def stop_in_the_middle(command, target, number):
+    """The exit code of a command that gets a signal while it writes."""
+    # whatever started the tests may have it ignored
+    before = signal.signal(number, signal.SIG_DFL)
+    try:
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    finally:
+        signal.signal(number, before)
+    with process:
+        while process.poll() is None:
+            parts = target.parent.glob(".*.part")
+            # one may have its own name by now
+            with suppress(FileNotFoundError):
+                if any(part.stat().st_size for part in parts):
+                    process.send_signal(number)
+                    break
+            time.sleep(0.005)
+        _, err = process.communicate(timeout=120)
+    return process.returncode, err
 
 
 @pytest.mark.weekly

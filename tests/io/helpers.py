@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import time
 import tracemalloc
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 
 import numpy as np
 import pandas as pd
@@ -80,24 +77,3 @@ def memory_below(n_bytes):
         assert tracemalloc.get_traced_memory()[1] < n_bytes
     finally:
         tracemalloc.stop()
-
-
-def stop_in_the_middle(command, target, number):
-    """The exit code of a command that gets a signal while it writes."""
-    # whatever started the tests may have it ignored
-    before = signal.signal(number, signal.SIG_DFL)
-    try:
-        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    finally:
-        signal.signal(number, before)
-    with process:
-        while process.poll() is None:
-            parts = target.parent.glob(".*.part")
-            # one may have its own name by now
-            with suppress(FileNotFoundError):
-                if any(part.stat().st_size for part in parts):
-                    process.send_signal(number)
-                    break
-            time.sleep(0.005)
-        _, err = process.communicate(timeout=120)
-    return process.returncode, err
