@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from tieaware_sklearn import compare_systems
 from tieaware_sklearn.comparison._power import least_effect, power, queries_needed
@@ -33,6 +34,14 @@ def test_queries_are_those_of_statsmodels(effect, alternative, alpha, wanted, n)
     # the least number that has the power
     assert power(effect, needed, alpha, alternative) >= wanted
     assert power(effect, needed - 1, alpha, alternative) < wanted
+
+
+@pytest.mark.parametrize("effect", [3e-8, 1e-10, 1e-20, 1e-150])
+def test_next_to_no_effect_needs_as_many_queries_as_the_normal_test(effect):
+    reach = stats.norm.ppf(0.975) + stats.norm.ppf(0.8)
+    needed = queries_needed(effect, 0.8, 0.05, "two-sided")
+    # up to 2^53 queries by the t distribution, of which SciPy has about six digits
+    assert needed == pytest.approx((reach / effect) ** 2, rel=1e-5)
 
 
 @pytest.mark.parametrize(

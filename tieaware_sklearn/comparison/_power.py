@@ -33,7 +33,10 @@ def queries_needed(
     # that of the normal distribution is hardly less
     sides = 2 if alternative == "two-sided" else 1
     reach = stats.norm.isf(alpha / sides) + stats.norm.ppf(wanted)
-    low, high = 2, max(2, math.ceil(max(reach, 0.0) ** 2 / effect**2))
+    least = float(max(reach, 0.0) ** 2 / effect**2)
+    if least > 2**53:  # the t distribution is normal, and floats are no longer whole
+        return least
+    low, high = 2, max(2, math.ceil(least))
     of_queries = partial(power, effect, alpha=alpha, alternative=alternative)
     while of_queries(high) < wanted:
         low, high = high, high + max(2, high // 100)
