@@ -239,6 +239,9 @@ def test_a_page_explains_measures():
     for page in (text, re.sub("<wbr>", "", report.to_html())):
         for term in ("NDCG@10</dt><dd>normalised", "RR</dt><dd>reciprocal", "chance"):
             assert term in page
+    names = {cls.__name__: name for cls, name in FIRST.items()}
+    importance = RESULTS[names["PermutationImportance"]].to_html()
+    assert "loss</dt><dd>by how much the mean gets worse" in importance
 
 
 def test_a_page_has_all_rows():
