@@ -251,6 +251,7 @@ SITE = pd.DataFrame({"clicks": [1.0, 2.0, 3.0], "site": "a"})
         ({"X": X3 + np.inf}, "contains infinity"),
         ({"X": X3 * 1e-200}, "from 1e-100 to 1e100, got"),
         ({"feature_names": ["a"]}, r"different name for each feature \(12\)"),
+        ({"feature_names": []}, r"different name for each feature \(12\), got \[\]"),
         ({"feature_names": ["a"] * 12}, "a different name"),
         ({"feature_names": "abcdefghijkl"}, "a different name"),
         *(({"bounds": bounds}, ASCENDING) for bounds in UNBOUND),

@@ -370,9 +370,8 @@ class LinearScoringObjective(ScoringObjective):
 
 
 def _check_names(names: Any, X: Any, n_features: int) -> list[str]:
-    names = feature_matrix.list_columns(X) if names is None else names
-    if not len(names):
-        names = [f"x{j}" for j in range(n_features)]
+    if names is None:
+        names = feature_matrix.list_columns(X) or [f"x{j}" for j in range(n_features)]
     each = [] if isinstance(names, str) else list(map(str, names))
     rule = f"feature_names must have a different name for each feature ({n_features})"
     messages.require(len(each) == len(set(each)) == n_features, rule, names)
