@@ -1,7 +1,5 @@
 """Settings of all tests, and what the tests of several rooms are given."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

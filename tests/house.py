@@ -1,7 +1,5 @@
 """Rooms, and their map in docs/architecture.md: ``python -m tests.house`` writes it."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

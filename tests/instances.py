@@ -1,7 +1,5 @@
 """One list of measures, each with its twin in `naive`, through all common tests."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import partial
 from typing import NamedTuple

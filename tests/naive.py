@@ -5,8 +5,6 @@ rank order, of those not retrieved, and of its parameters; it gives a Fraction, 
 where it is undefined. `over_ties` runs it over every order of the tied documents.
 """
 
-from __future__ import annotations
-
 import collections
 import functools
 import itertools

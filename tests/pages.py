@@ -10,8 +10,6 @@ figures of one has a comment before it, ``<!-- fitted: 0.03 -->``: decimal numbe
 differ by this much, and nothing else may.
 """
 
-from __future__ import annotations
-
 import contextlib
 import doctest
 import io

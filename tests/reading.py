@@ -4,8 +4,6 @@ Prints each paragraph whose sentences have more than 20 words on average, links 
 a text of their own, and pages that are longer than they may be.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Iterator

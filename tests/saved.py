@@ -1,7 +1,5 @@
 """Files of results, as they are and damaged."""
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile

@@ -1,7 +1,5 @@
 """The public surface: parameters of all that is public, attributes of results."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """Rankings with ties everywhere, made by hypothesis."""
 
-from __future__ import annotations
-
 import math
 
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The house: imports run downward, optional libraries stay optional, names speak."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import re

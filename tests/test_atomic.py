@@ -1,7 +1,5 @@
 """Files appear only once they are complete."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import stat

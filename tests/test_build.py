@@ -3,8 +3,6 @@
 That the kernel is compiled is for `.ci/run` to see; here no compiler is needed.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

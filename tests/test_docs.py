@@ -1,7 +1,5 @@
 """What the guide, its recipes and the notebooks show runs, and prints what they say."""
 
-from __future__ import annotations
-
 import doctest
 import os
 import re

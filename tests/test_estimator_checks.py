@@ -4,8 +4,6 @@ An estimator is a line of `TABLE`: with what of the checks it fails, and why, an
 the warnings that the data of the checks make it give, which are errors here otherwise.
 """
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass, field
 from functools import partial

@@ -1,7 +1,5 @@
 """Size and coverage by simulation: a few data sets, and what cells of the table say."""
 
-from __future__ import annotations
-
 import math
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A provider for ir-measures: the values of its others where nothing ties."""
 
-from __future__ import annotations
-
 import math
 
 import ir_measures

@@ -1,7 +1,5 @@
 """What needs another library says which extra of ours installs it."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 

@@ -1,7 +1,5 @@
 """Workflows and hooks run what `.ci/run` runs."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from itertools import chain

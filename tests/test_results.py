@@ -1,7 +1,5 @@
 """Findings on data: each command of docs/results.md prints what the page shows."""
 
-from __future__ import annotations
-
 import importlib
 import operator
 import re

@@ -1,7 +1,5 @@
 """SECURITY.md: each promise has a test, and one of them is here."""
 
-from __future__ import annotations
-
 import re
 import socket
 from pathlib import Path

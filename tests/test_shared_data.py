@@ -1,7 +1,5 @@
 """Real learning-to-rank files, where they are at hand."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

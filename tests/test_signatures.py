@@ -1,7 +1,5 @@
 """One vocabulary: a parameter has one default, and one order, wherever it is taken."""
 
-from __future__ import annotations
-
 import inspect
 import runpy
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """What other tools do with ties: the tables of the guide and of the README."""
 
-from __future__ import annotations
-
 import re
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec

@@ -1,7 +1,5 @@
 """What a user writes: all names at the top, for `test_typed.py` to check."""
 
-from __future__ import annotations
-
 from typing import assert_type
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tables and words: what a cell, a terminal, a page and a warning show."""
 
-from __future__ import annotations
-
 import math
 import re
 from html.parser import HTMLParser

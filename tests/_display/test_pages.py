@@ -1,7 +1,5 @@
 """Pages of results: captions, order, weight, and how they look in print."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Progress bars, where they are wanted and can be seen."""
 
-from __future__ import annotations
-
 import sys
 from functools import partial
 

@@ -1,7 +1,5 @@
 """All kinds of results: at a prompt, in a notebook, as frames and as pages."""
 
-from __future__ import annotations
-
 import re
 from datetime import date
 from html import escape

@@ -1,7 +1,5 @@
 """What checks keep, and what they say: bounds, dtypes and values at the edges."""
 
-from __future__ import annotations
-
 from operator import methodcaller
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Rows, queries and ids told apart by 64 bits, and the order of rows by them."""
 
-from __future__ import annotations
-
 import datetime
 import warnings
 from collections import Counter

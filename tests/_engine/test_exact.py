@@ -1,7 +1,5 @@
 """Arrays of any kind: none is rounded into another, none that is missing is taken."""
 
-from __future__ import annotations
-
 import io
 import re
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """Queries as the rows of matrices: the numbers of flat arrays, to the bit."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import warnings

@@ -1,7 +1,5 @@
 """Known ids with other numbers of rows are warned of; nothing else is."""
 
-from __future__ import annotations
-
 import pickle
 import warnings
 

@@ -1,7 +1,5 @@
 """Tie groups beyond what measures show, threads, and sums that merge."""
 
-from __future__ import annotations
-
 import threading
 from dataclasses import dataclass
 from itertools import chain, pairwise

@@ -1,7 +1,5 @@
 """All tests of this room need the kernel."""
 
-from __future__ import annotations
-
 import pytest
 
 

@@ -1,7 +1,5 @@
 """The two engines side by side, and cases that are hard on both."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

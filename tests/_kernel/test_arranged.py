@@ -1,7 +1,5 @@
 """Labels and rows as the kernel has them: ties, codes, memory, and odd arrays."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

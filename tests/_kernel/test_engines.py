@@ -1,7 +1,5 @@
 """Everything that users call gives the same by either engine."""
 
-from __future__ import annotations
-
 import os
 import pickle
 import subprocess

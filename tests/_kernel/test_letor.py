@@ -1,7 +1,5 @@
 """LETOR text read by the kernel, against float() and the words of a line."""
 
-from __future__ import annotations
-
 import math
 from decimal import Decimal
 

@@ -1,7 +1,5 @@
 """What the kernel adds up, against NumPy and by definition."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from itertools import product

@@ -1,7 +1,5 @@
 """The three libraries, one after another, and data for their rankers."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.boosters.helpers import BOOSTERS

@@ -1,7 +1,5 @@
 """What the rankers of LightGBM, XGBoost and CatBoost share, under one set of names."""
 
-from __future__ import annotations
-
 import importlib
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """What the rankers of the three libraries promise alike."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 

@@ -1,7 +1,5 @@
 """What is particular to the real CatBoost: what it hands a metric, sets and names."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 

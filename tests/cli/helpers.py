@@ -1,7 +1,5 @@
 """What several tests of this room share."""
 
-from __future__ import annotations
-
 from tieaware_sklearn.cli import main
 
 #: files to read, which commands must leave as they are

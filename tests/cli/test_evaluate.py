@@ -1,7 +1,5 @@
 """The commands evaluate and compare."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import math

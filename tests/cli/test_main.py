@@ -1,7 +1,5 @@
 """The command line as a shell user meets it: words, streams, signals; the demo."""
 
-from __future__ import annotations
-
 import io
 import os
 import re

@@ -1,7 +1,5 @@
 """The command merge: saved parts make what all the files make."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from pathlib import Path

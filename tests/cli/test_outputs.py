@@ -1,7 +1,5 @@
 """Figures for programs and for people: files that come whole, or not at all; pages."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """The command screen: tables of features, selections, files at once and in batches."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

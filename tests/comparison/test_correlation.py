@@ -1,7 +1,5 @@
 """Orderings correlated."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

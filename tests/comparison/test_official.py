@@ -1,7 +1,5 @@
 """trec_eval's order of ties against exact means, and the ties of many systems."""
 
-from __future__ import annotations
-
 import math
 from itertools import pairwise
 

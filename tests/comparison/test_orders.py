@@ -1,7 +1,5 @@
 """The p-values of paired tests over the orders of ties."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from functools import partial

@@ -1,7 +1,5 @@
 """Rank-biased overlap of rankings with ties."""
 
-from __future__ import annotations
-
 import functools
 import math
 from fractions import Fraction

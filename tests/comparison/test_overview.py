@@ -1,7 +1,5 @@
 """Many systems at a glance: one row each, with letters, and sentences on the best."""
 
-from __future__ import annotations
-
 import re
 from string import ascii_letters
 

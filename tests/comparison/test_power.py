@@ -1,7 +1,5 @@
 """Power of the paired t test, and the queries that a difference needs."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

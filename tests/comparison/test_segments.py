@@ -1,7 +1,5 @@
 """Results for the queries of each segment alone."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Systems compared pair by pair, and the tests of their differences."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import re

@@ -1,7 +1,5 @@
 """What tables, pages and frames of comparisons are made of: their columns and rows."""
 
-from __future__ import annotations
-
 import re
 from html import unescape
 

@@ -1,7 +1,5 @@
 """The neighbours that two rankings with ties share among their first k."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

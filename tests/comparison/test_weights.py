@@ -1,7 +1,5 @@
 """Weights and segments of queries in comparisons."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import re

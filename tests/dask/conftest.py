@@ -1,7 +1,5 @@
 """What the tests of Dask are given."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

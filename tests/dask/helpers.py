@@ -1,7 +1,5 @@
 """What the tests of Dask share."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """What is wrong is said with its column, value, query, partition and file."""
 
-from __future__ import annotations
-
 import ast
 import re
 import warnings

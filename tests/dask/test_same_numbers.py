@@ -1,7 +1,5 @@
 """On a cluster, the numbers of one machine, to the last bit."""
 
-from __future__ import annotations
-
 import warnings
 
 import dask

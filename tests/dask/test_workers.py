@@ -1,7 +1,5 @@
 """On workers that are processes of their own; also when one dies on the way."""
 
-from __future__ import annotations
-
 import gc
 import os
 import signal

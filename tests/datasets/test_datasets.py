@@ -1,7 +1,5 @@
 """Digits as a retrieval task; the generated web search."""
 
-from __future__ import annotations
-
 import hashlib
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Averages and moments over queries, their weights, intervals and corrections."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import replace

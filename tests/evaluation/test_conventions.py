@@ -1,7 +1,5 @@
 """Conventions against the tools that they are named after."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

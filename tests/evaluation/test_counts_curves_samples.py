@@ -1,7 +1,5 @@
 """Contingency tables, curves, residuals, and functions over sampled orders."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections import Counter

@@ -1,7 +1,5 @@
 """`ranking_score`, `evaluate`, `PreparedRanking`: queries, options, judged rows."""
 
-from __future__ import annotations
-
 import math
 import pickle
 

@@ -1,7 +1,5 @@
 """Exposure of documents by rankings with ties."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from fractions import Fraction

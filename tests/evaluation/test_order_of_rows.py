@@ -1,7 +1,5 @@
 """Columns of pandas that have one index, but in different orders, are warned of."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """In place of pytrec_eval: its topics and keys, its values where nothing ties."""
 
-from __future__ import annotations
-
 import json
 import math
 import pickle

@@ -1,7 +1,5 @@
 """Reports: averages, segments, metrics, files, and those of batches."""
 
-from __future__ import annotations
-
 import math
 import pickle
 import re

@@ -1,7 +1,5 @@
 """Diversity and novelty: by enumeration, in any order of rows, by hand."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from functools import partial

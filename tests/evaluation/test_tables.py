@@ -1,7 +1,5 @@
 """What tables, pages and frames of evaluations are made of: their columns."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

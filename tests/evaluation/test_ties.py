@@ -1,7 +1,5 @@
 """Ties: reported, broken by rules, and treated side by side."""
 
-from __future__ import annotations
-
 import math
 import re
 import warnings

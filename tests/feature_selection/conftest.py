@@ -1,7 +1,5 @@
 """What several tests of this room are given."""
 
-from __future__ import annotations
-
 import pytest
 
 from tieaware_sklearn.datasets import make_web_search

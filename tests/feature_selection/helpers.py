@@ -1,7 +1,5 @@
 """What several tests of this room share."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tieaware_sklearn import RankingFeatureSelector

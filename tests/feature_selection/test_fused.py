@@ -1,7 +1,5 @@
 """Features fused by Borda scores, and selected one after another."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Screenings: as tables, merged, and in files."""
 
-from __future__ import annotations
-
 import pickle
 import re
 

@@ -1,7 +1,5 @@
 """From statistics of features to directions, tests and selected features."""
 
-from __future__ import annotations
-
 import joblib
 import numpy as np
 import pandas as pd

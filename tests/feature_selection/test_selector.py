@@ -1,7 +1,5 @@
 """RankingFeatureSelector as an estimator, and fitted on batches."""
 
-from __future__ import annotations
-
 import pickle
 import re
 from decimal import Decimal

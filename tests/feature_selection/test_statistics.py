@@ -1,7 +1,5 @@
 """Features against labels at random: what is known of chance, and what p says."""
 
-from __future__ import annotations
-
 from itertools import permutations
 
 import numpy as np

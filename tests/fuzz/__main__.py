@@ -1,7 +1,5 @@
 """The long run: ``python -m tests.fuzz --minutes 10 [--seed 1] [--jobs 2]``."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 import time

@@ -1,7 +1,5 @@
 """Random query sets that are hard on purpose, and small enough to enumerate."""
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 import math

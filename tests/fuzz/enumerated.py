@@ -1,7 +1,5 @@
 """Query sets against the definitions, every order of the ties gone through."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import random

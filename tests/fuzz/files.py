@@ -5,8 +5,6 @@ files. Case `number` of a kind under a seed is always the same. All must read th
 from a file, or refuse it: ``run("letor", 1, range(20_000))`` looks at many.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import math

@@ -1,7 +1,5 @@
 """What there is to fuzz: how cases are drawn, and how they are checked."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from random import Random
 from typing import NamedTuple

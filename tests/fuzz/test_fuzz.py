@@ -1,7 +1,5 @@
 """A short run of the fuzz, always the same, and that it sees what is wrong."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.fuzz import enumerated, files, runner

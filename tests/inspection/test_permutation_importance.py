@@ -1,7 +1,5 @@
 """Permutation importance: against plain loops, scikit-learn, and in any row order."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Held-out curves and stability: by plain loops and definitions, for any selector."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Files, tables and streams of other libraries in batches of whole queries; ids."""
 
-from __future__ import annotations
-
 import pickle
 import re
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """LETOR text, read and written."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import lzma

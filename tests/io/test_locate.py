@@ -1,7 +1,5 @@
 """Where files are: folders, patterns, lists, links and URLs."""
 
-from __future__ import annotations
-
 import functools
 import gzip
 import http.server

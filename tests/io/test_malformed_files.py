@@ -1,7 +1,5 @@
 """Malformed files: what stands in the middle of a file, and what is said of it."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io

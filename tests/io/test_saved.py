@@ -1,7 +1,5 @@
 """Files of results: written whole or not at all, and read only if they are such."""
 
-from __future__ import annotations
-
 import os
 import zipfile
 from pathlib import Path

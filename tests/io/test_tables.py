@@ -1,7 +1,5 @@
 """Tables: CSV as people have it, Parquet, columns in the names of folders."""
 
-from __future__ import annotations
-
 import json
 import re
 from contextlib import closing, suppress

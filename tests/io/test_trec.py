@@ -1,7 +1,5 @@
 """Judgments and runs: of files and in memory, alone, joined and by subtopic."""
 
-from __future__ import annotations
-
 import gzip
 import re
 from collections import namedtuple

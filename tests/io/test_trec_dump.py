@@ -1,7 +1,5 @@
 """Runs and judgments, written and read back."""
 
-from __future__ import annotations
-
 import gzip
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Agreement of assessors; pools, votes of systems, samples of a collection."""
 
-from __future__ import annotations
-
 import doctest
 import itertools
 import math

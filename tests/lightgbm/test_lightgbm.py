@@ -1,7 +1,5 @@
 """What is particular to the real LightGBM: its metrics, names, limits and tools."""
 
-from __future__ import annotations
-
 import copy
 import inspect
 import pickle

@@ -1,7 +1,5 @@
 """All tests of this room run under either engine."""
 
-from __future__ import annotations
-
 import pytest
 
 

@@ -1,7 +1,5 @@
 """What all measures share: names, parameters, user models, distributions."""
 
-from __future__ import annotations
-
 import copy
 import functools
 import math

@@ -1,7 +1,5 @@
 """Figures of the literature, counts by hand, and what long ties are worth."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import pickle

@@ -1,7 +1,5 @@
 """Every closed form against enumeration, and the promises that all measures share."""
 
-from __future__ import annotations
-
 import functools
 import math
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Tools of scikit-learn, by every ranker: the guide's table, ids routed or a column."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple

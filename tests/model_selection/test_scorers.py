@@ -9,8 +9,6 @@ or several, and ``_accept_sample_weight()``; to tune a threshold, `_score_func`,
 and `_kwargs`.
 """
 
-from __future__ import annotations
-
 import copy
 import gc
 import pickle

@@ -1,7 +1,5 @@
 """Splitters and splits of arrays: whole queries, any row order, ids three ways."""
 
-from __future__ import annotations
-
 import pickle
 from datetime import UTC, datetime
 from itertools import pairwise

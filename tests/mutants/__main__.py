@@ -4,8 +4,6 @@ Each fault is put into the code alone, and the tests of its room run until one f
 Those that no test noticed are shown: each deserves a test, or changes nothing.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 

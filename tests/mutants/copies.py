@@ -1,7 +1,5 @@
 """Copies of the tree, in which a fault is put into the code and the tests run."""
 
-from __future__ import annotations
-
 import os
 import resource
 import shutil

@@ -1,7 +1,5 @@
 """Faults in the Python code of a room, sampled, against the tests of that room."""
 
-from __future__ import annotations
-
 import ast
 import copy
 import difflib

@@ -1,7 +1,5 @@
 """What several tests of this room share."""
 
-from __future__ import annotations
-
 from operator import attrgetter
 
 import optuna

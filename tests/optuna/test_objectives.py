@@ -1,7 +1,5 @@
 """Functions of the user's own, weights of linear scores, parameters of rankers."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import lightgbm as lgb

@@ -1,7 +1,5 @@
 """What all objectives over queries share: values, reports, pruning."""
 
-from __future__ import annotations
-
 import inspect
 import math
 

@@ -1,7 +1,5 @@
 """The search for the coarsest scores."""
 
-from __future__ import annotations
-
 import math
 from contextlib import nullcontext
 

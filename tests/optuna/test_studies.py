@@ -1,7 +1,5 @@
 """Studies that objectives create: who joins them, and whether they prune."""
 
-from __future__ import annotations
-
 import optuna
 import pytest
 from optuna.pruners import MedianPruner, NopPruner, WilcoxonPruner

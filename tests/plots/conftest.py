@@ -1,7 +1,5 @@
 """What several tests of this room are given."""
 
-from __future__ import annotations
-
 import pytest
 
 

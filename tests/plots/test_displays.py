@@ -1,7 +1,5 @@
 """What all displays have in common: names, panels, layout, systems, the gallery."""
 
-from __future__ import annotations
-
 import ast
 import re
 import runpy

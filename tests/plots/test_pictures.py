@@ -1,7 +1,5 @@
 """What each display draws is what its result holds."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import replace

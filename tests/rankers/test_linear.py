@@ -1,7 +1,5 @@
 """LinearRanker: equal rows have equal scores, and weights are tuned exactly."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Query rankers by LightGBM's: their data, their order of rows, their tools."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

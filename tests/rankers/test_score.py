@@ -1,7 +1,5 @@
 """The score of every ranker: exact NDCG@10."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import sklearn

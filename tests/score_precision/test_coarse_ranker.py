@@ -1,7 +1,5 @@
 """A ranker whose scores are made coarser, inside scikit-learn's tools."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

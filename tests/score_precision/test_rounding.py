@@ -1,7 +1,5 @@
 """Bands of ranks and the most that they can cost; digits, bits and levels."""
 
-from __future__ import annotations
-
 import math
 import re
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """How coarse scores may become: a study, its tables and its frames."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What is particular to the real XGBoost: its metrics, names, limits and files."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 
