@@ -47,6 +47,7 @@ def test_an_order_by_ids_can_find_what_is_not_there():
     assert max(map(len, text.splitlines())) <= 80
     assert found.alpha == 0.05
     frame = found.averages()
+    assert frame["measure"].tolist() == ["RR", "RR", "P@1", "P@1"]
     assert frame["system"].tolist() == ["flat", "sharp"] * 2
     assert frame["tied_documents"].tolist() == [1, 0] * 2
     for name in ("official", "exact", "worst", "best"):

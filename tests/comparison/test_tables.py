@@ -142,6 +142,37 @@ def test_a_page_has_pairs_of_each_measure_and_treatment():
                 assert shown == pytest.approx(differences[row[0], row[1]], abs=6e-5)
 
 
+def ends_of_bars(result):
+    """Where the bars of its tables begin and end."""
+    bar = r'class="range" x="(.*?)" y="3" width="(.*?)"'
+    bars = re.findall(bar, result._repr_html_())
+    return np.array(bars, dtype=float).cumsum(axis=1)
+
+
+def test_tables_of_several_measures_treatments_and_segments():
+    def compare(measure, *ties, **options):
+        options |= {"qid": QID, "segment": QID % 2, "ties": [*ties]}
+        return ta.compare_systems(Y, SYSTEMS, measure=measure, **options)
+
+    found = compare(["ap", "rr"], "expected", "worst")
+    of_segments = str(found.by_segment())
+    assert of_segments.split()[:5] == ["segment", "measure", "ties", "A", "B"]
+    assert "holm: corrected over all pairs and 2 segments together" in of_segments
+    plain = compare("ap", "expected", correction=None)
+    assert "corrected" not in str(plain.by_segment())
+    # treatments one below the other: their columns would be too many
+    tall = compare(["ap", "rr"], "expected", "worst", "best", "input", correction=None)
+    page = tall.to_html()
+    assert "A - B" in heads_of(page)
+    assert "<dt>pvalue</dt><dd>p-value of the paired t test" in page
+    # bars are of one measure under several treatments, or each measure has its scale
+    one = compare("ap", "expected", "worst")
+    assert (np.diff(ends_of_bars(one.summary())) > 0).all()
+    several = compare(["ap", "dcg"], "expected").summary()
+    longest = ends_of_bars(several)[:, 1].reshape(2, 2).max(axis=1)
+    assert longest == pytest.approx([89, 89])
+
+
 @pytest.mark.parametrize("measure", ["ap", "rank"])
 @pytest.mark.parametrize("names", [("good", "bad"), ("bad", "good")])
 def test_a_sentence_names_the_better_of_two(names, measure):

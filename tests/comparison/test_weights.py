@@ -242,6 +242,10 @@ def test_interaction_is_the_test_of_alexander_and_govern():
         wanted = stats.alexandergovern(apart[::2], apart[1::2]).pvalue
         assert p == pytest.approx(wanted)
     assert by_segment.interaction[:3].tolist() == by_segment.interaction[3:].tolist()
+    # where nothing differs there is no test
+    data["y_score"] = dict.fromkeys("ab", data["y_score"]["a"])
+    equal = compare_systems(**data, segment=data["qid"] % 2, measure="ap").by_segment()
+    assert np.isnan(equal.interaction).all()
     assert "2 segments together" in str(by_segment)
 
 

@@ -30,6 +30,7 @@ ROOMS = {
 ROOMS["_engine"][1].append("tests/measures/test_every_measure.py")
 ROOMS["measures"][1].append("tests/feature_selection/test_statistics.py")
 ROOMS["evaluation"][1].append("tests/comparison/test_systems.py")
+ROOMS["comparison"][1].append("tests/_engine/test_lists.py")
 ROOMS["boosters"] = (
     PACKAGE / "rankers/_query_ranker.py",
     ["tests/rankers", "tests/boosters", "tests/lightgbm"],
