@@ -361,6 +361,13 @@ def test_arrays_that_no_screening_has(name, member, message):
         Screening.from_bytes(data)
 
 
+def test_a_measure_that_no_screening_has():
+    header, members = members_of(SMALL)
+    header["content"]["rule"]["sort"] = 1
+    with pytest.raises(ValueError, match="must have 'sort' of a measure, got 1"):
+        Screening.from_bytes(zipped(header, members))
+
+
 @pytest.mark.parametrize("value", [None, 7, -1, "x", [], ["x"], {}, 1e300, True, [[]]])
 @pytest.mark.parametrize("part", ["", "rule", "statistics"])
 def test_headers_that_no_screening_has(part, value):
