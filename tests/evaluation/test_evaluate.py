@@ -178,6 +178,7 @@ BAD = [
     ({"qid": np.ma.array([1, 1, 2], mask=[0, 1, 0])},
      "qid must not be missing, got a masked value in row 1$"),
     ({"qid": [[1], [1], [2]]}, "qid must hold hashable values"),
+    ({"qid": 3}, r"qid .* got 3 \(pass the values, such as X\[:, 3\]; estimators take"),
     ({"qid": (i for i in range(3))}, r"qid must be 1-dimensional, got shape \(\)"),
     ({"query_weight": [1, 2]}, "query_weight must have one value per row"),
     ({"query_weight": [1, 2, 1]}, "constant within a query, got 1.0 and 2.0 in query"),

@@ -26,8 +26,12 @@ ROOMS = {
         *("comparison", "feature_selection", "model_selection"),
     )
 }
-# what measures, the selector and comparisons alone ask of others is tested there
-ROOMS["_engine"][1].append("tests/measures/test_every_measure.py")
+# what rooms ask of those below them is tested there, where users call it
+ROOMS["_engine"][1] += [
+    *("tests/measures/test_every_measure.py", "tests/evaluation/test_evaluate.py"),
+    *("tests/feature_selection/test_selector.py", "tests/rankers"),
+    "tests/model_selection",
+]
 ROOMS["measures"][1].append("tests/feature_selection/test_statistics.py")
 ROOMS["evaluation"][1].append("tests/comparison/test_systems.py")
 ROOMS["comparison"][1].append("tests/_engine/test_lists.py")
