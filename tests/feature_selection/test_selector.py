@@ -23,6 +23,7 @@ from sklearn.utils import Bunch
 from tests.feature_selection.helpers import assert_same, fitted
 from tieaware_sklearn import (
     FusedRanker,
+    LinearRanker,
     QueryKFold,
     RankingFeatureSelector,
     make_ranking_scorer,
@@ -224,12 +225,14 @@ def test_rows_in_another_order_and_other_columns_are_noticed(web):
     frame = pd.DataFrame(web.data, columns=web.feature_names)
     y, qid = pd.Series(web.target), pd.Series(web.qid)
     turned = "in another order, but rows go by position"
-    for new in (RankingFeatureSelector(), FusedRanker(n_features_to_select=2)):
+    fused = FusedRanker(n_features_to_select=2)
+    for new in (RankingFeatureSelector(), fused, LinearRanker(max_iter=1)):
         for name, columns in (("y", (y[::-1], qid)), ("qid", (y, qid[::-1]))):
             with pytest.warns(UserWarning, match=turned) as caught:
-                clone(new).fit(frame, *columns)
-            first = str(caught[0].message)
-            assert first.startswith(f"{name} has the index of X {turned}")
+                clone(new).fit(frame, columns[0], qid=columns[1])
+            # once, of the one that is turned
+            (said,) = (str(one.message) for one in caught if turned in str(one.message))
+            assert said.startswith(f"{name} has the index of X {turned}")
     selector = RankingFeatureSelector().fit(frame, y, qid)
     seen_at_fit = "feature names should match those that were passed during fit"
     with pytest.raises(ValueError, match=seen_at_fit):

@@ -468,10 +468,15 @@ class QueryRows:
         label: str = "y",
         weight: str = "query_weight",
         allow_zero: bool = False,
+        given: Any = None,
     ) -> QueryRows:
-        """Check data; messages begin with `prefix`, and name `label` and `weight`."""
-        columns = {f"{prefix}X": X, f"{prefix}{label}": y, f"{prefix}qid": qid}
-        checks.check_same_order({**columns, weight: query_weight})
+        """Check data; messages begin with `prefix`, and name `label` and `weight`.
+
+        `given` is the data frame of which X was made, if it was.
+        """
+        columns = {f"{prefix}X": X if given is None else given, f"{prefix}{label}": y}
+        columns |= {f"{prefix}qid": qid, weight: query_weight}
+        checks.check_same_order(columns)
         labels = checks.check_labels(y, unjudged=unjudged, name=f"{prefix}{label}")
         checks.check_length(labels, feature_matrix.count_rows(X), f"{prefix}{label}")
         queries = checks.check_qid(qid, n_rows=len(labels), name=f"{prefix}qid")

@@ -246,9 +246,9 @@ class FusedRanker(_query_ranker.RankerMixin, _statistics.FeatureColumns, BaseEst
         checks.check_flag(self.progress, "progress")
         measures = [parse_measure(self.measure)]
         resolved = _resolved.resolve(measures, self.zero_relevance, self.unjudged)
-        checks.check_same_order({"X": X, "y": y, "qid": qid})
+        how = {"unjudged": resolved.unjudged, "given": X}
         X, qid = self._check_features(X, qid, reset=True)
-        rows = self._rows(X, y, qid, query_weight, unjudged=resolved.unjudged)
+        rows = self._rows(X, y, qid, query_weight, **how)
         given = self._given()
         directions = np.array(_selection.each_direction(self.direction, len(given)))
         queries, weight = by_length(rows.queries), rows.weight

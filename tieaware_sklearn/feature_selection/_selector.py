@@ -556,14 +556,13 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
 
         These are the whole data, or a part, by which features are selected or not.
         """
-        X, y, qid, query_weight = data
-        checks.check_same_order({"X": X, "y": y, "qid": qid})
-        X, qid = self._check_features(X, qid, reset=reset)
+        given, y, qid, query_weight = data
+        X, qid = self._check_features(given, qid, reset=reset)
         rule = self.rule_for(X.shape[1])
         if selects:
             self.check_correlated(rule, has_rows=whole)
         how = {"unjudged": rule.resolved.unjudged, "allow_zero": not whole}
-        rows = self._rows(X, y, qid, query_weight, **how)
+        rows = self._rows(X, y, qid, query_weight, given=given, **how)
         if whole:
             rule.resolved.warn_below_rel(rows.labels)
         queries, weighted = rows.queries, query_weight is not None

@@ -204,7 +204,6 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
             above.
         """
         resolved = self._checked()
-        checks.check_same_order({"X": X, "y": y, "qid": qid})
         # the message of scikit-learn
         rule = "y must hold the labels of X: LinearRanker(coef=None) requires y to be"
         has_labels = self.coef is not None or y is not None
@@ -221,7 +220,7 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
             feature_matrix.need_qid(qid, "fit", f"{way} query ids")
             labels: Any = y  # checked above
             rows = _prepared.QueryRows.of(
-                X, labels, qid, query_weight, unjudged=resolved.unjudged
+                X, labels, qid, query_weight, unjudged=resolved.unjudged, given=given
             )
             rule = "qid must have at least two queries to tune weights, got one"
             several = rows.queries.n_queries > 1
