@@ -247,6 +247,7 @@ def test_trec_eval(case):
     ("trec_eval10", "iprec_at_recall_0.70", "IPrec(rounding=nearest)@0.7", 0),
     ("trec_eval", "iap", "IAP(rounding=trec_eval9)", 0),
     ("trec_eval10", "11pt_avg", "IAP(rounding=nearest)", 0),
+    ("trec_eval", "infap(pool=all)", "infAP(pool=all)", 0),
     # from the fewest levels to the most
     ("trec_eval", "iap(points=2)", "IAP(points=2,rounding=trec_eval9)", 0),
     ("trec_eval", "iap(points=1001)", "IAP(points=1001,rounding=trec_eval9)", 0),

@@ -128,6 +128,8 @@ def test_a_table_by_segment():
     lines = [line.split() for line in rr.splitlines()]
     header = "RR queries mean worst best tie_std chance lift 95% interval"
     assert lines[0] == header.split()
+    wide = str(by_two(segment=["a" * 14] * 3).by_segment())
+    assert wide.split("\n")[0].split() == header.replace("tie_std ", "").split()
     assert [line[:6] for line in lines[2:]] == [
         ["a", "1", "0.750", "0.500", "1.000", "0.250"],
         ["b", "2", "0.750", "0.750", "0.750", "0.000"],

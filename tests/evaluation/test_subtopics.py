@@ -195,6 +195,8 @@ def test_queries_without_subtopics(zero, mean):
     assert str(found).splitlines()[0].endswith("queries") == skips
     assert (str(found).splitlines()[-1] == "2 queries") != skips
     if skips:
+        counts = [line.split()[-1] for line in str(found).splitlines()[2:]]
+        assert counts == ["1", "2"]
         with pytest.warns(UndefinedMetricWarning, match="StRecall@2 is undefined for"):
             evaluate_subtopics([[0]], [1], measures="strec@2", zero_relevance="skip")
 

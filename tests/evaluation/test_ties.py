@@ -94,6 +94,7 @@ def test_figures_equal_counting(engine, case, k):
     (np.array([1, 1.0001], dtype=np.float32), None, None),
     (np.array([1e7, 1e7 + 1], dtype=np.float32), None, None),
     (np.array([1, 1.001], dtype=np.float16), None, None),
+    ([1.0, 1 + 9 * 2**-52], None, None),
     ([1.7e308, -1.7e308], None, None),
     # dense scores are near each other by chance
     (np.random.default_rng(0).random(100_000).astype(np.float32), None, None),
