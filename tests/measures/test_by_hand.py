@@ -88,7 +88,8 @@ def test_ndeval_has_some_measures_of_subtopics():
     assert found.expected[0, 0] == pytest.approx(wanted)
     for name in ("alpha_DCG(alpha=0.25)@2", "alpha_nDCG(alpha=0.3)@5", "ERR_IA@5"):
         assert measured(name).measures == (name,)
-    assert measured("AP_IA").expected == measured("AP_IA", None).expected
+    for name in ("AP_IA", "P_IA@2"):
+        assert measured(name).expected == measured(name, None).expected
     for name in ("NDCG_IA@2", "RR_IA", "R_IA@1", "AP_IA@5"):
         with pytest.raises(ValueError, match=r"measures must be among .*ndeval"):
             measured(name)
@@ -327,18 +328,19 @@ def test_variances_of_judged_ties_are_those_of_all_orders(pool, tie):
     assert not sampled
 
 
-@pytest.mark.parametrize(("name", "relevant", "n", "value"), [
+@pytest.mark.parametrize(("measure", "relevant", "n", "value"), [
     # 0.1 of 30 is 3, though 0.1 * 30 > 3 in floats
     ("IPrec@0.1", [0, 1, 10, *range(33, 60)], 60, 30 / 60),
+    (m.InterpolatedPrecision(np.float32(0.1)), [0, 1, 10, *range(33, 60)], 60, 30 / 60),
     ("IPrec@0", [0, 1, 10, *range(33, 60)], 60, 1),
     # 0.7 * 3 + 0.9 is 2.999... in floats: trec_eval looks from the second one on
     ("IPrec(rounding=trec_eval9)@0.7", [0, 2, 5], 6, 2 / 3),
     ("IPrec@0.7", [0, 2, 5], 6, 3 / 6),
     ("IPrec(rounding=nearest)@0.8", [0, 2, 5], 6, 2 / 3),
 ])  # fmt: skip
-def test_recall_levels_are_decimal_fractions(name, relevant, n, value):
+def test_recall_levels_are_decimal_fractions(measure, relevant, n, value):
     labels = np.isin(np.arange(n), relevant)
-    assert ranking_score(labels, -np.arange(n), measure=name) == value
+    assert ranking_score(labels, -np.arange(n), measure=measure) == value
 
 
 def test_long_ties_are_sampled_and_say_so(monkeypatch):

@@ -32,7 +32,9 @@ ROOMS["_engine"][1] += [
     *("tests/feature_selection/test_selector.py", "tests/rankers"),
     "tests/model_selection",
 ]
-ROOMS["measures"][1].append("tests/feature_selection/test_statistics.py")
+ROOMS["measures"][1] += [
+    *("tests/feature_selection/test_statistics.py", "tests/_kernel/test_walks.py")
+]
 ROOMS["evaluation"][1].append("tests/comparison/test_systems.py")
 ROOMS["comparison"][1].append("tests/_engine/test_lists.py")
 ROOMS["boosters"] = (
