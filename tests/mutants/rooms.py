@@ -37,6 +37,9 @@ ROOMS["measures"][1] += [
 ]
 ROOMS["evaluation"][1].append("tests/comparison/test_systems.py")
 ROOMS["comparison"][1].append("tests/_engine/test_lists.py")
+ROOMS["model_selection"][1] += [
+    *("tests/inspection/test_selection.py", "tests/optuna/test_objectives.py")
+]
 ROOMS["boosters"] = (
     PACKAGE / "rankers/_query_ranker.py",
     ["tests/rankers", "tests/boosters", "tests/lightgbm"],
