@@ -18,28 +18,23 @@ import pytest
 
 from . import PACKAGE, PYTEST, ROOT
 
+#: beside the tests of a room, those of others that ask it what users call there
+_BESIDE = {
+    "measures": ["feature_selection/test_statistics.py", "_kernel/test_walks.py"],
+    "_engine": [
+        *("measures/test_every_measure.py", "evaluation/test_evaluate.py"),
+        *("feature_selection/test_selector.py", "rankers", "model_selection"),
+    ],
+    "evaluation": ["comparison/test_systems.py"],
+    "comparison": ["_engine/test_lists.py"],
+    "feature_selection": [],
+    "model_selection": ["inspection/test_selection.py", "optuna/test_objectives.py"],
+}
 #: what is changed, and the tests that must notice
 ROOMS = {
-    room: (PACKAGE / room, [f"tests/{room}"])
-    for room in (
-        *("measures", "_engine", "evaluation"),
-        *("comparison", "feature_selection", "model_selection"),
-    )
+    room: (PACKAGE / room, [f"tests/{one}" for one in (room, *others)])
+    for room, others in _BESIDE.items()
 }
-# what rooms ask of those below them is tested there, where users call it
-ROOMS["_engine"][1] += [
-    *("tests/measures/test_every_measure.py", "tests/evaluation/test_evaluate.py"),
-    *("tests/feature_selection/test_selector.py", "tests/rankers"),
-    "tests/model_selection",
-]
-ROOMS["measures"][1] += [
-    *("tests/feature_selection/test_statistics.py", "tests/_kernel/test_walks.py")
-]
-ROOMS["evaluation"][1].append("tests/comparison/test_systems.py")
-ROOMS["comparison"][1].append("tests/_engine/test_lists.py")
-ROOMS["model_selection"][1] += [
-    *("tests/inspection/test_selection.py", "tests/optuna/test_objectives.py")
-]
 ROOMS["boosters"] = (
     PACKAGE / "rankers/_query_ranker.py",
     ["tests/rankers", "tests/boosters", "tests/lightgbm"],
