@@ -70,8 +70,8 @@ def is_noticed(fault: Fault, folder: Path) -> bool:
 
 def check(name: str, faults: Sequence[Fault], jobs: int) -> None:
     """Count the faults that tests notice, and show the others."""
-    # a fault may ask for any memory
-    resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
+    # a fault may ask for any memory; browsers reserve addresses that they do not use
+    resource.setrlimit(resource.RLIMIT_DATA, (8 << 30, 8 << 30))
     with tempfile.TemporaryDirectory() as copies, ThreadPoolExecutor(jobs) as pool:
         free: SimpleQueue[Path] = SimpleQueue()
         for job in range(jobs):
