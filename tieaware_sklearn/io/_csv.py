@@ -159,10 +159,14 @@ def kinds_of_csv(file: CsvFile, columns: Sequence[str]) -> dict[str, str]:
     is one of numbers that are all spelled otherwise.
     """
     kinds: dict[str, str] = {}
-    for block in (_START, _source.MAX_LINE):  # a row may be longer than the first
-        with suppress(_frames.arrow().ArrowInvalid, _MalformedError):
+    for block in (_START, _source.MAX_LINE):
+        try:
             _find_kinds(file, columns, kinds, block)
             return kinds
+        except _frames.arrow().ArrowInvalid:
+            continue  # a row may be longer than the first block
+        except _MalformedError:
+            break
     # not all rows could be read: those that can tell
     first: list[list[str]] = []
     with closing(file.rows()) as rows, suppress(csv.Error):
