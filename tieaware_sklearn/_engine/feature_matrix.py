@@ -380,7 +380,8 @@ def keep_order(X: Any, given: Any) -> Any:
     given = given if hasattr(given, "shape") else array_of(given)
     columns = list(_columns_of(given))
     if isinstance(given, np.ndarray):
-        columns = [(j, j, str(given.dtype)) for j in range(X.shape[1])]
+        dtype = str(given.dtype)
+        columns = [(j, j, dtype) for j in range(X.shape[1])]
     ranked = {}
     for j, name, dtype in columns:
         if not dtype.startswith(_WIDE):
