@@ -168,6 +168,15 @@ _SPREADS = ("std", "sampling_error")
 _OTHERS = ("normaliser", "std_is_estimate", "spread_within_ties")
 
 
+def check_zero_relevance(zero_relevance: Any) -> None:
+    """A finite number, "skip" or "raise"."""
+    if isinstance(zero_relevance, str):
+        checks.check_choice(zero_relevance, "zero_relevance", ("skip", "raise"))
+    elif not checks.is_number(zero_relevance):
+        rule = 'zero_relevance must be a finite number, "skip" or "raise"'
+        raise ValueError(f"{rule}, got {messages.show(zero_relevance)}")
+
+
 @dataclass(frozen=True, eq=False)
 class ResolvedMeasures:
     """Measures as a call means them.
@@ -322,12 +331,8 @@ def resolve(
         For a `zero_relevance` that is none, beside a convention, or a measure that
         the convention does not have, or not as it is spelled out.
     """
+    check_zero_relevance(zero_relevance)
     named = isinstance(zero_relevance, str)
-    if named:
-        checks.check_choice(zero_relevance, "zero_relevance", ("skip", "raise"))
-    elif not checks.is_number(zero_relevance):
-        rule = 'zero_relevance must be a finite number, "skip" or "raise"'
-        raise ValueError(f"{rule}, got {messages.show(zero_relevance)}")
     resolved = tuple(measures)
     definitions: tuple[Definition, ...] = ()
     options = {

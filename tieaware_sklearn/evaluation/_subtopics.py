@@ -297,7 +297,7 @@ or (n_queries, n_subtopics), optional
     resolved: list[SubtopicMeasure] = _parse.parse_measures(
         measures, parse=parse_subtopic_measure
     )
-    _resolved.resolve((), zero_relevance)
+    _resolved.check_zero_relevance(zero_relevance)
     checks.check_choice(convention, "convention", (None, "ndeval"))
     measured = resolved
     if convention == "ndeval":

@@ -523,7 +523,7 @@ def _rule_of(content: _saved.Content, n_features: int) -> _selection.Rule:
     )
     checks.check_choice(rule.missing, "missing", ("raise", "last"))
     checks.check_choice(rule.unjudged, "unjudged", checks.UNJUDGED)
-    _resolved.resolve((), rule.zero_relevance)
+    _resolved.check_zero_relevance(rule.zero_relevance)
     if not 0 <= rule.sort < len(rule.measures):
         raise _saved.UnreadableError(f"must have 'sort' of a measure, got {rule.sort}")
     return rule

@@ -594,7 +594,7 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
         rule = f"sort_by must be one of {names}, got {first}"
         messages.require(first in measures, rule)
         directions = _selection.each_direction(self.direction, n_features)
-        _resolved.resolve((), self.zero_relevance)
+        _resolved.check_zero_relevance(self.zero_relevance)
         few = self.redundancy == "auto" and n_features <= _selection.AUTO_REDUNDANCY
         return _selection.Rule(
             measures=measures,
