@@ -44,12 +44,11 @@ class BuildKernel(build_ext):
 
 kernel = [
     Extension(
-        f"tieaware_sklearn._kernel.{name}",
-        [f"tieaware_sklearn/_kernel/{name}.pyx"],
-        depends=[f"tieaware_sklearn/_kernel/{used}" for used in depends],
+        "tieaware_sklearn._kernel.walks",
+        ["tieaware_sklearn/_kernel/walks.pyx"],
+        depends=["tieaware_sklearn/_kernel/" + n for n in ("rows.pxd", "formulas.pxd")],
         optional=mode != "require",
     )
-    for name, depends in {"walks": ["rows.pxd", "formulas.pxd"], "letor": []}.items()
 ]
 
 

@@ -8,15 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from numpy.testing import assert_array_equal
 
 from tests.io.helpers import in_batches, memory_below, refused
-from tieaware_sklearn._kernel.engines import use_engine
 from tieaware_sklearn.datasets import dump_letor, iter_batches, load_letor
-from tieaware_sklearn.io import _letor
 
 LETOR = """\
 2 qid:10 1:0.5 2:3 4:-1e-3 # docid = 17 1:9
@@ -230,91 +228,13 @@ def test_what_is_written(tmp_path):
     assert path.read_text() == f"1 qid:{2**63 - 1} 1:1\n"
 
 
-# the kernel and the readers in Python
-plain = st.builds(
-    lambda label, qid, features, end: f"{label} qid:{qid} {features}{end}",
-    st.integers(0, 4),
-    st.integers(-3, 12),
-    st.lists(st.integers(0, 30), unique=True).map(
-        lambda numbers: " ".join(f"{n}:{n / 7:.17g}" for n in sorted(numbers))
-    ),
-    st.sampled_from(["", " ", "\r", "# 1:2 qid:3", " #"]),
-)
-tokens = st.sampled_from(
-    "1 0.5 -1 nan 1e3 1_0 x # #1 \xe9 qid:1 qid:7 qid:x qid: qidx:1 1:2 2:3 3:4e-5 "
-    "10:1e400 4:-inf 1: :1 1:x 5:0x1 +4:1 -1:1 01:1 1:2:3 0:1 4294967297:1 1:1_0 "
-    f"qid:{10**20} 3:{2**53} 3:{2**53 + 1} 2:\xb2 1:\0".split(" ")
-)
-white = st.sampled_from([" ", "\t", "  ", "\x0b", "\r"])
-noisy = st.builds(str.join, white, st.lists(tokens, max_size=5))
-texts = st.builds(
-    lambda lines, end, ends: (end.join(lines) + end * ends).encode("latin-1"),
-    st.lists(plain, min_size=1, max_size=12)
-    | st.lists(plain | plain | noisy, min_size=1, max_size=12),
-    st.sampled_from(["\n", "\r\n", "\n\n"]),
-    st.booleans(),
-) | st.binary(max_size=80).map(b"1 qid:1 1:5\n0 qid:1 2:3 ".__add__)
-
-
-def found_in(path, **options):
-    """All that is read, or the words of the error."""
-    try:
-        found = load_letor(path, **options)
-    except ValueError as error:
-        return str(error)
-    data = found.data
-    parts = [data]
-    if sp.issparse(data):
-        parts = [data.data, data.indices, data.indptr, np.array(data.shape)]
-    parts += [found.target, found.qid]
-    arrays = [(x.dtype, x.shape, x.tobytes()) for x in parts]
-    return arrays, found.feature_names, found.DESCR
-
-
-@pytest.mark.usefixtures("kernel")
-@settings(max_examples=250)
-@given(
-    texts,
-    st.sampled_from([True, False, "auto"]),
-    st.sampled_from([1, 9, 1 << 20]),
-    st.sampled_from([{}, {"sparse": True}, {"ignore": ["3"]}, {"n_features": 31}]),
-)
-@example(b"1 qid:1 1:9007199254740993\n", "auto", 9, {})
-@example(b"1 qid:1 1:5\n1 qid:1 1:-9007199254740993\n", "auto", 9, {})
-@example(b"1 qid:1 1:5\n1 qid:1 2:1 x 3:1\n", "auto", 1, {})
-@example(b"9007199254740993 qid:1 1:5\n", "auto", 1, {"sparse": True})
-def test_readers_agree(tmp_path, monkeypatch, text, zero_based, chunk, options):
-    path = tmp_path / "any.txt"
-    path.write_bytes(text)
-    monkeypatch.setattr(_letor, "_CHUNK", chunk)
-    with use_engine("numpy"):
-        wanted = found_in(path, zero_based=zero_based, **options)
-    with use_engine("compiled"):
-        assert found_in(path, zero_based=zero_based, **options) == wanted
-
-
-@pytest.mark.usefixtures("kernel")
-def test_plain_text_is_read_by_the_kernel_alone(tmp_path, monkeypatch, web):
-    def refuse(*_, **__):
-        raise AssertionError("the reader in Python is called")
-
-    path = tmp_path / "web.txt.gz"
-    dump_letor(web["X"], web["y"], path, qid=web["qid"])
-    monkeypatch.setattr(_letor, "load_svmlight_file", refuse)
-    with use_engine("compiled"):
-        assert_array_equal(load_letor(path).data, web["X"])
-    with use_engine("numpy"), pytest.raises(AssertionError, match="is called"):
-        load_letor(path)
-
-
-@pytest.mark.usefixtures("kernel")
 def test_memory_is_that_of_what_is_read(tmp_path):
     line = " ".join(f"{j}:{j}" for j in range(1, 41))
     text = "".join(f"{i % 2} qid:{i // 20} {line}\n" for i in range(20_000))
     path = write(tmp_path, text)
     assert path.stat().st_size > 4e6
     # the matrix, and some chunks of text beside it; not the text
-    with memory_below(20_000 * 40 * 8 + 6e6), use_engine("compiled"):
+    with memory_below(20_000 * 40 * 8 + 9e6):
         data = load_letor(path).data
     assert data.shape == (20_000, 40)
     assert (data == np.arange(1, 41)).all()

@@ -11,13 +11,12 @@ from importlib.metadata import PackageNotFoundError, version
 
 from .._version import __version__
 
-#: why the kernel is missing: the walk down sorted rows, and the reader of LETOR text
+#: why the kernel, the walk down sorted rows, is missing
 missing: str | None = None
 try:
-    import tieaware_sklearn._kernel.letor as letor
     import tieaware_sklearn._kernel.walks as compiled
 except ImportError as error:
-    compiled = letor = None  # type: ignore[assignment]
+    compiled = None  # type: ignore[assignment]
     built = not isinstance(error, ModuleNotFoundError)
     missing = str(error) if built else "it was not built"
 

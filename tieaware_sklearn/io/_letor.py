@@ -20,7 +20,6 @@ from sklearn.utils import Bunch
 
 from .. import _atomic
 from .._engine import checks, exact_numbers, messages, segments, spelling
-from .._kernel import engines
 from . import _locate, _rows, _source, _wording
 
 _DIGITS = re.compile(r"[0-9]+")
@@ -259,17 +258,19 @@ def open_letor(
     features = [number for number in numbers if str(number) not in ignore]
     rule = "ignore must leave at least one feature, got all of them"
     messages.require(features or not ignore, rule)
-    column = np.full(max(largest + 1, numbers.stop, 1), -1, dtype=np.int32)
-    column[features] = np.arange(len(features))
-    names, read = list(map(str, features)), partial(_read, files, column)
+    # scikit-learn numbers columns from 0, and takes at least one
+    parse = partial(_parse, np.array(features, int), max(numbers.stop, 1))
+    names, read = list(map(str, features)), partial(_read, files, parse)
     return _rows.Rankings(said, names, [], read, n_documents, sparse, is_table=False)
 
 
-def _read(files: Sequence[_File], column: NDArray[np.int32]) -> Iterator[_rows.Rows]:
-    """All rows, some lines at a time; `column` has that of each number, or -1."""
+def _read(
+    files: Sequence[_File], parse: Callable[[bytes], tuple[Any, NDArray[np.float64]]]
+) -> Iterator[_rows.Rows]:
+    """All rows, some lines at a time, as `parse` has their features and labels."""
     for source, n_rows, ids, lengths in files:
         qid, place, stop = np.repeat(ids, lengths), partial(_place, source), 0
-        for data, target in _read_text(source, partial(_parse, column)):
+        for data, target in _read_text(source, parse):
             first, stop = stop, stop + len(target)
             if stop > n_rows:
                 break
@@ -279,20 +280,16 @@ def _read(files: Sequence[_File], column: NDArray[np.int32]) -> Iterator[_rows.R
         messages.require(stop == n_rows, rule)
 
 
-def _parse(column: NDArray[np.int32], text: bytes) -> tuple[Any, NDArray[np.float64]]:
-    """Features and labels of some lines, by the kernel where they are plain."""
-    features = np.flatnonzero(column >= 0)
-    parsed = engines.letor.parse(text, column) if engines.engine == "compiled" else None
-    if parsed is not None:
-        *parts, target = parsed
-        data = sp.csr_array(tuple(parts), (len(target), len(features)))
-    else:
-        file, width = io.BytesIO(text), len(column)
-        data, target = load_svmlight_file(file, n_features=width, zero_based=True)
-        data = sp.csr_array(data)[:, features]
-        # 64-bit indices, as scikit-learn reads them, are more than some estimators take
-        ends = [part.astype(np.int32) for part in (data.indices, data.indptr)]
-        data = sp.csr_array((data.data, *ends), data.shape)
+def _parse(
+    features: NDArray[np.int64], width: int, text: bytes
+) -> tuple[Any, NDArray[np.float64]]:
+    """Values of some features, whose numbers are all below `width`, and labels."""
+    file = io.BytesIO(text)
+    data, target = load_svmlight_file(file, n_features=width, zero_based=True)
+    data = sp.csr_array(data)[:, features]
+    # 64-bit indices, as scikit-learn reads them, are more than some estimators take
+    ends = [part.astype(np.int32) for part in (data.indices, data.indptr)]
+    data = sp.csr_array((data.data, *ends), data.shape)
     if any(map(exact_numbers.any_large, (data.data, target))):
         for line in text.decode("latin-1").split("\n"):
             if any(map(spelling.is_rounded, _LONG.findall(line.partition("#")[0]))):
@@ -363,7 +360,7 @@ def _read_text(
 
 
 def _look_at(text: bytes) -> tuple[int, NDArray[np.int64], int, int]:
-    """Queries and features of some lines, by the kernel where they are plain.
+    """Queries and features of some lines.
 
     Returns the number of documents, the qid of those that have one, and the smallest
     and largest number of a feature: 1 and -1 if there are none.
@@ -374,8 +371,6 @@ def _look_at(text: bytes) -> tuple[int, NDArray[np.int64], int, int]:
         For numbers that are none; `_read_text` says which. What stands between the
         first and the last feature of a line is not looked at.
     """
-    if engines.engine == "compiled" and (facts := engines.letor.look(text)) is not None:
-        return facts
     n_rows, ids = 0, []
     smallest, largest = 1, -1
     for line in text.split(b"\n"):
