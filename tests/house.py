@@ -9,43 +9,19 @@ PAGE = ROOT / "docs" / "architecture.md"
 KINDS = ".py", ".pyx", ".pxd"
 FIRST = re.compile(r'\A(?:#.*\n)*"""(.+?)\.?(?:"""|\n)')
 ROWS = re.compile(r"^\| file \|.*\n(?:\|.*\n)+", re.M)
-#: bottom to top: a room, folder or file, imports only from those above it in this list
-ROOMS = [
-    "_version",
-    "_atomic",
-    "_optional",
-    "_display",
-    "_engine",
-    "_kernel",
-    "io",
-    "measures",
-    "evaluation",
-    "datasets",
-    "rankers",
-    "comparison",
-    "model_selection",
-    "feature_selection",
-    "inspection",
-    "score_precision",
-    "judgments",
-    "__init__",
-    "catboost",
-    "xgboost",
-    "lightgbm",
-    "optuna",
-    "dask",
-    "ir_measures",
-    "plots",
-    "cli",
-    "__main__",
-]
+FILES = [path for path in sorted(PACKAGE.rglob("*")) if path.suffix in KINDS]
+#: each room, folder or file, and its floor in the picture of the page
+FLOORS = {
+    room: int(floor)
+    for floor, rooms in re.findall(r"^ ?(\d+)  (.+)$", PAGE.read_text(), re.M)
+    for room in rooms.split()
+}
 
 
 def rows() -> str:
     """Each file, and the first line of its docstring."""
-    files = [p for p in sorted(PACKAGE.rglob("*")) if p.suffix in KINDS]
     lines = ["| file | what it holds |", "|---|---|"]
-    for path in files:
+    for path in FILES:
         if not path.stem.startswith("__"):
             name, (first,) = path.relative_to(PACKAGE), FIRST.findall(path.read_text())
             lines.append(f"| `{name.as_posix()}` | {first} |")

@@ -5,7 +5,9 @@ import inspect
 import re
 import subprocess
 import sys
+from collections import defaultdict
 from graphlib import TopologicalSorter
+from importlib.util import resolve_name
 from itertools import chain
 from pathlib import Path
 
@@ -14,13 +16,11 @@ from numpydoc.docscrape import NumpyDocString
 
 import tieaware_sklearn
 from tests import house
-from tests.house import ROOMS
+from tests.house import FLOORS, PACKAGE, ROOT
 from tests.instances import MEASURES
 from tests.signatures import FRONTS, PATHS
 from tieaware_sklearn import Measure, measures
 
-PACKAGE = Path(tieaware_sklearn.__file__).parent
-ROOT = PACKAGE.parent
 REFERENCE = ROOT / "docs" / "api"
 TESTS = ROOT / "tests"
 OPTIONAL = {"pandas", "polars", "pyarrow", "tqdm", "lightgbm", "xgboost", "optuna"}
@@ -30,86 +30,73 @@ OPTIONAL |= {"catboost", "cmaes", "dask", "distributed", "ir_measures", "matplot
 OTHERS = ("sklearn.", "scipy.", "lightgbm.", "xgboost.", "catboost.", "optuna.")
 
 
-def modules() -> list[Path]:
-    """All files of the package, relative to it."""
-    return sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))
+def full_name(path: Path) -> str:
+    """The name of a module."""
+    name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    return name.removesuffix(".__init__")
 
 
-def room(path: Path) -> str:
-    return path.parts[0].removesuffix(".py")
-
-
+MODULES = {full_name(path): path for path in PACKAGE.rglob("*.py")}
 #: imports of a room above, at run time, and why there is no other way
 UPWARD = {
     # a page has the picture of its result, which matplotlib may draw
-    (Path("_display/html.py"), Path("plots/_base.py")),
+    ("tieaware_sklearn._display.html", "tieaware_sklearn.plots._base"),
 }
 
 
-def imports(path: Path):
-    """What a module imports from the package: the file, and the name or None.
+def room(module: str) -> str:
+    """The room of a module; that of the package itself is its front."""
+    return [*module.split("."), "__init__"][1]
+
+
+def imports(module):
+    """What a module imports from the package: modules, and names of modules or None.
 
     Imports inside of functions and of `if TYPE_CHECKING` count, and `import_module` of
     a relative name; those of `UPWARD` do not.
     """
-    for node in ast.walk(ast.parse((PACKAGE / path).read_text())):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "import_module":
-            name = ast.unparse(node.args[0]).strip("'")
-            file = Path(*name.removeprefix("..").split(".")).with_suffix(".py")
-            if name.startswith("..") and (path, file) not in UPWARD:
-                yield file, None
-        if not isinstance(node, ast.ImportFrom) or not node.level:
-            continue
-        depth = len(path.parts) - node.level
-        target = Path(*path.parts[:depth], *(node.module or "").split("."))
-        for alias in node.names:
-            for file in (target / f"{alias.name}.py", target / alias.name):
-                if (PACKAGE / file).exists():
-                    is_folder = not file.suffix
-                    yield (file / "__init__.py" if is_folder else file), None
-                    break
-            else:
-                is_folder = (PACKAGE / target).is_dir()
-                file = target / "__init__.py" if is_folder else target
-                yield file.with_suffix(".py"), alias.name
+    path = MODULES[module]
+    package = module if path.stem == "__init__" else module.rpartition(".")[0]
+    for node in ast.walk(ast.parse(path.read_text())):
+        match node:
+            case ast.Call(ast.Name("import_module"), [ast.Constant(str(name)), *_]):
+                there = resolve_name(name, package)
+                if name.startswith(".") and (module, there) not in UPWARD:
+                    yield there, None
+            case ast.ImportFrom() if node.level:
+                there = resolve_name("." * node.level + (node.module or ""), package)
+                for alias in node.names:
+                    inner = f"{there}.{alias.name}"
+                    yield (inner, None) if inner in MODULES else (there, alias.name)
 
 
-def floors() -> list[list[str]]:
-    """The rooms on each floor, bottom up; a room stands above all that it imports."""
-    below = {name: set() for name in ROOMS}
-    for path in modules():
-        below[room(path)] |= {room(file) for file, _ in imports(path)} - {room(path)}
-    sorter = TopologicalSorter(below)
-    sorter.prepare()
-    found = []
-    while sorter.is_active():
-        found.append(sorted(sorter.get_ready(), key=ROOMS.index))
-        sorter.done(*found[-1])
-    return found
+def test_a_room_stands_right_above_all_that_it_imports():
+    """So that imports run downward, and the picture shows the house as it is."""
+    below = defaultdict(set)
+    for module in MODULES:
+        below[room(module)] |= {room(there) for there, _ in imports(module)}
+    floors = {
+        name: 1 + max((FLOORS[one] for one in there - {name}), default=0)
+        for name, there in below.items()
+    }
+    assert floors == FLOORS
 
 
-@pytest.mark.parametrize("path", modules(), ids=str)
-def test_imports_run_downward(path):
-    here = room(path)
-    for file, name in imports(path):
-        there = room(file)
-        if there != here:
-            assert ROOMS.index(there) < ROOMS.index(here), f"{here} imports {file}"
-        if name is not None:
-            private = name.startswith("_") and name != "__version__"
-            assert not private, f"{name} of {file} is used elsewhere: it is not private"
+def test_no_circle_between_files():
+    below = {module: {there for there, _ in imports(module)} for module in MODULES}
+    list(TopologicalSorter(below).static_order())
 
 
-def files_of(name):
-    """Files of a room: Python and Cython."""
-    files = [PACKAGE / f"{name}.py", *(PACKAGE / name).rglob("*")]
-    return [file for file in files if file.suffix in house.KINDS and file.exists()]
+@pytest.mark.parametrize("module", MODULES)
+def test_private_names_are_used_in_their_own_file(module):
+    names = [name for _, name in imports(module) if name not in (None, "__version__")]
+    assert not [name for name in names if name.startswith("_")]
 
 
-@pytest.mark.parametrize("name", ROOMS)
-def test_docstrings_begin_with_a_sentence_that_stands_alone(name):
-    leaning = re.compile(r'^\s*r?"""(?:What|The same|Those|That)\b.*', re.MULTILINE)
-    assert not [line for p in files_of(name) for line in leaning.findall(p.read_text())]
+@pytest.mark.parametrize("file", house.FILES, ids=lambda file: file.stem)
+def test_docstrings_begin_with_a_sentence_that_stands_alone(file):
+    leaning = r'^\s*r?"""(?:What|The same|Those|That)\b.*'
+    assert not re.findall(leaning, file.read_text(), re.M)
 
 
 def names_in(file):
@@ -130,21 +117,15 @@ def names_in(file):
 DIALECT = {"law", "laws", "likeness"}
 #: words that do not say what a thing is
 VAGUE = {"found", "own", "asked", "kept"}
-#: but a display of a table of results calls it so in public
-PUBLIC = {"plots": {"found"}}
+#: but a display calls a table of results so in public, and the kernel its result
+MEANT = {("plots", "found"), ("_kernel", "found")}
 
 
-@pytest.mark.parametrize("name", ROOMS)
-def test_names_are_in_the_words_of_the_field(name):
-    names = {one for file in files_of(name) for one in names_in(file)}
+@pytest.mark.parametrize("file", house.FILES, ids=lambda file: file.stem)
+def test_names_are_in_the_words_of_the_field(file):
+    names, here = {*names_in(file)}, file.relative_to(PACKAGE).parts[0]
     assert not {one for one in names if DIALECT & {*one.lower().split("_")}}
-    vague = VAGUE if name != "_kernel" else VAGUE - {"found"}  # a result of C
-    assert names & vague <= PUBLIC.get(name, set())
-
-
-def test_no_circle_between_files():
-    below = {path: {file for file, _ in imports(path)} for path in modules()}
-    list(TopologicalSorter(below).static_order())
+    assert not {name for name in names & VAGUE if (here, name) not in MEANT}
 
 
 @pytest.mark.parametrize("front", FRONTS, ids=lambda front: front.__name__)
@@ -155,22 +136,13 @@ def test_fronts_show_public_names_alone(front):
 
 def test_tests_stand_in_the_rooms_they_test():
     rooms = {path.parent.name for path in TESTS.glob("*/test_*.py")}
-    assert rooms - {"boosters", "fuzz"} <= set(ROOMS)
-    assert {name for name in ROOMS if (PACKAGE / name).is_dir()} <= rooms
+    assert rooms - {"boosters", "fuzz"} <= set(FLOORS)
+    assert {name for name in FLOORS if (PACKAGE / name).is_dir()} <= rooms
 
 
 def test_the_map_has_a_row_a_file():
     (there,) = house.ROWS.findall(house.PAGE.read_text())
     assert there == house.rows(), "run python -m tests.house"
-
-
-def test_the_picture_shows_the_floors():
-    page = (ROOT / "docs" / "architecture.md").read_text()
-    picture = page.split("```text")[1].split("```")[0]
-    shown = [
-        line.split()[1:] for line in picture.splitlines() if line.strip()[:1].isdigit()
-    ]
-    assert shown == floors()[::-1]
 
 
 def run(code: str) -> subprocess.CompletedProcess[str]:
