@@ -2,37 +2,12 @@
 
 import math
 
-import ir_measures
+import ir_measures as ir
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ir_measures import (
-    AP,
-    ERR,
-    INST,
-    RBP,
-    RR,
-    Accuracy,
-    Bpref,
-    IPrec,
-    Judged,
-    NumQ,
-    NumRel,
-    NumRet,
-    P,
-    Qrel,
-    R,
-    Rprec,
-    ScoredDoc,
-    SetAP,
-    SetF,
-    SetP,
-    SetR,
-    Success,
-    nDCG,
-)
 
 from tests.strategies import every_order, judged_runs
 from tieaware_sklearn import evaluate
@@ -56,11 +31,12 @@ def of_pytrec_eval(draw):
     recall = draw(st.integers(0, 100)) / 100
     both = rel | only
     measures = [
-        *(P(**both) @ k, R(**both) @ k, Success(**both) @ k, RR(**both), AP(**both)),
-        *(AP(**both) @ k, Rprec(**both), nDCG(**graded), nDCG(**graded) @ k),
-        *(Bpref(**rel), IPrec(**both) @ recall, SetAP(**both), SetP(**both)),
-        *(SetP(relative=True, **both), SetR(**rel), SetF(**both)),
-        *(SetF(beta=2.5, **both), NumRet, NumRet(**rel), NumRel(rel=1), NumQ),
+        *(ir.P(**both) @ k, ir.R(**both) @ k, ir.Success(**both) @ k, ir.RR(**both)),
+        *(ir.AP(**both), ir.AP(**both) @ k, ir.nDCG(**graded), ir.nDCG(**graded) @ k),
+        *(ir.Rprec(**both), ir.Bpref(**rel), ir.IPrec(**both) @ recall),
+        *(ir.SetAP(**both), ir.SetP(**both), ir.SetP(relative=True, **both)),
+        *(ir.SetR(**rel), ir.SetF(**both), ir.SetF(beta=2.5, **both)),
+        *(ir.NumRet, ir.NumRet(**rel), ir.NumRel(rel=1), ir.NumQ),
     ]
     return draw(st.sampled_from(measures))
 
@@ -68,10 +44,9 @@ def of_pytrec_eval(draw):
 @st.composite
 def of_others(draw):
     """A provider without a number in its answer that we have not, and a measure."""
-    k, rr = draw(cutoffs), RR(rel=draw(levels))
-    judged, msmarco = ir_measures.judged, ir_measures.msmarco
-    pairs = [(judged, Judged), (judged, Judged @ k), (msmarco, rr), (msmarco, rr @ k)]
-    return draw(st.sampled_from(pairs))
+    k, rr = draw(cutoffs), ir.RR(rel=draw(levels))
+    of_judged = [(ir.judged, ir.Judged), (ir.judged, ir.Judged @ k)]
+    return draw(st.sampled_from([*of_judged, (ir.msmarco, rr), (ir.msmarco, rr @ k)]))
 
 
 def values(of, measures, qrels, run):
@@ -96,7 +71,7 @@ def assert_as(other, measure, qrels, run, atol=1e-12):
 @given(judged_runs(tied=False), of_pytrec_eval())
 @settings(max_examples=150)
 def test_without_ties_the_values_are_those_of_pytrec_eval(case, measure):
-    assert_as(ir_measures.pytrec_eval, measure, *case)
+    assert_as(ir.pytrec_eval, measure, *case)
 
 
 @given(judged_runs(tied=False), of_others())
@@ -106,7 +81,7 @@ def test_without_ties_the_values_are_those_of_other_providers(case, others):
 
 @pytest.mark.parametrize("k", [1, 3, 10, 40])
 def test_without_ties_the_values_are_those_of_gdeval(k):
-    if not ir_measures.gdeval.is_available():
+    if not ir.gdeval.is_available():
         pytest.skip("gdeval needs perl")
     rng = np.random.default_rng(k)
     qrels, run = {}, {}
@@ -118,8 +93,8 @@ def test_without_ties_the_values_are_those_of_gdeval(k):
         ranked = rng.permutation(documents)[:n].tolist()
         run[str(topic)] = {one: float(i) for i, one in enumerate(ranked)}
     # it prints five decimals
-    for measure in (nDCG(dcg="exp-log2") @ k, ERR @ k):
-        assert_as(ir_measures.gdeval, measure, qrels, run, atol=5.1e-6)
+    for measure in (ir.nDCG(dcg="exp-log2") @ k, ir.ERR @ k):
+        assert_as(ir.gdeval, measure, qrels, run, atol=5.1e-6)
 
 
 @given(judged_runs(max_topics=1, max_documents=5), of_pytrec_eval())
@@ -128,31 +103,31 @@ def test_values_are_the_means_of_pytrec_eval_over_all_orders_of_ties(case, measu
     qrels, run = case
     orders = {f"order {i}": one for i, one in enumerate(every_order(run["q0"]))}
     of_orders = dict.fromkeys(orders, qrels["q0"])
-    theirs = values(ir_measures.pytrec_eval, [measure], of_orders, orders)
+    theirs = values(ir.pytrec_eval, [measure], of_orders, orders)
     hoped = math.fsum(np.nan_to_num([*theirs.values()]).tolist()) / len(theirs)
     found = values(provider, [measure], qrels, run)["q0", measure]
     assert found == pytest.approx(hoped, rel=0, abs=1e-9)
 
 
 OURS = {
-    P @ 2: "P@2",
-    R(rel=2) @ 3: "R(rel=2)@3",
-    Success @ 1: "Success@1",
-    RR @ 4: "RR@4",
-    AP @ 5: "AP@5",
-    Rprec: "Rprec",
-    Bpref: "BPref",
-    nDCG @ 3: "NDCG(gain=linear)@3",
-    nDCG(dcg="exp-log2"): "NDCG",
-    ERR: "ERR",
-    ERR @ 3: "ERR@3",
-    RBP(rel=1): "RBP",
-    RBP(rel=2, p=0.5) @ 3: "RBP(p=0.5,rel=2)@3",
-    IPrec @ 0.5: "IPrec(rounding=trec_eval9)@0.5",
-    SetP: "SetP",
-    SetR: "SetR",
-    SetF(beta=4.0): "F(beta=2)",
-    SetAP: "SetAP",
+    ir.P @ 2: "P@2",
+    ir.R(rel=2) @ 3: "R(rel=2)@3",
+    ir.Success @ 1: "Success@1",
+    ir.RR @ 4: "RR@4",
+    ir.AP @ 5: "AP@5",
+    ir.Rprec: "Rprec",
+    ir.Bpref: "BPref",
+    ir.nDCG @ 3: "NDCG(gain=linear)@3",
+    ir.nDCG(dcg="exp-log2"): "NDCG",
+    ir.ERR: "ERR",
+    ir.ERR @ 3: "ERR@3",
+    ir.RBP(rel=1): "RBP",
+    ir.RBP(rel=2, p=0.5) @ 3: "RBP(p=0.5,rel=2)@3",
+    ir.IPrec @ 0.5: "IPrec(rounding=trec_eval9)@0.5",
+    ir.SetP: "SetP",
+    ir.SetR: "SetR",
+    ir.SetF(beta=4.0): "F(beta=2)",
+    ir.SetAP: "SetAP",
 }
 
 
@@ -171,26 +146,26 @@ def test_values_are_those_of_arrays(case):
 
 def test_topics_are_those_of_the_judgments():
     run = RUN | {"q7": {"d1": 1.0}}
-    found = values(provider, [AP, NumQ, nDCG(gains={1: 5})], QRELS, run)
+    found = values(provider, [ir.AP, ir.NumQ, ir.nDCG(gains={1: 5})], QRELS, run)
     assert {topic for topic, _ in found} == {"q1", "q2"}
     # ir-measures counts what is not in the run as 0
-    assert found["q2", AP] == found["q2", NumQ] == 0
-    assert found["q1", NumQ] == 1
-    elsewhere = provider.calc([AP], QRELS, {"q7": {"d1": 1.0}})
-    assert elsewhere.aggregated == {AP: 0.0}
-    assert math.isnan(provider.calc_aggregate([AP], {}, RUN)[AP])
-    assert provider.calc_aggregate([AP], QRELS, {})[AP] == 0
-    assert provider.calc_aggregate([AP], QRELS, [])[AP] == 0
+    assert found["q2", ir.AP] == found["q2", ir.NumQ] == 0
+    assert found["q1", ir.NumQ] == 1
+    elsewhere = provider.calc([ir.AP], QRELS, {"q7": {"d1": 1.0}})
+    assert elsewhere.aggregated == {ir.AP: 0.0}
+    assert math.isnan(provider.calc_aggregate([ir.AP], {}, RUN)[ir.AP])
+    assert provider.calc_aggregate([ir.AP], QRELS, {})[ir.AP] == 0
+    assert provider.calc_aggregate([ir.AP], QRELS, [])[ir.AP] == 0
 
 
 def test_a_sum_counts_a_measure_once():
-    assert provider.calc_aggregate([NumRet, NumRet], QRELS, RUN) == {NumRet: 3}
+    assert provider.calc_aggregate([ir.NumRet, ir.NumRet], QRELS, RUN) == {ir.NumRet: 3}
 
 
 def test_every_kind_of_input_gives_the_same():
-    qrels = [Qrel(t, d, label) for t, own in QRELS.items() for d, label in own.items()]
-    run = [ScoredDoc(t, d, score) for t, own in RUN.items() for d, score in own.items()]
-    measures = [AP, nDCG @ 2, Judged, nDCG(gains={1: 0, 2: 7})]
+    qrels = [ir.Qrel(t, d, x) for t, own in QRELS.items() for d, x in own.items()]
+    run = [ir.ScoredDoc(t, d, x) for t, own in RUN.items() for d, x in own.items()]
+    measures = [ir.AP, ir.nDCG @ 2, ir.Judged, ir.nDCG(gains={1: 0, 2: 7})]
     expected = provider.calc_aggregate(measures, QRELS, RUN)
     frames = pd.DataFrame(qrels), pd.DataFrame(run)
     for kind in ((qrels, run), (iter(qrels), iter(run)), frames):
@@ -210,31 +185,32 @@ def test_no_order_of_topics_and_documents_matters(case, random):
 
 
 def test_it_is_registered_under_its_name():
-    assert ir_measures.providers.registry["tieaware"] is provider
+    assert ir.providers.registry["tieaware"] is provider
     assert isinstance(provider, TieAwareProvider)
     assert provider.is_available()
 
 
 def test_a_pipeline_may_begin_with_it():
-    several = [provider, ir_measures.DefaultPipeline]
-    pipeline = ir_measures.providers.FallbackProvider(several)
-    assert pipeline.supports(Accuracy)
-    measures = [AP, P @ 1, Accuracy]
+    several = [provider, ir.DefaultPipeline]
+    pipeline = ir.providers.FallbackProvider(several)
+    assert pipeline.supports(ir.Accuracy)
+    measures = [ir.AP, ir.P @ 1, ir.Accuracy]
     found = pipeline.calc_aggregate(measures, QRELS, RUN)
-    theirs = ir_measures.calc_aggregate(measures, QRELS, RUN)
-    assert found[Accuracy] == theirs[Accuracy]
-    assert found[P @ 1] == 1 / 4 != theirs[P @ 1]
+    theirs = ir.calc_aggregate(measures, QRELS, RUN)
+    assert found[ir.Accuracy] == theirs[ir.Accuracy]
+    assert found[ir.P @ 1] == 1 / 4 != theirs[ir.P @ 1]
     # q1: relevant first or second of the tie, with equal chances; R = 2
-    assert found[AP] == (1 + 1 / 2) / 2 / 2 / 2
+    assert found[ir.AP] == (1 + 1 / 2) / 2 / 2 / 2
 
 
 REFUSED = [
-    *(P @ 0, P(rel=0) @ 5, P(rel=-1) @ 5, AP @ -1, R(rel=0) @ 3, Bpref(rel=0)),
-    *(IPrec @ 1.5, IPrec @ -0.1, SetF(beta=0.0), SetF(beta=-1.0), SetF(beta=math.nan)),
-    *(RBP, RBP @ 10, RBP(rel=1, p=1.0), RBP(rel=1, p=0.0), NumRet(rel=0)),
-    *(nDCG(gains={1: "a"}), nDCG(gains={1: math.inf}), nDCG(gains={"1": 2}) @ 3),
-    *(Accuracy, ir_measures.infAP, INST(max_rel=2)),
-    *(ir_measures.Compat, ir_measures.ERR_IA @ 5),
+    *(ir.P @ 0, ir.P(rel=0) @ 5, ir.P(rel=-1) @ 5, ir.AP @ -1, ir.R(rel=0) @ 3),
+    *(ir.Bpref(rel=0), ir.NumRet(rel=0), ir.IPrec @ 1.5, ir.IPrec @ -0.1),
+    *(ir.SetF(beta=0.0), ir.SetF(beta=-1.0), ir.SetF(beta=math.nan)),
+    *(ir.RBP, ir.RBP @ 10, ir.RBP(rel=1, p=1.0), ir.RBP(rel=1, p=0.0)),
+    *(ir.nDCG(gains={1: "a"}), ir.nDCG(gains={1: math.inf})),
+    *(ir.nDCG(gains={"1": 2}) @ 3, ir.Accuracy, ir.infAP, ir.INST(max_rel=2)),
+    *(ir.Compat, ir.ERR_IA @ 5),
 ]
 
 
@@ -242,7 +218,7 @@ def test_what_is_not_supported_is_refused():
     for measure in REFUSED:
         assert not provider.supports(measure)
         with pytest.raises(ValueError, match="unsupported measure"):
-            provider.calc_aggregate([AP, measure], QRELS, RUN)
+            provider.calc_aggregate([ir.AP, measure], QRELS, RUN)
 
 
 def test_every_measure_it_names_is_one_of_the_tests():
@@ -259,7 +235,7 @@ def test_every_measure_it_names_is_one_of_the_tests():
         (QRELS, {"q1": {"d1": None}}, "got nan in document d1 of topic q1"),
         (QRELS, {"q1": {"d1": math.nan}}, "got nan in document d1 of topic q1"),
         (QRELS, [("q1", "d1", 1.0)], "unknown run format"),
-        (QRELS, [ScoredDoc("q1", "d1", 1)] * 2, "d1 is retrieved twice .* q1"),
+        (QRELS, [ir.ScoredDoc("q1", "d1", 1)] * 2, "d1 is retrieved twice .* q1"),
         (QRELS, pd.DataFrame({"query_id": ["q1"], "doc_id": ["d1"]}), "unknown run"),
         ({"q1": {1: 1}}, RUN, "document must be a string"),
         ({"q1": {"d1": None}}, RUN, "document d1 of topic q1"),
@@ -272,4 +248,4 @@ def test_every_measure_it_names_is_one_of_the_tests():
 )
 def test_data_that_are_none_are_refused(qrels, run, message):
     with pytest.raises(ValueError, match=message):
-        provider.calc_aggregate([ERR @ 5], qrels, run)
+        provider.calc_aggregate([ir.ERR @ 5], qrels, run)

@@ -8,11 +8,7 @@ import pytest
 from dask import dataframe as dd
 from sklearn.base import clone
 
-from tieaware_sklearn import (
-    RankingFeatureSelector,
-    evaluate,
-    precision_study,
-)
+from tieaware_sklearn import RankingFeatureSelector, evaluate, precision_study
 from tieaware_sklearn.cli import main
 from tieaware_sklearn.dask import fit_selector
 from tieaware_sklearn.datasets import dump_letor, load_letor, load_trec

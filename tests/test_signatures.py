@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-import tieaware_sklearn
+from tests.house import FLOORS
 from tests.signatures import PATHS, attributes, calls, parameters, taken
 
 #: parameters with several defaults, and why
@@ -31,11 +31,6 @@ EXCEPTIONS = {
 }
 #: words that meant several things
 BANNED = {"y_scores", "low", "high", "lower_is_better", "ci"}
-ROOMS = {
-    path.stem
-    for path in Path(tieaware_sklearn.__file__).parent.iterdir()
-    if not path.name.startswith(("_", "conftest", "py.typed"))
-}
 CALLS = [(owner, call) for thing in PATHS.values() for owner, call in calls(thing)]
 
 
@@ -50,7 +45,7 @@ def test_a_parameter_has_one_default():
 
 def test_a_name_is_at_the_top_and_at_home_and_nowhere_else():
     homes = defaultdict(set)
-    for name in ROOMS:
+    for name in [name for name in FLOORS if not name.startswith("_")]:
         room = import_module(f"tieaware_sklearn.{name}")
         for public_name in getattr(room, "__all__", ()):
             homes[id(getattr(room, public_name))].add(f"{name}.{public_name}")
