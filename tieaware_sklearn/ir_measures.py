@@ -8,27 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from . import _optional
+from . import _optional, measures
 from ._engine import checks, messages
 from ._engine.segments import FloatArray
 from .evaluation import _relevance_evaluator, _resolved
-from .measures import (
-    ERR,
-    NDCG,
-    RBP,
-    AveragePrecision,
-    BPref,
-    FBeta,
-    InterpolatedPrecision,
-    Judged,
-    Measure,
-    Precision,
-    Recall,
-    ReciprocalRank,
-    RPrecision,
-    SetAP,
-    Success,
-)
 
 ir_measures, providers, theirs, util = (
     _optional.import_optional(f"ir_measures{part}", extra="ir-measures")
@@ -41,7 +24,7 @@ _NOT_PROVIDED = providers.base.NOT_PROVIDED
 #: of gdeval, where ir-measures gets ERR from
 _TOP_GRADE = 4
 #: a measure of ours, or a function that counts documents
-_Ours = Measure | Callable[[_relevance_evaluator.TopicRows], FloatArray]
+_Ours = measures.Measure | Callable[[_relevance_evaluator.TopicRows], FloatArray]
 
 
 class _Number(providers.base.ParamSpec):  # type: ignore[misc, name-defined]
@@ -76,68 +59,67 @@ class _Gains(providers.base.ParamSpec):  # type: ignore[misc, name-defined]
 
 
 _ANY = providers.base.Any()
-_K, _MAYBE_K = _Number(least=1), _Number(least=1, optional=True)
-_REL, _MAYBE_REL = _Number(least=1), _Number(least=1, optional=True)
+_K = _REL = _Number(least=1)
+_MAYBE_K = _MAYBE_REL = _Number(least=1, optional=True)
 _RANKED = {"cutoff": _MAYBE_K, "rel": _REL, "judged_only": _ANY}
 _CUT = {"cutoff": _K, "rel": _REL, "judged_only": _ANY}
 _OF_LIST = {"rel": _REL, "judged_only": _ANY}
 
 
-def _given(measure: Any, name: str) -> Any:
-    value = measure[name]
-    return None if value is _NOT_PROVIDED else value
+def _cutoff(measure: Any) -> int | None:
+    return measure.params.get("cutoff")  # type: ignore[no-any-return]
 
 
-def _ndcg(measure: Any) -> Measure:
+def _ndcg(measure: Any) -> measures.Measure:
     gain = {"log2": "linear", "exp-log2": "exponential"}[measure["dcg"]]
-    return NDCG(_given(measure, "cutoff"), gain)
+    return measures.NDCG(_cutoff(measure), gain)
 
 
-def _iprec(measure: Any) -> Measure:
+def _iprec(measure: Any) -> measures.Measure:
     # pytrec_eval, where ir-measures gets it from, is version 9
     level, rel = measure["recall"], measure["rel"]
-    return InterpolatedPrecision(level, rel, rounding="trec_eval9")
+    return measures.InterpolatedPrecision(level, rel, rounding="trec_eval9")
 
 
 def _set_p(measure: Any) -> _Ours:
     if measure["relative"]:
         return lambda rows: _relevance_evaluator.share_of_possible(rows, measure["rel"])
-    return Precision(None, measure["rel"])
+    return measures.Precision(None, measure["rel"])
 
 
-def _set_f(measure: Any) -> Measure:
+def _set_f(measure: Any) -> measures.Measure:
     # ir-measures passes it on to trec_eval, where the parameter is β²
-    return FBeta(None, measure["rel"], beta=math.sqrt(measure["beta"]))
+    return measures.FBeta(None, measure["rel"], beta=math.sqrt(measure["beta"]))
 
 
 #: measures of ir-measures with the parameters that are supported, and as ours
 _SUPPORTED: list[tuple[Any, Callable[[Any], _Ours]]] = [
-    (theirs._P(**_CUT), lambda m: Precision(m["cutoff"], m["rel"])),
-    (theirs._R(**_CUT), lambda m: Recall(m["cutoff"], m["rel"])),
-    (theirs._Success(**_CUT), lambda m: Success(m["cutoff"], m["rel"])),
-    (theirs._RR(**_RANKED), lambda m: ReciprocalRank(_given(m, "cutoff"), m["rel"])),
-    (theirs._AP(**_RANKED), lambda m: AveragePrecision(_given(m, "cutoff"), m["rel"])),
-    (theirs._Rprec(**_OF_LIST), lambda m: RPrecision(m["rel"])),
-    (theirs._Bpref(rel=_REL), lambda m: BPref(m["rel"])),
+    (theirs._P(**_CUT), lambda m: measures.Precision(m["cutoff"], m["rel"])),
+    (theirs._R(**_CUT), lambda m: measures.Recall(m["cutoff"], m["rel"])),
+    (theirs._Success(**_CUT), lambda m: measures.Success(m["cutoff"], m["rel"])),
+    (theirs._RR(**_RANKED), lambda m: measures.ReciprocalRank(_cutoff(m), m["rel"])),
+    (theirs._AP(**_RANKED), lambda m: measures.AveragePrecision(_cutoff(m), m["rel"])),
+    (theirs._Rprec(**_OF_LIST), lambda m: measures.RPrecision(m["rel"])),
+    (theirs._Bpref(rel=_REL), lambda m: measures.BPref(m["rel"])),
     (theirs._nDCG(cutoff=_MAYBE_K, dcg=_ANY, gains=_Gains(), judged_only=_ANY), _ndcg),
     (
         theirs._ERR(cutoff=_MAYBE_K),
-        lambda m: ERR(_given(m, "cutoff"), max_label=_TOP_GRADE),
+        lambda m: measures.ERR(_cutoff(m), max_label=_TOP_GRADE),
     ),
     # without rel its gains are not defined
     (
         theirs._RBP(cutoff=_MAYBE_K, p=_Number(above=0, below=1), rel=_REL),
-        lambda m: RBP(m["p"], _given(m, "cutoff"), m["rel"]),
+        lambda m: measures.RBP(m["p"], _cutoff(m), m["rel"]),
     ),
     (theirs._IPrec(recall=_Number(least=0, most=1), **_OF_LIST), _iprec),
     (theirs._SetP(relative=_ANY, **_OF_LIST), _set_p),
-    (theirs._SetR(rel=_REL), lambda m: Recall(None, m["rel"])),
+    (theirs._SetR(rel=_REL), lambda m: measures.Recall(None, m["rel"])),
     (theirs._SetF(beta=_Number(above=0, below=1e90), **_OF_LIST), _set_f),
-    (theirs._SetAP(**_OF_LIST), lambda m: SetAP(m["rel"])),
-    (theirs._Judged(cutoff=_MAYBE_K), lambda m: Judged(_given(m, "cutoff"))),
+    (theirs._SetAP(**_OF_LIST), lambda m: measures.SetAP(m["rel"])),
+    (theirs._Judged(cutoff=_MAYBE_K), lambda m: measures.Judged(_cutoff(m))),
     (
         theirs._NumRet(rel=_MAYBE_REL),
-        lambda m: lambda rows: rows.n_retrieved(_given(m, "rel")),
+        lambda m: lambda rows: rows.n_retrieved(m.params.get("rel")),
     ),
     (theirs._NumRel(rel=_REL), lambda m: lambda rows: rows.n_judged(m["rel"])),
     (theirs._NumQ(), lambda m: lambda rows: np.ones(len(rows.topics))),
@@ -150,8 +132,7 @@ def _labels_of(measure: Any) -> tuple[Hashable, Callable[[Any], Any]]:
     if measure.NAME == "Judged":
         # a label below 0 is a judgment, too
         return "judged", lambda label: 1
-    takes_gains = "gains" in measure.SUPPORTED_PARAMS
-    gains = _given(measure, "gains") if takes_gains else None
+    gains = measure.params.get("gains")
     if gains is None:
         return "as given", lambda label: label
     return tuple(sorted(gains.items())), lambda label: gains.get(label, label)
@@ -234,20 +215,19 @@ class _Evaluator(providers.Evaluator):  # type: ignore[misc, name-defined]
                     for topic, documents in qrels.items()
                 }
                 self._judged[key] = _relevance_evaluator.JudgedTopics(labels)
-            takes_only = "judged_only" in measure.SUPPORTED_PARAMS
-            only = takes_only and bool(measure["judged_only"])
+            only = bool(measure.params.get("judged_only"))
             self._groups.setdefault((key, only), []).append(measure)
 
     def _iter_calc(self, run: Any) -> Iterator[Any]:
         ranked = _by_topic(run)
-        for (key, only), measures in self._groups.items():
+        for (key, only), asked_for in self._groups.items():
             rows = self._judged[key].rows(ranked, "run", judged_only=only)
             if not rows.topics:
                 continue
-            exact: dict[Any, Measure] = {}
-            for measure in measures:
+            exact: dict[Any, measures.Measure] = {}
+            for measure in asked_for:
                 ours = _OURS[measure.NAME](measure)
-                if isinstance(ours, Measure):
+                if isinstance(ours, measures.Measure):
                     exact[measure] = ours
                 else:
                     yield from _metrics(rows, measure, ours(rows))
