@@ -13,16 +13,8 @@ from matplotlib import pyplot
 from sklearn.linear_model import LinearRegression
 from threadpoolctl import threadpool_limits
 
-from tests.plots.helpers import (
-    DISPLAYS,
-    FEW,
-    QID,
-    SYSTEMS,
-    WEB,
-    Y,
-    check_layout,
-    rows_of,
-)
+from tests.plots.data import DISPLAYS, FEW, QID, SYSTEMS, WEB, Y
+from tests.plots.helpers import check_layout, rows_of
 from tieaware_sklearn import evaluate, plots, precision_study
 from tieaware_sklearn.measures import DCG
 from tieaware_sklearn.score_precision import CoarseRanker

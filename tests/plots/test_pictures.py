@@ -12,23 +12,8 @@ from matplotlib.container import BarContainer
 from sklearn.linear_model import LinearRegression
 
 import tieaware_sklearn as ta
-from tests.plots.helpers import (
-    CURVE,
-    DISPLAYS,
-    FEW,
-    IMPORTANCE,
-    LEFT_OUT,
-    QID,
-    STUDY,
-    SYSTEMS,
-    WEB,
-    Y,
-    check_layout,
-    legend,
-    line,
-    rows_of,
-    segments,
-)
+from tests.plots.data import CURVE, DISPLAYS, IMPORTANCE, QID, STUDY, SYSTEMS, WEB, Y
+from tests.plots.helpers import check_layout, legend, line, rows_of, segments
 from tieaware_sklearn import plots
 from tieaware_sklearn.evaluation import precision_recall_curve
 from tieaware_sklearn.optuna import ScorePrecisionObjective, coarsest
@@ -176,10 +161,10 @@ def test_marks_of_the_official_order_stand_in_the_ranges():
 
 
 def test_a_panel_per_system_with_the_others_behind():
-    display = DISPLAYS["recall"]()
+    display, few = DISPLAYS["recall"](), QID <= 4
     means = []
     for axis, (name, scores) in zip(display.axes_, SYSTEMS.items(), strict=True):
-        curve = precision_recall_curve(Y[FEW], scores[FEW], qid=QID[FEW])
+        curve = precision_recall_curve(Y[few], scores[few], qid=QID[few])
         means.append(curve.mean.tolist())
         assert axis.get_title(loc="left") == name
         *_, own = axis.lines
@@ -191,10 +176,10 @@ def test_a_panel_per_system_with_the_others_behind():
     for axis in display.axes_:
         assert [line.get_ydata().tolist() for line in axis.lines[:-1]] == means
     # few share one
-    few = dict(list(display.curves.items())[:3])
-    axis = plots.PrecisionRecallBandDisplay.from_result(few).ax_
+    three = dict(list(display.curves.items())[:3])
+    axis = plots.PrecisionRecallBandDisplay.from_result(three).ax_
     assert [line.get_ydata().tolist() for line in axis.lines] == means[:3]
-    assert [line.get_label() for line in axis.lines] == list(few)
+    assert [line.get_label() for line in axis.lines] == list(three)
     alone = plots.PrecisionRecallBandDisplay.from_result(curve)
     assert list(alone.curves) == ["scores"]
 
@@ -563,14 +548,15 @@ def test_averages_are_named(average, tmp_path):
 
 def test_runs_without_judgments_of_their_own():
     display = DISPLAYS["left out"]()
-    order = np.argsort(-LEFT_OUT.value, kind="stable")
-    assert rows_of(display.ax_) == [LEFT_OUT.systems[i] for i in order]
-    assert line(display.ax_, "all judgments") == LEFT_OUT.value[order].tolist()
+    found = display.found
+    order = np.argsort(-found.value, kind="stable")
+    assert rows_of(display.ax_) == [found.systems[i] for i in order]
+    assert line(display.ax_, "all judgments") == found.value[order].tolist()
     without = line(display.ax_, "without those of its own")
-    assert without == LEFT_OUT.without[order].tolist()
-    ends = np.sort([LEFT_OUT.without[order], LEFT_OUT.value[order]], axis=0)
+    assert without == found.without[order].tolist()
+    ends = np.sort([found.without[order], found.value[order]], axis=0)
     (lines,) = display.ax_.collections
     drawn = np.sort([segment[:, 0] for segment in lines.get_segments()], axis=1)
     assert drawn.tolist() == ends.T.tolist()
     shown = [text.get_text() for text in display.ax_.texts]
-    assert shown == ["relevant alone", *map(str, LEFT_OUT.n_relevant[order])]
+    assert shown == ["relevant alone", *map(str, found.n_relevant[order])]
