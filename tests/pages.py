@@ -19,6 +19,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import takewhile
@@ -73,37 +74,30 @@ def alike(want: str, got: str, tolerance: float) -> bool:
     )
 
 
-class _Recorder(doctest.DocTestRunner):
-    def __init__(self) -> None:
-        super().__init__(verbose=False, optionflags=FLAGS)
-        self.got: list[str] = []
-
-    def report_success(self, out, test, example, got):
-        self.got.append(got)
-
-    report_failure = report_success
-
-    def report_unexpected_exception(self, out, test, example, exc_info):
-        raise AssertionError(f"{example.source} fails") from exc_info[1]
+def _run_statement(example: doctest.Example, names: dict[str, object]) -> str:
+    """What a statement prints, or its error, if the page shows one."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        try:
+            exec(compile(example.source, "page", "single"), names)
+        except Exception as error:
+            if example.exc_msg is None:
+                raise
+            print("Traceback (most recent call last):")
+            print(*traceback.format_exception_only(error), end="")
+    return printed.getvalue()
 
 
 def _run_doctests(text: str, line: int, names: dict[str, object]) -> Iterator[Example]:
-    examples = doctest.DocTestParser().get_examples(text)
-    test = doctest.DocTest(examples, names, "page", None, 0, text)
-    recorder = _Recorder()
-    recorder.run(test, out=lambda _: None, clear_globs=False)
-    names.update(test.globs)
     lines = text.splitlines()
-    for example, got in zip(examples, recorder.got, strict=True):
+    for example in doctest.DocTestParser().get_examples(text):
         at = line + example.lineno + 1
         # a last line of "..." is none of the source
         more = takewhile(lambda one: one.lstrip().startswith("..."), lines[at - line :])
         start = at + len(list(more))
         stop = start + example.want.count("\n")
-        want = example.want
-        if example.exc_msg is not None:
-            got = want  # compared by doctest; written by hand
-        yield Example(example.source, start, stop, want, got)
+        got = _run_statement(example, names)
+        yield Example(example.source, start, stop, example.want, got)
 
 
 def _run_command(command: str) -> str:
@@ -154,11 +148,8 @@ def write(page: Path) -> None:
     """Write what the examples print into their page."""
     page = page.resolve()
     lines = page.read_text(encoding="utf-8").splitlines()
-    home = Path.cwd()
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         examples = run(page)
-        os.chdir(home)
     for example in reversed(examples):
         if not example.holds():
             got = [one.rstrip() for one in example.got.strip("\n").splitlines()]

@@ -272,16 +272,12 @@ def check_screening(recipe, names):
     pd.testing.assert_frame_equal(found, expected.to_pandas(), rtol=1e-12)
 
 
-def test_polars(expected):
-    polars = pytest.importorskip("polars")
-    if not hasattr(polars.LazyFrame, "collect_batches"):
-        pytest.skip("this polars has no LazyFrame.collect_batches")
-    check("polars", expected)
-
-
-@pytest.mark.parametrize("recipe", ["duckdb", "folder", "joblib"])
+@pytest.mark.parametrize("recipe", ["duckdb", "folder", "joblib", "polars"])
 def test_recipes_of_shards(recipe, expected):
-    pytest.importorskip("duckdb" if recipe == "duckdb" else "joblib")
+    if recipe in ("duckdb", "polars"):
+        library = pytest.importorskip(recipe)
+        if recipe == "polars" and not hasattr(library.LazyFrame, "collect_batches"):
+            pytest.skip("this polars has no LazyFrame.collect_batches")
     # functions of `exec` travel to threads only
     with joblib.parallel_config(backend="threading"):
         check(recipe, expected)
