@@ -2,6 +2,7 @@
 
 import math
 import re
+from functools import partial
 from html.parser import HTMLParser
 
 import numpy as np
@@ -145,16 +146,6 @@ def test_words():
     assert table.legend() == terms
 
 
-def test_numbers():
-    assert words.number(2 / 3) == "0.6667"
-    assert words.number(2 / 3, 2) == "0.67"
-    assert words.number(1.5e18) == "1.5000e+18"
-    assert words.number(math.nan) == words.probability(math.nan) == "-"
-    assert words.probability(0.00012) == "0.0001"
-    assert words.probability(0.00001) == "<0.0001"
-    assert words.bracketed([0, math.inf], 1) == "[0.0, inf]"
-
-
 def test_names_do_not_break_a_table():
     names = [CONTROLS, "名前", "e\u0301"]
     lines = Table.of(("name", names), ("n\n", ["1", "22", "3"])).text().splitlines()
@@ -170,11 +161,13 @@ def test_names_do_not_break_a_table():
 
 
 FIGURES = [
-    ("median", ["a", "b"]),
-    ("median", np.array([0.5, math.nan])),
-    ("interval", np.array([[0.0, 1.0], [math.nan, math.nan]])),
-    ("n", np.array([3, 12])),
-    ("p", [0.5, 0.0], words.probability),
+    ("median", ["a", "b", "c"]),
+    ("median", np.array([2 / 3, math.nan, 1.5e18])),
+    ("interval", np.array([[0.0, 1.0], [math.nan, math.nan], [0.0, math.inf]])),
+    ("n", np.array([3, 12, 4])),
+    ("p", [0.00012, 0.00001, math.nan], words.probability),
+    ("short", [2 / 3, 0.0, 0.0], partial(words.number, digits=2)),
+    ("ends", [[0, 1]] * 3, partial(words.bracketed, digits=1)),
 ]
 NAMES = [("run", ["x"]), ("measure", ["AP"]), ("mean", ["0.1"])]
 A = {"terms": {"a": "alpha"}}
@@ -187,10 +180,11 @@ A = {"terms": {"a": "alpha"}}
             FIGURES,
             {"notes": ["and so on"]},
             [
-                "median  median          interval   n        p",
-                "---------------------------------------------",
-                "a       0.5000  [0.0000, 1.0000]   3   0.5000",
-                "b            -            [-, -]  12  <0.0001",
+                "median      median          interval   n        p  short        ends",
+                "--------------------------------------------------------------------",
+                "a           0.6667  [0.0000, 1.0000]   3   0.0001   0.67  [0.0, 1.0]",
+                "b                -            [-, -]  12  <0.0001   0.00  [0.0, 1.0]",
+                "c       1.5000e+18     [0.0000, inf]   4        -   0.00  [0.0, 1.0]",
                 "and so on",
             ],
         ),
