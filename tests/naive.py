@@ -250,13 +250,15 @@ def _mean_interpolated(ranked, missing, levels, rel):
     total = sum(relevance([*ranked, *missing], rel))
     if not total:
         return None
-    flags = relevance(ranked, rel)
-    points = [
-        (Fraction(sum(flags[:n]), total), Fraction(sum(flags[:n]), n))
-        for n in range(1, len(flags) + 1)
-    ]
+    points = _recall_and_precision(ranked, total, rel)
     best = [max((p for r, p in points if r >= at), default=0) for at in levels]
     return sum(best, Fraction(0)) / len(best)
+
+
+def _recall_and_precision(ranked, total, rel):
+    """Recall and precision of the documents down to each rank."""
+    hits = itertools.accumulate(relevance(ranked, rel))
+    return [(Fraction(n, total), Fraction(n, k)) for k, n in enumerate(hits, start=1)]
 
 
 def area(ranked, missing, rel=1):
@@ -264,11 +266,7 @@ def area(ranked, missing, rel=1):
     total = sum(relevance([*ranked, *missing], rel))
     if not total:
         return None
-    flags = relevance(ranked, rel)
-    points = [(Fraction(0), Fraction(1))]
-    for n in range(1, len(flags) + 1):
-        hits = sum(flags[:n])
-        points.append((Fraction(hits, total), Fraction(hits, n)))
+    points = [(Fraction(0), Fraction(1)), *_recall_and_precision(ranked, total, rel)]
     pairs = itertools.pairwise(points)
     return sum(((b[0] - a[0]) * (a[1] + b[1]) / 2 for a, b in pairs), Fraction(0))
 

@@ -12,8 +12,6 @@ from pathlib import Path
 import joblib
 import nbformat
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from matplotlib import pyplot
 from matplotlib.colors import to_hex
@@ -246,11 +244,11 @@ def expected(tmp_path, monkeypatch):
     """The summary of all rows, which stand in three files of whole queries."""
     web = make_web_search(n_queries=60, random_state=0)
     clicks = web.data[:, web.feature_names.index("clicks")]
-    rows = pa.table({"qid": web.qid, "label": web.target, "clicks": clicks})
+    rows = pd.DataFrame({"qid": web.qid, "label": web.target, "clicks": clicks})
     (tmp_path / "shards").mkdir()
     for part in range(3):
         path = tmp_path / "shards" / f"{part}.parquet"
-        pq.write_table(rows.filter(pa.array(web.qid % 3 == part)), path)
+        rows[web.qid % 3 == part].to_parquet(path, index=False)
     monkeypatch.chdir(tmp_path)
     return evaluate(web.target, clicks, qid=web.qid).summary()
 
@@ -266,7 +264,7 @@ def check(recipe, expected, **names):
 def check_screening(recipe, names):
     """Screens the rows of a recipe of reports; the screening is that of all rows."""
     exec(compile(RECIPES[recipe], recipe, "exec"), names)
-    rows = pq.read_table("shards").to_pandas()
+    rows = pd.read_parquet("shards")
     expected = RankingFeatureSelector().screen(rows[["clicks"]], rows.label, rows.qid)
     found = names["screening"].to_pandas()
     pd.testing.assert_frame_equal(found, expected.to_pandas(), rtol=1e-12)
