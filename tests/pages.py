@@ -48,11 +48,10 @@ def pages() -> list[Path]:
 
 @dataclass
 class Example:
-    """A statement or command, and the lines of the page that hold its output."""
+    """A statement or command, and the output that its page has from a line on."""
 
     source: str
     start: int
-    stop: int
     want: str
     got: str
     tolerance: float = 0.0
@@ -94,10 +93,8 @@ def _run_doctests(text: str, line: int, names: dict[str, object]) -> Iterator[Ex
         at = line + example.lineno + 1
         # a last line of "..." is none of the source
         more = takewhile(lambda one: one.lstrip().startswith("..."), lines[at - line :])
-        start = at + len(list(more))
-        stop = start + example.want.count("\n")
-        got = _run_statement(example, names)
-        yield Example(example.source, start, stop, example.want, got)
+        start, got = at + len(list(more)), _run_statement(example, names)
+        yield Example(example.source, start, example.want, got)
 
 
 def _run_command(command: str) -> str:
@@ -121,8 +118,7 @@ def _run_console(text: str, line: int) -> Iterator[Example]:
     for found in COMMAND.finditer(text):
         command, want = re.sub(r"\\\n\s*", "", found["command"]), found["want"]
         start = line + text.count("\n", 0, found.start("want"))
-        stop = start + want.count("\n")
-        yield Example(command, start, stop, want, _run_command(command))
+        yield Example(command, start, want, _run_command(command))
 
 
 def run(page: Path) -> list[Example]:
@@ -155,7 +151,7 @@ def write(page: Path) -> None:
             got = [one.rstrip() for one in example.got.strip("\n").splitlines()]
             if lines[example.start - 1].startswith((">>> ", "...")):
                 got = [one or "<BLANKLINE>" for one in got]
-            lines[example.start : example.stop] = got
+            lines[example.start : example.start + example.want.count("\n")] = got
     page.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
