@@ -12,13 +12,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 import tieaware_sklearn as ta
-from tieaware_sklearn._engine import threads
-from tieaware_sklearn._engine.merging import (
-    AddedUp,
-    gather,
-    other_features,
-    other_options,
-)
+from tieaware_sklearn._engine import merging, threads
 from tieaware_sklearn._engine.tie_groups import all_tied
 
 
@@ -64,7 +58,7 @@ def test_one_task_is_done_where_it_is_asked_for():
 
 
 @dataclass
-class Sums(AddedUp):
+class Sums(merging.AddedUp):
     total: Any
     found: Any
     inner: Any = None
@@ -86,7 +80,7 @@ def test_fields_merge_by_what_they_hold():
 def test_parts_that_come_one_after_another_are_gathered_in_their_order(sizes):
     parts = []
     for i, size in enumerate(sizes):
-        gather(parts, [i] * size, list.__add__, len)
+        merging.gather(parts, [i] * size, list.__add__, len)
         assert all(len(a) >= 2 * len(b) for a, b in pairwise(parts))
     assert list(chain(*parts)) == [i for i, n in enumerate(sizes) for _ in range(n)]
 
@@ -109,8 +103,8 @@ def test_parts_that_come_one_after_another_are_gathered_in_their_order(sizes):
 )
 def test_the_first_feature_or_option_that_differs(ours, theirs, said):
     if isinstance(ours, str):
-        assert other_features(list(ours), list(theirs), "A", "B") == said
+        assert merging.other_features(list(ours), list(theirs), "A", "B") == said
         return
     first = {"same": 0, "ones": ours, "more": 1}
     other = {"same": 0, "ones": theirs, "more": 2 if said else 1}
-    assert other_options(first, other, "A", "B") == said
+    assert merging.other_options(first, other, "A", "B") == said

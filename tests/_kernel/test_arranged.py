@@ -8,16 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import rankdata
 
-from tests._kernel.helpers import (
-    GRADED,
-    LABELS,
-    OTHER_LABELS,
-    SCORES,
-    by_engine,
-    cases,
-    prepared,
-    values_of,
-)
+from tests._kernel import helpers
 from tieaware_sklearn import RankingFeatureSelector
 from tieaware_sklearn._kernel.arranged import Walk, level_codes, score_columns
 from tieaware_sklearn._kernel.engines import compiled, use_engine
@@ -65,7 +56,7 @@ def groups_of(labels, scores, qid, **way):
             own[query].append((int(groups.lo[at]), label.tolist()))
         return own
 
-    queries = prepared(labels, qid, block_rows=20)
+    queries = helpers.prepared(labels, qid, block_rows=20)
     for part in queries.each_block(read, scores, **way):
         found += part
     return found
@@ -73,41 +64,43 @@ def groups_of(labels, scores, qid, **way):
 
 @settings(max_examples=80)
 @given(
-    case=cases(labels={**LABELS, **OTHER_LABELS}),
+    case=helpers.cases(labels={**helpers.LABELS, **helpers.OTHER_LABELS}),
     ascending=st.booleans(),
     input_order=st.booleans(),
 )
 def test_tie_groups_are_those_of_numpy(case, ascending, input_order):
     way = {"ascending": ascending, "input_order": input_order}
-    by_kernel, by_numpy = by_engine(groups_of, *case, **way)
+    by_kernel, by_numpy = helpers.by_engine(groups_of, *case, **way)
     # of one length, queries may stand in another order of blocks
     assert by_kernel == by_numpy
 
 
 @settings(max_examples=20)
-@given(case=cases(max_documents=40), seed=st.integers(0, 2**32 - 1))
+@given(case=helpers.cases(max_documents=40), seed=st.integers(0, 2**32 - 1))
 def test_no_bit_depends_on_rows_blocks_threads_or_neighbours(case, seed):
     labels, scores, qid = case
     rng = np.random.default_rng(seed)
-    found = values_of(labels, scores, qid, GRADED)
+    found = helpers.values_of(labels, scores, qid, helpers.GRADED)
     shuffled = rng.permutation(len(labels))
-    again = values_of(labels[shuffled], scores[shuffled], qid[shuffled], GRADED)
+    again = helpers.values_of(
+        labels[shuffled], scores[shuffled], qid[shuffled], helpers.GRADED
+    )
     first, second = (list(dict.fromkeys(ids.tolist())) for ids in (qid, qid[shuffled]))
     order = [second.index(query) for query in first]
-    some = rng.permutation(len(GRADED))[: rng.integers(1, 5)]
-    fewer = values_of(labels, scores, qid, [GRADED[at] for at in some])
-    blocks = prepared(labels, qid, block_rows=1, keep=True)
-    parts = blocks.statistics(GRADED, scores, [*found], n_jobs=2)
-    columns = prepared(labels, qid).statistics(
-        GRADED, np.stack([scores[::-1], scores]), [*found]
+    some = rng.permutation(len(helpers.GRADED))[: rng.integers(1, 5)]
+    fewer = helpers.values_of(labels, scores, qid, [helpers.GRADED[at] for at in some])
+    blocks = helpers.prepared(labels, qid, block_rows=1, keep=True)
+    parts = blocks.statistics(helpers.GRADED, scores, [*found], n_jobs=2)
+    columns = helpers.prepared(labels, qid).statistics(
+        helpers.GRADED, np.stack([scores[::-1], scores]), [*found]
     )
     for name, values in found.items():
         for other in (again[name][order], parts[name], columns[name][1]):
             assert np.array_equal(values, other, equal_nan=True), name
         assert np.array_equal(values[:, some], fewer[name], equal_nan=True), name
-    for statistic in ("expected", "best", "std"):
-        alone = values_of(labels, scores, qid, GRADED, [statistic])[statistic]
-        assert np.array_equal(alone, found[statistic], equal_nan=True)
+    for name in ("expected", "best", "std"):
+        alone = helpers.values_of(labels, scores, qid, helpers.GRADED, [name])
+        assert np.array_equal(alone[name], found[name], equal_nan=True)
 
 
 LABEL, CODE = np.array([0.0, 1.0, 2.0]), np.empty(3, dtype=np.int32)
@@ -174,7 +167,7 @@ def test_queries_of_one_document_have_no_correlation():
     def fit():
         return RankingFeatureSelector().fit([[2, 3], [1, 4]], [1, 0], qid=[1, 2])
 
-    for selector in by_engine(fit):
+    for selector in helpers.by_engine(fit):
         assert selector.screening_.n_queries == 2
 
 
@@ -195,16 +188,16 @@ def plain(columns, sizes, *, both_ways):
 
 
 @settings(max_examples=80)
-@given(data=st.data(), both_ways=st.booleans(), kind=st.sampled_from([*SCORES]))
+@given(data=st.data(), both_ways=st.booleans(), kind=st.sampled_from([*helpers.SCORES]))
 def test_midranks(data, both_ways, kind):
-    dtype, values = SCORES[kind]
+    dtype, values = helpers.SCORES[kind]
     values = [x for x in values if x != -np.inf]
     sizes = np.array(data.draw(st.lists(st.integers(1, 9), min_size=1, max_size=6)))
     n, m = int(sizes.sum()), data.draw(st.integers(1, 3))
     drawn = data.draw(st.lists(st.sampled_from(values), min_size=n * m, max_size=n * m))
     columns = np.array(drawn, dtype=dtype).reshape(m, n)
     wanted = plain(columns, sizes, both_ways=both_ways)
-    for found in by_engine(rank_within, columns, sizes, both_ways=both_ways):
+    for found in helpers.by_engine(rank_within, columns, sizes, both_ways=both_ways):
         assert np.array_equal(found, wanted)
 
 
@@ -213,5 +206,5 @@ def test_long_queries():
     sizes = np.array([20_000, 1, 9000])
     whole = rng.integers(0, 30_000, (2, sizes.sum()))
     for step in (1.0, 2.0**-52):
-        both = by_engine(rank_within, 1 + step * whole, sizes, both_ways=True)
+        both = helpers.by_engine(rank_within, 1 + step * whole, sizes, both_ways=True)
         assert np.array_equal(*both)

@@ -10,40 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests import naive
-from tests._kernel.helpers import (
-    ANY_LABELS,
-    GRADED,
-    OTHER_LABELS,
-    SCORES,
-    UNIT,
-    assert_close,
-    assert_engines_agree,
-    by_engine,
-    cases,
-    prepared,
-    values_of,
-)
+from tests._kernel import helpers
 from tests.instances import INSTANCES
 from tests.strategies import ranking
 from tieaware_sklearn import evaluate
+from tieaware_sklearn import measures as m
 from tieaware_sklearn._kernel.engines import use_engine
-from tieaware_sklearn.measures import (
-    CG,
-    DCG,
-    NDCG,
-    AveragePrecision,
-    Fallout,
-    Precision,
-    Recall,
-    ReciprocalRank,
-    RPrecision,
-)
 from tieaware_sklearn.measures._interpolated import RelevantInTies
 from tieaware_sklearn.measures._measure import SCREENED
 from tieaware_sklearn.measures._parse import parse_measures
 
 LEVELS = np.arange(5.0)
-WALKED = [m for m in GRADED if m.walk(LEVELS, 100) is not None]
+WALKED = [one for one in helpers.GRADED if one.walk(LEVELS, 100) is not None]
 ways = st.fixed_dictionaries(
     {}, optional={"ascending": st.booleans(), "input_order": st.booleans()}
 )
@@ -57,31 +35,31 @@ def test_most_measures_have_a_walk():
 
 
 @settings(max_examples=90)
-@given(case=cases(), other=cases(labels=OTHER_LABELS), way=ways)
+@given(case=helpers.cases(), other=helpers.cases(labels=helpers.OTHER_LABELS), way=ways)
 def test_engines_agree(case, other, way):
-    assert_engines_agree(*case, GRADED, **way)
-    assert_engines_agree(*other, ANY_LABELS, **way)
+    helpers.assert_engines_agree(*case, helpers.GRADED, **way)
+    helpers.assert_engines_agree(*other, helpers.ANY_LABELS, **way)
 
 
 @settings(max_examples=20)
-@given(case=cases(max_documents=20), seed=st.integers(0, 99))
+@given(case=helpers.cases(max_documents=20), seed=st.integers(0, 99))
 def test_engines_agree_on_several_columns_and_both_ways(case, seed):
     labels, scores, qid = case
     shuffled = np.random.default_rng(seed).permutation(len(scores))
     columns = np.stack([scores, scores[shuffled], np.full_like(scores, scores[0])])
 
     def both_ways():
-        return prepared(labels, qid).statistics(
-            GRADED, columns, SCREENED, both_ways=True
+        return helpers.prepared(labels, qid).statistics(
+            helpers.GRADED, columns, SCREENED, both_ways=True
         )
 
-    compiled, numpy = by_engine(both_ways)
+    compiled, numpy = helpers.by_engine(both_ways)
     for name, found in compiled.items():
-        assert_close(found, numpy[name], name)
+        helpers.assert_close(found, numpy[name], name)
     with use_engine("compiled"):
         for (number, column), way in product(enumerate(columns), (0, 1)):
             how = {"statistics": SCREENED, "ascending": bool(way)}
-            alone = values_of(labels, column, qid, GRADED, **how)
+            alone = helpers.values_of(labels, column, qid, helpers.GRADED, **how)
             for name, values in compiled.items():
                 same = np.array_equal(values[way, number], alone[name], equal_nan=True)
                 assert same, (name, way)
@@ -94,7 +72,7 @@ def test_by_definition(case, engine):
     instances = [i for i in INSTANCES if i.measure.walk(LEVELS, 9) is not None]
     measures = [instance.measure for instance in instances]
     with use_engine(engine):
-        found = values_of(labels, np.array(scores), [0] * len(labels), measures)
+        found = helpers.values_of(labels, np.array(scores), [0] * len(labels), measures)
     for at, (measure, plain, *_) in enumerate(instances):
         lower = not measure.greater_is_better
         exact = naive.over_ties(plain, labels, scores, lower=lower)
@@ -116,7 +94,7 @@ SHAPES = {
     "two huge ties": lambda n: np.arange(n) % 2,
     "dozens": lambda n: np.arange(n) % 50,
     "untied": lambda n: np.arange(n) * 7919 % n,
-    "one ulp": lambda n: 1 + np.arange(n) * 7919 % 2003 * UNIT,
+    "one ulp": lambda n: 1 + np.arange(n) * 7919 % 2003 * helpers.UNIT,
     "not retrieved": lambda n: np.where(np.arange(n) % 97, -np.inf, np.arange(n) % 401),
 }
 
@@ -129,9 +107,9 @@ def test_engines_agree_on_long_lists(shape, share):
     labels = rng.integers(1, 5, n) * (rng.random(n) < share)
     labels[-3:] = 1, 0, 2
     scores = SHAPES[shape](n)
-    measures = [m for m in WALKED if "1180591620717411303424" not in str(m)]
+    measures = [one for one in WALKED if "1180591620717411303424" not in str(one)]
     for way in ({}, {"ascending": True}):
-        assert_engines_agree(labels, scores, np.zeros(n), measures, **way)
+        helpers.assert_engines_agree(labels, scores, np.zeros(n), measures, **way)
 
 
 @st.composite
@@ -150,8 +128,8 @@ def ties_of_a_query(draw):
 @settings(max_examples=200)
 @given(columns=ties_of_a_query())
 def test_moments_of_interpolated_precision(columns):
-    kernel, numpy = by_engine(lambda: RelevantInTies(columns)._moments)
-    assert_close(kernel, numpy)
+    kernel, numpy = helpers.by_engine(lambda: RelevantInTies(columns)._moments)
+    helpers.assert_close(kernel, numpy)
     assert (np.diff(kernel[0]) <= 1e-15).all()
 
 
@@ -163,7 +141,7 @@ def test_cascades_down_ties_of_any_length(n, levels):
     measures = parse_measures(["err", "err@3", "err@100", "err(max_label=60)@70"])
     scores = np.sort(rng.integers(0, levels, n))
     for labels in (rng.integers(0, 5, n) * (rng.random(n) < 0.3), rng.random(n) * 4):
-        assert_engines_agree(labels, scores, np.arange(n) % 2, measures)
+        helpers.assert_engines_agree(labels, scores, np.arange(n) % 2, measures)
 
 
 @pytest.mark.parametrize(
@@ -181,13 +159,13 @@ def test_many_near_equal_scores_are_told_apart(kind, backwards):
         "in pairs": np.arange(n) // 2,
     }[kind]
     labels = (rng.random(n) < 0.01).astype(float)
-    scores = 1 + steps * UNIT
+    scores = 1 + steps * helpers.UNIT
     measures = parse_measures(["ap", "ndcg", "rr(rel=2)", "p@5"])
     statistics = ("expected", "best", "worst")
     given = np.zeros(n, dtype=int), measures, statistics
     with use_engine("compiled"):
-        found = values_of(labels, scores, *given, ascending=backwards)
-        exact = values_of(labels, steps, *given, ascending=backwards)
+        found = helpers.values_of(labels, scores, *given, ascending=backwards)
+        exact = helpers.values_of(labels, steps, *given, ascending=backwards)
     for name in statistics:
         assert np.array_equal(found[name], exact[name])
 
@@ -200,26 +178,30 @@ def test_neighbours_by_one_ulp_between_ties_of_every_length(n, spread):
     steps = rng.integers(0, spread, n)
     labels, qid = rng.integers(0, 3, n), rng.integers(0, 3, n)
     for base in (1.0, -1.0, 1e300, 0.0):
-        scores = base + (np.abs(base) * UNIT or 5e-324) * steps
+        scores = base + (np.abs(base) * helpers.UNIT or 5e-324) * steps
         way = {"input_order": spread == 3}
-        assert_engines_agree(labels, scores, qid, measures, ascending=n % 2 > 0, **way)
+        helpers.assert_engines_agree(
+            labels, scores, qid, measures, ascending=n % 2 > 0, **way
+        )
         columns = np.stack([scores, scores[::-1], -scores])
-        assert_engines_agree(labels, columns, qid, measures, **way)
+        helpers.assert_engines_agree(labels, columns, qid, measures, **way)
 
 
-@pytest.mark.parametrize("kind", SCORES)
+@pytest.mark.parametrize("kind", helpers.SCORES)
 def test_dtypes_in_columns(kind):
-    dtype, values = SCORES[kind]
+    dtype, values = helpers.SCORES[kind]
     rng = np.random.default_rng(3)
     columns = rng.choice(np.array(values, dtype=dtype), (5, 40))
     labels, qid = rng.integers(0, 5, 40), rng.integers(0, 6, 40)
-    assert_engines_agree(labels, columns, qid, GRADED)
-    assert_engines_agree(labels, columns[::2, :], qid, ANY_LABELS, ascending=True)
+    helpers.assert_engines_agree(labels, columns, qid, helpers.GRADED)
+    helpers.assert_engines_agree(
+        labels, columns[::2, :], qid, helpers.ANY_LABELS, ascending=True
+    )
     # as slices of a table, and read-only
     table = np.ascontiguousarray(columns.T)
     table.setflags(write=False)
-    assert_engines_agree(labels, table.T, qid, GRADED)
-    assert_engines_agree(labels, table[:, 1], qid, GRADED)
+    helpers.assert_engines_agree(labels, table.T, qid, helpers.GRADED)
+    helpers.assert_engines_agree(labels, table[:, 1], qid, helpers.GRADED)
 
 
 def test_labels_of_hundreds_of_levels():
@@ -227,7 +209,7 @@ def test_labels_of_hundreds_of_levels():
     labels, qid = rng.integers(0, 1000, 3000) / 8, rng.integers(0, 40, 3000)
     for input_order in (False, True):
         case = labels, rng.integers(0, 20, 3000), qid
-        assert_engines_agree(*case, ANY_LABELS, input_order=input_order)
+        helpers.assert_engines_agree(*case, helpers.ANY_LABELS, input_order=input_order)
 
 
 def test_gains_of_the_users():
@@ -239,9 +221,9 @@ def test_gains_of_the_users():
     names = ["cg", "cg@3", "dcg@3", "ndcg", "ndcg@4"]
     for table in tables:
         gain = dict(enumerate(table))
-        own = [type(m)(k=m.k, gain=gain) for m in parse_measures(names)]
+        own = [type(one)(k=one.k, gain=gain) for one in parse_measures(names)]
         for scores in (rng.integers(0, 3, 300), rng.normal(size=300)):
-            assert_engines_agree(labels, scores, qid, own)
+            helpers.assert_engines_agree(labels, scores, qid, own)
 
 
 def own(parent, *first, **body):
@@ -257,70 +239,70 @@ class Halved:
 
 
 def of_numerator(self, groups):
-    return Precision.numerator(self, groups) / 2
+    return m.Precision.numerator(self, groups) / 2
 
 
 def other_best(self, groups, name):
-    mean = ReciprocalRank.over_orders(self, groups, name)
+    mean = m.ReciprocalRank.over_orders(self, groups, name)
     return np.ones(groups.n_queries) if name == "best" else mean
 
 
-RELEVANT_2 = ReciprocalRank(rel=2)
+RELEVANT_2 = m.ReciprocalRank(rel=2)
 WITHOUT = [
     # by which a 1 is worth most
-    own(NDCG, gains=lambda self, levels: np.where(levels == 1, 5.0, levels))(3),
-    own(Precision, numerator=of_numerator)(3),
+    own(m.NDCG, gains=lambda self, levels: np.where(levels == 1, 5.0, levels))(3),
+    own(m.Precision, numerator=of_numerator)(3),
     # a child of what has no walk has none
-    own(own(Precision, numerator=of_numerator))(3),
+    own(own(m.Precision, numerator=of_numerator))(3),
     # what counts as its best order is another
-    own(Precision, gains=lambda self, levels: (levels < self.rel) + 0.0)(2),
+    own(m.Precision, gains=lambda self, levels: (levels < self.rel) + 0.0)(2),
     own(
-        AveragePrecision,
-        statistics=lambda self, *args: AveragePrecision.statistics(self, *args) ** 2,
+        m.AveragePrecision,
+        statistics=lambda self, *args: m.AveragePrecision.statistics(self, *args) ** 2,
     )(),
-    own(ReciprocalRank, over_orders=other_best)(),
-    own(Recall, numerator_variance=lambda self, groups: np.full(groups.n_queries, 4.0))(
-        2
-    ),
-    own(Precision, defined=lambda self, groups: groups.total_relevant(self.rel) > 1)(3),
-    own(DCG, Halved)(3),
-    own(Fallout, greater_is_better=True, undefined_over_zero=False)(3),
+    own(m.ReciprocalRank, over_orders=other_best)(),
+    own(
+        m.Recall, numerator_variance=lambda self, groups: np.full(groups.n_queries, 4.0)
+    )(2),
+    own(m.Precision, defined=lambda self, groups: groups.total_relevant(1.0) > 1)(3),
+    own(m.DCG, Halved)(3),
+    own(m.Fallout, greater_is_better=True, undefined_over_zero=False)(3),
     # private parts of a formula, which not every walk reads
-    own(Precision, _counted=lambda self, groups: groups.n - groups.relevant(2.0))(3),
-    own(Precision, _cutoff=lambda self, groups: 2)(5),
-    own(RPrecision, worth=property(lambda self: 0.5))(),
-    own(ReciprocalRank, _walks=lambda self, groups: RELEVANT_2._walks(groups))(),
-    own(DCG, _tables=lambda self, size: np.zeros((3, size + 1)))(3),
-    own(CG, _rank_weights=lambda self, rank: 1.0 / (rank + 1))(3),
-    own(NDCG, normaliser=lambda self, groups: np.full(groups.n_queries, 40.0))(5),
+    own(m.Precision, _counted=lambda self, groups: groups.n - groups.relevant(2.0))(3),
+    own(m.Precision, _cutoff=lambda self, groups: 2)(5),
+    own(m.RPrecision, worth=property(lambda self: 0.5))(),
+    own(m.ReciprocalRank, _walks=lambda self, groups: RELEVANT_2._walks(groups))(),
+    own(m.DCG, _tables=lambda self, size: np.zeros((3, size + 1)))(3),
+    own(m.CG, _rank_weights=lambda self, rank: 1.0 / (rank + 1))(3),
+    own(m.NDCG, normaliser=lambda self, groups: np.full(groups.n_queries, 40.0))(5),
 ]
 WITH = [
     own(
-        NDCG,
-        normaliser=lambda self, groups: 2 * NDCG.normaliser(self, groups),
-        walk=NDCG.walk,
+        m.NDCG,
+        normaliser=lambda self, groups: 2 * m.NDCG.normaliser(self, groups),
+        walk=m.NDCG.walk,
     )(3),
     # gains, and weights, that are not doubles
-    own(DCG, gains=lambda self, levels: levels >= 2, walk=DCG.walk)(3),
+    own(m.DCG, gains=lambda self, levels: levels >= 2, walk=m.DCG.walk)(3),
     own(
-        DCG,
+        m.DCG,
         _rank_weights=lambda self, rank: (rank + 1.0).astype(np.float32) ** -0.5,
-        walk=DCG.walk,
+        walk=m.DCG.walk,
     )(4),
-    own(NDCG, maximum=2.0)(3),
-    own(own(Precision, rel=2.0))(3),
+    own(m.NDCG, maximum=2.0)(3),
+    own(own(m.Precision, rel=2.0))(3),
 ]
 
 
 @settings(max_examples=40)
-@given(case=cases(max_documents=30), way=ways)
+@given(case=helpers.cases(max_documents=30), way=ways)
 def test_subclasses_are_answered_by_their_own_formulas(case, way):
-    assert [m for m in WITHOUT if m.walk(LEVELS, 10) is not None] == []
-    assert [m for m in WITH if m.walk(LEVELS, 10) is None] == []
+    assert [one for one in WITHOUT if one.walk(LEVELS, 10) is not None] == []
+    assert [one for one in WITH if one.walk(LEVELS, 10) is None] == []
     # beside measures that are walked, in one call
-    both = [m for pair in zip(WITHOUT, WALKED, strict=False) for m in pair]
-    assert_engines_agree(*case, [*both, *WITH], **way)
-    assert_engines_agree(*case, WITHOUT, **way)
+    both = [one for pair in zip(WITHOUT, WALKED, strict=False) for one in pair]
+    helpers.assert_engines_agree(*case, [*both, *WITH], **way)
+    helpers.assert_engines_agree(*case, WITHOUT, **way)
 
 
 @pytest.mark.parametrize(
@@ -328,9 +310,9 @@ def test_subclasses_are_answered_by_their_own_formulas(case, way):
 )
 def test_what_a_walk_holds_is_checked(wrong, part):
     def walk(self, levels, longest):
-        found = NDCG.walk(self, levels, longest)
+        found = m.NDCG.walk(self, levels, longest)
         return found._replace(**{wrong: part(getattr(found, wrong))})
 
     refused = pytest.raises(ValueError, match=f"{wrong}.* must .*shape")
     with use_engine("compiled"), refused:
-        evaluate([0, 1, 2], [1, 2, 3], measures=own(NDCG, walk=walk)())
+        evaluate([0, 1, 2], [1, 2, 3], measures=own(m.NDCG, walk=walk)())

@@ -11,29 +11,11 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from sklearn.exceptions import UndefinedMetricWarning
 
+import tieaware_sklearn as ta
 from tests.evaluation.helpers import AP_A, AP_C, LABELS, QID, SCORES, said_of, score
 from tests.instances import MEASURES
 from tests.strategies import queries
-from tieaware_sklearn import (
-    LinearRanker,
-    PreparedRanking,
-    RankingFeatureSelector,
-    compare_systems,
-    evaluate,
-    evaluate_batches,
-    make_ranking_scorer,
-    ranking_score,
-    sampled,
-    tie_report,
-    tie_treatments,
-)
-from tieaware_sklearn.evaluation import (
-    _prepared,
-    contingency_table,
-    precision_recall_curve,
-    sample_orderings,
-    tie_distributions,
-)
+from tieaware_sklearn import evaluation
 from tieaware_sklearn.evaluation._blocks import deepest
 from tieaware_sklearn.measures import NDCG, RBP
 from tieaware_sklearn.measures._parse import parse_measures
@@ -44,15 +26,15 @@ STATISTICS = ("expected", "best", "worst", "std", "chance", "ideal")
 
 
 def test_queries_in_order_of_first_appearance():
-    report = evaluate(LABELS, SCORES, qid=QID, measures="ap")
+    report = ta.evaluate(LABELS, SCORES, qid=QID, measures="ap")
     assert report.qid.tolist() == ["a", "b", "c"]
     assert report.expected[:, 0] == pytest.approx([AP_A, 0, AP_C])
     assert score(average=None).tolist() == report.expected[:, 0].tolist()
     # without ids all rows are one query
-    one = ranking_score(LABELS, SCORES, average=None)
+    one = ta.ranking_score(LABELS, SCORES, average=None)
     assert one.shape == (1,)
-    assert ranking_score(LABELS, SCORES) == one[0]
-    assert ranking_score(LABELS, SCORES, qid=[7] * 8) == one[0]
+    assert ta.ranking_score(LABELS, SCORES) == one[0]
+    assert ta.ranking_score(LABELS, SCORES, qid=[7] * 8) == one[0]
 
 
 def test_zero_relevance():
@@ -70,7 +52,7 @@ def test_zero_relevance():
         with pytest.raises(ValueError, match=said):
             score(measure, zero_relevance="raise")
     options = {"measures": ["ap", "rr"], "zero_relevance": "skip"}
-    report = evaluate(LABELS, SCORES, qid=QID, **options)
+    report = ta.evaluate(LABELS, SCORES, qid=QID, **options)
     assert report.n_undefined.tolist() == [1, 0]
     for name in STATISTICS:
         assert np.isnan(getattr(report, name)[1]).tolist() == [True, False]
@@ -80,7 +62,7 @@ def test_zero_relevance():
 @pytest.mark.parametrize("value", [0.0, 0.5, -2.0, 7.0])
 def test_values_put_in_do_not_vary_and_widen_the_bounds(value):
     options = {"measures": ["ap", "dcg"], "zero_relevance": value}
-    report = evaluate(LABELS, SCORES, qid=QID, **options)
+    report = ta.evaluate(LABELS, SCORES, qid=QID, **options)
     assert report.std[1, 0] == 0
     for name in ("expected", "best", "worst", "chance", "ideal"):
         assert getattr(report, name)[1, 0] == value
@@ -92,14 +74,16 @@ def test_values_put_in_do_not_vary_and_widen_the_bounds(value):
 def test_intervals_of_ranks_are_those_of_search_lengths_and_begin_where_ranks_do(i):
     qid = np.repeat(range(4), 4)
     labels, scores = [1, 1, 0, 0] * 3 + [0, 0, 1, 1], [4, 3, 2, 1] * 4
-    report = evaluate(labels, scores, qid=qid, measures=[f"esl(i={i})", f"rank(i={i})"])
+    report = ta.evaluate(
+        labels, scores, qid=qid, measures=[f"esl(i={i})", f"rank(i={i})"]
+    )
     assert report.bounds.tolist() == [[0, math.inf], [i, math.inf]]
     lengths, ranks = report.summary().interval
     assert lengths[0] == 0
     assert ranks == pytest.approx(lengths + i, rel=1e-12)
     assert ranks[0] == i
     values = {"a": scores, "b": scores[::-1]}
-    found = compare_systems(labels, values, qid=qid, measure=f"rank(i={i})")
+    found = ta.compare_systems(labels, values, qid=qid, measure=f"rank(i={i})")
     assert (found.summary().interval[:, 0] >= i).all()
 
 
@@ -108,23 +92,23 @@ BY_ID = np.column_stack([[1, 1, 2, 2], SCORES_4])
 
 
 @pytest.mark.parametrize("call", [
-    lambda: ranking_score(PROBABLE, SCORES_4, measure="ap"),
-    lambda: evaluate(PROBABLE, SCORES_4, measures=["ndcg", "ap"]),
-    lambda: PreparedRanking(PROBABLE).score(SCORES_4, "ap"),
-    lambda: PreparedRanking(PROBABLE).evaluate(SCORES_4, "ap"),
-    lambda: PreparedRanking(PROBABLE).score_columns({"a": SCORES_4}, "ap"),
-    lambda: evaluate_batches(
+    lambda: ta.ranking_score(PROBABLE, SCORES_4, measure="ap"),
+    lambda: ta.evaluate(PROBABLE, SCORES_4, measures=["ndcg", "ap"]),
+    lambda: ta.PreparedRanking(PROBABLE).score(SCORES_4, "ap"),
+    lambda: ta.PreparedRanking(PROBABLE).evaluate(SCORES_4, "ap"),
+    lambda: ta.PreparedRanking(PROBABLE).score_columns({"a": SCORES_4}, "ap"),
+    lambda: ta.evaluate_batches(
         [pd.DataFrame({"qid": q, "label": PROBABLE, "s": SCORES_4}) for q in (1, 2)],
         score="s", measures="ap",
     ),
-    lambda: compare_systems(
+    lambda: ta.compare_systems(
         PROBABLE, {"a": SCORES_4, "b": SCORES_4[::-1]}, qid=[1, 1, 2, 2], measure="ap"
     ),
-    lambda: RankingFeatureSelector("ap", n_features_to_select=1).fit(
+    lambda: ta.RankingFeatureSelector("ap", n_features_to_select=1).fit(
         np.reshape(SCORES_4, (-1, 1)), PROBABLE, [1, 1, 2, 2]
     ),
-    lambda: make_ranking_scorer("ap", qid=0)(
-        LinearRanker(qid=0).fit(BY_ID, PROBABLE), BY_ID, PROBABLE
+    lambda: ta.make_ranking_scorer("ap", qid=0)(
+        ta.LinearRanker(qid=0).fit(BY_ID, PROBABLE), BY_ID, PROBABLE
     ),
 ])  # fmt: skip
 def test_labels_that_are_all_below_rel_are_warned_of(call):
@@ -139,13 +123,13 @@ def test_labels_that_are_all_below_rel_are_warned_of(call):
     ([0.5, 0.2], "ndcg"), ([0.5, 0.2], "rbp(p=0.5,gain=linear)"),
 ])  # fmt: skip
 def test_labels_that_reach_rel_are_not_warned_of(labels, measure):
-    assert not said_of(ranking_score, labels, [2, 1], measure=measure)
+    assert not said_of(ta.ranking_score, labels, [2, 1], measure=measure)
 
 
 def test_a_batch_without_a_relevant_document_is_not_warned_of():
     batches = [pd.DataFrame({"qid": q, "label": [q, 0.5], "s": [2, 1]}) for q in (0, 1)]
     options = {"score": "s", "measures": "ap", "batch_rows": 1}
-    assert not said_of(evaluate_batches, batches, **options)
+    assert not said_of(ta.evaluate_batches, batches, **options)
 
 
 BAD = [
@@ -218,7 +202,7 @@ BAD = [
 def test_bad_input_names_the_argument_the_rule_and_the_value(changes, message):
     arguments = {"y_true": [0, 1, 2], "y_score": [3, 2, 1], **changes}
     with pytest.raises(ValueError, match=message):
-        ranking_score(**arguments)
+        ta.ranking_score(**arguments)
 
 
 def test_many_distinct_labels_and_a_query_far_longer_than_others():
@@ -226,12 +210,12 @@ def test_many_distinct_labels_and_a_query_far_longer_than_others():
     qid = np.minimum(np.arange(70_000) // 10, 600)
     labels = rng.random(70_000)
     # its two blocks are there again for other scores
-    prepared = PreparedRanking(labels, qid)
+    prepared = ta.PreparedRanking(labels, qid)
     for scores in rng.integers(0, 9, (2, 70_000)):
         report = prepared.evaluate(scores, ["ndcg@10", "ap(rel=0.9)"])
         for query in (0, 350, 600):
             rows = qid == query
-            alone = evaluate(labels[rows], scores[rows], measures=report.measures)
+            alone = ta.evaluate(labels[rows], scores[rows], measures=report.measures)
             assert np.array_equal(alone.expected[0], report.expected[query])
             assert np.array_equal(alone.ideal[0], report.ideal[query])
 
@@ -272,20 +256,20 @@ def test_the_same_as_one_column_at_a_time(
     weight = [1.0 + query % 3 for query in qid] if weighted else None
     data = {"query_weight": weight, "zero_relevance": zero}
     options = {"measure": measure, "ties": ties, "average": average}
-    prepared = PreparedRanking(labels, qid, **data)
+    prepared = ta.PreparedRanking(labels, qid, **data)
     for name in ("given", "tied"):
         report = prepared.evaluate(columns[name], SEVERAL, n_jobs=n_jobs)
-        wanted = evaluate(labels, columns[name], qid=qid, measures=SEVERAL, **data)
+        wanted = ta.evaluate(labels, columns[name], qid=qid, measures=SEVERAL, **data)
         for array in (*STATISTICS, "n_undefined"):
             assert_array_equal(getattr(report, array), getattr(wanted, array), array)
     wanted = [
-        ranking_score(labels, column, qid=qid, **data, **options)
+        ta.ranking_score(labels, column, qid=qid, **data, **options)
         for column in columns.values()
     ]
     one_by_one = [prepared.score(column, **options) for column in columns.values()]
     assert_array_equal(np.array(one_by_one), np.array(wanted))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_prepared, "_CELLS", cells)
+        patch.setattr(evaluation._prepared, "_CELLS", cells)
         found = prepared.score_columns(columns, n_jobs=n_jobs, **options)
         frame = prepared.score_columns(pd.DataFrame(columns), **options)
     assert_array_equal([found, frame], np.array([wanted, wanted]))
@@ -296,7 +280,7 @@ def test_the_same_as_one_column_at_a_time(
 def test_columns_of_matrices():
     labels, there = [[1, 0, 2], [0, 1, 0]], [[True] * 3, [True, True, False]]
     options = {"mask": there, "query_weight": [1, 2], "segment": ["b", "a"]}
-    prepared = PreparedRanking(labels, **options)
+    prepared = ta.PreparedRanking(labels, **options)
     scores = np.random.default_rng(0).integers(0, 3, (2, 3, 4)).astype(float)
     named = dict(zip("abcd", np.moveaxis(scores, -1, 0), strict=True))
     wanted = [prepared.score(one, "ap", average=None) for one in named.values()]
@@ -309,12 +293,12 @@ def test_columns_of_matrices():
 @pytest.mark.parametrize("labels", [[1, NAN, 0, 1], pd.array([1, None, 0, 1])])
 def test_labels_without_a_judgment_are_refused_by_those_who_cannot_take_them(labels):
     scores = [3, 2, 1, 1]
-    prepared = PreparedRanking(labels)
+    prepared = ta.PreparedRanking(labels)
     takes = {"raise": "bpref", "nonrelevant": "ap", "drop": "ap"}
     for unjudged, measure in takes.items():
         options = {"measure": measure, "unjudged": unjudged}
-        found = PreparedRanking(labels, unjudged=unjudged).score(scores, measure)
-        assert found == ranking_score(labels, scores, **options)
+        found = ta.PreparedRanking(labels, unjudged=unjudged).score(scores, measure)
+        assert found == ta.ranking_score(labels, scores, **options)
     with pytest.raises(ValueError, match=r"y_true must be judged .*got nan in row 1$"):
         prepared.score(scores, "ap")
     with pytest.raises(ValueError, match="y_true must be judged"):
@@ -322,7 +306,7 @@ def test_labels_without_a_judgment_are_refused_by_those_who_cannot_take_them(lab
 
 
 def test_a_query_that_nothing_defines():
-    nothing = PreparedRanking([0, 0], zero_relevance="skip")
+    nothing = ta.PreparedRanking([0, 0], zero_relevance="skip")
     # of several columns there is one warning
     for call in (
         lambda: nothing.score([1, 2], "ap"),
@@ -333,19 +317,19 @@ def test_a_query_that_nothing_defines():
         assert [warning.filename for warning in caught] == [__file__]
 
 
-TWO = PreparedRanking([1, 0])
+TWO = ta.PreparedRanking([1, 0])
 
 
 @pytest.mark.parametrize(("call", "message"), [
-    (lambda: PreparedRanking([1], zero_relevance="no"), "zero_relevance must"),
-    (lambda: PreparedRanking([0], zero_relevance="raise").score([1], "ap"),
+    (lambda: ta.PreparedRanking([1], zero_relevance="no"), "zero_relevance must"),
+    (lambda: ta.PreparedRanking([0], zero_relevance="raise").score([1], "ap"),
      "AP is undefined for query 0"),
-    (lambda: PreparedRanking([1], unjudged="no"), "unjudged .*got 'no'"),
-    (lambda: PreparedRanking([1, 0], [1]), "qid must have one value per row"),
-    (lambda: PreparedRanking([1, 0], [1, 1], query_weight=[1, 2]),
+    (lambda: ta.PreparedRanking([1], unjudged="no"), "unjudged .*got 'no'"),
+    (lambda: ta.PreparedRanking([1, 0], [1]), "qid must have one value per row"),
+    (lambda: ta.PreparedRanking([1, 0], [1, 1], query_weight=[1, 2]),
      "query_weight must be constant within a query"),
-    (lambda: PreparedRanking([1, 0], segment=["a"]), "segment must have one value"),
-    (lambda: PreparedRanking([1], zero_relevance=0.5, convention="lightgbm"),
+    (lambda: ta.PreparedRanking([1, 0], segment=["a"]), "segment must have one value"),
+    (lambda: ta.PreparedRanking([1], zero_relevance=0.5, convention="lightgbm"),
      "zero_relevance must be .* convention=.*got 0.5"),
     (lambda: TWO.score([1]), r"y_score must have one value per row \(2\), got 1"),
     (lambda: TWO.score([1, 2], ties="no"), "ties must be one of .*got 'no'"),
@@ -353,12 +337,12 @@ TWO = PreparedRanking([1, 0])
     (lambda: TWO.score([1, 2], "rr", average="micro"),
      r"ratios of counts \(F, Fallout, Judged, P, R and Rprec\), got RR"),
     (lambda: TWO.evaluate([1, 2], []), "at least one measure"),
-    (lambda: evaluate([0], [1], measures=[]), "measures must name at least one"),
-    (lambda: evaluate([0], [1], measures=["ap", "map"]),
+    (lambda: ta.evaluate([0], [1], measures=[]), "measures must name at least one"),
+    (lambda: ta.evaluate([0], [1], measures=["ap", "map"]),
      "measures must differ, got AP twice$"),
-    (lambda: evaluate([0], [1], measures=7), "measure must be a name .* got 7$"),
-    (lambda: evaluate([0], [1], measures=[len]), r"got <.*len>: sampled\(y_true,"),
-    (lambda: evaluate([0, NAN], [1, 2], measures=["bpref", "rr"]),
+    (lambda: ta.evaluate([0], [1], measures=7), "measure must be a name .* got 7$"),
+    (lambda: ta.evaluate([0], [1], measures=[len]), r"got <.*len>: sampled\(y_true,"),
+    (lambda: ta.evaluate([0, NAN], [1, 2], measures=["bpref", "rr"]),
      "y_true must be judged .* got nan in row 1"),
     (lambda: TWO.score_columns([[1, 2]] * 2, ties="no"), "ties must be one of"),
     (lambda: TWO.score_columns([1, 2]),
@@ -381,7 +365,7 @@ def test_bad_calls_of_evaluate_and_of_prepared_rankings(call, message):
 
 def test_what_is_given_away_is_a_copy():
     columns = {"query_weight": [1, 1, 3, 3], "segment": [5, 5, 6, 6]}
-    prepared = PreparedRanking([1, 0, 1, 0], [1, 1, 2, 2], **columns)
+    prepared = ta.PreparedRanking([1, 0, 1, 0], [1, 1, 2, 2], **columns)
     assert prepared.n_documents == 4
     before = prepared.score([1, 2, 4, 3], "ap")
     report = prepared.evaluate([1, 2, 3, 4], ["ap"])
@@ -395,7 +379,7 @@ def test_what_is_given_away_is_a_copy():
 @pytest.mark.parametrize("named", [True, False], ids=["names", "measures"])
 def test_many_measures_leave_nothing_behind(named):
     labels = np.random.default_rng(0).integers(0, 2, 2000)
-    prepared = PreparedRanking(labels, np.arange(2000) // 4)
+    prepared = ta.PreparedRanking(labels, np.arange(2000) // 4)
     before = len(pickle.dumps(prepared))
 
     def size(n):
@@ -430,9 +414,9 @@ def test_dropping_is_leaving_rows_out_to_the_bit(case):
     judged = labels < 4
     judged[np.unique(qid, return_index=True)[1]] = True
     labels = np.where(judged, labels, NAN)
-    found = evaluate(labels, scores, qid=qid, measures=MEASURES, unjudged="drop")
+    found = ta.evaluate(labels, scores, qid=qid, measures=MEASURES, unjudged="drop")
     left = [column[judged] for column in (labels, scores, qid)]
-    wanted = evaluate(*left[:2], qid=left[2], measures=MEASURES)
+    wanted = ta.evaluate(*left[:2], qid=left[2], measures=MEASURES)
     order = [wanted.qid.tolist().index(q) for q in found.qid]
     for name in STATISTICS:
         ours, theirs = getattr(found, name), getattr(wanted, name)[order]
@@ -453,13 +437,13 @@ def test_a_query_whose_documents_are_all_dropped_has_nothing_retrieved():
     undefined = ["R", "Fallout", "NDCG", "BPref", "ESL", "SetAP", "NDCG(gain=[2,3,4])"]
     names = ["P@2", "P", "CG(gain=[2,3,4])", "RBP", "Judged", "RR", *undefined]
     options = {"qid": IDS, "unjudged": "drop"}
-    report = evaluate(Y, S, measures=names, zero_relevance="skip", **options)
+    report = ta.evaluate(Y, S, measures=names, zero_relevance="skip", **options)
     assert report.qid.tolist() == ["a", "b", "c"]
     wanted = [0.0] * 6 + [NAN] * 7
     for statistic in STATISTICS:
         assert np.array_equal(getattr(report, statistic)[1], wanted, equal_nan=True)
     # queries a and c have 1/2 each, whatever the tie
-    score = ranking_score(Y, S, measure="P@2", **options)
+    score = ta.ranking_score(Y, S, measure="P@2", **options)
     assert score == (1 / 2 + 0 + 1 / 2) / 3
 
 
@@ -469,11 +453,11 @@ def test_scores_of_any_dtype(dtype):
     if dtype != "large":
         scores = np.array(S) > 2 if dtype == "bool" else np.array(S, dtype)
     options = {"measure": "rr", "average": None}
-    found = ranking_score(Y, scores, qid=IDS, unjudged="drop", **options)
-    left = ranking_score(of_left(Y), scores[KEPT], qid=of_left(IDS), **options)
+    found = ta.ranking_score(Y, scores, qid=IDS, unjudged="drop", **options)
+    left = ta.ranking_score(of_left(Y), scores[KEPT], qid=of_left(IDS), **options)
     assert found.tolist() == [left[0], 0, left[1]]
     columns = np.column_stack([scores, scores[::-1]])
-    prepared = PreparedRanking(Y, IDS, unjudged="drop")
+    prepared = ta.PreparedRanking(Y, IDS, unjudged="drop")
     several = prepared.score_columns(columns, "rr", average=None)
     assert several[0].tolist() == found.tolist()
     assert several[1].tolist() == prepared.score(scores[::-1], **options).tolist()
@@ -482,13 +466,13 @@ def test_scores_of_any_dtype(dtype):
 def test_values_by_hand():
     # ties in input order are those of the rows that stay
     options = {"measure": "rr", "ties": "input", "unjudged": "drop"}
-    assert ranking_score([NAN, 0, 1, 1], [1, 1, 1, 0], **options) == 1 / 2
+    assert ta.ranking_score([NAN, 0, 1, 1], [1, 1, 1, 0], **options) == 1 / 2
     # the sum of a ratio has nothing of what is dropped
     options = {"measure": "Fallout@1", "average": "micro", "unjudged": "drop"}
-    assert ranking_score([0, 1, NAN], [1, 1, 1], qid=[1, 1, 2], **options) == 1 / 2
+    assert ta.ranking_score([0, 1, NAN], [1, 1, 1], qid=[1, 1, 2], **options) == 1 / 2
     labels = [[1, NAN, 0], [NAN, NAN, NAN], [0, 2, NAN]]
     scores = [[2.0, 2.0, 2.0], [1.0, 1.0, NAN], [3.0, 3.0, NAN]]
-    found = ranking_score(labels, scores, measure="P@1", unjudged="drop")
+    found = ta.ranking_score(labels, scores, measure="P@1", unjudged="drop")
     assert found == 1 / 3
 
 
@@ -498,7 +482,7 @@ class First:
 
 
 def screened(X, y, qid, **unjudged):
-    found = RankingFeatureSelector("ap", **unjudged).fit(X, y, qid=qid).screening_
+    found = ta.RankingFeatureSelector("ap", **unjudged).fit(X, y, qid=qid).screening_
     # features are correlated over all documents, whoever judged them
     return found.to_pandas().drop(columns="correlation").to_csv()
 
@@ -511,16 +495,16 @@ def of_scores(function, **options):
 
 @pytest.mark.parametrize("function", [
     screened,
-    lambda X, y, qid, **un: make_ranking_scorer("ap", **un)(First(), X, y, qid=qid),
-    lambda X, y, qid, **un: compare_systems(y, X, qid=qid, measure="ap", **un),
-    of_scores(evaluate, measures="ap"),
-    of_scores(tie_report, measures="ap", k=1),
-    of_scores(tie_treatments, measures=["ap", "rr"]),
-    of_scores(contingency_table, k=1),
-    of_scores(precision_recall_curve),
-    of_scores(sampled, score_func="ap", n_orders=50),
-    of_scores(sampled, score_func=lambda labels, scores: labels[0], n_orders=50),
-    of_scores(tie_distributions, measure="rr"),
+    lambda X, y, qid, **un: ta.make_ranking_scorer("ap", **un)(First(), X, y, qid=qid),
+    lambda X, y, qid, **un: ta.compare_systems(y, X, qid=qid, measure="ap", **un),
+    of_scores(ta.evaluate, measures="ap"),
+    of_scores(ta.tie_report, measures="ap", k=1),
+    of_scores(ta.tie_treatments, measures=["ap", "rr"]),
+    of_scores(evaluation.contingency_table, k=1),
+    of_scores(evaluation.precision_recall_curve),
+    of_scores(ta.sampled, score_func="ap", n_orders=50),
+    of_scores(ta.sampled, score_func=lambda labels, scores: labels[0], n_orders=50),
+    of_scores(evaluation.tie_distributions, measure="rr"),
 ])  # fmt: skip
 def test_all_that_take_unjudged_see_the_rows_that_stay(function):
     rng = np.random.default_rng(0)
@@ -535,12 +519,12 @@ def test_all_that_take_unjudged_see_the_rows_that_stay(function):
 
 def test_what_is_left_of_a_query_without_judgments():
     data = {"y_true": Y, "y_score": S, "qid": IDS, "unjudged": "drop"}
-    counts = contingency_table(**data).to_pandas().set_index("qid")
+    counts = evaluation.contingency_table(**data).to_pandas().set_index("qid")
     cells = ["true_positive", "false_positive", "false_negative", "true_negative"]
     assert counts.loc["b", cells].tolist() == [0, 0, 0, 0]
     assert counts.loc["a", cells].tolist() == [2, 1, 0, 0]
     # orders have what is dropped at the end of its query
-    for rows in sample_orderings(n_orders=20, **data):
+    for rows in evaluation.sample_orderings(n_orders=20, **data):
         assert sorted(rows[:2]) == [0, 2]
         assert rows[2:4].tolist() == [3, 1]
         assert sorted(rows[4:6]) == [4, 5]
@@ -552,5 +536,5 @@ def test_what_is_left_of_a_query_without_judgments():
         seen[len(labels), scores[0]] = labels.tolist()
         return labels[0]
 
-    sampled(score_func=first, n_orders=5, **data)
+    ta.sampled(score_func=first, n_orders=5, **data)
     assert seen[1, -INF] == [0]

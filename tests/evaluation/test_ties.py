@@ -10,15 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import tieaware_sklearn as ta
 from tests.strategies import queries
-from tieaware_sklearn import (
-    break_ties,
-    compare_systems,
-    evaluate,
-    ranking_score,
-    tie_report,
-    tie_treatments,
-)
 
 NAN, INF = math.nan, math.inf
 
@@ -27,7 +20,7 @@ NAN, INF = math.nan, math.inf
 
 def test_a_report_prints_and_becomes_a_data_frame():
     tied = {"y_true": [0, 1, 1], "y_score": [1, 1, 1], "measures": ["rr"]}
-    report = tie_report(**tied, external={"length": [90, 20, 55]})
+    report = ta.tie_report(**tied, external={"length": [90, 20, 55]})
     means = {"length": 1, "expected": pytest.approx(5 / 6)}
     assert dict(zip(report.treatments, report.mean[:, 0], strict=True)) == means
     frame = report.to_pandas().set_index(["figure", "measure"])["value"]
@@ -41,8 +34,8 @@ def test_a_report_prints_and_becomes_a_data_frame():
     ]
     rows += [["length", "1.0000"], ["expected", "0.8333"]]
     assert [line for line in lines if line in rows] == rows
-    assert tie_report(**tied).mean.shape == (0, 1)
-    assert tie_report(**tied, ties="worst").mean.tolist() == [[1 / 2]]
+    assert ta.tie_report(**tied).mean.shape == (0, 1)
+    assert ta.tie_report(**tied, ties="worst").mean.tolist() == [[1 / 2]]
 
 
 @settings(max_examples=40)
@@ -52,7 +45,7 @@ def test_figures_equal_counting(engine, case, k):
     labels, scores, qid = case
     data = {"qid": qid, "zero_relevance": "skip", "measures": ["ap", "fallout@2"]}
     data["query_weight"] = [1.0 + query for query in qid]
-    report = tie_report(labels, scores, k=k, **data)
+    report = ta.tie_report(labels, scores, k=k, **data)
     groups = {query: defaultdict(list) for query in qid}
     for label, score, query in zip(labels, scores, qid, strict=True):
         if score != -INF:
@@ -76,7 +69,7 @@ def test_figures_equal_counting(engine, case, k):
         "cut_queries": cut / len(groups),
     }
     assert {name: getattr(report, name) for name in expected} == expected
-    values = evaluate(labels, scores, **data)
+    values = ta.evaluate(labels, scores, **data)
     gaps = np.abs(values.summary().best - values.summary().worst)
     np.testing.assert_allclose(report.mean_gap, gaps, rtol=0, atol=1e-12)
     largest = np.fmax.reduce(np.abs(values.best - values.worst))
@@ -101,7 +94,9 @@ def test_figures_equal_counting(engine, case, k):
 ])  # fmt: skip
 def test_scores_apart_by_rounding_only(scores, qid, said):
     with warnings.catch_warnings(record=True, action="always") as caught:
-        report = tie_report(np.arange(len(scores)) % 2, scores, qid=qid, measures="p@1")
+        report = ta.tie_report(
+            np.arange(len(scores)) % 2, scores, qid=qid, measures="p@1"
+        )
     assert report.n_nearly_tied == len(caught) == (said is not None)
     assert all(re.search(said, str(warning.message)) for warning in caught)
 
@@ -145,13 +140,13 @@ def test_ties_are_broken_by_bytes(cases, descending, random):
     wanted = by_hand(scores, keys, qid, reverse=descending)
     # texts, bytes and objects compare alike
     for same in (docno, keys, np.array(docno, dtype=object)):
-        assert break_ties(scores, (same, direction), qid=qid).tolist() == wanted
+        assert ta.break_ties(scores, (same, direction), qid=qid).tolist() == wanted
     # no rule by key depends on the order of rows
     shuffled = random.sample(range(len(cases)), len(cases))
     of_all = np.array(scores), np.array(docno, dtype=object), np.array(qid)
     for direction in ("ascending", "descending", "random"):
         found, again = (
-            break_ties(score, (key, direction), qid=query)
+            ta.break_ties(score, (key, direction), qid=query)
             for score, key, query in (of_all, [one[shuffled] for one in of_all])
         )
         assert again.tolist() == found[shuffled].tolist()
@@ -159,11 +154,11 @@ def test_ties_are_broken_by_bytes(cases, descending, random):
 
 def test_input_order_and_a_random_one():
     scores = [1, 1, 2, 1]
-    assert break_ties(scores, "input").tolist() == [3, 2, 4, 1]
-    drawn = [tuple(break_ties(scores, "random", random_state=i)) for i in range(100)]
+    assert ta.break_ties(scores, "input").tolist() == [3, 2, 4, 1]
+    drawn = [tuple(ta.break_ties(scores, "random", random_state=i)) for i in range(100)]
     assert len(set(drawn)) == 6
     assert all(ranks[2] == 4 for ranks in drawn)
-    assert tuple(break_ties(scores, "random", random_state=3)) == drawn[3]
+    assert tuple(ta.break_ties(scores, "random", random_state=3)) == drawn[3]
 
 
 DOCNO = ["a", "b", "d", "c"]
@@ -190,7 +185,7 @@ COLUMNS = [[1.0, 2.0], [1.0, 2.0], [-INF, 3.0]]
     (COLUMNS, ["b", "a", "c"], [[1, 1], [2, 2], [-INF, 3]]),
 ])  # fmt: skip
 def test_keys_by_hand(scores, key, ranks):
-    assert break_ties(scores, key).tolist() == ranks
+    assert ta.break_ties(scores, key).tolist() == ranks
 
 
 def test_systems_are_measured_as_if_alone():
@@ -200,15 +195,17 @@ def test_systems_are_measured_as_if_alone():
     keys = {"docno": rng.permutation(60), "each": rng.permutation(120).reshape(60, 2)}
     names = ["expected", "best", "worst", "input", *keys]
     options = {"qid": qid, "measure": "ap"}
-    found = compare_systems(labels, systems, ties=names, external=keys, **options)
+    found = ta.compare_systems(labels, systems, ties=names, external=keys, **options)
     for name, comparison in zip(names, found, strict=True):
         assert comparison.ties == (name,)
         for j, scores in enumerate(systems.values()):
             broken, ties = scores, name
             if name in keys:
                 key = keys[name][:, j] if name == "each" else keys[name]
-                broken, ties = break_ties(scores, key, qid=qid), "expected"
-            wanted = ranking_score(labels, broken, ties=ties, average=None, **options)
+                broken, ties = ta.break_ties(scores, key, qid=qid), "expected"
+            wanted = ta.ranking_score(
+                labels, broken, ties=ties, average=None, **options
+            )
             assert comparison.expected[:, j].tolist() == wanted.tolist()
         if name in ("best", "worst", "input"):
             assert (comparison.std == 0).all()
@@ -229,7 +226,7 @@ def test_treatments_side_by_side():
     url = (["c", "a", "b", "x", "y"], "descending")
     options = {"external": {"url": url, "length": np.array([5, 5, 7, 2, 1])}}
     options["measures"] = ["rr", "p@1"]
-    found = tie_treatments(labels, scores, qid=qid, **options)
+    found = ta.tie_treatments(labels, scores, qid=qid, **options)
     assert rows_of(found) == {
         "input": [1 / 2, 1 / 2],
         "url": [1 / 2, 1],
@@ -248,7 +245,7 @@ def test_treatments_side_by_side():
 def test_rules_of_a_matrix():
     docno = [["a", "b", "c"], ["c", "b", "a"]]
     external = {"up": docno, "official": (docno, "descending", "float32")}
-    found = tie_treatments(
+    found = ta.tie_treatments(
         [[1, 0, 0], [0, 1, 0]], [[1, 1, 1], [2, 1, 1]], measures="rr",
         external=external | {"rows": "input"},
     )  # fmt: skip
@@ -257,16 +254,16 @@ def test_rules_of_a_matrix():
 
 
 def rule(key):
-    return lambda: break_ties([1, 1], key)
+    return lambda: ta.break_ties([1, 1], key)
 
 
 def treated(external):
-    return lambda: tie_treatments([0, 1], [1, 1], external=external)
+    return lambda: ta.tie_treatments([0, 1], [1, 1], external=external)
 
 
 def compared(**options):
     systems = {"a": [1] * 2, "b": [1] * 2}
-    return lambda: compare_systems([1, 0], systems, qid=[1, 2], **options)
+    return lambda: ta.compare_systems([1, 0], systems, qid=[1, 2], **options)
 
 
 @pytest.mark.parametrize(("call", "message"), [
@@ -292,9 +289,9 @@ def compared(**options):
      "got nan in row 1, query 2, of system 'b'"),
     (compared(ties="rank", external={"rank": np.ones((2, 3))}),
      r"1-dimensional, .*\(n_documents, n_systems\), got shape \(2, 3\)"),
-    (lambda: tie_report([0, 1], [1, 2], external={1: [1, 2]}), "external must map"),
-    (lambda: tie_report([0, 1], [1, 2], ties="x"), "ties must be one of .*got 'x'"),
-    (lambda: tie_report([0, 1], [1, 2], k=0), "k must be an integer >= 1, got 0"),
+    (lambda: ta.tie_report([0, 1], [1, 2], external={1: [1, 2]}), "external must map"),
+    (lambda: ta.tie_report([0, 1], [1, 2], ties="x"), "ties must be one of .*got 'x'"),
+    (lambda: ta.tie_report([0, 1], [1, 2], k=0), "k must be an integer >= 1, got 0"),
 ])  # fmt: skip
 def test_bad_input(call, message):
     with pytest.raises(ValueError, match=message):
@@ -310,6 +307,6 @@ def test_bad_input(call, message):
 def test_options_are_those_of_ranking_score(options):
     data = {"y_true": [1, 0, 0, 0, 2, 0], "y_score": [1, 1, 2, 2, 1, 1], **options}
     data["qid"] = [1, 1, 2, 2, 3, 3]
-    found = tie_treatments(measures=["ap@1"], **data)
+    found = ta.tie_treatments(measures=["ap@1"], **data)
     for ties, mean in zip(found.treatments, found.mean.ravel(), strict=True):
-        assert mean == ranking_score(measure="ap@1", ties=ties, **data)
+        assert mean == ta.ranking_score(measure="ap@1", ties=ties, **data)
