@@ -1,6 +1,5 @@
 """Reports: averages, segments, metrics, files, and those of batches."""
 
-import math
 import pickle
 import re
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from tests.evaluation.helpers import LABELS, QID, SCORES
 from tests.instances import MEASURES
 from tests.saved import check_damaged, members_of, npy, zipped
 from tests.strategies import queries
-from tieaware_sklearn import RankingReport, evaluate, evaluate_batches, ranking_score
+from tieaware_sklearn import RankingReport, evaluate, evaluate_batches
 from tieaware_sklearn.measures import NDCG
 
 FIGURES = ("mean", "best", "worst", "tie_std", "chance", "ideal", "lift", "interval")
@@ -28,25 +27,19 @@ ARRAYS = ["expected", "best", "worst", "std", "chance", "ideal", "sampling_error
 ARRAYS += ["std_is_estimate", "query_weight", "segment"]
 
 
-def test_summary_is_the_mean_with_a_t_interval():
+def test_a_summary_has_t_intervals_and_the_lift_above_chance():
     rng = np.random.default_rng(0)
     labels, scores = rng.integers(0, 3, 300), rng.integers(0, 5, 300)
     qid = rng.integers(0, 30, 300)
     report = evaluate(labels, scores, qid=qid, measures=["ndcg@3", "fallout@3"])
-    summary = report.summary()
-    for j in range(2):
-        values = report.expected[:, j]
-        assert summary.mean[j] == math.fsum(values) / 30
-        interval = stats.t.interval(0.95, 29, values.mean(), stats.sem(values))
-        assert summary.interval[j] == pytest.approx(interval, abs=1e-14)
-        std = math.sqrt((report.std[:, j] ** 2).sum()) / 30
-        assert summary.tie_std[j] == pytest.approx(std)
-        room = summary.ideal[j] - summary.chance[j]
-        lift = (summary.mean[j] - summary.chance[j]) / room
-        assert summary.lift[j] == pytest.approx(lift)
-    for ties, name in (("expected", "mean"), ("best", "best"), ("worst", "worst")):
-        value = ranking_score(labels, scores, qid=qid, measure="ndcg@3", ties=ties)
-        assert value == getattr(summary, name)[0]
+    summary, values = report.summary(), report.expected
+    logs = np.log(np.maximum(values, 1e-5))
+    of_logs = np.log(report.summary("geometric").interval)
+    for rows, found in ((values, summary.interval), (logs, of_logs)):
+        ends = stats.t.interval(0.95, 29, rows.mean(axis=0), stats.sem(rows))
+        assert found == pytest.approx(np.transpose(ends), abs=1e-14)
+    above, room = (of - summary.chance for of in (summary.mean, summary.ideal))
+    assert summary.lift == pytest.approx(above / room)
 
 
 def test_reports_print_pickle_and_become_frames():
