@@ -11,13 +11,11 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from tests import naive
 from tests.instances import INSTANCES, MEASURES
-from tests.strategies import ranking
 from tieaware_sklearn import Measure, evaluate, parse_measure, ranking_score
 from tieaware_sklearn import measures as m
 from tieaware_sklearn.evaluation import tie_distributions
@@ -441,20 +439,6 @@ def test_users_by_hand():
 WITH_DISTRIBUTION = [
     own for own in INSTANCES if type(own.measure)._outcomes is not Measure._outcomes
 ]
-
-
-@settings(max_examples=30)
-@given(case=ranking())
-def test_distributions_equal_enumeration(case):
-    labels, scores = case
-    for measure, plain, *_ in WITH_DISTRIBUTION:
-        exact = naive.outcomes(plain, labels, scores)
-        (found,) = tie_distributions(labels, scores, measure=measure).values()
-        assert len(found) == len(exact), measure
-        values = pytest.approx(list(map(float, exact)), abs=1e-12)
-        assert found.values == values, measure
-        chances = pytest.approx(list(map(float, exact.values())), abs=1e-12)
-        assert found.probability == chances, measure
 
 
 def test_measures_have_distributions():
