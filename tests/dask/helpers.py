@@ -1,5 +1,7 @@
 """What the tests of Dask share."""
 
+from functools import singledispatch
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,8 +9,8 @@ from dask import dataframe as dd
 from numpy.testing import assert_allclose, assert_array_equal
 
 import tieaware_sklearn
-from tieaware_sklearn import RankingFeatureSelector
-from tieaware_sklearn.dask import evaluate, evaluate_queries, fit_selector
+from tieaware_sklearn import RankingFeatureSelector, RankingReport, dask
+from tieaware_sklearn.comparison import SystemComparison
 
 MEASURES = ["ndcg@10", "ap", "rr", "err@5"]
 SYSTEMS = ["clicks", "in_degree", "page_visits"]
@@ -25,7 +27,9 @@ def spread(rows, npartitions=7):
     return dd.from_pandas(rows, npartitions=npartitions)
 
 
-def assert_same_summary(found, wanted):
+@singledispatch
+def assert_same(found, wanted):
+    """The same result of a cluster as of one machine, here a summary."""
     for name, column in wanted.columns.items():
         assert_array_equal(found.columns[name], column, err_msg=name)
     assert str(found) == str(wanted)
@@ -44,28 +48,31 @@ def _assert_same_fields(found, wanted, whole):
             assert ours == value, name
 
 
-def assert_same_report(found, wanted):
+@assert_same.register
+def _(found: RankingReport, wanted):
     """The same values of each query, and averages."""
     assert (found.measures, found.options) == (wanted.measures, wanted.options)
     _assert_same_fields(found, wanted, ("bounds", "n_undefined"))
     for average in ("macro", "geometric", "median"):
-        assert_same_summary(found.summary(average), wanted.summary(average))
+        assert_same(found.summary(average), wanted.summary(average))
         if wanted.segment is not None:
-            assert_same_summary(found.by_segment(average), wanted.by_segment(average))
+            assert_same(found.by_segment(average), wanted.by_segment(average))
 
 
-def assert_same_comparison(found, wanted):
+@assert_same.register
+def _(found: SystemComparison, wanted):
     by_query = {"qid", "expected", "best", "worst", "std", "chance"}
     by_query |= {"query_weight", "segment"}
     _assert_same_fields(found, wanted, set(vars(wanted)) - by_query)
-    assert_same_summary(found.summary(), wanted.summary())
+    assert_same(found.summary(), wanted.summary())
     assert str(found) == str(wanted)
     if wanted.segment is not None and wanted.correction != "tukey":
         sampled = {"n_resamples": 99}
-        assert_same_summary(found.by_segment(**sampled), wanted.by_segment(**sampled))
+        assert_same(found.by_segment(**sampled), wanted.by_segment(**sampled))
 
 
-def assert_same_selector(found, wanted):
+@assert_same.register
+def _(found: RankingFeatureSelector, wanted):
     assert found.get_params() == wanted.get_params()
     for name, value in vars(wanted).items():
         if not (isinstance(value, np.ndarray) and name.endswith("_")):
@@ -77,7 +84,8 @@ def assert_same_selector(found, wanted):
             assert_array_equal(getattr(found, name), value, err_msg=name)
 
 
-def assert_same_values(found, wanted):
+@assert_same.register
+def _(found: pd.DataFrame, wanted):
     """Rows of values by query, in any order."""
     assert list(found.columns) == list(wanted.columns)
     by = ["qid", "measure"]
@@ -88,24 +96,22 @@ def assert_same_values(found, wanted):
     )
 
 
-SAME = {
-    "evaluate": assert_same_report,
-    "evaluate_queries": assert_same_values,
-    "fit_selector": assert_same_selector,
+#: functions of the values of queries
+ALL = [dask.evaluate, dask.evaluate_queries, dask.fit_selector]
+_ARGUMENTS = {
+    "compare_systems": {"scores": SYSTEMS},
+    "fit_selector": {"selector": RankingFeatureSelector("rr")},
 }
-ALL = list(SAME)
 
 
-def computed(name, df, **options):
+def computed(function, df, **options):
     """What a function finds: of `evaluate_queries`, all of it."""
-    if name == "evaluate":
-        return evaluate(df, score="clicks", **options)
-    if name == "evaluate_queries":
-        return evaluate_queries(df, score="clicks", **options).compute()
-    return fit_selector(RankingFeatureSelector("rr"), df, **options)
+    given = _ARGUMENTS.get(function.__name__, {"score": "clicks"})
+    found = function(df=df, **given | options)
+    return found.compute() if isinstance(found, dd.DataFrame) else found
 
 
-def columns_given(rows, options):
+def _columns_given(rows, options):
     """Weights and segments, of options that name their columns."""
     names = {name: options.pop(name, None) for name in ("segment", "query_weight")}
     return {name: rows[column] for name, column in names.items() if column is not None}
@@ -113,13 +119,29 @@ def columns_given(rows, options):
 
 def evaluated(rows, **options):
     """By one machine; options that name columns are given these."""
-    options |= columns_given(rows, options)
+    options |= _columns_given(rows, options)
     return tieaware_sklearn.evaluate(rows.label, rows.clicks, qid=rows.qid, **options)
 
 
 def compared(rows, systems=SYSTEMS, **options):
-    options |= {"qid": rows.qid, **columns_given(rows, options)}
+    options |= {"qid": rows.qid, **_columns_given(rows, options)}
     return tieaware_sklearn.compare_systems(rows.label, rows[systems], **options)
+
+
+def check_evaluation(rows, npartitions=7, **options):
+    """Compare what a cluster evaluates with one machine; return the latter."""
+    found = computed(dask.evaluate, spread(rows, npartitions), **options)
+    wanted = evaluated(rows, **options)
+    assert_same(found, wanted)
+    return wanted
+
+
+def check_comparison(rows, npartitions=7, scores=SYSTEMS, **options):
+    """Compare systems on a cluster and on one machine; return the latter result."""
+    found = dask.compare_systems(spread(rows, npartitions), scores=scores, **options)
+    wanted = compared(rows, scores, **options)
+    assert_same(found, wanted)
+    return wanted
 
 
 LARGE = 2**53

@@ -2,59 +2,39 @@
 
 import warnings
 
-import dask
 import numpy as np
 import pandas as pd
 import pytest
+from dask import config
 from dask import dataframe as dd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from tests.dask.helpers import (
-    ALL,
-    LARGE,
-    MARKS,
-    MEASURES,
-    SYSTEMS,
-    assert_same_comparison,
-    assert_same_report,
-    assert_same_selector,
-    assert_same_summary,
-    assert_same_values,
-    compared,
-    computed,
-    evaluated,
-    part,
-    spread,
-)
-from tieaware_sklearn import RankingFeatureSelector
-from tieaware_sklearn.dask import (
-    compare_systems,
-    evaluate,
-    evaluate_queries,
-    fit_selector,
-)
+from tests.dask import helpers
+from tests.dask.helpers import LARGE, assert_same, part, spread
+from tieaware_sklearn import RankingFeatureSelector, dask
 
-pytestmark = MARKS
+pytestmark = helpers.MARKS
 
 
 @pytest.mark.parametrize("kind", ["int", str, "category"])
 def test_ids_of_any_kind(rows, kind):
     if kind != "int":
         rows = rows.assign(qid=("q" + rows.qid.astype(str)).astype(kind))
-    found = evaluate(spread(rows), score="clicks", measures=MEASURES)
-    wanted = evaluated(rows, measures=MEASURES)
-    assert_same_report(found, wanted)
+    options = {"measures": helpers.MEASURES}
+    found = dask.evaluate(spread(rows), score="clicks", **options)
+    wanted = helpers.evaluated(rows, **options)
+    assert_same(found, wanted)
     assert found.qid.tolist() == sorted(wanted.qid.tolist())
     sampled = {"interval": "bootstrap", "n_resamples": 99}
-    assert_same_summary(found.summary(**sampled), wanted.summary(**sampled))
-    lazy = evaluate_queries(spread(rows), score="clicks", measures=MEASURES)
+    assert_same(found.summary(**sampled), wanted.summary(**sampled))
+    lazy = dask.evaluate_queries(spread(rows), score="clicks", **options)
     assert isinstance(lazy, dd.DataFrame)
     values = lazy.compute()
     assert values["qid"].dtype == lazy["qid"].dtype
     assert list(lazy.columns) == list(values.columns)
-    assert_same_values(values, wanted.to_pandas())
+    assert_same(values, wanted.to_pandas())
 
 
 @pytest.mark.parametrize(
@@ -72,11 +52,10 @@ def test_conventions_and_unjudged_labels(rows, options):
     if "unjudged" in options:
         rows["label"] = rows.label.where(rows.index % 7 > 0)
     options = {"measures": ["ndcg@10", "ap@10"], **options}
-    wanted = evaluated(rows, **options)
+    wanted = helpers.evaluated(rows, **options)
     options |= {"df": spread(rows.rename(columns={"label": "rating"}), 3)}
-    assert_same_report(computed("evaluate", label="rating", **options), wanted)
-    values = computed("evaluate_queries", label="rating", **options)
-    assert_same_values(values, wanted.to_pandas())
+    for function, same in zip(helpers.ALL, (wanted, wanted.to_pandas()), strict=False):
+        assert_same(helpers.computed(function, label="rating", **options), same)
 
 
 SEGMENTS = {
@@ -96,11 +75,9 @@ def test_segments(rows, segment):
         rows = rows.assign(**{segment: SEGMENTS[segment](rows.qid)})
     rows["weight"] = rows.weight.where(rows.weight > 1, 0)  # of some queries
     options = {"segment": segment, "measures": ["rr"], "query_weight": "weight"}
-    found = evaluate(spread(rows, 3), score="clicks", **options)
-    assert_same_report(found, evaluated(rows, **options))
+    helpers.check_evaluation(rows, 3, **options)
     options |= {"measure": options.pop("measures"), "test": "randomization"}
-    found = compare_systems(spread(rows, 3), scores=SYSTEMS, **options)
-    assert_same_comparison(found, compared(rows, **options))
+    helpers.check_comparison(rows, 3, **options)
 
 
 @settings(max_examples=15)
@@ -114,7 +91,7 @@ def test_small_data(data):
     weights = data.draw(st.lists(st.sampled_from([0.1, 0.7, 3.0]), min_size=3))
     rows["segment"] = [segments[qid] for qid in rows.qid]
     rows["weight"] = [weights[qid] for qid in rows.qid]
-    df = spread(rows, data.draw(st.integers(1, 4), label="partitions"))
+    npartitions = data.draw(st.integers(1, 4), label="partitions")
     measure = data.draw(st.sampled_from(["rr", "ndcg", "p@1"]))
     zero = {"zero_relevance": data.draw(st.sampled_from([0.0, 1.0]))}
     options = {
@@ -123,45 +100,45 @@ def test_small_data(data):
         "measures": [measure],
         "query_weight": data.draw(st.sampled_from([None, "weight"])),
     }
-    found = evaluate(df, score="clicks", **options)
-    assert_same_report(found, evaluated(rows, **options))
+    helpers.check_evaluation(rows, npartitions, **options)
     correction = data.draw(st.sampled_from(["holm", "tukey"]))
     weight = None if correction == "tukey" else options["query_weight"]
     options = {**zero, "measure": measure, "correction": correction}
     options |= {"query_weight": weight, "segment": "segment"}
-    found = compare_systems(df, scores=["clicks", "other"], **options)
-    assert_same_comparison(found, compared(rows, ["clicks", "other"], **options))
+    helpers.check_comparison(rows, npartitions, ["clicks", "other"], **options)
 
 
 def test_a_partition_may_weigh_nothing(rows):
     own = [rows[rows.qid < 10].assign(weight=1.0), rows[rows.qid >= 10]]
     own[1] = own[1].assign(weight=0.0)
     df = dd.from_map(lambda i: own[i], range(2), meta=rows[:0])
-    found = evaluate(df, score="clicks", query_weight="weight", shuffle=False)
-    assert_array_equal(found.summary().mean, evaluated(own[0]).summary().mean)
+    found = dask.evaluate(df, score="clicks", query_weight="weight", shuffle=False)
+    assert_array_equal(found.summary().mean, helpers.evaluated(own[0]).summary().mean)
     options = {"query_weight": "weight", "interval": "bootstrap", "n_resamples": 99}
-    found = compare_systems(df, scores=SYSTEMS, shuffle=False, **options)
-    assert_same_comparison(found, compared(pd.concat(own), **options))
+    found = helpers.computed(dask.compare_systems, df, shuffle=False, **options)
+    assert_same(found, helpers.compared(pd.concat(own), **options))
 
 
 def test_a_key_of_ties_may_be_the_weight_and_the_segment(rows):
     options = {"query_weight": "weight", "segment": "weight", "ties": ["x", "best"]}
-    keys = {"external": {"x": "weight"}}
-    found = compare_systems(spread(rows), scores=SYSTEMS, **keys, **options)
+    df, keys = spread(rows), {"external": {"x": "weight"}}
+    found = helpers.computed(dask.compare_systems, df, **keys, **options)
     options["external"] = {"x": rows.weight}
-    assert_same_comparison(found, compared(rows, **options))
+    assert_same(found, helpers.compared(rows, **options))
 
 
 @pytest.mark.parametrize("filesystem", ["fsspec", "arrow"])
 @pytest.mark.filterwarnings("ignore:The inplace keyword")
-@pytest.mark.parametrize("name", ALL)
-def test_only_the_columns_that_are_wanted_are_read(rows, tmp_path, name, filesystem):
+@pytest.mark.parametrize("function", helpers.ALL)
+def test_only_the_columns_that_are_wanted_are_read(
+    rows, tmp_path, function, filesystem
+):
     rows.to_parquet(tmp_path / "0.parquet")
     df = dd.read_parquet(tmp_path, filesystem=filesystem)
     # the others are gone, which does not matter
     rows[["label", "qid", "clicks"]].to_parquet(tmp_path / "0.parquet")
-    options = {"features": ["clicks"]} if name == "fit_selector" else {}
-    computed(name, df, **options)
+    options = {"features": ["clicks"]} if function is dask.fit_selector else {}
+    helpers.computed(function, df, **options)
 
 
 @pytest.mark.parametrize(
@@ -185,9 +162,7 @@ def test_comparisons(rows, options):
         in_degree=rows.in_degree.where(rows.qid % 5 > 0, -np.inf),
         qid="q" + rows.qid.astype(str),
     )
-    found = compare_systems(spread(holes, 3), scores=SYSTEMS, **options)
-    wanted = compared(holes, **options)
-    assert_same_comparison(found, wanted)
+    wanted = helpers.check_comparison(holes, 3, **options)
     assert (len(set(wanted.n_queries.tolist())) == 3) == ("esl" in options.values())
 
 
@@ -197,25 +172,23 @@ def test_comparisons_by_several_measures_and_rules(rows):
         "measure": ["ndcg@10", "rr", "p@3"],
         "ties": ["best", "expected", "as trec_eval", "first", "label"],
     }
-    how = ("descending", "float32")
+    df, how = spread(rows), ("descending", "float32")
     names = {"as trec_eval": ("docno", *how), "first": "number", "label": "label"}
     given = {"as trec_eval": (rows.docno, *how), "first": rows.number}
-    found = compare_systems(spread(rows), scores=SYSTEMS, external=names, **options)
-    wanted = compared(rows, external=given | {"label": rows.label}, **options)
+    found = helpers.computed(dask.compare_systems, df, external=names, **options)
+    wanted = helpers.compared(rows, external=given | {"label": rows.label}, **options)
     assert len(found) == len(wanted) == 15
-    assert_same_comparison(found, wanted)
-    by_number = compared(rows, measure="rr", ties="input")
+    assert_same(found, wanted)
+    by_number = helpers.compared(rows, measure="rr", ties="input")
     assert_array_equal(found["rr", "first"].difference, by_number.difference)
 
 
 def test_systems_may_be_one_or_have_numbers_for_names(rows):
-    found = compare_systems(spread(rows), scores=["clicks"])
-    assert_same_comparison(found, compared(rows, ["clicks"]))
-    numbers = {name: number for number, name in enumerate(SYSTEMS)}
-    numbered = rows[["label", "qid", *SYSTEMS]].rename(columns=numbers)
-    found = compare_systems(spread(numbered), scores=[0, 1, 2], baseline="1")
-    assert found.systems == ("0", "1", "2")
-    assert_same_comparison(found, compared(numbered, [0, 1, 2], baseline="1"))
+    helpers.check_comparison(rows, scores=["clicks"])
+    numbers = {name: number for number, name in enumerate(helpers.SYSTEMS)}
+    numbered = rows[["label", "qid", *helpers.SYSTEMS]].rename(columns=numbers)
+    wanted = helpers.check_comparison(numbered, scores=[0, 1, 2], baseline="1")
+    assert wanted.systems == ("0", "1", "2")
 
 
 @pytest.fixture(scope="module")
@@ -253,7 +226,7 @@ def test_a_selector_is_fitted_as_to_all_rows(repeats, options):
     selector = RankingFeatureSelector(**options)
     with warnings.catch_warnings(record=True) as ours:
         warnings.simplefilter("always", UserWarning)
-        found = fit_selector(selector, spread(repeats), features=features)
+        found = dask.fit_selector(selector, spread(repeats), features=features)
     assert not hasattr(selector, "mean_")
     with warnings.catch_warnings(record=True) as theirs:
         warnings.simplefilter("always", UserWarning)
@@ -264,7 +237,7 @@ def test_a_selector_is_fitted_as_to_all_rows(repeats, options):
     )
     assert ours == theirs
     assert bool(ours) == (options.get("n_features_to_select") == 14)
-    assert_same_selector(found, wanted)
+    assert_same(found, wanted)
     pd.testing.assert_frame_equal(found.to_pandas(), wanted.to_pandas())
     assert found.screening_.label == "label"
     selected = wanted.get_feature_names_out()
@@ -279,16 +252,16 @@ def test_a_selector_is_fitted_as_to_all_rows(repeats, options):
 def test_a_selector_of_weighted_queries(rows):
     features = [c for c in rows if c not in ("label", "qid", "weight")]
     selector = RankingFeatureSelector()
-    found = fit_selector(selector, spread(rows), query_weight="weight")
+    found = dask.fit_selector(selector, spread(rows), query_weight="weight")
     wanted = selector.fit(rows[features], rows.label, rows.qid, rows.weight)
-    assert_same_selector(found, wanted)
+    assert_same(found, wanted)
     with pytest.raises(ValueError, match="for none, got none after queries with w"):
         found.partial_fit(rows[features], rows.label, rows.qid + 1000)
 
 
 def test_a_selector_is_sent_without_what_it_learned(rows, capsys, monkeypatch):
     selector = RankingFeatureSelector("rr", progress=True)
-    fitted = fit_selector(selector, spread(rows, 2))
+    fitted = dask.fit_selector(selector, spread(rows, 2))
     screened = []
     screen = RankingFeatureSelector.screen
 
@@ -297,7 +270,7 @@ def test_a_selector_is_sent_without_what_it_learned(rows, capsys, monkeypatch):
         return screen(self, *arguments)
 
     monkeypatch.setattr(RankingFeatureSelector, "screen", spy)
-    again = fit_selector(fitted, spread(rows, 2))
+    again = dask.fit_selector(fitted, spread(rows, 2))
     assert set(screened) == {(False, False)}
     assert again.progress
     assert capsys.readouterr().err == ""
@@ -312,14 +285,14 @@ def test_kinds_of_numbers_may_differ_between_partitions():
         part(3).astype({"clicks": object}),
         part(4)[:0].astype({"label": object, "qid": object, "clicks": object}),
     ]
-    with dask.config.set({"dataframe.convert-string": False}):
+    with config.set({"dataframe.convert-string": False}):
         df = dd.from_map(lambda i: own[i], range(5), meta=part(0)[:0])
-        assert evaluate(df, score="clicks", shuffle=False).qid.size == 32
+        assert dask.evaluate(df, score="clicks", shuffle=False).qid.size == 32
         selector = RankingFeatureSelector("rr")
         options = {"features": ["weight"], "shuffle": False}
-        found = fit_selector(selector, df, **options)
+        found = dask.fit_selector(selector, df, **options)
         whole = dd.from_pandas(pd.concat(own[:4]).astype(float), npartitions=1)
-        wanted = fit_selector(selector, whole, **options)
+        wanted = dask.fit_selector(selector, whole, **options)
         assert found.mean_.tolist() == wanted.mean_.tolist()
 
 
@@ -331,5 +304,5 @@ def test_scores_that_floats_do_not_hold_are_no_floats(shuffle, name):
     rows = pd.concat([own[0], own[1].astype({"clicks": int})])
     own = [one.rename(columns={"clicks": name}) for one in own]
     df = dd.from_map(lambda i: own[i], range(2), meta=own[0][:0])
-    found = evaluate(df, score=name, shuffle=shuffle)
-    assert found.expected.tolist() == evaluated(rows).expected.tolist()
+    found = dask.evaluate(df, score=name, shuffle=shuffle)
+    assert found.expected.tolist() == helpers.evaluated(rows).expected.tolist()

@@ -12,22 +12,12 @@ import pytest
 from dask import dataframe as dd
 from distributed import Client, LocalCluster
 
-from tests.dask.helpers import (
-    ALL,
-    MARKS,
-    MEASURES,
-    SYSTEMS,
-    assert_same_comparison,
-    assert_same_report,
-    compared,
-    computed,
-    evaluated,
-    spread,
-)
+from tests.dask import helpers
+from tests.dask.helpers import assert_same, check_evaluation, spread
 from tieaware_sklearn.dask import compare_systems, evaluate, evaluate_queries
 from tieaware_sklearn.measures import NDCG
 
-pytestmark = MARKS
+pytestmark = helpers.MARKS
 #: seconds after which a test gives up on a loaded machine
 GIVE_UP = 300
 
@@ -53,23 +43,22 @@ def cluster():
 
 def test_on_a_cluster(cluster, rows):
     # functions of measures go to workers and back
-    measures = [*MEASURES, NDCG(gain=lambda label: label**2)]
-    found = evaluate(spread(rows), score="clicks", measures=measures)
-    assert_same_report(found, evaluated(rows, measures=measures))
+    measures = [*helpers.MEASURES, NDCG(gain=lambda label: label**2)]
+    check_evaluation(rows, measures=measures)
     options = {"measure": ["rr", "ap"], "correction": "tukey"}
     frames = [rows[rows.qid % 3 == part] for part in range(3)]
     whole = dd.concat([dd.from_pandas(frame, npartitions=1) for frame in frames])
-    found = compare_systems(whole, scores=SYSTEMS, shuffle=False, **options)
-    assert_same_comparison(found, compared(rows, **options))
+    found = compare_systems(whole, scores=helpers.SYSTEMS, shuffle=False, **options)
+    assert_same(found, helpers.compared(rows, **options))
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_an_error_of_a_worker_is_the_whole_message(cluster, rows, name):
+@pytest.mark.parametrize("function", helpers.ALL)
+def test_an_error_of_a_worker_is_the_whole_message(cluster, rows, function):
     wrong = spread(rows.assign(label=rows.label.where(rows.index != 7, -1)), 3)
     message = r"^(label|y) must be >= 0, got -1.0 in row \d+\nin shuffled partition \d "
     whole = rf"{message}\(of 0 to 2\), query {rows.qid[7]}$"
     with pytest.raises(ValueError, match=whole):
-        computed(name, wrong)
+        helpers.computed(function, wrong)
 
 
 def is_idle(client):
@@ -124,8 +113,8 @@ def die_between(frame, folder):
 def test_a_worker_that_is_killed_while_it_shuffles(cluster, rows, tmp_path):
     df = spread(rows)
     dying = df.map_partitions(die_between, tmp_path, meta=df._meta)
-    found = evaluate(dying, score="clicks", measures=MEASURES)
-    assert_same_report(found, evaluated(rows, measures=MEASURES))
+    found = evaluate(dying, score="clicks", measures=helpers.MEASURES)
+    assert_same(found, helpers.evaluated(rows, measures=helpers.MEASURES))
     assert (tmp_path / "died").exists()
     # what it had sent was lost with it
     read = [name.split()[1] for name in os.listdir(tmp_path) if " " in name]
