@@ -17,30 +17,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from tests.io.helpers import (
-    FORMS,
-    joined,
-    memory_below,
-    place_of,
-    refused,
-    write,
-    write_table,
-)
-from tieaware_sklearn import evaluate, evaluate_batches
-from tieaware_sklearn.datasets import (
-    iter_batches,
-    load_letor,
-    load_table,
-    query_digests,
-    whole_queries,
-)
+from tests.io import helpers
+from tests.io.helpers import joined, place_of, refused, write
+from tieaware_sklearn import datasets, evaluate, evaluate_batches
+from tieaware_sklearn.datasets import iter_batches
 from tieaware_sklearn.io._frames import gathered
 
-each_form = pytest.mark.parametrize("name", FORMS)
+each_form = pytest.mark.parametrize("name", helpers.FORMS)
 
 
 def reader_of(name):
-    return load_letor if ".txt" in name else load_table
+    return datasets.load_letor if ".txt" in name else datasets.load_table
 
 
 @pytest.mark.parametrize("batch_rows", [1, 13, 50, None])
@@ -132,7 +119,7 @@ def test_memory_stays_flat(tmp_path):
     X = np.random.default_rng(0).integers(0, 9, (n_rows, 10)).astype(np.float64)
     y, qid = X[:, 0] % 3, np.arange(n_rows) // 40
     path = write(tmp_path / "large.parquet", X, y, qid, row_group_size=10_000)
-    with memory_below(X.nbytes / 3):
+    with helpers.memory_below(X.nbytes / 3):
         batches = iter_batches(path, batch_rows=5000)
         assert sum(len(np.unique(batch.qid)) for batch in batches) == 3000
 
@@ -163,14 +150,14 @@ def test_empty_files_among_others(tmp_path, web, ending):
 def test_an_empty_file_has_the_columns_of_the_others(tmp_path, ending):
     rows = pd.DataFrame({"label": [1, 0, 2], "qid": [1, 1, 2], "x": [1.5, 2, 3]})
     first, other = tmp_path / f"a{ending}", tmp_path / f"b{ending}"
-    write_table(first, rows)
-    write_table(other, rows[:0].rename(columns={"x": "y"}))
+    helpers.write_table(first, rows)
+    helpers.write_table(other, rows[:0].rename(columns={"x": "y"}))
     refused([first, other], f"^{other}: there is no column 'x' .*{first} has it")
-    write_table(other, rows[:0].assign(y=1.0))
+    helpers.write_table(other, rows[:0].assign(y=1.0))
     refused([first, other], f"^{first}: there is no column 'y' .*{other} has it")
     # types of no ids do not matter
-    write_table(other, rows[:0].astype({"qid": object}))
-    assert load_table([other, first]).qid.astype(int).tolist() == [1, 1, 2]
+    helpers.write_table(other, rows[:0].astype({"qid": object}))
+    assert datasets.load_table([other, first]).qid.astype(int).tolist() == [1, 1, 2]
 
 
 # tables and streams
@@ -357,7 +344,7 @@ def test_all_rows_in_order_and_no_query_cut(kind, data):
     least = data.draw(st.integers(1, 9))
     ends = [0, *cuts, len(ids)]
     batches = [KINDS[kind](frame.iloc[a:b]) for a, b in pairwise(ends)]
-    found = list(whole_queries(batches, "q", batch_rows=least))
+    found = list(datasets.whole_queries(batches, "q", batch_rows=least))
     same = pa.Table if kind == "batch" else type(batches[0])
     assert {type(batch) for batch in found} == {same}
     finely = iter_batches(batches, qid="q", batch_rows=least)
@@ -394,37 +381,37 @@ def frames(*ids, column="q"):
 )  # fmt: skip
 def test_batches_that_hold_no_whole_queries(batches, message):
     with pytest.raises(ValueError, match=message):
-        list(whole_queries(batches, "q"))
+        list(datasets.whole_queries(batches, "q"))
 
 
 def test_what_comes_before_an_error_is_given():
-    found = whole_queries(frames("ab", "ca"), "q")
+    found = datasets.whole_queries(frames("ab", "ca"), "q")
     assert pairs_of(next(found)) == [("a", 0)]
     with pytest.raises(ValueError, match="query 'a'"):
         next(found)
     with pytest.raises(ValueError, match="batch_rows must be"):
-        whole_queries([], batch_rows=0)
-    assert list(whole_queries([])) == []
+        datasets.whole_queries([], batch_rows=0)
+    assert list(datasets.whole_queries([])) == []
 
 
 @pytest.mark.parametrize("kind", ["polars", "table", "batch"])
 def test_columns_of_two_types_in_any_order(kind):
     first = KINDS[kind](pd.DataFrame({"q": [1, 2], "x": [1, 2]}))
     second = KINDS[kind](pd.DataFrame({"q": [2], "x": [0.5]})).select(["x", "q"])
-    *_, last = whole_queries([first, second], "q")
+    *_, last = datasets.whole_queries([first, second], "q")
     assert pairs_of(last) == [(2, 2.0), (2, 0.5)]
 
 
 @settings(max_examples=50)
 @given(st.lists(st.integers(-5, 5) | st.sampled_from([2**53, 2**53 + 1]), min_size=1))
 def test_equal_ids_have_equal_digests(ids):
-    found = query_digests(ids)
+    found = datasets.query_digests(ids)
     assert found.dtype == np.uint64
     same = np.equal.outer(np.array(ids), np.array(ids))
     assert np.array_equal(np.equal.outer(found, found), same)
-    assert np.array_equal(found, query_digests(pd.Series(ids)))
+    assert np.array_equal(found, datasets.query_digests(pd.Series(ids)))
     with pytest.raises(ValueError, match="qid must not"):
-        query_digests([*map(str, ids), None])
+        datasets.query_digests([*map(str, ids), None])
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pa.table])

@@ -11,13 +11,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from tests.io.helpers import as_trec_eval
-from tieaware_sklearn.datasets import (
-    dump_qrels,
-    dump_trec_run,
-    load_qrels,
-    load_run,
-    load_trec,
-)
+from tieaware_sklearn import datasets
+from tieaware_sklearn.datasets import dump_qrels, dump_trec_run
 from tieaware_sklearn.io._trec_lines import spelled
 
 SPACES = b" \t\n\r\v\f\0"
@@ -50,7 +45,7 @@ def test_runs_and_judgments_read_back(tmp_path, drawn, zipped):
     wanted = sorted(by_score, key=lambda line: topic.index(line[0]))
     path, again = tmp_path / ("run.gz" if zipped else "run"), tmp_path / "again"
     dump_trec_run(path, *columns, tag="né")
-    read = load_run(path)
+    read = datasets.load_run(path)
     # what was read is written as it was
     dump_trec_run(again, read.qid, read.docno, read.score, tag="né")
     data = path.read_bytes()
@@ -63,7 +58,7 @@ def test_runs_and_judgments_read_back(tmp_path, drawn, zipped):
     assert read["rank"].tolist() == ranks
     path = tmp_path / "qrels"
     dump_qrels(path, topic, docno, label)
-    read = load_qrels(path)
+    read = datasets.load_qrels(path)
     dump_qrels(again, read.qid, read.docno, read.target)
     assert again.read_bytes() == path.read_bytes()
     assert read.qid.tolist() == [spelled(topic) for topic, _, _ in in_order]
@@ -76,7 +71,7 @@ def test_the_rows_of_load_trec_as_pytrec_eval_reads_them(tmp_path):
     pytrec_eval = pytest.importorskip("pytrec_eval")
     qrels = {"1": {"a": 1, "b": 0, "z": 2, "y": -1}, "2": {"c": 1}}
     run = {"1": {"a": 0.5, "b": 0.5, "x": 0.25}}
-    trec = load_trec(qrels, run, topics="qrels")
+    trec = datasets.load_trec(qrels, run, topics="qrels")
     out = tmp_path / "run", tmp_path / "qrels"
     dump_trec_run(out[0], trec.qid, trec.docno, trec.score)
     dump_qrels(out[1], trec.qid, trec.docno, trec.target)
@@ -96,7 +91,7 @@ def test_columns_of_any_kind(tmp_path):
     assert path.read_text() == "7 Q0 1 1 2 run\n7 Q0 0 2 1 run\n9 Q0 2 1 3.5 run\n"
     frame = pd.DataFrame({"q": ["1", "1"], "d": ["a", "b"], "s": [1, 2]})
     dump_trec_run(path, frame.q, frame.d, frame.s.astype("float32"))
-    assert load_run(path).docno.tolist() == ["b", "a"]
+    assert datasets.load_run(path).docno.tolist() == ["b", "a"]
     dump_qrels(path, pd.Series([7, 7]), [b"caf\xe9", "caf\udce8"], [True, False])
     assert path.read_bytes() == b"7 0 caf\xe9 1\n7 0 caf\xe8 0\n"
 
