@@ -333,10 +333,22 @@ def test_a_reader_that_has_seen_enough_costs_no_file(inputs, monkeypatch, capsys
 
 
 SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
+each_signal = pytest.mark.parametrize(("number", "code"), SIGNALS)
 
 
-@pytest.mark.parametrize(("number", "code"), SIGNALS)
+@pytest.fixture
+def _handlers():
+    """Those of a new process, whatever started the tests."""
+    before = [(one, signal.signal(one, signal.SIG_DFL)) for one, _ in SIGNALS]
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    for one, handler in before:
+        signal.signal(one, handler)
+
+
+@each_signal
 @pytest.mark.parametrize("batch_rows", [0, 100])
+@pytest.mark.usefixtures("_handlers")
 def test_nothing_is_written_by_an_interrupted_screening(
     letor, tmp_path, monkeypatch, capsys, number, code, batch_rows
 ):
@@ -351,62 +363,40 @@ def test_nothing_is_written_by_an_interrupted_screening(
         file.write_text("old")
     words = [letor, "--batch-rows", batch_rows, "--quiet"]
     words += [f"--csv={files[0]}", f"--save={files[1]}"]
-    before = [signal.signal(one, signal.SIG_DFL) for one, _ in SIGNALS]
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        found = run(capsys, "screen", *words)
-    finally:
-        for (one, _), handler in zip(SIGNALS, before, strict=True):
-            signal.signal(one, handler)
-    assert found == (code, "", "tieaware: interrupted\n")
+    assert run(capsys, "screen", *words) == (code, "", "tieaware: interrupted\n")
     assert {file.read_text() for file in tmp_path.iterdir()} == {"old"}
 
 
+@pytest.mark.usefixtures("_handlers")
 def test_signals_are_handled_in_the_block_alone():
-    default = signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    try:
-        with pytest.raises(KeyboardInterrupt) as told, stoppable():
+    with pytest.raises(KeyboardInterrupt) as told, stoppable():
+        signal.raise_signal(signal.SIGTERM)
+    assert told.value.args == (signal.SIGTERM,)
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    for kept in (signal.SIG_IGN, lambda *_: None):
+        signal.signal(signal.SIGTERM, kept)
+        with stoppable():
             signal.raise_signal(signal.SIGTERM)
-        assert told.value.args == (signal.SIGTERM,)
-        assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
-        for kept in (signal.SIG_IGN, lambda *_: None):
-            signal.signal(signal.SIGTERM, kept)
-            with stoppable():
-                signal.raise_signal(signal.SIGTERM)
-                assert signal.getsignal(signal.SIGTERM) is kept
-    finally:
-        signal.signal(signal.SIGTERM, default)
-
-
-def stop_in_the_middle(command, target, number):
-    """The exit code of a command that gets a signal while it writes."""
-    # whatever started the tests may have it ignored
-    before = signal.signal(number, signal.SIG_DFL)
-    try:
-        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    finally:
-        signal.signal(number, before)
-    with process:
-        while process.poll() is None:
-            parts = target.parent.glob(".*.part")
-            # one may have its own name by now
-            with suppress(FileNotFoundError):
-                if any(part.stat().st_size for part in parts):
-                    process.send_signal(number)
-                    break
-            time.sleep(0.005)
-        _, err = process.communicate(timeout=120)
-    return process.returncode, err
+            assert signal.getsignal(signal.SIGTERM) is kept
 
 
 @pytest.mark.weekly
-@pytest.mark.parametrize(("number", "code"), SIGNALS)
+@each_signal
+@pytest.mark.usefixtures("_handlers")
 def test_a_command_stopped_while_it_writes(tmp_path, number, code):
     target = tmp_path / "digits.txt"
     target.write_text("old")
     command = [*TIEAWARE, "demo", "--queries", "600", "--out", str(target)]
-    found, err = stop_in_the_middle(command, target, number)
-    assert found == code
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        while process.poll() is None:
+            # one may have its own name by now
+            with suppress(FileNotFoundError):
+                if any(part.stat().st_size for part in tmp_path.glob(".*.part")):
+                    process.send_signal(number)
+                    break
+            time.sleep(0.005)
+        _, err = process.communicate(timeout=120)
+    assert process.returncode == code
     assert "Traceback" not in err
     assert target.read_text() == "old"
     assert os.listdir(tmp_path) == [target.name]
