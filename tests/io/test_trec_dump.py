@@ -29,6 +29,7 @@ a_line = st.tuples(any_id, any_id, numbers)
 lines = st.lists(a_line, unique_by=lambda line: line[:2], min_size=1, max_size=12)
 #: the starts of files that are no plain text
 MARKS = (b"\x1f\x8b", b"BZh", b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
+MARKS += (b"\x28\xb5\x2f\xfd", b"PK\x03\x04")
 NAN, INF = np.nan, np.inf
 
 
