@@ -423,35 +423,3 @@ def test_faulty_weights_and_segments(capsys, runs, command, text, option, messag
     Path("bad").write_text(text)
     words = [command, *runs[:3], "--measures", "ap", f"--{option}", "bad"]
     assert message in fail(capsys, *words)
-
-
-def test_files_of_weights_are_inputs(capsys, runs, of_topics):
-    for words, message in (
-        ("--csv=traffic", "--csv must not replace an input, got traffic"),
-        ("--segment traffic", "got traffic and traffic, which are the same file"),
-        ("--test wilcoxon", "test must not be 'wilcoxon' with query_weight"),
-    ):
-        assert message in fail(capsys, "compare", *runs, *of_topics, *words.split())
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("evaluate qrels missing", "missing: No such file"),
-        ("evaluate - -", "each file must be named once, got - and -"),
-        ("evaluate qrels bad", "bad, line 2: must have 6 columns"),
-        ("evaluate graded one --measures ap ndcg@2", "graded: topic 2, document d3: "
-         "NDCG@2: the label must be <= 60"),
-        ("evaluate qrels one hard", "got one and hard, which are the same file"),
-        ("compare graded one two --measures ndcg@2", "graded: topic 2, document d3: "),
-        ("compare qrels one", "RUN must name two files or more, got one"),
-        ("compare qrels one ./one", "got one and ./one, which are the same file"),
-    ],
-)  # fmt: skip
-def test_errors_name_what_is_wrong(capsys, runs, tmp_path, words, message):
-    (tmp_path / "bad").write_text("1 Q0 e 1 1 x\n1 Q0 e\n")
-    (tmp_path / "graded").write_text("2 0 d1 -1\n2 0 d3 100\n")
-    (tmp_path / "hard").hardlink_to("one")
-    assert message in fail(capsys, *words.split())
-    words = ["evaluate", "graded", "one", "--measures", "ndcg(gain=linear)@2"]
-    succeed(capsys, *words)

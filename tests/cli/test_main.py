@@ -10,11 +10,12 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
 
-from tests.cli.helpers import INPUTS, run, succeed
+from tests.cli.helpers import INPUTS, fail, run, succeed
 from tieaware_sklearn import RankingFeatureSelector
 from tieaware_sklearn._kernel import engines
 from tieaware_sklearn.cli import _main, main
@@ -59,6 +60,68 @@ def test_bad_usage_exits_with_2(capsys, words, said):
     assert re.search(said, err)
 
 
+#: beside those of INPUTS
+FAULTY = {
+    "fine.txt": "1 qid:1 1:1\n0 qid:1 1:0\n1 qid:2 1:0\n",
+    "below.txt": "# \n\n-1 qid:1 1:1\n",
+    "above.txt": "inf qid:1 1:1\n",
+    "unjudged.txt": "nan qid:1 1:1\n",
+    "gap.txt": "0 qid:1 1:0\n1 qid:1 1:nan\n",
+    "inf.txt": "0 qid:1 1:0\n1 qid:1 1:inf\n",
+    "below.csv": "label,qid,x\n0,1,1\n0,2,1\n-1,3,1\n",
+    "cut": "1 Q0 e 1 1 x\n1 Q0 e\n",
+    "graded": "2 0 a -1\n2 0 b 100\n",
+    "traffic": "0 1\n1 2\n2 1\n3 1\n",
+}
+FINITE = "a label must be finite and >= 0, got"
+OF_GAP = "gap.txt, line 2: feature 1 is missing (1 values are missing in all; "
+OF_GAP += "--missing last ranks them below all others)"
+INFINITE = "inf.txt, line 2: feature 1 must be finite, got inf (--missing-values inf"
+REFUSED = "graded: topic 2, document b: NDCG@2: the label must be <= 60"
+OF_TABLES = "--label and --qid are for CSV and Parquet files, but fine.txt is read as"
+NOT_LETOR = "must not be given for LETOR text"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("screen absent.txt", "absent.txt: No such file or directory"),
+        ("screen no/*", "FILE: there is no file to read in no/*"),
+        ("screen fine.txt below.csv", "all files must be of one kind"),
+        ("screen below.txt", f"below.txt, line 3: {FINITE} -1"),
+        ("screen above.txt", f"above.txt, line 1: {FINITE} inf"),
+        ("screen below.csv --batch-rows 2", f"below.csv, line 4: {FINITE} -1"),
+        ("screen fine.txt gap.txt", OF_GAP),
+        ("screen fine.txt inf.txt", INFINITE),
+        ("screen unjudged.txt --unjudged drop", "txt: no document has a label"),
+        ("screen fine.txt --label x", OF_TABLES),
+        ("screen fine.txt --qid x", OF_TABLES),
+        ("screen fine.txt --decimal ,", f"decimal {NOT_LETOR}"),
+        ("screen fine.txt --quoting none", f"quoting {NOT_LETOR}"),
+        ("screen below.csv --query-file q", "query_file must not be given for"),
+        ("screen fine.txt --measures ndgc@10", "did you mean 'NDCG@10'?"),
+        ("screen fine.txt --measures fallout --zero-relevance raise", "undef"),
+        ("evaluate q1 missing", "missing: No such file"),
+        ("evaluate - -", "each file must be named once, got - and -"),
+        ("evaluate q1 cut", "cut, line 2: must have 6 columns"),
+        ("evaluate graded r1 --measures ap ndcg@2", REFUSED),
+        ("compare graded r1 r2 --measures ndcg@2", REFUSED),
+        ("compare q1 r1", "RUN must name two files or more, got r1"),
+        ("compare q1 r1 ./r1", "got r1 and ./r1, which are the same file"),
+        ("compare q1 r1 r2 --weight q1", "got q1 and q1, which are the same file"),
+        ("compare q1 r1 r2 --weight traffic --test wilcoxon", "test must not be 'wilc"),
+        ("demo --queries 0", "error: n_queries must be in 1..1797, got 0"),
+    ],
+)
+def test_errors_are_one_line(capsys, inputs, words, message):
+    for name, text in FAULTY.items():
+        (inputs / name).write_text(text)
+    err = fail(capsys, *words.split())
+    assert message in err
+    assert err.count("\n") == 1
+    assert err.startswith("tieaware: error: ")
+
+
 @pytest.mark.parametrize(
     ("error", "code", "said"),
     [
@@ -71,12 +134,9 @@ def test_bad_usage_exits_with_2(capsys, words, said):
         (KeyboardInterrupt(), 130, "interrupted"),
     ],
 )
-def test_errors_are_said_in_words(monkeypatch, capsys, letor, error, code, said):
-    def fails(*_, **__):
-        raise error
-
-    monkeypatch.setattr("tieaware_sklearn.io._batches.open_files", fails)
-    assert run(capsys, "screen", letor) == (code, "", f"tieaware: {said}\n")
+def test_errors_are_said_in_words(capsys, letor, error, code, said):
+    with mock.patch("tieaware_sklearn.io._batches.open_files", side_effect=error):
+        assert run(capsys, "screen", letor) == (code, "", f"tieaware: {said}\n")
 
 
 def test_a_missing_kernel_is_told_of_after_a_long_time(monkeypatch, capsys, inputs):
@@ -204,11 +264,6 @@ def test_demo(capsys, inputs, name):
     assert run(capsys, *words) == (0, shown, "")
     said = "tieaware: error: /dev/full: No space left on device\n"
     assert run(capsys, *words, "--out", "/dev/full") == (1, shown, said)
-
-
-def test_a_demo_has_a_query(capsys):
-    code, _, err = run(capsys, "demo", "--queries", 0)
-    assert (code, err) == (1, "tieaware: error: n_queries must be in 1..1797, got 0\n")
 
 
 # streams and signals

@@ -9,6 +9,7 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -86,6 +87,8 @@ def test_an_output_may_be_a_pipe(capsys, inputs):
         ("screen file://{here}/sub --csv=sub/a.csv", "an input, got file://"),
         ("evaluate q1 r1 --json=q1", "--json must not replace an input, got q1"),
         ("evaluate q1 r1 --csv=r1", "--csv must not replace an input, got r1"),
+        ("evaluate q1 r1 --segment sizes --csv=sizes", "an input, got sizes"),
+        ("compare q1 r1 r2 --weight sizes --csv=sizes", "an input, got sizes"),
         # two outputs are two files
         ("screen train.txt --csv=both --json=./both", "--csv and --json can go to ./b"),
         ("screen train.txt --csv=both --json=twin", "--csv and --json can go to twin"),
@@ -105,11 +108,7 @@ def test_an_output_may_be_a_pipe(capsys, inputs):
         ),
     ],
 )  # fmt: skip
-def test_outputs_are_checked_before_the_work(capsys, inputs, monkeypatch, words, said):
-    def work(*_):
-        raise AssertionError("the work was done")
-
-    monkeypatch.setattr("tieaware_sklearn.io._batches.open_files", work)
+def test_outputs_are_checked_before_the_work(capsys, inputs, words, said):
     if "://" in words:
         pytest.importorskip("fsspec")
     for name in ("both", "kept"):
@@ -120,7 +119,9 @@ def test_outputs_are_checked_before_the_work(capsys, inputs, monkeypatch, words,
     (inputs / "hard").hardlink_to("train.txt")
     (inputs / "twin").hardlink_to("both")
     (inputs / "kept").chmod(0o444)
-    err = fail(capsys, *words.replace("{here}", str(inputs)).split(" "))
+    with mock.patch("tieaware_sklearn.io._batches.open_files") as work:
+        err = fail(capsys, *words.replace("{here}", str(inputs)).split(" "))
+    work.assert_not_called()
     assert err.startswith("tieaware: error: ")
     assert said in err
     for name in ("both", "kept", "sub/a.csv"):
@@ -255,17 +256,14 @@ def test_a_full_standard_output_costs_no_file(
     ],
 )
 def test_a_failed_plot_costs_no_other_output(
-    capsys, monkeypatch, inputs, command, where, error, why
+    capsys, inputs, command, where, error, why
 ):
-    def fails(*_, **__):
-        raise error
-
     drawn = f"tieaware_sklearn.cli._{command}.{where}"
     name = drawn if where else "matplotlib.figure.Figure.savefig"
-    monkeypatch.setattr(name, fails)
     table = run(capsys, *COMMANDS[command])[1]
     (inputs / "o.png").write_bytes(b"\x89PNG, old")
-    code, out, err = run(capsys, *words_of(command))
+    with mock.patch(name, side_effect=error):
+        code, out, err = run(capsys, *words_of(command))
     assert (code, out) == (1, table)
     of_plot, of_page = [line for line in err.splitlines() if "error:" in line]
     assert of_plot.startswith("tieaware: error: o.png: ")
@@ -290,20 +288,17 @@ def test_plots_are_of_the_form_that_their_name_says(inputs, capsys):
     [("macro", "mean"), ("median", "median"), ("geometric", "geometric mean")],
 )
 def test_plots_have_the_averages_and_intervals_of_the_summary(
-    inputs, monkeypatch, capsys, average, said
+    inputs, capsys, average, said
 ):
-    drawn, draw = [], _evaluate.of_topics
-    monkeypatch.setattr(
-        "tieaware_sklearn.cli._evaluate.of_topics",
-        lambda *given: drawn.append(draw(*given)) or drawn[0],
-    )
+    draw = _evaluate.of_topics
     (inputs / "other").write_text(INPUTS["r1"].replace("x\n", "z\n"))
     words = ["q1", "r1", "other", "--measures", "rr", "ap", "--average", average]
-    succeed(capsys, "evaluate", *words, "--plot", "x.svg")
+    with mock.patch.object(_evaluate, "of_topics", wraps=draw) as drawn:
+        succeed(capsys, "evaluate", *words, "--plot", "x.svg")
     trec = load_trec("q1", "r1")
     options = {"measures": ["rr", "ap"], "unjudged": "nonrelevant"}
     wanted = evaluate(trec.target, trec.score, qid=trec.qid, **options).summary(average)
-    (display,) = drawn
+    display = draw(*drawn.call_args.args)
     assert (display.systems, display.measures) == (("x", "z"), ("RR", "AP"))
     for name in ("mean", "best", "worst", "interval"):
         for found in getattr(display, name):
