@@ -7,6 +7,7 @@ import io
 import os
 import socket
 import threading
+from contextlib import ExitStack
 
 import numpy as np
 import pandas as pd
@@ -214,20 +215,18 @@ class Server(http.server.SimpleHTTPRequestHandler):
 def serve(files):
     pytest.importorskip("fsspec")
     pytest.importorskip("aiohttp")  # with which fsspec reads http
-    servers = []
+    with ExitStack() as servers:
 
-    def start(gives):
-        handler = type("Handler", (Server,), {"gives": gives})
-        of_folder = functools.partial(handler, directory=files["web.csv"].parent)
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), of_folder)
-        threading.Thread(target=server.serve_forever, args=[0.01], daemon=True).start()
-        servers.append(server)
-        return f"http://127.0.0.1:{server.server_port}"
+        def start(gives):
+            handler = type("Handler", (Server,), {"gives": gives})
+            of_folder = functools.partial(handler, directory=files["web.csv"].parent)
+            server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), of_folder)
+            servers.enter_context(server)
+            threading.Thread(target=server.serve_forever, args=[0.01]).start()
+            servers.callback(server.shutdown)
+            return f"http://127.0.0.1:{server.server_port}"
 
-    yield start
-    for server in servers:
-        server.shutdown()
-        server.server_close()
+        yield start
 
 
 @pytest.fixture
@@ -237,7 +236,8 @@ def memory(files):
     shard = files["web.parquet"].read_bytes()
     for folder in ("files", "shards/part=2", "shards/part=10"):
         system.pipe(f"/{folder}/a.parquet", shard)
-    system.pipe("/shards/_SUCCESS", b"")
+    mixed = {"/mixed/a.csv": TABLE.encode(), "/mixed/README.md": b"# Data\n"}
+    system.pipe({"/shards/_SUCCESS": b"", **mixed})
     yield "memory://"
     system.rm("/", recursive=True)
 
@@ -373,14 +373,9 @@ def test_the_format_goes_before_the_name(tmp_path):
 
 
 def test_urls_that_are_left_out_are_looked_at_as_urls(memory):
-    fsspec = pytest.importorskip("fsspec")
-    for name, text in (("a.csv", TABLE), ("README.md", "# Data\n")):
-        with fsspec.open(f"{memory}mixed/{name}", "w") as file:
-            file.write(text)
     found = load_table(f"{memory}mixed/")
     assert len(found.qid) == 2
     (name,) = found.left_out_files
     assert name.endswith("mixed/README.md")
-    with fsspec.open(f"{memory}mixed/b.txt", "w") as file:
-        file.write(LETOR)
+    pytest.importorskip("fsspec").filesystem("memory").pipe("/mixed/b", LETOR.encode())
     refused(f"{memory}mixed/", "all files must be of one kind")
