@@ -265,13 +265,6 @@ def test_columns_of_all_types():
             assert next(iter_batches(source)).target.tolist() == [1, 0]
 
 
-def test_a_file_that_is_open(table):
-    with pq.ParquetFile(table[1] / "0.parquet") as file:
-        with pytest.raises(ValueError, match="of data frames, got ParquetFile"):
-            iter_batches(file)
-        assert sum(len(b.qid) for b in iter_batches(file.iter_batches())) == 150
-
-
 TABLE = pa.table({"qid": [1, 2, 1], "label": [1, 0, 1], "x": [1, 2, 3], "t": [*"abc"]})
 
 
