@@ -34,37 +34,27 @@ def rows():
     return table.assign(label=web.target, qid=web.qid)
 
 
-@pytest.fixture
-def screened(capsys):
-    """Writes rows to a file, and saves its screening."""
-
-    def screened(name, rows, *options):
-        rows.to_parquet(f"{name}.parquet", index=False)
-        words = [f"{name}.parquet", f"--save={name}.tie", *options]
-        succeed(capsys, "screen", *words)
-
-    return screened
+def screen(capsys, name, rows, *options):
+    """Write rows to a file, and save its screening."""
+    rows.to_parquet(f"{name}.parquet", index=False)
+    words = [f"{name}.parquet", f"--save={name}.tie", *options]
+    succeed(capsys, "screen", *words)
 
 
 @pytest.fixture
-def parts(screened, rows):
+def parts(capsys, rows):
     """Rows of three files of different queries, screened."""
     part = np.searchsorted([5, 17], rows.qid, side="right")
     shards = [rows[part == number] for number in range(3)]
     for name, own in zip("abc", shards, strict=True):
-        screened(name, own)
+        screen(capsys, name, own)
     return shards
 
 
-@pytest.fixture
-def refused(capsys):
+def refused(capsys, *words):
     """What is said of parts that do not merge."""
-
-    def refused(*words):
-        err = fail(capsys, "merge", *words)
-        return err.removeprefix("tieaware: error: ").rstrip("\n")
-
-    return refused
+    err = fail(capsys, "merge", *words)
+    return err.removeprefix("tieaware: error: ").rstrip("\n")
 
 
 def fitted(rows, **options):
@@ -130,12 +120,6 @@ def test_parts_of_parts_and_one_alone(capsys, parts):
     before = outputs()
     assert run(capsys, "merge", "b.tie", *ALL) == (0, shown, "")
     assert outputs() == before
-    words = ["b.tie", *ALL[:2], "--save=/dev/full"]
-    full = "tieaware: error: /dev/full: No space left on device\n"
-    Path("o.tie").unlink()
-    assert run(capsys, "merge", *words) == (1, shown, full)
-    assert [Path(name).read_bytes() for name in OUTPUTS[:2]] == before[:2]
-    assert not Path("o.tie").exists()
 
 
 def test_the_shell_and_python_read_what_the_other_saves(capsys, parts):
@@ -173,9 +157,9 @@ def test_reports_of_batches(capsys, parts, rows, average):
     assert run(capsys, "merge", "a.tie")[1].startswith("1 file of ")
 
 
-def test_a_query_in_two_parts_is_refused(screened, refused, parts, rows):
-    screened("d", rows[rows.qid.isin([3, 4, 20])])
-    said = refused(*PARTS, "d.tie")
+def test_a_query_in_two_parts_is_refused(capsys, parts, rows):
+    screen(capsys, "d", rows[rows.qid.isin([3, 4, 20])])
+    said = refused(capsys, *PARTS, "d.tie")
     assert said.startswith(
         "no query must be in two files, got 3 queries more than once, such as the one "
         "whose id has the digest 0x"
@@ -185,44 +169,44 @@ def test_a_query_in_two_parts_is_refused(screened, refused, parts, rows):
     assert "LETOR text without qid: has its queries numbered 0, 1, ..." in told
     digest = int(said.partition("digest ")[2].partition(",")[0], 16)
     assert digest in query_digests([3, 4, 20])
-    screened("d", rows[rows.qid == 3])
-    assert "got 1 query more than once" in refused("a.tie", "d.tie")
-    assert "named once, got a.tie and a.tie," in refused("a.tie", "a.tie")
+    screen(capsys, "d", rows[rows.qid == 3])
+    assert "got 1 query more than once" in refused(capsys, "a.tie", "d.tie")
+    assert "named once, got a.tie and a.tie," in refused(capsys, "a.tie", "a.tie")
 
 
-def test_labels_of_other_columns_are_refused(capsys, screened, refused, parts):
+def test_labels_of_other_columns_are_refused(capsys, parts):
     first, second, third = parts
     for name, rows, label in (("a", first, "label"), ("b", second, "l2")):
         other = ({"label", "l2"} - {label}).pop()
         rows = rows.assign(l2=rows.label[::-1].to_numpy())
-        screened(name, rows, "--label", label, "--ignore", other)
+        screen(capsys, name, rows, "--label", label, "--ignore", other)
     said = "columns of labels differ: l2 in b.tie, label in "
-    assert refused("a.tie", "b.tie") == f"{NO_MERGE}{said}a.tie"
+    assert refused(capsys, "a.tie", "b.tie") == f"{NO_MERGE}{said}a.tie"
     # labels of arrays have no name, and do not join what does not go together
     fitted(third).screening_.save("c.tie")
-    assert refused("c.tie", "a.tie", "b.tie").endswith(f"{said}a.tie")
+    assert refused(capsys, "c.tie", "a.tie", "b.tie").endswith(f"{said}a.tie")
     succeed(capsys, "merge", "c.tie", "a.tie", "--save=ca.tie")
-    assert refused("ca.tie", "b.tie").endswith(f"{said}ca.tie")
+    assert refused(capsys, "ca.tie", "b.tie").endswith(f"{said}ca.tie")
 
 
-def test_other_kinds_and_reports_of_other_options_are_refused(refused, parts):
+def test_other_kinds_and_reports_of_other_options_are_refused(capsys, parts):
     options = {"score": "clicks", "measures": "ap"}
     evaluate_batches([parts[1]], **options).save("b.tie")
     said = "it holds the scores of a ranking, not a screening"
-    assert refused(*PARTS) == NO_MERGE + said
+    assert refused(capsys, *PARTS) == NO_MERGE + said
     changed = {"score": "in_degree"}
     evaluate_batches([parts[0]], **(options | changed)).save("a.tie")
     said = "columns of scores differ: clicks in b.tie, in_degree in a.tie"
-    assert refused("a.tie", "b.tie") == NO_MERGE + said
+    assert refused(capsys, "a.tie", "b.tie") == NO_MERGE + said
     said = " is for features, but b.tie holds the scores of a ranking"
-    assert refused("b.tie", "--top", "3") == f"--top{said}"
-    assert refused("b.tie", "--max-correlation", "1") == f"--max-correlation{said}"
-    assert refused("c.tie", "--average=median") == (
+    for option in ("--top", "--max-correlation"):
+        assert refused(capsys, "b.tie", option, "1") == f"{option}{said}"
+    assert refused(capsys, "c.tie", "--average=median") == (
         "--average is for the scores of a ranking, but c.tie holds a screening"
     )
 
 
-def test_folders_and_patterns(capsys, refused, folder, parts):
+def test_folders_and_patterns(capsys, folder, parts):
     shown = run(capsys, "merge", *PARTS, *ALL)[1]
     before = outputs()
     within = folder / "t[1]" / "more"
@@ -248,23 +232,23 @@ def test_folders_and_patterns(capsys, refused, folder, parts):
         (["o.tie", "o.csv"], "o.csv is not a file that save has written"),
         (["o.tie", "cut"], "cut is damaged or cut off"),
     ):
-        assert refused(*words).startswith(said)
+        assert refused(capsys, *words).startswith(said)
     assert outputs() == before
 
 
-def test_text_that_leaves_out_query_ids_or_last_features(capsys, refused):
+def test_text_that_leaves_out_query_ids_or_last_features(capsys):
     for name in "ab":
         Path(f"{name}.txt").write_text("1 1:1\n0 1:2\n1 1:3\n0 1:1\n")
         Path(f"{name}.txt.query").write_text("2\n2\n")
         succeed(capsys, "screen", f"{name}.txt", f"--save={name}.tie")
-    assert "LETOR text without qid:" in refused("a.tie", "b.tie")
+    assert "LETOR text without qid:" in refused(capsys, "a.tie", "b.tie")
     # as the message says
     assert "4 queries" in run(capsys, "screen", "a.txt", "b.txt")[1]
     Path("a.txt").write_text("1 qid:1 1:1 3:2\n0 qid:1 1:2\n")
     Path("b.txt").write_text("1 qid:2 1:1\n0 qid:2 2:2\n")
     for name in "ab":
         succeed(capsys, "screen", f"{name}.txt", f"--save={name}.tie")
-    said = refused("a.tie", "b.tie")
+    said = refused(capsys, "a.tie", "b.tie")
     assert "features differ: b.tie has no '3' (if " in said
     assert said.endswith("--n-features 3)")
     succeed(capsys, "screen", "a.txt", "b.txt", "--csv=whole.csv")
@@ -274,7 +258,7 @@ def test_text_that_leaves_out_query_ids_or_last_features(capsys, refused):
     assert_close(pd.read_csv("found.csv"), pd.read_csv("whole.csv"))
 
 
-def test_features_that_were_not_correlated(capsys, refused, parts):
+def test_features_that_were_not_correlated(capsys, parts):
     for name, rows in zip(PARTS, parts, strict=True):
         selector = fitted(rows, redundancy=False, max_correlation=None)
         selector.screening_.save(name)
@@ -282,4 +266,4 @@ def test_features_that_were_not_correlated(capsys, refused, parts):
     assert err.startswith("tieaware: repeats are not looked for: those of a.tie were ")
     assert err.count("\n") == 1
     said = "features must be correlated to be selected, but those of a.tie were not "
-    assert refused(*PARTS, "--select=2").startswith(said)
+    assert refused(capsys, *PARTS, "--select=2").startswith(said)

@@ -215,6 +215,7 @@ def assert_written(folder, options):
     [
         ("screen", "csv"),
         ("screen", "plot"),
+        ("screen", "save"),
         ("compare", "json"),
         ("evaluate", "report"),
     ],
