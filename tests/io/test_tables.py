@@ -300,27 +300,30 @@ def test_parquet_is_opened_a_few_times_however_wide_it_is(tmp_path):
 def test_types_of_parquet_say_what_is_a_feature(tmp_path):
     path = tmp_path / "t.parquet"
     table = pa.table({
-        "qid": [1, 1], "label": [True, False], "small": pa.array([1, None], pa.int8()),
+        "qid": [1, 1], "label": [True, False], "flag": [True, None],
+        "small": pa.array([1, None], pa.int8()),
         "large": [2**62 + 1, 2**62], "half": pa.array(np.array([1, 2], np.float16)),
         "coded": pa.array([3, None]).dictionary_encode(), "none": pa.nulls(2),
         "text": ["a", "7"], "day": pa.array([1, 2], pa.date32()),
     })  # fmt: skip
     pq.write_table(table, path)
     refused(path, rf"^{path}: column 'large' .* got {2**62 + 1} \(.*as_frame=True")
-    found = load_table(path, as_frame=True)
-    assert found.feature_names == ["small", "large", "half", "coded"]
-    assert found.data.large.tolist() == [2**62 + 1, 2**62]
-    assert_array_equal(found.data.small, [1, np.nan])
-    assert_array_equal(found.data.coded, [3, np.nan])
-    assert found.left_out == ["none", "text", "day"]
-    assert_array_equal(found.target, [1, 0])
-    text = table.set_column(2, "small", pa.array(["1", "2"]))
+    for found in (load_table(path, as_frame=True), *iter_batches(table, as_frame=True)):
+        assert found.feature_names == ["flag", "small", "large", "half", "coded"]
+        assert found.data.large.tolist() == [2**62 + 1, 2**62]
+        for name, values in (("flag", 1), ("small", 1), ("coded", 3)):
+            assert_array_equal(found.data[name], [values, np.nan])
+        assert found.left_out == ["none", "text", "day"]
+        assert_array_equal(found.target, [1, 0])
+    text = table.set_column(3, "small", pa.array(["1", "2"]))
     pq.write_table(text, path)
-    refused(path, "'small' must hold numbers as numbers, got the text '1' in row 0")
+    said = "'small' must hold numbers as numbers, got the text '1' in row 0"
+    refused(path, said)
+    refused(text, said, in_batches)
     left = load_table(path, ignore=["small", "large"])
-    assert left.feature_names == ["half", "coded"]
+    assert left.feature_names == ["flag", "half", "coded"]
     pq.write_table(table, tmp_path / "u.parquet")
-    pq.write_table(text.set_column(2, "small", pa.array(["a", "b"])), path)
+    pq.write_table(text.set_column(3, "small", pa.array(["a", "b"])), path)
     refused(tmp_path, r"'small' must .* 'a' in .*t\.parquet, row 0")
 
 
