@@ -77,8 +77,8 @@ def _read(path: str) -> _Part:
     """Read a screening or a report from its file."""
     data, read = Path(path).read_bytes(), _screen.Read([path], None)
     try:
-        result: _saved.Saved = _saved.Saved.from_bytes(data)
-        kind, saved = _saved.from_bytes(data)
+        result: Any = _saved.Saved.from_bytes(data)
+        _, saved = _saved.from_bytes(data)
         if _screen.READ in saved.header:
             part = saved.part(_screen.READ)
             n_documents = part.value("n_documents", int, type(None))
@@ -87,9 +87,7 @@ def _read(path: str) -> _Part:
         raise ValueError(f"{path} {str(error).removeprefix('data ')}") from None
     if isinstance(result, Screening):
         return _Part(path, result, read, result.query_digests, result.n_queries)
-    if isinstance(result, RankingReport):
-        return _Part(path, result, read, result.query_digests(), len(result.qid))
-    raise ValueError(f"{path} must hold a result that merges, got a {kind}")
+    return _Part(path, result, read, result.query_digests(), len(result.qid))
 
 
 def _check_alike(parts: Sequence[_Part]) -> None:

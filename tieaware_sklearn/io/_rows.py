@@ -194,8 +194,7 @@ def in_whole_queries(
             cut = int(starts[full])
             if cut > at:
                 waiting.append(part.rows(at, cut))
-            if waiting:
-                yield waiting
+            yield waiting
             waiting, n_waiting, at, starts = [], 0, cut, starts[full + 1 :]
         waiting.append(part.rows(at, part.n_rows) if at else part)
         n_waiting += part.n_rows - at
