@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, NamedTuple, NoReturn
@@ -126,14 +126,13 @@ def _parser() -> argparse.ArgumentParser:
         first = " Give the files before the options." if command.files else ""
         meanings = [(f"  {one}", words.meaning(one)) for one in command.words]
         figures = words.definitions(meanings)
+        examples = "\n  ".join(["examples:", *command.examples])
         described = commands.add_parser(
             name,
             help=command.help,
             usage=f"tieaware {name} {command.files} [options]".replace("  ", " "),
             description=words.paragraph(f"{command.description}{first}"),
-            epilog="\n  ".join(
-                [f"figures:\n{figures}\n\nexamples:", *command.examples]
-            ),
+            epilog=f"figures:\n{figures}\n\n{examples}",
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         for shown, text in command.options.items():
@@ -180,11 +179,12 @@ def _whole(least: int, below: int, *others: int) -> Callable[[str], int]:
     return integer
 
 
-def _number_or(words: Mapping[str, Any]) -> Callable[[str], Any]:
-    """Option type: a number, or a word that stands for a value."""
+def _number_or(*words: str) -> Callable[[str], float | str | None]:
+    """Option type: a number, or one of some words, of which none stands for None."""
 
-    def number(text: str) -> Any:
-        return words[text] if text in words else float(text)
+    def number(text: str) -> float | str | None:
+        word = None if text == "none" else text
+        return word if text in words else float(text)
 
     return number
 
@@ -202,10 +202,7 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     "--measures": {"nargs": "+"},
     "--top": {"type": _whole(0, 2**63)},
     "--select": {"type": _whole(1, 2**63)},
-    "--max-correlation": {
-        "type": _number_or({"none": None}),
-        "default": argparse.SUPPRESS,
-    },
+    "--max-correlation": {"type": _number_or("none"), "default": argparse.SUPPRESS},
     "--diversity": {"type": float, "default": argparse.SUPPRESS},
     "--direction": _one_of("auto", "descending", "ascending"),
     "--ignore": {"nargs": "+", "action": "extend"},
@@ -219,10 +216,7 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     "--missing-values": {"nargs": "+", "action": "extend"},
     "--missing": _one_of("raise", "last"),
     "--unjudged": _one_of("raise", "nonrelevant", "drop"),
-    "--zero-relevance": {
-        "type": _number_or({"skip": "skip", "raise": "raise"}),
-        "default": 0.0,
-    },
+    "--zero-relevance": {"type": _number_or("skip", "raise"), "default": 0.0},
     "--average": _one_of("macro", "geometric", "median"),
     "--ties": {
         "choices": ("expected", "best", "worst", "official", "rank", "file"),

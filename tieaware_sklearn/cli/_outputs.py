@@ -278,8 +278,7 @@ def _as_csv(rows: list[dict[str, Any]]) -> str:
     out = io.StringIO()
     writer = csv.DictWriter(out, fieldnames=list(rows[0]), lineterminator="\n")
     writer.writeheader()
-    for row in rows:
-        writer.writerow({name: _as_cell(value) for name, value in row.items()})
+    writer.writerows({name: _as_cell(row[name]) for name in row} for row in rows)
     return out.getvalue().removesuffix("\n")
 
 
