@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
 from pathlib import Path
 from unittest import mock
 
@@ -19,7 +19,6 @@ from tests.cli.helpers import INPUTS, fail, run, succeed
 from tieaware_sklearn import RankingFeatureSelector
 from tieaware_sklearn._kernel import engines
 from tieaware_sklearn.cli import _main, main
-from tieaware_sklearn.cli._main import parsed, stoppable
 from tieaware_sklearn.evaluation import _prepared
 from tieaware_sklearn.feature_selection import _screening, _selection
 from tieaware_sklearn.io import _locate
@@ -200,7 +199,7 @@ def test_help_and_the_page_name_all_there_is(command, files, figures, capsys):
     for line in examples.splitlines():
         assert line.startswith("  tieaware ")
         # what follows is understood
-        parsed(line.split()[1:])
+        _main.parsed(line.split()[1:])
     page = (Path(__file__).parents[2] / "docs" / "command_line.md").read_text("utf-8")
     section = page.split(f"\n## tieaware {command}\n")[1].split("\n## ")[0]
     commands = re.findall(rf"^(?:\$ )?(tieaware {command} .*)", section, re.M)
@@ -234,7 +233,7 @@ def test_tables_of_commands_fit_80_columns(inputs, capsys):
 
 def test_commas_between_measures_and_in_them():
     words = "ndcg(gain={0: 0, 1: 3})@10,ap", "p@1," + "," * 10**6
-    found = parsed(["screen", "x", "--measures", *words]).measures
+    found = _main.parsed(["screen", "x", "--measures", *words]).measures
     assert found == ["ndcg(gain={0: 0, 1: 3})@10", "ap", "p@1"]
 
 
@@ -322,7 +321,7 @@ def test_defaults_and_choices_are_those_of_the_library():
     assert settings["--direction"]["choices"] == _selection.DIRECTIONS
     assert settings["--direction"]["default"] == RankingFeatureSelector().direction
     assert settings["--format"]["choices"] == _locate.FORMATS
-    assert parsed(["screen", "x"]).measures == [*_prepared.DEFAULT_MEASURES]
+    assert _main.parsed(["screen", "x"]).measures == [*_prepared.DEFAULT_MEASURES]
     assert f"(default: {_screening.SHOWN} in the table" in _main._CHOICE["--top N"]
 
 
@@ -332,12 +331,10 @@ def test_standard_input_in_batches_and_a_plain_terminal(inputs, monkeypatch, cap
     text = (inputs / "train.txt").read_bytes()
     for words in ([], ["--batch-rows", "1"]):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
-        with monkeypatch.context() as patched:
-            patched.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), "ascii"))
+        with redirect_stdout(io.TextIOWrapper(io.BytesIO(), "ascii")) as shown:
             assert main(["screen", "-", *words]) == 0
-            sys.stdout.seek(0)
-            found = sys.stdout.read()
-        assert found == wanted.replace("train.txt", "-").replace("±", "?")
+        shown.seek(0)
+        assert shown.read() == wanted.replace("train.txt", "-").replace("±", "?")
     text = io.TextIOWrapper(io.BytesIO(b"1 qid:1 1:2\n\n-1 qid:1 1:3\n"))
     monkeypatch.setattr(sys, "stdin", text)
     err = run(capsys, "screen", "-")[2]
@@ -424,13 +421,13 @@ def test_nothing_is_written_by_an_interrupted_screening(
 
 @pytest.mark.usefixtures("_handlers")
 def test_signals_are_handled_in_the_block_alone():
-    with pytest.raises(KeyboardInterrupt) as told, stoppable():
+    with pytest.raises(KeyboardInterrupt) as told, _main.stoppable():
         signal.raise_signal(signal.SIGTERM)
     assert told.value.args == (signal.SIGTERM,)
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     for kept in (signal.SIG_IGN, lambda *_: None):
         signal.signal(signal.SIGTERM, kept)
-        with stoppable():
+        with _main.stoppable():
             signal.raise_signal(signal.SIGTERM)
             assert signal.getsignal(signal.SIGTERM) is kept
 

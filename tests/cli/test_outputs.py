@@ -8,6 +8,7 @@ import re
 import shlex
 import subprocess
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from unittest import mock
 
@@ -234,12 +235,9 @@ def test_a_full_disk_costs_no_other_output(capsys, inputs, command, option):
     ("command", "option"),
     [("screen", "table"), ("evaluate", "csv"), ("compare", "json")],
 )
-def test_a_full_standard_output_costs_no_file(
-    capsys, monkeypatch, inputs, command, option
-):
+def test_a_full_standard_output_costs_no_file(capsys, inputs, command, option):
     words = words_of(command, {option: "-"} if option in OUTPUTS else {})
-    with open("/dev/full", "w") as full, monkeypatch.context() as patched:
-        patched.setattr(sys, "stdout", full)
+    with open("/dev/full", "w") as full, redirect_stdout(full):
         assert main(words) == 1
     err = capsys.readouterr().err
     assert err.endswith(f"tieaware: error: standard output: {NO_SPACE}\n")

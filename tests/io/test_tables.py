@@ -21,8 +21,7 @@ from numpy.testing import assert_array_equal
 from tests.cli.helpers import fail, succeed
 from tests.io.helpers import csv, in_batches, joined, refused, write
 from tieaware_sklearn.datasets import iter_batches, load_table
-from tieaware_sklearn.io import _csv, _frames, _source
-from tieaware_sklearn.io._locate import type_of_values
+from tieaware_sklearn.io import _csv, _frames, _locate, _source
 
 MESSY = """\
 label,qid,price,stock,title,share
@@ -405,7 +404,7 @@ def test_missing_values_and_missing_columns(tmp_path):
 
 @given(st.lists(st.integers(-(2**53), 2**53) | st.floats(allow_nan=False), min_size=1))
 def test_numbers_in_names_stay_what_they_are(values):
-    kind = type_of_values([str(value) for value in values])
+    kind = _locate.type_of_values([str(value) for value in values])
     assert [kind(str(value)) for value in values] == [kind(value) for value in values]
     whole = all(isinstance(value, int) for value in values)
     assert kind is (int if whole else float)
@@ -413,10 +412,10 @@ def test_numbers_in_names_stay_what_they_are(values):
 
 def test_floats_make_no_two_numbers_one():
     large = ["9007199254740993", "9007199254740992"]
-    assert type_of_values([*large, "0.5"]) is str
-    assert type_of_values(large) is int
-    assert type_of_values(["1", "1.0", "nan"]) is float
-    assert type_of_values([]) is str
+    assert _locate.type_of_values([*large, "0.5"]) is str
+    assert _locate.type_of_values(large) is int
+    assert _locate.type_of_values(["1", "1.0", "nan"]) is float
+    assert _locate.type_of_values([]) is str
 
 
 OTHERWISE_GROUPED = ["0,5", "0,123", "1,2,3", "12,34.5", "1.234,5", "1,234,56"]

@@ -19,7 +19,6 @@ from tests.io.helpers import as_trec_eval
 from tieaware_sklearn import ranking_score
 from tieaware_sklearn.datasets import load_qrels, load_run, load_subtopics, load_trec
 from tieaware_sklearn.io import _trec_lines
-from tieaware_sklearn.io._trec_lines import run_names, spelled
 from tieaware_sklearn.measures._parse import parse_measures
 
 QRELS = """\
@@ -271,7 +270,7 @@ documents = st.dictionaries(ids, values, max_size=4)
 
 
 def as_key(one):
-    return spelled(one) if isinstance(one, bytes) else one
+    return _trec_lines.spelled(one) if isinstance(one, bytes) else one
 
 
 @settings(max_examples=25)
@@ -421,7 +420,7 @@ def test_runs_go_by_their_tags_or_files(files, tmp_path):
     ],
 )
 def test_names(paths, tags, names):
-    assert run_names(paths, tags) == names
+    assert _trec_lines.run_names(paths, tags) == names
 
 
 #: alike in 32 bits, and beyond them
