@@ -10,11 +10,7 @@ from optuna.storages.journal import JournalFileBackend
 from sklearn.tree import DecisionTreeRegressor
 
 from tieaware_sklearn import QueryKFold, ranking_score
-from tieaware_sklearn.optuna import (
-    LinearScoringObjective,
-    RankerObjective,
-    ScoringObjective,
-)
+from tieaware_sklearn import optuna as ours
 
 
 def boosted(trial, X):
@@ -32,19 +28,19 @@ def hard_pruner():
 
 def scoring(web, score=boosted, y=None, **options):
     labels = web.target if y is None else y
-    return ScoringObjective(score, web.data, labels, qid=web.qid, **options)
+    return ours.ScoringObjective(score, web.data, labels, qid=web.qid, **options)
 
 
 def linear(X, y, qid, **options):
     names = [f"f{j}" for j in range(X.shape[1])]
-    return LinearScoringObjective(X, y, qid=qid, feature_names=names, **options)
+    return ours.LinearScoringObjective(X, y, qid=qid, feature_names=names, **options)
 
 
 def tree(X, y, qid, **options):
     space = {"max_depth": IntDistribution(1, 6)}
     model = DecisionTreeRegressor(random_state=0)
     options = {"space": space, "cv": QueryKFold(3), **options}
-    return RankerObjective(model, X=X, y=y, qid=qid, **options)
+    return ours.RankerObjective(model, X=X, y=y, qid=qid, **options)
 
 
 def optimized(objective, n_trials, seed=0, **options):

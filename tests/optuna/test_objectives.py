@@ -8,11 +8,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
-from optuna.distributions import (
-    CategoricalDistribution,
-    FloatDistribution,
-    IntDistribution,
-)
+from optuna import distributions
 from optuna.pruners import NopPruner
 from optuna.trial import FixedTrial
 from sklearn.base import clone
@@ -23,20 +19,11 @@ from sklearn.model_selection import KFold, PredefinedSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+import tieaware_sklearn as ta
 from tests.optuna.helpers import boosted, exact, linear, optimized, scoring, tree
-from tieaware_sklearn import (
-    LinearRanker,
-    QueryKFold,
-    RankingFeatureSelector,
-    ranking_score,
-)
+from tieaware_sklearn import optuna as ours
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
-from tieaware_sklearn.optuna import (
-    LinearScoringObjective,
-    RankerObjective,
-    ScoringObjective,
-)
 from tieaware_sklearn.score_precision import CoarseRanker
 
 
@@ -63,9 +50,9 @@ def test_a_function_gets_x_of_its_kind_and_cannot_change_it(web, make):
 
     order = np.argsort(web.qid, kind="stable")
     X, y, qid = web.data[order], web.target[order], web.qid[order]
-    objective = ScoringObjective(score, make(X), y, qid=qid)
+    objective = ours.ScoringObjective(score, make(X), y, qid=qid)
     for _ in range(2):
-        assert objective(FixedTrial({})) == ranking_score(y, X[:, 1], qid=qid)
+        assert objective(FixedTrial({})) == ta.ranking_score(y, X[:, 1], qid=qid)
 
 
 def test_without_a_pruner_everything_is_scored_at_once(web):
@@ -101,7 +88,7 @@ def test_an_error_names_the_row_as_it_was_given(web, prune):
     def score(trial, X):
         return np.where(X[:, -1], np.nan, trial.suggest_float("boost", 0, 5))
 
-    objective = ScoringObjective(score, X, web.target, qid=web.qid)
+    objective = ours.ScoringObjective(score, X, web.target, qid=web.qid)
     with pytest.raises(ValueError, match=f"not be NaN, got nan in row {row}$"):
         optimized(objective, 1, prune=prune)
 
@@ -120,7 +107,7 @@ def test_the_estimator_scores_what_the_study_found(web, transforms, more):
     objective = linear(web.data, web.target, web.qid, transforms=transforms)
     study = optimized(objective, 10)
     ranker = objective.to_estimator(study)
-    assert isinstance(ranker, LinearRanker)
+    assert isinstance(ranker, ta.LinearRanker)
     assert study.best_value == exact(web, ranker.predict(web.data))
     assert set(study.best_params) == more | {f"weight_f{j}" for j in range(12)}
     coef = study.best_trial.user_attrs["coef"]
@@ -139,14 +126,14 @@ def test_the_estimator_scores_what_the_study_found(web, transforms, more):
 
 def test_starts_are_simple_weights_and_come_first(web):
     frame = pd.DataFrame(web.data, columns=web.feature_names)
-    objective = LinearScoringObjective(frame, web.target, qid=web.qid)
+    objective = ours.LinearScoringObjective(frame, web.target, qid=web.qid)
     study = optimized(objective, 4)
     first = [list(t.params.values()) for t in study.trials[:3]]
     assert [1.0] * 12 in first
     (single,) = [weights for weights in first if np.count_nonzero(weights) == 1]
     values = [t.value for t in study.trials[:3]]
     assert values == sorted(values)
-    selector = RankingFeatureSelector("ndcg@10", zero_relevance=0.0)
+    selector = ta.RankingFeatureSelector("ndcg@10", zero_relevance=0.0)
     selector.fit(web.data, web.target, qid=web.qid)
     best = int(np.argmin(selector.ranking_))
     assert single[best] != 0
@@ -262,15 +249,15 @@ SITE = pd.DataFrame({"clicks": [1.0, 2.0, 3.0], "site": "a"})
 def test_bad_linear_objectives(options, message):
     given = {"X": X3, "y": [0, 1, 0], "qid": [1, 1, 2], **options}
     with pytest.raises(ValueError, match=message):
-        LinearScoringObjective(**given)
+        ours.LinearScoringObjective(**given)
 
 
 TREE = DecisionTreeRegressor(random_state=0)
 SPACE = {
-    "max_depth": IntDistribution(2, 5),
-    "min_weight_fraction_leaf": FloatDistribution(0.001, 0.1, log=True),
-    "ccp_alpha": FloatDistribution(0, 0.002, step=0.001),
-    "max_features": CategoricalDistribution([0.5, 1.0]),
+    "max_depth": distributions.IntDistribution(2, 5),
+    "min_weight_fraction_leaf": distributions.FloatDistribution(0.001, 0.1, log=True),
+    "ccp_alpha": distributions.FloatDistribution(0, 0.002, step=0.001),
+    "max_features": distributions.CategoricalDistribution([0.5, 1.0]),
 }
 
 
@@ -278,11 +265,11 @@ SPACE = {
 @pytest.mark.parametrize("n_values", [60, 10])
 def test_cross_validated_value_by_hand(web, n_values, prune):
     """Folds by position are those of the rows given."""
-    cv, groups = QueryKFold(4), {"groups": web.qid}
+    cv, groups = ta.QueryKFold(4), {"groups": web.qid}
     if n_values == 10:
         cv, groups = PredefinedSplit(np.where(web.qid % 6 == 0, 0, -1)), {}
-    data = (web.data, web.target)
-    objective = RankerObjective(TREE, SPACE, *data, qid=web.qid, cv=cv, measure="ap")
+    data = {"X": web.data, "y": web.target, "qid": web.qid}
+    objective = ours.RankerObjective(TREE, SPACE, **data, cv=cv, measure="ap")
     study = optimized(objective, 4, prune=prune)
     first = study.trials[0]
     assert first.distributions == SPACE
@@ -299,7 +286,7 @@ def test_cross_validated_value_by_hand(web, n_values, prune):
     assert best.tree_.n_node_samples[0] == len(web.qid)
 
 
-FEW = RankingFeatureSelector(n_features_to_select=3)
+FEW = ta.RankingFeatureSelector(n_features_to_select=3)
 COLUMNS = ColumnTransformer([("few", FEW, list(range(12)))])
 BY_CLASS = {"response_method": "predict_proba"}
 LGBM = lgb.LGBMRanker(n_estimators=2, verbosity=-1, n_jobs=1)
@@ -320,10 +307,10 @@ def test_rankers_of_all_kinds(web, model, name, options):
     if name == "ridge__alpha":
         X = np.array([f"w{int(c)} w{int(d)}" for c, d in X[:, :2]], dtype=object)
     values, trial = [], FixedTrial({name: 3})
-    space = {name: IntDistribution(2, 5)}
+    space = {name: distributions.IntDistribution(2, 5)}
     for rows in (slice(None), np.random.default_rng(0).permutation(len(X))):
         given = {"X": X[rows], "y": web.target[rows], "qid": web.qid[rows], **options}
-        objective = RankerObjective(model, space, cv=3, **given)
+        objective = ours.RankerObjective(model, space, cv=3, **given)
         values.append(objective(trial))
     assert values[0] == values[1]
     assert 0 < values[0] < 1
@@ -348,12 +335,12 @@ def test_scores_of_rows_in_another_order_are_refused(web):
     outside = frame["clicks"]
 
     def value(score):
-        objective = ScoringObjective(score, frame, y, qid=qid, measure="rr")
+        objective = ours.ScoringObjective(score, frame, y, qid=qid, measure="rr")
         return optimized(objective, 1).best_value
 
     with pytest.raises(ValueError, match="must have the index of this X"):
         value(lambda trial, X: outside)
-    expected = ranking_score(y, outside, qid=qid, measure="rr")
+    expected = ta.ranking_score(y, outside, qid=qid, measure="rr")
     assert value(lambda trial, X: X["clicks"]) == expected
     assert value(lambda trial, X: X["clicks"].to_numpy()) == expected
 
@@ -399,24 +386,25 @@ CUT = SimpleNamespace(split=lambda X, y, groups: KFold(3).split(X))
         ({"space": {"max_depth": [1, 2]}}, r"space\['max_depth'\] must be an Optuna d"),
         ({"cv": CUT}, "cv must keep queries whole"),
         ({"cv": "5"}, "cv must be a number of"),
-        ({"cv": QueryKFold(3, qid="qid")}, "cv must leave its qid at None"),
+        ({"cv": ta.QueryKFold(3, qid="qid")}, "cv must leave its qid at None"),
         ({"estimator": QueryLGBMRanker(qid="qid")}, "objective alone, got QueryLGBM"),
         ({"fit_params": {"qid": [1]}}, r"must not hold qid or group.*\['qid'\]"),
     ],
 )
 def test_bad_ranker_objectives(web, options, message):
-    given = {"estimator": TREE, "space": {"max_depth": IntDistribution(1, 2)}}
+    given = {"estimator": TREE, "space": {"max_depth": SPACE["max_depth"]}}
     frame = pd.DataFrame(web.data).assign(qid=web.qid)
     with pytest.raises(ValueError, match=message):
-        RankerObjective(**given | options, X=frame, y=web.target, qid=web.qid)
+        ours.RankerObjective(**given | options, X=frame, y=web.target, qid=web.qid)
 
 
 def test_query_ids_reach_what_ranks_by_query(web):
-    space = {"coarseness": CategoricalDistribution(["rho=2"])}
+    space = {"coarseness": distributions.CategoricalDistribution(["rho=2"])}
     model = CoarseRanker(LinearRegression())
-    objective = RankerObjective(model, space, web.data, web.target, qid=web.qid, cv=2)
+    data = {"X": web.data, "y": web.target, "qid": web.qid}
+    objective = ours.RankerObjective(model, space, **data, cv=2)
     values = []
-    for train, test in QueryKFold(2).split(web.data, groups=web.qid):
+    for train, test in ta.QueryKFold(2).split(web.data, groups=web.qid):
         model = CoarseRanker(LinearRegression(), "rho=2")
         model.fit(web.data[train], web.target[train])
         scores = model.predict(web.data[test], qid=web.qid[test])

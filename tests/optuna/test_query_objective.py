@@ -8,36 +8,17 @@ import optuna
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from optuna.pruners import (
-    MedianPruner,
-    NopPruner,
-    SuccessiveHalvingPruner,
-    ThresholdPruner,
-)
+from optuna import pruners
 from optuna.trial import FixedTrial
 
-from tests.optuna.helpers import (
-    boosted,
-    hard_pruner,
-    journal,
-    linear,
-    optimized,
-    records,
-    scoring,
-    tree,
-    twelve_weights,
-)
+from tests.optuna import helpers
+from tests.optuna.helpers import linear, optimized, scoring, tree
 from tieaware_sklearn import QueryKFold, evaluate, parse_measure, ranking_score
+from tieaware_sklearn import optuna as ours
 from tieaware_sklearn.datasets import make_web_search
-from tieaware_sklearn.optuna import (
-    LinearScoringObjective,
-    QueryObjective,
-    RankerObjective,
-    ScorePrecisionObjective,
-    ScoringObjective,
-)
 
 BOTH = ["ndcg@10", "ESL"]
+MEDIAN = pruners.MedianPruner(n_startup_trials=2)
 SOME = st.sampled_from(["ndcg@2", "ap", "rr", "fallout@1", "esl", "p@3"])
 
 
@@ -64,7 +45,7 @@ def test_values_and_attributes_are_those_of_evaluate(case, measures):
     def tried(measure):
         trial, options = FixedTrial({}), {"measure": measure, "query_weight": weight}
         data = scores[:, None], y
-        objective = ScoringObjective(plain, *data, qid=qid, **options)
+        objective = ours.ScoringObjective(plain, *data, qid=qid, **options)
         return objective(trial), trial.user_attrs
 
     values, attributes = tried(measures)
@@ -136,7 +117,7 @@ def test_a_pruned_trial_returns_its_running_mean(web):
         return weight * X[:, 5] + (weight > 0) * X[:, 1]
 
     objective = scoring(web, score, block_size=5)
-    study = objective.create_study(0, pruner=hard_pruner())
+    study = objective.create_study(0, pruner=helpers.hard_pruner())
     for weight in (0.5, -0.5, -0.7, -0.9):
         study.enqueue_trial({"weight": weight})
     study.optimize(objective, n_trials=4)
@@ -153,11 +134,11 @@ def test_a_pruned_trial_returns_its_running_mean(web):
 
 def test_other_pruners_get_running_means_of_one_order(web):
     objective = scoring(web, block_size=10)
-    study = optimized(objective, 6, pruner=MedianPruner(n_startup_trials=2))
+    study = optimized(objective, 6, pruner=MEDIAN)
     first, *others = (trial.intermediate_values for trial in study.trials)
     assert set(first) >= set().union(*others)
     assert list(first.items())[-1] == (60, study.trials[0].value)
-    (trial,) = optimized(objective, 1, pruner=ThresholdPruner(lower=2)).trials
+    (trial,) = optimized(objective, 1, pruner=pruners.ThresholdPruner(lower=2)).trials
     assert trial.state is optuna.trial.TrialState.PRUNED
     assert trial.user_attrs["pruned"]
     assert trial.user_attrs["n_queries"] < 60
@@ -165,7 +146,7 @@ def test_other_pruners_get_running_means_of_one_order(web):
 
 @pytest.mark.parametrize(
     "pruner",
-    [None, MedianPruner(n_startup_trials=2), SuccessiveHalvingPruner(), "hard"],
+    [None, MEDIAN, pruners.SuccessiveHalvingPruner(), "hard"],
     ids=["wilcoxon", "median", "halving", "hard"],
 )
 def test_the_best_trial_is_never_a_pruned_one(web, pruner):
@@ -174,8 +155,8 @@ def test_the_best_trial_is_never_a_pruned_one(web, pruner):
         weight = np.random.default_rng(seed).lognormal(0, 2, len(ids))
         weight = weight[np.searchsorted(ids, web.qid)] if seed % 2 else None
         options = {"query_weight": weight, "block_size": 6, "random_state": seed}
-        objective = scoring(web, twelve_weights, **options)
-        chosen = hard_pruner() if pruner == "hard" else pruner
+        objective = scoring(web, helpers.twelve_weights, **options)
+        chosen = helpers.hard_pruner() if pruner == "hard" else pruner
         study = optimized(objective, 15, seed, pruner=chosen, prune=chosen is None)
         best = study.best_trial
         assert not best.user_attrs["pruned"]
@@ -187,7 +168,7 @@ def test_the_best_trial_is_never_a_pruned_one(web, pruner):
 
 def test_patience_around_a_paired_pruner_is_refused(web):
     with pytest.warns(optuna.exceptions.ExperimentalWarning):
-        pruner = optuna.pruners.PatientPruner(hard_pruner(), patience=1)
+        pruner = optuna.pruners.PatientPruner(helpers.hard_pruner(), patience=1)
     with pytest.raises(ValueError, match="must be WilcoxonPruner itself"):
         optimized(scoring(web), 1, pruner=pruner)
 
@@ -218,7 +199,7 @@ def sqlite(folder):
     return f"sqlite:///{folder / 'studies.db'}"
 
 
-@pytest.mark.parametrize("kind", [memory, sqlite, journal])
+@pytest.mark.parametrize("kind", [memory, sqlite, helpers.journal])
 def test_a_study_is_of_one_measure_and_one_set_of_data(web, kind, tmp_path):
     storage = kind(tmp_path)
     objective, options = scoring(web), {"storage": storage, "load_if_exists": True}
@@ -280,7 +261,7 @@ def test_objectives_are_told_apart_by_all_that_steps_mean(web):
     assert len(digests) == len(objectives)
     rows = np.random.default_rng(0).permutation(len(web.qid))
     data, qid = (web.data[rows], web.target[rows]), web.qid[rows]
-    again = ScoringObjective(boosted, *data, qid=qid)
+    again = ours.ScoringObjective(helpers.boosted, *data, qid=qid)
     assert again._trials[1] == scoring(web)._trials[1]
 
 
@@ -288,7 +269,7 @@ def test_undefined_values_are_never_reported(web):
     options = {"measure": "ap", "zero_relevance": "skip"}
     y = np.where(web.qid <= 45, 0, web.target)
     objective = scoring(web, y=y, report_every=1, **options)
-    first = optimized(objective, 5, pruner=hard_pruner()).trials[0]
+    first = optimized(objective, 5, pruner=helpers.hard_pruner()).trials[0]
     assert 0 < len(first.intermediate_values) <= 15
     assert np.isfinite(list(first.intermediate_values.values())).all()
     scores = web.data[:, 5] + first.params["boost"] * web.data[:, 1]
@@ -296,7 +277,7 @@ def test_undefined_values_are_never_reported(web):
 
 
 def function(X, y, qid, **options):
-    return ScoringObjective(boosted, X, y, qid=qid, **options)
+    return ours.ScoringObjective(helpers.boosted, X, y, qid=qid, **options)
 
 
 def transforms(X, y, qid, **options):
@@ -335,7 +316,8 @@ def test_documents_that_nobody_judged(web, kind):
 def test_equal_seeds_and_shuffled_rows_give_equal_studies(web, kind, measure, prune):
     def recorded(seed, rows):
         data = web.data[rows], web.target[rows], web.qid[rows]
-        return records(optimized(kind(*data, measure=measure), 6, seed, prune=prune))
+        study = optimized(kind(*data, measure=measure), 6, seed, prune=prune)
+        return helpers.records(study)
 
     plain = np.arange(len(web.qid))
     rows = np.random.default_rng(0).permutation(plain)
@@ -386,7 +368,7 @@ def test_studies_that_do_not_fit(web, measure, directions, message):
 @pytest.mark.parametrize(
     ("measure", "others", "pruner"),
     # with several measures, no matter what pruner it happens to have
-    [("ndcg@10", [1.0], NopPruner()), (BOTH, [1.0], None), (BOTH, [], None)],
+    [("ndcg@10", [1.0], pruners.NopPruner()), (BOTH, [1.0], None), (BOTH, [], None)],
 )
 def test_studies_with_other_values_beside(web, measure, others, pruner):
     objective = scoring(web, measure=measure)
@@ -429,20 +411,21 @@ SKIP = {"zero_relevance": "skip"}
     ],
 )
 def test_what_is_refused(options, message):
-    given = {"score": boosted, "X": X3, "y": Y3, "qid": Q3, **options}
+    given = {"score": helpers.boosted, "X": X3, "y": Y3, "qid": Q3, **options}
     with pytest.raises(ValueError, match=message):
-        ScoringObjective(**given)
+        ours.ScoringObjective(**given)
 
 
 def test_all_objectives_show_one_set_of_options():
-    shared = inspect.signature(QueryObjective).parameters
-    for cls in (ScoringObjective, LinearScoringObjective, RankerObjective):
+    shared = inspect.signature(ours.QueryObjective).parameters
+    kinds = ours.ScoringObjective, ours.LinearScoringObjective, ours.RankerObjective
+    for cls in kinds:
         own = inspect.signature(cls).parameters
         assert not {"options", "self"} & set(own)
         for name, parameter in shared.items():
             assert own[name].default == parameter.default, name
             assert own[name].kind == parameter.kind, name
-        creators = (one.create_study for one in (cls, ScorePrecisionObjective))
+        creators = (one.create_study for one in (cls, ours.ScorePrecisionObjective))
         assert len(set(map(inspect.signature, creators))) == 1
     with pytest.raises(TypeError, match="unexpected keyword argument 'signs'"):
-        LinearScoringObjective([[1.0]], [1], qid=[1], signs=[1])
+        ours.LinearScoringObjective([[1.0]], [1], qid=[1], signs=[1])

@@ -4,15 +4,8 @@ import optuna
 import pytest
 from optuna.pruners import MedianPruner, NopPruner, WilcoxonPruner
 
-from tests.optuna.helpers import (
-    hard_pruner,
-    journal,
-    linear,
-    optimized,
-    records,
-    scoring,
-    twelve_weights,
-)
+from tests.optuna import helpers
+from tests.optuna.helpers import linear, optimized, scoring
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.optuna import ScorePrecisionObjective
 
@@ -20,7 +13,7 @@ from tieaware_sklearn.optuna import ScorePrecisionObjective
 @pytest.fixture
 def shared(tmp_path):
     """Options of a study that several workers join."""
-    storage = journal(tmp_path)
+    storage = helpers.journal(tmp_path)
     return {"storage": storage, "study_name": "s", "load_if_exists": True}
 
 
@@ -81,7 +74,8 @@ def test_a_study_that_does_not_prune_goes_on_so_with_any_pruner(web):
 
 
 def test_pruners_that_are_given_prune_as_told(web):
-    objective, pruner = scoring(web, twelve_weights, block_size=5), hard_pruner()
+    objective = scoring(web, helpers.twelve_weights, block_size=5)
+    pruner = helpers.hard_pruner()
     study = optimized(objective, 12, 1, pruner=pruner)
     assert told(study) is True
     assert any(t.user_attrs["pruned"] for t in study.trials)
@@ -89,7 +83,7 @@ def test_pruners_that_are_given_prune_as_told(web):
     own.sampler = optuna.samplers.TPESampler(seed=1)
     own.optimize(objective, n_trials=12)
     assert told(own) is None
-    assert records(own) == records(study)
+    assert helpers.records(own) == helpers.records(study)
     assert told(objective.create_study(0, pruner=MedianPruner())) is True
     assert told(objective.create_study(0, pruner=NopPruner())) is False
 
