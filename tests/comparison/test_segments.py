@@ -3,13 +3,8 @@
 import numpy as np
 import pytest
 
+import tieaware_sklearn as ta
 from tests._engine.test_lists import alike
-from tieaware_sklearn import (
-    compare_systems,
-    official_vs_exact,
-    precision_study,
-    pvalues_over_orders,
-)
 from tieaware_sklearn.datasets import make_web_search
 
 WEB = make_web_search(n_queries=30, random_state=1)
@@ -20,15 +15,15 @@ SEGMENT = np.array(["tail", "head", "middle"])[QID % 3]
 WEIGHT = 1.0 + QID % 4
 DOCNO = np.arange(len(QID)).astype(str)
 FUNCTIONS = {
-    "orders": (pvalues_over_orders, {"measure": ["rr", "ap"], "n_orders": 20}),
+    "orders": (ta.pvalues_over_orders, {"measure": ["rr", "ap"], "n_orders": 20}),
     "randomized": (
-        pvalues_over_orders,
+        ta.pvalues_over_orders,
         {"test": "randomization", "n_resamples": 99, "baseline": "system 1"},
     ),
-    "official": (official_vs_exact, {"n_orders": 20, "docno": DOCNO}),
-    "study": (precision_study, {"coarseness": ["rho=1.5", "levels=4"], "top": 2}),
+    "official": (ta.official_vs_exact, {"n_orders": 20, "docno": DOCNO}),
+    "study": (ta.precision_study, {"coarseness": ["rho=1.5", "levels=4"], "top": 2}),
     "external": (
-        precision_study,
+        ta.precision_study,
         {"ties": "key", "external": {"key": -np.arange(len(QID))}, "measure": "ap"},
     ),
 }
@@ -69,21 +64,22 @@ def test_segments_of_matrices_and_of_any_values():
     rng = np.random.default_rng(0)
     labels, scores = rng.integers(0, 3, (12, 5)), rng.integers(0, 3, (12, 5, 2))
     names = [(1, "a"), (0, "b")] * 6
-    study = pvalues_over_orders(labels, scores, segment=names, n_orders=20)
+    study = ta.pvalues_over_orders(labels, scores, segment=names, n_orders=20)
     for i, name in enumerate([(0, "b"), (1, "a")]):
-        alone = pvalues_over_orders(labels[1 - i :: 2], scores[1 - i :: 2], n_orders=20)
+        own = labels[1 - i :: 2], scores[1 - i :: 2]
+        alone = ta.pvalues_over_orders(*own, n_orders=20)
         alike(study.by_segment().results[name], alone)
 
 
 def test_segments_that_were_not_given():
     rule = "segment must be given to the function that made this result, got None"
     with pytest.raises(ValueError, match=rule):
-        pvalues_over_orders(LABELS, DATA, qid=QID, n_orders=2).by_segment()
+        ta.pvalues_over_orders(LABELS, DATA, qid=QID, n_orders=2).by_segment()
 
 
 def test_segments_whose_names_are_alike_as_texts():
     segment = [1 if query % 2 else "1" for query in QID.tolist()]
-    found = compare_systems(LABELS, DATA[:, :2], qid=QID, segment=segment)
+    found = ta.compare_systems(LABELS, DATA[:, :2], qid=QID, segment=segment)
     rule = "segments must have names that differ in ASCII letters and digits, got 1"
     with pytest.raises(ValueError, match=rule):
         found.by_segment().to_metrics()

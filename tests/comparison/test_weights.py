@@ -1,6 +1,5 @@
 """Weights and segments of queries in comparisons."""
 
-import itertools
 import math
 import re
 
@@ -8,13 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tieaware_sklearn import (
-    compare_systems,
-    evaluate,
-    official_vs_exact,
-    precision_study,
-    pvalues_over_orders,
-)
+import tieaware_sklearn as ta
 from tieaware_sklearn.comparison._paired_test import TESTS
 from tieaware_sklearn.comparison._result import _OF_PAIRS
 
@@ -43,6 +36,13 @@ def per_row(weight, data):
     return np.asarray(weight)[data["qid"]]
 
 
+def compare(data, weight=None, **options):
+    """The systems compared, with a weight for each query."""
+    if weight is not None:
+        options["query_weight"] = per_row(weight, data)
+    return ta.compare_systems(**data, **options)
+
+
 def assert_same(found, other):
     for name in _OF_PAIRS:
         np.testing.assert_array_equal(getattr(found, name), getattr(other, name), name)
@@ -52,8 +52,8 @@ def assert_same(found, other):
 def test_estimates_are_those_of_repeated_queries(average):
     data, times = rows(), np.arange(12) % 4 + 1
     options = {"measure": "ap", "average": average}
-    found = compare_systems(**data, query_weight=per_row(times, data), **options)
-    again = compare_systems(**repeated(data, times), **options)
+    found = compare(data, times, **options)
+    again = compare(repeated(data, times), **options)
     np.testing.assert_allclose(found.difference, again.difference, atol=1e-14)
     np.testing.assert_allclose(found.tie_range, again.tie_range, atol=1e-14)
     np.testing.assert_allclose(found.summary().mean, again.summary().mean, atol=1e-14)
@@ -66,19 +66,16 @@ def test_estimates_are_those_of_repeated_queries(average):
 @pytest.mark.parametrize("equal", [1.0, 0.1, 7.0])
 def test_equal_weights_change_no_bit(test, interval, equal):
     data = rows()
-    options = {"test": test, "interval": interval, "measure": ["rr", "ndcg@3"]}
-    plain = compare_systems(**data, **options, n_resamples=99)
-    weight = np.full(len(data["qid"]), equal)
-    weighted = compare_systems(**data, **options, query_weight=weight, n_resamples=99)
-    assert_same(weighted, plain)
+    options = {"test": test, "interval": interval, "n_resamples": 99}
+    options["measure"] = ["rr", "ndcg@3"]
+    weighted = compare(data, np.full(12, equal), **options)
+    assert_same(weighted, compare(data, **options))
 
 
 def test_queries_of_weight_0_are_left_out():
-    data = rows()
-    weight = per_row(np.arange(12) % 3, data)
-    found = compare_systems(**data, query_weight=weight)
-    alone = compare_systems(**some(data, weight > 0), query_weight=weight[weight > 0])
-    assert_same(found, alone)
+    data, weight = rows(), np.arange(12) % 3
+    found = compare(data, weight)
+    assert_same(found, compare(some(data, per_row(weight, data) > 0), weight))
     assert len(found.qid) == 12
 
 
@@ -89,7 +86,7 @@ def differences(found):
 
 def test_t_test_has_the_error_and_degrees_of_kish():
     data, weight = rows(), np.random.default_rng(1).exponential(size=12)
-    found = compare_systems(**data, query_weight=per_row(weight, data), measure="ap")
+    found = compare(data, weight, measure="ap")
     worth = weight.sum() ** 2 / (weight**2).sum()
     for i, apart in enumerate(differences(found)):
         mean = np.average(apart, weights=weight)
@@ -103,41 +100,34 @@ def test_t_test_has_the_error_and_degrees_of_kish():
         assert found.effect[i] == pytest.approx(mean / error / math.sqrt(worth))
     # reports have the same interval
     alone = data | {"y_score": data["y_score"]["a"], "measures": "ap"}
-    report = evaluate(**alone, query_weight=per_row(weight, data)).summary()
+    report = ta.evaluate(**alone, query_weight=per_row(weight, data)).summary()
     np.testing.assert_array_equal(report.interval, found.summary().interval[:1])
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 def test_randomization_changes_the_signs_of_weighted_differences(alternative):
     data, weight = rows(8), np.random.default_rng(2).exponential(size=8)
-    found = compare_systems(
-        **data, query_weight=per_row(weight, data), measure="ap", test="randomization",
-        alternative=alternative, correction=None,
-    )  # fmt: skip
-    signs = np.array(list(itertools.product([-1, 1], repeat=8)))
+    how = {"test": "randomization", "alternative": alternative, "correction": None}
+    found = compare(data, weight, measure="ap", **how)
+    every = {"permutation_type": "samples", "n_resamples": math.inf}
     for p, apart in zip(found.pvalues, differences(found), strict=True):
-        sums, observed = signs @ (weight * apart), (weight * apart).sum()
-        less = (sums <= observed + 1e-12).mean()
-        greater = (sums >= observed - 1e-12).mean()
-        both = min(1.0, 2 * min(less, greater))
-        wanted = {"two-sided": both, "greater": greater, "less": less}[alternative]
-        assert p == pytest.approx(wanted)
+        of = (weight * apart,)
+        wanted = stats.permutation_test(of, np.sum, alternative=alternative, **every)
+        assert p == pytest.approx(wanted.pvalue)
 
 
 @pytest.mark.parametrize(
     ("test", "weighted"), [*((test, False) for test in TESTS), ("randomization", True)]
 )
 def test_the_order_of_rows_changes_no_bit(test, weighted):
-    data, weight = rows(), np.random.default_rng(3).exponential(size=12)
+    data, rng = rows(), np.random.default_rng(3)
+    weight = rng.exponential(size=12) if weighted else None
+    mixed = some(data, rng.permutation(len(data["qid"])))
     options = {"test": test, "interval": "bootstrap", "n_resamples": 99}
-
-    def compared(data, **more):
-        if weighted:
-            more["query_weight"] = per_row(weight, data)
-        return compare_systems(**data, segment=data["qid"] % 3, **options, **more)
-
-    order = np.random.default_rng(0).permutation(len(data["qid"]))
-    found, again = compared(data), compared(some(data, order), n_jobs=2)
+    found, again = (
+        compare(one, weight, segment=one["qid"] % 3, n_jobs=n_jobs, **options)
+        for one, n_jobs in ((data, None), (mixed, 2))
+    )
     assert sorted(again.qid) == found.qid.tolist() != again.qid.tolist()
     assert_same(found, again)
     one, other = (r.by_segment(n_resamples=99) for r in (found, again))
@@ -149,7 +139,7 @@ def test_segments_say_what_their_queries_are_worth():
     labels, scores, qid = [1, 0] * 5, np.arange(10.0), np.repeat(range(5), 2)
     weight, segment = np.repeat([1.0, 1, 2, 0, 5], 2), np.repeat([*"aabab"], 2)
     systems = {"up": scores, "down": -scores}
-    found = compare_systems(
+    found = ta.compare_systems(
         labels, systems, qid=qid, measure="rr", query_weight=weight, segment=segment
     ).by_segment()
     # (1 + 1 + 0)^2 / (1 + 1 + 0), and (2 + 5)^2 / (4 + 25)
@@ -170,13 +160,11 @@ def test_segments_say_what_their_queries_are_worth():
 )
 def test_errors_name_argument_and_rule(options, message):
     with pytest.raises(ValueError, match=message):
-        compare_systems(**rows(), **{"query_weight": np.ones(72), **options})
+        ta.compare_systems(**rows(), **{"query_weight": np.ones(72), **options})
 
 
 def test_one_heavy_query_leaves_no_test():
-    data = rows()
-    weight = per_row(np.where(np.arange(12) == 3, 1000, 1), data)
-    found = compare_systems(**data, query_weight=weight)
+    found = compare(rows(), np.where(np.arange(12) == 3, 1000, 1))
     assert np.isnan(found.pvalues).all()
     assert np.isnan(found.difference_interval).all()
 
@@ -193,19 +181,19 @@ def test_one_heavy_query_leaves_no_test():
     ids=str,
 )
 def test_what_weights_are_worth_is_printed_once(options):
-    data = rows() | options
+    data, weight = rows(), [3] * 8 + [1] * 3 + [0]
     # one query counts nothing
-    weight = per_row([3] * 8 + [1] * 3 + [0], data)
     worth = 27**2 / (9 * 8 + 3)
     said = f"11 queries, whose weights are worth {worth:.1f} of equal weight"
-    weighted = compare_systems(**data, query_weight=weight)
+    weighted = compare(data | options, weight)
     page = weighted.to_html()
     assert str(weighted).count(said) == 1
     assert re.sub('alt="[^"]*"', "", page).count(said) == 1
-    alone = rows() | {"y_score": data["y_score"]["a"]}
-    assert str(evaluate(**alone, query_weight=weight)).count(said) == 1
-    for equal in (None, np.full(72, 0.1)):
-        plain = compare_systems(**data, query_weight=equal)
+    alone = data | {"y_score": data["y_score"]["a"]}
+    report = ta.evaluate(**alone, query_weight=per_row(weight, data))
+    assert str(report).count(said) == 1
+    for equal in (None, np.full(12, 0.1)):
+        plain = compare(data | options, equal)
         assert "equal weight" not in str(plain) + plain.to_html()
 
 
@@ -213,14 +201,12 @@ def test_what_weights_are_worth_is_printed_once(options):
 def test_each_segment_is_what_it_is_alone(weighted):
     data = rows(30)
     segment = np.array(["x", "y", "z"])[data["qid"] % 3]
-    weight = per_row(np.arange(30) % 5 + 1, data) if weighted else None
+    weight = np.arange(30) % 5 + 1 if weighted else None
     options = {"measure": ["ap", "rr"], "baseline": "a", "interval": "bootstrap"}
-    every = compare_systems(**data, segment=segment, query_weight=weight, **options)
-    found = every.by_segment()
+    found = compare(data, weight, segment=segment, **options).by_segment()
     for name in "xyz":
         chosen, of = segment == name, found.segment == name
-        own = {"query_weight": weight[chosen] if weighted else None, "correction": None}
-        alone = compare_systems(**some(data, chosen), **own, **options)
+        alone = compare(some(data, chosen), weight, correction=None, **options)
         np.testing.assert_array_equal(found.pvalue[of], alone.pvalues)
         for figure in ("difference", "difference_interval", "n_queries"):
             wanted = getattr(alone, figure)
@@ -236,7 +222,8 @@ def test_each_segment_is_what_it_is_alone(weighted):
 
 def test_interaction_is_the_test_of_alexander_and_govern():
     data = rows(30)
-    found = compare_systems(**data, segment=data["qid"] % 2, measure="ap")
+    options = {"segment": data["qid"] % 2, "measure": "ap"}
+    found = compare(data, **options)
     by_segment = found.by_segment()
     for apart, p in zip(differences(found), by_segment.interaction[:3], strict=True):
         wanted = stats.alexandergovern(apart[::2], apart[1::2]).pvalue
@@ -244,15 +231,15 @@ def test_interaction_is_the_test_of_alexander_and_govern():
     assert by_segment.interaction[:3].tolist() == by_segment.interaction[3:].tolist()
     # where nothing differs there is no test
     data["y_score"] = dict.fromkeys("ab", data["y_score"]["a"])
-    equal = compare_systems(**data, segment=data["qid"] % 2, measure="ap").by_segment()
+    equal = compare(data, **options).by_segment()
     assert np.isnan(equal.interaction).all()
     assert "2 segments together" in str(by_segment)
 
 
 def test_segments_that_were_not_given():
     with pytest.raises(ValueError, match="segment must be given to compare_systems"):
-        compare_systems(**rows()).by_segment()
-    tukey = compare_systems(**rows(), segment=np.zeros(72), correction="tukey")
+        compare(rows()).by_segment()
+    tukey = compare(rows(), segment=np.zeros(72), correction="tukey")
     with pytest.raises(ValueError, match="correction must not be 'tukey' for segments"):
         tukey.by_segment()
 
@@ -260,9 +247,9 @@ def test_segments_that_were_not_given():
 def test_a_study_of_precision_has_weights():
     data, weight = rows(30), np.random.default_rng(4).exponential(size=30)
     options = {"measure": "ap", "coarseness": "rho=2"}
-    plain = precision_study(**data, **options)
-    equal = precision_study(**data, **options, query_weight=np.full(180, 0.3))
-    study = precision_study(**data, **options, query_weight=per_row(weight, data))
+    plain = ta.precision_study(**data, **options)
+    equal = ta.precision_study(**data, **options, query_weight=np.full(180, 0.3))
+    study = ta.precision_study(**data, **options, query_weight=per_row(weight, data))
     np.testing.assert_array_equal(equal.pvalues, plain.pvalues)
     np.testing.assert_array_equal(equal.inferiority, plain.inferiority)
     means = np.average(study.expected, axis=1, weights=weight)
@@ -281,14 +268,15 @@ def test_orders_of_ties_have_weights():
     shuffled = some(data, np.random.default_rng(1).permutation(len(data["qid"])))
     given = shuffled | {"query_weight": per_row(weight, shuffled)}
     options = {"measure": "rr", "n_orders": 20}
-    over = pvalues_over_orders(**given, **options)
-    compared = compare_systems(**given, measure="rr", correction=None)
+    over = ta.pvalues_over_orders(**given, **options)
+    compared = compare(shuffled, weight, measure="rr", correction=None)
     np.testing.assert_array_equal(over.pvalues[0], compared.pvalues)
     assert (over.smallest <= over.largest).all()
-    again = pvalues_over_orders(**data, query_weight=per_row(weight, data), **options)
+    data["query_weight"] = per_row(weight, data)
+    again = ta.pvalues_over_orders(**data, **options)
     np.testing.assert_array_equal(over.smallest, again.smallest)
     docno = np.arange(len(data["qid"])).astype(str)
-    official = official_vs_exact(**given, docno=docno, measures="rr", n_orders=20)
+    official = ta.official_vs_exact(**given, docno=docno, measures="rr", n_orders=20)
     np.testing.assert_array_equal(official.exact[:, 0], compared.summary().mean)
     with pytest.raises(ValueError, match="test must not be 'wilcoxon'"):
-        pvalues_over_orders(**given, **options, test="wilcoxon")
+        ta.pvalues_over_orders(**given, **options, test="wilcoxon")
