@@ -27,11 +27,9 @@ from tieaware_sklearn.datasets import make_web_search
     ],
 )
 def test_queries_are_those_of_statsmodels(effect, alternative, alpha, wanted, n):
-    needed = queries_needed(effect, wanted, alpha, alternative)
-    assert needed == math.ceil(n)
-    # the least number that has the power
-    assert power(effect, needed, alpha, alternative) >= wanted
-    assert power(effect, needed - 1, alpha, alternative) < wanted
+    assert queries_needed(effect, wanted, alpha, alternative) == math.ceil(n)
+    assert power(effect, n, alpha, alternative) == pytest.approx(wanted)
+    assert power(-effect, n, alpha, alternative) == pytest.approx(wanted)
 
 
 @pytest.mark.parametrize("effect", [3e-8, 1e-10, 1e-20, 1e-150])
@@ -42,19 +40,9 @@ def test_next_to_no_effect_needs_as_many_queries_as_the_normal_test(effect):
     assert needed == pytest.approx((reach / effect) ** 2, rel=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("effect", "n", "alternative", "expected"),
-    [
-        # TTestPower().power(effect, n, 0.05, alternative=...)
-        (0.2, 50, "two-sided", 0.2835924146674735),
-        (0.5, 20, "two-sided", 0.5645044184390203),
-        (0.3, 100, "greater", 0.9089875037344205),
-        (0.3, 2, "two-sided", 0.05441466766810162),
-    ],
-)
-def test_power_is_that_of_statsmodels(effect, n, alternative, expected):
-    assert power(effect, n, 0.05, alternative) == pytest.approx(expected)
-    assert power(-effect, n, 0.05, alternative) == pytest.approx(expected)
+def test_power_has_two_sides():
+    # TTestPower().power(0.3, 2, 0.05)
+    assert power(0.3, 2, 0.05, "two-sided") == pytest.approx(0.05441466766810162)
 
 
 @pytest.mark.parametrize("n", [2, 3, 10, 50, 1000, 10.5])
