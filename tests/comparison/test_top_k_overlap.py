@@ -88,10 +88,6 @@ def test_interchangeable_is_the_threshold_of_ann_benchmarks():
     options = {"k": 5, "metric": "distance", "reference_ties": "interchangeable"}
     overlap = top_k_overlap(exact, other, tolerance=1e-3, **options)
     np.testing.assert_array_equal(overlap.expected, found.mean(axis=1))
-    share = top_k_overlap(exact, other, tolerance=0.5, relative=True, **options)
-    found = np.take_along_axis(exact, order, axis=1)
-    wide = found <= 1.5 * np.sort(exact, axis=1)[:, 4:5]
-    np.testing.assert_array_equal(share.expected, wide.mean(axis=1))
 
 
 def test_summary_averages_over_queries():
@@ -180,12 +176,12 @@ def test_integers_are_compared_as_integers():
 @pytest.mark.parametrize("dtype", ["f4", "f8", "i2", "i8", "u1", "u8"])
 def test_a_relative_tolerance_is_of_the_distance_in_any_dtype(dtype):
     reference = np.array([[10, 11, 30], [1, 2, 30]], dtype)
-    scores = np.array([[9, 8, 1], [9, 1, 9]], dtype)
+    scores = np.array([[9, 1, 8], [9, 1, 9]], dtype)
     options = {"k": 1, "metric": "distance", "reference_ties": "interchangeable"}
     near = top_k_overlap(reference, scores, tolerance=0.1, relative=True, **options)
-    assert near.expected.tolist() == [0.0, 0.0]
+    assert near.expected.tolist() == [1.0, 0.0]
     far = top_k_overlap(reference, scores, tolerance=1.0, relative=True, **options)
-    assert far.expected.tolist() == [0.0, 1.0]
+    assert far.expected.tolist() == [1.0, 1.0]
 
 
 def test_masked_ids_are_empty():
