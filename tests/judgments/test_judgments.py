@@ -141,7 +141,10 @@ def test_pools_equal_enumeration(scores, depth):
     documents = "abcd"
     runs, outcomes = [], []
     for own in scores:
-        runs.append({"qid": [1] * 4, "docno": [*documents], "score": own})
+        # row by row of two queries, of which the second has the scores the other way
+        both = np.stack([own, own[::-1]], axis=1).ravel()
+        rows = {"qid": ["q", "p"] * 4, "docno": np.repeat([*documents], 2)}
+        runs.append(rows | {"score": both})
         worth = dict(zip(documents, own, strict=True))
         retrieved = [d for d in documents if worth[d] > -math.inf]
         orders = itertools.permutations(retrieved)
@@ -149,32 +152,20 @@ def test_pools_equal_enumeration(scores, depth):
         outcomes.append([o[:depth] for o in ranked])
     pools = [set(itertools.chain(*chosen)) for chosen in itertools.product(*outcomes)]
     pool = depth_pool(runs, depth)
-    found = dict(zip(pool.docno.tolist(), pool.probability.tolist(), strict=True))
-    for document in documents:
+    keys = zip(pool.qid.tolist(), pool.docno.tolist(), strict=True)
+    found = dict(zip(keys, pool.probability.tolist(), strict=True))
+    for document, other in zip(documents, documents[::-1], strict=True):
         chance = Fraction(sum(document in p for p in pools), len(pools))
-        assert found.get(document, 0) == pytest.approx(float(chance))
-    sizes = [len(p) for p in pools]
+        assert found.get(("q", document), 0) == pytest.approx(float(chance))
+        assert found.get(("p", other), 0) == pytest.approx(float(chance))
+    sizes = [2 * len(p) for p in pools]
     assert pool.expected_size == pytest.approx(sum(sizes) / len(sizes))
     assert pool.certain.sum() <= min(sizes)
     assert max(sizes) <= len(pool.docno)
-
-
-def test_pools_of_interleaved_queries_are_those_of_each():
-    rng = np.random.default_rng(0)
-    qid, score = rng.integers(0, 5, 100), rng.integers(0, 8, 100)
-    columns = {"qid": qid, "docno": np.array([f"d{i:03}" for i in range(100)])}
-    columns["score"] = score
-    pool = depth_pool([columns], depth=3)
-    first_seen = list(dict.fromkeys(qid.tolist()))
-    assert list(dict.fromkeys(pool.qid.tolist())) == first_seen
-    for query in first_seen:
-        own = pool.qid == query
-        part = {name: values[qid == query] for name, values in columns.items()}
-        alone = depth_pool([part], depth=3)
-        assert pool.docno[own].tolist() == alone.docno.tolist()
-        assert pool.probability[own].tolist() == alone.probability.tolist()
-    assert pool.expected_size == pytest.approx(15)
-    assert "depth 3" in str(pool)
+    # queries by first appearance, documents sorted
+    order = sorted(found, key=lambda key: (key[0] == "p", key[1]))
+    assert [*found] == order
+    assert f"depth {depth}" in str(pool)
 
 
 def test_what_is_certain_is_in_the_pool_in_any_order():
