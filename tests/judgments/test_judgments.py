@@ -269,8 +269,18 @@ def test_the_size_of_a_sample(share):
     assert found.sample_size(0.0001) == 10**6
 
 
+RUNS_BY_NAME = {
+    "one": run(("q", "a", 3), ("q", "b", 2), ("q", "c", 1), ("p", "a", 1)),
+    "two": run(("q", "b", 3), ("q", "d", 2), ("q", "a", 1), ("r", "a", 1)),
+}
+JUDGED = {"qid": [*"qqqpq"], "docno": [*"abead"], "target": [1, 1, 1, 2, math.nan]}
 ONE = run(("q", "a", 1))
 TWICE = run(("q", "a", 1), ("q", "a", 2))
+
+
+def judged(change):
+    """Leave one run out, with judgments that are wrong."""
+    return leave_one_out(RUNS_BY_NAME, JUDGED | change)
 
 
 @pytest.mark.parametrize(("function", "arguments", "message"), [
@@ -308,17 +318,16 @@ TWICE = run(("q", "a", 1), ("q", "a", 2))
     (estimate_recall, ([1, 0], 10, -1), "n_found must be an integer >= 0, got -1"),
     (partial(estimate_recall, confidence=1), ([1, 0], 10),
      r"confidence must be .* in \(0, 1\), got 1"),
+    (judged, ({"target": None},), "judgments target must"),
+    (judged, ({"target": [1, 1]},), "judgments target .* one value per row .5., got 2"),
+    (judged, ({"target": [1, 1, 1, 2, -1]},), "judgments target must be >= 0, got -1"),
+    (judged, ({"docno": [*"aaead"]},), "judgments must hold each .* once, got 'a' tw"),
+    (judged, ({"qid": [1, None, 1, 1, 1]},), "judgments qid must"),
+    (leave_one_out, (RUNS_BY_NAME, ONE), "must have qid, docno and target, as load_qr"),
 ])  # fmt: skip
 def test_bad_input(function, arguments, message):
     with pytest.raises(ValueError, match=message):
         function(*arguments)
-
-
-RUNS_BY_NAME = {
-    "one": run(("q", "a", 3), ("q", "b", 2), ("q", "c", 1), ("p", "a", 1)),
-    "two": run(("q", "b", 3), ("q", "d", 2), ("q", "a", 1), ("r", "a", 1)),
-}
-JUDGED = {"qid": [*"qqqpq"], "docno": [*"abead"], "target": [1, 1, 1, 2, math.nan]}
 
 
 def test_runs_without_the_judgments_of_their_own():
@@ -347,24 +356,6 @@ def test_a_tie_that_reaches_the_pool_is_not_alone():
     # of q and p: first or second in equal shares; b is not relevant then
     assert found.value[1] == pytest.approx((1 + 0) / 2)
     assert found.without[1] == pytest.approx((3 / 4 + 0) / 2)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"target": None}, "judgments target must"),
-        ({"target": [1, 1]}, "judgments target must have one value per row .5., got 2"),
-        ({"target": [1, 1, 1, 2, -1]}, "judgments target must be >= 0, got -1"),
-        ({"docno": ["a", "a", "e", "a", "d"]}, "judgments must hold each .* once, got"),
-        ({"qid": [1, None, 1, 1, 1]}, "judgments qid must"),
-    ],
-)
-def test_bad_judgments(change, message):
-    with pytest.raises(ValueError, match=message):
-        leave_one_out(RUNS_BY_NAME, JUDGED | change)
-    without = {name: JUDGED[name] for name in ("qid", "docno")}
-    with pytest.raises(ValueError, match="must have qid, docno and target, as load_qr"):
-        leave_one_out(RUNS_BY_NAME, without)
 
 
 def test_what_labels_of_a_model_gain_beside_those_of_people():
