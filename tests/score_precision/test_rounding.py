@@ -3,6 +3,7 @@
 import math
 import re
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -170,19 +171,14 @@ def test_rounding_by_hand(how, scores, expected):
         (round_scores, ([1], "decimals=-309"), "decimals .* >= -308, got '-309'"),
         (round_scores, ([1], "significant=0"), "significant .* integer >= 1, got '0'"),
         (round_scores, ([1], "bits=int8"), "bits .*'bfloat16'.* or an integer >= 1"),
+        (partial(band_scores, existing_ties="x"), ([1], 2), "existing_ties .* got 'x'"),
+        (partial(band_scores, qid=[1]), ([1, 2], 2), "qid must have one value per row"),
+        (partial(round_scores, qid=[1]), ([1, 2], "bits=1"), "qid must have one value"),
     ],
 )
 def test_bad_input(call, args, message):
     with pytest.raises(ValueError, match=message):
         call(*args)
-
-
-def test_bad_options():
-    with pytest.raises(ValueError, match=r"existing_ties must be one of .* got 'x'"):
-        band_scores([1], 2, existing_ties="x")
-    for call, how in ((band_scores, 2), (round_scores, "decimals=1")):
-        with pytest.raises(ValueError, match="qid must have one value per row"):
-            call([1, 2], how, qid=[1])
 
 
 @pytest.mark.parametrize(("low", "high"), [(0, 10), (1, 5), (-7, 93), (0, 100)])
