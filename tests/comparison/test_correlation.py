@@ -147,17 +147,17 @@ def test_neither_rows_nor_magnitudes_matter():
         assert found.pvalues[0, 0] == pytest.approx(2 * stats.norm.sf(far))
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"y_true": [], "y_score": []}, "y_true must not be empty"),
-        ({"y_true": [[1], [1, 2]]}, "y_true must be a 1-D array"),
-        ({"coefficients": None}, "coefficients must be a list .*None"),
-        ({"coefficients": ["pearson"] * 2}, "coefficients .*once, got 'pearson'"),
-        ({"coefficients": "tau"}, "coefficients must be one of .*'tau'"),
-        ({"coefficients": []}, "coefficients must not be empty"),
-    ],
-)
+BAD_INPUT = [
+    ({"y_true": [], "y_score": []}, "y_true must not be empty"),
+    ({"y_true": [[1], [1, 2]]}, "y_true must be a 1-D array"),
+    ({"coefficients": None}, "coefficients must be a list .*None"),
+    ({"coefficients": ["pearson"] * 2}, "coefficients .*once, got 'pearson'"),
+    ({"coefficients": "tau"}, "coefficients must be one of .*'tau'"),
+    ({"coefficients": []}, "coefficients must not be empty"),
+]
+
+
+@pytest.mark.parametrize(("given", "message"), BAD_INPUT)
 def test_bad_input(given, message):
     with pytest.raises(ValueError, match=message):
         rank_correlation(**{"y_true": [1], "y_score": [1], **given})

@@ -110,21 +110,21 @@ def test_what_is_shown_of_many_pairs_and_of_one_query():
     assert found.tied_documents.tolist() == [0, 2 / 3]
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"docno": ["x"]}, "docno must have one value per row"),
-        ({"docno": [["x"], ["y"]]}, "docno must be 1-dimensional"),
-        ({"docno": ["x", None]}, "docno must not be .* None in row 1"),
-        # 9 ranks above 10, as bytes, and below it, as a number
-        ({"docno": [9, 10]}, "docno must hold strings, .* got 9 in row 0"),
-        ({"docno": np.array([9, 10])}, "got 9 in row 0"),
-        ({"docno": ["9", 10]}, "got 10 in row 1"),
-        ({"y_score": {"a": [1, 1]}}, "y_score must hold at least two systems, got 'a'"),
-        ({"alpha": 0}, "alpha must"),
-        ({"n_orders": 0}, "n_orders must"),
-    ],
-)
+BAD_INPUT = [
+    ({"docno": ["x"]}, "docno must have one value per row"),
+    ({"docno": [["x"], ["y"]]}, "docno must be 1-dimensional"),
+    ({"docno": ["x", None]}, "docno must not be .* None in row 1"),
+    # 9 ranks above 10, as bytes, and below it, as a number
+    ({"docno": [9, 10]}, "docno must hold strings, .* got 9 in row 0"),
+    ({"docno": np.array([9, 10])}, "got 9 in row 0"),
+    ({"docno": ["9", 10]}, "got 10 in row 1"),
+    ({"y_score": {"a": [1, 1]}}, "y_score must hold at least two systems, got 'a'"),
+    ({"alpha": 0}, "alpha must"),
+    ({"n_orders": 0}, "n_orders must"),
+]
+
+
+@pytest.mark.parametrize(("given", "message"), BAD_INPUT)
 def test_bad_input(given, message):
     usual = {"y_score": {"a": [1, 1], "b": [1, 2]}, "docno": ["x", "y"]}
     with pytest.raises(ValueError, match=message):
@@ -190,17 +190,17 @@ def test_shares_of_all_systems():
     assert last.split() == ["documents", "20.0", "%", "0.0", "%"]
 
 
-@pytest.mark.parametrize(
-    ("rank", "message"),
-    [
-        ([1, 2], r"rank must have shape .*\(3,\) or \(3, 1\), got \(2,\)"),
-        (np.ones((3, 2)), r"rank must have shape .* got \(3, 2\)"),
-        ({"a": [1, 2, 3]}, r"rank must have shape .* got \(\)"),
-        (["first", "second", "third"], "rank must be numeric, .* 'first' in row 0"),
-        ([1, 2, np.inf], "rank must be finite, .* got inf in row 2"),
-        ([1, np.nan, 2], "rank must not be missing where a document is retrieved"),
-    ],
-)
+BAD_RANKS = [
+    ([1, 2], r"rank must have shape .*\(3,\) or \(3, 1\), got \(2,\)"),
+    (np.ones((3, 2)), r"rank must have shape .* got \(3, 2\)"),
+    ({"a": [1, 2, 3]}, r"rank must have shape .* got \(\)"),
+    (["first", "second", "third"], "rank must be numeric, .* 'first' in row 0"),
+    ([1, 2, np.inf], "rank must be finite, .* got inf in row 2"),
+    ([1, np.nan, 2], "rank must not be missing where a document is retrieved"),
+]
+
+
+@pytest.mark.parametrize(("rank", "message"), BAD_RANKS)
 def test_bad_ranks(rank, message):
     with pytest.raises(ValueError, match=message):
         tie_statistics({"a": [1, 2, 3]}, rank=rank)

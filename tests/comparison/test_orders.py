@@ -208,18 +208,18 @@ def test_one_query_one_system_nothing_defined():
     assert np.isnan(found.largest).all()
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"alpha": 0}, "alpha must"),
-        ({"n_orders": 0}, "n_orders must"),
-        ({"n_resamples": 0}, "n_resamples must"),
-        ({"test": "sign"}, "test must"),
-        ({"alternative": "two"}, "alternative must"),
-        ({"measure": "nothing"}, "measure"),
-        ({"baseline": "nobody"}, "baseline must be .*got 'nobody'"),
-    ],
-)
+BAD_OPTIONS = [
+    ({"alpha": 0}, "alpha must"),
+    ({"n_orders": 0}, "n_orders must"),
+    ({"n_resamples": 0}, "n_resamples must"),
+    ({"test": "sign"}, "test must"),
+    ({"alternative": "two"}, "alternative must"),
+    ({"measure": "nothing"}, "measure"),
+    ({"baseline": "nobody"}, "baseline must be .*got 'nobody'"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), BAD_OPTIONS)
 def test_bad_input(options, message):
     with pytest.raises(ValueError, match=message):
         over_orders(**options)

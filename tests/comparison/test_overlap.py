@@ -190,19 +190,19 @@ def test_each_pair_of_many_is_that_of_two_rankings(options):
     assert nothing.n_queries.tolist() == [[0]]
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"p": 1}, r"p must be .*\(0, 1\), got 1"),
-        ({"p": 0.0}, r"p must be .*\(0, 1\), got 0.0"),
-        ({"depth": 0}, "depth must be .*>= 1, got 0"),
-        ({"qid": [1]}, "qid must have one value per row"),
-        ({"y_score": []}, "y_(score|true) must (not be empty|have one value per row)"),
-        ({"y_score": [1]}, r"y_score must have one value per row \(2\), got 1"),
-        ({"y_true": [math.nan, 1]}, "y_true must not be NaN, got nan in row 0"),
-        ({"y_score": [math.inf, 1]}, "y_score must be finite, or -inf"),
-    ],
-)
+BAD_INPUT = [
+    ({"p": 1}, r"p must be .*\(0, 1\), got 1"),
+    ({"p": 0.0}, r"p must be .*\(0, 1\), got 0.0"),
+    ({"depth": 0}, "depth must be .*>= 1, got 0"),
+    ({"qid": [1]}, "qid must have one value per row"),
+    ({"y_score": []}, "y_(score|true) must (not be empty|have one value per row)"),
+    ({"y_score": [1]}, r"y_score must have one value per row \(2\), got 1"),
+    ({"y_true": [math.nan, 1]}, "y_true must not be NaN, got nan in row 0"),
+    ({"y_score": [math.inf, 1]}, "y_score must be finite, or -inf"),
+]
+
+
+@pytest.mark.parametrize(("given", "message"), BAD_INPUT)
 def test_bad_input(given, message):
     with pytest.raises(ValueError, match=message):
         rank_biased_overlap(**{"y_true": [1, 2], "y_score": [1, 2], **given})

@@ -10,22 +10,21 @@ from tieaware_sklearn import compare_systems
 from tieaware_sklearn.comparison._power import least_effect, power, queries_needed
 from tieaware_sklearn.datasets import make_web_search
 
+SOLVED = [
+    # statsmodels 0.14, TTestPower().solve_power(effect, alpha=..., power=...)
+    (2.0, "two-sided", 0.05, 0.8, 4.22071858501904),
+    (0.5, "two-sided", 0.05, 0.8, 33.36713118431779),
+    (0.5, "greater", 0.05, 0.8, 26.137503817059283),
+    (0.5, "two-sided", 0.01, 0.9, 62.87023528078392),
+    (0.2, "two-sided", 0.05, 0.8, 198.150820955562),
+    (0.2, "less", 0.01, 0.9, 328.1363551275051),
+    (0.2, "two-sided", 0.05, 0.3, 53.38643431253028),
+    (0.05, "two-sided", 0.05, 0.8, 3141.4654741036425),
+    (0.05, "greater", 0.05, 0.3, 503.5206027952425),
+]
 
-@pytest.mark.parametrize(
-    ("effect", "alternative", "alpha", "wanted", "n"),
-    [
-        # statsmodels 0.14, TTestPower().solve_power(effect, alpha=..., power=...)
-        (2.0, "two-sided", 0.05, 0.8, 4.22071858501904),
-        (0.5, "two-sided", 0.05, 0.8, 33.36713118431779),
-        (0.5, "greater", 0.05, 0.8, 26.137503817059283),
-        (0.5, "two-sided", 0.01, 0.9, 62.87023528078392),
-        (0.2, "two-sided", 0.05, 0.8, 198.150820955562),
-        (0.2, "less", 0.01, 0.9, 328.1363551275051),
-        (0.2, "two-sided", 0.05, 0.3, 53.38643431253028),
-        (0.05, "two-sided", 0.05, 0.8, 3141.4654741036425),
-        (0.05, "greater", 0.05, 0.3, 503.5206027952425),
-    ],
-)
+
+@pytest.mark.parametrize(("effect", "alternative", "alpha", "wanted", "n"), SOLVED)
 def test_queries_are_those_of_statsmodels(effect, alternative, alpha, wanted, n):
     assert queries_needed(effect, wanted, alpha, alternative) == math.ceil(n)
     assert power(effect, n, alpha, alternative) == pytest.approx(wanted)
@@ -89,16 +88,16 @@ def test_queries_with_weights_are_worth_less():
     assert found.queries_needed[0] == math.ceil(enough * 80 / worth)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"difference": 0}, "difference must be a number above 0 or None, got 0"),
-        ({"difference": "x"}, "difference must be a number above 0 or None, got 'x'"),
-        ({"power": 1.0}, r"power must be .* got 1\.0"),
-        ({"alpha": 0}, "alpha must be .* got 0"),
-        ({"power": 0.03}, r"power must be above alpha=0\.05, got 0\.03"),
-    ],
-)
+BAD_OPTIONS = [
+    ({"difference": 0}, "difference must be a number above 0 or None, got 0"),
+    ({"difference": "x"}, "difference must be a number above 0 or None, got 'x'"),
+    ({"power": 1.0}, r"power must be .* got 1\.0"),
+    ({"alpha": 0}, "alpha must be .* got 0"),
+    ({"power": 0.03}, r"power must be above alpha=0\.05, got 0\.03"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), BAD_OPTIONS)
 def test_errors_name_argument_rule_and_value(options, message):
     with pytest.raises(ValueError, match=message):
         compared().queries_needed(**options)

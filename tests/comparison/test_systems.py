@@ -350,43 +350,43 @@ def test_undefined_systems():
 TUKEY = {"correction": "tukey"}
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"test": "z"}, "test must be one of"),
-        ({"correction": "x"}, "correction must be one of"),
-        ({"alternative": "x"}, "alternative must be one of"),
-        ({"interval": "x"}, "interval must be one of"),
-        (TUKEY | {"test": "wilcoxon"}, "test must be 't' with .*tukey.*'wilcoxon'"),
-        (TUKEY | {"alternative": "less"}, "alternative must be 'two-sided' .*'less'"),
-        (TUKEY | {"baseline": "a"}, "baseline must be None .*Dunnett.*got 'a'"),
-        ({"average": "micro"}, "average must be one of .* got 'micro'"),
-        ({"average": "median", "test": "wilcoxon"}, "test must be .* 't' .*'wilcoxon'"),
-        (TUKEY | {"average": "median"}, "average must be .* got 'median'"),
-        ({"interval": "bootstrap", "n_resamples": 1}, "n_resamples .*>= 2"),
-        ({"n_resamples": 0}, "n_resamples must be an integer >= 1"),
-        ({"confidence": 1}, r"confidence must be .*\(0, 1\), got 1"),
-        ({"random_state": -1}, "random_state must be an integer from 0"),
-        ({"random_state": "x"}, "random_state must be an integer from 0"),
-        (
-            {"y_score": np.ones((3, 2)), "baseline": "bm25"},
-            r"baseline .*\('system 0', 'system 1'\), got 'bm25'",
-        ),
-        ({"baseline": ["a", "a"]}, "baseline .*once, got 'a' twice"),
-        ({"baseline": []}, "baseline must not be empty"),
-        ({"baseline": "a"}, r"baseline must leave .* got \['a'\]"),
-        ({"y_score": {}}, "y_score must hold at least one system"),
-        ({"y_score": np.zeros((3, 0))}, "y_score must hold at least one system"),
-        ({"y_score": 5}, r"y_score must be a mapping .*, got shape \(\)"),
-        ({"y_score": [[[1]]]}, r"y_score must be a mapping .* got shape \(1, 1, 1\)"),
-        ({"y_score": [[1], [1, 2]]}, "y_score must be an array"),
-        ({"y_score": [1, 2]}, "y_score must have one value per row"),
-        ({"y_score": {"a": [1, 2]}}, r"y_score\['a'\] must have one value per row"),
-        ({"y_score": {"a": 5}}, r"y_score\['a'\] must be 1-dimensional"),
-        ({"y_score": {1: [1, 2, 3], "1": [1, 2, 3]}}, "for each system, got 1 twice"),
-        ({"y_score": {"a": [1, 2, math.nan]}}, r"y_score\['a'\] must not be NaN"),
-    ],
-)
+BAD_INPUT = [
+    ({"test": "z"}, "test must be one of"),
+    ({"correction": "x"}, "correction must be one of"),
+    ({"alternative": "x"}, "alternative must be one of"),
+    ({"interval": "x"}, "interval must be one of"),
+    (TUKEY | {"test": "wilcoxon"}, "test must be 't' with .*tukey.*'wilcoxon'"),
+    (TUKEY | {"alternative": "less"}, "alternative must be 'two-sided' .*'less'"),
+    (TUKEY | {"baseline": "a"}, "baseline must be None .*Dunnett.*got 'a'"),
+    ({"average": "micro"}, "average must be one of .* got 'micro'"),
+    ({"average": "median", "test": "wilcoxon"}, "test must be .* 't' .*'wilcoxon'"),
+    (TUKEY | {"average": "median"}, "average must be .* got 'median'"),
+    ({"interval": "bootstrap", "n_resamples": 1}, "n_resamples .*>= 2"),
+    ({"n_resamples": 0}, "n_resamples must be an integer >= 1"),
+    ({"confidence": 1}, r"confidence must be .*\(0, 1\), got 1"),
+    ({"random_state": -1}, "random_state must be an integer from 0"),
+    ({"random_state": "x"}, "random_state must be an integer from 0"),
+    (
+        {"y_score": np.ones((3, 2)), "baseline": "bm25"},
+        r"baseline .*\('system 0', 'system 1'\), got 'bm25'",
+    ),
+    ({"baseline": ["a", "a"]}, "baseline .*once, got 'a' twice"),
+    ({"baseline": []}, "baseline must not be empty"),
+    ({"baseline": "a"}, r"baseline must leave .* got \['a'\]"),
+    ({"y_score": {}}, "y_score must hold at least one system"),
+    ({"y_score": np.zeros((3, 0))}, "y_score must hold at least one system"),
+    ({"y_score": 5}, r"y_score must be a mapping .*, got shape \(\)"),
+    ({"y_score": [[[1]]]}, r"y_score must be a mapping .* got shape \(1, 1, 1\)"),
+    ({"y_score": [[1], [1, 2]]}, "y_score must be an array"),
+    ({"y_score": [1, 2]}, "y_score must have one value per row"),
+    ({"y_score": {"a": [1, 2]}}, r"y_score\['a'\] must have one value per row"),
+    ({"y_score": {"a": 5}}, r"y_score\['a'\] must be 1-dimensional"),
+    ({"y_score": {1: [1, 2, 3], "1": [1, 2, 3]}}, "for each system, got 1 twice"),
+    ({"y_score": {"a": [1, 2, math.nan]}}, r"y_score\['a'\] must not be NaN"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), BAD_INPUT)
 def test_bad_input(options, message):
     options = {"y_score": {"a": [1, 2, 3]}} | options
     with pytest.raises(ValueError, match=message):
@@ -541,18 +541,18 @@ def test_the_posterior_from_likelihood_and_prior():
     assert posterior(values, rope) == pytest.approx(wanted, abs=1e-4)
 
 
-@pytest.mark.parametrize(
-    ("values", "rope", "expected"),
-    [
-        # as for p-values, of all 16 signs
-        ([0.25] * 4, 0.1, [15 / 16, 0, 1 / 16]),
-        ([-0.25] * 4, 0.1, [1 / 16, 0, 15 / 16]),
-        # a difference as large as the rope is equivalent
-        ([0.1] * 4, 0.1, [1 / 16, 14 / 16, 1 / 16]),
-        ([0.0] * 4, 0, [1 / 16, 14 / 16, 1 / 16]),
-        ([0.5], 0.1, [math.nan] * 3),
-    ],
-)
+STEADY = [
+    # as for p-values, of all 16 signs
+    ([0.25] * 4, 0.1, [15 / 16, 0, 1 / 16]),
+    ([-0.25] * 4, 0.1, [1 / 16, 0, 15 / 16]),
+    # a difference as large as the rope is equivalent
+    ([0.1] * 4, 0.1, [1 / 16, 14 / 16, 1 / 16]),
+    ([0.0] * 4, 0, [1 / 16, 14 / 16, 1 / 16]),
+    ([0.5], 0.1, [math.nan] * 3),
+]
+
+
+@pytest.mark.parametrize(("values", "rope", "expected"), STEADY)
 def test_the_posterior_where_nothing_spreads(values, rope, expected):
     assert posterior(values, rope) == pytest.approx(expected, abs=0, nan_ok=True)
 

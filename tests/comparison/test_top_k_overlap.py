@@ -122,43 +122,40 @@ def test_a_list_that_an_index_could_not_fill_is_whole():
     assert not overlap.is_open.any()
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"k": 0}, "k must be .* got 0"),
-        ({"metric": "l2"}, "metric must be one of .*similarity.* got 'l2'"),
-        ({"reference_ties": "any"}, "reference_ties must be one of .* got 'any'"),
-        ({"tolerance": -1}, "tolerance must be a number >= 0, got -1"),
-        ({"tolerance": 0.1}, "tolerance must be 0 unless .*interchangeable.*, got 0.1"),
-        ({"qid": [1, 1]}, "qid and mask must be None with ids"),
-        ({"ids": ([[0, 0]], [[0, 1]])}, "ids of reference .* once .* 0 twice in row 0"),
-        ({"ids": ([[0, 1]], [[7, 7]])}, "ids of scores .* once .* 7 twice in row 0"),
-        (
-            {"ids": ([[0], [0, 1]], [[0, 1]])},
-            "ids of reference .* rows of equal length",
-        ),
-        ({"ids": 5}, "ids must be a pair, .* got 5"),
-        ({"ids": ([[0]], [[0]], [[0]])}, "ids must be a pair"),
-        ({"ids": ([0, 1], [0, 1])}, r"ids of reference .* got shape \(2,\)"),
-        ({"ids": ([[0.5, 1]], [[0, 1]])}, "ids of reference .* got .*float64"),
-        ({"ids": ([[0, -2]], [[0, 1]])}, "ids of reference must be >= -1"),
-        (
-            {"ids": ([[0, 1]], [[0, 1]] * 2), "scores": [[1, 2]] * 2},
-            "as many rows on both sides.* 1 and 2",
-        ),
-        ({"ids": ([[0, 1]], [[0, 1, 2]])}, r"scores must have the shape of its ids"),
-        ({"k": 3}, "ids of reference must have at least k=3 columns, got 2"),
-        (
-            {"ids": None, "reference": [1, 2], "scores": [1]},
-            r"scores must have one value per row \(2\), got 1",
-        ),
-        (
-            {"ids": None, "reference": [1, math.nan], "scores": [1, 2]},
-            "reference must not be NaN, got nan in row 1",
-        ),
-        ({"ids": None, "qid": [1]}, "qid must be None where reference has two"),
-    ],
-)
+BAD_INPUT = [
+    ({"k": 0}, "k must be .* got 0"),
+    ({"metric": "l2"}, "metric must be one of .*similarity.* got 'l2'"),
+    ({"reference_ties": "any"}, "reference_ties must be one of .* got 'any'"),
+    ({"tolerance": -1}, "tolerance must be a number >= 0, got -1"),
+    ({"tolerance": 0.1}, "tolerance must be 0 unless .*interchangeable.*, got 0.1"),
+    ({"qid": [1, 1]}, "qid and mask must be None with ids"),
+    ({"ids": ([[0, 0]], [[0, 1]])}, "ids of reference .* once .* 0 twice in row 0"),
+    ({"ids": ([[0, 1]], [[7, 7]])}, "ids of scores .* once .* 7 twice in row 0"),
+    ({"ids": ([[0], [0, 1]], [[0, 1]])}, "ids of reference .* rows of equal length"),
+    ({"ids": 5}, "ids must be a pair, .* got 5"),
+    ({"ids": ([[0]], [[0]], [[0]])}, "ids must be a pair"),
+    ({"ids": ([0, 1], [0, 1])}, r"ids of reference .* got shape \(2,\)"),
+    ({"ids": ([[0.5, 1]], [[0, 1]])}, "ids of reference .* got .*float64"),
+    ({"ids": ([[0, -2]], [[0, 1]])}, "ids of reference must be >= -1"),
+    (
+        {"ids": ([[0, 1]], [[0, 1]] * 2), "scores": [[1, 2]] * 2},
+        "as many rows on both sides.* 1 and 2",
+    ),
+    ({"ids": ([[0, 1]], [[0, 1, 2]])}, r"scores must have the shape of its ids"),
+    ({"k": 3}, "ids of reference must have at least k=3 columns, got 2"),
+    (
+        {"ids": None, "reference": [1, 2], "scores": [1]},
+        r"scores must have one value per row \(2\), got 1",
+    ),
+    (
+        {"ids": None, "reference": [1, math.nan], "scores": [1, 2]},
+        "reference must not be NaN, got nan in row 1",
+    ),
+    ({"ids": None, "qid": [1]}, "qid must be None where reference has two"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), BAD_INPUT)
 def test_errors_name_argument_rule_and_value(change, message):
     given = {"reference": [[2, 1]], "scores": [[1, 2]], "ids": ([[0, 1]], [[0, 1]])}
     with pytest.raises(ValueError, match=message):

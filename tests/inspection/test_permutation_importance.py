@@ -255,28 +255,28 @@ def test_to_pandas_and_a_pickle():
     assert np.nanmax(np.abs(few.interval[:, 0])) == 1
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"columns": [4]}, "columns must be the index of one of the 4 columns"),
-        ({"columns": "x0"}, "columns must be a list or a mapping of .*got 'x0'"),
-        ({"columns": ["a"]}, "columns must be an index where X has no column .*'a'$"),
-        ({"columns": []}, r"at least one entry, and different names, got \[\]"),
-        ({"columns": [0, 0]}, r"different names, got \['x0', 'x0'\]"),
-        ({"columns": {"none": []}}, "at least one column in each group, .* got 'none'"),
-        ({"columns": {"both": [1, 1]}}, "each column once and .* got 'both'"),
-        ({"n_repeats": 0}, "n_repeats must be an integer >= 1"),
-        ({"within_queries": "yes"}, "within_queries must be True or False"),
-        ({"correction": "bonferroni"}, "correction must be one of"),
-        ({"confidence": 95}, "confidence must be a number in"),
-        ({"response_method": "transform"}, "response_method must be one of"),
-        ({"y": Y[1:]}, "y must have one value per row"),
-        ({"X": X[:, 0]}, r"X must be 2-dimensional, got shape \(151,\)"),
-        ({"qid": QID[1:]}, "qid must have one value per row"),
-        ({"qid": "q"}, "qid must be an index where X has no column names"),
-        ({"measures": "npcg"}, "npcg"),
-    ],
-)
+BAD_INPUT = [
+    ({"columns": [4]}, "columns must be the index of one of the 4 columns"),
+    ({"columns": "x0"}, "columns must be a list or a mapping of .*got 'x0'"),
+    ({"columns": ["a"]}, "columns must be an index where X has no column .*'a'$"),
+    ({"columns": []}, r"at least one entry, and different names, got \[\]"),
+    ({"columns": [0, 0]}, r"different names, got \['x0', 'x0'\]"),
+    ({"columns": {"none": []}}, "at least one column in each group, .* got 'none'"),
+    ({"columns": {"both": [1, 1]}}, "each column once and .* got 'both'"),
+    ({"n_repeats": 0}, "n_repeats must be an integer >= 1"),
+    ({"within_queries": "yes"}, "within_queries must be True or False"),
+    ({"correction": "bonferroni"}, "correction must be one of"),
+    ({"confidence": 95}, "confidence must be a number in"),
+    ({"response_method": "transform"}, "response_method must be one of"),
+    ({"y": Y[1:]}, "y must have one value per row"),
+    ({"X": X[:, 0]}, r"X must be 2-dimensional, got shape \(151,\)"),
+    ({"qid": QID[1:]}, "qid must have one value per row"),
+    ({"qid": "q"}, "qid must be an index where X has no column names"),
+    ({"measures": "npcg"}, "npcg"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), BAD_INPUT)
 def test_errors(options, message):
     with pytest.raises(ValueError, match=message):
         importance(**options)

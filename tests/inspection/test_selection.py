@@ -253,26 +253,26 @@ def test_table_data_frame_and_page():
     assert first.startswith("RankingFeatureSelector")
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"selectors": {}}, "selectors must have at least one entry"),
-        ({"selectors": SelectFromModel(Ridge())}, "must have selection_order_"),
-        ({"estimator": QueryLGBMRanker(qid="q")}, "qid must be given once, as an arg"),
-        ({"n_features": [0]}, "n_features must be an integer >= 1, got 0"),
-        ({"n_features": [13]}, r"integers from 1 to .*12.*got \[13\]"),
-        ({"n_features": [2.5]}, "got 2.5"),
-        ({"n_features": []}, r"n_features must be integers .*got \[\]"),
-        ({"measure": "nothing"}, "nothing"),
-        ({"cv": "five"}, "cv must be a number of folds"),
-        ({"cv": Folds((ROWS[:5], ROWS[5:]))}, "cv must keep queries whole"),
-        ({"cv": Folds((ROWS, ROWS))}, "cv must keep queries whole"),
-        ({"cv": Folds()}, "cv must make a fold"),
-        ({"cv": ta.QueryKFold(2, qid=0)}, "cv must leave its qid at None"),
-        ({"qid": None}, "qid must say which rows"),
-        ({"X": X[:, 0]}, "X must be 2-dimensional"),
-    ],
-)
+BAD_CURVES = [
+    ({"selectors": {}}, "selectors must have at least one entry"),
+    ({"selectors": SelectFromModel(Ridge())}, "must have selection_order_"),
+    ({"estimator": QueryLGBMRanker(qid="q")}, "qid must be given once, as an arg"),
+    ({"n_features": [0]}, "n_features must be an integer >= 1, got 0"),
+    ({"n_features": [13]}, r"integers from 1 to .*12.*got \[13\]"),
+    ({"n_features": [2.5]}, "got 2.5"),
+    ({"n_features": []}, r"n_features must be integers .*got \[\]"),
+    ({"measure": "nothing"}, "nothing"),
+    ({"cv": "five"}, "cv must be a number of folds"),
+    ({"cv": Folds((ROWS[:5], ROWS[5:]))}, "cv must keep queries whole"),
+    ({"cv": Folds((ROWS, ROWS))}, "cv must keep queries whole"),
+    ({"cv": Folds()}, "cv must make a fold"),
+    ({"cv": ta.QueryKFold(2, qid=0)}, "cv must leave its qid at None"),
+    ({"qid": None}, "qid must say which rows"),
+    ({"X": X[:, 0]}, "X must be 2-dimensional"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), BAD_CURVES)
 def test_curves_that_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         curve(**options)
@@ -367,16 +367,16 @@ def test_fewer_than_50_samples_have_no_interval():
     assert f"Stability {found.stability:.4f}, no interval (49 bootstrap" in text
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"selector": ta.RankingFeatureSelector(qid=0)}, "qid must be given once"),
-        ({"n_bootstraps": 1}, "n_bootstraps must be an integer >= 2, got 1"),
-        ({"qid": None}, "qid must say which rows"),
-        ({"confidence": 1.5}, "confidence must be"),
-        ({"y": Y[:-1]}, "y must have"),
-    ],
-)
+BAD_STABILITY = [
+    ({"selector": ta.RankingFeatureSelector(qid=0)}, "qid must be given once"),
+    ({"n_bootstraps": 1}, "n_bootstraps must be an integer >= 2, got 1"),
+    ({"qid": None}, "qid must say which rows"),
+    ({"confidence": 1.5}, "confidence must be"),
+    ({"y": Y[:-1]}, "y must have"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), BAD_STABILITY)
 def test_stability_that_is_refused(options, message):
     with pytest.raises(ValueError, match=message):
         stability(**options)

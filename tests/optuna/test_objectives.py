@@ -195,20 +195,20 @@ def test_bounds(web, bounds, pairs):
         assert ends == pairs
 
 
-@pytest.mark.parametrize(
-    ("n_features", "n_trials", "options", "sampler"),
-    [
-        (12, None, {}, "TPESampler"),
-        (12, 200, {}, "TPESampler"),
-        (12, 201, {}, "CmaEsSampler"),
-        (20, None, {}, "TPESampler"),
-        (21, None, {}, "CmaEsSampler"),
-        (21, 500, {"transforms": "tune"}, "TPESampler"),
-        (21, 500, {"measure": ["ndcg@10", "p@1"]}, "TPESampler"),
-        (1, 500, {}, "TPESampler"),
-        (2, 500, {}, "CmaEsSampler"),
-    ],
-)
+SAMPLERS = [
+    (12, None, {}, "TPESampler"),
+    (12, 200, {}, "TPESampler"),
+    (12, 201, {}, "CmaEsSampler"),
+    (20, None, {}, "TPESampler"),
+    (21, None, {}, "CmaEsSampler"),
+    (21, 500, {"transforms": "tune"}, "TPESampler"),
+    (21, 500, {"measure": ["ndcg@10", "p@1"]}, "TPESampler"),
+    (1, 500, {}, "TPESampler"),
+    (2, 500, {}, "CmaEsSampler"),
+]
+
+
+@pytest.mark.parametrize(("n_features", "n_trials", "options", "sampler"), SAMPLERS)
 def test_the_sampler_suits_the_weights_and_trials(
     web, n_features, n_trials, options, sampler
 ):
@@ -228,24 +228,24 @@ UNBOUND += [[(0, 1)] * 11 + [(1, 1)], [(0, 1)] * 11 + [(1,)]]
 SITE = pd.DataFrame({"clicks": [1.0, 2.0, 3.0], "site": "a"})
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"X": X3 * np.nan}, "must not hold NaN, got .* in column 'x0'.*fill in"),
-        ({"X": SITE}, r"got 'a' in column 'site' \(leave the column"),
-        ({"X": X3 + np.inf}, "contains infinity"),
-        ({"X": X3 * 1e-200}, "from 1e-100 to 1e100, got"),
-        ({"feature_names": ["a"]}, r"different name for each feature \(12\)"),
-        ({"feature_names": []}, r"different name for each feature \(12\), got \[\]"),
-        ({"feature_names": ["a"] * 12}, "a different name"),
-        ({"feature_names": "abcdefghijkl"}, "a different name"),
-        *(({"bounds": bounds}, ASCENDING) for bounds in UNBOUND),
-        ({"bounds": [(0, 1)] * 11}, r"such a pair for each feature \(12\), got"),
-        ({"bounds": {"y1": (0, 1)}}, r"bounds must name features .* got 'y1'"),
-        ({"transforms": 3}, "transforms must be a name, or a list with one entry"),
-        ({"transforms": "square"}, "transforms must be one of"),
-    ],
-)
+BAD_LINEAR = [
+    ({"X": X3 * np.nan}, "must not hold NaN, got .* in column 'x0'.*fill in"),
+    ({"X": SITE}, r"got 'a' in column 'site' \(leave the column"),
+    ({"X": X3 + np.inf}, "contains infinity"),
+    ({"X": X3 * 1e-200}, "from 1e-100 to 1e100, got"),
+    ({"feature_names": ["a"]}, r"different name for each feature \(12\)"),
+    ({"feature_names": []}, r"different name for each feature \(12\), got \[\]"),
+    ({"feature_names": ["a"] * 12}, "a different name"),
+    ({"feature_names": "abcdefghijkl"}, "a different name"),
+    *(({"bounds": bounds}, ASCENDING) for bounds in UNBOUND),
+    ({"bounds": [(0, 1)] * 11}, r"such a pair for each feature \(12\), got"),
+    ({"bounds": {"y1": (0, 1)}}, r"bounds must name features .* got 'y1'"),
+    ({"transforms": 3}, "transforms must be a name, or a list with one entry"),
+    ({"transforms": "square"}, "transforms must be one of"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), BAD_LINEAR)
 def test_bad_linear_objectives(options, message):
     given = {"X": X3, "y": [0, 1, 0], "qid": [1, 1, 2], **options}
     with pytest.raises(ValueError, match=message):
@@ -379,18 +379,18 @@ def test_an_estimator_is_made_of_a_trial_that_is_chosen(web):
 CUT = SimpleNamespace(split=lambda X, y, groups: KFold(3).split(X))
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"space": {}}, "space must be a dict of Optuna distributions"),
-        ({"space": {"max_depth": [1, 2]}}, r"space\['max_depth'\] must be an Optuna d"),
-        ({"cv": CUT}, "cv must keep queries whole"),
-        ({"cv": "5"}, "cv must be a number of"),
-        ({"cv": ta.QueryKFold(3, qid="qid")}, "cv must leave its qid at None"),
-        ({"estimator": QueryLGBMRanker(qid="qid")}, "objective alone, got QueryLGBM"),
-        ({"fit_params": {"qid": [1]}}, r"must not hold qid or group.*\['qid'\]"),
-    ],
-)
+BAD_RANKERS = [
+    ({"space": {}}, "space must be a dict of Optuna distributions"),
+    ({"space": {"max_depth": [1, 2]}}, r"space\['max_depth'\] must be an Optuna d"),
+    ({"cv": CUT}, "cv must keep queries whole"),
+    ({"cv": "5"}, "cv must be a number of"),
+    ({"cv": ta.QueryKFold(3, qid="qid")}, "cv must leave its qid at None"),
+    ({"estimator": QueryLGBMRanker(qid="qid")}, "objective alone, got QueryLGBM"),
+    ({"fit_params": {"qid": [1]}}, r"must not hold qid or group.*\['qid'\]"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), BAD_RANKERS)
 def test_bad_ranker_objectives(web, options, message):
     given = {"estimator": TREE, "space": {"max_depth": SPACE["max_depth"]}}
     frame = pd.DataFrame(web.data).assign(qid=web.qid)

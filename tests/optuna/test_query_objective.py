@@ -388,28 +388,28 @@ X3, Y3, Q3 = np.arange(18.0).reshape(3, 6), [1, 0, 0], [1, 1, 2]
 SKIP = {"zero_relevance": "skip"}
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"X": X3[:2]}, r"y must have one value per row \(2\)"),
-        ({"qid": [1, 2]}, "qid must have one value per row"),
-        ({"score": "bm25"}, "score must be a function of a trial"),
-        ({"measure": ["ndcg@10", "NDCG@10"]}, "measure must differ, got NDCG@10 twice"),
-        ({"measure": []}, "measure must name at least one measure, got none"),
-        ({"measure": 3}, "measure must be a name .* got 3"),
-        ({"measure": ["ap", "ndgc"]}, "did you mean 'NDCG'"),
-        ({"report_every": 0}, "report_every must be an integer >= 1, got 0"),
-        ({"block_size": 2.5}, "block_size must be an integer >= 1, got 2.5"),
-        ({"random_state": "a"}, "random_state must be an integer from 0"),
-        ({"random_state": -1}, "random_state must be an integer from 0"),
-        ({"unjudged": "skip"}, "unjudged must be one of"),
-        (SKIP | {"query_weight": [0, 0, 1]}, "defined and that has weight, got none"),
-        (
-            SKIP | {"y": [0] * 3, "measure": ["rr", "ap"]},
-            r"a query for which AP is defined, got none \(of 2 queries\)",
-        ),
-    ],
-)
+BAD_INPUT = [
+    ({"X": X3[:2]}, r"y must have one value per row \(2\)"),
+    ({"qid": [1, 2]}, "qid must have one value per row"),
+    ({"score": "bm25"}, "score must be a function of a trial"),
+    ({"measure": ["ndcg@10", "NDCG@10"]}, "measure must differ, got NDCG@10 twice"),
+    ({"measure": []}, "measure must name at least one measure, got none"),
+    ({"measure": 3}, "measure must be a name .* got 3"),
+    ({"measure": ["ap", "ndgc"]}, "did you mean 'NDCG'"),
+    ({"report_every": 0}, "report_every must be an integer >= 1, got 0"),
+    ({"block_size": 2.5}, "block_size must be an integer >= 1, got 2.5"),
+    ({"random_state": "a"}, "random_state must be an integer from 0"),
+    ({"random_state": -1}, "random_state must be an integer from 0"),
+    ({"unjudged": "skip"}, "unjudged must be one of"),
+    (SKIP | {"query_weight": [0, 0, 1]}, "defined and that has weight, got none"),
+    (
+        SKIP | {"y": [0] * 3, "measure": ["rr", "ap"]},
+        r"a query for which AP is defined, got none \(of 2 queries\)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), BAD_INPUT)
 def test_what_is_refused(options, message):
     given = {"score": helpers.boosted, "X": X3, "y": Y3, "qid": Q3, **options}
     with pytest.raises(ValueError, match=message):

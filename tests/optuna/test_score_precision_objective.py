@@ -184,20 +184,20 @@ def test_constant_scores():
     assert (found.low, found.high) == (0, 8)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"kinds": []}, "kinds must not be empty"),
-        ({"kinds": ["x"]}, "kinds must be one of"),
-        ({"kinds": None}, "kinds must be a list of .*, got None"),
-        ({"max_rho": 1.01}, "max_rho must be a finite number > 1.01, got 1.01"),
-        ({"max_rho": math.inf}, "max_rho must be a finite number > 1.01, got inf"),
-        ({"scale": "fit"}, "scale must be one of"),
-        ({"measure": "x"}, "measure"),
-        ({"y_score": [[1, 2], [2, 3]]}, "y_score must be the scores of one system"),
-        ({"y_score": [1.0]}, "y_score must have one value per row"),
-    ],
-)
+BAD_INPUT = [
+    ({"kinds": []}, "kinds must not be empty"),
+    ({"kinds": ["x"]}, "kinds must be one of"),
+    ({"kinds": None}, "kinds must be a list of .*, got None"),
+    ({"max_rho": 1.01}, "max_rho must be a finite number > 1.01, got 1.01"),
+    ({"max_rho": math.inf}, "max_rho must be a finite number > 1.01, got inf"),
+    ({"scale": "fit"}, "scale must be one of"),
+    ({"measure": "x"}, "measure"),
+    ({"y_score": [[1, 2], [2, 3]]}, "y_score must be the scores of one system"),
+    ({"y_score": [1.0]}, "y_score must have one value per row"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), BAD_INPUT)
 def test_bad_input(options, message):
     with pytest.raises(ValueError, match=message):
         ScorePrecisionObjective([0, 1], **{"y_score": [1.0, 2.0]} | options)

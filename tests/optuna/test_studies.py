@@ -88,18 +88,18 @@ def test_pruners_that_are_given_prune_as_told(web):
     assert told(objective.create_study(0, pruner=NopPruner())) is False
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"prune": "auto"}, "prune must be True or False, got 'auto'"),
-        ({"prune": None}, "prune must be True or False, got None"),
-        (
-            {"prune": True, "pruner": MedianPruner()},
-            "left out if pruner is given, got True and MedianPruner",
-        ),
-        ({"seed": -1}, "seed must be an integer >= 0, got -1"),
-    ],
-)
+BAD_OPTIONS = [
+    ({"prune": "auto"}, "prune must be True or False, got 'auto'"),
+    ({"prune": None}, "prune must be True or False, got None"),
+    (
+        {"prune": True, "pruner": MedianPruner()},
+        "left out if pruner is given, got True and MedianPruner",
+    ),
+    ({"seed": -1}, "seed must be an integer >= 0, got -1"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), BAD_OPTIONS)
 def test_bad_options(web, options, message):
     with pytest.raises(ValueError, match=message):
         scoring(web).create_study(**options)

@@ -125,57 +125,57 @@ def test_rounding_never_reverses_an_order(scores, how):
         assert np.array_equal(round_scores(rounded, how), rounded)
 
 
-@pytest.mark.parametrize(
-    ("how", "scores", "expected"),
-    [
-        ("decimals=0", [1.005, 2.675, 0.5], [1, 3, 0]),
-        ("decimals=-2", [1250.0, 1350.0], [1200, 1400]),
-        ("decimals=-1", [7, 8], [10, 10]),
-        ("significant=3", [1234.5, 0.00123451], [1230, 0.00123]),
-        # 8 bits of mantissa: 1 + 2^-8 is halfway and goes to even
-        ("bits=bfloat16", [1, 1 + 2**-8, 1 + 3 * 2**-8], [1, 1, 1 + 2**-6]),
-        ("bits=bfloat16", [1e39], [(2 - 2**-7) * 2.0**127]),
-        # not by way of 32 bits, where this is halfway
-        ("bits=bfloat16", [1 + 2**-8 + 2**-30, 2.0**-133], [1 + 2**-7, 2**-133]),
-        ("bits=bfloat16", [1.6 * 2**-133, 2.0**-135], [2**-132, 0]),
-        ("bits=float16", [0.1, 70000.0], [float(np.float16(0.1)), 65504]),
-        ("bits=1", [0, 0.4, 0.6, 1], [0, 0, 1, 1]),
-        ("levels=4", [3.0, 3.0], [3, 3]),
-        ("levels=2", [0.0, 5e-324], [0.0, 5e-324]),
-    ],
-)
+BY_HAND = [
+    ("decimals=0", [1.005, 2.675, 0.5], [1, 3, 0]),
+    ("decimals=-2", [1250.0, 1350.0], [1200, 1400]),
+    ("decimals=-1", [7, 8], [10, 10]),
+    ("significant=3", [1234.5, 0.00123451], [1230, 0.00123]),
+    # 8 bits of mantissa: 1 + 2^-8 is halfway and goes to even
+    ("bits=bfloat16", [1, 1 + 2**-8, 1 + 3 * 2**-8], [1, 1, 1 + 2**-6]),
+    ("bits=bfloat16", [1e39], [(2 - 2**-7) * 2.0**127]),
+    # not by way of 32 bits, where this is halfway
+    ("bits=bfloat16", [1 + 2**-8 + 2**-30, 2.0**-133], [1 + 2**-7, 2**-133]),
+    ("bits=bfloat16", [1.6 * 2**-133, 2.0**-135], [2**-132, 0]),
+    ("bits=float16", [0.1, 70000.0], [float(np.float16(0.1)), 65504]),
+    ("bits=1", [0, 0.4, 0.6, 1], [0, 0, 1, 1]),
+    ("levels=4", [3.0, 3.0], [3, 3]),
+    ("levels=2", [0.0, 5e-324], [0.0, 5e-324]),
+]
+
+
+@pytest.mark.parametrize(("how", "scores", "expected"), BY_HAND)
 def test_rounding_by_hand(how, scores, expected):
     assert round_scores(scores, how).tolist() == expected
 
 
-@pytest.mark.parametrize(
-    ("call", "args", "message"),
-    [
-        (geometric_bands, (0, 2), "n_documents must be an integer >= 1, got 0"),
-        (geometric_bands, (2**70, 2), "n_documents must be at most .*1180591"),
-        (geometric_bands, (5, 1), "rho must be > 1, got 1"),
-        (geometric_bands, (5, "1/0"), "rho must be a number > 1, .* got '1/0'"),
-        (geometric_bands, (5, math.inf), "rho must be a number > 1, .* got inf"),
-        (band_scores, ([math.nan], 2), "y_score must not be NaN"),
-        (band_scores, ([], 2), "y_score must not be empty"),
-        (worst_case_loss, ("ap", 2), "measure must be RR or RBP without a cut"),
-        (worst_case_loss, ("rr@5", 2), "measure must be RR or RBP without a cut"),
-        (round_scores, ([[1], [1, 2]], "decimals=1"), "y_score must be a 1-D"),
-        (round_scores, ([1], 1.1), "coarseness must be a text .* got 1.1"),
-        (round_scores, ([1], "fine"), "coarseness must be a text such as .* 'fine'"),
-        (round_scores, ([1], "size=3"), "'size=3': the kind must be one of .* 'size'"),
-        (round_scores, ([1], "rho="), "rho must be a number > 1, .* got ''"),
-        (round_scores, ([1], "levels=1"), "levels must be an integer >= 2, got '1'"),
-        (round_scores, ([1], "levels=float16"), "levels .* >= 2, got 'float16'"),
-        (round_scores, ([1], "decimals=1.5"), "decimals must be .* >= -308, got '1.5'"),
-        (round_scores, ([1], "decimals=-309"), "decimals .* >= -308, got '-309'"),
-        (round_scores, ([1], "significant=0"), "significant .* integer >= 1, got '0'"),
-        (round_scores, ([1], "bits=int8"), "bits .*'bfloat16'.* or an integer >= 1"),
-        (partial(band_scores, existing_ties="x"), ([1], 2), "existing_ties .* got 'x'"),
-        (partial(band_scores, qid=[1]), ([1, 2], 2), "qid must have one value per row"),
-        (partial(round_scores, qid=[1]), ([1, 2], "bits=1"), "qid must have one value"),
-    ],
-)
+BAD_INPUT = [
+    (geometric_bands, (0, 2), "n_documents must be an integer >= 1, got 0"),
+    (geometric_bands, (2**70, 2), "n_documents must be at most .*1180591"),
+    (geometric_bands, (5, 1), "rho must be > 1, got 1"),
+    (geometric_bands, (5, "1/0"), "rho must be a number > 1, .* got '1/0'"),
+    (geometric_bands, (5, math.inf), "rho must be a number > 1, .* got inf"),
+    (band_scores, ([math.nan], 2), "y_score must not be NaN"),
+    (band_scores, ([], 2), "y_score must not be empty"),
+    (worst_case_loss, ("ap", 2), "measure must be RR or RBP without a cut"),
+    (worst_case_loss, ("rr@5", 2), "measure must be RR or RBP without a cut"),
+    (round_scores, ([[1], [1, 2]], "decimals=1"), "y_score must be a 1-D"),
+    (round_scores, ([1], 1.1), "coarseness must be a text .* got 1.1"),
+    (round_scores, ([1], "fine"), "coarseness must be a text such as .* 'fine'"),
+    (round_scores, ([1], "size=3"), "'size=3': the kind must be one of .* 'size'"),
+    (round_scores, ([1], "rho="), "rho must be a number > 1, .* got ''"),
+    (round_scores, ([1], "levels=1"), "levels must be an integer >= 2, got '1'"),
+    (round_scores, ([1], "levels=float16"), "levels .* >= 2, got 'float16'"),
+    (round_scores, ([1], "decimals=1.5"), "decimals must be .* >= -308, got '1.5'"),
+    (round_scores, ([1], "decimals=-309"), "decimals .* >= -308, got '-309'"),
+    (round_scores, ([1], "significant=0"), "significant .* integer >= 1, got '0'"),
+    (round_scores, ([1], "bits=int8"), "bits .*'bfloat16'.* or an integer >= 1"),
+    (partial(band_scores, existing_ties="x"), ([1], 2), "existing_ties .* got 'x'"),
+    (partial(band_scores, qid=[1]), ([1, 2], 2), "qid must have one value per row"),
+    (partial(round_scores, qid=[1]), ([1, 2], "bits=1"), "qid must have one value"),
+]
+
+
+@pytest.mark.parametrize(("call", "args", "message"), BAD_INPUT)
 def test_bad_input(call, args, message):
     with pytest.raises(ValueError, match=message):
         call(*args)

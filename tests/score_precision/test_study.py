@@ -242,22 +242,22 @@ def test_few_changed_queries_have_no_verdict():
     assert "3/4: only 4 systems have 10 changed queries" in str(study)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"coarseness": []}, "coarseness must not be empty"),
-        ({"coarseness": ["levels=x"]}, "levels must be an integer >= 2, got 'x'"),
-        ({"coarseness": {"rho": 2}}, "coarseness must be a text such .* got 'rho'"),
-        ({"keep": []}, "keep must not be empty"),
-        ({"keep": [1.5]}, r"keep must be a number in \(0, 1\], got 1.5"),
-        ({"keep": True}, r"keep must be a number in \(0, 1\], got True"),
-        ({"ties": ["best", "expected"]}, "ties must be one treatment"),
-        ({"alpha": 0}, r"alpha must be a number in \(0, 1\), got 0"),
-        ({"test": "z"}, "test must be one of"),
-        ({"scale": "fit"}, "scale must be one of"),
-        ({"existing_ties": "x"}, "existing_ties must be one of"),
-    ],
-)
+BAD_OPTIONS = [
+    ({"coarseness": []}, "coarseness must not be empty"),
+    ({"coarseness": ["levels=x"]}, "levels must be an integer >= 2, got 'x'"),
+    ({"coarseness": {"rho": 2}}, "coarseness must be a text such .* got 'rho'"),
+    ({"keep": []}, "keep must not be empty"),
+    ({"keep": [1.5]}, r"keep must be a number in \(0, 1\], got 1.5"),
+    ({"keep": True}, r"keep must be a number in \(0, 1\], got True"),
+    ({"ties": ["best", "expected"]}, "ties must be one treatment"),
+    ({"alpha": 0}, r"alpha must be a number in \(0, 1\), got 0"),
+    ({"test": "z"}, "test must be one of"),
+    ({"scale": "fit"}, "scale must be one of"),
+    ({"existing_ties": "x"}, "existing_ties must be one of"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), BAD_OPTIONS)
 def test_bad_input(options, message):
     with pytest.raises(ValueError, match=message):
         precision_study([0, 1, 0], {"a": [1, 2, 3]}, **options)
