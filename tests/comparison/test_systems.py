@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.exceptions import UndefinedMetricWarning
 
+from tests._engine.test_lists import alike
 from tieaware_sklearn import evaluate
 from tieaware_sklearn.comparison import _paired_test, compare_systems
 from tieaware_sklearn.comparison._paired_test import ALTERNATIVES, TESTS, paired_tests
@@ -415,9 +416,7 @@ def test_what_is_said_of_orders_is_of_those_left_open():
 def test_each_comparison_is_the_one_asked_for_alone():
     for measure, ties in itertools.product(MEASURES, TIES):
         alone = compare(measure=measure, ties=ties, **OPTIONS)
-        found = SEVERAL[measure, ties]
-        for name in ("expected", "difference", "adjusted_pvalues", "tie_range"):
-            assert np.array_equal(getattr(alone, name), getattr(found, name))
+        alike(SEVERAL[measure, ties], alone)
     # by any name of the measure
     by_another = SEVERAL["recip_rank", "official"]
     assert str(by_another) == str(SEVERAL["RR", "official"])
@@ -428,10 +427,14 @@ def test_each_comparison_is_the_one_asked_for_alone():
         SEVERAL["RR", "x"]
 
 
-def cells(table, *heads):
+def texts(*columns):
     """The rows of some columns."""
+    return list(zip(*(map(str, column) for column in columns), strict=True))
+
+
+def cells(table, *heads):
     named = {column.head: column.values for column in table.columns}
-    return list(zip(*(map(str, named[head]) for head in heads), strict=True))
+    return texts(*(named[head] for head in heads))
 
 
 def test_treatments_side_by_side():
@@ -441,28 +444,20 @@ def test_treatments_side_by_side():
     # best is of the expected values, worst was asked for
     heads = [column.head for column in systems.columns]
     assert heads == ["measure", "system", "official", "expected", "worst", "best"]
-    named = ONE.to_pandas()[["a", "b"]].to_numpy()
-    first = [(m, *p) for m in MEASURES for p in named]
-
-    def shown(name, those):
-        return [(str(x),) for one in those for x in getattr(one, name)]
-
+    means = dict(iter(SEVERAL.summary().to_pandas().groupby("ties")))
     for ties in TIES:
-        those = [SEVERAL[measure, ties].summary() for measure in MEASURES]
-        assert cells(systems, ties) == shown("mean", those)
-    exact = [SEVERAL[measure, "expected"] for measure in MEASURES]
-    assert cells(systems, "best") == shown("best", [one.summary() for one in exact])
+        assert cells(systems, ties) == texts(means[ties]["mean"])
+    assert cells(systems, "best") == texts(means["expected"]["best"])
     assert "broken by the rule official" in systems.meaning("official")
     # pairs stand one below the other: 80 columns do not hold the p-values of all
-    below = [(*pair, ties) for pair in first for ties in TIES]
-    assert cells(pairs, "measure", "A", "B", "ties") == below
-    for row, (measure, a, b, ties) in enumerate(below):
-        one = SEVERAL[measure, ties]
-        at = [*map(tuple, named)].index((a, b))
-        figures = one.difference[at], one.adjusted_pvalues[at]
-        assert cells(pairs, "A - B", "holm")[row] == tuple(map(str, figures))
-        same = ("no", "yes")[int(one.same_sign[at])] if ties == "expected" else ""
-        assert cells(pairs, "same sign")[row] == (same,)
+    frame = SEVERAL.to_pandas()
+    pair = np.tile(range(len(ONE.pairs)), len(SEVERAL))
+    frame = frame.iloc[np.lexsort((pair, frame.measure != MEASURES[0]))]
+    heads = ["measure", "A", "B", "ties", "A - B", "holm"]
+    names = ["measure", "a", "b", "ties", "difference", "adjusted_pvalue"]
+    assert cells(pairs, *heads) == texts(*(frame[name] for name in names))
+    same = frame.same_sign.map({True: "yes", False: "no"})
+    assert cells(pairs, "same sign") == texts(same.where(frame.ties == "expected", ""))
     assert "least favourable" in pairs.meaning("worst")
     # or beside each other
     two = dict(zip("ab", WEB.data.T[[1, 4]], strict=True))
