@@ -15,16 +15,9 @@ from scipy.stats import spearmanr
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 
+import tieaware_sklearn as ta
 from tests import naive
-from tieaware_sklearn import (
-    FusedRanker,
-    QueryKFold,
-    RankingFeatureSelector,
-    SplitQueriesWarning,
-    evaluate,
-    make_ranking_scorer,
-    ranking_score,
-)
+from tieaware_sklearn import FusedRanker, QueryKFold
 from tieaware_sklearn._engine.checks import check_qid
 from tieaware_sklearn.feature_selection import _fused
 
@@ -187,7 +180,7 @@ def test_neither_rows_nor_columns_nor_threads_change_the_choice(web, monkeypatch
 def test_the_path_is_that_of_rankers_of_single_features(web):
     options = {"measure": "ap", "zero_relevance": "skip"}
     selector = fitted(web, **options)
-    alone = RankingFeatureSelector("ap", zero_relevance="skip")
+    alone = ta.RankingFeatureSelector("ap", zero_relevance="skip")
     alone.fit(web.data, web.target, qid=web.qid)
     same(selector.mean_, alone.mean_[:, 0])
     same(selector.ranking_, alone.ranking_)
@@ -199,7 +192,7 @@ def test_the_path_is_that_of_rankers_of_single_features(web):
         ranker = FusedRanker(order.tolist(), direction=selector.directions_[order])
         ranker.fit(web.data, web.target, qid=web.qid)
         scores = ranker.predict(web.data, qid=web.qid)
-        assert ranking_score(web.target, scores, qid=web.qid, **options) == score
+        assert ta.ranking_score(web.target, scores, qid=web.qid, **options) == score
     same(selector.predict(web.data, qid=web.qid), scores)
 
 
@@ -278,7 +271,7 @@ def test_auto_takes_fewest_features_that_are_as_good(web, capsys):
             ranker = FusedRanker(order, direction=own.directions_[order])
             ranker.fit(web.data[train], y[train], qid=qid[train])
             scores = ranker.predict(web.data[test], qid=qid[test])
-            report = evaluate(y[test], scores, qid=qid[test], measures="ndcg@10")
+            report = ta.evaluate(y[test], scores, qid=qid[test], measures="ndcg@10")
             at = np.searchsorted(np.unique(qid), report.qid)
             by_hand[number, at] = report.expected[:, 0]
     loss = by_hand[best] - by_hand
@@ -374,11 +367,11 @@ def test_a_pipeline_with_routing(web):
         model = make_pipeline(FusedRanker(n_features_to_select=3), FusedRanker())
         predicted = model.fit(*rows, **given).predict(web.data, **given)
         score = model.score(*rows, **given)
-        how = {"cv": QueryKFold(2), "params": given, "scoring": make_ranking_scorer()}
-        folds = cross_val_score(model, *rows, **how)
+        how = {"cv": QueryKFold(2), "params": given}
+        folds = cross_val_score(model, *rows, scoring=ta.make_ranking_scorer(), **how)
     expected = fitted(web, n_features_to_select=3)
     same(predicted, expected.predict(web.data, **given))
-    assert score == ranking_score(web.target, predicted, **given)
+    assert score == ta.ranking_score(web.target, predicted, **given)
     assert folds.min() > 0.2
 
 
@@ -393,7 +386,7 @@ def test_ids_are_needed_and_known_again(web):
         selector.predict(web.data)
     third = np.arange(len(web.qid)) % 3 == 0
     ranker = fitted(web, rows=third)
-    with pytest.warns(SplitQueriesWarning, match="ids that FusedRanker was fitted on"):
+    with pytest.warns(ta.SplitQueriesWarning, match="ids that FusedRanker was fitted"):
         ranker.score(web.data[~third], web.target[~third], qid=web.qid[~third])
 
 

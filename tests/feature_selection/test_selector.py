@@ -20,15 +20,9 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Bunch
 
+import tieaware_sklearn as ta
 from tests.feature_selection.helpers import assert_same, fitted
-from tieaware_sklearn import (
-    FusedRanker,
-    LinearRanker,
-    QueryKFold,
-    RankingFeatureSelector,
-    make_ranking_scorer,
-    ranking_score,
-)
+from tieaware_sklearn import RankingFeatureSelector
 from tieaware_sklearn.datasets import dump_letor, iter_batches, make_web_search
 
 # -- query ids
@@ -205,7 +199,7 @@ def test_unjudged_labels_may_count_as_not_relevant(web, capfd):
         assert_same(selector.fit(web.data, y, qid=web.qid), wanted)
     # BPref knows of them by itself, and sees that they are not judged
     bpref = RankingFeatureSelector("bpref").fit(web.data, labels, qid=web.qid)
-    expected = ranking_score(labels, -web.data[:, 3], qid=web.qid, measure="bpref")
+    expected = ta.ranking_score(labels, -web.data[:, 3], qid=web.qid, measure="bpref")
     assert (bpref.directions_[3], bpref.mean_[3, 0]) == ("ascending", expected)
 
 
@@ -225,8 +219,8 @@ def test_rows_in_another_order_and_other_columns_are_noticed(web):
     frame = pd.DataFrame(web.data, columns=web.feature_names)
     y, qid = pd.Series(web.target), pd.Series(web.qid)
     turned = "in another order, but rows go by position"
-    fused = FusedRanker(n_features_to_select=2)
-    for new in (RankingFeatureSelector(), fused, LinearRanker(max_iter=1)):
+    fused = ta.FusedRanker(n_features_to_select=2)
+    for new in (RankingFeatureSelector(), fused, ta.LinearRanker(max_iter=1)):
         for name, columns in (("y", (y[::-1], qid)), ("qid", (y, qid[::-1]))):
             with pytest.warns(UserWarning, match=turned) as caught:
                 clone(new).fit(frame, columns[0], qid=columns[1])
@@ -248,12 +242,12 @@ def test_weights_are_asked_for_only_on_request(web):
     rows = web.data, web.target
     with sklearn.config_context(enable_metadata_routing=True):
         selector = RankingFeatureSelector()
-        scorer = make_ranking_scorer("ap").set_score_request(query_weight=True)
+        scorer = ta.make_ranking_scorer("ap").set_score_request(query_weight=True)
         model = Pipeline([("select", selector), ("rank", Ridge())])
         # where nobody asks for them, scikit-learn says so
         with pytest.raises(TypeError, match="query_weight"):
             model.fit(*rows, **data)
-        how = {"scoring": scorer, "cv": QueryKFold(2), "error_score": "raise"}
+        how = {"scoring": scorer, "cv": ta.QueryKFold(2), "error_score": "raise"}
         search = GridSearchCV(model, {"select__n_features_to_select": [3]}, **how)
         search.fit(*rows, **data)
         assert_same(search.best_estimator_[0], fitted(web, n_features_to_select=3))

@@ -19,15 +19,10 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import Bunch
 
+import tieaware_sklearn as ta
 from tests.boosters import conftest
 from tests.boosters.helpers import EVAL3, ROWS3, LightGBM, exact, rows_of, sizes_of
 from tests.strategies import queries
-from tieaware_sklearn import (
-    QueryKFold,
-    make_ranking_scorer,
-    parse_measure,
-    ranking_score,
-)
 from tieaware_sklearn.lightgbm import QueryLGBMRanker, eval_metric, feval
 from tieaware_sklearn.measures import NDCG
 
@@ -53,7 +48,7 @@ def test_value_is_that_of_ranking_score(rows):
     metric = eval_metric(list(better))
     for _ in range(2):
         assert metric(labels[order], scores[order], None, sizes) == [
-            (name, ranking_score(labels, scores, qid=qid, measure=name), is_better)
+            (name, ta.ranking_score(labels, scores, qid=qid, measure=name), is_better)
             for name, is_better in better.items()
         ]
 
@@ -65,7 +60,7 @@ def test_values_in_training(web, valid, measure):
     given = {"valid_sets": [train, dataset(valid, train)], "feval": feval(measure)}
     given["callbacks"] = [lgb.record_evaluation(history)]
     booster = lgb.train(QUIET, train, 3, **given)
-    names = [str(parse_measure(one)) for one in np.atleast_1d(measure)]
+    names = [str(ta.parse_measure(one)) for one in np.atleast_1d(measure)]
     assert list(history["valid_1"]) == names
     for data, name, own in ((web, "training", weight), (valid, "valid_1", None)):
         for values, one in zip(history[name].values(), names, strict=True):
@@ -98,13 +93,13 @@ def test_copies_and_pickles_of_metrics(web):
 
 
 def test_lightgbm_cv_with_our_folds(web):
-    options = {"folds": QueryKFold(4), "feval": feval(), "return_cvbooster": True}
+    options = {"folds": ta.QueryKFold(4), "feval": feval(), "return_cvbooster": True}
     results = lgb.cv(QUIET, dataset(web), 3, **options)
     scores = []
-    folds = QueryKFold(4).split(web.data, groups=web.qid)
+    folds = ta.QueryKFold(4).split(web.data, groups=web.qid)
     for booster, (_, test) in zip(results["cvbooster"].boosters, folds, strict=True):
         predicted = booster.predict(web.data[test])
-        scores.append(ranking_score(web.target[test], predicted, qid=web.qid[test]))
+        scores.append(ta.ranking_score(web.target[test], predicted, qid=web.qid[test]))
     assert results["valid NDCG@10-mean"][-1] == pytest.approx(np.mean(scores))
 
 
@@ -300,8 +295,8 @@ def test_early_stopping_inside_a_search(web, valid):
         scaler = PCA(n_components=5, random_state=0)
         pipeline = make_pipeline(scaler, model, transform_input=["eval_X"])
         grid = {"querylgbmranker__num_leaves": [3, 7]}
-        options = {"scoring": make_ranking_scorer(), "error_score": "raise"}
-        search = GridSearchCV(pipeline, grid, cv=QueryKFold(3), **options)
+        options = {"scoring": ta.make_ranking_scorer(), "error_score": "raise"}
+        search = GridSearchCV(pipeline, grid, cv=ta.QueryKFold(3), **options)
         search.fit(web.data, web.target, qid=web.qid, **given)
     best = search.best_estimator_[-1]
     assert 1 <= best.best_iteration_ < 20

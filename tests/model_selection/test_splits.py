@@ -17,14 +17,9 @@ from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GroupShuffleSplit, TimeSeriesSplit, cross_validate
 
+import tieaware_sklearn as ta
 from tests.model_selection.helpers import Folds
-from tieaware_sklearn import (
-    QueryKFold,
-    QueryShuffleSplit,
-    QueryTimeSeriesSplit,
-    make_ranking_scorer,
-    train_test_split_queries,
-)
+from tieaware_sklearn import QueryKFold, QueryShuffleSplit, QueryTimeSeriesSplit
 from tieaware_sklearn.model_selection._splits import query_folds
 
 RNG = np.random.default_rng(0)
@@ -33,7 +28,7 @@ QID = np.repeat(RNG.permutation(40), SIZES)
 Y = RNG.integers(0, 3, size=len(QID)).astype(float)
 X = np.arange(len(QID) * 2.0).reshape(-1, 2)
 DRAWN = {"shuffle": True, "random_state": 0}
-SCORED = {"scoring": make_ranking_scorer(), "error_score": "raise"}
+SCORED = {"scoring": ta.make_ranking_scorer(), "error_score": "raise"}
 SCORED["return_indices"] = True
 MAKE = {
     "k-fold": lambda **k: QueryKFold(4, **k),
@@ -348,7 +343,7 @@ def test_sizes_are_of_queries_and_sets_those_of_group_shuffle_split(sizes, numbe
 
 
 def split_queries(*arrays, **options):
-    return train_test_split_queries(*arrays, **{"qid": QID, **options})
+    return ta.train_test_split_queries(*arrays, **{"qid": QID, **options})
 
 
 def test_arrays_are_split_and_qid_comes_last():
