@@ -10,12 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.model_selection import (
-    BaseShuffleSplit,
-    GroupKFold,
-    ShuffleSplit,
-    TimeSeriesSplit,
-)
+from sklearn import model_selection
 
 from .._engine import checks, exact_numbers, feature_matrix, messages, segments
 from .._engine.segments import FloatArray, IntArray
@@ -155,7 +150,7 @@ def query_ranks(values: Any, queries: checks.Queries, name: str) -> IntArray:
 _RELEVANCE = ("n_relevant", "mean_label")
 
 
-class QueryKFold(QuerySplits, GroupKFold):  # type: ignore[misc]
+class QueryKFold(QuerySplits, model_selection.GroupKFold):  # type: ignore[misc]
     """K folds of whole queries, balanced in documents.
 
     An integer ``cv`` splits queries: some documents of a query are in the training
@@ -389,7 +384,7 @@ def _by_spread(
     return sorted(filter(len, groups), key=spread, reverse=True)
 
 
-class QueryTimeSeriesSplit(QuerySplits, TimeSeriesSplit):  # type: ignore[misc]
+class QueryTimeSeriesSplit(QuerySplits, model_selection.TimeSeriesSplit):  # type: ignore[misc]
     """Folds of whole queries in the order of time.
 
     In each fold, every test query is later than every training query, as in
@@ -566,7 +561,7 @@ def nearest_changes(changes: IntArray, wanted: IntArray) -> list[int]:
     return chosen
 
 
-class QueryShuffleSplit(QuerySplits, BaseShuffleSplit):  # type: ignore[misc]
+class QueryShuffleSplit(QuerySplits, model_selection.BaseShuffleSplit):  # type: ignore[misc]
     """Draw training and test sets of whole queries at random, several times.
 
     Parameters
@@ -762,9 +757,10 @@ def _part_sizes(
     if train_size is None and test_size is None:
         test_size = default
     # only the sizes are used, so any seed does
-    sizes = ShuffleSplit(1, test_size=test_size, train_size=train_size, random_state=0)
+    sizes = {"test_size": test_size, "train_size": train_size}
+    draw = model_selection.ShuffleSplit(1, **sizes, random_state=0)
     try:
-        train, test = next(sizes.split(np.empty(n_queries)))
+        train, test = next(draw.split(np.empty(n_queries)))
     except (TypeError, ValueError) as error:
         raise ValueError(f"{error} (the samples are queries here)") from None
     return len(train), len(test)
