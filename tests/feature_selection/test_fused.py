@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from functools import partial
+from itertools import compress
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,6 @@ from sklearn.pipeline import make_pipeline
 import tieaware_sklearn as ta
 from tests import naive
 from tieaware_sklearn import FusedRanker, QueryKFold
-from tieaware_sklearn._engine.checks import check_qid
 from tieaware_sklearn.feature_selection import _fused
 
 MEASURES = {
@@ -45,35 +45,27 @@ def assert_same(one, other):
 
 
 def test_a_long_query_takes_wider_numbers(engine):
-    X = np.arange(40_000.0)[:, None] // 2
-    queries = _fused.by_length(check_qid(None, n_rows=len(X)))
-    borda = _fused.BordaScores.of(X, queries)
-    assert borda.down.dtype == np.int32
-    assert borda.down.max() == -borda.down.min() == 39_998
+    X, qid = np.arange(40_000.0)[:, None] // 2, np.zeros(40_000)
+    ranker = FusedRanker(direction="descending").fit(X, X[:, 0] > 9, qid=qid)
+    scores = ranker.predict(X, qid=qid)
+    assert scores.max() == -scores.min() == 39_998
 
 
 @pytest.mark.parametrize("longest", [_fused._LONGEST, 1])
-def test_correlation_is_the_mean_of_spearmans_rho(longest, monkeypatch):
+def test_repeats_are_above_the_mean_of_spearmans_rho(longest, monkeypatch):
     monkeypatch.setattr(_fused, "_LONGEST", longest)
     rng = np.random.default_rng(0)
-    qid = rng.permutation(np.repeat(rng.permutation(40), rng.integers(1, 30, 40)))
-    X = rng.normal(size=(len(qid), 4)).round(1)
-    X[:, 1] = -(X[:, 0] ** 3)
-    queries = _fused.by_length(check_qid(qid, n_rows=len(qid)))
-    weight = rng.uniform(size=queries.n_queries) / 1000
-    ascending = np.zeros(X.shape[1], dtype=bool)
-    correlation = _fused.Correlation(_fused.BordaScores.of(X, queries), weight)
-    assert correlation.of(0, 1, ascending) == pytest.approx(-1, abs=1e-15)
-    weights, found = [], []
-    for own, one in zip(weight, queries.qid, strict=True):
-        rows = qid == one
-        if all(len(np.unique(X[rows, j])) > 1 for j in (2, 3)):
-            weights.append(own)
-            found.append(spearmanr(X[rows, 2], X[rows, 3]).statistic)
-    expected = np.average(found, weights=weights)
-    assert correlation.of(2, 3, ascending) == pytest.approx(expected)
-    ascending[2] = True
-    assert correlation.of(2, 3, ascending) == pytest.approx(-expected)
+    qid = rng.permutation(np.repeat(np.arange(40), rng.integers(1, 30, 40)))
+    X = rng.normal(size=(len(qid), 2)).round(1)
+    weight = rng.uniform(size=40) / 1000
+    parts = [X[qid == query] for query in range(40)]
+    vary = [(np.ptp(part, axis=0) > 0).all() for part in parts]
+    found = [spearmanr(part).statistic for part in compress(parts, vary)]
+    limit = abs(np.average(found, weights=weight[vary]))
+    for most, n_repeats in ((limit - 1e-12, 1), (limit + 1e-12, 0)):
+        ranker = FusedRanker(n_features_to_select=1, max_correlation=most)
+        ranker.fit(X, X[:, 0] > 0, qid=qid, query_weight=weight[qid])
+        assert (ranker.repeats_ >= 0).sum() == n_repeats
 
 
 # selected by the definition, in exact fractions
