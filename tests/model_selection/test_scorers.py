@@ -15,9 +15,7 @@ import pickle
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
-import scipy.sparse as sp
 import sklearn
 from hypothesis import given, settings
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -135,27 +133,6 @@ def test_several_measures_predict_once_and_find_ties_once(web, monkeypatch):
 
 
 # -- query ids, weights and options
-
-
-@pytest.mark.parametrize(
-    ("make", "at"),
-    [
-        (lambda X: pd.DataFrame(X, columns=["x", "q"]).astype({"q": str}), "q"),
-        (lambda X: pl.DataFrame(X, schema=["x", "q"]), "q"),
-        (np.asarray, 1),
-        (np.ndarray.tolist, -1),
-        (sp.csr_array, -1),
-    ],
-)
-def test_query_ids_from_a_column(web, make, at):
-    class First(Column):
-        def predict(self, X):
-            X = X.toarray() if sp.issparse(X) else np.asarray(X)
-            return X[:, 0].astype(float)
-
-    X = make(np.column_stack([web.data[:, 1], web.qid + 1]))
-    found = make_ranking_scorer("ap", qid=at)(First(), X, web.target)
-    assert found == pytest.approx(value_by_column(web, measure="ap"), abs=1e-15)
 
 
 def test_query_weight_is_routed_on_request_and_sample_weight_never(web):
@@ -374,7 +351,7 @@ def test_ids_as_a_feature_are_warned_of(web, recwarn, estimator, learns):
     if learns and learns != "QueryLGBMRanker":
         model = clone(estimator).fit(X.to_numpy(), web.target)
         with pytest.warns(UserWarning, match=f"{learns} was fitted .* column -1"):
-            make_ranking_scorer(qid=-1)(model, X.to_numpy(), web.target)
+            make_ranking_scorer(qid=-1)(model, X.to_numpy().tolist(), web.target)
 
 
 OTHERS = {"qid": -1, "response_method": ["predict_proba", "predict"]}
