@@ -41,16 +41,23 @@ def dataset(data, reference=None, **options):
 @settings(max_examples=30)
 @given(queries(max_queries=6, max_documents=10))
 def test_value_is_that_of_ranking_score(rows):
+    """Labels and weights in tenths, which LightGBM's 32 bits do not hold."""
     labels, scores, qid = (np.array(column) for column in rows)
+    labels, weight = labels / 10, qid % 3 / 10 + 0.1
     order = np.argsort(qid, kind="stable")
     sizes = np.unique(qid, return_counts=True)[1]
-    better = {"NDCG@3": True, "AP(rel=2)": True, "Fallout@2": False}
+    better = {"NDCG@3": True, "AP(rel=0.3)": True, "Fallout@2": False}
     metric = eval_metric(list(better))
+    given = np.float32(labels[order]), scores[order], np.float32(weight[order]), sizes
     for _ in range(2):
-        assert metric(labels[order], scores[order], None, sizes) == [
-            (name, ta.ranking_score(labels, scores, qid=qid, measure=name), is_better)
-            for name, is_better in better.items()
+        results = metric(*given)
+        assert [(name, is_better) for name, _, is_better in results] == [
+            *better.items()
         ]
+        for name, value, _ in results:
+            options = {"qid": qid, "query_weight": weight, "measure": name}
+            expected = ta.ranking_score(labels, scores, **options)
+            assert value == pytest.approx(expected, abs=1e-15)
 
 
 @pytest.mark.parametrize("measure", ["ndcg@10", ["rr", NDCG(k=3), "fallout@5"]])

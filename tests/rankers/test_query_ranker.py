@@ -7,16 +7,7 @@ import sklearn
 from sklearn.model_selection import cross_val_score
 
 from tests.boosters import conftest
-from tests.boosters.helpers import (
-    EVAL3,
-    Q3,
-    ROWS3,
-    X3,
-    Y3,
-    LightGBM,
-    rows_of,
-    sizes_of,
-)
+from tests.boosters.helpers import EVAL3, Q3, ROWS3, X3, Y3, LightGBM, rows_of, sizes_of
 from tieaware_sklearn import QueryKFold, ranking_score
 from tieaware_sklearn.lightgbm import eval_metric
 
@@ -214,18 +205,6 @@ def test_a_data_set_is_prepared_once_and_a_few_are_kept(web):
         metric(labels, scores, None, sizes)
         counts.append(len(metric._prepared))
     assert max(counts) == 16
-
-
-def test_labels_and_weights_in_32_bits(valid):
-    """LightGBM keeps 0.7 as 0.699999988, which is not >= 0.7."""
-    y, weight = np.where(valid.target >= 2, 0.7, 0.1), valid.qid % 3 * 0.1 + 0.1
-    scores, options = valid.data[:, 1], {"qid": valid.qid, "query_weight": weight}
-    measures = ["ap(rel=0.7)", "ndcg(gain={0.1:0,0.7:1})@10"]
-    given = np.float32(y), scores, np.float32(weight), sizes_of(valid)
-    found = eval_metric(measures)(*given)
-    for measure, (_, value, _) in zip(measures, found, strict=True):
-        expected = ranking_score(y, scores, measure=measure, **options)
-        assert value == pytest.approx(expected, abs=1e-15)
 
 
 # -- among scikit-learn's tools
