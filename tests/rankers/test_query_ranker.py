@@ -56,23 +56,17 @@ def test_frames_must_have_the_columns_of_fit(web, frame):
 
 
 def test_categorical_features_are_counted_with_the_qid_column(web, frame):
-    frame = frame[["qid", *web.feature_names]]
-    frame[frame.columns[5]] = web.target * 7 % 5
-    data = frame.to_numpy()
-
-    def categories(X, qid, wanted):
-        options = {"min_data_per_group": 1, "cat_smooth": 0.1, "min_child_samples": 5}
-        model = ranker(qid=qid, n_estimators=20, **options)
-        model.fit(X, web.target, categorical_feature=wanted)
-        trees = model.booster_.trees_to_dataframe()
-        return set(trees[trees.decision_type == "=="].split_feature)
-
-    assert categories(frame, "qid", [5]) == {frame.columns[5]}
-    assert categories(frame, "qid", [frame.columns[5]]) == {frame.columns[5]}
-    assert categories(data, 0, [5]) == {"Column_4"}
+    frame = frame[[*web.feature_names[:6], "qid", *web.feature_names[6:]]]
+    kinds, data = list(frame.columns[[5, 8]]), frame.to_numpy()
+    frame[kinds] = web.target[:, None] * [7, 3] % 5
+    plain, counted, named = (
+        trees_of(ranker(qid="qid").fit(frame, web.target, categorical_feature=wanted))
+        for wanted in ("auto", [5, 8], kinds)
+    )
+    assert counted == named != plain
     for X, qid, wanted in (
-        *((frame, "qid", [0]), (frame, "qid", ["qid"])),
-        *((data, 0, [0]), (data, -13, [0])),
+        *((frame, "qid", [6]), (frame, "qid", ["qid"])),
+        *((data, 6, [6]), (data, -7, [6])),
     ):
         with pytest.raises(ValueError, match="must leave out the qid column, got"):
             ranker(qid=qid).fit(X, web.target, categorical_feature=wanted)
