@@ -224,13 +224,6 @@ def test_indices_of_categories_count_the_columns_of_X(booster, web):
         assert np.array_equal(fitted(given, X, qid=3).predict(X), expected)
 
 
-@pytest.mark.parametrize("unknown", ["eval_set", "eval_group", "group", "eval_weight"])
-def test_what_a_library_calls_otherwise_is_told(booster, web, unknown):
-    said = rf"{booster.ranker_name}.fit.*'{unknown}'.* eval_X, eval_y, eval_qid and"
-    with pytest.raises(TypeError, match=said):
-        booster.ranker().fit(**rows_of(web), **{unknown: None})
-
-
 #: arguments of a library's own fit, and where they go
 ELSEWHERE = {
     "lightgbm": {"cat_features": "categorical_feature", "max_depth": "constructor"},
@@ -238,11 +231,13 @@ ELSEWHERE = {
     "catboost": {"baseline": "init_score", "group_id": "qid"},
 }
 ELSEWHERE["xgboost"]["callbacks"] = "constructor"
+SETS = ("eval_set", "eval_group", "group", "eval_weight")
 ELSEWHERE["catboost"] |= dict.fromkeys(("cat_features", "verbose"), "constructor")
 
 
 def test_where_an_argument_of_the_library_goes_is_told(booster, web):
-    for name, place in ELSEWHERE[booster.library].items():
+    sets = dict.fromkeys(SETS, "eval_X, eval_y, eval_qid and eval_query_weight")
+    for name, place in (ELSEWHERE[booster.library] | sets).items():
         said = rf"{booster.ranker_name}.fit.*'{name}': .*{place}"
         with pytest.raises(TypeError, match=said):
             booster.ranker(max_depth=3).fit(**rows_of(web), **{name: None})

@@ -1,8 +1,5 @@
 """What is particular to the real XGBoost: its metrics, names, limits and files."""
 
-import copy
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -68,7 +65,7 @@ def test_early_stopping_goes_the_right_way(web, valid, measure, best):
     assert len(values) == booster.best_iteration + 6 < 80
 
 
-def test_copies_and_names_of_metrics(web):
+def test_names_of_metrics(web):
     table = custom_metric("ndcg(gain={0:0,1:1,2:1,3:1,4:2})@5")
     data = matrix(web)
     text = xgb.train(PARAMS, data, 1).eval_set([(data, "x")], feval=table)
@@ -76,9 +73,8 @@ def test_copies_and_names_of_metrics(web):
     assert name.startswith("x-precise-NDCG(gain={0=0")
     assert 0 < value < 1
     metric = custom_metric(["rr", "p@5"])
-    for other in (copy.deepcopy(metric), pickle.loads(pickle.dumps(metric))):
-        assert repr(other) == "custom_metric(RR, P@5)"
-        assert other.__name__ == "precise-RR, precise-P@5"
+    assert repr(metric) == "custom_metric(RR, P@5)"
+    assert metric.__name__ == "precise-RR, precise-P@5"
 
 
 def test_what_metrics_refuse(web):
@@ -91,9 +87,8 @@ def test_what_metrics_refuse(web):
         strict(y, nothing)
     with pytest.raises(TypeError, match=r"predictions and a DMatrix.*got ndarray"):
         metric(y, y)
-    for other in (len, ["ap", len], 3):
-        with pytest.raises(TypeError, match=r"eval_metric must be .*: XGBRanker takes"):
-            ranker(eval_metric=other).fit(**rows_of(web))
+    with pytest.raises(TypeError, match=r"eval_metric must be .*: XGBRanker takes"):
+        ranker(eval_metric=["ap", len]).fit(**rows_of(web))
     model = xgb.XGBRanker(n_estimators=1, n_jobs=1, eval_metric=metric)
     given = {"qid": web.qid, "eval_set": [(web.data, y)], "eval_qid": [web.qid]}
     with pytest.raises(TypeError, match=r"passes single queries.*QueryXGBRanker"):
