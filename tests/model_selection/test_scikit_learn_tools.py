@@ -414,12 +414,6 @@ def test_tools_that_hand_on_some_columns_need_routing(tool, name):
         assert found.get_support().sum() == getattr(found, "n_features_", 2)
 
 
-def test_a_fused_ranker_selects_by_itself():
-    at = setting("fused", True)
-    with pytest.raises(ValueError, match="FusedRanker should have `coef_`"):
-        at.fitted(SelectFromModel(at.ranker)).get_support()
-
-
 def test_workers_and_foreign_folds_change_nothing():
     at = by_index(setting("linear", False))
     tool = SequentialFeatureSelector(at.ranker, cv=FOLDS, scoring=at.scorer())

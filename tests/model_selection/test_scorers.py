@@ -34,7 +34,6 @@ from sklearn.metrics import check_scoring, make_scorer
 from sklearn.model_selection import (
     FixedThresholdClassifier,
     GridSearchCV,
-    KFold,
     TunedThresholdClassifierCV,
     cross_val_score,
     cross_validate,
@@ -427,20 +426,9 @@ def test_without_query_ids_it_says_what_to_write(web):
             make_ranking_scorer(qid=own)(Column(), X, web.target, qid=qid)
 
 
-@pytest.mark.parametrize("cv", [3, KFold(3, shuffle=True, random_state=0)])
-def test_a_fold_that_splits_a_query_is_warned_of(web, cv):
+def test_a_query_that_was_split_is_warned_of_and_scored(web):
     ranker = QueryLGBMRanker(n_estimators=2, num_leaves=3, verbosity=-1, n_jobs=1)
     ids, scorer = np.array([f"q{q}" for q in web.qid]), make_ranking_scorer()
-    how = {"scoring": scorer, "cv": cv, "params": {"qid": ids}, "error_score": "raise"}
-    with (
-        sklearn.config_context(enable_metadata_routing=True),
-        pytest.warns(ta.SplitQueriesWarning, match="use QueryKFold") as caught,
-    ):
-        cross_val_score(ranker, web.data, web.target, **how)
-    # of arrays, LightGBM 4.6 warns by itself
-    caught = [one for one in caught if "feature names" not in str(one.message)]
-    assert len(caught) == 3  # once a fold
-    # other rows of the same ids warn, too, and are scored
     half = np.arange(len(ids)) % 2 > 0
     ranker.fit(web.data[half], web.target[half], qid=ids[half])
     with pytest.warns(ta.SplitQueriesWarning, match="QueryLGBMRanker was .*make ids"):
