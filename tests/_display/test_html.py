@@ -18,7 +18,7 @@ from tieaware_sklearn.comparison import compare_systems
 from tieaware_sklearn.evaluation import Summary
 
 #: they close nothing
-_VOID = {"br", "img", "input", "line", "link", "meta", "rect", "wbr"}
+_VOID = {"br", "img", "meta", "wbr"}
 
 
 class parsed(HTMLParser):
@@ -46,9 +46,6 @@ class parsed(HTMLParser):
             self.tables[-1].append([])
         elif tag in ("td", "th"):
             self.tables[-1][-1].append("")
-
-    def handle_startendtag(self, tag, attrs):
-        self.tags.append(tag)
 
     def handle_endtag(self, tag):
         assert self._open.pop() == tag
