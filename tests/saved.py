@@ -18,10 +18,7 @@ def zipped(header, members, **options):
     """A file of these, with checksums that fit."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", **options) as file:
-        file.writestr(
-            zipfile.ZipInfo("header.json"), json.dumps(header), file.compression
-        )
-        for name, member in members.items():
+        for name, member in [("header.json", json.dumps(header)), *members.items()]:
             file.writestr(zipfile.ZipInfo(name), member, file.compression)
     return out.getvalue()
 
