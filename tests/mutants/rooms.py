@@ -3,14 +3,12 @@
 import ast
 import copy
 import difflib
-import json
 import multiprocessing
 import os
 import random
-import sys
-import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -135,38 +133,31 @@ class _Contexts:
         self.seconds[report.nodeid.partition("[")[0]] += report.duration
 
 
-def trace(source: Path, tests: list[str], folder: str) -> None:
-    """Run the tests, and write down what lines each of them meets."""
+def tests_by_line(
+    source: Path, tests: list[str]
+) -> tuple[dict[tuple[str, int], set[str]], dict[str, float]]:
+    """Functions of tests that meet each line, and how long each of them takes.
+
+    For a process of its own, in which the code is not imported before.
+    """
     # what only this tool needs is not installed for tests
     from coverage import Coverage
 
     where = source if source.is_dir() else source.parent
-    coverage = Coverage(f"{folder}/data", source=[str(where)], config_file=False)
+    coverage = Coverage(data_file=None, source=[str(where)], config_file=False)
     contexts = _Contexts(coverage)
     os.chdir(ROOT)
     with coverage.collect():
         code = pytest.main([*PYTEST, *tests], plugins=[contexts])
-    coverage.json_report(outfile=f"{folder}/lines", show_contexts=True)
-    Path(f"{folder}/seconds").write_text(json.dumps(contexts.seconds))
-    sys.exit(code)
-
-
-def tests_by_line(
-    source: Path, tests: list[str], folder: str
-) -> tuple[dict[tuple[str, int], set[str]], dict[str, float]]:
-    """Functions of tests that meet each line, and how long each of them takes."""
-    apart = multiprocessing.get_context("spawn")
-    process = apart.Process(target=trace, args=(source, tests, folder))
-    process.start()
-    process.join()
-    if process.exitcode:
+    if code:
         raise RuntimeError(f"tests fail without a fault: {tests}")
-    met: dict[tuple[str, int], set[str]] = defaultdict(set)
-    lines_of = json.loads(Path(f"{folder}/lines").read_text())["files"]
-    for file, lines in lines_of.items():
-        for line, names in lines["contexts"].items():
-            met[str(ROOT / file), int(line)].update(filter(None, names))
-    return met, json.loads(Path(f"{folder}/seconds").read_text())
+    data = coverage.get_data()
+    met = {
+        (file, line): set(filter(None, names))
+        for file in data.measured_files()
+        for line, names in data.contexts_by_lineno(file).items()
+    }
+    return met, contexts.seconds
 
 
 def sampled(room: str, number: int, seed: int) -> list[Fault]:
@@ -175,12 +166,12 @@ def sampled(room: str, number: int, seed: int) -> list[Fault]:
     files = sorted(source.rglob("*.py")) if source.is_dir() else [source]
     every = [fault for file in files for fault in faults(file)]
     chosen = random.Random(f"{seed} {room}").sample(every, min(number, len(every)))
-    with tempfile.TemporaryDirectory() as folder:
-        met, seconds = tests_by_line(source, tests, folder)
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as apart:
+        met, seconds = apart.submit(tests_by_line, source, tests).result()
     work = []
     for fault in chosen:
         file = str(PACKAGE / fault.file)
-        called = {test for line in fault.lines for test in met[file, line]}
+        called = {test for line in fault.lines for test in met.get((file, line), ())}
         total, few = 0.0, []
         for test in sorted(called or seconds, key=lambda t: seconds[t]):
             if few and total + seconds[test] > BUDGET:
