@@ -30,29 +30,6 @@ def reader_of(name):
     return datasets.load_letor if ".txt" in name else datasets.load_table
 
 
-@pytest.mark.parametrize("batch_rows", [1, 13, 50, None])
-@each_form
-def test_batches_are_the_rows_in_whole_queries(files, web, name, batch_rows):
-    path, batches = files[name], list(iter_batches(files[name], batch_rows=batch_rows))
-    assert_array_equal(joined(batches), web["X"])
-    assert_array_equal(joined(batches, "target"), web["y"])
-    assert_array_equal(joined(batches, "qid").astype(int), web["qid"])
-    assert sum(len(set(batch.qid)) for batch in batches) == 30
-    start = 0
-    for batch in batches:
-        n_rows, queries = len(batch.qid), len(set(batch.qid))
-        rows = f"rows {start} to {start + n_rows - 1}, {queries} queries, 12 features"
-        assert f"{path}: {rows}" == batch.DESCR
-        assert batch.feature_names == batches[0].feature_names
-        if batch is not batches[-1]:
-            # full, and not before its last query
-            assert (batch.qid != batch.qid[-1]).sum() < batch_rows <= n_rows
-        start += n_rows
-    last = pickle.loads(pickle.dumps(batches[-1]))
-    assert last.place(n_rows - 1) == place_of(path, start - 1)
-    assert last.place(0) == place_of(path, start - n_rows)
-
-
 @each_form
 def test_whole_files_are_the_only_batch(files, name):
     whole = reader_of(name)(files[name])
@@ -198,20 +175,34 @@ def table(web, tmp_path_factory):
     return table, folder
 
 
-@pytest.mark.parametrize("name", SOURCES)
-@pytest.mark.parametrize("batch_rows", [1, 60, None])
-def test_all_rows_of_tables_in_whole_queries(table, web, name, batch_rows):
-    batches = list(iter_batches(SOURCES[name](*table), batch_rows=batch_rows))
+@pytest.mark.parametrize("name", [*helpers.FORMS, *SOURCES])
+@pytest.mark.parametrize("batch_rows", [1, 13, 60, None])
+def test_batches_are_the_rows_in_whole_queries(files, table, web, name, batch_rows):
+    source = SOURCES[name](*table) if name in SOURCES else files[name]
+    batches = list(iter_batches(source, batch_rows=batch_rows))
     assert_array_equal(joined(batches), web["X"])
     assert_array_equal(joined(batches, "target"), web["y"])
-    ids = [set(b.qid.tolist()) for b in batches]
-    assert sum(map(len, ids)) == len(set.union(*ids)) == 30
-    assert all(len(b.qid) >= (batch_rows or 10**6) for b in batches[:-1])
-    first = batches[0]
-    assert first.feature_names == [f"f{j}" for j in range(web["X"].shape[1])]
-    assert f"rows 0 to {len(first.qid) - 1}, " in first.DESCR
-    last = pickle.loads(pickle.dumps(batches[-1].place))
-    assert last(len(batches[-1].qid) - 1).startswith(f"row {len(web['y']) - 1} of a ")
+    ids = joined(batches, "qid").astype(str)
+    assert_array_equal(np.char.lstrip(ids, "q").astype(int), web["qid"])
+    assert sum(len(set(batch.qid)) for batch in batches) == 30
+    start = 0
+    for batch in batches:
+        n_rows, queries = len(batch.qid), len(set(batch.qid))
+        rows = f"rows {start} to {start + n_rows - 1}, {queries} queries, 12 features"
+        assert batch.DESCR.endswith(f": {rows}")
+        assert batch.feature_names == batches[0].feature_names
+        if batch is not batches[-1]:
+            # full, and not before its last query
+            assert (batch.qid != batch.qid[-1]).sum() < batch_rows <= n_rows
+        start += n_rows
+    place = pickle.loads(pickle.dumps(batches[-1])).place
+    if name in SOURCES:
+        assert place(n_rows - 1).startswith(f"row {start - 1} of a ")
+        assert batches[0].feature_names == [f"f{j}" for j in range(12)]
+    else:
+        assert batches[0].DESCR.startswith(f"{source}: ")
+        assert place(n_rows - 1) == place_of(source, start - 1)
+        assert place(0) == place_of(source, start - n_rows)
 
 
 def test_small_batches_are_gathered(table):
