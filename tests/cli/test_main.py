@@ -276,6 +276,8 @@ def test_demo(capsys, inputs, name):
         ("tieaware screen test.txt --csv 2>&-", 0, "rank,feature", ""),
         ("tieaware screen - --csv=train.txt < train.txt", 1, "",
          "error: --csv must not replace an input, got -\n"),
+        ("TIEAWARE_ENGINE=fast tieaware --version", 1, "", "error: TIEAWARE_ENGINE "
+         "must be one of ('compiled', 'numpy'), got 'fast'\n"),
     ],
 )  # fmt: skip
 def test_in_a_shell(inputs, words, code, out, err):
@@ -304,16 +306,6 @@ def test_help_imports_little_and_signals_stay_as_they_were():
     done = subprocess.run(words, capture_output=True, text=True, check=True)
     assert done.stdout.startswith("True\nusage: tieaware screen")
     assert done.stderr == "set()\n"
-
-
-def test_a_wrong_engine_is_an_error_in_words():
-    words = [*TIEAWARE, "--version"]
-    wrong = os.environ | {engines.VARIABLE: "fast"}
-    pipes = {"capture_output": True, "text": True, "env": wrong}
-    done = subprocess.run(words, check=False, **pipes)
-    said = "TIEAWARE_ENGINE must be one of ('compiled', 'numpy'), got 'fast'"
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == f"tieaware: error: {said}\n"
 
 
 def test_defaults_and_choices_are_those_of_the_library():
