@@ -8,6 +8,7 @@ import os
 import socket
 import threading
 from contextlib import ExitStack
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -143,15 +144,14 @@ def test_the_same_file_by_its_url(links, scheme):
     assert len(find_files([f"{scheme}{links / 'b.csv'}", url]).paths) == 2
 
 
-def test_files_that_the_system_does_not_number(links, monkeypatch):
+def test_files_that_the_system_does_not_number(links):
     stat = os.stat
 
     def without_number(path, **options):
         state = stat(path, **options)
         return os.stat_result((state.st_mode, 0, *tuple(state)[2:]))
 
-    with monkeypatch.context() as patched:
-        patched.setattr(os, "stat", without_number)
+    with mock.patch("os.stat", without_number):
         assert len(find_files(["a.parquet", "b.csv"]).paths) == 2
         with pytest.raises(ValueError, match=r"latest\.parquet and a\.parquet are"):
             find_files(["latest.parquet", "a.parquet"])
@@ -175,21 +175,14 @@ def test_folders_that_are_links_are_read_once(tmp_path):
     assert found == ["b.csv", "a.csv"]
 
 
-def test_pipes_are_left_out_and_closed_folders_are_errors(tmp_path, monkeypatch):
+def test_pipes_are_left_out_and_closed_folders_are_errors(tmp_path):
     (tmp_path / "a.csv").write_text("")
     os.mkfifo(tmp_path / "b.csv")
     for path in (tmp_path, str(tmp_path / "*.csv")):
         assert find_files(path).paths == [tmp_path / "a.csv"]
-    (tmp_path / "shut").mkdir()
-    scandir = os.scandir
-
-    def refuse(path):
-        if os.fspath(path).endswith("shut"):
-            raise PermissionError(13, "Permission denied", os.fspath(path))
-        return scandir(path)
-
-    monkeypatch.setattr(os, "scandir", refuse)
-    with pytest.raises(PermissionError, match="shut"):
+    shut = PermissionError(13, "Permission denied", "shut")
+    refusing = mock.patch("os.scandir", side_effect=shut)
+    with refusing, pytest.raises(PermissionError, match="shut"):
         find_files(tmp_path)
 
 
