@@ -71,7 +71,7 @@ def test_files_of_1_1_are_read():
         pd.testing.assert_frame_equal(loaded.to_pandas(), saved.to_pandas(), rtol=1e-12)
 
 
-def test_what_cannot_be_written_costs_nothing(tmp_path, monkeypatch):
+def test_what_cannot_be_written_costs_nothing(tmp_path):
     path = tmp_path / "a.tie"
     path.write_text("old")
     path.chmod(0o444)
