@@ -119,6 +119,8 @@ def test_errors_are_one_line(capsys, inputs, words, message):
     assert message in err
     assert err.count("\n") == 1
     assert err.startswith("tieaware: error: ")
+    # a label is refused for the measure that cannot take it alone
+    succeed(capsys, "evaluate", "graded", "r1", "--measures", "ndcg(gain=linear)@2")
 
 
 @pytest.mark.parametrize(
