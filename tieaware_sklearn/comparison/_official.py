@@ -425,19 +425,18 @@ class OfficialVsExact(_segmented.SegmentedResult):
     alpha: float
 
     def _columns(self) -> dict[str, Any]:
-        names = _orders.names_of_pairs(self.measures, self.systems, self.pairs)
-        columns: dict[str, Any] = {**names}
-        # columns of each measure: official, exact
-        shape = len(self.measures), 2, len(self.pairs)
-        for i, ties in enumerate(("official", "exact")):
-            for name in ("difference", "pvalues"):
-                values = getattr(self.comparisons, name).reshape(shape)[:, i]
-                columns[f"{ties}_{name.removesuffix('s')}"] = values.ravel()
-        ranges = self.comparisons.tie_range.reshape(*shape, 2)[:, 1].reshape(-1, 2)
-        columns["tie_range_low"], columns["tie_range_high"] = ranges.T
-        for name in _OVER_ORDERS:
+        of_both = self.comparisons._columns()
+        exact = of_both["ties"] == EXACT
+        names = of_both["measure"], of_both["a"], of_both["b"]
+        measure, a, b = (column[exact].tolist() for column in names)
+        columns: dict[str, Any] = {"measure": measure, "a": a, "b": b}
+        for ties, rows in (("official", ~exact), ("exact", exact)):
+            for name in ("difference", "pvalue"):
+                columns[f"{ties}_{name}"] = of_both[name][rows]
+        for name in ("tie_range_low", "tie_range_high"):
+            columns[name] = of_both[name][exact]
+        for name in (*_OVER_ORDERS, "change"):
             columns[name] = getattr(self, name).ravel()
-        columns["change"] = self.change.ravel()
         return columns
 
     def averages(self) -> Any:

@@ -281,46 +281,40 @@ class PValuesOverOrders(_segmented.SegmentedResult):
     alpha: float
 
     def _columns(self) -> dict[str, Any]:
-        figures = {name: getattr(self, name).ravel() for name in _FIGURES}
-        return {**names_of_pairs(self.measures, self.systems, self.pairs), **figures}
+        n, systems = len(self.measures), np.array(self.systems, dtype=object)
+        a, b = systems[self.pairs.T].tolist()
+        of = np.repeat(self.measures, len(self.pairs)).tolist()
+        names = {"measure": of, "a": a * n, "b": b * n}
+        return names | {name: getattr(self, name).ravel() for name in _FIGURES}
 
     def _tables(self) -> list[text_tables.Table]:
-        names = names_of_pairs(self.measures, self.systems, self.pairs)
-        columns: list[tuple[Any, ...]] = [
-            *zip(("measure", "A", "B"), names.values(), strict=True),
-            ("pvalue", self.pvalues.ravel(), words.probability),
-            (f"p < {self.alpha:g}", self.share.ravel()),
-            ("error", self.share_error.ravel()),
-            ("min p", self.smallest.ravel(), words.probability),
-            ("max p", self.largest.ravel(), words.probability),
-            ("combined", self.combined.ravel(), words.probability),
+        of, level = self._columns(), f"p < {self.alpha:g}"
+        names = [("measure", of["measure"]), ("A", of["a"]), ("B", of["b"])]
+        note = f"{_paired_test.WORDS_OF_TESTS[self.test]}, {self.alternative}"
+        if len(self.measures) == 1:
+            # without the column of the measure there is room for the error
+            del names[0]
+            note = f"{self.measures[0]}, {note}"
+        figures: list[tuple[Any, ...]] = [
+            ("pvalue", of["pvalues"], words.probability),
+            (level, of["share"]),
+            ("error", of["share_error"]),
+            ("min p", of["smallest"], words.probability),
+            ("max p", of["largest"], words.probability),
+            ("combined", of["combined"], words.probability),
         ]
         terms = {
             "pvalue": "p-value of the exact means over all orders of ties",
-            f"p < {self.alpha:g}": "share of the orders of ties with such a p-value",
+            level: "share of the orders of ties with such a p-value",
             "error": "standard error of this share; 0 where all orders were tested",
             "min p": "smallest p-value found over the orders of ties",
             "max p": "largest p-value found over the orders of ties",
             "combined": "a p-value for ties broken at random: twice the mean of the "
             "p-values over the orders, at most 1",
         }
-        note = f"{_paired_test.WORDS_OF_TESTS[self.test]}, {self.alternative}"
-        if len(self.measures) == 1:
-            # without the column of the measure there is room for the error
-            del columns[0]
-            note = f"{self.measures[0]}, {note}"
-        n = len(columns)
-        shape = {"left": n - 6, "drop": [n - 4, n - 1]}
-        return [text_tables.Table.of(*columns, **shape, terms=terms, notes=[note])]
-
-
-def names_of_pairs(
-    measures: Sequence[str], systems: Sequence[str], pairs: IntArray
-) -> dict[str, list[str]]:
-    """Measure, A and B of each row, for each measure and pair."""
-    first, second = np.array(systems, dtype=object)[pairs.T].tolist()
-    of = np.repeat(measures, len(pairs)).tolist()
-    return {"measure": of, "a": first * len(measures), "b": second * len(measures)}
+        n = len(names)
+        how = {"left": n, "drop": [n + 2, n + 5], "terms": terms, "notes": [note]}
+        return [text_tables.Table.of(*names, *figures, **how)]
 
 
 #: number of values, over systems and measures, that are held at a time
