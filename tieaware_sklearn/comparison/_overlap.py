@@ -286,15 +286,13 @@ def rank_biased_overlap(
     arranged = map(queries.arrange, columns)
     a, b = (_Ranking.of(scores, queries.sizes, depth) for scores in arranged)
     pair = _Pair(a, b, p)
-    expected, worst, best = pair.extrapolated()
-    nothing = np.isnan(expected)
+    means = dict(zip(_OF_QUERIES[:3], pair.extrapolated(), strict=True))
+    nothing = np.isnan(means["expected"])
     return RankBiasedOverlap(
         p=p,
         depth=depth,
         qid=queries.qid,
-        expected=expected,
-        worst=worst,
-        best=best,
+        **means,
         minimum=np.where(nothing, np.nan, pair.minimum()),
         residual=np.where(nothing | pair.is_cut, np.nan, pair.residual()),
         n_retrieved=np.column_stack([a.retrieved, b.retrieved]),

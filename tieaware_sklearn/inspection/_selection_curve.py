@@ -364,9 +364,8 @@ def selection_curve(
     run = partial(_run, rows, list(named.values()), estimator, sizes, resolved, method)
     parallel = Parallel(n_jobs=n_jobs, return_as="generator")
     parts = parallel(delayed(run)(*fold) for fold in folds)
-    done = list(
-        progress_bars.show_progress(parts, progress, len(folds), "fold", "selection")
-    )
+    bar = progress_bars.show_progress(parts, progress, len(folds), "fold", "selection")
+    done = list(bar)
 
     shape = rows.queries.n_queries, len(named) * len(sizes) + 1
     total, count = np.zeros(shape), np.zeros((shape[0], 1))
