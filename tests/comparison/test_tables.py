@@ -18,15 +18,16 @@ A, B = RNG.integers(0, 4, (2, 120)).astype(float)
 SYSTEMS = {"A": A, "B": B}
 COMPARISON = ta.compare_systems(Y, SYSTEMS, qid=QID, measure="ap", segment=QID % 2)
 CORRELATION = comparison.rank_correlation(Y, A, qid=QID)
+OF_A_PAIR = "measure ties a b difference difference_interval_low "
+OF_A_PAIR += "difference_interval_high tie_std tie_range_low tie_range_high "
+OF_A_PAIR += "same_sign statistic pvalue"
 #: results, the heads of the tables of their pages, and the columns of their frames
 RESULTS = {
     "comparison": (
         COMPARISON,
         "AP | mean | worst | best | tie_std | A | B | A - B | ±95% | tie_std | "
         "tie range | same sign | pvalue | Cohen's d",
-        "measure ties a b difference difference_interval_low "
-        "difference_interval_high tie_std tie_range_low tie_range_high "
-        "same_sign statistic pvalue adjusted_pvalue effect n_queries",
+        f"{OF_A_PAIR} adjusted_pvalue effect n_queries",
     ),
     "summary": (
         COMPARISON.summary(),
@@ -38,10 +39,7 @@ RESULTS = {
         COMPARISON.by_segment(),
         "segment | A | B | queries | A - B | 95% interval | same sign | holm | "
         "interaction",
-        "segment measure ties a b difference difference_interval_low "
-        "difference_interval_high tie_std tie_range_low tie_range_high "
-        "same_sign statistic pvalue effect n_queries adjusted_pvalue "
-        "interaction",
+        f"segment {OF_A_PAIR} effect n_queries adjusted_pvalue interaction",
     ),
     "queries": (
         COMPARISON.queries_needed(),
