@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import tieaware_sklearn as ta
-from tests.optuna.helpers import boosted, exact, linear, optimized, scoring, tree
+from tests.optuna.helpers import exact, linear, optimized, scoring, tree
 from tieaware_sklearn import optuna as ours
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
@@ -40,6 +40,8 @@ def test_blocks_of_arrays_are_read_only(web, prune):
 def test_a_function_gets_x_of_its_kind_and_cannot_change_it(web, make):
     def score(trial, X):
         assert type(X) is make
+        # where nothing is pruned, everything is scored at once
+        assert X.shape == web.data.shape
         dense = X.toarray() if sp.issparse(X) else X.to_numpy()
         scores = dense[:, 1].copy()
         if sp.issparse(X):
@@ -51,20 +53,9 @@ def test_a_function_gets_x_of_its_kind_and_cannot_change_it(web, make):
     order = np.argsort(web.qid, kind="stable")
     X, y, qid = web.data[order], web.target[order], web.qid[order]
     objective = ours.ScoringObjective(score, make(X), y, qid=qid)
-    for _ in range(2):
-        assert objective(FixedTrial({})) == ta.ranking_score(y, X[:, 1], qid=qid)
-
-
-def test_without_a_pruner_everything_is_scored_at_once(web):
-    calls = []
-
-    def score(trial, X):
-        calls.append(len(X))
-        return boosted(trial, X)
-
-    study = optimized(scoring(web, score), 2)
-    assert calls == [len(web.qid)] * 2
-    assert all(not t.intermediate_values for t in study.trials)
+    study = optimized(objective, 2)
+    expected = ta.ranking_score(y, X[:, 1], qid=qid)
+    assert [trial.value for trial in study.trials] == [expected] * 2
 
 
 @pytest.mark.parametrize(
