@@ -129,14 +129,9 @@ class XGBoost(Booster):
 
 class CatBoost(Booster):
     library, ranker_name = "catboost", "QueryCatBoostRanker"
-    options: ClassVar[dict] = {"iterations": 4, "depth": 3, "thread_count": 1}
+    options: ClassVar[dict] = {"n_estimators": 4, "depth": 3, "thread_count": 1}
     options |= {"verbose": False, "allow_writing_files": False}
     objectives = ({"loss_function": "YetiRank"}, {"loss_function": "QueryRMSE"})
-
-    def ranker(self, **parameters):
-        if "n_estimators" in parameters:
-            parameters["iterations"] = parameters.pop("n_estimators")
-        return super().ranker(**parameters)
 
     def own(self, data, weight, **parameters):
         model = self.Theirs(**{**self.options, **parameters})

@@ -10,10 +10,10 @@ import scipy.sparse as sp
 import sklearn
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV
 
 from tests.boosters.helpers import ROWS3, exact, rows_of
-from tieaware_sklearn import QueryKFold, make_ranking_scorer, ranking_score
+from tieaware_sklearn import make_ranking_scorer, ranking_score
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.measures import NDCG
 
@@ -294,23 +294,12 @@ def test_copies_parameters_and_another_fit(booster, web, valid):
         assert booster.best(other, "valid_0", "NDCG@10") == best
         kept = [pickle.dumps(one._fitted_queries_) for one in (other, model)]
         assert kept[0] == kept[1]
-    few = {"catboost": "iterations"}.get(booster.library, "n_estimators")
-    model.set_params(**{few: 2, "early_stopping_rounds": None})
+    model.set_params(n_estimators=2, early_stopping_rounds=None)
     again = model.fit(**rows_of(web))
     assert booster.n_trees(again) == 2
     assert again.evals_result_ == {}
     again.fit(**rows_of(web), init_model=booster.inner(again))
     assert booster.n_trees(again) == 4
-
-
-def test_routing_and_columns_give_the_same_folds(booster, web):
-    options = {"scoring": make_ranking_scorer("ndcg@10"), "cv": QueryKFold(3)}
-    with sklearn.config_context(enable_metadata_routing=True):
-        options["params"] = {"qid": web.qid}
-        on = cross_val_score(booster.ranker(), web.data, web.target, **options)
-    X, cv = np.column_stack([web.data, web.qid]), QueryKFold(3, qid=-1)
-    off = cross_val_score(booster.ranker(qid=-1), X, web.target, cv=cv)
-    assert np.array_equal(on, off)
 
 
 @pytest.mark.parametrize(

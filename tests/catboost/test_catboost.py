@@ -96,7 +96,7 @@ def test_weights_of_documents_where_catboost_has_them():
 
 
 def test_the_best_model_is_kept_and_the_last_set_decides():
-    stopping = {"early_stopping_rounds": 5, "iterations": 60, "learning_rate": 0.5}
+    stopping = {"early_stopping_rounds": 5, "n_estimators": 60, "learning_rate": 0.5}
     model = ranker(**stopping, eval_metric=["ndcg@10", "rr"])
     model.fit(**rows_of(TRAIN, OTHER, VALID, TRAIN))
     # CatBoost's own as well, of its loss
@@ -118,7 +118,7 @@ def test_sets_with_the_same_labels():
     """
     other = Bunch(**{**VALID, "data": VALID.data[:, ::-1]})
     for period, stop, lengths in ((1, None, [6, 6]), (3, 9, [3, 6])):
-        model = ranker(iterations=6, metric_period=period, early_stopping_rounds=stop)
+        model = ranker(n_estimators=6, metric_period=period, early_stopping_rounds=stop)
         model.set_params(use_best_model=False).fit(**rows_of(TRAIN, other, VALID))
         results = model.evals_result_
         assert [len(of["NDCG@10"]) for of in results.values()] == lengths
