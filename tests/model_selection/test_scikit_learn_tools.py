@@ -1,6 +1,6 @@
 """Tools of scikit-learn, by every ranker: the guide's table, ids routed or a column."""
 
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -193,17 +193,12 @@ def curve_of_sizes(at):
     return found
 
 
-def sequential(direction):
-    return lambda ranker, **how: SequentialFeatureSelector(
-        ranker, direction=direction, n_features_to_select=2, **how
-    )
-
-
+TWO = {"n_features_to_select": 2}
 SOME_COLUMNS = {
-    "RFE": lambda ranker, **_: RFE(ranker, n_features_to_select=2),
+    "RFE": lambda ranker, **_: RFE(ranker, **TWO),
     "RFECV": RFECV,
-    "forward": sequential("forward"),
-    "backward": sequential("backward"),
+    "forward": partial(SequentialFeatureSelector, **TWO),
+    "backward": partial(SequentialFeatureSelector, direction="backward", **TWO),
 }
 
 
