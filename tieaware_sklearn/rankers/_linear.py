@@ -265,7 +265,6 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         if self.qid is None:
             feature_matrix.check_kinds(X, hint="; query ids go into qid={}")
             return validate_data(self, X, reset=reset, **options), qid
-        X = X if hasattr(X, "shape") else feature_matrix.array_of(X)
         features, qid = feature_matrix.resolve_qid(X, self.qid, qid)
         validate_data(self, X, reset=reset, skip_check_array=True)
         feature_matrix.check_kinds(features)
