@@ -270,8 +270,7 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
             If there are no query ids, too few queries to test, too few features, or if
             exact copies must be selected to reach `n_features_to_select`.
         """
-        screening, rows = self._screened(X, y, qid, query_weight, whole=True)
-        return self._show(screening, rows)
+        return self._show(*self._screened(X, y, qid, query_weight, whole=True))
 
     def partial_fit(
         self,
