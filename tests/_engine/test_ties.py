@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-import tieaware_sklearn as ta
 from tieaware_sklearn._engine import merging, threads
 from tieaware_sklearn._engine.tie_groups import all_tied
 
@@ -27,15 +26,6 @@ def test_sums_of_whole_numbers_beyond_floats_and_many_queries_of_many_levels():
     found = all_tied(np.full(50, 2), label, np.arange(100.0))
     assert_array_equal(found.label, np.sort(label.reshape(-1, 2)).ravel())
     assert found.label.dtype == np.uint8
-
-
-def test_a_cut_off_may_be_beyond_64_bits(engine):
-    labels, scores = [3, 1, 0, 0, 2, 0], [1, 2, 3, 3, 3, 1]
-    names = "dcg", "ndcg", "err"
-    deep = ta.evaluate(labels, scores, measures=[f"{name}@{2**70}" for name in names])
-    whole = ta.evaluate(labels, scores, measures=names)
-    for statistic in ("expected", "best", "worst", "std"):
-        assert_array_equal(getattr(deep, statistic), getattr(whole, statistic))
 
 
 def test_what_is_as_large_as_the_ranking_is_remembered_until_it_is_forgotten():
