@@ -297,15 +297,3 @@ def test_labels_about_the_end_of_a_byte(most):
         found = ranking_score(y.astype(dtype), [2, 1, 1, 0], measure="dcg(gain=linear)")
         expected = y[0] + (y[1] + y[2]) / 2 * (1 / np.log2(3) + 0.5) + y[3] / np.log2(5)
         assert found == pytest.approx(expected, rel=1e-15)
-
-
-@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i1", "i4", "i8", "u8", "bool"])
-def test_neighbouring_scores_do_not_tie(dtype):
-    scores = np.arange(2 if dtype == "bool" else 6).astype(dtype)
-    if dtype.startswith("f"):
-        for i in range(1, 6):
-            scores[i] = np.nextafter(scores[i - 1] or scores.dtype.type(3), np.inf)
-    n = len(scores)
-    for rank in range(1, n + 1):
-        y = np.arange(n) == n - rank
-        assert ranking_score(y, scores, measure="rr") == 1 / rank
