@@ -10,7 +10,7 @@ from scipy.stats import rankdata
 
 from tests._kernel import helpers
 from tieaware_sklearn import RankingFeatureSelector
-from tieaware_sklearn._kernel.arranged import Walk, level_codes, score_columns
+from tieaware_sklearn._kernel.arranged import Walk, level_codes
 from tieaware_sklearn._kernel.engines import compiled, use_engine
 from tieaware_sklearn._kernel.midranks import rank_within
 from tieaware_sklearn.measures._parse import parse_measures
@@ -30,17 +30,6 @@ def test_codes_of_labels(labels):
     levels, codes = level_codes(values)
     assert np.array_equal(levels[codes], values)
     assert np.array_equal(levels, np.unique(values))
-
-
-WHOLE = st.integers(-(2**63), 2**63 - 1) | st.integers(-3, 3)
-
-
-@given(values=st.lists(WHOLE, min_size=1, max_size=9))
-def test_columns_compare_as_integers_do(values):
-    column = np.array(values, dtype=np.int64)
-    floats = score_columns(column[None])[0]
-    for a, b in zip(column.tolist(), floats.tolist(), strict=True):
-        assert np.array_equal(floats < b, column < a)
 
 
 def groups_of(labels, scores, qid, **way):
@@ -151,16 +140,6 @@ def test_nothing_leaks():
     calls(1000)
     # in pages; each call would leave at least 160 kB behind, touched or not
     assert int(size.read_text().split()[0]) - before < 5000
-
-
-@pytest.mark.parametrize("dtype", ["?", "i1", "i8", "u8", "f2", "f4", "f8"])
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_columns_lie_one_after_another(dtype, order):
-    scores = np.asarray([[3, 1, 0], [0, 2, 1]], dtype=dtype, order=order)
-    columns = score_columns(scores)
-    assert columns.flags.c_contiguous
-    assert columns.dtype in (np.float32, np.float64)
-    assert (columns == scores).all()
 
 
 def test_queries_of_one_document_have_no_correlation():
