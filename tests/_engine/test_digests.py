@@ -78,8 +78,7 @@ def dresses(number):
     exact = Fraction(number)
     yield from (exact, Decimal(exact.numerator) / Decimal(exact.denominator))
     for kind in (bool, int, float, *map(np.dtype, "?bBhHiIlLefd")):
-        with suppress(OverflowError), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with suppress(OverflowError), warnings.catch_warnings(action="ignore"):
             make = kind.type if isinstance(kind, np.dtype) else kind
             whole = kind in (bool, int) or getattr(kind, "kind", "") in "iub"
             yield make(int(exact) if whole and exact.denominator == 1 else number)
@@ -298,21 +297,18 @@ def test_a_query_of_two_parts_is_named_by_all_digits_of_its_digest():
 def test_the_least_digests_are_kept_in_whatever_order_parts_come(parts, most):
     """With m kept of n, each query among the least m is known again, and no other."""
     parts = [digests(part) + np.uint64(13 * i) for i, part in enumerate(parts)]
-    before, seen_queries.MOST_KNOWN = seen_queries.MOST_KNOWN, most
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(seen_queries, "MOST_KNOWN", most)
         whole = seen_queries.retained(parts[0])
         for part in parts[1:]:
             both = len(whole) + len(seen_queries.retained(part))
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
+            with warnings.catch_warnings(record=True, action="always") as caught:
                 whole = seen_queries.merged(whole, seen_queries.retained(part))
             assert len(caught) == (both > most)
             for warned in caught:
                 assert f"of more than {most} queries" in str(warned.message)
-        every = np.sort(np.concatenate(parts))
-        assert whole.tolist() == every[:most].tolist()
-    finally:
-        seen_queries.MOST_KNOWN = before
+    every = np.sort(np.concatenate(parts))
+    assert whole.tolist() == every[:most].tolist()
 
 
 def test_two_ids_with_one_digest_are_named(monkeypatch):

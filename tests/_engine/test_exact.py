@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import DataConversionWarning
 
 import tieaware_sklearn as ta
+from tests.evaluation.helpers import AP_A, AP_C, LABELS, QID, SCORES
 from tieaware_sklearn._engine import checks, messages
 from tieaware_sklearn._engine import exact_numbers as exact
 from tieaware_sklearn._engine import feature_matrix as columns
@@ -24,11 +25,6 @@ from tieaware_sklearn.score_precision import round_scores
 T = 1_700_000_000_000_000_000
 THIRD = Fraction(1, 3)
 NAN = float("nan")
-LABELS = [1, 0, 0, 0, 2, 0, 1, 0]
-SCORES = [2.0, 2.0, 1.0, 1.0, 0.0, 3.0, 3.0, 3.0]
-QID = ["a", "a", "b", "b", "a", "c", "c", "c"]
-#: AP of the three queries
-APS = [((1 + 1 / 2) / 2 + 2 / 3) / 2, 0, (1 + 1 / 2 + 1 / 3) / 3]
 
 
 @pytest.mark.parametrize(
@@ -204,7 +200,7 @@ def test_query_ids_with_something_missing_are_refused(qid):
 )
 def test_qid_of_any_hashable_dtype(qid):
     values = ta.ranking_score(LABELS, SCORES, qid=qid, measure="ap", average=None)
-    assert values == pytest.approx(APS)
+    assert values == pytest.approx([AP_A, 0, AP_C])
 
 
 def test_the_empty_text_is_no_id_and_a_segment():

@@ -49,8 +49,7 @@ def keep(qid):
 
 
 def warnings_of(estimator, qid):
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as caught:
         check_whole_queries(estimator, check_qid(qid, n_rows=len(qid)))
     assert all(one.category is SplitQueriesWarning for one in caught)
     return [str(one.message) for one in caught]
