@@ -76,17 +76,6 @@ def test_the_same_bits_as_flat_arrays(matrices, ties, average):
             assert_array_equal(getattr(report, name), getattr(table, name), name)
 
 
-def test_keys_that_break_ties_are_matrices_too():
-    labels = np.array([[1, 0, 2], [0, 1, NAN]])
-    scores = np.array([[2, 1, 1], [1, 1, NAN]])
-    y_true, y_score, qid = flat(labels, scores)
-    keys = np.array([["c", "b", "a"], ["z", "y", ""]])
-    found = ta.tie_treatments(labels, scores, external={"name": keys})
-    own = {"qid": qid, "external": {"name": keys.ravel()[:5]}}
-    wanted = ta.tie_treatments(y_true, y_score, **own).per_query
-    assert_array_equal(found.per_query, wanted)
-
-
 def test_every_function_of_labels_and_scores_takes_a_mask():
     takers = taken()
     without = takers["y_score"].keys() & takers["qid"] - takers["mask"].keys()

@@ -158,22 +158,6 @@ def test_no_bit_depends_on_blocks_threads_or_neighbours_of_large_queries():
         assert_array_equal(values_of(report)[:, query], values_of(one)[:, 0])
 
 
-@settings(max_examples=20)
-@given(queries())
-def test_input_order_is_the_plain_measure(case):
-    labels, scores, qid = case
-    ranked = {query: ([], []) for query in dict.fromkeys(qid)}
-    for i in sorted(range(len(qid)), key=lambda i: -scores[i]):
-        ranked[qid[i]][scores[i] == -math.inf].append(labels[i])
-    options = {"ties": "input", "average": None, "zero_relevance": "skip", "qid": qid}
-    for measure, plain, *_ in INSTANCES:
-        found = ranking_score(labels, scores, measure=measure, **options)
-        values = (plain(*lists) for lists in ranked.values())
-        wanted = [math.nan if value is None else float(value) for value in values]
-        close = pytest.approx(wanted, rel=1e-13, abs=1e-12, nan_ok=True)
-        assert found == close, measure
-
-
 def test_ranking_by_gain_is_ideal_and_a_perfect_one_scores_exactly_one():
     rng = np.random.default_rng(1)
     labels = rng.integers(0, 5, 500)
