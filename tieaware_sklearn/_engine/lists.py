@@ -164,6 +164,5 @@ def check_rankings(
 def _check_shape(
     given: tuple[int, ...], shape: tuple[int, ...], name: str, like: str
 ) -> None:
-    messages.require(
-        given == shape, f"{name} must have the shape of {like}, {shape}", given
-    )
+    rule = f"{name} must have the shape of {like}, {shape}"
+    messages.require(given == shape, rule, given)

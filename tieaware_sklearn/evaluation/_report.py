@@ -165,7 +165,7 @@ _WORDS = {
     "label": "columns of labels",
     "query_weight": "columns of query weights",
 }
-#: columns of a table by segment, and their decimals
+#: averages in tables, and their decimals by segment
 _SHOWN = ("mean", "worst", "best", "tie_std", "chance", "lift")
 _DIGITS = 3
 
@@ -658,11 +658,7 @@ def _tables_of_means(of: Summary) -> list[text_tables.Table]:
     columns: list[tuple[str, Any]] = [
         ({"macro": "measure"}.get(of.average, of.average), of.measure),
         ("median" if of.average == "median" else "mean", of.mean),
-        ("worst", of.worst),
-        ("best", of.best),
-        ("tie_std", of.tie_std),
-        ("chance", of.chance),
-        ("lift", of.lift),
+        *((name, getattr(of, name)) for name in _SHOWN[1:]),
         ("95% interval", of.interval),
     ]
     counts, notes = np.unique(of.n_queries), estimates(of)

@@ -141,11 +141,10 @@ def define(measure: Measure, convention: str) -> tuple[Measure, Definition]:
         For a measure that the tool does not have, or not as the user spells it out.
     """
     definitions = CONVENTIONS[convention]
-    if measure.name not in definitions or not _measure.is_ours(type(measure)):
-        names = " ".join(sorted(definitions, key=str.lower))
-        raise ValueError(
-            f"measure must be one that {convention} has ({names}), got {measure}"
-        )
+    has_it = measure.name in definitions and _measure.is_ours(type(measure))
+    names = " ".join(sorted(definitions, key=str.lower))
+    rule = f"measure must be one that {convention} has ({names}), got {measure}"
+    messages.require(has_it, rule)
     spelled, changes = _measure.spelled_out(measure), {}
     for name, (value, modes) in definitions[measure.name].parameters.items():
         if name not in spelled:
@@ -275,12 +274,9 @@ class ResolvedMeasures:
                 )
             if weight is None:
                 continue
-            if definition.unweighted:
-                why = definition.unweighted.format(convention)
-                raise ValueError(
-                    f"query_weight must be None for {measure} with "
-                    f"convention={convention!r}: {why}"
-                )
+            rule = f"query_weight must be None for {measure} with convention="
+            why = definition.unweighted.format(convention)
+            messages.require(not why, f"{rule}{convention!r}: {why}")
             other = undefined[..., j] & (weight != 1)
             if definition.counts_undefined_once and other.any():
                 *_, query = np.argwhere(other)[0]
@@ -342,11 +338,10 @@ def resolve(
     }
     if convention is not None:
         checks.check_choice(convention, "convention", tuple(CONVENTIONS))
-        if named or zero_relevance != 0:
-            raise ValueError(
-                "zero_relevance must be left at its default with "
-                f"convention={convention!r}, which sets it, got {zero_relevance!r}"
-            )
+        at_default = not named and zero_relevance == 0
+        rule = "zero_relevance must be left at its default with convention="
+        rule += f"{convention!r}, which sets it"
+        messages.require(at_default, rule, zero_relevance)
         defined = [define(measure, convention) for measure in resolved]
         resolved = tuple(measure for measure, _ in defined)
         definitions = tuple(definition for _, definition in defined)

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from .._engine import segments, tie_groups
+from .._engine import messages, segments, tie_groups
 from .._engine.segments import FloatArray, IntArray
 from .._kernel import arranged
 from . import _measure, _places, _rank_tables, _sampled_orders
@@ -433,12 +433,10 @@ class BPref(_measure.MeasureOverRelevant):
 def _sums(r: int, s: int, headroom: int) -> FloatArray:
     """Chances of Σ max(headroom - x, 0) over r relevant documents among s others."""
     most = r * headroom
-    if (r + 1) * (s + 1) * (most + 1) > _MOST_STEPS:
-        raise ValueError(
-            f"the distribution of BPref is computed in at most {_MOST_STEPS:.0e} "
-            f"steps, got {(r + 1) * (s + 1) * (most + 1):.0e} for a tie of {r} "
-            f"relevant and {s} other judged documents (sampled() estimates it)"
-        )
+    steps = (r + 1) * (s + 1) * (most + 1)
+    rule = f"the distribution of BPref is computed in at most {_MOST_STEPS:.0e} steps, "
+    got = f"got {steps:.0e} for a tie of {r} relevant and {s} other judged documents"
+    messages.require(steps <= _MOST_STEPS, f"{rule}{got} (sampled() estimates it)")
     # rows: relevant documents met so far; columns: their sum
     state = np.zeros((r + 1, most + 1))
     state[0, 0] = 1.0

@@ -33,11 +33,8 @@ def normalise_gain(gain: Any, name: str = "gain") -> Any:
             f"{name} must be one of {tuple(_NAMED)}, a table of gains by label or a "
             f"callable, got {gain!r}"
         )
-    if not table or len(dict(table)) < len(table):
-        raise ValueError(
-            f"{name} must be a table of at least one label, with each label once, got "
-            f"{gain!r}"
-        )
+    rule = f"{name} must be a table of at least one label, with each label once, got "
+    messages.require(table and len(dict(table)) == len(table), f"{rule}{gain!r}")
     for label, worth in table:
         if not (math.isfinite(label) and label >= 0):
             raise ValueError(f"labels of {name} must be finite and >= 0, got {label}")
@@ -365,11 +362,8 @@ def _discounts_of(discount: Any, size: int) -> FloatArray:
     except (IndexError, TypeError):
         weights = discount(ranks.astype(np.int64))
     weights = np.asarray(weights, dtype=np.float64)
-    if weights.shape != (size,):
-        raise ValueError(
-            f"discount must give one weight per rank, got shape {weights.shape} for "
-            f"{size} ranks"
-        )
+    rule = f"discount must give one weight per rank, got shape {weights.shape} for "
+    messages.require(weights.shape == (size,), f"{rule}{size} ranks")
     return _check_discount(weights)
 
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import MISSING
 from typing import Any
 
-from .._engine import checks
+from .._engine import checks, messages
 from . import _measure
 from ._measure import Measure
 
@@ -105,11 +105,8 @@ def parse_measure(measure: str | Measure) -> Measure:
             f'measure must be a name such as "ndcg@10" or a Measure, got {measure!r}'
             f"{way if callable(measure) else ''}"
         )
-    if len(measure) > _LONGEST:
-        raise ValueError(
-            f"measure must be at most {_LONGEST} characters long, got {len(measure)}: "
-            f"{_short(measure)}"
-        )
+    rule = f"measure must be at most {_LONGEST} characters long, got {len(measure)}: "
+    messages.require(len(measure) <= _LONGEST, f"{rule}{_short(measure)}")
     text = _from_trec_eval(measure) or measure
     parsed: Measure = read(text, measure, _measure.NAMED, _unknown)
     if text is not measure:
@@ -202,12 +199,10 @@ def names_to_save(measures: Iterable[Measure]) -> list[str]:
     """
     names = list(map(str, measures))
     for name, measure in zip(names, measures, strict=True):
-        if read_back(name) != measure:
-            raise ValueError(
-                f"measure {_short(name)} cannot be saved, since its name does not read "
-                "back as the same measure: gains and discounts must be texts or "
-                "tables, not functions, and a class of your own must be registered"
-            )
+        rule = f"measure {_short(name)} cannot be saved, since its name does not read "
+        rule += "back as the same measure: gains and discounts must be texts or "
+        rule += "tables, not functions, and a class of your own must be registered"
+        messages.require(read_back(name) == measure, rule)
     return names
 
 

@@ -95,10 +95,8 @@ class SubtopicMeasure(_measure.NamedMeasure, ABC):
 
 def _checked_measure(value: Any, name: str) -> Measure:
     measure = parse_measure(value)
-    if not measure.greater_is_better:
-        raise ValueError(
-            f"{name} must be one of which higher values are better, got {measure}"
-        )
+    rule = f"{name} must be one of which higher values are better, got {measure}"
+    messages.require(measure.greater_is_better, rule)
     return measure
 
 
