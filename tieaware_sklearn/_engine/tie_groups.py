@@ -388,8 +388,8 @@ def find_ties(
     label: NDArray[np.integer[Any]],
     everything: TieGroups,
     *,
-    retrieved: NDArray[np.bool_] | None = None,
-    input_order: bool = False,
+    retrieved: NDArray[np.bool_],
+    input_order: bool,
 ) -> TieGroups:
     """The tie groups of a block of queries, by one sort.
 
@@ -403,12 +403,12 @@ def find_ties(
         Indices into the levels of `everything`.
     everything : TieGroups
         All documents of the same queries.
-    retrieved : ndarray of shape (n_rows,), optional
+    retrieved : ndarray of shape (n_rows,)
         False for rows that are left out of the ranking.
     input_order : bool
         Break ties by the order of the rows.
     """
-    if retrieved is not None and not retrieved.all():
+    if not retrieved.all():
         query, place, label = query[retrieved], place[retrieved], label[retrieved]
     n_queries, levels = everything.n_queries, everything.levels
     n_places = int(place.max(initial=0)) + 1

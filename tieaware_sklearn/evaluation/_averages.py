@@ -98,9 +98,9 @@ def _whole_numbers(values: FloatArray) -> list[int]:
     return [numerator * (scale // denominator) for numerator, denominator in ratios]
 
 
-def std_of_mean(std: FloatArray, weight: FloatArray | None = None) -> float:
+def std_of_mean(std: FloatArray) -> float:
     """Standard deviation over orders of ties of a mean of independent queries."""
-    return float(stds_of_means(std[:, None], weight)[0])
+    return float(stds_of_means(std[:, None])[0])
 
 
 def stds_of_means(std: FloatArray, weight: FloatArray | None = None) -> FloatArray:

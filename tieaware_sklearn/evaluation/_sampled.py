@@ -34,11 +34,9 @@ class CanonicalRows:
         Label of each of `rows`.
     retrieved : ndarray of shape (n_rows,), bool
         Which of `rows` have a place in the ranking.
-    starts, sizes : ndarray of shape (n_groups,)
-        Where tie groups start in `rows`, and their numbers of rows. The rows of a
-        query that are not retrieved are a group.
     group : ndarray of shape (n_rows,)
-        The number of the tie group of each of `rows`.
+        The number of the tie group of each of `rows`. The rows of a query that are not
+        retrieved are a group.
     mixed : ndarray of shape (n_groups,), bool
         Tie groups of different labels.
     tied : ndarray of shape (n_queries,), bool
@@ -58,14 +56,13 @@ class CanonicalRows:
         order = np.lexsort((label, place, query))
         self.rows = queries.given(order)
         place, self.label = place[order], label[order]
-        self.starts, self.sizes = segments.runs(
-            query * (place.max() - place.min() + 2) + place
-        )
-        self.group = segments.owners(self.sizes)
+        key = query * (place.max() - place.min() + 2) + place
+        starts, sizes = segments.runs(key)
+        self.group = segments.owners(sizes)
         self.retrieved = place <= 0
-        last = self.label[self.starts + self.sizes - 1]
-        self.mixed = (self.label[self.starts] != last) & self.retrieved[self.starts]
-        self.tied = np.bincount(query[self.starts], self.mixed, queries.n_queries) > 0
+        differ = self.label[starts] != self.label[starts + sizes - 1]
+        self.mixed = differ & self.retrieved[starts]
+        self.tied = np.bincount(query[starts], self.mixed, queries.n_queries) > 0
 
     def shuffled(self, random: np.random.RandomState) -> NDArray[np.intp]:
         """The rows with those of each tie group in a random order."""
