@@ -105,8 +105,11 @@ def parse_measure(measure: str | Measure) -> Measure:
             f'measure must be a name such as "ndcg@10" or a Measure, got {measure!r}'
             f"{way if callable(measure) else ''}"
         )
-    rule = f"measure must be at most {_LONGEST} characters long, got {len(measure)}: "
-    messages.require(len(measure) <= _LONGEST, f"{rule}{_short(measure)}")
+    if len(measure) > _LONGEST:
+        raise ValueError(
+            f"measure must be at most {_LONGEST} characters long, got {len(measure)}: "
+            f"{_short(measure)}"
+        )
     text = _from_trec_eval(measure) or measure
     parsed: Measure = read(text, measure, _measure.NAMED, _unknown)
     if text is not measure:
