@@ -63,16 +63,16 @@ def test_cell_of_a_test(rejected, warned, shown):
     assert str(Cell.of(claims)) == shown
 
 
-@pytest.mark.parametrize(
-    ("missed", "without", "shown"),
-    [
-        (6, 0, "94.0 "),
-        (7, 0, "93.0!"),
-        (0, 0, "100~"),
-        (5, 50, "90.0!"),
-        (0, 100, "none "),
-    ],
-)
+CELLS = [
+    (6, 0, "94.0 "),
+    (7, 0, "93.0!"),
+    (0, 0, "100~"),
+    (5, 50, "90.0!"),
+    (0, 100, "none "),
+]
+
+
+@pytest.mark.parametrize(("missed", "without", "shown"), CELLS)
 def test_cell_of_an_interval(missed, without, shown):
     ends = [(2, 3)] * missed + [(math.nan, math.nan)] * without
     ends += [(0, 3)] * (100 - len(ends))

@@ -222,20 +222,20 @@ class Same(BaseEstimator):
         return np.zeros(len(X))
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: words.warn(f"feature {CONTROLS}"), r"^feature a\\x1b\[31m\\n"),
-        (lambda: words.warn("undefined", UndefinedMetricWarning), "undefined"),
-        (lambda: ta.ranking_score([0, 0], [1, 2], **NOTHING), "undefined"),
-        (lambda: SCORER(Same(), np.zeros((2, 1)), [0, 0], qid=[1, 1]), "undefined"),
-        (lambda: compare_systems([0, 0], {"a": [1, 2]}, **NOTHING), "undefined"),
-        (lambda: ta.precision_study([0, 0], {"a": [1, 2]}, **NOTHING), "undefined"),
-        (lambda: ta.tie_report([0, 1], [0.1 + 0.2, 0.3]), "last bits"),
-        (lambda: EVERY.fit([[1], [2]], [0, 1], qid=[0, 0]), "two queries"),
-        (lambda: FIRST.fit([[1], [2]], [0, 1]), "without qid"),
-    ],
-)
+WARNINGS = [
+    (lambda: words.warn(f"feature {CONTROLS}"), r"^feature a\\x1b\[31m\\n"),
+    (lambda: words.warn("undefined", UndefinedMetricWarning), "undefined"),
+    (lambda: ta.ranking_score([0, 0], [1, 2], **NOTHING), "undefined"),
+    (lambda: SCORER(Same(), np.zeros((2, 1)), [0, 0], qid=[1, 1]), "undefined"),
+    (lambda: compare_systems([0, 0], {"a": [1, 2]}, **NOTHING), "undefined"),
+    (lambda: ta.precision_study([0, 0], {"a": [1, 2]}, **NOTHING), "undefined"),
+    (lambda: ta.tie_report([0, 1], [0.1 + 0.2, 0.3]), "last bits"),
+    (lambda: EVERY.fit([[1], [2]], [0, 1], qid=[0, 0]), "two queries"),
+    (lambda: FIRST.fit([[1], [2]], [0, 1]), "without qid"),
+]
+
+
+@pytest.mark.parametrize(("call", "message"), WARNINGS)
 def test_a_warning_names_this_file(call, message):
     with pytest.warns(UserWarning, match=message) as caught:
         call()

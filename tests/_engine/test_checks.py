@@ -60,16 +60,16 @@ def test_texts_of_libraries_are_numbered_as_in_a_list(column, shuffled):
         assert queries.order.tolist() == plain.order.tolist()
 
 
-@pytest.mark.parametrize(
-    ("ids", "message"),
-    [
-        (["a", None, "b"], "qid must not be missing, got None in row 1"),
-        (["a", "b", np.nan], "qid must not be missing, got nan in row 2"),
-        ([(1, 2), (np.nan, 1)], r"qid must not be missing, got \(nan, 1\) in row 1"),
-        ([[1], [2]], "qid must hold hashable values: unhashable type"),
-        (["a", ""], "qid must not be empty, got '' in row 1"),
-    ],
-)
+PANDAS_COLUMNS = [
+    (["a", None, "b"], "qid must not be missing, got None in row 1"),
+    (["a", "b", np.nan], "qid must not be missing, got nan in row 2"),
+    ([(1, 2), (np.nan, 1)], r"qid must not be missing, got \(nan, 1\) in row 1"),
+    ([[1], [2]], "qid must hold hashable values: unhashable type"),
+    (["a", ""], "qid must not be empty, got '' in row 1"),
+]
+
+
+@pytest.mark.parametrize(("ids", "message"), PANDAS_COLUMNS)
 def test_columns_of_pandas_are_checked_as_lists_are(ids, message):
     for column in (ids, pd.Series(ids, dtype=object)):
         with pytest.raises(ValueError, match=message):

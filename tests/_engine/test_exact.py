@@ -27,48 +27,48 @@ THIRD = Fraction(1, 3)
 NAN = float("nan")
 
 
-@pytest.mark.parametrize(
-    "scores",
-    [
-        # the second beats the first, and floats do not tell them apart
-        [T, T + 100, 0.5],
-        [2**63, 2**63 + 1, -1],
-        [2**70, 2**70 + 1, 0],
-        [2**64, 2**64 - 1],
-        np.array([T, T + 100, 0.5], dtype=object),
-        np.ma.array([T, T + 100, 0], mask=[0, 0, 1]),
-        [np.int64(T), np.int64(T + 100), np.float64(0.5)],
-        [Decimal(1), Decimal("1.0000000000000000001"), Decimal(0)],
-        [THIRD, THIRD + Fraction(1, 10**30), 0],
-        pl.Series([T, T + 100, 0], dtype=pl.Decimal(30, 0)),
-        pl.Series([T, T + 100, None]),
-        pa.array([T, T + 100, None]),
-        pd.array([T, T + 100, None], "Int64"),
-    ],
-)
+MERGED = [
+    # the second beats the first, and floats do not tell them apart
+    [T, T + 100, 0.5],
+    [2**63, 2**63 + 1, -1],
+    [2**70, 2**70 + 1, 0],
+    [2**64, 2**64 - 1],
+    np.array([T, T + 100, 0.5], dtype=object),
+    np.ma.array([T, T + 100, 0], mask=[0, 0, 1]),
+    [np.int64(T), np.int64(T + 100), np.float64(0.5)],
+    [Decimal(1), Decimal("1.0000000000000000001"), Decimal(0)],
+    [THIRD, THIRD + Fraction(1, 10**30), 0],
+    pl.Series([T, T + 100, 0], dtype=pl.Decimal(30, 0)),
+    pl.Series([T, T + 100, None]),
+    pa.array([T, T + 100, None]),
+    pd.array([T, T + 100, None], "Int64"),
+]
+
+
+@pytest.mark.parametrize("scores", MERGED)
 def test_numbers_that_floats_make_one_of_two_are_refused(scores):
     rule = "y must not hold numbers that differ but are equal as 64-bit floats, got "
     with pytest.raises(ValueError, match=rule):
         exact.numbers_of(scores, "y")
 
 
-@pytest.mark.parametrize(
-    "scores",
-    [
-        [T, T + 100, 0],
-        [2**63, 2**63 + 1, 0],
-        [2**64 - 2, 2**64 - 1, 1],
-        np.array([T, T + 100, 0]),
-        np.array([T, T + 100, 0], dtype=object),
-        pd.Series([T, T + 100, 0], dtype="Int64"),
-        pl.Series([T, T + 100, 0]),
-        pa.array([T, T + 100, 0]),
-        [T, T + 1000, 0.5],  # floats tell these apart
-        [Decimal("0.1"), Decimal("0.2"), Decimal(0)],
-        [THIRD, Fraction(1, 2), 0],
-        np.array([1, np.nextafter(np.longdouble(1), 2), 0], dtype=np.longdouble),
-    ],
-)
+TOLD_APART = [
+    [T, T + 100, 0],
+    [2**63, 2**63 + 1, 0],
+    [2**64 - 2, 2**64 - 1, 1],
+    np.array([T, T + 100, 0]),
+    np.array([T, T + 100, 0], dtype=object),
+    pd.Series([T, T + 100, 0], dtype="Int64"),
+    pl.Series([T, T + 100, 0]),
+    pa.array([T, T + 100, 0]),
+    [T, T + 1000, 0.5],  # floats tell these apart
+    [Decimal("0.1"), Decimal("0.2"), Decimal(0)],
+    [THIRD, Fraction(1, 2), 0],
+    np.array([1, np.nextafter(np.longdouble(1), 2), 0], dtype=np.longdouble),
+]
+
+
+@pytest.mark.parametrize("scores", TOLD_APART)
 def test_numbers_of_one_dtype_or_that_floats_tell_apart_are_taken(scores):
     if getattr(scores, "dtype", None) == np.longdouble and scores[1] == 1.0:
         pytest.skip("no longer than a double here")
@@ -99,18 +99,18 @@ def test_large_integers_are_exact_wherever_they_are_scores():
     assert by_key.mean[1, 0] == 1
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        pd.DataFrame,
-        lambda d: pd.DataFrame(d).convert_dtypes(),
-        lambda d: pd.DataFrame(d).astype(object),
-        pl.DataFrame,
-        pa.table,
-        lambda d: pd.DataFrame(d).astype(object).to_numpy(),
-        lambda d: [list(row) for row in zip(*d.values(), strict=True)],
-    ],
-)
+INTEGERS_BESIDE_FLOATS = [
+    pd.DataFrame,
+    lambda d: pd.DataFrame(d).convert_dtypes(),
+    lambda d: pd.DataFrame(d).astype(object),
+    pl.DataFrame,
+    pa.table,
+    lambda d: pd.DataFrame(d).astype(object).to_numpy(),
+    lambda d: [list(row) for row in zip(*d.values(), strict=True)],
+]
+
+
+@pytest.mark.parametrize("make", INTEGERS_BESIDE_FLOATS)
 def test_columns_keep_the_order_of_their_integers_beside_floats(make):
     X = make({"time": [T, T + 100, 0, 5], "other": [0.5, 1.0, 2.0, 3.0]})
     with pytest.warns(UserWarning, match="p-values need"):
@@ -156,48 +156,48 @@ def test_what_is_masked_is_missing(tmp_path):
     assert exact.none_for_masked([1]) == [1]
 
 
-@pytest.mark.parametrize(
-    "qid",
-    [
-        np.array([pd.NaT, pd.NaT, 1], dtype=object),
-        np.array([np.datetime64("NaT", "s"), 1, 1], dtype=object),
-        [("a", NAN), ("a", NAN), ("b", 1)],
-        pd.MultiIndex.from_tuples([("a", NAN), ("a", NAN), ("b", 1.0)]),
-        np.array([(1, NAN), (1, NAN), (2, 1)], dtype=[("a", int), ("b", float)]),
-        [Decimal("nan"), Decimal("nan"), Decimal(1)],
-        np.array([NAN, NAN, 1], dtype=np.float16),
-        pd.array([1, None, 2], dtype="Int64"),
-        pd.Series(["a", None, "b"], dtype="category"),
-        pl.Series([1, None, 2]),
-        pa.array([1, None, 2]).dictionary_encode(),
-        pa.array(["a", None, "b"]),
-        ["a", None, "b"],
-    ],
-)
+MISSING_IDS = [
+    np.array([pd.NaT, pd.NaT, 1], dtype=object),
+    np.array([np.datetime64("NaT", "s"), 1, 1], dtype=object),
+    [("a", NAN), ("a", NAN), ("b", 1)],
+    pd.MultiIndex.from_tuples([("a", NAN), ("a", NAN), ("b", 1.0)]),
+    np.array([(1, NAN), (1, NAN), (2, 1)], dtype=[("a", int), ("b", float)]),
+    [Decimal("nan"), Decimal("nan"), Decimal(1)],
+    np.array([NAN, NAN, 1], dtype=np.float16),
+    pd.array([1, None, 2], dtype="Int64"),
+    pd.Series(["a", None, "b"], dtype="category"),
+    pl.Series([1, None, 2]),
+    pa.array([1, None, 2]).dictionary_encode(),
+    pa.array(["a", None, "b"]),
+    ["a", None, "b"],
+]
+
+
+@pytest.mark.parametrize("qid", MISSING_IDS)
 def test_query_ids_with_something_missing_are_refused(qid):
     with pytest.raises(ValueError, match="qid must not be missing, got"):
         checks.check_qid(qid, n_rows=3)
 
 
-@pytest.mark.parametrize(
-    "qid",
-    [
-        np.array([3, 3, 1, 1, 3, 2, 2, 2]),
-        np.array(QID, dtype=object),
-        np.array([b"x", b"x", b"y", b"y", b"x", b"z", b"z", b"z"]),
-        np.array([50, 50, 51, 51, 50, 52, 52, 52], "M8[Y]"),
-        [*[(1, "a")] * 2, *[(2, "b")] * 2, (1, "a"), *[(3, "c")] * 3],
-        pd.Series(QID, index=range(8, 0, -1)),
-        pd.Series(QID, dtype="category"),
-        pl.Series(QID),
-        [True, True, False, False, True, 2, 2, 2],
-        ["1", "1", b"1", b"1", "1", 1, 1, 1],
-        [2**53, 2**53, 2**53 + 1, 2**53 + 1, 2**53, 1.5, 1.5, 1.5],
-        [2**63, 2**63, 2**63 + 1, 2**63 + 1, 2**63, -1, -1, -1],
-        ["a\0", "a\0", "a", "a", "a\0", "b", "b", "b"],
-        np.array([1, 1, 2, 2, 1, 3, 3, 3], dtype=[("id", int)]),
-    ],
-)
+IDS = [
+    np.array([3, 3, 1, 1, 3, 2, 2, 2]),
+    np.array(QID, dtype=object),
+    np.array([b"x", b"x", b"y", b"y", b"x", b"z", b"z", b"z"]),
+    np.array([50, 50, 51, 51, 50, 52, 52, 52], "M8[Y]"),
+    [*[(1, "a")] * 2, *[(2, "b")] * 2, (1, "a"), *[(3, "c")] * 3],
+    pd.Series(QID, index=range(8, 0, -1)),
+    pd.Series(QID, dtype="category"),
+    pl.Series(QID),
+    [True, True, False, False, True, 2, 2, 2],
+    ["1", "1", b"1", b"1", "1", 1, 1, 1],
+    [2**53, 2**53, 2**53 + 1, 2**53 + 1, 2**53, 1.5, 1.5, 1.5],
+    [2**63, 2**63, 2**63 + 1, 2**63 + 1, 2**63, -1, -1, -1],
+    ["a\0", "a\0", "a", "a", "a\0", "b", "b", "b"],
+    np.array([1, 1, 2, 2, 1, 3, 3, 3], dtype=[("id", int)]),
+]
+
+
+@pytest.mark.parametrize("qid", IDS)
 def test_qid_of_any_hashable_dtype(qid):
     values = ta.ranking_score(LABELS, SCORES, qid=qid, measure="ap", average=None)
     assert values == pytest.approx([AP_A, 0, AP_C])
@@ -361,16 +361,16 @@ def test_columns_of_times_and_of_text_are_named(frame):
         ta.RankingFeatureSelector("rr").fit(np.array([[1j], [1], [0]]), [0, 1, 0])
 
 
-@pytest.mark.parametrize(
-    ("cell", "options"),
-    [
-        ("-1,234,567.5", {"thousands": ","}),
-        ("1.234.567,5", {"thousands": ".", "decimal": ","}),
-        ("1 234", {"thousands": " "}),
-        ("3,14", {"decimal": ","}),
-        ("1,2345,678", {}),
-    ],
-)
+TEXTS_OF_NUMBERS = [
+    ("-1,234,567.5", {"thousands": ","}),
+    ("1.234.567,5", {"thousands": ".", "decimal": ","}),
+    ("1 234", {"thousands": " "}),
+    ("3,14", {"decimal": ","}),
+    ("1,2345,678", {}),
+]
+
+
+@pytest.mark.parametrize(("cell", "options"), TEXTS_OF_NUMBERS)
 def test_numbers_that_pandas_can_read_have_a_hint(cell, options):
     names = ", ".join(f"{name}={value!r}" for name, value in options.items())
     how = f"pandas.read_csv(..., {names}) reads "

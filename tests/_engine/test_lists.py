@@ -213,39 +213,39 @@ TWO = [[1, 0], [0, 1]]
 NONE, BOTH = [[1, NAN], [0, 1]], {"a": TWO, "b": TWO}
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (
-            lambda: ta.compare_systems(TWO, {"a": TWO, "b": [1, 0]}),
-            r"y_score\['b'\] must have the shape of y_true, \(2, 2\), got \(2,\)",
-        ),
-        (
-            lambda: ta.compare_systems(TWO, {"a": TWO, "b": NONE}),
-            r"y_score\['b'\] must not be NaN .*, got nan in row 0, column 1",
-        ),
-        (
-            lambda: ta.compare_systems(TWO, np.ones((2, 2, 1, 1))),
-            r"shape \(n_queries, n_documents, n_systems\), got shape \(2, 2, 1, 1\)",
-        ),
-        (
-            lambda: ta.official_vs_exact(TWO, BOTH, ["a", "b"]),
-            r"docno must have the shape of y_true, \(2, 2\), got \(2,\)",
-        ),
-        (
-            lambda: ta.official_vs_exact(TWO, BOTH, [["a", "b"], ["c", None]]),
-            "docno must not be missing .*, got None in row 1, column 1",
-        ),
-        (
-            lambda: ta.evaluate_subtopics(TWO, TWO),
-            r"shape \(n_queries, n_documents, n_subtopics\) .*, got \(2, 2\)",
-        ),
-        (
-            lambda: ta.evaluate_subtopics([[[1], [-2]], [[0], [1]]], TWO),
-            "y_true must be >= 0, got -2.0 in row 0, column 1, subtopic 0",
-        ),
-    ],
-)
+BAD_SYSTEMS = [
+    (
+        lambda: ta.compare_systems(TWO, {"a": TWO, "b": [1, 0]}),
+        r"y_score\['b'\] must have the shape of y_true, \(2, 2\), got \(2,\)",
+    ),
+    (
+        lambda: ta.compare_systems(TWO, {"a": TWO, "b": NONE}),
+        r"y_score\['b'\] must not be NaN .*, got nan in row 0, column 1",
+    ),
+    (
+        lambda: ta.compare_systems(TWO, np.ones((2, 2, 1, 1))),
+        r"shape \(n_queries, n_documents, n_systems\), got shape \(2, 2, 1, 1\)",
+    ),
+    (
+        lambda: ta.official_vs_exact(TWO, BOTH, ["a", "b"]),
+        r"docno must have the shape of y_true, \(2, 2\), got \(2,\)",
+    ),
+    (
+        lambda: ta.official_vs_exact(TWO, BOTH, [["a", "b"], ["c", None]]),
+        "docno must not be missing .*, got None in row 1, column 1",
+    ),
+    (
+        lambda: ta.evaluate_subtopics(TWO, TWO),
+        r"shape \(n_queries, n_documents, n_subtopics\) .*, got \(2, 2\)",
+    ),
+    (
+        lambda: ta.evaluate_subtopics([[[1], [-2]], [[0], [1]]], TWO),
+        "y_true must be >= 0, got -2.0 in row 0, column 1, subtopic 0",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "message"), BAD_SYSTEMS)
 def test_bad_systems(call, message):
     with pytest.raises(ValueError, match=message):
         call()
@@ -303,32 +303,32 @@ A = np.array([[2, 1], ["a", 2]], object)
 EMPTY, SPARSE = [[1, 0], [NAN, NAN]], csr_array(np.eye(2))
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"y_true": [[1, 0], [NAN, 1]]}, "padding must be NaN in the scores, too"),
-        ({"y_score": [[1], [1, 2]]}, "y_score must have rows of equal length"),
-        ({"mask": [[1, 1], [1, 0]]}, "mask must be boolean, .* got dtype int64"),
-        ({"y_true": [[[1, 0], [0, 1]]]}, r"two dimensions, got shape \(1, 2, 2\)"),
-        ({"y_true": SPARSE}, "y_true must be dense, got a csr_array: toarray"),
-        ({"y_score": SPARSE}, "y_score must be dense, got a csr_array: toarray"),
-        ({"mask": [True, False]}, r"mask must have the shape of y_true, \(2, 2\), got"),
-        ({"mask": [[True, True], [False, False]]}, "mask .* True .* in row 1"),
-        (
-            {"y_true": EMPTY, "y_score": EMPTY},
-            "document in every row, got nothing but padding in row 1",
-        ),
-        ({"y_true": np.ones((0, 3))}, r"y_true must not be empty, got shape \(0, 3\)"),
-        ({"y_true": [[1, 0], [0, -1]]}, r"\(mask=y_true >= 0 .* -1.0 in row 1, col"),
-        ({"y_true": [[1, INF], [0, 1]]}, "be finite, got inf in row 0, column 1"),
-        ({"y_score": [[2, NAN], [1, 2]]}, "y_score .* be NaN .*, .* row 0, column 1"),
-        ({"y_score": [[2, 1], [INF, 2]]}, "y_score .* be finite, .* row 1, column 0"),
-        ({"y_score": [[2, 1], ["a", 2]]}, "y_score .* numeric, .* row 0, column 0"),
-        ({"y_score": A}, "numeric, got dtype object with 'a' in row 1, column 0"),
-        ({"query_weight": [1, 2, 3]}, r"query_weight .* one value per row \(2\)"),
-        ({"query_weight": [1, -2]}, "query_weight .* be finite and >= 0, got -2.0 in"),
-    ],
-)
+BAD_INPUT = [
+    ({"y_true": [[1, 0], [NAN, 1]]}, "padding must be NaN in the scores, too"),
+    ({"y_score": [[1], [1, 2]]}, "y_score must have rows of equal length"),
+    ({"mask": [[1, 1], [1, 0]]}, "mask must be boolean, .* got dtype int64"),
+    ({"y_true": [[[1, 0], [0, 1]]]}, r"two dimensions, got shape \(1, 2, 2\)"),
+    ({"y_true": SPARSE}, "y_true must be dense, got a csr_array: toarray"),
+    ({"y_score": SPARSE}, "y_score must be dense, got a csr_array: toarray"),
+    ({"mask": [True, False]}, r"mask must have the shape of y_true, \(2, 2\), got"),
+    ({"mask": [[True, True], [False, False]]}, "mask .* True .* in row 1"),
+    (
+        {"y_true": EMPTY, "y_score": EMPTY},
+        "document in every row, got nothing but padding in row 1",
+    ),
+    ({"y_true": np.ones((0, 3))}, r"y_true must not be empty, got shape \(0, 3\)"),
+    ({"y_true": [[1, 0], [0, -1]]}, r"\(mask=y_true >= 0 .* -1.0 in row 1, col"),
+    ({"y_true": [[1, INF], [0, 1]]}, "be finite, got inf in row 0, column 1"),
+    ({"y_score": [[2, NAN], [1, 2]]}, "y_score .* be NaN .*, .* row 0, column 1"),
+    ({"y_score": [[2, 1], [INF, 2]]}, "y_score .* be finite, .* row 1, column 0"),
+    ({"y_score": [[2, 1], ["a", 2]]}, "y_score .* numeric, .* row 0, column 0"),
+    ({"y_score": A}, "numeric, got dtype object with 'a' in row 1, column 0"),
+    ({"query_weight": [1, 2, 3]}, r"query_weight .* one value per row \(2\)"),
+    ({"query_weight": [1, -2]}, "query_weight .* be finite and >= 0, got -2.0 in"),
+]
+
+
+@pytest.mark.parametrize(("changes", "message"), BAD_INPUT)
 def test_bad_input(changes, message):
     arguments = {**ONE, **changes}
     with pytest.raises(ValueError, match=message):

@@ -302,18 +302,18 @@ def test_copies_parameters_and_another_fit(booster, web, valid):
     assert booster.n_trees(again) == 4
 
 
-@pytest.mark.parametrize(
-    ("options", "given", "message"),
-    [
-        ({}, {"qid": None}, "qid must hold the query .*got None: pass qid to fit"),
-        ({"qid": 0}, {}, r"given once.*set_fit_request\(qid=False\)"),
-        ({"measures": "ndgc@10"}, {}, r"eval_metric: .*did you mean 'NDCG@10'\?"),
-        ({"measures": ["rr", "mrr"]}, {}, "measures must differ"),
-        ({"zero_relevance": "x"}, {}, "zero_relevance must be one of"),
-        ({"row_order": "sorted"}, {}, "row_order must be one of.*got 'sorted'"),
-        ({"early_stopping_rounds": 2}, {}, "early_stopping_rounds needs an eval.* no"),
-    ],
-)
+REFUSED = [
+    ({}, {"qid": None}, "qid must hold the query .*got None: pass qid to fit"),
+    ({"qid": 0}, {}, r"given once.*set_fit_request\(qid=False\)"),
+    ({"measures": "ndgc@10"}, {}, r"eval_metric: .*did you mean 'NDCG@10'\?"),
+    ({"measures": ["rr", "mrr"]}, {}, "measures must differ"),
+    ({"zero_relevance": "x"}, {}, "zero_relevance must be one of"),
+    ({"row_order": "sorted"}, {}, "row_order must be one of.*got 'sorted'"),
+    ({"early_stopping_rounds": 2}, {}, "early_stopping_rounds needs an eval.* no"),
+]
+
+
+@pytest.mark.parametrize(("options", "given", "message"), REFUSED)
 def test_what_is_refused(booster, options, given, message):
     with pytest.raises(ValueError, match=message):
         booster.fit({**ROWS3, **given}, **options)

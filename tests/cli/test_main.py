@@ -28,28 +28,28 @@ TIEAWARE = [sys.executable, "-m", "tieaware_sklearn"]
 NO_SPACE = "standard output: No space left on device"
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ("", "the following arguments are required: COMMAND"),
-        ("screen", "required: FILE"),
-        ("launch", "invalid choice: 'launch'"),
-        ("screen x --direction up", "'up'"),
-        ("screen x --top -1", "at least 0 and below 9223372036854775808, got -1"),
-        ("screen x --select 0", "--select: must be at least 1"),
-        ("demo --jobs 0", "must be at least 1 and below 1025, or -1, got 0"),
-        ("screen x --jobs -5", "got -5"),
-        ("screen x --batch-rows 99999999999999999999", "got 99999999999999999999"),
-        ("screen x --n-features 2147483648", "at least 1 and below 2147483648, got "),
-        ("screen x --n-features 0", "got 0"),
-        ("screen x --cs", "unrecognized arguments: --cs"),
-        ("screen x --zero-relevance keep", "'keep'"),
-        ("screen x --max-correlation some", "--max-correlation: "),
-        # a file apart from its option
-        ("screen x --csv y", "unrecognized arguments: y .*--csv and --json take =FILE"),
-        ("evaluate q r --json new", "arguments: new .*--csv and --json take =FILE"),
-    ],
-)
+BAD_USAGE = [
+    ("", "the following arguments are required: COMMAND"),
+    ("screen", "required: FILE"),
+    ("launch", "invalid choice: 'launch'"),
+    ("screen x --direction up", "'up'"),
+    ("screen x --top -1", "at least 0 and below 9223372036854775808, got -1"),
+    ("screen x --select 0", "--select: must be at least 1"),
+    ("demo --jobs 0", "must be at least 1 and below 1025, or -1, got 0"),
+    ("screen x --jobs -5", "got -5"),
+    ("screen x --batch-rows 99999999999999999999", "got 99999999999999999999"),
+    ("screen x --n-features 2147483648", "at least 1 and below 2147483648, got "),
+    ("screen x --n-features 0", "got 0"),
+    ("screen x --cs", "unrecognized arguments: --cs"),
+    ("screen x --zero-relevance keep", "'keep'"),
+    ("screen x --max-correlation some", "--max-correlation: "),
+    # a file apart from its option
+    ("screen x --csv y", "unrecognized arguments: y .*--csv and --json take =FILE"),
+    ("evaluate q r --json new", "arguments: new .*--csv and --json take =FILE"),
+]
+
+
+@pytest.mark.parametrize(("words", "said"), BAD_USAGE)
 def test_bad_usage_exits_with_2(capsys, words, said):
     with pytest.raises(SystemExit) as stopped:
         main(words.split())
@@ -81,37 +81,37 @@ OF_TABLES = "--label and --qid are for CSV and Parquet files, but fine.txt is re
 NOT_LETOR = "must not be given for LETOR text"
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("screen absent.txt", "absent.txt: No such file or directory"),
-        ("screen no/*", "FILE: there is no file to read in no/*"),
-        ("screen fine.txt below.csv", "all files must be of one kind"),
-        ("screen below.txt", f"below.txt, line 3: {FINITE} -1"),
-        ("screen above.txt", f"above.txt, line 1: {FINITE} inf"),
-        ("screen below.csv --batch-rows 2", f"below.csv, line 4: {FINITE} -1"),
-        ("screen fine.txt gap.txt", OF_GAP),
-        ("screen fine.txt inf.txt", INFINITE),
-        ("screen unjudged.txt --unjudged drop", "txt: no document has a label"),
-        ("screen fine.txt --label x", OF_TABLES),
-        ("screen fine.txt --qid x", OF_TABLES),
-        ("screen fine.txt --decimal ,", f"decimal {NOT_LETOR}"),
-        ("screen fine.txt --quoting none", f"quoting {NOT_LETOR}"),
-        ("screen below.csv --query-file q", "query_file must not be given for"),
-        ("screen fine.txt --measures ndgc@10", "did you mean 'NDCG@10'?"),
-        ("screen fine.txt --measures fallout --zero-relevance raise", "undef"),
-        ("evaluate q1 missing", "missing: No such file"),
-        ("evaluate - -", "each file must be named once, got - and -"),
-        ("evaluate q1 cut", "cut, line 2: must have 6 columns"),
-        ("evaluate graded r1 --measures ap ndcg@2", REFUSED),
-        ("compare graded r1 r2 --measures ndcg@2", REFUSED),
-        ("compare q1 r1", "RUN must name two files or more, got r1"),
-        ("compare q1 r1 ./r1", "got r1 and ./r1, which are the same file"),
-        ("compare q1 r1 r2 --weight q1", "got q1 and q1, which are the same file"),
-        ("compare q1 r1 r2 --weight traffic --test wilcoxon", "test must not be 'wilc"),
-        ("demo --queries 0", "error: n_queries must be in 1..1797, got 0"),
-    ],
-)
+ERRORS = [
+    ("screen absent.txt", "absent.txt: No such file or directory"),
+    ("screen no/*", "FILE: there is no file to read in no/*"),
+    ("screen fine.txt below.csv", "all files must be of one kind"),
+    ("screen below.txt", f"below.txt, line 3: {FINITE} -1"),
+    ("screen above.txt", f"above.txt, line 1: {FINITE} inf"),
+    ("screen below.csv --batch-rows 2", f"below.csv, line 4: {FINITE} -1"),
+    ("screen fine.txt gap.txt", OF_GAP),
+    ("screen fine.txt inf.txt", INFINITE),
+    ("screen unjudged.txt --unjudged drop", "txt: no document has a label"),
+    ("screen fine.txt --label x", OF_TABLES),
+    ("screen fine.txt --qid x", OF_TABLES),
+    ("screen fine.txt --decimal ,", f"decimal {NOT_LETOR}"),
+    ("screen fine.txt --quoting none", f"quoting {NOT_LETOR}"),
+    ("screen below.csv --query-file q", "query_file must not be given for"),
+    ("screen fine.txt --measures ndgc@10", "did you mean 'NDCG@10'?"),
+    ("screen fine.txt --measures fallout --zero-relevance raise", "undef"),
+    ("evaluate q1 missing", "missing: No such file"),
+    ("evaluate - -", "each file must be named once, got - and -"),
+    ("evaluate q1 cut", "cut, line 2: must have 6 columns"),
+    ("evaluate graded r1 --measures ap ndcg@2", REFUSED),
+    ("compare graded r1 r2 --measures ndcg@2", REFUSED),
+    ("compare q1 r1", "RUN must name two files or more, got r1"),
+    ("compare q1 r1 ./r1", "got r1 and ./r1, which are the same file"),
+    ("compare q1 r1 r2 --weight q1", "got q1 and q1, which are the same file"),
+    ("compare q1 r1 r2 --weight traffic --test wilcoxon", "test must not be 'wilc"),
+    ("demo --queries 0", "error: n_queries must be in 1..1797, got 0"),
+]
+
+
+@pytest.mark.parametrize(("words", "message"), ERRORS)
 def test_errors_are_one_line(capsys, inputs, words, message):
     for name, text in FAULTY.items():
         (inputs / name).write_text(text)
@@ -123,18 +123,18 @@ def test_errors_are_one_line(capsys, inputs, words, message):
     succeed(capsys, "evaluate", "graded", "r1", "--measures", "ndcg(gain=linear)@2")
 
 
-@pytest.mark.parametrize(
-    ("error", "code", "said"),
-    [
-        (OSError(5, "Input/output error"), 1, "error: Input/output error"),
-        (OSError(5, "Broken", "x.txt"), 1, "error: x.txt: Broken"),
-        (OSError("no words of its own"), 1, "error: no words of its own"),
-        (MemoryError(), 1, "error: out of memory"),
-        (ValueError("one\n  two\x1b"), 1, "error: one\n  two\\x1b"),
-        (ImportError(), 1, "error: ImportError"),
-        (KeyboardInterrupt(), 130, "interrupted"),
-    ],
-)
+ERRORS_OF_PYTHON = [
+    (OSError(5, "Input/output error"), 1, "error: Input/output error"),
+    (OSError(5, "Broken", "x.txt"), 1, "error: x.txt: Broken"),
+    (OSError("no words of its own"), 1, "error: no words of its own"),
+    (MemoryError(), 1, "error: out of memory"),
+    (ValueError("one\n  two\x1b"), 1, "error: one\n  two\\x1b"),
+    (ImportError(), 1, "error: ImportError"),
+    (KeyboardInterrupt(), 130, "interrupted"),
+]
+
+
+@pytest.mark.parametrize(("error", "code", "said"), ERRORS_OF_PYTHON)
 def test_errors_are_said_in_words(capsys, letor, error, code, said):
     with mock.patch("tieaware_sklearn.io._batches.open_files", side_effect=error):
         assert run(capsys, "screen", letor) == (code, "", f"tieaware: {said}\n")
@@ -174,16 +174,16 @@ def test_progress_on_a_terminal_only(monkeypatch, capsys, letor, words, shown):
     assert run(capsys, "screen", letor, *words)[2] == ""
 
 
-@pytest.mark.parametrize(
-    ("command", "files", "figures"),
-    [
-        ("demo", "", "chance, direction, chosen, ±95%, qvalue, repeats"),
-        ("screen", "FILE [FILE ...] ", "chance, direction, chosen, ±95%, qvalue"),
-        ("merge", "FILE [FILE ...] ", "chance, direction, ±95%, qvalue, tie_std"),
-        ("evaluate", "QRELS RUN [RUN ...] ", "mean, worst, best, tie_std, trec_eval"),
-        ("compare", "QRELS RUN RUN [RUN ...] ", "mean, tie range, same sign, d, A - B"),
-    ],
-)
+PAGES = [
+    ("demo", "", "chance, direction, chosen, ±95%, qvalue, repeats"),
+    ("screen", "FILE [FILE ...] ", "chance, direction, chosen, ±95%, qvalue"),
+    ("merge", "FILE [FILE ...] ", "chance, direction, ±95%, qvalue, tie_std"),
+    ("evaluate", "QRELS RUN [RUN ...] ", "mean, worst, best, tie_std, trec_eval"),
+    ("compare", "QRELS RUN RUN [RUN ...] ", "mean, tie range, same sign, d, A - B"),
+]
+
+
+@pytest.mark.parametrize(("command", "files", "figures"), PAGES)
 def test_help_and_the_page_name_all_there_is(command, files, figures, capsys):
     with pytest.raises(SystemExit) as stopped:
         main([command, "--help"])
@@ -335,18 +335,18 @@ def test_standard_input_in_batches_and_a_plain_terminal(inputs, monkeypatch, cap
     assert "standard input, line 3: a label must be finite and >= 0, got -1" in err
 
 
-@pytest.mark.parametrize(
-    ("words", "name", "message"),
-    [
-        ("screen train.txt --csv=new", "stdout", "standard output is closed"),
-        ("screen - --quiet", "stdin", "standard input is closed"),
-        ("evaluate - r1", "stdin", "standard input is closed"),
-        ("screen train.txt --csv", "full", NO_SPACE),
-        ("evaluate q1 r1 --json", "full", NO_SPACE),
-        ("--help", "full", NO_SPACE),
-        ("demo --queries 1", "full", NO_SPACE),
-    ],
-)
+LOST_REPORTS = [
+    ("screen train.txt --csv=new", "stdout", "standard output is closed"),
+    ("screen - --quiet", "stdin", "standard input is closed"),
+    ("evaluate - r1", "stdin", "standard input is closed"),
+    ("screen train.txt --csv", "full", NO_SPACE),
+    ("evaluate q1 r1 --json", "full", NO_SPACE),
+    ("--help", "full", NO_SPACE),
+    ("demo --queries 1", "full", NO_SPACE),
+]
+
+
+@pytest.mark.parametrize(("words", "name", "message"), LOST_REPORTS)
 def test_a_lost_report_is_an_error(inputs, monkeypatch, capsys, words, name, message):
     with open("/dev/full", "w") as full:
         full.reconfigure(line_buffering=False)

@@ -211,16 +211,16 @@ def assert_written(folder, options):
             assert content.startswith(start)
 
 
-@pytest.mark.parametrize(
-    ("command", "option"),
-    [
-        ("screen", "csv"),
-        ("screen", "plot"),
-        ("screen", "save"),
-        ("compare", "json"),
-        ("evaluate", "report"),
-    ],
-)
+FULL_DISKS = [
+    ("screen", "csv"),
+    ("screen", "plot"),
+    ("screen", "save"),
+    ("compare", "json"),
+    ("evaluate", "report"),
+]
+
+
+@pytest.mark.parametrize(("command", "option"), FULL_DISKS)
 def test_a_full_disk_costs_no_other_output(capsys, inputs, command, option):
     (inputs / "full.png").symlink_to("/dev/full")
     table = run(capsys, *COMMANDS[command])[1]
@@ -244,16 +244,16 @@ def test_a_full_standard_output_costs_no_file(capsys, inputs, command, option):
     assert_written(inputs, OUTPUTS.keys() - {option})
 
 
-@pytest.mark.parametrize(
-    ("command", "where", "error", "why"),
-    [
-        ("screen", "FeatureScreeningDisplay.from_result", KeyError(), "KeyError"),
-        ("evaluate", "of_topics", RuntimeError("no\nfont"), "font"),
-        ("compare", "_evaluate.of_topics", MemoryError(), "emory"),
-        ("screen", "", OSError(2, "No such file", "font.ttf"), "No such file"),
-        ("screen", "", BrokenPipeError(32, "Broken pipe"), "Broken pipe"),
-    ],
-)
+FAILED_PLOTS = [
+    ("screen", "FeatureScreeningDisplay.from_result", KeyError(), "KeyError"),
+    ("evaluate", "of_topics", RuntimeError("no\nfont"), "font"),
+    ("compare", "_evaluate.of_topics", MemoryError(), "emory"),
+    ("screen", "", OSError(2, "No such file", "font.ttf"), "No such file"),
+    ("screen", "", BrokenPipeError(32, "Broken pipe"), "Broken pipe"),
+]
+
+
+@pytest.mark.parametrize(("command", "where", "error", "why"), FAILED_PLOTS)
 def test_a_failed_plot_costs_no_other_output(
     capsys, inputs, command, where, error, why
 ):

@@ -65,19 +65,19 @@ def test_letters_are_the_pairs(options):
             assert text == _overview.runs(np.array(letters), np.array(chosen))
 
 
-@pytest.mark.parametrize(
-    ("n", "chosen", "text"),
-    [
-        (5, [], ""),
-        (5, [4], "e"),
-        (5, [1, 2], "bc"),
-        (5, [0, 2, 3, 4], "ac-e"),
-        (9, [0, 1, 3, 4, 5, 7], "abd-fh"),
-        (52, range(24, 28), "y-B"),
-        (53, [], ""),
-        (53, [0, 1, 4, 10, 11, 12, 52], "1,2,5,11-13,53"),
-    ],
-)
+RUNS = [
+    (5, [], ""),
+    (5, [4], "e"),
+    (5, [1, 2], "bc"),
+    (5, [0, 2, 3, 4], "ac-e"),
+    (9, [0, 1, 3, 4, 5, 7], "abd-fh"),
+    (52, range(24, 28), "y-B"),
+    (53, [], ""),
+    (53, [0, 1, 4, 10, 11, 12, 52], "1,2,5,11-13,53"),
+]
+
+
+@pytest.mark.parametrize(("n", "chosen", "text"), RUNS)
 def test_letters_in_a_row_are_spelled_by_their_ends(n, chosen, text):
     letters = _overview.letters(np.arange(n))
     assert _overview.runs(letters, np.isin(range(n), chosen)) == text

@@ -80,16 +80,16 @@ OF_SELECTORS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("function", "options", "message"),
-    [
-        *((function, *case) for function in ALL[:2] for case in OF_DATA),
-        *((dask.compare_systems, *case) for case in OF_COMPARISONS),
-        *((dask.fit_selector, *case) for case in OF_SELECTORS),
-        (dask.evaluate, {"segment": "label"}, TWICE.format("label")),
-        (dask.evaluate, {"query_weight": "x"}, "one column 'x', got"),
-    ],
-)
+BAD_ARGUMENTS = [
+    *((function, *case) for function in ALL[:2] for case in OF_DATA),
+    *((dask.compare_systems, *case) for case in OF_COMPARISONS),
+    *((dask.fit_selector, *case) for case in OF_SELECTORS),
+    (dask.evaluate, {"segment": "label"}, TWICE.format("label")),
+    (dask.evaluate, {"query_weight": "x"}, "one column 'x', got"),
+]
+
+
+@pytest.mark.parametrize(("function", "options", "message"), BAD_ARGUMENTS)
 def test_arguments(rows, function, options, message):
     with pytest.raises((ValueError, TypeError), match=message):
         computed(function, never(rows), **options)
@@ -156,21 +156,21 @@ NO_COLUMN = "must have a column 'clicks', .*, got label, qid, weight"
 TEXT_IDS = "^column 'qid' must hold int64, .* got (object|str|string) "
 
 
-@pytest.mark.parametrize(
-    ("change", "options", "functions", "message"),
-    [
-        (put("label", -1), {}, ALL, "(label|y) must be >= 0, got -1.0 in row 18"),
-        (put("label", -1, slice(3, 5)), {}, ALL, r"got -1.0 in row 18 \(and 1 more\)"),
-        (NO_CLICKS, {}, ALL[:2], "clicks must not be NaN, got nan in row 18"),
-        (NO_CLICKS, {}, ALL[2:], "X must not hold NaN, got 1 in column 'clicks'"),
-        (put("weight", 2.0), WEIGHT, ALL[::2], "got 1.0 and 2.0 in query 19"),
-        (put("qid", np.nan), {}, ALL, "qid must not be missing, got nan in row 18"),
-        (NOTHING, STRICT, ALL[:2], UNDEFINED),
-        (put("clicks", "many"), {}, ALL, "'clicks' must hold float64, .* got object"),
-        (without_clicks, {}, ALL, NO_COLUMN),
-        (text_ids, {}, ALL, TEXT_IDS),
-    ],
-)
+FAULTS = [
+    (put("label", -1), {}, ALL, "(label|y) must be >= 0, got -1.0 in row 18"),
+    (put("label", -1, slice(3, 5)), {}, ALL, r"got -1.0 in row 18 \(and 1 more\)"),
+    (NO_CLICKS, {}, ALL[:2], "clicks must not be NaN, got nan in row 18"),
+    (NO_CLICKS, {}, ALL[2:], "X must not hold NaN, got 1 in column 'clicks'"),
+    (put("weight", 2.0), WEIGHT, ALL[::2], "got 1.0 and 2.0 in query 19"),
+    (put("qid", np.nan), {}, ALL, "qid must not be missing, got nan in row 18"),
+    (NOTHING, STRICT, ALL[:2], UNDEFINED),
+    (put("clicks", "many"), {}, ALL, "'clicks' must hold float64, .* got object"),
+    (without_clicks, {}, ALL, NO_COLUMN),
+    (text_ids, {}, ALL, TEXT_IDS),
+]
+
+
+@pytest.mark.parametrize(("change", "options", "functions", "message"), FAULTS)
 def test_a_fault_in_a_partition(change, options, functions, message):
     df = frames_of(change)
     for function in functions:

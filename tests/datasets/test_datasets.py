@@ -88,18 +88,18 @@ def test_web_search_strength_and_ties():
     assert shares[0] < shares[1] < shares[2]
 
 
-@pytest.mark.parametrize(
-    ("make", "options", "message"),
-    [
-        (make_web_search, {"n_queries": 0}, "n_queries must be >= 1, got 0"),
-        (make_web_search, {"n_documents": 0}, "n_documents must be >= 1, got 0"),
-        (make_web_search, {"strength": 1.1}, r"strength must be in \[0, 1\], got 1.1"),
-        (make_web_search, {"tie_rate": 1}, r"tie_rate must be in \[0, 1\), got 1"),
-        (make_web_search, {"n_noise": -1}, "n_noise must be >= 0, got -1"),
-        (make_web_search, {"n_duplicates": 4}, "n_duplicates must be <= 3, got 4"),
-        (load_digits_retrieval, {"n_queries": 1798}, "n_queries .* 1..1797, got 1798"),
-    ],
-)
+REFUSED = [
+    (make_web_search, {"n_queries": 0}, "n_queries must be >= 1, got 0"),
+    (make_web_search, {"n_documents": 0}, "n_documents must be >= 1, got 0"),
+    (make_web_search, {"strength": 1.1}, r"strength must be in \[0, 1\], got 1.1"),
+    (make_web_search, {"tie_rate": 1}, r"tie_rate must be in \[0, 1\), got 1"),
+    (make_web_search, {"n_noise": -1}, "n_noise must be >= 0, got -1"),
+    (make_web_search, {"n_duplicates": 4}, "n_duplicates must be <= 3, got 4"),
+    (load_digits_retrieval, {"n_queries": 1798}, "n_queries .* 1..1797, got 1798"),
+]
+
+
+@pytest.mark.parametrize(("make", "options", "message"), REFUSED)
 def test_sizes_and_shares_that_are_refused(make, options, message):
     with pytest.raises(ValueError, match=message):
         make(**options)

@@ -385,29 +385,29 @@ def test_ids_are_needed_and_known_again(web):
 CV = {"n_features_to_select": "cv"}
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"n_features_to_select": 0}, r"n_features_to_select .* >= 1, .* got 0"),
-        ({"n_features_to_select": "auto"}, "n_features_.* \"cv\" or None, got 'auto'"),
-        ({"max_correlation": 0}, r"max_correlation must be .*\(0, 1\] .* got 0"),
-        ({"max_correlation": 1.1}, r"max_correlation must be .*\(0, 1\] .* got 1.1"),
-        ({"max_features": 0}, "max_features must be an integer >= 1, got 0"),
-        ({"direction": "up"}, "direction must be one of"),
-        ({"direction": ["auto"]}, r"one value per feature \(12\), got 1"),
-        ({"missing": "first"}, "missing must be one of"),
-        ({"progress": 1}, "progress must be True or False"),
-        ({"measure": "ndgc"}, "ndgc"),
-        (CV | {"cv": QueryKFold(3, qid=0)}, "cv must leave its qid at None"),
-        (CV | {"cv": 61}, r"cv must be at most the number of queries \(60\), got 61"),
-        ({"features": []}, r"at least one column .* got \[\]"),
-        ({"features": [0, -12]}, "each once"),
-        ({"features": [12]}, "names or indices of the 12 columns"),
-        ({"features": [-13]}, "names or indices of the 12 columns"),
-        ({"features": ["clicks"]}, "names or indices of the 12 columns"),
-        ({"features": [True]}, "names or indices of the 12 columns"),
-    ],
-)
+BAD_PARAMETERS = [
+    ({"n_features_to_select": 0}, r"n_features_to_select .* >= 1, .* got 0"),
+    ({"n_features_to_select": "auto"}, "n_features_.* \"cv\" or None, got 'auto'"),
+    ({"max_correlation": 0}, r"max_correlation must be .*\(0, 1\] .* got 0"),
+    ({"max_correlation": 1.1}, r"max_correlation must be .*\(0, 1\] .* got 1.1"),
+    ({"max_features": 0}, "max_features must be an integer >= 1, got 0"),
+    ({"direction": "up"}, "direction must be one of"),
+    ({"direction": ["auto"]}, r"one value per feature \(12\), got 1"),
+    ({"missing": "first"}, "missing must be one of"),
+    ({"progress": 1}, "progress must be True or False"),
+    ({"measure": "ndgc"}, "ndgc"),
+    (CV | {"cv": QueryKFold(3, qid=0)}, "cv must leave its qid at None"),
+    (CV | {"cv": 61}, r"cv must be at most the number of queries \(60\), got 61"),
+    ({"features": []}, r"at least one column .* got \[\]"),
+    ({"features": [0, -12]}, "each once"),
+    ({"features": [12]}, "names or indices of the 12 columns"),
+    ({"features": [-13]}, "names or indices of the 12 columns"),
+    ({"features": ["clicks"]}, "names or indices of the 12 columns"),
+    ({"features": [True]}, "names or indices of the 12 columns"),
+]
+
+
+@pytest.mark.parametrize(("parameters", "message"), BAD_PARAMETERS)
 def test_parameters_that_break_a_rule(web, parameters, message):
     with pytest.raises(ValueError, match=message):
         fitted(web, **parameters)

@@ -85,24 +85,24 @@ def test_it_prints_and_pickles(web):
 # -- merged and adopted
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"measures": "rr"}, "measures differ: RR in other, NDCG@10, AP, RR in this s"),
-        ({"sort_by": "ap"}, "measures to sort by differ: AP in other, NDCG@10 in this"),
-        ({"zero_relevance": "skip"}, "values of zero_relevance differ: skip in other"),
-        ({"missing": "last"}, "values of missing differ: last in other, raise in this"),
-        ({"unjudged": "drop"}, "values of unjudged differ: drop in other, raise in th"),
-        (
-            {"redundancy": False, "max_correlation": None},
-            "correlations of features differ: no in other, yes in this screening",
-        ),
-        (
-            {"direction": ["auto"] * 11 + ["descending"]},
-            "directions differ: descending in other, auto in this screening",
-        ),
-    ],
-)
+OTHER_OPTIONS = [
+    ({"measures": "rr"}, "measures differ: RR in other, NDCG@10, AP, RR in this s"),
+    ({"sort_by": "ap"}, "measures to sort by differ: AP in other, NDCG@10 in this"),
+    ({"zero_relevance": "skip"}, "values of zero_relevance differ: skip in other"),
+    ({"missing": "last"}, "values of missing differ: last in other, raise in this"),
+    ({"unjudged": "drop"}, "values of unjudged differ: drop in other, raise in th"),
+    (
+        {"redundancy": False, "max_correlation": None},
+        "correlations of features differ: no in other, yes in this screening",
+    ),
+    (
+        {"direction": ["auto"] * 11 + ["descending"]},
+        "directions differ: descending in other, auto in this screening",
+    ),
+]
+
+
+@pytest.mark.parametrize(("options", "said"), OTHER_OPTIONS)
 def test_other_measures_and_options_are_neither_adopted_nor_merged(web, options, said):
     selector, other = fitted(web), RankingFeatureSelector(**options)
     whole = selector.screening_
@@ -335,19 +335,19 @@ SMALL = made(2, 1, measures="rr", redundancy=False).to_bytes()
 VALUE = "statistics/worth/mean.npy"
 
 
-@pytest.mark.parametrize(
-    ("name", "member", "message"),
-    [
-        (VALUE, None, "has no array 'mean'"),
-        (VALUE, npy([[0.5, 0.5]]), r"'mean' of .* shape \(1, 2, 4, 1\), got"),
-        (VALUE, npy(np.float32([[1]])), r"'mean' of dtype <f8 .* got <f4"),
-        (VALUE, npy([[0.5]])[:-1], "is damaged or cut off"),
-        ("statistics/tie_variance.npy", npy([0.5]), "'tie_variance' of dtype"),
-        ("query_digests.npy", npy(np.uint64([5, 4])), "a sorted digest of each query"),
-        ("query_digests.npy", npy(np.uint64([4, 4])), "a sorted digest of each query"),
-        ("query_digests.npy", npy(np.uint64([3, 4, 5])), "a sorted digest"),
-    ],
-)
+BAD_ARRAYS = [
+    (VALUE, None, "has no array 'mean'"),
+    (VALUE, npy([[0.5, 0.5]]), r"'mean' of .* shape \(1, 2, 4, 1\), got"),
+    (VALUE, npy(np.float32([[1]])), r"'mean' of dtype <f8 .* got <f4"),
+    (VALUE, npy([[0.5]])[:-1], "is damaged or cut off"),
+    ("statistics/tie_variance.npy", npy([0.5]), "'tie_variance' of dtype"),
+    ("query_digests.npy", npy(np.uint64([5, 4])), "a sorted digest of each query"),
+    ("query_digests.npy", npy(np.uint64([4, 4])), "a sorted digest of each query"),
+    ("query_digests.npy", npy(np.uint64([3, 4, 5])), "a sorted digest"),
+]
+
+
+@pytest.mark.parametrize(("name", "member", "message"), BAD_ARRAYS)
 def test_arrays_that_no_screening_has(name, member, message):
     header, members = members_of(SMALL)
     del members[name]

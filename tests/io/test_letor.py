@@ -140,15 +140,15 @@ def test_sizes_of_queries_beside_files(tmp_path):
         refused(paths, message, load_letor, query_file=named)
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("2\nx\n", "line 2: the size of a query must be an integer >= 1 .* got 'x'"),
-        ("0\n3\n", "line 1: the size .* got '0'"),
-        ("3 # three\n", "line 1: the size .* got '3 # three'"),
-        ("2147483648\n", r"line 1: the size .* below 2\^31, got '2147483648'"),
-    ],
-)
+BAD_SIZES = [
+    ("2\nx\n", "line 2: the size of a query must be an integer >= 1 .* got 'x'"),
+    ("0\n3\n", "line 1: the size .* got '0'"),
+    ("3 # three\n", "line 1: the size .* got '3 # three'"),
+    ("2147483648\n", r"line 1: the size .* below 2\^31, got '2147483648'"),
+]
+
+
+@pytest.mark.parametrize(("text", "said"), BAD_SIZES)
 def test_sizes_that_are_none(tmp_path, text, said):
     path, sizes = write(tmp_path, "1 1:1\n"), write(tmp_path, text, "malformed")
     refused(path, f"malformed, {said}", load_letor, query_file=sizes)
@@ -189,21 +189,21 @@ def test_what_is_written_reads_back_exactly(tmp_path, data, zero_based, suffix, 
 MASKED = np.ma.masked_equal([1], 1)
 
 
-@pytest.mark.parametrize(
-    ("X", "y", "qid", "message"),
-    [
-        ([["a"]], [1], [1], "X must be a 2-D numeric array"),
-        ([1.0], [1], [1], r"X must be a 2-D numeric array, got shape \(1,\)"),
-        ([[1.0]], [1, 2], [1], r"y must have one value per row \(1\), got 2"),
-        ([[1.0]], [1], [1, 2], r"qid must have one value per row \(1\), got 2"),
-        ([[1.0]], [1], ["a"], "qid must hold 64-bit integers"),
-        ([[1.0]], [1], np.array([2**63], np.uint64), "qid must hold 64-bit integers"),
-        ([[1.0]], ["a"], [1], "y must be numeric"),
-        (np.ma.masked_equal([[1.0]], 1), [1], [1], "X must not hold masked values"),
-        ([[1.0]], MASKED, [1], "y must not hold masked values"),
-        ([[1.0]], [1], MASKED, "qid must not hold masked values"),
-    ],
-)
+BAD_ROWS = [
+    ([["a"]], [1], [1], "X must be a 2-D numeric array"),
+    ([1.0], [1], [1], r"X must be a 2-D numeric array, got shape \(1,\)"),
+    ([[1.0]], [1, 2], [1], r"y must have one value per row \(1\), got 2"),
+    ([[1.0]], [1], [1, 2], r"qid must have one value per row \(1\), got 2"),
+    ([[1.0]], [1], ["a"], "qid must hold 64-bit integers"),
+    ([[1.0]], [1], np.array([2**63], np.uint64), "qid must hold 64-bit integers"),
+    ([[1.0]], ["a"], [1], "y must be numeric"),
+    (np.ma.masked_equal([[1.0]], 1), [1], [1], "X must not hold masked values"),
+    ([[1.0]], MASKED, [1], "y must not hold masked values"),
+    ([[1.0]], [1], MASKED, "qid must not hold masked values"),
+]
+
+
+@pytest.mark.parametrize(("X", "y", "qid", "message"), BAD_ROWS)
 def test_what_cannot_be_written_leaves_the_old_file(tmp_path, X, y, qid, message):
     path = write(tmp_path, "old")
     with pytest.raises(ValueError, match=message):

@@ -43,17 +43,17 @@ def shards(tmp_path, web, monkeypatch):
     return folder
 
 
-@pytest.mark.parametrize(
-    ("path", "n_first", "n_files"),
-    [
-        ("shards", 0, 4),
-        ("./shards/../shards/", 0, 4),
-        ("shards/**/*.parquet", 0, 4),
-        ("shards/*.parquet", 2, 4),
-        ("shards/[a]/part-?*.parquet", 0, 2),
-        ("*/*", 2, 4),
-    ],
-)
+PATTERNS = [
+    ("shards", 0, 4),
+    ("./shards/../shards/", 0, 4),
+    ("shards/**/*.parquet", 0, 4),
+    ("shards/*.parquet", 2, 4),
+    ("shards/[a]/part-?*.parquet", 0, 2),
+    ("*/*", 2, 4),
+]
+
+
+@pytest.mark.parametrize(("path", "n_first", "n_files"), PATTERNS)
 def test_folders_and_patterns_in_natural_order(shards, web, path, n_first, n_files):
     found = [os.path.relpath(file, shards) for file in find_files(path).paths]
     assert found == SHARDS[n_first:n_files]
@@ -85,15 +85,15 @@ def test_the_order_of_a_folder_is_that_of_names_not_of_the_disk(tmp_path):
     assert found == names[:-1]
 
 
-@pytest.mark.parametrize(
-    ("path", "message"),
-    [
-        ("empty", r"path: there is no file to read in empty$"),
-        ("empty/*.csv", r"no file to read in empty/\*\.csv$"),
-        ("shards/_*", r"no file to read in shards/_\* \(2 left out: shards/_"),
-        ([], "path must name at least one file"),
-    ],
-)
+NOTHING = [
+    ("empty", r"path: there is no file to read in empty$"),
+    ("empty/*.csv", r"no file to read in empty/\*\.csv$"),
+    ("shards/_*", r"no file to read in shards/_\* \(2 left out: shards/_"),
+    ([], "path must name at least one file"),
+]
+
+
+@pytest.mark.parametrize(("path", "message"), NOTHING)
 def test_nothing_to_read(shards, tmp_path, path, message):
     (tmp_path / "empty").mkdir()
     refused(path, message)
@@ -111,21 +111,21 @@ def links(tmp_path, web, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.parametrize(
-    ("path", "names"),
-    [
-        (["a.parquet", "./a.parquet"], "a.parquet and ./a.parquet"),
-        (["a.parquet", "b.csv", "{here}/a.parquet"], "a.parquet and {here}/a.parquet"),
-        (["latest.parquet", "a.parquet"], "latest.parquet and a.parquet"),
-        (["a.parquet", "folder/x.parquet"], "a.parquet and folder/x.parquet"),
-        (["folder", "a.parquet"], "folder/x.parquet (of folder) and a.parquet"),
-        (["b.csv", "b*.csv"], "b.csv and b.csv (of b*.csv)"),
-        ("*.parquet", "a.parquet (of *.parquet) and latest.parquet (of *.parquet)"),
-        ("{here}", "{here}/a.parquet and {here}/folder/x.parquet"),
-        (["no.csv", "./no.csv"], "no.csv and ./no.csv"),
-        (["memory://x.csv", "memory://x.csv"], "memory://x.csv and memory://x.csv"),
-    ],
-)
+TWICE = [
+    (["a.parquet", "./a.parquet"], "a.parquet and ./a.parquet"),
+    (["a.parquet", "b.csv", "{here}/a.parquet"], "a.parquet and {here}/a.parquet"),
+    (["latest.parquet", "a.parquet"], "latest.parquet and a.parquet"),
+    (["a.parquet", "folder/x.parquet"], "a.parquet and folder/x.parquet"),
+    (["folder", "a.parquet"], "folder/x.parquet (of folder) and a.parquet"),
+    (["b.csv", "b*.csv"], "b.csv and b.csv (of b*.csv)"),
+    ("*.parquet", "a.parquet (of *.parquet) and latest.parquet (of *.parquet)"),
+    ("{here}", "{here}/a.parquet and {here}/folder/x.parquet"),
+    (["no.csv", "./no.csv"], "no.csv and ./no.csv"),
+    (["memory://x.csv", "memory://x.csv"], "memory://x.csv and memory://x.csv"),
+]
+
+
+@pytest.mark.parametrize(("path", "names"), TWICE)
 def test_the_same_file_twice(links, path, names):
     here = str(links)
     given = [path] if isinstance(path, str) else path

@@ -136,32 +136,32 @@ NEWER = (
 SCREENING = r"must hold a RankingReport, got a Screening: use Screening\.load"
 
 
-@pytest.mark.parametrize(
-    ("data", "message"),
-    [
-        (with_compressed_arrays(1), r"is damaged or cut off \(it is compressed, or"),
-        (with_compressed_arrays(2), "has version 2 of the format"),
-        (with_parts_that_overlap(), r"is damaged or cut off .*its parts overlap"),
-        (with_a_pickle(), "is damaged or cut off .*allow_pickle=False"),
-        (b"qid,label\n1,1\n", NO_FILE),
-        (zipped({"a": 1}, {}), NO_FILE),
-        (zipped([], {}), NO_FILE),
-        (twice(), NO_FILE),
-        (other_header(format="other"), NO_FILE),
-        (DATA[:-1], "is damaged or cut off"),
-        (DATA[: len(DATA) // 2], "is damaged or cut off"),
-        (DATA.replace(b"AP", b"PA"), r"is damaged or cut off \(Bad CRC-32"),
-        (other_header(version=2, library="9.1"), NEWER),
-        (other_header(version=2, library="9\x1b[2J\n"), r"sklearn 9 \[2J; this is"),
-        (other_header(version=0), "has version 0 of the format"),
-        (other_header(version="1"), "must have 'version' of type int in its header"),
-        (other_header(kind=None), "must have 'kind' of type str in its header"),
-        (other_header(kind="Ca\nke"), r"got 'Ca\\nke', which this library does not"),
-        (other_header(kind="Screening"), SCREENING),
-        (other_header(content=[]), "must have 'content' of type dict in its header"),
-        (other_header(content={}), "must have 'measures' of type list in its header"),
-    ],
-)
+REFUSED = [
+    (with_compressed_arrays(1), r"is damaged or cut off \(it is compressed, or"),
+    (with_compressed_arrays(2), "has version 2 of the format"),
+    (with_parts_that_overlap(), r"is damaged or cut off .*its parts overlap"),
+    (with_a_pickle(), "is damaged or cut off .*allow_pickle=False"),
+    (b"qid,label\n1,1\n", NO_FILE),
+    (zipped({"a": 1}, {}), NO_FILE),
+    (zipped([], {}), NO_FILE),
+    (twice(), NO_FILE),
+    (other_header(format="other"), NO_FILE),
+    (DATA[:-1], "is damaged or cut off"),
+    (DATA[: len(DATA) // 2], "is damaged or cut off"),
+    (DATA.replace(b"AP", b"PA"), r"is damaged or cut off \(Bad CRC-32"),
+    (other_header(version=2, library="9.1"), NEWER),
+    (other_header(version=2, library="9\x1b[2J\n"), r"sklearn 9 \[2J; this is"),
+    (other_header(version=0), "has version 0 of the format"),
+    (other_header(version="1"), "must have 'version' of type int in its header"),
+    (other_header(kind=None), "must have 'kind' of type str in its header"),
+    (other_header(kind="Ca\nke"), r"got 'Ca\\nke', which this library does not"),
+    (other_header(kind="Screening"), SCREENING),
+    (other_header(content=[]), "must have 'content' of type dict in its header"),
+    (other_header(content={}), "must have 'measures' of type list in its header"),
+]
+
+
+@pytest.mark.parametrize(("data", "message"), REFUSED)
 def test_files_that_are_refused(tmp_path, data, message):
     path = tmp_path / "a.tie"
     path.write_bytes(data)

@@ -92,26 +92,26 @@ def column(*cells):
 HOLDS = "line 3: column 'x' must hold numbers"
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        # beyond all types of 64 bits, and beyond what one of them holds
-        (column(2**64 + 1, 2**64 + 2, 3), f"line 2: column 'x' .* got '{2**64 + 1}"),
-        (column(2**63 + 1, 2**63, -3), f"line 2: column 'x' must .* got '{2**63 + 1}"),
-        (column(2**63 - 1, 2**63, 3), f"line 2: column 'x' must .* got '{2**63 - 1}"),
-        (column("0" * 5000 + "1", "9" * 5000), f"line 2: .* got '{'0' * 60}'"),
-        *((column(2, cell), HOLDS) for cell in ("1_0", "0x1", "٣")),
-        (column(2, '"1.406,5"'), r"\(thousands='.', decimal=',', or --thousands"),
-        # in later rows
-        (column(*range(9), "x3", 4), "line 11: column 'x' must hold numbers, got 'x3'"),
-        (column(*"abcdefghi", 1), "line 11: .* or text, not both, got '1' after"),
-        (column(*range(9), "3,9"), "line 11: a row must not have more cells"),
-        ("label,qid\n1,1", "no column but 'label' and 'qid' holds numbers"),
-        ("label,qid,x\nbad,1,2", "column 'label' holds no number"),
-        # the only thing that is wrong
-        (column(1, 2) + column(3), r"line 4: the header stands here again[^\n]*\Z"),
-    ],
-)
+BAD_CELLS = [
+    # beyond all types of 64 bits, and beyond what one of them holds
+    (column(2**64 + 1, 2**64 + 2, 3), f"line 2: column 'x' .* got '{2**64 + 1}"),
+    (column(2**63 + 1, 2**63, -3), f"line 2: column 'x' must .* got '{2**63 + 1}"),
+    (column(2**63 - 1, 2**63, 3), f"line 2: column 'x' must .* got '{2**63 - 1}"),
+    (column("0" * 5000 + "1", "9" * 5000), f"line 2: .* got '{'0' * 60}'"),
+    *((column(2, cell), HOLDS) for cell in ("1_0", "0x1", "٣")),
+    (column(2, '"1.406,5"'), r"\(thousands='.', decimal=',', or --thousands"),
+    # in later rows
+    (column(*range(9), "x3", 4), "line 11: column 'x' must hold numbers, got 'x3'"),
+    (column(*"abcdefghi", 1), "line 11: .* or text, not both, got '1' after"),
+    (column(*range(9), "3,9"), "line 11: a row must not have more cells"),
+    ("label,qid\n1,1", "no column but 'label' and 'qid' holds numbers"),
+    ("label,qid,x\nbad,1,2", "column 'label' holds no number"),
+    # the only thing that is wrong
+    (column(1, 2) + column(3), r"line 4: the header stands here again[^\n]*\Z"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), BAD_CELLS)
 def test_cells_and_headers_that_are_refused(tmp_path, monkeypatch, text, message):
     monkeypatch.setattr(_csv, "_START", 30)
     path = csv(tmp_path, text)
@@ -135,16 +135,16 @@ def test_rows_between_stray_quotes(tmp_path, monkeypatch, block, column, ignore)
     assert found.data[:, 0].tolist() == list(range(12))
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        '"x, y\nz, w"',
-        '"long, text\nof, three\nlines"',
-        '"a table:\n1,t,1,x\n"',
-        '"one\nq1,two"',
-        '"ends\nq1,words,0,7\n"',
-    ],
-)
+SEVERAL_LINES = [
+    '"x, y\nz, w"',
+    '"long, text\nof, three\nlines"',
+    '"a table:\n1,t,1,x\n"',
+    '"one\nq1,two"',
+    '"ends\nq1,words,0,7\n"',
+]
+
+
+@pytest.mark.parametrize("text", SEVERAL_LINES)
 def test_texts_of_several_lines_are_no_rows(tmp_path, text):
     path = csv(tmp_path, f"qid,text,label,x\na,{text},1,2\na,t,0,3\n")
     assert load_table(path).data.tolist() == [[2], [3]]
@@ -238,21 +238,21 @@ def no_text():
     return pa.Array.from_buffers(pa.string(), 4, [None, ends, data])
 
 
-@pytest.mark.parametrize(
-    ("ids", "message"),
-    [
-        ([[[1], [2]]], "must hold one value in each cell, got List"),
-        ([no_text()], "must hold text .* row 2$"),
-        ([["a", "b", ""]], "must not be empty, got '' in row 2$"),
-        ([[1.0, None]], "must not be missing, got nan in row 1$"),
-        # of two kinds
-        (([1, 2], ["1", "3"]), "must hold integers, as in .*0.parquet, got text"),
-        (([1, 2], [1.0, 3.0]), "must hold integers.*got values of the type float64"),
-        ((["1"], [1]), "must hold text, as in .*0.parquet, got integers"),
-        ((["1"], [True]), "must hold text.* got values of the type bool"),
-        ((np.array([1], "u8"), [1]), "64-bit integers without a sign.*got integers"),
-    ],
-)
+BAD_IDS = [
+    ([[[1], [2]]], "must hold one value in each cell, got List"),
+    ([no_text()], "must hold text .* row 2$"),
+    ([["a", "b", ""]], "must not be empty, got '' in row 2$"),
+    ([[1.0, None]], "must not be missing, got nan in row 1$"),
+    # of two kinds
+    (([1, 2], ["1", "3"]), "must hold integers, as in .*0.parquet, got text"),
+    (([1, 2], [1.0, 3.0]), "must hold integers.*got values of the type float64"),
+    ((["1"], [1]), "must hold text, as in .*0.parquet, got integers"),
+    ((["1"], [True]), "must hold text.* got values of the type bool"),
+    ((np.array([1], "u8"), [1]), "64-bit integers without a sign.*got integers"),
+]
+
+
+@pytest.mark.parametrize(("ids", "message"), BAD_IDS)
 def test_ids_of_parquet_that_are_refused(tmp_path, ids, message):
     for i, own in enumerate(ids):
         path = ranking(tmp_path / f"{i}.parquet", own)
@@ -354,15 +354,15 @@ def test_folders_that_pyarrow_writes(tmp_path):
     assert whole.feature_names == ["x"]
 
 
-@pytest.mark.parametrize(
-    ("values", "kept"),
-    [
-        ([1, 2, 11], int),
-        (["007", "8"], str),
-        (["1.5", "7"], str),
-        (["a/b", "c d"], str),
-    ],
-)
+FOLDERS = [
+    ([1, 2, 11], int),
+    (["007", "8"], str),
+    (["1.5", "7"], str),
+    (["a/b", "c d"], str),
+]
+
+
+@pytest.mark.parametrize(("values", "kept"), FOLDERS)
 def test_query_ids_in_names_of_folders(tmp_path, values, kept):
     shards(tmp_path, "qid", values, label=[1, 0], x=[2.0, 3.0])
     batches = in_batches(tmp_path)
@@ -415,22 +415,22 @@ OTHERWISE_GROUPED = ["0,5", "0,123", "1,2,3", "12,34.5", "1.234,5", "1,234,56"]
 OTHERWISE_GROUPED += ["1234,567"]
 
 
-@pytest.mark.parametrize(
-    ("cell", "options", "wanted"),
-    [
-        *((cell, {"thousands": ","}, None) for cell in OTHERWISE_GROUPED),
-        ("-1,234,567.5e1", {"thousands": ","}, -12345675.0),
-        ("1234.5", {"thousands": ","}, 1234.5),
-        ("9,007,199,254,740,993", {"thousands": ","}, 2**53 + 1),
-        ("12.5", {"thousands": ".", "decimal": ","}, None),
-        ("1.234,5", {"thousands": ".", "decimal": ","}, 1234.5),
-        ("1 234,5", {"thousands": " ", "decimal": ","}, 1234.5),
-        ("0,123", {"decimal": ","}, 0.123),
-        ("1,234", {"decimal": ","}, 1.234),
-        ("1.5", {"decimal": ","}, None),
-        ("+,5", {"decimal": ","}, 0.5),
-    ],
-)
+SPELLED_NUMBERS = [
+    *((cell, {"thousands": ","}, None) for cell in OTHERWISE_GROUPED),
+    ("-1,234,567.5e1", {"thousands": ","}, -12345675.0),
+    ("1234.5", {"thousands": ","}, 1234.5),
+    ("9,007,199,254,740,993", {"thousands": ","}, 2**53 + 1),
+    ("12.5", {"thousands": ".", "decimal": ","}, None),
+    ("1.234,5", {"thousands": ".", "decimal": ","}, 1234.5),
+    ("1 234,5", {"thousands": " ", "decimal": ","}, 1234.5),
+    ("0,123", {"decimal": ","}, 0.123),
+    ("1,234", {"decimal": ","}, 1.234),
+    ("1.5", {"decimal": ","}, None),
+    ("+,5", {"decimal": ","}, 0.5),
+]
+
+
+@pytest.mark.parametrize(("cell", "options", "wanted"), SPELLED_NUMBERS)
 def test_groups_of_digits_and_decimals(tmp_path, cell, options, wanted):
     text = f'label,qid,x\n1,a,7\n0,a,"{cell}"\n'
     path = csv(tmp_path, text)

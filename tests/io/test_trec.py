@@ -406,19 +406,19 @@ def test_runs_go_by_their_tags_or_files(files, tmp_path):
         assert load_trec(JUDGED, runs).run_names == ["sys", name]
 
 
-@pytest.mark.parametrize(
-    ("paths", "tags", "names"),
-    [
-        (["x/a.gz", "x/b.txt.bz2"], ["bm25", None], ["bm25", "b.txt"]),
-        (["x/a", "x/b", "c"], ["bm25", "bm25", "rm3"], ["a", "b", "rm3"]),
-        (["x/a", "y/a", "y/b"], [None, None, None], ["x/a", "y/a", "b"]),
-        # a tag that is the name of the file of another run
-        (["x/a", "x/b"], ["b", None], ["b", "x/b"]),
-        (["x/a", "x/a"], ["t", "t"], ["x/a", "x/a (2)"]),
-        ([".gz", "-"], [None, None], [".gz", "-"]),
-        (["a", "a", "x/a"], [None, None, "a (2)"], ["a", "a (3)", "a (2)"]),
-    ],
-)
+NAMES_OF_RUNS = [
+    (["x/a.gz", "x/b.txt.bz2"], ["bm25", None], ["bm25", "b.txt"]),
+    (["x/a", "x/b", "c"], ["bm25", "bm25", "rm3"], ["a", "b", "rm3"]),
+    (["x/a", "y/a", "y/b"], [None, None, None], ["x/a", "y/a", "b"]),
+    # a tag that is the name of the file of another run
+    (["x/a", "x/b"], ["b", None], ["b", "x/b"]),
+    (["x/a", "x/a"], ["t", "t"], ["x/a", "x/a (2)"]),
+    ([".gz", "-"], [None, None], [".gz", "-"]),
+    (["a", "a", "x/a"], [None, None, "a (2)"], ["a", "a (3)", "a (2)"]),
+]
+
+
+@pytest.mark.parametrize(("paths", "tags", "names"), NAMES_OF_RUNS)
 def test_names(paths, tags, names):
     assert _trec_lines.run_names(paths, tags) == names
 

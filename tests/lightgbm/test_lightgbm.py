@@ -113,20 +113,20 @@ def test_lightgbm_cv_with_our_folds(web):
 Y2, S2, G2 = np.array([1, 0]), np.array([1.0, 2.0]), np.array([2])
 
 
-@pytest.mark.parametrize(
-    ("measure", "data", "message"),
-    [
-        ("ncdg@10", (), r"did you mean 'NDCG@10'\?"),
-        (["rr", "mrr"], (), "measures must differ"),
-        ([], (), "at least one"),
-        ("ap", (Y2, S2, None, None), "must have query groups"),
-        ("ap", (Y2, S2 * np.nan, None, G2), "predictions must not be NaN"),
-        ("ap", (Y2, np.ones((2, 3)), None, G2), "predictions must be 1-dimensional"),
-        ("ap", (Y2 - 1, S2, None, G2), "label must be >= 0"),
-        ("ap", (Y2, S2, S2, G2), "weight must be constant within a query"),
-        ("ap", (Y2, S2, None, np.array([1, 1])), "AP is undefined for query 1"),
-    ],
-)
+NOT_MEASURED = [
+    ("ncdg@10", (), r"did you mean 'NDCG@10'\?"),
+    (["rr", "mrr"], (), "measures must differ"),
+    ([], (), "at least one"),
+    ("ap", (Y2, S2, None, None), "must have query groups"),
+    ("ap", (Y2, S2 * np.nan, None, G2), "predictions must not be NaN"),
+    ("ap", (Y2, np.ones((2, 3)), None, G2), "predictions must be 1-dimensional"),
+    ("ap", (Y2 - 1, S2, None, G2), "label must be >= 0"),
+    ("ap", (Y2, S2, S2, G2), "weight must be constant within a query"),
+    ("ap", (Y2, S2, None, np.array([1, 1])), "AP is undefined for query 1"),
+]
+
+
+@pytest.mark.parametrize(("measure", "data", "message"), NOT_MEASURED)
 def test_what_cannot_be_measured(measure, data, message):
     with pytest.raises(ValueError, match=message):
         eval_metric(measure, zero_relevance="raise")(*data)
@@ -313,43 +313,43 @@ TOO_LONG = {"X": LONG, "y": 0 * LONG[:, 0], "qid": ["a"] * 10_001}
 NO_METRIC = EVAL3 | {"eval_metric": None}
 
 
-@pytest.mark.parametrize(
-    ("options", "given", "message"),
-    [
-        ({}, {"y": [0, 1.5, 1]}, "y must be integers for .*lambdarank.* 1.5 in row 1"),
-        ({}, {"y": [0, 1, 31]}, "y must be below 31 for .*lambdarank.* 31.0 in row 2"),
-        ({"label_gain": "0,1,3"}, {"y": [0, 3, 0]}, "y must be below 3 for .*lambda"),
-        ({}, TOO_LONG, r"at most 10000 .*got 10001 in query 'a'"),
-        ({"objective": "rank_xendcg"}, TOO_LONG, "at most 10000 rows .*rank_xendcg"),
-        ({}, {"eval_metric": "auc"}, 'constructor, metric="auc"'),
-        ({}, {"eval_metric": ["rr", eval_metric("rr")]}, "must differ, got RR twice"),
-        ({"n_iter_no_change": np.int64(5)}, {}, "than the training data, got none"),
-        (
-            {"early_stopping_rounds": 5},
-            NO_METRIC,
-            "early_stopping_rounds needs a metric.* give eval_metric to fit",
-        ),
-    ],
-)
+REFUSED = [
+    ({}, {"y": [0, 1.5, 1]}, "y must be integers for .*lambdarank.* 1.5 in row 1"),
+    ({}, {"y": [0, 1, 31]}, "y must be below 31 for .*lambdarank.* 31.0 in row 2"),
+    ({"label_gain": "0,1,3"}, {"y": [0, 3, 0]}, "y must be below 3 for .*lambda"),
+    ({}, TOO_LONG, r"at most 10000 .*got 10001 in query 'a'"),
+    ({"objective": "rank_xendcg"}, TOO_LONG, "at most 10000 rows .*rank_xendcg"),
+    ({}, {"eval_metric": "auc"}, 'constructor, metric="auc"'),
+    ({}, {"eval_metric": ["rr", eval_metric("rr")]}, "must differ, got RR twice"),
+    ({"n_iter_no_change": np.int64(5)}, {}, "than the training data, got none"),
+    (
+        {"early_stopping_rounds": 5},
+        NO_METRIC,
+        "early_stopping_rounds needs a metric.* give eval_metric to fit",
+    ),
+]
+
+
+@pytest.mark.parametrize(("options", "given", "message"), REFUSED)
 def test_what_is_refused(options, given, message):
     rows = ROWS3 | {"qid": [2, 1, 2]} | given
     with pytest.raises(ValueError, match=message):
         ranker(**options).fit(**rows)
 
 
-@pytest.mark.parametrize(
-    ("options", "given"),
-    [
-        ({"objective": "regression"}, TOO_LONG | {"y": np.arange(10_001) % 3 + 0.5}),
-        ({}, {"X": LONG[1:], "y": np.arange(10_000) % 3, "qid": [1] * 10_000}),
-        ({}, {"y": [0, 30, 1]}),
-        ({"label_gain": list(range(40))}, {"y": [0, 39, 1]}),
-        ({"objective": "rank_xendcg"}, {"y": [0, 39.5, 1]}),
-        ({"early_stopping_rounds": np.int64(5)}, EVAL3),
-        # LightGBM prefers other names of a parameter
-        ({"objective": "lambdarank", "application": "regression"}, {"y": [0, 0.5, 1]}),
-    ],
-)
+LIMITS = [
+    ({"objective": "regression"}, TOO_LONG | {"y": np.arange(10_001) % 3 + 0.5}),
+    ({}, {"X": LONG[1:], "y": np.arange(10_000) % 3, "qid": [1] * 10_000}),
+    ({}, {"y": [0, 30, 1]}),
+    ({"label_gain": list(range(40))}, {"y": [0, 39, 1]}),
+    ({"objective": "rank_xendcg"}, {"y": [0, 39.5, 1]}),
+    ({"early_stopping_rounds": np.int64(5)}, EVAL3),
+    # LightGBM prefers other names of a parameter
+    ({"objective": "lambdarank", "application": "regression"}, {"y": [0, 0.5, 1]}),
+]
+
+
+@pytest.mark.parametrize(("options", "given"), LIMITS)
 @pytest.mark.filterwarnings("ignore:Found 'application'")
 def test_limits_are_those_of_the_objective(options, given):
     ranker(**options).fit(**ROWS3 | given)

@@ -159,15 +159,15 @@ def test_query_weight_is_routed_on_request_and_sample_weight_never(web):
             assert found[f"test_{name}"][i] == wanted
 
 
-@pytest.mark.parametrize(
-    "rules",
-    [
-        {"ties": "best", "average": "geometric"},
-        {"ties": "worst", "average": "median"},
-        {"ties": "input", "average": "micro"},
-        {"convention": "lightgbm", "ties": "input"},
-    ],
-)
+RULES = [
+    {"ties": "best", "average": "geometric"},
+    {"ties": "worst", "average": "median"},
+    {"ties": "input", "average": "micro"},
+    {"convention": "lightgbm", "ties": "input"},
+]
+
+
+@pytest.mark.parametrize("rules", RULES)
 def test_rules_and_weights(web, rules):
     weight = web.qid % 3 + 1.0
     names = ["ndcg@5", "ndcg@9"] if "convention" in rules else ["P@5", "F@10"]
@@ -391,24 +391,24 @@ def test_requests_survive_a_pickle_and_stay_if_not_named():
     assert column.get_metadata_routing().score.requests["qid"] is False
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"measure": "ndgc@10"}, r"did you mean 'NDCG@10'\?"),
-        ({"measure": ["ndcg@10", "NDCG@10"]}, "measures must differ"),
-        ({"measure": []}, "at least one"),
-        ({"measure": None}, "measure must be a name"),
-        ({"response_method": "transform"}, "response_method must be one of"),
-        ({"response_method": []}, r"response_method must not be empty, got \[\]"),
-        ({"ties": "drop"}, "ties must be one of .*'best'.*, got 'drop'"),
-        ({"average": "drop"}, "average must be one of"),
-        ({"average": None}, "average must be one of"),
-        ({"measure": ["p@5", "ap"], "average": "micro"}, "ratios of counts .* got AP"),
-        ({"convention": "drop"}, "convention must be one of"),
-        ({"zero_relevance": "drop"}, "zero_relevance must be one of"),
-        ({"unjudged": "skip"}, "unjudged must be one of"),
-    ],
-)
+BAD_OPTIONS = [
+    ({"measure": "ndgc@10"}, r"did you mean 'NDCG@10'\?"),
+    ({"measure": ["ndcg@10", "NDCG@10"]}, "measures must differ"),
+    ({"measure": []}, "at least one"),
+    ({"measure": None}, "measure must be a name"),
+    ({"response_method": "transform"}, "response_method must be one of"),
+    ({"response_method": []}, r"response_method must not be empty, got \[\]"),
+    ({"ties": "drop"}, "ties must be one of .*'best'.*, got 'drop'"),
+    ({"average": "drop"}, "average must be one of"),
+    ({"average": None}, "average must be one of"),
+    ({"measure": ["p@5", "ap"], "average": "micro"}, "ratios of counts .* got AP"),
+    ({"convention": "drop"}, "convention must be one of"),
+    ({"zero_relevance": "drop"}, "zero_relevance must be one of"),
+    ({"unjudged": "skip"}, "unjudged must be one of"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), BAD_OPTIONS)
 def test_bad_options(arguments, message):
     with pytest.raises(ValueError, match=message):
         make_ranking_scorer(**arguments)
@@ -467,15 +467,15 @@ def ap(web, model, y, **options):
     return scorer(model, web.data, y, qid=web.qid)
 
 
-@pytest.mark.parametrize(
-    ("method", "used"),
-    [
-        ("predict", "predict"),
-        ("predict_proba", "predict_proba"),
-        (["decision_function", "predict"], "decision_function"),
-        (None, "predict_proba"),
-    ],
-)
+CLASSES = [
+    ("predict", "predict"),
+    ("predict_proba", "predict_proba"),
+    (["decision_function", "predict"], "decision_function"),
+    (None, "predict_proba"),
+]
+
+
+@pytest.mark.parametrize(("method", "used"), CLASSES)
 def test_two_classes_rank_by_the_greater(web, two, method, used):
     y, tree, _ = two
     model = LogisticRegression(max_iter=50).fit(web.data / web.data.max(axis=0), y)

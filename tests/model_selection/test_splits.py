@@ -238,15 +238,15 @@ FLAT, WHICH = rows_each(np.random.default_rng(0).integers(1, 6, size=17))
 TIME = np.random.default_rng(1).permutation(17)[WHICH]
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"n_splits": 3, "test_size": 2},
-        {"n_splits": 2, "gap": 3, "max_train_size": 4},
-        {"n_splits": 4, "test_size": 1, "gap": 0, "max_train_size": 100},
-    ],
-)
+SPLITS = [
+    {},
+    {"n_splits": 3, "test_size": 2},
+    {"n_splits": 2, "gap": 3, "max_train_size": 4},
+    {"n_splits": 4, "test_size": 1, "gap": 0, "max_train_size": 100},
+]
+
+
+@pytest.mark.parametrize("options", SPLITS)
 def test_folds_are_those_of_time_series_split_over_queries(options):
     parts = TimeSeriesSplit(**options).split(np.zeros(17))
     expected = queries_of(parts, np.arange(17))
@@ -258,18 +258,18 @@ def test_folds_are_those_of_time_series_split_over_queries(options):
     assert queries_of(parts, TIME[order]) == expected
 
 
-@pytest.mark.parametrize(
-    "of",
-    [
-        lambda t: (t / 7).tolist(),
-        lambda t: np.datetime64("2026-01-01") + t,
-        lambda t: pd.Series(pd.to_datetime(1e18 + t * 1e9, utc=True)),
-        lambda t: [datetime(2026, 1, 1 + int(i), tzinfo=UTC) for i in t],
-        lambda t: [f"2026-01-{i:02}" for i in t],
-        # integers and floats are numbers together
-        lambda t: [int(i) if i % 2 else float(i) for i in t],
-    ],
-)
+TIMES = [
+    lambda t: (t / 7).tolist(),
+    lambda t: np.datetime64("2026-01-01") + t,
+    lambda t: pd.Series(pd.to_datetime(1e18 + t * 1e9, utc=True)),
+    lambda t: [datetime(2026, 1, 1 + int(i), tzinfo=UTC) for i in t],
+    lambda t: [f"2026-01-{i:02}" for i in t],
+    # integers and floats are numbers together
+    lambda t: [int(i) if i % 2 else float(i) for i in t],
+]
+
+
+@pytest.mark.parametrize("of", TIMES)
 def test_times_of_any_kind_from_a_column_or_by_routing(of):
     cv = QueryTimeSeriesSplit(3)
     expected = queries_of(cv.split(FLAT, groups=WHICH, time=TIME), WHICH)
@@ -320,16 +320,16 @@ def test_queries_of_one_time_are_on_one_side(times, n_splits, test_size, gap):
 # -- drawn at random
 
 
-@pytest.mark.parametrize(
-    ("sizes", "numbers"),
-    [
-        ({}, (32, 8)),
-        ({"test_size": 0.3}, (28, 12)),
-        ({"test_size": 5}, (35, 5)),
-        ({"train_size": 0.33}, (13, 27)),
-        ({"train_size": 10, "test_size": 0.5}, (10, 20)),
-    ],
-)
+SIZES_OF_SETS = [
+    ({}, (32, 8)),
+    ({"test_size": 0.3}, (28, 12)),
+    ({"test_size": 5}, (35, 5)),
+    ({"train_size": 0.33}, (13, 27)),
+    ({"train_size": 10, "test_size": 0.5}, (10, 20)),
+]
+
+
+@pytest.mark.parametrize(("sizes", "numbers"), SIZES_OF_SETS)
 def test_sizes_are_of_queries_and_sets_those_of_group_shuffle_split(sizes, numbers):
     ours, theirs = (
         queries_of(Split(3, random_state=5, **sizes).split(X, groups=QID))

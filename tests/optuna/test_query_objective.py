@@ -301,18 +301,18 @@ def test_documents_that_nobody_judged(web, kind):
     assert scoring(web, y=y, measure="bpref")(trial) == expected
 
 
-@pytest.mark.parametrize(
-    ("kind", "measure", "prune"),
-    [
-        (function, "ndcg@10", False),
-        (function, "fallout@5", True),
-        (linear, "ndcg@10", True),
-        (linear, ["ap", *BOTH], False),
-        (transforms, "ndcg@10", False),
-        (tree, "ndcg@10", True),
-        (tree, ["ap", *BOTH], False),
-    ],
-)
+OBJECTIVES = [
+    (function, "ndcg@10", False),
+    (function, "fallout@5", True),
+    (linear, "ndcg@10", True),
+    (linear, ["ap", *BOTH], False),
+    (transforms, "ndcg@10", False),
+    (tree, "ndcg@10", True),
+    (tree, ["ap", *BOTH], False),
+]
+
+
+@pytest.mark.parametrize(("kind", "measure", "prune"), OBJECTIVES)
 def test_equal_seeds_and_shuffled_rows_give_equal_studies(web, kind, measure, prune):
     def recorded(seed, rows):
         data = web.data[rows], web.target[rows], web.qid[rows]
@@ -349,16 +349,16 @@ def test_a_list_of_one_measure_is_a_list(web):
         assert set(fixed.user_attrs) >= {"AP best", "AP worst", "AP tie_std"}
 
 
-@pytest.mark.parametrize(
-    ("measure", "directions", "message"),
-    [
-        ("ndcg@10", ["minimize"], r"maximize NDCG@10, got directions \['minimize'\]"),
-        ("ndcg@10", ["maximize", "maximize"], "cannot prune, got MedianPruner"),
-        ("fallout@5", ["maximize"], "must minimize Fallout@5"),
-        (BOTH, ["maximize"], "must maximize NDCG@10 and minimize ESL, got directions"),
-        (BOTH, ["maximize"] * 2, "must maximize NDCG@10 and minimize ESL, got directi"),
-    ],
-)
+OTHER_STUDIES = [
+    ("ndcg@10", ["minimize"], r"maximize NDCG@10, got directions \['minimize'\]"),
+    ("ndcg@10", ["maximize", "maximize"], "cannot prune, got MedianPruner"),
+    ("fallout@5", ["maximize"], "must minimize Fallout@5"),
+    (BOTH, ["maximize"], "must maximize NDCG@10 and minimize ESL, got directions"),
+    (BOTH, ["maximize"] * 2, "must maximize NDCG@10 and minimize ESL, got directi"),
+]
+
+
+@pytest.mark.parametrize(("measure", "directions", "message"), OTHER_STUDIES)
 def test_studies_that_do_not_fit(web, measure, directions, message):
     study = optuna.create_study(directions=directions)
     with pytest.raises(ValueError, match=message):

@@ -37,17 +37,17 @@ def test_bands_of_documents_as_they_stand_are_held_against_that_order():
     assert trial.user_attrs["exact"] == expected
 
 
-@pytest.mark.parametrize(
-    ("parameters", "name"),
-    [
-        ({"kind": "rho", "rho": 1.4004}, "rho=1.4"),
-        ({"kind": "decimals", "decimals": 1}, "decimals=1"),
-        ({"kind": "significant", "significant": 2}, "significant=2"),
-        ({"kind": "bits", "format": "bfloat16"}, "bits=bfloat16"),
-        ({"kind": "bits", "format": "linear", "linear_bits": 4}, "bits=4"),
-        ({"kind": "levels", "levels": 9}, "levels=9"),
-    ],
-)
+BY_HAND = [
+    ({"kind": "rho", "rho": 1.4004}, "rho=1.4"),
+    ({"kind": "decimals", "decimals": 1}, "decimals=1"),
+    ({"kind": "significant", "significant": 2}, "significant=2"),
+    ({"kind": "bits", "format": "bfloat16"}, "bits=bfloat16"),
+    ({"kind": "bits", "format": "linear", "linear_bits": 4}, "bits=4"),
+    ({"kind": "levels", "levels": 9}, "levels=9"),
+]
+
+
+@pytest.mark.parametrize(("parameters", "name"), BY_HAND)
 def test_both_objectives_by_hand(parameters, name):
     trial = FixedTrial(parameters)
     value, bits = searching(measure="ap")(trial)

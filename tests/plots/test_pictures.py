@@ -506,26 +506,26 @@ SCREENED = DISPLAYS["features"]().screening
 NONE, MORE = {"max_features": 0}, "max_features must be an integer >= 1"
 
 
-@pytest.mark.parametrize(
-    ("name", "result", "options", "message"),
-    [
-        ("PrecisionLoss", STUDY, {"system": "x"}, "system must be one of"),
-        ("PairwisePValue", STUDY, {"level": "x"}, "level must be one of"),
-        ("PairwisePValue", ALONE, {}, "study must have at least two systems"),
-        ("ScorePrecision", optuna.create_study(), {}, "trials of a ScorePrec"),
-        ("PermutationImportance", IMPORTANCE, NONE, MORE),
-        ("FeatureScreening", SCREENED, NONE, MORE),
-        ("SelectionCurve", ONE_SELECTOR, {"differences": True}, "at least two"),
-        ("SelectionCurve", CURVE, {"differences": "yes"}, "must be True or False"),
-        ("TopicDifference", COMPARED, {"pair": "clicks"}, "pair must be one of"),
-        ("TopicDifference", COMPARED, {"pair": (1, "clicks")}, "pair must be one of"),
-        ("TopicDifference", SINGLE, {}, "comparison must have at least two systems"),
-        ("TopicDifference", SEVERAL, {}, r"one by its key.*\['AP', 'best'\]"),
-        ("UserModel", "esl", {}, "ESL has no user model"),
-        ("UserModel", "ap", {}, "labels in rank order for the user model of AP"),
-        ("UserModel", "p@5", {"depth": 0}, "depth must be an integer >= 1"),
-    ],
-)
+REFUSED = [
+    ("PrecisionLoss", STUDY, {"system": "x"}, "system must be one of"),
+    ("PairwisePValue", STUDY, {"level": "x"}, "level must be one of"),
+    ("PairwisePValue", ALONE, {}, "study must have at least two systems"),
+    ("ScorePrecision", optuna.create_study(), {}, "trials of a ScorePrec"),
+    ("PermutationImportance", IMPORTANCE, NONE, MORE),
+    ("FeatureScreening", SCREENED, NONE, MORE),
+    ("SelectionCurve", ONE_SELECTOR, {"differences": True}, "at least two"),
+    ("SelectionCurve", CURVE, {"differences": "yes"}, "must be True or False"),
+    ("TopicDifference", COMPARED, {"pair": "clicks"}, "pair must be one of"),
+    ("TopicDifference", COMPARED, {"pair": (1, "clicks")}, "pair must be one of"),
+    ("TopicDifference", SINGLE, {}, "comparison must have at least two systems"),
+    ("TopicDifference", SEVERAL, {}, r"one by its key.*\['AP', 'best'\]"),
+    ("UserModel", "esl", {}, "ESL has no user model"),
+    ("UserModel", "ap", {}, "labels in rank order for the user model of AP"),
+    ("UserModel", "p@5", {"depth": 0}, "depth must be an integer >= 1"),
+]
+
+
+@pytest.mark.parametrize(("name", "result", "options", "message"), REFUSED)
 def test_what_is_refused(name, result, options, message):
     cls = getattr(plots, f"{name}Display")
     make = getattr(cls, "from_measures", cls.from_result)

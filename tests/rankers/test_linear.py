@@ -279,49 +279,45 @@ FIRST, FIFTH = QID[0] == QID, {"validation_fraction": 0.2}
 LARGE = X * np.where(np.arange(12) == 1, 1e200, 1.0)
 
 
-@pytest.mark.parametrize(
-    ("options", "given", "message"),
-    [
-        ({"coef": [1.0]}, {}, r"one weight per feature \(12\), got 1"),
-        ({"coef": [np.nan] * 12}, {}, "coef must be finite"),
-        ({"coef": ["a", "b"]}, {}, "coef must be numeric, got .* 'a' in row 0"),
-        ({"coef": 1.0}, {}, r"coef must be 1-dimensional, got shape \(\)"),
-        ({"coef": "same"}, {}, "coef must be \"equal\", one weight .* got 'same'"),
-        ({"coef": "equal"}, {"X": LARGE}, "from 1e-100 to 1e100, got .* in column 1"),
-        ({"transforms": "square"}, {}, "transforms must be one of"),
-        ({"transforms": ["rank"]}, {}, r"one entry per feature \(12\), got \['rank'\]"),
-        (
-            {"qid": 0},
-            {"X": QID[:, None], "qid": None},
-            "feature beside its qid column 0",
-        ),
-        ({}, {"y": None}, "requires y to be passed, but the target y is None"),
-        ({}, {"qid": None}, 'got None: pass qid to fit.*coef="equal" needs no query'),
-        ({}, {"qid": QID * 0}, "at least two queries to tune weights, got one"),
-        ({}, {"qid": QID[:9]}, "qid must have one value per row"),
-        ({}, {"y": Y[:9]}, r"y must have one value per row \(\d+\), got 9"),
-        ({}, {"y": Y * 0}, "a label above 0 to tune weights, got no relevant"),
-        ({}, {"y": Y - 1.0}, "y must be >= 0"),
-        ({}, {"y": np.where(FIRST, np.nan, Y)}, "y must be judged"),
-        ({"measure": "x"}, {}, "measure"),
-        ({"measure": "esl(i=99)"}, {}, r"ESL\(i=99\) must be defined .* such query$"),
-        ({"n_restarts": -1}, {}, "n_restarts must be an integer >= 0, got -1"),
-        ({"max_iter": 0}, {}, "max_iter must be an integer >= 1, got 0"),
-        ({"tol": -1}, {}, "tol must be a number >= 0, got -1"),
-        ({"random_state": "x"}, {}, "random_state must be"),
-        ({"validation_fraction": 1}, {}, r"validation_fraction .* \(0, 1\), got 1"),
-        ({"validation_fraction": 0.01}, {}, "at least one query .* got 0.01 of 24"),
-        (
-            FIFTH,
-            {"y": Y * FIRST},
-            "relevant documents in both parts, got none in the (5|19) queries",
-        ),
-        (FIFTH, {"query_weight": FIRST}, "no such query (held out|left to tune by)$"),
-        ({"unjudged": "x"}, {}, "unjudged must be one of"),
-        ({"zero_relevance": "x"}, {}, "zero_relevance must be one of"),
-        ({"zero_relevance": "raise"}, {"y": Y * ~FIRST}, "NDCG@10 is undefined for qu"),
-    ],
-)
+REFUSED = [
+    ({"coef": [1.0]}, {}, r"one weight per feature \(12\), got 1"),
+    ({"coef": [np.nan] * 12}, {}, "coef must be finite"),
+    ({"coef": ["a", "b"]}, {}, "coef must be numeric, got .* 'a' in row 0"),
+    ({"coef": 1.0}, {}, r"coef must be 1-dimensional, got shape \(\)"),
+    ({"coef": "same"}, {}, "coef must be \"equal\", one weight .* got 'same'"),
+    ({"coef": "equal"}, {"X": LARGE}, "from 1e-100 to 1e100, got .* in column 1"),
+    ({"transforms": "square"}, {}, "transforms must be one of"),
+    ({"transforms": ["rank"]}, {}, r"one entry per feature \(12\), got \['rank'\]"),
+    ({"qid": 0}, {"X": QID[:, None], "qid": None}, "feature beside its qid column 0"),
+    ({}, {"y": None}, "requires y to be passed, but the target y is None"),
+    ({}, {"qid": None}, 'got None: pass qid to fit.*coef="equal" needs no query'),
+    ({}, {"qid": QID * 0}, "at least two queries to tune weights, got one"),
+    ({}, {"qid": QID[:9]}, "qid must have one value per row"),
+    ({}, {"y": Y[:9]}, r"y must have one value per row \(\d+\), got 9"),
+    ({}, {"y": Y * 0}, "a label above 0 to tune weights, got no relevant"),
+    ({}, {"y": Y - 1.0}, "y must be >= 0"),
+    ({}, {"y": np.where(FIRST, np.nan, Y)}, "y must be judged"),
+    ({"measure": "x"}, {}, "measure"),
+    ({"measure": "esl(i=99)"}, {}, r"ESL\(i=99\) must be defined .* such query$"),
+    ({"n_restarts": -1}, {}, "n_restarts must be an integer >= 0, got -1"),
+    ({"max_iter": 0}, {}, "max_iter must be an integer >= 1, got 0"),
+    ({"tol": -1}, {}, "tol must be a number >= 0, got -1"),
+    ({"random_state": "x"}, {}, "random_state must be"),
+    ({"validation_fraction": 1}, {}, r"validation_fraction .* \(0, 1\), got 1"),
+    ({"validation_fraction": 0.01}, {}, "at least one query .* got 0.01 of 24"),
+    (
+        FIFTH,
+        {"y": Y * FIRST},
+        "relevant documents in both parts, got none in the (5|19) queries",
+    ),
+    (FIFTH, {"query_weight": FIRST}, "no such query (held out|left to tune by)$"),
+    ({"unjudged": "x"}, {}, "unjudged must be one of"),
+    ({"zero_relevance": "x"}, {}, "zero_relevance must be one of"),
+    ({"zero_relevance": "raise"}, {"y": Y * ~FIRST}, "NDCG@10 is undefined for qu"),
+]
+
+
+@pytest.mark.parametrize(("options", "given", "message"), REFUSED)
 def test_what_is_refused(options, given, message):
     with pytest.raises(ValueError, match=message):
         quick(**options).fit(**{"X": X, "y": Y, "qid": QID, **given})

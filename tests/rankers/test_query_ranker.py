@@ -227,55 +227,55 @@ TWICE = {name: (value, value) for name, value in EVAL3.items()}
 WEIGHT = "eval_query_weight"
 
 
-@pytest.mark.parametrize(
-    ("options", "given", "message"),
-    [
-        ({}, {"qid": [1, 2]}, r"qid must have one value per row \(3\), got 2"),
-        ({}, {"qid": [1, None, 2]}, "qid must not be missing"),
-        ({}, {"qid": "qid"}, r"got 'qid' \(pass the values, such as X\['qid'\];"),
-        ({}, {"qid": -1}, r"one value per row, got -1 \(pass .* X\[:, -1\];"),
-        ({"qid": "topic"}, {"X": FRAME3, "qid": None}, "got 'topic'"),
-        ({"qid": 0}, {"X": X3[:, :1], "qid": None}, r"got 0 feature\(s\).* selector"),
-        ({}, {"X": X3[:, 0]}, "X must be 2-dimensional"),
-        ({}, {"y": [0, 1]}, r"y must have one value per row \(3\)"),
-        ({}, {"y": None}, "y must hold the labels of X.* y is None"),
-        ({}, {"y": [0, 1, np.nan]}, "y must be judged .* nan in row 2"),
-        ({}, {"y": [0, 1, -1]}, "y must be >= 0, got -1.0 in row 2"),
-        ({}, {"sample_weight": [1.0]}, r"sample_weight must.* row \(3\), got 1"),
-        ({}, {"sample_weight": 2.0}, "sample_weight must be 1-dim"),
-        ({}, {"sample_weight": [1, -1.0, 1]}, "sample_weight must be >= 0, got -1.0"),
-        ({}, {"init_score": [1.0]}, r"init_score must have.* row \(3\), got 1"),
-        ({}, {"init_score": [1, np.nan, 1]}, "init_score must not be NaN.* row 1"),
-        ({}, {**EVAL3, "eval_qid": None}, "eval_qid to fit. Or let it.* of eval_X"),
-        ({}, {**EVAL3, "eval_y": None}, "eval_y must hold the labels of eval_X, got N"),
-        ({}, {"eval_qid": Q3}, "eval_X must come with eval_qid, got None"),
-        ({}, {**EVAL3, "eval_y": [0, 1, -1]}, "eval_y must be >= 0, got -1.0 in row 2"),
-        ({}, {**EVAL3, "eval_X": None}, "eval_X must come with eval_y"),
-        ({}, {**EVAL3, "eval_qid": [1]}, r"as many .*'eval_qid': 1.*\(X_valid,\)"),
-        ({}, {**EVAL3, "eval_X": (X3, X3)}, "eval_y must be a tuple of 2 entries, as"),
-        ({}, {**EVAL3, "eval_X": X3[:, :2]}, "eval_X must.* 3 features, got 2"),
-        ({}, {**EVAL3, **OTHER3}, "eval_X must have.* 'a' as column 0, got 'c'"),
-        (
-            {},
-            {**EVAL3, WEIGHT: [1.0, 2.0, 1.0]},
-            f"{WEIGHT} must be constant within a query, got 1.0 and 2.0",
-        ),
-        ({}, {**TWICE, WEIGHT: np.ones(3)}, f"{WEIGHT} must be a tuple of 2 entries"),
-        (
-            {},
-            {**EVAL3, WEIGHT: ([1, 1, 1], None)},
-            rf"{WEIGHT} must have at most one entry per .*\(1\), got 2",
-        ),
-        ({}, {**EVAL3, "eval_names": ["a", "b"]}, r"eval_names.*each eval.* \(1\)"),
-        ({}, {**TWICE, "eval_names": ["a", "a"]}, r"eval_names.*each eval.* \(2\)"),
-        ({}, {**EVAL3, "eval_names": "training"}, 'must have "training" for the train'),
-        (
-            {"early_stopping_rounds": 2},
-            TRAIN3,
-            "evaluation set .*, got none: pass eval_X, eval_y and eval_qid to fit",
-        ),
-    ],
-)
+REFUSED = [
+    ({}, {"qid": [1, 2]}, r"qid must have one value per row \(3\), got 2"),
+    ({}, {"qid": [1, None, 2]}, "qid must not be missing"),
+    ({}, {"qid": "qid"}, r"got 'qid' \(pass the values, such as X\['qid'\];"),
+    ({}, {"qid": -1}, r"one value per row, got -1 \(pass .* X\[:, -1\];"),
+    ({"qid": "topic"}, {"X": FRAME3, "qid": None}, "got 'topic'"),
+    ({"qid": 0}, {"X": X3[:, :1], "qid": None}, r"got 0 feature\(s\).* selector"),
+    ({}, {"X": X3[:, 0]}, "X must be 2-dimensional"),
+    ({}, {"y": [0, 1]}, r"y must have one value per row \(3\)"),
+    ({}, {"y": None}, "y must hold the labels of X.* y is None"),
+    ({}, {"y": [0, 1, np.nan]}, "y must be judged .* nan in row 2"),
+    ({}, {"y": [0, 1, -1]}, "y must be >= 0, got -1.0 in row 2"),
+    ({}, {"sample_weight": [1.0]}, r"sample_weight must.* row \(3\), got 1"),
+    ({}, {"sample_weight": 2.0}, "sample_weight must be 1-dim"),
+    ({}, {"sample_weight": [1, -1.0, 1]}, "sample_weight must be >= 0, got -1.0"),
+    ({}, {"init_score": [1.0]}, r"init_score must have.* row \(3\), got 1"),
+    ({}, {"init_score": [1, np.nan, 1]}, "init_score must not be NaN.* row 1"),
+    ({}, {**EVAL3, "eval_qid": None}, "eval_qid to fit. Or let it.* of eval_X"),
+    ({}, {**EVAL3, "eval_y": None}, "eval_y must hold the labels of eval_X, got N"),
+    ({}, {"eval_qid": Q3}, "eval_X must come with eval_qid, got None"),
+    ({}, {**EVAL3, "eval_y": [0, 1, -1]}, "eval_y must be >= 0, got -1.0 in row 2"),
+    ({}, {**EVAL3, "eval_X": None}, "eval_X must come with eval_y"),
+    ({}, {**EVAL3, "eval_qid": [1]}, r"as many .*'eval_qid': 1.*\(X_valid,\)"),
+    ({}, {**EVAL3, "eval_X": (X3, X3)}, "eval_y must be a tuple of 2 entries, as"),
+    ({}, {**EVAL3, "eval_X": X3[:, :2]}, "eval_X must.* 3 features, got 2"),
+    ({}, {**EVAL3, **OTHER3}, "eval_X must have.* 'a' as column 0, got 'c'"),
+    (
+        {},
+        {**EVAL3, WEIGHT: [1.0, 2.0, 1.0]},
+        f"{WEIGHT} must be constant within a query, got 1.0 and 2.0",
+    ),
+    ({}, {**TWICE, WEIGHT: np.ones(3)}, f"{WEIGHT} must be a tuple of 2 entries"),
+    (
+        {},
+        {**EVAL3, WEIGHT: ([1, 1, 1], None)},
+        rf"{WEIGHT} must have at most one entry per .*\(1\), got 2",
+    ),
+    ({}, {**EVAL3, "eval_names": ["a", "b"]}, r"eval_names.*each eval.* \(1\)"),
+    ({}, {**TWICE, "eval_names": ["a", "a"]}, r"eval_names.*each eval.* \(2\)"),
+    ({}, {**EVAL3, "eval_names": "training"}, 'must have "training" for the train'),
+    (
+        {"early_stopping_rounds": 2},
+        TRAIN3,
+        "evaluation set .*, got none: pass eval_X, eval_y and eval_qid to fit",
+    ),
+]
+
+
+@pytest.mark.parametrize(("options", "given", "message"), REFUSED)
 def test_what_is_refused(options, given, message):
     with pytest.raises(ValueError, match=message):
         ranker(**options).fit(**ROWS3 | given)

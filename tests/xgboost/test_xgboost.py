@@ -180,37 +180,33 @@ FRAME3 = pd.DataFrame(X3, columns=["a", "qid", "b"])
 NO_METRIC = {"early_stopping_rounds": 2, "eval_metric": None}
 
 
-@pytest.mark.parametrize(
-    ("options", "given", "message"),
-    [
-        ({}, {"X": FRAME3}, "X must not have a feature named 'qid'.*qid=\"qid\""),
-        ({}, {"y": [0, 0.5, 0]}, r"y must be integers up to 31 .*got 0.5 in row 1"),
-        ({}, {"y": [0, 1, 32]}, r"y must be integers up to 31 .*got 32.0 in row 2"),
-        ({"ndcg_exp_gain": True}, {"y": [0, 1, 32]}, "y must be integers up to 31"),
-        ({"objective": "rank:map"}, {"y": [0, 2, 1]}, "y must be 0 or 1 .*rank:map"),
-        ({}, {"sample_weight": [1, 2, 3]}, "weight must be constant within a query"),
-        ({"early_stopping_rounds": 2.0}, {}, "rounds needs an evaluation set"),
-        (
-            NO_METRIC,
-            EVAL3,
-            "needs a metric, got none: give eval_metric to the constructor",
-        ),
-    ],
-)
+REFUSED = [
+    ({}, {"X": FRAME3}, "X must not have a feature named 'qid'.*qid=\"qid\""),
+    ({}, {"y": [0, 0.5, 0]}, r"y must be integers up to 31 .*got 0.5 in row 1"),
+    ({}, {"y": [0, 1, 32]}, r"y must be integers up to 31 .*got 32.0 in row 2"),
+    ({"ndcg_exp_gain": True}, {"y": [0, 1, 32]}, "y must be integers up to 31"),
+    ({"objective": "rank:map"}, {"y": [0, 2, 1]}, "y must be 0 or 1 .*rank:map"),
+    ({}, {"sample_weight": [1, 2, 3]}, "weight must be constant within a query"),
+    ({"early_stopping_rounds": 2.0}, {}, "rounds needs an evaluation set"),
+    (NO_METRIC, EVAL3, "needs a metric, got none: give eval_metric to the constructor"),
+]
+
+
+@pytest.mark.parametrize(("options", "given", "message"), REFUSED)
 def test_what_is_refused(options, given, message):
     with pytest.raises(ValueError, match=message):
         ranker(**options).fit(**ROWS3 | given)
 
 
-@pytest.mark.parametrize(
-    ("options", "y"),
-    [
-        ({}, [0, 31, 1]),
-        ({"ndcg_exp_gain": False}, [0, 0.5, 40]),
-        ({"objective": "rank:pairwise"}, [0, 0.5, 40]),
-        ({"objective": "rank:map"}, [0, 1, 0]),
-        ({"early_stopping_rounds": 0}, [0, 1, 0]),
-    ],
-)
+LIMITS = [
+    ({}, [0, 31, 1]),
+    ({"ndcg_exp_gain": False}, [0, 0.5, 40]),
+    ({"objective": "rank:pairwise"}, [0, 0.5, 40]),
+    ({"objective": "rank:map"}, [0, 1, 0]),
+    ({"early_stopping_rounds": 0}, [0, 1, 0]),
+]
+
+
+@pytest.mark.parametrize(("options", "y"), LIMITS)
 def test_limits_are_those_of_the_objective(options, y):
     ranker(**options).fit(X3, y, qid=Q3)
