@@ -1,42 +1,36 @@
-"""The long run: ``python -m tests.fuzz --minutes 10 [--seed 1] [--jobs 2]``."""
+"""The long run: ``python -m tests.fuzz --minutes 10 [--kinds letor graded]``."""
 
 import argparse
-import sys
+import itertools
 import time
+import warnings
+from collections import Counter, defaultdict
 
-from tests.fuzz.runner import Done, run_for
+from tests.fuzz.kinds import KINDS, run
 
-
-def show_progress(done: Done, seconds: float) -> None:
-    """One line, written anew, and none where nobody looks."""
-    if sys.stderr.isatty():
-        counted = f"{done.cases.total():,} cases  {done.comparisons.total():,} compared"
-        rate = f"{done.enumerated / seconds * 60:,.0f} enumerated a minute "
-        sys.stderr.write(f"\r{seconds:6.0f} s  {counted}  {rate}")
-        sys.stderr.flush()
+#: in a row, of one kind: hypothesis remembers them all
+EXAMPLES = 100
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """1 where a case failed, whose reproduction is printed."""
+def main(arguments: list[str] | None = None) -> None:
+    """New cases of all kinds in turn, and how many; raises where one fails."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("--minutes", type=float, default=1.0, help="(default: 1)")
-    parser.add_argument("--seed", type=int, help="(default: by the clock)")
-    parser.add_argument("--jobs", type=int, default=1, help="processes (default: 1)")
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=[*KINDS])
     given = parser.parse_args(arguments)
-    if not given.minutes > 0 or given.jobs < 1:
-        parser.error("--minutes and --jobs must be above 0")
-    seed = time.time_ns() % 10**9 if given.seed is None else given.seed
-    start = time.perf_counter()
-    done = run_for(60 * given.minutes, seed, given.jobs, show_progress)
-    minutes = (time.perf_counter() - start) / 60
-    print(f"\nseed {seed}, {minutes:.1f} minutes, {given.jobs} jobs", end=": ")
-    print(f"{done.enumerated / minutes:,.0f} enumerated cases a minute")
-    print(done)
-    if done.failure is None:
-        return 0
-    print(f"\nFAILED: {done.failure}")
-    return 1
+    warnings.simplefilter("ignore", UserWarning)
+    done: dict[str, Counter[str]] = defaultdict(Counter)
+    end = time.monotonic() + 60 * given.minutes
+    try:
+        for kind in itertools.cycle(given.kinds):
+            done[kind] += run(kind, EXAMPLES, derandomize=False, database=None)
+            if time.monotonic() >= end:
+                break
+    finally:
+        for kind, counts in done.items():
+            said = ", ".join(f"{n:,} {word}" for word, n in sorted(counts.items()))
+            print(f"{kind:13} {said}")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -1,4 +1,4 @@
-"""Query sets as plain data: what is drawn, handed over, shrunk and printed."""
+"""Query sets as plain data: what is drawn, handed over and printed."""
 
 from __future__ import annotations
 
@@ -10,10 +10,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-
-
-class Mismatch(AssertionError):
-    """The library and the reference do not agree."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +27,7 @@ class Case:
     labels_as: str = "list"
     qid_as: str = "list"
     #: places in `tests.instances.MEASURES`
-    measures: tuple[int, ...] = ()
+    measures: Sequence[int] = ()
     #: of the call
     options: dict[str, Any] = field(default_factory=dict)
 
@@ -72,18 +68,6 @@ class Case:
             if (column := getattr(self, name)) is not None
         }
         return dataclasses.replace(self, **columns)
-
-
-#: what printed code may need
-HEADER = """\
-import datetime
-from decimal import Decimal
-from fractions import Fraction
-from math import inf, nan
-
-from tests.fuzz.cases import Case
-from tests.fuzz.kinds import KINDS
-"""
 
 
 def handed(values: list[Any], kind: str) -> Any:

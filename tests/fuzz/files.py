@@ -1,30 +1,31 @@
-"""Random small files, read whole, in batches and plainly, which must come to the same.
+"""Small files, read whole, in batches and plainly, which must come to the same.
 
 They are CSV files with hard quotation marks, CSV files with hard numbers, and LETOR
-files. Case `number` of a kind under a seed is always the same. All must read the same
-from a file, or refuse it: ``run("letor", 1, range(20_000))`` looks at many.
+files. All must read the same from a file, or refuse it.
 """
 
 import csv
 import io
+import itertools
 import math
 import re
 import warnings
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import groupby
 from pathlib import Path
-from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
+from unittest import mock
+
+from hypothesis import strategies as st
 
 from tieaware_sklearn.datasets import iter_batches, load_letor, load_table
+from tieaware_sklearn.io import _csv, _letor
 
 LABEL, QID, TITLE, X, Y = range(5)
 COLUMNS = ["label", "qid", "title", "x", "y"]
-BATCH_ROWS = [1, 1, 2, 3]
+BATCH_ROWS = st.sampled_from([1, 1, 2, 3])
 MISSING = ["", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL"]
 MISSING += ["None", "none", "-", "?"]
 WORDS = ["nan", "inf", "-inf", "+Infinity", "INF", "-nan", "+NaN"]
@@ -164,17 +165,19 @@ def plain_table(file: File) -> Plain:
     (_, header), *lines = lines
     if not lines or "label" not in header or "qid" not in header:
         raise RefusedError
+    has_blanks = _LIKE_A_BLANK.search(text) is not None
     n_cells = rf"cells than the header \({len(header)}\), got"
     for line, row in lines:
         if len(row) != len(header):
             which = "fewer" if len(row) < len(header) else "more"
             said = f"line {line}: a row must not have {which} {n_cells} {len(row)} "
-            raise RefusedError(said)
+            # such a line before may be told to be too short
+            raise RefusedError("" if has_blanks else said)
     texts = dict(zip(header, zip(*(row for _, row in lines), strict=True), strict=True))
     if "" in texts["qid"]:
         raise RefusedError
     found = Plain(list(texts.pop("qid")), [], {}, [line for line, _ in lines])
-    found.may_be_refused = _LIKE_A_BLANK.search(text) is not None
+    found.may_be_refused = has_blanks
     for name, cells in texts.items():
         values = [plain_number(cell, missing, *separators) for cell in cells]
         found.columns[name] = values
@@ -242,247 +245,264 @@ def _plain_float(text: str) -> float:
 # ---------------------------------------------------------------------- drawing
 
 
-def draw_column(
-    rng: Random, others: Sequence[str], thousands: str = "", decimal: str = "."
-) -> Iterator[str]:
-    """The cells of a column: whole numbers or fractions, large ones, and others."""
+def one_in(n: int) -> st.SearchStrategy[bool]:
+    """Whether to do what is done once in `n` times."""
+    return st.sampled_from([*(n - 1) * [False], True])
+
+
+@st.composite
+def grouped(draw, ids: Sequence[str]) -> list[str]:
+    """Ids of some rows, query after query."""
+    own = draw(st.lists(st.sampled_from(ids), min_size=3, max_size=3, unique=True))
+    n = draw(st.sampled_from([*[1, 2, 3, 4, 5, 6] * 6, 0]))
+    rows = draw(st.lists(st.sampled_from(own), min_size=n, max_size=n))
+    return sorted(rows, key=own.index)
+
+
+@st.composite
+def numbers(draw, wholes: Sequence[int], fractions: Sequence[str], group: str) -> str:
+    """A number with a fraction, and between its groups of digits what is given."""
+    whole = draw(st.sampled_from(wholes))
+    text = f"{whole:,}".replace(",", draw(st.sampled_from(["", group])))
+    text += draw(st.sampled_from(fractions))
+    if text[0] == "0" and len(text) > 2 and draw(one_in(3)):
+        text = text[1:]
+    if draw(one_in(10)):
+        text += draw(st.sampled_from(["e2", "E-3", "e+0", "e300", "e-400"]))
+    return "+" + text if whole > 0 and draw(one_in(10)) else text
+
+
+@st.composite
+def columns(draw, others: Sequence[str], group: str = "", decimal: str = "."):
+    """How cells are drawn: whole numbers or fractions, large ones, and others."""
     some = ["", *(decimal + one for one in ("5", "25", "0", "", "1" + 24 * "0" + "7"))]
-    fractions = rng.choice([[""], ["", decimal + "0", decimal + "000"], some, some])
-    wholes = rng.choice([*[SMALL] * 8, SMALL + LARGE, LARGE])
-    while True:
-        whole, group = rng.choice(wholes), thousands if rng.random() < 0.6 else ""
-        text = f"{whole:,}".replace(",", group) + rng.choice(fractions)
-        if text[0] == "0" and len(text) > 2 and rng.random() < 0.3:
-            text = text[1:]
-        if rng.random() < 0.1:
-            text += rng.choice(["e2", "E-3", "e+0", "e300", "e-400"])
-        if rng.random() < 0.1 and whole > 0:
-            text = "+" + text
-        yield rng.choice(others) if others and rng.random() < 0.25 else text
+    zeros = ["", decimal + "0", decimal + "000"]
+    fractions = draw(st.sampled_from([[""], zeros, some, some]))
+    wholes = draw(st.sampled_from([*[SMALL] * 8, SMALL + LARGE, LARGE]))
+    cells = numbers(wholes, fractions, group)
+    if not others:
+        return cells
+    return one_in(4).flatmap(lambda other: st.sampled_from(others) if other else cells)
 
 
-def draw_rows(rng: Random, x: Iterator[str], y: Iterator[str]) -> list[list[str]]:
+@st.composite
+def rows_of(draw, x: st.SearchStrategy[str], y: st.SearchStrategy[str]):
     """The header and some rows, query after query."""
-    n = rng.choice([0, *[1, 2, 3, 4, 5, 6] * 6])
-    ids = rng.sample(IDS + QUOTED_IDS * (rng.random() < 0.3), 3)
-    rows = [list(COLUMNS)]
-    rows[0][TITLE] = rng.choice([*["title"] * 9, 'ti"tle', "a,b", "two\nlines"])
-    for query in sorted(rng.choices(range(3), k=n)):
-        label, title = rng.choice("012"), rng.choice(TITLES)
-        rows.append([label, ids[query], title, next(x), next(y)])
-    if n and rng.random() < 0.1:
-        labels = [" 1", "2e0", "inf", "1.0", str(rng.choice(LARGE))]
-        rows[-1][LABEL] = rng.choice([*MISSING, *labels, *labels])
-    if rng.random() < 0.02:
-        rows.append(list(rows[0]))
-    return rows
+    ids = draw(st.sampled_from([IDS, IDS, IDS + QUOTED_IDS]))
+    cells = st.sampled_from("012"), st.sampled_from(TITLES), x, y
+    rows = []
+    for query in draw(grouped(ids)):
+        label, *others = draw(st.tuples(*cells))
+        rows.append([label, query, *others])
+    if rows and draw(one_in(10)):
+        labels = [" 1", "2e0", "inf", "1.0", draw(st.sampled_from([*map(str, LARGE)]))]
+        rows[-1][LABEL] = draw(st.sampled_from(labels) | st.sampled_from(MISSING))
+    header = list(COLUMNS)
+    header[TITLE] = draw(
+        st.sampled_from([*["title"] * 9, 'ti"tle', "a,b", "two\nlines"])
+    )
+    again = [list(header)] if draw(one_in(50)) else []
+    return [header, *rows, *again]
 
 
-def draw_table(
-    rng: Random, rows: list[list[str]], strange: float, options: dict[str, Any]
-) -> File:
+@st.composite
+def tables(draw, rows: list[list[str]], strange: int, options: dict[str, Any]) -> File:
     """Rows as text: cells are quoted if they must be, and sometimes if not.
 
-    As often as `strange` says, some cell is not written as it must be.
+    Once in `strange` times, some cell is not written as it must be.
     """
     is_plain = options.get("quoting") == "none"
-    separator = rng.choice("\t\t\t," if is_plain else ",,\t")
+    separator = draw(st.sampled_from("\t\t\t," if is_plain else ",,\t"))
 
     def spelled(cell: str) -> str:
-        if is_plain and rng.random() < 0.99:
+        if is_plain and not draw(one_in(100)):
             return re.sub(rf"[{separator}\r\n]", ";", cell)
-        if re.search(rf'^"|[{separator}\r\n]', cell) or rng.random() < 0.15:
+        if re.search(rf'^"|[{separator}\r\n]', cell) or draw(one_in(7)):
             return '"' + cell.replace('"', '""') + '"'
         return cell
 
     texts = [[spelled(cell) for cell in row] for row in rows]
-    if rng.random() < strange:
-        row, column = rng.choice(texts), rng.choice([TITLE, TITLE, TITLE, QID, X])
-        cell = "".join(rng.choices(f'"""a5 {separator}\n\r', k=rng.randint(1, 6)))
+    if draw(one_in(strange)):
+        row = draw(st.sampled_from(texts))
+        column = draw(st.sampled_from([TITLE, TITLE, TITLE, QID, X]))
+        marks = st.sampled_from(f'a5 {separator}\n\r"""')
+        cell = "".join(draw(st.lists(marks, min_size=1, max_size=6)))
         row[column] = '"' + row[column] if row is texts[0] else cell
-    order = rng.sample(range(5), 5)
+    order = draw(st.permutations(range(5)))
     lines = [separator.join(row[column] for column in order) for row in texts]
-    if len(lines) > 1 and rng.random() < 0.1:
-        row = rng.randrange(1, len(lines))
+    if len(lines) > 1 and draw(one_in(10)):
+        row = draw(st.integers(1, len(lines) - 1))
         cut = lines[row].rpartition(separator)[0]
-        lines[row] = rng.choice([lines[row] + separator, cut, cut, "x"])
+        lines[row] = draw(st.sampled_from([lines[row] + separator, cut, cut, "x"]))
     name = "file.tsv" if separator == "\t" else "file.csv"
-    text = draw_text(rng, lines, ["", "", " ", "  "], "\r")
-    return File(name, text, rng.choice(BATCH_ROWS), options)
+    text = draw(texts_of(lines, ["", "", " ", "  "], "\r"))
+    return File(name, text, draw(BATCH_ROWS), options)
 
 
-def draw_text(rng: Random, lines: list[str], blanks: list[str], end: str) -> str:
+@st.composite
+def texts_of(draw, lines: list[str], blanks: list[str], end: str) -> str:
     """Lines, and blank ones, with one of the ends that lines have."""
-    while rng.random() < 0.2:
-        lines.insert(rng.randrange(len(lines) + 1), rng.choice(blanks))
-    end = rng.choice(["\n", "\n", "\r\n", end])
-    text = end.join(lines) + end * (rng.random() < 0.8)
-    return "\ufeff" * (rng.random() < 0.1) + text
+    while draw(one_in(5)):
+        at = draw(st.integers(0, len(lines)))
+        lines.insert(at, draw(st.sampled_from(blanks)))
+    end = draw(st.sampled_from(["\n", "\n", "\r\n", end]))
+    text = end.join(lines) + end * (not draw(one_in(5)))
+    return "\ufeff" * draw(one_in(10)) + text
 
 
-def draw_quotes(rng: Random) -> File:
+@st.composite
+def csv_quotes(draw) -> File:
     """CSV with quotation marks, separators and line ends in cells."""
-    cells = ["1", "2.5", "-3", "1e3", " 7 ", "\t0", "NA", "12"]
-    x, y = (iter(lambda: rng.choice(cells), None) for _ in range(2))
-    quoting = rng.choice([{}, {}, {"quoting": "double"}, {"quoting": "none"}])
-    return draw_table(rng, draw_rows(rng, x, y), 0.5, quoting)
+    cells = st.sampled_from(["1", "2.5", "-3", "1e3", " 7 ", "\t0", "NA", "12"])
+    quoting = [{}, {}, {"quoting": "double"}, {"quoting": "none"}]
+    return draw(tables(draw(rows_of(cells, cells)), 2, draw(st.sampled_from(quoting))))
 
 
-def draw_numbers(rng: Random) -> File:
+@st.composite
+def csv_numbers(draw) -> File:
     """CSV with numbers in groups, with commas, large, missing, and what is none."""
-    thousands, decimal = rng.choice([None, None, *",.' "]), rng.choice("..,")
-    if thousands == decimal and rng.random() < 0.9:
+    thousands = draw(st.sampled_from([None, None, *",.' "]))
+    decimal = draw(st.sampled_from("..,"))
+    if thousands == decimal and not draw(one_in(10)):
         thousands = None
     options = {"thousands": thousands, "decimal": decimal}
     kinds = [[], [""], MISSING, MISSING, WORDS]
-    if rng.random() < 0.3:
+    if draw(one_in(3)):
         options["missing_values"] = ["tbd"]
         kinds.append(["tbd"])
-    others = [rng.choice(kinds) for _ in range(2)]
-    x, y = (draw_column(rng, own, thousands or "", decimal) for own in others)
-    rows = draw_rows(rng, x, y)
+    others = draw(st.tuples(st.sampled_from(kinds), st.sampled_from(kinds)))
+    x, y = (draw(columns(own, thousands or "", decimal)) for own in others)
+    rows = draw(rows_of(x, y))
     for row in rows[1:]:
-        column = rng.choice([X, Y, LABEL])
-        if rng.random() < 0.1:
-            row[column] = rng.choice(BAD_NUMBERS)
-        if rng.random() < 0.2:
-            row[column] = rng.choice(["", " ", "\t"]) + row[column] + rng.choice(" \t")
-    if rng.random() < 0.1:
+        column = draw(st.sampled_from([X, Y, LABEL]))
+        if draw(one_in(10)):
+            row[column] = draw(st.sampled_from(BAD_NUMBERS))
+        if draw(one_in(5)):
+            before = draw(st.sampled_from(["", " ", "\t"]))
+            row[column] = before + row[column] + draw(st.sampled_from(" \t"))
+    if draw(one_in(10)):
         options["quoting"] = "none"
-    return draw_table(rng, rows, 0.03, options)
+    return draw(tables(rows, 30, options))
 
 
-def draw_letor(rng: Random) -> File:
+@st.composite
+def letor(draw) -> File:
     """LETOR text with nan beside large numbers, comments, and tokens that are none."""
-    others = rng.choice([[], ["nan"], WORDS])
-    columns = [draw_column(rng, others) for _ in range(rng.randint(1, 4))]
-    grades = iter(lambda: rng.choice("012"), "")
-    labels = draw_column(rng, others) if rng.random() < 0.2 else grades
-    first, share, ids = rng.choice([1, 1, 1, 0]), rng.random(), rng.sample(QUERIES, 3)
-    is_bad, lines = rng.random() < 0.3, []
-    for query in sorted(rng.choices(range(3), k=rng.choice([0, *[1, 2, 3, 4, 5] * 6]))):
-        tokens = [f"{i}:{next(own)}" for i, own in enumerate(columns, start=first)]
-        tokens = [token for token in tokens if rng.random() < 1.2 - share]
-        tokens = [next(labels), f"qid:{ids[query]}", *tokens]
-        if is_bad and rng.random() < 0.4:
-            tokens[rng.randrange(len(tokens))] = rng.choice(BAD_TOKENS)
-            tokens = rng.sample(tokens, len(tokens)) if rng.random() < 0.2 else tokens
-        line = rng.choice([" ", " ", "\t", "  "]).join(tokens)
-        comment = rng.choice(["", "", "", " ", "#", " # qid:5 9007199254740993 1_0"])
-        lines.append(rng.choice(["", "", " "]) + line + comment)
+    others = draw(st.sampled_from([[], ["nan"], WORDS]))
+    features = draw(st.lists(columns(others), min_size=1, max_size=4))
+    grades = st.sampled_from("012")
+    labels = draw(columns(others)) if draw(one_in(5)) else grades
+    first, skipped = draw(st.sampled_from([1, 1, 1, 0])), draw(st.integers(2, 10))
+    is_bad = draw(one_in(3))
+    lines = []
+    for query in draw(grouped(QUERIES)):
+        tokens = [draw(labels), f"qid:{query}"]
+        for number, cells in enumerate(features, start=first):
+            if not draw(one_in(skipped)):
+                tokens.append(f"{number}:{draw(cells)}")
+        if is_bad and draw(one_in(3)):
+            tokens[draw(st.integers(0, len(tokens) - 1))] = draw(
+                st.sampled_from(BAD_TOKENS)
+            )
+            tokens = draw(st.permutations(tokens)) if draw(one_in(5)) else tokens
+        line = draw(st.sampled_from([" ", " ", "\t", "  "])).join(tokens)
+        comments = ["", "", "", " ", "#", " # qid:5 9007199254740993 1_0"]
+        before = draw(st.sampled_from(["", "", " "]))
+        lines.append(before + line + draw(st.sampled_from(comments)))
     blanks = ["", " ", "\t", "# a comment", " #1 qid:1 1:1"]
-    text = draw_text(rng, lines, blanks, "\n")
-    return File("file.txt", text, rng.choice(BATCH_ROWS))
-
-
-KINDS: dict[str, tuple[Callable[[Random], File], Callable[[File], Plain]]] = {
-    "csv quotes": (draw_quotes, plain_table),
-    "csv numbers": (draw_numbers, plain_table),
-    "letor": (draw_letor, plain_letor),
-}
+    text = draw(texts_of(lines, blanks, "\n"))
+    return File("file.txt", text, draw(BATCH_ROWS))
 
 
 # --------------------------------------------------------------------- checking
 
 
-def check(kind: str, seed: int, number: int) -> bool:
-    """Whether the file is read.
+#: a file is looked at in pieces of so many bytes
+PIECES = [1, 10, 1 << 20]
+
+
+def check(file: File) -> str:
+    """Whether the file is read, or refused.
 
     Raises
     ------
     AssertionError
         Where it is read as something else than it is, or what is right is refused.
     """
-    draw, _ = KINDS[kind]
-    file = draw(Random(f"{kind} {seed} {number}"))
-    is_read, faults = faults_of(kind, file)
-    again = f"{file}\nagain: tests.fuzz.files.check({kind!r}, {seed}, {number})"
-    assert not faults, "\n".join([*faults, again])
-    return is_read
-
-
-def faults_of(kind: str, file: File) -> tuple[bool, list[str]]:
-    """Whether the whole file is read, and what is wrong with its readers."""
     file.path.write_bytes(file.text.encode())
-    load, options = load_letor if kind == "letor" else load_table, file.options
-    batch_rows: dict[str, Any] = {"batch_rows": file.batch_rows}
-    readers: dict[str, Callable[[], list[Any]]] = {
-        "whole": lambda: [load(file.path, **options)],
-        "batches": lambda: list(iter_batches(file.path, **batch_rows, **options)),
-    }
-    wanted: Plain | RefusedError
+    is_letor = file.name.endswith(".txt")
+    load, plain = (load_letor, plain_letor) if is_letor else (load_table, plain_table)
+    whole: Plain | RefusedError
     try:
-        wanted = KINDS[kind][1](file)
+        whole = plain(file)
     except RefusedError as refused:
-        wanted = refused
-    is_read, faults = False, []
-    for how, reader in readers.items():
-        if how == "batches" and isinstance(wanted, Plain) and _comes_back(wanted.qid):
-            wanted = RefusedError()
-        try:
-            with warnings.catch_warnings():
-                # such a cell is read as what it is
-                warnings.filterwarnings("ignore", ".*: a cell in quotation marks holds")
-                found = reader()
-        except Exception as error:
-            got = f"{type(error).__name__}: {error}"
-            fault = _fault_of_refusal(error, wanted, str(file.path))
-        else:
-            is_read |= how == "whole"
-            keys = ("feature_names", "left_out", "data", "target", "qid")
-            got = str([[*map(batch.get, keys)] for batch in found])
-            fault = _fault_of_reading(found, wanted)
-        faults += [f"{how}: must {fault}, got {got}"] * bool(fault)
-    return is_read, faults
+        whole = refused
+    # a query that comes back cannot be in one batch
+    comes_back = isinstance(whole, Plain) and (
+        len(list(itertools.groupby(whole.qid))) > len(set(whole.qid))
+    )
+    options, batch_rows = file.options, {"batch_rows": file.batch_rows}
+    readers: dict[str, tuple[Callable[[], Iterable[Any]], Plain | RefusedError]] = {
+        "batches": (
+            lambda: iter_batches(file.path, **batch_rows, **options),
+            RefusedError() if comes_back else whole,
+        ),
+        "whole": (lambda: [load(file.path, **options)], whole),
+    }
+    said = ""
+    for n_bytes, (how, (reader, wanted)) in itertools.product(PIECES, readers.items()):
+        where = f"{how}, in pieces of {n_bytes}"
+        with (
+            mock.patch.object(_csv, "_START", n_bytes),
+            mock.patch.object(_letor, "_CHUNK", n_bytes),
+            warnings.catch_warnings(),
+        ):
+            # such a cell is read as what it is
+            warnings.filterwarnings("ignore", ".*: a cell in quotation marks holds")
+            try:
+                batches = list(reader())
+            except ValueError as error:
+                _check_refusal(f"{where}: {error}", wanted, str(file.path))
+                said = "refused"
+            else:
+                _check_reading(where, batches, wanted)
+                said = "read"
+    return said
 
 
-def _comes_back(qid: Sequence[Any]) -> bool:
-    """Whether some query comes back after another one, which batches cannot hold."""
-    return len(list(groupby(qid))) > len(set(qid))
-
-
-def _fault_of_refusal(error: Exception, wanted: Plain | RefusedError, path: str) -> str:
-    """What there should be instead of the error, if anything."""
-    if not isinstance(error, ValueError):
-        return "raise a ValueError"
+def _check_refusal(said: str, wanted: Plain | RefusedError, path: str) -> None:
     if isinstance(wanted, Plain):
-        is_named = path in str(error) or "column " in str(error)
-        name = "" if is_named else "name the file or a column"
-        return name if wanted.may_be_refused else f"be read as {wanted}"
+        assert wanted.may_be_refused, f"{said}, must be read as {wanted}"
+        assert path in said or "column " in said, f"{said}, must name a file or column"
+        return
     pattern = str(wanted)
-    if path not in str(error) and pattern != "thousands":
-        return "name the file"
-    return "" if re.search(pattern, str(error)) else f"say {pattern!r}"
+    assert path in said or pattern == "thousands", f"{said}, must name the file"
+    assert re.search(pattern, said), f"{said}, must say {pattern!r}"
 
 
-def _fault_of_reading(batches: Sequence[Any], wanted: Plain | RefusedError) -> str:
-    """What there should be instead of what is read, if anything."""
-    if isinstance(wanted, RefusedError):
-        return f"be refused {wanted}"
+def _check_reading(
+    where: str, batches: Sequence[Any], wanted: Plain | RefusedError
+) -> None:
+    assert isinstance(wanted, Plain), f"{where}: must be refused {wanted}"
     names = batches[0].feature_names
     right = [name for name in wanted.columns if name in names]
     others = [name for name in wanted.columns if name not in names]
-    are_columns = wanted.optional.issuperset(others) and all(
-        [batch.feature_names, batch.left_out] == [right, others] for batch in batches
-    )
-    rows = [row for batch in batches for row in batch.data.tolist()]
-    target = [one for batch in batches for one in batch.target.tolist()]
-    qid = [one for batch in batches for one in batch.qid.tolist()]
-    places = [batch.place(row) for batch in batches for row in range(len(batch.qid))]
-    lines = [int(place.rpartition(", line ")[2]) for place in places]
-    found = [*map(list, zip(*rows, strict=True)), target, qid, lines]
+    must = f"{where}: must be read as {wanted}"
+    assert wanted.optional.issuperset(others), f"{must}, without {others}"
+    rows, target, qid, lines = [], [], [], []
+    for batch in batches:
+        assert [batch.feature_names, batch.left_out] == [right, others], must
+        rows += batch.data.tolist()
+        target += batch.target.tolist()
+        qid += batch.qid.tolist()
+        places = map(batch.place, range(len(batch.qid)))
+        lines += [int(place.rpartition(", line ")[2]) for place in places]
+    found = [*zip(*rows, strict=True), target, qid, lines]
     columns = [wanted.columns[name] for name in right]
     expected = [*columns, wanted.target, wanted.qid, wanted.lines]
     # Python compares integers and floats exactly
-    are_same = list(map(_known, found)) == list(map(_known, expected))
-    return "" if are_columns and are_same else f"be read as {wanted}"
+    assert [*map(_known, found)] == [*map(_known, expected)], f"{must}, got {found}"
 
 
-def _known(values: Sequence[Any]) -> list[Any]:
+def _known(values: Iterable[Any]) -> list[Any]:
     return ["NaN" if one != one else one for one in values]
-
-
-def run(kind: str, seed: int, numbers: Iterable[int]) -> Counter[str]:
-    """How many files of these numbers were read, and how many refused."""
-    said = {True: "read", False: "refused"}
-    return Counter(said[check(kind, seed, number)] for number in numbers)

@@ -1,37 +1,55 @@
 """What there is to fuzz: how cases are drawn, and how they are checked."""
 
+from collections import Counter
 from collections.abc import Callable
-from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from tests.fuzz import draw, enumerated
-from tests.fuzz.cases import Case
-from tests.fuzz.enumerated import Tally
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from tests.fuzz import draw, enumerated, files
 
 
 class Kind(NamedTuple):
     """How cases are drawn and checked."""
 
-    draw: Callable[[Random], Case]
-    #: raises where the library is wrong, or tells what was compared
-    check: Callable[[Case], Tally]
-    #: cases in a row, before it is the turn of the next kind
-    batch: int
-    #: whether all orders of ties are gone through: each measure is a case
-    enumerated: bool = True
+    cases: st.SearchStrategy[Any]
+    #: raises where the library is wrong, and may say what became of the case
+    check: Callable[[Any], str | None]
 
 
-KINDS: dict[str, Kind] = {
-    "graded": Kind(draw.graded, enumerated.check_measures, 3),
-    "long ties": Kind(draw.long_ties, enumerated.check_measures, 1),
-    "dtypes": Kind(draw.of_a_dtype, enumerated.check_measures, 4),
-    "labels": Kind(draw.any_labels, enumerated.check_measures, 5),
-    "averages": Kind(draw.averaged, enumerated.check_averages, 2),
-    "distributions": Kind(draw.distributed, enumerated.check_distributions, 10),
-    "neighbours": Kind(draw.neighbours, enumerated.check_places, 20, False),
+KINDS = {
+    "graded": Kind(draw.GRADED, enumerated.check_measures),
+    "long ties": Kind(draw.LONG_TIES, enumerated.check_measures),
+    "dtypes": Kind(draw.DTYPES, enumerated.check_measures),
+    "labels": Kind(draw.ANY_LABELS, enumerated.check_measures),
+    "averages": Kind(draw.AVERAGED, enumerated.check_averages),
+    "distributions": Kind(draw.DISTRIBUTED, enumerated.check_distributions),
+    "neighbours": Kind(draw.neighbours(), enumerated.check_places),
+    "csv quotes": Kind(files.csv_quotes(), files.check),
+    "csv numbers": Kind(files.csv_numbers(), files.check),
+    "letor": Kind(files.letor(), files.check),
 }
 
 
-def drawn(kind: str, seed: int, number: int) -> Case:
-    """The case of this number, the same wherever and whenever it is drawn."""
-    return KINDS[kind].draw(Random(f"{kind} {seed} {number}"))
+def run(kind: str, examples: int, **options: Any) -> Counter[str]:
+    """How many cases were checked, read or refused.
+
+    Where one fails, the error has a note with the smallest.
+    """
+    done: Counter[str] = Counter()
+    options = {"phases": [Phase.generate, Phase.shrink], **options}
+
+    @settings(
+        max_examples=examples,
+        deadline=None,
+        report_multiple_bugs=False,
+        suppress_health_check=list(HealthCheck),
+        **options,
+    )
+    @given(KINDS[kind].cases)
+    def check(case):
+        done[KINDS[kind].check(case) or "checked"] += 1
+
+    check()
+    return done
