@@ -5,9 +5,9 @@ import math
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
+from random import Random
 from typing import Any
-
-from hypothesis import strategies as st
 
 from tests import naive
 from tests.fuzz.cases import Case, places
@@ -113,9 +113,18 @@ def as_lists(*pools: Sequence[Any]) -> Pools:
     return [("list", pool) for pool in pools]
 
 
-@st.composite
+def some_of(rng: Random, pool: Sequence[Any], n: int) -> list[Any]:
+    """So many values from different places of a pool, or all.
+
+    Of numbers drawn one by one, hypothesis makes no cases with the same in all places,
+    as it does of `Random.sample`.
+    """
+    left = list(pool)
+    return [left.pop(rng.randrange(len(left))) for _ in range(min(n, len(pool)))]
+
+
 def query_set(
-    draw,
+    rng: Random,
     labels: Pools = (("list", GRADES),),
     scores: Pools = (("list", SCORES),),
     *,
@@ -130,43 +139,35 @@ def query_set(
 
     Of pools and of each option one is drawn.
     """
-    (labels_as, labels), (scores_as, scores), (ids, ways), weights = (
-        draw(st.sampled_from(pools)) for pools in (labels, scores, QUERIES, weights)
-    )
-    numbers = st.sampled_from(range(len(ids)))
+    (labels_as, labels), (scores_as, scores) = rng.choice(labels), rng.choice(scores)
+    (ids, ways), weights = rng.choice(QUERIES), rng.choice(weights)
     rows: list[tuple[Any, ...]] = []
-    for number in draw(
-        st.lists(numbers, min_size=1, max_size=most_queries, unique=True)
-    ):
+    for query in some_of(rng, ids, rng.randint(1, most_queries)):
         # few labels and few scores make long ties
-        grades = draw(st.lists(st.sampled_from(labels), min_size=1, max_size=5))
-        levels = draw(st.lists(st.sampled_from(scores), min_size=1, max_size=5))
-        weight = draw(st.sampled_from(weights)) if weights else 1
-        row = st.tuples(
-            st.sampled_from(grades),
-            st.sampled_from(levels),
-            st.just(ids[number]),
-            st.just(weight),
-        )
-        n = draw(st.integers(1, most_documents))
-        own = draw(st.lists(row, min_size=n, max_size=n))
+        grades = some_of(rng, labels, rng.randint(1, 5))
+        levels = some_of(rng, scores, rng.randint(1, 5))
+        weight = rng.choice(weights) if weights else 1
+        own = [
+            (rng.choice(grades), rng.choice(levels), query, weight)
+            for _ in range(rng.randint(1, most_documents))
+        ]
         while too_many_orders(own):
             own.pop()
         rows += own
     if n_measures:
-        sizes = {"min_size": n_measures, "max_size": n_measures}
-        measures = draw(st.lists(st.sampled_from(measures), **sizes, unique=True))
-    # query by query, or all mixed
-    rows = draw(st.just(rows) | st.permutations(rows))
+        measures = some_of(rng, measures, n_measures)
+    # all mixed, or query by query
+    if rng.randrange(4):
+        rows = some_of(rng, rows, len(rows))
     *columns, weight = map(list, zip(*rows, strict=True))
     return Case(
         *columns,
         weight=weight if weights and any(weight) else None,
         scores_as=scores_as,
         labels_as=labels_as,
-        qid_as=draw(st.sampled_from(ways)),
+        qid_as=rng.choice(ways),
         measures=measures,
-        options={name: draw(st.sampled_from(own)) for name, own in options.items()},
+        options={name: rng.choice(own) for name, own in options.items()},
     )
 
 
@@ -176,84 +177,87 @@ def too_many_orders(rows: Sequence[tuple[Any, ...]]) -> bool:
 
 
 #: grades of five levels, short queries, all measures
-GRADED = query_set(
-    as_lists(GRADES, GRADES, UNJUDGED),
-    as_lists(FEW_SCORES, SCORES, [0.0]),
+GRADED = partial(
+    query_set,
+    labels=as_lists(GRADES, GRADES, UNJUDGED),
+    scores=as_lists(FEW_SCORES, SCORES, [0.0]),
     zero_relevance=[0.0, 0.0, 1, 0.25, -3.5, "skip", "skip", "raise"],
     unjudged=["raise", "nonrelevant", "drop"],
 )
 #: two grades, up to 12 documents, hardly any scores
-LONG_TIES = query_set(
-    as_lists([0, 1], [0, 2], [0, 0, 3], [1, 4]),
-    as_lists([0.0], [0.0, 1.0], [0.0, -math.inf]),
+LONG_TIES = partial(
+    query_set,
+    labels=as_lists([0, 1], [0, 2], [0, 0, 3], [1, 4]),
+    scores=as_lists([0.0], [0.0, 1.0], [0.0, -math.inf]),
     most_queries=2,
     most_documents=12,
     zero_relevance=[0.0, "skip"],
 )
 #: scores at the edges of what a dtype holds
-DTYPES = query_set(
-    [
+DTYPES = partial(
+    query_set,
+    labels=[
         *((kind, [0, 1]) for kind in ("bool", "int8", "float16")),
         *((kind, GRADES) for kind in ("list", "tuple", "uint8", "int64", "object")),
         *((kind, GRADES) for kind in ("float32", ">f8")),
     ],
-    [*BY_DTYPE.items(), *_BEYOND],
+    scores=[*BY_DTYPE.items(), *_BEYOND],
     most_documents=5,
 )
 #: labels that are no small whole numbers
-ANY_LABELS = query_set(
-    as_lists(REAL_LABELS, LARGE_LABELS),
+ANY_LABELS = partial(
+    query_set,
+    labels=as_lists(REAL_LABELS, LARGE_LABELS),
     most_documents=5,
     measures=FOR_ANY_LABEL,
     zero_relevance=["skip"],
 )
-#: any ties, for measures whose distribution is known
-DISTRIBUTED = query_set(
-    as_lists(GRADES, GRADES, UNJUDGED),
-    measures=WITH_DISTRIBUTION,
-    n_measures=8,
-    unjudged=["nonrelevant"],
-) | query_set(
-    as_lists([0, 1], [0, 1, math.nan]),
-    as_lists(FEW_SCORES),
-    most_documents=10,
-    measures=WITH_DISTRIBUTION,
-    n_measures=8,
-    unjudged=["nonrelevant"],
-)
+
+
+def distributed(rng: Random) -> Case:
+    """Any ties, for measures whose distribution is known."""
+    if rng.randrange(3):
+        ties = {"labels": as_lists(GRADES, GRADES, UNJUDGED)}
+    else:
+        labels, scores = as_lists([0, 1], [0, 1, math.nan]), as_lists(FEW_SCORES)
+        ties = {"labels": labels, "scores": scores, "most_documents": 10}
+    asked = {"measures": WITH_DISTRIBUTION, "n_measures": 8}
+    return query_set(rng, **ties, **asked, unjudged=["nonrelevant"])
+
+
 #: many short queries, weights, and measures to average
-AVERAGED = query_set(
+AVERAGED = partial(
+    query_set,
     most_queries=10,
     most_documents=4,
     # none, all equal, whole numbers, or anything
-    weights=[None, [1 / 3], [0, 1, 2, 3], WEIGHTS[:6], WEIGHTS],
+    weights=[None, [0.1], [1 / 3], [0, 1, 2, 3], WEIGHTS[:6], WEIGHTS],
     n_measures=4,
     zero_relevance=[0.0, 1, 0.25, -3.5, "skip"],
 )
 
 
-@st.composite
-def neighbours(draw) -> Case:
+def neighbours(rng: Random) -> Case:
     """Many rows, whose scores are a few of the smallest steps of a dtype apart."""
-    kind = draw(st.sampled_from([*_STEPS, "int64", "uint64", "int32"]))
+    kind = rng.choice([*_STEPS, "int64", "uint64", "int32"])
     if kind in _STEPS:
         steps = _STEPS[kind]
-        base = Fraction(draw(st.sampled_from([1, 3, 1000])))
+        base = Fraction(rng.choice([1, 3, 1000]))
         # as far as the base reaches, a step is one of the dtype or more
         pool: list[Any] = [base * (1 + Fraction(i, steps)) for i in range(-20, 20)]
         if kind != "longdouble":
             pool = [*map(float, pool), 0.0, -0.0, -math.inf]
     else:
         least = {"int64": -(2**63), "uint64": 0, "int32": -(2**31)}[kind]
-        base = least + draw(st.sampled_from([0, 2**31 - 20, 2**32 - 40]))
+        base = least + rng.choice([0, 2**31 - 20, 2**32 - 40])
         pool = [base + i for i in range(40)]
-    pool = draw(st.lists(st.sampled_from(pool), min_size=2))
-    n_queries = draw(st.integers(1, 30))
+    pool = some_of(rng, pool, rng.randint(2, len(pool)))
+    n, n_queries = rng.randint(1, 800), rng.randint(1, 30)
     # too many rows for hypothesis to choose each value
-    rng = draw(st.randoms(use_true_random=True))
+    rng = Random(rng.randrange(2**16))
     rows = [
         (rng.choice(GRADES), rng.choice(pool), rng.randrange(n_queries))
-        for _ in range(draw(st.integers(1, 800)))
+        for _ in range(n)
     ]
     columns = map(list, zip(*rows, strict=True))
     return Case(*columns, scores_as=kind, measures=IN_LONG_LISTS)

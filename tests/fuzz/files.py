@@ -10,22 +10,21 @@ import itertools
 import math
 import re
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import partial
 from pathlib import Path
+from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 from unittest import mock
 
-from hypothesis import strategies as st
-
+from tests.fuzz.draw import some_of
 from tieaware_sklearn.datasets import iter_batches, load_letor, load_table
 from tieaware_sklearn.io import _csv, _letor
 
 LABEL, QID, TITLE, X, Y = range(5)
-COLUMNS = ["label", "qid", "title", "x", "y"]
-BATCH_ROWS = st.sampled_from([1, 1, 2, 3])
+BATCH_ROWS = [1, 1, 2, 3]
 MISSING = ["", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL"]
 MISSING += ["None", "none", "-", "?"]
 WORDS = ["nan", "inf", "-inf", "+Infinity", "INF", "-nan", "+NaN"]
@@ -63,16 +62,7 @@ class File:
     name: str
     text: str
     batch_rows: int
-    options: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def path(self) -> Path:
-        return Path(_folder().name, self.name)
-
-
-@cache
-def _folder() -> TemporaryDirectory[str]:
-    return TemporaryDirectory(prefix="fuzz")
+    options: dict[str, Any]
 
 
 class RefusedError(Exception):
@@ -245,173 +235,156 @@ def _plain_float(text: str) -> float:
 # ---------------------------------------------------------------------- drawing
 
 
-def one_in(n: int) -> st.SearchStrategy[bool]:
+def one_in(rng: Random, n: int) -> bool:
     """Whether to do what is done once in `n` times."""
-    return st.sampled_from([*(n - 1) * [False], True])
+    return rng.randrange(n) == n - 1
 
 
-@st.composite
-def grouped(draw, ids: Sequence[str]) -> list[str]:
+def grouped(rng: Random, ids: Sequence[str]) -> list[str]:
     """Ids of some rows, query after query."""
-    own = draw(st.lists(st.sampled_from(ids), min_size=3, max_size=3, unique=True))
-    n = draw(st.sampled_from([*[1, 2, 3, 4, 5, 6] * 6, 0]))
-    rows = draw(st.lists(st.sampled_from(own), min_size=n, max_size=n))
-    return sorted(rows, key=own.index)
+    own = some_of(rng, ids, 3)
+    n = rng.choice([*[1, 2, 3, 4, 5, 6] * 6, 0])
+    return sorted([rng.choice(own) for _ in range(n)], key=own.index)
 
 
-@st.composite
-def numbers(draw, wholes: Sequence[int], fractions: Sequence[str], group: str) -> str:
-    """A number with a fraction, and between its groups of digits what is given."""
-    whole = draw(st.sampled_from(wholes))
-    text = f"{whole:,}".replace(",", draw(st.sampled_from(["", group])))
-    text += draw(st.sampled_from(fractions))
-    if text[0] == "0" and len(text) > 2 and draw(one_in(3)):
-        text = text[1:]
-    if draw(one_in(10)):
-        text += draw(st.sampled_from(["e2", "E-3", "e+0", "e300", "e-400"]))
-    return "+" + text if whole > 0 and draw(one_in(10)) else text
-
-
-@st.composite
-def columns(draw, others: Sequence[str], group: str = "", decimal: str = "."):
-    """How cells are drawn: whole numbers or fractions, large ones, and others."""
+def cells_of(
+    rng: Random, others: Sequence[str], thousands: str = "", decimal: str = "."
+) -> Iterator[str]:
+    """The cells of a column: whole numbers or fractions, large ones, and others."""
     some = ["", *(decimal + one for one in ("5", "25", "0", "", "1" + 24 * "0" + "7"))]
-    zeros = ["", decimal + "0", decimal + "000"]
-    fractions = draw(st.sampled_from([[""], zeros, some, some]))
-    wholes = draw(st.sampled_from([*[SMALL] * 8, SMALL + LARGE, LARGE]))
-    cells = numbers(wholes, fractions, group)
-    if not others:
-        return cells
-    return one_in(4).flatmap(lambda other: st.sampled_from(others) if other else cells)
+    fractions = rng.choice([[""], ["", decimal + "0", decimal + "000"], some, some])
+    wholes = rng.choice([*[SMALL] * 8, SMALL + LARGE, LARGE])
+    while True:
+        whole = rng.choice(wholes)
+        text = f"{whole:,}".replace(",", rng.choice(["", thousands]))
+        text += rng.choice(fractions)
+        if text[0] == "0" and len(text) > 2 and one_in(rng, 3):
+            text = text[1:]
+        if one_in(rng, 10):
+            text += rng.choice(["e2", "E-3", "e+0", "e300", "e-400"])
+        if whole > 0 and one_in(rng, 10):
+            text = "+" + text
+        yield rng.choice(others) if others and one_in(rng, 4) else text
 
 
-@st.composite
-def rows_of(draw, x: st.SearchStrategy[str], y: st.SearchStrategy[str]):
+def rows_of(rng: Random, x: Iterator[str], y: Iterator[str]) -> list[list[str]]:
     """The header and some rows, query after query."""
-    ids = draw(st.sampled_from([IDS, IDS, IDS + QUOTED_IDS]))
-    cells = st.sampled_from("012"), st.sampled_from(TITLES), x, y
-    rows = []
-    for query in draw(grouped(ids)):
-        label, *others = draw(st.tuples(*cells))
-        rows.append([label, query, *others])
-    if rows and draw(one_in(10)):
-        labels = [" 1", "2e0", "inf", "1.0", draw(st.sampled_from([*map(str, LARGE)]))]
-        rows[-1][LABEL] = draw(st.sampled_from(labels) | st.sampled_from(MISSING))
-    header = list(COLUMNS)
-    header[TITLE] = draw(
-        st.sampled_from([*["title"] * 9, 'ti"tle', "a,b", "two\nlines"])
-    )
-    again = [list(header)] if draw(one_in(50)) else []
-    return [header, *rows, *again]
+    rows = [
+        [rng.choice("012"), query, rng.choice(TITLES), next(x), next(y)]
+        for query in grouped(rng, rng.choice([IDS, IDS, IDS + QUOTED_IDS]))
+    ]
+    if rows and one_in(rng, 10):
+        labels = [" 1", "2e0", "inf", "1.0", str(rng.choice(LARGE))]
+        rows[-1][LABEL] = rng.choice([*MISSING, *labels, *labels])
+    titles = [*["title"] * 9, 'ti"tle', "a,b", "two\nlines"]
+    header = ["label", "qid", rng.choice(titles), "x", "y"]
+    return [header, *rows, *[list(header)] * one_in(rng, 50)]
 
 
-@st.composite
-def tables(draw, rows: list[list[str]], strange: int, options: dict[str, Any]) -> File:
+def table(
+    rng: Random, rows: list[list[str]], strange: int, options: dict[str, Any]
+) -> File:
     """Rows as text: cells are quoted if they must be, and sometimes if not.
 
     Once in `strange` times, some cell is not written as it must be.
     """
     is_plain = options.get("quoting") == "none"
-    separator = draw(st.sampled_from("\t\t\t," if is_plain else ",,\t"))
+    separator = rng.choice("\t\t\t," if is_plain else ",,\t")
 
     def spelled(cell: str) -> str:
-        if is_plain and not draw(one_in(100)):
+        if is_plain and not one_in(rng, 100):
             return re.sub(rf"[{separator}\r\n]", ";", cell)
-        if re.search(rf'^"|[{separator}\r\n]', cell) or draw(one_in(7)):
+        if re.search(rf'^"|[{separator}\r\n]', cell) or one_in(rng, 7):
             return '"' + cell.replace('"', '""') + '"'
         return cell
 
     texts = [[spelled(cell) for cell in row] for row in rows]
-    if draw(one_in(strange)):
-        row = draw(st.sampled_from(texts))
-        column = draw(st.sampled_from([TITLE, TITLE, TITLE, QID, X]))
-        marks = st.sampled_from(f'a5 {separator}\n\r"""')
-        cell = "".join(draw(st.lists(marks, min_size=1, max_size=6)))
+    if one_in(rng, strange):
+        row = rng.choice(texts)
+        column = rng.choice([TITLE, TITLE, TITLE, QID, X])
+        marks = f'a5 {separator}\n\r"""'
+        cell = "".join(rng.choice(marks) for _ in range(rng.randint(1, 6)))
         row[column] = '"' + row[column] if row is texts[0] else cell
-    order = draw(st.permutations(range(5)))
+    order = some_of(rng, range(5), 5)
     lines = [separator.join(row[column] for column in order) for row in texts]
-    if len(lines) > 1 and draw(one_in(10)):
-        row = draw(st.integers(1, len(lines) - 1))
+    if len(lines) > 1 and one_in(rng, 10):
+        row = rng.randint(1, len(lines) - 1)
         cut = lines[row].rpartition(separator)[0]
-        lines[row] = draw(st.sampled_from([lines[row] + separator, cut, cut, "x"]))
+        lines[row] = rng.choice([lines[row] + separator, cut, cut, "x"])
     name = "file.tsv" if separator == "\t" else "file.csv"
-    text = draw(texts_of(lines, ["", "", " ", "  "], "\r"))
-    return File(name, text, draw(BATCH_ROWS), options)
+    text = text_of(rng, lines, ["", "", " ", "  "], "\r")
+    return File(name, text, rng.choice(BATCH_ROWS), options)
 
 
-@st.composite
-def texts_of(draw, lines: list[str], blanks: list[str], end: str) -> str:
+def text_of(rng: Random, lines: list[str], blanks: list[str], end: str) -> str:
     """Lines, and blank ones, with one of the ends that lines have."""
-    while draw(one_in(5)):
-        at = draw(st.integers(0, len(lines)))
-        lines.insert(at, draw(st.sampled_from(blanks)))
-    end = draw(st.sampled_from(["\n", "\n", "\r\n", end]))
-    text = end.join(lines) + end * (not draw(one_in(5)))
-    return "\ufeff" * draw(one_in(10)) + text
+    while one_in(rng, 5):
+        at = rng.randint(0, len(lines))
+        lines.insert(at, rng.choice(blanks))
+    end = rng.choice(["\n", "\n", "\r\n", end])
+    text = end.join(lines) + end * (not one_in(rng, 5))
+    return "\ufeff" * one_in(rng, 10) + text
 
 
-@st.composite
-def csv_quotes(draw) -> File:
+def csv_quotes(rng: Random) -> File:
     """CSV with quotation marks, separators and line ends in cells."""
-    cells = st.sampled_from(["1", "2.5", "-3", "1e3", " 7 ", "\t0", "NA", "12"])
-    quoting = [{}, {}, {"quoting": "double"}, {"quoting": "none"}]
-    return draw(tables(draw(rows_of(cells, cells)), 2, draw(st.sampled_from(quoting))))
+    cells = ["1", "2.5", "-3", "1e3", " 7 ", "\t0", "NA", "12"]
+    x, y = (iter(lambda: rng.choice(cells), None) for _ in range(2))
+    quoting = rng.choice([{}, {}, {"quoting": "double"}, {"quoting": "none"}])
+    return table(rng, rows_of(rng, x, y), 2, quoting)
 
 
-@st.composite
-def csv_numbers(draw) -> File:
+def csv_numbers(rng: Random) -> File:
     """CSV with numbers in groups, with commas, large, missing, and what is none."""
-    thousands = draw(st.sampled_from([None, None, *",.' "]))
-    decimal = draw(st.sampled_from("..,"))
-    if thousands == decimal and not draw(one_in(10)):
+    thousands = rng.choice([None, None, *",.' "])
+    decimal = rng.choice("..,")
+    if thousands == decimal and not one_in(rng, 10):
         thousands = None
     options = {"thousands": thousands, "decimal": decimal}
     kinds = [[], [""], MISSING, MISSING, WORDS]
-    if draw(one_in(3)):
+    if one_in(rng, 3):
         options["missing_values"] = ["tbd"]
         kinds.append(["tbd"])
-    others = draw(st.tuples(st.sampled_from(kinds), st.sampled_from(kinds)))
-    x, y = (draw(columns(own, thousands or "", decimal)) for own in others)
-    rows = draw(rows_of(x, y))
+    others = [rng.choice(kinds) for _ in range(2)]
+    x, y = (cells_of(rng, own, thousands or "", decimal) for own in others)
+    rows = rows_of(rng, x, y)
     for row in rows[1:]:
-        column = draw(st.sampled_from([X, Y, LABEL]))
-        if draw(one_in(10)):
-            row[column] = draw(st.sampled_from(BAD_NUMBERS))
-        if draw(one_in(5)):
-            before = draw(st.sampled_from(["", " ", "\t"]))
-            row[column] = before + row[column] + draw(st.sampled_from(" \t"))
-    if draw(one_in(10)):
+        column = rng.choice([X, Y, LABEL])
+        if one_in(rng, 10):
+            row[column] = rng.choice(BAD_NUMBERS)
+        if one_in(rng, 5):
+            before = rng.choice(["", " ", "\t"])
+            row[column] = before + row[column] + rng.choice(" \t")
+    if one_in(rng, 10):
         options["quoting"] = "none"
-    return draw(tables(rows, 30, options))
+    return table(rng, rows, 30, options)
 
 
-@st.composite
-def letor(draw) -> File:
+def letor(rng: Random) -> File:
     """LETOR text with nan beside large numbers, comments, and tokens that are none."""
-    others = draw(st.sampled_from([[], ["nan"], WORDS]))
-    features = draw(st.lists(columns(others), min_size=1, max_size=4))
-    grades = st.sampled_from("012")
-    labels = draw(columns(others)) if draw(one_in(5)) else grades
-    first, skipped = draw(st.sampled_from([1, 1, 1, 0])), draw(st.integers(2, 10))
-    is_bad = draw(one_in(3))
+    others = rng.choice([[], ["nan"], WORDS])
+    columns = [cells_of(rng, others) for _ in range(rng.randint(1, 4))]
+    grades = iter(lambda: rng.choice("012"), "")
+    labels = cells_of(rng, others) if one_in(rng, 5) else grades
+    first, skipped = rng.choice([1, 1, 1, 0]), rng.randint(2, 10)
+    is_bad = one_in(rng, 3)
     lines = []
-    for query in draw(grouped(QUERIES)):
-        tokens = [draw(labels), f"qid:{query}"]
-        for number, cells in enumerate(features, start=first):
-            if not draw(one_in(skipped)):
-                tokens.append(f"{number}:{draw(cells)}")
-        if is_bad and draw(one_in(3)):
-            tokens[draw(st.integers(0, len(tokens) - 1))] = draw(
-                st.sampled_from(BAD_TOKENS)
-            )
-            tokens = draw(st.permutations(tokens)) if draw(one_in(5)) else tokens
-        line = draw(st.sampled_from([" ", " ", "\t", "  "])).join(tokens)
+    for query in grouped(rng, QUERIES):
+        tokens = [next(labels), f"qid:{query}"]
+        for number, cells in enumerate(columns, start=first):
+            if not one_in(rng, skipped):
+                tokens.append(f"{number}:{next(cells)}")
+        if is_bad and one_in(rng, 3):
+            at = rng.randint(0, len(tokens) - 1)
+            tokens[at] = rng.choice(BAD_TOKENS)
+            tokens = some_of(rng, tokens, len(tokens)) if one_in(rng, 5) else tokens
+        line = rng.choice([" ", " ", "\t", "  "]).join(tokens)
         comments = ["", "", "", " ", "#", " # qid:5 9007199254740993 1_0"]
-        before = draw(st.sampled_from(["", "", " "]))
-        lines.append(before + line + draw(st.sampled_from(comments)))
+        before = rng.choice(["", "", " "])
+        lines.append(before + line + rng.choice(comments))
     blanks = ["", " ", "\t", "# a comment", " #1 qid:1 1:1"]
-    text = draw(texts_of(lines, blanks, "\n"))
-    return File("file.txt", text, draw(BATCH_ROWS))
+    text = text_of(rng, lines, blanks, "\n")
+    return File("file.txt", text, rng.choice(BATCH_ROWS), {})
 
 
 # --------------------------------------------------------------------- checking
@@ -429,7 +402,6 @@ def check(file: File) -> str:
     AssertionError
         Where it is read as something else than it is, or what is right is refused.
     """
-    file.path.write_bytes(file.text.encode())
     is_letor = file.name.endswith(".txt")
     load, plain = (load_letor, plain_letor) if is_letor else (load_table, plain_table)
     whole: Plain | RefusedError
@@ -441,32 +413,34 @@ def check(file: File) -> str:
     comes_back = isinstance(whole, Plain) and (
         len(list(itertools.groupby(whole.qid))) > len(set(whole.qid))
     )
-    options, batch_rows = file.options, {"batch_rows": file.batch_rows}
-    readers: dict[str, tuple[Callable[[], Iterable[Any]], Plain | RefusedError]] = {
-        "batches": (
-            lambda: iter_batches(file.path, **batch_rows, **options),
-            RefusedError() if comes_back else whole,
-        ),
-        "whole": (lambda: [load(file.path, **options)], whole),
-    }
+    in_batches = RefusedError() if comes_back else whole
     said = ""
-    for n_bytes, (how, (reader, wanted)) in itertools.product(PIECES, readers.items()):
-        where = f"{how}, in pieces of {n_bytes}"
-        with (
-            mock.patch.object(_csv, "_START", n_bytes),
-            mock.patch.object(_letor, "_CHUNK", n_bytes),
-            warnings.catch_warnings(),
-        ):
-            # such a cell is read as what it is
-            warnings.filterwarnings("ignore", ".*: a cell in quotation marks holds")
-            try:
-                batches = list(reader())
-            except ValueError as error:
-                _check_refusal(f"{where}: {error}", wanted, str(file.path))
-                said = "refused"
-            else:
-                _check_reading(where, batches, wanted)
-                said = "read"
+    with TemporaryDirectory(prefix="fuzz") as folder:
+        path = Path(folder, file.name)
+        path.write_bytes(file.text.encode())
+        readers: list[
+            tuple[str, Callable[..., Iterable[Any]], Plain | RefusedError]
+        ] = [
+            ("batches", partial(iter_batches, batch_rows=file.batch_rows), in_batches),
+            ("whole", lambda *given, **options: [load(*given, **options)], whole),
+        ]
+        for n_bytes, (how, reader, wanted) in itertools.product(PIECES, readers):
+            where = f"{how}, in pieces of {n_bytes}"
+            with (
+                mock.patch.object(_csv, "_START", n_bytes),
+                mock.patch.object(_letor, "_CHUNK", n_bytes),
+                warnings.catch_warnings(),
+            ):
+                # such a cell is read as what it is
+                warnings.filterwarnings("ignore", ".*: a cell in quotation marks holds")
+                try:
+                    batches = list(reader(path, **file.options))
+                except ValueError as error:
+                    _check_refusal(f"{where}: {error}", wanted, str(path))
+                    said = "refused"
+                else:
+                    _check_reading(where, batches, wanted)
+                    said = "read"
     return said
 
 
