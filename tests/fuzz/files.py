@@ -10,9 +10,8 @@ import itertools
 import math
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -63,6 +62,10 @@ class File:
     text: str
     batch_rows: int
     options: dict[str, Any]
+
+    @property
+    def is_letor(self) -> bool:
+        return self.name.endswith(".txt")
 
 
 class RefusedError(Exception):
@@ -402,29 +405,21 @@ def check(file: File) -> str:
     AssertionError
         Where it is read as something else than it is, or what is right is refused.
     """
-    is_letor = file.name.endswith(".txt")
-    load, plain = (load_letor, plain_letor) if is_letor else (load_table, plain_table)
     whole: Plain | RefusedError
     try:
-        whole = plain(file)
+        whole = plain_letor(file) if file.is_letor else plain_table(file)
     except RefusedError as refused:
         whole = refused
     # a query that comes back cannot be in one batch
     comes_back = isinstance(whole, Plain) and (
         len(list(itertools.groupby(whole.qid))) > len(set(whole.qid))
     )
-    in_batches = RefusedError() if comes_back else whole
+    wanted = {"batches": RefusedError() if comes_back else whole, "whole": whole}
     said = ""
     with TemporaryDirectory(prefix="fuzz") as folder:
         path = Path(folder, file.name)
         path.write_bytes(file.text.encode())
-        readers: list[
-            tuple[str, Callable[..., Iterable[Any]], Plain | RefusedError]
-        ] = [
-            ("batches", partial(iter_batches, batch_rows=file.batch_rows), in_batches),
-            ("whole", lambda *given, **options: [load(*given, **options)], whole),
-        ]
-        for n_bytes, (how, reader, wanted) in itertools.product(PIECES, readers):
+        for n_bytes, how in itertools.product(PIECES, wanted):
             where = f"{how}, in pieces of {n_bytes}"
             with (
                 mock.patch.object(_csv, "_START", n_bytes),
@@ -434,14 +429,21 @@ def check(file: File) -> str:
                 # such a cell is read as what it is
                 warnings.filterwarnings("ignore", ".*: a cell in quotation marks holds")
                 try:
-                    batches = list(reader(path, **file.options))
+                    batches = _read(how, path, file)
                 except ValueError as error:
-                    _check_refusal(f"{where}: {error}", wanted, str(path))
+                    _check_refusal(f"{where}: {error}", wanted[how], str(path))
                     said = "refused"
                 else:
-                    _check_reading(where, batches, wanted)
+                    _check_reading(where, batches, wanted[how])
                     said = "read"
     return said
+
+
+def _read(how: str, path: Path, file: File) -> list[Any]:
+    if how == "batches":
+        return list(iter_batches(path, batch_rows=file.batch_rows, **file.options))
+    load = load_letor if file.is_letor else load_table
+    return [load(path, **file.options)]
 
 
 def _check_refusal(said: str, wanted: Plain | RefusedError, path: str) -> None:
