@@ -18,12 +18,16 @@ from . import PACKAGE, PYTEST, ROOT
 
 #: beside the tests of a room, those of others that ask it what users call there
 _BESIDE = {
-    "measures": ["feature_selection/test_statistics.py", "_kernel/test_walks.py"],
+    "measures": [
+        "feature_selection/test_statistics.py",
+        "_kernel/test_walks.py",
+        "fuzz",
+    ],
     "_engine": [
-        *("measures/test_every_measure.py", "evaluation/test_evaluate.py"),
+        *("measures/test_every_measure.py", "evaluation/test_evaluate.py", "fuzz"),
         *("feature_selection/test_selector.py", "rankers", "model_selection"),
     ],
-    "evaluation": ["comparison/test_systems.py"],
+    "evaluation": ["comparison/test_systems.py", "fuzz"],
     "comparison": ["_engine/test_lists.py"],
     "feature_selection": [],
     "model_selection": ["inspection/test_selection.py", "optuna/test_objectives.py"],
