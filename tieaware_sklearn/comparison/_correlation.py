@@ -331,21 +331,15 @@ def _greater_above(values: IntArray, sizes: IntArray) -> IntArray:
 
 
 def _greater_before(values: IntArray) -> IntArray:
-    """Count the greater values before each value, by merging halves."""
-    n = len(values)
-    order = np.argsort(values, kind="stable")
-    out = np.zeros(n, dtype=np.int64)
-    width = 1
-    while width < n:
-        block = order // (2 * width)
-        by_block = np.argsort(block, kind="stable")
-        place, block = order[by_block], block[by_block]
-        left = (place // width) % 2 == 0
-        up_to = np.cumsum(left)
-        last = np.searchsorted(block, block, side="right") - 1
-        right = ~left
-        out[place[right]] += up_to[last[right]] - up_to[right]
-        width *= 2
+    """Count the greater values before each value, by the first bit that differs."""
+    values = values - values.min()
+    out = np.zeros(len(values), dtype=np.int64)
+    for bit in range(int(values.max()).bit_length()):
+        above = values >> (bit + 1)
+        order = np.argsort(above, kind="stable")
+        above, is_one = above[order], (values[order] >> bit) & 1
+        ones, first = np.cumsum(is_one) - is_one, np.searchsorted(above, above)
+        out[order] += (1 - is_one) * (ones - ones[first])
     return out
 
 
