@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple
 
@@ -507,6 +507,7 @@ class Fusion:
     directions: NDArray[np.str_]
     max_correlation: float | None
     n_jobs: int | None
+    _squares: dict[int, FloatArray] = field(default_factory=dict, init=False)
 
     @property
     def sign(self) -> float:
@@ -545,7 +546,6 @@ class Fusion:
         total, alone = np.zeros(self.borda.down.shape[1]), self.alone
         open_ = self.varies()
         repeats = np.full(len(self.borda.down), -1)
-        correlation = Correlation(self.borda, self.prepared.weight)
         order: list[int] = []
         scores: list[float] = []
         number = min(number, int(open_.sum()))
@@ -573,11 +573,27 @@ class Fusion:
             total += self.borda.of_feature(best, bool(alone.ascending[best]))
             if self.max_correlation is not None:
                 others = np.flatnonzero(open_ & (repeats < 0))
-                of_best = partial(correlation.of, best, ascending=alone.ascending)
+                of_best = partial(self.correlation, best)
                 rho = threads.in_threads(of_best, others.tolist(), self.n_jobs)
                 is_repeat = np.abs(np.array(rho, dtype=float)) > self.max_correlation
                 repeats[others[is_repeat]] = best
         return Path(np.array(order, dtype=np.intp), np.array(scores), repeats)
+
+    def correlation(self, one: int, other: int) -> float:
+        """Spearman's ρ of two features, its mean over the queries in which both vary.
+
+        Each is in its direction.
+        """
+        borda, ascending = self.borda, self.alone.ascending
+        a, b = (borda.of_feature(j, bool(ascending[j])) for j in (one, other))
+        for j, scores in ((one, a), (other, b)):
+            if j not in self._squares:
+                self._squares[j] = borda.products(scores, scores)
+        squares = self._squares[one] * self._squares[other]
+        both, weight = squares > 0, self.prepared.weight
+        rho = borda.products(a, b)[both] / np.sqrt(squares[both])
+        weight = np.ones(len(rho)) if weight is None else weight[both]
+        return float(np.average(rho, weights=weight)) if weight.any() else 0.0
 
     def of_queries(self, chosen: NDArray[np.intp]) -> Fusion:
         """A fusion of the same features, on some of the queries."""
@@ -627,28 +643,6 @@ class Fusion:
 
         starts = range(0, len(features), size)
         return np.concatenate(threads.in_threads(means, starts, self.n_jobs))
-
-
-class Correlation:
-    """Spearman's ρ of two features, its mean over the queries in which both vary."""
-
-    def __init__(self, borda: BordaScores, weight: FloatArray | None) -> None:
-        self._borda = borda
-        self._weight = weight
-        self._squares: dict[int, FloatArray] = {}
-
-    def of(self, one: int, other: int, ascending: NDArray[np.bool_]) -> float:
-        borda = self._borda
-        a, b = (borda.of_feature(j, bool(ascending[j])) for j in (one, other))
-        for j, scores in ((one, a), (other, b)):
-            if j not in self._squares:
-                self._squares[j] = borda.products(scores, scores)
-        squares = self._squares[one] * self._squares[other]
-        both = squares > 0
-        rho = borda.products(a, b)[both] / np.sqrt(squares[both])
-        weight = np.ones(len(rho)) if self._weight is None else self._weight[both]
-        total = float(weight.sum())
-        return float((weight * rho).sum()) / total if total > 0 else 0.0
 
 
 def by_length(queries: checks.Queries) -> checks.Queries:
