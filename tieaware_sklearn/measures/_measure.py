@@ -598,20 +598,25 @@ class Measure(UserModel, NamedMeasure, ABC):
         )
 
 
-class RelevanceMeasure(Measure):
-    """A measure of binary relevance: labels of at least `rel` are relevant."""
+class OfRelevance:
+    """A mixin of measures whose gain is 1 for relevant documents, and 0 for others."""
 
-    maximum: ClassVar[float] = 1.0
     rel: float
 
     def gains(self, levels: FloatArray) -> FloatArray:
-        return relevance(levels, self.rel)
+        return (levels >= self.rel).astype(np.float64)
+
+
+class RelevanceMeasure(OfRelevance, Measure):
+    """A measure of binary relevance: labels of at least `rel` are relevant."""
+
+    maximum: ClassVar[float] = 1.0
 
     def _walk(
         self, kind: str, levels: FloatArray, **options: Any
     ) -> arranged.Walk | None:
         """A walk that counts the levels from the first relevant one on."""
-        if type(self).gains is not RelevanceMeasure.gains:
+        if type(self).gains is not OfRelevance.gains:
             # the best order is another
             return None
         return arranged.Walk(kind, least=int(levels.searchsorted(self.rel)), **options)
@@ -682,8 +687,3 @@ def divide(
     np.divide(numerators, denominator, out=values, where=there)
     np.copyto(values, np.nan, where=undefined)
     return values
-
-
-def relevance(levels: FloatArray, rel: float) -> FloatArray:
-    """1 for levels of at least `rel`, 0 for the others."""
-    return (levels >= rel).astype(np.float64)

@@ -164,7 +164,7 @@ class IntentAware(SubtopicMeasure):
 
 
 @dataclass(frozen=True)
-class SubtopicRecall(SubtopicMeasure):
+class SubtopicRecall(_measure.OfRelevance, SubtopicMeasure):
     """Subtopic recall: the share of subtopics that the first k documents cover.
 
     Parameters
@@ -201,9 +201,6 @@ class SubtopicRecall(SubtopicMeasure):
     aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"strec": ()}
     k: int | None = _measure.cutoff()
     rel: float = _measure.number(1.0, above=0)
-
-    def gains(self, levels: FloatArray) -> FloatArray:
-        return _measure.relevance(levels, self.rel)
 
     def of_lists(self, groups: tie_groups.TieGroups) -> FloatArray:
         return Success(self.k, self.rel).numerator(groups)
@@ -288,19 +285,15 @@ def mean_powers(n: IntArray, c: IntArray, keep: float, width: int) -> FloatArray
     return np.asarray(means[np.argsort(order)])
 
 
-class NoveltyMeasure(SubtopicMeasure):
+class NoveltyMeasure(_measure.OfRelevance, SubtopicMeasure):
     """Σ w(rank) (1 - alpha)^(relevant documents above), over ranks and subtopics."""
 
     k: int | None
     alpha: float
-    rel: float
 
     @abstractmethod
     def _rank_weights(self, rank: IntArray) -> FloatArray:
         """Weights of ranks, which count from 0."""
-
-    def gains(self, levels: FloatArray) -> FloatArray:
-        return _measure.relevance(levels, self.rel)
 
     def of_lists(self, groups: tie_groups.TieGroups) -> FloatArray:
         """Over the relevant documents of each list.
