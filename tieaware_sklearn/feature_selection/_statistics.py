@@ -179,20 +179,6 @@ class _Columns(NamedTuple):
         return cls(_intervals.QueryMoments.join(worth), *map(np.concatenate, arrays))
 
 
-class _Terms(NamedTuple):
-    """Terms of sums over queries, the first axis; rankings are the second.
-
-    Attributes
-    ----------
-    worth : ndarray of shape (n_queries, n_rankings, 4, n_measures)
-    tie_variance, null_variance : ndarray of shape (n_queries, n_rankings, n_measures)
-    """
-
-    worth: FloatArray
-    tie_variance: FloatArray
-    null_variance: FloatArray
-
-
 @dataclass(frozen=True)
 class _Scorer:
     """Scores columns by the labels of queries.
@@ -218,8 +204,12 @@ class _Scorer:
 
     def terms(
         self, columns: NDArray[Any], down: NDArray[np.bool_], up: NDArray[np.bool_]
-    ) -> _Terms:
-        """Rank the columns (n_columns, n_rows) down, then up, where they are to be."""
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Rank the columns (n_columns, n_rows) down, then up, where they are to be.
+
+        Gives terms of sums over queries: worth, of shape (n_queries, n_rankings, 4,
+        n_measures), and variances of tie orders and of random labels, without the 4.
+        """
         rank = partial(self.prepared.values, self.resolved, names=_measure.SCREENED)
         parts: dict[str, Any]
         if down.all() and up.all():
@@ -241,18 +231,18 @@ class _Scorer:
         std = values["std"] if weight is None else values["std"] * weight[:, None]
         at_random = self.null[0] - self.null[1] * values[_measure.SCREENED[-1]]
         squares = np.where(np.isnan(std), 0.0, std**2)
-        return _Terms(worth, squares.swapaxes(0, 1), at_random.swapaxes(0, 1))
+        return worth, squares.swapaxes(0, 1), at_random.swapaxes(0, 1)
 
     def dense(self, X: Any, directions: NDArray[np.str_]) -> _Columns:
         """Score each column of X in all queries."""
         parts, queries = [], self.prepared.queries
         for columns, direction in _batches(X, directions, self.size, self.taken):
             down, up = direction != "ascending", direction != "descending"
-            terms = self.terms(columns, down, up)
-            worth = _intervals.QueryMoments.of(terms.worth, self.prepared.weight)
-            tie_variance = _averages.column_sums(terms.tie_variance)
+            worths, of_ties, of_null = self.terms(columns, down, up)
+            worth = _intervals.QueryMoments.of(worths, self.prepared.weight)
+            tie_variance = _averages.column_sums(of_ties)
             # sorted, so that the order of queries changes no bit
-            null_variance = np.sort(terms.null_variance, axis=0).sum(axis=0)
+            null_variance = np.sort(of_null, axis=0).sum(axis=0)
             at_down, at_up = np.cumsum(down) - 1, down.sum() + np.cumsum(up) - 1
             at = np.where(down, at_down, at_up), np.where(up, at_up, at_down)
             each_way = np.stack(at, axis=1)
@@ -292,8 +282,9 @@ class _Scorer:
         scores = sp.coo_array((X.data[entry], at), shape).toarray()
         chance, null = self.chance[query], self.null[:, query]
         scorer = replace(self, prepared=some, chance=chance, null=null)
-        new = scorer.terms(scores, both, both)
-        old = _Terms(*[one[query] for one in self.terms(one_tie, both, both)])
+        new, new_ties, new_null = scorer.terms(scores, both, both)
+        terms = self.terms(one_tie, both, both)
+        old, old_ties, old_null = (one[query] for one in terms)
         n_pairs = np.bincount(column)
 
         def added(change: NDArray[Any], power: int = 0) -> FloatArray:
@@ -302,21 +293,21 @@ class _Scorer:
             return segments.sum_segments(change, n_pairs)
 
         every = tied.worth
-        x, x0 = (np.nan_to_num(one.worth - every.mean2) for one in (new, old))
+        x, x0 = (np.nan_to_num(one - every.mean2) for one in (new, old))
         weight, weight2 = (np.maximum(w, _TINY) for w in (every.weight, every.weight2))
         gain, gain2 = added(x - x0, 1) / weight, added(x - x0, 2) / weight2
         excess = weight2 * gain2**2
         spread2 = every.spread2 + added(x**2 - x0**2, 2) - excess
         means = every.mean + gain, every.mean2 + gain2
         sums = np.broadcast_arrays(*list(vars(every).values())[:3], *means, spread2)
-        tie_sums = tied.tie_variance + added(new.tie_variance - old.tie_variance)
-        null_sums = tied.null_variance + added(new.null_variance - old.null_variance)
+        tie_sums = tied.tie_variance + added(new_ties - old_ties)
+        null_sums = tied.null_variance + added(new_null - old_null)
         varying = some.queries.varying(scores[0])
         n_varying = segments.count_segments(varying, some.queries.sizes)
         varies = segments.sum_segments(n_varying, n_pairs) > 0
         whole = _Columns(_intervals.QueryMoments(*sums), tie_sums, null_sums, varies)
         # measures of users may be undefined in some rankings of a query only
-        rough = added(1.0 * (np.isnan(new.worth) ^ np.isnan(old.worth))) > 0
+        rough = added(1.0 * (np.isnan(new) ^ np.isnan(old))) > 0
         rough |= spread2 < _ROUGH * (every.spread2 + excess)
         rough |= (tie_sums < _ROUGH * tied.tie_variance)[:, :, None]
         is_dense = rough.any(axis=(1, 2, 3)) | (n_ranked > queries.n_rows / 2)
