@@ -236,7 +236,12 @@ class _Scorer:
     def dense(self, X: Any, directions: NDArray[np.str_]) -> _Columns:
         """Score each column of X in all queries."""
         parts, queries = [], self.prepared.queries
-        for columns, direction in _batches(X, directions, self.size, self.taken):
+        for start in range(0, X.shape[1], self.size):
+            at = start % self.taken
+            if at == 0:
+                copied = side_by_side(X, slice(start, start + self.taken))
+            columns = copied[at : at + self.size]
+            direction = directions[start : start + self.size]
             down, up = direction != "ascending", direction != "descending"
             worths, of_ties, of_null = self.terms(columns, down, up)
             worth = _intervals.QueryMoments.of(worths, self.prepared.weight)
@@ -244,8 +249,8 @@ class _Scorer:
             # sorted, so that the order of queries changes no bit
             null_variance = np.sort(of_null, axis=0).sum(axis=0)
             at_down, at_up = np.cumsum(down) - 1, down.sum() + np.cumsum(up) - 1
-            at = np.where(down, at_down, at_up), np.where(up, at_up, at_down)
-            each_way = np.stack(at, axis=1)
+            ways = np.where(down, at_down, at_up), np.where(up, at_up, at_down)
+            each_way = np.stack(ways, axis=1)
             varies = queries.varying(queries.arrange(columns.T)).any(axis=0)
             variances = tie_variance[each_way], null_variance[each_way]
             parts.append(_Columns(worth.some(each_way), *variances, varies))
@@ -320,18 +325,6 @@ class _Scorer:
         each_way = place[:, None], ways.astype(np.intp)
         variances = whole.tie_variance[each_way], whole.null_variance[each_way]
         return _Columns(whole.worth.some(each_way), *variances, whole.varies[place])
-
-
-def _batches(
-    X: Any, directions: NDArray[np.str_], size: int, taken: int
-) -> Iterator[tuple[NDArray[Any], NDArray[np.str_]]]:
-    """Dense columns, (at most `size`, n_rows), and their directions."""
-    for first in range(0, X.shape[1], taken):
-        columns = side_by_side(X, slice(first, first + taken))
-        wanted = directions[first : first + taken]
-        for start in range(0, len(columns), size):
-            some = slice(start, start + size)
-            yield columns[some], wanted[some]
 
 
 class FeatureColumns(SelectorMixin):  # type: ignore[misc]
