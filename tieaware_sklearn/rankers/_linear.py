@@ -296,8 +296,8 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         bar = progress_bars.show_progress(ends, self.progress, n, "ascent", "tuning")
         ascents: list[Ascent] = list(bar)
         # the first of equally good ones
-        top = max(ascent.value for ascent in ascents) - SAME
-        best = next(ascent for ascent in ascents if ascent.value >= top)
+        tops = np.array([ascent.values[-1][ascent.n_iter] for ascent in ascents])
+        best = ascents[int(np.argmax(tops >= tops.max() - SAME))]
         self.coef_, self.n_iter_ = best.coef, best.n_iter
         self.train_score_, *held_out = rows.sign * np.array(best.values)
         if held_out:
@@ -470,11 +470,6 @@ class Ascent(NamedTuple):
     coef: FloatArray
     values: list[list[float]]
     n_iter: int
-
-    @property
-    def value(self) -> float:
-        """Value by which ascents are compared."""
-        return self.values[-1][self.n_iter]
 
 
 def ascend(
