@@ -23,9 +23,7 @@ _LEAST, _MOST = 1e-100, 1e100
 
 def normalise_gain(gain: Any, name: str = "gain") -> Any:
     """A hashable form of `gain`: a name, a callable, or (label, gain) pairs."""
-    if callable(gain):
-        return _hashable(gain, name)
-    if isinstance(gain, str) and gain in _NAMED:
+    if _is_function(gain, name, _NAMED):
         return gain
     table = _table(gain)
     if table is None:
@@ -42,12 +40,15 @@ def normalise_gain(gain: Any, name: str = "gain") -> Any:
     return table
 
 
-def _hashable(function: Any, name: str) -> Any:
+def _is_function(given: Any, name: str, named: Mapping[str, Any]) -> bool:
+    """Whether this is a function, which must be hashable, or the name of one."""
+    if not callable(given):
+        return isinstance(given, str) and given in named
     try:
-        hash(function)
+        hash(given)
     except TypeError:
-        raise ValueError(f"{name} must be hashable, got {function!r}") from None
-    return function
+        raise ValueError(f"{name} must be hashable, got {given!r}") from None
+    return True
 
 
 def _table(gain: Any) -> tuple[tuple[float, float], ...] | None:
@@ -167,9 +168,7 @@ _DISCOUNTS: dict[str, Callable[[IntArray], FloatArray]] = {
 
 def _discount(given: Any, name: str) -> Any:
     """A hashable form of a discount: a name, a callable, or a table of weights."""
-    if callable(given):
-        return _hashable(given, name)
-    if isinstance(given, str) and given in _DISCOUNTS:
+    if _is_function(given, name, _DISCOUNTS):
         return given
     if (weights := _vector(given)) is None:
         raise ValueError(
