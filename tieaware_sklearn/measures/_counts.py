@@ -468,10 +468,6 @@ def _log_binomial(n: IntArray, k: IntArray) -> FloatArray:
 class FirstRelevantMeasure(_measure.BinaryMeasure):
     """A measure of the place of the first relevant document."""
 
-    @abstractmethod
-    def first_worth(self, rank: FloatArray) -> FloatArray:
-        """The value where the first relevant document stands at ranks from 1."""
-
     def spread_within_ties(self, groups: tie_groups.TieGroups) -> FloatArray:
         """The variance over orders of ties, the mean over all places of the labels.
 
@@ -493,10 +489,10 @@ class FirstRelevantMeasure(_measure.BinaryMeasure):
             chance = np.exp(ways - _log_binomial(n, r))
             mean = variance = np.zeros(chance.shape)
             for x in range(width)[::-1]:
-                rank = np.asarray(lo + x + 1, np.float64)
-                shown = (x < m) & (rank <= (self.k or np.inf))
+                rank = lo + x
+                shown = (x < m) & (rank < (self.k or np.inf))
                 p = np.minimum(c / np.maximum(m - x, 1), 1.0)
-                deviation = np.where(shown, self.first_worth(rank), 0.0) - mean
+                deviation = np.where(shown, self.rank_worth(rank), 0.0) - mean
                 variance = (1 - p) * (variance + p * deviation**2)
                 mean = mean + p * deviation
             spread[some] = (chance * variance).sum(axis=1)
@@ -591,8 +587,8 @@ class ReciprocalRank(FirstRelevantMeasure):
     def walk(self, levels: FloatArray, longest: int) -> arranged.Walk | None:
         return self._walk("first", levels, depth=self.k)
 
-    def first_worth(self, rank: FloatArray) -> FloatArray:
-        return 1 / rank
+    def rank_worth(self, rank: IntArray) -> FloatArray:
+        return 1 / (rank + 1)
 
     def numerator(self, groups: tie_groups.TieGroups) -> FloatArray:
         return self._of_walks(groups, lambda w: (w.chance / w.rank).sum(axis=1))
@@ -661,7 +657,7 @@ class Success(FirstRelevantMeasure):
     def walk(self, levels: FloatArray, longest: int) -> arranged.Walk | None:
         return self._walk("found", levels, depth=self.k)
 
-    def first_worth(self, rank: FloatArray) -> FloatArray:
+    def rank_worth(self, rank: IntArray) -> FloatArray:
         return np.ones(rank.shape)
 
     def numerator(self, groups: tie_groups.TieGroups) -> FloatArray:
