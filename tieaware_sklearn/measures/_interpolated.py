@@ -31,7 +31,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._engine import segments, tie_groups
+from .._engine import messages, segments, tie_groups
 from .._engine.segments import FloatArray, IntArray
 from .._kernel import engines
 from . import _measure, _places, _sampled_orders
@@ -473,24 +473,20 @@ class InterpolatedPrecision(_Interpolated):
             if query is None:
                 continue
             ties, depths, _ = query
-            if ties.is_long:
-                raise ValueError(
-                    f"the distribution of {self} is computed where the sum of n r over "
-                    "the tie groups of a query (n documents, r of them relevant) is at "
-                    f"most {REACH}, got {ties.cost} (sampled() estimates it)"
-                )
+            rule = f"the distribution of {self} is computed where the sum of n r over"
+            rule += " the tie groups of a query (n documents, r of them relevant) is at"
+            got = f"got {ties.cost} (sampled() estimates it)"
+            messages.require(not ties.is_long, f"{rule} most {REACH}, {got}")
             distribution = ties.distribution(int(depths[0]))
             yield number_of_query, distribution.values, distribution.chances()
 
 
 def _points(value: Any, name: str) -> int | str:
-    if isinstance(value, str) and value == "all":
-        return value
-    if isinstance(value, numbers.Integral) and 2 <= int(value) <= 1001:
-        return int(value)
-    raise ValueError(
-        f'{name} must be an integer from 2 to 1001 or "all", got {value!r}'
-    )
+    whole = isinstance(value, numbers.Integral) and 2 <= int(value) <= 1001
+    every = isinstance(value, str) and value == "all"
+    rule = f'{name} must be an integer from 2 to 1001 or "all", got {value!r}'
+    messages.require(whole or every, rule)
+    return int(value) if whole else value
 
 
 @dataclass(frozen=True)

@@ -277,8 +277,7 @@ class Distribution:
         ValueError
             For q outside [0, 1].
         """
-        if not 0 <= q <= 1:
-            raise ValueError(f"q must be in [0, 1], got {q!r}")
+        messages.require(0 <= q <= 1, "q must be in [0, 1]", q)
         if not len(self):
             return float("nan")
         reached = np.cumsum(self.probability)

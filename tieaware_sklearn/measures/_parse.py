@@ -163,8 +163,7 @@ def parse_measures(
     if single or not isinstance(measures, Iterable):
         return [parse(measures)]
     parsed = list(map(parse, measures))
-    if not parsed:
-        raise ValueError(f"{name} must name at least one measure, got none")
+    messages.require(parsed, f"{name} must name at least one measure, got none")
     names = list(map(str, parsed))
     twice = [again for again in parsed if names.count(str(again)) > 1]
     if twice:
@@ -296,8 +295,7 @@ def _checked(
         if parameter not in takes:
             known = ", ".join(takes) or "none"
             raise ValueError(f"{name} has no parameter {word!r} (it takes: {known})")
-        if parameter in out:
-            raise ValueError(f"{parameter} must be given once")
+        messages.require(parameter not in out, f"{parameter} must be given once")
         out[parameter] = value
     for field in takes.values():
         if field.default is MISSING and field.name not in out:
