@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._display import html, text_tables
-from .._engine import checks, messages, tie_groups
+from .._engine import checks, messages
 from .._engine.segments import FloatArray, IntArray
-from ..score_precision import geometric_bands
+from ..score_precision import _bands
 from . import _agreement
 
 
@@ -121,20 +121,11 @@ class _Run(Documents):
     def __init__(self, run: Mapping[str, Any], number: int) -> None:
         name = f"runs[{number}]"
         super().__init__(run, name, "score", "load_run")
-        n_rows = len(self.keys)
         self.score = checks.check_scores(
-            self.values, n_rows=n_rows, name=f"{name} score"
+            self.values, n_rows=len(self.keys), name=f"{name} score"
         )
-        # no other infinity is a score
-        self.retrieved = ~np.isinf(self.score)
-
-        queries = self.queries
-        score, retrieved = map(queries.arrange, (self.score, self.retrieved))
-        ties = tie_groups.ties_of_rows(score, retrieved, queries.sizes)
-        tie = np.empty(n_rows, dtype=np.int64)
-        tie[queries.given(np.arange(n_rows))] = ties.group
-        #: documents above the tie of each row, and in it; none if it is not retrieved
-        self.above, self.n = np.append(ties.lo, 0)[tie], np.append(ties.n, 0)[tie]
+        self.above, self.n = _bands.above_and_tied(self.score, self.queries)
+        self.retrieved = self.n > 0
 
     def inclusion(self, depth: int) -> FloatArray:
         """Chance of each row to stand at rank `depth` or above."""
@@ -248,7 +239,7 @@ def depth_pool(
     """
     checks.check_count(depth, "depth")
     checks.check_choice(by, "by", ("rank", "band"))
-    starts = geometric_bands(depth, rho)
+    starts = _bands.geometric_bands(depth, rho)
     every = PooledRuns(runs)
     missed = np.ones(len(every.keys))
     certain = np.zeros(len(every.keys), dtype=bool)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import digamma
 
-from .._engine import checks, messages, segments, tie_groups
+from .._engine import checks, messages, tie_groups
 from .._engine.segments import FloatArray, IntArray
 from ..measures import RBP, Measure, ReciprocalRank, parse_measure
 
@@ -174,37 +174,35 @@ def banded(
     scores: NDArray[Any], queries: checks.Queries, ratio: Fraction, existing_ties: str
 ) -> FloatArray:
     """1/g for documents of band g of their query; -inf stays."""
-    first = _first_ranks(scores, queries, existing_ties == "order")
+    if existing_ties == "order":
+        scores = in_order(scores)
+    above, n = above_and_tied(scores, queries)
     out = np.full(len(scores), -np.inf)
-    there = first > 0
+    there = n > 0
     if there.any():
-        bands = geometric_bands(int(first.max()), ratio)
-        out[there] = 1.0 / np.searchsorted(bands, first[there], side="right")
+        bands = geometric_bands(int(above.max()) + 1, ratio)
+        out[there] = 1.0 / np.searchsorted(bands, above[there] + 1, side="right")
     return out
 
 
-def in_order(scores: NDArray[Any], queries: checks.Queries) -> FloatArray:
+def in_order(scores: NDArray[Any]) -> FloatArray:
     """Scores that rank as these do, and as the rows stand where those tie."""
-    place = _first_ranks(scores, queries, input_order=True)
-    return np.where(place > 0, -place.astype(np.float64), -np.inf)
+    rows, place = np.arange(len(scores)), np.empty(len(scores))
+    place[np.lexsort((-rows, scores))] = rows
+    return np.where(checks.is_retrieved(scores), place, -np.inf)
 
 
-def _first_ranks(
-    scores: NDArray[Any], queries: checks.Queries, input_order: bool
-) -> IntArray:
-    """Rank of each document, ties at the first of theirs; 0 if not retrieved."""
-    out = np.zeros(len(scores), dtype=np.int64)
-    rows = np.flatnonzero(checks.is_retrieved(scores))
-    owner = queries.row_codes()[rows]
-    ranks, n_ranks = tie_groups.dense_ranks(scores[rows])
-    key = owner * n_ranks + (n_ranks - 1 - ranks)
-    order = np.argsort(key, kind="stable")
-    query = owner[order]
-    place = np.arange(len(rows))
-    if not input_order:
-        place = np.repeat(*segments.runs(key[order]))
-    out[rows[order]] = place - np.searchsorted(query, query) + 1
-    return out
+def above_and_tied(
+    scores: NDArray[Any], queries: checks.Queries
+) -> tuple[IntArray, IntArray]:
+    """Documents above the tie of each document, and in it; none if not retrieved."""
+    arranged, rows = queries.arrange(scores), queries.given(np.arange(len(scores)))
+    retrieved = checks.is_retrieved(arranged)
+    ties = tie_groups.ties_of_rows(arranged, retrieved, queries.sizes)
+    above, tied = np.zeros((2, len(scores)), dtype=np.int64)
+    above[rows] = np.append(ties.lo, 0)[ties.group]
+    tied[rows] = np.append(ties.n, 0)[ties.group]
+    return above, tied
 
 
 def worst_case_loss(measure: str | Measure, rho: Any) -> float:

@@ -406,7 +406,7 @@ def coarse_values(
         scores = coarseness.apply(scores, ranges, existing_ties=existing_ties)
     elif existing_ties == "order":
         # the exact ranking has no ties then, either
-        scores = _bands.in_order(scores, queries)
+        scores = _bands.in_order(scores)
     of = systems.prepared, systems.resolved, scores, ties, statistics
     columns = systems.rules.values(*of, column=system, n_jobs=systems.n_jobs)
     values = {name: column[:, 0] for name, column in columns.items()}
