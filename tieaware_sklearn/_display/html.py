@@ -393,12 +393,13 @@ def as_columns(values: Mapping[str, Any]) -> dict[str, Any]:
     return columns
 
 
-def by_query(
-    qid: NDArray[Any],
-    measures: Sequence[str],
-    values: Mapping[str, NDArray[Any]],
-    of: str = "measure",
+def by_cell(
+    keys: Mapping[str, Any], values: Mapping[str, NDArray[Any]]
 ) -> dict[str, Any]:
-    """Columns with a row per query and measure, of arrays (n_queries, n_measures)."""
-    names = {"qid": np.repeat(qid, len(measures)), of: list(measures) * len(qid)}
-    return names | {name: array.ravel() for name, array in values.items()}
+    """Columns with a row for each cell of arrays, whose axes have these keys."""
+    axes = (
+        np.array(key, dtype=object) if isinstance(key, tuple) else key
+        for key in keys.values()
+    )
+    cells = [*np.meshgrid(*axes, indexing="ij"), *values.values()]
+    return dict(zip([*keys, *values], map(np.ravel, cells), strict=True))

@@ -89,7 +89,8 @@ class OrderingCorrelation(html.Result):
         documents = np.broadcast_to(self.n_documents[:, None], self.values.shape)
         values: dict[str, NDArray[Any]] = {"value": self.values, "pvalue": self.pvalues}
         values["n_documents"] = documents
-        return html.by_query(self.qid, self.coefficients, values, "coefficient")
+        keys = {"qid": self.qid, "coefficient": self.coefficients}
+        return html.by_cell(keys, values)
 
     def _tables(self) -> list[text_tables.Table]:
         if len(self.qid) > 1:

@@ -448,14 +448,10 @@ class OfficialVsExact(_segmented.SegmentedResult):
             Columns measure, system, tied_documents, official, exact, worst and best.
         """
         pandas = _optional.import_optional("pandas", extra="io", purpose="averages")
-        n = len(self.measures)
-        columns = {
-            "measure": np.repeat(self.measures, len(self.systems)),
-            "system": list(self.systems) * n,
-            "tied_documents": np.tile(self.tied_documents, n),
-        }
-        columns |= {name: getattr(self, name).T.ravel() for name in _MEANS}
-        return pandas.DataFrame(columns)
+        tied = np.tile(self.tied_documents, (len(self.measures), 1))
+        values = {name: getattr(self, name).T for name in _MEANS}
+        keys = {"measure": self.measures, "system": self.systems}
+        return pandas.DataFrame(html.by_cell(keys, {"tied_documents": tied, **values}))
 
     def _tables(self) -> list[text_tables.Table]:
         tables = []

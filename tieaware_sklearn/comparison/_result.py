@@ -574,7 +574,7 @@ class SystemComparison(html.Result):
         parts = []
         for (measure, ties), one in zip(self._keys(), self, strict=True):
             values = {name: getattr(one, name) for name in STATISTICS}
-            columns = html.by_query(self.qid, self.systems, values, "system")
+            columns = html.by_cell({"qid": self.qid, "system": self.systems}, values)
             names = {"measure": measure, "ties": ties}
             parts.append(pandas.DataFrame(names | columns))
         return pandas.concat(parts, ignore_index=True)

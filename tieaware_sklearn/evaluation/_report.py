@@ -621,7 +621,8 @@ class RankingReport(_saved.Saved, html.Result):
 
     def _columns(self) -> dict[str, Any]:
         values = {name: getattr(self, name) for name in _ARRAYS}
-        columns = html.by_query(self.qid, self.measures, values)
+        keys = {"qid": self.qid, "measure": self.measures}
+        columns = html.by_cell(keys, values)
         if self.segment is None:
             return columns
         segment = np.repeat(self.segment, len(self.measures))

@@ -82,7 +82,8 @@ class ResidualReport(html.Result):
 
     def _columns(self) -> dict[str, Any]:
         values = {name: getattr(self, name) for name in _PER_QUERY}
-        table = html.by_query(self.qid, self.measures, values)
+        keys = {"qid": self.qid, "measure": self.measures}
+        table = html.by_cell(keys, values)
         return {**table, "n_unjudged": np.repeat(self.n_unjudged, len(self.measures))}
 
     def _tables(self) -> list[text_tables.Table]:

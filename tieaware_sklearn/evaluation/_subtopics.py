@@ -182,7 +182,8 @@ class SubtopicReport(html.Result):
     def _columns(self) -> dict[str, Any]:
         names = ("expected", "chance", "n_subtopics")
         values = {name: getattr(self, name) for name in names}
-        return html.by_query(self.qid, self.measures, values)
+        keys = {"qid": self.qid, "measure": self.measures}
+        return html.by_cell(keys, values)
 
     def _tables(self) -> list[text_tables.Table]:
         columns: list[tuple[str, Any]] = [

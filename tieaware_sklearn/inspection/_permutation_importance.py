@@ -203,11 +203,7 @@ class PermutationImportance(html.Result):
             "pvalue": self.pvalues,
             "adjusted_pvalue": self.adjusted_pvalues,
         }
-        return {
-            "column": np.repeat(np.array(self.columns, object), len(self.measures)),
-            "measure": list(self.measures) * len(self.columns),
-            **{name: values.ravel() for name, values in figures.items()},
-        }
+        return html.by_cell({"column": self.columns, "measure": self.measures}, figures)
 
     def _tables(self, most: int = _SHOWN) -> list[text_tables.Table]:
         corrected = self.correction is not None and len(self.columns) > 1

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._display import progress_bars, text_tables, words
+from .._display import html, progress_bars, text_tables, words
 from .._engine import checks, messages
 from .._engine.segments import FloatArray, IntArray
 from ..comparison import (
@@ -141,7 +141,9 @@ class PrecisionStudy(_segmented.SegmentedResult):
         values["changed"] = self.changed()
         for t, keep in enumerate(self.keep):
             values[f"{_PVALUE}{keep!r}"] = self.inferiority[:, t]
-        columns = _long({"coarseness": self.levels, "system": self.systems}, values)
+        columns = html.by_cell(
+            {"coarseness": self.levels, "system": self.systems}, values
+        )
         about = {"measure": self.measure}
         return Summary(columns, self._keys, about, _tables_of_means)
 
@@ -239,7 +241,7 @@ class PrecisionStudy(_segmented.SegmentedResult):
     def _columns(self) -> dict[str, Any]:
         values = {name: getattr(self, name) for name in ("expected", "best", "worst")}
         values["change"] = self.changes()
-        return _long(
+        return html.by_cell(
             {"qid": self.qid, "coarseness": self.levels, "system": self.systems},
             {name: array.swapaxes(0, 1) for name, array in values.items()},
         )
@@ -346,15 +348,6 @@ def _tables_of_means(of: Summary) -> list[text_tables.Table]:
 def count_changes(changes: FloatArray, axis: int = 0) -> IntArray:
     """Count the queries along an axis whose value changes."""
     return np.asarray((np.abs(changes) > _averages.NO_DIFFERENCE).sum(axis=axis))
-
-
-def _long(
-    labels: dict[str, Sequence[Any] | NDArray[Any]], values: dict[str, FloatArray]
-) -> dict[str, Any]:
-    """A row for each cell of `values`, whose axes have these labels."""
-    cells = np.meshgrid(*labels.values(), indexing="ij")
-    named = zip([*labels, *values], [*cells, *values.values()], strict=True)
-    return {name: cell.ravel() for name, cell in named}
 
 
 def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
