@@ -7,7 +7,7 @@ import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -112,29 +112,6 @@ def _fit_titles(figure: Any, axes: list[Any]) -> None:
             title(axis, textwrap.fill(text, max(int(len(text) * share), _SHORTEST)))
 
 
-class Panels(NamedTuple):
-    """Layout of the panels of a display: number, size and shared rows.
-
-    Attributes
-    ----------
-    number : int
-    width, height : float
-        In inches.
-    sharey : bool, default=False
-    """
-
-    number: int
-    width: float
-    height: float
-    sharey: bool = False
-
-    @classmethod
-    def of_rows(cls, number: int, n_rows: int) -> Self:
-        """Lay out panels that share rows of names."""
-        height = 1.4 + _ROW * min(n_rows, _APART) + _DENSE * max(n_rows - _APART, 0)
-        return cls(number, 5.0, max(height, 2.4), sharey=True)
-
-
 def show_rows(
     axis: Any, names: Sequence[str], beside: tuple[str, Iterable[str]] | None = None
 ) -> None:
@@ -172,8 +149,8 @@ class Display(ABC):
     """Base class of displays, which hold the data of a figure and draw it.
 
     A display is a dataclass, whose first field is a result. Its class methods `plot` at
-    once; `plot` draws again, into other axes. A subclass says which `_panels` it needs,
-    and how to `_draw`.
+    once; `plot` draws again, into other axes. A subclass says how to `_draw`, and on
+    which `_panels`.
 
     Attributes
     ----------
@@ -219,12 +196,8 @@ class Display(ABC):
         return make(result, **options).plot(ax)
 
     @abstractmethod
-    def _panels(self) -> Panels:
-        """Return the layout of the figure."""
-
-    @abstractmethod
-    def _draw(self, axes: list[Any]) -> None:
-        """Draw into the axes, one per panel; labelled artists are in the legend."""
+    def _draw(self, ax: Any) -> None:
+        """Draw into the `_panels` made of `ax`; labelled artists are in the legend."""
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the display.
@@ -244,33 +217,43 @@ class Display(ABC):
         ValueError
             If there is not one of the axes per panel.
         """
-        panels = self._panels()
-        if ax is None:
-            self.figure_, self.axes_ = _new_figure(panels)
-        else:
-            self.axes_ = list(np.ravel(np.array(ax, dtype=object)))
-            rule = f"ax must be {panels.number} axes, one per panel"
-            messages.require(len(self.axes_) == panels.number, rule, len(self.axes_))
-            self.figure_ = self.axes_[0].figure
-        if panels.number == 1:
-            self.ax_ = self.axes_[0]
-        for axis in self.axes_:
-            # spines without a scale go, and a light grid stands behind everything
-            axis.spines[["top", "right"]].set_visible(False)
-            axis.set_axisbelow(True)
-            axis.grid(color=GREY, alpha=0.25, linewidth=0.7)
-        self._draw(self.axes_)
+        self._draw(ax)
         entries: dict[str, Any] = {}
         for axis in self.axes_:
             handles, labels = axis.get_legend_handles_labels()
             entries |= dict(zip(labels, handles, strict=True))
         if ax is None:
             _legend_below(self.figure_, entries)
-            if panels.number > 1:
+            if len(self.axes_) > 1:
                 _fit_titles(self.figure_, self.axes_)
         else:
             self.axes_[-1].legend(entries.values(), entries.keys(), frameon=False)
         return self
+
+    def _panels(
+        self, ax: Any, number: int, width: float, height: float, sharey: bool = False
+    ) -> list[Any]:
+        """Take the axes given, or those of a new figure with panels of this size."""
+        if ax is None:
+            self.figure_, self.axes_ = _new_figure(number, width, height, sharey)
+        else:
+            self.axes_ = list(np.ravel(np.array(ax, dtype=object)))
+            rule = f"ax must be {number} axes, one per panel"
+            messages.require(len(self.axes_) == number, rule, len(self.axes_))
+            self.figure_ = self.axes_[0].figure
+        if number == 1:
+            self.ax_ = self.axes_[0]
+        for axis in self.axes_:
+            # spines without a scale go, and a light grid stands behind everything
+            axis.spines[["top", "right"]].set_visible(False)
+            axis.set_axisbelow(True)
+            axis.grid(color=GREY, alpha=0.25, linewidth=0.7)
+        return self.axes_
+
+    def _panels_of_rows(self, ax: Any, number: int, n_rows: int) -> list[Any]:
+        """Take or make panels that share rows of names."""
+        height = 1.4 + _ROW * min(n_rows, _APART) + _DENSE * max(n_rows - _APART, 0)
+        return self._panels(ax, number, 5.0, max(height, 2.4), sharey=True)
 
 
 def drawing_of(result: Any) -> Callable[[], Display] | None:
@@ -282,19 +265,21 @@ def drawing_of(result: Any) -> Callable[[], Display] | None:
     return None if display is None else partial(display.from_result, result)
 
 
-def _new_figure(panels: Panels) -> tuple[Any, list[Any]]:
+def _new_figure(
+    number: int, width: float, height: float, sharey: bool
+) -> tuple[Any, list[Any]]:
     """Make a figure with axes in rows of three at most."""
     pyplot = _optional.import_optional(
         "matplotlib.pyplot", extra="plots", purpose="plotting"
     )
-    n_rows = math.ceil(panels.number / _ABREAST)
-    n_columns = math.ceil(panels.number / n_rows)
-    size = min(panels.width * n_columns, _WIDEST), panels.height * n_rows
-    style = {"layout": "constrained", "sharey": panels.sharey, "squeeze": False}
+    n_rows = math.ceil(number / _ABREAST)
+    n_columns = math.ceil(number / n_rows)
+    size = min(width * n_columns, _WIDEST), height * n_rows
+    style = {"layout": "constrained", "sharey": sharey, "squeeze": False}
     figure, axes = pyplot.subplots(n_rows, n_columns, figsize=size, **style)
-    for spare in axes.flat[panels.number :]:
+    for spare in axes.flat[number:]:
         spare.remove()
-    return figure, list(axes.flat[: panels.number])
+    return figure, list(axes.flat[:number])
 
 
 def _legend_below(figure: Any, entries: dict[str, Any]) -> None:

@@ -68,13 +68,10 @@ class FeatureScreeningDisplay(_base.Display, of=[Screening]):
     def __post_init__(self) -> None:
         checks.check_count(self.max_features, "max_features")
 
-    def _panels(self) -> _base.Panels:
-        n_rows = min(self.max_features, len(self.screening.feature_names))
-        return _base.Panels.of_rows(len(self.screening.measures), n_rows)
-
-    def _draw(self, axes: list[Any]) -> None:
+    def _draw(self, ax: Any) -> None:
         screening = self.screening
         shown = np.argsort(screening.ranking)[: self.max_features]
+        axes = self._panels_of_rows(ax, len(screening.measures), len(shown))
         names, chosen = self._names(shown)
         figures = screening.mean, screening.best, screening.worst, screening.qvalues
         for m, (axis, measure) in enumerate(zip(axes, screening.measures, strict=True)):

@@ -49,11 +49,9 @@ class LeaveOneOutDisplay(_base.Display, of=[LeaveOneOut]):
 
     found: LeaveOneOut
 
-    def _panels(self) -> _base.Panels:
-        return _base.Panels.of_rows(1, len(self.found.systems))
-
-    def _draw(self, axes: list[Any]) -> None:
-        (axis,), result = axes, self.found
+    def _draw(self, ax: Any) -> None:
+        result = self.found
+        (axis,) = self._panels_of_rows(ax, 1, len(result.systems))
         side = 1 if result.greater_is_better else -1
         order = np.argsort(-side * result.value, kind="stable")
         value, without = result.value[order], result.without[order]

@@ -58,11 +58,9 @@ class OfficialVsExactDisplay(_base.Display, of=[OfficialVsExact]):
 
     found: OfficialVsExact
 
-    def _panels(self) -> _base.Panels:
-        return _base.Panels.of_rows(len(self.found.measures), len(self.found.systems))
-
-    def _draw(self, axes: list[Any]) -> None:
+    def _draw(self, ax: Any) -> None:
         table = self.found
+        axes = self._panels_of_rows(ax, len(table.measures), len(table.systems))
         order = _result.best_first(table.comparisons, table.exact[:, 0])
         rows, names = np.arange(len(order)), [table.systems[i] for i in order]
         shares = table.tied_documents[order]

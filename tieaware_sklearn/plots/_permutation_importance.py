@@ -64,13 +64,10 @@ class PermutationImportanceDisplay(_base.Display, of=[PermutationImportance]):
     def __post_init__(self) -> None:
         checks.check_count(self.max_features, "max_features")
 
-    def _panels(self) -> _base.Panels:
-        n_rows = min(self.max_features, len(self.importance.columns))
-        return _base.Panels.of_rows(len(self.importance.measures), n_rows)
-
-    def _draw(self, axes: list[Any]) -> None:
+    def _draw(self, ax: Any) -> None:
         result = self.importance
         shown = np.argsort(result.ranking)[: self.max_features]
+        axes = self._panels_of_rows(ax, len(result.measures), len(shown))
         names = [result.columns[j] for j in shown]
         how = "permuted within queries" if result.within_queries else "permuted"
         for m, (axis, measure) in enumerate(zip(axes, result.measures, strict=True)):

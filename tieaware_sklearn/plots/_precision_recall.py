@@ -75,15 +75,11 @@ class PrecisionRecallBandDisplay(_base.SystemsDisplay, of=[PrecisionRecallCurve]
         if isinstance(self.curves, PrecisionRecallCurve):
             self.curves = {_systems.ONE_SYSTEM: self.curves}
 
-    def _panels(self) -> _base.Panels:
-        if len(self.curves) <= _TOGETHER:
-            return _base.Panels(1, width=5.6, height=4.4)
-        return _base.Panels(len(self.curves), width=3.4, height=2.8, sharey=True)
-
-    def _draw(self, axes: list[Any]) -> None:
+    def _draw(self, ax: Any) -> None:
         names, curves = _base.short(list(self.curves)), list(self.curves.values())
         band = {"alpha": 0.25, "linewidth": 0}
-        if len(axes) == 1:
+        if len(curves) <= _TOGETHER:
+            axes = self._panels(ax, 1, width=5.6, height=4.4)
             for i, (name, curve) in enumerate(zip(names, curves, strict=True)):
                 style = _base.line_style(i)
                 ends = curve.recall, curve.worst, curve.best
@@ -92,6 +88,7 @@ class PrecisionRecallBandDisplay(_base.SystemsDisplay, of=[PrecisionRecallCurve]
             sample = band | {"alpha": 0.3, "color": _base.GREY, "label": _base.RANGE}
             axes[0].fill_between([], [], **sample)
         else:
+            axes = self._panels(ax, len(curves), width=3.4, height=2.8, sharey=True)
             thin = {"color": _base.GREY, "alpha": 0.5, "lw": 0.8}
             bold = {"color": _base.BLUE, "linewidth": 2, "label": _base.MEAN}
             blue = band | {"color": _base.BLUE, "label": _base.RANGE}
@@ -182,10 +179,8 @@ class PrecisionRecallScatterDisplay(_base.SystemsDisplay):
         fits = checks.is_number(self.beta, above=0)
         messages.require(fits, "beta must be a finite number > 0", self.beta)
 
-    def _panels(self) -> _base.Panels:
-        return _base.Panels(len(self.reports), width=4.2, height=4.0, sharey=True)
-
-    def _draw(self, axes: list[Any]) -> None:
+    def _draw(self, ax: Any) -> None:
+        axes = self._panels(ax, len(self.reports), width=4.2, height=4.0, sharey=True)
         line = {"color": _base.SKY, "linewidth": 1, "alpha": 0.5}
         dots = {"ls": "none", "marker": "o", "ms": 4, "color": _base.BLUE, "alpha": 0.7}
         star = {"ls": "none", "marker": "*", "ms": 13, "mec": "white"}

@@ -65,13 +65,10 @@ class PrecisionLossDisplay(_base.Display, of=[PrecisionStudy]):
         if self.system is not None:
             checks.check_choice(self.system, "system", self.study.systems)
 
-    def _panels(self) -> _base.Panels:
-        width = min(max(4.0, 0.65 + 0.95 * len(self.study.levels)), 14)
-        return _base.Panels(1, width=width, height=4.2)
-
-    def _draw(self, axes: list[Any]) -> None:
-        (axis,) = axes
+    def _draw(self, ax: Any) -> None:
         study, system = self.study, self.system
+        width = min(max(4.0, 0.65 + 0.95 * len(study.levels)), 14)
+        (axis,) = self._panels(ax, 1, width, height=4.2)
         chosen = study.systems if system is None else (system,)
         whose = chosen[0] if len(chosen) == 1 else f"{len(chosen)} systems"
         columns = [study.systems.index(name) for name in chosen]
@@ -165,11 +162,8 @@ class PairwisePValueDisplay(_base.Display):
         if self.level is not None:
             checks.check_choice(self.level, "level", self.study.levels)
 
-    def _panels(self) -> _base.Panels:
-        return _base.Panels(1, width=5.4, height=5.4)
-
-    def _draw(self, axes: list[Any]) -> None:
-        (axis,) = axes
+    def _draw(self, ax: Any) -> None:
+        (axis,) = self._panels(ax, 1, width=5.4, height=5.4)
         study = self.study
         level = study.levels[-1] if self.level is None else self.level
         at, alpha = study.levels.index(level), study.alpha

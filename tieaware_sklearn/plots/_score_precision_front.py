@@ -59,13 +59,10 @@ class ScorePrecisionDisplay(_base.Display):
     keep: float = 0.99
     alpha: float = 0.05
 
-    def _panels(self) -> _base.Panels:
-        return _base.Panels(1, width=6.4, height=4.6)
-
-    def _draw(self, axes: list[Any]) -> None:
+    def _draw(self, ax: Any) -> None:
         from ..optuna import _score_precision_objective as search
 
-        (axis,) = axes
+        (axis,) = self._panels(ax, 1, width=6.4, height=4.6)
         trials = search.complete_trials(self.study)
         about = trials[0].user_attrs
         exact = {"color": _base.GREY, "linestyle": "--", "label": "exact scores"}

@@ -66,11 +66,8 @@ class SelectionCurveDisplay(_base.Display, of=[SelectionCurve]):
         rule += repr(self.curve.selectors[0])
         messages.require(not self.differences or len(self.curve.selectors) > 1, rule)
 
-    def _panels(self) -> _base.Panels:
-        return _base.Panels(1, width=6.4, height=4.2)
-
-    def _draw(self, axes: list[Any]) -> None:
-        (axis,) = axes
+    def _draw(self, ax: Any) -> None:
+        (axis,) = self._panels(ax, 1, width=6.4, height=4.2)
         curve, first = self.curve, int(self.differences)
         value, interval = curve.mean, curve.interval
         label, height = f"all {len(curve.feature_names)} features", curve.mean_all

@@ -69,15 +69,12 @@ class SystemComparisonDisplay(_base.SystemsDisplay):
     comparison: SystemComparison
     _compute = staticmethod(compare_systems)
 
-    def _panels(self) -> _base.Panels:
-        n_rows = len(self.comparison.systems)
-        return _base.Panels.of_rows(len(self.comparison), n_rows)
-
-    def _draw(self, axes: list[Any]) -> None:
+    def _draw(self, ax: Any) -> None:
         from matplotlib.transforms import ScaledTranslation
 
         every, summary = self.comparison, self.comparison.summary()
         order = _result.best_first(every, summary.mean)
+        axes = self._panels_of_rows(ax, len(every), len(order))
         average = words.AVERAGES[every.average]
         dots = {"color": _base.GREY, "marker": "o", "ms": 4, "clip_on": False}
         level = _result.level(every, ">")

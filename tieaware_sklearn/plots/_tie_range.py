@@ -157,10 +157,8 @@ class TieRangeDisplay(
         }
         return cls(**(figures | fields | options)).plot(ax)
 
-    def _panels(self) -> _base.Panels:
-        return _base.Panels.of_rows(len(self.measures), len(self.systems))
-
-    def _draw(self, axes: list[Any]) -> None:
+    def _draw(self, ax: Any) -> None:
+        axes = self._panels_of_rows(ax, len(self.measures), len(self.systems))
         side = -1 if self.greater_is_better else 1
         order = np.argsort(side * self.mean[:, 0], kind="stable")
         names = [self.systems[i] for i in order]

@@ -87,11 +87,8 @@ class TopicDifferenceDisplay(_base.SystemsDisplay):
         for name in self.pair or ():
             checks.check_choice(name, "pair", comparison.systems)
 
-    def _panels(self) -> _base.Panels:
-        return _base.Panels(1, width=_WIDTH, height=4.2)
-
-    def _draw(self, axes: list[Any]) -> None:
-        (axis,) = axes
+    def _draw(self, ax: Any) -> None:
+        (axis,) = self._panels(ax, 1, width=_WIDTH, height=4.2)
         comparison, names = self.comparison, self.comparison.systems
         a, b = map(names.index, self.pair) if self.pair else comparison.pairs[0]
         first, second = _base.short([names[a], names[b]])

@@ -99,10 +99,8 @@ class UserModelDisplay(_base.Display):
         """
         return cls.from_result(_parse.parse_measures(measures), ax=ax, **options)
 
-    def _panels(self) -> _base.Panels:
-        return _base.Panels(len(_PANELS), width=4.0, height=3.6)
-
-    def _draw(self, axes: list[Any]) -> None:
+    def _draw(self, ax: Any) -> None:
+        axes = self._panels(ax, len(_PANELS), width=4.0, height=3.6)
         ranks = np.arange(1, self.depth + 1)
         names = _base.short(list(map(str, self.measures)))
         for axis, (name, label) in zip(axes, _PANELS, strict=True):
