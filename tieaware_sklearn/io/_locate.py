@@ -223,8 +223,6 @@ def find_files(path: Paths, name: str = "path", format: str | None = None) -> Fi
 
 def _check_twice(files: Sequence[tuple[PathLike, Location]], name: str) -> None:
     """Rows that are read twice would count twice."""
-    if len(files) == 1:
-        return
     seen: dict[object, str] = {}
     for given, file in files:
         spelled = os.fspath(given)
