@@ -117,10 +117,6 @@ class _MalformedError(Exception):
 class _QuoteError(_MalformedError):
     """The quotation mark at a byte of the file opens a cell and does not close it."""
 
-    def __init__(self, at: int) -> None:
-        super().__init__()
-        self.at = at
-
 
 def open_csv(
     source: _source.TextSource, options: _frames.TableOptions, progress: bool
@@ -468,7 +464,7 @@ def _plain(file: CsvFile, cells: Sequence[str], j: int) -> str:
 
 def _complaint(file: CsvFile, kinds: dict[str, str], error: object, n_good: int) -> str:
     """All that is wrong behind the good rows, by lines, and once for each column."""
-    opened = file.line_of_byte(error.at) if isinstance(error, _QuoteError) else None
+    opened = file.line_of_byte(*error.args) if isinstance(error, _QuoteError) else None
     last = None
     said: _Said = {}
     columns = [(file.names.index(name), name, kind) for name, kind in kinds.items()]
