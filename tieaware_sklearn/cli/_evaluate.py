@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from .._display import progress_bars, text_tables, words
+from .._display import html, progress_bars, text_tables, words
 from .._engine import messages
 from ..comparison import tie_statistics
 from ..evaluation import PreparedRanking, Summary, _averages, _report, _resolved
@@ -227,13 +227,9 @@ def _measured(
     averaged = _averages.BY_NAME[arguments.average]
     averages = [averaged(column, report.query_weight) for column in official.T]
     of_all = summary.columns | {"trec_eval": averages, "n_topics": summary.n_queries}
-    topics = np.array([*report.qid.tolist(), "all"], dtype=object)
-    columns = {
-        "measure": np.repeat(report.measures, len(topics)),
-        "topic": np.tile(topics, len(measures)),
-    }
-    for name, values in of_each.items():
-        columns[name] = np.vstack([values, of_all[name]]).T.ravel()
+    values = {name: np.vstack([of_each[name], of_all[name]]).T for name in of_each}
+    keys = {"measure": report.measures, "topic": (*report.qid.tolist(), "all")}
+    columns = html.by_cell(keys, values)
     of_segments = None
     if report.segment is not None:
         of_segments = report.by_segment(arguments.average)
