@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tieaware_sklearn._atomic import check_writable, whole_file, write_whole
+from tieaware_sklearn._atomic import check_writable, write_whole
 from tieaware_sklearn.datasets import dump_letor
 
 OLD, NEW = "old\n", "new\n"
@@ -59,10 +59,13 @@ def test_the_unfinished_file_is_opened_exclusively(target, monkeypatch):
 
 def test_a_private_file_is_never_open_to_others(target):
     target.chmod(0o600)
-    with whole_file(target) as file:
+
+    def lines():
         (unfinished,) = target.parent.glob(".*")
         assert stat.S_IMODE(unfinished.stat().st_mode) == 0o600
-        file.write(NEW)
+        yield NEW
+
+    write_whole(target, lines())
     assert stat.S_IMODE(target.stat().st_mode) == 0o600
 
 
@@ -114,9 +117,9 @@ def test_a_link_stays_a_link(target):
 
 
 @pytest.mark.parametrize(
-    ("name", "binary"), [("a.txt", False), ("a.gz", False), ("a.npz", True)]
+    ("name", "content"), [("a.txt", [NEW]), ("a.gz", [NEW]), ("a.npz", NEW.encode())]
 )
-def test_all_is_written_before_the_old_file_goes(name, binary, tmp_path, monkeypatch):
+def test_all_is_written_before_the_old_file_goes(name, content, tmp_path, monkeypatch):
     written, replace = [], os.replace
 
     def read_first(part, target):
@@ -124,8 +127,7 @@ def test_all_is_written_before_the_old_file_goes(name, binary, tmp_path, monkeyp
         replace(part, target)
 
     monkeypatch.setattr("os.replace", read_first)
-    with whole_file(tmp_path / name, binary=binary) as file:
-        file.write(NEW.encode() if binary else NEW)
-    (content,) = written
-    text = gzip.decompress(content) if name == "a.gz" else content
+    write_whole(tmp_path / name, content)
+    (whole,) = written
+    text = gzip.decompress(whole) if name == "a.gz" else whole
     assert text == NEW.encode()

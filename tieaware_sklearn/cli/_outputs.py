@@ -198,8 +198,7 @@ def show(*lines: str) -> None:
 def write(path: str, content: str | bytes) -> None:
     """Write a file as a whole or not at all; ``-`` is standard output."""
     if isinstance(content, bytes):
-        with _atomic.whole_file(Path(path), binary=True) as file:
-            file.write(content)
+        _atomic.write_whole(Path(path), content)
     elif path == "-":
         show(content)
     else:

@@ -99,9 +99,7 @@ class Saved:
             raise ValueError(
                 f"path must not end in .gz, since files are not compressed, got {path}"
             )
-        data = self.to_bytes()
-        with _atomic.whole_file(file, binary=True) as out:
-            out.write(data)
+        _atomic.write_whole(file, self.to_bytes())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
