@@ -91,15 +91,10 @@ def leave_repeats(
     _outputs.note(f"repeats are not looked for: {why}")
 
 
-def _opened(
-    arguments: argparse.Namespace,
-    files: _locate.Files,
-    selector: RankingFeatureSelector,
-) -> tuple[_rows.Rankings, int | None, str | None]:
-    """Open the files; return also the rows of a batch and the label column."""
-    label = arguments.label or "label"
+def _opened(arguments: argparse.Namespace, files: _locate.Files) -> _rows.Rankings:
+    """Open the files, as tables or as LETOR text."""
     options = _frames.TableOptions(
-        label,
+        arguments.label or "label",
         arguments.qid or "qid",
         arguments.ignore or (),
         arguments.missing_values or (),
@@ -118,15 +113,7 @@ def _opened(
     rule = "--label and --qid are for CSV and Parquet files, but "
     rule += f"{files.paths[0]} is read as LETOR text (--format csv reads it as CSV)"
     messages.require(rankings.is_table or not (arguments.label or arguments.qid), rule)
-    rows, wanted, n = None, arguments.batch_rows, len(rankings.feature_names)
-    if wanted or (wanted is None and _locate.size_on_disk(files.paths) > _LARGE):
-        rows = _batches.rows_of_batch(wanted, n)
-        if n > _selection.AUTO_REDUNDANCY:
-            why = f"of more than {_selection.AUTO_REDUNDANCY} features in batches no "
-            why += f"pairs are correlated, got {n} (--batch-rows 0 reads all at once)"
-            leave_repeats(selector, arguments, why)
-    # labels of LETOR text have no name
-    return rankings, rows, label if rankings.is_table else None
+    return rankings
 
 
 def _screened(
@@ -135,7 +122,14 @@ def _screened(
     selector: RankingFeatureSelector,
 ) -> tuple[Screening, int]:
     """Fit the selector on all files; return the screening and the documents read."""
-    rankings, rows, label = _opened(arguments, files, selector)
+    rankings = _opened(arguments, files)
+    rows, wanted, n = None, arguments.batch_rows, len(rankings.feature_names)
+    if wanted or (wanted is None and _locate.size_on_disk(files.paths) > _LARGE):
+        rows = _batches.rows_of_batch(wanted, n)
+        if n > _selection.AUTO_REDUNDANCY:
+            why = f"of more than {_selection.AUTO_REDUNDANCY} features in batches no "
+            why += f"pairs are correlated, got {n} (--batch-rows 0 reads all at once)"
+            leave_repeats(selector, arguments, why)
     # one bar: over documents in batches, over features of all at once
     bar = progress_bars.shows_progress(arguments.quiet)
     selector.set_params(progress=bar and rows is None)
@@ -166,6 +160,8 @@ def _screened(
     else:
         selector.fit_batches(batches())
     screening = selector.screening_.named(rankings.feature_names)
+    # labels of LETOR text have no name
+    label = (arguments.label or "label") if rankings.is_table else None
     return _screening.changed(screening, label=label), n_documents
 
 
