@@ -37,8 +37,7 @@ class Names(NamedTuple):
     weight: str | None
 
     def given(self) -> list[str]:
-        weight = [] if self.weight is None else [self.weight]
-        return [self.label, self.qid, *weight]
+        return [name for name in self if name is not None]
 
     def check_weight(self, total: Any) -> None:
         """Check that the partitions do not all weigh nothing."""
