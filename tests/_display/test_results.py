@@ -120,7 +120,10 @@ def test_each_kind_of_result_is_here_and_is_a_frozen_table():
         assert not cls.__dataclass_params__.eq
         assert repr(RESULTS[name]) == str(RESULTS[name])
         # below the tables of a comparison stands what they say
-        assert cls.__str__ in (Result.__str__, ta.comparison.SystemComparison.__str__)
+        assert cls.__repr__ in (
+            Result.__repr__,
+            ta.comparison.SystemComparison.__repr__,
+        )
 
 
 #: kinds that have a figure

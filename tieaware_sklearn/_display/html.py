@@ -290,11 +290,8 @@ class Result:
         """Facts on what was compared, for a page: names, numbers and ids of queries."""
         return {one.name: getattr(self, one.name) for one in fields(cast(Any, self))}
 
-    def __str__(self) -> str:
-        return "\n\n".join(table.text() for table in self._tables())
-
     def __repr__(self) -> str:
-        return str(self)
+        return "\n\n".join(table.text() for table in self._tables())
 
     def _repr_html_(self) -> str:
         return fragment(self._tables())

@@ -676,12 +676,12 @@ class SystemComparison(html.Result):
         count, worth = int((weight > 0).sum()), _intervals.effective_number(weight)
         return [f"{_report.queries_in_words(count, worth)}."] if worth < count else []
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         concludes = len(self.ties) == 1 or len(self.systems) > _FEW_SYSTEMS
         concludes &= len(self.pairs) > 0
         said = self._conclusion() if concludes else self._weights()
         paragraphs = map(words.paragraph, said)
-        return "\n\n".join([super().__str__(), "\n".join(paragraphs)]).rstrip()
+        return "\n\n".join([super().__repr__(), "\n".join(paragraphs)]).rstrip()
 
     def _conclusion(self) -> list[str]:
         lines, alpha = [], 1 - self.confidence
