@@ -1,7 +1,5 @@
 """Write files that appear only once they are complete."""
 
-from __future__ import annotations
-
 import errno
 import gzip
 import io

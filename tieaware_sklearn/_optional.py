@@ -1,7 +1,5 @@
 """Optional libraries, named by their extra when they are missing."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 

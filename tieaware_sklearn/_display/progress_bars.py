@@ -1,7 +1,5 @@
 """Progress bars."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from importlib.util import find_spec

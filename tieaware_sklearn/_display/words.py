@@ -1,7 +1,5 @@
 """Spelling of names and numbers, and meanings of heads."""
 
-from __future__ import annotations
-
 import math
 import os
 import re

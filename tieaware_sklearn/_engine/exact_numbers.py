@@ -1,7 +1,5 @@
 """Exact numbers: values of any kind as arrays, where no rounding makes two equal."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from itertools import compress
 from typing import Any

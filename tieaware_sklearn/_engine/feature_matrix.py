@@ -1,7 +1,5 @@
 """Matrices of features, and query ids that travel as one of their columns."""
 
-from __future__ import annotations
-
 import numbers
 import sys
 from collections.abc import Iterator

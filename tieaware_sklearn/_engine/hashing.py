@@ -1,7 +1,5 @@
 """Digests of numbers, texts and rows: 64 bits that no dtype changes."""
 
-from __future__ import annotations
-
 import datetime
 import hashlib
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Sums over queries, of which those of several parts of the data merge."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, Self, TypeVar

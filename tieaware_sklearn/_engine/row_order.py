@@ -1,7 +1,5 @@
 """An order of rows for rankers that depends on their content alone."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain

@@ -1,7 +1,5 @@
 """Queries seen before, recognised by digests of their ids."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

@@ -4,8 +4,6 @@ What belongs to one query, or to one tie group, stands together; a segment is gi
 its size, one after another, or by where it starts.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

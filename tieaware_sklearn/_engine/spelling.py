@@ -1,7 +1,5 @@
 """How people write numbers: groups of digits, decimal separators, exponents."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Threads for work that ends in milliseconds."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar

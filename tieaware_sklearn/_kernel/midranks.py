@@ -1,7 +1,5 @@
 """Midranks of columns within queries."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The command ``compare``: TREC runs pair by pair."""
 
-from __future__ import annotations
-
 import argparse
 import math
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The command ``demo``: real ties, from scikit-learn's digits."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The command ``evaluate``: the exact scores of TREC runs."""
 
-from __future__ import annotations
-
 import argparse
 import warnings
 from collections.abc import Callable

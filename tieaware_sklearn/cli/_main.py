@@ -1,7 +1,5 @@
 """The command line: ``python -m tieaware_sklearn`` and ``tieaware``."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import re

@@ -1,7 +1,5 @@
 """The command ``merge``: saved results on different queries, as one."""
 
-from __future__ import annotations
-
 import argparse
 import glob
 import hashlib

@@ -1,7 +1,5 @@
 """Outputs of commands: text, CSV, JSON, plots and HTML pages."""
 
-from __future__ import annotations
-
 import argparse
 import csv
 import io

@@ -1,7 +1,5 @@
 """The command ``screen``: the exact score of every feature of a file, as a ranking."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

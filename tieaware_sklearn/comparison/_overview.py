@@ -3,8 +3,6 @@
 The letters are those of ranx, where they are superscripts of the means.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import chain
 from string import ascii_letters

@@ -1,7 +1,5 @@
 """Pairs of systems: differences, their intervals, and paired tests."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple

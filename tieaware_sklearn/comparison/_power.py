@@ -1,7 +1,5 @@
 """Power of the paired t test: queries that a difference needs, and the reverse."""
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left
 from functools import partial

@@ -1,7 +1,5 @@
 """Partitions of a `dask.dataframe`: checked, gathered by query, and merged."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError

@@ -3,8 +3,6 @@
 Sums are `math.fsum`, rounded once, so that no average depends on the order of rows.
 """
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """The chance level, and how far a score lies above it."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from .._engine.segments import FloatArray

@@ -1,7 +1,5 @@
 """Corrections for multiple testing: Holm, Benjamini and Hochberg, Tukey."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from functools import lru_cache

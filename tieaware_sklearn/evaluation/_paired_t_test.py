@@ -1,7 +1,5 @@
 """The paired t test."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Measures as a call means them: by a convention, with values where undefined."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, replace

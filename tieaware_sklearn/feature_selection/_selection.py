@@ -1,7 +1,5 @@
 """Rules by which features rank, and the choice of those that repeat no others."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property

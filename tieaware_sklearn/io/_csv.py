@@ -1,7 +1,5 @@
 """CSV and TSV: read by pyarrow, numbers exactly; all that is wrong said at once."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

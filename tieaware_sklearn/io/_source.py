@@ -1,7 +1,5 @@
 """Files of text, whatever their compression, from a path or a pipe."""
 
-from __future__ import annotations
-
 import bz2
 import io
 import lzma

@@ -1,7 +1,5 @@
 """Quotations in messages: cells, names, the words of other libraries."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 #: characters of a cell that a message quotes

@@ -1,7 +1,5 @@
 """Places of tie groups that count, and groups of similar numbers of them together."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Sums of rank weights down the ranks: discounts, powers, harmonic numbers."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

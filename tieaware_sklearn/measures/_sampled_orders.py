@@ -1,7 +1,5 @@
 """Random orders of tied documents, seeded."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator
 from typing import Any
