@@ -1,5 +1,7 @@
 """Labels, scores and measures as the kernel takes them: levels, floats and walks."""
 
+from __future__ import annotations
+
 from typing import Any, NamedTuple
 
 import numpy as np

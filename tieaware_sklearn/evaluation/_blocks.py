@@ -1,5 +1,7 @@
 """Blocks of whole queries, which the kernel or NumPy ranks and measures."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
