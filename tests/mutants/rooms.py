@@ -27,9 +27,11 @@ _BESIDE = {
         *("measures/test_every_measure.py", "evaluation/test_evaluate.py", "fuzz"),
         *("feature_selection/test_selector.py", "rankers", "model_selection"),
     ],
-    "evaluation": ["comparison/test_systems.py", "fuzz"],
-    "comparison": ["_engine/test_lists.py"],
-    "feature_selection": [],
+    "evaluation": [
+        *("comparison/test_systems.py", "_engine/test_lists.py", "fuzz", "rankers"),
+    ],
+    "comparison": ["_engine/test_lists.py", "score_precision/test_study.py"],
+    "feature_selection": ["cli/test_screen.py"],
     "model_selection": ["inspection/test_selection.py", "optuna/test_objectives.py"],
 }
 #: what is changed, and the tests that must notice
