@@ -228,24 +228,24 @@ def test_every_measure_it_names_is_one_of_the_tests():
     assert all(map(repr, provider.SUPPORTED_MEASURES))
 
 
-@pytest.mark.parametrize(
-    ("qrels", "run", "message"),
-    [
-        (QRELS, {"q1": {1: 1.0}}, "document must be a string"),
-        (QRELS, {"q1": {"d1": None}}, "got nan in document d1 of topic q1"),
-        (QRELS, {"q1": {"d1": math.nan}}, "got nan in document d1 of topic q1"),
-        (QRELS, [("q1", "d1", 1.0)], "unknown run format"),
-        (QRELS, [ir.ScoredDoc("q1", "d1", 1)] * 2, "d1 is retrieved twice .* q1"),
-        (QRELS, pd.DataFrame({"query_id": ["q1"], "doc_id": ["d1"]}), "unknown run"),
-        ({"q1": {1: 1}}, RUN, "document must be a string"),
-        ({"q1": {"d1": None}}, RUN, "document d1 of topic q1"),
-        (
-            {"q1": {"d1": 5}},
-            RUN,
-            "label must be at most 4 for ERR@5, .* got 5 for document d1 of topic q1",
-        ),
-    ],
-)
+NO_DATA = [
+    (QRELS, {"q1": {1: 1.0}}, "document must be a string"),
+    (QRELS, {"q1": {"d1": None}}, "got nan in document d1 of topic q1"),
+    (QRELS, {"q1": {"d1": math.nan}}, "got nan in document d1 of topic q1"),
+    (QRELS, [("q1", "d1", 1.0)], "unknown run format"),
+    (QRELS, [ir.ScoredDoc("q1", "d1", 1)] * 2, "d1 is retrieved twice .* q1"),
+    (QRELS, pd.DataFrame({"query_id": ["q1"], "doc_id": ["d1"]}), "unknown run"),
+    ({"q1": {1: 1}}, RUN, "document must be a string"),
+    ({"q1": {"d1": None}}, RUN, "document d1 of topic q1"),
+    (
+        {"q1": {"d1": 5}},
+        RUN,
+        "label must be at most 4 for ERR@5, .* got 5 for document d1 of topic q1",
+    ),
+]
+
+
+@pytest.mark.parametrize(("qrels", "run", "message"), NO_DATA)
 def test_data_that_are_none_are_refused(qrels, run, message):
     with pytest.raises(ValueError, match=message):
         provider.calc_aggregate([ir.ERR @ 5], qrels, run)

@@ -55,6 +55,11 @@ def warnings_of(estimator, qid):
     return [str(one.message) for one in caught]
 
 
+def test_each_query_is_known_again():
+    whole, half = (check_qid(qid, n_rows=len(qid)) for qid in (QID, QID[::2]))
+    assert len(FittedQueries.of(whole).otherwise(half)) == 40
+
+
 ORDER = np.random.default_rng(1).permutation(len(QID))
 #: rows that are fitted on, ids that are scored, whether that warns
 CASES = {

@@ -32,14 +32,14 @@ def train(metric, *evaluated, **options):
 ranker = CatBoost().ranker
 
 
-@pytest.mark.parametrize(
-    ("measure", "options"),
-    [
-        ("ndcg@5", {"loss_function": "QueryRMSE"}),
-        ("ap(rel=0.3)", {"thread_count": 3}),
-        ("fallout@3", {}),
-    ],
-)
+VALUES = [
+    ("ndcg@5", {"loss_function": "QueryRMSE"}),
+    ("ap(rel=0.3)", {"thread_count": 3}),
+    ("fallout@3", {}),
+]
+
+
+@pytest.mark.parametrize(("measure", "options"), VALUES)
 def test_values_are_those_of_ranking_score(measure, options):
     """With labels and weights that 32 bits, which CatBoost keeps, do not hold."""
     weight = VALID.qid % 3 + 0.7

@@ -85,15 +85,17 @@ def test_tau_ap_b_by_its_definition(pairs, random):
     assert found == value(*zip(*pairs, strict=True), "tau_ap_b")
 
 
+OF_ANOTHER_PACKAGE = [
+    # tauap_a and tauap_b of pyircor 0.2.0, from PyPI, which is the R package of
+    # the authors, ircor, in Python
+    ("tau_ap", [1, 2, 3, 4, 5, 6], [1, 1, 2, 2, 2, 3], 0.726666666666667),
+    ("tau_ap_b", [3, 1, 2, 2, 1, 0], [1, 3, 3, 2, 0, 0], -0.2025),
+    ("tau_ap_b", [8, 7, 6, 5, 4, 3], [8, 6, 6, 6, 2, 3], 0.6866666666666665),
+]
+
+
 @pytest.mark.parametrize(
-    ("coefficient", "right", "judged", "expected"),
-    [
-        # tauap_a and tauap_b of pyircor 0.2.0, from PyPI, which is the R package of
-        # the authors, ircor, in Python
-        ("tau_ap", [1, 2, 3, 4, 5, 6], [1, 1, 2, 2, 2, 3], 0.726666666666667),
-        ("tau_ap_b", [3, 1, 2, 2, 1, 0], [1, 3, 3, 2, 0, 0], -0.2025),
-        ("tau_ap_b", [8, 7, 6, 5, 4, 3], [8, 6, 6, 6, 2, 3], 0.6866666666666665),
-    ],
+    ("coefficient", "right", "judged", "expected"), OF_ANOTHER_PACKAGE
 )
 def test_values_of_another_package(coefficient, right, judged, expected):
     assert value(right, judged, coefficient) == pytest.approx(expected, abs=1e-12)

@@ -47,6 +47,7 @@ MODELS = {
 def test_values_by_enumeration(model, documents):
     labels, scores = zip(*documents, strict=True)
     result = expected_exposure(labels, scores, user_model=model)
+    assert result.user_model.lower() == str(model).lower()
     exposure = by_enumeration(labels, scores, MODELS[model])
     target = by_enumeration(labels, labels, MODELS[model])
     pairs = list(zip(exposure, target, strict=True))

@@ -428,14 +428,14 @@ def test_named_features_may_stand_beside_columns_of_some_batches(rows):
     assert found.feature_names_in_.tolist() == ["clicks", "w"]
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda table: table.to_batches(max_chunksize=20),
-        lambda table: [table.slice(0, 20).to_pandas(), table.slice(20).to_pandas()],
-        lambda table: iter_batches(table.to_pandas(), as_frame=True, batch_rows=9),
-    ],
-)
+WITH_GAPS = [
+    lambda table: table.to_batches(max_chunksize=20),
+    lambda table: [table.slice(0, 20).to_pandas(), table.slice(20).to_pandas()],
+    lambda table: iter_batches(table.to_pandas(), as_frame=True, batch_rows=9),
+]
+
+
+@pytest.mark.parametrize("make", WITH_GAPS)
 def test_numbers_with_gaps_are_features(make):
     whole = [None, *range(1, 40)]
     decimals = pa.array([None if i is None else Decimal(i) / 4 for i in whole])

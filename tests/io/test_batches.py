@@ -232,14 +232,14 @@ def test_evaluate_batches_of_files_and_tables(table, files, web, as_frame):
         evaluate_batches(iter_batches(files["web.csv"]), score="f99")
 
 
-@pytest.mark.parametrize(
-    "label",
-    [
-        pa.array([Decimal(1), Decimal(0)]),
-        pa.array([1, 0]).dictionary_encode(),
-        pa.array(np.array([1, 0], np.float16)),
-    ],
-)
+LABELS_OF_ALL_TYPES = [
+    pa.array([Decimal(1), Decimal(0)]),
+    pa.array([1, 0]).dictionary_encode(),
+    pa.array(np.array([1, 0], np.float16)),
+]
+
+
+@pytest.mark.parametrize("label", LABELS_OF_ALL_TYPES)
 def test_labels_of_all_types(label):
     rows = pa.table({"qid": [1, 1], "label": label, "x": [1, 2]})
     for source in (rows, rows.to_pandas()):

@@ -84,15 +84,15 @@ def test_an_error_names_the_row_as_it_was_given(web, prune):
         optimized(objective, 1, prune=prune)
 
 
-@pytest.mark.parametrize(
-    ("transforms", "more"),
-    [
-        (None, set()),
-        ("log1p", set()),
-        (["rank", "identity"] * 6, set()),
-        (["tune"] * 12, {f"transform_f{j}" for j in range(12)}),
-    ],
-)
+TRANSFORMS = [
+    (None, set()),
+    ("log1p", set()),
+    (["rank", "identity"] * 6, set()),
+    (["tune"] * 12, {f"transform_f{j}" for j in range(12)}),
+]
+
+
+@pytest.mark.parametrize(("transforms", "more"), TRANSFORMS)
 def test_the_estimator_scores_what_the_study_found(web, transforms, more):
     """Plain weights are kept, of the features as they are in X."""
     objective = linear(web.data, web.target, web.qid, transforms=transforms)

@@ -175,15 +175,15 @@ def test_classifiers():
     assert len(found) > 3
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"coarseness": 1.5}, "coarseness must be a text such as .* got 1.5"),
-        ({"scale": "all"}, "scale must be one of .* got 'all'"),
-        ({"existing_ties": "x"}, "existing_ties must be one of"),
-        ({"response_method": "x"}, "response_method must be one of"),
-    ],
-)
+WRONG = [
+    ({"coarseness": 1.5}, "coarseness must be a text such as .* got 1.5"),
+    ({"scale": "all"}, "scale must be one of .* got 'all'"),
+    ({"existing_ties": "x"}, "existing_ties must be one of"),
+    ({"response_method": "x"}, "response_method must be one of"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), WRONG)
 def test_what_is_wrong_is_found_where_it_is_not_needed(options, message):
     with pytest.raises(ValueError, match=message):
         CoarseRanker(LinearRegression(), **options).fit(X, Y)
