@@ -168,7 +168,7 @@ def test_treatments_and_averages_are_named():
     assert "(holm <= 0.1)" in str(found)
     assert "[0." in str(found).splitlines()[2]
     said = str(compared(5, correction=None))
-    assert "(pvalue <= 0.05)" in said
+    assert "significant (pvalue <= 0.05)" in said.replace("\n", " ")
 
 
 def test_the_equals_of_the_best_are_named():

@@ -275,6 +275,7 @@ def test_a_value_of_zero_is_one_in_a_hundred_thousand():
     found = compare_systems(y, systems, qid=qid, measure="rr", average="geometric")
     # 1 and 1 against 1 and 0
     assert found.difference[0] == pytest.approx(math.sqrt(1e5))
+    assert "the geometric mean of RR, a has the highest value" in str(found)
 
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
@@ -304,6 +305,8 @@ def test_medians_are_compared_by_a_bootstrap(alternative):
     turned = {name: own[::-1] for name, own in systems.items()}
     again = compare_systems(y[::-1], turned, qid=qid[::-1], **options)
     assert again.pvalues == found.pvalues
+    one = compare_systems([1, 0], {"a": [1, 2], "b": [2, 1]}, qid=[1, 1], **options)
+    assert np.isnan(one.pvalues).all()
 
 
 def test_medians_of_a_pair_do_not_depend_on_other_systems():
@@ -596,7 +599,8 @@ def test_without_spread_the_t_test_says_what_signs_say():
         assert len(told) == 1
         return result
 
-    for more in ({}, {"test": "randomization"}, {"test": "wilcoxon"}, TUKEY):
+    weighted = {"query_weight": [0.5] * 6}
+    for more in ({}, weighted, {"test": "randomization"}, {"test": "wilcoxon"}, TUKEY):
         of_pair = found(**more)
         assert of_pair.pvalues.tolist() == [2 / 2**3] * 3
         assert np.isnan(of_pair.effect).all()
