@@ -170,7 +170,8 @@ class SortedBlock(tie_groups.Totals):
         self._given = labels.code, queries.order, queries.offsets[chosen]
         self._walks: dict[Hashable, arranged.Walk | None] = {}
         self._one_tie: dict[Hashable, FloatArray] = {}
-        self.offsets = segments.offsets_of(sizes)
+        self.offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
+        sizes.cumsum(out=self.offsets[1:])
         self.levels = levels
         self.longest = int(sizes.max())
         few = len(levels) <= _COUNTED

@@ -71,9 +71,11 @@ def _check_worth(label: float, worth: Any) -> float:
         raise ValueError(
             f"gain must be a number, got {worth!r} for label {_measure.shortest(label)}"
         ) from None
-    rule = f"gain must be 0 or from {_LEAST:g} to {_MOST:g}, got {number} for label"
-    fits = number == 0 or _LEAST <= number <= _MOST
-    messages.require(fits, f"{rule} {_measure.shortest(label)}")
+    if not (number == 0 or _LEAST <= number <= _MOST):
+        raise ValueError(
+            f"gain must be 0 or from {_LEAST:g} to {_MOST:g}, got {number} for label "
+            f"{_measure.shortest(label)}"
+        )
     return number
 
 

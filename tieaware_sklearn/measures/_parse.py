@@ -163,7 +163,8 @@ def parse_measures(
     if single or not isinstance(measures, Iterable):
         return [parse(measures)]
     parsed = list(map(parse, measures))
-    messages.require(parsed, f"{name} must name at least one measure, got none")
+    if not parsed:
+        raise ValueError(f"{name} must name at least one measure, got none")
     names = list(map(str, parsed))
     twice = [again for again in parsed if names.count(str(again)) > 1]
     if twice:
