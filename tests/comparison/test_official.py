@@ -1,6 +1,7 @@
 """trec_eval's order of ties against exact means, and the ties of many systems."""
 
 import math
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -178,8 +179,7 @@ def test_shares_of_all_systems():
     assert found.overall() == pytest.approx(expected)
     assert found.to_pandas()["system"].tolist() == ["a", "b", "c"]
     assert "contradictory" in str(found)
-    assert "\nqueries " in str(found)
-    assert "the median of the shares of the systems" in found.to_html()
+    assert re.search("\nqueries +40.0 % +0.0 %", str(found))
     without = tie_statistics(systems, qid=[1, 1, 2, 2])
     assert without.contradictions.tolist() == without.rises.tolist() == [-1] * 3
     assert np.isnan([*without.tied_ranks, *without.unordered_documents]).all()
