@@ -439,6 +439,8 @@ def test_missing_values_tie_below_everything(web):
     assert_same(both.set_params(missing="last").fit(X, **rows), expected)
     kept = both.transform(X)
     assert np.array_equal(kept, X[:, both.get_support()], equal_nan=True)
+    with pytest.raises(ValueError, match="contains NaN"):
+        both.set_params(missing="raise").transform(X)
     got = rf"X must not hold NaN, got {gone.sum()} in column"
     frame = pd.DataFrame({"good": low, "q": web.qid, "bad": column})
     for bad, message in (

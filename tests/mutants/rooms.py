@@ -31,7 +31,7 @@ _BESIDE = {
         *("comparison/test_systems.py", "_engine/test_lists.py", "fuzz", "rankers"),
     ],
     "comparison": ["_engine/test_lists.py", "score_precision/test_study.py"],
-    "feature_selection": ["cli/test_screen.py", "test_estimator_checks.py"],
+    "feature_selection": ["cli/test_screen.py"],
     "model_selection": ["inspection/test_selection.py", "optuna/test_objectives.py"],
 }
 #: what is changed, and the tests that must notice
