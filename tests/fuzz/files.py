@@ -156,7 +156,8 @@ def plain_table(file: File) -> Plain:
     text = file.text.removeprefix("\ufeff")
     lines = plain_rows(text, separator, given["quoting"] == "double") or [(0, [])]
     (_, header), *lines = lines
-    if not lines or "label" not in header or "qid" not in header:
+    is_unique = len({*header}) == len(header)
+    if not lines or not is_unique or not {"label", "qid"} <= {*header}:
         raise RefusedError
     has_blanks = _LIKE_A_BLANK.search(text) is not None
     n_cells = rf"cells than the header \({len(header)}\), got"
