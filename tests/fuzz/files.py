@@ -205,7 +205,8 @@ def plain_letor(file: File) -> Plain:
     if not has_queries or all(len(own) < 3 for own in documents):
         raise RefusedError  # for want of queries or features, whatever else is bad
     if bad:
-        raise RefusedError(rf"line ({'|'.join(bad)})\b")
+        # a first line that is none of LETOR, with a tab, is the header of a table
+        raise RefusedError(rf"line ({'|'.join(bad)})\b|no column 'label'")
     seen = {number for *_, features in rows for number in features}
     numbers = range(0 if 0 in seen else 1, max(seen) + 1)
     columns = {str(one): [row[2].get(one, 0.0) for row in rows] for one in numbers}
