@@ -378,7 +378,7 @@ def test_ids_are_needed_and_known_again(web):
         selector.predict(web.data)
     third = np.arange(len(web.qid)) % 3 == 0
     ranker = fitted(web, rows=third)
-    with pytest.warns(ta.SplitQueriesWarning, match="ids that FusedRanker was fitted"):
+    with pytest.warns(ta.SplitQueriesWarning, match="that FusedRanker was fitted on"):
         ranker.score(web.data[~third], web.target[~third], qid=web.qid[~third])
 
 

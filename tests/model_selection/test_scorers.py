@@ -429,9 +429,9 @@ def test_without_query_ids_it_says_what_to_write(web):
 def test_a_query_that_was_split_is_warned_of_and_scored(web):
     ranker = QueryLGBMRanker(n_estimators=2, num_leaves=3, verbosity=-1, n_jobs=1)
     ids, scorer = np.array([f"q{q}" for q in web.qid]), make_ranking_scorer()
-    half = np.arange(len(ids)) % 2 > 0
+    half, said = np.arange(len(ids)) % 2 > 0, "QueryLGBMRanker was .*make ids uni"
     ranker.fit(web.data[half], web.target[half], qid=ids[half])
-    with pytest.warns(ta.SplitQueriesWarning, match="QueryLGBMRanker was .*make ids"):
+    with pytest.warns(ta.SplitQueriesWarning, match=said):
         found = scorer(ranker, web.data, web.target, qid=ids)
     assert found == ranking_score(web.target, ranker.predict(web.data), qid=ids)
     assert found == scorer(ranker, web.data, web.target, qid=web.qid)
