@@ -121,7 +121,7 @@ def feval(
     >>> from tieaware_sklearn.datasets import make_web_search
     >>> from tieaware_sklearn.lightgbm import feval
     >>> web = make_web_search(n_queries=40, random_state=0)
-    >>> sizes = np.unique(web.qid, return_counts=True)[1]  # rows are sorted by qid
+    >>> sizes = np.unique(web.qid, return_counts=True)[1]  # if sorted by qid
     >>> data = lgb.Dataset(web.data, web.target.astype(int), group=sizes)
     >>> params = {"objective": "lambdarank", "metric": "None", "verbosity": -1}
     >>> history = {}
@@ -180,7 +180,7 @@ def eval_metric(
     ...                   np.array([2, 2]))
     ('RR', 0.625, True)
     >>> web = make_web_search(n_queries=40, random_state=0)
-    >>> sizes = np.unique(web.qid, return_counts=True)[1]  # rows are sorted by qid
+    >>> sizes = np.unique(web.qid, return_counts=True)[1]  # if sorted by qid
     >>> ranker = LGBMRanker(n_estimators=3, metric="None", verbosity=-1)
     >>> _ = ranker.fit(web.data, web.target, group=sizes, eval_X=web.data,
     ...                eval_y=web.target, eval_group=[sizes],

@@ -396,8 +396,8 @@ def test_equal_weights_print_what_no_weights_do(capsys, runs):
 @pytest.mark.parametrize(
     ("text", "option", "message"),
     [
-        ("0 1\n\n1\n", "weight", "bad, line 3: must have a topic and its weight"),
-        ("0\n", "segment", "bad, line 1: must have a topic and its segment"),
+        ("0 1\n\n1\n", "weight", "bad, line 3: must have a topic, a space and its w"),
+        ("0\n", "segment", "bad, line 1: must have a topic, a space and its s"),
         ("0 1\n0 1\n", "weight", "bad, line 2: topic 0 must have one weight, got two"),
         *(
             (f"0 1\n1 {one}\n", "weight", "bad, line 2: weight must be 0 or a number "

@@ -292,6 +292,10 @@ def test_a_measure_of_ones_own_goes_by_its_name(names):
         parse_measure("anymiss@3")
     with pytest.raises(ValueError, match=r"did you mean 'Miss@2'"):
         parse_measure("mis@2")
+    # what stands for methods of its parent is not its own
+    assert not cls(2).rank_worth(np.arange(2)).any()
+    with pytest.raises(ValueError, match=r"Miss@2 .* no closed form"):
+        tie_distributions([0, 1, 0], [2, 1, 1], measure="miss@2")
     # messages name what this library has
     assert "Miss" not in _base.names_where(lambda cls: True)
 

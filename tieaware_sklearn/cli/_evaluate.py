@@ -130,7 +130,7 @@ def read_topic_files(files: dict[str, str]) -> Callable[[NDArray[Any]], dict[str
                 if not (cells := line.strip().split(None, 1)):
                     continue
                 place = f"{source}, line {number}"
-                rule = f"{place}: must have a topic and its {what}"
+                rule = f"{place}: must have a topic, a space and its {what}"
                 messages.require(len(cells) == 2, rule)
                 topic, value = map(_trec_lines.spelled, cells)
                 rule = f"{place}: topic {topic} must have one {what}, got two"

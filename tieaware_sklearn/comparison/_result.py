@@ -708,7 +708,7 @@ class SystemComparison(html.Result):
                     end += "every order of ties"
                 line += f"; {what} significant (pvalue{kind} {sign} {alpha:g}){end}"
             lines.append(f"{line}.")
-        return lines + self._weights()
+        return self._weights() + lines
 
     def _about(self) -> dict[str, Any]:
         return {"queries": len(self.qid)} | super()._about()
@@ -791,6 +791,9 @@ def _in_words(one: SystemComparison, alpha: float) -> str:
         better, other = other, better
     if difference < 0:
         difference, ends = -difference, -ends[::-1]
+    if np.isnan(p):
+        ahead = f"by {words.number(difference)}, which no test covers"
+        return f"{better} is ahead of {other} {ahead}"
     text = "is" if p <= alpha else "is not significantly"
     text = f"{better} {text} better than {other}: by {words.number(difference)} "
     shown = "< 0.0001" if p < 1e-4 else f"= {words.probability(p)}"
@@ -798,7 +801,8 @@ def _in_words(one: SystemComparison, alpha: float) -> str:
     if one.ties[0] != EXPECTED:
         return text
     always = f"{better} is better in every order of ties"
-    return f"{text}; {always if one.same_sign[0] else 'an order of ties could undo it'}"
+    reversible = "the order of ties could reverse the sign"
+    return f"{text}; {always if one.same_sign[0] else reversible}"
 
 
 def _tables_by_segment(of: Summary) -> list[text_tables.Table]:
@@ -810,6 +814,7 @@ def _tables_by_segment(of: Summary) -> list[text_tables.Table]:
     names += _names_of_pairs(of.columns, "measure", "ties")
     level = f"{100 * comparison.confidence:g}% interval"
     note = f"{header}: corrected over all pairs and {of.n_segments} segments together"
+    notes = _by(of, *[note] * (header != "pvalue"))
     last: tuple[Any, ...] = ("interaction", of.interaction, words.probability)
     said = "p-value of the hypothesis that the difference is the same in all segments"
     if comparison.query_weight is not None:
@@ -828,7 +833,7 @@ def _tables_by_segment(of: Summary) -> list[text_tables.Table]:
             last,
             left=len(names),
             drop=[len(names) + column for column in (3, 0, 5, 2)],
-            notes=[note] * (header != "pvalue"),
+            notes=notes,
             terms=terms,
         )
     ]
@@ -836,7 +841,7 @@ def _tables_by_segment(of: Summary) -> list[text_tables.Table]:
 
 def _table_of_queries(of: Summary) -> list[text_tables.Table]:
     names = _names_of_pairs(of.columns, "measure", "ties")
-    note = f"power {of.power:g} of the paired t test at alpha = {of.alpha:g}"
+    notes = _by(of, f"power {of.power:g} of the paired t test at alpha = {of.alpha:g}")
     figures = ("difference", of.difference), ("std", of.std), ("queries", of.n_queries)
     needed = ("needed", of.queries_needed, partial(words.number, digits=0))
     columns = *names, *figures, needed, ("detectable", of.detectable)
@@ -845,7 +850,13 @@ def _table_of_queries(of: Summary) -> list[text_tables.Table]:
         "needed": "queries that show the difference with this power",
         "detectable": "smallest difference that these queries show with it",
     }
-    return [text_tables.Table.of(*columns, left=len(names), notes=[note], terms=terms)]
+    return [text_tables.Table.of(*columns, left=len(names), notes=notes, terms=terms)]
+
+
+def _by(of: Summary, *said: str) -> list[str]:
+    """A note that names the measure, where there is one and no column names it."""
+    first, *others = dict.fromkeys(of.measure.tolist())
+    return ["; ".join([*([] if others else [f"by {first}"]), *said])]
 
 
 def _table_of_posterior(of: Summary) -> list[text_tables.Table]:
@@ -998,7 +1009,8 @@ def _side_by_side(of: SystemComparison) -> text_tables.Table:
     by = {ties: treated == ties for ties in of.ties}
     same_sign = np.where(of.same_sign, "yes", "no")
     meaning = words.meaning(f"pvalue ({of.test})" if header == "pvalue" else header)
-    terms = {ties: f"{_DIFFERENCES[of.average]}, {_treated(ties)}" for ties in by}
+    what = f"{words.AVERAGES[of.average]}, or {_DIFFERENCES[of.average]}"
+    terms = {ties: f"{what}, {_treated(ties)}" for ties in by}
     terms |= dict.fromkeys([header, *(f"{header} {ties}" for ties in by)], meaning)
     first = by[of.ties[0]]
     columns: list[tuple[Any, ...]] = [(name, cells[first]) for name, cells in names]
@@ -1020,6 +1032,7 @@ def _side_by_side(of: SystemComparison) -> text_tables.Table:
     # each treatment of a pair below the other
     rows = np.array([np.flatnonzero(places) for places in by.values()]).T.ravel()
     columns = [(head, cells[rows], *show) for head, cells, *show in columns]
+    terms = {header: meaning}
     return text_tables.Table.of(*columns, left=len(names) + 1, terms=terms)
 
 

@@ -248,6 +248,8 @@ def check_columns(
         if name not in there:
             other = [one for one in names if _composed(one) == _composed(name)]
             form = " (it has another Unicode form there)" if other else ""
+            if str(names[0]).startswith(("#", "sep=")):
+                why = "; remove the lines above the header"
             raise ValueError(
                 f"{where}: there is no column {name!r}{form} (columns: "
                 f"{_wording.listed(names)}){why}"

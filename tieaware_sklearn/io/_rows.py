@@ -183,8 +183,9 @@ def in_whole_queries(
             raise ValueError(
                 f"{part.place(part.first + int(starts[again]))}: query {known[again]!r}"
                 " comes back after another query, but batches hold whole queries: sort "
-                "the rows by query first, or read all of them at once, as load_table "
-                "and load_letor (--batch-rows 0) do"
+                "the rows by query first (and files as people count, part-2 before "
+                "part-10), or read all of them at once, as load_table and load_letor "
+                "(--batch-rows 0) do"
             )
         last, at, starts = known[-1], 0, starts[goes_on:]
         while len(starts := starts if finely else starts[-1:]):

@@ -459,18 +459,9 @@ class Measure(UserModel, NamedMeasure, ABC):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         register(cls)
-        # a walk stands for methods, and reads others: it is not that of a user's class
-        # with methods of its own, nor of another parent that comes first
-        newer = list(takewhile(lambda one: "walk" not in vars(one), cls.__mro__))
-        walked = cls.__mro__[len(newer)]
-        if any(
-            name == "greater_is_better" or hasattr(value, "__get__") or callable(value)
-            for one in newer
-            if not (is_ours(one) and issubclass(one, walked))
-            for name, value in vars(one).items()
-            if not name.startswith("__")
-        ):
-            cls.walk = Measure.walk  # type: ignore[method-assign]
+        for name in ("walk", "rank_worth", "_outcomes"):
+            if _is_outdated(cls, name):
+                setattr(cls, name, vars(Measure)[name])
 
     def walk(self, levels: FloatArray, longest: int) -> arranged.Walk | None:
         """The sum that the kernel computes for `numerator`; None leaves it to NumPy.
@@ -595,6 +586,21 @@ class Measure(UserModel, NamedMeasure, ABC):
             f"the distribution of {self} over the orders of ties has no closed form "
             f"(sampled() estimates it); {known} have one"
         )
+
+
+def _is_outdated(cls: type[Measure], method: str) -> bool:
+    """Whether this method stands for others, of which a user's class has newer ones.
+
+    Or another parent that comes first.
+    """
+    newer = list(takewhile(lambda one: method not in vars(one), cls.__mro__))
+    return any(
+        name == "greater_is_better" or hasattr(value, "__get__") or callable(value)
+        for one in newer
+        if not (is_ours(one) and issubclass(one, cls.__mro__[len(newer)]))
+        for name, value in vars(one).items()
+        if not name.startswith("__")
+    )
 
 
 class OfRelevance:

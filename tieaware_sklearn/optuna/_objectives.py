@@ -212,7 +212,7 @@ class LinearScoringObjective(ScoringObjective):
     True
     """
 
-    @_query_ranker.options_of(ScoringObjective.__init__)
+    @_query_ranker.options_of(QueryObjective.__init__)
     def __init__(
         self,
         X: Any,
@@ -221,6 +221,7 @@ class LinearScoringObjective(ScoringObjective):
         feature_names: Sequence[str] | None = None,
         bounds: Any = DEFAULT_BOUNDS,
         transforms: str | Sequence[str] | None = None,
+        block_size: int | None = None,
         **options: Any,
     ) -> None:
         feature_matrix.check_kinds(X)
@@ -240,7 +241,7 @@ class LinearScoringObjective(ScoringObjective):
         self._transforms = _linear.check_transforms(transforms, n_features, allowed)
         # `score` is given numbers of rows
         rows = np.arange(len(data))[:, None]
-        super().__init__(self._linear, rows, y, **options)
+        super().__init__(self._linear, rows, y, block_size=block_size, **options)
         tuned = "tune" in self._transforms
         kinds = set(_linear.TRANSFORMS if tuned else self._transforms)
         # features by transform, and their standard deviations
