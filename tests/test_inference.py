@@ -83,5 +83,4 @@ def test_cell_of_an_interval(missed, without, shown):
 def test_an_unknown_target_is_the_mean_of_the_estimates():
     claims = [interval("", (x - 1, x + 1), False, estimate=x) for x in (0.0, 0.2, 4.0)]
     cell = Cell.of(claims)
-    assert cell.percent == pytest.approx(0)
-    assert cell.nominal == COVERAGE
+    assert (cell.percent, cell.nominal) == (pytest.approx(0), COVERAGE)

@@ -110,8 +110,7 @@ def alike(found, wanted):
         if dataclasses.is_dataclass(b):
             alike(a, b)
         elif isinstance(b, np.ndarray):
-            assert a.dtype == b.dtype
-            assert_array_equal(a, b, name)
+            assert_array_equal(a, b, name, strict=True)
         elif not callable(b):
             assert a == b or b != b, name
 

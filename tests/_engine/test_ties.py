@@ -24,8 +24,7 @@ def test_sums_of_whole_numbers_beyond_floats_and_many_queries_of_many_levels():
     # which are sorted, not counted
     label = np.random.default_rng(0).integers(0, 100, 100).astype(np.uint8)
     found = all_tied(np.full(50, 2), label, np.arange(100.0))
-    assert_array_equal(found.label, np.sort(label.reshape(-1, 2)).ravel())
-    assert found.label.dtype == np.uint8
+    assert_array_equal(found.label, np.sort(label.reshape(-1, 2)).ravel(), strict=True)
 
 
 def test_what_is_as_large_as_the_ranking_is_remembered_until_it_is_forgotten():

@@ -336,8 +336,7 @@ def test_undefined_systems():
     labels, qid = [1, 0, 0] * 4, np.repeat(range(4), 3)
     systems = {"a": [1, 2, 3] * 2 + [3, 2, 1] * 2, "b": [2, 1, 3] * 2 + [-math.inf] * 6}
     found = compare_systems(labels, systems, qid=qid, measure="esl")
-    assert found.difference[0] == 1
-    assert found.n_queries[0] == 2
+    assert (found.difference[0], found.n_queries[0]) == (1, 2)
     nothing = {"a": systems["a"], "b": [-math.inf] * 12}
     with pytest.warns(UndefinedMetricWarning, match="ESL is undefined for every"):
         found = compare_systems(labels, nothing, qid=qid, measure="esl")

@@ -340,8 +340,7 @@ def check_same(found, expected):
         if theirs is None:
             assert ours is None
             continue
-        assert_array_equal(ours, theirs[order], err_msg=name)
-        assert name == "segment" or ours.dtype == theirs.dtype, name
+        assert_array_equal(ours, theirs[order], name, strict=name != "segment")
     for name in ("n_undefined", "bounds"):
         assert_array_equal(getattr(found, name), getattr(expected, name))
     assert found.to_bytes() == expected.to_bytes()

@@ -479,9 +479,8 @@ def test_missing_values_beside_ids_that_are_texts():
     X = np.array([["a", 3.0], ["a", np.nan], ["b", 1.0], ["b", 2.0]], dtype=object)
     selector = RankingFeatureSelector("rr", n_features_to_select=1, qid=0)
     selector.set_params(missing="last").fit(X, [1, 0, 0, 1])
-    chosen = selector.transform(X)
-    assert chosen.dtype == np.float64
-    np.testing.assert_array_equal(chosen, [[3], [np.nan], [1], [2]])
+    wanted = np.array([[3], [np.nan], [1], [2]])
+    np.testing.assert_array_equal(selector.transform(X), wanted, strict=True)
     selector.set_params(missing="raise")
     with pytest.raises(ValueError, match="NaN"):
         selector.transform(X)
@@ -489,3 +488,7 @@ def test_missing_values_beside_ids_that_are_texts():
     X = np.array([[np.nan, 3.0], [np.inf, 1.0]])
     np.testing.assert_array_equal(selector.transform(X), [[3], [1]])
     assert np.isnan(X[0, 0])
+    X = np.array([[1, 1], [1, 1], [2, 1], [2, 1]], dtype=object)
+    selector.set_params(n_features_to_select=None).fit(X, [1, 0, 1, 0])
+    with pytest.warns(UserWarning, match="no feature is selected: each is constant"):
+        assert selector.transform(X).shape == (4, 0)

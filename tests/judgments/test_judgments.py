@@ -101,8 +101,7 @@ def test_agreement_of_several():
     tau = stats.kendalltau(noisy[:, 0], noisy[:, 1]).statistic
     assert report.correlation[0, 1] == tau
     alike = (noisy == noisy[:, :1]).all(axis=1).mean()
-    assert report.all_agree == pytest.approx(alike)
-    assert report.n_items == 80
+    assert (report.all_agree, report.n_items) == (pytest.approx(alike), 80)
     counts = np.stack([(noisy == grade).sum(axis=1) for grade in range(3)], axis=1)
     assert report.fleiss == pytest.approx(fleiss_kappa(counts))
     table = report.to_pandas()

@@ -165,8 +165,7 @@ def test_equal_values_change_nothing():
     """A perfect ranking stays as it is, for weights that could move as well."""
     ranker = quick().fit(np.column_stack([Y, Y * 10]), Y, qid=QID)
     assert len(set(ranker.train_score_)) == 1
-    assert ranker.n_iter_ == 0
-    assert ranker.coef_[0] == pytest.approx(10 * ranker.coef_[1])
+    assert (ranker.n_iter_, ranker.coef_[0]) == (0, pytest.approx(10 * ranker.coef_[1]))
 
 
 def test_the_ascent_starts_at_weights_by_lift_or_at_the_best_feature():

@@ -75,8 +75,7 @@ def test_categorical_features_are_counted_with_the_qid_column(web, frame):
 def test_columns_of_x_as_given(web, frame):
     model = ranker(qid="qid").fit(frame, web.target)
     assert model.feature_names_in_.dtype == object
-    assert model.n_features_ == 12
-    assert model.feature_name_ == web.feature_names
+    assert (model.n_features_, model.feature_name_) == (12, web.feature_names)
     *importances, last = model.feature_importances_
     assert last == 0
     gains = model.booster_.feature_importance("split")
