@@ -225,6 +225,11 @@ def top_k_overlap(
     messages.require(not tolerance or reference_ties != "orders", rule, tolerance)
     if ids is None:
         query_ids, sides = _of_documents(reference, scores, qid, mask, metric)
+        if (most := sides[0].sizes.max()) <= k:
+            words.warn(
+                f"k must leave out a document, got {k} for at most {most}; pass ids= "
+                "if columns are places in lists, not documents"
+            )
     elif qid is not None or mask is not None:
         raise ValueError("qid and mask must be None with ids, whose rows are queries")
     else:

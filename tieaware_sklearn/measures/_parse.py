@@ -224,7 +224,7 @@ def _unknown(name: str, measure: str) -> str:
     if mean_of := _GEOMETRIC.get(lower):
         return (
             f"measure {_short(measure)} is an average over queries, not a measure: ask "
-            f'for "{mean_of}" with average="geometric"'
+            f'for "{mean_of}" with average="geometric" (--average)'
         )
     inner = lower.removesuffix("_ia")
     if lower in _measure.OF_SUBTOPICS or (inner != lower and inner in _measure.NAMED):
