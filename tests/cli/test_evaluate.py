@@ -344,7 +344,7 @@ def test_pairs_with_weights_and_segments(capsys, runs, of_topics):
     said = "8 queries, whose weights are worth 3.6 of equal weight."
     out, _ = succeed(capsys, *words)
     assert out.count(said) == 1
-    assert f"\n{said}\n\nAP  " in out
+    assert f"\n{said}\nBy AP, " in out
     assert re.search(r"\nA .*\n\nsegment +measure +A +B .*\nholm: corrected", out, re.S)
     assert max(map(len, out.splitlines())) <= 80
     page = Path("page.html").read_text("utf-8")

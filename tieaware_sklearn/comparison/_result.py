@@ -307,7 +307,7 @@ class SystemComparison(html.Result):
         --------------------------------------------------------------------------------
         0        clicks  in-degree       30  0.0551  [0.012, 0.098]  0.0285       0.5977
         1        clicks  in-degree       30  0.0746  [0.014, 0.135]  0.0285       0.5977
-        holm: corrected over all pairs and 2 segments together
+        by AP; holm: corrected over all pairs and 2 segments together
         no room for same sign (see to_pandas() or --csv)
         """
         rule = "segment must be given to compare_systems"
@@ -426,7 +426,7 @@ class SystemComparison(html.Result):
         A       B          difference     std  queries  needed  detectable
         ------------------------------------------------------------------
         clicks  in-degree      0.0500  0.2841      100     256      0.0804
-        power 0.8 of the paired t test at alpha = 0.05
+        by RR; power 0.8 of the paired t test at alpha = 0.05
         """
         moments = self._moments_of_means("queries_needed")
         given = difference is None or checks.is_number(difference, above=0)

@@ -249,7 +249,7 @@ def check_columns(
             other = [one for one in names if _composed(one) == _composed(name)]
             form = " (it has another Unicode form there)" if other else ""
             if str(names[0]).startswith(("#", "sep=")):
-                why = "; remove the lines above the header"
+                form, why = ": remove the lines above the header", ""
             raise ValueError(
                 f"{where}: there is no column {name!r}{form} (columns: "
                 f"{_wording.listed(names)}){why}"
