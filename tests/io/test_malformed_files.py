@@ -155,11 +155,7 @@ FILES = [
     ("csv", b"\x28\xb5\x2f\xfd\0\0", NOT_UTF_8 + "text compressed by Zstandard"),
     ("csv", b"label,\xe9,x\n", ", line 1: must be UTF-8, got the byte 0xe9"),
     ("csv", whole("csv").replace(b"qid", b"q" * 999), ": there is no column 'qid'"),
-    (
-        "csv",
-        b"sep=,\n" + whole("csv"),
-        ": there is no column 'label': remove the lines",
-    ),
+    ("csv", b"sep=,\n" + whole("csv"), ": there is no column 'label': remove the"),
     ("csv", whole("csv").replace(b"qid,x", b"qid,label"), TWICE),
     ("parquet", b"PAR1" + whole("csv"), ": "),
     ("parquet", parquet()[:-30], ": "),
