@@ -40,7 +40,7 @@ MODULES = {full_name(path): path for path in PACKAGE.rglob("*.py")}
 #: imports of a room above, at run time, and why there is no other way
 UPWARD = {
     # a page has the picture of its result, which matplotlib may draw
-    ("tieaware_sklearn._display.html", "tieaware_sklearn.plots._base"),
+    ("tieaware_sklearn._display.html", "tieaware_sklearn.plots._base")
 }
 
 

@@ -90,17 +90,14 @@ def test_a_compiler_that_fails_stops_no_installation(tree):
     assert contents(wheel) == sources(tree)
 
 
-@pytest.mark.parametrize(
-    ("kernel", "words"),
-    [
-        pytest.param(
-            "require",
-            ["TIEAWARE_KERNEL=require allows no installation without", "/bin/false"],
-            marks=without_compiler,
-        ),
-        ("yes", ["TIEAWARE_KERNEL must be unset, 'skip' or 'require', got 'yes'"]),
-    ],
-)
+@pytest.mark.parametrize(("kernel", "words"), [
+    pytest.param(
+        "require",
+        ["TIEAWARE_KERNEL=require allows no installation without", "/bin/false"],
+        marks=without_compiler,
+    ),
+    ("yes", ["TIEAWARE_KERNEL must be unset, 'skip' or 'require', got 'yes'"]),
+])  # fmt: skip
 def test_no_wheel_is_built(tree, kernel, words):
     settings = {"TIEAWARE_KERNEL": kernel, "CC": "/bin/false"}
     wheel, said = build(tree, "build_wheel('dist')", **settings)

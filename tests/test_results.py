@@ -112,14 +112,10 @@ def test_a_page_of_thirteen_findings():
         assert section.count("*Caveat.*") == 1
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        pytest.param(one, marks=[pytest.mark.weekly] * (one.module in SLOW))
-        for one in commands()
-    ],
-    ids=lambda command: command.module,
-)
+@pytest.mark.parametrize("command", [
+    pytest.param(one, marks=[pytest.mark.weekly] * (one.module in SLOW))
+    for one in commands()
+], ids=lambda command: command.module)  # fmt: skip
 def test_commands_print_what_the_page_shows(command, shared_data, monkeypatch, printed):
     module, arguments, lines = command
     words = " ".join([module, *arguments])

@@ -46,9 +46,7 @@ class ExactMeasure:
     no_jit = True
 
     def __init__(
-        self,
-        resolved: _resolved.ResolvedMeasures,
-        sets: Iterable[_prepared.Prepared],
+        self, resolved: _resolved.ResolvedMeasures, sets: Iterable[_prepared.Prepared]
     ) -> None:
         self.resolved = resolved
         #: data sets by labels, and by labels and weights
@@ -139,9 +137,7 @@ class RecordedMeasures(ExactMeasure):
     """
 
     def __init__(
-        self,
-        resolved: _resolved.ResolvedMeasures,
-        sets: dict[str, _prepared.Prepared],
+        self, resolved: _resolved.ResolvedMeasures, sets: dict[str, _prepared.Prepared]
     ) -> None:
         super().__init__(resolved, sets.values())
         self.history: dict[str, dict[str, list[float]]] = {

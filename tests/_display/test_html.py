@@ -170,27 +170,24 @@ NAMES = [("run", ["x"]), ("measure", ["AP"]), ("mean", ["0.1"])]
 A = {"terms": {"a": "alpha"}}
 
 
-@pytest.mark.parametrize(
-    ("columns", "options", "lines"),
-    [
-        (
-            FIGURES,
-            {"notes": ["and so on"]},
-            [
-                "median      median          interval   n        p  short        ends",
-                "--------------------------------------------------------------------",
-                "a           0.6667  [0.0000, 1.0000]   3   0.0001   0.67  [0.0, 1.0]",
-                "b                -            [-, -]  12  <0.0001   0.00  [0.0, 1.0]",
-                "c       1.5000e+18     [0.0000, inf]   4        -   0.00  [0.0, 1.0]",
-                "and so on",
-            ],
-        ),
-        (NAMES, {"left": 2}, ["run  measure  mean", "-" * 18, "x    AP        0.1"]),
-        ([("name", []), ("mean", [])], {}, ["name  mean", "----------"]),
-        ([("a", ["x"])], A, ["a", "-", "x"]),
-        ([("a", ["x"])], {**A, "explains": True}, ["a", "-", "x", "a  alpha"]),
-    ],
-)
+@pytest.mark.parametrize(("columns", "options", "lines"), [
+    (
+        FIGURES,
+        {"notes": ["and so on"]},
+        [
+            "median      median          interval   n        p  short        ends",
+            "--------------------------------------------------------------------",
+            "a           0.6667  [0.0000, 1.0000]   3   0.0001   0.67  [0.0, 1.0]",
+            "b                -            [-, -]  12  <0.0001   0.00  [0.0, 1.0]",
+            "c       1.5000e+18     [0.0000, inf]   4        -   0.00  [0.0, 1.0]",
+            "and so on",
+        ],
+    ),
+    (NAMES, {"left": 2}, ["run  measure  mean", "-" * 18, "x    AP        0.1"]),
+    ([("name", []), ("mean", [])], {}, ["name  mean", "----------"]),
+    ([("a", ["x"])], A, ["a", "-", "x"]),
+    ([("a", ["x"])], {**A, "explains": True}, ["a", "-", "x", "a  alpha"]),
+])  # fmt: skip
 def test_a_table_by_its_columns(columns, options, lines):
     assert Table.of(*columns, **options).text().splitlines() == lines
 

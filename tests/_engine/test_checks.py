@@ -36,15 +36,12 @@ def halves(ids):
     return pa.chunked_array([ids[: len(ids) // 2], ids[len(ids) // 2 :]])
 
 
-@pytest.mark.parametrize(
-    "column",
-    [
-        *map(methodcaller, ["astype"] * 4, ["object", "str", "category", "string"]),
-        pa.array,
-        halves,
-        lambda ids: halves(ids).dictionary_encode(),
-    ],
-)
+@pytest.mark.parametrize("column", [
+    *map(methodcaller, ["astype"] * 4, ["object", "str", "category", "string"]),
+    pa.array,
+    halves,
+    lambda ids: halves(ids).dictionary_encode(),
+])  # fmt: skip
 @pytest.mark.parametrize("shuffled", [False, True])
 def test_texts_of_libraries_are_numbered_as_in_a_list(column, shuffled):
     ids = [f"q{i}é" for i in range(40) for _ in range(i % 4 + 1)]

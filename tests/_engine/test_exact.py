@@ -234,8 +234,7 @@ def test_flags_with_gaps_are_labels_without_a_judgment():
 
 
 @pytest.mark.parametrize(
-    "value",
-    [np.array([1]), [1], "1", 1j, pd.Timestamp("2020"), np.timedelta64(1, "s")],
+    "value", [np.array([1]), [1], "1", 1j, pd.Timestamp("2020"), np.timedelta64(1, "s")]
 )
 def test_objects_that_are_no_numbers_are_named(value):
     got = f"y_score must be numeric, got dtype object with {value!r} in row 2"

@@ -203,6 +203,13 @@ def test_gains_of_the_users():
             helpers.assert_engines_agree(labels, scores, qid, own)
 
 
+def test_gains_of_a_tie_are_added_exactly():
+    gain = dict(enumerate([0, 1, 1, 2.0**53]))
+    with use_engine("compiled"):
+        found = evaluate([3, 2, 1], [0, 0, 0], measures=m.CG(1, gain=gain))
+    assert found.expected[0, 0] == (2.0**53 + 2) / 3
+
+
 def own(parent, *first, **body):
     """A subclass with these of its own, and what comes before its parent."""
     return dataclass(frozen=True)(type("Own", (*first, parent), body))

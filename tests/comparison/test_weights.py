@@ -163,23 +163,31 @@ def test_errors_name_argument_and_rule(options, message):
         ta.compare_systems(**rows(), **{"query_weight": np.ones(72), **options})
 
 
+@pytest.mark.filterwarnings("error:the weights of")
+def test_weights_of_queries_that_are_left_out_are_worth_nothing():
+    data, weight = rows() | {"zero_relevance": "skip"}, [3] * 3 + [1000] + [1] * 8
+    data["y_true"][data["qid"] == 3] = 0
+    found = compare(data, weight, measure="ap", segment=data["qid"] % 2)
+    # another query has no relevant document either
+    worth = 16**2 / (3 * 9 + 7)
+    assert f"10 queries, whose weights are worth {worth:.1f} of equal" in str(found)
+    assert found.by_segment().n_effective[-1] == pytest.approx(7**2 / (9 + 4))
+    assert found.to_html().count("<dt>with a value</dt><dd>10</dd>") == 1
+
+
 def test_one_heavy_query_leaves_no_test():
     found = compare(rows(), np.where(np.arange(12) == 3, 1000, 1))
     assert np.isnan(found.pvalues).all()
     assert np.isnan(found.difference_interval).all()
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"measure": ["ap", "rr"]},
-        {"ties": ["best", "worst"]},
-        {"measure": ["ap", "rr"], "ties": ["best", "expected"], "baseline": "a"},
-        {"y_score": {"a": rows()["y_score"]["a"]}},
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("options", [
+    {},
+    {"measure": ["ap", "rr"]},
+    {"ties": ["best", "worst"]},
+    {"measure": ["ap", "rr"], "ties": ["best", "expected"], "baseline": "a"},
+    {"y_score": {"a": rows()["y_score"]["a"]}},
+], ids=str)  # fmt: skip
 def test_what_weights_are_worth_is_printed_once(options):
     data, weight = rows(), [3] * 8 + [1] * 3 + [0]
     # one query counts nothing

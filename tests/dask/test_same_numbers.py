@@ -39,16 +39,12 @@ def test_ids_of_any_kind(rows, kind):
     assert_same(values, wanted.to_pandas())
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"convention": "lightgbm"},
-        {"convention": "trec_eval"},
-        {"unjudged": "nonrelevant", "zero_relevance": "skip"},
-        {"zero_relevance": 0.25},
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("options", [
+    {"convention": "lightgbm"},
+    {"convention": "trec_eval"},
+    {"unjudged": "nonrelevant", "zero_relevance": "skip"},
+    {"zero_relevance": 0.25},
+], ids=str)  # fmt: skip
 def test_conventions_and_unjudged_labels(rows, options):
     rows = rows.assign(label=np.minimum(rows.label, 1))
     if "unjudged" in options:
@@ -143,21 +139,17 @@ def test_only_the_columns_that_are_wanted_are_read(
     helpers.computed(function, df, **options)
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"baseline": "in_degree", "correction": "bh", "alternative": "greater"},
-        {"correction": "tukey", "measure": "rr"},
-        {"correction": None, "confidence": 0.8, "alternative": "less", "measure": "ap"},
-        # undefined where a system retrieves too few relevant documents
-        {"measure": "esl", "correction": "by"},
-        {"ties": "worst", "zero_relevance": "skip"},
-        {"test": "wilcoxon", "interval": "bootstrap", "n_resamples": 199},
-        {"test": "randomization", "n_resamples": 199, "random_state": 3},
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("options", [
+    {},
+    {"baseline": "in_degree", "correction": "bh", "alternative": "greater"},
+    {"correction": "tukey", "measure": "rr"},
+    {"correction": None, "confidence": 0.8, "alternative": "less", "measure": "ap"},
+    # undefined where a system retrieves too few relevant documents
+    {"measure": "esl", "correction": "by"},
+    {"ties": "worst", "zero_relevance": "skip"},
+    {"test": "wilcoxon", "interval": "bootstrap", "n_resamples": 199},
+    {"test": "randomization", "n_resamples": 199, "random_state": 3},
+], ids=str)  # fmt: skip
 def test_comparisons(rows, options):
     holes = rows.assign(
         clicks=rows.clicks.where(rows.qid % 4 > 0, -np.inf),
@@ -203,22 +195,18 @@ def repeats(rows):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"n_features_to_select": 0.5},
-        {"n_features_to_select": 8, "max_correlation": None, "diversity": 0.2},
-        {"n_features_to_select": 14},  # all that vary, copies last
-        {"max_correlation": 1.0, "alpha": 0.5, "min_lift": 0.01},
-        {"max_correlation": 0, "redundancy": True},
-        {"sort_by": "ap", "measures": ["rr", "ap"], "unjudged": "drop"},
-        {"direction": "ascending", "n_features_to_select": 2},
-        {"redundancy": False, "max_correlation": None, "missing": "last"},
-        {"sort_by": "rr", "zero_relevance": "skip", "measures": ["ap", "rr"]},
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("options", [
+    {},
+    {"n_features_to_select": 0.5},
+    {"n_features_to_select": 8, "max_correlation": None, "diversity": 0.2},
+    {"n_features_to_select": 14},  # all that vary, copies last
+    {"max_correlation": 1.0, "alpha": 0.5, "min_lift": 0.01},
+    {"max_correlation": 0, "redundancy": True},
+    {"sort_by": "ap", "measures": ["rr", "ap"], "unjudged": "drop"},
+    {"direction": "ascending", "n_features_to_select": 2},
+    {"redundancy": False, "max_correlation": None, "missing": "last"},
+    {"sort_by": "rr", "zero_relevance": "skip", "measures": ["ap", "rr"]},
+], ids=str)  # fmt: skip
 def test_a_selector_is_fitted_as_to_all_rows(repeats, options):
     if options.get("unjudged"):
         repeats = repeats.assign(label=repeats.label.where(repeats.index % 9 > 0))

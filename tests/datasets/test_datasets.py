@@ -10,13 +10,10 @@ from tieaware_sklearn import RankingFeatureSelector, ranking_score, tie_report
 from tieaware_sklearn.datasets import load_digits_retrieval, make_web_search
 
 
-@pytest.mark.parametrize(
-    "load",
-    [
-        partial(load_digits_retrieval, n_queries=5),
-        partial(make_web_search, n_queries=40, n_noise=3, n_duplicates=3),
-    ],
-)
+@pytest.mark.parametrize("load", [
+    partial(load_digits_retrieval, n_queries=5),
+    partial(make_web_search, n_queries=40, n_noise=3, n_duplicates=3),
+])  # fmt: skip
 def test_all_forms_are_the_same_data(load):
     whole = load()
     framed = load(as_frame=True, return_X_y_qid=True)

@@ -234,17 +234,14 @@ def many_features(n):
     return Bunch(data=X, target=y, qid=np.repeat(np.arange(8), 15))
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"n_features_to_select": 10},
-        {"n_features_to_select": 10, "diversity": 0},
-        {"n_features_to_select": 10, "max_correlation": None, "diversity": 0.6},
-        {"n_features_to_select": 90, "diversity": 0.9},
-        {"n_features_to_select": 110, "diversity": 0, "missing": "last"},
-        {"alpha": 0.05, "max_correlation": 0.6},
-    ],
-)
+@pytest.mark.parametrize("options", [
+    {"n_features_to_select": 10},
+    {"n_features_to_select": 10, "diversity": 0},
+    {"n_features_to_select": 10, "max_correlation": None, "diversity": 0.6},
+    {"n_features_to_select": 90, "diversity": 0.9},
+    {"n_features_to_select": 110, "diversity": 0, "missing": "last"},
+    {"alpha": 0.05, "max_correlation": 0.6},
+])  # fmt: skip
 @pytest.mark.filterwarnings("ignore:n_features_to_select")
 def test_of_many_features_fit_correlates_those_that_matter(options, monkeypatch):
     monkeypatch.setattr(_selection, "AUTO_REDUNDANCY", 299)

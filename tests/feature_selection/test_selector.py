@@ -33,18 +33,14 @@ def batch(web, *queries, ids=lambda qid: qid):
     return web.data[rows], web.target[rows], ids(web.qid[rows])
 
 
-@pytest.mark.parametrize(
-    ("ids", "name"),
-    [
-        (lambda qid: qid, "2"),
-        (lambda qid: qid.astype(float), "2.0"),
-        (lambda qid: [f"query 000{q}" for q in qid], "'query 0002'"),
-        (lambda qid: [(q, "query") for q in qid.tolist()], "(2, 'query')"),
-        # what surrogateescape makes of bytes
-        (lambda qid: [f"\udce8{q}" for q in qid], r"'\udce82'"),
-    ],
-    ids=["integers", "floats", "texts", "tuples", "not unicode"],
-)
+@pytest.mark.parametrize(("ids", "name"), [
+    (lambda qid: qid, "2"),
+    (lambda qid: qid.astype(float), "2.0"),
+    (lambda qid: [f"query 000{q}" for q in qid], "'query 0002'"),
+    (lambda qid: [(q, "query") for q in qid.tolist()], "(2, 'query')"),
+    # what surrogateescape makes of bytes
+    (lambda qid: [f"\udce8{q}" for q in qid], r"'\udce82'"),
+], ids=["integers", "floats", "texts", "tuples", "not unicode"])  # fmt: skip
 def test_a_query_is_counted_once_whenever_it_comes_again(web, ids, name):
     selector = RankingFeatureSelector()
     for queries in ([1, 2], [3], [4, 5]):

@@ -173,14 +173,11 @@ def test_estimators_get_the_ids_that_they_take():
     curve(estimator=make_pipeline(StandardScaler(), Ridge()), cv=2)
 
 
-@pytest.mark.parametrize(
-    "selector",
-    [
-        ta.RankingFeatureSelector("ndcg@5"),
-        ta.FusedRanker(measure="ndcg@5"),
-        RFE(Ridge()),  # its ranks tie: it is fitted for every number
-    ],
-)
+@pytest.mark.parametrize("selector", [
+    ta.RankingFeatureSelector("ndcg@5"),
+    ta.FusedRanker(measure="ndcg@5"),
+    RFE(Ridge()),  # its ranks tie: it is fitted for every number
+])  # fmt: skip
 def test_the_first_features_are_those_of_a_selector_of_as_many(selector):
     found = curve(selector).selected[:, 0]
     folds = ta.QueryKFold(4).split(X, groups=QID)

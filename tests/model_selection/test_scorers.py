@@ -323,22 +323,18 @@ def test_one_query_of_all_rows_is_warned_of(web):
 WITHOUT_ID = make_column_transformer(("drop", ["id"]), remainder="passthrough")
 
 
-@pytest.mark.parametrize(
-    ("estimator", "learns"),
-    [
-        (Ridge(), "Ridge"),
-        (make_pipeline(None, StandardScaler(), Ridge()), "Ridge"),
-        (make_pipeline(PolynomialFeatures(2), Ridge()), "Ridge"),
-        (GridSearchCV(Ridge(), {"alpha": [1, 2]}, cv=2), "Ridge"),
-        (TransformedTargetRegressor(Ridge()), "Ridge"),
-        (RandomForestRegressor(2, max_depth=1), "RandomForestRegressor"),
-        (make_pipeline(WITHOUT_ID, Ridge()), None),
-        (make_pipeline(SelectKBest(f_regression, k=1), Ridge()), None),
-        (VotingRegressor([("one", make_pipeline(WITHOUT_ID, Ridge()))]), None),
-        (QueryLGBMRanker(n_estimators=1, verbosity=-1, qid="id"), None),
-    ],
-    ids=lambda of: str(of)[:40],
-)
+@pytest.mark.parametrize(("estimator", "learns"), [
+    (Ridge(), "Ridge"),
+    (make_pipeline(None, StandardScaler(), Ridge()), "Ridge"),
+    (make_pipeline(PolynomialFeatures(2), Ridge()), "Ridge"),
+    (GridSearchCV(Ridge(), {"alpha": [1, 2]}, cv=2), "Ridge"),
+    (TransformedTargetRegressor(Ridge()), "Ridge"),
+    (RandomForestRegressor(2, max_depth=1), "RandomForestRegressor"),
+    (make_pipeline(WITHOUT_ID, Ridge()), None),
+    (make_pipeline(SelectKBest(f_regression, k=1), Ridge()), None),
+    (VotingRegressor([("one", make_pipeline(WITHOUT_ID, Ridge()))]), None),
+    (QueryLGBMRanker(n_estimators=1, verbosity=-1, qid="id"), None),
+], ids=lambda of: str(of)[:40])  # fmt: skip
 def test_ids_as_a_feature_are_warned_of(web, recwarn, estimator, learns):
     X = pd.DataFrame(web.data[:, :3], columns=["a", "b", "c"]).assign(id=-web.qid)
     model, scorer = clone(estimator).fit(X, web.target), make_ranking_scorer(qid="id")
@@ -357,16 +353,12 @@ OTHERS = {"qid": -1, "response_method": ["predict_proba", "predict"]}
 OTHERS |= {"zero_relevance": "skip", "unjudged": "nonrelevant", "ties": "worst"}
 
 
-@pytest.mark.parametrize(
-    "scorer",
-    [
-        make_ranking_scorer("ndcg@10"),
-        make_ranking_scorer(["ndcg@10", "Fallout@5"], qid="qid")["neg_Fallout@5"],
-        make_ranking_scorer(["rr"], average="median", **OTHERS)["rr"],
-        make_ranking_scorer("ap", convention="trec_eval", response_method="predict"),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("scorer", [
+    make_ranking_scorer("ndcg@10"),
+    make_ranking_scorer(["ndcg@10", "Fallout@5"], qid="qid")["neg_Fallout@5"],
+    make_ranking_scorer(["rr"], average="median", **OTHERS)["rr"],
+    make_ranking_scorer("ap", convention="trec_eval", response_method="predict"),
+], ids=str)  # fmt: skip
 def test_repr_pickle_and_clone(scorer):
     for other in (
         eval(repr(scorer), {"make_ranking_scorer": make_ranking_scorer}),
@@ -509,14 +501,11 @@ def test_more_classes_rank_by_the_expected_label(web):
         Probabilities(np.full((3, 3), 1 / 3), ["a", "b", "c"]).value([1, 0, 0])
 
 
-@pytest.mark.parametrize(
-    "wrap",
-    [
-        FrozenEstimator,
-        FixedThresholdClassifier,
-        lambda model: GridSearchCV(make_pipeline(StandardScaler(), model), {}, cv=2),
-    ],
-)
+@pytest.mark.parametrize("wrap", [
+    FrozenEstimator,
+    FixedThresholdClassifier,
+    lambda model: GridSearchCV(make_pipeline(StandardScaler(), model), {}, cv=2),
+])  # fmt: skip
 def test_a_classifier_inside_others_is_one(web, two, wrap):
     y, tree, _ = two
     model = wrap(tree).fit(web.data, y)
@@ -584,17 +573,13 @@ def scaled(*steps):
     return make_pipeline(StandardScaler(), *steps)
 
 
-@pytest.mark.parametrize(
-    "wrap",
-    [
-        lambda coarse: coarse,
-        lambda coarse: search(coarse, coarseness=["rho=1.5"]),
-        lambda coarse: search(scaled(coarse)),
-        lambda coarse: scaled(make_pipeline("passthrough", search(coarse))),
-        lambda coarse: search(search(coarse)),
-    ],
-    ids=["plain", "search", "pipeline", "search in pipeline", "nested"],
-)
+@pytest.mark.parametrize("wrap", [
+    lambda coarse: coarse,
+    lambda coarse: search(coarse, coarseness=["rho=1.5"]),
+    lambda coarse: search(scaled(coarse)),
+    lambda coarse: scaled(make_pipeline("passthrough", search(coarse))),
+    lambda coarse: search(search(coarse)),
+], ids=["plain", "search", "pipeline", "search in pipeline", "nested"])  # fmt: skip
 def test_query_ids_reach_predict_through_searches_and_pipelines(web, wrap):
     coarse = CoarseRanker(LinearRegression(), "rho=1.5")
     scorers = make_ranking_scorer(["ndcg@10", "rr"])

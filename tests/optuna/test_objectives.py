@@ -58,13 +58,10 @@ def test_a_function_gets_x_of_its_kind_and_cannot_change_it(web, make):
     assert [trial.value for trial in study.trials] == [expected] * 2
 
 
-@pytest.mark.parametrize(
-    ("score", "message"),
-    [
-        (lambda trial, X: X[1:, 0], r"score\(trial, X\) returns must have one value"),
-        (lambda trial, X: None, "returns must be a 1-D array, got None"),
-    ],
-)
+@pytest.mark.parametrize(("score", "message"), [
+    (lambda trial, X: X[1:, 0], r"score\(trial, X\) returns must have one value"),
+    (lambda trial, X: None, "returns must be a 1-D array, got None"),
+])  # fmt: skip
 def test_scores_that_cannot_rank(web, score, message):
     with pytest.raises(ValueError, match=message):
         scoring(web, score)(FixedTrial({}))
@@ -167,16 +164,12 @@ def test_starts_keep_to_bounds():
 PAIRS = [(0, 3), (-2, 0), (-2, 3)] * 4
 
 
-@pytest.mark.parametrize(
-    ("bounds", "pairs"),
-    [
-        ((0, 1), [(0, 1)] * 12),
-        (PAIRS, PAIRS),
-        (np.array(PAIRS), PAIRS),
-        ({"f1": (0, 3), "f2": (-2, 0)}, [(-1, 1), (0, 3), (-2, 0), *[(-1, 1)] * 9]),
-    ],
-    ids=["of all", "of each", "as an array", "of some"],
-)
+@pytest.mark.parametrize(("bounds", "pairs"), [
+    ((0, 1), [(0, 1)] * 12),
+    (PAIRS, PAIRS),
+    (np.array(PAIRS), PAIRS),
+    ({"f1": (0, 3), "f2": (-2, 0)}, [(-1, 1), (0, 3), (-2, 0), *[(-1, 1)] * 9]),
+], ids=["of all", "of each", "as an array", "of some"])  # fmt: skip
 def test_bounds(web, bounds, pairs):
     study = optimized(linear(web.data, web.target, web.qid, bounds=bounds), 4)
     names = [f"weight_f{j}" for j in range(12)]
@@ -283,16 +276,12 @@ BY_CLASS = {"response_method": "predict_proba"}
 LGBM = lgb.LGBMRanker(n_estimators=2, verbosity=-1, n_jobs=1)
 
 
-@pytest.mark.parametrize(
-    ("model", "name", "options"),
-    [
-        (make_pipeline(COLUMNS, TREE), "decisiontreeregressor__max_depth", {}),
-        (DecisionTreeClassifier(random_state=0), "max_depth", BY_CLASS),
-        (LGBM, "num_leaves", {"fit_params": {"categorical_feature": [3]}}),
-        (make_pipeline(CountVectorizer(), Ridge()), "ridge__alpha", {}),
-    ],
-    ids=lambda case: case if isinstance(case, str) else "",
-)
+@pytest.mark.parametrize(("model", "name", "options"), [
+    (make_pipeline(COLUMNS, TREE), "decisiontreeregressor__max_depth", {}),
+    (DecisionTreeClassifier(random_state=0), "max_depth", BY_CLASS),
+    (LGBM, "num_leaves", {"fit_params": {"categorical_feature": [3]}}),
+    (make_pipeline(CountVectorizer(), Ridge()), "ridge__alpha", {}),
+], ids=lambda case: case if isinstance(case, str) else "")  # fmt: skip
 def test_rankers_of_all_kinds(web, model, name, options):
     X = web.data
     if name == "ridge__alpha":

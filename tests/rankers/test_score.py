@@ -75,16 +75,12 @@ def test_query_ids_are_given_once():
         assert model.score(Z, Y) == plain.score(X, Y, qid=QID)
 
 
-@pytest.mark.parametrize(
-    ("ranker", "column", "name"),
-    [
-        (TREES, False, "QueryLGBMRanker"),
-        (sklearn.base.clone(TREES).set_params(qid=-1), True, "QueryLGBMRanker"),
-        (CoarseRanker(TREES, "decimals=2"), False, "QueryLGBMRanker"),
-        (RANKERS[1], False, "LinearRanker"),
-    ],
-    ids=repr,
-)
+@pytest.mark.parametrize(("ranker", "column", "name"), [
+    (TREES, False, "QueryLGBMRanker"),
+    (sklearn.base.clone(TREES).set_params(qid=-1), True, "QueryLGBMRanker"),
+    (CoarseRanker(TREES, "decimals=2"), False, "QueryLGBMRanker"),
+    (RANKERS[1], False, "LinearRanker"),
+], ids=repr)  # fmt: skip
 def test_split_queries_are_warned_of(ranker, column, name):
     """As the scorer does, for a ranker inside another one, too."""
     ids = QID + 1000 if column else np.array([f"q{q}" for q in QID])

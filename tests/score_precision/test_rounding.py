@@ -73,14 +73,11 @@ def test_ties_in_the_order_of_the_file_and_levels_of_queries():
     assert apart.tolist() == [0, 10, 0, 10, 1, 20]
 
 
-@pytest.mark.parametrize(
-    ("measure", "printed"),
-    [
-        ("rr", [0.0038, 0.0119, 0.0417, 0.0833, 0.0833]),
-        ("rbp(p=0.5)", [0.0002, 0.0052, 0.0429, 0.0945, 0.1016]),
-        ("rbp(p=0.85)", [0.0087, 0.0231, 0.0482, 0.0777, 0.0971]),
-    ],
-)
+@pytest.mark.parametrize(("measure", "printed"), [
+    ("rr", [0.0038, 0.0119, 0.0417, 0.0833, 0.0833]),
+    ("rbp(p=0.5)", [0.0002, 0.0052, 0.0429, 0.0945, 0.1016]),
+    ("rbp(p=0.85)", [0.0087, 0.0231, 0.0482, 0.0777, 0.0971]),
+])  # fmt: skip
 def test_the_worst_loss_is_that_of_table_2_and_of_every_labelling(measure, printed):
     found = [worst_case_loss(measure, rho) for rho in (1.1, 1.2, 1.4, 1.7, 2.0)]
     assert [round(loss, 4) for loss in found] == printed

@@ -252,7 +252,7 @@ def from_tensor(values: Any, name: str) -> Any:
     if is_array or hasattr(values, "to_pylist"):
         return values
     if hasattr(values, "tocsr"):
-        got = f"got a {type(values).__name__}: toarray() makes it so"
+        got = f"got a {type(values).__name__}: toarray() makes it so, with 0 elsewhere"
         raise ValueError(f"{name} must be dense, {got}")
     if callable(getattr(values, "detach", None)):
         # torch makes no array of a tensor that requires gradients

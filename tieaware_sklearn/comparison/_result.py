@@ -334,7 +334,8 @@ class SystemComparison(html.Result):
             names = {n: np.tile(of, len(parts)) for n, of in one._names().items()}
             segments = {"segment": np.repeat(named, len(one.pairs))}
             last = {"interaction": np.tile(one._interactions(parts), len(parts))}
-            if (weight := self.query_weight) is not None:
+            if self.query_weight is not None:
+                weight = self.query_weight * self._defined()
                 worth = [_intervals.effective_number(weight[rows]) for rows in parts]
                 last["n_effective"] = np.repeat(worth, len(one.pairs))
             blocks.append(segments | names | pairs | last)
@@ -669,10 +670,15 @@ class SystemComparison(html.Result):
         of_pairs = {name: getattr(self, name)[rows] for name in ("pairs", *_OF_PAIRS)}
         return replace(self, **of_pairs)
 
+    def _defined(self) -> NDArray[np.bool_]:
+        """Whether each query has a value of some measure."""
+        return np.asarray(~np.isnan(self.expected).all(axis=1))
+
     def _weights(self) -> list[str]:
         """Say what queries of unequal weights are worth."""
-        if (weight := self.query_weight) is None:
+        if self.query_weight is None:
             return []
+        weight = self.query_weight * self._defined()
         count, worth = int((weight > 0).sum()), _intervals.effective_number(weight)
         return [f"{_report.queries_in_words(count, worth)}."] if worth < count else []
 
@@ -711,7 +717,8 @@ class SystemComparison(html.Result):
         return self._weights() + lines
 
     def _about(self) -> dict[str, Any]:
-        return {"queries": len(self.qid)} | super()._about()
+        counts = {"queries": len(self.qid), "with a value": int(self._defined().sum())}
+        return counts | super()._about()
 
 
 def best_first(of: SystemComparison, averages: FloatArray) -> IntArray:

@@ -176,23 +176,22 @@ def warn_of_intervals(
     average: str = "macro",
     weight: FloatArray | None = None,
 ) -> None:
-    """Warn of values per query, by name, whose interval is too short.
+    """Warn of values of queries of positive weight, whose interval is too short.
 
     All or nearly all of them are equal, they are skewed, or few are near 0, of a
     geometric mean; or a single query has nearly all of the weight.
     """
-    if weight is not None and len(weight) > 1 and average != "median":
-        worth = effective_number(weight)
-        if 0 < worth < 2:
-            words.warn(
-                f"the weights of {len(weight)} queries are worth {worth:.1f} of equal "
-                "weight: there is no t interval and no t test"
-            )
+    weight = None if weight is None else weight[weight > 0]
     by_reason: dict[str, list[str]] = {}
+    unequal: dict[str, None] = {}
     for name, values in named if average != "median" else ():
-        values = values[~np.isnan(values)]
+        there = ~np.isnan(values)
+        values = values[there]
         if (n := len(values)) < 2:
             continue
+        if weight is not None and (worth := effective_number(weight[there])) < 2:
+            said = f"the weights of {n} queries are worth {worth:.1f} of equal weight: "
+            unequal[f"{said}there is no t interval and no t test"] = None
         enough = _FEW if values.min() <= _averages.GEOMETRIC_FLOOR else _MANY
         if (scale := np.abs(values).max()) > _averages.NO_DIFFERENCE:
             values = values / scale
@@ -208,6 +207,8 @@ def warn_of_intervals(
         else:
             continue
         by_reason.setdefault(why, []).append(name)
+    for said in unequal:
+        words.warn(said)
     for why, names in by_reason.items():
         listed = _wording.listed(dict.fromkeys(names))
         words.warn(f"the values per query of {listed} {why}")

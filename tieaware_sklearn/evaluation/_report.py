@@ -488,7 +488,8 @@ class RankingReport(_saved.Saved, html.Result):
                 f"other must have none of the queries of this report, got "
                 f"{again.n_queries} of them, such as the one whose id has the digest "
                 f"{again.digest:#018x} ({seen_queries.WHICH}; rows of a matrix are "
-                "queries 0, 1, ...: evaluate it in long form, with qid=)"
+                "queries 0, 1, ...: evaluate it in long form, with qid=; "
+                "datasets.whole_queries mends files that end inside a query)"
             )
         by_digest = any(part.ids_are_digests for part in parts)
 

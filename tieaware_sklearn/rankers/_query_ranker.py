@@ -31,9 +31,7 @@ _DATA_SETS = 16
 
 
 def measured(
-    resolved: _resolved.ResolvedMeasures,
-    prepared: _prepared.Prepared,
-    predictions: Any,
+    resolved: _resolved.ResolvedMeasures, prepared: _prepared.Prepared, predictions: Any
 ) -> list[float]:
     """Average each measure over the queries."""
     n_rows = prepared.queries.n_rows
