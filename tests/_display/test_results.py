@@ -214,6 +214,7 @@ def test_what_was_found_comes_first():
         (ta.evaluate([0, 1], [1, 1], measures="rr"), "RR is 0.7500 (95% interval "
          "[-, -], chance 0.7500); the order of ties moves it from 0.5000 to 1.0000."),
         (ta.evaluate([0, 1], [1, 2], measures="rr"), "no order of ties changes it."),
+        (ta.evaluate([0, 1], [1, 2], measures="rr").summary(), "RR is 1.0000 (95%"),
         (compared, mean),
         (compared, "; no difference is significant (pvalue by holm &gt; 0.05): these "
          "queries do not show which system is better."),

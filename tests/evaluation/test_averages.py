@@ -294,9 +294,10 @@ def test_where_no_bootstrap_is_defined():
     assert np.isnan([bootstrapped([0.1]), bootstrapped([])]).all()
 
 
-def test_weights_are_worth_as_many_queries_as_kish_says():
+@pytest.mark.parametrize("n", [3, 40])
+def test_weights_are_worth_as_many_queries_as_kish_says(n):
     rng = np.random.default_rng(0)
-    values, weight = rng.random(40), rng.exponential(size=40)
+    values, weight = rng.random(n), rng.exponential(size=n) + 1
     moments = QueryMoments.of(values, weight)
     worth = weight.sum() ** 2 / (weight**2).sum()
     assert moments.effective() == pytest.approx(worth)

@@ -97,6 +97,11 @@ def test_matrices_are_rows_of_queries():
     )
     for name in ("loss", "exposure", "target", "group_exposure", "group_target"):
         np.testing.assert_array_equal(getattr(of_matrix, name), getattr(flat, name))
+    some = rng.random((5, 8)) < 0.7
+    found = expected_exposure(labels, scores, mask=some)
+    chosen = labels[some], scores[some]
+    alone = expected_exposure(*chosen, qid=np.nonzero(some)[0])
+    np.testing.assert_array_equal(found.loss, alone.loss)
 
 
 def test_summary_has_a_row_for_each_group(rows):
