@@ -4,7 +4,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from scipy.special import comb
@@ -36,6 +36,7 @@ def by_placement(labels, scores, measures):
 
 
 @settings(max_examples=25)
+@example(labels=[0, 0, 1, 0], scores=[2, 2, 1, 0, 0], weight=1.0)
 @given(
     labels=st.lists(st.integers(0, 2), min_size=2, max_size=5),
     scores=st.lists(st.integers(0, 2), min_size=5, max_size=5),

@@ -283,7 +283,7 @@ def define(name="Miss", **aliases):
 
 
 def test_a_measure_of_ones_own_goes_by_its_name(names):
-    cls = define(anymiss=("k",))
+    cls = define(**{"no name": (), "anymiss": ("k",)})
     assert parse_measure("miss(rel=2)@3") == cls(3, rel=2)
     assert str(parse_measure("MISS@3")) == "Miss@3"
     assert ranking_score([0, 1, 0], [2, 1, 1], measure="miss@2") == 0.5
