@@ -76,6 +76,7 @@ def test_a_comparison_says_how_many_queries_its_pairs_need():
     needed = queries_needed(0.02 / std, 0.9, 0.01, "two-sided")
     assert wanted.queries_needed[0] == needed
     less = compared(alternative="less").queries_needed(0.02)
+    assert "power 0.8 of the one-sided t test at" in str(less)
     assert less.queries_needed[0] < result.queries_needed(0.02).queries_needed[0]
 
 

@@ -458,7 +458,8 @@ class SystemComparison(html.Result):
             "queries_needed": needed,
             "detectable": detectable,
         }
-        about = {"power": float(power), "alpha": float(alpha)}
+        about: dict[str, Any] = {"power": float(power), "alpha": float(alpha)}
+        about["alternative"] = self.alternative
         keys = ("measure", "ties", "a", "b")
         return Summary(columns, keys, about, _table_of_queries)
 
@@ -848,7 +849,8 @@ def _tables_by_segment(of: Summary) -> list[text_tables.Table]:
 
 def _table_of_queries(of: Summary) -> list[text_tables.Table]:
     names = _names_of_pairs(of.columns, "measure", "ties")
-    notes = _by(of, f"power {of.power:g} of the paired t test at alpha = {of.alpha:g}")
+    test = "paired t test" if of.alternative == "two-sided" else "one-sided t test"
+    notes = _by(of, f"power {of.power:g} of the {test} at alpha = {of.alpha:g}")
     figures = ("difference", of.difference), ("std", of.std), ("queries", of.n_queries)
     needed = ("needed", of.queries_needed, partial(words.number, digits=0))
     columns = *names, *figures, needed, ("detectable", of.detectable)
