@@ -27,7 +27,8 @@ _BESIDE = {
         *("feature_selection/test_selector.py", "rankers", "model_selection"),
     ],
     "evaluation": [
-        *("comparison/test_systems.py", "_engine/test_lists.py", "fuzz", "rankers")
+        *("comparison/test_systems.py", "_engine/test_lists.py", "fuzz", "rankers"),
+        "_kernel/test_walks.py",
     ],
     "comparison": ["_engine/test_lists.py", "score_precision/test_study.py"],
     "feature_selection": ["cli/test_screen.py"],
