@@ -175,6 +175,7 @@ BAD_NAMES = [
     ("F(beta=-1)", "beta must be .* > 0 and < 1e.50, got -1"),
     ("NDCG(gain=square)", "gain must be one of .* got 'square'"),
     ("NDCG(gain={[1]: 2})", "gain must be one of"),
+    ("RBP(gain=square)", "gain must be one of .* got 'square'"),
     ("NDCG(gain={0: -1})", "gain must be 0 or from .* 1e.100, got -1.0 for label"),
     ("NDCG(gain={})", "gain must be a table of at least one label, .* each label once"),
     ("NDCG(gain={1: 2, 1: 3})", "a table of .* with each label once"),

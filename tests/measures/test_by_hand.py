@@ -257,6 +257,7 @@ each_pool = pytest.mark.parametrize("pool", ["judged", "all"])
 def test_means_of_inferred_precisions_in_longer_ties(pool):
     ties = [(0, 60, 20, 5, 0, 0), (0, 60, 1, 1, 0, 0), (7, 60, 59, 30, 0, 0)]
     ties += [(7, 60, 30, 30, 4, 2), (100, 61, 12, 3, 100, 50), (0, 200, 100, 40, 0, 0)]
+    ties += [(0, 3000, 9, 4, 0, 0)]  # chances beyond the range of floats
     measure = m.InferredAveragePrecision(pool=pool)
     for tie in ties:
         found = _average_precision.mean_of_tie(measure, tie)
