@@ -277,6 +277,11 @@ def test_auto_takes_fewest_features_that_are_as_good(web, capsys):
     twice = QueryKFold(2, shuffle=True, n_repeats=2, random_state=0)
     repeated = fitted(web, **(auto | {"cv": twice})).cv_results_["mean_test_score"]
     np.testing.assert_allclose(repeated, results["mean_test_score"], atol=0.1)
+    # losses are weighted as the values are
+    ranker, weight = FusedRanker(**auto), 1.0 + qid % 3
+    found = ranker.fit(web.data, y, qid=qid, query_weight=weight).cv_results_
+    lost = found["mean_test_score"].max() - found["mean_test_score"]
+    np.testing.assert_allclose(found["loss"], lost, atol=1e-12)
     rows = np.random.default_rng(0).permutation(len(web.target))
     again = fitted(web, rows=rows, **auto)
     assert_same(selector, again)
