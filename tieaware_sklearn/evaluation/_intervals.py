@@ -201,7 +201,7 @@ def warn_of_intervals(
         elif n < _FEW and most > _MOST * n:
             why = f"are equal for over {_MOST:.0%} of them: the interval is too short"
         elif n < _SKEWED * _squared_skewness(values):
-            why = f"are too skewed for an interval of {n} queries: it is too short"
+            why = f"are too skewed for {n} queries: take more, or the interval is short"
         elif n < enough and average == "geometric":
             why = "are hardly ever near 0: if others are, the interval is too short"
         else:
