@@ -320,9 +320,9 @@ class Result:
     ) -> str | None:
         """Write the result as a page of HTML that needs nothing from elsewhere.
 
-        The page begins with a conclusion. Its tables sort by a click on a head, and
-        explain their columns. It has a figure if matplotlib is installed, what was
-        compared, the date, and the versions of the libraries.
+        The page begins with a conclusion, if there is one. Its tables sort by a click
+        on a head, and explain their columns. It has a figure if matplotlib is
+        installed, what was compared, the date, and the versions of the libraries.
 
         Parameters
         ----------

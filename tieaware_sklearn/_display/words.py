@@ -45,7 +45,7 @@ _MEANINGS = {
     "(Benjamini and Hochberg)",
     "direction": "whether high values rank first (descending) or low ones",
     "chosen": "order in which features are selected",
-    "repeats": "the selected feature for which a feature is left out, otherwise the "
+    "repeats": "the selected feature most similar to one left out, otherwise the "
     "better feature with the most similar ranking (mean of Spearman's rho)",
     "trec_eval": "value with ties broken as trec_eval does (document id, descending); "
     "- for measures that trec_eval defines differently",

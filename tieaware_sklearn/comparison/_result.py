@@ -828,8 +828,9 @@ def _tables_by_segment(of: Summary) -> list[text_tables.Table]:
     if comparison.query_weight is not None:
         last = ("worth", of.n_effective, partial(words.number, digits=1))
         said = "queries of equal weight that those of the segment are worth"
-    terms = {level: f"{level} over the queries of the segment", last[0]: said}
-    terms["pvalue"] = words.meaning(f"pvalue ({comparison.test})")
+    terms = {level: f"{level} over queries of the segment, uncorrected", last[0]: said}
+    if header == "pvalue":
+        terms[header] = words.meaning(f"pvalue ({comparison.test})")
     return [
         text_tables.Table.of(
             *names,

@@ -116,8 +116,8 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
     selection_order_ : ndarray of shape (n_selected,), int
         Indices of the selected features, in the order in which they were chosen.
     repeats_ : ndarray of shape (n_features,), int
-        Index of the selected feature that a feature repeats, if `max_correlation`
-        leaves it out. -1 for every other feature.
+        Index of the most similar selected feature, if `max_correlation` leaves a
+        feature out. -1 for every other feature.
     measures_ : tuple of str
         Canonical names of the measures, in the order of the columns above.
     rank_correlation_ : ndarray of shape (n_features, n_features) or None

@@ -742,7 +742,7 @@ class _IthRelevant(_measure.RelevanceMeasure):
     def _outcomes(self, groups: tie_groups.TieGroups) -> _measure.Outcomes:
         stop = self._stop(groups)
         owner, x, chance = stop.chances()
-        worth = np.asarray(self._worth(stop.before[owner] + x), np.float64)
+        worth = np.asarray(self._worth(stop.before[owner] + x))
         ends = np.cumsum(stop.s + 1)
         places = map(slice, (ends - stop.s - 1).tolist(), ends.tolist())
         for query, place in zip(stop.query.tolist(), places, strict=True):

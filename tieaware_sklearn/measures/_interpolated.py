@@ -382,7 +382,7 @@ class _Interpolated(_measure.RelevanceMeasure):
         self, groups: tie_groups.TieGroups, of: Callable[..., float]
     ) -> FloatArray:
         queries = self._queries(groups)
-        return np.array([0.0 if q is None else of(*q) for q in queries], np.float64)
+        return np.array([0.0 if q is None else of(*q) for q in queries])
 
     def numerator(self, groups: tie_groups.TieGroups) -> FloatArray:
         return self._column(groups, RelevantInTies.mean)

@@ -276,7 +276,7 @@ def mean_powers(n: IntArray, c: IntArray, keep: float, width: int) -> FloatArray
     most, fewest = c[order], (n - c)[order]
     means = np.ones((len(n), width))
     for step in range(int(most.max(initial=0))):
-        some = slice(0, int(np.searchsorted(-most, -step, side="left")))
+        some = slice(int(np.searchsorted(-most, -step)))
         share = np.minimum(x / (fewest[some, None] + step + 1.0), 1.0)
         part = means[some]
         following = (1 - share) * part
