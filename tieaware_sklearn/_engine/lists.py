@@ -60,7 +60,7 @@ class Lists:
         if mask is not None:
             there = matrix_of(mask, "mask")
             rule = "mask must be boolean (seen == 0), True where there is a document, "
-            messages.require(there.dtype.kind == "b", f"{rule}got {there.dtype}")
+            messages.require(there.dtype.kind == "b", f"{rule}got dtype {there.dtype}")
             _check_shape(there.shape, labels.shape, "mask", label)
             if label == "y_true" and labels.dtype.kind in "biuf":
                 relevant = labels > 0
