@@ -305,7 +305,7 @@ EMPTY, SPARSE = [[1, 0], [NAN, NAN]], csr_array(np.eye(2))
 BAD_INPUT = [
     ({"y_true": [[1, 0], [NAN, 1]]}, "padding must be NaN in the scores, too"),
     ({"y_score": [[1], [1, 2]]}, "y_score must have rows of equal length"),
-    ({"mask": [[1, 1], [1, 0]]}, "mask must be boolean .* got dtype int64"),
+    ({"mask": [[1, 1], [1, 0]]}, "mask must be boolean, .* got dtype int64"),
     ({"y_true": [[[1, 0], [0, 1]]]}, r"two dimensions, got shape \(1, 2, 2\)"),
     ({"y_true": SPARSE}, "y_true must be dense, got a csr_array: toarray"),
     ({"y_score": SPARSE}, "y_score must be dense, got a csr_array: toarray"),

@@ -173,6 +173,12 @@ def test_weights_of_queries_that_are_left_out_are_worth_nothing():
     assert f"10 queries, whose weights are worth {worth:.1f} of equal" in str(found)
     assert found.by_segment().n_effective[-1] == pytest.approx(7**2 / (9 + 4))
     assert found.to_html().count("<dt>with a value</dt><dd>10</dd>") == 1
+    # a table names the measure below, or in a column
+    options = {"segment": data["qid"] % 2, "correction": None}
+    for measure, named in (("ap", "\nby AP\n"), (["ap", "rr"], "RR ")):
+        shown = str(compare(data, measure=measure, **options).by_segment())
+        assert named in f"{shown}\n"
+        assert "\n\n" not in shown
 
 
 def test_one_heavy_query_leaves_no_test():

@@ -59,7 +59,7 @@ class Lists:
         messages.require(labels.size, f"{label} must not be empty, {got}")
         if mask is not None:
             there = matrix_of(mask, "mask")
-            rule = "mask must be boolean (seen == 0), True where there is a document, "
+            rule = "mask must be boolean, True where there is a document (seen == 0), "
             messages.require(there.dtype.kind == "b", f"{rule}got dtype {there.dtype}")
             _check_shape(there.shape, labels.shape, "mask", label)
             if label == "y_true" and labels.dtype.kind in "biuf":

@@ -822,7 +822,6 @@ def _tables_by_segment(of: Summary) -> list[text_tables.Table]:
     names += _names_of_pairs(of.columns, "measure", "ties")
     level = f"{100 * comparison.confidence:g}% interval"
     note = f"{header}: corrected over all pairs and {of.n_segments} segments together"
-    notes = _by(of, *[note] * (header != "pvalue"))
     last: tuple[Any, ...] = ("interaction", of.interaction, words.probability)
     said = "p-value of the hypothesis that the difference is the same in all segments"
     if comparison.query_weight is not None:
@@ -842,7 +841,7 @@ def _tables_by_segment(of: Summary) -> list[text_tables.Table]:
             last,
             left=len(names),
             drop=[len(names) + column for column in (3, 0, 5, 2)],
-            notes=notes,
+            notes=_by(of, *[note] * (header != "pvalue")),
             terms=terms,
         )
     ]
@@ -866,7 +865,8 @@ def _table_of_queries(of: Summary) -> list[text_tables.Table]:
 def _by(of: Summary, *said: str) -> list[str]:
     """A note that names the measure, where there is one and no column names it."""
     first, *others = dict.fromkeys(of.measure.tolist())
-    return ["; ".join([*([] if others else [f"by {first}"]), *said])]
+    parts = [f"by {first}"] * (not others) + [*said]
+    return ["; ".join(parts)] * bool(parts)
 
 
 def _table_of_posterior(of: Summary) -> list[text_tables.Table]:

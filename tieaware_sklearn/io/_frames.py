@@ -248,7 +248,7 @@ def check_columns(
         if name not in there:
             other = [one for one in names if _composed(one) == _composed(name)]
             form = " (it has another Unicode form there)" if other else ""
-            if str(names[0]).startswith(("#", "sep=")):
+            if str(names[0]).startswith(("# ", "sep=")):
                 form, why = ": remove the lines above the header", ""
             raise ValueError(
                 f"{where}: there is no column {name!r}{form} (columns: "

@@ -589,9 +589,9 @@ class Measure(UserModel, NamedMeasure, ABC):
 
 
 def _is_outdated(cls: type[Measure], method: str) -> bool:
-    """Whether this method stands for others, of which a user's class has newer ones.
+    """Whether this method stands for others, which a user's class overrides.
 
-    Or another parent that comes first.
+    So does another parent that comes first.
     """
     newer = list(takewhile(lambda one: method not in vars(one), cls.__mro__))
     return any(
@@ -599,7 +599,7 @@ def _is_outdated(cls: type[Measure], method: str) -> bool:
         for one in newer
         if not (is_ours(one) and issubclass(one, cls.__mro__[len(newer)]))
         for name, value in vars(one).items()
-        if not name.startswith("__")
+        if not name.startswith("__") and hasattr(super(one, cls), name)
     )
 
 
