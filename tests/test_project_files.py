@@ -12,12 +12,20 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 import tieaware_sklearn
+from tests.mutants import PACKAGE, listed
 
 ROOT = Path(__file__).parents[1]
 GITHUB = ROOT / ".github"
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT = SETTINGS["project"]
 WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))
+
+
+@pytest.mark.parametrize("name", listed.LISTS)
+def test_faults_of_a_list_are_of_lines_that_are_there(name):
+    for fault in listed.faults(name):
+        text = (PACKAGE / fault.file).read_text(encoding="utf-8")
+        assert fault.put_into(text) != text, fault
 
 
 def read(path: Path) -> Any:

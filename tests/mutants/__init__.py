@@ -1,9 +1,7 @@
 """Faults that are put into the code, and the tests that must notice."""
 
-import os
 from pathlib import Path
 
-os.environ["HYPOTHESIS_PROFILE"] = "mutants"
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "tieaware_sklearn"
 #: how pytest runs the tests of every day
