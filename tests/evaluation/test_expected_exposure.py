@@ -34,6 +34,7 @@ def by_enumeration(labels, scores, looks):
 
 MODELS = {
     "rbp(p=0.5)": lambda rank, label: Fraction(1, 2),
+    "rbp(p=0.5)@2": lambda rank, label: Fraction(int(rank < 2), 2),
     "p@2": lambda rank, label: Fraction(int(rank < 2)),
     "rr": lambda rank, label: Fraction(int(label < 1)),
     "rr(rel=2)": lambda rank, label: Fraction(int(label < 2)),

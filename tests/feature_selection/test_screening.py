@@ -2,6 +2,7 @@
 
 import pickle
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -281,6 +282,9 @@ def test_a_file_with_a_selection(tmp_path):
     found = Screening.load(str(path))
     check_same(found, expected)
     assert found.selection.order.dtype == found.selection.repeats.dtype == np.intp
+    short = replace(found.selection, repeats=found.selection.repeats[1:])
+    with pytest.raises(ValueError, match=r"array 'repeats' of .* shape \(5,\), got"):
+        loaded(replace(found, selection=short))
     # NumPy alone reads it
     with np.load(path, allow_pickle=False) as file:
         means = file["statistics/worth/mean"][:, 0, 0]
