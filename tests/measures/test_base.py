@@ -289,6 +289,8 @@ def test_a_measure_of_ones_own_goes_by_its_name(names):
     assert str(parse_measure("MISS@3")) == "Miss@3"
     assert ranking_score([0, 1, 0], [2, 1, 1], measure="miss@2") == 0.5
     assert parse_measure("anymiss") == cls()
+    with pytest.raises(ValueError, match=r"measure must be a name such as .* got 5$"):
+        parse_measure(5)
     with pytest.raises(ValueError, match="anymiss takes no cut-off"):
         parse_measure("anymiss@3")
     with pytest.raises(ValueError, match=r"did you mean 'Miss@2'"):
