@@ -188,6 +188,8 @@ def test_a_baseline_and_the_systems_compared_with_it():
     assert found.adjusted_pvalues.tolist() == wanted.tolist()
     assert np.array_equal(found.difference_interval, ends)
     assert "tukey" in str(found)
+    # of one query
+    assert tukey_test(found.expected[:1], found.pairs)[1].shape == ends.shape
 
 
 def test_intervals_that_are_not_corrected_say_so_and_tukeys_are():
