@@ -3,6 +3,7 @@
 from fractions import Fraction
 from functools import partial
 from itertools import compress
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -49,6 +50,14 @@ def test_a_long_query_takes_wider_numbers(engine):
     ranker = FusedRanker(direction="descending").fit(X, X[:, 0] > 9, qid=qid)
     scores = ranker.predict(X, qid=qid)
     assert scores.max() == -scores.min() == 39_998
+
+
+@pytest.mark.parametrize("n", [4, 4_000_000])
+def test_products_of_scores_are_floats_and_do_not_overflow(n):
+    one, of = np.arange(1 - n, n, 2), SimpleNamespace(sizes=np.array([n]))
+    found = _fused.BordaScores.products(of, one, one)
+    assert found.dtype == np.float64
+    assert found == pytest.approx((n**3 - n) / 3)
 
 
 @pytest.mark.parametrize("longest", [_fused._LONGEST, 1])
