@@ -181,6 +181,16 @@ def test_weights_of_queries_that_are_left_out_are_worth_nothing():
         assert "\n\n" not in shown
 
 
+def test_segments_are_worth_what_has_a_value_of_the_measure():
+    # RR is 0 where AP has no value
+    data = rows() | {"zero_relevance": "skip", "measure": ["rr", "ap"]}
+    data["y_true"][data["qid"] == 3] = 0
+    weight, segment = [3] * 3 + [1000] + [1] * 8, data["qid"] % 2
+    found = compare(data, weight, segment=segment).by_segment()
+    alone = compare(data | {"measure": "ap"}, weight, segment=segment).by_segment()
+    assert found.n_effective[found.measure == "AP"].tolist() == [*alone.n_effective]
+
+
 def test_one_heavy_query_leaves_no_test():
     found = compare(rows(), np.where(np.arange(12) == 3, 1000, 1))
     assert np.isnan(found.pvalues).all()

@@ -418,6 +418,7 @@ def test_what_is_refused(options, message):
 
 def test_all_objectives_show_one_set_of_options():
     shared = inspect.signature(ours.QueryObjective).parameters
+    assert "score" not in inspect.signature(ours.LinearScoringObjective).parameters
     kinds = ours.ScoringObjective, ours.LinearScoringObjective, ours.RankerObjective
     for cls in kinds:
         own = inspect.signature(cls).parameters

@@ -335,7 +335,7 @@ class SystemComparison(html.Result):
             segments = {"segment": np.repeat(named, len(one.pairs))}
             last = {"interaction": np.tile(one._interactions(parts), len(parts))}
             if self.query_weight is not None:
-                weight = self.query_weight * self._defined()
+                weight = self.query_weight * one._defined()
                 worth = [_intervals.effective_number(weight[rows]) for rows in parts]
                 last["n_effective"] = np.repeat(worth, len(one.pairs))
             blocks.append(segments | names | pairs | last)
