@@ -1,7 +1,7 @@
 """How README, guide and how-to pages read: ``python -m tests.reading [PAGE ...]``.
 
-Prints each paragraph whose sentences have more than 20 words on average, links without
-a text of their own, and pages that are longer than they may be.
+Prints each paragraph whose sentences have more than 20 words on average, and links
+without a text of their own.
 """
 
 import re
@@ -13,18 +13,11 @@ from tests import pages as guide
 
 #: words of a sentence, on average over a paragraph
 MOST_WORDS = 20
-#: lines of a page: by its name, or its folder
-MOST_LINES = {
-    "README.md": 130,
-    "howto": 150,
-    "command_line.md": 150,
-    "inference.md": 120,
-}
 _FENCED = re.compile(r"^```.*?^```$|^<!--.*?-->$|^\$\$.*?^\$\$$|^\(.*\)=$", re.M | re.S)
 _BLOCK_ENDS = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*] |\d+\. |#|\||>))")
 _MARKUP = re.compile(r"!?\[([^]]*)\]\([^)]*\)")
 _CODE = re.compile(r"(`+)[^`]+\1|\$[^$]+\$")
-_SENTENCE_ENDS = re.compile(r"(?<=[.!?:;])[\"')*]*\s+(?=[\"'(*]*[A-Z`\d])")
+_SENTENCE_ENDS = re.compile(r"(?<=[.!?])[\"')*]*\s+(?=[\"'(*]*[A-Z`\d])")
 _EMPTY_LINK = re.compile(r"(?<!!)\[\]\([^)]*\)")
 
 
@@ -57,10 +50,6 @@ def complaints(page: Path) -> list[str]:
         if words_a_sentence(own) > MOST_WORDS
     ]
     found += [f"a link without text: {link}" for link in _EMPTY_LINK.findall(text)]
-    most = MOST_LINES.get(page.name, MOST_LINES.get(page.parent.name))
-    lines = text.count("\n")
-    if most is not None and lines > most:
-        found.append(f"{lines} lines, of at most {most}")
     return found
 
 
