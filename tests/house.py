@@ -1,4 +1,4 @@
-"""Rooms, and their map in docs/architecture.md: ``python -m tests.house`` writes it."""
+"""Layers and files of the package: ``python -m tests.house`` lists the files."""
 
 import re
 from pathlib import Path
@@ -10,10 +10,10 @@ KINDS = ".py", ".pyx", ".pxd"
 FIRST = re.compile(r'\A(?:#.*\n)*"""(.+?)\.?(?:"""|\n)')
 ROWS = re.compile(r"^\| file \|.*\n(?:\|.*\n)+", re.M)
 FILES = [path for path in sorted(PACKAGE.rglob("*")) if path.suffix in KINDS]
-#: each room, folder or file, and its floor in the picture of the page
-FLOORS = {
-    room: int(floor)
-    for floor, rooms in re.findall(r"^ ?(\d+)  (.+)$", PAGE.read_text(), re.M)
+#: each room, a folder or a file, and its layer in the table of the page
+LAYERS = {
+    room: int(layer)
+    for layer, rooms in re.findall(r"^ ?(\d+)  (.+)$", PAGE.read_text(), re.M)
     for room in rooms.split()
 }
 

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 import tieaware_sklearn
-from tests.house import FLOORS
+from tests.house import LAYERS
 from tieaware_sklearn import Measure, SplitQueriesWarning
 from tieaware_sklearn._display.html import Result
 from tieaware_sklearn.measures import SubtopicMeasure
@@ -19,7 +19,7 @@ from tieaware_sklearn.model_selection import RankingScorer
 INNER = {"io", "rankers", "cli"}
 FRONTS = [
     import_module(f"tieaware_sklearn.{name}")
-    for name in FLOORS
+    for name in LAYERS
     if not name.startswith("_") and name not in INNER
 ]
 #: public things, each by the path that the reference has; what is at the top is at home

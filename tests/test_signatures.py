@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.house import FLOORS
+from tests.house import LAYERS
 from tests.signatures import PATHS, attributes, calls, parameters, taken
 
 #: parameters with several defaults, and why
@@ -45,7 +45,7 @@ def test_a_parameter_has_one_default():
 
 def test_a_name_is_at_the_top_and_at_home_and_nowhere_else():
     homes = defaultdict(set)
-    for name in [name for name in FLOORS if not name.startswith("_")]:
+    for name in [name for name in LAYERS if not name.startswith("_")]:
         room = import_module(f"tieaware_sklearn.{name}")
         for public_name in getattr(room, "__all__", ()):
             homes[id(getattr(room, public_name))].add(f"{name}.{public_name}")
