@@ -87,7 +87,6 @@ def results() -> dict[str, Result]:
             **ties, **own
         ),
         comparison.rank_biased_overlap(Y, score, p=0.123456789, depth=10**9, **own),
-        evaluation.expected_exposure(Y, score, group=np.array(LONG)[Y % 2], **own),
         comparison.top_k_overlap(-score, score, k=3, **own),
         comparison.pairwise_overlap(SYSTEMS, **own),
         ta.evaluate_subtopics(

@@ -46,11 +46,6 @@ RESULTS = {
         "treatment | AP",
         "treatment AP",
     ),
-    "exposure": (
-        evaluation.expected_exposure(Y, A, qid=QID),
-        " | mean | 95% interval",
-        "qid loss disparity relevance",
-    ),
     "sampled": (
         ta.sampled(Y, A, "ap", qid=QID, n_orders=5),
         "measure | mean | standard error | tie_std | min | max | orders | queries",
@@ -81,10 +76,6 @@ def test_queries_are_counted_in_words():
     one = {"qid": [1, 1], "measures": "rr"}
     assert "\n1 query" in str(ta.evaluate([0, 1], [1, 2], **one))
     assert "\n12 queries" in str(REPORT)
-    for n in (1, 12):
-        some = n > QID
-        found = evaluation.expected_exposure(Y[some], A[some], qid=QID[some])
-        assert ("12 queries" if n > 1 else "1 query") in str(found)
 
 
 def test_a_summary_has_intervals_by_the_bootstrap():

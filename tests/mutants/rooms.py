@@ -21,7 +21,6 @@ _BESIDE = {
     "measures": [
         *("feature_selection/test_statistics.py", "_kernel/test_walks.py", "fuzz"),
         *("evaluation/test_subtopics.py", "evaluation/test_report.py"),
-        "evaluation/test_expected_exposure.py",
     ],
     "_engine": [
         *("measures/test_every_measure.py", "evaluation/test_evaluate.py", "fuzz"),

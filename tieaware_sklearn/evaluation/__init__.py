@@ -3,7 +3,6 @@
 from ._batches import evaluate_batches
 from ._contingency import ContingencyTable, contingency_table
 from ._evaluate import PreparedRanking, evaluate, ranking_score, tie_distributions
-from ._expected_exposure import ExpectedExposure, expected_exposure
 from ._precision_recall_curve import PrecisionRecallCurve, precision_recall_curve
 from ._relevance_evaluator import RelevanceEvaluator
 from ._report import RankingReport, Summary
@@ -14,7 +13,6 @@ from ._ties import TieReport, TieTreatments, break_ties, tie_report, tie_treatme
 
 __all__ = [
     "ContingencyTable",
-    "ExpectedExposure",
     "PrecisionRecallCurve",
     "PreparedRanking",
     "RankingReport",
@@ -30,7 +28,6 @@ __all__ = [
     "evaluate",
     "evaluate_batches",
     "evaluate_subtopics",
-    "expected_exposure",
     "precision_recall_curve",
     "ranking_score",
     "residuals",
