@@ -256,15 +256,6 @@ def _curve() -> Pair:
     return _of_precisions(10, precision_recall_curve)
 
 
-@cliff("infAP, lists of 2,000, 10 scores", "x AP", 8)
-def _inferred() -> Pair:
-    y, scores, qid = _lists(10, 2000, 10)
-    inferred, plain = (
-        partial(evaluate, y, scores, qid=qid, measures=name) for name in ("infap", "ap")
-    )
-    return inferred, plain
-
-
 @cliff("NDCG@10, 10^6 labels that differ", "x whole labels", 3)
 def _fractions() -> Pair:
     y, scores, qid = _lists(10_000, 100, None)

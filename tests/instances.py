@@ -84,7 +84,6 @@ INSTANCES = [
     *twins(m.InterpolatedAveragePrecision, naive.interpolated_average, {}, EVERY_LEVEL),
     *twins(m.PrecisionRecallArea, naive.area, {}, {"rel": 2}),
     *twins(m.SetAP, naive.set_ap, {}, {"rel": 2}),
-    *twins(m.InferredAveragePrecision, naive.inferred, {}, {"rel": 2, "pool": "all"}),
     *twins(m.Judged, naive.judged, {}, {"k": 3}),
     *twins(m.CWL, naive.cwl, {"chances": [0.9, 0.5, 0.75]}),
     *twins(m.CWL, naive.cwl, {"chances": [0.5, 0], "gain": thirds}),

@@ -198,23 +198,6 @@ def bpref(ranked, missing, rel=1):
     return total / relevant
 
 
-def inferred(ranked, missing, rel=1, pool="judged"):
-    """Negative labels are those of documents without a judgment."""
-    epsilon = Fraction(1, 100_000)
-    known = sum(relevance([*ranked, *missing], rel))
-    if not known:
-        return None
-    total, relevant, other = Fraction(0), 0, 0
-    for k, label in enumerate(ranked, start=1):
-        pooled = k - 1 if pool == "all" else relevant + other
-        if label >= rel:
-            share = (relevant + epsilon) / (relevant + other + 2 * epsilon)
-            total += (1 + pooled * share) / k
-        relevant += label >= rel
-        other += 0 <= label < rel
-    return total / known
-
-
 def rank(ranked, missing, i=1, rel=1):
     places = [at for at, label in enumerate(ranked, start=1) if label >= rel]
     return Fraction(places[i - 1]) if len(places) >= i else None

@@ -159,11 +159,10 @@ class TieAwareProvider(providers.Provider):  # type: ignore[misc, name-defined]
     those of the other providers: pytrec_eval, gdeval for ERR (grades up to 4) and nDCG
     with ``dcg='exp-log2'``, and the provider of Judged. ``supports`` refuses RBP
     without ``rel``, cut-offs and ``rel`` below 1, and other parameters outside their
-    range. It refuses infAP, where labels below 0 mean more than "not judged".
-    ``SetF(beta=b)`` is F with β² = b, as in trec_eval, and ``IPrec`` counts recall
-    levels as version 9 does. All judged topics count. As in ir-measures, topics that
-    are not in the run count as 0, also in NumRel and NumQ. Scores and ids are as in a
-    dict of dicts for `load_trec`.
+    range. ``SetF(beta=b)`` is F with β² = b, as in trec_eval, and ``IPrec`` counts
+    recall levels as version 9 does. All judged topics count. As in ir-measures, topics
+    that are not in the run count as 0, also in NumRel and NumQ. Scores and ids are as in
+    a dict of dicts for `load_trec`.
 
     S. MacAvaney, C. Macdonald and I. Ounis, "Streamlining evaluation with ir-measures",
     ECIR 2022.

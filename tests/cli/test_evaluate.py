@@ -53,18 +53,6 @@ def test_evaluate_prints_what_ties_leave_open(trec, capsys):
     assert len({len(line) for line in lines[:5]}) == 1
 
 
-@pytest.mark.parametrize(("label", "shown"), [("-1", "-"), ("0", "0.8333")])
-def test_inferred_ap_knows_no_labels_below_0(trec, capsys, label, shown):
-    """trec_eval takes them for documents of the pool that nobody judged."""
-    ranked = [f"1 Q0 {d} 0 {-rank} x\n" for rank, d in enumerate("abcd")]
-    Path("run").write_text("".join(ranked))
-    Path("qrels").write_text(f"1 0 a 1\n1 0 b {label}\n1 0 c 1\n1 0 d 0\n")
-    _, out, _ = run(capsys, "evaluate", *trec[:2], "--measures", "infap", "ap")
-    infap, ap = (line.split() for line in out.splitlines()[2:4])
-    assert (infap[5], ap[5]) == (shown, "0.8333")
-    assert ("trec_eval's infAP is another number where" in out) == (shown == "-")
-
-
 @pytest.mark.parametrize("option", ["-J", "--judged-only"])
 def test_judged_documents_alone(trec, capsys, option):
     words = ["--measures", "ap", "--json", option]

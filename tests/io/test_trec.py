@@ -526,8 +526,8 @@ def name_of(measure, rel):
     except ValueError:
         return None
     name, at, k = re.sub(r"\(.*\)", "", str(ours)).partition("@")
-    if name == "RBP" or (name in ("NDCG", "infAP") and rel > 1):
-        return None  # version 10 grades it; its labels of -1 say what is pooled
+    if name == "RBP" or (name == "NDCG" and rel > 1):
+        return None  # version 10 grades it
     options = "gain=linear" if name == "NDCG" else f"rel={rel}"
     if "denominator" in str(ours):
         options += ",denominator=cutoff"

@@ -15,7 +15,6 @@ from tieaware_sklearn import measures as m
 from tieaware_sklearn._kernel.engines import use_engine
 from tieaware_sklearn.evaluation import precision_recall_curve, tie_distributions
 from tieaware_sklearn.measures import (
-    _average_precision,
     _err,
     _interpolated,
     _sampled_orders,
@@ -221,100 +220,6 @@ def test_a_cutoff_may_be_beyond_any_list():
         # which divide by k
         shares = evaluate(labels, scores, measures=[f"P@{k}", f"F@{k}"])
         assert max(shares.expected.max(), shares.ideal.max()) < 1e-17
-
-
-def inferred_precision(pool, above, judged, relevant):
-    """What a relevant document is worth below so many, judged and relevant ones."""
-    epsilon = Fraction(1, 100_000)
-    precision = (relevant + epsilon) / (judged + 2 * epsilon)
-    return (1 + (above if pool == "all" else judged) * precision) / (above + 1)
-
-
-def plain_mean(pool, lo, n, judged, relevant, judged_above, relevant_above):
-    """Mean of inferred AP by sums of products of binomials, in fractions."""
-    total, others = Fraction(0), judged - 1
-    share = Fraction(relevant - 1, max(others, 1))
-    for x in range(n):
-        for j in range(max(0, x - (n - 1 - others)), min(x, others) + 1):
-            ways = math.comb(others, j) * math.comb(n - 1 - others, x - j)
-            chance = Fraction(ways, math.comb(n - 1, x))
-            seen, met = judged_above + j, relevant_above + share * j
-            total += chance * inferred_precision(pool, lo + x, seen, met)
-    return float(relevant * total / n)
-
-
-def variances_of_ties(pool, columns):
-    """Of ties with these counts, and whether they are estimated."""
-    ties = _average_precision.Ties(*columns)
-    measure = m.InferredAveragePrecision(pool=pool)
-    return _average_precision.variances_of_ties(measure, ties)
-
-
-each_pool = pytest.mark.parametrize("pool", ["judged", "all"])
-
-
-@each_pool
-def test_means_of_inferred_precisions_in_longer_ties(pool):
-    ties = [(0, 60, 20, 5, 0, 0), (0, 60, 1, 1, 0, 0), (7, 60, 59, 30, 0, 0)]
-    ties += [(7, 60, 30, 30, 4, 2), (100, 61, 12, 3, 100, 50), (0, 200, 100, 40, 0, 0)]
-    ties += [(0, 3000, 9, 4, 0, 0)]  # chances beyond the range of floats
-    measure = m.InferredAveragePrecision(pool=pool)
-    for tie in ties:
-        found = _average_precision.mean_of_tie(measure, tie)
-        assert found == pytest.approx(plain_mean(pool, *tie), rel=1e-12)
-
-
-@each_pool
-def test_variances_have_the_same_bits_whatever_else_is_computed(monkeypatch, pool):
-    rng = np.random.default_rng(4)
-    n = rng.integers(2, 12, 60)
-    judged = np.where(rng.random(60) < 0.5, n, rng.integers(1, n + 1))
-    relevant = rng.integers(1, judged + 1)
-    above = np.sort(rng.integers(0, 9, (3, 60)), axis=0)
-    columns = np.array([above[2], n, judged, relevant, above[1], above[0]])
-    together, sampled = variances_of_ties(pool, columns)
-    assert not sampled.any()
-    alone = [variances_of_ties(pool, columns[:, [g]])[0][0] for g in range(60)]
-    assert together.tolist() == alone
-    # batches of several sizes
-    monkeypatch.setattr(_average_precision, "_BATCH_CELLS", 100)
-    assert variances_of_ties(pool, columns)[0].tolist() == alone
-
-
-@each_pool
-def test_sampled_variances_are_near_the_exact_ones(monkeypatch, pool):
-    labels = np.full(30, NAN)
-    labels[:12] = 0
-    labels[:4] = 1
-    measure = m.InferredAveragePrecision(pool=pool)
-    exact = evaluate(labels, np.zeros(30), measures=measure)
-    monkeypatch.setattr(_average_precision, "_STEPS", 0)
-    found = evaluate(labels, np.zeros(30), measures=measure)
-    assert (exact.std_is_estimate, found.std_is_estimate) == (False, True)
-    assert found.expected == exact.expected
-    assert found.std[0, 0] == pytest.approx(exact.std[0, 0], rel=0.15)
-
-
-@each_pool
-@pytest.mark.parametrize("tie", [
-    (0, 5, 2, 0, 0), (3, 6, 3, 2, 1), (5, 7, 6, 0, 0), (5, 2, 1, 3, 3),
-    (1000, 6, 2, 900, 300), (10**6, 5, 2, 10**6, 10**6),
-])  # fmt: skip
-def test_variances_of_judged_ties_are_those_of_all_orders(pool, tie):
-    lo, n, relevant, judged_above, relevant_above = tie
-    values = [
-        sum(
-            inferred_precision(pool, lo + x, judged_above + x, relevant_above + met)
-            for met, x in enumerate(places)
-        )
-        for places in itertools.combinations(range(n), relevant)
-    ]
-    mean = sum(values) / len(values)
-    wanted = float(sum((value - mean) ** 2 for value in values) / len(values))
-    columns = np.array([[lo], [n], [n], [relevant], [judged_above], [relevant_above]])
-    (found,), (sampled,) = variances_of_ties(pool, columns)
-    assert found == pytest.approx(wanted, rel=1e-10)
-    assert not sampled
 
 
 @pytest.mark.parametrize(("measure", "relevant", "n", "value"), [

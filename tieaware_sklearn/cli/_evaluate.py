@@ -25,7 +25,6 @@ _OTHERWISE = {
     "NDCG": "ndcg(gain=linear), with discount=log2",
     "IPrec": "iprec_at_recall_0.10 (version 10: iprec(rounding=nearest)@0.1)",
     "IAP": "11pt_avg (version 10: iap(rounding=nearest))",
-    "infAP": "another number where judgments have labels below 0",
 }
 
 
@@ -39,8 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     measures = _parse.parse_measures(arguments.measures)
     judgments = _source.TextSource(arguments.qrels)
     judged = _trec_lines.given_qrels(judgments)
-    pooled = bool(np.isnan(judged.numbers).any())
-    official = [_is_trec_evals(measure, pooled) for measure in measures]
+    official = [_is_trec_evals(measure) for measure in measures]
     runs: list[tuple[Summary, Summary | None, dict[str, Any], list[str]]] = []
     tags: list[str | None] = []
     topics, of_none = "both", "left out (-c counts them)"
@@ -235,13 +233,8 @@ def _measured(
     return summary, of_segments, columns
 
 
-def _is_trec_evals(measure: Measure, pooled: bool) -> bool:
-    """Whether trec_eval 9 or 10 has this measure with the same definition.
-
-    With `pooled` documents, of labels below 0, infAP knows more than NaN tells.
-    """
-    if pooled and measure.name == "infAP":
-        return False
+def _is_trec_evals(measure: Measure) -> bool:
+    """Whether trec_eval 9 or 10 has this measure with the same definition."""
     for version in ("trec_eval9", "trec_eval10"):
         with suppress(ValueError):
             if _resolved.resolve([measure], convention=version).measures == (measure,):

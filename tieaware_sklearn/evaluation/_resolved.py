@@ -89,8 +89,6 @@ def _trec_eval(rounding: str) -> dict[str, Definition]:
         "Rprec": {},
         "BPref": {},
         "SetAP": {},
-        # by whether unjudged documents stand in the qrels, with a label of -1
-        "infAP": {"pool": Parameter("judged", ["all"])},
         "IPrec": levels,
         # as many levels as there are, but none at each relevant document
         "IAP": levels | {"points": Parameter(11, range(2, 1002))},

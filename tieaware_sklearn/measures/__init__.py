@@ -3,7 +3,6 @@
 from ._average_precision import (
     AveragePrecision,
     BPref,
-    InferredAveragePrecision,
     PrecisionRecallArea,
 )
 from ._counts import (
@@ -52,7 +51,6 @@ __all__ = [
     "Distribution",
     "FBeta",
     "Fallout",
-    "InferredAveragePrecision",
     "IntentAware",
     "InterpolatedAveragePrecision",
     "InterpolatedPrecision",

@@ -52,8 +52,8 @@ def parse_measure(measure: str | Measure) -> Measure:
         Case-insensitive name, with parameters in parentheses and the cut-off after
         ``@``: ``P@5 R@10 R(denominator=cutoff)@10 F(beta=2)@10 Fallout@10 Success@10
         Rprec CG@10 DCG@10 NDCG NDCG(gain=linear)@10 RBP(p=0.8) CWL(chances=[0.9,0.5])
-        AP AP(denominator=cutoff)@10 IPrec@0.1 IAP IAP(points=all) AUPRC BPref infAP
-        RR@10 ERR(max_label=4)@20 ESL ESL(i=3) Rank PRR Judged@10 SetAP
+        AP AP(denominator=cutoff)@10 IPrec@0.1 IAP IAP(points=all) AUPRC BPref RR@10
+        ERR(max_label=4)@20 ESL ESL(i=3) Rank PRR Judged@10 SetAP
         NDCG(discount=inverse)@10``. Other accepted names are ``precision recall f1 hit
         HR map mrr SetP SetR SetF`` (the last three take no cut-off) and the name of any
         subclass of `Measure` that you define. trec_eval's names have its definitions:
