@@ -161,8 +161,8 @@ class TieAwareProvider(providers.Provider):  # type: ignore[misc, name-defined]
     without ``rel``, cut-offs and ``rel`` below 1, and other parameters outside their
     range. ``SetF(beta=b)`` is F with β² = b, as in trec_eval, and ``IPrec`` counts
     recall levels as version 9 does. All judged topics count. As in ir-measures, topics
-    that are not in the run count as 0, also in NumRel and NumQ. Scores and ids are as in
-    a dict of dicts for `load_trec`.
+    that are not in the run count as 0, also in NumRel and NumQ. Scores and ids are as
+    in a dict of dicts for `load_trec`.
 
     S. MacAvaney, C. Macdonald and I. Ounis, "Streamlining evaluation with ir-measures",
     ECIR 2022.
