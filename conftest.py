@@ -18,8 +18,8 @@ collect_ignore = ["tests/typed.py"]
 LIBRARIES = (
     *("aiohttp", "catboost", "dask", "distributed", "duckdb", "fsspec", "ir_measures"),
     *("matplotlib", "mlflow", "myst_nb", "nbclient", "nbformat", "numpydoc"),
-    *("optuna_integration", "pytrec_eval", "sphinx", "sphinx_gallery", "xgboost"),
-    *("yaml", "mypy", "IPython", "jinja2"),
+    *("optuna_integration", "pyndeval", "pytrec_eval", "sphinx", "sphinx_gallery"),
+    *("xgboost", "yaml", "mypy", "IPython", "jinja2"),
 )
 
 

@@ -306,68 +306,6 @@ def rbp(ranked, missing, p=0.8, k=None, rel=1, gain=None):
     return dcg(ranked, missing, k, worth, weight)
 
 
-def of_subtopics(ranked, missing, plain, weights=None, **parameters):
-    """Mean of a measure over the subtopics that have a relevant document.
-
-    A label is a tuple here, one for each subtopic.
-    """
-    rel = parameters.get("rel", 1)
-    sums, total = Fraction(0), Fraction(0)
-    for i in range(len([*ranked, *missing][0])):
-        one = [label[i] for label in ranked], [label[i] for label in missing]
-        if any(label >= rel for label in [*one[0], *one[1]]):
-            weight = Fraction(1 if weights is None else weights[i])
-            sums += weight * (plain(*one, **parameters) or 0)
-            total += weight
-    return sums / total if total else None
-
-
-HALF = Fraction(1, 2)
-
-
-def novelty(
-    ranked, missing, k=None, alpha=HALF, rel=1, weight=log_discount, weights=None
-):
-    """Σ weight(rank) (1 - alpha)^(documents above on the subtopic), of tuples."""
-    seen: collections.Counter[int] = collections.Counter()
-    found = Fraction(0)
-    for rank, labels in enumerate(ranked[:k], start=1):
-        for i, label in enumerate(labels):
-            if label >= rel:
-                gain = 1 if weights is None else Fraction(weights[i])
-                found += weight(rank) * gain * (1 - alpha) ** seen[i]
-                seen[i] += 1
-    return found
-
-
-def normalised_novelty(ranked, missing, alpha=HALF, rel=1, weights=None, **options):
-    """Novelty over that of the documents in the greedy order."""
-    every = [tuple(relevance(labels, rel)) for labels in [*ranked, *missing]]
-    best = [every[i] for i in greedy(every, alpha, weights)]
-    options |= {"alpha": alpha, "weights": weights}
-    ideal = novelty(best, [], **options)
-    return novelty(ranked, missing, rel=rel, **options) / ideal if ideal else None
-
-
-def greedy(documents, alpha=HALF, weights=None) -> list[int]:
-    """Documents, as tuples of 0 and 1, by the gain after those that come first.
-
-    Of equal gains, the one relevant to the first subtopics.
-    """
-    gains = [Fraction(w) for w in weights or [1] * len(documents[0])]
-    left, order = list(range(len(documents))), []
-    while left:
-        worth = {
-            i: sum(map(math.prod, zip(gains, documents[i], strict=True))) for i in left
-        }
-        best = max(left, key=lambda i: (worth[i], documents[i]))
-        left.remove(best)
-        order.append(best)
-        for j, on in enumerate(documents[best]):
-            gains[j] *= (1 - alpha) if on else 1
-    return order
-
-
 def tau_ap(right, judged):
     """Mean of Yilmaz, Aslam and Robertson's tau-AP over the orders of all ties."""
     n = len(right)

@@ -12,7 +12,6 @@ import tieaware_sklearn
 from tests.house import LAYERS
 from tieaware_sklearn import Measure, SplitQueriesWarning
 from tieaware_sklearn._display.html import Result
-from tieaware_sklearn.measures import SubtopicMeasure
 from tieaware_sklearn.model_selection import RankingScorer
 
 #: rooms whose names are public at the top alone, or not at all
@@ -31,8 +30,6 @@ PATHS = {
     if module is tieaware_sklearn
     or getattr(module, name) is not getattr(tieaware_sklearn, name, None)
 }
-#: what has parameters of its own, which no other function takes
-MEASURES = (Measure, SubtopicMeasure)
 #: rooms whose rankers show the parameters of a library's own
 BOOSTERS = tuple(
     f"tieaware_sklearn.{name}" for name in ("lightgbm", "xgboost", "catboost")
@@ -52,7 +49,7 @@ def calls(thing: Any) -> Iterator[tuple[str, Callable[..., Any]]]:
     # a scorer is made by make_ranking_scorer, and a warning has no parameters
     if not is_result(thing) and thing not in (RankingScorer, SplitQueriesWarning):
         yield name, thing
-    if is_class and not issubclass(thing, MEASURES):
+    if is_class and not issubclass(thing, Measure):
         for method, value in inspect.getmembers(thing):
             function = getattr(value, "__func__", value)
             if method.startswith("_") or not inspect.isfunction(function):
@@ -86,7 +83,8 @@ def taken() -> dict[str, dict[str, str]]:
     """
     out: dict[str, dict[str, str]] = defaultdict(dict)
     for thing in PATHS.values():
-        if inspect.isclass(thing) and issubclass(thing, MEASURES):
+        # a measure has parameters of its own, which no function takes
+        if inspect.isclass(thing) and issubclass(thing, Measure):
             continue
         for owner, call in calls(thing):
             for parameter in parameters(call):

@@ -15,7 +15,6 @@ _ROOMS = {
         "break_ties",
         "evaluate",
         "evaluate_batches",
-        "evaluate_subtopics",
         "ranking_score",
         "sampled",
         "tie_report",
@@ -52,7 +51,6 @@ if TYPE_CHECKING:  # checkers of types do not run `__getattr__`
     from .evaluation import break_ties as break_ties
     from .evaluation import evaluate as evaluate
     from .evaluation import evaluate_batches as evaluate_batches
-    from .evaluation import evaluate_subtopics as evaluate_subtopics
     from .evaluation import ranking_score as ranking_score
     from .evaluation import sampled as sampled
     from .evaluation import tie_report as tie_report

@@ -89,10 +89,6 @@ def results() -> dict[str, Result]:
         comparison.rank_biased_overlap(Y, score, p=0.123456789, depth=10**9, **own),
         comparison.top_k_overlap(-score, score, k=3, **own),
         comparison.pairwise_overlap(SYSTEMS, **own),
-        ta.evaluate_subtopics(
-            Y.reshape(-1, 1) >= [1, 2], score,
-            measures=["err_ia", "alpha_ndcg(alpha=0.75)@20", "alpha_dcg@5"], **own
-        ),
         ta.compare_systems(Y, SYSTEMS, measure=MEASURES[3], **own).posterior(),
         ta.official_vs_exact(
             Y, SYSTEMS, QID.astype(str), measures=MEASURES[:3], n_orders=3, **own

@@ -186,28 +186,6 @@ def test_systems_without_labels_as_matrices():
     assert alone.n_documents.tolist() == [(columns["a"] > -INF).sum()]
 
 
-@pytest.mark.parametrize("convention", [None, "ndeval"])
-def test_subtopics_are_a_last_axis_of_labels(convention):
-    rng = np.random.default_rng(5)
-    *_, there = ragged()
-    scores = np.where(there, rng.integers(0, 4, there.shape), NAN)
-    labels = rng.integers(0, 2, (*there.shape, 3)).astype(float)
-    labels[~there] = NAN
-    labels[0, 0] = NAN  # of a document without a judgment
-    qid, weight = there.nonzero()[0], 1.0 + np.arange(9) % 3
-    of_subtopics = rng.random((9, 3))
-    rows = {"query_weight": weight, "subtopic_weight": of_subtopics}
-    own = {"convention": convention}
-    wanted = ta.evaluate_subtopics(
-        labels[there], scores[there], qid=qid, query_weight=weight[qid],
-        subtopic_weight=of_subtopics[qid], **own,
-    )  # fmt: skip
-    alike(ta.evaluate_subtopics(labels, scores, **rows, **own), wanted)
-    filled = np.nan_to_num(scores), np.nan_to_num(labels)
-    found = ta.evaluate_subtopics(*filled[::-1], mask=there, **rows, **own)
-    alike(found, wanted)
-
-
 TWO = [[1, 0], [0, 1]]
 NONE, BOTH = [[1, NAN], [0, 1]], {"a": TWO, "b": TWO}
 
@@ -232,14 +210,6 @@ BAD_SYSTEMS = [
     (
         lambda: ta.official_vs_exact(TWO, BOTH, [["a", "b"], ["c", None]]),
         "docno must not be missing .*, got None in row 1, column 1",
-    ),
-    (
-        lambda: ta.evaluate_subtopics(TWO, TWO),
-        r"shape \(n_queries, n_documents, n_subtopics\) .*, got \(2, 2\)",
-    ),
-    (
-        lambda: ta.evaluate_subtopics([[[1], [-2]], [[0], [1]]], TWO),
-        "y_true must be >= 0, got -2.0 in row 0, column 1, subtopic 0",
     ),
 ]
 

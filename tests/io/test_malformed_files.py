@@ -5,7 +5,6 @@ import gzip
 import io
 import lzma
 import re
-from functools import partial
 
 import pandas as pd
 import pyarrow.parquet as pq
@@ -20,8 +19,7 @@ CSV = [b"label,qid,x,text\n"]
 CSV += [b"%d,%d,%d.5,t\n" % (i % 2, i // 4, i) for i in range(20)]
 QRELS = [b"%d 0 D-%d %d\n" % (i // 4, i, i % 2) for i in range(20)]
 RUN = [b"%d Q0 D-%d %d %d.5 r\n" % (i // 4, i, i % 4, -i) for i in range(20)]
-SUBTOPICS = [b"%d 1 D-%d %d\n" % (i // 4, i, i % 2) for i in range(20)]
-PLAIN = {"letor": LETOR, "csv": CSV, "qrels": QRELS, "run": RUN, "subtopics": SUBTOPICS}
+PLAIN = {"letor": LETOR, "csv": CSV, "qrels": QRELS, "run": RUN}
 #: the line that the malformed one becomes
 LINE = 11
 
@@ -80,8 +78,6 @@ LINES = [
     ("run", b"2 Q0 D x 1 r", "rank must be a finite number, got 'x'"),
     ("run", b"2 Q0 D 1 inf r", "score must be a finite number, got 'inf'"),
     ("run", b"2 Q0 D-9 1 1 r", "D-9 is retrieved twice for topic 2 (line 10 has it"),
-    ("subtopics", b"2 1 D", "must have 4 columns (topic subtopic docno label), got 3"),
-    ("subtopics", b"2 1 D-9 1", "1 D-9 is judged twice for topic 2 (line 10 has it"),
 ]
 
 
@@ -189,7 +185,6 @@ READERS = {
     "parquet": [datasets.load_table, in_batches],
     "qrels": [datasets.load_qrels],
     "run": [datasets.load_run],
-    "subtopics": [partial(datasets.load_subtopics, run={"0": {"D-0": 1}})],
 }
 
 

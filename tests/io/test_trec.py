@@ -1,4 +1,4 @@
-"""Judgments and runs: of files and in memory, alone, joined and by subtopic."""
+"""Judgments and runs: of files and in memory, alone and joined."""
 
 import gzip
 import re
@@ -17,7 +17,7 @@ from numpy.testing import assert_array_equal
 
 from tests.io.helpers import as_trec_eval
 from tieaware_sklearn import ranking_score
-from tieaware_sklearn.datasets import load_qrels, load_run, load_subtopics, load_trec
+from tieaware_sklearn.datasets import load_qrels, load_run, load_trec
 from tieaware_sklearn.io import _trec_lines
 from tieaware_sklearn.measures._parse import parse_measures
 
@@ -467,40 +467,6 @@ def test_what_a_run_says_of_each_document(drawn, order, alone):
             assert documents == list(dict.fromkeys([*ranked, *judged[topic]]))
         else:
             assert documents == sorted(documents, reverse=True)
-
-
-# judgments by subtopic
-BY_SUBTOPIC = (
-    "2 10 b 1\n1 1 a 1\n1 2 a 2\n1 2 c 1\n1 1 d -2\n2 9 b 0\n2 9 e 1\n\n3 1 a 1\n"
-)
-WEB = "1 Q0 c 1 2.5 x\n1 Q0 a 2 2.5 x\n1 Q0 z 3 1 x\n2 Q0 e 1 7 x\n9 Q0 e 1 7 x\n"
-
-
-def test_labels_of_subtopics_stand_beside_the_run(files):
-    qrels, run = files(BY_SUBTOPIC, WEB)
-    web = load_subtopics(qrels, run)
-    columns = (web[name].tolist() for name in ("qid", "docno", "score"))
-    rows = [("2", "e", 7), ("2", "b", -INF), ("1", "c", 2.5), ("1", "a", 2.5)]
-    assert list(zip(*columns, strict=True)) == [*rows, ("1", "z", 1), ("1", "d", -INF)]
-    assert web.subtopics == {"2": ["9", "10"], "1": ["1", "2"]}
-    wanted = [[1, NAN], [0, 1], [NAN, 1], [1, 2], [NAN, NAN], [NAN, NAN]]
-    assert_array_equal(web.target, wanted)
-    described = f"{run}, judged by {qrels}: 2 topics, 6 documents, up to 2 subtopics"
-    assert described == web.DESCR
-    every = load_subtopics(qrels, run, topics="qrels")
-    assert list(every.subtopics) == ["2", "1", "3"]
-    assert every.score[every.qid == "3"].tolist() == [-INF]
-    with pytest.raises(ValueError, match="topics must be one of"):
-        load_subtopics(qrels, run, topics="all")
-    # of any bytes, and of no common topic
-    text = gzip.compress(b"1 x \xe4 1\n1 10 b\xc3\xa4 1\n1 a \xe4 0\n")
-    web = load_subtopics(*files(text, b"1 Q0 \xe4 1 2 t\n1 Q0 b\xc3\xa4 2 1 t\n"))
-    assert web.docno.tolist() == ["\udce4", "bä"]
-    assert web.subtopics == {"1": ["10", "a", "x"]}
-    for qrels, n_topics in (("\n", 0), ("7 1 a 1\n", 1)):
-        message = f"must have a topic in common, got {n_topics} and 3 topics"
-        with pytest.raises(ValueError, match=message):
-            load_subtopics(*files(qrels, WEB))
 
 
 # the official program

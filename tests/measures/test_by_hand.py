@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import pickle
 import tracemalloc
 from fractions import Fraction
 from functools import cache
@@ -10,7 +9,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from tieaware_sklearn import evaluate, evaluate_subtopics, ranking_score
+from tieaware_sklearn import evaluate, ranking_score
 from tieaware_sklearn import measures as m
 from tieaware_sklearn._kernel.engines import use_engine
 from tieaware_sklearn.evaluation import precision_recall_curve, tie_distributions
@@ -73,25 +72,6 @@ def test_what_sampled_orders_of_err_add_far_down():
     found = evaluate(labels, scores, measures="err")
     assert found.std_is_estimate[0, 0]
     assert found.std[0, 0] == pytest.approx(values.std(), rel=0.1)
-
-
-def test_ndeval_has_some_measures_of_subtopics():
-    def measured(name, convention="ndeval"):
-        labels = [(1, 0), (1, 1)]
-        return evaluate_subtopics(labels, [2, 1], measures=name, convention=convention)
-
-    found = measured("alpha_DCG(alpha=0.25)@2")
-    # over the sum for documents that are relevant to both subtopics
-    log = 1 / math.log2(3)
-    wanted = (1 + log * (0.75 + 1)) / (2 + log * 1.5)
-    assert found.expected[0, 0] == pytest.approx(wanted)
-    for name in ("alpha_DCG(alpha=0.25)@2", "alpha_nDCG(alpha=0.3)@5", "ERR_IA@5"):
-        assert measured(name).measures == (name,)
-    for name in ("AP_IA", "P_IA@2"):
-        assert measured(name).expected == measured(name, None).expected
-    for name in ("NDCG_IA@2", "RR_IA", "R_IA@1", "AP_IA@5"):
-        with pytest.raises(ValueError, match=r"measures must be among .*ndeval"):
-            measured(name)
 
 
 def test_judged_is_pooled_over_the_places_that_are_filled():
@@ -355,84 +335,3 @@ def test_places_of_random_orders():
         where = draw(np.random.default_rng(1), 5, 2, 20_000)
         _, counts = np.unique(where @ [10, 1], return_counts=True)
         assert counts == pytest.approx(np.full(10, 2000), rel=0.1)
-
-
-@pytest.mark.parametrize(("name", "canonical"), [
-    ("alpha_nDCG@20", "alpha_nDCG@20"),
-    ("alpha_nDCG(alpha=0.8)@20", "alpha_nDCG(alpha=0.8)@20"),
-    (" alpha-nDCG@5 ", "alpha_nDCG@5"),
-    ("alpha-DCG", "alpha_DCG"),
-    ("ERR-IA@5", "ERR_IA@5"),
-    ("nERR-IA@5", "nERR_IA@5"),
-    ("NRBP(alpha=0.1, beta=0.8)", "NRBP(alpha=0.1,beta=0.8)"),
-    ("nnrbp(beta=0.9)", "nNRBP(beta=0.9)"),
-    ("MAP-IA", "AP_IA"),
-    ("P-IA@5", "P_IA@5"),
-    ("strec@5", "StRecall@5"),
-    ("P_IA(rel=2)@5", "P_IA(rel=2)@5"),
-    ("alpha_nDCG(rel=2,alpha=0.8)@20", "alpha_nDCG(alpha=0.8,rel=2)@20"),
-    ("ndcg_ia(gain=linear)@10", "NDCG_IA(gain=linear)@10"),
-    (m.AlphaNDCG(10, alpha=0.25, rel=2), "alpha_nDCG(alpha=0.25,rel=2)@10"),
-    (m.NormalisedERRIA(20), "nERR_IA@20"),
-    (m.IntentAware(m.ERR(20, max_label=1)), "ERR_IA(max_label=1)@20"),
-])  # fmt: skip
-def test_names_of_ir_measures_and_ndeval_read_back(name, canonical):
-    measure = m.parse_subtopic_measure(name)
-    assert isinstance(measure, m.SubtopicMeasure)
-    assert str(measure) == canonical
-    for same in (canonical, canonical.upper(), measure):
-        assert m.parse_subtopic_measure(same) == measure
-    assert len({measure, pickle.loads(pickle.dumps(measure))}) == 1
-
-
-@pytest.mark.parametrize(("name", "message"), [
-    ("ndcg@10", r"unknown measure of subtopics 'ndcg@10' \(known: alpha_DCG"),
-    ("foo_ia", "unknown measure 'foo'"),
-    ("", "must look like"),
-    ("alpha_ndcg@", "must look like"),
-    ("alpha_ndcg@0", "k must be an integer >= 1"),
-    ("alpha_ndcg(alpha=1.5)@3", "alpha must be a finite number >= 0 and <= 1"),
-    ("alpha_ndcg(beta=1)@3", "has no parameter 'beta'"),
-    ("nrbp(beta=1)", "beta must be a finite number > 0 and < 1"),
-    ("nrbp@20", "nrbp takes no cut-off"),
-    ("esl_ia", "measure must be one of which higher values are better, got ESL"),
-    ("fallout_ia@5", "higher values are better, got Fallout@5"),
-    (3, r"measure must be a name such as .* got 3"),
-])  # fmt: skip
-def test_other_names_are_refused(name, message):
-    with pytest.raises(ValueError, match=message):
-        m.parse_subtopic_measure(name)
-
-
-def exact_mean(n, c, keep, x):
-    """E[keep^H] by the hypergeometric distribution."""
-    ways = [math.comb(c, h) * math.comb(n - c, x - h) for h in range(min(c, x) + 1)]
-    total = sum(w * Fraction(keep) ** h for h, w in enumerate(ways))
-    return float(total / math.comb(n, x))
-
-
-def of_all_tied(n, c):
-    """α-DCG with α = 1/2 if n documents tie, c of them relevant to one subtopic."""
-    if c == 1:
-        return sum(1 / math.log2(x + 1) for x in range(1, n + 1)) / n
-    # what is left after some hundred places is nothing
-    return sum(
-        c / n * exact_mean(n - 1, c - 1, 0.5, x - 1) / math.log2(x + 1)
-        for x in range(1, min(n, 400) + 1)
-    )
-
-
-@pytest.mark.parametrize(("n", "c"), [(300, 5), (400, 30), (600, 150), (20_000, 1)])
-def test_a_long_tie_is_summed_to_its_end(n, c):
-    labels = (np.arange(n) < c).astype(float)[:, None]
-    report = evaluate_subtopics(labels, np.ones(n), measures=m.AlphaDCG())
-    assert report.expected[0, 0] == pytest.approx(of_all_tied(n, c), rel=1e-11)
-
-
-def test_many_tied_documents():
-    labels = (np.arange(100_000) % 100 == 0)[:, None]
-    measures = ["nrbp", "alpha_dcg", "alpha_ndcg@20"]
-    report = evaluate_subtopics(labels, np.ones(100_000), measures=measures)
-    value = 0.0075 * sum(0.5**x * exact_mean(99_999, 999, 0.5, x) for x in range(40))
-    assert report.expected[0, 0] == pytest.approx(value, rel=1e-9)
-    assert 0 < report.expected[0, 2] < report.expected[0, 1]

@@ -73,10 +73,8 @@ class Lists:
             there = np.full(labels.shape, full)
             for name, values in given.items():
                 matrix = matrix_of(values, name)
-                # labels may have a last axis, of subtopics
-                _check_shape(matrix.shape[:2], labels.shape, name, label)
-                missing = _missing(matrix).reshape(*labels.shape, -1)
-                there |= ~missing.all(axis=-1)
+                _check_shape(matrix.shape, labels.shape, name, label)
+                there |= ~_missing(matrix)
         empty = ~there.any(axis=1)
         rule = f"{label} must have a document in every row, got nothing but padding in"
         if mask is not None:

@@ -8,7 +8,6 @@ from ._relevance_evaluator import RelevanceEvaluator
 from ._report import RankingReport, Summary
 from ._residuals import ResidualReport, residuals
 from ._sampled import SampledScore, sample_orderings, sampled
-from ._subtopics import SubtopicReport, evaluate_subtopics
 from ._ties import TieReport, TieTreatments, break_ties, tie_report, tie_treatments
 
 __all__ = [
@@ -19,7 +18,6 @@ __all__ = [
     "RelevanceEvaluator",
     "ResidualReport",
     "SampledScore",
-    "SubtopicReport",
     "Summary",
     "TieReport",
     "TieTreatments",
@@ -27,7 +25,6 @@ __all__ = [
     "contingency_table",
     "evaluate",
     "evaluate_batches",
-    "evaluate_subtopics",
     "precision_recall_curve",
     "ranking_score",
     "residuals",

@@ -161,7 +161,6 @@ def ranking_score(
     ``__dlpack__``, without their gradients, if they are in the memory of the CPU.
     All functions of labels and scores accept matrices, too. Those that compare several
     systems, such as `compare_systems` and `precision_study`, take a matrix for each.
-    In `evaluate_subtopics`, the labels have a last axis of subtopics.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""TREC runs and relevance judgments, also by subtopic, as rows of documents."""
+"""TREC runs and relevance judgments as rows of documents."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sklearn.utils import Bunch
 from .. import _optional
 from .._engine import checks, exact_numbers, messages
 from .._engine.segments import IntArray
-from . import _locate, _source, _trec_lines, _wording
+from . import _trec_lines, _wording
 
 #: lines of a topic that a file does not have
 _NOTHING = slice(0, 0)
@@ -250,101 +250,6 @@ def _alone(
     described = f"{lines.source}: {len(lines.topics)} topics, {len(qid)} {what}"
     columns = {"qid": qid, "docno": docno, **numbers}
     return _framed(Bunch(**columns, DESCR=described), as_frame)
-
-
-def load_subtopics(
-    qrels: _locate.PathLike, run: _locate.PathLike, *, topics: str = "both"
-) -> Bunch:
-    r"""Read a TREC run and its judgments by subtopic, for `evaluate_subtopics`.
-
-    Parameters
-    ----------
-    qrels : path
-        File of judgments by subtopic, as in the diversity task of the TREC Web track,
-        with lines ``topic subtopic docno label``. It may be compressed; ``-`` is
-        standard input.
-    run : path
-        Run, as in `load_trec`. Documents are ranked by score; the ranks and the order
-        of lines in the file are not used.
-    topics : {"both", "qrels"}, default="both"
-        Topics to include: those that are both judged and in the run, or all that are
-        judged.
-
-    Returns
-    -------
-    sklearn.utils.Bunch
-        There is one row for each document of the run, and one for each judged document
-        that the run does not retrieve. ``target``, of shape (n_documents, n_subtopics),
-        holds labels, NaN if a document is not judged, or judged below 0, for a
-        subtopic. ``subtopics`` maps each topic to its subtopic ids in the order of the
-        columns: numbers by size, other ids by letter. ``score`` is -inf if a document
-        is not retrieved. ``qid`` is the topic, ``docno`` the document id. The last key
-        is ``DESCR``.
-
-    Raises
-    ------
-    ValueError
-        For lines with too few or too many columns, labels that are not numbers, and
-        documents that are judged twice for a subtopic (with file and line); for a file
-        without lines; and for files without a common topic.
-    OSError
-        If a file cannot be read.
-
-    See Also
-    --------
-    tieaware_sklearn.evaluate_subtopics : Evaluates such labels.
-    load_trec : Judgments without subtopics.
-
-    Notes
-    -----
-    The format is that of ndeval, the program of the TREC Web track.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> from tieaware_sklearn import evaluate_subtopics
-    >>> from tieaware_sklearn.datasets import load_subtopics
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     qrels, run = pathlib.Path(folder, "qrels"), pathlib.Path(folder, "run")
-    ...     _ = qrels.write_text("51 1 web-1 1\n51 2 web-2 1\n51 2 web-9 1\n")
-    ...     _ = run.write_text("51 Q0 web-2 1 5 x\n51 Q0 web-1 2 5 x\n")
-    ...     web = load_subtopics(qrels, run)
-    >>> web.target.tolist()
-    [[nan, 1.0], [1.0, nan], [nan, 1.0]]
-    >>> evaluate_subtopics(web.target, web.score, qid=web.qid,
-    ...                    measures="StRecall@1").expected
-    array([[0.5]])
-    """
-    checks.check_choice(topics, "topics", ("both", "qrels"))
-    file = _source.TextSource(qrels)
-    judged = _trec_lines.lines_of_file(file, _trec_lines.BY_SUBTOPIC)
-    ranked = _trec_lines.given_run(run)
-    pairs = [pair.split(b" ") for pair in judged.docno]
-    subtopic = [_trec_lines.spelled(one) for one, _ in pairs]
-    docno = [document for _, document in pairs]
-    joined = _joined(judged._replace(docno=docno), [ranked], topics, by_docno=False)
-    subtopics: dict[str, list[str]] = {}
-    columns: list[int] = []
-    for topic in joined.topics:
-        of_lines = subtopic[judged.topics[topic]]
-        # numbers by size, then other ids
-        names = sorted({*of_lines}, key=lambda id: (not id.isdecimal(), len(id), id))
-        columns += map(names.index, of_lines)
-        subtopics[_trec_lines.spelled(topic)] = names
-    width = max(map(len, subtopics.values()))
-    target = np.full((len(joined.docno), width), np.nan)
-    target[joined.rows[0], columns] = judged.numbers[joined.lines[0], 0]
-    score = np.full(len(joined.docno), -np.inf)
-    score[joined.rows[1]] = ranked.numbers[joined.lines[1], _trec_lines.SCORE]
-    return Bunch(
-        target=target,
-        score=score,
-        qid=joined.qid,
-        docno=joined.docno,
-        subtopics=subtopics,
-        DESCR=f"{ranked.source}, judged by {judged.source}: {len(joined.topics)} "
-        f"topics, {len(score)} documents, up to {width} subtopics",
-    )
 
 
 def _framed(trec: Bunch, as_frame: bool) -> Bunch:

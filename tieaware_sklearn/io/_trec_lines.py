@@ -70,8 +70,6 @@ RUN = Kind(
     " (or 5 on all lines, without the tag)",
     width=2,
 )
-#: a document of such lines is a subtopic and a document
-BY_SUBTOPIC = Kind("judged", ["topic", "subtopic", "docno", "label"], ("label",))
 
 
 class TrecLines(NamedTuple):
@@ -322,8 +320,7 @@ def lines_of_file(source: _source.TextSource, kind: Kind) -> TrecLines:
                 columns = parsed(lines) if lines else [()] * len(names)
             at_lines.extend(of_lines)
             codes.extend(map(known.__getitem__, columns[0]))
-            pairs = map(b" ".join, zip(*columns[1:3], strict=True))
-            docno.extend(pairs if kind is BY_SUBTOPIC else columns[at])
+            docno.extend(columns[at])
             numbers.append(np.array(columns[at + 1 : at + 1 + kind.width]))
             if len(names) == 6:
                 tags.update(columns[-1])

@@ -24,17 +24,6 @@ from ._err import ERR
 from ._interpolated import InterpolatedAveragePrecision, InterpolatedPrecision
 from ._measure import Distribution, Measure
 from ._parse import parse_measure
-from ._subtopics import (
-    NRBP,
-    AlphaDCG,
-    AlphaNDCG,
-    IntentAware,
-    NormalisedERRIA,
-    NormalisedNRBP,
-    SubtopicMeasure,
-    SubtopicRecall,
-    parse_subtopic_measure,
-)
 
 __all__ = [
     "CG",
@@ -42,22 +31,16 @@ __all__ = [
     "DCG",
     "ERR",
     "NDCG",
-    "NRBP",
     "RBP",
-    "AlphaDCG",
-    "AlphaNDCG",
     "AveragePrecision",
     "BPref",
     "Distribution",
     "FBeta",
     "Fallout",
-    "IntentAware",
     "InterpolatedAveragePrecision",
     "InterpolatedPrecision",
     "Judged",
     "Measure",
-    "NormalisedERRIA",
-    "NormalisedNRBP",
     "Precision",
     "PrecisionRecallArea",
     "RPrecision",
@@ -67,11 +50,8 @@ __all__ = [
     "ReciprocalRank",
     "SearchLength",
     "SetAP",
-    "SubtopicMeasure",
-    "SubtopicRecall",
     "Success",
     "parse_measure",
-    "parse_subtopic_measure",
 ]
 
 

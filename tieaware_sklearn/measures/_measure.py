@@ -49,8 +49,6 @@ class Named(NamedTuple):
 _READABLE = re.compile(r"[A-Za-z]\w*", re.ASCII)
 #: measures by name in lower case
 NAMED: dict[str, Named] = {}
-#: measures of subtopics by name in lower case
-OF_SUBTOPICS: dict[str, Named] = {}
 #: measures by names that were parsed; emptied when a class is registered
 READ: dict[str, Measure] = {}
 

@@ -226,12 +226,6 @@ def _unknown(name: str, measure: str) -> str:
             f"measure {_short(measure)} is an average over queries, not a measure: ask "
             f'for "{mean_of}" with average="geometric" (--average)'
         )
-    inner = lower.removesuffix("_ia")
-    if lower in _measure.OF_SUBTOPICS or (inner != lower and inner in _measure.NAMED):
-        return (
-            f"measure {_short(measure)} needs labels of subtopics: evaluate_subtopics "
-            "takes it"
-        )
     without_number = "0.1" if lower == "iprec_at_recall" else "10"
     ours = _from_trec_eval(name) or _from_trec_eval(f"{name}_{without_number}")
     if ours is not None:
