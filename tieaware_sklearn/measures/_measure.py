@@ -173,45 +173,6 @@ def spelled(measure: Any) -> str:
     return str(measure.name) + inside + ("" if after is None else f"@{after}")
 
 
-class NamedMeasure:
-    """A dataclass with a name that its parameters are part of.
-
-    It checks its parameters, and remembers which of them were named: a user may name a
-    default, and conventions change only defaults that nobody named.
-    """
-
-    name: ClassVar[str]
-    #: other names, and the parameters that each of them does not take
-    aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    #: the parameter that a name has after @
-    at: ClassVar[str] = "k"
-    #: parameters that stand in the name even where they have their default
-    always_shown: ClassVar[tuple[str, ...]] = ()
-    #: a name in full, of a measure with a parameter that has no default
-    example: ClassVar[str] = ""
-    #: parameters that a name may give by other words: what they mean, and their values
-    synonyms: ClassVar[Mapping[str, tuple[str, Mapping[str, Any]]]] = {}
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        new = super().__new__(cls)
-        in_order = [f.name for f in fields(cls) if f.init and not f.kw_only]  # type: ignore[arg-type]
-        spell_out(new, [*in_order[: len(args)], *kwargs])
-        return new
-
-    def __post_init__(self) -> None:
-        for f in fields(self):  # type: ignore[arg-type]
-            if check := f.metadata.get("check"):
-                object.__setattr__(self, f.name, check(getattr(self, f.name), f.name))
-
-    @property
-    def reach(self) -> int | None:
-        """The rank down to which this measure looks: deeper documents do not count."""
-        return getattr(self, "k", None)
-
-    def __str__(self) -> str:
-        return spelled(self)
-
-
 @dataclass(frozen=True, eq=False)
 class Distribution:
     """Values that a measure can take for one query, with their probabilities.
@@ -411,7 +372,7 @@ Outcomes = Iterator[tuple[int, FloatArray, FloatArray]]
 
 
 @dataclass(frozen=True)
-class Measure(UserModel, NamedMeasure, ABC):
+class Measure(UserModel, ABC):
     """Base class of all measures, which are exact under ties.
 
     Measures are small, immutable and hashable objects: two with the same parameters
@@ -440,6 +401,17 @@ class Measure(UserModel, NamedMeasure, ABC):
     (True, 'NDCG@10')
     """
 
+    name: ClassVar[str]
+    #: other names, and the parameters that each of them does not take
+    aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    #: the parameter that a name has after @
+    at: ClassVar[str] = "k"
+    #: parameters that stand in the name even where they have their default
+    always_shown: ClassVar[tuple[str, ...]] = ()
+    #: a name in full, of a measure with a parameter that has no default
+    example: ClassVar[str] = ""
+    #: parameters that a name may give by other words: what they mean, and their values
+    synonyms: ClassVar[Mapping[str, tuple[str, Mapping[str, Any]]]] = {}
     greater_is_better: ClassVar[bool] = True
     #: undefined, and not 0, where its denominator is 0
     undefined_over_zero: ClassVar[bool] = False
@@ -460,6 +432,26 @@ class Measure(UserModel, NamedMeasure, ABC):
         for name in ("walk", "rank_worth", "_outcomes"):
             if _is_outdated(cls, name):
                 setattr(cls, name, vars(Measure)[name])
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        new = super().__new__(cls)
+        in_order = [f.name for f in fields(cls) if f.init and not f.kw_only]
+        # conventions change only defaults that nobody named
+        spell_out(new, [*in_order[: len(args)], *kwargs])
+        return new
+
+    def __post_init__(self) -> None:
+        for f in fields(self):
+            if check := f.metadata.get("check"):
+                object.__setattr__(self, f.name, check(getattr(self, f.name), f.name))
+
+    @property
+    def reach(self) -> int | None:
+        """The rank down to which this measure looks: deeper documents do not count."""
+        return getattr(self, "k", None)
+
+    def __str__(self) -> str:
+        return spelled(self)
 
     def walk(self, levels: FloatArray, longest: int) -> arranged.Walk | None:
         """The sum that the kernel computes for `numerator`; None leaves it to NumPy.
@@ -601,25 +593,20 @@ def _is_outdated(cls: type[Measure], method: str) -> bool:
     )
 
 
-class OfRelevance:
-    """A mixin of measures whose gain is 1 for relevant documents, and 0 for others."""
+class RelevanceMeasure(Measure):
+    """A measure of binary relevance: labels of at least `rel` are relevant."""
 
+    maximum: ClassVar[float] = 1.0
     rel: float
 
     def gains(self, levels: FloatArray) -> FloatArray:
         return (levels >= self.rel).astype(np.float64)
 
-
-class RelevanceMeasure(OfRelevance, Measure):
-    """A measure of binary relevance: labels of at least `rel` are relevant."""
-
-    maximum: ClassVar[float] = 1.0
-
     def _walk(
         self, kind: str, levels: FloatArray, **options: Any
     ) -> arranged.Walk | None:
         """A walk that counts the levels from the first relevant one on."""
-        if type(self).gains is not OfRelevance.gains:
+        if type(self).gains is not RelevanceMeasure.gains:
             # the best order is another
             return None
         return arranged.Walk(kind, least=int(levels.searchsorted(self.rel)), **options)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import difflib
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import MISSING
 from typing import Any
@@ -111,7 +111,7 @@ def parse_measure(measure: str | Measure) -> Measure:
             f"{_short(measure)}"
         )
     text = _from_trec_eval(measure) or measure
-    parsed: Measure = read(text, measure, _measure.NAMED, _unknown)
+    parsed = _read(text, measure)
     if text is not measure:
         # a name of trec_eval does not say which version of it is meant
         _measure.spell_out(parsed, _measure.spelled_out(parsed) - {"rounding"})
@@ -121,30 +121,21 @@ def parse_measure(measure: str | Measure) -> Measure:
     return parsed
 
 
-def read(
-    text: str,
-    measure: str,
-    registry: Mapping[str, _measure.Named],
-    unknown: Callable[[str, str], str],
-    example: str = _EXAMPLE,
-) -> Any:
-    """The measure that `text` is the name of; messages show `measure`, as it is given.
-
-    `unknown` makes the message for a name that is not in the registry.
-    """
+def _read(text: str, measure: str) -> Measure:
+    """The measure named `text`; error messages show `measure`, as the user gave it."""
     head, at, after = (part.strip() for part in text.partition("@"))
     match = _HEAD.fullmatch(head)
     if match is None or (at and not after):
-        raise ValueError(f"measure must look like {example}, got {_short(measure)}")
+        raise ValueError(f"measure must look like {_EXAMPLE}, got {_short(measure)}")
     name, inside = match[1], match[2] or ""
-    named = registry.get(name.lower())
+    named = _measure.NAMED.get(name.lower())
     if named is None:
-        raise ValueError(unknown(name, measure.strip()))
+        raise ValueError(_unknown(name, measure.strip()))
     try:
         values = _keywords(inside)
         if after:
             values.append((named.cls.at, _after_at(after, named.cls.at)))
-        parsed = named.cls(**_checked(values, name, named))
+        parsed: Measure = named.cls(**_checked(values, name, named))
     except (ValueError, TypeError) as error:
         raise ValueError(f"measure {_short(measure)}: {error}") from None
     # a name spells out what it takes no value for
@@ -152,17 +143,12 @@ def read(
     return parsed
 
 
-def parse_measures(
-    measures: Any,
-    *,
-    name: str = "measures",
-    parse: Callable[[Any], Any] = parse_measure,
-) -> list[Any]:
+def parse_measures(measures: Any, *, name: str = "measures") -> list[Measure]:
     """One measure or several as a list: at least one, and no measure twice."""
-    single = isinstance(measures, (str, _measure.NamedMeasure))
+    single = isinstance(measures, (str, Measure))
     if single or not isinstance(measures, Iterable):
-        return [parse(measures)]
-    parsed = list(map(parse, measures))
+        return [parse_measure(measures)]
+    parsed = list(map(parse_measure, measures))
     if not parsed:
         raise ValueError(f"{name} must name at least one measure, got none")
     names = list(map(str, parsed))
