@@ -3,7 +3,6 @@
 import importlib
 import operator
 import re
-import runpy
 import shlex
 from functools import partial
 from glob import glob
@@ -209,19 +208,6 @@ def test_ids_of_tied_documents_against_pairs():
     swapped = runs._replace(target=1 - runs.target)
     assert tracks.of_ids(swapped, 0)[0] == 1
     assert np.isnan(tracks.of_ids(runs, 1)[0])
-
-
-def test_the_picture_has_the_values_of_the_page():
-    picture = runpy.run_path(str(PAGE.parent / "pictures/official_and_exact.py"))
-    (found,) = [one for one in commands() if "ndcg_cut_10" in one.arguments]
-    names = ("baseline", "result_to_compare1", "result_to_compare2")
-    for name, rows in (("AP", picture["AP"]), ("P@10", picture["P_10"])):
-        at = found.lines.index(f"{name} official exact worst best")
-        shown = [
-            " ".join([run, *(f"{value:.4f}" for value in row)])
-            for run, row in zip(names, rows, strict=True)
-        ]
-        assert found.lines[at + 1 : at + 4] == shown
 
 
 def test_official_map_of_a_tied_run(shared_data):

@@ -33,7 +33,6 @@ assert_type(ta.tie_treatments(y, score, qid=qid).to_html(), str)
 
 assert_type(ta.compare_systems(y, systems, qid=qid).difference, Floats)
 assert_type(ta.pvalues_over_orders(y, systems, qid=qid, n_orders=9).pvalues, Floats)
-assert_type(ta.official_vs_exact(y, systems, [*"abcd"] * 8, qid=qid).to_html(), str)
 assert_type(ta.precision_study(y, systems, qid=qid).to_html(), str)
 
 selector = ta.RankingFeatureSelector("ap", n_features_to_select=1)

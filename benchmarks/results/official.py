@@ -12,26 +12,83 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
+from tieaware_sklearn import compare_systems, parse_measure, pvalues_over_orders
+from tieaware_sklearn.comparison import rank_correlation, tie_statistics
 
-from tieaware_sklearn import official_vs_exact
-from tieaware_sklearn.comparison import OfficialVsExact, tie_statistics
-
-from ._shared import command_line, p_value, table, trec
+from ._shared import Runs, command_line, p_value, table, trec
 from .winners import ALPHA, made_up
 
 MEASURES = ["map", "ndcg_cut_10", "P_10"]
 SIGNIFICANT = f"p < {ALPHA:g}"
 
 
-def averages(found: OfficialVsExact, j: int) -> str:
+def compare(runs: Runs, **options: Any) -> tuple[Any, Any]:
+    """The means of all runs, and the differences of all pairs, as data frames."""
+    options = {"qid": runs.qid, "unjudged": "nonrelevant", **options}
+    found = compare_systems(
+        runs.target,
+        runs.scores,
+        ties=["official", "expected"],
+        external={"official": (runs.docno, "descending", "float32")},
+        correction=None,
+        **options,
+    )
+    over = pvalues_over_orders(
+        runs.target, runs.scores, alpha=ALPHA, n_orders=1000, **options
+    )
+    # the rows of both treatments have the same order
+    official, exact = by_treatment(found.summary().to_pandas())
+    means = exact[["measure", "system", "worst", "best"]].assign(
+        official=official["mean"], exact=exact["mean"]
+    )
+    official, exact = by_treatment(found.to_pandas())
+    pairs = over.to_pandas().assign(
+        official_difference=official.difference,
+        official_pvalue=official.pvalue,
+        exact_difference=exact.difference,
+        exact_pvalue=exact.pvalue,
+        tie_range_low=exact.tie_range_low,
+        tie_range_high=exact.tie_range_high,
+    )
+    pairs["change"] = [change(pair) for pair in pairs.itertuples()]
+    return means, pairs
+
+
+def by_treatment(frame: Any) -> tuple[Any, Any]:
+    """The rows by trec_eval's rule, and those of the exact means."""
+    official, exact = (
+        frame[frame.ties == ties].reset_index(drop=True)
+        for ties in ("official", "expected")
+    )
+    return official, exact
+
+
+def change(pair: Any) -> str:
+    """What the exact means change in the conclusion about a pair."""
+    is_official = pair.official_pvalue < ALPHA
+    is_exact = pair.exact_pvalue < ALPHA
+    if is_official and not is_exact:
+        return "lost"
+    if is_exact and not is_official:
+        return "new"
+    if pair.official_difference * pair.exact_difference < 0:
+        return "turned" if is_exact else "sign"
+    return ""
+
+
+def averages(means: Any) -> str:
     """The means of all runs by one measure, and how far the orders of runs agree."""
-    columns = (found.official, found.exact, found.worst, found.best)
-    means = np.column_stack([column[:, j] for column in columns]).tolist()
-    rows = [[name, *row] for name, row in zip(found.systems, means, strict=True)]
-    header = [found.measures[j], "official", "exact", "worst", "best"]
-    taus = f"tau-b {found.tau_b[j]:.2f}, tau-AP {found.tau_ap[j]:.2f}"
-    return f"{table(header, rows)}\norder of runs, official against exact: {taus}"
+    columns = ["official", "exact", "worst", "best"]
+    rows = means[["system", *columns]].values.tolist()
+    (measure,) = means.measure.unique()
+    # tau-AP begins with the best run
+    sign = 1 if parse_measure(measure).greater_is_better else -1
+    (taus,) = rank_correlation(
+        sign * means.exact, sign * means.official, coefficients=["tau_b", "tau_ap"]
+    ).values
+    agreement = f"tau-b {taus[0]:.2f}, tau-AP {taus[1]:.2f}"
+    shown = table([measure, *columns], rows)
+    return f"{shown}\norder of runs, official against exact: {agreement}"
 
 
 def differences(pairs: Any) -> str:
@@ -96,22 +153,14 @@ def main() -> None:
     files = arguments.files
     runs = trec(files[0], files[1:]) if files else made_up()
     print(tie_statistics(runs.scores, qid=runs.qid, rank=runs.rank))
-    found = official_vs_exact(
-        runs.target,
-        runs.scores,
-        runs.docno,
-        qid=runs.qid,
-        measures=arguments.measures,
+    means, pairs = compare(
+        runs,
+        measure=arguments.measures,
         baseline=arguments.baseline,
         test=arguments.test,
-        alpha=ALPHA,
-        n_orders=1000,
-        unjudged="nonrelevant",
     )
-    pairs = found.to_pandas()
-    for j, measure in enumerate(found.measures):
-        of_measure = pairs[pairs.measure == measure]
-        print("", averages(found, j), sep="\n")
+    for measure, of_measure in pairs.groupby("measure", sort=False):
+        print("", averages(means[means.measure == measure]), sep="\n")
         print("", differences(of_measure), sep="\n")
         print("", tests(of_measure), sep="\n")
     print("", changes(pairs), sep="\n")

@@ -15,8 +15,8 @@ from typing import Any
 import matplotlib
 import numpy as np
 
-from tieaware_sklearn import official_vs_exact, precision_study
-from tieaware_sklearn.comparison import OfficialVsExact, tie_statistics
+from tieaware_sklearn import compare_systems, precision_study
+from tieaware_sklearn.comparison import SystemComparison, tie_statistics
 from tieaware_sklearn.plots import (
     PairwisePValueDisplay,
     PrecisionLossDisplay,
@@ -30,26 +30,30 @@ MEASURES = ["ap", "rr", "rbp(p=0.5)", "rbp(p=0.85)"]
 RHO = ("1.1", "1.2", "1.4", "1.7", "2.0")
 
 
-def ranges(runs: Runs) -> OfficialVsExact:
-    """Means of each run and measure: by document ids, by exact means, at the ends."""
-    return official_vs_exact(
+def ranges(runs: Runs) -> SystemComparison:
+    """The runs by the order of document ids, and by exact means with their ranges."""
+    return compare_systems(
         runs.target,
         runs.scores,
-        runs.docno,
         qid=runs.qid,
-        measures=MEASURES,
-        n_orders=1,
+        measure=MEASURES,
+        ties=["document ids", "expected"],
+        external={"document ids": (runs.docno, "descending", "float32")},
         unjudged="nonrelevant",
     )
 
 
-def segments(found: OfficialVsExact) -> list[list[Any]]:
+def segments(found: SystemComparison) -> list[list[Any]]:
     """A row for each measure and run, with the length of its segment at the end."""
-    frame = found.averages().drop(columns="tied_documents")
-    widths = (frame.best - frame.worst).abs()
+    frame = found.summary().to_pandas()
+    exact = frame[frame.ties == "expected"]
+    columns = exact[["measure", "system", "mean", "worst", "best"]]
+    ids = frame[frame.ties == "document ids"]["mean"]
+    columns.insert(2, "ids", ids.to_numpy())
+    widths = (exact.best - exact.worst).abs()
     return [
         [*row, f"{width:.1e}" if width else "0"]
-        for row, width in zip(frame.values.tolist(), widths, strict=True)
+        for row, width in zip(columns.values.tolist(), widths, strict=True)
     ]
 
 
@@ -100,21 +104,14 @@ def below(figure: Any, axis: Any) -> None:
     figure.legend(*entries, loc="outside lower center", ncols=3, frameon=False)
 
 
-def figure_of_ranges(found: OfficialVsExact) -> Any:
+def figure_of_ranges(found: SystemComparison) -> Any:
     """Figure 2: of each run, the range of its mean over orders of ties, and the mean.
 
     A mark shows the mean by trec_eval's order of ties.
     """
     figure, axes = panels((11, 7), sharey=True)
-    display = TieRangeDisplay(
-        found.systems,
-        found.measures,
-        found.exact,
-        found.best,
-        found.worst,
-        marks={"document ids": found.official},
-    )
-    display.plot(axes)
+    # the figure of the paper has neither intervals nor chance levels
+    TieRangeDisplay.from_result(found, ax=axes, interval=None, chance=None)
     for axis in axes:
         axis.set_title("", loc="left")
     axes[-1].get_legend().remove()

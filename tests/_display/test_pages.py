@@ -15,7 +15,7 @@ from tests.comparison.test_overview import compared
 from tests.plots.helpers import rows_of
 from tieaware_sklearn._display.html import table_html
 from tieaware_sklearn._display.text_tables import Ranges, Table
-from tieaware_sklearn.plots import OfficialVsExactDisplay, TieRangeDisplay
+from tieaware_sklearn.plots import TieRangeDisplay
 
 RNG = np.random.default_rng(0)
 Y, QID = RNG.integers(0, 3, 400), np.repeat(np.arange(40), 10)
@@ -106,25 +106,6 @@ def test_a_range_smaller_than_a_pixel_has_an_axis_that_begins_near_it():
     assert scales == [("0.8960", "0.9050"), ("0.0000", "1.0000")]
     shared = table_html(Table.of(*columns, ranges=Ranges(*ends)))
     assert "worst to best<br>0.2000 to 0.9010" in shared
-
-
-def test_official_values_have_a_heading_a_table_and_one_explanation_of_changes():
-    systems = dict(zip("abc", RNG.integers(0, 2, (3, len(Y))), strict=True))
-    docno = RNG.permutation(len(Y)).astype(str)
-    own = {"qid": QID, "measures": ["ap", "P_5", "rr"], "n_orders": 3}
-    result = ta.official_vs_exact(Y, systems, docno, **own)
-    text = result.to_html()
-    captions = re.findall("<h2>((?:Systems|Pairs).*?)</h2>", text)
-    assert captions == [
-        f"{what} by {measure}"
-        for measure in result.measures
-        for what in ("Systems", "Pairs of systems")
-    ]
-    shown = rows_of(OfficialVsExactDisplay.from_result(result).axes_[0])
-    for _, *rows in parsed(text).tables[::2]:
-        assert [row[0] for row in rows] == shown
-    for kind in ("lost", "new", "sign"):
-        assert text.count(f"<dt>{kind}</dt>") == (kind in result.change)
 
 
 def test_a_page_of_sixty_systems_is_no_heavier_than_half_a_megabyte():

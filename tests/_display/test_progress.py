@@ -16,7 +16,6 @@ MODEL = ta.LinearRanker("equal").fit(X)
 FITTED = [ta.FusedRanker, ta.LinearRanker, ta.RankingFeatureSelector]
 CALLED = [
     partial(iter_batches, "no such file"),
-    partial(ta.official_vs_exact, Y, TWO, [*"xy"]),
     partial(ta.precision_study, Y, ONE),
     partial(ta.pvalues_over_orders, Y, TWO),
     partial(ta.query_permutation_importance, MODEL, X, Y),

@@ -90,9 +90,6 @@ def results() -> dict[str, Result]:
         comparison.top_k_overlap(-score, score, k=3, **own),
         comparison.pairwise_overlap(SYSTEMS, **own),
         ta.compare_systems(Y, SYSTEMS, measure=MEASURES[3], **own).posterior(),
-        ta.official_vs_exact(
-            Y, SYSTEMS, QID.astype(str), measures=MEASURES[:3], n_orders=3, **own
-        ),
         ta.pvalues_over_orders(Y, SYSTEMS, measure=MEASURES[:3], n_orders=3, **own),
         comparison.tie_statistics(SYSTEMS, rank=np.arange(len(Y)), **own),
         ta.evaluate_batches([frame], score=LONG[0], measures=MEASURES),
@@ -122,7 +119,7 @@ def test_each_kind_of_result_is_here_and_is_a_frozen_table():
 
 
 #: kinds that have a figure
-DRAWN = {"RankingReport", "SystemComparison", "Screening", "OfficialVsExact"}
+DRAWN = {"RankingReport", "SystemComparison", "Screening"}
 DRAWN |= {"LeaveOneOut", "PrecisionStudy", "PermutationImportance", "SelectionCurve"}
 DRAWN |= {"PrecisionRecallCurve"}
 

@@ -84,7 +84,7 @@ def test_every_function_of_labels_and_scores_takes_a_mask():
 
 
 def ragged(dtype=float):
-    """Labels, three systems and document ids of queries of 2 to 7 documents."""
+    """Labels and three systems of queries of 2 to 7 documents."""
     rng = np.random.default_rng(4)
     there = rng.random((9, 8)) < 0.6
     there[:, :2] = True
@@ -93,8 +93,7 @@ def ragged(dtype=float):
     if dtype is float:
         systems[rng.random(systems.shape) < 0.1] = -INF
         systems[~there] = NAN
-    docno = np.char.add("d", rng.permutation(there.size).astype(str))
-    return labels, systems, docno.reshape(there.shape), there
+    return labels, systems, there
 
 
 def alike(found, wanted):
@@ -120,7 +119,6 @@ OF_SYSTEMS = {
     "compare_systems": {**MEASURED, "segment": 0, "ties": ["expected", "input"]},
     "pvalues_over_orders": {**MEASURED, "n_orders": 20},
     "precision_study": {"query_weight": 0, "coarseness": "decimals=0"},
-    "official_vs_exact": {"query_weight": 0, "n_orders": 20},
 }
 
 
@@ -128,7 +126,7 @@ OF_SYSTEMS = {
 @pytest.mark.parametrize("dtype", [float, np.int8])
 @pytest.mark.parametrize("name", OF_SYSTEMS)
 def test_systems_as_matrices_are_the_same_bits_as_columns(name, dtype):
-    labels, systems, docno, there = ragged(dtype)
+    labels, systems, there = ragged(dtype)
     function, options = getattr(ta, name), OF_SYSTEMS[name]
     of_rows = {"query_weight": 1.0 + np.arange(9) % 3, "segment": list("aabbccabc")}
     of_rows = {key: of_rows.get(key, value) for key, value in options.items()}
@@ -137,7 +135,6 @@ def test_systems_as_matrices_are_the_same_bits_as_columns(name, dtype):
         key: np.array(value)[qid] if options[key] == 0 else value
         for key, value in of_rows.items()
     }
-    ids = [docno] if name == "official_vs_exact" else []
     names = ["a", "b", "c"]
     columns = dict(zip(names, systems[there].T, strict=True))
     if name in ("compare_systems", "precision_study"):
@@ -147,24 +144,21 @@ def test_systems_as_matrices_are_the_same_bits_as_columns(name, dtype):
             options["external"] = {"one": of(key), "each": (of(several), "descending")}
             treatments = ["expected", "input", "one", "each"]
             options["ties"] = "each" if name == "precision_study" else treatments
-    wanted = function(
-        labels[there], columns, *(x[there] for x in ids), qid=qid, **of_documents
-    )
+    wanted = function(labels[there], columns, qid=qid, **of_documents)
     matrices = dict(zip(names, np.moveaxis(systems, -1, 0), strict=True))
     if dtype is float:
-        alike(function(labels, matrices, *ids, **of_rows), wanted)
+        alike(function(labels, matrices, **of_rows), wanted)
     filled = np.where(there, labels, -1)
-    found = function(filled, matrices, *ids, mask=there, **of_rows)
+    found = function(filled, matrices, mask=there, **of_rows)
     alike(found, wanted)
-    array = function(filled, systems, *ids, mask=there, **of_rows)
+    array = function(filled, systems, mask=there, **of_rows)
     assert array.systems == ("system 0", "system 1", "system 2")
-    if not ids:  # whose result holds another one with names
-        alike(dataclasses.replace(array, systems=wanted.systems), wanted)
+    alike(dataclasses.replace(array, systems=wanted.systems), wanted)
 
 
 @pytest.mark.filterwarnings("ignore:")
 def test_systems_without_labels_as_matrices():
-    _, systems, _, there = ragged()
+    _, systems, there = ragged()
     qid, names = there.nonzero()[0], ["a", "b", "c"]
     matrices = dict(zip(names, np.moveaxis(systems, -1, 0), strict=True))
     columns = {name: matrix[there] for name, matrix in matrices.items()}
@@ -204,12 +198,14 @@ BAD_SYSTEMS = [
         r"shape \(n_queries, n_documents, n_systems\), got shape \(2, 2, 1, 1\)",
     ),
     (
-        lambda: ta.official_vs_exact(TWO, BOTH, ["a", "b"]),
-        r"docno must have the shape of y_true, \(2, 2\), got \(2,\)",
+        lambda: ta.compare_systems(TWO, BOTH, ties="ids", external={"ids": ["a", "b"]}),
+        r"external\['ids'\] must have the shape of y_true, \(2, 2\), got \(2,\)",
     ),
     (
-        lambda: ta.official_vs_exact(TWO, BOTH, [["a", "b"], ["c", None]]),
-        "docno must not be missing .*, got None in row 1, column 1",
+        lambda: ta.compare_systems(
+            TWO, BOTH, ties="ids", external={"ids": [["a", "b"], ["c", None]]}
+        ),
+        "must not be missing where a document is retrieved, got None",
     ),
 ]
 
@@ -307,7 +303,7 @@ def test_bad_input(changes, message):
 @pytest.mark.filterwarnings("ignore:")
 def test_displays_of_matrices():
     plots = pytest.importorskip("tieaware_sklearn.plots")
-    labels, systems, _, there = ragged()
+    labels, systems, there = ragged()
     columns = {"a": systems[there][:, 0], "b": systems[there][:, 1]}
     matrices = {"a": systems[..., 0], "b": systems[..., 1]}
     qid, filled = there.nonzero()[0], np.where(there, labels, -1)
@@ -343,7 +339,7 @@ OF_SCORES = [comparison.rank_correlation, comparison.rank_biased_overlap]
 @pytest.mark.filterwarnings("ignore:")
 @pytest.mark.parametrize("function", OF_LABELS + OF_SCORES)
 def test_two_matrices_are_the_same_bits_as_two_columns(function):
-    labels, systems, _, there = ragged()
+    labels, systems, there = ragged()
     one = labels if function in OF_LABELS else systems[..., 1]
     other, qid = systems[..., 0], there.nonzero()[0]
     wanted = function(one[there], other[there], qid=qid)
@@ -353,7 +349,7 @@ def test_two_matrices_are_the_same_bits_as_two_columns(function):
 
 
 def test_orders_are_of_places_in_the_flattened_matrix():
-    labels, systems, _, there = ragged()
+    labels, systems, there = ragged()
     columns, qid = (labels[there], systems[there][:, 0]), there.nonzero()[0]
     filled = np.where(there, labels, -1), np.where(there, systems[..., 0], 7)
     (flat_rows,) = sample_orderings(*columns, qid=qid, n_orders=1)
@@ -364,7 +360,7 @@ def test_orders_are_of_places_in_the_flattened_matrix():
 
 def test_a_search_for_precision_takes_a_mask():
     optuna = pytest.importorskip("tieaware_sklearn.optuna")
-    labels, systems, _, there = ragged(np.int8)
+    labels, systems, there = ragged(np.int8)
     values = []
     for y, scores, ids in (
         (np.where(there, labels, -1), systems[..., 0], {"mask": there}),

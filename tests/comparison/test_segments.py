@@ -13,14 +13,12 @@ ROWS = np.random.default_rng(0).permutation(len(WEB.qid))
 LABELS, QID, DATA = WEB.target[ROWS], WEB.qid[ROWS], WEB.data[ROWS, :3]
 SEGMENT = np.array(["tail", "head", "middle"])[QID % 3]
 WEIGHT = 1.0 + QID % 4
-DOCNO = np.arange(len(QID)).astype(str)
 FUNCTIONS = {
     "orders": (ta.pvalues_over_orders, {"measure": ["rr", "ap"], "n_orders": 20}),
     "randomized": (
         ta.pvalues_over_orders,
         {"test": "randomization", "n_resamples": 99, "baseline": "system 1"},
     ),
-    "official": (ta.official_vs_exact, {"n_orders": 20, "docno": DOCNO}),
     "study": (ta.precision_study, {"coarseness": ["rho=1.5", "levels=4"], "top": 2}),
     "external": (
         ta.precision_study,

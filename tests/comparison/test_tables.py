@@ -51,14 +51,6 @@ RESULTS = {
         "A | B | A - B | A better | equivalent | B better",
         "a b difference better equivalent worse n_queries",
     ),
-    "official": (
-        ta.official_vs_exact(Y, SYSTEMS, QID.astype(str), qid=QID, measures="ap"),
-        "AP | tied | official | exact | worst | best | A | B | official | "
-        "pvalue | exact | pvalue exact | p < 0.05 | tie range | change",
-        "measure a b official_difference official_pvalue exact_difference "
-        "exact_pvalue tie_range_low tie_range_high share share_error smallest "
-        "largest change",
-    ),
     "orders": (
         ta.pvalues_over_orders(Y, SYSTEMS, qid=QID, measure="ap", n_orders=3),
         "A | B | pvalue | p < 0.05 | error | min p | max p | combined",

@@ -27,9 +27,6 @@ SELECTORS = {
     "b": ta.RankingFeatureSelector("rr", direction="ascending"),
 }
 CURVE = ta.selection_curve(SELECTORS, TREE, WEB.data, Y, qid=QID, cv=2, measure="ap")
-OFFICIAL = ta.official_vs_exact(
-    Y, SYSTEMS, DOCNO, qid=QID, measures=["P_10", "esl"], n_orders=3
-)
 LEFT_OUT = leave_one_out(
     {n: {"qid": QID, "docno": DOCNO, "score": s} for n, s in SYSTEMS.items()},
     {"qid": QID, "docno": DOCNO, "target": Y},
@@ -42,7 +39,6 @@ DISPLAYS = {
     "systems": lambda **k: plots.SystemComparisonDisplay.from_predictions(
         Y, SYSTEMS, qid=QID, measure=["ap", "esl"], **k
     ),
-    "official": lambda **k: plots.OfficialVsExactDisplay.from_result(OFFICIAL, **k),
     "features": lambda **k: plots.FeatureScreeningDisplay.from_result(
         SELECTOR.screening_.named(WEB.feature_names), **k
     ),

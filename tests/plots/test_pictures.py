@@ -145,21 +145,6 @@ def test_selected_features_are_numbered_and_others_name_what_they_repeat():
     assert grey.count(GREY) == 9
 
 
-def test_marks_of_the_official_order_stand_in_the_ranges():
-    display = DISPLAYS["official"]()
-    found = display.found
-    order = sorted(range(len(SYSTEMS)), key=lambda i: -found.exact[i, 0])
-    assert rows_of(display.axes_[0]) == [found.systems[i] for i in order]
-    for j, axis in enumerate(display.axes_):
-        assert line(axis, MEAN) == found.exact[order, j].tolist()
-        marks = line(axis, "trec_eval's order of ties")
-        assert marks == found.official[order, j].tolist()
-        for (low, high), mark in zip(segments(axis), marks, strict=True):
-            assert low - 1e-12 <= mark <= high + 1e-12
-        texts = {text.get_text() for text in axis.texts}
-        assert {f"{100 * share:.0f} %" for share in found.tied_documents} <= texts
-
-
 def test_a_panel_per_system_with_the_others_behind():
     display, few = DISPLAYS["recall"](), QID <= 4
     means = []

@@ -1,7 +1,6 @@
 """Systems compared on the same queries, and orderings compared with each other."""
 
 from ._correlation import OrderingCorrelation, rank_correlation
-from ._official import OfficialVsExact, TieStatistics, official_vs_exact, tie_statistics
 from ._orders import PValuesOverOrders, pvalues_over_orders
 from ._overlap import (
     OverlapMatrix,
@@ -11,10 +10,10 @@ from ._overlap import (
 )
 from ._result import SystemComparison
 from ._systems import compare_systems
+from ._tie_statistics import TieStatistics, tie_statistics
 from ._top_k_overlap import TopKOverlap, top_k_overlap
 
 __all__ = [
-    "OfficialVsExact",
     "OrderingCorrelation",
     "OverlapMatrix",
     "PValuesOverOrders",
@@ -23,7 +22,6 @@ __all__ = [
     "TieStatistics",
     "TopKOverlap",
     "compare_systems",
-    "official_vs_exact",
     "pairwise_overlap",
     "pvalues_over_orders",
     "rank_biased_overlap",

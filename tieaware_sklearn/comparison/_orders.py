@@ -473,7 +473,7 @@ def pvalues_over_orders(
             systems=systems.names,
             measures=systems.resolved.names,
             pairs=pairs,
-            **over_orders(systems, pairs, values, options, alpha, n_orders, progress),
+            **_over_orders(systems, pairs, values, options, alpha, n_orders, progress),
             test=test,
             alternative=alternative,
             alpha=float(alpha),
@@ -482,7 +482,7 @@ def pvalues_over_orders(
     return systems.with_segments(tested)
 
 
-def over_orders(
+def _over_orders(
     systems: _systems.MeasuredSystems,
     pairs: IntArray,
     values: dict[str, FloatArray],

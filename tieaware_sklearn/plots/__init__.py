@@ -2,7 +2,6 @@
 
 from ._feature_screening import FeatureScreeningDisplay
 from ._leave_one_out import LeaveOneOutDisplay
-from ._official_vs_exact import OfficialVsExactDisplay
 from ._permutation_importance import PermutationImportanceDisplay
 from ._precision_recall import PrecisionRecallBandDisplay, PrecisionRecallScatterDisplay
 from ._precision_study import PairwisePValueDisplay, PrecisionLossDisplay
@@ -16,7 +15,6 @@ from ._user_model import UserModelDisplay
 __all__ = [
     "FeatureScreeningDisplay",
     "LeaveOneOutDisplay",
-    "OfficialVsExactDisplay",
     "PairwisePValueDisplay",
     "PermutationImportanceDisplay",
     "PrecisionLossDisplay",

@@ -17,11 +17,11 @@ from .._engine import checks, messages
 from .._engine.segments import FloatArray, IntArray
 from ..comparison import (
     _correlation,
-    _official,
     _paired_test,
     _pairs,
     _segmented,
     _systems,
+    _tie_statistics,
 )
 from ..evaluation import Summary, _averages
 from ..measures import Measure, parse_measure
@@ -387,7 +387,7 @@ def coarse_values(
     existing_ties: str,
     scale: str,
     ties: str = "expected",
-) -> tuple[dict[str, FloatArray], _official.ScoreTies]:
+) -> tuple[dict[str, FloatArray], _tie_statistics.ScoreTies]:
     """Statistics of queries by a system's coarser or exact scores, and their ties."""
     checks.check_choice(existing_ties, "existing_ties", _bands.EXISTING_TIES)
     checks.check_choice(scale, "scale", ("query", "all"))
@@ -403,7 +403,7 @@ def coarse_values(
     of = systems.prepared, systems.resolved, scores, ties, statistics
     columns = systems.rules.values(*of, column=system, n_jobs=systems.n_jobs)
     values = {name: column[:, 0] for name, column in columns.items()}
-    return values, _official.score_ties(systems.ranked(scores), queries)
+    return values, _tie_statistics.score_ties(systems.ranked(scores), queries)
 
 
 def precision_study(

@@ -1,0 +1,322 @@
+"""Ties of systems, and the ranks or lines that contradict their scores."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._display import html, text_tables
+from .._engine import checks, exact_numbers, feature_matrix, lists, messages, tie_groups
+from .._engine.segments import FloatArray, IntArray
+from ..evaluation import _averages
+from . import _systems
+
+
+class ScoreTies(NamedTuple):
+    """Numbers of ties in the scores of a system.
+
+    Attributes
+    ----------
+    n_queries, n_documents : int
+        Queries with a retrieved document, and documents that are retrieved.
+    tied_queries, tied_documents, repeated_documents : float
+        Share of these queries with a tie; shares of these documents that tie with
+        another document of their query, and with the document before them.
+    bits : float
+        log2 of the distinct scores of a query, averaged over queries.
+    """
+
+    n_queries: int
+    n_documents: int
+    tied_queries: float
+    tied_documents: float
+    repeated_documents: float
+    bits: float
+
+
+def score_ties(scores: NDArray[Any], queries: checks.Queries) -> ScoreTies:
+    """Count the ties of a system within queries."""
+    there = checks.is_retrieved(scores)
+    ranks, n_ranks = tie_groups.dense_ranks(scores[there])
+    if not n_ranks:
+        return ScoreTies(0, 0, 0.0, 0.0, 0.0, 0.0)
+    key = queries.row_codes()[there] * n_ranks + ranks
+    groups, sizes = np.unique(key, return_counts=True)
+    query, tied = groups // n_ranks, sizes > 1
+    distinct = np.unique(query, return_counts=True)[1]
+    n_queries, n_documents = len(distinct), len(ranks)
+    return ScoreTies(
+        n_queries,
+        n_documents,
+        tied_queries=len(np.unique(query[tied])) / n_queries,
+        tied_documents=int(sizes[tied].sum()) / n_documents,
+        repeated_documents=(n_documents - len(groups)) / n_documents,
+        bits=_averages.mean(np.log2(distinct)),
+    )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TieStatistics(html.Result):
+    """Ties and contradictions of the rankings of many systems; prints as tables.
+
+    Attributes
+    ----------
+    systems : tuple of str
+        Names of the systems.
+    n_queries, n_documents : ndarray of shape (n_systems,), int
+        Number of queries with a retrieved document, and of retrieved documents.
+    tied_queries, tied_documents : ndarray of shape (n_systems,)
+        Share of these queries with a tie, and share of these documents that tie with
+        another document of their query.
+    repeated_documents : ndarray of shape (n_systems,)
+        Share of documents that tie with the document before them.
+    contradictions, contradicted_queries : ndarray of shape (n_systems,), int
+        Number of neighbours by rank whose scores have the opposite order, and of
+        queries with such neighbours. -1 without ranks.
+    rises, rising_queries : ndarray of shape (n_systems,), int
+        Number of lines with a higher score than the line before, and of queries with
+        any. -1 without `input_order`.
+    tied_ranks, unordered_documents : ndarray of shape (n_systems,)
+        Share of documents with the rank of another document of their query, and with
+        its rank and score, so nothing orders them. NaN without ranks.
+
+    See Also
+    --------
+    tie_statistics : The function that returns these statistics.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn.comparison import tie_statistics
+    >>> ties = tie_statistics({"a": [2, 1, 1], "b": [3, 2, 1]}, rank=[1, 3, 2])
+    >>> ties.tied_documents.round(2), ties.contradictions
+    (array([0.67, 0.  ]), array([0, 1]))
+    """
+
+    systems: tuple[str, ...]
+    n_queries: IntArray
+    n_documents: IntArray
+    tied_queries: FloatArray
+    tied_documents: FloatArray
+    repeated_documents: FloatArray
+    contradictions: IntArray
+    contradicted_queries: IntArray
+    rises: IntArray
+    rising_queries: IntArray
+    tied_ranks: FloatArray
+    unordered_documents: FloatArray
+
+    def overall(self) -> dict[str, float]:
+        """Shares over all systems, as in Table 1 of Yang, Moffat and Turpin (2016).
+
+        Returns
+        -------
+        dict of str to float
+            Share of systems, of (system, query) pairs and of documents with ties. With
+            ranks, also of systems and pairs where they contradict scores, and of the
+            documents whose score is above that of the document before them by rank.
+            With `input_order`, also of those with scores that rise by line.
+        """
+        queries = max(int(self.n_queries.sum()), 1)
+        documents = max(int(self.n_documents.sum()), 1)
+        repeated = math.fsum(self.repeated_documents * self.n_documents)
+        shares = {
+            "systems": float(np.mean(self.tied_queries > 0)),
+            "queries": math.fsum(self.tied_queries * self.n_queries) / queries,
+            "documents": repeated / documents,
+        }
+        for by, neighbours, concerned in self._against():
+            kind = {"rank": "contradictory", "line": "rising"}[by]
+            shares[f"{kind} systems"] = float(np.mean(neighbours > 0))
+            shares[f"{kind} queries"] = int(concerned.sum()) / queries
+            shares[f"{kind} documents"] = int(neighbours.sum()) / documents
+        return shares
+
+    def _against(self) -> list[tuple[str, IntArray, IntArray]]:
+        """Say how many neighbours and queries contradict their scores."""
+        every = [
+            ("rank", self.contradictions, self.contradicted_queries),
+            ("line", self.rises, self.rising_queries),
+        ]
+        return [one for one in every if (one[1] >= 0).all()]
+
+    def _tables(self) -> list[text_tables.Table]:
+        tables = [
+            text_tables.Table.of(
+                ("system", self.systems),
+                ("queries", self.n_queries),
+                ("with ties", self.tied_queries, _percent),
+                ("documents", self.n_documents),
+                ("tied", self.tied_documents, _percent),
+                ("as before", self.repeated_documents, _percent),
+                terms=_TERMS,
+            )
+        ]
+        columns: list[tuple[Any, ...]] = [("against scores", self.systems)]
+        for by, neighbours, concerned in self._against():
+            columns += [(f"by {by}", neighbours), ("queries", concerned)]
+        if not np.isnan(self.tied_ranks).any():
+            columns.append(("tied ranks", self.tied_ranks, _percent))
+            columns.append(("no order", self.unordered_documents, _percent))
+        if columns[1:]:
+            tables.append(text_tables.Table.of(*columns, terms=_TERMS))
+        names, shares = zip(*self.overall().items(), strict=True)
+        each = {"queries": self.tied_queries, "documents": self.repeated_documents}
+        medians = [np.median(each.get(name, np.nan)) for name in names]
+        share = ("share with ties", names), ("", shares, _percent)
+        middle = ("median system", medians, _percent)
+        return [*tables, text_tables.Table.of(*share, middle, terms=_TERMS)]
+
+
+_TERMS = {
+    "with ties": "share of the queries in which documents tie",
+    "tied": "share of the documents that tie with another one of their query",
+    "as before": "share of the documents that tie with the document before them",
+    "by rank": "neighbours by rank whose scores have the opposite order",
+    "by line": "lines whose score is above that of the line before",
+    "tied ranks": "share of the documents with the rank of another one of their query",
+    "no order": "share of the documents with the rank and the score of another one",
+    "median system": "the median of the shares of the systems",
+}
+
+
+def _percent(value: float) -> str:
+    return "-" if np.isnan(value) else f"{100 * value:.1f} %"
+
+
+def tie_statistics(
+    y_score: Any,
+    *,
+    qid: Any = None,
+    mask: ArrayLike | None = None,
+    rank: ArrayLike | None = None,
+    input_order: ArrayLike | None = None,
+) -> TieStatistics:
+    """Count the ties of systems, and the ranks or lines that contradict scores.
+
+    Parameters
+    ----------
+    y_score : mapping of str to array-like, data frame, or array-like of shape \
+(n_documents, n_systems) or (n_documents,)
+        Scores of each system, -inf where it does not retrieve a document. A system may
+        be a matrix with a query in each row, as in `compare_systems`.
+    qid : array-like of shape (n_documents,), optional
+        Query of each document. If None, all documents belong to one query.
+    mask : array-like of bool of shape (n_queries, n_documents), optional
+        True where a cell of the matrices holds a document. By default, cells that are
+        missing in all of them are padding.
+    rank : array-like of shape (n_documents,) or (n_documents, n_systems), optional
+        Ranks that the systems give, 1 for the first document, as `load_trec` returns
+        them. NaN where a document is not retrieved. Of matrices, it has their shape,
+        and may have a last axis of systems.
+    input_order : array-like of the shape of `rank`, optional
+        Position of each document in the file of the system, as in `load_trec`.
+
+    Returns
+    -------
+    TieStatistics
+
+    Raises
+    ------
+    ValueError
+        For scores as in `compare_systems`, and for ranks or positions of another shape
+        or missing for a retrieved document.
+
+    See Also
+    --------
+    tie_report : One ranking, with what its ties can change.
+    compare_systems : Averages by several treatments of ties (``ties=``).
+
+    Notes
+    -----
+    The shares are those of Yang, Moffat and Turpin, "How precise does document scoring
+    need to be?", AIRS 2016, Table 1. There, a document counts as tied if it has the
+    score of the document before it ("as before" in the printed table).
+
+    Examples
+    --------
+    >>> from tieaware_sklearn.comparison import tie_statistics
+    >>> clicks, age = [9, 1, 1, 5, 2, 2], [1, 2, 3, 2, 3, 1]
+    >>> print(tie_statistics({"clicks": clicks, "age": age}, qid=[1, 1, 1, 2, 2, 2]))
+    system  queries  with ties  documents    tied  as before
+    --------------------------------------------------------
+    clicks        2    100.0 %          6  66.7 %     33.3 %
+    age           2      0.0 %          6   0.0 %      0.0 %
+    <BLANKLINE>
+    share with ties          median system
+    --------------------------------------
+    systems          50.0 %              -
+    queries          50.0 %         50.0 %
+    documents        16.7 %         16.7 %
+    """
+    names, scores, queries, cells = _systems.check_systems(y_score, qid, mask)
+    shape = len(scores[0]), len(scores)
+    ranks = _ranks(rank, "rank", shape, cells)
+    lines = _ranks(input_order, "input_order", shape, cells)
+    # a row for each system, in the order of the fields; bits are of no use here
+    rows = [
+        (
+            *score_ties(column, queries)[:-1],
+            *_contradictions(column, of_ranks, queries, "rank"),
+            *_contradictions(column, of_lines, queries, "input_order"),
+            *_unordered(column, of_ranks, queries),
+        )
+        for column, of_ranks, of_lines in zip(scores, ranks, lines, strict=True)
+    ]
+    return TieStatistics(names, *map(np.array, zip(*rows, strict=True)))
+
+
+def _ranks(
+    rank: Any, name: str, shape: tuple[int, int], cells: lists.Lists | None
+) -> list[FloatArray | None]:
+    """Return the ranks of each system, or the places of its lines."""
+    n_rows, n_systems = shape
+    if rank is None:
+        return [None] * n_systems
+    if cells is not None:
+        rank = cells.documents(rank, name, several=True)
+    array, shapes = feature_matrix.array_of(rank), ((n_rows,), shape)
+    rule = f"{name} must have shape (n_documents,) or (n_documents, n_systems), here "
+    rule += f"({n_rows},) or {shape}"
+    messages.require(array.shape in shapes, rule, array.shape)
+    columns = [rank] * n_systems if array.ndim == 1 else [*array.T]
+    ranks = [exact_numbers.floats_of(one, name) for one in columns]
+    # NaN stands for documents that are not retrieved
+    filled = [np.where(np.isnan(one), -np.inf, one) for one in ranks]
+    return [checks.check_scores(one, name=name) for one in filled]
+
+
+def _unordered(
+    scores: NDArray[Any], rank: FloatArray | None, queries: checks.Queries
+) -> tuple[float, float]:
+    """Shares of documents that share their rank, and rank and score, with others."""
+    if rank is None:
+        return np.nan, np.nan
+    there = checks.is_retrieved(scores)
+    number, shares = queries.row_codes()[there], []
+    for column in (rank[there], scores[there]):
+        ranks, n_ranks = tie_groups.dense_ranks(column)
+        key = number * n_ranks + ranks
+        _, number, n = np.unique(key, return_inverse=True, return_counts=True)
+        shares.append(int(n[n > 1].sum()) / max(len(ranks), 1))
+    return shares[0], shares[1]
+
+
+def _contradictions(
+    scores: NDArray[Any], rank: FloatArray | None, queries: checks.Queries, name: str
+) -> tuple[int, int]:
+    """Count neighbours by rank whose scores rise, and the queries with any."""
+    if rank is None:
+        return -1, -1
+    there = np.flatnonzero(checks.is_retrieved(scores))
+    rule = "not be missing where a document is retrieved"
+    checks.reject(rank[there] == -np.inf, rank[there], name, rule)
+    query = queries.row_codes()[there]
+    # from the last document up; those of equal rank do not contradict their scores
+    order = np.lexsort((scores[there], -rank[there], query))
+    score, query = scores[there][order], query[order]
+    contradicted = query[1:][(score[1:] < score[:-1]) & (query[1:] == query[:-1])]
+    return len(contradicted), len(np.unique(contradicted))
