@@ -39,7 +39,7 @@ from tieaware_sklearn import (
 )
 from tieaware_sklearn._engine import checks, exact_numbers
 from tieaware_sklearn.cli import main
-from tieaware_sklearn.comparison import pairwise_overlap, top_k_overlap
+from tieaware_sklearn.comparison import rank_biased_overlap, top_k_overlap
 from tieaware_sklearn.datasets import load_letor, load_run, load_trec
 from tieaware_sklearn.evaluation import precision_recall_curve
 
@@ -429,13 +429,13 @@ def _of_scores() -> Pair:
     return lambda: top_k_overlap(exact, scores, k=10), by_row
 
 
-@cliff("pairwise_overlap, 5 systems", "x a sort of each system", 12)
-def _of_pairs() -> Pair:
-    rng, qid = np.random.default_rng(0), np.repeat(np.arange(100), 1000)
-    systems = {name: rng.integers(0, 50, len(qid)) for name in "abcde"}
+@cliff("rank_biased_overlap", "x a sort of each ranking", 5)
+def _of_two() -> Pair:
+    qid = np.repeat(np.arange(100), 1000)
+    first, second = np.random.default_rng(0).integers(0, 50, (2, len(qid)))
     return (
-        lambda: pairwise_overlap(systems, qid=qid),
-        lambda: [np.lexsort((scores, qid)) for scores in systems.values()],
+        lambda: rank_biased_overlap(first, second, qid=qid),
+        lambda: [np.lexsort((scores, qid)) for scores in (first, second)],
     )
 
 

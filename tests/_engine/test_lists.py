@@ -167,15 +167,11 @@ def test_systems_without_labels_as_matrices():
     more = {"rank": ranks, "input_order": lines}
     of_documents = {name: values[there] for name, values in more.items()}
     filled = {name: np.where(there, x, 7) for name, x in matrices.items()}
-    for function, by_cell, by_row in (
-        (comparison.tie_statistics, more, of_documents),
-        (comparison.pairwise_overlap, {}, {}),
-    ):
-        wanted = function(columns, qid=qid, **by_row)
-        alike(function(matrices, **by_cell), wanted)
-        alike(function(filled, mask=there, **by_cell), wanted)
-        array = dataclasses.replace(function(systems, **by_cell), systems=tuple(names))
-        alike(array, wanted)
+    wanted = comparison.tie_statistics(columns, qid=qid, **of_documents)
+    alike(comparison.tie_statistics(matrices, **more), wanted)
+    alike(comparison.tie_statistics(filled, mask=there, **more), wanted)
+    array = comparison.tie_statistics(systems, **more)
+    alike(dataclasses.replace(array, systems=tuple(names)), wanted)
     alone = comparison.tie_statistics(filled["a"], mask=there)
     assert alone.n_documents.tolist() == [(columns["a"] > -INF).sum()]
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests import naive
-from tieaware_sklearn.comparison import pairwise_overlap, rank_biased_overlap
+from tieaware_sklearn.comparison import rank_biased_overlap
 from tieaware_sklearn.comparison._overlap import _tail
 
 SCORES = st.sampled_from([-math.inf, 0.0, 0.0, 1.0, 2.0])
@@ -154,42 +154,6 @@ def test_the_tail_of_the_series(p):
     assert found == pytest.approx(-(1 - p) / p * math.log1p(-p), rel=1e-14)
 
 
-RNG = np.random.default_rng(0)
-QID = RNG.integers(0, 5, 80)
-SYSTEMS = {
-    "a": RNG.integers(0, 4, 80).astype(float),
-    "b": np.where(RNG.random(80) < 0.3, -math.inf, RNG.random(80)),
-    # nothing is retrieved for one query
-    "c": np.where(QID == 2, -math.inf, RNG.integers(0, 30, 80)),
-}
-
-
-@pytest.mark.parametrize("options", [{}, {"p": 0.5, "depth": 4}])
-def test_each_pair_of_many_is_that_of_two_rankings(options):
-    found = pairwise_overlap(SYSTEMS, qid=QID, **options)
-    assert found.systems == ("a", "b", "c")
-    assert (found.p, found.depth) == (options.get("p", 0.9), options.get("depth"))
-    names = ("mean", "worst", "best", "distance")
-    for i, one in enumerate(SYSTEMS.values()):
-        for j, other in enumerate(SYSTEMS.values()):
-            pair = rank_biased_overlap(one, other, qid=QID, **options).summary()
-            for name in names:
-                value = getattr(found, name)[i, j]
-                assert value == pytest.approx(getattr(pair, name), abs=1e-15)
-    assert found.n_queries.tolist() == [[5, 5, 4], [5, 5, 4], [4, 4, 4]]
-    frame = found.to_pandas()
-    assert (frame["a"] + frame["b"]).tolist() == ["aa", "ab", "ac", "bb", "bc", "cc"]
-    for name in (*names, "n_queries"):
-        assert frame[name].tolist() == getattr(found, name)[np.triu_indices(3)].tolist()
-    assert np.array_equal(found.mean, found.mean.T)
-    alone = pairwise_overlap([3, 2, 1], **options)
-    assert alone.mean.tolist() == [[1.0]]
-    assert str(alone).splitlines()[-1].split()[0] == "scores"
-    nothing = pairwise_overlap([-math.inf, -math.inf], **options)
-    assert np.isnan(nothing.mean).all()
-    assert nothing.n_queries.tolist() == [[0]]
-
-
 BAD_INPUT = [
     ({"p": 1}, r"p must be .*\(0, 1\), got 1"),
     ({"p": 0.0}, r"p must be .*\(0, 1\), got 0.0"),
@@ -206,6 +170,3 @@ BAD_INPUT = [
 def test_bad_input(given, message):
     with pytest.raises(ValueError, match=message):
         rank_biased_overlap(**{"y_true": [1, 2], "y_score": [1, 2], **given})
-    if "y_true" not in given and given != {"y_score": [1]}:
-        with pytest.raises(ValueError, match=message):
-            pairwise_overlap(**{"y_score": [1, 2], **given})

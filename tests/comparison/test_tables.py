@@ -87,11 +87,6 @@ RESULTS = {
         " | mean | worst | best | tie_std | 95% interval | queries",
         "qid expected worst best std reference_is_open is_open",
     ),
-    "matrix": (
-        comparison.pairwise_overlap(SYSTEMS, qid=QID),
-        "A | B | mean | worst | best | queries",
-        "a b mean worst best distance n_queries",
-    ),
 }
 
 

@@ -2,12 +2,7 @@
 
 from ._correlation import OrderingCorrelation, rank_correlation
 from ._orders import PValuesOverOrders, pvalues_over_orders
-from ._overlap import (
-    OverlapMatrix,
-    RankBiasedOverlap,
-    pairwise_overlap,
-    rank_biased_overlap,
-)
+from ._overlap import RankBiasedOverlap, rank_biased_overlap
 from ._result import SystemComparison
 from ._systems import compare_systems
 from ._tie_statistics import TieStatistics, tie_statistics
@@ -15,14 +10,12 @@ from ._top_k_overlap import TopKOverlap, top_k_overlap
 
 __all__ = [
     "OrderingCorrelation",
-    "OverlapMatrix",
     "PValuesOverOrders",
     "RankBiasedOverlap",
     "SystemComparison",
     "TieStatistics",
     "TopKOverlap",
     "compare_systems",
-    "pairwise_overlap",
     "pvalues_over_orders",
     "rank_biased_overlap",
     "rank_correlation",

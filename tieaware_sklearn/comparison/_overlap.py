@@ -15,7 +15,7 @@ from .._engine import lists as _lists
 from .._engine.segments import FloatArray, IntArray
 from ..evaluation import Summary, _averages
 from ..measures import _rank_tables
-from . import _shared, _systems
+from . import _shared
 
 
 class _Ranking(NamedTuple):
@@ -236,7 +236,6 @@ def rank_biased_overlap(
 
     See Also
     --------
-    pairwise_overlap : The overlap of every pair of systems.
     rank_correlation : Coefficients of two orderings of the same documents.
     compare_systems : Tests whether systems differ by a measure.
     RBP : The measure with the same model of a reader.
@@ -282,7 +281,11 @@ def rank_biased_overlap(
     """
     given = {"y_true": y_true, "y_score": y_score}
     columns, queries, _ = _lists.check_rankings(given, qid, mask)
-    p, depth = _check_reader(p, depth)
+    checks.check_share(p, "p")
+    p = float(p)
+    if depth is not None:
+        checks.check_count(depth, "depth")
+        depth = int(depth)
     arranged = map(queries.arrange, columns)
     a, b = (_Ranking.of(scores, queries.sizes, depth) for scores in arranged)
     pair = _Pair(a, b, p)
@@ -297,14 +300,6 @@ def rank_biased_overlap(
         residual=np.where(nothing | pair.is_cut, np.nan, pair.residual()),
         n_retrieved=np.column_stack([a.retrieved, b.retrieved]),
     )
-
-
-def _check_reader(p: Any, depth: Any) -> tuple[float, int | None]:
-    """Check the persistence `p` and the depth of evaluation."""
-    checks.check_share(p, "p")
-    if depth is not None:
-        checks.check_count(depth, "depth")
-    return float(p), None if depth is None else int(depth)
 
 
 class _Pair:
@@ -407,137 +402,3 @@ def _tail(above: IntArray, p: float) -> FloatArray:
             correction = correction + _BERNOULLI[m // 2] * derivative
     integral = integral + np.exp(-rate * start) * correction
     return np.asarray((1.0 - p) * (direct + integral / p))
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class OverlapMatrix(html.Result):
-    """Mean rank-biased overlap of every pair of systems; prints as a table.
-
-    The matrices are symmetric. Each system is also paired with itself: its mean overlap
-    is below 1 if ties leave its ranking open.
-
-    Attributes
-    ----------
-    systems : tuple of str
-        Names of the systems.
-    p : float
-        Persistence.
-    depth : int or None
-        Depth of evaluation.
-    mean, worst, best : ndarray of shape (n_systems, n_systems)
-        Averages over queries of the expected, worst and best overlaps, as in
-        `RankBiasedOverlap`.
-    n_queries : ndarray of shape (n_systems, n_systems), int
-        Number of queries for which both systems retrieve documents.
-
-    See Also
-    --------
-    pairwise_overlap : The function that returns this result.
-
-    Examples
-    --------
-    >>> from tieaware_sklearn.comparison import pairwise_overlap
-    >>> overlaps = pairwise_overlap({"a": [3, 2, 1], "b": [2, 2, 1]}, p=0.5)
-    >>> overlaps.mean
-    array([[1.  , 0.75],
-           [0.75, 0.75]])
-    """
-
-    systems: tuple[str, ...]
-    p: float
-    depth: int | None
-    mean: FloatArray
-    worst: FloatArray
-    best: FloatArray
-    n_queries: IntArray
-
-    @property
-    def distance(self) -> FloatArray:
-        """Rank-biased distance, 1 - `mean`: of shape (n_systems, n_systems)."""
-        return 1.0 - self.mean
-
-    def _columns(self) -> dict[str, Any]:
-        names = np.array(self.systems, dtype=object)
-        rows, columns = np.triu_indices(len(names))
-        values = {
-            name: getattr(self, name)[rows, columns]
-            for name in ("mean", "worst", "best", "distance", "n_queries")
-        }
-        return {"a": names[rows], "b": names[columns], **values}
-
-    def _tables(self) -> list[text_tables.Table]:
-        a, b, mean, worst, best, _, n_queries = self._columns().values()
-        columns = {"A": a, "B": b, "mean": mean, "worst": worst, "best": best}
-        columns["queries"], ranges = n_queries, text_tables.Ranges(worst, mean, best)
-        return [text_tables.Table.of(*columns.items(), left=2, ranges=ranges)]
-
-
-def pairwise_overlap(
-    y_score: Any,
-    *,
-    qid: Any = None,
-    mask: ArrayLike | None = None,
-    p: float = 0.9,
-    depth: int | None = None,
-) -> OverlapMatrix:
-    """Mean rank-biased overlap (RBO) of every pair of systems.
-
-    Parameters
-    ----------
-    y_score : mapping of str to array-like, data frame, or array-like of shape \
-(n_documents, n_systems) or (n_documents,)
-        Scores of each system for the same documents, with -inf for documents that
-        the system does not retrieve. A system may be a matrix with a query in each
-        row, as in `compare_systems`.
-    qid : array-like of shape (n_documents,), optional
-        Query of each document. If None, all documents belong to one query.
-    mask : array-like of bool of shape (n_queries, n_documents), optional
-        True where a cell of the matrices holds a document. By default, cells that are
-        missing in all of them are padding.
-    p, depth
-        As in `rank_biased_overlap`.
-
-    Returns
-    -------
-    OverlapMatrix
-
-    Raises
-    ------
-    ValueError
-        As in `rank_biased_overlap`, and for systems with different lengths or the same
-        name.
-
-    See Also
-    --------
-    rank_biased_overlap : Two rankings, query by query, and the definition.
-    compare_systems : Tests whether systems differ by a measure.
-
-    Notes
-    -----
-    The orders of the ties of two systems are independent, also if a system is compared
-    with itself. Its mean overlap with itself equals that with any one order of its
-    ties, such as the order of trec_eval.
-
-    Examples
-    --------
-    >>> from tieaware_sklearn.comparison import pairwise_overlap
-    >>> systems = {"clicks": [9, 5, 5, 1], "age": [2, 3, 1, 1]}
-    >>> print(pairwise_overlap(systems, p=0.5))
-    A       B         mean   worst    best  queries
-    -----------------------------------------------
-    clicks  clicks  0.9375  0.8750  1.0000        1
-    clicks  age     0.4167  0.3333  0.5000        1
-    age     age     0.9792  0.9583  1.0000        1
-    """
-    names, columns, queries, _ = _systems.check_systems(y_score, qid, mask)
-    p, depth = _check_reader(p, depth)
-    arranged = map(queries.arrange, columns)
-    rankings = [_Ranking.of(scores, queries.sizes, depth) for scores in arranged]
-    n_systems = len(names)
-    averages = np.empty((3, n_systems, n_systems))
-    counts = np.empty((n_systems, n_systems), dtype=np.int64)
-    for i, j in zip(*np.triu_indices(n_systems), strict=True):
-        values = _Pair(rankings[i], rankings[j], p).extrapolated()
-        averages[:, i, j] = averages[:, j, i] = list(map(_averages.mean, values))
-        counts[i, j] = counts[j, i] = (~np.isnan(values[0])).sum()
-    return OverlapMatrix(names, p, depth, averages[0], averages[1], averages[2], counts)
