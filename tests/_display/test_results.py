@@ -119,7 +119,7 @@ def test_each_kind_of_result_is_here_and_is_a_frozen_table():
 
 #: kinds that have a figure
 DRAWN = {"RankingReport", "SystemComparison", "Screening"}
-DRAWN |= {"LeaveOneOut", "PrecisionStudy", "PermutationImportance", "SelectionCurve"}
+DRAWN |= {"PrecisionStudy", "PermutationImportance", "SelectionCurve"}
 DRAWN |= {"PrecisionRecallCurve"}
 
 

@@ -5,12 +5,10 @@ from sklearn.tree import DecisionTreeRegressor
 import tieaware_sklearn as ta
 from tieaware_sklearn import plots
 from tieaware_sklearn.datasets import make_web_search
-from tieaware_sklearn.judgments import leave_one_out
 
 WEB = make_web_search(n_queries=40, random_state=2)
 Y, QID = WEB.target, WEB.qid
 FEW = QID <= 4
-DOCNO = [f"d{i:04}" for i in range(len(Y))]
 SYSTEMS = dict(zip(WEB.feature_names[:6], WEB.data.T[:6], strict=True))
 STUDY = ta.precision_study(
     Y, SYSTEMS, qid=QID, coarseness=["rho=1.2", "levels=4", "rho=3"]
@@ -27,11 +25,6 @@ SELECTORS = {
     "b": ta.RankingFeatureSelector("rr", direction="ascending"),
 }
 CURVE = ta.selection_curve(SELECTORS, TREE, WEB.data, Y, qid=QID, cv=2, measure="ap")
-LEFT_OUT = leave_one_out(
-    {n: {"qid": QID, "docno": DOCNO, "score": s} for n, s in SYSTEMS.items()},
-    {"qid": QID, "docno": DOCNO, "target": Y},
-    depth=5,
-)
 DISPLAYS = {
     "ranges": lambda **k: plots.TieRangeDisplay.from_predictions(
         Y, SYSTEMS, qid=QID, measures=["ndcg@10", "fallout@10"], **k
@@ -50,14 +43,10 @@ DISPLAYS = {
     "recall": lambda **k: plots.PrecisionRecallBandDisplay.from_predictions(
         Y[FEW], {n: s[FEW] for n, s in SYSTEMS.items()}, qid=QID[FEW], **k
     ),
-    "queries": lambda **k: plots.PrecisionRecallScatterDisplay.from_predictions(
-        Y, {n: SYSTEMS[n] for n in list(SYSTEMS)[:2]}, qid=QID, **k
-    ),
     "curve": lambda **k: plots.SelectionCurveDisplay.from_result(CURVE, **k),
     "topics": lambda **k: plots.TopicDifferenceDisplay.from_predictions(
         Y, SYSTEMS, qid=QID, measure="ap", pair=("clicks", "url_length"), **k
     ),
-    "left out": lambda **k: plots.LeaveOneOutDisplay.from_result(LEFT_OUT, **k),
     "users": lambda **k: plots.UserModelDisplay.from_measures(
         ["rbp(p=0.8)", "p@5", "dcg@5", "ap"], ranking=[1, 0, 1], depth=8, **k
     ),

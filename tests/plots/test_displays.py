@@ -20,7 +20,7 @@ from tieaware_sklearn.measures import DCG
 from tieaware_sklearn.score_precision import CoarseRanker
 
 Ranges = plots.TieRangeDisplay
-PANELS = {"ranges": 2, "importances": 2, "recall": 6, "queries": 2}
+PANELS = {"ranges": 2, "importances": 2, "recall": 6}
 PANELS |= {"users": 3, "systems": 2}
 EXAMPLES = sorted((Path(__file__).parents[2] / "docs" / "gallery").glob("*.py"))
 

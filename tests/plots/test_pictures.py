@@ -17,7 +17,7 @@ from tests.plots.helpers import check_layout, legend, line, rows_of, segments
 from tieaware_sklearn import plots
 from tieaware_sklearn.evaluation import precision_recall_curve
 from tieaware_sklearn.optuna import ScorePrecisionObjective, coarsest
-from tieaware_sklearn.plots._base import BLUE, GREY, SKY
+from tieaware_sklearn.plots._base import BLUE, GREY
 
 Ranges = plots.TieRangeDisplay
 MEAN, INTERVAL = "mean over all orders", "95% interval over queries"
@@ -167,42 +167,6 @@ def test_a_panel_per_system_with_the_others_behind():
     assert [line.get_label() for line in axis.lines] == list(three)
     alone = plots.PrecisionRecallBandDisplay.from_result(curve)
     assert list(alone.curves) == ["scores"]
-
-
-@pytest.mark.parametrize("beta", [0.5, 1.0, 2.0])
-def test_points_are_exact_means_and_lines_are_ranges_or_of_equal_f(beta):
-    scores = SYSTEMS["clicks"]
-    display = plots.PrecisionRecallScatterDisplay.from_predictions(
-        Y, scores, qid=QID, k=5, beta=beta
-    )
-    report = ta.evaluate(Y, scores, qid=QID, measures=["p@5", "r@5"])
-    drawn = {line.get_label(): line for line in display.ax_.lines}
-    for label, (precision, recall) in (
-        ("query", report.expected.T),
-        ("mean over queries", report.summary().mean[:, None]),
-    ):
-        assert drawn[label].get_ydata().tolist() == precision.tolist()
-        assert drawn[label].get_xdata().tolist() == recall.tolist()
-    ranges = [line for line in display.ax_.lines if line.get_color() == SKY]
-    ends = {tuple(line.get_ydata()) for line in ranges if len(line.get_ydata())}
-    wanted = zip(report.best[:, 0], report.worst[:, 0], strict=True)
-    assert ends == {pair for pair in wanted if pair[0] != pair[1]}
-    lines = [line for line in display.ax_.lines if line.get_linestyle() == "--"]
-    for one, level in zip(lines, [0.2, 0.4, 0.6, 0.8], strict=True):
-        recall, precision = one.get_data()
-        f = (1 + beta**2) * precision * recall / (beta**2 * precision + recall)
-        assert f == pytest.approx(np.full(len(f), level))
-        assert (precision <= 1 + 1e-12).all()
-
-
-def test_queries_without_a_relevant_document_are_left_out():
-    made = plots.PrecisionRecallScatterDisplay.from_predictions
-    display = made([1, 0, 0, 0], [2, 1, 2, 1], qid=[1, 1, 2, 2], k=None)
-    (points,) = [one for one in display.ax_.lines if one.get_label() == "query"]
-    assert len(points.get_xdata()) == 1
-    assert display.ax_.get_xlabel() == "recall"
-    with pytest.raises(ValueError, match="beta must be a finite number > 0, got 0"):
-        made([1, 0], [2, 1], beta=0)
 
 
 def bars_of(axis):
@@ -529,19 +493,3 @@ def test_averages_are_named(average, tmp_path):
     found.to_html(tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text()
     assert f"By the {average} of RR, a " in page
-
-
-def test_runs_without_judgments_of_their_own():
-    display = DISPLAYS["left out"]()
-    found = display.found
-    order = np.argsort(-found.value, kind="stable")
-    assert rows_of(display.ax_) == [found.systems[i] for i in order]
-    assert line(display.ax_, "all judgments") == found.value[order].tolist()
-    without = line(display.ax_, "without those of its own")
-    assert without == found.without[order].tolist()
-    ends = np.sort([found.without[order], found.value[order]], axis=0)
-    (lines,) = display.ax_.collections
-    drawn = np.sort([segment[:, 0] for segment in lines.get_segments()], axis=1)
-    assert drawn.tolist() == ends.T.tolist()
-    shown = [text.get_text() for text in display.ax_.texts]
-    assert shown == ["relevant alone", *map(str, found.n_relevant[order])]

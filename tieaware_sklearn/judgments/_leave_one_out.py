@@ -38,7 +38,6 @@ class LeaveOneOut(html.Result):
     See Also
     --------
     leave_one_out : The function that returns this result.
-    tieaware_sklearn.plots.LeaveOneOutDisplay : Draws it.
 
     Examples
     --------

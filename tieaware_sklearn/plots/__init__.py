@@ -1,9 +1,8 @@
 """Plots of tie ranges, screenings, importances and coarse scores (matplotlib)."""
 
 from ._feature_screening import FeatureScreeningDisplay
-from ._leave_one_out import LeaveOneOutDisplay
 from ._permutation_importance import PermutationImportanceDisplay
-from ._precision_recall import PrecisionRecallBandDisplay, PrecisionRecallScatterDisplay
+from ._precision_recall import PrecisionRecallBandDisplay
 from ._precision_study import PairwisePValueDisplay, PrecisionLossDisplay
 from ._score_precision_front import ScorePrecisionDisplay
 from ._selection_curve import SelectionCurveDisplay
@@ -14,12 +13,10 @@ from ._user_model import UserModelDisplay
 
 __all__ = [
     "FeatureScreeningDisplay",
-    "LeaveOneOutDisplay",
     "PairwisePValueDisplay",
     "PermutationImportanceDisplay",
     "PrecisionLossDisplay",
     "PrecisionRecallBandDisplay",
-    "PrecisionRecallScatterDisplay",
     "ScorePrecisionDisplay",
     "SelectionCurveDisplay",
     "SystemComparisonDisplay",
