@@ -29,13 +29,15 @@ def letters(order: IntArray) -> NDArray[np.object_]:
 
 def runs(letters_in_order: NDArray[np.object_], chosen: NDArray[np.bool_]) -> str:
     """Spell the chosen letters, three or more in a row as ``b-d``."""
-    places, comma = np.flatnonzero(chosen), "," * (len(chosen) > len(ascii_letters))
+    places = np.flatnonzero(chosen)
+    separator = "," if len(chosen) > len(ascii_letters) else ""
     parts = []
     for run in np.split(places, np.flatnonzero(np.diff(places) > 1) + 1):
         names = letters_in_order[run].tolist()
-        long = len(names) > 2
-        parts.append(f"{names[0]}-{names[-1]}" if long else comma.join(names))
-    return comma.join(parts)
+        if len(names) > 2:
+            names = [f"{names[0]}-{names[-1]}"]
+        parts += names
+    return separator.join(parts)
 
 
 def tables(

@@ -759,9 +759,10 @@ def _best_of_all(one: SystemComparison, every: SystemComparison) -> str:
     line += f" ({words.number(values[first])})"
     equal = ~better(one)[first]
     equal[first] = False
+    if not len(one.pairs):
+        return line
     if not equal.any():
-        beats = ", and is significantly better than each of the others"
-        return line + beats * bool(len(one.pairs))
+        return f"{line}, and is significantly better than each of the others"
     line += ", but is not significantly better than "
     if (n := np.count_nonzero(equal)) <= _WITH_PVALUES:
         rows = np.flatnonzero((one.pairs == first).any(axis=1))
@@ -821,7 +822,10 @@ def _tables_by_segment(of: Summary) -> list[text_tables.Table]:
     names = [("segment", list(map(str, of.segment.tolist())))]
     names += _names_of_pairs(of.columns, "measure", "ties")
     level = f"{100 * comparison.confidence:g}% interval"
-    note = f"{header}: corrected over all pairs and {of.n_segments} segments together"
+    note = ""
+    if header != "pvalue":
+        note = f"{header}: corrected over all pairs and "
+        note += f"{of.n_segments} segments together"
     last: tuple[Any, ...] = ("interaction", of.interaction, words.probability)
     said = "p-value of the hypothesis that the difference is the same in all segments"
     if comparison.query_weight is not None:
@@ -841,7 +845,7 @@ def _tables_by_segment(of: Summary) -> list[text_tables.Table]:
             last,
             left=len(names),
             drop=[len(names) + column for column in (3, 0, 5, 2)],
-            notes=_by(of, *[note] * (header != "pvalue")),
+            notes=_by(of, note),
             terms=terms,
         )
     ]
@@ -862,11 +866,13 @@ def _table_of_queries(of: Summary) -> list[text_tables.Table]:
     return [text_tables.Table.of(*columns, left=len(names), notes=notes, terms=terms)]
 
 
-def _by(of: Summary, *said: str) -> list[str]:
-    """A note that names the measure, where there is one and no column names it."""
-    first, *others = dict.fromkeys(of.measure.tolist())
-    parts = [f"by {first}"] * (not others) + [*said]
-    return ["; ".join(parts)] * bool(parts)
+def _by(of: Summary, note: str) -> list[str]:
+    """Extend a note by the measure, where there is one and no column names it."""
+    measures = set(of.measure)
+    if len(measures) == 1:
+        by = f"by {measures.pop()}"
+        note = f"{by}; {note}" if note else by
+    return [note] if note else []
 
 
 def _table_of_posterior(of: Summary) -> list[text_tables.Table]:
@@ -988,8 +994,10 @@ def _table_of_pairs(of: SystemComparison) -> text_tables.Table:
     last = [interval, "tie range"]
     if not halves or ties != EXPECTED:
         last.reverse()
-    several = len(of.pairs) > len(of) and not simultaneous
-    each = "not corrected for the number of pairs" * several
+    meaning, notes = f"{text} of {label} over queries", []
+    if len(of.pairs) > len(of) and not simultaneous:
+        meaning += ", not corrected for the number of pairs"
+        notes.append(f"{interval}: not corrected for the number of pairs")
     names, heads = _names_of_pairs(of._names(), "measure"), list(columns)
     drop = [heads.index(head) for head in ("d", "tie_std", *last) if head in columns]
     table = text_tables.Table.of(
@@ -999,14 +1007,15 @@ def _table_of_pairs(of: SystemComparison) -> text_tables.Table:
         drop=[len(names) + place for place in drop],
         terms={
             label: _DIFFERENCES[of.average],
-            interval: f"{text} of {label} over queries" + f", {each}" * bool(each),
+            interval: meaning,
             "pvalue": words.meaning(f"pvalue ({of.test})"),
             **_still_open(ties),
         },
         ranges=ranges,
     )
-    there = each and interval in [column.head for column in table.fitted().columns]
-    return replace(table, notes=[f"{interval}: {each}"]) if there else table
+    if interval in [column.head for column in table.fitted().columns]:
+        return replace(table, notes=notes)
+    return table
 
 
 def _side_by_side(of: SystemComparison) -> text_tables.Table:

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._engine import checks, exact_numbers, feature_matrix, messages
-from .._engine import lists as _lists
 from .._engine.segments import FloatArray, IntArray
 from ..evaluation import _averages, _intervals, _prepared, _resolved, _ties
 from ..measures import Measure, _parse
@@ -163,14 +162,6 @@ def pairs_with(baselines: tuple[str, ...], names: tuple[str, ...]) -> IntArray:
     ours = [names.index(baseline) for baseline in baselines]
     others = np.setdiff1d(np.arange(len(names)), ours)
     return np.column_stack([np.tile(others, len(ours)), np.repeat(ours, len(others))])
-
-
-def check_systems(
-    y_score: Any, qid: Any = None, mask: Any = None
-) -> tuple[tuple[str, ...], list[NDArray[Any]], checks.Queries, _lists.Lists | None]:
-    """Return names, score columns and queries of systems, without labels."""
-    names, given = list_systems(y_score, matrices=None if mask is None else True)
-    return names, *_lists.check_rankings(given, qid, mask)
 
 
 def list_systems(

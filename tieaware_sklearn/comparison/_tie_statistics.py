@@ -252,7 +252,9 @@ def tie_statistics(
     queries          50.0 %         50.0 %
     documents        16.7 %         16.7 %
     """
-    names, scores, queries, cells = _systems.check_systems(y_score, qid, mask)
+    matrices = None if mask is None else True
+    names, given = _systems.list_systems(y_score, matrices=matrices)
+    scores, queries, cells = lists.check_rankings(given, qid, mask)
     shape = len(scores[0]), len(scores)
     ranks = _ranks(rank, "rank", shape, cells)
     lines = _ranks(input_order, "input_order", shape, cells)

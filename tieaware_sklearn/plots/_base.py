@@ -128,9 +128,9 @@ def show_rows(
             axis.text(1.02, row, text, va="center", color=GREY, **style)
 
 
-def show_ticks(axis: Any, values: FloatArray, colour: str, label: str) -> None:
+def show_ticks(axis: Any, values: FloatArray, label: str) -> None:
     """Draw a short vertical line in each row."""
-    tick = {"marker": "|", "markersize": 11, "markeredgewidth": 2, "color": colour}
+    tick = {"marker": "|", "markersize": 11, "markeredgewidth": 2, "color": BLUE}
     axis.plot(values, np.arange(len(values)), linestyle="none", label=label, **tick)
 
 

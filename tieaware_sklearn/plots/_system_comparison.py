@@ -82,7 +82,7 @@ class SystemComparisonDisplay(_base.SystemsDisplay):
         for k, (axis, one) in enumerate(zip(axes, every, strict=True)):
             rows = k * len(order) + order
             _base.show_intervals(axis, summary.interval[rows])
-            _base.show_ticks(axis, summary.mean[rows], _base.BLUE, average)
+            _base.show_ticks(axis, summary.mean[rows], average)
             _base.show_rows(axis, [every.systems[i] for i in order])
             groups = _groups(one, order)
             apart = min(_APART, _ROOM / max(len(groups), 1))

@@ -172,7 +172,7 @@ class TieRangeDisplay(
                 _base.show_intervals(axis, self.interval[order, j])
             if self.chance is not None:
                 axis.axvline(self.chance[j], label="chance", **dashes)
-            _base.show_ticks(axis, self.mean[order, j], _base.BLUE, label)
+            _base.show_ticks(axis, self.mean[order, j], label)
             widths = ends[1, :, j] - ends[0, :, j]
             open_ = map(words.number, widths.tolist())
             _base.show_rows(axis, names, ("best − worst", open_))
