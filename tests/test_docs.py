@@ -1,13 +1,10 @@
 """What the guide, its recipes and the notebooks show runs, and prints what they say."""
 
 import doctest
-import os
 import re
 import runpy
 import shutil
-import subprocess
 import sys
-from pathlib import Path
 
 import joblib
 import nbformat
@@ -25,9 +22,7 @@ from tests.instances import MEASURES
 from tests.pages import DOCS, pages, run, write
 from tests.plots.helpers import contrast
 from tieaware_sklearn import RankingFeatureSelector, evaluate
-from tieaware_sklearn.cli import main
 from tieaware_sklearn.datasets import make_web_search
-from tieaware_sklearn.feature_selection import Screening
 from tieaware_sklearn.plots._base import GREY
 
 NOTEBOOKS = sorted((DOCS.parent / "notebooks").glob("*.ipynb"))
@@ -38,7 +33,6 @@ SHARDS = "\n".join(
 RECIPES = dict(
     re.findall(r"^<!-- recipe: (\w+) -->\n```py\n(.*?)^```$", SHARDS, re.M | re.S)
 )
-SHELL = re.findall(r"^<!-- recipe: xargs -->\n```sh\n(.*?)^```$", SHARDS, re.M | re.S)
 quietly = pytest.mark.filterwarnings("ignore")
 
 
@@ -279,43 +273,6 @@ def test_recipes_of_shards(recipe, expected):
     # functions of `exec` travel to threads only
     with joblib.parallel_config(backend="threading"):
         check(recipe, expected)
-
-
-def run_by_a_shell(folder):
-    """Run the recipe of xargs, with the command in a folder of its own."""
-    command = folder / "bin" / "tieaware"
-    command.parent.mkdir()
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m tieaware_sklearn "$@"\n')
-    command.chmod(0o755)
-    path = f"{command.parent}{os.pathsep}{os.environ['PATH']}"
-    pipes = {"capture_output": True, "text": True, "env": os.environ | {"PATH": path}}
-    return subprocess.run(["sh", "-c", *SHELL], **pipes)
-
-
-def test_xargs(expected, tmp_path, capsys):
-    done = run_by_a_shell(tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert main(["screen", *map(str, sorted(Path("shards").glob("*.parquet")))]) == 0
-    assert done.stdout == capsys.readouterr().out
-    row = pd.read_csv("found.csv").iloc[0]
-    at = list(expected.measure).index("AP")
-    assert row["AP"] == pytest.approx(expected.mean[at], abs=1e-12)
-    assert Screening.load("all.tie").n_queries == 60
-
-
-def test_xargs_merges_nothing_if_a_shard_fails(expected, tmp_path):
-    # of an earlier run, one of a shard that is no longer there
-    for name in ("1", "old"):
-        Path(f"shards/{name}.parquet.tie").write_bytes(b"stale")
-    Path("shards/1.parquet").write_bytes(b"no shard")
-    done = run_by_a_shell(tmp_path)
-    assert done.returncode == 123
-    assert "shards/1.parquet: " in done.stderr
-    assert not Path("all.tie").exists()
-    assert not Path("found.csv").exists()
-    assert sorted(path.name for path in Path("shards").glob("*.tie")) == [
-        "0.parquet.tie", "2.parquet.tie"
-    ]  # fmt: skip
 
 
 @quietly

@@ -177,7 +177,6 @@ def test_progress_on_a_terminal_only(monkeypatch, capsys, letor, words, shown):
 PAGES = [
     ("demo", "", "chance, direction, chosen, ±95%, qvalue, repeats"),
     ("screen", "FILE [FILE ...] ", "chance, direction, chosen, ±95%, qvalue"),
-    ("merge", "FILE [FILE ...] ", "chance, direction, ±95%, qvalue, tie_std"),
     ("evaluate", "QRELS RUN [RUN ...] ", "mean, worst, best, tie_std, trec_eval"),
     ("compare", "QRELS RUN RUN [RUN ...] ", "mean, tie range, same sign, d, A - B"),
 ]
@@ -192,7 +191,7 @@ def test_help_and_the_page_name_all_there_is(command, files, figures, capsys):
     assert out.startswith(f"usage: tieaware {command} {files}[options]\n")
     first = "Give the files before the options." in " ".join(out.split())
     assert first == bool(files)
-    assert ("--jobs N" in out) == (command != "merge")
+    assert "--jobs N" in out
     assert ("--csv [=FILE]" in out) == (command != "demo")
     told, _, examples = out.partition("\nfigures:\n")[2].partition("\nexamples:\n")
     for word in figures.split(", "):
@@ -404,11 +403,11 @@ def test_nothing_is_written_by_an_interrupted_screening(
             yield batch
 
     monkeypatch.setattr("tieaware_sklearn.io._batches.track", until)
-    files = [tmp_path / "found.csv", tmp_path / "found.tie"]
+    files = [tmp_path / "found.csv", tmp_path / "found.json"]
     for file in files:
         file.write_text("old")
     words = [letor, "--batch-rows", batch_rows, "--quiet"]
-    words += [f"--csv={files[0]}", f"--save={files[1]}"]
+    words += [f"--csv={files[0]}", f"--json={files[1]}"]
     assert run(capsys, "screen", *words) == (code, "", "tieaware: interrupted\n")
     assert {file.read_text() for file in tmp_path.iterdir()} == {"old"}
 

@@ -81,7 +81,6 @@ def test_an_output_may_be_a_pipe(capsys, inputs):
         ("screen bare.txt --query-file sizes --csv=sizes", "an input, got sizes"),
         ("screen train.txt --plot=train.txt", "--plot must not replace an input"),
         ("screen train.txt --report=train.txt", "--report must not replace an input"),
-        ("screen train.txt --save=train.txt", "--save must not replace an input"),
         ("screen file://{here}/train.txt --csv=train.txt", "an input, got file://"),
         ("screen simplecache::filecache::local://{here}/train.txt --csv=train.txt",
          "an input, got simplecache::filecache::"),
@@ -104,7 +103,7 @@ def test_an_output_may_be_a_pipe(capsys, inputs):
          ".svg, .pdf or another format of matplotlib, got x.doc"),
         *(
             (f"screen train.txt --{name}={bad}", f"--{name} must name a file, got ")
-            for name in ("csv", "json", "plot", "report", "save")
+            for name in ("csv", "json", "plot", "report")
             for bad in ("", "\0y")
         ),
     ],
@@ -214,7 +213,6 @@ def assert_written(folder, options):
 FULL_DISKS = [
     ("screen", "csv"),
     ("screen", "plot"),
-    ("screen", "save"),
     ("compare", "json"),
     ("evaluate", "report"),
 ]

@@ -342,39 +342,10 @@ _COMMANDS = {
             "--zero-relevance VALUE": "the value of queries where a measure is "
             "undefined; skip leaves them out, raise makes them an error (default: 0)",
             **_OUTPUTS,
-            "--save FILE": "save the screening, to be merged with others by tieaware "
-            "merge, or loaded by Screening.load in Python",
             **_COMMON,
         },
         _OF_FEATURES,
         ("ndcg@10", "ap", "rr"),
-    ),
-    "merge": _Command(
-        "merge saved screenings of parts of the data",
-        "Merge screenings that screen has saved (--save), each of other queries, and "
-        "rank the features as if all had been screened at once. A FILE may be a "
-        "folder, which stands for all files *.tie in it, or a pattern such as "
-        "'parts/*.tie'. The order of FILEs "
-        "does not matter. A query in two of them is an error, and so are other "
-        "features, measures, options or columns of labels. FILEs saved in Python are "
-        "merged, too: screenings, or else what evaluate and evaluate_batches returned.",
-        "FILE [FILE ...]",
-        [
-            "tieaware screen part1.parquet --save part1.tie",
-            "tieaware screen part2.parquet --save part2.tie",
-            "tieaware merge part1.tie part2.tie",
-            "tieaware merge parts/*.tie --select 10 --csv=ten.csv --save all.tie",
-        ],
-        {
-            "files FILE": "saved screenings",
-            **_CHOICE,
-            "--average": "average over queries of the scores of a ranking: the mean "
-            "(macro, the default), the geometric mean or the median",
-            **_OUTPUTS,
-            "--save FILE": "save all of them as one, to be merged further",
-            **_QUIET,
-        },
-        _OF_FEATURES,
     ),
     "evaluate": _Command(
         "compute exact scores of TREC runs, with the best and worst order of ties",

@@ -28,7 +28,7 @@ _FORMULA = ("=", "+", "-", "@")
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 #: outputs that are written to files only
-_FILES = ("plot", "report", "save")
+_FILES = ("plot", "report")
 _STANDARD_OUTPUT = "standard output"
 
 
@@ -120,8 +120,6 @@ class Findings:
         In place of `tables` on a page, which has room for more.
     conclusion : list of str
         Sentences at the top of a page.
-    saved : callable
-        Gives the bytes of a file that can be merged with others.
     """
 
     title: str
@@ -134,7 +132,6 @@ class Findings:
     opening: str = ""
     pages: list[text_tables.Table] | None = None
     conclusion: Sequence[str] = ()
-    saved: Callable[[], bytes] = bytes
 
     def text(self) -> str:
         """Format all results for a terminal, with a legend of the tables' headers."""
@@ -213,7 +210,6 @@ def write_findings(arguments: argparse.Namespace, findings: Findings) -> int:
         "json": lambda path: write(path, _as_json(findings.about)),
         "plot": lambda path: write(path, _as_picture(findings.draw, _form(path))),
         "report": lambda path: _write_report(path, findings, arguments.words),
-        "save": lambda path: write(path, findings.saved()),
     }
     # print first, so that errors of files hide no results
     targets: dict[str, Callable[[str], None]] = {"-": lambda _: show(findings.text())}

@@ -1,9 +1,9 @@
 """The command ``screen``: the exact score of every feature of a file, as a ranking."""
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.utils import Bunch
@@ -16,33 +16,17 @@ from ..feature_selection import (
     _screening,
     _selection,
 )
-from ..io import _batches, _frames, _locate, _rows, _saved, _tables, _wording
+from ..io import _batches, _frames, _locate, _rows, _tables, _wording
 from ..measures import Measure, _cumulated_gain, _parse
 from ..plots import FeatureScreeningDisplay
 from . import _outputs
 
-#: part of a saved screening that this command adds
-READ = "read"
 #: options that choose among features
-SELECTION = ("select", "max_correlation", "diversity")
+_SELECTION = ("select", "max_correlation", "diversity")
 #: files that take more on disk are read in batches
 _LARGE = 1 << 28
 #: problems of a file that are told at once
 _PROBLEMS = 10
-
-
-class Read(NamedTuple):
-    """The files and documents that a result was made of.
-
-    Attributes
-    ----------
-    files : list of str
-    n_documents : int or None
-        None if unknown: screenings saved in Python do not have it.
-    """
-
-    files: list[str]
-    n_documents: int | None
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -60,30 +44,21 @@ def run(arguments: argparse.Namespace) -> int:
         missing=arguments.missing,
         zero_relevance=arguments.zero_relevance,
         unjudged="raise" if unjudged == "drop" else unjudged,
+        n_features_to_select=arguments.select,
         n_jobs=arguments.jobs,
     )
-    set_selection(selector, arguments)
-    screening, n_documents = _screened(arguments, files, selector)
-    read = Read(arguments.files, n_documents)
-    several = arguments.files if len(arguments.files) > 1 else []
-    return report(arguments, selector, screening, read, several)
-
-
-def set_selection(
-    selector: RankingFeatureSelector, arguments: argparse.Namespace
-) -> None:
-    """Set the options that choose among features."""
-    selector.set_params(n_features_to_select=arguments.select)
     for name in ("max_correlation", "diversity"):
         if name in arguments:
             selector.set_params(**{name: getattr(arguments, name)})
+    screening, n_documents = _screened(arguments, files, selector)
+    return _report(arguments, selector, screening, n_documents)
 
 
-def leave_repeats(
+def _leave_repeats(
     selector: RankingFeatureSelector, arguments: argparse.Namespace, why: str
 ) -> None:
     """Switch the search for repeats off, and note why."""
-    plain = all(getattr(arguments, name, None) is None for name in SELECTION)
+    plain = all(getattr(arguments, name, None) is None for name in _SELECTION)
     messages.require(plain, f"features must be correlated to be selected, but {why}")
     selector.set_params(max_correlation=None)
     _outputs.note(f"repeats are not looked for: {why}")
@@ -127,7 +102,7 @@ def _screened(
         if n > _selection.AUTO_REDUNDANCY:
             why = f"of more than {_selection.AUTO_REDUNDANCY} features in batches no "
             why += f"pairs are correlated, got {n} (--batch-rows 0 reads all at once)"
-            leave_repeats(selector, arguments, why)
+            _leave_repeats(selector, arguments, why)
     # one bar: over documents in batches, over features of all at once
     bar = progress_bars.shows_progress(arguments.quiet)
     selector.set_params(progress=bar and rows is None)
@@ -157,10 +132,7 @@ def _screened(
             selector.fit(batch.data, batch.target, qid=batch.qid)
     else:
         selector.fit_batches(batches())
-    screening = selector.screening_.named(rankings.feature_names)
-    # labels of LETOR text have no name
-    label = (arguments.label or "label") if rankings.is_table else None
-    return _screening.changed(screening, label=label), n_documents
+    return selector.screening_.named(rankings.feature_names), n_documents
 
 
 def _note_left_out(names: list[str]) -> None:
@@ -208,14 +180,13 @@ def _check_values(
     messages.require(not wrong, "\n  ".join(wrong[:_PROBLEMS]))
 
 
-def report(
+def _report(
     arguments: argparse.Namespace,
     selector: RankingFeatureSelector,
     screening: Screening,
-    read: Read,
-    parts: Sequence[str],
+    n_documents: int,
 ) -> int:
-    """Print or write a screening, on a page with the parts that were read."""
+    """Print or write a screening."""
     rows, top = screening.rows(), arguments.top
     chosen = rows[:top] if top else rows
     shown = rows[: _screening.SHOWN] if top is None else chosen
@@ -224,18 +195,18 @@ def report(
     if len(shown) < len(rows):
         more = f"... and {len(rows) - len(shown)} more (--top 0 shows all)"
         table = replace(table, notes=[more])
-    named = read.files[0]
-    if len(read.files) > 1:
-        named += f" and {len(read.files) - 1} more"
-    documents = "" if read.n_documents is None else f"{read.n_documents} documents, "
+    files = arguments.files
+    named = files[0]
+    if len(files) > 1:
+        named += f" and {len(files) - 1} more"
     measures, names = screening.measures, screening.feature_names
     n_features, n_queries = len(names), screening.n_queries
     selected = () if screening.selection is None else screening.selection.order
     findings = _outputs.Findings(
         title=f"{n_features} features, each scored alone as a ranking",
         about={
-            "files": read.files,
-            "n_documents": read.n_documents,
+            "files": files,
+            "n_documents": n_documents,
             "n_queries": n_queries,
             "n_features": n_features,
             "measures": list(measures),
@@ -246,8 +217,9 @@ def report(
             "features": chosen,
         },
         rows=chosen,
-        read=list(parts),
-        opening=f"{named}: {documents}{n_queries} queries, {n_features} features",
+        read=files if len(files) > 1 else [],
+        opening=f"{named}: {n_documents} documents, {n_queries} queries, "
+        f"{n_features} features",
         tables=[table],
         pages=[replace(_screening.table_of(screening, chosen), title=title)],
         remarks=_closing(selector, screening),
@@ -255,16 +227,8 @@ def report(
             screening, max_features=len(shown)
         ),
         conclusion=screening._conclusion(),
-        saved=lambda: _to_bytes(screening, read),
     )
     return _outputs.write_findings(arguments, findings)
-
-
-def _to_bytes(screening: Screening, read: Read) -> bytes:
-    """Encode a screening as `Screening.save` does, with the files it was made of."""
-    part = _saved.Content(read._asdict(), {})
-    saved = screening._content().with_part(READ, part)
-    return _saved.to_bytes(Screening._kind, saved)
 
 
 def _closing(selector: RankingFeatureSelector, screening: Screening) -> list[str]:
