@@ -287,12 +287,6 @@ def test_repeated_queries_are_those_of_several_parts(parts):
         assert one.n_queries == len(several)
 
 
-def test_a_query_of_two_parts_is_named_by_all_digits_of_its_digest():
-    said = r"queries of this part, got 1 of them among its 2, .* 0x0000000000000007 \("
-    with pytest.raises(ValueError, match=said):
-        seen_queries.check_apart(digests([7]), digests([5, 7]), "part", 2)
-
-
 @given(st.lists(IDS.filter(bool), min_size=2, max_size=5), st.integers(1, 6))
 def test_the_least_digests_are_kept_in_whatever_order_parts_come(parts, most):
     """With m kept of n, each query among the least m is known again, and no other."""

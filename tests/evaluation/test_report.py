@@ -1,8 +1,6 @@
-"""Reports: averages, segments, metrics, files, and those of batches."""
+"""Reports: averages, segments, metrics, and those of batches."""
 
 import pickle
-import re
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -15,16 +13,12 @@ from scipy import stats
 from sklearn.exceptions import UndefinedMetricWarning
 
 from tests.evaluation.helpers import LABELS, QID, SCORES
-from tests.instances import MEASURES
-from tests.saved import check_damaged, members_of, npy, zipped
 from tests.strategies import queries
-from tieaware_sklearn import RankingReport, evaluate, evaluate_batches
+from tieaware_sklearn import evaluate, evaluate_batches
 from tieaware_sklearn.measures import NDCG
 
 FIGURES = ("mean", "best", "worst", "tie_std", "chance", "ideal", "lift", "interval")
 FIGURES += ("sampling_error", "n_estimated", "n_queries", "n_effective")
-ARRAYS = ["expected", "best", "worst", "std", "chance", "ideal", "sampling_error"]
-ARRAYS += ["std_is_estimate", "query_weight", "segment"]
 
 
 def test_a_summary_has_t_intervals_and_the_lift_above_chance():
@@ -165,10 +159,6 @@ def metrics(**options):
      "random_state must be an integer"),
     (lambda: by_two().summary("median", interval="bootstrap"),
      "interval must be 't' with average='median' .* got 'bootstrap'"),
-    (lambda: by_two([(1, 2), (3, 4), (1, 2)]).to_bytes(), "segment must hold text"),
-    (lambda: by_two(["a", 1, 1]).to_bytes(), "texts or numbers of one kind"),
-    (lambda: by_two(measures=NDCG(gain=half)).to_bytes(),
-     r"measure 'NDCG\(gain=half\)' cannot be saved"),
     (lambda: metrics(segment=["a b", "a&b", "c"]), ".* must have .* a b, a&b, c$"),
     (lambda: metrics(segment=["a", "日本", "c"]), ".* must have .* a, c, 日本$"),
     (lambda: metrics(measures=[NDCG(gain=half), NDCG(gain=half_)]),
@@ -246,58 +236,6 @@ def test_batches_have_the_bits_of_all_rows_at_once(
         assert_array_equal(found.columns[name], column, err_msg=name)
 
 
-@pytest.mark.parametrize(("options", "said"), [
-    ({"measures": "rr"}, "measures differ: RR in other, NDCG@10, AP, RR in this r"),
-    ({"convention": "trec_eval"}, r"measures differ: NDCG\(gain=linear\)@10, AP"),
-    ({"zero_relevance": "skip"}, "values of zero_relevance differ: skip in other"),
-    ({"unjudged": "drop"}, "values of unjudged differ: drop in other, raise in th"),
-    ({"query_weight": "w"}, "columns of query weights differ: w in other, none in"),
-    ({"score": "w"}, "columns of scores differ: w in other, s in this report"),
-    ({"label": "one"}, "columns of labels differ: one in other, label in this rep"),
-    ({"segment": "one"}, "segments of queries differ: yes in other, no in this re"),
-])  # fmt: skip
-def test_reports_of_other_options_do_not_merge(options, said):
-    report = evaluate_batches([made(3)], score="s")
-    rows = made(3, first=3).assign(one=1)
-    other = evaluate_batches([rows], **({"score": "s"} | options))
-    for part in (other, RankingReport.from_bytes(other.to_bytes())):
-        with pytest.raises(ValueError, match=f"columns of this report: {said}"):
-            report.merge(part)
-
-
-def test_what_merges_and_what_does_not():
-    rows = made(20)
-    parts = [rows[rows.qid < 9], rows[rows.qid >= 9], rows[rows.qid >= 7]]
-    a, b, c = (evaluate_batches([part], score="s") for part in parts)
-    label, s, qid, w = (parts[1][name] for name in ("label", "s", "qid", "w"))
-    digest = r"0x[0-9a-f]{16} \(datasets.query_digests tells"
-    for others, said in (
-        ([c], f"got 2 of them, .* {digest}"),
-        ([b, a], f"got 9 of them, .* {digest}"),
-        (
-            [evaluate(label, s, qid=qid, query_weight=w)],
-            "of queries differ: yes in oth",
-        ),
-        ([evaluate([1], [1]).summary()], "merge takes reports one by one.*got Summary"),
-    ):
-        with pytest.raises(ValueError, match=said):
-            a.merge(*others)
-    with pytest.raises(ValueError, match=r"RankingReport.merge\(\*reports\), got list"):
-        RankingReport.merge([a, b])
-    # queries are told apart by their ids, whatever the column is called
-    named = parts[1].rename(columns={"qid": "q"})
-    assert len(a.merge(evaluate_batches([named], score="s", qid="q")).qid) == 20
-    # arrays have no names
-    arrays = evaluate(label, s, qid=qid)
-    assert len(a.merge(arrays).qid) == len(arrays.merge(a).qid) == 20
-    # zero_relevance of any type of number is one
-    number = evaluate_batches([parts[0]], score="s", zero_relevance=0)
-    assert number.merge(b).to_bytes() == a.merge(b).to_bytes()
-    # ids of several kinds stay as they are
-    one, two = (evaluate([1, 0], [2, 1], qid=[i] * 2, measures="rr") for i in (1, "1"))
-    assert one.merge(two).qid.tolist() == [1, "1"]
-
-
 @pytest.mark.parametrize(("change", "options", "message"), [
     ({"label": -1}, {}, r"batch 1: label must be >= 0, got -1.* in row 2"),
     ({"s": np.nan}, {}, "batch 1: s must not be NaN, got nan in row 2"),
@@ -327,144 +265,6 @@ def test_errors_name_the_batch_and_row(change, options, message):
             batches[1][name] = batches[1][name].astype(str)
     with pytest.raises(ValueError, match=message):
         evaluate_batches(**({"batches": batches, "score": "s"} | options))
-
-
-def check_same(found, expected):
-    """But for the order of queries, and their ids."""
-    assert type(found) is type(expected)
-    assert (found.measures, found.options) == (expected.measures, expected.options)
-    order = np.argsort(expected.query_digests())
-    assert_array_equal(found.qid, expected.query_digests()[order])
-    for name in ARRAYS:
-        ours, theirs = getattr(found, name), getattr(expected, name)
-        if theirs is None:
-            assert ours is None
-            continue
-        assert_array_equal(ours, theirs[order], name, strict=name != "segment")
-    for name in ("n_undefined", "bounds"):
-        assert_array_equal(getattr(found, name), getattr(expected, name))
-    assert found.to_bytes() == expected.to_bytes()
-    assert str(found.summary("median")) == str(expected.summary("median"))
-
-
-@settings(max_examples=25)
-@given(
-    st.integers(1, 9), st.integers(1, 9), st.integers(0, 99),
-    st.sampled_from([
-        {}, {"segment": "market"}, {"zero_relevance": "skip"},
-        {"query_weight": "w", "segment": "length"},
-        {"zero_relevance": 0.1, "unjudged": "drop"},
-        {"convention": "trec_eval", "measures": ["map", "ndcg_cut_5"]},
-        {"measures": ["iap", "iprec@0.3", "esl(i=2)"]},
-    ]),
-)  # fmt: skip
-def test_all_is_there_again_and_merges(n_ours, n_theirs, seed, options):
-    options = {"measures": ["ndcg@3", "ap", "dcg", "esl"]} | options
-    parts = [made(n_ours, seed), made(n_theirs, seed, first=n_ours)]
-    one, two = (evaluate_batches([rows], score="s", **options) for rows in parts)
-    loaded = [RankingReport.from_bytes(part.to_bytes()) for part in (one, two)]
-    for found, expected in zip(loaded, (one, two), strict=True):
-        check_same(found, expected)
-    whole = evaluate_batches(parts, score="s", **options)
-    wanted = RankingReport.from_bytes(whole.to_bytes())
-    for merged in (one.merge(two), two.merge(loaded[0]), loaded[0].merge(loaded[1])):
-        check_same(wanted, merged)
-        if "segment" in options:
-            for average in ({}, {"interval": "bootstrap", "n_resamples": 9}):
-                ours, theirs = merged.by_segment(**average), whole.by_segment(**average)
-                assert str(ours) == str(theirs)
-    with pytest.raises(ValueError, match="none of the queries of this report, got "):
-        loaded[0].merge(one)
-
-
-def test_every_measure_by_its_name():
-    rows = made(4, 3)
-    named = [m for m in MEASURES if not any(map(callable, vars(m).values()))]
-    report = evaluate(rows.label, rows.s, qid=rows.qid, measures=named)
-    check_same(RankingReport.from_bytes(report.to_bytes()), report)
-
-
-@dataclass(frozen=True)
-class Power:
-    power: float
-
-    def __call__(self, label):
-        return label**self.power
-
-
-def of_gains(*gains):
-    """A report of other queries by each gain, of which all have one name."""
-    for first, gain in enumerate(gains):
-        rows = made(3, first=3 * first)
-        yield evaluate(rows.label, rows.s, qid=rows.qid, measures=NDCG(gain=gain))
-
-
-def test_measures_of_other_functions_do_not_merge():
-    square = lambda label: label**2  # noqa: E731
-    for gains in ((square, square), (Power(2), Power(2))):
-        one, two = of_gains(*gains)
-        assert len(one.merge(two).qid) == len(one.qid) + len(two.qid)
-    for gains in ((square, lambda label: label), (Power(2), Power(3))):
-        one, two = of_gains(*gains)
-        assert one.measures == two.measures
-        name = re.escape(one.measures[0])
-        with pytest.raises(ValueError, match=rf"functions of {name} are not known"):
-            one.merge(two)
-
-
-def test_functions_in_old_files_may_be_any():
-    reports, old = [*of_gains("exponential", "exponential")], []
-    for part in reports:
-        header, members = members_of(part.to_bytes())
-        header["content"]["measures"] = ["NDCG(gain=<lambda>)"]
-        old.append(RankingReport.from_bytes(zipped(header, members)))
-    assert_array_equal(old[0].summary().mean, reports[0].summary().mean)
-    with pytest.raises(ValueError, match=r"functions of NDCG.* are not known"):
-        old[0].merge(old[1])
-
-
-COLUMNS = {"score": "s", "query_weight": "w", "segment": "market"}
-SMALL = evaluate_batches([made(2)], measures="ap", **COLUMNS).to_bytes()
-
-
-@given(st.integers(0, 10**6), st.integers(1, 255))
-def test_damaged_files(where, change):
-    check_damaged(RankingReport, SMALL, where, change)
-
-
-@pytest.mark.parametrize(("name", "value", "message"), [
-    ("expected", [0.5, 0.5], "'expected' of dtype <f8 and shape"),
-    ("std_is_estimate", [[2.0], [1.0]], "'std_is_estimate' of dtype |b1"),
-    ("n_undefined", [2.0], "'n_undefined' of dtype <i8"),
-    ("n_undefined", np.int64([]), "'n_undefined' of dtype <i8"),
-    ("n_undefined", np.int64([0, 0]), "'n_undefined' of dtype <i8"),
-    ("bounds", [[1.0]], "'bounds'"),
-    ("query_digests", np.uint64([2, 1]), "a sorted digest of each query"),
-    ("query_digests", np.uint64([2]), "'expected' of dtype"),
-    ("query_digests", np.uint64([]), "a sorted digest of each query"),
-    ("query_weight", [1.0, np.inf], "weights of queries, >= 0"),
-    ("query_weight", [1.0, -1.0], "weights of queries, >= 0"),
-    ("segment", [0, 2], "must have a segment of each query"),
-    ("segment", [0, -1], "must have a segment of each query"),
-    ("measures", [], "must have measures and"),
-    ("measures", ["AP", "RR"], "'expected' of dtype"),
-    ("measures", 1, "must have 'measures' of type list"),
-    ("options", 1, "must have 'options' of type dict"),
-    ("options", {"unjudged": []}, "must have options with plain values"),
-    ("weighted", None, "must have 'weighted' of type bool"),
-    ("segments", None, "must have 'segments' of type list"),
-    ("segments", [["a"], ["b"]], "must have a list of 'segments' of one kind"),
-    ("segments", [None, "b"], "must have a list of 'segments' of one kind"),
-    ("segments", [], "must have a segment of each query"),
-])  # fmt: skip
-def test_arrays_and_headers_that_no_report_has(name, value, message):
-    header, members = members_of(SMALL)
-    if f"{name}.npy" in members:
-        members[f"{name}.npy"] = npy(value)
-    else:
-        header["content"][name] = value
-    with pytest.raises(ValueError, match=message):
-        RankingReport.from_bytes(zipped(header, members))
 
 
 def test_averages_of_queries_that_weigh_nothing():

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
@@ -374,18 +374,6 @@ def test_columns_of_two_types_in_any_order(kind):
     second = KINDS[kind](pd.DataFrame({"q": [2], "x": [0.5]})).select(["x", "q"])
     *_, last = datasets.whole_queries([first, second], "q")
     assert pairs_of(last) == [(2, 2.0), (2, 0.5)]
-
-
-@settings(max_examples=50)
-@given(st.lists(st.integers(-5, 5) | st.sampled_from([2**53, 2**53 + 1]), min_size=1))
-def test_equal_ids_have_equal_digests(ids):
-    found = datasets.query_digests(ids)
-    assert found.dtype == np.uint64
-    same = np.equal.outer(np.array(ids), np.array(ids))
-    assert np.array_equal(np.equal.outer(found, found), same)
-    assert np.array_equal(found, datasets.query_digests(pd.Series(ids)))
-    with pytest.raises(ValueError, match="qid must not"):
-        datasets.query_digests([*map(str, ids), None])
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pa.table])

@@ -11,8 +11,6 @@ from . import exact_numbers, hashing, merging, segments
 
 #: queries whose digests are retained, 8 bytes each: those with the least ones
 MOST_KNOWN = 10_000_000
-#: what to do with a digest
-WHICH = "datasets.query_digests tells which it is"
 
 
 class Repeated(NamedTuple):
@@ -84,24 +82,6 @@ def both(ours: hashing.Digests, theirs: hashing.Digests) -> hashing.Digests:
     """Two sorted arrays as one."""
     # a stable sort merges runs that are sorted
     return np.sort(np.concatenate([ours, theirs]), kind="stable")
-
-
-def check_apart(
-    ours: hashing.Digests, theirs: hashing.Digests, what: str, n_theirs: int
-) -> None:
-    """No query is in two results of a kind, of which the other has so many queries.
-
-    Raises
-    ------
-    ValueError
-        If there is one; it is named by its digest, since ids are not retained.
-    """
-    for again in repeated([ours, theirs]):
-        raise ValueError(
-            f"other must have none of the queries of this {what}, got "
-            f"{again.n_queries} of them among its {n_theirs}, such as the one whose id "
-            f"has the digest {again.digest:#018x} ({WHICH})"
-        )
 
 
 def are_ascending(digests: hashing.Digests) -> bool:

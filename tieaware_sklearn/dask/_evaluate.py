@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from operator import add
 from typing import Any
 
 import numpy as np
 
 from .._engine import hashing, messages, seen_queries
-from ..evaluation import RankingReport, _prepared, _resolved
+from ..evaluation import RankingReport, _prepared, _report, _resolved
 from ..evaluation import evaluate as evaluate_in_memory
 from ..measures import Measure, _parse
 from . import _partitions
@@ -109,9 +108,7 @@ def evaluate(
     others = [] if segment in (None, qid, query_weight) else [segment]
     rows = _partitions.gathered(df, names, shuffle, [score, *others])
     parts, _ = _partitions.merged(rows, report, add, qid, keep=False)
-    # functions that workers return are copies, which compare unequal
-    parts = [replace(part, _resolved=resolved.measures) for part in parts]
-    merged = RankingReport.merge(*parts)
+    merged = _report.concatenate(parts)
     names.check_weight(merged.query_weight)
     return merged._by_id()
 

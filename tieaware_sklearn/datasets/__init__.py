@@ -1,7 +1,7 @@
 """Bundled and generated rankings, and the readers of files."""
 
 from ..io._batches import iter_batches
-from ..io._frames import query_digests, whole_queries
+from ..io._frames import whole_queries
 from ..io._letor import dump_letor, load_letor
 from ..io._tables import load_table
 from ..io._trec import load_qrels, load_run, load_trec
@@ -21,7 +21,6 @@ __all__ = [
     "load_table",
     "load_trec",
     "make_web_search",
-    "query_digests",
     "whole_queries",
 ]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from .._engine import checks
 from ..io import _frames
 from ..measures import Measure, _parse
-from . import _prepared, _resolved
+from . import _prepared, _report, _resolved
 from ._report import RankingReport
 
 
@@ -57,7 +56,6 @@ def evaluate_batches(
     RankingReport
         The report of `evaluate` for all rows. No bit of its values, averages, intervals
         and tests depends on the order of rows or on how they are divided into batches.
-        Reports on different queries can be merged.
 
     Raises
     ------
@@ -102,9 +100,6 @@ def evaluate_batches(
     columns = [label, qid, *features]
     _frames.check_different(columns, "score, label, qid, query_weight and segment")
     names = _prepared.ColumnNames(label, score, qid, query_weight or "query_weight")
-    called = {"score": str(score), "label": str(label)}
-    called["query_weight"] = "none" if query_weight is None else str(query_weight)
-
     largest: list[float] = []
 
     def of_rows(rows: _frames.Piece) -> RankingReport:
@@ -119,8 +114,7 @@ def evaluate_batches(
         if segment is not None:
             segments = checks.check_segment(segments, prepared.queries, name=segment)
         largest.append(prepared.labels.max())
-        report = prepared.report(resolved, scores, segment=segments, n_jobs=n_jobs)
-        return replace(report, options=report.options | called)
+        return prepared.report(resolved, scores, segment=segments, n_jobs=n_jobs)
 
     tables = _frames.as_tables(batches, label=label, qid=qid, features=features)
     parts = [
@@ -130,4 +124,4 @@ def evaluate_batches(
     if not parts:
         raise ValueError("batches must hold at least one row, got none")
     resolved.warn_below_rel(np.array(largest))
-    return RankingReport.merge(*parts)
+    return _report.concatenate(parts)

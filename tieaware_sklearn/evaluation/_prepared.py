@@ -338,13 +338,11 @@ class Prepared:
             **resolved.fill_statistics(raw, self.queries, self.weight),
             sampling_error=sampling_error,
             std_is_estimate=std_is_estimate > 0,
-            n_undefined=np.isnan(raw["expected"]).sum(axis=0),
+            undefined=np.isnan(raw["expected"]),
             bounds=resolved.bounds,
             query_weight=None if self.weight is None else self.weight.copy(),
             segment=None if segment is None else segment.copy(),
             options=dict(resolved.options),
-            ids_are_digests=False,
-            _resolved=resolved.measures,
         )
 
     def of_queries(self, chosen: IntArray) -> Prepared:

@@ -7,18 +7,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import repeat
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
 from .._display import html, text_tables, words
-from .._engine import checks, merging, messages, seen_queries
+from .._engine import checks, messages
 from .._engine.segments import FloatArray
-from ..io import _saved
-from ..measures import _parse
-from . import _averages, _chance, _intervals
+from . import _averages, _chance, _intervals, _report_table
 
 #: characters that trackers of experiments refuse in names
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9.-]+")
@@ -152,31 +150,22 @@ def _plain(key: str, values: Sequence[Any] | NDArray[Any]) -> list[str]:
     return plain
 
 
-#: fields of `RankingReport` by query and measure
+#: Fields of `RankingReport` by query and measure, which are columns of its table.
 PER_QUERY = ("expected", "best", "worst", "std", "chance", "ideal")
-_ARRAYS = (*PER_QUERY, "sampling_error", "std_is_estimate")
-#: types of segments that files can hold
-_PLAIN = {str, int, float, bool}
-#: options as users know them
-_WORDS = {
-    name: f"values of {name}" for name in ("zero_relevance", "unjudged", "convention")
-} | {
-    "score": "columns of scores",
-    "label": "columns of labels",
-    "query_weight": "columns of query weights",
-}
+_COLUMNS = (*PER_QUERY, "sampling_error", "std_is_estimate")
+#: All fields with a row for each query.
+_FIELDS_BY_QUERY = (*_COLUMNS, "undefined", "qid", "query_weight", "segment")
 #: averages in tables, and their decimals by segment
 _SHOWN = ("mean", "worst", "best", "tie_std", "chance", "lift")
 _DIGITS = 3
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RankingReport(_saved.Saved, html.Result):
+class RankingReport(html.Result):
     """Scores of a ranking for each query and measure; prints as its summary.
 
-    `merge` joins reports on different queries. `save` writes a report to a file, with
-    digests in place of query ids. `load` reads it again, with queries in the order of
-    these digests.
+    ``to_pandas(settings=True)`` returns a table with all that a report contains, to
+    save and to concatenate. `from_frame` makes a report of such a table.
 
     Attributes
     ----------
@@ -196,6 +185,9 @@ class RankingReport(_saved.Saved, html.Result):
         Expected and best value if all documents of the query are retrieved and tie.
         No ranking of all documents has a better value than the ideal. P and F
         without a cut-off can exceed it where fewer documents are retrieved.
+    undefined : ndarray of shape (n_queries, n_measures), bool
+        Whether the measure is undefined for the query. Values are then those that
+        ``zero_relevance`` or the convention sets, or NaN.
     n_undefined : ndarray of shape (n_measures,), int
         Number of queries where the measure is undefined.
     bounds : ndarray of shape (n_measures, 2)
@@ -207,10 +199,7 @@ class RankingReport(_saved.Saved, html.Result):
     segment : ndarray of shape (n_queries,) or None
         Segment of each query, as given to `evaluate`.
     options : dict
-        ``zero_relevance``, ``unjudged`` and ``convention`` as they were given, and
-        names of columns. They must agree in reports that merge.
-    ids_are_digests : bool
-        Whether `qid` holds `datasets.query_digests` in place of ids, as after `load`.
+        ``zero_relevance``, ``unjudged`` and ``convention`` as they were given.
 
     See Also
     --------
@@ -228,8 +217,6 @@ class RankingReport(_saved.Saved, html.Result):
     (array([1.  , 0.75]), array([1. , 0.5]))
     """
 
-    _kind: ClassVar[str] = "RankingReport"
-
     measures: tuple[str, ...]
     qid: NDArray[Any]
     expected: FloatArray
@@ -240,19 +227,15 @@ class RankingReport(_saved.Saved, html.Result):
     std_is_estimate: NDArray[np.bool_]
     chance: FloatArray
     ideal: FloatArray
-    n_undefined: NDArray[np.int64]
+    undefined: NDArray[np.bool_]
     bounds: FloatArray
     query_weight: FloatArray | None = None
     segment: NDArray[Any] | None = None
     options: dict[str, Any] = field(default_factory=dict)
-    ids_are_digests: bool = False
-    _resolved: tuple[Any, ...] = ()
 
-    def __post_init__(self) -> None:
-        if not self._resolved:
-            object.__setattr__(
-                self, "_resolved", tuple(map(_parse.read_back, self.measures))
-            )
+    @property
+    def n_undefined(self) -> NDArray[np.int64]:
+        return np.asarray(self.undefined.sum(axis=0))
 
     def summary(
         self,
@@ -442,150 +425,98 @@ class RankingReport(_saved.Saved, html.Result):
         about = {"average": average, "overall": overall}
         return Summary(columns, ("segment", "measure"), about, _tables_by_segment)
 
-    def merge(self, *others: RankingReport) -> RankingReport:
-        """Merge this report with reports on other queries.
+    def to_pandas(self, *, settings: bool = False) -> Any:
+        """Return a `pandas.DataFrame` with a row for each query and measure.
 
         Parameters
         ----------
-        *others : RankingReport
-            Reports of other queries, with the same measures and options.
+        settings : bool, default=False
+            Set ``settings=True`` to add the columns ``undefined``, ``query_weight``
+            (missing without weights), ``zero_relevance``, ``unjudged`` and
+            ``convention``. The table then contains the whole report. Save the table as
+            Parquet or CSV, or concatenate the tables of reports on different queries,
+            and pass it to `from_frame`.
 
         Returns
         -------
-        RankingReport
-            All queries, one report after another. Averages, intervals and tests are
-            bit-identical to those of one report on all queries, in whatever order
-            reports are merged. If one report holds digests in place of ids, as after
-            `load`, so does the result.
-
-        Raises
-        ------
-        ValueError
-            If measures or options differ (the first difference is named), if only some
-            reports have weights or segments of queries, or if two share a query, which
-            is named by its digest.
+        pandas.DataFrame
+            The columns are ``qid``, ``segment`` (if there are segments), ``measure``,
+            and the attributes of the report by query and measure.
 
         Examples
         --------
         >>> from tieaware_sklearn import evaluate
-        >>> one = evaluate([1, 0], [2, 1], qid=["a", "a"], measures="rr")
-        >>> two = evaluate([1, 0], [3, 3], qid=["b", "b"], measures="rr")
-        >>> one.merge(two).summary().mean
-        array([0.875])
+        >>> report = evaluate([1, 0, 0], [2, 1, 1], qid=["a"] * 3, measures="ap")
+        >>> report.to_pandas()[["qid", "measure", "expected"]]
+          qid measure  expected
+        0   a      AP       1.0
         """
-        parts = [self, *others]
-        rule = "merge takes reports one by one, RankingReport.merge(*reports), got "
-        for one in parts:
-            is_report = isinstance(one, RankingReport)
-            messages.require(is_report, rule + type(one).__name__)
-        for other in others:
-            rule = "other must have the measures, options and columns of this report: "
-            difference = self._difference(other, "this report", "other")
-            messages.require(not difference, f"{rule}{difference}")
-        digests = [part.query_digests() for part in parts]
-        for again in seen_queries.repeated(digests):
-            raise ValueError(
-                f"other must have none of the queries of this report, got "
-                f"{again.n_queries} of them, such as the one whose id has the digest "
-                f"{again.digest:#018x} ({seen_queries.WHICH}; rows of a matrix are "
-                "queries 0, 1, ...: evaluate it in long form, with qid=; "
-                "datasets.whole_queries mends files that end inside a query)"
-            )
-        by_digest = any(part.ids_are_digests for part in parts)
-
-        def all_of(name: str) -> Any:
-            values = [getattr(part, name) for part in parts]
-            return None if values[0] is None else one_after_another(values)
-
-        return replace(
-            self,
-            **{name: all_of(name) for name in (*_ARRAYS, "query_weight", "segment")},
-            qid=np.concatenate(digests) if by_digest else all_of("qid"),
-            n_undefined=np.sum([part.n_undefined for part in parts], axis=0),
-            ids_are_digests=by_digest,
+        table = super().to_pandas()
+        if not settings:
+            return table
+        weight = self.query_weight
+        if weight is None:
+            weight = np.full(len(self.qid), np.nan)
+        return table.assign(
+            undefined=self.undefined.ravel(),
+            query_weight=np.repeat(weight, len(self.measures)),
+            **self.options,
         )
 
-    def query_digests(self) -> NDArray[np.uint64]:
-        """Return the digest of each query's id, as `datasets.query_digests` does.
+    @classmethod
+    def from_frame(cls, frame: Any, *, measures: Any = None) -> Self:
+        """Make a report of a table, as ``to_pandas(settings=True)`` returns it.
+
+        The table may have been saved as Parquet or CSV, or concatenated from the
+        tables of reports on different queries.
+
+        Parameters
+        ----------
+        frame : data frame
+            A table of pandas, polars, Arrow, DuckDB or another library that narwhals
+            knows. Rows may be in any order. The column ``segment`` is optional, and
+            columns that `to_pandas` does not return are ignored.
+        measures : str, Measure or list of these, optional
+            The measures of the table. By default, they are parsed from their names in
+            the column ``measure``. Pass the measures if this is impossible, because a
+            gain or discount is a function, or a class of your own is not imported.
 
         Returns
         -------
-        ndarray of shape (n_queries,), dtype uint64
+        RankingReport
+            The report with the same values, to the last bit. Queries and measures are
+            in order of first appearance.
+
+        Raises
+        ------
+        ValueError
+            If a column is absent or contains text in place of numbers, if a pair of
+            query and measure has no row or several, if a value is missing although the
+            measure is defined, if ``zero_relevance``, ``unjudged`` or ``convention``
+            differ between rows, and if the weight or the segment differs within a
+            query.
+
+        See Also
+        --------
+        evaluate_batches : One report of several tables of documents.
+
+        Notes
+        -----
+        CSV files do not contain types. If ids are text such as ``"007"``, read them as
+        text: ``pandas.read_csv(path, dtype={"qid": str})``. pandas before version 3
+        rounds numbers from CSV unless ``float_precision="round_trip"`` is set.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from tieaware_sklearn import RankingReport, evaluate
+        >>> one = evaluate([1, 0], [2, 1], qid=["a", "a"], measures="rr")
+        >>> two = evaluate([1, 0], [3, 3], qid=["b", "b"], measures="rr")
+        >>> tables = [report.to_pandas(settings=True) for report in (one, two)]
+        >>> RankingReport.from_frame(pd.concat(tables)).summary().mean
+        array([0.875])
         """
-        return self.qid if self.ids_are_digests else seen_queries.id_digests(self.qid)
-
-    def _difference(self, other: RankingReport, here: str, there: str) -> str:
-        """Word the first difference of options, if there is one."""
-        ours, others = (
-            {"measures": report._resolved}
-            | {_WORDS.get(name, name): value for name, value in report.options.items()}
-            | {"weights of queries": report.query_weight is not None}
-            | {"segments of queries": report.segment is not None}
-            for report in (self, other)
-        )
-        # names of columns are unknown where arrays were evaluated
-        both = {name: value for name, value in ours.items() if name in others}
-        return merging.other_options(both, others, here, there)
-
-    def _content(self) -> _saved.Content:
-        digests = self.query_digests()
-        ascending = np.argsort(digests, kind="stable")
-        arrays = {name: getattr(self, name)[ascending] for name in _ARRAYS}
-        arrays |= {"query_digests": digests[ascending], "bounds": self.bounds}
-        arrays["n_undefined"] = self.n_undefined
-        header: dict[str, Any] = {"measures": _parse.names_to_save(self._resolved)}
-        header["options"] = self.options
-        # shows which arrays a damaged file has lost
-        header["weighted"] = self.query_weight is not None
-        if self.query_weight is not None:
-            arrays["query_weight"] = self.query_weight[ascending]
-        if self.segment is not None:
-            segments = self.segment[ascending].tolist()
-            names = list(dict.fromkeys(segments))
-            rule = "segment must hold texts or numbers of one kind to be saved"
-            messages.require(_are_plain(names), rule, names[0])
-            header["segments"] = names
-            arrays["segment"] = np.array([names.index(one) for one in segments])
-        return _saved.Content(header, arrays)
-
-    @classmethod
-    def _of_content(cls, saved: _saved.Content) -> Self:
-        measures, n = saved.texts("measures"), saved.array("query_digests", "u", None)
-        sorted_digests = len(n) and seen_queries.are_ascending(n)
-        _expect(
-            measures and sorted_digests, "measures and a sorted digest of each query"
-        )
-        shape = len(n), len(measures)
-        values: dict[str, Any] = {
-            name: saved.array(name, "b" if name == "std_is_estimate" else "f", *shape)
-            for name in _ARRAYS
-        }
-        weight = segment = None
-        if saved.value("weighted", bool):
-            weight = saved.array("query_weight", "f", len(n))
-            fits = np.isfinite(weight) & (weight >= 0)
-            _expect(fits.all(), "weights of queries, >= 0")
-        if "segments" in saved.header:
-            names = saved.value("segments", list)
-            codes = saved.array("segment", "i", len(n))
-            _expect(_are_plain(names), "a list of 'segments' of one kind")
-            known = codes.min() >= 0 and codes.max() < len(names)
-            _expect(known, "a segment of each query")
-            segment = np.array(names)[codes]
-        options = saved.value("options", dict)
-        nested = any(isinstance(value, (dict, list)) for value in options.values())
-        _expect(not nested, "options with plain values")
-        return cls(
-            measures,
-            n,
-            **values,
-            n_undefined=saved.array("n_undefined", "i", len(measures)),
-            bounds=saved.array("bounds", "f", len(measures), 2),
-            query_weight=weight,
-            segment=segment,
-            options=options,
-            ids_are_digests=True,
-        )
+        return cls(**_report_table.read_fields(frame, measures))
 
     def _by_id(self) -> RankingReport:
         """Return the report with queries in ascending order of their ids."""
@@ -595,7 +526,7 @@ class RankingReport(_saved.Saved, html.Result):
         """Select the values and weights of some of the queries."""
         values: dict[str, Any] = {
             name: None if (array := getattr(self, name)) is None else array[queries]
-            for name in (*_ARRAYS, "qid", "query_weight", "segment")
+            for name in _FIELDS_BY_QUERY
         }
         return replace(self, **values)
 
@@ -621,7 +552,7 @@ class RankingReport(_saved.Saved, html.Result):
         return np.exp(ends) if average == "geometric" else ends
 
     def _columns(self) -> dict[str, Any]:
-        values = {name: getattr(self, name) for name in _ARRAYS}
+        values = {name: getattr(self, name) for name in _COLUMNS}
         keys = {"qid": self.qid, "measure": self.measures}
         columns = html.by_cell(keys, values)
         if self.segment is None:
@@ -637,16 +568,13 @@ class RankingReport(_saved.Saved, html.Result):
         return about | {name: value for name, value in self.options.items() if value}
 
 
-def _are_plain(names: list[Any]) -> bool:
-    """Whether the names of segments are of one type, which files can hold."""
-    kinds = set(map(type, names))
-    return len(kinds) <= 1 and kinds <= _PLAIN
-
-
-def _expect(holds: object, what: str) -> None:
-    """Refuse a file that lacks a part of a report."""
-    if not holds:
-        raise _saved.UnreadableError(f"must have {what}")
+def concatenate(reports: Sequence[RankingReport]) -> RankingReport:
+    """Join reports on different queries, with the same measures and options."""
+    fields: dict[str, Any] = {}
+    for name in _FIELDS_BY_QUERY:
+        values = [getattr(report, name) for report in reports]
+        fields[name] = None if values[0] is None else one_after_another(values)
+    return replace(reports[0], **fields)
 
 
 def one_after_another(values: Sequence[NDArray[Any]]) -> NDArray[Any]:

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from .._display import html, text_tables, words
-from .._engine import checks, merging, messages, seen_queries
+from .._engine import merging, messages, seen_queries
 from .._engine.segments import FloatArray, IntArray
-from ..evaluation import _chance, _intervals, _multiple_testing, _resolved
-from ..io import _saved
-from ..measures import _parse
-from . import _selection, _statistics
+from ..evaluation import _chance, _multiple_testing
+from . import _bytes, _selection, _statistics
 
 #: rows of a printed table
 SHOWN = 20
@@ -111,12 +109,12 @@ class Figures:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Screening(_saved.Saved, html.Result):
+class Screening(html.Result):
     """Scores of single features as rankings, which print as a table.
 
     A fitted `RankingFeatureSelector` has it as ``selector.screening_``. A column of
-    query ids is not among its features. `save` writes it to a file and `load` reads it.
-    `merge` combines screenings of different queries.
+    query ids is not among its features. `merge` combines screenings of different
+    queries. `to_bytes` returns bytes to store or send, and `from_bytes` reads them.
 
     Attributes
     ----------
@@ -190,8 +188,6 @@ class Screening(_saved.Saved, html.Result):
     n_slashes       6   ascending  0.5421  0.0325  <0.0001
     """
 
-    _kind: ClassVar[str] = "Screening"
-
     feature_names: tuple[str, ...]
     rule: _selection.Rule
     statistics: _statistics.FeatureStatistics
@@ -259,9 +255,10 @@ class Screening(_saved.Saved, html.Result):
         Raises
         ------
         ValueError
-            If the features, measures, options, weights or labels differ, or if two
-            screenings have a query in common. The message names the first difference,
-            or the query by its digest, because ids are not kept.
+            If the features, measures, options, weights or labels differ (the message
+            names the first difference), or if two screenings have a query in common.
+            The message counts such queries. It cannot name them, because a screening
+            contains digests of ids only.
 
         Warns
         -----
@@ -279,7 +276,12 @@ class Screening(_saved.Saved, html.Result):
             difference = whole._difference(other, "this screening", "other")
             messages.require(not difference, f"{rule}: {difference}")
             digests = whole.query_digests, other.query_digests
-            seen_queries.check_apart(*digests, "screening", other.n_queries)
+            n_shared = int(seen_queries.known(*digests).sum())
+            if n_shared:
+                raise ValueError(
+                    "other must have none of the queries of this screening, got "
+                    f"{n_shared} of them among its {other.n_queries}"
+                )
             whole = replace(
                 whole,
                 statistics=whole.statistics.merge(other.statistics),
@@ -311,6 +313,53 @@ class Screening(_saved.Saved, html.Result):
             for one in (self, other)
         )
         return merging.other_options(ours, theirs, here, there)
+
+    def to_bytes(self) -> bytes:
+        """Return the screening as bytes, to store or to send.
+
+        Returns
+        -------
+        bytes
+            A zip archive, not compressed, of NumPy arrays and a header in JSON. Equal
+            screenings have the same bytes.
+
+        Raises
+        ------
+        ValueError
+            For a measure whose gain or discount is a function.
+
+        Examples
+        --------
+        >>> from tieaware_sklearn import RankingFeatureSelector, Screening
+        >>> selector = RankingFeatureSelector("ap")
+        >>> screening = selector.screen([[2], [1], [1]], [1, 0, 0], qid=[1, 1, 1])
+        >>> Screening.from_bytes(screening.to_bytes()).mean
+        array([[1.]])
+        """
+        return _bytes.to_bytes(self)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """Make a screening of the bytes that `to_bytes` returned.
+
+        Parameters
+        ----------
+        data : bytes
+            Bytes from `to_bytes`, or from a file that version 1.0.0 or 1.1.0 saved.
+            Nothing in them is executed.
+
+        Returns
+        -------
+        Screening
+            The same screening, to the last bit.
+
+        Raises
+        ------
+        ValueError
+            If the bytes are damaged, come from another source, or have a newer version
+            of the format.
+        """
+        return cls(**_bytes.read_fields(data))
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a dict of plain values for each feature, the best first.
@@ -361,46 +410,6 @@ class Screening(_saved.Saved, html.Result):
                 like = self.feature_names[better[at]]
                 return {"repeats": like, "correlation": float(rho[at])}
         return {"repeats": None, "correlation": math.nan}
-
-    def _content(self) -> _saved.Content:
-        rule, sums, zero = self.rule, self.statistics, self.rule.zero_relevance
-        header = {
-            "feature_names": list(self.feature_names),
-            "weighted": self.weighted,
-            "label": self.label,
-            "rule": {field.name: getattr(rule, field.name) for field in fields(rule)}
-            | {
-                "measures": _parse.names_to_save(rule.measures),
-                "directions": list(map(str, rule.directions)),
-                "zero_relevance": zero.item() if isinstance(zero, np.generic) else zero,
-            },
-        }
-        arrays = _saved.content_of_sums(sums).arrays
-        part = _saved.Content({"n_queries": int(sums.n_queries)}, arrays)
-        content = _saved.Content(header, {"query_digests": self.query_digests})
-        content = content.with_part("statistics", part)
-        if (chosen := self.selection) is None:
-            return content
-        names = ("order", "repeats", "correlation")
-        arrays = {name: getattr(chosen, name) for name in names}
-        part = _saved.Content({"by_number": bool(chosen.by_number)}, arrays)
-        return content.with_part("selection", part)
-
-    @classmethod
-    def _of_content(cls, content: _saved.Content) -> Self:
-        names = content.texts("feature_names")
-        rule = _rule_of(content.part("rule"), len(names))
-        statistics = _statistics_of(content.part("statistics"), rule)
-        digests = content.array("query_digests", "u", None)
-        few = len(digests) <= statistics.n_queries
-        if not (few and seen_queries.are_ascending(digests)):
-            raise _saved.UnreadableError("must have a sorted digest of each query")
-        selection = None
-        if "selection" in content.header:
-            selection = _selection_of(content.part("selection"), len(names))
-        weighted = content.value("weighted", bool)
-        label = content.value("label", str, type(None))
-        return cls(names, rule, statistics, digests, selection, weighted, label)
 
     def _columns(self) -> dict[str, Any]:
         rows = self.rows()
@@ -508,67 +517,3 @@ def table_of(screening: Screening, rows: Sequence[dict[str, Any]]) -> text_table
         terms={"(chance)": words.meaning("chance")},
         ranges=text_tables.Ranges(worst, mean, best),
     )
-
-
-def _rule_of(content: _saved.Content, n_features: int) -> _selection.Rule:
-    """The rule of that many features that a file holds."""
-    rule = _selection.Rule(
-        tuple(_parse.parse_measures(content.texts("measures"))),
-        content.value("sort", int),
-        _selection.each_direction(content.texts("directions"), n_features),
-        content.value("missing", str),
-        content.value("zero_relevance", float, int, str),
-        content.value("unjudged", str),
-        content.value("correlates", bool),
-    )
-    checks.check_choice(rule.missing, "missing", ("raise", "last"))
-    checks.check_choice(rule.unjudged, "unjudged", checks.UNJUDGED)
-    _resolved.check_zero_relevance(rule.zero_relevance)
-    if not 0 <= rule.sort < len(rule.measures):
-        raise _saved.UnreadableError(f"must have 'sort' of a measure, got {rule.sort}")
-    return rule
-
-
-def _statistics_of(
-    content: _saved.Content, rule: _selection.Rule
-) -> _statistics.FeatureStatistics:
-    """The sums that a file holds."""
-    n_features, n_measures = len(rule.directions), len(rule.measures)
-    moments, shape = _intervals.QueryMoments, (n_features, 2, n_measures)
-    correlation = None
-    if rule.correlates:
-        n_rankings = n_features * (2 if rule.missing == "last" else 1)
-        of_pairs, square = content.part("correlation"), (n_rankings, n_rankings)
-        correlation = _saved.sums_of(_statistics.FeatureCorrelation, of_pairs, *square)
-    n_queries: int = content.value("n_queries", int)
-    if n_queries < 1:
-        raise _saved.UnreadableError(f"must have 'n_queries' >= 1, got {n_queries}")
-    # files of 1.0.0 do not have these
-    null_variance = log_placements = None
-    if "null_variance" in content.arrays:
-        null_variance = content.array("null_variance", "f", *shape)
-        log_placements = content.array("log_placements", "f")
-    return _statistics.FeatureStatistics(
-        _saved.sums_of(moments, content.part("worth"), n_features, 2, 4, n_measures),
-        content.array("tie_variance", "f", *shape),
-        _saved.sums_of(moments, content.part("of_labels"), 2, n_measures),
-        content.array("varies", "b", n_features),
-        correlation,
-        n_queries,
-        null_variance,
-        log_placements,
-    )
-
-
-def _selection_of(content: _saved.Content, n_features: int) -> _selection.Selection:
-    """The selection that a file holds."""
-    order = content.array("order", "i", None).astype(np.intp)
-    repeats = content.array("repeats", "i", n_features).astype(np.intp)
-    known = np.arange(n_features)
-    if len(np.unique(order)) < len(order) or not np.isin(order, known).all():
-        raise _saved.UnreadableError("must have each feature at most once in 'order'")
-    if not np.isin(repeats[repeats != -1], order).all():
-        raise _saved.UnreadableError("must have chosen features or -1 in 'repeats'")
-    correlation = content.array("correlation", "f", n_features)
-    by_number = content.value("by_number", bool)
-    return _selection.Selection(order, repeats, correlation, by_number)

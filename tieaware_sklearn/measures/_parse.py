@@ -162,39 +162,6 @@ def parse_measures(measures: Any, *, name: str = "measures") -> list[Measure]:
     return parsed
 
 
-class Unread(str):
-    """The name of a measure with a function, which may be any: it equals no other."""
-
-    __eq__, __ne__ = object.__eq__, object.__ne__
-    __hash__ = str.__hash__
-
-
-def read_back(name: str) -> Measure | str:
-    """The measure of this canonical name; the name if its class is not known here."""
-    try:
-        return parse_measure(name)
-    except ValueError:
-        known = name.partition("(")[0].lower() in _measure.NAMED
-        return Unread(name) if known else name
-
-
-def names_to_save(measures: Iterable[Measure]) -> list[str]:
-    """Canonical names of measures, which `parse_measures` reads back.
-
-    Raises
-    ------
-    ValueError
-        For a measure that has none, such as one whose gain is a function.
-    """
-    names = list(map(str, measures))
-    for name, measure in zip(names, measures, strict=True):
-        rule = f"measure {_short(name)} cannot be saved, since its name does not read "
-        rule += "back as the same measure: gains and discounts must be texts or "
-        rule += "tables, not functions, and a class of your own must be registered"
-        messages.require(read_back(name) == measure, rule)
-    return names
-
-
 def _from_trec_eval(measure: str) -> str | None:
     """The name here of a measure of trec_eval; None for other names."""
     match = _TREC_EVAL.fullmatch(measure.strip().lower())

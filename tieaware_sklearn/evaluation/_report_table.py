@@ -1,0 +1,131 @@
+"""Reports read from tables, as `RankingReport.to_pandas` with settings makes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from .._engine import checks, exact_numbers
+from ..measures import Measure, _parse
+from . import _resolved
+
+#: Columns with a number for each query and measure, missing only where undefined.
+VALUES = ("expected", "best", "worst", "std", "chance", "ideal", "sampling_error")
+FLAGS = ("std_is_estimate", "undefined")
+#: Columns with the same value in all rows, named as parameters of `evaluate`.
+OPTIONS = ("zero_relevance", "unjudged", "convention")
+
+
+def read_fields(frame: Any, measures: Any = None) -> dict[str, Any]:
+    """Return the fields of the report that a table holds.
+
+    `measures` are those of the table, or None to parse their names.
+    """
+    table = _collected(frame)
+    for name in ("qid", "measure", *VALUES, *FLAGS, "query_weight", *OPTIONS):
+        if name not in table.columns:
+            raise ValueError(
+                "frame must have the columns of to_pandas(settings=True), but has no "
+                f"column {name!r}"
+            )
+    n_rows = len(table)
+    columns = {name: table.get_column(name).to_native() for name in table.columns}
+    queries = checks.check_qid(columns["qid"], n_rows=n_rows)
+    names = checks.check_qid(columns["measure"], n_rows=n_rows, name="measure")
+    parsed = _measures_named(names.qid.tolist(), measures)
+    shared = (_shared_value(table, name) for name in OPTIONS)
+    options = _resolved.resolve([], *shared).options
+    checks.check_choice(options["unjudged"], "unjudged", checks.UNJUDGED)
+
+    numbers = {
+        name: exact_numbers.floats_of(columns[name], name)
+        for name in (*VALUES, *FLAGS, "query_weight")
+    }
+    for name in FLAGS:
+        is_flag = np.isin(numbers[name], (0, 1))
+        checks.reject(~is_flag, numbers[name], name, "be True or False")
+    for name in VALUES:
+        is_lost = np.isnan(numbers[name]) & (numbers["undefined"] == 0)
+        rule = "not be missing where undefined is False"
+        checks.reject(is_lost, numbers[name], name, rule)
+    weights = numbers.pop("query_weight")
+    weight = segment = None
+    if not np.isnan(weights).all():
+        weight = checks.check_query_weight(weights, queries, allow_zero=True)
+    if "segment" in columns:
+        segment = checks.check_segment(columns["segment"], queries)
+
+    shape = len(queries.qid), len(parsed)
+    cell_of_row = queries.row_codes() * len(parsed) + names.row_codes()
+    n_rows_of_cell = np.bincount(cell_of_row, minlength=shape[0] * shape[1])
+    for cell in np.flatnonzero(n_rows_of_cell != 1)[:1].tolist():
+        query, measure = divmod(cell, len(parsed))
+        raise ValueError(
+            "frame must have one row for each query and measure, got "
+            f"{n_rows_of_cell[cell]} of {parsed[measure]} for query "
+            f"{queries.name(query)}"
+        )
+    row_of_cell = np.argsort(cell_of_row)
+    arrays = {
+        name: values[row_of_cell].reshape(shape) for name, values in numbers.items()
+    }
+    return {
+        "measures": tuple(map(str, parsed)),
+        "qid": queries.qid,
+        **arrays,
+        **{name: arrays[name].astype(bool) for name in FLAGS},
+        "bounds": _resolved.resolve(parsed, options["zero_relevance"]).bounds,
+        "query_weight": weight,
+        "segment": segment,
+        "options": options,
+    }
+
+
+def _collected(frame: Any) -> Any:
+    """Return a table of any library; a lazy one is computed."""
+    try:
+        table: Any = nw.from_native(frame)
+    except TypeError:
+        raise ValueError(
+            "frame must be a data frame of pandas, polars, Arrow or another library "
+            f"that narwhals knows, got {type(frame).__name__}"
+        ) from None
+    if isinstance(table, nw.LazyFrame):
+        table = table.collect()
+    return table
+
+
+def _measures_named(names: list[str], measures: Any) -> list[Measure]:
+    """Return the measures that have these names, in this order."""
+    if measures is None:
+        try:
+            return _parse.parse_measures(names)
+        except ValueError as error:
+            raise ValueError(
+                f"column 'measure' of frame: {error} (measures=[...] gives measures "
+                "whose names cannot be parsed)"
+            ) from None
+    by_name = {str(measure): measure for measure in _parse.parse_measures(measures)}
+    if set(by_name) != set(names):
+        raise ValueError(
+            f"measures must be those of frame ({', '.join(names)}), got "
+            f"{', '.join(by_name)}"
+        )
+    return [by_name[name] for name in names]
+
+
+def _shared_value(table: Any, name: str) -> Any:
+    """Return the one value of a column; None if all cells are missing."""
+    values: list[Any] = []
+    for value in table.get_column(name).unique(maintain_order=True).to_list():
+        value = None if exact_numbers.is_missing(value) else value
+        if value not in values:
+            values.append(value)
+    if len(values) > 1:
+        raise ValueError(
+            f"{name} must be the same in all rows of frame, got {values[0]!r} and "
+            f"{values[1]!r}"
+        )
+    return values[0]
