@@ -84,20 +84,7 @@ def _(found: RankingFeatureSelector, wanted):
             assert_array_equal(getattr(found, name), value, err_msg=name)
 
 
-@assert_same.register
-def _(found: pd.DataFrame, wanted):
-    """Rows of values by query, in any order."""
-    assert list(found.columns) == list(wanted.columns)
-    by = ["qid", "measure"]
-    pd.testing.assert_frame_equal(
-        found.astype({"qid": wanted.qid.dtype}).sort_values(by, ignore_index=True),
-        wanted.sort_values(by, ignore_index=True),
-        check_exact=True,
-    )
-
-
-#: functions of the values of queries
-ALL = [dask.evaluate, dask.evaluate_queries, dask.fit_selector]
+ALL = [dask.evaluate, dask.fit_selector]
 _ARGUMENTS = {
     "compare_systems": {"scores": SYSTEMS},
     "fit_selector": {"selector": RankingFeatureSelector("rr")},
@@ -105,10 +92,9 @@ _ARGUMENTS = {
 
 
 def computed(function, df, **options):
-    """What a function finds: of `evaluate_queries`, all of it."""
+    """The result of a function, with the arguments that it needs."""
     given = _ARGUMENTS.get(function.__name__, {"score": "clicks"})
-    found = function(df=df, **given | options)
-    return found.compute() if isinstance(found, dd.DataFrame) else found
+    return function(df=df, **given | options)
 
 
 def _columns_given(rows, options):

@@ -14,7 +14,7 @@ from distributed import Client, LocalCluster
 
 from tests.dask import helpers
 from tests.dask.helpers import assert_same, check_evaluation, spread
-from tieaware_sklearn.dask import compare_systems, evaluate, evaluate_queries
+from tieaware_sklearn.dask import compare_systems, evaluate
 from tieaware_sklearn.measures import NDCG
 
 pytestmark = helpers.MARKS
@@ -90,9 +90,8 @@ def test_an_error_does_not_outlive_its_fault(cluster, rows, tmp_path, shuffle):
         evaluate(df, score="clicks", shuffle=shuffle)
     (tmp_path / "up").touch()
     assert len(df) == len(rows)
-    values = evaluate_queries(df, score="clicks", measures="rr", shuffle=shuffle)
-    assert len(values.compute()) == rows.qid.nunique()
-    del values
+    report = evaluate(df, score="clicks", measures="rr", shuffle=shuffle)
+    assert len(report.qid) == rows.qid.nunique()
     assert is_idle(cluster)
 
 

@@ -88,7 +88,7 @@ n_resamples, random_state, zero_relevance, unjudged
     See Also
     --------
     tieaware_sklearn.compare_systems : The same in memory.
-    evaluate_queries : The values of every query of one system, left on the cluster.
+    evaluate : The values of every query of one system.
 
     Notes
     -----

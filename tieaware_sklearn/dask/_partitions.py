@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 from uuid import uuid4
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import _optional
 from .._engine import checks, exact_numbers, hashing, messages, seen_queries
@@ -124,7 +123,7 @@ def gathered(
     of_a_reader = not any(type(e).__name__ in _ANY_COLUMNS for e in df.expr.walk())
 
     def select(frame: Any, partition_info: Any = None) -> Any:
-        with noted(partition_info, n_partitions):
+        with _noted(partition_info, n_partitions):
             for name in columns:
                 if name not in frame:
                     rule = f"a partition must have a column {name!r}, as the meta of df"
@@ -190,7 +189,7 @@ def _of_kind(column: Any, dtype: Any, *, is_id: bool) -> Any:
 
 
 @contextmanager
-def noted(
+def _noted(
     info: Mapping[str, Any] | None,
     n_partitions: int,
     ids: Any = None,
@@ -231,7 +230,7 @@ def merged(
     def of_partition(frame: Any, number: int) -> tuple[Any, hashing.Digests]:
         if not len(frame):
             return None, np.empty(0, np.uint64)
-        with noted({"number": number}, n_partitions, frame[qid], shuffled=shuffled):
+        with _noted({"number": number}, n_partitions, frame[qid], shuffled=shuffled):
             return of_rows(frame)
 
     def merge(parts: list[Any]) -> Any:
@@ -260,7 +259,7 @@ def merged(
         _note_source(error, rows)
         raise
     for again in several:
-        raise ValueError(_look_up(again, partitions, qid, shuffled))
+        raise ValueError(_repeated_query(again, partitions, qid, shuffled))
     messages.require(whole is not None, "df must hold at least one row, got none")
     return whole, digests
 
@@ -305,29 +304,25 @@ def _file_of(df: Any, number: int) -> str:
     return ""
 
 
-def _look_up(
+def _repeated_query(
     again: seen_queries.Repeated, partitions: list[Any], qid: str, shuffle: bool
 ) -> str:
-    """Word the error of a split query; two partitions are read again for its id."""
-    look = delayed(with_digest)
+    """Return the message on a query in several partitions; two are read again."""
+    look = delayed(_ids_with_digest)
     two = [look(partitions[i], qid, again.digest) for i in again.parts[:2]]
     queries = [query for ids in dask.compute(*two) for query in ids]
     for other in queries[1:]:
         if queries[0] != other:
             return seen_queries.same_digest(queries[0], other, qid)
     # data that change between readings may lack the query
-    name = spell(queries[0]) if queries else f"with the digest {again.digest:#018x}"
-    return in_several(again, name, len(partitions), qid, shuffle)
-
-
-def in_several(
-    again: seen_queries.Repeated, query: str, n_partitions: int, qid: str, shuffle: bool
-) -> str:
-    """Word the error of a query that is in several partitions."""
-    partitions = " and ".join(map(str, again.parts[:2]))
-    more = f" and {len(again.parts) - 2} more" * (len(again.parts) > 2)
-    got = f"got query {query} in partitions {partitions}{more} (of 0 to "
-    got += f"{n_partitions - 1})"
+    name = f"with the digest {again.digest:#018x}"
+    if queries:
+        query = queries[0]
+        name = str(query) if isinstance(query, np.generic) else repr(query)
+    got = f"got query {name} in partitions {' and '.join(map(str, again.parts[:2]))}"
+    if len(again.parts) > 2:
+        got += f" and {len(again.parts) - 2} more"
+    got += f" (of 0 to {len(partitions) - 1})"
     if again.n_queries > 1:
         got += f", and {again.n_queries - 1} more queries in several partitions"
     if shuffle:  # Dask's shuffle hashes ids of unlike types differently
@@ -338,21 +333,11 @@ def in_several(
     )
 
 
-def with_digest(frame: Any, qid: str, digest: int) -> list[Any]:
-    """Find the query id that has this digest, if any."""
-    ids = ids_of(frame, qid)
+def _ids_with_digest(frame: Any, qid: str, digest: int) -> list[Any]:
+    """Return the query ids of a partition that have this digest."""
+    if not len(frame):
+        return []
+    ids = checks.check_qid(frame[qid], n_rows=len(frame), name=qid).qid
     matching = ids[hashing.value_bits(ids) == np.uint64(digest)]
     # tolist would turn times into integers
     return list(matching) if matching.dtype.kind in "mM" else matching.tolist()
-
-
-def spell(query: Any) -> str:
-    """Spell a query id for a message."""
-    return str(query) if isinstance(query, np.generic) else repr(query)
-
-
-def ids_of(frame: Any, qid: str) -> NDArray[Any]:
-    """List the distinct query ids of a frame."""
-    if not len(frame):
-        return np.empty(0)
-    return checks.check_qid(frame[qid], n_rows=len(frame), name=qid).qid
