@@ -37,7 +37,7 @@ def shards(tmp_path, web, monkeypatch):
     for name in (
         "_SUCCESS", "_metadata", ".hidden.parquet", ".b-1.parquet.crc",
         "b-1.parquet.crc", "notes.txt", "_temporary/c.parquet", "b.csv.query",
-        "a.csv.group", "saved.csv.tie",
+        "a.csv.group",
     ):  # fmt: skip
         (folder / name).write_bytes(b"no Parquet")
     return folder

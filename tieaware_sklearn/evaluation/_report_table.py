@@ -60,7 +60,8 @@ def read_fields(frame: Any, measures: Any = None) -> dict[str, Any]:
     shape = len(queries.qid), len(parsed)
     cell_of_row = queries.row_codes() * len(parsed) + names.row_codes()
     n_rows_of_cell = np.bincount(cell_of_row, minlength=shape[0] * shape[1])
-    for cell in np.flatnonzero(n_rows_of_cell != 1)[:1].tolist():
+    if (n_rows_of_cell != 1).any():
+        cell = int(np.argmax(n_rows_of_cell != 1))
         query, measure = divmod(cell, len(parsed))
         raise ValueError(
             "frame must have one row for each query and measure, got "

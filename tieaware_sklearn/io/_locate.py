@@ -201,9 +201,9 @@ def find_files(path: Paths, name: str = "path", format: str | None = None) -> Fi
     by name, folder by folder, digits as numbers: ``part-2`` before ``part-10``.
 
     Left out are names that begin with ``_`` or ``.``, as by pyarrow.dataset, and
-    checksums (``.crc``) and saved results (``.tie``). If there are tables among the
-    others, only these are read; with a `format`, only files of it and, if there are
-    none, those whose names tell no format.
+    checksums (``.crc``). If there are tables among the others, only these are read;
+    with a `format`, only files of it and, if there are none, those whose names tell no
+    format.
 
     Raises
     ------
@@ -337,7 +337,7 @@ def _visible(
         if any(part.startswith(("_", ".")) for part in parts):
             if format_of_name(file):
                 left_out[str(file)] = "a name that begins with _ or ."
-        elif not file.name.endswith((".crc", ".tie", *GROUP_SUFFIXES)):
+        elif not file.name.endswith((".crc", *GROUP_SUFFIXES)):
             keys[file] = [*map(_natural, parts)]
     return sorted(keys, key=keys.__getitem__)
 
