@@ -20,7 +20,7 @@ from . import PACKAGE, PYTEST, ROOT
 _BESIDE = {
     "measures": [
         *("feature_selection/test_statistics.py", "_kernel/test_walks.py", "fuzz"),
-        "evaluation/test_report.py",
+        *("evaluation/test_report.py", "evaluation/test_report_table.py"),
     ],
     "_engine": [
         *("measures/test_every_measure.py", "evaluation/test_evaluate.py", "fuzz"),
