@@ -4,6 +4,10 @@ Every figure is made of medians of runs that take turns in one process on one th
 (but for the threads themselves), so that a noisy machine shifts both sides; ``--cpu``
 takes the time of the CPU, which others on the machine shift less. The compiled kernel
 and NumPy are measured side by side.
+
+``--against REF`` compares this tree with another commit instead: it prints the ratio of
+their CPU times, this tree over REF, as the median, least and largest of the turns. The
+package of this tree is taken as it is, with the kernel that was built here.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ import ast
 import time
 from pathlib import Path
 
+from benchmarks import against
 from benchmarks.sections import SECTIONS, ResolvedMeasures
 from benchmarks.tables import format_table
 from benchmarks.tasks import ENGINES_HERE
@@ -34,23 +39,42 @@ def other_programs() -> str:
     return "\n".join(lines)
 
 
-def sections() -> str:
+def section_lines() -> str:
     """What is measured, a line each."""
     lines = ["sections:"]
     for name, section in SECTIONS.items():
         lines.append(f"  {name:<24} {section.__doc__}")
+    lines += ["", "sections with --against:"]
+    for name, text in against.SECTIONS.items():
+        lines.append(f"  {name:<24} {text}")
     return "\n".join(lines)
+
+
+def compare_with(commit: str, names: list[str], scale: float, repeats: int) -> None:
+    """Print how fast this tree is beside another commit."""
+    found = against.ratios(commit, names, scale, repeats)
+    header = ["section", "what", "scores", "this / REF", "least", "largest"]
+    lines = [ratio.cells() for ratio in found]
+    print(f"CPU time of this tree over {commit}, {repeats} turns of each task")
+    print(format_table(header, lines, left=3))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
         description=__doc__,
-        epilog=f"{sections()}\n\n{other_programs()}",
+        epilog=f"{section_lines()}\n\n{other_programs()}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "--only", nargs="+", choices=SECTIONS, metavar="NAME", help="these sections"
+        "--only",
+        nargs="+",
+        choices=[*SECTIONS, *against.SECTIONS],
+        metavar="NAME",
+        help="these sections",
+    )
+    parser.add_argument(
+        "--against", metavar="REF", help="compare with this commit, in turns"
     )
     parser.add_argument(
         "--scale",
@@ -65,10 +89,17 @@ def main() -> None:
         help="time of the CPU instead of the clock's, for a machine that others use",
     )
     arguments = parser.parse_args()
+    known = against.SECTIONS if arguments.against else SECTIONS
+    chosen = [name for name in known if name in (arguments.only or known)]
+    if not chosen:
+        parser.error(f"--only must name a section of {', '.join(known)}")
+    repeats = max(arguments.repeats, LEAST_REPEATS)
+    if arguments.against:
+        compare_with(arguments.against, chosen, arguments.scale, repeats)
+        return
     if arguments.cpu:
         CLOCK[0] = cpu_time
-    resolved = ResolvedMeasures(arguments.scale, max(arguments.repeats, LEAST_REPEATS))
-    chosen = [name for name in SECTIONS if name in (arguments.only or SECTIONS)]
+    resolved = ResolvedMeasures(arguments.scale, repeats)
     header = ["what", "scores", "unit", *ENGINES_HERE, "target", "met"]
     for name in chosen:
         start = time.perf_counter()
