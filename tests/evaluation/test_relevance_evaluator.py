@@ -177,8 +177,8 @@ def statistics(chosen, *names):
 
 
 @pytest.mark.parametrize(("call", "message"), [
-    (of_run({"q1": {1: 1.0}}), "document must be a string .* the integer 1"),
-    (of_run({1: {"d1": 1.0}}), "topic must be a string .* the integer 1"),
+    (of_run({"q1": {1: 1.0}}), "document must be a string .* got 1 in"),
+    (of_run({1: {"d1": 1.0}}), "topic must be a string .* got 1 in"),
     (of_run({"q1": {"d1": None}}), "finite .* got nan in document d1 of topic q1"),
     (of_run({"q1": {"d1": math.inf}}), "finite .* inf in document d1 of topic q1"),
     (of_run({"q1": {"d1": "2"}}), "document d1 of topic q1"),

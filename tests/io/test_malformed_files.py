@@ -28,7 +28,7 @@ QID = "qid must be a 64-bit integer, got "
 FEATURE = "a feature must look like number:value, got "
 OF_QRELS = "must have 4 columns (topic iteration docno label)"
 OF_RUN = "must have 6 columns (topic Q0 docno rank score tag)"
-OF_BEIR = "must have 3 columns (query-id corpus-id score)"
+OF_BEIR = "must have 3 columns (topic docno label)"
 UNTAGGED = "must have 5 columns (topic Q0 docno rank score)"
 SECOND = "the second of 5 columns must be Q0, or 0"
 FAR = b"1 qid:1 1000000:1\n0 qid:1 1:1\n"
@@ -165,9 +165,9 @@ FILES = [
     ("qrels", BEIR, " must hold at least one line, got none"),
     ("qrels", BEIR.replace(b"\t", b" "), f", line 1: {OF_QRELS}, got 3 (or 3 below"),
     ("qrels", BEIR + b"1 0 a 1\n", f", line 2: {OF_BEIR}, got 1 (as the first line "),
-    ("qrels", BEIR + b"\n1\ta\tx\n", ", line 3: score must be a finite number, got"),
-    ("qrels", BEIR + b"1\ta\t\n", ", line 2: score must not be empty"),
-    ("qrels", BEIR + b"2\ta\t1\n\ta\t1\n", ", line 3: query-id must not be empty"),
+    ("qrels", BEIR + b"\n1\ta\tx\n", ", line 3: label must be a finite number, got"),
+    ("qrels", BEIR + b"1\ta\t\n", ", line 2: label must not be empty"),
+    ("qrels", BEIR + b"2\ta\t1\n\ta\t1\n", ", line 3: topic must not be empty"),
     ("qrels", BEIR + b"1\ta\t1\n" * 2, ", line 3: a is judged twice for topic 1 (line"),
     ("run", b"", " must hold at least one line, got none"),
     # a run of one form all through

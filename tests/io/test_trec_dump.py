@@ -13,7 +13,6 @@ from numpy.testing import assert_array_equal
 from tests.io.helpers import as_trec_eval
 from tieaware_sklearn import datasets
 from tieaware_sklearn.datasets import dump_qrels, dump_trec_run
-from tieaware_sklearn.io._trec_lines import spelled
 
 SPACES = b" \t\n\r\v\f\0"
 #: any bytes that no line is cut at, many of them alike
@@ -27,6 +26,12 @@ numbers = st.one_of(
 )
 a_line = st.tuples(any_id, any_id, numbers)
 lines = st.lists(a_line, unique_by=lambda line: line[:2], min_size=1, max_size=12)
+
+
+def spelled(id):
+    return id.decode("utf-8", "surrogateescape")
+
+
 #: the starts of files that are no plain text
 MARKS = (b"\x1f\x8b", b"BZh", b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 MARKS += (b"\x28\xb5\x2f\xfd", b"PK\x03\x04")
@@ -106,9 +111,6 @@ def test_columns_of_any_kind(tmp_path):
         (dump_trec_run, ("1", ["a b"], [1]), "docno .* hold white space, got 'a b'"),
         (dump_trec_run, (["1\n"], "a", [1]), r"qid .* hold white space, got '1\\n'"),
         (dump_trec_run, (7, "a", [1]), "qid must have one value per row, got 7"),
-        (dump_trec_run, (["BZh1"], "a", [1]), "with the bytes of compressed data"),
-        (dump_trec_run, (["\ufeff1"], "a", [1]), "begin with .* of a byte order mark"),
-        (dump_trec_run, ([b"\xff\xfe1"], "a", [1]), "begin with the bytes of UTF-16"),
         (dump_qrels, ("11", "aa", [1, 0]), "a is judged twice for topic 1"),
         (dump_qrels, ("11", "ab", [0, -INF]), "label must be .* got -inf in row 1"),
         (dump_qrels, ("11", ["b", "a\t"], [1, 0]), r"docno .* white space, got 'a\\t'"),

@@ -15,7 +15,7 @@ from .._display import html, progress_bars, text_tables, words
 from .._engine import messages
 from ..comparison import tie_statistics
 from ..evaluation import PreparedRanking, Summary, _averages, _report, _resolved
-from ..io import _source, _trec, _trec_lines, _wording
+from ..io import _source, _trec, _trec_inputs, _trec_lines, _wording
 from ..measures import Measure, _cumulated_gain, _parse
 from ..plots import TieRangeDisplay
 from . import _outputs
@@ -37,8 +37,9 @@ def run(arguments: argparse.Namespace) -> int:
     _outputs.check_files(arguments, [arguments.qrels, *arguments.runs, *more.values()])
     measures = _parse.parse_measures(arguments.measures)
     judgments = _source.TextSource(arguments.qrels)
-    judged = _trec_lines.given_qrels(judgments)
-    official = [_is_trec_evals(measure) for measure in measures]
+    judged = _trec_inputs.read_judgments(judgments)
+    pooled = any(np.isnan(topic.values).any() for topic in judged.topics.values())
+    official = [_is_trec_evals(measure, pooled) for measure in measures]
     runs: list[tuple[Summary, Summary | None, dict[str, Any], list[str]]] = []
     tags: list[str | None] = []
     topics, of_none = "both", "left out (-c counts them)"
@@ -49,8 +50,8 @@ def run(arguments: argparse.Namespace) -> int:
     bar = progress_bars.shows_progress(arguments.quiet) and len(arguments.runs) > 1
     paths = arguments.runs
     for path in progress_bars.show_progress(paths, bar, len(paths), "run"):
-        ranked = _trec_lines.given_run(_source.TextSource(path))
-        trec = _trec.trec_rows(judged, [ranked], None, topics=topics, order="trec_eval")
+        ranked = _trec_inputs.read_run(_source.TextSource(path))
+        trec = _trec.join(judged, [ranked], None, topics=topics, order="trec_eval")
         check_labels(trec, measures, judgments)
         summary, of_segments, columns = _measured(
             trec, measures, official, arguments, of_topic(trec.qid)
@@ -62,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
         runs.append((summary, of_segments, columns, notes))
         tags.append(ranked.tag)
         read.append(_described(path, ranked, "documents"))
-    names = _trec_lines.run_names(arguments.runs, tags)
+    names = _trec_inputs.run_names(arguments.runs, tags)
     summaries = dict(zip(names, (summary for summary, *_ in runs), strict=True))
     rows, by_segment, tables = [], [], []
     remarks, average = [], arguments.average
@@ -130,7 +131,7 @@ def read_topic_files(files: dict[str, str]) -> Callable[[NDArray[Any]], dict[str
                 place = f"{source}, line {number}"
                 rule = f"{place}: must have a topic, a space and its {what}"
                 messages.require(len(cells) == 2, rule)
-                topic, value = map(_trec_lines.spelled, cells)
+                topic, value = (cell.decode(*_trec_lines.UTF8) for cell in cells)
                 rule = f"{place}: topic {topic} must have one {what}, got two"
                 messages.require(topic not in read[what], rule)
                 read[what][topic] = _weight(value, place) if what == "weight" else value
@@ -170,7 +171,7 @@ def _described(path: str, lines: _trec_lines.TrecLines, what: str) -> str:
     """Describe in words what was read from a file."""
     tag = "" if lines.tag is None else f", tag {lines.tag}"
     topics = words.counted(len(lines.topics), "topic", "topics")
-    return f"{path}: {topics}, {len(lines.docno)} {what}{tag}"
+    return f"{path}: {topics}, {lines.n_lines} {what}{tag}"
 
 
 def check_labels(

@@ -15,7 +15,7 @@ import numpy as np
 
 from .._engine import checks, exact_numbers, messages, segments
 from .._engine.segments import FloatArray, IntArray
-from ..io import _trec_lines
+from ..io import _trec_inputs
 from ..measures import FBeta, Measure, _measure, parse_measure
 from . import _averages, _prepared, _resolved
 
@@ -79,11 +79,13 @@ class JudgedTopics:
     """
 
     def __init__(self, qrels: Any) -> None:
-        lines = _trec_lines.given_qrels(qrels)
-        given = lines.numbers[:, 0]
-        labels = np.where(np.isnan(given), checks.UNJUDGED_LABEL, given)
-        by_topic = _by_topic(lines, labels)
-        self.labels = {topic: judged for topic, judged in by_topic.items() if judged}
+        lines = _trec_inputs.read_judgments(qrels)
+        self.labels = {}
+        for name, topic in lines.topics.items():
+            if topic.docno:
+                unjudged = np.isnan(topic.values)
+                labels = np.where(unjudged, checks.UNJUDGED_LABEL, topic.values)
+                self.labels[name] = dict(zip(topic.docno, labels.tolist(), strict=True))
 
     def rows(self, run: Any, name: str, *, judged_only: bool = False) -> TopicRows:
         """Documents of the topics that are judged and in a run, in its order.
@@ -103,8 +105,11 @@ class JudgedTopics:
         """
         ranked: Mapping[str, Mapping[str, float]] = run
         if not _is_plain(run):
-            lines = _trec_lines.given_run(run, name)
-            ranked = _by_topic(lines, lines.numbers[:, _trec_lines.SCORE])
+            lines = _trec_inputs.read_run(run, name)
+            ranked = {
+                name: dict(zip(topic.docno, topic.values.tolist(), strict=True))
+                for name, topic in lines.topics.items()
+            }
         known = [topic for topic in ranked if topic in self.labels]
         labels: list[float] = []
         scores: list[float] = []
@@ -129,7 +134,7 @@ def _is_plain(run: Any) -> bool:
 
     To look at types alone takes a tenth of the time of reading it as a file.
     """
-    if not isinstance(run, dict) or _trec_lines.is_table(run):
+    if not isinstance(run, dict) or _trec_inputs.is_table(run):
         return False
     if not all(type(documents) is dict for documents in run.values()):
         return False
@@ -142,17 +147,6 @@ def _is_plain(run: Any) -> bool:
     if int in kinds and max(map(abs, scores)) > exact_numbers.LARGEST_EXACT:
         return False
     return bool(np.isfinite(np.array(scores, dtype=np.float64)).all())
-
-
-def _by_topic(
-    lines: _trec_lines.TrecLines, numbers: FloatArray
-) -> dict[str, dict[str, float]]:
-    """The number of each line by topic and document."""
-    docno, values = _trec_lines.as_text(lines.docno).tolist(), numbers.tolist()
-    return {
-        _trec_lines.spelled(topic): dict(zip(docno[rows], values[rows], strict=True))
-        for topic, rows in lines.topics.items()
-    }
 
 
 #: values per topic, from the documents and the least relevant label

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain, count
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
 from .. import _optional
-from .._engine import checks, exact_numbers, messages
-from .._engine.segments import IntArray
-from . import _trec_lines, _wording
+from .._engine import checks, exact_numbers
+from . import _trec_inputs, _trec_lines, _wording
 
-#: lines of a topic that a file does not have
-_NOTHING = slice(0, 0)
-#: what is known of each document, in the order of the columns of data frames
-_OF_ROWS = ("qid", "docno", "target", "score", "rank", "input_order")
+_NO_LINES = _trec_lines.Topic([], np.empty(0), np.empty(0))
+#: columns of data frames, in their order
+_FRAME_COLUMNS = ("qid", "docno", "target", "score", "rank", "input_order")
 
 
 def load_trec(
@@ -148,9 +145,10 @@ def load_trec(
     """
     checks.check_choice(topics, "topics", ("both", "qrels"))
     checks.check_choice(order, "order", (None, "trec_eval"))
-    judged, (runs, names) = _trec_lines.given_qrels(qrels), _trec_lines.given_runs(run)
-    trec = trec_rows(judged, runs, names, topics=topics, order=order)
-    return _framed(trec, as_frame)
+    judged = _trec_inputs.read_judgments(qrels)
+    runs, names = _trec_inputs.read_runs(run)
+    trec = join(judged, runs, names, topics=topics, order=order)
+    return _add_frame(trec) if as_frame else trec
 
 
 def load_run(run: Any, *, as_frame: bool = False) -> Bunch:
@@ -193,9 +191,16 @@ def load_run(run: Any, *, as_frame: bool = False) -> Bunch:
     ...     load_run(path).docno.tolist()
     ['FR-2']
     """
-    ranked = _trec_lines.given_run(run)
-    rank, score = (column.copy() for column in ranked.numbers.T)
-    return _alone(ranked, {"score": score, "rank": rank}, "documents", as_frame)
+    lines = _trec_inputs.read_run(run)
+    columns = lines.columns()
+    trec = Bunch(
+        qid=columns["qid"],
+        docno=columns["docno"],
+        score=columns["values"],
+        rank=columns["rank"],
+        DESCR=f"{lines.source}: {len(lines.topics)} topics, {lines.n_lines} documents",
+    )
+    return _add_frame(trec) if as_frame else trec
 
 
 def load_qrels(qrels: Any, *, as_frame: bool = False) -> Bunch:
@@ -238,40 +243,41 @@ def load_qrels(qrels: Any, *, as_frame: bool = False) -> Bunch:
     ...     load_qrels(path).target.tolist()
     [2.0, 0.0]
     """
-    judged = _trec_lines.given_qrels(qrels)
-    return _alone(judged, {"target": judged.numbers[:, 0]}, "judgments", as_frame)
+    lines = _trec_inputs.read_judgments(qrels)
+    columns = lines.columns()
+    trec = Bunch(
+        qid=columns["qid"],
+        docno=columns["docno"],
+        target=columns["values"],
+        DESCR=f"{lines.source}: {len(lines.topics)} topics, {lines.n_lines} judgments",
+    )
+    return _add_frame(trec) if as_frame else trec
 
 
-def _alone(
-    lines: _trec_lines.TrecLines, numbers: dict[str, Any], what: str, as_frame: bool
-) -> Bunch:
-    """A run without judgments, or judgments without a run."""
-    qid, docno = lines.ids()
-    described = f"{lines.source}: {len(lines.topics)} topics, {len(qid)} {what}"
-    columns = {"qid": qid, "docno": docno, **numbers}
-    return _framed(Bunch(**columns, DESCR=described), as_frame)
-
-
-def _framed(trec: Bunch, as_frame: bool) -> Bunch:
-    """Add a data frame of all that has one value per row, if there is to be one."""
-    if not as_frame:
-        return trec
+def _add_frame(trec: Bunch) -> Bunch:
+    """Add a data frame of the columns, with a column of scores for each run."""
     pandas = _optional.import_optional("pandas", extra="io", purpose="as_frame=True")
-    there = [name for name in _OF_ROWS if name in trec and trec[name].ndim == 1]
-    columns = {name: _column(trec[name], pandas) for name in there}
+    columns = {
+        name: _as_pandas(trec[name], pandas)
+        for name in _FRAME_COLUMNS
+        if name in trec and trec[name].ndim == 1
+    }
     trec.frame = pandas.DataFrame(columns)
-    if "run_names" in trec:
-        rule = "names of runs must differ from the other columns of the frame"
-        for name in trec.run_names:
-            free = name not in columns
-            messages.require(free, f"{rule}, {_wording.listed(columns)}", name)
-        scores = pandas.DataFrame(trec.score, columns=trec.run_names)
-        trec.frame = pandas.concat([trec.frame, scores], axis=1)
+    if "run_names" not in trec:
+        return trec
+    for name in trec.run_names:
+        if name in columns:
+            raise ValueError(
+                "names of runs must differ from the other columns of the frame, "
+                f"{_wording.listed(columns)}, got {name!r}"
+            )
+    scores = pandas.DataFrame(trec.score, columns=trec.run_names)
+    trec.frame = pandas.concat([trec.frame, scores], axis=1)
     return trec
 
 
-def _column(values: NDArray[Any], pandas: Any) -> Any:
-    """Values as pandas takes them: its text cannot hold surrogate escapes."""
+def _as_pandas(values: NDArray[Any], pandas: Any) -> Any:
+    """Return a column as pandas takes it: its strings hold no surrogate escapes."""
     if values.dtype.kind == "U":
         try:
             "".join(values).encode()
@@ -280,54 +286,7 @@ def _column(values: NDArray[Any], pandas: Any) -> Any:
     return values
 
 
-class _Joined(NamedTuple):
-    """The documents of judgments and runs, topic by topic."""
-
-    topics: list[bytes]
-    qid: NDArray[np.str_]
-    docno: NDArray[np.str_]
-    #: of the judgments and of each run: lines, and the rows that they are of
-    lines: list[IntArray]
-    rows: list[list[int]]
-
-
-def _joined(
-    judged: _trec_lines.TrecLines,
-    runs: Sequence[_trec_lines.TrecLines],
-    topics: str,
-    *,
-    by_docno: bool,
-) -> _Joined:
-    """Rows of a topic stand `by_docno`, descending, or as the runs have them."""
-    for run in runs:
-        shared = not run.topics.keys().isdisjoint(judged.topics)
-        rule = f"{judged.source} and {run.source} must have a topic in common"
-        got = f"got {len(judged.topics)} and {len(run.topics)} topics"
-        messages.require(shared, f"{rule}, {got} without a common one")
-    retrieved = set().union(*(run.topics for run in runs))
-    names = [name for name in judged.topics if topics == "qrels" or name in retrieved]
-    files = [judged, *runs]
-    rows: list[list[int]] = [[] for _ in files]
-    docno: list[bytes] = []
-    sizes: list[int] = []
-    for name in names:
-        of_files = [file.docno[file.topics.get(name, _NOTHING)] for file in files]
-        documents = list(dict.fromkeys(chain(*of_files[1:], of_files[0])))
-        if by_docno:
-            # ties of all runs are broken as trec_eval does, by the order of none
-            documents.sort(reverse=True)
-        row_of = dict(zip(documents, count(len(docno)), strict=False))
-        for rows_of_file, ids in zip(rows, of_files, strict=True):
-            rows_of_file += map(row_of.__getitem__, ids)
-        docno += documents
-        sizes.append(len(documents))
-    places = [[file.topics.get(name, _NOTHING) for name in names] for file in files]
-    lines = [np.r_[tuple(of_file)] for of_file in places]
-    qid = np.repeat(_trec_lines.as_text(names), sizes)
-    return _Joined(names, qid, _trec_lines.as_text(docno), lines, rows)
-
-
-def trec_rows(
+def join(
     judged: _trec_lines.TrecLines,
     runs: Sequence[_trec_lines.TrecLines],
     names: list[str] | None,
@@ -335,34 +294,68 @@ def trec_rows(
     topics: str,
     order: str | None,
 ) -> Bunch:
-    """Judgments and runs as `load_trec` gives them; a run alone has no name."""
-    placed = []
+    """Return judgments and runs as `load_trec` does. A single run has no `names`."""
     for run in runs:
-        rank, score = run.numbers.T
-        score = exact_numbers.in_32_bits(score) if order == "trec_eval" else score
-        numbers = np.column_stack([rank, score, run.places_in_topics()])
-        lines = run._replace(numbers=numbers)
-        if order == "trec_eval" and names is None:
-            lines = lines.in_order(_trec_lines.by_score_and_docno(lines))
-        placed.append(lines)
-    joined = _joined(judged, placed, topics, by_docno=names is not None)
-    target = np.full(len(joined.docno), np.nan)
-    target[joined.rows[0]] = judged.numbers[joined.lines[0], 0]
-    cells = np.full((3, len(joined.docno), len(runs)), np.nan)
-    cells[_trec_lines.SCORE] = -np.inf
-    for j, run in enumerate(placed):
-        cells[:, joined.rows[j + 1], j] = run.numbers[joined.lines[j + 1]].T
-    if names is None:
-        cells = cells[..., 0]
+        if run.topics.keys().isdisjoint(judged.topics):
+            raise ValueError(
+                f"{judged.source} and {run.source} must have a topic in common, got "
+                f"{len(judged.topics)} and {len(run.topics)} topics without a common "
+                "one"
+            )
+    parts = []
+    for qid, topic in judged.topics.items():
+        if topics == "qrels" or any(qid in run.topics for run in runs):
+            lines = [run.topics.get(qid, _NO_LINES) for run in runs]
+            parts.append(_join_topic(qid, topic, lines, order, names is None))
+    columns = {
+        name: np.concatenate([part[name] for part in parts]) for name in parts[0]
+    }
     source = runs[0].source if names is None else f"{len(runs)} runs"
-    trec = Bunch(
-        target=target,
-        score=cells[_trec_lines.SCORE],
-        qid=joined.qid,
-        docno=joined.docno,
-        rank=cells[_trec_lines.RANK],
-        input_order=cells[2],
-        DESCR=f"{source}, judged by {judged.source}: {len(joined.topics)} topics, "
-        f"{len(joined.docno)} documents",
-    )
-    return trec if names is None else Bunch(**trec, run_names=names)
+    described = f"{len(parts)} topics, {len(columns['docno'])} documents"
+    trec = Bunch(**columns, DESCR=f"{source}, judged by {judged.source}: {described}")
+    if names is None:
+        for name in ("score", "rank", "input_order"):
+            trec[name] = trec[name][:, 0]
+    else:
+        trec.run_names = names
+    return trec
+
+
+def _join_topic(
+    qid: str,
+    judged: _trec_lines.Topic,
+    runs: Sequence[_trec_lines.Topic],
+    order: str | None,
+    is_single: bool,
+) -> dict[str, NDArray[Any]]:
+    """Return columns with a row for each document of a topic."""
+    if is_single:
+        retrieved = runs[0].docno
+        if order == "trec_eval":
+            retrieved = [retrieved[line] for line in runs[0].trec_eval_order()]
+        documents = [*dict.fromkeys([*retrieved, *judged.docno])]
+    else:
+        # breaks ties as trec_eval does
+        union = {*judged.docno}.union(*(run.docno for run in runs))
+        documents = sorted(union, key=_trec_lines.as_bytes, reverse=True)
+    row_of = {docno: row for row, docno in enumerate(documents)}
+    target = np.full(len(documents), np.nan)
+    target[[row_of[docno] for docno in judged.docno]] = judged.values
+    score = np.full((len(documents), len(runs)), -np.inf)
+    rank = np.full(score.shape, np.nan)
+    input_order = np.full(score.shape, np.nan)
+    for j, run in enumerate(runs):
+        rows = np.array([row_of[docno] for docno in run.docno], dtype=np.int64)
+        score[rows, j] = run.values
+        rank[rows, j] = run.rank
+        input_order[rows, j] = range(1, len(rows) + 1)
+    if order == "trec_eval":
+        score = exact_numbers.in_32_bits(score).astype(np.float64)
+    return {
+        "target": target,
+        "score": score,
+        "qid": np.full(len(documents), qid),
+        "docno": np.array(documents, dtype=str),
+        "rank": rank,
+        "input_order": input_order,
+    }

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import _atomic
-from .._engine import exact_numbers, messages
-from . import _locate, _source, _trec_lines, _wording
+from .._engine import messages
+from . import _locate, _trec_inputs, _trec_lines, _wording
 
-#: what is no white space to readers, and can be written in UTF-8
+#: what no reader splits, and UTF-8 can hold
 _TAG = re.compile(r"[^ \t\n\r\v\f\0\ud800-\udc7f\udd00-\udfff]+")
+_WHITE_SPACE = re.compile(r"[ \t\n\r\v\f]")
 
 
 def dump_trec_run(
@@ -72,17 +72,21 @@ def dump_trec_run(
     301 Q0 FR-2 3 0.1 run
     <BLANKLINE>
     """
-    rule = "tag must be a string in UTF-8 without white space, and not empty"
-    messages.require(isinstance(tag, str) and _TAG.fullmatch(tag), rule, tag)
-    run = _lines(path, {"qid": qid, "docno": docno, "score": score}, _trec_lines.RUN)
-    rule = "score must retrieve a document, got -inf in all rows"
-    messages.require(run.docno, rule)
-    run = run.in_order(_trec_lines.by_score_and_docno(run))
-    columns = *run.ids(), run.places_in_topics(), run.numbers[:, _trec_lines.SCORE]
-    lines = (
-        f"{topic} Q0 {document} {rank} {_wording.number_as_text(number)} {tag}\n"
-        for topic, document, rank, number in _rows(columns)
-    )
+    if not isinstance(tag, str) or not _TAG.fullmatch(tag):
+        raise ValueError(
+            "tag must be a string in UTF-8 without white space, and not empty, got "
+            f"{messages.show(tag)}"
+        )
+    columns = {"qid": qid, "docno": docno, "score": score}
+    run = _lines(path, columns, _trec_lines.RUN)
+    if not run.topics:
+        raise ValueError("score must retrieve a document, got -inf in all rows")
+    lines = []
+    for qid, topic in run.topics.items():
+        values = topic.values.tolist()
+        for rank, line in enumerate(topic.trec_eval_order().tolist(), start=1):
+            score = _wording.number_as_text(values[line])
+            lines.append(f"{qid} Q0 {topic.docno[line]} {rank} {score} {tag}\n")
     _atomic.write_whole(Path(path), lines)
 
 
@@ -134,44 +138,26 @@ def dump_qrels(path: _locate.PathLike, qid: Any, docno: Any, label: Any) -> None
     """
     columns = {"qid": qid, "docno": docno, "label": label}
     judged = _lines(path, columns, _trec_lines.JUDGMENTS)
-    labels = np.where(np.isnan(judged.numbers), -1, judged.numbers)[:, 0]
-    lines = (
-        f"{topic} 0 {document} {_wording.number_as_text(number)}\n"
-        for topic, document, number in _rows((*judged.ids(), labels))
-    )
+    lines = []
+    for qid, topic in judged.topics.items():
+        labels = np.where(np.isnan(topic.values), -1, topic.values).tolist()
+        for docno, label in zip(topic.docno, labels, strict=True):
+            lines.append(f"{qid} 0 {docno} {_wording.number_as_text(label)}\n")
     _atomic.write_whole(Path(path), lines)
-
-
-def _rows(columns: Sequence[NDArray[Any]]) -> Iterator[tuple[Any, ...]]:
-    return zip(*(column.tolist() for column in columns), strict=True)
 
 
 def _lines(
     path: _locate.PathLike, columns: dict[str, Any], kind: _trec_lines.Kind
 ) -> _trec_lines.TrecLines:
-    """Lines that a file can hold, and the readers read."""
-    topic, document, _ = columns
-    for name in (topic, document):
-        columns[name] = _with_spelled_integers(columns[name])
-    lines = _trec_lines.lines_of_columns(columns, kind, str(path), absent=True)
-    for name, ids in ((topic, list(lines.topics)), (document, lines.docno)):
-        holds = b" ".join(ids).split() == ids
-        bad = b"" if holds else next(one for one in ids if one.split() != [one])
-        rule = f"{path}: {name} must not hold white space"
-        messages.require(holds, rule, _trec_lines.spelled(bad))
-    first = next(iter(lines.topics), b"")
-    what = _source.would_not_read_as_text(first)
-    rule = f"{path}: the first topic must not begin with the bytes of {what}"
-    messages.require(not what, rule, _trec_lines.spelled(first))
+    """Return lines that a file can hold."""
+    lines = _trec_inputs.lines_of_columns(
+        columns, kind, str(path), allow_missing=True, integer_ids=True
+    )
+    documents = chain.from_iterable(topic.docno for topic in lines.topics.values())
+    for name, ids in (("qid", lines.topics), ("docno", documents)):
+        for text in ids:
+            if _WHITE_SPACE.search(text):
+                raise ValueError(
+                    f"{path}: {name} must not hold white space, got {text!r}"
+                )
     return lines
-
-
-def _with_spelled_integers(ids: Any) -> Any:
-    """Ids, as text where they are integers: there is one way to write them."""
-    array = np.asarray(exact_numbers.none_for_masked(ids), dtype=object)
-    if array.ndim != 1:
-        return ids
-    return [
-        str(one) if type(one) is int or isinstance(one, np.integer) else one
-        for one in array.tolist()
-    ]

@@ -1,0 +1,186 @@
+"""TREC and BEIR files of judgments and runs, read as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from .._engine.segments import FloatArray
+from . import _source, _trec_lines, _wording
+
+#: Bytes of the lines that are split in one call. More no longer fit the cache.
+_BLOCK = 1 << 17
+_JUDGMENTS = ("topic", "iteration", "docno", "label")
+#: below the line _BEIR_HEADER
+_BEIR_JUDGMENTS = ("topic", "docno", "label")
+_BEIR_HEADER = b"query-id\tcorpus-id\tscore"
+_RUN = ("topic", "Q0", "docno", "rank", "score", "tag")
+_UNTAGGED_RUN = _RUN[:5]
+_NUMBERS = ("label", "rank", "score")
+#: for messages: what else a file may have
+_HINTS = {
+    _JUDGMENTS: "or 3 below the line query-id corpus-id score, cut at tabs",
+    _BEIR_JUDGMENTS: "as the first line says: query-id corpus-id score",
+    _RUN: "or 5 on all lines, without the tag",
+    _UNTAGGED_RUN: "as the first line says",
+}
+
+
+def read_file(
+    source: _source.TextSource, kind: _trec_lines.Kind
+) -> _trec_lines.TrecLines:
+    """Read judgments or a run. All lines have the columns that the first line shows.
+
+    Raises
+    ------
+    ValueError
+        With file and line.
+    """
+    topics: list[str] = []
+    docno: list[str] = []
+    values = [np.empty(0)]
+    ranks = [np.empty(0)]
+    tags: set[bytes] = set()
+    with source.reading(), source.open_text() as file:
+        block = next((line for line in file if line.strip()), b"")
+        names: tuple[str, ...] = _JUDGMENTS
+        if kind is _trec_lines.RUN:
+            names = _UNTAGGED_RUN if len(block.split()) == 5 else _RUN
+        elif block.strip(b"\r\n").lower() == _BEIR_HEADER:
+            names, block = _BEIR_JUDGMENTS, file.readline()
+        while block:
+            try:
+                columns = _parse(block, names)
+            except ValueError:
+                raise _first_error(source, names) from None
+            topics += _decoded(columns["topic"])
+            docno += _decoded(columns["docno"])
+            tags.update(columns.get("tag", ()))
+            values.append(columns[kind.number])
+            ranks.append(columns.get("rank", np.full(len(values[-1]), np.nan)))
+            block = file.read(_BLOCK) + file.readline()
+    lines = _trec_lines.group_by_topic(
+        kind,
+        topics,
+        docno,
+        np.concatenate(values),
+        np.concatenate(ranks),
+        source=str(source),
+        place=partial(_place, source, names),
+    )
+    return replace(lines, tag=_decoded([*tags])[0]) if len(tags) == 1 else lines
+
+
+def _parse(block: bytes, names: tuple[str, ...]) -> dict[str, Any]:
+    """Return the columns of some lines, labels, ranks and scores as arrays.
+
+    Raises
+    ------
+    ValueError
+        If a line is wrong. The message is about the first cell of the column, and so
+        about the wrong one only if there is one line: see `_first_error`.
+    """
+    cells = _split_block(block, names) or _split_lines(block, names)
+    columns: dict[str, Any] = dict(zip(names, cells, strict=True))
+    for name in names:
+        if name in _NUMBERS:
+            columns[name] = _numbers(columns[name], name)
+    if names is _UNTAGGED_RUN and not {b"Q0", b"q0", b"0"}.issuperset(columns["Q0"]):
+        # the rank or the score may be the missing column
+        cell = _quoted(columns["Q0"][0])
+        raise ValueError(f"the second of 5 columns must be Q0, or 0, got {cell}")
+    return columns
+
+
+def _split_block(block: bytes, names: tuple[str, ...]) -> list[list[bytes]]:
+    """Return the columns of some lines, in half the time of `_split_lines`.
+
+    There are none if a line is blank or has too many or too few columns.
+    """
+    if names is _BEIR_JUDGMENTS:
+        return []
+    lines = block.strip()
+    # Text holds no NUL, so that a NUL can mark the end of each line.
+    cells = [*lines.replace(b"\n", b" \0 ").split(), b"\0"]
+    width = len(names) + 1
+    n_cells = width * (lines.count(b"\n") + 1)
+    if len(cells) != n_cells or {*cells[len(names) :: width]} != {b"\0"}:
+        return []
+    return [cells[column::width] for column in range(len(names))]
+
+
+def _split_lines(block: bytes, names: tuple[str, ...]) -> list[tuple[bytes, ...]]:
+    """Return the columns of some lines, split line by line. Blank lines are left out.
+
+    White space is ASCII, as in trec_eval.
+
+    Raises
+    ------
+    ValueError
+        If a line has too many or too few columns, or an empty cell.
+    """
+    rows = []
+    for line in filter(bytes.strip, block.split(b"\n")):
+        is_beir = names is _BEIR_JUDGMENTS
+        cells = line.strip(b"\r").split(b"\t") if is_beir else line.split()
+        if len(cells) != len(names):
+            raise ValueError(
+                f"must have {len(names)} columns ({' '.join(names)}), got "
+                f"{len(cells)} ({_HINTS[names]})"
+            )
+        if b"" in cells:
+            raise ValueError(f"{names[cells.index(b'')]} must not be empty")
+        rows.append(cells)
+    return list(zip(*rows, strict=True)) or [()] * len(names)
+
+
+def _numbers(cells: Sequence[bytes], name: str) -> FloatArray:
+    """Return finite numbers; other cells are an error."""
+    try:
+        numbers = np.array([*map(float, cells)])
+    except ValueError:
+        numbers = np.array([np.nan])
+    # float() also reads 1_0
+    if b"_" in b"".join(cells) or not np.isfinite(numbers).all():
+        raise ValueError(f"{name} must be a finite number, got {_quoted(cells[0])}")
+    return numbers
+
+
+def _quoted(cell: bytes) -> str:
+    return _wording.quoted(cell.decode(*_trec_lines.UTF8))
+
+
+def _decoded(cells: Sequence[bytes]) -> list[str]:
+    """Return ids as strings. No cell holds a line end."""
+    text = b"\n".join(cells).decode(*_trec_lines.UTF8)
+    return text.split("\n") if text else []
+
+
+def _numbered_lines(
+    source: _source.TextSource, names: tuple[str, ...]
+) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines that are not blank, with their numbers, without the header."""
+    with source.reading(), source.open_text() as file:
+        lines = (item for item in enumerate(file, start=1) if item[1].strip())
+        yield from islice(lines, int(names is _BEIR_JUDGMENTS), None)
+
+
+def _place(source: _source.TextSource, names: tuple[str, ...], row: int) -> str:
+    """Return the line of a row, for a message."""
+    number, _ = next(islice(_numbered_lines(source, names), row, None))
+    return f"line {number}"
+
+
+def _first_error(source: _source.TextSource, names: tuple[str, ...]) -> ValueError:
+    """Return the error of the first line that is wrong."""
+    for number, line in _numbered_lines(source, names):
+        try:
+            _parse(line, names)
+        except ValueError as error:
+            return ValueError(f"{source}, line {number}: {error}")
+    return ValueError(f"{source}: the file changed while it was read")

@@ -1,0 +1,295 @@
+"""Judgments and runs of any kind: files, dicts of dicts, tables and records."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import chain, count
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._engine import checks, exact_numbers, feature_matrix, messages
+from .._engine.segments import FloatArray
+from . import _locate, _source, _trec_files, _trec_lines, _wording
+
+#: columns of tables as this library, ir_datasets, BEIR and ranx call them
+_TOPIC = ("qid", "query_id", "query-id", "q_id")
+_DOCUMENT = ("docno", "doc_id", "corpus-id")
+#: tables of BEIR and ranx have such topics, and call labels scores
+_TOPIC_OF_SCORED_LABELS = ("query-id", "q_id")
+
+
+def read_judgments(qrels: Any) -> _trec_lines.TrecLines:
+    """Read judgments of any kind."""
+    return _read(qrels, _trec_lines.JUDGMENTS, "qrels")
+
+
+def read_run(run: Any, source: str = "run") -> _trec_lines.TrecLines:
+    """Read a run of any kind. Messages call it `source`, or a file by its name."""
+    return _read(run, _trec_lines.RUN, source)
+
+
+def read_runs(run: Any) -> tuple[list[_trec_lines.TrecLines], list[str] | None]:
+    """Read one run, or a list or a dict of runs. Return the names of several."""
+    if isinstance(run, Mapping) and not is_table(run) and _maps_names_to_runs(run):
+        runs = [read_run(value, f"run[{name!r}]") for name, value in run.items()]
+        return runs, [*map(str, run)]
+    is_single = isinstance(run, (Mapping, bytes, str, os.PathLike)) or is_table(run)
+    if is_single or not isinstance(run, Iterable):
+        return [read_run(run)], None
+    items = list(run)
+    if not items:
+        raise ValueError("run must hold at least one run, got an empty list")
+    if _is_record(items[0]):
+        return [read_run(items)], None
+    runs = [read_run(item, f"run[{i}]") for i, item in enumerate(items)]
+    # the source of a file is its name
+    names = run_names([lines.source for lines in runs], [lines.tag for lines in runs])
+    return runs, names
+
+
+def run_names(paths: Sequence[str], tags: Sequence[str | None]) -> list[str]:
+    """Return a different name for each run.
+
+    The name is the tag, unless other runs have the same. Else it is the name of the
+    file, without folders and ``.gz`` unless another run goes by this name.
+    """
+    short = [_short_name(path) for path in paths]
+    names = [tag if tag and tags.count(tag) == 1 else "" for tag in tags]
+    untagged = [name for name, tag in zip(short, names, strict=True) if not tag]
+    for i, path in enumerate(paths):
+        if not names[i]:
+            is_taken = untagged.count(short[i]) > 1 or short[i] in names
+            name = path if is_taken else short[i]
+            candidates = chain([name], (f"{name} ({number})" for number in count(2)))
+            names[i] = next(text for text in candidates if text not in names)
+    return names
+
+
+def _short_name(path: str) -> str:
+    stem, suffix = os.path.splitext(os.path.basename(path))
+    return stem if suffix in _locate.COMPRESSED_SUFFIXES and stem else stem + suffix
+
+
+def _maps_names_to_runs(run: Mapping[Any, Any]) -> bool:
+    """Whether the values are runs, not topics of one run."""
+    for value in run.values():
+        if not isinstance(value, Mapping) or is_table(value):
+            return True
+        # a topic may have no documents
+        if value:
+            return isinstance(next(iter(value.values())), Mapping)
+    return False
+
+
+def is_table(value: Any) -> bool:
+    """Whether a value has columns of topics and documents: a data frame, or a Bunch."""
+    if not isinstance(value, Mapping):
+        # a lazy frame has columns, but no length
+        return hasattr(value, "__len__") and bool(feature_matrix.list_columns(value))
+    columns = [value[name] for name in (*_TOPIC, *_DOCUMENT) if name in value]
+    # a topic, or the name of a run, may be that of a column
+    other_values = (Mapping, str, os.PathLike)
+    return len(columns) > 1 and not any(isinstance(c, other_values) for c in columns)
+
+
+def _is_record(value: Any) -> bool:
+    """Whether a value is a named tuple of ir_datasets."""
+    return {"query_id", "doc_id"} <= {*getattr(value, "_fields", ())}
+
+
+def _read(data: Any, kind: _trec_lines.Kind, source: str) -> _trec_lines.TrecLines:
+    if isinstance(data, (str, os.PathLike)):
+        data = _source.TextSource(data)
+    if isinstance(data, _source.TextSource):
+        return _trec_files.read_file(data, kind)
+    if isinstance(data, Mapping) and not is_table(data):
+        return _read_dicts(data, kind, source)
+    if not is_table(data):
+        records = list(data) if isinstance(data, Iterable) else []
+        if not records or not _is_record(records[0]):
+            raise ValueError(
+                f"{source} must be a path, a dict of dicts, a data frame or records "
+                f"with query_id and doc_id, got {messages.show(data)}"
+            )
+        if len({*map(type, records)}) > 1:
+            raise ValueError(f"{source} must hold records of one type, got several")
+        columns = zip(*records, strict=True)
+        data = dict(zip(records[0]._fields, columns, strict=True))
+    return _read_table(data, kind, source)
+
+
+def _read_table(
+    table: Any, kind: _trec_lines.Kind, source: str
+) -> _trec_lines.TrecLines:
+    """Read a data frame, or a dict of columns."""
+    names = feature_matrix.list_columns(table) or list(table)
+    topic = _find_column(names, "topics", _TOPIC, source)
+    docno = _find_column(names, "documents", _DOCUMENT, source)
+    numbers = kind.columns
+    if topic in _TOPIC_OF_SCORED_LABELS:
+        numbers = _trec_lines.RUN.columns
+    value = _find_column(names, f"{kind.number}s", numbers, source)
+    columns = {name: table[name] for name in (topic, docno, value)}
+    if kind is _trec_lines.RUN and "rank" in names:
+        columns["rank"] = table["rank"]
+    # our own tables have documents that are not judged, or not retrieved
+    lines = lines_of_columns(columns, kind, source, allow_missing="target" in names)
+    if "tag" not in names:
+        return lines
+    tags = {*np.asarray(table["tag"], dtype=object).tolist()}
+    tag = tags.pop() if len(tags) == 1 else None
+    return replace(lines, tag=tag) if isinstance(tag, str) else lines
+
+
+def _find_column(
+    names: Sequence[Any], what: str, choices: Sequence[str], source: str
+) -> str:
+    """Return the name of the only column of topics, documents or numbers."""
+    matches = [name for name in names if name in choices]
+    if len(matches) != 1:
+        raise ValueError(
+            f"{source} must have one column of {what} ({' or '.join(choices)}), got "
+            f"the columns {_wording.listed(matches or names)}"
+        )
+    return str(matches[0])
+
+
+def lines_of_columns(
+    columns: Mapping[str, Any],
+    kind: _trec_lines.Kind,
+    source: str,
+    *,
+    allow_missing: bool = False,
+    integer_ids: bool = False,
+    place: messages.Place = messages.in_row,
+    names: Sequence[str] = (),
+) -> _trec_lines.TrecLines:
+    """Return lines of the columns of topics, documents, numbers and optional ranks.
+
+    Parameters
+    ----------
+    columns : dict
+        Columns by the names that messages have.
+    kind, source, place, names
+        As in `group_by_topic`.
+    allow_missing : bool
+        Whether a label may be NaN (not judged), and a score -inf (not retrieved). Rows
+        that are not retrieved are left out.
+    integer_ids : bool
+        Whether ids may be integers.
+
+    Raises
+    ------
+    ValueError
+        With source, column and row.
+    """
+    topic, docno, value, *_ = columns
+    topics = _ids(columns[topic], f"{source}: {topic}", place, integer_ids)
+    documents = _ids(columns[docno], f"{source}: {docno}", place, integer_ids)
+    if not topics and not names:
+        raise ValueError(f"{source} must hold at least one row, got none")
+    missing = None
+    if allow_missing:
+        missing = np.isnan if kind is _trec_lines.JUDGMENTS else np.isneginf
+    values = _finite(columns[value], f"{source}: {value}", place, missing)
+    ranks = np.full(len(values), np.nan)
+    if "rank" in columns:
+        ranks = _finite(columns["rank"], f"{source}: rank", place, np.isnan)
+    lengths = {len(topics), len(documents), len(values), len(ranks)}
+    if len(lengths) > 1:
+        raise ValueError(
+            f"{source} must have columns of one length, got {sorted(lengths)}"
+        )
+    return _trec_lines.group_by_topic(
+        kind,
+        topics,
+        documents,
+        values,
+        ranks,
+        source=source,
+        place=place,
+        rows=np.flatnonzero(values != -np.inf).tolist(),
+        names=names,
+    )
+
+
+def _read_dicts(
+    dicts: Mapping[Any, Any], kind: _trec_lines.Kind, source: str
+) -> _trec_lines.TrecLines:
+    """Read a dict of dicts, topic to document to number. A topic may be empty."""
+    if not dicts:
+        raise ValueError(f"{source} must hold at least one topic, got an empty dict")
+    for topic, documents in dicts.items():
+        if not isinstance(documents, Mapping):
+            raise ValueError(
+                f"{source} must map each topic to a dict of documents and their "
+                f"{kind.number}s, got {messages.show(documents)} for topic "
+                f"{messages.show(topic)}"
+            )
+    names = _ids(list(dicts), f"{source}: topic")
+    sizes = [*map(len, dicts.values())]
+    topics = np.repeat(np.array(names, dtype=object), sizes).tolist()
+    documents = [*chain.from_iterable(dicts.values())]
+    values = [*chain.from_iterable(topic.values() for topic in dicts.values())]
+    return lines_of_columns(
+        {"topic": topics, "document": documents, kind.number: values},
+        kind,
+        source,
+        place=lambda row: f"document {documents[row]} of topic {topics[row]}",
+        names=names,
+    )
+
+
+def _finite(
+    values: Any,
+    name: str,
+    place: messages.Place,
+    is_missing: Callable[[FloatArray], NDArray[np.bool_]] | None,
+) -> FloatArray:
+    """Return numbers that are finite or missing."""
+    if isinstance(values, (list, tuple)):
+        if not values:
+            return np.empty(0)
+        # NumPy would make text of numbers beside text
+        values = np.array(values, dtype=object)
+    numbers = exact_numbers.floats_of(values, name, place)
+    bad = ~np.isfinite(numbers)
+    if is_missing is not None:
+        bad &= ~is_missing(numbers)
+    checks.reject(bad, numbers, name, "be a finite number", place)
+    return numbers
+
+
+def _ids(
+    column: Any,
+    name: str,
+    place: messages.Place = messages.in_row,
+    integer_ids: bool = False,
+) -> list[str]:
+    """Return topics or documents of any kind of column as strings."""
+    values = np.asarray(exact_numbers.none_for_masked(column), dtype=object)
+    if values.ndim != 1:
+        raise ValueError(
+            f"{name} must have one value per row, got {messages.show(column)}"
+        )
+    ids: list[Any] = values.tolist()
+    for row, value in enumerate(ids):
+        is_integer = isinstance(value, Integral)
+        text = str(value) if is_integer and integer_ids else value
+        if isinstance(text, str):
+            with suppress(UnicodeEncodeError):
+                text = _trec_lines.as_bytes(text)
+        if not isinstance(text, bytes) or not text or b"\0" in text:
+            hint = f" (ids are compared as text: pass '{value}')" if is_integer else ""
+            raise ValueError(
+                f"{name} must be a string or bytes, neither empty nor with a NUL or a "
+                f"lone surrogate, got {messages.show(value)} in {place(row)}{hint}"
+            )
+        ids[row] = text.decode(*_trec_lines.UTF8)
+    return ids
