@@ -100,7 +100,7 @@ def test_feature_numbers(tmp_path):
 
 def test_features_far_beyond_the_others_if_they_are_meant(tmp_path):
     path = write(tmp_path, "0 qid:1 1:1\n1 qid:1 20000:1\n")
-    refused(path, "line 2: feature number 20000 is far", load_letor)
+    refused(path, "train.txt: feature number 20000 is far", load_letor)
     assert load_letor(path, n_features=20000, sparse=True).data.shape == (2, 20000)
     path = write(tmp_path, "1 qid:1 1:1 10000:1\n")
     assert load_letor(path, sparse=True).data.shape == (1, 10000)
@@ -112,7 +112,7 @@ def test_features_far_beyond_the_others_if_they_are_meant(tmp_path):
 def test_sizes_of_queries_beside_files(tmp_path):
     text = "# a comment\n\n1 1:1\n0 1:2\n0 1:3\n"
     path = write(tmp_path, text)
-    refused(path, r"no qid:.* no file train\.txt\.query", load_letor)
+    refused(path, r"no qid:.* beside it, train\.txt\.query", load_letor)
     write(tmp_path, "1\n2\n", "train.txt.group")
     assert load_letor(path).qid.tolist() == [0, 1, 1]
     write(tmp_path, "2\n1\n", "train.txt.query")
@@ -141,17 +141,18 @@ def test_sizes_of_queries_beside_files(tmp_path):
 
 
 BAD_SIZES = [
-    ("2\nx\n", "line 2: the size of a query must be an integer >= 1 .* got 'x'"),
-    ("0\n3\n", "line 1: the size .* got '0'"),
-    ("3 # three\n", "line 1: the size .* got '3 # three'"),
-    ("2147483648\n", r"line 1: the size .* below 2\^31, got '2147483648'"),
+    ("2\nx\n", "'x'"),
+    ("0\n3\n", "'0'"),
+    ("-1\n4\n", "'-1'"),
+    ("3 # three\n", "'#'"),
 ]
 
 
-@pytest.mark.parametrize(("text", "said"), BAD_SIZES)
-def test_sizes_that_are_none(tmp_path, text, said):
+@pytest.mark.parametrize(("text", "word"), BAD_SIZES)
+def test_a_size_must_be_a_positive_integer(tmp_path, text, word):
     path, sizes = write(tmp_path, "1 1:1\n"), write(tmp_path, text, "malformed")
-    refused(path, f"malformed, {said}", load_letor, query_file=sizes)
+    message = f"malformed: the size of a query must be a positive integer, got {word}"
+    refused(path, message, load_letor, query_file=sizes)
 
 
 @pytest.mark.parametrize("text", ["1 qid:1 1:1\n", LETOR * 2])

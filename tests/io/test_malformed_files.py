@@ -24,8 +24,7 @@ PLAIN = {"letor": LETOR, "csv": CSV, "qrels": QRELS, "run": RUN}
 LINE = 11
 
 LONG = b"9" * 5000
-QID = "qid must be a 64-bit integer, got "
-FEATURE = "a feature must look like number:value, got "
+LOOKS_LIKE = "must look like '2 qid:7 1:0.5 2:3', got "
 OF_QRELS = "must have 4 columns (topic iteration docno label)"
 OF_RUN = "must have 6 columns (topic Q0 docno rank score tag)"
 OF_BEIR = "must have 3 columns (topic docno label)"
@@ -33,31 +32,39 @@ UNTAGGED = "must have 5 columns (topic Q0 docno rank score)"
 SECOND = "the second of 5 columns must be Q0, or 0"
 FAR = b"1 qid:1 1000000:1\n0 qid:1 1:1\n"
 BEIR = b"query-id\tcorpus-id\tscore\n"
+#: lines of LETOR text, and what is wrong with them
+LETOR_LINES = [
+    (b"x qid:2 1:1", "could not convert string to float: b'x'"),
+    (b"9007199254740993 qid:2 1:1", "'9007199254740993' is rounded as a float64"),
+    (b"1_0 qid:2 1:1", "a number holds an underscore"),
+    (b"0\xa0qid:2 1:1", "other lines have qid:"),
+    (b"0", "other lines have qid:"),
+    (b"0 1:1", "other lines have qid:"),
+    (b"0 qid: 1:1", "invalid literal for int() with base 10: b''"),
+    (b"0 qid:2.0 1:1", "invalid literal for int() with base 10: b'2.0'"),
+    (b"0 qid:\xb2 1:1", "invalid literal for int() with base 10: b'\\xb2'"),
+    (b"0 qid:9223372036854775808 1:1", "Python int too large to convert to C long"),
+    (b"0 qid:-9223372036854775809 1:1", "Python int too large to convert to C long"),
+    (b"0 qid:" + LONG + b" 1:1", "Exceeds the limit (4300 digits) for integer"),
+    (b"0 qidx:2 1:1", "the query must be written once, as qid:7"),
+    (b"0 qid:2 1", "need more than 1 value to unpack"),
+    (b"0 qid:2 qid:2 1:1", "the query must be written once, as qid:7"),
+    (b"0 qid:2 1:1_0", "a number holds an underscore"),
+    (b"0 qid:2 one:1", "invalid literal for int() with base 10: b'one'"),
+    (b"0 qid:2 -1:2", "Invalid index -1 in SVMlight/LibSVM data file."),
+    (b"0 qid:2 1:1 :1", "invalid literal for int() with base 10: b''"),
+    (b"0 qid:2 1:1 \xa0 2:1", "need more than 1 value to unpack"),
+    (b"0 qid:2 1:\xd9\xa1", "could not convert string to float: b'\\xd9\\xa1'"),
+    (b"0 qid:2 2:1 1:1", "Feature indices in SVMlight/LibSVM data file should be"),
+    (b"0 qid:2 1:1 1:2", "Feature indices in SVMlight/LibSVM data file should be"),
+    (b"0 qid:2 2147483648:1", "value too large to convert to int"),
+    (b"0 qid:2 " + LONG + b":1", "Exceeds the limit (4300 digits) for integer"),
+    (b"0 qid:2 1:9007199254740993", "'9007199254740993' is rounded as a float64"),
+    (b"0 qid:2 1:9007199254740993.0", "'9007199254740993' is rounded as a float64"),
+    (b"0 qid:2 1:" + b"9" * 400, "9'... is rounded as a float64"),
+]
 #: format, bytes in the middle of the file, message after file and line
 LINES = [
-    ("letor", b"x qid:2 1:1", "the label must be a number, got 'x'"),
-    ("letor", b"9007199254740993 qid:2 1:1", "the label must be a number that a flo"),
-    ("letor", b"1_0 qid:2 1:1", "the label must be a number, got '1_0'"),
-    ("letor", b"0\xa0qid:2 1:1", r"the label must be a number, got '0\xa0qid:2'"),
-    ("letor", b"0", "there is no qid:, though other lines have one"),
-    *(
-        ("letor", b"0 qid:" + bad + b" 1:1", f"{QID}{bad.decode('latin-1')!r}")
-        for bad in (b"", b"\xb2", b"9223372036854775808", b"-9223372036854775809")
-    ),
-    ("letor", b"0 qid:" + LONG + b" 1:1", QID + f"'{'9' * 60}'..."),
-    *(
-        ("letor", b"0 " + bad, f"{FEATURE}{bad.split(b' ')[-1].decode('latin-1')!r}")
-        for bad in (
-            b"qidx:2|qid:2 1|qid:2 1:1_0|qid:2 one:1|qid:2 -1:2|qid:2 1:1 :1|"
-            b"qid:2 1:1 \xa0|qid:2 1:\xd9\xa1"
-        ).split(b"|")
-    ),
-    ("letor", b"0 qid:2 2:1 1:1", "feature numbers must ascend, got 1 after 2"),
-    ("letor", b"0 qid:2 1:1 1:2", "feature numbers must ascend, got 1 after 1"),
-    ("letor", b"0 qid:2 2147483648:1", "a feature number must be below 2^31, got "),
-    ("letor", b"0 qid:2 " + LONG + b":1", "a feature number must be below 2^31"),
-    ("letor", b"0 qid:2 1:9007199254740993", "feature 1 must be a number that a float"),
-    ("letor", b"0 qid:2 1:" + b"9" * 400, "feature 1 must be a number that a float64"),
     ("letor", b"0 qid:2 1:\0", "must be text in UTF-8, got a NUL byte"),
     ("csv", b"0,2,x,t", "column 'x' must hold numbers, got 'x'"),
     ("csv", b"x,2,1,t", "column 'label' must hold numbers, got 'x'"),
@@ -128,12 +135,20 @@ PAGES = [damaged_page(parquet(), group=group) for group in range(2)]
 AS_TEXT = ": column 'x' must hold numbers as numbers, got the text '1' in row 0"
 #: format, file, message after its name
 FILES = [
-    ("letor", cut("letor", b" 1:19.5 2:"), f", line 20: {FEATURE}'2:'"),
-    ("letor", cut("letor", b" qi"), f", line 20: {FEATURE}'qi'"),
-    ("letor", cut("letor", b"1 qid:"), f", line 20: {QID}''"),
+    (
+        "letor",
+        cut("letor", b" 1:19.5 2:"),
+        f", line 20: {LOOKS_LIKE}'1 qid:4 1:19.5 2:'",
+    ),
+    ("letor", cut("letor", b" qi"), f", line 20: {LOOKS_LIKE}'1 qi'"),
+    ("letor", cut("letor", b"1 qid:"), f", line 20: {LOOKS_LIKE}'1 qid:'"),
     ("letor", b"# nothing\n\n", ": there is no document"),
     ("letor", b"1 qid:1\n0 qid:1\n", ": no line holds a feature"),
-    ("letor", FAR, ", line 1: feature number 1000000 is far beyond the others (2 "),
+    (
+        "letor",
+        FAR,
+        ": feature number 1000000 is far beyond the others (2 different ones",
+    ),
     ("letor", encoded("letor", "utf-32"), NOT_UTF_8 + "UTF-32"),
     ("letor", encoded("letor", "utf-16"), NOT_UTF_8 + "UTF-16"),
     ("letor", b"PK\x03\x04\0\0", NOT_UTF_8 + "a zip archive"),
@@ -202,6 +217,21 @@ def test_a_malformed_file_is_named_with_the_line(tmp_path, form, data, message):
             reader(path)
         assert len(str(raised.value)) < 1000
         assert str(raised.value).replace("\n  ", "").isprintable()
+
+
+@pytest.mark.parametrize(("line", "reason"), LETOR_LINES)
+def test_a_malformed_line_of_letor_is_quoted_with_the_reason(tmp_path, line, reason):
+    path = tmp_path / "f.txt"
+    path.write_bytes(in_the_middle("letor", line))
+    quoted = repr(line.decode("latin-1")[:60])
+    for reader in READERS["letor"]:
+        with pytest.raises(ValueError, match="must look like") as raised:
+            reader(path)
+        message = str(raised.value)
+        assert message.startswith(f"{path}, line {LINE}: {LOOKS_LIKE}{quoted}")
+        assert reason in message
+        assert len(message) < 1000
+        assert message.isprintable()
 
 
 @pytest.mark.parametrize("form", ["letor", "csv", "qrels"])

@@ -5,12 +5,13 @@ from __future__ import annotations
 import io
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,21 +20,16 @@ from sklearn.datasets import load_svmlight_file
 from sklearn.utils import Bunch
 
 from .. import _atomic
-from .._engine import checks, exact_numbers, messages, segments, spelling
+from .._engine import checks, exact_numbers
 from . import _locate, _rows, _source, _wording
 
-_DIGITS = re.compile(r"[0-9]+")
-#: whole numbers that a float64 may not hold
-_LONG = re.compile(r"(?:^\s*|(?<=[0-9]):)([+-]?[0-9]{16,}(?:\.0*)?)(?!\S)")
-_INTEGER = re.compile(r"[+-]?[0-9]+")
-_NUMBER = re.compile(rf"{spelling.PLAIN.pattern}|{spelling.NO_NUMBER}")
-#: bytes of text that are looked at together
+#: bytes of text that are parsed together
 _CHUNK = 1 << 20
-#: feature numbers are below this in scikit-learn's reader
-_N_NUMBERS = 2**31
-#: feature numbers above the first are taken for mistakes if they are so many times
-#: more than there are different ones
+#: A larger feature number is taken for a mistake if it is so many times the number of
+#: different ones.
 _LARGE, _FAR = 10_000, 100
+#: labels and features that are whole numbers, and that a float64 may round
+_LONG_INTEGER = re.compile(rb"(?:(?<!\S)|(?<=[0-9]:))([+-]?[0-9]{16,})(?:\.0*)?(?!\S)")
 
 
 def load_letor(
@@ -169,52 +165,63 @@ def dump_letor(
     '2 qid:7 1:0.5 2:3\n'
     """
     for name, values in (("X", X), ("y", y), ("qid", qid)):
-        rule = f"{name} must not hold masked values"
-        messages.require(not np.ma.is_masked(values), rule)
-    is_sparse = sp.issparse(X)
-    rows: Any = sp.csr_array(X, copy=True) if is_sparse else np.asarray(X)
-    with suppress(TypeError, ValueError):
-        if rows.dtype.kind == "O":  # such as a data frame of integers and flags
+        if np.ma.is_masked(values):
+            raise ValueError(f"{name} must not hold masked values")
+    if sp.issparse(X):
+        rows = sp.csr_array(X, copy=True)
+        rows.sum_duplicates()
+    else:
+        rows = np.asarray(X)
+    if rows.dtype.kind == "O":  # such as a data frame of integers and flags
+        with suppress(TypeError, ValueError):
             rows = rows.astype(np.float64)
-    are_numbers = rows.ndim == 2 and rows.dtype.kind in "biuf"
-    got = f"got shape {rows.shape} and dtype {rows.dtype}"
-    messages.require(are_numbers, f"X must be a 2-D numeric array, {got}")
-    labels, queries = exact_numbers.numbers_of(y, "y"), np.asarray(qid)
+    if rows.ndim != 2 or rows.dtype.kind not in "biuf":
+        raise ValueError(
+            f"X must be a 2-D numeric array, got shape {rows.shape} and dtype "
+            f"{rows.dtype}"
+        )
+    labels = exact_numbers.numbers_of(y, "y")
+    queries = np.asarray(qid)
     checks.check_length(labels, rows.shape[0], "y")
     checks.check_length(queries, rows.shape[0], "qid")
-    are_integers = queries.dtype.kind in "biu" and (queries < 2**63).all()
-    rule = "qid must hold 64-bit integers, the only ids that the format allows"
-    got = f"got dtype {queries.dtype} with {queries[:3]}"
-    messages.require(are_integers, f"{rule}, {got}")
-    first = 0 if zero_based else 1
-    if is_sparse:
-        rows.sum_duplicates()
-    _atomic.write_whole(Path(path), _lines(rows, labels, queries, first))
+    if queries.dtype.kind not in "biu" or (queries >= 2**63).any():
+        raise ValueError(
+            "qid must hold 64-bit integers, the only ids that the format allows, got "
+            f"dtype {queries.dtype} with {queries[:3]}"
+        )
+    lines = _lines(rows, labels, queries, 0 if zero_based else 1)
+    _atomic.write_whole(Path(path), lines)
 
 
 def _lines(
     rows: Any, labels: NDArray[Any], queries: NDArray[Any], first: int
 ) -> Iterator[str]:
-    """Lines of text; of a CSR array, those values that are stored."""
-    numbers, spelled = range(first, first + rows.shape[1]), _wording.number_as_text
-    of_rows = zip(labels.tolist(), queries.tolist(), strict=True)
-    for i, (label, query) in enumerate(of_rows):
+    """Yield lines of text, with the stored values of a CSR array."""
+    columns = np.arange(rows.shape[1])
+    for i, (label, query) in enumerate(zip(labels.tolist(), queries, strict=True)):
         values = rows[i]
         if sp.issparse(rows):
             stored = slice(rows.indptr[i], rows.indptr[i + 1])
-            numbers, values = rows.indices[stored] + first, rows.data[stored]
-        pairs = zip(numbers, values.tolist(), strict=True)
-        features = "".join(f" {number}:{spelled(value)}" for number, value in pairs)
-        yield f"{spelled(label)} qid:{int(query)}{features}\n"
+            columns, values = rows.indices[stored], rows.data[stored]
+        words = [_wording.number_as_text(label), f"qid:{int(query)}"]
+        pairs = zip((columns + first).tolist(), values.tolist(), strict=True)
+        words += [
+            f"{column}:{_wording.number_as_text(value)}" for column, value in pairs
+        ]
+        yield " ".join(words) + "\n"
 
 
-class _File(NamedTuple):
-    """A file, its lines that hold a document, and its queries, one after another."""
+@dataclass
+class _File:
+    """The rows of a file, and the range of its feature numbers."""
 
     source: _source.TextSource
-    n_rows: int
-    ids: NDArray[np.int64]
-    lengths: NDArray[np.int64]
+    n_rows: int = 0
+    has_qid: bool = False
+    smallest: int = 1
+    largest: int = -1
+    #: the query of each row, if the lines do not name them
+    qid: NDArray[np.int64] | None = None
 
 
 def open_letor(
@@ -225,265 +232,254 @@ def open_letor(
     zero_based: bool | str = "auto",
     sparse: bool = False,
 ) -> _rows.Rankings:
-    """Look through text for its queries and features; options as in `load_letor`."""
+    """Scan text for its rows and features. The options are those of `load_letor`."""
     checks.check_choice(zero_based, "zero_based", (True, False, "auto"))
-    files: list[_File] = []
-    smallest, largest = 1, -1
-    for source in sources:
-        n_rows, ids, lengths = 0, [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-        for n_lines, qid, least, most in _read_text(source, _look_at):
-            n_rows += n_lines
-            starts, sizes = segments.runs(qid)
-            ids.append(qid[starts])
-            lengths.append(sizes)
-            smallest, largest = min(smallest, least), max(largest, most)
-        files.append(_File(source, n_rows, *map(np.concatenate, (ids, lengths))))
-    said, n_documents = _wording.listed(sources), sum(file.n_rows for file in files)
-    if not n_documents:
-        raise _rows.no_document(said)
-    files = _with_queries(files, query_file)
-    agrees = zero_based is not False or smallest != 0
-    messages.require(agrees, f"{said}: zero_based=False, but a feature has number 0")
-    if largest < 0 and n_features is None:
-        raise ValueError(_complaint(sources[0], "no line holds a feature"))
-    if largest > _LARGE and n_features is None:
-        _check_not_far(sources, largest)
+    source_names = _wording.listed(sources)
+    files = [_scan(source) for source in sources]
+    n_rows = sum(file.n_rows for file in files)
+    if not n_rows:
+        raise _rows.no_document(source_names)
+    _find_queries(files, query_file)
+    smallest = min(file.smallest for file in files)
+    largest = max(file.largest for file in files)
+    if zero_based is False and smallest == 0:
+        raise ValueError(
+            f"{source_names}: zero_based=False, but a feature has number 0"
+        )
     first = 0 if zero_based is True or smallest == 0 else 1
-    seen = max(largest + 1 - first, 0)
-    wanted = seen if n_features is None else n_features
-    rule = f"n_features must be at least {seen}, the number in the file"
-    messages.require(wanted >= seen, rule, wanted)
-    numbers = range(first, first + wanted)
-    _rows.check_ignored(ignore, list(map(str, numbers)) if ignore else [])
-    features = [number for number in numbers if str(number) not in ignore]
-    rule = "ignore must leave at least one feature, got all of them"
-    messages.require(features or not ignore, rule)
-    # scikit-learn numbers columns from 0, and takes at least one
-    parse = partial(_parse, np.array(features, int), max(numbers.stop, 1))
-    names, read = list(map(str, features)), partial(_read, files, parse)
-    return _rows.Rankings(said, names, [], read, n_documents, sparse, is_table=False)
-
-
-def _read(
-    files: Sequence[_File], parse: Callable[[bytes], tuple[Any, NDArray[np.float64]]]
-) -> Iterator[_rows.Rows]:
-    """All rows, some lines at a time, as `parse` has their features and labels."""
-    for source, n_rows, ids, lengths in files:
-        qid, place, stop = np.repeat(ids, lengths), partial(_place, source), 0
-        for data, target in _read_text(source, parse):
-            first, stop = stop, stop + len(target)
-            if stop > n_rows:
-                break
-            yield _rows.Rows(data, target, qid[first:stop], place, first)
-            del data, target  # before the next ones are made
-        rule = f"{source}: the file has changed since it was read"
-        messages.require(stop == n_rows, rule)
-
-
-def _parse(
-    features: NDArray[np.int64], width: int, text: bytes
-) -> tuple[Any, NDArray[np.float64]]:
-    """Values of some features, whose numbers are all below `width`, and labels."""
-    file = io.BytesIO(text)
-    data, target = load_svmlight_file(file, n_features=width, zero_based=True)
-    data = sp.csr_array(data)[:, features]
-    # 64-bit indices, as scikit-learn reads them, are more than some estimators take
-    ends = [part.astype(np.int32) for part in (data.indices, data.indptr)]
-    data = sp.csr_array((data.data, *ends), data.shape)
-    if any(map(exact_numbers.any_large, (data.data, target))):
-        for line in text.decode("latin-1").split("\n"):
-            if any(map(spelling.is_rounded, _LONG.findall(line.partition("#")[0]))):
-                raise ValueError("a number is not one that a float64 holds")
-    return data, target
-
-
-def _check_not_far(sources: Sequence[_source.TextSource], largest: int) -> None:
-    """Refuse a feature number that would fill the memory with columns of zeros."""
-    seen: set[int | None] = set()
-    where = ""
-    for source in sources:
-        for line, tokens in _documents(source):
-            numbers = {_integer(token.partition(":")[0]) for token in tokens[1:]}
-            seen |= numbers - {None}
-            if _FAR * len(seen) >= largest:
-                return
-            if largest in numbers:
-                where = where or f"{source}, line {line}"
-    raise ValueError(
-        f"{where}: feature number {largest} is far beyond the others ({len(seen)} "
-        "different ones): every number up to it would be a column (if it is right, "
-        "n_features, or --n-features, says how many there are)"
+    n_found = max(largest + 1 - first, 0)
+    if n_features is None:
+        if not n_found:
+            raise ValueError(f"{source_names}: no line holds a feature")
+        if largest > _LARGE:
+            _check_not_far(files, largest)
+        n_features = n_found
+    if n_features < n_found:
+        raise ValueError(
+            f"n_features must be at least {n_found}, the number in the file, got "
+            f"{n_features}"
+        )
+    names = [str(number) for number in range(first, first + n_features)]
+    _rows.check_ignored(ignore, names)
+    features = [name for name in names if name not in ignore]
+    if ignore and not features:
+        raise ValueError("ignore must leave at least one feature, got all of them")
+    columns = np.array(features, dtype=np.int64)
+    # scikit-learn takes at least one feature
+    read = partial(_read, files, columns, max(first + n_features, 1))
+    return _rows.Rankings(
+        source_names, features, [], read, n_rows, sparse, is_table=False
     )
 
 
-def _with_queries(files: list[_File], query_file: _locate.Paths | None) -> list[_File]:
-    """Queries as lines name them, or by their sizes, numbered through all files.
+def _scan(source: _source.TextSource) -> _File:
+    """Count the rows of a file, and find its smallest and largest feature number.
 
     Raises
     ------
     ValueError
-        Where some lines have a qid: and others not, or all and there is a `query_file`;
-        where sizes are not to be found, or do not add up to the rows of their file.
+        For lines that scikit-learn would read as something else, or without their
+        query. All other lines are checked when they are parsed.
     """
-    given: list[Any] = [None] * len(files)
-    if query_file is not None:
-        is_one = isinstance(query_file, (str, os.PathLike))
-        given = [query_file] if is_one else list(query_file)  # type: ignore[arg-type]
-        rule = f"query_file must name one file for each path ({len(files)})"
-        messages.require(len(given) == len(files), rule, len(given))
-    if any(len(file.ids) for file in files):
-        rule = "query_file must be None, because the lines have qid:"
-        messages.require(query_file is None, f"{files[0].source}: {rule}")
-        for file in files:
-            if file.lengths.sum() != file.n_rows:
-                raise ValueError(_complaint(file.source, needs_qid=True))
-        return files
-    first = 0
-    for i, (file, path) in enumerate(zip(files, given, strict=True)):
-        sizes = _sizes_of(file, path)
-        ids = np.arange(first, first := first + len(sizes))
-        files[i] = file._replace(ids=ids, lengths=sizes)
-    return files
-
-
-def _read_text(
-    source: _source.TextSource, reader: Callable[[bytes], Any]
-) -> Iterator[Any]:
-    """Read a file, some whole lines at a time; errors name the line."""
-    with source.reading(), source.open_text() as file:
-        while text := file.read(_CHUNK):
-            text += file.readline()
-            try:
-                yield reader(text)
-            except (ValueError, OverflowError) as error:
-                raise ValueError(_complaint(source, error)) from None
-
-
-def _look_at(text: bytes) -> tuple[int, NDArray[np.int64], int, int]:
-    """Queries and features of some lines.
-
-    Returns the number of documents, the qid of those that have one, and the smallest
-    and largest number of a feature: 1 and -1 if there are none.
-
-    Raises
-    ------
-    ValueError, OverflowError
-        For numbers that are none; `_read_text` says which. What stands between the
-        first and the last feature of a line is not looked at.
-    """
-    n_rows, ids = 0, []
-    smallest, largest = 1, -1
-    for line in text.split(b"\n"):
-        content = line.partition(b"#")[0]
-        if b"_" in content:  # which Python, and scikit-learn, read as part of a number
-            raise ValueError("a number holds an underscore")
-        parts = content.split(None, 3)
-        if not parts:
-            continue
-        n_rows += 1
-        features = parts[1:]
-        if features and features[0].startswith(b"qid:"):
-            ids.append(int(features.pop(0)[4:]))
-        if features:
-            last = content.rsplit(None, 1)[-1]
-            smallest = min(smallest, int(features[0].partition(b":")[0]))
-            largest = max(largest, int(last.partition(b":")[0]))
-    if smallest < 0 or largest >= _N_NUMBERS:
-        raise OverflowError("a feature number is out of range")
-    return n_rows, np.array(ids, dtype=np.int64), smallest, largest
-
-
-def _sizes_of(file: _File, path: _locate.PathLike | None) -> NDArray[np.int64]:
-    """Sizes of the queries of a file whose lines hold no qid:."""
-    text_file = file.source.path
-    suffixes = _locate.GROUP_SUFFIXES
-    beside = [text_file.with_name(text_file.name + suffix) for suffix in suffixes]
-    source = path or next((one for one in beside if one.is_file()), None)
-    if source is None:
-        if not file.n_rows:
-            return np.empty(0, dtype=np.int64)
-        raise ValueError(
-            f"{file.source}: the lines have no qid:, and there is no file "
-            f"{beside[0].name} with the sizes of the queries beside it (query_file, or "
-            "--query-file, names another file; format, or --format, says what a file "
-            "is that is no LETOR text)"
-        )
-    sizes_in_file = []
-    for number, tokens in _documents(text := _source.TextSource(source), b"\0"):
-        size = _integer(tokens[0]) if len(tokens) == 1 else None
-        if size is None or not 1 <= size < _N_NUMBERS:
-            raise ValueError(
-                f"{text}, line {number}: the size of a query must be an integer >= 1 "
-                f"and below 2^31, got {_wording.quoted(' '.join(tokens))}"
+    file = _File(source)
+    without_query = None
+    for number, content in _documents(source):
+        file.n_rows += 1
+        words = content.split(None, 3)[1:]
+        if words and words[0].startswith(b"qid:"):
+            file.has_qid = True
+            words.pop(0)
+        else:
+            without_query = without_query or (number, content)
+        # scikit-learn reads qidx:7 as qid:7, and 1_0 as 10, as Python does
+        if words and words[0].startswith(b"qid"):
+            raise _line_error(
+                source, number, content, "the query must be written once, as qid:7"
             )
-        sizes_in_file.append(size)
-    sizes = np.array(sizes_in_file, dtype=np.int64)
-    rule = f"{text}: the sizes of its {len(sizes)} queries add up to {sizes.sum()}"
-    got = f"but {file.source} has {file.n_rows} rows"
-    messages.require(sizes.sum() == file.n_rows, f"{rule}, {got}")
+        if b"_" in content:
+            raise _line_error(source, number, content, "a number holds an underscore")
+        if words:
+            last = content.rsplit(None, 1)[-1]
+            try:
+                file.smallest = min(file.smallest, _feature_number(words[0]))
+                file.largest = max(file.largest, _feature_number(last))
+            except ValueError as error:
+                raise _line_error(source, number, content, error) from None
+    if file.has_qid and without_query is not None:
+        raise _line_error(source, *without_query, "other lines have qid:")
+    return file
+
+
+def _feature_number(word: bytes) -> int:
+    return int(word.partition(b":")[0])
+
+
+def _check_not_far(files: Sequence[_File], largest: int) -> None:
+    """Refuse a feature number that would fill the memory with columns of zeros."""
+    numbers: set[int] = set()
+    for file in files:
+        for data, _, _ in _pieces(file.source, largest + 1):
+            numbers.update(data.indices.tolist())
+    if largest > _FAR * len(numbers):
+        raise ValueError(
+            f"{_wording.listed(file.source for file in files)}: feature number "
+            f"{largest} is far beyond the others ({len(numbers)} different ones): "
+            "every number up to it would be a column (if it is right, n_features, or "
+            "--n-features, says how many there are)"
+        )
+
+
+def _find_queries(files: Sequence[_File], query_file: _locate.Paths | None) -> None:
+    """Set the queries of files whose lines do not name them, by their sizes.
+
+    Queries are numbered through all files.
+    """
+    paths: Sequence[Any] = [None] * len(files)
+    if query_file is not None:
+        is_single = isinstance(query_file, (str, os.PathLike))
+        paths = [query_file] if is_single else query_file  # type: ignore[assignment]
+    if len(paths) != len(files):
+        raise ValueError(
+            f"query_file must name one file for each path ({len(files)}), got "
+            f"{len(paths)}"
+        )
+    with_rows = [file for file in files if file.n_rows]
+    if any(file.has_qid for file in files):
+        for file in with_rows:
+            if query_file is not None:
+                rule = "query_file must be None, because the lines have qid:"
+                raise ValueError(f"{file.source}: {rule}")
+            if not file.has_qid:
+                raise ValueError(f"{file.source}: only other files have qid:")
+        return
+    first = 0
+    for file, path in zip(files, paths, strict=True):
+        sizes = _read_sizes(file, path)
+        file.qid = np.repeat(np.arange(first, first + len(sizes)), sizes)
+        first += len(sizes)
+
+
+def _read_sizes(file: _File, path: _locate.PathLike | None) -> list[int]:
+    """Read the sizes of the queries of a file."""
+    for suffix in _locate.GROUP_SUFFIXES:
+        beside = file.source.path.with_name(file.source.path.name + suffix)
+        if path is None and beside.is_file():
+            path = str(beside)
+    if path is None:
+        if not file.n_rows:
+            return []
+        raise ValueError(
+            f"{file.source}: the lines have no qid:, and there is no file with the "
+            f"sizes of the queries beside it, {file.source.path.name}.query "
+            "(query_file, or --query-file, names another file; format, or --format, "
+            "says what a file is that is no LETOR text)"
+        )
+    source = _source.TextSource(path)
+    with source.reading(), source.open_text() as text:
+        words = text.read().split()
+    for word in words:
+        if not re.fullmatch(rb"0*[1-9][0-9]{0,9}", word):
+            raise ValueError(
+                f"{source}: the size of a query must be a positive integer, got "
+                f"{_quoted(word)}"
+            )
+    sizes = [*map(int, words)]
+    if sum(sizes) != file.n_rows:
+        raise ValueError(
+            f"{source}: the sizes of its {len(sizes)} queries add up to {sum(sizes)}, "
+            f"but {file.source} has {file.n_rows} rows"
+        )
     return sizes
 
 
-def _complaint(
-    source: _source.TextSource, error: object = "", *, needs_qid: bool = False
-) -> str:
-    """Describe the first malformed line of a file, or else the error."""
-    for number, tokens in _documents(source):
-        wrong = _wrong_with(tokens, needs_qid=needs_qid)
-        if wrong:
-            return f"{source}, line {number}: {wrong}"
-    return f"{source}: {error or 'malformed'}"
+def _read(
+    files: Sequence[_File], columns: NDArray[np.int64], n_features: int
+) -> Iterator[_rows.Rows]:
+    """Yield all rows, some lines at a time."""
+    for file in files:
+        place = partial(_place, file.source)
+        row = 0
+        for data, target, qid in _pieces(file.source, n_features):
+            start, row = row, row + len(target)
+            if file.qid is not None:
+                qid = file.qid[start:row]
+            if row > file.n_rows or len(qid) != len(target):
+                break
+            yield _rows.Rows(data[:, columns], target, qid, place, start)
+            del data, target  # before the next ones are made
+        if row != file.n_rows:
+            raise ValueError(f"{file.source}: the file has changed since it was read")
+
+
+def _pieces(
+    source: _source.TextSource, n_features: int
+) -> Iterator[tuple[sp.csr_array, NDArray[np.float64], NDArray[np.int64]]]:
+    """Yield the features, labels and queries of some lines at a time.
+
+    Raises
+    ------
+    ValueError
+        With file and line.
+    """
+    with source.reading(), source.open_text() as file:
+        while text := file.read(_CHUNK) + file.readline():
+            try:
+                yield _parse(text, n_features)
+            except (ValueError, OverflowError) as error:
+                raise _first_error(source, n_features, error) from None
+
+
+def _parse(
+    text: bytes, n_features: int
+) -> tuple[sp.csr_array, NDArray[np.float64], NDArray[np.int64]]:
+    """Return the features, labels and queries of some lines."""
+    data, target, qid = load_svmlight_file(
+        io.BytesIO(text), n_features=n_features, zero_based=True, query_id=True
+    )
+    if exact_numbers.any_large(data.data) or exact_numbers.any_large(target):
+        for word in _LONG_INTEGER.findall(re.sub(rb"#.*", b"", text)):
+            if int(word) != float(word):
+                raise ValueError(f"{_quoted(word)} is rounded as a float64")
+    # 64-bit indices, as scikit-learn reads them, are more than some estimators take
+    indices, indptr = data.indices.astype(np.int32), data.indptr.astype(np.int32)
+    return sp.csr_array((data.data, indices, indptr), data.shape), target, qid
+
+
+def _first_error(
+    source: _source.TextSource, n_features: int, error: Exception
+) -> ValueError:
+    """Return the error of the first line that is wrong."""
+    for number, content in _documents(source):
+        try:
+            _parse(content, n_features)
+        except (ValueError, OverflowError) as line_error:
+            return _line_error(source, number, content, line_error)
+    return ValueError(f"{source}: {error}")
+
+
+def _line_error(
+    source: _source.TextSource, number: int, content: bytes, reason: object
+) -> ValueError:
+    return ValueError(
+        f"{source}, line {number}: must look like '2 qid:7 1:0.5 2:3', got "
+        f"{_quoted(content)} ({_wording.listed([_wording.in_one_line(reason)])})"
+    )
+
+
+def _quoted(word: bytes) -> str:
+    return _wording.quoted(word.decode("latin-1"))
 
 
 def _place(source: _source.TextSource, row: int) -> str:
-    """File and line of a row, for a message."""
+    """Return the file and the line of a row, for a message."""
     number, _ = next(islice(_documents(source), row, None))
     return f"{source}, line {number}"
 
 
-def _documents(
-    source: _source.TextSource, comment: bytes = b"#"
-) -> Iterator[tuple[int, list[str]]]:
-    """Numbers and words of the lines that hold some, up to their comments."""
+def _documents(source: _source.TextSource) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines with a document, without their comments, and their numbers."""
     with source.reading(), source.open_text() as file:
         for number, line in enumerate(file, start=1):
-            # bytes are parted at ASCII white space alone, as scikit-learn does
-            tokens = [t.decode("latin-1") for t in line.partition(comment)[0].split()]
-            if tokens:
-                yield number, tokens
-
-
-def _wrong_with(tokens: list[str], *, needs_qid: bool) -> str:
-    label, *features = tokens
-    if not _NUMBER.fullmatch(label) or spelling.is_rounded(label):
-        exactly = " that a float64 holds" if _NUMBER.fullmatch(label) else ""
-        return f"the label must be a number{exactly}, got {_wording.quoted(label)}"
-    if features and features[0].startswith("qid:"):
-        text = features.pop(0).removeprefix("qid:")
-        qid = _integer(text)
-        if qid is None or not -(2**63) <= qid < 2**63:
-            return f"qid must be a 64-bit integer, got {_wording.quoted(text)}"
-    elif needs_qid:
-        return "there is no qid:, though other lines have one"
-    last = -1
-    for feature in features:
-        text, colon, value = feature.partition(":")
-        number = _integer(text)
-        if not (colon and _DIGITS.fullmatch(text) and _NUMBER.fullmatch(value)):
-            rule = "a feature must look like number:value"
-            return f"{rule}, got {_wording.quoted(feature)}"
-        if spelling.is_rounded(value):
-            rule = "must be a number that a float64 holds, or it would tie with others"
-            shown = _wording.quoted(text)[1:-1]
-            return f"feature {shown} {rule}, got {_wording.quoted(value)}"
-        if number is None or number >= _N_NUMBERS:
-            return f"a feature number must be below 2^31, got {_wording.quoted(text)}"
-        if number <= last:
-            return f"feature numbers must ascend, got {number} after {last}"
-        last = number
-    return ""
-
-
-def _integer(text: str) -> int | None:
-    """The integer that a text spells, if its digits are not in the thousands."""
-    return spelling.whole_number(text) if _INTEGER.fullmatch(text) else None
+            content = line.partition(b"#")[0].strip()
+            if content:
+                yield number, content
