@@ -41,19 +41,38 @@ def test_what_is_read(tmp_path):
     assert found.qid.tolist() == [10, 10, 9]
     assert found.feature_names == ["1", "2", "3", "4"]
     assert f"{path}: 3 rows, 2 queries, 4 features" == found.DESCR
-    for row, line in enumerate((1, 4, 5)):
-        assert found.place(row) == f"{path}, line {line}"
-    sparse = load_letor(path, sparse=True).data
+
+
+def test_the_lines_of_rows(tmp_path):
+    path = write(tmp_path, LETOR)
+    place = load_letor(path).place
+    assert [place(row) for row in range(3)] == [f"{path}, line {n}" for n in (1, 4, 5)]
+
+
+def test_sparse_features(tmp_path):
+    sparse = load_letor(write(tmp_path, LETOR), sparse=True).data
     assert (sparse.format, sparse.toarray().tolist()) == ("csr", ROWS)
-    for options in ({}, {"sparse": True}):
-        found = load_letor(path, as_frame=True, ignore=["2"], **options)
-        assert found.data.columns.tolist() == found.feature_names == ["1", "3", "4"]
-        assert_array_equal(found.data.to_numpy(), np.delete(ROWS, 1, axis=1))
-    assert isinstance(found.data.dtypes.iloc[0], pd.SparseDtype)
-    # several files have one set of features, and a query may go on
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_frame_without_an_ignored_feature(tmp_path, sparse):
+    path = write(tmp_path, LETOR)
+    found = load_letor(path, as_frame=True, ignore=["2"], sparse=sparse)
+    assert found.data.columns.tolist() == found.feature_names == ["1", "3", "4"]
+    assert_array_equal(found.data.to_numpy(), np.delete(ROWS, 1, axis=1))
+    assert isinstance(found.data.dtypes.iloc[0], pd.SparseDtype) == sparse
+
+
+def test_files_have_one_set_of_features_and_queries_go_on(tmp_path):
+    path = write(tmp_path, LETOR)
     found = load_letor([path, write(tmp_path, "3 qid:9 6:1\n", "b.txt")])
     assert found.data.shape == (4, 6)
     assert found.qid.tolist() == [10, 10, 9, 9]
+
+
+def test_all_files_or_none_have_queries(tmp_path):
+    paths = [write(tmp_path, LETOR), write(tmp_path, "3 6:1\n", "b.txt")]
+    refused(paths, f"{paths[1]}: only other files have qid:", load_letor)
 
 
 @pytest.mark.parametrize(

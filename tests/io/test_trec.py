@@ -74,17 +74,35 @@ def test_a_run_and_its_judgments(files):
     assert_array_equal(trec["rank"], [1, 2, 3, 4, NAN, 10, NAN])
     assert_array_equal(trec.input_order, [1, 2, 3, 4, NAN, 1, NAN])
     assert f"{run}, judged by {qrels}: 2 topics, 7 documents" == trec.DESCR
-    every = load_trec(qrels, run, topics="qrels")
-    assert (every.qid[-1], every.docno[-1], every.score[-1]) == ("303", "AP-7", -INF)
-    for options in ({"topics": "run"}, {"order": "rank"}):
-        with pytest.raises(ValueError, match=f"{next(iter(options))} must be one of"):
-            load_trec(qrels, run, **options)
-    alone, judged = load_run(run), load_qrels(qrels)
+
+
+def test_all_judged_topics(files):
+    trec = load_trec(*files(), topics="qrels")
+    assert (trec.qid[-1], trec.docno[-1], trec.score[-1]) == ("303", "AP-7", -INF)
+
+
+@pytest.mark.parametrize("options", [{"topics": "run"}, {"order": "rank"}])
+def test_an_option_must_be_one_of_its_choices(files, options):
+    (name,) = options
+    with pytest.raises(ValueError, match=f"{name} must be one of"):
+        load_trec(*files(), **options)
+
+
+def test_a_run_alone(files):
+    _, run = files()
+    alone = load_run(run)
     assert " ".join(alone.docno) == "FR-2 FR-1 FR-5 FR-3 AP-2 XX-1"
     assert f"{run}: 3 topics, 6 documents" == alone.DESCR
+
+
+def test_judgments_alone(files):
+    qrels, _ = files()
+    judged = load_qrels(qrels)
     assert f"{qrels}: 3 topics, 6 judgments" == judged.DESCR
     assert_array_equal(judged.target, [1, 0, 2, NAN, 1, 1])
-    # lines of topics that come back, and empty lines
+
+
+def test_lines_of_a_topic_that_comes_back_are_put_together(files):
     run = "\n302 Q0 AP-1 1 5 s\n 301\tQ0 FR-1 1 2 s\r\n\n302 Q0 AP-2 2 4 s \n\n"
     alone = load_run(files(run=run)[1])
     assert alone.qid.tolist() == ["302", "302", "301"]
@@ -93,19 +111,39 @@ def test_a_run_and_its_judgments(files):
     assert alone["rank"].tolist() == [1, 2, 1]
 
 
-def test_several_runs_over_the_same_documents(files, tmp_path):
+@pytest.fixture
+def two_runs(files, tmp_path):
     qrels, first = files()
     second = tmp_path / "other"
     second.write_text("301 Q0 FR-9 1 7 s\n303 Q0 AP-8 1 1 s\n303 Q0 AP-7 2 2 s\n")
-    both = load_trec(qrels, [first, second], as_frame=True)
+    return qrels, first, second
+
+
+def test_several_runs_over_the_same_documents(two_runs):
+    qrels, *runs = two_runs
+    both = load_trec(qrels, runs, as_frame=True)
     assert both.score.shape == both["rank"].shape == (len(both.qid), 2)
     assert both.run_names == ["sys", "s"]
     assert both.DESCR.startswith(f"2 runs, judged by {qrels}: 3 topics, ")
     assert both.frame.columns.tolist() == ["qid", "docno", "target", "sys", "s"]
     assert_array_equal(both.frame.iloc[:, 3:], both.score)
+
+
+def test_a_run_must_not_be_called_as_another_column_of_the_frame(two_runs):
+    qrels, first, _ = two_runs
     with pytest.raises(ValueError, match=r"differ from the other columns .* 'docno'"):
         load_trec(qrels, {"a": first, "docno": first}, as_frame=True)
-    assert load_trec(qrels, [first], topics="qrels").qid.tolist()[-1] == "303"
+
+
+def test_a_list_of_one_run(two_runs):
+    qrels, first, _ = two_runs
+    trec = load_trec(qrels, [first], topics="qrels")
+    assert trec.score.shape == (len(trec.qid), 1)
+    assert trec.qid.tolist()[-1] == "303"
+
+
+def test_every_run_must_have_a_judged_topic(two_runs):
+    qrels, first, second = two_runs
     first.write_text("999 Q0 X 1 1 s\n")
     message = f"{qrels} and {first} must have a topic in common, got 3 and 1 topics"
     with pytest.raises(ValueError, match=message):
@@ -120,7 +158,11 @@ def test_ids_are_told_apart_by_their_bytes(files):
     first, last = ["caf\udce8", "a\xa0z", "caf\xe9", "\udc80"], ["caf\udce9", "b"]
     assert trec.docno.tolist() == trec.frame["docno"].tolist() == first + last
     assert_array_equal(trec.target, [NAN, 1, 0, NAN, 1, 0])
-    # in the order of bytes, in which \x80 stands above c, but below \xc3
+
+
+def test_trec_eval_breaks_ties_by_bytes(files):
+    # \x80 is above c, but below \xc3
+    qrels, run = files()
     run.write_bytes(b"301 Q0 c 1 1 x\n301 Q0 \xc3\xa9 1 1 x\n301 Q0 \x80 2 1 x\n")
     ordered = load_trec(qrels, run, order="trec_eval")
     assert ordered.docno.tolist()[:3] == ["\xe9", "\udc80", "c"]

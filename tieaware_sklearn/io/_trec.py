@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -302,60 +303,70 @@ def join(
                 f"{len(judged.topics)} and {len(run.topics)} topics without a common "
                 "one"
             )
-    parts = []
-    for qid, topic in judged.topics.items():
-        if topics == "qrels" or any(qid in run.topics for run in runs):
-            lines = [run.topics.get(qid, _NO_LINES) for run in runs]
-            parts.append(_join_topic(qid, topic, lines, order, names is None))
-    columns = {
-        name: np.concatenate([part[name] for part in parts]) for name in parts[0]
-    }
-    source = runs[0].source if names is None else f"{len(runs)} runs"
-    described = f"{len(parts)} topics, {len(columns['docno'])} documents"
-    trec = Bunch(**columns, DESCR=f"{source}, judged by {judged.source}: {described}")
+    joined = [
+        qid
+        for qid in judged.topics
+        if topics == "qrels" or any(qid in run.topics for run in runs)
+    ]
+    # the topics of each file, and the rows of their lines
+    files = [
+        [lines.topics.get(qid, _NO_LINES) for qid in joined]
+        for lines in (judged, *runs)
+    ]
+    rows: list[list[int]] = [[] for _ in files]
+    docno: list[str] = []
+    sizes = []
+    for topic_files in zip(*files, strict=True):
+        documents = _documents(topic_files[0], topic_files[1:], order, names is None)
+        row_of = dict(zip(documents, count(len(docno)), strict=False))
+        for file_rows, topic in zip(rows, topic_files, strict=True):
+            file_rows += map(row_of.__getitem__, topic.docno)
+        docno += documents
+        sizes.append(len(documents))
+    target = np.full(len(docno), np.nan)
+    target[rows[0]] = np.concatenate([topic.values for topic in files[0]])
+    score = np.full((len(docno), len(runs)), -np.inf)
+    rank = np.full(score.shape, np.nan)
+    input_order = np.full(score.shape, np.nan)
+    for j, run_topics in enumerate(files[1:]):
+        run_rows = np.array(rows[j + 1], dtype=np.int64)
+        score[run_rows, j] = np.concatenate([topic.values for topic in run_topics])
+        rank[run_rows, j] = np.concatenate([topic.rank for topic in run_topics])
+        positions = [np.arange(len(topic.docno)) + 1 for topic in run_topics]
+        input_order[run_rows, j] = np.concatenate(positions)
+    if order == "trec_eval":
+        score = exact_numbers.in_32_bits(score).astype(np.float64)
+    source = f"{len(runs)} runs"
     if names is None:
-        for name in ("score", "rank", "input_order"):
-            trec[name] = trec[name][:, 0]
-    else:
+        source = runs[0].source
+        score, rank, input_order = score[:, 0], rank[:, 0], input_order[:, 0]
+    trec = Bunch(
+        target=target,
+        score=score,
+        qid=np.repeat(np.array(joined), sizes),
+        docno=np.array(docno, dtype=str),
+        rank=rank,
+        input_order=input_order,
+        DESCR=f"{source}, judged by {judged.source}: {len(joined)} topics, "
+        f"{len(docno)} documents",
+    )
+    if names is not None:
         trec.run_names = names
     return trec
 
 
-def _join_topic(
-    qid: str,
+def _documents(
     judged: _trec_lines.Topic,
     runs: Sequence[_trec_lines.Topic],
     order: str | None,
     is_single: bool,
-) -> dict[str, NDArray[Any]]:
-    """Return columns with a row for each document of a topic."""
-    if is_single:
-        retrieved = runs[0].docno
-        if order == "trec_eval":
-            retrieved = [retrieved[line] for line in runs[0].trec_eval_order()]
-        documents = [*dict.fromkeys([*retrieved, *judged.docno])]
-    else:
+) -> list[str]:
+    """Return the documents of a topic in the order of their rows."""
+    if not is_single:
         # breaks ties as trec_eval does
         union = {*judged.docno}.union(*(run.docno for run in runs))
-        documents = sorted(union, key=_trec_lines.as_bytes, reverse=True)
-    row_of = {docno: row for row, docno in enumerate(documents)}
-    target = np.full(len(documents), np.nan)
-    target[[row_of[docno] for docno in judged.docno]] = judged.values
-    score = np.full((len(documents), len(runs)), -np.inf)
-    rank = np.full(score.shape, np.nan)
-    input_order = np.full(score.shape, np.nan)
-    for j, run in enumerate(runs):
-        rows = np.array([row_of[docno] for docno in run.docno], dtype=np.int64)
-        score[rows, j] = run.values
-        rank[rows, j] = run.rank
-        input_order[rows, j] = range(1, len(rows) + 1)
+        return sorted(union, key=_trec_lines.as_bytes, reverse=True)
+    retrieved = runs[0].docno
     if order == "trec_eval":
-        score = exact_numbers.in_32_bits(score).astype(np.float64)
-    return {
-        "target": target,
-        "score": score,
-        "qid": np.full(len(documents), qid),
-        "docno": np.array(documents, dtype=str),
-        "rank": rank,
-        "input_order": input_order,
-    }
+        retrieved = [retrieved[line] for line in runs[0].trec_eval_order().tolist()]
+    return [*dict.fromkeys([*retrieved, *judged.docno])]

@@ -128,7 +128,8 @@ def _read_table(
     table: Any, kind: _trec_lines.Kind, source: str
 ) -> _trec_lines.TrecLines:
     """Read a data frame, or a dict of columns."""
-    names = feature_matrix.list_columns(table) or list(table)
+    is_mapping = isinstance(table, Mapping)
+    names = list(table) if is_mapping else feature_matrix.list_columns(table)
     topic = _find_column(names, "topics", _TOPIC, source)
     docno = _find_column(names, "documents", _DOCUMENT, source)
     numbers = kind.columns
@@ -257,7 +258,7 @@ def _finite(
         if not values:
             return np.empty(0)
         # NumPy would make text of numbers beside text
-        values = np.array(values, dtype=object)
+        values = np.fromiter(values, dtype=object, count=len(values))
     numbers = exact_numbers.floats_of(values, name, place)
     bad = ~np.isfinite(numbers)
     if is_missing is not None:
@@ -279,6 +280,11 @@ def _ids(
             f"{name} must have one value per row, got {messages.show(column)}"
         )
     ids: list[Any] = values.tolist()
+    if {*map(type, ids)} == {str} and all(ids):
+        joined = "".join(ids)
+        # to look at each id takes ten times as long
+        if joined.isascii() and "\0" not in joined:
+            return ids
     for row, value in enumerate(ids):
         is_integer = isinstance(value, Integral)
         text = str(value) if is_integer and integer_ids else value
