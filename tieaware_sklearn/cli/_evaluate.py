@@ -38,8 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     measures = _parse.parse_measures(arguments.measures)
     judgments = _source.TextSource(arguments.qrels)
     judged = _trec_inputs.read_judgments(judgments)
-    pooled = any(np.isnan(topic.values).any() for topic in judged.topics.values())
-    official = [_is_trec_evals(measure, pooled) for measure in measures]
+    official = [_is_trec_evals(measure) for measure in measures]
     runs: list[tuple[Summary, Summary | None, dict[str, Any], list[str]]] = []
     tags: list[str | None] = []
     topics, of_none = "both", "left out (-c counts them)"
