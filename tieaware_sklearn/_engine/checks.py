@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -103,14 +102,12 @@ class Queries:
         """The queries by id: an order that no permutation of the rows changes."""
         if self.qid.dtype.kind != "O":
             return np.argsort(self.qid, kind="stable")
-        ids = self.qid.tolist()
-        kinds, rows = set(map(type, ids)), range(len(ids))
-        if len(kinds) == 1 and kinds.isdisjoint({tuple, frozenset}):
-            # dates with and without a time zone, for one, do not compare
-            with suppress(TypeError):
-                return np.array(sorted(rows, key=ids.__getitem__), dtype=np.intp)
-        keys = list(map(_sort_key, ids))
-        return np.array(sorted(rows, key=keys.__getitem__), dtype=np.intp)
+        ids, queries = self.qid.tolist(), range(self.n_queries)
+        try:
+            by_id = sorted(queries, key=ids.__getitem__)
+        except TypeError:  # ids of several types do not compare
+            by_id = sorted(queries, key=lambda q: (type(ids[q]).__name__, str(ids[q])))
+        return np.array(by_id, dtype=np.intp)
 
     def shortest_first(self) -> NDArray[np.intp]:
         """The queries by length, then by id: no permutation of the rows changes it."""
@@ -157,12 +154,6 @@ class Queries:
         rows = self.given(self.rows(by_id))
         stands = bool((rows == np.arange(self.n_rows)).all())
         return replace(self.some(by_id), order=None if stands else rows)
-
-
-def _sort_key(value: Any) -> tuple[str, str]:
-    """Sorts ids of any types, those that compare with some others only included."""
-    text = str(list(map(_sort_key, value)) if isinstance(value, tuple) else value)
-    return type(value).__name__, text
 
 
 def reject(

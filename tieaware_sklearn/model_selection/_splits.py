@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-import numbers
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn import model_selection
 
-from .._engine import checks, exact_numbers, feature_matrix, messages, segments
+from .._engine import checks, exact_numbers, feature_matrix, segments
 from .._engine.segments import FloatArray, IntArray
 
-#: queries for training and for testing: their numbers, or a flag per query
-Part = tuple[NDArray[Any], NDArray[Any]]
+#: numbers of the training queries and of the test queries
+Part = tuple[NDArray[np.intp], NDArray[np.intp]]
 Rows = NDArray[np.intp]
 
 
 class QuerySplits:
     """A splitter that keeps queries whole, whatever the order of rows.
 
-    A subclass says which queries each part has; it knows them by the order of their
-    ids, which no order of rows changes.
+    A subclass splits the queries, numbered in the order of their ids. So the order of
+    rows changes nothing.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class QuerySplits:
             If there are no query ids, or too few queries.
         """
         queries = self._gather(X, groups, qid)
-        return rows_of(queries, self._parts(queries, y))
+        yield from _rows_of_parts(queries, self._split_queries(queries, y))
 
     def get_n_splits(
         self, X: Any = None, y: Any = None, groups: Any = None, **routed: Any
@@ -79,58 +79,51 @@ class QuerySplits:
         """
         return int(self.n_splits * getattr(self, "n_repeats", 1))
 
-    def _parts(self, queries: checks.Queries, y: Any) -> Iterable[Part]:
-        """Training and test queries of each split; checks come before the first."""
+    def _split_queries(self, queries: checks.Queries, y: Any) -> Iterator[Part]:
+        """Generate the training and test queries of each split."""
         raise NotImplementedError
 
     def _gather(self, X: Any, groups: Any, qid: Any) -> checks.Queries:
         """Gather rows by query id."""
-        rule = "qid must be given once, got groups, its other name, too"
-        messages.require(groups is None or qid is None, rule)
-        name, given = ("qid", qid) if groups is None else ("groups", groups)
-        checks.check_same_order({"X": X, name: given})
-        ids = given_or_column(X, self.qid, given, "qid", name)
+        if groups is not None and qid is not None:
+            raise ValueError("qid must be given once, got groups, its other name, too")
+        name, ids = ("qid", qid) if groups is None else ("groups", groups)
+        checks.check_same_order({"X": X, name: ids})
+        ids = _argument_or_column(X, self.qid, ids, "qid", name)
         column = f", {type(self).__name__}(qid=<name or index>)"
         feature_matrix.need_qid(ids, "split", column)
         n_rows = feature_matrix.count_rows(X)
         return checks.check_qid(ids, n_rows=n_rows, name=name).by_id()
 
 
-def given_or_column(
-    X: Any, column: str | int | None, given: Any, name: str, argument: str
+def _argument_or_column(
+    X: Any, column: str | int | None, values: Any, name: str, argument: str
 ) -> Any:
-    """Return values per row, from a column of X or the argument of `split`."""
+    """Return values per row: the argument of `split`, or a column of X."""
     if column is None:
-        return given
-    rule = f"{name} must be given once: it is column {column!r} of X already"
-    way = f"set_split_request({argument}=False) keeps the argument away"
-    messages.require(given is None, f"{rule} (with metadata routing, {way})")
+        return values
+    if values is not None:
+        raise ValueError(
+            f"{name} must be given once: it is column {column!r} of X already (with "
+            f"metadata routing, set_split_request({argument}=False) keeps the argument "
+            "away)"
+        )
     return feature_matrix.column_of(X, column, name)
 
 
-def rows_of(
-    queries: checks.Queries, parts: Iterable[Part]
+def _rows_of_parts(
+    queries: checks.Queries, parts: Iterator[Part]
 ) -> Iterator[tuple[Rows, Rows]]:
-    """Return the row numbers of training and test queries."""
+    """Generate the row numbers of training and test queries."""
     query = queries.row_codes()
-
-    def rows(chosen: NDArray[Any]) -> Rows:
-        among_them = np.zeros(queries.n_queries, dtype=bool)
-        among_them[chosen] = True
-        return np.flatnonzero(among_them[query])
-
-    return ((rows(train), rows(test)) for train, test in parts)
+    for train, test in parts:
+        yield (
+            np.flatnonzero(np.isin(query, train)),
+            np.flatnonzero(np.isin(query, test)),
+        )
 
 
-def are_numbers(values: Any, name: str) -> bool:
-    """Whether values are numbers, of one type or of several."""
-    array = exact_numbers.one_dimensional(values, name)
-    if array.dtype.kind != "O":
-        return array.dtype.kind in "biuf"
-    return all(isinstance(value, numbers.Real) for value in array)
-
-
-def query_means(values: FloatArray, queries: checks.Queries) -> FloatArray:
+def _query_means(values: FloatArray, queries: checks.Queries) -> FloatArray:
     """Mean over the rows of each query, bit by bit the same in any row order."""
     arranged = queries.arrange(values)
     ascending = arranged[np.lexsort((arranged, queries.codes))]
@@ -138,12 +131,11 @@ def query_means(values: FloatArray, queries: checks.Queries) -> FloatArray:
     return np.asarray(sums / queries.sizes)
 
 
-def query_ranks(values: Any, queries: checks.Queries, name: str) -> IntArray:
+def _query_ranks(values: Any, queries: checks.Queries, name: str) -> IntArray:
     """Ranks of queries by a value of any type that is constant within a query."""
-    if are_numbers(values, name):
-        values = exact_numbers.numbers_of(values, name)
-    given = checks.check_qid(values, n_rows=queries.n_rows, name=name, empty=True)
-    distinct = given.by_id()
+    distinct = checks.check_qid(
+        values, n_rows=queries.n_rows, name=name, empty=True
+    ).by_id()
     return checks.one_per_query(distinct.row_codes(), queries, name, distinct.name)
 
 
@@ -266,68 +258,95 @@ class QueryKFold(QuerySplits, model_selection.GroupKFold):  # type: ignore[misc]
     ) -> None:
         super().__init__(n_splits, shuffle=shuffle, random_state=random_state)
         checks.check_count(n_repeats, "n_repeats")
-        drawn = n_repeats == 1 or shuffle
-        messages.require(drawn, "n_repeats must be 1 without shuffle=True", n_repeats)
+        if n_repeats > 1 and not shuffle:
+            raise ValueError(
+                f"n_repeats must be 1 without shuffle=True, got {n_repeats}"
+            )
         checks.check_choice(stratify, "stratify", (False, *_RELEVANCE))
         self.qid = qid
         self.n_repeats = n_repeats
         self.stratify = stratify
 
-    def _parts(self, queries: checks.Queries, y: Any) -> Iterator[Part]:
-        n_splits = self.n_splits
-        rule = f"n_splits must be at most the number of queries ({queries.n_queries})"
-        messages.require(queries.n_queries >= n_splits, rule, n_splits)
-        relevance: NDArray[Any] | None = None
-        if self.stratify:
-            rule = f"y must hold the labels to balance folds by {self.stratify}"
-            messages.require(y is not None, rule, y)
-            labels = checks.check_labels(y, unjudged="nonrelevant", name="y")
-            checks.check_length(labels, queries.n_rows, "y")
-            labels = np.maximum(labels, 0.0)
-            if self.stratify == "mean_label":
-                relevance = query_means(labels, queries)
-            else:
-                is_relevant = queries.arrange(labels) >= 1
-                relevance = segments.count_segments(is_relevant, queries.sizes)
+    def _split_queries(self, queries: checks.Queries, y: Any) -> Iterator[Part]:
+        if queries.n_queries < self.n_splits:
+            raise ValueError(
+                f"n_splits must be at most the number of queries "
+                f"({queries.n_queries}), got {self.n_splits}"
+            )
+        relevance = self._relevance(queries, y) if self.stratify else None
         rng = checks.check_seed(self.random_state) if self.shuffle else None
-        folds = (
-            _folds(n_splits, queries, relevance, rng) for _ in range(self.n_repeats)
-        )
-        return ((fold != k, fold == k) for fold in folds for k in range(n_splits))
+        for _ in range(self.n_repeats):
+            fold = _balanced_folds(self.n_splits, queries.sizes, relevance, rng)
+            for number in range(self.n_splits):
+                yield np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+
+    def _relevance(self, queries: checks.Queries, y: Any) -> NDArray[Any]:
+        """Return the value of each query that stratified folds balance."""
+        if y is None:
+            raise ValueError(
+                f"y must hold the labels to balance folds by {self.stratify}, got None"
+            )
+        labels = checks.check_labels(y, unjudged="nonrelevant", name="y")
+        checks.check_length(labels, queries.n_rows, "y")
+        labels = np.maximum(labels, 0.0)
+        if self.stratify == "mean_label":
+            return _query_means(labels, queries)
+        return segments.count_segments(queries.arrange(labels) >= 1, queries.sizes)
 
 
-def _folds(
+# scikit-learn's GroupKFold orders groups of equal size by an unstable sort, which
+# differs between CPUs, and does not balance shuffled folds. Its StratifiedGroupKFold
+# balances classes of rows, not numbers of relevant documents per query.
+def _balanced_folds(
     n_splits: int,
-    queries: checks.Queries,
+    sizes: IntArray,
     relevance: NDArray[Any] | None,
     rng: np.random.RandomState | None,
 ) -> IntArray:
     """Assign queries to folds that are balanced in rows and, if given, relevance."""
-    order = np.arange(queries.n_queries)
-    if rng is not None:
-        order = rng.permutation(order)
-    by_size = -queries.sizes[order]
-    if relevance is None:
-        runs = [order[np.argsort(by_size, kind="stable")]]
-    else:
-        order = order[np.lexsort((by_size, relevance[order]))]
-        runs = _by_spread(order, queries.sizes, n_splits)
-    fold = np.empty(queries.n_queries, dtype=np.int64)
+    order = np.arange(len(sizes)) if rng is None else rng.permutation(len(sizes))
+    order = order[np.argsort(-sizes[order], kind="stable")]
+    groups = [order]
+    if relevance is not None:
+        order = order[np.argsort(relevance[order], kind="stable")]
+        groups = _groups_of_neighbours(order, sizes, n_splits)
+    fold = np.empty(len(sizes), dtype=np.int64)
     loads = [0] * n_splits
-    # plain numbers: calls of NumPy for each query would take most of a split
-    for run in runs:
+    # numbers of Python: calls of NumPy for each query would take most of a split
+    for group in groups:
         free = list(range(n_splits))
-        sizes = queries.sizes[run].tolist()
-        for query, size in zip(run.tolist(), sizes, strict=True):
+        for query, size in zip(group.tolist(), sizes[group].tolist(), strict=True):
             limit = min(loads[k] for k in free) + (1 if rng is None else size)
-            near = [k for k in free if loads[k] < limit]
-            # a group of one needs no draw
-            drawn = 0 if rng is None or len(near) == 1 else rng.randint(len(near))
-            fold[query] = near[drawn]
-            loads[near[drawn]] += size
+            candidates = [k for k in free if loads[k] < limit]
+            chosen = candidates[0]
+            if rng is not None and len(candidates) > 1:
+                chosen = candidates[rng.randint(len(candidates))]
+            fold[query] = chosen
+            loads[chosen] += size
             if relevance is not None:
-                free.remove(near[drawn])
+                free.remove(chosen)
     return fold
+
+
+def _groups_of_neighbours(
+    order: NDArray[np.intp], sizes: IntArray, n_splits: int
+) -> list[NDArray[np.intp]]:
+    """Cut the order into groups of `n_splits` queries, groups of unlike sizes first.
+
+    The group of the remainder stands at the start, where queries are least relevant.
+    """
+    cuts = range(len(order) % n_splits, len(order), n_splits)
+    groups = [
+        group[np.argsort(-sizes[group], kind="stable")]
+        for group in np.split(order, cuts)
+        if len(group)
+    ]
+
+    def size_range(group: NDArray[np.intp]) -> int:
+        smallest = sizes[group[-1]] if len(group) == n_splits else 0
+        return int(sizes[group[0]] - smallest)
+
+    return sorted(groups, key=size_range, reverse=True)
 
 
 def query_folds(
@@ -340,48 +359,32 @@ def query_folds(
     ValueError
         For no fold, and for one that splits queries or tests on a training query.
     """
-    if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
-        rule = f"cv must be at most the number of queries ({len(qid)})"
-        messages.require(cv <= len(qid), rule, int(cv))
+    if isinstance(cv, (int, np.integer)):
         cv = QueryKFold(int(cv))
-    splits = hasattr(cv, "split") and not isinstance(cv, str)
-    messages.require(splits, "cv must be a number of folds or a cross-validator", cv)
-    rule = "cv must leave its qid at None, because it is given the query ids as groups"
-    messages.require(getattr(cv, "qid", None) is None, rule, cv)
+    elif isinstance(cv, str) or not hasattr(cv, "split"):
+        raise ValueError(
+            f"cv must be a number of folds or a cross-validator, got {cv!r}"
+        )
     with warnings.catch_warnings():
         # folds by position need no groups
         warnings.filterwarnings("ignore", "The groups parameter is ignored")
-        rows = list(cv.split(X, y, qid[codes]))
-    messages.require(rows, f"cv must make a fold, got none from {cv!r}")
+        parts = list(cv.split(X, y, qid[codes]))
+    if not parts:
+        raise ValueError(f"cv must make a fold, got none from {cv!r}")
     sizes, folds = np.bincount(codes, minlength=len(qid)), []
-    for number, fold in enumerate(rows):
-        train, test = (np.unique(codes[part]) for part in fold)
-        whole = len(fold[0]) == sizes[train].sum()
-        whole &= len(fold[1]) == sizes[test].sum()
-        rule = "cv must keep queries whole and test on others than it trains on, as"
-        apart = whole and not np.isin(test, train).any()
-        messages.require(apart, f"{rule} QueryKFold does, got fold {number} of {cv!r}")
+    for number, (train_rows, test_rows) in enumerate(parts):
+        train, test = np.unique(codes[train_rows]), np.unique(codes[test_rows])
+        are_whole = (
+            len(train_rows) == sizes[train].sum()
+            and len(test_rows) == sizes[test].sum()
+        )
+        if not are_whole or np.isin(test, train).any():
+            raise ValueError(
+                "cv must keep queries whole and test on others than it trains on, as "
+                f"QueryKFold does, got fold {number} of {cv!r}"
+            )
         folds.append((train, test))
     return folds
-
-
-def _by_spread(
-    order: NDArray[np.intp], sizes: IntArray, n_splits: int
-) -> list[NDArray[np.intp]]:
-    """Group neighbours in the order, groups of unlike sizes first.
-
-    What is left over stands at the start, where queries have the least to lose.
-    """
-    first = len(order) % n_splits
-    starts = range(first, len(order), n_splits)
-    groups = [order[:first], *(order[start : start + n_splits] for start in starts)]
-    groups = [some[np.argsort(-sizes[some], kind="stable")] for some in groups]
-
-    def spread(some: NDArray[np.intp]) -> int:
-        least = sizes[some[-1]] if len(some) == n_splits else 0
-        return int(sizes[some[0]] - least)
-
-    return sorted(filter(len, groups), key=spread, reverse=True)
 
 
 class QueryTimeSeriesSplit(QuerySplits, model_selection.TimeSeriesSplit):  # type: ignore[misc]
@@ -520,44 +523,53 @@ class QueryTimeSeriesSplit(QuerySplits, model_selection.TimeSeriesSplit):  # typ
         """
         queries = self._gather(X, groups, qid)
         if self.time == "qid" and "qid" not in feature_matrix.list_columns(X):
-            rule = "time must be given once, got time='qid' and times"
-            messages.require(time is None, rule)
+            if time is not None:
+                raise ValueError("time must be given once, got time='qid' and times")
+            ranks = np.arange(queries.n_queries)
         else:
-            time = given_or_column(X, self.time, time, "time", "time")
-            rule = "time must hold the time of each row's query, got None: pass time to"
-            way = 'split, or through metadata routing; time="qid" is the order of ids'
-            messages.require(time is not None, f"{rule} {way}")
-        return rows_of(queries, self._parts(queries, time))
+            time = _argument_or_column(X, self.time, time, "time", "time")
+            if time is None:
+                raise ValueError(
+                    "time must hold the time of each row's query, got None: pass time "
+                    'to split, or through metadata routing; time="qid" is the order of '
+                    "ids"
+                )
+            ranks = _query_ranks(time, queries, "time")
+        yield from _rows_of_parts(queries, self._split_queries(queries, ranks))
 
-    def _parts(self, queries: checks.Queries, time: Any) -> list[Part]:
+    def _split_queries(
+        self, queries: checks.Queries, ranks: IntArray
+    ) -> Iterator[Part]:
         n_queries, n_splits, gap = queries.n_queries, self.n_splits, self.gap
         test_size = self.test_size or n_queries // (n_splits + 1)
-        first = n_queries - n_splits * test_size
-        ranks = np.arange(n_queries)
-        if time is not None:
-            ranks = query_ranks(time, queries, "time")
+        train_size = self.max_train_size or n_queries
         order = np.argsort(ranks, kind="stable")
         changes = 1 + np.flatnonzero(np.diff(ranks[order]))
-        rule = "n_splits, test_size and gap must leave queries for training"
-        got = f"{n_splits=}, {test_size=}, {gap=} for {n_queries} queries"
-        got = f"{rule}, got {got} of {len(changes) + 1} times"
-        fits = test_size >= 1 and first > gap and len(changes) >= n_splits
-        messages.require(fits, got)
-        starts = nearest_changes(changes, first + test_size * np.arange(n_splits))
-        messages.require(starts[0] > gap, got)
-        longest = self.max_train_size or n_queries
-        trains = [np.arange(max(0, at - gap - longest), at - gap) for at in starts]
-        tests = [order[a:b] for a, b in pairwise([*starts, n_queries])]
-        return [(order[train], test) for train, test in zip(trains, tests, strict=True)]
+        wanted = np.arange(n_queries - n_splits * test_size, n_queries, test_size or 1)
+        starts = []
+        if test_size and wanted[0] > gap and len(changes) >= n_splits:
+            starts = _nearest_changes(changes, wanted)
+        if not starts or starts[0] <= gap:
+            raise ValueError(
+                "n_splits, test_size and gap must leave queries for training, got "
+                f"{n_splits=}, {test_size=}, {gap=} for {n_queries} queries of "
+                f"{len(changes) + 1} times"
+            )
+        for start, end in pairwise([*starts, n_queries]):
+            train_end = start - gap
+            train = order[max(0, train_end - train_size) : train_end]
+            yield train, order[start:end]
 
 
-def nearest_changes(changes: IntArray, wanted: IntArray) -> list[int]:
+def _nearest_changes(changes: IntArray, wanted: IntArray) -> list[int]:
     """Choose ascending places, each as near as possible to one that is wanted."""
-    chosen, at = [], 0
-    for left, place in zip(range(len(wanted))[::-1], wanted, strict=True):
-        there = changes[at : len(changes) - left]
-        at += 1 + int(np.argmin(np.abs(there - place)))
-        chosen.append(int(changes[at - 1]))
+    chosen, first = [], 0
+    for number, place in enumerate(wanted):
+        # as many changes are left as places that are still wanted
+        last = len(changes) - (len(wanted) - number - 1)
+        nearest = first + int(np.argmin(np.abs(changes[first:last] - place)))
+        chosen.append(int(changes[nearest]))
+        first = nearest + 1
     return chosen
 
 
@@ -621,12 +633,14 @@ class QueryShuffleSplit(QuerySplits, model_selection.BaseShuffleSplit):  # type:
         super().__init__(n_splits, random_state=random_state, **sizes)
         self.qid = qid
 
-    def _parts(self, queries: checks.Queries, y: Any) -> Iterator[Part]:
-        n_queries = queries.n_queries
-        n_train, n_test = _part_sizes(n_queries, self.train_size, self.test_size, 0.2)
+    def _split_queries(self, queries: checks.Queries, y: Any) -> Iterator[Part]:
+        n_train, n_test = _part_sizes(
+            queries.n_queries, self.train_size, self.test_size, default=0.2
+        )
         rng = checks.check_seed(self.random_state)
-        drawn = (rng.permutation(n_queries) for _ in range(self.n_splits))
-        return ((one[n_test : n_test + n_train], one[:n_test]) for one in drawn)
+        for _ in range(self.n_splits):
+            order = rng.permutation(queries.n_queries)
+            yield order[n_test : n_test + n_train], order[:n_test]
 
 
 def train_test_split_queries(
@@ -697,16 +711,19 @@ def train_test_split_queries(
     >>> qid_train, qid_test
     (array(['a', 'b', 'a', 'b', 'd'], dtype='<U1'), array(['c'], dtype='<U1'))
     """
-    messages.require(arrays, "arrays must include at least one array, got none")
+    if not arrays:
+        raise ValueError("arrays must include at least one array, got none")
     ids, is_column = feature_matrix.ids_of(arrays[0], qid)
     queries = checks.check_qid(ids, n_rows=feature_matrix.count_rows(ids)).by_id()
     for number, array in enumerate(arrays):
         n_rows = None if array is None else feature_matrix.count_rows(array)
-        rule = f"arrays must have one row per value of qid ({queries.n_rows})"
-        got = f"got {n_rows} in array {number}"
-        messages.require(n_rows == queries.n_rows, f"{rule}, {got}")
+        if n_rows != queries.n_rows:
+            raise ValueError(
+                f"arrays must have one row per value of qid ({queries.n_rows}), got "
+                f"{n_rows} in array {number}"
+            )
     n_queries = queries.n_queries
-    n_train, n_test = _part_sizes(n_queries, train_size, test_size, 0.25)
+    n_train, n_test = _part_sizes(n_queries, train_size, test_size, default=0.25)
     if shuffle:
         rng = checks.check_seed(random_state)
         order = rng.permutation(n_queries)
@@ -716,22 +733,29 @@ def train_test_split_queries(
             test = _spread(order, n_test, rng)
             train = _spread(order[~np.isin(order, test)], n_train, rng)
     else:
-        messages.require(stratify is None, "stratify must be None with shuffle=False")
+        if stratify is not None:
+            raise ValueError("stratify must be None with shuffle=False")
         train, test = np.split(np.arange(n_train + n_test), [n_train])
-    ((train, test),) = rows_of(queries, [(train, test)])
-    given = arrays if is_column else (*arrays, ids)
-    take = feature_matrix.take_rows
-    return [take(array, rows) for array in given for rows in (train, test)]
+    train_rows, test_rows = next(_rows_of_parts(queries, iter([(train, test)])))
+    parts = []
+    for array in arrays if is_column else (*arrays, ids):
+        parts.append(feature_matrix.take_rows(array, train_rows))
+        parts.append(feature_matrix.take_rows(array, test_rows))
+    return parts
 
 
 def _strata(values: Any, queries: checks.Queries) -> FloatArray | IntArray:
     """Return values that queries are sorted by: mean numbers, or ranks of others."""
-    if not are_numbers(values, "stratify"):
-        return query_ranks(values, queries, "stratify")
-    floats = exact_numbers.floats_of(values, "stratify")
+    array = exact_numbers.one_dimensional(values, "stratify")
+    are_numbers = array.dtype.kind in "biuf" or (
+        array.dtype.kind == "O" and all(isinstance(value, Real) for value in array)
+    )
+    if not are_numbers:
+        return _query_ranks(values, queries, "stratify")
+    floats = exact_numbers.floats_of(array, "stratify")
     checks.check_length(floats, queries.n_rows, "stratify")
     checks.reject(~np.isfinite(floats), floats, "stratify", "be finite")
-    return query_means(floats, queries)
+    return _query_means(floats, queries)
 
 
 def _spread(
