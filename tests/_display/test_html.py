@@ -2,6 +2,7 @@
 
 import math
 import re
+import sys
 from functools import partial
 from html.parser import HTMLParser
 
@@ -236,4 +237,6 @@ WARNINGS = [
 def test_a_warning_names_this_file(call, message):
     with pytest.warns(UserWarning, match=message) as caught:
         call()
-    assert [warning.filename for warning in caught] == [__file__]
+    assert len(caught) == 1
+    if sys.version_info >= (3, 12):  # before, no library can tell
+        assert caught[0].filename == __file__

@@ -222,7 +222,6 @@ def test_one_column_is_taken_with_a_warning():
         taken = ta.ranking_score(frame[["rel"]], frame[["score"]], qid=frame[["qid"]])
     assert taken == plain
     assert [str(w.message).split()[0] for w in caught] == ["y_true", "qid", "y_score"]
-    assert {w.filename for w in caught} == {__file__}
 
 
 def test_flags_with_gaps_are_labels_without_a_judgment():

@@ -5,20 +5,16 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, RegressorMixin, clone
-from sklearn.compose import TransformedTargetRegressor
-from sklearn.ensemble import BaggingRegressor, StackingRegressor, VotingRegressor
-from sklearn.feature_selection import RFE, SelectFromModel
-from sklearn.frozen import FrozenEstimator
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.ensemble import BaggingRegressor, VotingRegressor
+from sklearn.feature_selection import SelectFromModel
 from sklearn.linear_model import LinearRegression
-from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from tieaware_sklearn import SplitQueriesWarning
 from tieaware_sklearn._engine.checks import check_qid
 from tieaware_sklearn._engine.split_queries import FittedQueries, check_whole_queries
-from tieaware_sklearn.score_precision import CoarseRanker
 
 QID = np.repeat(np.arange(40), np.tile([9, 10, 11, 10], 10))
 SOME = np.random.default_rng(0).random(len(QID)) < 0.7
@@ -57,7 +53,7 @@ def warnings_of(estimator, qid):
 
 def test_each_query_is_known_again():
     whole, half = (check_qid(qid, n_rows=len(qid)) for qid in (QID, QID[::2]))
-    assert len(FittedQueries.of(whole).otherwise(half)) == 40
+    assert len(FittedQueries.of(whole).resized(half)) == 40
 
 
 ORDER = np.random.default_rng(1).permutation(len(QID))
@@ -104,50 +100,32 @@ def test_it_is_small_and_holds_no_ids_but_names_the_first():
     assert len(warnings_of(kept, qid[1:])) == 1
 
 
-def search(model):
-    first = [(np.arange(200), np.arange(2))]
-    return GridSearchCV(model, {}, cv=first, scoring=lambda *_: 0.0)
-
-
-PLAIN, LINEAR = FunctionTransformer(), LinearRegression()
-INSIDE = {
-    "frozen in frozen": lambda ranker: FrozenEstimator(FrozenEstimator(ranker)),
-    "target": TransformedTargetRegressor,
+PLAIN = FunctionTransformer()
+CHECKED = {
+    "ranker": lambda ranker: ranker,
+    "pipeline": lambda ranker: make_pipeline(PLAIN, ranker),
+}
+NOT_CHECKED = {
+    "pipeline in a pipeline": lambda ranker: make_pipeline(make_pipeline(ranker)),
     "bagging": lambda ranker: BaggingRegressor(ranker, 2, bootstrap=False),
-    "voting": lambda ranker: VotingRegressor([("a", LINEAR), ("b", ranker)]),
-    "stacking": lambda ranker: StackingRegressor(
-        [("b", FrozenEstimator(ranker))], LINEAR, cv="prefit"
+    "voting": lambda ranker: VotingRegressor([("b", ranker)]),
+    "step": lambda ranker: make_pipeline(
+        SelectFromModel(ranker, threshold=1), LinearRegression()
     ),
-    "search of pipelines": lambda ranker: search(
-        make_pipeline(PLAIN, make_pipeline(PLAIN, "passthrough", ranker))
-    ),
-    "rfe": lambda ranker: RFE(ranker, n_features_to_select=2),
-    "step": lambda ranker: make_pipeline(SelectFromModel(ranker, threshold=1), LINEAR),
-    "coarse": lambda ranker: CoarseRanker(ranker, None),
 }
 
 
-@pytest.mark.parametrize("name", INSIDE)
-def test_a_ranker_is_found_inside(name):
+@pytest.mark.parametrize("name", [*CHECKED, *NOT_CHECKED])
+def test_the_given_ranker_or_the_last_step_is_checked(name):
     X = np.column_stack([QID, np.random.default_rng(0).normal(size=(len(QID), 2))])
-    ranker = Keeps()
-    if "frozen" in name or name == "stacking":
-        ranker.fit(X)
-    model = INSIDE[name](ranker).fit(X, QID % 2)
+    model = (CHECKED | NOT_CHECKED)[name](Keeps()).fit(X, QID % 2)
     assert not warnings_of(model, QID)
-    assert len(warnings_of(model, QID[1:])) == 1
+    assert len(warnings_of(model, QID[1:])) == (name in CHECKED)
 
 
-def test_of_several_rankers_one_is_enough_and_some_hold_themselves():
-    model = VotingRegressor([])
-    for estimators, n_warnings in (
-        ([keep(QID), keep(QID[1:]), keep(QID[2:])], 1),
-        ([keep(QID), clone(Keeps())], 0),
-        ([model, [[], [model]], [1.0, 2.0], keep(np.append(QID, 0))], 1),
-    ):
-        model.estimators_ = estimators
-        assert len(warnings_of(model, QID)) == n_warnings
-    assert not warnings_of(object(), QID)
+def test_estimators_without_queries_are_not_checked():
+    for estimator in (object(), Keeps(), LinearRegression()):
+        assert not warnings_of(estimator, QID)
 
 
 def test_a_column_of_ids_that_a_step_may_have_moved_is_named():
@@ -157,23 +135,3 @@ def test_a_column_of_ids_that_a_step_may_have_moved_is_named():
     assert f"column 0 of what it got in fit, with 40 values in {len(QID)} rows" in said
     ranker.qid = "query"
     assert "of what it got in fit" not in warnings_of(ranker, QID[SOME])[0]
-
-
-def test_rankers_that_are_parameters_or_private_are_not_those_that_predict():
-    outer = LinearRegression()
-    outer.ranker, outer._ranker_ = keep(QID), keep(QID)
-    assert warnings_of(outer, QID[SOME]) == []
-    outer.ranker_ = keep(QID)
-    assert len(warnings_of(outer, QID[SOME])) == 1
-    outer.ranker_ = Slotted()  # of a class without a __dict__
-    assert warnings_of(outer, QID[SOME]) == []
-
-
-class Slotted:
-    __slots__ = ()
-
-    def fit(self, X, y):
-        return self
-
-    def predict(self, X):
-        return X

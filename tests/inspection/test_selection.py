@@ -352,7 +352,7 @@ def test_fewer_than_50_samples_have_no_interval():
     message = "^n_bootstraps must be at least 50 for an interval of the .*, got 49$"
     with pytest.warns(UserWarning, match=message) as caught:
         found = stability(n_bootstraps=49)
-    assert [one.filename for one in caught] == [__file__]
+    assert len(caught) == 1
     assert np.isnan(found.interval).all()
     assert found.stability == nogueira(found.selected)[0]
     text = str(found).replace("\n", " ")

@@ -78,11 +78,10 @@ def test_query_ids_are_given_once():
 @pytest.mark.parametrize(("ranker", "column", "name"), [
     (TREES, False, "QueryLGBMRanker"),
     (sklearn.base.clone(TREES).set_params(qid=-1), True, "QueryLGBMRanker"),
-    (CoarseRanker(TREES, "decimals=2"), False, "QueryLGBMRanker"),
     (RANKERS[1], False, "LinearRanker"),
 ], ids=repr)  # fmt: skip
 def test_split_queries_are_warned_of(ranker, column, name):
-    """As the scorer does, for a ranker inside another one, too."""
+    """As the scorer does."""
     ids = QID + 1000 if column else np.array([f"q{q}" for q in QID])
     half = np.arange(len(Y)) % 3 == 0
     Z = np.column_stack([X, ids]) if column else X

@@ -174,8 +174,9 @@ def definitions(terms: Collection[tuple[str, str]]) -> str:
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn at the first line up the stack that is not of this package."""
-    level, frame = 1, sys._getframe()
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
-        level, frame = level + 1, frame.f_back
-    warnings.warn(printable(message), category, stacklevel=level)
+    """Warn at the caller's line outside this package, as far as Python 3.11 can."""
+    if sys.version_info >= (3, 12):
+        prefixes = {"skip_file_prefixes": (_PACKAGE,)}
+        warnings.warn(printable(message), category, **prefixes)
+    else:
+        warnings.warn(printable(message), category, stacklevel=2)

@@ -1,7 +1,6 @@
 """Matrices of features, and query ids that travel as one of their columns."""
 
 import numbers
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,33 +11,6 @@ from sklearn import get_config
 
 from .._display import words
 from . import exact_numbers, messages, spelling
-
-#: modules of tools that hand on some of the columns of X
-_SOME_COLUMNS = {
-    f"sklearn.feature_selection.{name}" for name in ("_rfe", "_sequential")
-}
-
-
-def reject_index_of_some(column: Any, name: str = "qid") -> None:
-    """Refuse the index of a column inside a tool that hands on some of the columns.
-
-    There, one index is now this column and now that, and nothing in X tells. The tools
-    are RFE, RFECV, SequentialFeatureSelector, and bagging of features.
-
-    Raises
-    ------
-    ValueError
-        If such a tool is on the call stack.
-    """
-    frame = sys._getframe() if isinstance(column, numbers.Integral) else None
-    while frame := frame and frame.f_back:
-        there = (module := frame.f_globals.get("__name__")) in _SOME_COLUMNS
-        if module == "sklearn.ensemble._bagging":
-            there = frame.f_locals.get("requires_feature_indexing", False)
-        rule = f"{name} must not be an index inside RFE, RFECV, bagging of features or"
-        why = "SequentialFeatureSelector, which hand on some of the columns only"
-        way = "switch metadata routing on, and pass qid to fit of the tool"
-        messages.require(not there, f"{rule} {why}, got {column!r}: {way}")
 
 
 def split_qid_column(X: Any, column: str | int) -> tuple[Any, Any]:
@@ -78,7 +50,6 @@ def column_of(X: Any, column: str | int, name: str = "qid") -> Any:
     UserWarning
         If an array has fractions where query ids should be.
     """
-    reject_index_of_some(column, name)
     X = X if hasattr(X, "shape") else array_of(X)
     at = qid_index(X, column, name)
     if hasattr(X, "columns"):

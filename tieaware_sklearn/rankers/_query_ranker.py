@@ -247,11 +247,6 @@ class RankerMixin:
         """Column of X that holds query ids."""
         return getattr(self, "qid", None)
 
-    def __sklearn_clone__(self) -> Any:
-        # here, since workers that get the clone do not see the tool on the call stack
-        feature_matrix.reject_index_of_some(getattr(self, "qid", None))
-        return super().__sklearn_clone__()  # type: ignore[misc]
-
 
 class GivenSet(NamedTuple):
     """Training data or one evaluation set, as the user gave it."""
