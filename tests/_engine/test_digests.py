@@ -4,7 +4,6 @@ import datetime
 import warnings
 from collections import Counter
 from contextlib import suppress
-from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
@@ -70,13 +69,12 @@ def test_what_pandas_calls_na_is_nan(backend):
 WHOLE = st.integers(-(2**70), 2**70) | st.sampled_from(
     [s * 2**n + d for n in (53, 62, 63, 64) for s in (1, -1) for d in (-1, 0, 1)]
 )
-NUMBERS = WHOLE | st.floats(-1e308, 1e308) | st.fractions()
+NUMBERS = WHOLE | st.floats(-1e308, 1e308)
 
 
 def dresses(number):
     """A number as every type that holds it."""
     exact = Fraction(number)
-    yield from (exact, Decimal(exact.numerator) / Decimal(exact.denominator))
     for kind in (bool, int, float, *map(np.dtype, "?bBhHiIlLefd")):
         with suppress(OverflowError), warnings.catch_warnings(action="ignore"):
             make = kind.type if isinstance(kind, np.dtype) else kind
@@ -86,22 +84,20 @@ def dresses(number):
 
 @given(NUMBERS, NUMBERS)
 def test_numbers_of_all_types_have_one_digest_if_they_are_equal(one, other):
-    with localcontext() as context:
-        context.prec = 60
-        found = {}
-        for number in {one, other}:
-            for dress in dresses(number):
-                whole = not hasattr(dress, "as_integer_ratio")
-                real = int(dress) if whole else dress
-                if not np.isfinite(float(real)):
-                    continue
-                plain = Fraction(*real.as_integer_ratio())
-                bits = {int(value_bits(_objects([dress]))[0])}
-                if hasattr(dress, "dtype"):
-                    bits.add(int(value_bits(np.array([dress]))[0]))
-                found.setdefault(plain, set()).update(bits)
-        assert all(len(bits) == 1 for bits in found.values())
-        assert len(set.union(*found.values())) == len(found)
+    found = {}
+    for number in {one, other}:
+        for dress in dresses(number):
+            whole = not hasattr(dress, "as_integer_ratio")
+            real = int(dress) if whole else dress
+            if not np.isfinite(float(real)):
+                continue
+            plain = Fraction(*real.as_integer_ratio())
+            bits = {int(value_bits(_objects([dress]))[0])}
+            if hasattr(dress, "dtype"):
+                bits.add(int(value_bits(np.array([dress]))[0]))
+            found.setdefault(plain, set()).update(bits)
+    assert all(len(bits) == 1 for bits in found.values())
+    assert len(set.union(*found.values())) == len(found)
 
 
 @given(
@@ -153,7 +149,6 @@ def test_values_of_other_types_are_told_apart():
     assert len(set(value_bits(np.array([*ids, None], dtype=object)).tolist())) == 7
     days = np.array(["2026-01-01", "2026-01-02"], dtype="datetime64[D]")
     assert len({*value_bits(days).tolist(), *value_bits(days.view(int)).tolist()}) == 4
-    assert len(set(value_bits(_objects([[1], [2]])).tolist())) == 2
     odd = np.array(["\udc80", "\udc81", "?"], dtype=object)
     assert len(set(value_bits(odd).tolist())) == 3
     wide = value_bits(2**53 + np.arange(1, 2001, 2))
@@ -162,12 +157,10 @@ def test_values_of_other_types_are_told_apart():
 
 
 EQUAL_IDS = [
-    ((1, "a"), (np.int64(1), np.str_("a"))),
     (b"a", np.bytes_(b"a")),
-    (10**400, Decimal(10**400)),
-    ((2.0, ("b", True)), (2, (np.str_("b"), 1.0))),
     ("a\0", np.str_("a\0")),
-    (0.5j, np.complex64(0.5j)),
+    (2**63, np.uint64(2**63)),
+    (True, 1.0),
 ]
 
 
@@ -189,12 +182,6 @@ def test_digests_are_the_same_in_every_process():
     duration = np.array([90], dtype="m8[s]")
     found = [int(value_bits(one)[0]) for one in (moment, duration)]
     assert [*map(hex, found)] == ["0xf56a53cc8b843dc5", "0x5d98d4f8390a38d0"]
-
-
-def test_sets_have_no_digest():
-    """Python spells their elements in another order in each process."""
-    with pytest.raises(ValueError, match=r"query ids .* must not be sets, got frozen"):
-        value_bits(_objects([(1, frozenset("ab"))]))
 
 
 @pytest.fixture

@@ -56,7 +56,6 @@ def test_the_same_bits_as_flat_arrays(matrices, ties, average):
     given = {
         "NaN": (labels, scores, None),
         "mask": (np.where(there, labels, -1), np.where(there, scores, INF), there),
-        "masked": (np.ma.masked_invalid(labels), scores, None),
     }
     options = {"measure": "ap", "ties": ties, "average": average}
     own = {**options, "qid": qid}
@@ -266,9 +265,9 @@ EMPTY, SPARSE = [[1, 0], [NAN, NAN]], csr_array(np.eye(2))
 
 BAD_INPUT = [
     ({"y_true": [[1, 0], [NAN, 1]]}, "padding must be NaN in the scores, too"),
-    ({"y_score": [[1], [1, 2]]}, "y_score must have rows of equal length"),
+    ({"y_score": [[1], [1, 2]]}, "y_score must be .* with rows of equal length"),
     ({"mask": [[1, 1], [1, 0]]}, "mask must be boolean, .* got dtype int64"),
-    ({"y_true": [[[1, 0], [0, 1]]]}, r"two dimensions, got shape \(1, 2, 2\)"),
+    ({"y_true": [[[1, 0], [0, 1]]]}, r"1-dimensional, got shape \(1, 2, 2\)"),
     ({"y_true": SPARSE}, "y_true must be dense, got a csr_array: toarray"),
     ({"y_score": SPARSE}, "y_score must be dense, got a csr_array: toarray"),
     ({"mask": [True, False]}, r"mask must have the shape of y_true, \(2, 2\), got"),

@@ -180,11 +180,10 @@ def test_a_relative_tolerance_is_of_the_distance_in_any_dtype(dtype):
     assert far.expected.tolist() == [1.0, 1.0]
 
 
-def test_masked_ids_are_empty():
+def test_masked_ids_are_refused():
     ids = [[0, 1, 2]], np.ma.masked_array([[0, 1, 2]], [[1, 0, 0]])
-    distances = [[1.0, 2, 3]]
-    overlap = top_k_overlap(distances, distances, ids=ids, k=1, metric="distance")
-    assert overlap.expected.tolist() == [0.0]
+    with pytest.raises(ValueError, match=r"ids of scores .* masked .* shape \(1, 3\)"):
+        top_k_overlap([[1.0, 2, 3]], [[1.0, 2, 3]], ids=ids, k=1)
 
 
 def test_an_index_that_returns_nothing_finds_nothing():

@@ -129,13 +129,13 @@ BAD = [
         ({"y_true": one}, r"y_true must be numeric, got .*'0' in row 0 .*astype\(float")
         for one in (["0", "1", "2"], np.array(["0", "1", "2"], dtype=object))
     ),
-    ({"y_true": None}, "y_true must be a 1-D array, got None"),
-    ({"y_true": [[1], [1, 2], 3]}, "y_true must be a 1-D array"),
+    ({"y_true": None}, "y_true must be an array, got None"),
+    ({"y_true": [[1], [1, 2], 3]}, "y_true must be an array .* rows of equal length"),
     ({"y_true": [61, 0, 1]}, 'y_true must be <= 60 with exponential gain .*"linear"'),
     ({"qid": [1, 2]}, r"qid must have one value per row \(3\), got 2"),
     ({"qid": [1, NAN, 2]}, "qid must not be missing, got nan in row 1"),
     ({"qid": np.ma.array([1, 1, 2], mask=[0, 1, 0])},
-     "qid must not be missing, got a masked value in row 1$"),
+     r"qid must not be a masked array, got one of shape \(3,\)"),
     ({"qid": [[1], [1], [2]]}, "qid must hold hashable values"),
     ({"qid": 3}, r"qid .* got 3 \(pass the values, such as X\[:, 3\]; estimators take"),
     ({"qid": (i for i in range(3))}, r"qid must be 1-dimensional, got shape \(\)"),

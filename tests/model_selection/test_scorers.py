@@ -192,10 +192,12 @@ def test_zero_relevance_and_unjudged():
     with pytest.raises(ValueError, match="AP is undefined for query 2"):
         value([1, 0, 0], zero_relevance="raise")
     # predictions are numbers
-    for bad in (np.nan, np.inf, np.ma.masked):
-        X = np.ma.array([[1.0], [2.0], [3.0]])
-        X[1] = bad
-        with pytest.raises(ValueError, match=r"predict of Column must .* in row 1"):
+    for X, message in (
+        (np.array([[1.0], [np.nan], [3.0]]), "not be NaN, got nan in row 1"),
+        (np.array([[1.0], [np.inf], [3.0]]), "be finite, .* got inf in row 1"),
+        (np.ma.array([[1.0], [2.0], [3.0]]), "not be a masked array"),
+    ):
+        with pytest.raises(ValueError, match=f"predict of Column must {message}"):
             make_ranking_scorer()(Column(), X, [1, 0, 0], qid=[1, 1, 2])
 
 

@@ -60,7 +60,7 @@ def test_a_function_gets_x_of_its_kind_and_cannot_change_it(web, make):
 
 @pytest.mark.parametrize(("score", "message"), [
     (lambda trial, X: X[1:, 0], r"score\(trial, X\) returns must have one value"),
-    (lambda trial, X: None, "returns must be a 1-D array, got None"),
+    (lambda trial, X: None, "returns must be an array, got None"),
 ])  # fmt: skip
 def test_scores_that_cannot_rank(web, score, message):
     with pytest.raises(ValueError, match=message):
@@ -364,7 +364,7 @@ BAD_RANKERS = [
     ({"space": {"max_depth": [1, 2]}}, r"space\['max_depth'\] must be an Optuna d"),
     ({"cv": CUT}, "cv must keep queries whole"),
     ({"cv": "5"}, "cv must be a number of"),
-    ({"cv": ta.QueryKFold(3, qid="qid")}, "cv must leave its qid at None"),
+    ({"cv": ta.QueryKFold(3, qid="qid")}, "qid must be given once"),
     ({"estimator": QueryLGBMRanker(qid="qid")}, "objective alone, got QueryLGBM"),
     ({"fit_params": {"qid": [1]}}, r"must not hold qid or group.*\['qid'\]"),
 ]

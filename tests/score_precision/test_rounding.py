@@ -155,7 +155,11 @@ BAD_INPUT = [
     (band_scores, ([], 2), "y_score must not be empty"),
     (worst_case_loss, ("ap", 2), "measure must be RR or RBP without a cut"),
     (worst_case_loss, ("rr@5", 2), "measure must be RR or RBP without a cut"),
-    (round_scores, ([[1], [1, 2]], "decimals=1"), "y_score must be a 1-D"),
+    (
+        round_scores,
+        ([[1], [1, 2]], "decimals=1"),
+        "y_score must be an array that .* rows of equal length",
+    ),
     (round_scores, ([1], 1.1), "coarseness must be a text .* got 1.1"),
     (round_scores, ([1], "fine"), "coarseness must be a text such as .* 'fine'"),
     (round_scores, ([1], "size=3"), "'size=3': the kind must be one of .* 'size'"),

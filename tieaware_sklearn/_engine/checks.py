@@ -19,8 +19,6 @@ from . import exact_numbers, messages, segments
 
 #: integers are looked up in a table of at most so many places for each of them
 _TABLE = 4
-#: texts that are objects of Python at a time
-_TEXTS = 1 << 14
 
 
 def check_seed(random_state: Any) -> np.random.RandomState:
@@ -190,12 +188,18 @@ def check_labels(
         return labels
     missing = np.isnan(labels)
     if unjudged == "raise":
-        advice = 'unjudged="nonrelevant" treats NaN as not relevant, "drop" leaves it'
-        advice = f"{advice} out" if name == "y_true" else "leave out unjudged rows"
-        more = "; padding must be NaN in the scores, too" if padded else ""
-        reject(missing, labels, name, f"be judged ({advice}{more})", place)
-    advice = " (labels come first, then scores)" if name == "y_true" else ""
-    advice = f" (mask={name} >= 0 leaves out padding)" if padded else advice
+        advice = "leave out unjudged rows"
+        if name == "y_true":
+            advice = 'unjudged="nonrelevant" treats NaN as not relevant, "drop" leaves '
+            advice += "it out"
+        if padded:
+            advice += "; padding must be NaN in the scores, too"
+        reject(missing, labels, name, f"be judged ({advice})", place)
+    advice = ""
+    if padded:
+        advice = f" (mask={name} >= 0 leaves out padding)"
+    elif name == "y_true":
+        advice = " (labels come first, then scores)"
     reject(labels < 0, labels, name, f"be >= 0{advice}", place)
     reject(np.isinf(labels), labels, name, "be finite", place)
     marked = DROPPED_LABEL if unjudged == "drop" else UNJUDGED_LABEL
@@ -209,11 +213,7 @@ def check_scores(
     name: str = "y_score",
     place: messages.Place = messages.in_row,
 ) -> NDArray[Any]:
-    """Scores in the dtype they came in; -inf stands for "not retrieved".
-
-    Those without a dtype of their own, such as lists and objects, are refused where
-    64-bit floats would make equals of two that differ.
-    """
+    """Scores in the dtype they came in, objects as floats; -inf is "not retrieved"."""
     scores = exact_numbers.numbers_of(y_score, name, place)
     if n_rows is not None:
         check_length(scores, n_rows, name)
@@ -262,22 +262,28 @@ def check_same_order(columns: Mapping[str, Any]) -> None:
     -----
     UserWarning
     """
-    indices: dict[str, Any] = {n: getattr(x, "index", 0) for n, x in columns.items()}
-    indexed = [one for one in indices.items() if hasattr(one[1], "equals")]
-    for name, index in indexed[1:]:
-        first, other = indexed[0]
-        if not index.equals(other) and set(index) == set(other):
+    indexed = {
+        name: x.index
+        for name, x in columns.items()
+        if hasattr(x, "index") and hasattr(x.index, "equals")
+    }
+    for name, index in list(indexed.items())[1:]:
+        first = next(iter(indexed))
+        if not index.equals(indexed[first]) and set(index) == set(indexed[first]):
             words.warn(
                 f"{name} has the index of {first} in another order, but rows go by "
                 f"position: {name}.loc[{first}.index] puts them in order, and "
                 "to_numpy() of both silences this"
             )
-    named = [(name, x) for name, x in columns.items() if hasattr(x, "columns")]
-    for name, x in named[1:]:
-        first, y = named[0]
-        # the columns of Arrow are arrays
-        one, other = ([*getattr(of, "column_names", of.columns)] for of in (x, y))
-        if one != other and sorted(map(str, one)) == sorted(map(str, other)):
+    # the columns of Arrow are arrays
+    named = {
+        name: [str(column) for column in getattr(x, "column_names", x.columns)]
+        for name, x in columns.items()
+        if hasattr(x, "columns")
+    }
+    for name, names in list(named.items())[1:]:
+        first = next(iter(named))
+        if names != named[first] and sorted(names) == sorted(named[first]):
             words.warn(
                 f"{name} has the columns of {first} in another order, but they go by "
                 f"position: {name}[{first}.columns] puts them in order, and to_numpy() "
@@ -291,88 +297,83 @@ def _objects(values: Any) -> NDArray[Any]:
     return array
 
 
-def _qid_column(qid: Any, name: str) -> Any:
-    """An array of ids, or texts, categories and times as pandas and Arrow have them."""
+def _keys_of_ids(qid: Any, name: str) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    """Return a key for each row, and the ids that integer keys stand for, if any."""
     if isinstance(qid, (str, bytes, int, np.integer)):
         column = f"X[{qid!r}]" if isinstance(qid, str) else f"X[:, {qid!r}]"
-        way = f"pass the values, such as {column}; estimators take its name when made"
-        raise ValueError(f"{name} must have one value per row, got {qid!r} ({way})")
+        raise ValueError(
+            f"{name} must have one value per row, got {qid!r} (pass the values, such "
+            f"as {column}; estimators take its name when made)"
+        )
     if isinstance(qid, (list, tuple)):
-        # numpy would make one kind of numbers and texts, and of unequal lists none
-        kinds = {type(value) for value in qid}
-        array = np.asarray(qid) if kinds in ({int}, {float}, {str}) else _objects(qid)
-        lossy = kinds == {int} and array.dtype.kind not in "iu"
-        # numpy leaves out trailing NULs
-        lossy |= kinds == {str} and any(value.endswith("\0") for value in qid)
-        return _objects(qid) if lossy else exact_numbers.one_dimensional(array, name)
-    if isinstance(qid, np.ma.MaskedArray) and np.ma.is_masked(qid):
-        row = int(np.argmax(np.ma.getmaskarray(qid)))
-        raise ValueError(f"{name} must not be missing, got a masked value in row {row}")
-    if not isinstance(qid, np.ndarray):
-        arrow_type: Any = getattr(qid, "type", None)
-        if hasattr(arrow_type, "index_type"):
-            # NumPy gets some value of a dictionary where one is missing
-            qid = qid.cast(arrow_type.value_type)
-            arrow_type = arrow_type.value_type
-        if hasattr(qid, "factorize") and qid.dtype != object:
-            if np.asarray(qid[:0]).dtype.kind == "O":
-                return qid
-        elif str(arrow_type).removeprefix("large_") in ("string", "binary"):
-            return qid
+        types = set(map(type, qid))
+        # NumPy would make texts of numbers beside texts, and floats of large integers
+        if types not in ({int}, {float}, {str}):
+            return _objects(qid), None
+        array = np.asarray(qid)
+        is_rounded = types == {int} and array.dtype.kind == "f"
+        return _objects(qid) if is_rounded else array, None
+    is_pandas = hasattr(qid, "factorize") and qid.dtype != object
+    if is_pandas and np.asarray(qid[:0]).dtype.kind == "O":
+        # pandas numbers its texts, categories and times faster than a dictionary
+        codes, ids = qid.factorize(use_na_sentinel=False)
+        return np.asarray(codes), np.asarray(ids, dtype=object)
+    arrow_type: Any = getattr(qid, "type", None)
+    if hasattr(arrow_type, "index_type"):
+        # NumPy gets some value of a dictionary of Arrow where one is missing
+        qid = qid.cast(arrow_type.value_type)
     array = exact_numbers.one_dimensional(qid, name)
-    return _objects(array.tolist()) if array.dtype.kind == "V" else array
+    if array.dtype.kind in "cV":
+        raise ValueError(
+            f"{name} must hold numbers, texts, times or objects, got dtype "
+            f"{array.dtype}"
+        )
+    return array, None
 
 
-def _numbers_of_ids(column: Any) -> NDArray[Any]:
-    """Numbers of the ids of pandas or Arrow, which give them faster than Python."""
-    if hasattr(column, "factorize"):
-        return np.asarray(column.factorize(use_na_sentinel=False)[0])
-    encoded = column.dictionary_encode(null_encoding="encode")
-    whole = encoded.combine_chunks() if hasattr(encoded, "chunks") else encoded
-    return np.asarray(whole.indices)
-
-
-def _numbered(
-    keys: NDArray[Any], name: str
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Where each distinct key is first, and the number of that for every key."""
-    first_of, places = None, np.arange(len(keys))
+def _first_of_each(keys: NDArray[Any], name: str) -> NDArray[np.intp]:
+    """Return the place of the first key that is equal to each key."""
+    places = np.arange(len(keys))
     if keys.dtype.kind in "OSU":
-        known: dict[Any, int] = {}
-        first_of = np.empty_like(places)
+        first_of: dict[Any, int] = {}
         try:
-            for at in range(0, len(keys), _TEXTS):
-                part = keys[at : at + _TEXTS].tolist()
-                numbers = map(known.setdefault, part, range(at, at + len(part)))
-                first_of[at : at + len(part)] = list(numbers)
+            places_of_first = map(first_of.setdefault, keys.tolist(), range(len(keys)))
+            return np.fromiter(places_of_first, np.intp, len(keys))
         except TypeError as error:
             raise ValueError(f"{name} must hold hashable values: {error}") from None
-    elif keys.dtype.kind in "biu":
-        # above the least one, whatever the dtype
+    if keys.dtype.kind in "biu":
+        # above the least key, whatever the dtype
         above = keys.astype(np.uint64)
         above -= keys.min().astype(np.uint64)
         width = int(above.max()) + 1
         if width <= _TABLE * len(keys):
             table = np.empty(width, dtype=np.intp)
-            # of the places of one key, the last to be written stays
+            # of the places of equal keys, the last to be written stays
             table[above[::-1]] = places[::-1]
-            first_of = table[above]
-    if first_of is None:
-        _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-        first_of = first[inverse]
-    is_first = first_of == places
-    return np.flatnonzero(is_first), (np.cumsum(is_first) - 1)[first_of]
+            return table[above]
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    return np.asarray(first[inverse])
 
 
-def _check_present(
+def _check_ids(
     ids: NDArray[Any], rows: NDArray[np.intp], name: str, *, empty: bool
 ) -> None:
-    """No id is missing, nor an empty text, which text files do not tell from that."""
-    for row, one in zip(rows.tolist(), ids.tolist(), strict=True):
-        is_empty = isinstance(one, (str, bytes)) and not (one or empty)
-        if is_empty or exact_numbers.is_missing(one):
-            rule = f"{name} must not be {'empty' if is_empty else 'missing'}"
-            raise ValueError(f"{rule}, got {messages.show(one)} in row {row}")
+    """Refuse ids that are missing, sets, or empty texts, unless `empty` allows these.
+
+    Text files do not tell an empty text from an id that is missing.
+    """
+    for row, value in zip(rows.tolist(), ids.tolist(), strict=True):
+        rule = ""
+        if isinstance(value, (str, bytes)):
+            rule = "" if value or empty else "not be empty"
+        elif exact_numbers.is_missing(value):
+            rule = "not be missing"
+        elif isinstance(value, frozenset):
+            rule = "not hold sets, which have no order"
+        if rule:
+            raise ValueError(
+                f"{name} must {rule}, got {messages.show(value)} in row {row}"
+            )
 
 
 def check_qid(
@@ -384,28 +385,25 @@ def check_qid(
     """
     if qid is None:
         return Queries(np.zeros(1, np.int64), np.array([0, n_rows], np.int64), None)
-    column = _qid_column(qid, name)
-    check_length(column, n_rows, name)
-    is_array = isinstance(column, np.ndarray)
-    keys = column if is_array else _numbers_of_ids(column)
+    keys, ids = _keys_of_ids(qid, name)
+    check_length(keys, n_rows, name)
     if keys.dtype.kind in "fmM":
-        missing = np.isnan(keys) if keys.dtype.kind == "f" else np.isnat(keys)
-        reject(missing, keys, name, "not be missing")
+        reject(np.isnan(keys), keys, name, "not be missing")
     try:
         starts = segments.run_starts(keys)
-    except (TypeError, ValueError, ArithmeticError):  # of what does not compare
+    except (TypeError, ValueError):  # of objects that do not compare
         starts = np.arange(n_rows)
-    ends = np.concatenate([starts, [n_rows]])
-    heads = keys if len(starts) == n_rows else keys[starts]
-    rows, codes, many = starts, None, len(starts) > 1
-    if keys.dtype.kind == "O" or (many and not (heads[1:] > heads[:-1]).all()):
-        first, codes = _numbered(heads, name)
-        rows = starts[first]
-    ids = keys[rows]
-    if not is_array:
-        ids = _objects(exact_numbers.as_given(column.take(rows)))
+    ends = np.append(starts, n_rows)
+    heads = keys[starts]
+    rows, codes = starts, None
+    if keys.dtype.kind == "O" or not (heads[1:] > heads[:-1]).all():
+        first_of = _first_of_each(heads, name)
+        is_first = first_of == np.arange(len(heads))
+        rows = starts[is_first]
+        codes = (np.cumsum(is_first) - 1)[first_of]
+    ids = keys[rows] if ids is None else ids[keys[rows]]
     if ids.dtype.kind in "OSU":
-        _check_present(ids, rows, name, empty=empty)
+        _check_ids(ids, rows, name, empty=empty)
     if codes is None or len(rows) == len(starts):
         return Queries(ids, ends, None)
     # a counting sort of the rows
@@ -434,8 +432,8 @@ def check_query_weight(
     extreme = (weight > 0) & ((weight < 1e-100) | (weight > 1e100))
     reject(extreme, weight, name, "be 0 or from 1e-100 to 1e100")
     per_query = one_per_query(weight, queries, name, str)
-    counts = allow_zero or per_query.any()
-    messages.require(counts, f"{name} must not be 0 in every query")
+    if not (allow_zero or per_query.any()):
+        raise ValueError(f"{name} must not be 0 in every query")
     return per_query
 
 
@@ -467,9 +465,10 @@ def one_per_query(
     if varies.any():
         row = int(np.argmax(varies))
         query = int(queries.codes[row])
-        got = f"got {show(per_query[query])} and {show(arranged[row])}"
-        where = f"in query {queries.name(query)}"
-        raise ValueError(f"{name} must be constant within a query, {got} {where}")
+        raise ValueError(
+            f"{name} must be constant within a query, got {show(per_query[query])} and "
+            f"{show(arranged[row])} in query {queries.name(query)}"
+        )
     return per_query
 
 
@@ -483,9 +482,9 @@ def check_cutoff(k: Any) -> int | None:
 
 def check_count(value: Any, name: str, *, least: int = 1) -> None:
     """An integer of at least `least`."""
-    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    fits = whole and value >= least
-    messages.require(fits, f"{name} must be an integer >= {least}", value)
+    is_whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not (is_whole and value >= least):
+        raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")
 
 
 def is_number(
@@ -508,9 +507,9 @@ def is_number(
 
 def check_share(value: Any, name: str, *, up_to_one: bool = False) -> None:
     """A number between 0 and 1, 0 left out, and 1 too unless `up_to_one`."""
-    fits = is_number(value, above=0, most=1, below=2 if up_to_one else 1)
-    ends = "(0, 1]" if up_to_one else "(0, 1)"
-    messages.require(fits, f"{name} must be a number in {ends}", value)
+    if not is_number(value, above=0, most=1) or (value == 1 and not up_to_one):
+        interval = "(0, 1]" if up_to_one else "(0, 1)"
+        raise ValueError(f"{name} must be a number in {interval}, got {value!r}")
 
 
 def check_choice(value: Any, name: str, choices: tuple[Any, ...]) -> None:
@@ -521,17 +520,21 @@ def check_choice(value: Any, name: str, choices: tuple[Any, ...]) -> None:
 
 def check_flag(value: Any, name: str) -> None:
     """True or False, of Python or NumPy."""
-    is_flag = isinstance(value, (bool, np.bool_))
-    messages.require(is_flag, f"{name} must be True or False", value)
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} must be True or False, got {messages.show(value)}")
 
 
 def check_choices(values: Any, name: str, choices: tuple[str, ...]) -> list[str]:
     """One or several of the choices, each once."""
-    given = [values] if isinstance(values, str) else values
-    several = isinstance(given, (list, tuple, set, frozenset, np.ndarray))
-    messages.require(several, f"{name} must be a list of {choices}", values)
-    chosen = list(given)
-    messages.require(chosen, f"{name} must not be empty", values)
+    if isinstance(values, str):
+        values = [values]
+    if not isinstance(values, (list, tuple, set, frozenset, np.ndarray)):
+        raise ValueError(
+            f"{name} must be a list of {choices}, got {messages.show(values)}"
+        )
+    chosen = list(values)
+    if not chosen:
+        raise ValueError(f"{name} must not be empty, got {values!r}")
     for value in chosen:
         check_choice(value, name, choices)
         if chosen.count(value) > 1:

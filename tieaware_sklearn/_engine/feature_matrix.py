@@ -50,7 +50,7 @@ def column_of(X: Any, column: str | int, name: str = "qid") -> Any:
     UserWarning
         If an array has fractions where query ids should be.
     """
-    X = X if hasattr(X, "shape") else array_of(X)
+    X = as_matrix(X)
     at = qid_index(X, column, name)
     if hasattr(X, "columns"):
         return X[column]
@@ -59,9 +59,11 @@ def column_of(X: Any, column: str | int, name: str = "qid") -> Any:
     if name == "qid" and values.dtype.kind == "f":
         broken = np.flatnonzero(np.isfinite(values) & (values % 1 != 0))
         if len(broken):
-            got = f"with {values[broken[0]]} in row {broken[0]}"
-            why = "an earlier step of a pipeline may have dropped or moved the column"
-            words.warn(f"qid={column} is a column of fractions, {got}: {why}")
+            words.warn(
+                f"qid={column} is a column of fractions, with {values[broken[0]]} in "
+                f"row {broken[0]}: an earlier step of a pipeline may have dropped or "
+                "moved the column"
+            )
     return values
 
 
@@ -73,7 +75,8 @@ def ids_of(X: Any, qid: Any) -> tuple[Any, bool]:
     ValueError
         Without ids, and if X has no such column.
     """
-    messages.require(qid is not None, "qid must say which rows are one query", qid)
+    if qid is None:
+        raise ValueError("qid must say which rows are one query, got None")
     is_column = isinstance(qid, (str, numbers.Integral))
     return (column_of(X, qid), True) if is_column else (qid, False)
 
@@ -99,14 +102,6 @@ def blank_qid_column(X: Any, column: str | int) -> Any:
     X = X.copy()
     X[:, at] = False
     return X
-
-
-def array_of(rows: Any) -> NDArray[Any]:
-    """A matrix of what a list holds, as objects where floats would round."""
-    array = np.asarray(rows)
-    if hasattr(rows, "dtype") or array.dtype.kind != "f":
-        return array
-    return np.array(rows, dtype=object) if exact_numbers.any_large(array) else array
 
 
 def resolve_qid(
@@ -137,9 +132,12 @@ def resolve_qid(
     """
     if column is None:
         return X, qid
-    rule = f"{prefix}qid must be given once, but it is column {column!r} of {prefix}X"
-    way = f"with metadata routing, {request} stops it from being passed"
-    messages.require(qid is None, f"{rule} already ({way})")
+    if qid is not None:
+        raise ValueError(
+            f"{prefix}qid must be given once, but it is column {column!r} of "
+            f"{prefix}X already (with metadata routing, {request} stops it from being "
+            "passed)"
+        )
     return split_qid_column(X, column)
 
 
@@ -158,25 +156,36 @@ def qid_index(X: Any, column: str | int, name: str = "qid") -> int:
     """
     if hasattr(X, "columns"):
         names = list_columns(X)
-        rule = f"{name} must name a column of X"
-        got = f"got {column!r} (columns: {names}; an index is for arrays)"
-        messages.require(column in names, f"{rule}, {got}")
+        if column not in names:
+            raise ValueError(
+                f"{name} must name a column of X, got {column!r} (columns: {names}; an "
+                "index is for arrays)"
+            )
         return names.index(column)
     n_columns = as_matrix(X).shape[1]
     if not n_columns:
-        got = f"got 0 feature(s) (shape={X.shape}) while a minimum of 1 is required"
-        raise ValueError(f"X must have columns, {got}: the qid column {column!r}")
-    if isinstance(column, str):
-        advice = (
-            " (RFE, RFECV, SequentialFeatureSelector and most transformers hand on "
-            "arrays: switch metadata routing on and pass qid. Where all columns are "
-            "handed on, as by scalers, the index will do)"
+        raise ValueError(
+            f"X must have columns, got 0 feature(s) (shape={X.shape}) while a minimum "
+            f"of 1 is required: the qid column {column!r}"
         )
-        rule = f"{name} must be an index where X has no column names, got {column!r}"
-        raise ValueError(f"{rule}{advice if name == 'qid' else ''}")
-    there = isinstance(column, numbers.Integral) and -n_columns <= column < n_columns
-    rule = f"{name} must be the index of one of the {n_columns} columns of X"
-    messages.require(there, rule, column)
+    if isinstance(column, str):
+        advice = ""
+        if name == "qid":
+            advice = (
+                " (RFE, RFECV, SequentialFeatureSelector and most transformers hand on "
+                "arrays: switch metadata routing on and pass qid. Where all columns "
+                "are handed on, as by scalers, the index will do)"
+            )
+        raise ValueError(
+            f"{name} must be an index where X has no column names, got {column!r}"
+            f"{advice}"
+        )
+    is_index = isinstance(column, numbers.Integral)
+    if not (is_index and -n_columns <= column < n_columns):
+        raise ValueError(
+            f"{name} must be the index of one of the {n_columns} columns of X, got "
+            f"{column!r}"
+        )
     return int(column % n_columns)
 
 
@@ -223,19 +232,20 @@ def need_qid(
 ) -> None:
     """Refuse to go on without query ids, and say how to pass them."""
     if qid is None:
-        way = f"pass {name} to {where}. {way or how_to_pass_qid()}{otherwise}"
-        raise ValueError(f"{name} must hold the query of each row, got None: {way}")
+        raise ValueError(
+            f"{name} must hold the query of each row, got None: pass {name} to "
+            f"{where}. {way or how_to_pass_qid()}{otherwise}"
+        )
 
 
 def need_qid_to_predict(qid: Any, ranker: Any, why: str) -> None:
     """Refuse to predict without query ids, and say how they get there."""
     if qid is None:
-        rule = f"qid must hold the query of each row, because {why}, got None"
-        column = f"{type(ranker).__name__}(qid=<name or index>)"
         raise ValueError(
-            f"{rule}: pass it to predict, as make_ranking_scorer does with the qid it "
-            f"gets, or let it be a column of X, {column}, which works for "
-            "cross_val_predict and inside searches, too"
+            f"qid must hold the query of each row, because {why}, got None: pass it to "
+            "predict, as make_ranking_scorer does with the qid it gets, or let it be a "
+            f"column of X, {type(ranker).__name__}(qid=<name or index>), which works "
+            "for cross_val_predict and inside searches, too"
         )
 
 
@@ -271,12 +281,12 @@ def spread_features(
     return out
 
 
-#: how the names of dtypes begin, in lower case, of pandas, polars and Arrow: of texts,
+#: Names of dtypes of pandas, polars and Arrow begin like this in lower case: of texts,
 _TEXT = ("object", "str", "utf8", "large_str", "cat", "enum", "dictionary")
 #: of times,
 _TIMES = ("date", "time", "duration")
-#: and of numbers that floats may not hold
-_WIDE = ("int64", "uint64", "int128", "uint128", "decimal", "object", "cat")
+#: and of integers that floats may not hold.
+_WIDE = ("int64", "uint64")
 
 
 def check_kinds(X: Any, *, hint: str = "") -> None:
@@ -289,15 +299,20 @@ def check_kinds(X: Any, *, hint: str = "") -> None:
         rule = "Complex data not supported: X" if X.dtype.kind == "c" else "X"
         raise ValueError(f"{rule} must hold numbers, got an array of {X.dtype}")
     for j, name, dtype in _columns_of(X):
-        got, how = "", "convert times to integers, which keep their order"
         if dtype.startswith(_TIMES):
-            got = dtype
-        elif dtype.startswith(_TEXT) and (text := _text_in(cells_of(X, j))):
-            got, other = messages.show(text), "leave the column out, or encode it"
-            how = spelling.how_to_read(text) or f"{other}{hint.format(repr(name))}"
-        messages.require(
-            not got, f"X must hold numbers, got {got} in column {name!r} ({how})"
-        )
+            raise ValueError(
+                f"X must hold numbers, got {dtype} in column {name!r} (convert times "
+                "to integers, which keep their order)"
+            )
+        text = _text_in(cells_of(X, j)) if dtype.startswith(_TEXT) else None
+        if text:
+            advice = spelling.how_to_read(text) or (
+                f"leave the column out, or encode it{hint.format(repr(name))}"
+            )
+            raise ValueError(
+                f"X must hold numbers, got {messages.show(text)} in column {name!r} "
+                f"({advice})"
+            )
 
 
 def check_no_nan(
@@ -310,63 +325,42 @@ def check_no_nan(
         return
     columns = values.col[missing] if values is not X else np.nonzero(missing)[1]
     counts = np.bincount(columns)
-    first = int(np.flatnonzero(counts)[0])
+    first, *others = np.flatnonzero(counts).tolist()
     name = first if names is None else repr(names[first])
-    others = int((counts > 0).sum()) - 1
-    more = f" and {others} more" if others else ""
-    got = f"{counts[first]} in column {name}{more}"
-    raise ValueError(f"X must not hold NaN, got {got} ({advice})")
+    more = f" and {len(others)} more" if others else ""
+    raise ValueError(
+        f"X must not hold NaN, got {counts[first]} in column {name}{more} ({advice})"
+    )
 
 
 def as_matrix(X: Any, name: str = "X") -> Any:
     """X, of two dimensions; lists become an array."""
-    X = X if hasattr(X, "shape") else array_of(X)
-    rule = f"{name} must be 2-dimensional, got shape {X.shape}. Reshape your data"
-    messages.require(len(X.shape) == 2, rule)
+    exact_numbers.check_not_masked(X, name)
+    X = X if hasattr(X, "shape") else np.asarray(X)
+    if len(X.shape) != 2:
+        raise ValueError(
+            f"{name} must be 2-dimensional, got shape {X.shape}. Reshape your data"
+        )
     return X
 
 
-def without_mask(X: Any) -> Any:
-    """X, with NaN where it is masked."""
-    if not (isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X)):
-        return X
-    return np.ma.filled(X.astype(np.float64), np.nan)
+def keep_order(X: Any, frame: Any) -> Any:
+    """Return the matrix of a data frame, in which integers keep their order.
 
-
-def keep_order(X: Any, given: Any) -> Any:
-    """X, made of what was `given`, with the order and the ties of each column of that.
-
-    Integers that the floats of X do not tell apart, in a column of their own dtype,
-    are replaced by their ranks.
-
-    Raises
-    ------
-    ValueError
-        For numbers that differ and are one in X, in a column without such a dtype.
+    In columns of 64-bit integers that the floats of X do not tell apart, ranks stand
+    for the integers.
     """
     if hasattr(X, "tocsr") or X.dtype.kind != "f":
         return X
-    given = given if hasattr(given, "shape") else array_of(given)
-    columns = list(_columns_of(given))
-    if isinstance(given, np.ndarray):
-        dtype = str(given.dtype)
-        columns = [(j, j, dtype) for j in range(X.shape[1])]
-    ranked = {}
-    for j, name, dtype in columns:
-        if not dtype.startswith(_WIDE):
-            continue
-        cells = cells_of(given, j)
-        if dtype.startswith(_TEXT) and _holds_text(cells):
-            continue
-        numbers = exact_numbers.numbers_of(cells, f"column {name!r} of X")
-        if numbers.dtype.kind in "iu" and not exact_numbers.fits_floats(numbers):
-            ranked[j] = np.unique(numbers, return_inverse=True)[1]
-    if ranked:
-        # it may be the array that was given
-        X = X.copy()
-    for j, ranks in ranked.items():
-        X[:, j] = ranks
-    return X
+    # X may be the array that was given
+    ranked = X
+    for j, name, dtype in _columns_of(frame):
+        if dtype.startswith(_WIDE):
+            column = exact_numbers.numbers_of(cells_of(frame, j), f"column {name!r}")
+            if not exact_numbers.fits_floats(column):
+                ranked = X.copy() if ranked is X else ranked
+                ranked[:, j] = np.unique(column, return_inverse=True)[1]
+    return ranked
 
 
 def _columns_of(X: Any) -> Iterator[tuple[int, Any, str]]:
@@ -384,15 +378,9 @@ def cells_of(X: Any, j: int) -> Any:
     return X.column(j) if hasattr(X, "column_names") else X[:, j]
 
 
-def _holds_text(cells: Any) -> bool:
-    return any(
-        isinstance(value, (str, bytes)) for value in exact_numbers.as_given(cells)
-    )
-
-
 def _text_in(cells: Any) -> str | None:
     """The first text that is no number."""
-    for value in exact_numbers.as_given(cells):
+    for value in np.asarray(cells, dtype=object).tolist():
         try:
             float(value) if isinstance(value, str) else None
         except ValueError:

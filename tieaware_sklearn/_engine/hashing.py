@@ -4,8 +4,6 @@ import datetime
 import hashlib
 from collections.abc import Iterator
 from contextlib import suppress
-from decimal import Decimal
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -22,8 +20,9 @@ _PARTS = {
     unit: 1000**i for i, unit in enumerate(("s", "ms", "us", "ns", "ps", "fs", "as"))
 }
 _NAT = -(2**63)
-#: what NumPy takes for an integer, too
+#: Durations of NumPy are integers of NumPy, too.
 _TIMES = (datetime.date, datetime.timedelta, np.datetime64, np.timedelta64)
+_NUMBERS = (int, float, np.integer, np.floating, np.bool_)
 
 
 def mixed(bits: Digests) -> Digests:
@@ -98,16 +97,12 @@ def _placed(cells: NDArray[Any], column: Any) -> Digests:
 
 
 def value_bits(values: ArrayLike) -> Digests:
-    """64 bits of each value of any type, the same in every process.
+    """Return 64 bits of each value of any type, the same in every process.
 
-    Values that are equal have the same ones, whatever their types: numbers, and times
-    of any unit. A date is its midnight, and times without a zone are of UTC, as those
-    with one are where Arrow makes arrays of them.
-
-    Raises
-    ------
-    ValueError
-        For sets, whose elements have no order.
+    Equal numbers and texts have equal bits in every type of Python and NumPy, and so
+    have equal times in every unit. A date is its midnight, and times without a zone are
+    of UTC, as those with a zone are where Arrow makes arrays of them. Other objects
+    have the bits of their `repr`.
     """
     values = np.asarray(values)
     if values.dtype.kind in "biuf":
@@ -120,12 +115,8 @@ def value_bits(values: ArrayLike) -> Digests:
             floats = np.array(objects, dtype=np.float64)
             if not exact_numbers.any_large(floats):  # integers may have been rounded
                 return bits_of(floats)
-    try:
-        bits = {value: _bits_of_object(value) for value in dict.fromkeys(objects)}
-        each = [bits[value] for value in objects]
-    except TypeError:  # not hashable
-        each = list(map(_bits_of_object, objects))
-    return np.array(each, dtype=np.uint64)
+    bits = {value: _bits_of_object(value) for value in dict.fromkeys(objects)}
+    return np.array([bits[value] for value in objects], dtype=np.uint64)
 
 
 def _bits_of_times(values: NDArray[Any]) -> Digests:
@@ -139,22 +130,25 @@ def _bits_of_times(values: NDArray[Any]) -> Digests:
     missing = np.isnat(values)
     seconds, rest = np.where(missing, _NAT, seconds), np.where(missing, 0, rest)
     # times are numbers of seconds since 1970, but no numbers are times
-    tag = np.uint64(_text_bits(kind))
+    tag = np.uint64(_bits_of_text(kind))
     return mixed(mixed(seconds.view(np.uint64) + tag) ^ rest.view(np.uint64))
 
 
 def _bits_of_object(value: Any) -> int:
-    """64 bits of a value of any type."""
-    is_text = isinstance(value, str)  # the rest takes longer to tell
-    if not is_text and isinstance(value, _TIMES):
+    if isinstance(value, str):  # those of NumPy have a repr of their own
+        return _bits_of_text(str.__repr__(value))
+    if isinstance(value, bytes):
+        return _bits_of_text(bytes.__repr__(value))
+    if isinstance(value, _TIMES):
         return int(_bits_of_times(np.array([_as_numpy(value)]))[0])
-    if not is_text and isinstance(value, (Real, Decimal, np.bool_)):
-        return _bits_of_number(exact_numbers.exact_number(value))
-    return _text_bits(_spelled(value))
+    if isinstance(value, _NUMBERS):
+        # Python compares integers with floats exactly, NumPy does not
+        return _bits_of_number(value.item() if hasattr(value, "item") else value)
+    return _bits_of_text(repr(value))
 
 
 def _bits_of_number(number: Any) -> int:
-    """64 bits of a number: of an equal float or integer of 64 bits, if there is one."""
+    """Return the bits of an equal float or integer of 64 bits, if there is one."""
     near = np.inf
     with suppress(OverflowError):
         near = float(number)
@@ -163,7 +157,7 @@ def _bits_of_number(number: Any) -> int:
     if -(2**63) <= number < 2**64 and (whole := int(number)) == number:
         return int(bits_of(np.array([whole]))[0])
     # hashes are those of equal numbers
-    return _text_bits(f"number {hash(number)} {near!r}")
+    return _bits_of_text(f"number {hash(number)} {near!r}")
 
 
 def _as_numpy(value: Any) -> np.generic:
@@ -178,20 +172,7 @@ def _as_numpy(value: Any) -> np.generic:
     return np.timedelta64(value) if spans else np.datetime64(value)
 
 
-def _spelled(value: Any) -> str:
-    """A text for each value, one for equal ones."""
-    if isinstance(value, (str, bytes)):  # NumPy's, too
-        return (str if isinstance(value, str) else bytes).__repr__(value)
-    if isinstance(value, tuple):
-        return f"({', '.join(map(_spelled, value))})"
-    if isinstance(value, frozenset):
-        raise ValueError(f"query ids with digests must not be sets, got {value!r}")
-    if isinstance(value, (Real, Decimal, np.bool_, *_TIMES)):  # in a tuple
-        return f"bits {_bits_of_object(value)}"
-    return repr(exact_numbers.exact_number(value))
-
-
-def _text_bits(text: str) -> int:
+def _bits_of_text(text: str) -> int:
     digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8)
     return int.from_bytes(digest.digest(), "little")
 

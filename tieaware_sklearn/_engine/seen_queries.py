@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._display import words
-from . import exact_numbers, hashing, merging, segments
+from . import hashing, merging, segments
 
 #: queries whose digests are retained, 8 bytes each: those with the least ones
 MOST_KNOWN = 10_000_000
@@ -44,8 +44,8 @@ def id_digests(qid: NDArray[Any], name: str = "qid") -> hashing.Digests:
     order = np.argsort(digests, kind="stable")
     alike = np.flatnonzero(digests[order[1:]] == digests[order[:-1]])
     if len(alike):
-        first, second = sorted(order[alike[0] : alike[0] + 2].tolist())
-        raise ValueError(same_digest(qid[first], qid[second], name))
+        first, second = qid[np.sort(order[alike[0] : alike[0] + 2])].tolist()
+        raise ValueError(same_digest(first, second, name))
     return digests
 
 
@@ -53,9 +53,8 @@ def same_digest(first: Any, second: Any, name: str = "qid") -> str:
     """An error message for two ids that cannot be told apart."""
     return (
         f"{name} must have ids that differ in their digests of 64 bits, by which "
-        f"queries are recognised, got {exact_numbers.exact_number(first)!r} and "
-        f"{exact_numbers.exact_number(second)!r}, which have the same one: rename one "
-        "of them"
+        f"queries are recognised, got {first!r} and {second!r}, which have the same "
+        "one: rename one of them"
     )
 
 

@@ -178,11 +178,7 @@ def list_systems(
         keys = feature_matrix.list_columns(y_score) if is_frame else y_score
         given = [(str(key), y_score[key]) for key in keys]
     else:
-        try:
-            masked = isinstance(y_score, np.ma.MaskedArray)
-            array = y_score if masked else feature_matrix.array_of(y_score)
-        except ValueError as error:
-            raise ValueError(f"y_score must be an array: {error}") from None
+        array = exact_numbers.as_array(y_score, "y_score")
         matrices = array.ndim == 3 if matrices is None else matrices
         if array.ndim == 1 + matrices:
             name = getattr(y_score, "name", None)

@@ -311,8 +311,7 @@ def _of_lists(
     messages.require(pair, "ids must be a pair, of the reference and of scores", ids)
     sides, given = [], {"reference": reference, "scores": scores}
     for (name, values), side in zip(given.items(), ids, strict=True):
-        # masked entries are empty
-        documents = np.ma.filled(lists.matrix_of(side, f"ids of {name}"), -1)
+        documents = exact_numbers.as_array(side, f"ids of {name}")
         shape, integers = documents.shape, documents.dtype.kind in "iu"
         rule = f"ids of {name} must be integers of shape (n_queries, depth), got shape "
         rule += f"{shape} and dtype {documents.dtype}"
@@ -322,7 +321,7 @@ def _of_lists(
         fits = documents.min(initial=0) >= -1 and documents.max(initial=0) <= _LARGEST
         rule = f"ids of {name} must be >= -1 and at most 2^60 (-1 of unsigned ids is "
         messages.require(fits, f"{rule}beyond: astype('int64') first)")
-        matrix, there = lists.matrix_of(values, name), documents >= 0
+        matrix, there = exact_numbers.as_array(values, name), documents >= 0
         rule = f"{name} must have the shape of its ids, {shape}, got {matrix.shape}"
         messages.require(matrix.shape == shape, rule)
         place = partial(_in_list, there)

@@ -12,7 +12,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 
-from .._engine import checks, feature_matrix, lists, messages, threads
+from .._engine import checks, exact_numbers, feature_matrix, messages, threads
 from .._engine.segments import FloatArray
 from ..measures import Distribution, Measure, _parse, parse_measure
 from . import _prepared, _resolved
@@ -64,14 +64,13 @@ def ranking_score(
         Labels, finite and >= 0. NaN means that a document is unjudged. In a matrix,
         each row is a query, as in scikit-learn's `ndcg_score`. A matrix of one column
         is read as a column of documents unless `mask` is given. A cell is padding if
-        both its label and its score are NaN or masked.
+        both its label and its score are NaN.
     y_score : array-like of the shape of y_true
-        Scores of any numeric dtype; the highest ranks first and equal scores tie. No
-        score is rounded. If no single dtype holds all scores (integers beyond 2^53
-        beside fractions), they are converted to 64-bit floats. It is an error if this
-        makes different scores equal. A document with a score of -inf is not
-        retrieved: it counts in the number of relevant documents and in the ideal,
-        but has no place in the ranking.
+        Scores of any numeric dtype, in which they are compared exactly. The highest
+        score ranks first and equal scores tie. `numpy.asarray` reads lists. Objects
+        are converted to 64-bit floats. Masked arrays and texts are refused. A document
+        with a score of -inf is not retrieved: it counts in the number of relevant
+        documents and in the ideal, but has no place in the ranking.
     qid : array-like of shape (n_documents,), optional
         Query of each document, of any hashable type, with rows in any order. If None,
         all documents belong to one query. In a matrix, each row is then a query, and
@@ -565,7 +564,7 @@ class PreparedRanking:
                 raise ValueError(f"{rule}, got {keys}")
             given = [(key, y_score[key]) for key in keys]
         else:
-            array = lists.matrix_of(y_score, "y_score")
+            array = exact_numbers.as_array(y_score, "y_score")
             n_axes = 2 if self._prepared.lists is None else 3
             rule = "y_score must have one axis more than y_true, for the columns, got "
             messages.require(array.ndim == n_axes, f"{rule}shape {array.shape}")

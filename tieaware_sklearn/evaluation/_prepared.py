@@ -402,7 +402,7 @@ def prepare_labels(
     keep: bool = False,
 ) -> Prepared:
     """Labels, ids and weights; scores say no more than where matrices are padded."""
-    y_true = exact_numbers.from_tensor(y_true, names.label)
+    y_true = exact_numbers.as_array(y_true, names.label)
     given = {names.label: y_true, **(scores or {})}
     lists = _lists.Lists.of(given, qid, mask, qid_name=names.qid, full=scores is None)
     if lists is None:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from .._engine import checks, exact_numbers, messages, segments
+from .._engine import checks, messages, segments
 from .._engine.segments import FloatArray, IntArray
 from ..io import _trec_inputs
 from ..measures import FBeta, Measure, _measure, parse_measure
@@ -143,8 +143,6 @@ def _is_plain(run: Any) -> bool:
     scores = [*chain.from_iterable(documents.values() for documents in run.values())]
     kinds = set(map(type, scores))
     if kinds - {float, int, np.float64}:
-        return False
-    if int in kinds and max(map(abs, scores)) > exact_numbers.LARGEST_EXACT:
         return False
     return bool(np.isfinite(np.array(scores, dtype=np.float64)).all())
 

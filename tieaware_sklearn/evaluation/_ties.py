@@ -15,7 +15,6 @@ from .._display import html, text_tables, words
 from .._engine import (
     checks,
     exact_numbers,
-    feature_matrix,
     lists,
     messages,
     segments,
@@ -85,7 +84,7 @@ def break_ties(
     >>> break_ties(scores, [1, 2, 1, 1])
     array([3., 1., 2., 2.])
     """
-    array = feature_matrix.array_of(y_score)
+    array = exact_numbers.as_array(y_score, "y_score")
     columns = [y_score] if array.ndim != 2 else [*array.T]
     checked = [checks.check_scores(column) for column in columns]
     n_rows = len(checked[0])
@@ -145,9 +144,9 @@ class _TieRule:
 
     def _split(self, key: Any, n_columns: int) -> list[Any]:
         """Split keys by column of scores; one may serve all columns."""
-        key = exact_numbers.none_for_masked(key)
+        exact_numbers.check_not_masked(key, self.name)
         try:
-            array = feature_matrix.array_of(key)
+            array = exact_numbers.as_array(key, self.name)
         except ValueError:
             rule = f"{self.name} must be an array, or a tuple of an array and one of "
             rule += f"{DIRECTIONS}, got {messages.show(key)}"
@@ -164,7 +163,7 @@ class _TieRule:
         self, key: Any, direction: str, n_rows: int, random_state: Any
     ) -> tuple[IntArray, Sequence[Any]]:
         """Encode keys as numbers, the highest first; return the keys as given, too."""
-        array = feature_matrix.array_of(key)
+        array = exact_numbers.as_array(key, self.name)
         checks.check_length(array, n_rows, self.name)
         rule = f"{self.name} must hold numbers only or strings only"
         values: Any = array

@@ -244,7 +244,7 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
         ----------
         X : array-like, sparse matrix or data frame of shape (n_rows, n_features)
             Features. Each column of a data frame is compared in its own dtype, even
-            integers beyond 2^53. Masked values are missing.
+            integers beyond 2^53. Masked arrays are refused.
         y : array-like of shape (n_rows,)
             Labels, finite and >= 0. NaN is unjudged.
         qid : array-like of shape (n_rows,), optional

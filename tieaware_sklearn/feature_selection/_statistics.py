@@ -362,9 +362,8 @@ class FeatureColumns(SelectorMixin):  # type: ignore[misc]
         rule = f"X must have a feature beside its qid column {self.qid!r}"
         messages.require(names or self.qid is None, f"{rule}, got n_features=1")
         features = X
-        X = check_array(
-            feature_matrix.without_mask(X), estimator=self, input_name="X", **options
-        )
+        exact_numbers.check_not_masked(X, "X")
+        X = check_array(X, estimator=self, input_name="X", **options)
         X = feature_matrix.keep_order(X, features)
         if self.missing == "raise":
             columns = getattr(self, "feature_names_in_", None)
@@ -404,7 +403,7 @@ class FeatureColumns(SelectorMixin):  # type: ignore[misc]
             If X has other columns than in `fit`.
         """
         check_is_fitted(self)
-        X = feature_matrix.without_mask(X)
+        exact_numbers.check_not_masked(X, "X")
         if self.qid is not None:
             X = feature_matrix.blank_qid_column(X, self.qid)
         if not self.support_.any():

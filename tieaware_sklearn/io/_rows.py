@@ -240,7 +240,7 @@ def _matrix(
     """The features of all parts, none of them rounded; columns for a data frame.
 
     Integers that a float64 does not hold, beside other numbers, are an error unless
-    `as_frame` is None.
+    `as_frame` is None: then ranks stand for the integers.
     """
     data = [part.data for part in parts]
     n_rows = sum(part.n_rows for part in parts)
@@ -257,12 +257,13 @@ def _matrix(
     if len(dtypes) > 1 and not all(map(exact_numbers.fits_floats, arrays)):
         columns = list(map(_whole, joined))
         common = np.result_type(*columns)
-        for column, numbers in zip(what, columns, strict=True):
+        for j, (column, numbers) in enumerate(zip(what, columns, strict=True)):
             at = exact_numbers.first_rounded(numbers) if common.kind == "f" else None
             if at is not None and as_frame is False:
                 rule = f"{column} must hold {_FLOATS}, got {numbers[at]}"
                 raise ValueError(f"{rule} ({_BESIDE})")
-            common = common if at is None else np.dtype(object)
+            if at is not None:  # ranks keep the order
+                columns[j] = np.unique(numbers, return_inverse=True)[1]
         data = [columns]
     matrix, row = np.empty((n_rows, len(names)), common), 0
     # some rows at a time, as many as a cache holds

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from .._display import html, text_tables, words
-from .._engine import checks, exact_numbers, feature_matrix, messages
+from .._engine import checks, exact_numbers, messages
 from .._engine.segments import FloatArray, IntArray
 
 #: upper ends of the classes of kappa from 0 on, and their names
@@ -23,7 +23,7 @@ _CLASSES = ("slight", "fair", "moderate", "substantial", "almost perfect")
 
 def given_values(values: ArrayLike, name: str) -> NDArray[Any]:
     """Numbers or texts, none of them missing."""
-    array = feature_matrix.array_of(exact_numbers.none_for_masked(values))
+    array = exact_numbers.as_array(values, name)
     rule = f"{name} must be a 1-D array of at least one value, got shape {array.shape}"
     messages.require(array.ndim == 1 and len(array), rule)
     missing = np.array([exact_numbers.is_missing(value) for value in array.tolist()])
@@ -55,8 +55,7 @@ def _contingency(
     code = _codes(np.concatenate([first, second]), "y1 and y2")
     weight = np.ones(len(first))
     if sample_weight is not None:
-        given = feature_matrix.without_mask(sample_weight)
-        weight = np.asarray(given, dtype=np.float64)
+        weight = exact_numbers.floats_of(sample_weight, "sample_weight")
         checks.check_length(weight, len(first), "sample_weight")
         fits = (np.isfinite(weight) & (weight >= 0)).all() and weight.any()
         messages.require(fits, "sample_weight must be finite, >= 0 and not all 0")
@@ -199,7 +198,7 @@ def fleiss_kappa(counts: ArrayLike) -> float:
     0.3333
     """
     try:
-        table = np.asarray(feature_matrix.without_mask(counts), dtype=np.float64)
+        table = exact_numbers.as_array(counts, "counts").astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"counts must hold numbers: {error}") from None
     rule = f"counts must have shape (n_items, n_categories), got shape {table.shape}"

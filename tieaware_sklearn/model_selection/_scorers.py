@@ -22,7 +22,7 @@ from sklearn.utils.metadata_routing import (
 )
 
 from .._display import words
-from .._engine import checks, feature_matrix, messages, split_queries
+from .._engine import checks, exact_numbers, feature_matrix, messages, split_queries
 from ..evaluation import _prepared, _resolved, ranking_score
 from ..measures import Measure, _parse
 
@@ -69,11 +69,10 @@ def predicted_scores(
         response = method_caller(estimator, method, X, pos_label=None)
     else:
         response = getattr(estimator, method)(X)
-    if not isinstance(response, np.ma.MaskedArray):
-        response = feature_matrix.array_of(response)
+    name = f"{method} of {type(estimator).__name__}"
+    response = exact_numbers.as_array(response, name)
     if response.ndim == 2 and response.shape[1] == 1:
         response = response[:, 0]
-    name = f"{method} of {type(estimator).__name__}"
     if response.ndim == 2 and method == "predict_proba":
         if classifies and response.shape[1] == 2:
             response = response[:, 1]  # probability of the greater label

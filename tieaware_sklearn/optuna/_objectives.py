@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils import assert_all_finite, check_array
 
-from .._engine import checks, feature_matrix, messages, row_order
+from .._engine import checks, exact_numbers, feature_matrix, messages, row_order
 from .._engine.segments import FloatArray, IntArray
 from ..evaluation import _prepared
 from ..model_selection import _scorers, _splits
@@ -225,11 +225,9 @@ class LinearScoringObjective(ScoringObjective):
         **options: Any,
     ) -> None:
         feature_matrix.check_kinds(X)
+        exact_numbers.check_not_masked(X, "X")
         data = check_array(
-            feature_matrix.without_mask(X),
-            dtype=np.float64,
-            order="C",
-            ensure_all_finite="allow-nan",
+            X, dtype=np.float64, order="C", ensure_all_finite="allow-nan"
         )
         n_features = data.shape[1]
         self.feature_names = _check_names(feature_names, X, n_features)

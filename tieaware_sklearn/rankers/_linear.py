@@ -260,7 +260,7 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         self, X: Any, qid: Any = None, *, reset: bool
     ) -> tuple[FloatArray, Any]:
         """Return features as floats, and query ids."""
-        X = feature_matrix.without_mask(X)
+        exact_numbers.check_not_masked(X, "X")
         options: dict[str, Any] = {"dtype": np.float64, "order": "C"}
         if self.qid is None:
             feature_matrix.check_kinds(X, hint="; query ids go into qid={}")

@@ -531,7 +531,7 @@ class QueryRankerMixin(RankerMixin):
         rule = f"{prefix}y must hold the labels of {prefix}X: a ranker requires y to be"
         passed = given.y is not None
         messages.require(passed, f"{rule} passed, but the target y is None")
-        X = feature_matrix.without_mask(feature_matrix.as_matrix(X, f"{prefix}X"))
+        X = feature_matrix.as_matrix(X, f"{prefix}X")
         rule = f"{prefix}X must have features, got 0 feature(s) (shape={X.shape}) while"
         way = "did a selector before the ranker keep none?"
         messages.require(X.shape[1], f"{rule} a minimum of 1 is required: {way}")
@@ -609,7 +609,7 @@ class QueryRankerMixin(RankerMixin):
     def _features(self, X: Any) -> Any:
         """Check X against the data of `fit`, and remove the qid column."""
         check_is_fitted(self)
-        X = feature_matrix.without_mask(feature_matrix.as_matrix(X))
+        X = feature_matrix.as_matrix(X)
         is_feature, column = self._is_feature_, self._qid_column(X)
         # the message of scikit-learn
         rule = f"X has {X.shape[1]} features, but {type(self).__name__} is expecting"
