@@ -173,11 +173,7 @@ def test_qid_of_any_hashable_dtype(qid):
     ("qid", "message"),
     [
         ([frozenset("ab"), 1], "sets, which have no order, got frozenset.* in row 0"),
-        (np.array([1j, 2]), "numbers, texts, times or objects, got dtype complex128"),
-        (
-            np.array([(1,), (2,)], dtype=[("id", int)]),
-            "numbers, texts, times or objects, got dtype",
-        ),
+        (np.array([(1,), (2,)], dtype=[("id", int)]), "records, got dtype .*'id'"),
         ([[1], [2]], r"hashable values: .*list"),
     ],
 )

@@ -258,7 +258,7 @@ BAD_CURVES = [
     ({"cv": Folds((ROWS[:5], ROWS[5:]))}, "cv must keep queries whole"),
     ({"cv": Folds((ROWS, ROWS))}, "cv must keep queries whole"),
     ({"cv": Folds()}, "cv must make a fold"),
-    ({"cv": ta.QueryKFold(2, qid=0)}, "cv must leave its qid at None"),
+    ({"cv": ta.QueryKFold(2, qid=0)}, "qid must be given once"),
     ({"qid": None}, "qid must say which rows"),
     ({"X": X[:, 0]}, "X must be 2-dimensional"),
 ]

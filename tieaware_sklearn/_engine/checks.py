@@ -323,11 +323,8 @@ def _keys_of_ids(qid: Any, name: str) -> tuple[NDArray[Any], NDArray[Any] | None
         # NumPy gets some value of a dictionary of Arrow where one is missing
         qid = qid.cast(arrow_type.value_type)
     array = exact_numbers.one_dimensional(qid, name)
-    if array.dtype.kind in "cV":
-        raise ValueError(
-            f"{name} must hold numbers, texts, times or objects, got dtype "
-            f"{array.dtype}"
-        )
+    if array.dtype.kind == "V":
+        raise ValueError(f"{name} must not hold records, got dtype {array.dtype}")
     return array, None
 
 
