@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._display import html, text_tables
-from .._engine import checks, exact_numbers, feature_matrix, lists, messages, tie_groups
+from .._engine import checks, exact_numbers, lists, messages, tie_groups
 from .._engine.segments import FloatArray, IntArray
 from ..evaluation import _averages
 from . import _systems
@@ -280,7 +280,7 @@ def _ranks(
         return [None] * n_systems
     if cells is not None:
         rank = cells.documents(rank, name, several=True)
-    array, shapes = feature_matrix.array_of(rank), ((n_rows,), shape)
+    array, shapes = exact_numbers.as_array(rank, name), ((n_rows,), shape)
     rule = f"{name} must have shape (n_documents,) or (n_documents, n_systems), here "
     rule += f"({n_rows},) or {shape}"
     messages.require(array.shape in shapes, rule, array.shape)

@@ -274,7 +274,8 @@ def _ids(
     integer_ids: bool = False,
 ) -> list[str]:
     """Return topics or documents of any kind of column as strings."""
-    values = np.asarray(exact_numbers.none_for_masked(column), dtype=object)
+    exact_numbers.check_not_masked(column, name)
+    values = np.asarray(column, dtype=object)
     if values.ndim != 1:
         raise ValueError(
             f"{name} must have one value per row, got {messages.show(column)}"
