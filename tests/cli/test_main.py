@@ -87,7 +87,7 @@ ERRORS = [
     ("screen fine.txt below.csv", "all files must be of one kind"),
     ("screen below.txt", f"below.txt, line 3: {FINITE} -1"),
     ("screen above.txt", f"above.txt, line 1: {FINITE} inf"),
-    ("screen below.csv --batch-rows 2", f"below.csv, line 4: {FINITE} -1"),
+    ("screen below.csv --batch-rows 2", f"below.csv, row 4: {FINITE} -1"),
     ("screen fine.txt gap.txt", OF_GAP),
     ("screen fine.txt inf.txt", INFINITE),
     ("screen unjudged.txt --unjudged drop", "txt: no document has a label"),

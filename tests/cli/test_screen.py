@@ -140,15 +140,15 @@ def test_screen_reads_files_at_once_and_in_batches(capsys, frame, web, tmp_path,
     assert features == {"feature", *names} - {ignored}
 
 
-def test_missing_values_thousands_and_columns_without_a_name(capsys, tmp_path):
+def test_missing_values_and_columns_without_a_name(capsys, tmp_path):
     rows = [
-        '1,1,"1,406",tbd,,',
+        "1,1,1406,tbd,,",
         "0,1,3,4,,",
         f"1,NA,{2**62 + 1},0,,",
         f"0,NA,{2**62},,,",
     ]
     path = csv(tmp_path, "\n".join(["label,qid,x,t,n,", *rows]))
-    words = ["--missing-values", "tbd", "--thousands", ",", "--missing", "last"]
+    words = ["--missing-values", "tbd", "--missing", "last"]
     out, err = succeed(capsys, "screen", path, "--json", *words, "--measures", "rr")
     assert err == (
         "tieaware: left out, without a name in the header: \n"
@@ -206,7 +206,7 @@ def test_missing_labels_count_as_nonrelevant_or_are_left_out(
     assert (code, out) == (1, "")
     n_rows = len(gaps) if batch_rows == 0 else 48
     n_missing = gaps.rating[:n_rows].isna().sum()
-    said = f"line 2: the label is missing ({n_missing} of {n_rows} are missing; "
+    said = f"row 2: the label is missing ({n_missing} of {n_rows} are missing; "
     for one in (said, "--unjudged nonrelevant counts", "--unjudged drop leaves"):
         assert one in err
     for how, alike in (
@@ -233,8 +233,8 @@ def test_several_bad_values_are_told_at_once(capsys, tmp_path):
     code, _, err = run(capsys, "screen", path)
     lines = err.splitlines()
     assert (code, len(lines)) == (1, 10)
-    assert "line 3: a label must be finite and >= 0, got -1" in lines[0]
-    assert "line 2: feature f0 must be finite, got inf (--missing-values" in lines[1]
+    assert "row 3: a label must be finite and >= 0, got -1" in lines[0]
+    assert "row 2: feature f0 must be finite, got inf (--missing-values" in lines[1]
 
 
 @pytest.mark.parametrize("batch_rows", [0, 1])
@@ -242,7 +242,7 @@ def test_a_label_that_a_measure_refuses_is_named(capsys, tmp_path, batch_rows):
     path = csv(tmp_path, "label,qid,x\n1,1,5\n100,2,7\n2,2,3\n")
     options = ["--measures", "rr", "err", "--batch-rows", batch_rows]
     err = fail(capsys, "screen", path, *options)
-    said = r"table.csv, line 3: .*ERR: the label must be <= max_label=4 .* got 100"
+    said = r"table.csv, row 3: .*ERR: the label must be <= max_label=4 .* got 100"
     assert re.search(said, err)
     succeed(capsys, "screen", path, "--measures", "ndcg(gain=linear)")
 

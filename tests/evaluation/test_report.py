@@ -245,7 +245,7 @@ def test_batches_have_the_bits_of_all_rows_at_once(
     ({"qid": ""}, {}, "column 'qid' of batch 1 must not be empty, got '' in row 2"),
     ({"qid": 1}, {}, "query 1.* again in batch 1"),
     ({"qid": 1}, {"batch_rows": 1}, "query 1.* again in batch 1"),
-    ({"qid": "1"}, {}, "batch 1 must hold .*, as in batch 0, got .* of both"),
+    ({"qid": "1"}, {}, "batch 1 must hold ids of the type of the first .* of both"),
     ({}, {"score": "absent"}, "batch 0: there is no column 'absent'"),
     ({}, {"label": "s"}, "must name different columns, got 's' twice"),
     ({}, {"batch_rows": 0}, "batch_rows must be an integer >= 1, got 0"),

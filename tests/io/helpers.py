@@ -26,7 +26,7 @@ def write(path, X, y, qid, **options):
         dump_letor(X, y, path, qid=qid)
         return path
     frame = pd.DataFrame(X, columns=[f"f{j}" for j in range(X.shape[1])])
-    return write_table(path, frame.assign(label=y, qid=qid, url="a/b"), **options)
+    return write_table(path, frame.assign(label=y, qid=qid), **options)
 
 
 def as_trec_eval(score):
@@ -43,8 +43,10 @@ def place_of(path, row):
     """What a message calls a row of the file."""
     if path.name.endswith(".parquet"):
         return f"{path}, row {row}"
-    # the first line of a table holds the names
-    return f"{path}, line {row + (1 if '.txt' in path.name else 2)}"
+    if ".txt" in path.name:
+        return f"{path}, line {row + 1}"
+    # the names are the first row of a table
+    return f"{path}, row {row + 2}"
 
 
 def csv(tmp_path, text, name="table.csv"):

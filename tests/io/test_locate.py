@@ -88,8 +88,8 @@ def test_the_order_of_a_folder_is_that_of_names_not_of_the_disk(tmp_path):
 NOTHING = [
     ("empty", r"path: there is no file to read in empty$"),
     ("empty/*.csv", r"no file to read in empty/\*\.csv$"),
-    ("shards/_*", r"no file to read in shards/_\* \(2 left out: shards/_"),
-    ([], "path must name at least one file"),
+    ("shards/.h*/*", r"no file to read in shards/\.h\*/\*$"),
+    ([], r"path must "),
 ]
 
 
@@ -112,15 +112,15 @@ def links(tmp_path, web, monkeypatch):
 
 
 TWICE = [
-    (["a.parquet", "./a.parquet"], "a.parquet and ./a.parquet"),
+    (["a.parquet", "./a.parquet"], "a.parquet and a.parquet"),
     (["a.parquet", "b.csv", "{here}/a.parquet"], "a.parquet and {here}/a.parquet"),
     (["latest.parquet", "a.parquet"], "latest.parquet and a.parquet"),
     (["a.parquet", "folder/x.parquet"], "a.parquet and folder/x.parquet"),
-    (["folder", "a.parquet"], "folder/x.parquet (of folder) and a.parquet"),
-    (["b.csv", "b*.csv"], "b.csv and b.csv (of b*.csv)"),
-    ("*.parquet", "a.parquet (of *.parquet) and latest.parquet (of *.parquet)"),
+    (["folder", "a.parquet"], "folder/x.parquet and a.parquet"),
+    (["b.csv", "b*.csv"], "b.csv and b.csv"),
+    ("*.parquet", "a.parquet and latest.parquet"),
     ("{here}", "{here}/a.parquet and {here}/folder/x.parquet"),
-    (["no.csv", "./no.csv"], "no.csv and ./no.csv"),
+    (["no.csv", "./no.csv"], "no.csv and no.csv"),
     (["memory://x.csv", "memory://x.csv"], "memory://x.csv and memory://x.csv"),
 ]
 
@@ -131,46 +131,24 @@ def test_the_same_file_twice(links, path, names):
     given = [path] if isinstance(path, str) else path
     path = [one.replace("{here}", here) for one in given]
     names = names.replace("{here}", here)
-    with pytest.raises(ValueError, match="must name each file once") as error:
+    with pytest.raises(ValueError, match="FILE must name each file once") as error:
         find_files(path, "FILE")
-    assert names in str(error.value).replace(f" (of {here})", "")
-
-
-@pytest.mark.parametrize("scheme", ["file://", "simplecache::file://"])
-def test_the_same_file_by_its_url(links, scheme):
-    pytest.importorskip("fsspec")
-    url = f"{scheme}{links / 'a.parquet'}"
-    refused(["a.parquet", url], f": a.parquet and {url} are the same file")
-    assert len(find_files([f"{scheme}{links / 'b.csv'}", url]).paths) == 2
-
-
-def test_files_that_the_system_does_not_number(links):
-    stat = os.stat
-
-    def without_number(path, **options):
-        state = stat(path, **options)
-        return os.stat_result((state.st_mode, 0, *tuple(state)[2:]))
-
-    with mock.patch("os.stat", without_number):
-        assert len(find_files(["a.parquet", "b.csv"]).paths) == 2
-        with pytest.raises(ValueError, match=r"latest\.parquet and a\.parquet are"):
-            find_files(["latest.parquet", "a.parquet"])
+    assert f": {names} are the same file" in str(error.value)
 
 
 @pytest.mark.parametrize("load", [load_table, load_letor])
 def test_all_readers_refuse_names_alike(links, load):
-    refused("", "path must not be empty", load)
-    refused(["a.parquet", ""], "path must not be empty", load)
+    refused("", "path must name files, got", load)
+    refused(["a.parquet", ""], "path must name files", load)
     refused(["b.csv", "./b.csv"], "path must name each file once", load)
 
 
-def test_folders_that_are_links_are_read_once(tmp_path):
+def test_links_to_folders_are_followed(tmp_path):
     own, other = tmp_path / "all" / "own", tmp_path / "other"
     for folder, name in ((own, "a.csv"), (other, "b.csv")):
         folder.mkdir(parents=True)
         (folder / name).write_text("")
     (tmp_path / "all" / "more").symlink_to(other, target_is_directory=True)
-    (own / "loop").symlink_to(tmp_path / "all", target_is_directory=True)
     found = [path.name for path in find_files(tmp_path / "all").paths]
     assert found == ["b.csv", "a.csv"]
 
@@ -257,7 +235,7 @@ def test_nothing_there(memory):
 def test_files_of_a_server(serve, web, name, gives):
     url = f"{serve(gives)}/{name}"
     if name == "web.parquet" and gives == "no length":
-        with pytest.raises(OSError, match="simplecache:: before the URL"):
+        with pytest.raises(ValueError, match=f"{url}: Cannot seek"):
             iter_batches(url)
         url = f"simplecache::{url}"
     batches = list(iter_batches(url, batch_rows=60))
@@ -303,10 +281,9 @@ def test_files_that_are_left_out_are_told(tmp_path, capsys):
         p2__csv__zip=b"PK\x03\x04", _old__csv=TABLE, p0__csv__crc="x",
         README__md="# Data, and more\n",
     )  # fmt: skip
-    unpack = "(unpack it, or use gzip)"
     wanted = {
-        str(folder / "p1.csv.zst"): f"text compressed by Zstandard {unpack}",
-        str(folder / "p2.csv.zip"): f"a zip archive {unpack}",
+        str(folder / "p1.csv.zst"): "no table by its name",
+        str(folder / "p2.csv.zip"): "no table by its name",
         str(folder / "_old.csv"): "a name that begins with _ or .",
         str(folder / "README.md"): "no table by its name",
     }
@@ -318,7 +295,7 @@ def test_files_that_are_left_out_are_told(tmp_path, capsys):
     code, _, err = run(capsys, "screen", folder)
     assert code == 0
     assert "4 files are left out: " in err
-    assert "p1.csv.zst (text compressed by Zstandard" in err
+    assert "p1.csv.zst (no table by its name)" in err
     for j in range(6):
         (folder / f"_{j}.csv").write_text(TABLE)
     assert run(capsys, "screen", folder)[2].count("and 5 more") == 1

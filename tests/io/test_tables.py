@@ -1,9 +1,6 @@
-"""Tables: CSV as people have it, Parquet, columns in the names of folders."""
+"""Tables: CSV and Parquet by pyarrow, columns in the names of folders."""
 
 import json
-import re
-from contextlib import closing, suppress
-from csv import QUOTE_NONE
 from decimal import Decimal
 from unittest import mock
 from urllib.parse import quote
@@ -14,74 +11,14 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from tests.cli.helpers import fail, succeed
-from tests.io.helpers import csv, in_batches, joined, refused, write
+from tests.cli.helpers import succeed
+from tests.io.helpers import csv, in_batches, joined, refused
 from tieaware_sklearn.datasets import iter_batches, load_table
-from tieaware_sklearn.io import _csv, _frames, _locate, _source
+from tieaware_sklearn.io import _csv
 
-MESSY = """\
-label,qid,price,stock,title,share
-1,tea,"1,406.84",tbd,a,9007199254740993
-0,tea,12.5,n/a,b,0.5
-0,,3,1,c,1
-x,mug,7,2,d,2,9
-0,mug,8
-1,mug,9,unknown,e,3
-2,mug,9,tbd,e,3
-3,mug,9,later,e,3
-4,mug,9,never,e,3
-"""
-
-
-def test_a_column_of_grouped_digits_is_no_text_where_a_row_ends_early(tmp_path):
-    rows = ["label,qid,price,name", '1,a,"1,320.50",mug', '0,a,"2,000",cup', "1,a", ""]
-    path = csv(tmp_path, "\n".join(rows))
-    assert "a row must not have fewer cells" in refused(path, "column 'price' must")
-
-
-def test_all_that_is_wrong_is_said_at_once(tmp_path):
-    path = csv(tmp_path, MESSY)
-    lines = refused(path, "price").split("\n  ")
-    assert lines[0].startswith(f"{path}, line 2: column 'price' must hold numbers")
-    assert "got '1,406.84' (thousands=" in lines[0]
-    assert "ignore, or --ignore, leaves out the column)" in lines[0]
-    said = [line.partition(" (")[0] for line in lines[1:]]
-    assert said == [
-        # three cells of a column, each once
-        "line 2: column 'stock' must hold numbers, got 'tbd', 'unknown', 'later'",
-        "line 2: column 'share' must hold numbers that a float64 holds beside "
-        "fractions, larger ones or missing cells, got '9007199254740993'",
-        "line 4: column 'qid' must not be empty",
-        "line 5: a row must not have more cells than the header",
-        "line 6: a row must not have fewer cells than the header",
-    ]
-    assert "reads 'tbd', 'unknown', 'later' as missing;" in lines[1]
-    # as many things as a screen shows
-    rows = [[f"f{j}" for j in range(20)], "1" * 20, "x" * 20]
-    names, numbers, texts = map(",".join, rows)
-    path = csv(tmp_path, f"label,qid,{names}\n1,1,{numbers}\n0,1,{texts}")
-    assert refused(path, "'f0' must").count("\n") == 9
-
-
-@pytest.mark.parametrize("n_empty", [0, 1, 40])
-@pytest.mark.parametrize("batch_rows", [None, 1, 20])
-def test_values_may_stand_anywhere(tmp_path, monkeypatch, n_empty, batch_rows):
-    monkeypatch.setattr(_csv, "_START", 50)
-    monkeypatch.setattr(_source, "MAX_LINE", 100)
-    cells = [""] * n_empty + [f"{i}" if i < 5 else f"{i}.5" for i in range(10)]
-    rows = [f"1,{i},{cell},{'t' if i > 20 else ''}," for i, cell in enumerate(cells)]
-    path = csv(tmp_path, "\n".join(["label,qid,x,text,empty", *rows]))
-    batches = list(iter_batches(path, batch_rows=batch_rows or 10**6))
-    for batch in batches:
-        assert batch.feature_names == ["x"]
-        assert batch.left_out == ["text", "empty"]
-    wanted = [np.nan if c == "" else float(c) for c in cells]
-    assert_array_equal(joined(batches)[:, 0], wanted)
-    assert joined(batches, "qid").tolist() == list(map(str, range(len(cells))))
+LEFT_OUT = "columns without numbers are left out: "
 
 
 def column(*cells):
@@ -89,139 +26,161 @@ def column(*cells):
     return "label,qid,g,x\n" + "".join(f"1,1,0,{cell}\n" for cell in cells)
 
 
-HOLDS = "line 3: column 'x' must hold numbers"
+# types of CSV
+def test_a_column_of_text_is_left_out_with_one_warning(tmp_path):
+    path = csv(tmp_path, ",label,qid,x,t,day,Unnamed: 0\n0,1,1,5,a,2026-01-02,7\n")
+    for read in (load_table, in_batches):
+        with pytest.warns(UserWarning, match=f"{LEFT_OUT}t, day ") as warned:
+            read(path)
+        assert len(warned) == 1
+        # whoever names them is not warned
+        read(path, ignore=["t", "day"])
 
 
-BAD_CELLS = [
-    # beyond all types of 64 bits, and beyond what one of them holds
-    (column(2**64 + 1, 2**64 + 2, 3), f"line 2: column 'x' .* got '{2**64 + 1}"),
-    (column(2**63 + 1, 2**63, -3), f"line 2: column 'x' must .* got '{2**63 + 1}"),
-    (column(2**63 - 1, 2**63, 3), f"line 2: column 'x' must .* got '{2**63 - 1}"),
-    (column("0" * 5000 + "1", "9" * 5000), f"line 2: .* got '{'0' * 60}'"),
-    *((column(2, cell), HOLDS) for cell in ("1_0", "0x1", "٣")),
-    (column(2, '"1.406,5"'), r"\(thousands='.', decimal=',', or --thousands"),
-    # in later rows
-    (column(*range(9), "x3", 4), "line 11: column 'x' must hold numbers, got 'x3'"),
-    (column(*"abcdefghi", 1), "line 11: .* or text, not both, got '1' after"),
-    (column(*range(9), "3,9"), "line 11: a row must not have more cells"),
-    ("label,qid\n1,1", "no column but 'label' and 'qid' holds numbers"),
-    ("label,qid,x\nbad,1,2", "column 'label' holds no number"),
-    # the only thing that is wrong
-    (column(1, 2) + column(3), r"line 4: the header stands here again[^\n]*\Z"),
+def test_columns_are_left_out_in_their_order(tmp_path):
+    path = csv(tmp_path, ",label,qid,x,t,Unnamed: 0\n0,1,1,5,a,7\n")
+    with pytest.warns(UserWarning, match=LEFT_OUT):
+        found = load_table(path)
+    assert found.feature_names == ["x"]
+    assert found.left_out == ["", "t", "Unnamed: 0"]
+
+
+IDS = [
+    (["1", "-2", "0", str(10**17)], int),
+    (["1", "01"], str),
+    (["1", "a"], str),
+    (["1", "1.0"], str),
+    (["1", "+1"], str),
+    (["1", " 1"], str),
+    (["NA", "1"], str),
+    ([str(2**53 + 1), str(2**53)], int),
+    ([str(2**63), "1"], str),
 ]
 
 
-@pytest.mark.parametrize(("text", "message"), BAD_CELLS)
-def test_cells_and_headers_that_are_refused(tmp_path, monkeypatch, text, message):
-    monkeypatch.setattr(_csv, "_START", 30)
+@pytest.mark.parametrize(("ids", "kind"), IDS)
+def test_ids_are_integers_only_if_each_is_written_so(tmp_path, ids, kind):
+    rows = "".join(f"1,{query},5\n" for query in ids)
+    path = csv(tmp_path, f"label,qid,x\n{rows}")
+    for found in (load_table(path).qid, joined(in_batches(path), "qid")):
+        assert found.tolist() == list(map(kind, ids))
+
+
+def test_ids_are_of_one_kind_in_all_files(tmp_path):
+    for name, query in (("a", "1"), ("b", "02"), ("c", "3")):
+        csv(tmp_path, f"label,qid,x\n1,{query},5\n", f"{name}.csv")
+    assert load_table(tmp_path).qid.tolist() == ["1", "02", "3"]
+    (tmp_path / "b.csv").unlink()
+    assert load_table(tmp_path).qid.tolist() == [1, 3]
+    # Parquet tells which they are
+    ranking(tmp_path / "d.parquet", [7, 8])
+    csv(tmp_path, "label,qid,x\n1,1,5\n", "c.csv")
+    assert load_table([tmp_path / "c.csv", tmp_path / "d.parquet"]).qid.tolist() == [1, 7, 8]
+    ranking(tmp_path / "d.parquet", ["7", "8"])
+    found = load_table([tmp_path / "c.csv", tmp_path / "d.parquet"])
+    assert found.qid.tolist() == ["1", "7", "8"]
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    """Types are inferred from a few rows."""
+    monkeypatch.setattr(_csv, "_BLOCK", 64)
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("batch_rows", [None, 1, 20])
+def test_fractions_and_missing_cells_may_come_late(tmp_path, batch_rows):
+    cells = [str(i) for i in range(40)] + ["", "0.5", "NA"]
+    rows = "".join(f"1,{i},{cell},\n" for i, cell in enumerate(cells))
+    path = csv(tmp_path, f"label,qid,x,empty\n{rows}")
+    with pytest.warns(UserWarning, match=f"{LEFT_OUT}empty "):
+        batches = list(iter_batches(path, batch_rows=batch_rows))
+    wanted = [*range(40), np.nan, 0.5, np.nan]
+    assert_array_equal(joined(batches)[:, 0], wanted)
+    assert joined(batches, "qid").tolist() == list(range(43))
+
+
+LATE = [
+    (["3"] * 40 + ["x"], "column 'x': Row #42: .*invalid value 'x'"),
+    ([""] * 40 + ["5"], "column 'x': Row #42: .*invalid value '5'"),
+    (["3"] * 40 + [str(2**53 + 1)], "column 'x' has integers above 2^53"),
+    (["3"] * 40 + ["3,3"], "Row #42: Expected 4 columns, got 5"),
+]
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize(("cells", "message"), LATE)
+def test_cells_unlike_the_first_ones_are_refused(tmp_path, cells, message):
+    path = csv(tmp_path, column(*cells))
+    refused(path, f"^{path}: .*{message.replace('^', '.')}")
+
+
+REFUSED = [
+    ("label,qid,x\nbad,1,1\n", "column 'label': Row #2: .*invalid value 'bad'"),
+    ("label,qid,x\n1,1,2\n1,1", "Row #3: Expected 3 columns, got 2: 1,1"),
+    ('label,qid,x,t\n1,1,2,t\n1,1,2,"t\n1,1,2,t\n', "a quotation mark opens a cell"),
+    ('label,qid,t,x\n1,1,t,2\n1,1,"t,2\n1,1,t,2\n', "Row #3: Expected 4 columns"),
+    ("label,qid,x,x\n1,1,2,3\n", "must have each column once, got 'x' twice"),
+    ("label,qid,x\n1,,2\n", ", row 2: the query id must not be .*got ''"),
+    ("label,qid\n1,1\n", "no column but 'label' and 'qid' holds numbers"),
+    ("label,x\n1,1\n", r"there is no column 'qid' \(columns: label, x\)"),
+    ("label,qid,x\n,1,1\n", "column 'label' holds no number"),
+    ("", "Empty CSV file"),
+]
+
+
+@pytest.mark.filterwarnings(f"ignore:{LEFT_OUT}")
+@pytest.mark.parametrize(("text", "message"), REFUSED)
+def test_what_is_refused_names_the_file(tmp_path, text, message):
     path = csv(tmp_path, text)
     refused(path, f"^{path}.*{message}")
 
 
-@pytest.mark.parametrize("block", [10, 1 << 20])
-@pytest.mark.parametrize("column", ["qid", "text"])
-@pytest.mark.parametrize("ignore", [[], ["text"]])
-def test_rows_between_stray_quotes(tmp_path, monkeypatch, block, column, ignore):
-    monkeypatch.setattr(_csv, "_START", block)
-    rows = pd.DataFrame({"qid": list("aaaabbbbcccc"), "text": "t", "label": 1})
-    rows.loc[2, column] = '"24in screen'
-    rows.loc[5, column] += '"'
-    table = rows.assign(x=range(12)).to_csv(sep=";", index=False, quoting=QUOTE_NONE)
-    path = csv(tmp_path, table)
-    said = r"csv, line 4: a cell in quotation marks holds lines .*--quoting none, read"
-    with pytest.warns(UserWarning, match=said):
-        assert len(load_table(path, ignore=ignore).data) == 9
-    found = load_table(path, ignore=ignore, quoting="none")
-    assert found.data[:, 0].tolist() == list(range(12))
-
-
-SEVERAL_LINES = [
-    '"x, y\nz, w"',
-    '"long, text\nof, three\nlines"',
-    '"a table:\n1,t,1,x\n"',
-    '"one\nq1,two"',
-    '"ends\nq1,words,0,7\n"',
-]
-
-
-@pytest.mark.parametrize("text", SEVERAL_LINES)
-def test_texts_of_several_lines_are_no_rows(tmp_path, text):
-    path = csv(tmp_path, f"qid,text,label,x\na,{text},1,2\na,t,0,3\n")
-    assert load_table(path).data.tolist() == [[2], [3]]
-
-
-@pytest.mark.parametrize("second", ['"curved monitor', '"curved" monitor'])
-def test_stray_marks_do_not_swallow_rows(tmp_path, capsys, second):
-    rows = [[i % 3, i // 10, i % 7, f"monitor {i}"] for i in range(500)]
-    rows[14][3], rows[479][3] = '"24in monitor', second
-    lines = [",".join(map(str, row)) for row in rows]
-    path = tmp_path / "shop.csv"
-    path.write_text("\n".join(["label,qid,clicks,title", *lines, ""]))
-    message = f"{path}, line 16: a quotation mark opens a cell here"
-    refused(path, f"{re.escape(message)}.*--quoting none")
-    assert "line 16" in fail(capsys, "screen", path)
-    # as they are
-    found = load_table(path, quoting="none")
-    assert found.data[:, 0].tolist() == [clicks for _, _, clicks, _ in rows]
-    assert found.qid.tolist() == [str(qid) for _, qid, _, _ in rows]
-    out, _ = succeed(capsys, "screen", path, "--quoting", "none")
-    assert "500 documents, 50 queries" in out
-
-
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_a_mark_left_open_ends_the_reading_soon(tmp_path, monkeypatch, end):
-    monkeypatch.setattr(_csv, "_START", 1 << 10)
-    monkeypatch.setattr(_source, "MAX_LINE", 1 << 12)
-    rows = [f"1,{i // 9},{i},t" for i in range(20_000)]
-    rows.insert(1_000, '1,0,1,"t')
-    path = tmp_path / "f.csv"
-    path.write_bytes(end.join(["label,qid,x,title", *rows, ""]).encode())
-    refused(path, "line 1002: a quotation mark opens a cell")
-    # the cell would be longer than a line may be: no more is read
-    n_read, options = [], _frames.TableOptions("label", "qid", [])
-    file = _csv.open_csv(_source.TextSource(path), options, progress=False)
-    with closing(_csv._CsvLines(file)) as lines, suppress(_csv._QuoteError):
-        while lines.readinto(bytearray(1 << 10)):
-            n_read.append(lines._file.tell())
-    opened = path.read_bytes().index(b'"')
-    assert opened + (1 << 12) - (1 << 10) <= n_read[-1] <= opened + (1 << 12)
-
-
-def test_columns_without_a_name_are_left_out(tmp_path):
-    path = csv(tmp_path, ",label,qid,x,,Unnamed: 0\n0,1,1,5,3,7\n1,0,1,6,4,8\n")
-    found = load_table(path)
-    assert found.feature_names == ["x"]
-    assert found.left_out == ["", "", "Unnamed: 0"]
-    # chosen columns, a cell that is missing, and a file that is a header alone
-    csv(tmp_path, "query,rating,clicks", "0.csv")
-    path = csv(tmp_path, "query,rating,clicks\na,1,5\nb,0,\na,0,5", "1.csv")
-    table = load_table([tmp_path / "0.csv", path], label="rating", qid="query")
-    assert table.qid.tolist() == ["a", "b", "a"]
-    assert_array_equal(table.data, [[5], [np.nan], [5]])
+def test_a_quotation_mark_that_stays_open_hides_no_row(tmp_path):
+    path = csv(tmp_path, 'label,qid,x,t\n1,1,2,a\n1,1,3,"24in\n1,1,4,c\n')
+    refused(path, "a quotation mark opens a cell, and none closes it")
+    found = load_table(path, quoting="none", ignore=["t"])
+    assert found.data[:, 0].tolist() == [2, 3, 4]
 
 
 @pytest.mark.parametrize("separator", [";", "\t", "|"])
-def test_a_header_of_one_cell_tells_another_separator(tmp_path, separator):
-    text = "label,qid,x,title\n1,a,2.5,mug\n0,a,3,cup\n".replace(",", separator)
-    found = load_table(csv(tmp_path, text))
-    assert found.feature_names == ["x"]
-    assert found.data.tolist() == [[2.5], [3]]
-    found = load_table(csv(tmp_path, text.replace(".", ",")), decimal=",")
-    assert found.data.tolist() == [[2.5], [3]]
+def test_a_header_without_a_comma_tells_another_separator(tmp_path, separator):
+    text = "label,qid,x,y\n1,a,2.5,1\n0,a,3,2\n".replace(",", separator)
+    assert load_table(csv(tmp_path, text)).data.tolist() == [[2.5, 1], [3, 2]]
+    path = csv(tmp_path, text.replace(".", ","))
+    assert load_table(path, decimal=",").data.tolist() == [[2.5, 1], [3, 2]]
 
 
-@pytest.mark.parametrize("first", ["text", "numbers", "empty"])
-def test_columns_are_of_one_kind_in_all_files(tmp_path, first):
-    cells = {"text": "a", "numbers": "1", "empty": ""}
-    names = [first, *(name for name in cells if name != first)]
-    for i, name in enumerate(names):
-        csv(tmp_path, f"label,qid,x,y\n1,{i},{cells[name]},5\n", f"{i}.csv")
-    said = rf"{names.index('numbers')}\.csv.* numbers or text, not both, got '1'"
-    if names.index("numbers") < names.index("text"):
-        said = rf"{names.index('text')}\.csv.* 'x' must hold numbers, got 'a'"
-    refused(tmp_path, said)
-    (tmp_path / f"{names.index('text')}.csv").unlink()
-    assert load_table(tmp_path).feature_names == ["x", "y"]
+def test_rows_are_numbered_as_pyarrow_does(tmp_path):
+    path = csv(tmp_path, 'label,qid,"x\ny"\n1,1,2\n\n1,1,3')
+    found = load_table(path)
+    assert found.feature_names == ["x\ny"]
+    assert [found.place(row) for row in (0, 1)] == [f"{path}, row 2", f"{path}, row 3"]
+
+
+def test_large_integers_stay_exact(tmp_path):
+    large = [2**53 + 1, -(2**53) - 1, *range(2**62, 2**62 + 28)]
+    rows = [f"1,{i},{value},{i}" for i, value in enumerate(large)]
+    path = csv(tmp_path, "\n".join(["label,qid,x,y", *rows]))
+    found = load_table(path)
+    assert found.data.dtype == np.int64
+    assert found.data[:, 0].tolist() == large
+    assert joined(iter_batches(path, batch_rows=7))[:, 0].tolist() == large
+    rows = [f"{row}.5" for row in rows]
+    path = csv(tmp_path, "\n".join(["label,qid,x,y", *rows]))
+    message = f"column 'x' must hold numbers .* got {2**53 + 1} .as_frame=True"
+    refused(path, message)
+    assert load_table(path, as_frame=True).data.x.tolist() == large
+
+
+@pytest.mark.parametrize(("first", "second"), [("a", "1"), ("1", "a")])
+def test_a_column_is_of_one_kind_in_all_files(tmp_path, first, second):
+    for name, cell in (("1", first), ("2", second), ("3", "")):
+        csv(tmp_path, f"label,qid,x,y\n1,{name},{cell},5\n", f"{name}.csv")
+    refused(tmp_path, r"^.*2\.csv: .*Field x has incompatible types: .*string")
+    assert load_table(tmp_path, ignore=["x"]).feature_names == ["y"]
+    (tmp_path / f"{1 if first == 'a' else 2}.csv").unlink()
+    assert_array_equal(load_table(tmp_path).data, [[1, 5], [np.nan, 5]])
 
 
 # Parquet
@@ -239,16 +198,14 @@ def no_text():
 
 
 BAD_IDS = [
-    ([[[1], [2]]], "must hold one value in each cell, got List"),
-    ([no_text()], "must hold text .* row 2$"),
-    ([["a", "b", ""]], "must not be empty, got '' in row 2$"),
-    ([[1.0, None]], "must not be missing, got nan in row 1$"),
+    ([[[1], [2]]], "query ids must be single values, got list"),
+    ([no_text()], ": Unknown error: Wrapping"),
+    ([["a", "b", ""]], ", row 2: the query id must not be .*got ''"),
+    ([[1.0, None]], ", row 1: the query id must not be .*got None"),
     # of two kinds
-    (([1, 2], ["1", "3"]), "must hold integers, as in .*0.parquet, got text"),
-    (([1, 2], [1.0, 3.0]), "must hold integers.*got values of the type float64"),
-    ((["1"], [1]), "must hold text, as in .*0.parquet, got integers"),
-    ((["1"], [True]), "must hold text.* got values of the type bool"),
-    ((np.array([1], "u8"), [1]), "64-bit integers without a sign.*got integers"),
+    (([1, 2], ["1", "3"]), "Field qid has incompatible types: int64 vs string"),
+    ((["1"], [1]), "Field qid has incompatible types: string vs int64"),
+    ((["1"], [True]), "Field qid has incompatible types: string vs bool"),
 ]
 
 
@@ -256,7 +213,7 @@ BAD_IDS = [
 def test_ids_of_parquet_that_are_refused(tmp_path, ids, message):
     for i, own in enumerate(ids):
         path = ranking(tmp_path / f"{i}.parquet", own)
-    refused(tmp_path, f"^{path}: column 'qid' .*{message}")
+    refused(tmp_path, f"^{path}.*{message}")
 
 
 @pytest.mark.parametrize("kind", [pa.large_string(), pa.string_view(), None])
@@ -278,7 +235,7 @@ def test_ids_of_one_kind_in_several_widths(tmp_path):
         ranking(tmp_path / f"{i}.parquet", np.array([7 + i], kind))
     assert load_table(tmp_path).qid.tolist() == [7, 8, 9, 10]
     (tmp_path / "4.csv").write_text("label,qid,x\n1,7,1\n")
-    refused(tmp_path, r"4\.csv: column 'qid' must hold integers")
+    assert load_table(tmp_path).qid.tolist() == [7, 8, 9, 10, 7]
 
 
 def test_parquet_is_opened_a_few_times_however_wide_it_is(tmp_path):
@@ -290,6 +247,7 @@ def test_parquet_is_opened_a_few_times_however_wide_it_is(tmp_path):
     assert opened.call_count <= 2
 
 
+@pytest.mark.filterwarnings(f"ignore:{LEFT_OUT}")
 def test_types_of_parquet_say_what_is_a_feature(tmp_path):
     path = tmp_path / "t.parquet"
     table = pa.table({
@@ -297,7 +255,7 @@ def test_types_of_parquet_say_what_is_a_feature(tmp_path):
         "small": pa.array([1, None], pa.int8()),
         "large": [2**62 + 1, 2**62], "half": pa.array(np.array([1, 2], np.float16)),
         "coded": pa.array([3, None]).dictionary_encode(), "none": pa.nulls(2),
-        "text": ["a", "7"], "day": pa.array([1, 2], pa.date32()),
+        "text": ["1", "7"], "day": pa.array([1, 2], pa.date32()),
     })  # fmt: skip
     pq.write_table(table, path)
     refused(path, rf"^{path}: column 'large' .* got {2**62 + 1} \(.*as_frame=True")
@@ -308,24 +266,6 @@ def test_types_of_parquet_say_what_is_a_feature(tmp_path):
             assert_array_equal(found.data[name], [values, np.nan])
         assert found.left_out == ["none", "text", "day"]
         assert_array_equal(found.target, [1, 0])
-    text = table.set_column(3, "small", pa.array(["1", "2"]))
-    pq.write_table(text, path)
-    said = "'small' must hold numbers as numbers, got the text '1' in row 0"
-    refused(path, said)
-    refused(text, said, in_batches)
-    left = load_table(path, ignore=["small", "large"])
-    assert left.feature_names == ["flag", "half", "coded"]
-    pq.write_table(table, tmp_path / "u.parquet")
-    pq.write_table(text.set_column(3, "small", pa.array(["a", "b"])), path)
-    refused(tmp_path, r"'small' must .* 'a' in .*t\.parquet, row 0")
-
-
-def test_what_arrow_cannot_say_in_other_words(tmp_path, web):
-    path = write(tmp_path / "a.parquet", **web)
-
-    error = pa.lib.ArrowException("Unknown error: \x0f\nwrapped")
-    with mock.patch.object(pq, "ParquetFile", side_effect=error):
-        refused(path, r"a\.parquet: Unknown error:   wrapped")
 
 
 # names of folders
@@ -356,8 +296,8 @@ def test_folders_that_pyarrow_writes(tmp_path):
 
 FOLDERS = [
     ([1, 2, 11], int),
-    (["007", "8"], str),
-    (["1.5", "7"], str),
+    (["007", "08"], str),
+    (["1.5", "7.0"], str),
     (["a/b", "c d"], str),
 ]
 
@@ -381,7 +321,7 @@ def test_labels_and_features_in_names_of_folders(tmp_path):
     assert load_table(tmp_path / "a=1").feature_names == ["d", "e"]
     assert load_table(deep).data.tolist() == [[4, 5]]
     bad = shards(tmp_path / "bad", "label", [0, "high"], qid=[1, 2], x=[2.0, 3.0])
-    refused(bad, "column 'label' holds no number")
+    refused(bad, "Field label has incompatible types: int64 vs string")
 
 
 def test_missing_values_and_missing_columns(tmp_path):
@@ -390,129 +330,9 @@ def test_missing_values_and_missing_columns(tmp_path):
     z = load_table(tmp_path / "x").data[:, 1]
     assert_array_equal(np.sort(z), [3, 3, np.nan, np.nan])
     shards(tmp_path / "q", "qid", [hive, 3], label=[1, 0], x=[2.0, 3.0])
-    refused(tmp_path / "q", r"qid=.*0\.parquet: column 'qid' must not be missing")
+    refused(tmp_path / "q", r"qid=.*0\.parquet, row 0: the query id must not be")
     pd.DataFrame({"label": [1], "x": [1.0]}).to_parquet(tmp_path / "q" / "a.parquet")
     refused(tmp_path / "q", r"a\.parquet: there is no column 'qid'")
-
-
-@given(st.lists(st.integers(-(2**53), 2**53) | st.floats(allow_nan=False), min_size=1))
-def test_numbers_in_names_stay_what_they_are(values):
-    kind = _locate.type_of_values([str(value) for value in values])
-    assert [kind(str(value)) for value in values] == [kind(value) for value in values]
-    whole = all(isinstance(value, int) for value in values)
-    assert kind is (int if whole else float)
-
-
-def test_floats_make_no_two_numbers_one():
-    large = ["9007199254740993", "9007199254740992"]
-    assert _locate.type_of_values([*large, "0.5"]) is str
-    assert _locate.type_of_values(large) is int
-    assert _locate.type_of_values(["1", "1.0", "nan"]) is float
-    assert _locate.type_of_values([]) is str
-
-
-OTHERWISE_GROUPED = ["0,5", "0,123", "1,2,3", "12,34.5", "1.234,5", "1,234,56"]
-OTHERWISE_GROUPED += ["1234,567"]
-
-
-SPELLED_NUMBERS = [
-    *((cell, {"thousands": ","}, None) for cell in OTHERWISE_GROUPED),
-    ("-1,234,567.5e1", {"thousands": ","}, -12345675.0),
-    ("1234.5", {"thousands": ","}, 1234.5),
-    ("9,007,199,254,740,993", {"thousands": ","}, 2**53 + 1),
-    ("12.5", {"thousands": ".", "decimal": ","}, None),
-    ("1.234,5", {"thousands": ".", "decimal": ","}, 1234.5),
-    ("1 234,5", {"thousands": " ", "decimal": ","}, 1234.5),
-    ("0,123", {"decimal": ","}, 0.123),
-    ("1,234", {"decimal": ","}, 1.234),
-    ("1.5", {"decimal": ","}, None),
-    ("+,5", {"decimal": ","}, 0.5),
-]
-
-
-@pytest.mark.parametrize(("cell", "options", "wanted"), SPELLED_NUMBERS)
-def test_groups_of_digits_and_decimals(tmp_path, cell, options, wanted):
-    text = f'label,qid,x\n1,a,7\n0,a,"{cell}"\n'
-    path = csv(tmp_path, text)
-    if wanted is None:
-        said = refused(path, f"^{path}, line 3: column 'x' must hold", **options)
-        assert f"got {cell!r}" in said
-        is_plain = cell.replace(".", "").isdigit()
-        assert ("numbers with the separators given, got" in said) == is_plain
-    else:
-        for found in (load_table(path, **options), *iter_batches(path, **options)):
-            assert found.data[:, 0].tolist() == [7, wanted]
-        # what thousands are is no matter where all digits stand together
-        assert found.data.dtype == (np.int64 if wanted > 2**53 else np.float64)
-
-
-@pytest.mark.parametrize(
-    ("cells", "remedies"),
-    [
-        (["1,234", "5"], ["thousands=',', or --thousands ,, reads 1,234 as 1234",
-                          "decimal=',', or --decimal ,, reads 1,234 as 1.234"]),
-        (["0,123", "1,234"], ["decimal=',', or --decimal ,, reads 0,123 as 0.123"]),
-        (["1,234.5", "x"], ["thousands=',', or --thousands ,, reads 1,234.5 as 1234.5; "
-                          "missing_values",
-                          "reads 'x' as missing"]),
-        (["1,234.5", "1.234,5"], ["ignore, or --ignore, leaves out the column"]),
-    ],
-)  # fmt: skip
-def test_the_remedy_is_one_that_reads_the_cells(tmp_path, cells, remedies):
-    rows = "".join(f'1,a,"{cell}",0\n' for cell in cells)
-    said = refused(csv(tmp_path, f"label,qid,x,y\n{rows}"), "column 'x' must hold")
-    for remedy in remedies:
-        assert remedy in said
-    advice = ("--thousands", "--decimal", "as missing", "--ignore")
-    wanted = len(remedies) + ("--ignore" not in remedies[0])
-    assert sum(said.count(one) for one in advice) == wanted
-
-
-def test_a_column_that_is_all_in_another_spelling_is_not_left_out(tmp_path):
-    path = csv(tmp_path, 'label,qid,x\n1,a,"3,14"\n0,a,"2,7"\n')
-    refused(path, "column 'x' must hold numbers, got '3,14'.* --decimal ,, reads")
-    assert load_table(path, decimal=",").data[:, 0].tolist() == [3.14, 2.7]
-    # text that begins like it is still text
-    path = csv(tmp_path, 'label,qid,x,size\n1,a,1,"3,14"\n0,a,2,"2,7 m"\n')
-    assert load_table(path).left_out == ["size"]
-
-
-@pytest.mark.parametrize("fraction", ["", ".0", ".", ".000"])
-def test_whole_numbers_are_exact_however_they_are_spelled(tmp_path, fraction):
-    large = [2**53 + 1, -(2**53) - 1, *range(2**62, 2**62 + 28)]
-    wanted = [*range(30), *large]
-    rows = [f"1,{i},{value}{fraction},{i}" for i, value in enumerate(wanted)]
-    path = csv(tmp_path, "\n".join(["label,qid,x,y", *rows]))
-    found = load_table(path)
-    assert found.data.dtype == np.int64
-    assert found.data[:, 0].tolist() == wanted
-    batches = iter_batches(path, batch_rows=7)
-    assert [int(x) for b in batches for x in b.data[:, 0]] == wanted
-    path = csv(tmp_path, "\n".join(["label,qid,x,y", *rows, "1,60,0.5,1"]))
-    got = f"got '{2**53 + 1}{fraction}'"
-    refused(path, f"line 32: column 'x' must hold .*fractions.* {got}")
-    # one of the floats
-    path = csv(tmp_path, f"label,qid,x\n1,1,{2**60}{fraction}\n0,1,0.5\n")
-    assert load_table(path).data[:, 0].tolist() == [2.0**60, 0.5]
-
-
-@pytest.mark.parametrize("dtype", [np.int64, np.uint64])
-def test_no_reader_gives_ranks_for_values(tmp_path, dtype):
-    top = int(np.iinfo(dtype).max)
-    values, fractions = np.array([500, 7, top], dtype), [0.5, 1.5, 2.5]
-    path = ranking(tmp_path / "t.parquet", [0, 1, 2], time=values, x=fractions)
-    message = rf"{path}: column 'time' must hold .* got {top} \(.*as_frame=True.*ignore"
-    refused(path, message)
-    frames = [batch.data for batch in in_batches(path, as_frame=True)]
-    for frame in (load_table(path, as_frame=True).data, pd.concat(frames)):
-        assert [int(value) for value in frame.time] == values.tolist()
-        assert frame.x.tolist() == fractions
-    assert load_table(path, as_frame=True).data.time.dtype == dtype
-    assert load_table(path, ignore=["time"]).data[:, 0].tolist() == fractions
-    # a number that a float holds is one, however large
-    values[2] = 2**62
-    ranking(path, [0, 1, 2], time=values, x=fractions)
-    assert load_table(path).data[:, 1].tolist() == [500, 7, 2.0**62]
 
 
 @pytest.mark.parametrize("batch_rows", [[], ["--batch-rows", 2]])
@@ -551,30 +371,3 @@ def test_decimals_of_all_widths_are_numbers(tmp_path, kind):
         assert_array_equal(found.data, [[1.5], [np.nan]])
 
 
-def test_an_error_late_in_a_file_is_found_from_near_it(tmp_path, monkeypatch):
-    monkeypatch.setattr(_csv, "_START", 1 << 10)
-    n = 20_000
-    rows = [f"{i % 2},{i},{i},t" for i in range(n)]
-    rows[-3] = "1,1,x,t"
-    path = csv(tmp_path, "\n".join(["label,qid,x,title", *rows, ""]))
-    with mock.patch.object(_csv, "_wrong_with", wraps=_csv._wrong_with) as look:
-        refused(path, rf"line {n - 1}: column 'x' must hold numbers, got 'x' ")
-    # twice, of some rows of the piece in which it stands
-    assert look.call_count < 400
-
-
-def test_names_that_differ_in_their_unicode_form(tmp_path):
-    composed, apart = "requ\u00eate", "reque\u0302te"
-    path = csv(tmp_path, f"label,{apart},x\n1,a,1\n0,a,2\n")
-    refused(path, r"column 'requ.*te' \(it has another Un", qid=composed)
-    forms = enumerate([composed, apart] * 8)
-    rows = [f"{i % 2},{form} {i // 4},{i}" for i, form in forms]
-    path = csv(tmp_path, "\n".join(["label,qid,x", *rows, ""]))
-    said = r"'requ\\xeate 0' and 'reque\\u0302te 0' differ"
-    with pytest.warns(UserWarning, match=said):
-        assert len(set(load_table(path).qid)) == 8
-    rows.sort(key=lambda row: row[2:])
-    path = csv(tmp_path, "\n".join(["label,qid,x", *rows, ""]))
-    with pytest.warns(UserWarning, match="Unicode form") as warned:
-        in_batches(path)
-    assert len(warned) == 1

@@ -329,10 +329,8 @@ _COMMANDS = {
             "32 MB for files of more than 256 MB on disk)",
             "--missing-values CELL": "further cells of CSV that stand for a missing "
             "number, besides empty ones, NA, n/a, NaN, NULL, None, - and ?",
-            "--thousands CHARACTER": "what parts groups of three digits in CSV, such "
-            "as , in 1,406.84",
             "--decimal CHARACTER": "what parts the decimals in CSV, such as , in "
-            "1.406,84 (default: .)",
+            "3,14 (default: .)",
             "--quoting": "whether double quotes enclose cells of CSV (double, the "
             'default), or are characters as any other, as in 24" monitor (none)',
             "--missing": "missing values are an error (raise, the default), or rank "

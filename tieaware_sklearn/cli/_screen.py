@@ -16,7 +16,7 @@ from ..feature_selection import (
     _screening,
     _selection,
 )
-from ..io import _batches, _frames, _locate, _rows, _tables, _wording
+from ..io import _arrow, _batches, _locate, _rows, _saved, _wording
 from ..measures import Measure, _cumulated_gain, _parse
 from ..plots import FeatureScreeningDisplay
 from . import _outputs
@@ -66,12 +66,11 @@ def _leave_repeats(
 
 def _opened(arguments: argparse.Namespace, files: _locate.Files) -> _rows.Rankings:
     """Open the files, as tables or as LETOR text."""
-    options = _frames.TableOptions(
+    options = _arrow.TableOptions(
         arguments.label or "label",
         arguments.qid or "qid",
         arguments.ignore or (),
         arguments.missing_values or (),
-        arguments.thousands,
         arguments.decimal,
         arguments.quoting,
     )
@@ -81,7 +80,6 @@ def _opened(arguments: argparse.Namespace, files: _locate.Files) -> _rows.Rankin
         format=arguments.format,
         query_file=arguments.query_file,
         n_features=arguments.n_features,
-        progress=progress_bars.shows_progress(arguments.quiet),
     )
     rule = "--label and --qid are for CSV and Parquet files, but "
     rule += f"{files.paths[0]} is read as LETOR text (--format csv reads it as CSV)"
@@ -136,7 +134,7 @@ def _screened(
 
 
 def _note_left_out(names: list[str]) -> None:
-    nameless = [name for name in names if _tables.is_nameless(name)]
+    nameless = [name for name in names if _arrow.is_nameless(name)]
     others = [name for name in names if name not in nameless]
     if nameless:
         _outputs.note(f"left out, without a name in the header: {', '.join(nameless)}")

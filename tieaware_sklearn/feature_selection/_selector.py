@@ -19,7 +19,7 @@ from .._display import words
 from .._engine import checks, feature_matrix, hashing, merging, messages, seen_queries
 from .._engine.segments import FloatArray
 from ..evaluation import _prepared, _resolved
-from ..io import _batches, _frames, _wording
+from ..io import _arrow, _batches, _frames, _wording
 from ..measures import Measure, _parse, parse_measure
 from . import _screening, _selection, _statistics
 from ._screening import Screening
@@ -515,10 +515,10 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
             chosen = _features(piece, others, features)
             names = [*others, *chosen]
             _frames.check_different(names, "label, qid, query_weight and features")
-            columns = piece.select(chosen).table
+            columns = piece.features(chosen)
 
             def of_rows(rows: _frames.Piece) -> Screening:
-                part = self.screen(rows.matrix(chosen), *map(rows.column, others))
+                part = self.screen(rows.features(chosen), *map(rows.column, others))
                 return replace(part, label=str(label))
 
             how = qid, _batches.rows_of_batch(batch_rows, len(chosen))
@@ -534,7 +534,7 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
         return self.adopt(whole, columns)
 
     def _of_bunches(self, batches: Iterable[Bunch]) -> Iterator[Screening]:
-        kind, first = _frames.OneKind(), None
+        kinds, first = set[str](), None
         for number, batch in enumerate(batches):
             names = list(batch.feature_names)
             first = names if first is None else first
@@ -542,7 +542,8 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
             got = f"got {_wording.listed(first)} first and {_wording.listed(names)} in"
             rule = "batches must all have the same features"
             messages.require(names == first, f"{rule}, {got} {at}")
-            kind.check(np.asarray(batch.qid), f"column 'qid' of {at}", at)
+            ids = np.asarray(batch.qid)
+            _frames.check_id_kind(ids, kinds, f"column 'qid' of {at}")
             try:
                 yield self.screen(batch.data, batch.target, batch.qid)
             except ValueError as error:
@@ -815,5 +816,6 @@ def _features(
     else:
         chosen = list(features)
     messages.require(chosen, "features must name at least one column, got none")
-    first.check_columns([*others, *chosen])
+    columns = [*others, *chosen]
+    _arrow.check_columns(f"batch {first.number}", first.frame.columns, columns)
     return chosen

@@ -9,7 +9,7 @@ from sklearn.utils import Bunch
 
 from .._display import progress_bars
 from .._engine import checks
-from . import _frames, _letor, _locate, _rows, _source, _tables, _wording
+from . import _arrow, _frames, _letor, _locate, _rows, _source, _tables, _wording
 
 #: numbers of a batch if nothing else is said: 32 MB of them
 _BATCH_CELLS = 1 << 22
@@ -17,21 +17,20 @@ _BATCH_CELLS = 1 << 22
 
 def open_files(
     files: _locate.Files,
-    options: _frames.TableOptions,
+    options: _arrow.TableOptions,
     *,
     format: str | None,
     query_file: _locate.Paths | None,
     n_features: int | None,
-    progress: bool,
 ) -> _rows.Rankings:
     """Files that are LETOR text or tables."""
     sources = _source.sources_of(files, format)
     if sources[0].format == "letor":
-        _none_of("LETOR text", options.of_text())
+        _none_of("LETOR text", options.of_csv())
         rankings = _letor.open_letor(sources, options.ignore, query_file, n_features)
     else:
         _none_of("tables", {"query_file": query_file, "n_features": n_features})
-        rankings = _tables.open_tables(sources, options, progress)
+        rankings = _tables.open_tables(sources, options)
     rankings.left_out_files.update(files.left_out)
     return rankings
 
@@ -61,7 +60,6 @@ def iter_batches(
     query_file: _locate.Paths | None = None,
     n_features: int | None = None,
     missing_values: Sequence[str] = (),
-    thousands: str | None = None,
     decimal: str = ".",
     quoting: str = "double",
     format: str | None = None,
@@ -101,7 +99,7 @@ def iter_batches(
         Number of features of LETOR text. By default the largest feature number in it.
         Set it for shards whose results will be merged: a shard may omit the last
         features where they are 0.
-    missing_values, thousands, decimal, quoting
+    missing_values, decimal, quoting
         As in `load_table`.
     format : {"letor", "csv", "tsv", "parquet"}, optional
         Format of the files, whatever their names are.
@@ -164,16 +162,15 @@ def iter_batches(
     if n_features is not None:
         checks.check_count(n_features, "n_features")
     tables, paths = _frames.tables_or_paths(path)
-    options = _frames.TableOptions(
-        label, qid, ignore, missing_values, thousands, decimal, quoting
-    )
+    options = _arrow.TableOptions(label, qid, ignore, missing_values, decimal, quoting)
     given: Any = {"query_file": query_file, "n_features": n_features, "format": format}
     if tables is not None:
-        _none_of("data frames and streams", given | options.of_text())
+        _none_of("data frames and streams", given | options.of_csv())
         rankings = _frames.open_frames(tables, _wording.kind_of(path), options)
     else:
         files = _locate.find_files(paths, format=format)
-        rankings = open_files(files, options, **given, progress=progress)
+        rankings = open_files(files, options, **given)
+    _tables.warn_left_out(rankings)
     rows = rows_of_batch(batch_rows, len(rankings.feature_names))
     return track(rankings, rows, progress, "reading", as_frame=as_frame)
 

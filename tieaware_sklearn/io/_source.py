@@ -12,7 +12,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
-from .._engine import checks, messages
+from .._engine import checks
 from . import _locate, _wording
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -30,8 +30,6 @@ _OTHER_MARKS = {
 MAX_LINE = 1 << 24
 #: bytes that show how a file is written
 _START = 1 << 12
-#: how lines of LETOR text begin
-_LETOR = re.compile(rb"\s*([-+.0-9]|(nan|inf)\s|qid:|\S+\s+(qid|[0-9]+):)")
 #: bytes that are unpacked together
 _PACKED = 1 << 17
 
@@ -99,22 +97,23 @@ class TextSource:
     def __init__(
         self, path: _locate.PathLike | _locate.Url, format: str | None = None
     ) -> None:
-        file = path if isinstance(path, _locate.Url) else Path(path)
-        self.path: _locate.Location = file
+        self.path: _locate.Location = (
+            path if isinstance(path, _locate.Url) else Path(path)
+        )
         self._format = format or _locate.format_of_name(self.path)
         self._bytes: bytes | None = None
         if str(path) == "-":
-            messages.require(sys.stdin is not None, "standard input is closed")
+            if sys.stdin is None:
+                raise ValueError("standard input is closed")
             self._bytes = sys.stdin.buffer.read()
-        elif isinstance(file, Path) and file.exists() and not file.is_file():
-            self._bytes = file.read_bytes()  # a pipe, which is read only once
-
+        elif isinstance(self.path, Path) and self.path.is_fifo():
+            self._bytes = self.path.read_bytes()  # which is read only once
     def __str__(self) -> str:
         return "standard input" if str(self.path) == "-" else str(self.path)
 
     @cached_property
     def format(self) -> str:
-        """The format, if it is a table, or else letor."""
+        """The format that the name tells, or else the first line."""
         return self._format or _format_of_start(self.start()) or "letor"
 
     def start(self) -> bytes:
@@ -127,48 +126,57 @@ class TextSource:
         return io.BufferedReader(Lines(self.open(), str(self)))
 
     def open(self) -> IO[bytes]:
-        """The bytes of the file, unpacked, from the start."""
-        text: Any = io.BytesIO(self._bytes or b"")
-        text = self.path.open("rb") if self._bytes is None else io.BufferedReader(text)
+        """Open the file, unpacked and without a byte order mark."""
+        if self._bytes is None:
+            file: Any = self.path.open("rb")
+        else:
+            file = io.BufferedReader(io.BytesIO(self._bytes))
         try:
-            start = text.peek(max(map(len, UNPACKERS)))
+            start = file.peek(max(map(len, UNPACKERS)))
             for magic, unpacker in UNPACKERS.items():
                 if start.startswith(magic):
-                    text = io.BufferedReader(_Streams(text, unpacker), _PACKED)
-            if text.peek(len(_BYTE_ORDER_MARK)).startswith(_BYTE_ORDER_MARK):
-                text.read(len(_BYTE_ORDER_MARK))
+                    file = io.BufferedReader(_Streams(file, unpacker), _PACKED)
+            if file.peek(len(_BYTE_ORDER_MARK)).startswith(_BYTE_ORDER_MARK):
+                file.read(len(_BYTE_ORDER_MARK))
         except BaseException:
-            text.close()
+            file.close()
             raise
-        return text  # type: ignore[no-any-return]
+        return file  # type: ignore[no-any-return]
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Errors of damaged compressed data as a ValueError that names the file."""
+        """Raise errors of servers and of damaged compressed data with the file."""
         try:
             yield
-        except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
+        except (ValueError, ImportError, MemoryError):
+            raise
+        except Exception as error:
             # errors of the system have a number, those of bz2 have none
-            if isinstance(error, OSError) and error.errno is not None:
+            if getattr(error, "errno", None) is not None:
                 raise
-            what = f"damaged compressed data: {_wording.in_one_line(error)}"
-            raise ValueError(f"{self}: {what}") from None
+            if isinstance(self.path, _locate.Url):
+                raise _locate.cannot_be_read(self.path, error) from error
+            if isinstance(error, (EOFError, OSError, zlib.error, lzma.LZMAError)):
+                message = f"damaged compressed data: {_wording.in_one_line(error)}"
+                raise ValueError(f"{self}: {message}") from None
+            raise
 
 
 def _format_of_start(start: bytes) -> str | None:
-    """The format that the first line tells, comments left out."""
+    """Return the format that the first line tells, without comments."""
     if start.startswith(b"PAR1"):
         return "parquet"
-    lines = (line for line in start.splitlines() if line.strip())
-    first = next((line for line in lines if not line.startswith(b"#")), b"")
-    if _LETOR.match(first):
+    lines = (line for line in start.splitlines() if not re.match(rb"\s*(#|$)", line))
+    line = next(lines, b"")
+    if re.match(rb"\s*[-+.0-9]", line):
         return "letor"
-    is_csv = any(one in first for one in b",;|")
-    return "tsv" if b"\t" in first else "csv" if is_csv else None
+    if b"\t" in line:
+        return "tsv"
+    return "csv" if re.search(rb"[,;|]", line) else None
 
 
 def sources_of(files: _locate.Files, format: str | None = None) -> list[TextSource]:
-    """The files, all of them tables, or all LETOR text.
+    """Return the files, all of them tables, or all LETOR text.
 
     Raises
     ------
@@ -178,23 +186,19 @@ def sources_of(files: _locate.Files, format: str | None = None) -> list[TextSour
     """
     checks.check_choice(format, "format", (None, *_locate.FORMATS))
     sources = [TextSource(path, format) for path in files.paths]
-    kinds: dict[str, TextSource] = {}
-    for source in sources:
-        kind = "LETOR text" if source.format == "letor" else "tables"
-        kinds.setdefault(kind, source)
+    of_kinds = {source.format == "letor": source for source in sources}
     for name, reason in files.left_out.items():
         if reason == _locate.NO_TABLE and format is None:
-            left = TextSource(_locate.Url(name) if _locate.is_url(name) else name)
-            start = left.start()
-            if _format_of_start(start) == "letor":
-                kinds.setdefault("LETOR text", left)
-            files.left_out[name] = would_not_read_as_text(start) or reason
-    got = " and ".join(f"{kind} ({first})" for kind, first in kinds.items())
-    messages.require(
-        len(kinds) == 1,
-        f"all files must be of one kind, got {got}: name those that are meant, such as "
-        "by 'folder/*.csv', or choose by format (--format)",
-    )
+            path = _locate.Url(name) if _locate.is_url(name) else name
+            source = TextSource(path)
+            if _format_of_start(source.start()) == "letor":
+                of_kinds[True] = source
+    if len(of_kinds) > 1:
+        raise ValueError(
+            f"all files must be of one kind, got tables ({of_kinds[False]}) and LETOR "
+            f"text ({of_kinds[True]}): name those that are meant, such as by "
+            "'folder/*.csv', or choose by format (--format)"
+        )
     return sources
 
 

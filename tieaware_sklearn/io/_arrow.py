@@ -1,0 +1,235 @@
+"""Rankings of Arrow tables: which columns are features, and their values as arrays."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _optional
+from .._engine import checks, messages
+from . import _rows, _wording
+
+
+def arrow(module: str = "") -> Any:
+    """Import pyarrow, or one of its modules."""
+    return _optional.import_optional(
+        f"pyarrow{module}", extra="io", purpose="reading tables"
+    )
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """The columns of tables, and how CSV cells are written: see `load_table`."""
+
+    label: str
+    qid: str
+    ignore: Sequence[str] = ()
+    missing_values: Sequence[str] = ()
+    decimal: str = "."
+    quoting: str = "double"
+
+    def __post_init__(self) -> None:
+        if self.label == self.qid:
+            raise ValueError(
+                f"label and qid must name different columns, got {self.qid!r} twice"
+            )
+        cells = self.missing_values
+        if isinstance(cells, str) or not all(isinstance(cell, str) for cell in cells):
+            raise ValueError(f"missing_values must be a list of strings, got {cells!r}")
+        if len(self.decimal) != 1 or self.decimal in "+-eE0123456789":
+            raise ValueError(
+                f"decimal must be a decimal separator, got {self.decimal!r}"
+            )
+        checks.check_choice(self.quoting, "quoting", ("double", "none"))
+
+    def of_csv(self) -> dict[str, Any]:
+        """Return the options of CSV files that are not at their defaults."""
+        options = {
+            "missing_values": list(self.missing_values),
+            "decimal": self.decimal,
+            "quoting": self.quoting,
+        }
+        defaults = [], ".", "double"
+        return {name: options[name] for name in options if options[name] not in defaults}
+
+
+def is_nameless(name: str) -> bool:
+    """Return whether a column has no name, or one that pandas made up for it."""
+    return not name.strip() or name.startswith("Unnamed:")
+
+
+def check_columns(place: str, names: Sequence[Any], wanted: Iterable[Any]) -> None:
+    """Check that a file or a batch has these columns."""
+    for name in wanted:
+        if name not in names:
+            raise ValueError(
+                f"{place}: there is no column {name!r} (columns: "
+                f"{_wording.listed(names)})"
+            )
+
+
+def check_same_columns(
+    names: Sequence[Any], place: str, first: Sequence[Any], first_place: str
+) -> None:
+    """Check that a file or a batch has the columns of the first."""
+    differing = set(names) ^ set(first)
+    if differing:
+        raise ValueError(
+            f"{place}: must have the columns of {first_place}, but only one of them "
+            f"has {_wording.listed(sorted(map(repr, differing)))}"
+        )
+
+
+def check_once(names: Sequence[str]) -> None:
+    """Check that no two columns have one name, unless they have none."""
+    for name, count in Counter(names).items():
+        if count > 1 and not is_nameless(name):
+            raise ValueError(f"must have each column once, got {name!r} twice")
+
+
+def plain_schema(schema: Any, ignore: Sequence[str] = ()) -> Any:
+    """Return a schema in which all texts have one type, and categories that of values.
+
+    Some columns are left out.
+    """
+    plain = {}
+    for name, dtype in zip(schema.names, schema.types, strict=True):
+        if arrow(".types").is_dictionary(dtype):
+            dtype = dtype.value_type
+        if str(dtype) in ("large_string", "string_view"):
+            dtype = arrow().string()
+        if name not in ignore:
+            plain[name] = dtype
+    return arrow().schema(plain)
+
+
+def common_schema(schema: Any, other: Any, place: str) -> Any:
+    """Return a schema that holds the columns of both, of which `place` has the other.
+
+    Raises
+    ------
+    ValueError
+        If a column is text in one of them, and numbers in the other.
+    """
+    try:
+        return arrow().unify_schemas([schema, other], promote_options="permissive")
+    except arrow().ArrowTypeError as error:
+        raise ValueError(f"{place}: {error}") from None
+
+
+def are_integers(texts: Any) -> bool:
+    """Return whether all texts are integers of 64 bits as Python writes them."""
+    compute = arrow(".compute")
+    is_integer = compute.match_substring_regex(texts, "^(0|-?[1-9][0-9]{0,17})$")
+    return bool(compute.all(is_integer, min_count=0).as_py())
+
+
+def typed(cells: Sequence[str | None], *, has_floats: bool) -> Any:
+    """Return texts as an array of integers or floats, if they are such numbers."""
+    texts = arrow().array(cells, arrow().string())
+    try:
+        if are_integers(texts):
+            return texts.cast(arrow().int64())
+        return texts.cast(arrow().float64()) if has_floats else texts
+    except arrow().ArrowInvalid:
+        return texts
+
+
+def is_number(dtype: Any) -> bool:
+    """Return whether a type is of numbers or flags."""
+    types = arrow(".types")
+    is_numeric = types.is_integer(dtype) or types.is_floating(dtype)
+    return is_numeric or types.is_boolean(dtype) or types.is_decimal(dtype)
+
+
+def are_numbers(cells: list[Any]) -> bool:
+    """Return whether Python objects are numbers or flags, some of them missing."""
+    try:
+        return is_number(arrow().array(cells, from_pandas=True).type)
+    except arrow().lib.ArrowException:
+        return False
+
+
+def numeric(schema: Any) -> list[str]:
+    """Return the columns with numbers or flags."""
+    return [field.name for field in schema if is_number(field.type)]
+
+
+def numbers(column: Any) -> NDArray[Any]:
+    """Return a column of numbers in their own dtype, as float64 if some are missing."""
+    types = arrow(".types")
+    if types.is_decimal(column.type):
+        # Arrow does not round decimals to the nearest float.
+        return np.array(column.to_pylist(), dtype=np.float64)
+    if column.null_count and not types.is_floating(column.type):
+        column = column.cast(arrow().float64())
+    return np.asarray(column)
+
+
+def query_ids(column: Any, place: messages.Place, first_row: int) -> NDArray[Any]:
+    """Return a column of query ids.
+
+    Raises
+    ------
+    ValueError
+        For ids that are missing or empty, and for lists of values.
+    """
+    compute = arrow(".compute")
+    if arrow(".types").is_nested(column.type):
+        raise ValueError(f"query ids must be single values, got {column.type}")
+    is_missing = compute.is_null(column, nan_is_null=True)
+    if column.type == arrow().string():
+        is_missing = compute.or_kleene(is_missing, compute.equal(column, ""))
+    row = compute.index(is_missing, True).as_py()
+    if row >= 0:
+        raise ValueError(
+            f"{place(first_row + row)}: the query id must not be missing or empty, got "
+            f"{column[row].as_py()!r}"
+        )
+    return np.asarray(column)
+
+
+def rows_of(table: Any, place: messages.Place, first_row: int) -> _rows.Rows:
+    """Return the columns of labels, ids and features as rows of a ranking."""
+    target, ids, *features = table.columns
+    return _rows.Rows(
+        [numbers(column) for column in features],
+        numbers(target),
+        query_ids(ids, place, first_row),
+        place,
+        first_row,
+    )
+
+
+def rankings_of(
+    source_name: str,
+    names: Sequence[str],
+    schema: Any,
+    read: Callable[[Sequence[str]], Iterator[_rows.Rows]],
+    options: TableOptions,
+    n_rows: int | None = None,
+) -> _rows.Rankings:
+    """Return a table as rankings whose features are its columns of numbers.
+
+    `read` yields the rows with the columns of labels, ids and some features.
+    """
+    label, qid = options.label, options.qid
+    _rows.check_ignored(options.ignore, [n for n in names if n not in (label, qid)])
+    if label not in numeric(schema):
+        raise ValueError(f"{source_name}: column {label!r} holds no number")
+    features = [name for name in numeric(schema) if name not in (label, qid)]
+    if not features:
+        raise ValueError(
+            f"{source_name}: no column but {label!r} and {qid!r} holds numbers"
+        )
+    columns = [label, qid, *features]
+    left_out = [name for name in names if name not in (*columns, *options.ignore)]
+
+    read_rows = partial(read, columns)
+    return _rows.Rankings(source_name, features, left_out, read_rows, n_rows)
