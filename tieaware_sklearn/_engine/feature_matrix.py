@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn import get_config
 
 from .._display import words
-from . import exact_numbers, messages, spelling
+from . import exact_numbers, messages
 
 
 def split_qid_column(X: Any, column: str | int) -> tuple[Any, Any]:
@@ -292,27 +292,20 @@ _WIDE = ("int64", "uint64")
 def check_kinds(X: Any, *, hint: str = "") -> None:
     """Refuse, naming them, columns of text or times; the `hint` is for text.
 
-    In the hint, {} is the name of the column. Numbers that pandas can read have one
-    of their own.
+    In the hint, {} is the name of the column.
     """
     if isinstance(X, np.ndarray) and X.dtype.kind in "cmM":
         rule = "Complex data not supported: X" if X.dtype.kind == "c" else "X"
         raise ValueError(f"{rule} must hold numbers, got an array of {X.dtype}")
     for j, name, dtype in _columns_of(X):
         if dtype.startswith(_TIMES):
-            raise ValueError(
-                f"X must hold numbers, got {dtype} in column {name!r} (convert times "
-                "to integers, which keep their order)"
-            )
-        text = _text_in(cells_of(X, j)) if dtype.startswith(_TEXT) else None
-        if text:
-            advice = spelling.how_to_read(text) or (
-                f"leave the column out, or encode it{hint.format(repr(name))}"
-            )
-            raise ValueError(
-                f"X must hold numbers, got {messages.show(text)} in column {name!r} "
-                f"({advice})"
-            )
+            got = dtype
+        elif dtype.startswith(_TEXT) and (text := _text_in(cells_of(X, j))):
+            got = messages.show(text)
+            how = f"leave the column out, or encode it{hint.format(repr(name))}"
+        messages.require(
+            not got, f"X must hold numbers, got {got} in column {name!r} ({how})"
+        )
 
 
 def check_no_nan(

@@ -137,6 +137,9 @@ class CsvFile:
                     column_types=types,
                     include_columns=types and list(types),
                     null_values=[*MISSING, *options.missing_values],
+                    # words are no flags
+                    true_values=[],
+                    false_values=[],
                     decimal_point=options.decimal,
                 ),
             )

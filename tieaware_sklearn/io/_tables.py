@@ -173,7 +173,7 @@ def open_tables(
         _arrow.check_columns(str(source), file.names, [options.label, qid])
         first = files[0].names, str(sources[0])
         _arrow.check_same_columns(file.names, str(source), *first)
-    if any(file.types[qid] == pa.string() for file in files):
+    if any("string" in str(file.types[qid]) for file in files):
         # the same text may be an id in all files
         for file in files:
             if isinstance(file, _csv.CsvFile) and qid not in file.folders:
