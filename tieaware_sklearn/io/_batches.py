@@ -116,23 +116,28 @@ def iter_batches(
         float64, and ``qid``, of shape (n_rows,); ``feature_names``, the same in every
         batch; ``left_out``, the columns that are not features; ``left_out_files``, the
         files that are not read, with reasons; ``place``, a function that returns the
-        file and line of a row of the batch; ``DESCR``. Columns and
-        features are known when this function returns. Rows are read batch by batch.
-        LETOR text is read twice, first to find its feature numbers.
+        file and line, or row, of a row of the batch; ``DESCR``. Columns and features
+        are known when this function returns. Rows are read batch by batch. LETOR text
+        is read twice, first to find its feature numbers, and so are the query ids of
+        CSV, to find out whether all are integers.
 
     Raises
     ------
     ValueError
-        For missing columns, malformed lines and cells, numbers in a column of text,
-        missing or empty query ids, and query ids of different types (such as text and
-        integers). For a file that is found twice, an unknown kind of source, and no
-        file or no document. While batches are read, for a query whose rows are not
-        contiguous. Messages give file and line, and list all errors of a text file at
-        once.
+        For missing columns, malformed lines and cells, missing or empty query ids, and
+        query ids of different types (such as text and integers). For a file that is
+        found twice, an unknown kind of source, and no file or no document. While
+        batches are read, for a query whose rows are not contiguous. Messages give the
+        file and the line or row.
     OSError
         If a file or URL cannot be read.
     ImportError
         For CSV, Parquet and tables without pyarrow, and for URLs without fsspec.
+
+    Warns
+    -----
+    UserWarning
+        For columns with a name that are left out because they do not hold numbers.
 
     See Also
     --------

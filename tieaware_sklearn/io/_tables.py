@@ -40,7 +40,7 @@ def load_table(
         Columns that hold labels and query ids.
     ignore : list of str, default=()
         Columns to leave out. Columns without numbers or without a name are always
-        left out.
+        left out, those that have a name with a warning.
     missing_values : list of str, default=()
         Further cells of CSV and TSV that stand for a missing number. The empty cell,
         ``NA``, ``N/A``, ``n/a``, ``#N/A``, ``<NA>``, ``NaN``, ``nan``, ``NULL``,
@@ -61,23 +61,29 @@ def load_table(
     -------
     sklearn.utils.Bunch
         ``data`` of shape (n_rows, n_features), with NaN for missing cells; ``target``,
-        float64, and ``qid``, of shape (n_rows,), strings as in the file or, from
-        Parquet, possibly numbers; ``feature_names``; ``left_out``, the columns without
-        numbers; ``left_out_files``, a dict of the files of a folder or pattern that
-        are not read, with the reasons; ``place``, a function that returns the file and
-        line of a row; ``DESCR``.
+        float64, and ``qid``, of shape (n_rows,), from CSV int64 if every id is written
+        as Python writes integers, and else strings; ``feature_names``; ``left_out``,
+        the columns without numbers; ``left_out_files``, a dict of the files of a folder
+        or pattern that are not read, with the reasons; ``place``, a function that
+        returns the file and the row in it; ``DESCR``. The header of a CSV file is row 1
+        and the first row of a Parquet file is row 0.
 
     Raises
     ------
     ValueError
-        For a missing column, text in a column of numbers, numbers in a Parquet column
-        of text, an empty file, a file of another kind, and query ids of different types
-        (such as text and integers). For a double quote that opens a cell and does not
-        close it, and for numbers that one array does not hold exactly: large integers
-        beside fractions. For a text file, the message lists up to ten errors at once,
-        with lines and remedies.
+        For a missing column, a label that is no number, an empty file, a file of
+        another kind, files that differ in their columns, and query ids of different
+        types (such as text and integers). For a double quote that stays open, and for
+        numbers that one array does not hold exactly: large integers beside fractions.
+        For a column of CSV that holds text after 16 MB of numbers. pyarrow's errors
+        name column, row and cell; the name of the file is added.
     ImportError
         If pyarrow is not installed.
+
+    Warns
+    -----
+    UserWarning
+        For columns with a name that are left out because they do not hold numbers.
 
     See Also
     --------
