@@ -403,7 +403,7 @@ def of_bunches(first, second):
         (lambda f, g: [f, g.assign(extra=1)], {}, "only one of them has 'extra'"),
         (lambda f, g: of_bunches(f, g[NAMES[:3]]), {}, "clicks, w first and clicks in"),
         (lambda f, g: of_bunches(f, g[NAMES].astype({"qid": str})), {},
-         "batch 1 must hold ids of the type of the first"),
+         "batch 1: (query ids must be of the type|Unable to merge: Field qid)"),
         (lambda f, g: of_bunches(f, g[NAMES].assign(label=-1)), {},
          "^batch 1: y must be >= 0"),
     ],
@@ -461,10 +461,16 @@ def test_numbers_with_gaps_are_features(make):
 
 def test_what_is_no_number_is_no_feature():
     frame = pd.DataFrame({"qid": [1, 1, 2, 2], "label": [1, 0, 1, 0], "x": range(4)})
-    frame = frame.assign(took=pd.to_timedelta(frame.x), root=[1j] * 4)
-    with pytest.warns(UserWarning, match="not screened: took, root"):
+    frame = frame.assign(took=pd.to_timedelta(frame.x), word="a")
+    with pytest.warns(UserWarning, match="not screened: took, word"):
         found = RankingFeatureSelector("rr").fit_batches([frame])
     assert found.feature_names_in_.tolist() == ["x"]
+    with pytest.raises(ValueError, match="batch 0: .*column root with type complex128"):
+        RankingFeatureSelector("rr").fit_batches([frame.assign(root=1j)])
+    large = pa.array([2**60 + 3, 2**60 + 1, 2**60, None]).dictionary_encode()
+    table = pa.table({"qid": [1] * 4, "label": [3, 1, 0, 0], "x": large})
+    with pytest.raises(ValueError, match="numbers that differ but are equal as 64-bit"):
+        RankingFeatureSelector("ndcg", missing="last").fit_batches([table])
 
 
 def test_missing_values_beside_ids_that_are_texts():

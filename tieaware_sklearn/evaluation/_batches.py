@@ -102,7 +102,7 @@ def evaluate_batches(
     names = _prepared.ColumnNames(label, score, qid, query_weight or "query_weight")
     largest: list[float] = []
 
-    def of_rows(rows: _frames.Piece) -> RankingReport:
+    def of_rows(rows: Any) -> RankingReport:
         weight, segments = (
             None if name is None else rows.column(name)
             for name in (query_weight, segment)

@@ -515,10 +515,10 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
             chosen = _features(piece, others, features)
             names = [*others, *chosen]
             _frames.check_different(names, "label, qid, query_weight and features")
-            columns = piece.features(chosen)
+            columns = piece.to_arrow(chosen)
 
-            def of_rows(rows: _frames.Piece) -> Screening:
-                part = self.screen(rows.features(chosen), *map(rows.column, others))
+            def of_rows(rows: Any) -> Screening:
+                part = self.screen(rows.select(chosen), *map(rows.column, others))
                 return replace(part, label=str(label))
 
             how = qid, _batches.rows_of_batch(batch_rows, len(chosen))
@@ -542,8 +542,12 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
             got = f"got {_wording.listed(first)} first and {_wording.listed(names)} in"
             rule = "batches must all have the same features"
             messages.require(names == first, f"{rule}, {got} {at}")
-            ids = np.asarray(batch.qid)
-            _frames.check_id_kind(ids, kinds, f"column 'qid' of {at}")
+            kinds.add(type(np.asarray(batch.qid)[:1].tolist()[0]).__name__)
+            if len(kinds) > 1:
+                raise ValueError(
+                    f"{at}: query ids must be of the type of the first batch, got "
+                    f"{' and '.join(sorted(kinds))}"
+                )
             try:
                 yield self.screen(batch.data, batch.target, batch.qid)
             except ValueError as error:
@@ -805,7 +809,9 @@ def _features(
 ) -> list[Any]:
     """The columns to screen; those of the first batch, if none are named."""
     if features is None:
-        chosen = [name for name in first.numeric() if name not in others]
+        table = first.to_arrow(first.frame.columns)
+        numeric = _arrow.numeric(table.schema)
+        chosen = [name for name in numeric if name not in others]
         known = [*others, *chosen]
         left_out = [name for name in first.frame.columns if name not in known]
         if chosen and left_out:

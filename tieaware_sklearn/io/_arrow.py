@@ -16,6 +16,10 @@ from .._engine import checks, messages
 from . import _rows, _wording
 
 
+#: 64-bit integers as Python writes them
+INTEGER = "^(0|-?[1-9][0-9]{0,17})$"
+
+
 def arrow(module: str = "") -> Any:
     """Import pyarrow, or one of its modules."""
     return _optional.import_optional(
@@ -50,13 +54,14 @@ class TableOptions:
 
     def of_csv(self) -> dict[str, Any]:
         """Return the options of CSV files that are not at their defaults."""
-        options = {
-            "missing_values": list(self.missing_values),
-            "decimal": self.decimal,
-            "quoting": self.quoting,
-        }
-        defaults = [], ".", "double"
-        return {name: options[name] for name in options if options[name] not in defaults}
+        options: dict[str, Any] = {}
+        if self.missing_values:
+            options["missing_values"] = self.missing_values
+        if self.decimal != ".":
+            options["decimal"] = self.decimal
+        if self.quoting != "double":
+            options["quoting"] = self.quoting
+        return options
 
 
 def is_nameless(name: str) -> bool:
@@ -126,19 +131,8 @@ def common_schema(schema: Any, other: Any, place: str) -> Any:
 def are_integers(texts: Any) -> bool:
     """Return whether all texts are integers of 64 bits as Python writes them."""
     compute = arrow(".compute")
-    is_integer = compute.match_substring_regex(texts, "^(0|-?[1-9][0-9]{0,17})$")
+    is_integer = compute.match_substring_regex(texts, INTEGER)
     return bool(compute.all(is_integer, min_count=0).as_py())
-
-
-def typed(cells: Sequence[str | None], *, has_floats: bool) -> Any:
-    """Return texts as an array of integers or floats, if they are such numbers."""
-    texts = arrow().array(cells, arrow().string())
-    try:
-        if are_integers(texts):
-            return texts.cast(arrow().int64())
-        return texts.cast(arrow().float64()) if has_floats else texts
-    except arrow().ArrowInvalid:
-        return texts
 
 
 def is_number(dtype: Any) -> bool:
@@ -146,14 +140,6 @@ def is_number(dtype: Any) -> bool:
     types = arrow(".types")
     is_numeric = types.is_integer(dtype) or types.is_floating(dtype)
     return is_numeric or types.is_boolean(dtype) or types.is_decimal(dtype)
-
-
-def are_numbers(cells: list[Any]) -> bool:
-    """Return whether Python objects are numbers or flags, some of them missing."""
-    try:
-        return is_number(arrow().array(cells, from_pandas=True).type)
-    except arrow().lib.ArrowException:
-        return False
 
 
 def numeric(schema: Any) -> list[str]:

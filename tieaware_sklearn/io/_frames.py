@@ -33,56 +33,17 @@ class Piece(NamedTuple):
     frame: nw.DataFrame[Any]
     number: int
 
-    def column(self, name: Any) -> Any:
-        """Return a column that NumPy converts without loss."""
-        column = self.frame.get_column(name).to_native()
-        # NumPy converts a dictionary of Arrow to some value where one is missing.
-        is_dictionary = hasattr(getattr(column, "type", None), "index_type")
-        return column.cast(column.type.value_type) if is_dictionary else column
-
-    def queries(self, qid: Any, kinds: set[str]) -> checks.Queries:
-        """Return the queries, whose ids are of the kind of those before."""
-        name = f"column {qid!r} of batch {self.number}"
-        ids = np.asarray(self.column(qid))
-        queries = checks.check_qid(ids, n_rows=len(ids), name=name)
-        check_id_kind(queries.qid, kinds, name)
-        return queries
-
-    def features(self, names: Sequence[Any]) -> Any:
-        """Return some columns as a table of the library, without dictionaries."""
-        table = self.frame.select(names).to_native()
-        if self.frame.implementation.is_pyarrow():
-            table = table.cast(_arrow.plain_schema(table.schema))
-        return table
-
-    def numeric(self) -> list[Any]:
-        """Return the columns with numbers or flags, by their types."""
-        names = []
-        for name, dtype in self.frame.schema.items():
-            is_number = dtype.is_numeric() or dtype == nw.Boolean
-            if dtype in (nw.Object, nw.Categorical, nw.Unknown):
-                cells = np.asarray(self.column(name)).tolist()
-                is_number = _arrow.are_numbers(cells)
-            if is_number:
-                names.append(name)
-        return names
-
-
-def check_id_kind(ids: NDArray[Any], kinds: set[str], name: str) -> None:
-    """Check that query ids are of the kind of those before.
-
-    Raises
-    ------
-    ValueError
-        If they are not: a query of both batches would be two in silence.
-    """
-    (query,) = ids[:1].tolist()
-    kinds.add(type(query).__name__)
-    if len(kinds) > 1:
-        raise ValueError(
-            f"{name} must hold ids of the type of the first batch, got "
-            f"{' and '.join(sorted(kinds))}: a query of both would be two queries"
-        )
+    def to_arrow(self, names: Sequence[Any]) -> Any:
+        """Return some columns as an Arrow table of plain types."""
+        try:
+            table = self.frame.select(names).to_arrow()
+        except _arrow.arrow().lib.ArrowException as error:
+            raise ValueError(
+                f"batch {self.number}: {_wording.in_one_line(error)} (leave the column "
+                "out, or give it one type)"
+            ) from None
+        table = table.select(names)  # an index of pandas is no column
+        return table.cast(_arrow.plain_schema(table.schema))
 
 
 def check_several(batches: Any) -> None:
@@ -133,20 +94,6 @@ def pieces(
             _arrow.check_same_columns(frame.columns, place, names, "the first batch")
         if len(frame) or empty:
             yield Piece(frame, number)
-
-
-def _as_one(frames: Sequence[nw.DataFrame[Any]]) -> Any:
-    """Return the rows of data frames of one kind and with the same columns as one.
-
-    Columns whose types differ get a type that holds both.
-    """
-    tables, library = [frame.to_native() for frame in frames], frames[0].implementation
-    if len(tables) == 1:
-        return tables[0]
-    if library.is_pyarrow():
-        return _arrow.arrow().concat_tables(tables, promote_options="permissive")
-    options = {"how": "diagonal_relaxed"} if library.is_polars() else {}
-    return library.to_native_namespace().concat(tables, **options)
 
 
 def whole_queries(
@@ -211,15 +158,17 @@ def whole_queries(
         checks.check_count(batch_rows, "batch_rows")
     rows = _rows_of_pieces(pieces(batches, [qid], alike=True), qid)
     wholes = _rows.in_whole_queries(rows, batch_rows or 1, finely=False)
-    return (_as_one([part.data for part in parts]) for parts in wholes)
+    frames = ([part.data for part in parts] for parts in wholes)
+    return (nw.concat(parts, how="diagonal").to_native() for parts in frames)
 
 
 def _rows_of_pieces(batches: Iterable[Piece], qid: str) -> Iterator[_rows.Rows]:
-    kinds: set[str] = set()
+    schema = _arrow.arrow().schema([])
     for piece in batches:
+        table = piece.to_arrow([qid])
+        schema = _arrow.common_schema(schema, table.schema, f"batch {piece.number}")
         place = f"row {{}} of batch {piece.number}".format
-        piece.queries(qid, kinds)
-        ids = np.asarray(piece.column(qid))
+        ids = _arrow.query_ids(table.column(0), place, 0)
         yield _rows.Rows(piece.frame, ids, ids, place)
 
 
@@ -245,30 +194,34 @@ def gathered(
     least: int,
     *,
     alike: bool = False,
-) -> Iterator[list[Piece]]:
-    """Yield batches of whole queries together until they have so many rows.
+) -> Iterator[list[tuple[int, Any]]]:
+    """Yield numbers and Arrow tables of batches until they have so many rows.
 
-    Other columns are left out. With `alike`, all batches must have the same others.
+    They hold whole queries, and no other columns. With `alike`, all batches must have
+    the same other columns.
 
     Raises
     ------
     ValueError
         For a query in two batches.
     """
-    seen, kinds = seen_queries.SeenQueries(), set[str]()
-    waiting: list[Piece] = []
+    seen, schema = seen_queries.SeenQueries(), _arrow.arrow().schema([])
+    waiting: list[tuple[int, Any]] = []
     n_rows = 0
     for piece in pieces(batches, columns, alike=alike):
-        queries = piece.queries(qid, kinds)
+        place = f"batch {piece.number}"
+        table = piece.to_arrow(columns)
+        schema = _arrow.common_schema(schema, table.schema, place)
+        ids, name = table[qid], f"column {qid!r} of {place}"
+        queries = checks.check_qid(ids, n_rows=len(ids), name=name)
         if (repeated := seen.add(queries.qid)) is not None:
             raise ValueError(
                 "batches must hold all rows of a query in one batch, got query "
-                f"{queries.name(repeated)} again in batch {piece.number} "
-                "(whole_queries makes whole queries of batches that are sorted by "
-                "query)"
+                f"{queries.name(repeated)} again in {place} (whole_queries makes whole "
+                "queries of batches that are sorted by query)"
             )
-        waiting.append(Piece(piece.frame.select(columns), piece.number))
-        n_rows += len(piece.frame)
+        waiting.append((piece.number, table))
+        n_rows += len(table)
         if n_rows >= least:
             yield waiting
             waiting, n_rows = [], 0
@@ -276,17 +229,18 @@ def gathered(
         yield waiting
 
 
-def of_all(parts: Sequence[Piece], function: Callable[[Piece], Any]) -> Any:
-    """Apply a function to the rows of several batches; errors name the batch."""
-    whole = nw.from_native(_as_one([part.frame for part in parts]), eager_only=True)
+def of_all(parts: Sequence[tuple[int, Any]], function: Callable[[Any], Any]) -> Any:
+    """Apply a function to the rows of several tables; errors name the batch."""
+    tables = [table for _, table in parts]
+    concat_tables = _arrow.arrow().concat_tables
     try:
-        return function(Piece(whole, 0))
+        return function(concat_tables(tables, promote_options="permissive"))
     except ValueError:
-        for part in parts:
+        for number, table in parts:
             try:
-                function(part)
+                function(table)
             except ValueError as error:
-                raise ValueError(f"batch {part.number}: {error}") from None
+                raise ValueError(f"batch {number}: {error}") from None
         raise
 
 
@@ -340,33 +294,25 @@ def open_frames(
     first = next(batches, None)
     if first is None:
         raise _rows.no_document(source_name)
-
-    def to_arrow(piece: Piece) -> Any:
-        frame = piece.frame.drop(*options.ignore, strict=False)
-        # an index of pandas is no column
-        return frame.to_arrow().select(frame.columns)
-
-    schema = _arrow.plain_schema(to_arrow(first).schema)
+    names = first.frame.columns
+    named = [name for name in names if name not in options.ignore]
+    schema = first.to_arrow(named).schema
     numeric = _arrow.numeric(schema)
 
     def read(columns: Sequence[str]) -> Iterator[_rows.Rows]:
         first_row = 0
         for piece in chain([first], batches):
-            table = to_arrow(piece)
-            plain_schema = _arrow.plain_schema(table.schema)
-            place = f"batch {piece.number}"
-            common = _arrow.common_schema(schema, plain_schema, place)
+            table, place = piece.to_arrow(named), f"batch {piece.number}"
+            common = _arrow.common_schema(schema, table.schema, place)
             if _arrow.numeric(common) != numeric:
                 raise ValueError(
-                    f"{place}: the columns with numbers must be those of "
-                    f"the first batch, {_wording.listed(numeric)}, got "
+                    f"{place}: the columns with numbers must be those of the first "
+                    f"batch, {_wording.listed(numeric)}, got "
                     f"{_wording.listed(_arrow.numeric(common))} (give columns that are "
                     "empty there a dtype of numbers, or ignore them)"
                 )
-            plain = table.cast(plain_schema).select(columns)
             row = f"row {{}} of {source_name}".format
-            yield _arrow.rows_of(plain, row, first_row)
+            yield _arrow.rows_of(table.select(columns), row, first_row)
             first_row += len(table)
 
-    columns = first.frame.columns
-    return _arrow.rankings_of(source_name, columns, schema, read, options)
+    return _arrow.rankings_of(source_name, names, schema, read, options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -14,6 +15,7 @@ from . import _arrow, _csv, _locate, _rows, _source, _wording
 #: Rows of Parquet that are read together, and cells.
 _ROWS, _CELLS = 1 << 16, 1 << 21
 _BUFFER = 1 << 16
+_INTEGER = re.compile(_arrow.INTEGER)
 
 
 def load_table(
@@ -172,9 +174,12 @@ def open_tables(
         opener = _ParquetFile if source.format == "parquet" else _csv.CsvFile
         with _named(source):
             file: Any = opener(source, options)
-            file.folders = _values_of_folders(source, file.names, qid)
+        file.folders = {}
+        for name, text in _locate.columns_of_folders(source.path).items():
+            if name not in file.names:
+                value = pa.scalar(_value_of_folder(text, is_id=name == qid))
+                file.folders[name], file.types[name] = value, value.type
         file.names += file.folders
-        file.types |= {name: value.type for name, value in file.folders.items()}
         files.append(file)
         _arrow.check_columns(str(source), file.names, [options.label, qid])
         first = files[0].names, str(sources[0])
@@ -209,16 +214,16 @@ def open_tables(
     return _arrow.rankings_of(names, files[0].names, schema, read, options, n_rows)
 
 
-def _values_of_folders(
-    source: _source.TextSource, names: Sequence[str], qid: str
-) -> dict[str, Any]:
-    """Return the columns in names of folders that a file lacks, as Arrow scalars."""
-    values = {}
-    for name, text in _locate.columns_of_folders(source.path).items():
-        cells = [None if text == _locate.MISSING else text]
-        if name not in names:
-            (values[name],) = _arrow.typed(cells, has_floats=name != qid)
-    return values
+def _value_of_folder(text: str, *, is_id: bool) -> int | float | str | None:
+    """Return the value in the name of a folder, as a number if it is one."""
+    if text == _locate.MISSING:
+        return None
+    if _INTEGER.fullmatch(text):
+        return int(text)
+    try:
+        return text if is_id else float(text)
+    except ValueError:
+        return text
 
 
 @contextmanager
