@@ -1,6 +1,5 @@
 """Arrays of any kind: dtypes stay, objects are floats, what is missing is refused."""
 
-import io
 import re
 from decimal import Decimal
 from fractions import Fraction

@@ -48,6 +48,8 @@ BAD_TOKENS = [
     *("1:nan(1)", "1:--1", "0:1", "1:\uff15", "qid:1", "qid:x", "qid:1.0", "qid:"),
     *(f"qid:{2**63}", "qid:1_0", "1:1e", "2:1,5", "x:1", "1.0:1", "nan", ""),
 ]
+
+
 @dataclass(frozen=True)
 class File:
     """A text under a name, and how it is to be read."""
@@ -232,9 +234,7 @@ def grouped(rng: Random, ids: Sequence[str]) -> list[str]:
     return sorted([rng.choice(own) for _ in range(n)], key=own.index)
 
 
-def cells_of(
-    rng: Random, others: Sequence[str], decimal: str = "."
-) -> Iterator[str]:
+def cells_of(rng: Random, others: Sequence[str], decimal: str = ".") -> Iterator[str]:
     """The cells of a column: whole numbers or fractions, large ones, and others."""
     some = ["", *(decimal + one for one in ("5", "25", "0", "", "1" + 24 * "0" + "7"))]
     fractions = rng.choice([[""], ["", decimal + "0", decimal + "000"], some, some])

@@ -279,7 +279,7 @@ TABLE = pa.table({"qid": [1, 2, 1], "label": [1, 0, 1], "x": [1, 2, 3], "t": [*"
         (TABLE.select(["qid", "label"]), {}, "no column but 'label' and 'qid' holds"),
         (TABLE.schema.empty_table().to_reader(), {}, "Reader: there is no document"),
         (TABLE.slice(0, 0), {}, "a pyarrow Table: there is no document"),
-        (None, {}, "path must be a path, .* an iterable of data frames, got a builtins NoneType$"),
+        (None, {}, "path must be a path, .* of data frames, got a builtins NoneType$"),
         (b"a.csv", {}, "got a builtins bytes$"),
         (BytesIO(b"1 qid:1 1:1"), {}, "got a _io BytesIO$"),
         (pd.Series([1, 2]), {}, "non-struct type int64"),

@@ -75,7 +75,11 @@ def test_ids_are_of_one_kind_in_all_files(tmp_path):
     # Parquet tells which they are
     ranking(tmp_path / "d.parquet", [7, 8])
     csv(tmp_path, "label,qid,x\n1,1,5\n", "c.csv")
-    assert load_table([tmp_path / "c.csv", tmp_path / "d.parquet"]).qid.tolist() == [1, 7, 8]
+    assert load_table([tmp_path / "c.csv", tmp_path / "d.parquet"]).qid.tolist() == [
+        1,
+        7,
+        8,
+    ]
     ranking(tmp_path / "d.parquet", ["7", "8"])
     found = load_table([tmp_path / "c.csv", tmp_path / "d.parquet"])
     assert found.qid.tolist() == ["1", "7", "8"]
@@ -294,6 +298,23 @@ def test_folders_that_pyarrow_writes(tmp_path):
     assert whole.feature_names == ["x"]
 
 
+def test_folders_of_csv(tmp_path):
+    hive = "__HIVE_DEFAULT_PARTITION__"
+    for day, query in (("1", 5), (hive, 6)):
+        folder = tmp_path / f"day={day}" / f"qid={query}"
+        folder.mkdir(parents=True)
+        csv(folder, "label,x\n1,2\n0,3\n")
+    found = load_table(tmp_path)
+    assert found.feature_names == ["x", "day"]
+    assert_array_equal(found.data, [[2, 1], [3, 1], [2, np.nan], [3, np.nan]])
+    assert found.qid.tolist() == [5, 5, 6, 6]
+    # a file of a single column
+    folder = tmp_path / "a" / "qid=1" / "label=2"
+    folder.mkdir(parents=True)
+    found = load_table(csv(folder, "x\n2\n"))
+    assert (found.data.tolist(), found.target.tolist()) == ([[2]], [2])
+
+
 FOLDERS = [
     ([1, 2, 11], int),
     (["007", "08"], str),
@@ -369,5 +390,3 @@ def test_decimals_of_all_widths_are_numbers(tmp_path, kind):
     pq.write_table(table, path)
     for found in (load_table(path), *iter_batches(path), *iter_batches(table)):
         assert_array_equal(found.data, [[1.5], [np.nan]])
-
-

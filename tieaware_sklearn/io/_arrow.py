@@ -15,7 +15,6 @@ from .. import _optional
 from .._engine import checks, messages
 from . import _rows, _wording
 
-
 #: 64-bit integers as Python writes them
 INTEGER = "^(0|-?[1-9][0-9]{0,17})$"
 
@@ -138,8 +137,13 @@ def are_integers(texts: Any) -> bool:
 def is_number(dtype: Any) -> bool:
     """Return whether a type is of numbers or flags."""
     types = arrow(".types")
-    is_numeric = types.is_integer(dtype) or types.is_floating(dtype)
-    return is_numeric or types.is_boolean(dtype) or types.is_decimal(dtype)
+    checks_of_types = (
+        types.is_integer,
+        types.is_floating,
+        types.is_boolean,
+        types.is_decimal,
+    )
+    return any(is_of_type(dtype) for is_of_type in checks_of_types)
 
 
 def numeric(schema: Any) -> list[str]:

@@ -46,12 +46,15 @@ class CsvFile:
         if source.format == "csv":
             header = source.start().lstrip().partition(b"\n")[0].decode("latin-1")
             self._separator = next((mark for mark in ",;\t|" if mark in header), ",")
+        self.folders: dict[str, Any] = {}
         with self._opened(b"\n") as reader:
             self.names: list[str] = reader.schema.names
             _arrow.check_once(self.names)
-            columns = zip(self.names, reader.schema.types, strict=True)
-            self.types = {n: dtype for n, dtype in columns if not _arrow.is_nameless(n)}
-            block = next(reader, None)
+            self.types: dict[str, Any] = {}
+            for name, dtype in zip(self.names, reader.schema.types, strict=True):
+                if not _arrow.is_nameless(name):
+                    self.types[name] = dtype
+            block: Any = next(reader, None)
         self._integers = [n for n, dtype in self.types.items() if dtype == pa.int64()]
         if not any(exact_numbers.any_large(block[name]) for name in self._integers):
             self.types |= dict.fromkeys(self._integers, pa.float64())
@@ -83,7 +86,7 @@ class CsvFile:
             for name, dtype in self.types.items()
             if name in columns or (is_null(dtype) and name not in self._options.ignore)
         }
-        batch = None
+        batch: Any = None
         try:
             with self._opened(f"\n{last_line}\n".encode(), types) as reader:
                 for following in reader:
@@ -98,19 +101,23 @@ class CsvFile:
                 r"CSV column #(\d+)", lambda number: names[int(number[1])], str(error)
             )
             raise ValueError(message) from None
-        last = batch.slice(batch.num_rows - 1).to_pylist()
-        if last_line and any(last[0].values()):
-            raise ValueError(
-                "a quotation mark opens a cell, and none closes it (quoting='none', or "
-                "--quoting none, reads quotation marks as they are)"
-            )
-        yield batch.slice(0, batch.num_rows - bool(last_line))
+        if last_line:
+            (last,) = batch.slice(batch.num_rows - 1).to_pylist()
+            if any(last.values()):
+                raise ValueError(
+                    "a quotation mark opens a cell, and none closes it "
+                    "(quoting='none', or --quoting none, reads quotation marks as they "
+                    "are)"
+                )
+            batch = batch.slice(0, batch.num_rows - 1)
+        if batch is not None:
+            yield batch
 
     def _check_not_rounded(self, batch: Any) -> None:
         """Check that integers behind the first block are not too large for floats."""
         for name in set(self._integers).intersection(batch.schema.names):
-            column = batch[name]
-            if column.type == _arrow.arrow().float64() and exact_numbers.any_large(column):
+            is_float = batch[name].type == _arrow.arrow().float64()
+            if is_float and exact_numbers.any_large(batch[name]):
                 raise ValueError(
                     f"column {name!r} has integers above 2^53 only far from the first "
                     "row (Parquet holds them; ignore, or --ignore, leaves it out)"

@@ -7,7 +7,7 @@ import glob
 import io
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import takewhile
 from pathlib import Path, PurePath, PurePosixPath
@@ -170,7 +170,7 @@ def find_files(path: Paths, name: str = "path", format: str | None = None) -> Fi
         and if a file is found twice.
     """
     given = [path] if isinstance(path, (str, os.PathLike)) else list(path)
-    if not given or "" in map(os.fspath, given):
+    if not given or "" in given:
         raise ValueError(f"{name} must name files, got {path!r}")
     paths: dict[object, Location] = {}
     left_out: dict[str, str] = {}
@@ -208,9 +208,7 @@ def _files_of(
         files = _urls_of(name)
     elif Path(name).is_dir():
         folders = os.walk(name, onerror=_fail, followlinks=True)
-        files = [
-            Path(folder, file) for folder, _, inside in folders for file in inside
-        ]
+        files = [Path(folder, file) for folder, _, inside in folders for file in inside]
     elif _PATTERN.search(name) and not Path(name).exists():
         files = [Path(path) for path in glob.iglob(name, recursive=True)]
     else:
@@ -259,11 +257,9 @@ def _chosen(
     keys, formats = {}, {}
     for file in files:
         parts = PurePath(str(file)).parts[n_root:]
-        # by turns text and numbers
-        keys[file] = [
-            [int(piece) if piece.isdecimal() else piece for piece in pieces]
-            for pieces in map(_DIGITS.split, parts)
-        ]
+        # text and numbers by turns
+        pieces = _DIGITS.split("\0".join(parts))
+        keys[file] = [int(piece) if piece.isdecimal() else piece for piece in pieces]
         is_hidden = any(part.startswith(("_", ".")) for part in parts)
         if not (is_hidden or file.name.endswith((".crc", ".tie", *GROUP_SUFFIXES))):
             formats[file] = format_of_name(file)

@@ -108,6 +108,7 @@ class TextSource:
             self._bytes = sys.stdin.buffer.read()
         elif isinstance(self.path, Path) and self.path.is_fifo():
             self._bytes = self.path.read_bytes()  # which is read only once
+
     def __str__(self) -> str:
         return "standard input" if str(self.path) == "-" else str(self.path)
 
@@ -227,12 +228,13 @@ class Lines(_locate.Wrapped):
         if nul >= 0:
             self._n_ended += block.count(b"\n", 0, nul)
             self._refuse("must be text in UTF-8, got a NUL byte (binary, or UTF-16?)")
-        # old files end lines by \r alone
-        ends = [place for end in b"\n\r" if (place := block.find(end)) >= 0]
-        if self._open_line + min(ends, default=len(block)) > MAX_LINE:
+        end = block.find(b"\n")
+        length = self._open_line + (len(block) if end < 0 else end)
+        if length > MAX_LINE:
             self._refuse(f"a line must not be longer than {MAX_LINE} bytes")
-        last = max(block.rfind(b"\n"), block.rfind(b"\r"))
-        self._open_line = len(block) - 1 - last + (self._open_line if last < 0 else 0)
+        if end >= 0:
+            length = len(block) - 1 - block.rfind(b"\n")
+        self._open_line = length
         self._n_ended += block.count(b"\n")
 
     def _refuse(self, rule: str) -> NoReturn:

@@ -134,6 +134,7 @@ class _ParquetFile:
         self, source: _source.TextSource, options: _arrow.TableOptions
     ) -> None:
         self._source = source
+        self.folders: dict[str, Any] = {}
         with self._opened() as parquet:
             schema = parquet.schema_arrow
             self.n_rows: int = parquet.metadata.num_rows
@@ -170,28 +171,27 @@ def open_tables(
     """Open files with the same columns; those with numbers are features."""
     pa, qid = _arrow.arrow(), options.qid
     files: list[Any] = []
+    first_names: list[str] = []
     for source in sources:
         opener = _ParquetFile if source.format == "parquet" else _csv.CsvFile
         with _named(source):
             file: Any = opener(source, options)
-        file.folders = {}
         for name, text in _locate.columns_of_folders(source.path).items():
             if name not in file.names:
-                value = pa.scalar(_value_of_folder(text, is_id=name == qid))
-                file.folders[name], file.types[name] = value, value.type
-        file.names += file.folders
+                file.folders[name] = pa.scalar(_value_of_folder(text, name == qid))
+        names = [*file.names, *file.folders]
+        first_names = first_names or names
+        _arrow.check_columns(str(source), names, [options.label, qid])
+        _arrow.check_same_columns(names, str(source), first_names, str(sources[0]))
         files.append(file)
-        _arrow.check_columns(str(source), file.names, [options.label, qid])
-        first = files[0].names, str(sources[0])
-        _arrow.check_same_columns(file.names, str(source), *first)
-    if any("string" in str(file.types[qid]) for file in files):
+    if any("string" in str(_schema_of(file).field(qid).type) for file in files):
         # the same text may be an id in all files
         for file in files:
-            if isinstance(file, _csv.CsvFile) and qid not in file.folders:
+            if isinstance(file, _csv.CsvFile) and qid in file.types:
                 file.types[qid] = pa.string()
     schema = pa.schema([])
     for source, file in zip(sources, files, strict=True):
-        plain = _arrow.plain_schema(pa.schema(file.types), options.ignore)
+        plain = _arrow.plain_schema(_schema_of(file), options.ignore)
         schema = _arrow.common_schema(schema, plain, str(source))
 
     def read(columns: Sequence[str]) -> Iterator[_rows.Rows]:
@@ -210,11 +210,17 @@ def open_tables(
 
     counts = [file.n_rows for file in files]
     n_rows = None if None in counts else sum(counts)
-    names = _wording.listed(sources)
-    return _arrow.rankings_of(names, files[0].names, schema, read, options, n_rows)
+    source_names = _wording.listed(sources)
+    return _arrow.rankings_of(source_names, first_names, schema, read, options, n_rows)
 
 
-def _value_of_folder(text: str, *, is_id: bool) -> int | float | str | None:
+def _schema_of(file: Any) -> Any:
+    """Return the types of the columns of a file and of its folders."""
+    types = {name: value.type for name, value in file.folders.items()}
+    return _arrow.arrow().schema(file.types | types)
+
+
+def _value_of_folder(text: str, is_id: bool) -> int | float | str | None:
     """Return the value in the name of a folder, as a number if it is one."""
     if text == _locate.MISSING:
         return None
