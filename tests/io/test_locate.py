@@ -164,6 +164,13 @@ def test_pipes_are_left_out_and_closed_folders_are_errors(tmp_path):
         find_files(tmp_path)
 
 
+def test_a_link_to_nothing_is_not_passed_over(tmp_path):
+    (tmp_path / "a.csv").write_text(TABLE)
+    (tmp_path / "b.csv").symlink_to(tmp_path / "gone.csv")
+    with pytest.raises(FileNotFoundError, match=r"b\.csv"):
+        load_table(tmp_path)
+
+
 class Server(http.server.SimpleHTTPRequestHandler):
     """A folder; of files that are whole, without their length, or cut."""
 

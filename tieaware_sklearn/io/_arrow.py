@@ -113,8 +113,8 @@ def plain_schema(schema: Any, ignore: Sequence[str] = ()) -> Any:
     return arrow().schema(plain)
 
 
-def common_schema(schema: Any, other: Any, place: str) -> Any:
-    """Return a schema that holds the columns of both, of which `place` has the other.
+def common_schema(schema: Any, added: Any, place: str) -> Any:
+    """Return a schema that holds the columns of both, of which `place` has the second.
 
     Raises
     ------
@@ -122,7 +122,7 @@ def common_schema(schema: Any, other: Any, place: str) -> Any:
         If a column is text in one of them, and numbers in the other.
     """
     try:
-        return arrow().unify_schemas([schema, other], promote_options="permissive")
+        return arrow().unify_schemas([schema, added], promote_options="permissive")
     except arrow().ArrowTypeError as error:
         raise ValueError(f"{place}: {error}") from None
 
@@ -137,13 +137,13 @@ def are_integers(texts: Any) -> bool:
 def is_number(dtype: Any) -> bool:
     """Return whether a type is of numbers or flags."""
     types = arrow(".types")
-    checks_of_types = (
+    are_numbers = (
         types.is_integer,
         types.is_floating,
         types.is_boolean,
         types.is_decimal,
     )
-    return any(is_of_type(dtype) for is_of_type in checks_of_types)
+    return any(is_type(dtype) for is_type in are_numbers)
 
 
 def numeric(schema: Any) -> list[str]:

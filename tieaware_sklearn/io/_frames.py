@@ -253,6 +253,46 @@ def check_different(columns: Sequence[str], arguments: str) -> None:
             )
 
 
+def query_digests(qid: ArrayLike) -> NDArray[np.uint64]:
+    """Return the digests by which results recognise repeated queries.
+
+    Saved screenings, selectors and reports keep a 64-bit digest of each query id, and
+    no ids. If two of them share a query, the error names its digest.
+
+    Parameters
+    ----------
+    qid : array-like of shape (n_rows,)
+        Query ids, as given when the results were computed.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,), dtype uint64
+        The digest of each row's query id: the same for equal ids, in every process and
+        on every machine.
+
+    Raises
+    ------
+    ValueError
+        For missing ids, and for two ids with the same digest (the message names them).
+
+    See Also
+    --------
+    tieaware_sklearn.RankingReport.merge : Refuses a query that both parts have.
+
+    Examples
+    --------
+    An error of `merge` that speaks of the digest 0x313ee9e02436b8f8 is about the query
+
+    >>> import pandas as pd
+    >>> from tieaware_sklearn.datasets import query_digests
+    >>> rows = pd.DataFrame({"qid": ["mug", "tea", "tea"], "label": [0, 1, 0]})
+    >>> rows.qid[query_digests(rows.qid) == 0x313ee9e02436b8f8].unique().tolist()
+    ['tea']
+    """
+    queries = checks.check_qid(qid, n_rows=feature_matrix.count_rows(qid))
+    return seen_queries.id_digests(queries.qid)[queries.row_codes()]
+
+
 def tables_or_paths(source: Any) -> tuple[Iterable[Any] | None, list[Any]]:
     """Return the tables of a source, or None and the paths that it names.
 
@@ -266,8 +306,9 @@ def tables_or_paths(source: Any) -> tuple[Iterable[Any] | None, list[Any]]:
     if hasattr(source, "collect_batches"):  # of polars, as its frames are collected
         chunks = source.collect_batches(chunk_size=GATHERED_ROWS, maintain_order=True)
         return chunks, []
-    if to_frame(source) is not None:
-        return [source], []
+    if (frame := to_frame(source)) is not None:
+        starts = range(0, max(len(frame), 1), GATHERED_ROWS)
+        return (frame[start : start + GATHERED_ROWS] for start in starts), []
     for method in ("scanner", "to_reader"):  # of a dataset of Arrow
         source = getattr(source, method)() if hasattr(source, method) else source
     if hasattr(source, "__arrow_c_stream__"):

@@ -169,7 +169,7 @@ def _format_of_start(start: bytes) -> str | None:
         return "parquet"
     lines = (line for line in start.splitlines() if not re.match(rb"\s*(#|$)", line))
     line = next(lines, b"")
-    if re.match(rb"\s*[-+.0-9]", line):
+    if re.match(rb"\s*([-+.0-9]|\S+\s+(qid|[0-9]+):)", line):
         return "letor"
     if b"\t" in line:
         return "tsv"
