@@ -165,8 +165,9 @@ def plain_table(file: File) -> Plain:
     found.target = found.columns.pop("label")
     if "label" not in found.names or len(found.names) == 1:
         raise RefusedError
-    # the last cell may be open
-    found.may_be_refused |= has_quotes and text.count('"') % 2 == 1
+    # a cell that stays open takes in a line of no cells
+    more = csv.reader(io.StringIO(text + "\n#", newline=""), reader.dialect)
+    found.may_be_refused |= [row for row in more if row][-1] != ["#"]
     return found
 
 
