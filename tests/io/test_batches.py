@@ -235,6 +235,15 @@ def test_evaluate_batches_of_files_and_tables(table, files, web, as_frame):
         evaluate_batches(iter_batches(files["web.csv"]), score="f99")
 
 
+def test_columns_of_pandas_without_names_have_numbers():
+    frame = pd.DataFrame([[1.0, 2.0], [3.0, 4.0]], index=[5, 3])
+    frame = frame.assign(qid=1, label=[1, 0])
+    for ignore, names in ([], ["0", "1"]), (["0"], ["1"]):
+        batch = next(iter_batches(frame, ignore=ignore))
+        assert batch.feature_names == names
+        assert batch.data[:, -1].tolist() == [2, 4]
+
+
 LABELS_OF_ALL_TYPES = [
     pa.array([Decimal(1), Decimal(0)]),
     pa.array([1, 0]).dictionary_encode(),

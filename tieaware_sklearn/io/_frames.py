@@ -36,13 +36,16 @@ class Piece(NamedTuple):
     def to_arrow(self, names: Sequence[Any]) -> Any:
         """Return some columns as an Arrow table of plain types."""
         try:
-            table = self.frame.select(names).to_arrow()
+            # pandas may have numbers for names, Arrow has not
+            frame = self.frame.select(nw.col(*names))
+            table = frame.rename({name: str(name) for name in names}).to_arrow()
         except _arrow.arrow().lib.ArrowException as error:
             raise ValueError(
                 f"batch {self.number}: {_wording.in_one_line(error)} (leave the column "
                 "out, or give it one type)"
             ) from None
-        table = table.select(names)  # an index of pandas is no column
+        # an index of pandas comes behind them
+        table = table.select(range(len(names)))
         return table.cast(_arrow.plain_schema(table.schema))
 
 
@@ -335,8 +338,8 @@ def open_frames(
     first = next(batches, None)
     if first is None:
         raise _rows.no_document(source_name)
-    names = first.frame.columns
-    named = [name for name in names if name not in options.ignore]
+    names = list(map(str, first.frame.columns))
+    named = [name for name in first.frame.columns if str(name) not in options.ignore]
     schema = first.to_arrow(named).schema
     numeric = _arrow.numeric(schema)
 

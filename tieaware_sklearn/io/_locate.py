@@ -216,12 +216,12 @@ def _files_of(
     if [str(file) for file in files] == [name]:
         return files
     # a pipe would wait for ever; of a file that is not there, its reader tells
-    files = [file for file in files if not _is_special(file)]
+    files = [file for file in files if not is_special(file)]
     root = PurePath(_PATTERN.split(f"{name}/")[0] + "x").parent
     return _chosen(files, len(root.parts), format, left_out)
 
 
-def _is_special(file: Location) -> bool:
+def is_special(file: Location) -> bool:
     """Return whether a path is there and no file, such as a folder or a pipe."""
     return isinstance(file, Path) and file.exists() and not file.is_file()
 

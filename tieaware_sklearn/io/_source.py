@@ -106,8 +106,8 @@ class TextSource:
             if sys.stdin is None:
                 raise ValueError("standard input is closed")
             self._bytes = sys.stdin.buffer.read()
-        elif isinstance(self.path, Path) and self.path.is_fifo():
-            self._bytes = self.path.read_bytes()  # which is read only once
+        elif isinstance(self.path, Path) and _locate.is_special(self.path):
+            self._bytes = self.path.read_bytes()  # a pipe, which is read only once
 
     def __str__(self) -> str:
         return "standard input" if str(self.path) == "-" else str(self.path)
