@@ -177,6 +177,13 @@ def test_large_integers_stay_exact(tmp_path):
     assert load_table(path, as_frame=True).data.x.tolist() == large
 
 
+def test_large_integers_of_one_file_stay_exact_beside_others(tmp_path):
+    csv(tmp_path, column(2**53 + 1, 3), "a.csv")
+    csv(tmp_path, column(4, 5).replace("1,1,", "1,2,"), "b.csv")
+    found = load_table(tmp_path)
+    assert found.data[:, 1].tolist() == [2**53 + 1, 3, 4, 5]
+
+
 @pytest.mark.parametrize(("first", "second"), [("a", "1"), ("1", "a")])
 def test_a_column_is_of_one_kind_in_all_files(tmp_path, first, second):
     for name, cell in (("1", first), ("2", second), ("3", "")):

@@ -23,15 +23,18 @@ _BLOCK = 1 << 24
 class CsvFile:
     """A CSV file whose columns have the types that pyarrow infers from the first block.
 
-    Integers are read as floats, so that fractions may follow, unless floats would round
-    some of the first block.
-
     Attributes
     ----------
     names : list of str
         The columns.
     types : dict
-        Their Arrow types.
+        Their Arrow types, which may be changed before rows are read.
+    integers : list of str
+        The columns of integers, without that of query ids.
+    has_large : bool
+        Whether floats would round some integers of the first block.
+    folders : dict
+        Columns in the names of folders, as Arrow scalars.
     """
 
     #: Only a reader of all rows could tell.
@@ -55,9 +58,13 @@ class CsvFile:
                 if not _arrow.is_nameless(name):
                     self.types[name] = dtype
             block: Any = next(reader, None)
-        self._integers = [n for n, dtype in self.types.items() if dtype == pa.int64()]
-        if not any(exact_numbers.any_large(block[name]) for name in self._integers):
-            self.types |= dict.fromkeys(self._integers, pa.float64())
+        self.integers = []
+        for name, dtype in self.types.items():
+            if dtype == pa.int64() and name != options.qid:
+                self.integers.append(name)
+        self.has_large = any(
+            exact_numbers.any_large(block[name]) for name in self.integers
+        )
         label = self.types.get(options.label, pa.null())
         if not (_arrow.is_number(label) or pa.types.is_null(label)):
             # A label that is no number is an error of its row.
@@ -115,7 +122,7 @@ class CsvFile:
 
     def _check_not_rounded(self, batch: Any) -> None:
         """Check that integers behind the first block are not too large for floats."""
-        for name in set(self._integers).intersection(batch.schema.names):
+        for name in set(self.integers).intersection(batch.schema.names):
             is_float = batch[name].type == _arrow.arrow().float64()
             if is_float and exact_numbers.any_large(batch[name]):
                 raise ValueError(

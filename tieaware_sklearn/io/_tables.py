@@ -184,11 +184,15 @@ def open_tables(
         _arrow.check_columns(str(source), names, [options.label, qid])
         _arrow.check_same_columns(names, str(source), first_names, str(sources[0]))
         files.append(file)
-    if any("string" in str(_schema_of(file).field(qid).type) for file in files):
-        # the same text may be an id in all files
-        for file in files:
-            if isinstance(file, _csv.CsvFile) and qid in file.types:
-                file.types[qid] = pa.string()
+    csv_files = [file for file in files if isinstance(file, _csv.CsvFile)]
+    # Fractions may follow integers, unless floats would round these.
+    has_large = any(file.has_large for file in csv_files)
+    integer = pa.int64() if has_large else pa.float64()
+    has_texts = any("string" in str(_schema_of(file).field(qid).type) for file in files)
+    for file in csv_files:
+        file.types |= dict.fromkeys(file.integers, integer)
+        if has_texts and qid in file.types:
+            file.types[qid] = pa.string()
     schema = pa.schema([])
     for source, file in zip(sources, files, strict=True):
         plain = _arrow.plain_schema(_schema_of(file), options.ignore)
