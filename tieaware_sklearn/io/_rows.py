@@ -56,7 +56,7 @@ class Rankings:
 
     Attributes
     ----------
-    said : str
+    source_name : str
         Names of files, or a kind of table.
     feature_names, left_out : list of str
         Columns that are features, and those that are not.
@@ -72,7 +72,7 @@ class Rankings:
         Whether columns have names.
     """
 
-    said: str
+    source_name: str
     feature_names: list[Any]
     left_out: list[Any]
     read: Callable[[], Iterator[Rows]]
@@ -101,7 +101,7 @@ class Rankings:
             yield self._batch(parts, stop - start, rows, as_frame)
             start = stop
         if not start:
-            raise no_document(self.said)
+            raise no_document(self.source_name)
 
     def whole(self, *, as_frame: bool = False) -> Bunch:
         """Return all rows as one batch."""
@@ -124,15 +124,15 @@ class Rankings:
                 parts.append(part)
             row = stop
         if not parts:
-            raise no_document(self.said)
+            raise no_document(self.source_name)
         names, data = self.feature_names, dense
         if dense is None:
-            data = _features(parts, names, self.said, as_frame)
+            data = _features(parts, names, self.source_name, as_frame)
         target = np.concatenate([part.target for part in parts])
         if (row_rounded := exact_numbers.first_rounded(target)) is not None:
             raise ValueError(
-                f"{self.said}: the labels must be numbers that a float64 holds, got "
-                f"{target[row_rounded]}"
+                f"{self.source_name}: the labels must be numbers that a float64 holds, "
+                f"got {target[row_rounded]}"
             )
         qid = np.concatenate([part.qid for part in parts])
         n_queries = len(set(qid[segments.run_starts(qid)].tolist()))
@@ -148,7 +148,7 @@ class Rankings:
             left_out=list(self.left_out),
             left_out_files=dict(self.left_out_files),
             place=partial(_place, ends, [(part.place, part.first) for part in parts]),
-            DESCR=f"{self.said}: {described.format(row)}, {n_queries} queries, "
+            DESCR=f"{self.source_name}: {described.format(row)}, {n_queries} queries, "
             f"{len(names)} features{not_read}",
         )
         return framed(batch) if as_frame else batch
@@ -212,7 +212,7 @@ def _place(
 
 
 def _features(
-    parts: Sequence[Rows], names: Sequence[Any], said: str, as_frame: bool | None
+    parts: Sequence[Rows], names: Sequence[Any], source_name: str, as_frame: bool | None
 ) -> Any:
     """Return the features of all parts: columns for a data frame, or a matrix."""
     data = [part.data for part in parts]
@@ -227,8 +227,8 @@ def _features(
             row = exact_numbers.first_rounded(array)
             if row is not None and as_frame is False:
                 raise ValueError(
-                    f"{said}: column {name!r} must hold numbers that a float64 holds, "
-                    f"since other columns have fractions, got {array[row]} "
+                    f"{source_name}: column {name!r} must hold numbers that a float64 "
+                    f"holds, since other columns have fractions, got {array[row]} "
                     "(as_frame=True gives each column its own dtype; ignore, or "
                     "--ignore, leaves it out)"
                 )
@@ -264,9 +264,9 @@ def as_chosen(ranking: Bunch, *, as_frame: bool, return_X_y_qid: bool) -> Any:
     return ranking
 
 
-def no_document(said: str) -> ValueError:
+def no_document(source_name: str) -> ValueError:
     """Return an error for files, or a table, without any row."""
-    return ValueError(f"{said}: there is no document")
+    return ValueError(f"{source_name}: there is no document")
 
 
 def check_ignored(ignore: Sequence[Any], features: Sequence[Any]) -> None:
