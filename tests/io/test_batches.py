@@ -235,6 +235,16 @@ def test_evaluate_batches_of_files_and_tables(table, files, web, as_frame):
         evaluate_batches(iter_batches(files["web.csv"]), score="f99")
 
 
+@pytest.mark.parametrize("as_frame", [False, True])
+def test_fractions_of_a_later_batch_round_no_integer(as_frame):
+    first = pd.DataFrame({"qid": 1, "label": 1, "x": [2**53 + 1, 2**53]})
+    tables = [first, first.assign(x=[0.5, 2])]
+    with pytest.raises(
+        ValueError, match=r"column 'x' must hold .* got 9007199254740993"
+    ):
+        list(iter_batches(tables, as_frame=as_frame))
+
+
 def test_columns_of_pandas_without_names_have_numbers():
     frame = pd.DataFrame([[1.0, 2.0], [3.0, 4.0]], index=[5, 3])
     frame = frame.assign(qid=1, label=[1, 0])

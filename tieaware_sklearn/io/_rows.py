@@ -219,21 +219,22 @@ def _features(
     if sp.issparse(data[0]):
         return data[0] if len(data) == 1 else sp.vstack(data, format="csr")
     columns = dict(zip(names, zip(*data, strict=True), strict=True))
-    if as_frame:
-        return {name: np.concatenate(columns[name]) for name in names}
     dtype = np.result_type(*{array.dtype for part in data for array in part})
     for name, arrays in columns.items():
+        if as_frame:
+            dtype = np.result_type(*arrays)
         for array in arrays if dtype.kind == "f" else ():
             row = exact_numbers.first_rounded(array)
-            if row is not None and as_frame is False:
+            if row is not None and as_frame is not None:
                 raise ValueError(
                     f"{source_name}: column {name!r} must hold numbers that a float64 "
-                    f"holds, since other columns have fractions, got {array[row]} "
-                    "(as_frame=True gives each column its own dtype; ignore, or "
-                    "--ignore, leaves it out)"
+                    f"holds, beside fractions, got {array[row]} (as_frame=True gives "
+                    "each column its own dtype; ignore, or --ignore, leaves it out)"
                 )
             if row is not None:
                 dtype = np.dtype(object)
+    if as_frame:
+        return {name: np.concatenate(columns[name]) for name in names}
     matrix = np.empty((sum(part.n_rows for part in parts), len(names)), dtype)
     start = 0
     step = max(_CELLS // len(names), 1024)
