@@ -10,7 +10,6 @@ import pytest
 from tieaware_sklearn import evaluate
 from tieaware_sklearn._engine import checks
 from tieaware_sklearn._engine.exact_numbers import in_32_bits
-from tieaware_sklearn._engine.spelling import is_rounded
 
 
 def test_whole_ids_are_integers():
@@ -102,10 +101,3 @@ def test_columns_of_matrices_in_another_order_are_warned_of():
     with pytest.warns(UserWarning, match="has the columns of y_true in another order"):
         checks.check_same_order(dict(zip(("y_true", "y_score"), tables, strict=True)))
     checks.check_same_order({"y_true": tables[0], "y_score": tables[0]})
-
-
-def test_whole_numbers_that_a_float_rounds_are_told():
-    for text in ("9007199254740993", "-9007199254740993.0", "18014398509481985"):
-        assert is_rounded(text)
-    for text in ("9007199254740992", "9007199254740993.5", "1e30", "x", "12.0"):
-        assert not is_rounded(text)

@@ -467,10 +467,6 @@ def test_what_is_no_number_is_no_feature():
     assert found.feature_names_in_.tolist() == ["x"]
     with pytest.raises(ValueError, match=r"batch 0: .*column root with type complex"):
         RankingFeatureSelector("rr").fit_batches([frame.assign(root=1j)])
-    large = pa.array([2**60 + 3, 2**60 + 1, 2**60, None]).dictionary_encode()
-    table = pa.table({"qid": [1] * 4, "label": [3, 1, 0, 0], "x": large})
-    with pytest.raises(ValueError, match="numbers that differ but are equal as 64-bit"):
-        RankingFeatureSelector("ndcg", missing="last").fit_batches([table])
 
 
 def test_missing_values_beside_ids_that_are_texts():

@@ -395,18 +395,6 @@ def test_columns_in_any_order(kind):
     assert pairs_of(last) == [(2, 2), (2, 5)]
 
 
-@settings(max_examples=50)
-@given(st.lists(st.integers(-5, 5) | st.sampled_from([2**53, 2**53 + 1]), min_size=1))
-def test_equal_ids_have_equal_digests(ids):
-    found = datasets.query_digests(ids)
-    assert found.dtype == np.uint64
-    same = np.equal.outer(np.array(ids), np.array(ids))
-    assert np.array_equal(np.equal.outer(found, found), same)
-    assert np.array_equal(found, datasets.query_digests(pd.Series(ids)))
-    with pytest.raises(ValueError, match="qid must not"):
-        datasets.query_digests([*map(str, ids), None])
-
-
 @pytest.mark.filterwarnings(LEFT_OUT)
 @pytest.mark.parametrize("make", [pd.DataFrame, pa.table])
 def test_a_column_that_is_empty_at_first_is_not_lost(make):

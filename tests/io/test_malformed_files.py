@@ -222,6 +222,21 @@ def test_a_malformed_file_is_named_with_the_line(tmp_path, form, data, message):
         assert str(raised.value).replace("\n  ", "").isprintable()
 
 
+@pytest.mark.parametrize(("line", "reason"), LETOR_LINES)
+def test_a_malformed_line_of_letor_is_quoted_with_the_reason(tmp_path, line, reason):
+    path = tmp_path / "f.txt"
+    path.write_bytes(in_the_middle("letor", line))
+    quoted = repr(line.decode("latin-1")[:60])
+    for reader in READERS["letor"]:
+        with pytest.raises(ValueError, match="must look like") as raised:
+            reader(path)
+        message = str(raised.value)
+        assert message.startswith(f"{path}, line {LINE}: {LOOKS_LIKE}{quoted}")
+        assert reason in message
+        assert len(message) < 1000
+        assert message.isprintable()
+
+
 @pytest.mark.parametrize("form", ["letor", "qrels"])
 @pytest.mark.parametrize(
     ("byte", "message"),

@@ -299,13 +299,16 @@ def check_kinds(X: Any, *, hint: str = "") -> None:
         raise ValueError(f"{rule} must hold numbers, got an array of {X.dtype}")
     for j, name, dtype in _columns_of(X):
         if dtype.startswith(_TIMES):
-            got = dtype
-        elif dtype.startswith(_TEXT) and (text := _text_in(cells_of(X, j))):
-            got = messages.show(text)
-            how = f"leave the column out, or encode it{hint.format(repr(name))}"
-        messages.require(
-            not got, f"X must hold numbers, got {got} in column {name!r} ({how})"
-        )
+            raise ValueError(
+                f"X must hold numbers, got {dtype} in column {name!r} (convert times "
+                "to integers, which keep their order)"
+            )
+        text = _text_in(cells_of(X, j)) if dtype.startswith(_TEXT) else None
+        if text:
+            raise ValueError(
+                f"X must hold numbers, got {messages.show(text)} in column {name!r} "
+                f"(leave the column out, or encode it{hint.format(repr(name))})"
+            )
 
 
 def check_no_nan(

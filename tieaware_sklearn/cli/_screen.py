@@ -16,7 +16,7 @@ from ..feature_selection import (
     _screening,
     _selection,
 )
-from ..io import _arrow, _batches, _locate, _rows, _saved, _wording
+from ..io import _arrow, _batches, _locate, _rows, _wording
 from ..measures import Measure, _cumulated_gain, _parse
 from ..plots import FeatureScreeningDisplay
 from . import _outputs

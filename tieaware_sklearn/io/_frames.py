@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Bunch
 
 from .._engine import checks, feature_matrix, seen_queries
@@ -254,46 +253,6 @@ def check_different(columns: Sequence[str], arguments: str) -> None:
             raise ValueError(
                 f"{arguments} must name different columns, got {name!r} twice"
             )
-
-
-def query_digests(qid: ArrayLike) -> NDArray[np.uint64]:
-    """Return the digests by which results recognise repeated queries.
-
-    Saved screenings, selectors and reports keep a 64-bit digest of each query id, and
-    no ids. If two of them share a query, the error names its digest.
-
-    Parameters
-    ----------
-    qid : array-like of shape (n_rows,)
-        Query ids, as given when the results were computed.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,), dtype uint64
-        The digest of each row's query id: the same for equal ids, in every process and
-        on every machine.
-
-    Raises
-    ------
-    ValueError
-        For missing ids, and for two ids with the same digest (the message names them).
-
-    See Also
-    --------
-    tieaware_sklearn.RankingReport.merge : Refuses a query that both parts have.
-
-    Examples
-    --------
-    An error of `merge` that speaks of the digest 0x313ee9e02436b8f8 is about the query
-
-    >>> import pandas as pd
-    >>> from tieaware_sklearn.datasets import query_digests
-    >>> rows = pd.DataFrame({"qid": ["mug", "tea", "tea"], "label": [0, 1, 0]})
-    >>> rows.qid[query_digests(rows.qid) == 0x313ee9e02436b8f8].unique().tolist()
-    ['tea']
-    """
-    queries = checks.check_qid(qid, n_rows=feature_matrix.count_rows(qid))
-    return seen_queries.id_digests(queries.qid)[queries.row_codes()]
 
 
 def tables_or_paths(source: Any) -> tuple[Iterable[Any] | None, list[Any]]:

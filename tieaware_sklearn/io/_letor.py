@@ -23,12 +23,7 @@ from .. import _atomic
 from .._engine import checks, exact_numbers
 from . import _locate, _rows, _source, _wording
 
-_DIGITS = re.compile(r"[0-9]+")
-#: whole numbers that a float64 may not hold
-_LONG = re.compile(r"(?:^\s*|(?<=[0-9]):)([+-]?[0-9]{16,}(?:\.0*)?)(?!\S)")
-_INTEGER = re.compile(r"[+-]?[0-9]+")
-_NUMBER = re.compile(rf"{spelling.NUMBER}|{spelling.NO_NUMBER}")
-#: bytes of text that are looked at together
+#: bytes of text that are parsed together
 _CHUNK = 1 << 20
 #: A larger feature number is taken for a mistake if it is so many times the number of
 #: different ones.

@@ -159,9 +159,9 @@ def find_files(path: Paths, name: str = "path", format: str | None = None) -> Fi
     by name, folder by folder, digits as numbers: ``part-2`` before ``part-10``.
 
     Left out are names that begin with ``_`` or ``.``, as by pyarrow.dataset, and
-    checksums (``.crc``) and saved results (``.tie``). If there are tables among the
-    others, only these are read. With a `format`, only files of it are read, or, if
-    there are none, those whose names tell no format.
+    checksums (``.crc``). If there are tables among the others, only these are read.
+    With a `format`, only files of it are read, or, if there are none, those whose names
+    tell no format.
 
     Raises
     ------
@@ -261,7 +261,7 @@ def _chosen(
         pieces = _DIGITS.split("\0".join(parts))
         keys[file] = [int(piece) if piece.isdecimal() else piece for piece in pieces]
         is_hidden = any(part.startswith(("_", ".")) for part in parts)
-        if not (is_hidden or file.name.endswith((".crc", ".tie", *GROUP_SUFFIXES))):
+        if not (is_hidden or file.name.endswith((".crc", *GROUP_SUFFIXES))):
             formats[file] = format_of_name(file)
         elif format_of_name(file):
             left_out[str(file)] = "a name that begins with _ or ."

@@ -214,25 +214,33 @@ def _place(
 def _features(
     parts: Sequence[Rows], names: Sequence[Any], source_name: str, as_frame: bool | None
 ) -> Any:
-    """Return the features of all parts: columns for a data frame, or a matrix."""
+    """Return the features of all parts: columns for a data frame, or a matrix.
+
+    Integers that a float64 does not hold, beside fractions in other columns, are an
+    error unless `as_frame` is None: then ranks stand for the integers.
+    """
     data = [part.data for part in parts]
     if sp.issparse(data[0]):
         return data[0] if len(data) == 1 else sp.vstack(data, format="csr")
     columns = dict(zip(names, zip(*data, strict=True), strict=True))
     dtype = np.result_type(*{array.dtype for part in data for array in part})
+    ranked = []
     for name, arrays in columns.items():
         if as_frame:
             dtype = np.result_type(*arrays)
         for array in arrays if dtype.kind == "f" else ():
             row = exact_numbers.first_rounded(array)
-            if row is not None and as_frame is not None:
+            if row is None:
+                continue
+            is_whole = all(array.dtype.kind in "iu" for array in arrays)
+            if as_frame is not None or not is_whole:
                 raise ValueError(
                     f"{source_name}: column {name!r} must hold numbers that a float64 "
                     f"holds, beside fractions, got {array[row]} (as_frame=True gives "
                     "each column its own dtype; ignore, or --ignore, leaves it out)"
                 )
-            if row is not None:
-                dtype = np.dtype(object)
+            ranked.append(name)
+            break
     if as_frame:
         return {name: np.concatenate(columns[name]) for name in names}
     matrix = np.empty((sum(part.n_rows for part in parts), len(names)), dtype)
@@ -243,6 +251,11 @@ def _features(
             rows = part.rows(first, first + step)
             np.stack(rows.data, axis=1, out=matrix[start : start + rows.n_rows])
             start += rows.n_rows
+    for name in ranked:
+        # ranks keep the order of integers that floats would round
+        integers = np.concatenate([array.astype(object) for array in columns[name]])
+        ranks = np.unique(integers, return_inverse=True)[1]
+        matrix[:, list(names).index(name)] = ranks
     return matrix
 
 

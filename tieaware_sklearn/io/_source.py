@@ -75,13 +75,6 @@ UNPACKERS: dict[bytes, Callable[[], Any]] = {
 }
 
 
-def would_not_read_as_text(start: bytes) -> str:
-    """The kind of a file that is no text, told by its start; empty for text."""
-    marks = {_BYTE_ORDER_MARK: "a byte order mark"} | _OTHER_MARKS
-    marks |= dict.fromkeys(UNPACKERS, "compressed data")
-    return next((what for mark, what in marks.items() if start.startswith(mark)), "")
-
-
 class TextSource:
     """A file that can be read more than once: a path, URL, pipe or standard input.
 
