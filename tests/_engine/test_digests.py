@@ -274,24 +274,6 @@ def test_repeated_queries_are_those_of_several_parts(parts):
         assert one.n_queries == len(several)
 
 
-@given(st.lists(IDS.filter(bool), min_size=2, max_size=5), st.integers(1, 6))
-def test_the_least_digests_are_kept_in_whatever_order_parts_come(parts, most):
-    """With m kept of n, each query among the least m is known again, and no other."""
-    parts = [digests(part) + np.uint64(13 * i) for i, part in enumerate(parts)]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(seen_queries, "MOST_KNOWN", most)
-        whole = seen_queries.retained(parts[0])
-        for part in parts[1:]:
-            both = len(whole) + len(seen_queries.retained(part))
-            with warnings.catch_warnings(record=True, action="always") as caught:
-                whole = seen_queries.merged(whole, seen_queries.retained(part))
-            assert len(caught) == (both > most)
-            for warned in caught:
-                assert f"of more than {most} queries" in str(warned.message)
-    every = np.sort(np.concatenate(parts))
-    assert whole.tolist() == every[:most].tolist()
-
-
 def test_two_ids_with_one_digest_are_named(monkeypatch):
     coarse = lambda ids: value_bits(ids) % np.uint64(8)  # noqa: E731
     monkeypatch.setattr("tieaware_sklearn._engine.hashing.value_bits", coarse)

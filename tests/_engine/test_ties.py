@@ -6,7 +6,6 @@ from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
@@ -72,28 +71,3 @@ def test_parts_that_come_one_after_another_are_gathered_in_their_order(sizes):
         merging.gather(parts, [i] * size, list.__add__, len)
         assert all(len(a) >= 2 * len(b) for a, b in pairwise(parts))
     assert list(chain(*parts)) == [i for i, n in enumerate(sizes) for _ in range(n)]
-
-
-DIFFERENCES = [
-    ("ab", "ab", ""),
-    ("abc", "ab", "features differ: B has no 'c'"),
-    ("ab", "xaby", "features differ: A has no 'x'"),
-    ("abc", "acb", "features differ in their order: B has 'c' where A has 'b'"),
-    ("ab", "abb", "features differ: 3 in B, 2 in A"),
-    (1, 1, ""),
-    (1.5, "skip", "ones differ: skip in B, 1.5 in A"),
-    (True, False, "ones differ: no in B, yes in A"),
-    (None, "w", "ones differ: w in B, none in A"),
-    ((1, 2), (1,), "ones differ: 1 in B, 1, 2 in A"),
-    (["a", "b", "c"], ["a", "x", "y"], "ones differ: x in B, b in A"),
-]
-
-
-@pytest.mark.parametrize(("ours", "theirs", "said"), DIFFERENCES)
-def test_the_first_feature_or_option_that_differs(ours, theirs, said):
-    if isinstance(ours, str):
-        assert merging.other_features(list(ours), list(theirs), "A", "B") == said
-        return
-    first = {"same": 0, "ones": ours, "more": 1}
-    other = {"same": 0, "ones": theirs, "more": 2 if said else 1}
-    assert merging.other_options(first, other, "A", "B") == said

@@ -86,18 +86,18 @@ def test_it_prints_and_pickles(web):
 
 
 OTHER_OPTIONS = [
-    ({"measures": "rr"}, "measures differ: RR in other, NDCG@10, AP, RR in this s"),
-    ({"sort_by": "ap"}, "measures to sort by differ: AP in other, NDCG@10 in this"),
-    ({"zero_relevance": "skip"}, "values of zero_relevance differ: skip in other"),
-    ({"missing": "last"}, "values of missing differ: last in other, raise in this"),
-    ({"unjudged": "drop"}, "values of unjudged differ: drop in other, raise in th"),
+    ({"measures": "rr"}, r"got measures: .ReciprocalRank.* and not .NDCG"),
+    ({"sort_by": "ap"}, "got sort_by: AP and not NDCG@10"),
+    ({"zero_relevance": "skip"}, "got zero_relevance: skip and not 0.0"),
+    ({"missing": "last"}, "got missing: last and not raise"),
+    ({"unjudged": "drop"}, "got unjudged: drop and not raise"),
     (
         {"redundancy": False, "max_correlation": None},
-        "correlations of features differ: no in other, yes in this screening",
+        "got redundancy: False and not True",
     ),
     (
         {"direction": ["auto"] * 11 + ["descending"]},
-        "directions differ: descending in other, auto in this screening",
+        "got direction: .*'descending'.* and not",
     ),
 ]
 
@@ -111,7 +111,7 @@ def test_other_measures_and_options_are_neither_adopted_nor_merged(web, options,
     assert not hasattr(other, "n_features_in_")
     other.fit(web.data, web.target, qid=web.qid + 1000)
     for ours, theirs in ((whole, other.screening_), (selector, other)):
-        with pytest.raises(ValueError, match=f"of this screening: {said}"):
+        with pytest.raises(ValueError, match=f"options of this screening, {said}"):
             ours.merge(theirs)
     selector.set_params(**options)
     for call in (
@@ -139,7 +139,7 @@ def test_what_is_refused_leaves_the_selector_as_it_is(web):
          r"the 2 features of X \(x0, x1\), got 12 \(x0"),
         (lambda: selector.adopt(None, frame), "must be a Screening, got None"),
         (lambda: selector.adopt(selector, frame), "screening must be a Screening"),
-        (lambda: bare.merge(screening), "features differ: other has no 'x0'"),
+        (lambda: bare.merge(screening), "got 'in_degree' as feature 0 and not 'x0'"),
         (lambda: bare.merge(3), "merge takes screenings one by one, .*got int"),
         (lambda: selector.merge(3),
          "other must be another RankingFeatureSelector, got 3"),
@@ -172,11 +172,11 @@ def test_screenings_with_and_without_weights_do_not_merge(web, weight):
     )
     # all of these are 0, or 1: they are weights all the same
     assert (plain.weighted, given.weighted) == (False, True)
-    said = "weights of queries differ: {} in other, {} in this screening"
+    said = "got query_weight given: {} and not {}"
     for other in (given, loaded(given)):
-        with pytest.raises(ValueError, match=said.format("given", "none")):
+        with pytest.raises(ValueError, match=said.format(True, False)):
             plain.merge(other)
-        with pytest.raises(ValueError, match=said.format("none", "given")):
+        with pytest.raises(ValueError, match=said.format(False, True)):
             other.merge(plain)
     assert loaded(given.merge(both)).weighted
     for before, after, said in (
@@ -199,7 +199,7 @@ def test_labels_of_other_columns_do_not_merge(web):
     for fit, part, label in ((one, 0, "l1"), (two, 1, "l2"), (three, 2, "l1")):
         fit.fit_batches([parts[part]], label=label, features=features)
     assert "<dt>label</dt><dd>l1</dd>" in one.screening_.to_html()
-    with pytest.raises(ValueError, match="labels differ: l2 in other, l1 in this scre"):
+    with pytest.raises(ValueError, match="got label: l2 and not l1"):
         one.merge(two)
     # labels of arrays have no name
     own.fit(parts[3][features], parts[3].l2, qid=parts[3].qid)

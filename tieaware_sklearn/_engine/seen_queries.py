@@ -6,11 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._display import words
 from . import hashing, merging, segments
-
-#: queries whose digests are retained, 8 bytes each: those with the least ones
-MOST_KNOWN = 10_000_000
 
 
 class Repeated(NamedTuple):
@@ -56,25 +52,6 @@ def same_digest(first: Any, second: Any, name: str = "qid") -> str:
         f"queries are recognised, got {first!r} and {second!r}, which have the same "
         "one: rename one of them"
     )
-
-
-def retained(digests: hashing.Digests) -> hashing.Digests:
-    """The digests to compare with further queries, sorted.
-
-    All parts retain the least ones, so that a query that two of them had is retained
-    by both or by none.
-    """
-    return np.sort(digests, kind="stable")[:MOST_KNOWN]
-
-
-def merged(ours: hashing.Digests, theirs: hashing.Digests) -> hashing.Digests:
-    """Merge the digests that two parts retain; warn where there are too many."""
-    if len(ours) + len(theirs) > MOST_KNOWN:
-        words.warn(
-            f"of more than {MOST_KNOWN} queries, only those with the smallest digests "
-            "of their ids are compared: a query that comes twice may be counted twice"
-        )
-    return both(ours, theirs)[:MOST_KNOWN]
 
 
 def both(ours: hashing.Digests, theirs: hashing.Digests) -> hashing.Digests:

@@ -241,7 +241,7 @@ def merged(
         parts: list[hashing.Digests],
     ) -> tuple[list[seen_queries.Repeated], hashing.Digests]:
         every = np.concatenate(parts) if keep else parts[0][:0]
-        return seen_queries.repeated(parts), seen_queries.retained(every)
+        return seen_queries.repeated(parts), np.sort(every)
 
     n_partitions, shuffled = len(partitions), rows.df is not rows.rows
     token, measure = uuid4().hex, delayed(of_partition, nout=2)

@@ -71,8 +71,8 @@ def fit_selector(
     Each partition is screened on its worker. Workers transfer only statistics, about a
     kilobyte for each feature (with `redundancy`, also 16 bytes for each pair of
     features). These are merged in a tree, eight at a time. One task compares digests of
-    the queries, 8 bytes each, as in `evaluate`. The selector keeps up to ten million
-    digests, as after `RankingFeatureSelector.partial_fit`.
+    the queries, 8 bytes each, as in `evaluate`. The selector keeps these digests, as
+    after `RankingFeatureSelector.partial_fit`.
 
     Examples
     --------

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import zip_longest
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from .._display import html, text_tables, words
-from .._engine import merging, messages, seen_queries
+from .._engine import messages, seen_queries
 from .._engine.segments import FloatArray, IntArray
 from ..evaluation import _chance, _multiple_testing
 from . import _bytes, _selection, _statistics
@@ -156,7 +157,7 @@ class Screening(html.Result):
         Sums over queries, which `merge` adds.
     query_digests : ndarray, uint64
         Sorted 64-bit digests of the query ids, by which `merge` detects queries that
-        are in both screenings. Beyond ten million, only the smallest are kept.
+        are in both screenings.
     weighted : bool
         Whether the queries have weights.
     label : str or None
@@ -259,22 +260,13 @@ class Screening(html.Result):
             names the first difference), or if two screenings have a query in common.
             The message counts such queries. It cannot name them, because a screening
             contains digests of ids only.
-
-        Warns
-        -----
-        UserWarning
-            Beyond ten million queries, only the ten million with the smallest digests
-            are compared. Of n queries, one in both screenings is then detected with
-            probability 10⁷ / n, and a whole shard almost surely.
         """
         rule = "merge takes screenings one by one, Screening.merge(*screenings), got "
         for one in (self, *others):
             messages.require(isinstance(one, Screening), rule + type(one).__name__)
         whole = self
-        rule = "other must have the features, measures and options of this screening"
         for other in others:
-            difference = whole._difference(other, "this screening", "other")
-            messages.require(not difference, f"{rule}: {difference}")
+            whole._check_mergeable(other)
             digests = whole.query_digests, other.query_digests
             n_shared = int(seen_queries.known(*digests).sum())
             if n_shared:
@@ -285,34 +277,38 @@ class Screening(html.Result):
             whole = replace(
                 whole,
                 statistics=whole.statistics.merge(other.statistics),
-                query_digests=seen_queries.merged(*digests),
+                query_digests=seen_queries.both(*digests),
                 selection=None,
                 label=other.label if whole.label is None else whole.label,
             )
         return whole
 
-    def _difference(self, other: Screening, here: str, there: str) -> str:
-        """The first difference for which they do not merge, in words."""
-        names = self.feature_names, other.feature_names
-        if difference := merging.other_features(*names, here, there):
-            return difference
-        # columns of labels are compared if both have a name, as arrays have none
-        named = None not in (self.label, other.label)
-        ours, theirs = (
-            {
-                "measures": one.rule.measures,
-                "measures to sort by": one.rule.measures[one.rule.sort],
-                "directions": list(one.rule.directions),
-                "values of missing": one.rule.missing,
-                "values of zero_relevance": one.rule.zero_relevance,
-                "values of unjudged": one.rule.unjudged,
-                "correlations of features": one.rule.correlates,
-                "weights of queries": "given" if one.weighted else None,
-                "columns of labels": one.label if named else None,
-            }
-            for one in (self, other)
-        )
-        return merging.other_options(ours, theirs, here, there)
+    def _check_mergeable(self, other: Screening) -> None:
+        """Refuse a screening of other features, or with other options."""
+        rule = "other must have the features, measures and options of this screening"
+        names = zip_longest(other.feature_names, self.feature_names)
+        for position, (name, expected) in enumerate(names):
+            if name != expected:
+                raise ValueError(
+                    f"{rule}, got {name!r} as feature {position} and not {expected!r}"
+                )
+        theirs, ours = other.rule, self.rule
+        options = [
+            ("measures", theirs.measures, ours.measures),
+            ("sort_by", theirs.measures[theirs.sort], ours.measures[ours.sort]),
+            ("direction", theirs.directions, ours.directions),
+            ("missing", theirs.missing, ours.missing),
+            ("zero_relevance", theirs.zero_relevance, ours.zero_relevance),
+            ("unjudged", theirs.unjudged, ours.unjudged),
+            ("redundancy", theirs.correlates, ours.correlates),
+            ("query_weight given", other.weighted, self.weighted),
+        ]
+        # arrays of labels have no name
+        if other.label is not None and self.label is not None:
+            options.append(("label", other.label, self.label))
+        for option, value, expected in options:
+            if value != expected:
+                raise ValueError(f"{rule}, got {option}: {value} and not {expected}")
 
     def to_bytes(self) -> bytes:
         """Return the screening as bytes, to store or to send.

@@ -302,17 +302,14 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
         Warns
         -----
         UserWarning
-            As in `fit`, and beyond ten million queries (see Notes).
+            As in `fit`.
 
         Notes
         -----
-        Queries are recognised by 64-bit digests of their ids. `Screening.save` keeps
-        these, but not the ids. No query is counted twice among the first ten million
-        (80 MB of digests). Beyond that, only the ten million with the smallest digests
-        are compared, with a warning. Of n queries, one that comes again is then
-        detected with probability 10⁷ / n, and a batch of hundreds almost surely. Two of
-        n ids have the same digest with probability n² / 2⁶⁵: 3·10⁻⁶ for ten million.
-        The second is then refused. Without ids, rows that come again are counted again.
+        Queries are recognised by 64-bit digests of their ids, 80 MB for ten million.
+        A screening contains these digests, but not the ids. Two of n ids have the same
+        digest with probability n² / 2⁶⁵, which is 3·10⁻⁶ for ten million. The second
+        id is then refused. Without ids, rows that come again are counted again.
         """
         first = not hasattr(self, "screening_")
         if not first:
@@ -340,11 +337,6 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
             query in common, or if there are too many features, as in `partial_fit`.
             Nothing is added then. The query is named by its digest, since ids are not
             kept.
-
-        Warns
-        -----
-        UserWarning
-            Beyond ten million queries, as in `partial_fit`.
         """
         check_is_fitted(self)
         is_other = isinstance(other, RankingFeatureSelector) and other is not self
@@ -576,7 +568,7 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
         if not reset:
             self._check_new(queries, digests, weighted=weighted)
         sums = _statistics.feature_statistics(rows, rule, self.n_jobs, self.progress)
-        names, known = tuple(self._names()), seen_queries.retained(digests)
+        names, known = tuple(self._names()), np.sort(digests)
         return Screening(names, rule, sums, known, weighted=weighted), rows
 
     def rule_for(self, n_features: int) -> _selection.Rule:
