@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.estimator_checks import check_estimator
 
-from tieaware_sklearn import FusedRanker, LinearRanker, RankingFeatureSelector
+from tieaware_sklearn import LinearRanker, RankingFeatureSelector
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
 from tieaware_sklearn.score_precision import CoarseRanker
 
@@ -51,17 +51,9 @@ SCORED_WITHOUT_QID = all_of(
     "calls score without the query ids that it needs",
     *("fit_score_takes_y", "n_features_in_after_fitting", "pipeline_consistency"),
 )
-PREDICTS_WITHOUT_QID = all_of(
-    "calls predict without the query ids that it needs",
-    *("dict_unchanged", "dtype_object", "estimator_sparse_array"),
-    *("estimator_sparse_matrix", "estimators_dtypes", "estimators_pickle"),
-    *("f_contiguous_array_estimator", "fit_idempotent"),
-    *("methods_sample_order_invariance", "methods_subset_invariance"),
-)
 SECOND_FIT = {
     "check_fit_score_takes_y": "gives partial_fit the queries of fit again: refused"
 }
-NO_FOLDS = {"check_fit2d_1sample": "one query makes no two folds"}
 #: where each row is a query
 NOTHING_VARIES = ("no feature is selected: each is constant",)
 ONE_QUERY = ("without qid", "p-values need at least two")
@@ -123,22 +115,6 @@ TABLE = {
     "selector, qid=0": Checked(
         RankingFeatureSelector(qid=0), QID | SECOND_FIT, NOTHING_VARIES
     ),
-    "fused selector": Checked(
-        FusedRanker(n_features_to_select=1),
-        PREDICTS_WITHOUT_QID | SCORED_WITHOUT_QID,
-        ONE_QUERY,
-    ),
-    "fused selector, qid=0": Checked(
-        FusedRanker(n_features_to_select=1, missing="last", qid=0),
-        QID | NAN_IDS,
-        NOTHING_VARIES,
-    ),
-    "fused selector, cv, qid=0": Checked(
-        FusedRanker(n_features_to_select="cv", cv=2, qid=0),
-        QID | NO_FOLDS,
-        NOTHING_VARIES,
-    ),
-    "fused, qid=0": Checked(FusedRanker(qid=0), QID),
     "linear, equal": linear("equal"),
     "linear, log1p": linear("equal", transforms="log1p"),
     "linear, rank": linear("equal", transforms="rank"),

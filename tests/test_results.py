@@ -88,21 +88,6 @@ def printed(monkeypatch, capsys):
     return printed
 
 
-@pytest.mark.weekly
-def test_options_of_selection_on_new_queries(shared_data, monkeypatch, printed):
-    page = (PAGE.parent / "selection_research.md").read_text()
-    blocks = re.findall(r"^```sh\n(.*?)\n```\n\n```text\n(.*?)\n```", page, re.M | re.S)
-    ((command, shown),) = blocks
-    _, _, module, *files = shlex.split(command.replace("\\\n", " "))
-    monkeypatch.chdir(shared_data)
-    # models differ between versions
-    _, table = printed(module, files).split("\n\n", 1)
-    title, *rows = plain(shown)
-    assert title in table
-    for row in rows:
-        assert any(alike(row, line, 5.0) for line in plain(table)), row
-
-
 def test_a_page_of_thirteen_findings():
     _, *sections = re.split(r"^## ", PAGE.read_text(), flags=re.M)
     assert len(sections) == 13

@@ -40,7 +40,6 @@ assert_type(selector.fit(X, y, qid=qid), ta.RankingFeatureSelector)
 assert_type(selector.screening_, ta.Screening)
 ranker = ta.LinearRanker("equal").fit(X, y, qid=qid)
 assert_type(ranker.predict(X), Floats)
-assert_type(ta.FusedRanker([0, 1]).fit(X, y, qid=qid).predict(X, qid), Floats)
 folds = [
     ta.QueryKFold(2),
     ta.QueryShuffleSplit(2),
@@ -51,7 +50,5 @@ left, *_ = ta.train_test_split_queries(X, y, qid=qid)
 assert_type(ta.make_ranking_scorer("ap"), RankingScorer)
 assert_type(ta.make_ranking_scorer(["ap", "rr"]), dict[str, RankingScorer])
 assert_type(ta.query_permutation_importance(ranker, X, y, qid=qid).to_html(), str)
-assert_type(ta.selection_curve(selector, ranker, X, y, qid=qid).to_html(), str)
-assert_type(ta.selection_stability(selector, X, y, qid=qid).to_html(), str)
 assert issubclass(ta.SplitQueriesWarning, UserWarning)
 ta.show_versions()

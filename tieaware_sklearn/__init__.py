@@ -22,12 +22,8 @@ _ROOMS = {
     ],
     "measures": ["Measure", "parse_measure"],
     "comparison": ["compare_systems", "pvalues_over_orders"],
-    "feature_selection": ["FusedRanker", "RankingFeatureSelector", "Screening"],
-    "inspection": [
-        "query_permutation_importance",
-        "selection_curve",
-        "selection_stability",
-    ],
+    "feature_selection": ["RankingFeatureSelector", "Screening"],
+    "inspection": ["query_permutation_importance"],
     "model_selection": [
         "QueryKFold",
         "QueryShuffleSplit",
@@ -54,12 +50,9 @@ if TYPE_CHECKING:  # checkers of types do not run `__getattr__`
     from .evaluation import sampled as sampled
     from .evaluation import tie_report as tie_report
     from .evaluation import tie_treatments as tie_treatments
-    from .feature_selection import FusedRanker as FusedRanker
     from .feature_selection import RankingFeatureSelector as RankingFeatureSelector
     from .feature_selection import Screening as Screening
     from .inspection import query_permutation_importance as query_permutation_importance
-    from .inspection import selection_curve as selection_curve
-    from .inspection import selection_stability as selection_stability
     from .measures import Measure as Measure
     from .measures import parse_measure as parse_measure
     from .model_selection import QueryKFold as QueryKFold

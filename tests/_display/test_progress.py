@@ -11,16 +11,14 @@ from tieaware_sklearn._display.progress_bars import show_progress
 from tieaware_sklearn.datasets import iter_batches
 
 Y, ONE, X = [0, 1], [1, 2], [[1], [2]]
-TWO, SELECTOR = {"a": [1, 2], "b": [2, 1]}, ta.RankingFeatureSelector()
+TWO = {"a": [1, 2], "b": [2, 1]}
 MODEL = ta.LinearRanker("equal").fit(X)
-FITTED = [ta.FusedRanker, ta.LinearRanker, ta.RankingFeatureSelector]
+FITTED = [ta.LinearRanker, ta.RankingFeatureSelector]
 CALLED = [
     partial(iter_batches, "no such file"),
     partial(ta.precision_study, Y, ONE),
     partial(ta.pvalues_over_orders, Y, TWO),
     partial(ta.query_permutation_importance, MODEL, X, Y),
-    partial(ta.selection_curve, SELECTOR, MODEL, X, Y, qid=[0, 1]),
-    partial(ta.selection_stability, SELECTOR, X, Y, qid=[0, 1]),
     partial(ta.sampled, Y, ONE, "rr"),
 ]
 

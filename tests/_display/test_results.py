@@ -52,7 +52,7 @@ def results() -> dict[str, Result]:
     segment = np.array(LONG)[QID % 5]
     report = ta.evaluate(Y, score, measures=MEASURES, segment=segment, **own)
     runs = [{**own, "docno": np.arange(120), "score": s} for s in SCORES.T]
-    model, selector = LinearRegression(), ta.RankingFeatureSelector(MEASURES[3])
+    model = LinearRegression()
     frame = pd.DataFrame(SYSTEMS).assign(label=Y, **own)
     ties = {"ties": ["expected", LONG[2], "best"], "external": {LONG[2]: QID}}
     found = [
@@ -75,11 +75,6 @@ def results() -> dict[str, Result]:
         ta.query_permutation_importance(
             model.fit(SCORES, Y), SCORES, Y, measures=MEASURES[:3],
             columns=dict(zip(LONG, range(5), strict=True)), **own
-        ),
-        ta.selection_stability(selector, SCORES, Y, **own),
-        ta.selection_curve(
-            dict.fromkeys(LONG[:3], selector), model, SCORES, Y, measure=MEASURES[4],
-            cv=2, **own
         ),
         ta.compare_systems(Y, SYSTEMS, measure=MEASURES[3], **own),
         ta.compare_systems(
@@ -119,8 +114,7 @@ def test_each_kind_of_result_is_here_and_is_a_frozen_table():
 
 #: kinds that have a figure
 DRAWN = {"RankingReport", "SystemComparison", "Screening"}
-DRAWN |= {"PrecisionStudy", "PermutationImportance", "SelectionCurve"}
-DRAWN |= {"PrecisionRecallCurve"}
+DRAWN |= {"PrecisionStudy", "PermutationImportance", "PrecisionRecallCurve"}
 
 
 def figures(page):

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.dask.helpers import ALL, LARGE, MARKS, assert_same, computed, part, spread
-from tieaware_sklearn import FusedRanker, RankingFeatureSelector, dask
+from tieaware_sklearn import LinearRanker, RankingFeatureSelector, dask
 
 pytestmark = [
     *MARKS,
@@ -67,7 +67,7 @@ OF_COMPARISONS = [
 ]
 NO_SELECTOR = "must be a RankingFeatureSelector, got"
 OF_SELECTORS = [
-    ({"selector": FusedRanker()}, f"{NO_SELECTOR} FusedRanker"),
+    ({"selector": LinearRanker()}, f"{NO_SELECTOR} LinearRanker"),
     ({"selector": Selector}, f"{NO_SELECTOR} <class"),
     ({"selector": Selector(qid="qid")}, "must not read query ids from a column"),
     ({"selector": Selector(redundancy=False)}, "redundancy must be 'auto' or True"),

@@ -30,7 +30,7 @@ DOORS = {
     ),
     "folds": ("qid", lambda y, s, q: [*ta.QueryKFold(3).split(s.to_frame(), y, qid=q)]),
 }
-for Estimator in (ta.LinearRanker, ta.FusedRanker, ta.RankingFeatureSelector):
+for Estimator in (ta.LinearRanker, ta.RankingFeatureSelector):
     DOORS[Estimator.__name__] = (
         "y",
         lambda y, s, q, Estimator=Estimator: Estimator().fit(X.loc[s.index], y, qid=q),

@@ -62,7 +62,6 @@ BOOSTERS = {
 }
 RANKERS = BOOSTERS | {
     "linear": (ta.LinearRanker(max_iter=1), "max_iter"),
-    "fused": (ta.FusedRanker(), "n_features_to_select"),
 }
 by_each_ranker = pytest.mark.parametrize("name", RANKERS)
 COARSE = {"coarse": (CoarseRanker(LinearRegression(), "rho=1.5"), "coarseness")}
@@ -262,10 +261,8 @@ def early_stopping(at):
 
 
 def permuted(at):
-    ids = {"qid": WEB.qid} if at.name == "fused" and at.qid is None else {}
-
     def value(model, X, y):
-        return ranking_score(y, model.predict(X, **ids), qid=WEB.qid)
+        return ranking_score(y, model.predict(X), qid=WEB.qid)
 
     options = {"scoring": value, "n_repeats": 2, "random_state": 0}
     found = [
@@ -395,10 +392,6 @@ def test_tools_that_hand_on_some_columns_take_routed_ids(tool, name):
         return BaggingRegressor(ranker, max_features=0.5, **BAGGED)
 
     at = setting(name, True)
-    if name == "fused" and tool in ("RFE", "RFECV"):  # which selects by itself
-        with pytest.raises(ValueError, match="FusedRanker should have `coef_`"):
-            at.fitted(make(at.ranker, **at.how))
-        return
     found = at.fitted(make(at.ranker, **at.how))
     if isinstance(found, BaggingRegressor):
         assert {one.n_features_in_ for one in found.estimators_} == {2}

@@ -20,11 +20,6 @@ OPTIONS = {"measures": ["ndcg@10", "esl"], "columns": COLUMNS, "n_repeats": 2}
 IMPORTANCE = ta.query_permutation_importance(
     TREE.fit(WEB.data, Y), WEB.data, Y, qid=QID, **OPTIONS
 )
-SELECTORS = {
-    "$a$": ta.RankingFeatureSelector("ap"),
-    "b": ta.RankingFeatureSelector("rr", direction="ascending"),
-}
-CURVE = ta.selection_curve(SELECTORS, TREE, WEB.data, Y, qid=QID, cv=2, measure="ap")
 DISPLAYS = {
     "ranges": lambda **k: plots.TieRangeDisplay.from_predictions(
         Y, SYSTEMS, qid=QID, measures=["ndcg@10", "fallout@10"], **k
@@ -43,7 +38,6 @@ DISPLAYS = {
     "recall": lambda **k: plots.PrecisionRecallBandDisplay.from_predictions(
         Y[FEW], {n: s[FEW] for n, s in SYSTEMS.items()}, qid=QID[FEW], **k
     ),
-    "curve": lambda **k: plots.SelectionCurveDisplay.from_result(CURVE, **k),
     "topics": lambda **k: plots.TopicDifferenceDisplay.from_predictions(
         Y, SYSTEMS, qid=QID, measure="ap", pair=("clicks", "url_length"), **k
     ),

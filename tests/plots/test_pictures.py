@@ -12,7 +12,7 @@ from matplotlib.container import BarContainer
 from sklearn.linear_model import LinearRegression
 
 import tieaware_sklearn as ta
-from tests.plots.data import CURVE, DISPLAYS, IMPORTANCE, QID, STUDY, SYSTEMS, WEB, Y
+from tests.plots.data import DISPLAYS, IMPORTANCE, QID, STUDY, SYSTEMS, WEB, Y
 from tests.plots.helpers import check_layout, legend, line, rows_of, segments
 from tieaware_sklearn import plots
 from tieaware_sklearn.evaluation import precision_recall_curve
@@ -410,44 +410,7 @@ def test_bars_and_intervals_of_permutations():
     assert not display.ax_.texts
 
 
-@pytest.mark.parametrize("differences", [False, True])
-def test_lines_and_intervals_of_selections(differences):
-    curve = replace(CURVE, confidence=0.9) if differences else CURVE
-    display = plots.SelectionCurveDisplay.from_result(curve, differences=differences)
-    axis, first = display.ax_, int(differences)
-    mean, interval, height, label = [
-        (curve.mean, curve.interval, curve.mean_all, "AP on held-out queries"),
-        (curve.difference, curve.difference_interval, 0, "difference in AP"),
-    ][differences]
-    *lines, level = axis.get_lines()
-    drawn = [line.get_ydata() for line in lines]
-    np.testing.assert_array_equal(drawn, mean[first:])
-    bars = [s[:, 1] for one in axis.collections for s in one.get_segments() if len(s)]
-    # where both choose alike there is no bar
-    there = ~np.isnan(interval[first:, :, 0])
-    assert there.all() or differences
-    np.testing.assert_array_equal(bars, interval[first:][there])
-    assert set(level.get_ydata()) == {height}
-    assert axis.get_ylabel() == label
-    names = [[r"\$a\$", "b", "all 12 features"], ["b", r"\$a\$, as many features"]]
-    assert legend(display) == names[differences]
-    assert ("95% intervals", "90% intervals")[differences] in axis.get_xlabel()
-    assert [t.get_text() for t in axis.get_xticklabels()] == ["1", "2", "5", "10"]
-    assert axis.get_xscale() == "log"
-    assert check_layout(display.figure_)
-
-
-def test_a_single_size_needs_no_logarithm():
-    curve = replace(CURVE, n_features=(2,), values=CURVE.values[..., :1])
-    for name in ("mean", "interval"):
-        curve = replace(curve, **{name: getattr(CURVE, name)[:, :1]})
-    axis = plots.SelectionCurveDisplay.from_result(curve).ax_
-    assert axis.get_xscale() == "linear"
-    assert [t.get_text() for t in axis.get_xticklabels()] == ["2"]
-
-
 ALONE = ta.precision_study(Y, {"a": WEB.data[:, 0]}, qid=QID)
-ONE_SELECTOR = replace(CURVE, selectors=CURVE.selectors[:1], values=CURVE.values[:, :1])
 COMPARED = ta.compare_systems(Y, SYSTEMS, qid=QID)
 SINGLE = ta.compare_systems(Y, SYSTEMS["clicks"], qid=QID)
 SEVERAL = ta.compare_systems(Y, SYSTEMS, qid=QID, measure=["ap", "rr"], ties="best")
@@ -462,8 +425,6 @@ REFUSED = [
     ("ScorePrecision", optuna.create_study(), {}, "trials of a ScorePrec"),
     ("PermutationImportance", IMPORTANCE, NONE, MORE),
     ("FeatureScreening", SCREENED, NONE, MORE),
-    ("SelectionCurve", ONE_SELECTOR, {"differences": True}, "at least two"),
-    ("SelectionCurve", CURVE, {"differences": "yes"}, "must be True or False"),
     ("TopicDifference", COMPARED, {"pair": "clicks"}, "pair must be one of"),
     ("TopicDifference", COMPARED, {"pair": (1, "clicks")}, "pair must be one of"),
     ("TopicDifference", SINGLE, {}, "comparison must have at least two systems"),

@@ -64,9 +64,7 @@ def fit_selector(
     Notes
     -----
     All parameters of the selector work as in `fit`. `max_correlation` and `diversity`
-    use the merged correlations of all pairs. `FusedRanker` does not run on clusters:
-    each of its choices ranks all rows anew, depending on the choice before. Select
-    candidates here, and fit a `FusedRanker` to them on a sample of whole queries.
+    use the merged correlations of all pairs.
 
     Each partition is screened on its worker. Workers transfer only statistics, about a
     kilobyte for each feature (with `redundancy`, also 16 bytes for each pair of

@@ -491,13 +491,8 @@ class QueryRows:
         return QueryRows(X, labels, replace(queries, order=None), weight)
 
     def of_queries(self, chosen: IntArray) -> QueryRows:
-        """Some of the queries, where rows stand query by query.
-
-        A query that is chosen twice is two of them.
-        """
+        """Some of the queries, where rows stand query by query."""
         rows, queries = self.queries.rows(chosen), self.queries.some(chosen)
-        if len(np.unique(chosen)) < len(chosen):
-            queries = replace(queries, qid=np.arange(len(chosen)))
         weight = None if self.weight is None else self.weight[chosen]
         X = feature_matrix.take_rows(self.X, rows)
         return QueryRows(X, self.labels[rows], queries, weight)

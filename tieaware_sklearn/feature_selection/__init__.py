@@ -1,10 +1,9 @@
-"""Feature selection by the exact scores of features as rankings, alone or fused."""
+"""Feature selection by the exact scores of features as rankings."""
 
-from ._fused import FusedRanker
 from ._screening import Screening
 from ._selector import RankingFeatureSelector
 
-__all__ = ["FusedRanker", "RankingFeatureSelector", "Screening"]
+__all__ = ["RankingFeatureSelector", "Screening"]
 
 
 def __dir__() -> list[str]:

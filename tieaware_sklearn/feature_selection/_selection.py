@@ -70,13 +70,15 @@ def each_direction(direction: Any, n_features: int) -> tuple[str, ...]:
     return directions
 
 
-def check_number(wanted: Any, otherwise: str) -> None:
-    """A number or share of features, None, or what else messages name."""
-    whole = isinstance(wanted, (int, np.integer)) and wanted >= 1
-    share = isinstance(wanted, (float, np.floating)) and 0 < wanted <= 1
-    fits = wanted is None or ((whole or share) and not isinstance(wanted, bool))
-    rule = "n_features_to_select must be an integer >= 1, a share in (0, 1]"
-    messages.require(fits, f"{rule} or {otherwise}", wanted)
+def check_number(wanted: Any) -> None:
+    """Check a number or share of features, or None."""
+    is_count = isinstance(wanted, (int, np.integer)) and wanted >= 1
+    is_share = isinstance(wanted, (float, np.floating)) and 0 < wanted <= 1
+    if isinstance(wanted, bool) or not (wanted is None or is_count or is_share):
+        raise ValueError(
+            "n_features_to_select must be an integer >= 1, a share in (0, 1] or None, "
+            f"got {wanted!r}"
+        )
 
 
 def number_of(wanted: float, n_features: int, n_varying: int) -> int:

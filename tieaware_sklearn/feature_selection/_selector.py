@@ -135,7 +135,6 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
     See Also
     --------
     evaluate : Scores one ranking, query by query.
-    FusedRanker : Selects features that rank best together.
     tieaware_sklearn.plots.FeatureScreeningDisplay : Draws the scores.
 
     Notes
@@ -163,8 +162,9 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
     the greatest ``(1 - diversity) * lift / max(lift) - diversity * r``, where ``r`` is
     its greatest \|ρ\| with a chosen feature. Equal values rank as in `ranking_`. This
     is maximal marginal relevance (Carbonell and Goldstein 1998), first used for
-    features by Naini and Altingovde (2014). Whether it helps depends on the data: try
-    it with `selection_curve`. Without `max_correlation`, `diversity` may select copies.
+    features by Naini and Altingovde (2014). Whether it helps depends on the data:
+    compare values of `diversity` by cross-validation. Without `max_correlation`,
+    `diversity` may select copies.
 
     ``selector.screening_.save(path)`` saves the results. From them, `adopt` fits
     another selector with the same parameters, which can `transform`, `partial_fit` and
@@ -573,7 +573,7 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
 
     def rule_for(self, n_features: int) -> _selection.Rule:
         """The rule that the parameters make for so many features; checks them all."""
-        _selection.check_number(self.n_features_to_select, "None")
+        _selection.check_number(self.n_features_to_select)
         for name, low in (("alpha", 0.0), ("min_lift", -np.inf), ("diversity", 0.0)):
             value = getattr(self, name)
             fits = checks.is_number(value, most=1, least=low)

@@ -1,17 +1,8 @@
-"""Inspection of rankers and selections: importance of columns, stability, curves."""
+"""Inspection of rankers: the importance of columns."""
 
 from ._permutation_importance import PermutationImportance, query_permutation_importance
-from ._selection_curve import SelectionCurve, selection_curve
-from ._selection_stability import SelectionStability, selection_stability
 
-__all__ = [
-    "PermutationImportance",
-    "SelectionCurve",
-    "SelectionStability",
-    "query_permutation_importance",
-    "selection_curve",
-    "selection_stability",
-]
+__all__ = ["PermutationImportance", "query_permutation_importance"]
 
 
 def __dir__() -> list[str]:

@@ -18,7 +18,6 @@ from ..comparison import _paired_test
 from ..evaluation import _averages, _intervals, _multiple_testing, _prepared, _resolved
 from ..measures import Measure, _parse
 from ..model_selection import _scorers
-from . import _selection_curve
 
 
 def column_groups(
@@ -402,7 +401,9 @@ def query_permutation_importance(
         Also the mean of each repeat, (n_measures, n_repeats).
         """
         worse = [values(X) for X in permuted(rows.X, places, orders, spare)]
-        lost = _selection_curve.without_rounding(sign * (baseline - np.stack(worse)))
+        lost = sign * (baseline - np.stack(worse))
+        # values that differ by rounding alone count as equal
+        lost = np.where(np.abs(lost) <= _averages.NO_DIFFERENCE, 0.0, lost)
         averages = [_averages.means(once, rows.weight) for once in lost]
         return lost.mean(axis=0), np.stack(averages, axis=1)
 

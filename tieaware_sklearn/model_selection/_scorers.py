@@ -314,13 +314,13 @@ optional
     a list of its own, which other libraries cannot extend.
 
     A scorer sees only the test rows. `QueryLGBMRanker`, `QueryXGBRanker`,
-    `QueryCatBoostRanker`, `LinearRanker` and `FusedRanker` therefore keep a digest of
-    each query id of `fit` and its number of rows. The scorer warns if a known id comes
-    with another number of rows: most often, folds have split the queries. The check
-    covers a ranker that is scored itself or is the last step of a pipeline, but no
-    ranker inside voting, stacking, bagging or a search. Equal halves of a query are not
-    noticed. Other data with the same ids also cause the warning: make ids unique, or
-    silence it by
+    `QueryCatBoostRanker` and `LinearRanker` therefore keep a digest of each query id of
+    `fit` and its number of rows. The scorer warns if a known id comes with another
+    number of rows: most often, folds have split the queries. The check covers a ranker
+    that is scored itself or is the last step of a pipeline, but no ranker inside
+    voting, stacking, bagging or a search. Equal halves of a query are not noticed.
+    Other data with the same ids also cause the warning: make ids unique, or silence it
+    by
     ``warnings.filterwarnings("ignore", category=SplitQueriesWarning)``.
 
     McRank ranks by the expected label, too (Li, Burges and Wu, NIPS 2007).

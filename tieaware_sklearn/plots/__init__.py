@@ -5,7 +5,6 @@ from ._permutation_importance import PermutationImportanceDisplay
 from ._precision_recall import PrecisionRecallBandDisplay
 from ._precision_study import PairwisePValueDisplay, PrecisionLossDisplay
 from ._score_precision_front import ScorePrecisionDisplay
-from ._selection_curve import SelectionCurveDisplay
 from ._system_comparison import SystemComparisonDisplay
 from ._tie_range import TieRangeDisplay
 from ._topic_difference import TopicDifferenceDisplay
@@ -18,7 +17,6 @@ __all__ = [
     "PrecisionLossDisplay",
     "PrecisionRecallBandDisplay",
     "ScorePrecisionDisplay",
-    "SelectionCurveDisplay",
     "SystemComparisonDisplay",
     "TieRangeDisplay",
     "TopicDifferenceDisplay",
