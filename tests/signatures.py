@@ -12,7 +12,6 @@ import tieaware_sklearn
 from tests.house import LAYERS
 from tieaware_sklearn import Measure, SplitQueriesWarning
 from tieaware_sklearn._display.html import Result
-from tieaware_sklearn.model_selection import RankingScorer
 
 #: rooms whose names are public at the top alone, or not at all
 INNER = {"io", "rankers", "cli"}
@@ -46,8 +45,8 @@ def is_result(thing: Any) -> bool:
 def calls(thing: Any) -> Iterator[tuple[str, Callable[..., Any]]]:
     """What of it takes parameters: a function, a class, the methods of its own."""
     name, is_class = thing.__name__, inspect.isclass(thing)
-    # a scorer is made by make_ranking_scorer, and a warning has no parameters
-    if not is_result(thing) and thing not in (RankingScorer, SplitQueriesWarning):
+    # a warning has no parameters
+    if not is_result(thing) and thing is not SplitQueriesWarning:
         yield name, thing
     if is_class and not issubclass(thing, Measure):
         for method, value in inspect.getmembers(thing):

@@ -9,6 +9,7 @@ from typing import Any
 from tests.signatures import PATHS, is_result, parameters
 from tieaware_sklearn import SplitQueriesWarning
 from tieaware_sklearn.model_selection import RankingScorer
+from tieaware_sklearn.optuna import QueryObjective
 
 #: methods of scikit-learn's protocol, which it makes
 PROTOCOL = re.compile("set_.*_request|get_metadata_routing")
@@ -63,9 +64,13 @@ def member_lines(cls: type) -> Iterator[str]:
 
 
 def api() -> str:
-    """Return a paragraph for each public name."""
+    """Return a paragraph for each public name, and for types that users meet."""
     paragraphs = []
-    for path, thing in sorted(PATHS.items()):
+    things = PATHS | {
+        "tieaware_sklearn.model_selection.RankingScorer": RankingScorer,
+        "tieaware_sklearn.optuna.QueryObjective": QueryObjective,
+    }
+    for path, thing in sorted(things.items()):
         if inspect.isclass(thing):
             lines = [f"class {path}"]
             # results, scorers and warnings are made by functions

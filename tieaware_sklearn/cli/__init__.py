@@ -25,6 +25,3 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stderr.write("tieaware: interrupted\n")
         return 130
     return run(argv)
-
-
-__all__ = ["main"]

@@ -1,6 +1,8 @@
 """Model selection with scikit-learn: scorers, and splits that keep queries whole."""
 
-from ._scorers import RankingScorer, make_ranking_scorer
+# the type of what make_ranking_scorer returns
+from ._scorers import RankingScorer as RankingScorer
+from ._scorers import make_ranking_scorer
 from ._splits import (
     QueryKFold,
     QueryShuffleSplit,
@@ -12,7 +14,6 @@ __all__ = [
     "QueryKFold",
     "QueryShuffleSplit",
     "QueryTimeSeriesSplit",
-    "RankingScorer",
     "make_ranking_scorer",
     "train_test_split_queries",
 ]

@@ -6,12 +6,13 @@ values for single queries show early whether a trial is promising.
 """
 
 from ._objectives import LinearScoringObjective, RankerObjective, ScoringObjective
-from ._query_objective import QueryObjective
+
+# the base class of the objectives
+from ._query_objective import QueryObjective as QueryObjective
 from ._score_precision_objective import ScorePrecisionObjective, coarsest
 
 __all__ = [
     "LinearScoringObjective",
-    "QueryObjective",
     "RankerObjective",
     "ScorePrecisionObjective",
     "ScoringObjective",
