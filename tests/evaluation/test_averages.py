@@ -70,6 +70,17 @@ def test_sums_over_queries_are_those_of_fsum(n_queries, spread):
     assert np.array_equal(np.reshape(alone, (2, 3)), column_sums(values))
 
 
+@pytest.mark.parametrize("n_values", [3, 2000])
+def test_values_that_come_several_times_add_up_exactly(n_values):
+    rng = np.random.default_rng(n_values)
+    values = rng.normal(size=(n_values, 2, 3)) * 2.0 ** rng.integers(-20, 20, 3)
+    times = rng.integers(0, 5, (n_values, 2))
+    found = column_sums(values, times.astype(float))
+    for column in range(2):
+        repeated = np.repeat(values[:, column], times[:, column], axis=0)
+        assert np.array_equal(found[column], column_sums(repeated))
+
+
 def test_sums_over_many_queries_may_be_infinite():
     values = np.ones((1000, 2))
     values[0, 0] = math.inf

@@ -19,7 +19,7 @@ GEOMETRIC_FLOOR = 1e-5
 #: up to so many numbers, `math.fsum` is faster
 _FEW = 768
 #: largest number of parts that a sum is split into
-_PARTS = 4
+_PARTS = 8
 #: parts of sums of larger numbers may overflow
 _LARGE = 2.0**900
 
@@ -119,17 +119,28 @@ def sums_of_squares(std: FloatArray, weight: FloatArray | None) -> FloatArray:
     return column_sums(np.where(np.isnan(std), 0.0, spread**2))
 
 
-def column_sums(values: FloatArray) -> FloatArray:
+def column_sums(values: FloatArray, times: FloatArray | None = None) -> FloatArray:
     """Sums over queries, the first axis; 0 stands for what is left out.
+
+    Values count once, or as often as `times` says. Its axes are the first of `values`,
+    and its numbers are whole and below 2^26.
 
     The bits of `math.fsum`. Of many queries, the leading bits of all values are summed
     first, which is exact in any order, then those that are left, until nothing is
     (Rump, Ogita and Oishi 2008, "Accurate floating-point summation", part I).
     """
-    n_queries, shape = len(values), values.shape[1:]
-    columns = np.ascontiguousarray(np.moveaxis(values, 0, -1))
-    columns = columns.reshape(math.prod(shape), n_queries)
+    columns, shape = np.moveaxis(values, 0, -1), values.shape[1:]
+    if times is not None:
+        # products with the leading 26 bits, and with the others, are exact
+        times = np.moveaxis(per_column(times, values), 0, -1)
+        leading = (columns.view(np.int64) & -(1 << 27)).view(np.float64)
+        products = [times * leading, times * (columns - leading)]
+        columns = np.concatenate(products, axis=-1)
+    columns = np.ascontiguousarray(columns).reshape(math.prod(shape), columns.shape[-1])
     parts = _exact_parts(columns) if columns.size > _FEW else None
+    if parts is not None and len(parts) <= 2:
+        # the sum of two numbers is rounded once, too
+        return np.asarray(parts.sum(axis=0).reshape(shape))
     summed = columns if parts is None else parts.T
     # lists of lists would keep the garbage collector busy
     return np.array([math.fsum(one.tolist()) for one in summed]).reshape(shape)
@@ -140,12 +151,12 @@ def _exact_parts(columns: FloatArray) -> FloatArray | None:
 
     None where that takes many, or overflows.
     """
-    largest = np.maximum(columns.max(axis=1), -columns.min(axis=1))
-    if not (largest < _LARGE).all():
+    largest = max(columns.max(), -columns.min())
+    if not largest < _LARGE:
         return None
     # enough bits stay free that no sum of leading bits is rounded
     room = (columns.shape[1] + 1).bit_length()
-    grid = np.ldexp(1.0, np.frexp(largest)[1] + room)[:, None]
+    grid = np.ldexp(1.0, np.frexp(largest)[1] + room)
     parts, rest = [], columns
     for _ in range(_PARTS):
         leading = rest + grid
@@ -160,7 +171,7 @@ def _exact_parts(columns: FloatArray) -> FloatArray | None:
 
 def per_column(weight: FloatArray, values: FloatArray) -> FloatArray:
     """Weights of queries, to be multiplied with the columns of `values`."""
-    return weight.reshape(-1, *[1] * (values.ndim - 1))
+    return weight.reshape(*weight.shape, *[1] * (values.ndim - weight.ndim))
 
 
 #: averages over queries by their names

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -54,29 +55,42 @@ class QueryMoments(merging.AddedUp):
     spread2: FloatArray
 
     @classmethod
-    def of(cls, values: FloatArray, weight: FloatArray | None = None) -> QueryMoments:
-        """Moments of the columns of `values` (n_queries, ...), NaN left out."""
+    def of(
+        cls,
+        values: FloatArray,
+        weight: FloatArray | None = None,
+        times: FloatArray | None = None,
+    ) -> QueryMoments:
+        """Moments of the columns of `values` (n_queries, ...), NaN left out.
+
+        Row q is of ``times[q]`` queries with the same values, by default of one.
+        Weights and times may have further axes, which are the next ones of `values`.
+        """
         # columns are contiguous, here and in all arrays made of them
         values = np.moveaxis(np.ascontiguousarray(np.moveaxis(values, 0, -1)), -1, 0)
         there = ~np.isnan(values)
         if weight is not None:
             weight = _averages.per_column(weight, values)
             there &= weight > 0
-        count = there.sum(axis=0).astype(np.float64)
+        counted = (
+            there if times is None else there * _averages.per_column(times, values)
+        )
+        count = counted.sum(axis=0).astype(np.float64)
+        sums = partial(_averages.column_sums, times=times)
         # moments of no query are 0
         divisor = np.maximum(count, 1.0)
         x = np.where(there, values, 0.0)
         if weight is None:
-            average = _averages.column_sums(x) / divisor
+            average = sums(x) / divisor
             apart = np.where(there, x - average, 0.0)
-            spread = _averages.column_sums(apart**2)
+            spread = sums(apart**2)
             return cls(count, count, count, average, average, spread)
         w = np.where(there, weight, 0.0)
         w2 = w * w
-        total, total2 = _averages.column_sums(w), _averages.column_sums(w2)
-        average = _averages.column_sums(w * x) / np.where(count > 0, total, 1.0)
-        average2 = _averages.column_sums(w2 * x) / np.where(count > 0, total2, 1.0)
-        spread = _averages.column_sums(w2 * (x - average2) ** 2)
+        total, total2 = sums(w), sums(w2)
+        average = sums(w * x) / np.where(count > 0, total, 1.0)
+        average2 = sums(w2 * x) / np.where(count > 0, total2, 1.0)
+        spread = sums(w2 * (x - average2) ** 2)
         return cls(count, total, total2, average, average2, spread)
 
     @classmethod

@@ -36,8 +36,8 @@ _FEW_CELLS = 1 << 18
 _COLUMNS_COPIED, _BYTES_COPIED = 8, 1 << 27
 #: rows of queries that have an entry of a sparse column, ranked at once
 _ROWS_RANKED = 1 << 18
-#: differences of sums are computed anew where they are so much smaller than the sums
-_ROUGH, _TINY = 0.01, 1e-300
+#: values of sparse columns in all queries that are averaged at once
+_CELLS_AVERAGED = 1 << 16
 #: rows of theirs that a cache holds
 _ROWS_COPIED = 1 << 13
 
@@ -90,17 +90,14 @@ def feature_statistics(
     too.
     """
     if is_sparse := sp.issparse(rows.X):
-        # by id, so that sums over some of the queries depend on no order of rows
+        # the rows of a query must stand together, so that some queries can be ranked
         rows = rows.sorted(rows.queries.by_id())
     X = rows.X.tocsc() if is_sparse else rows.X
     queries, weight, prepared = rows.queries, rows.weight, rows.prepared()
     resolved = rule.resolved
-    # labels at random vary as the orders of a list that ties as a whole
-    one_tie = np.zeros(len(rows.labels))
-    names = *_measure.OF_LABELS, *_measure.SCREENED[-2:]
-    chance, ideal, std, whole = prepared.values(resolved, one_tie, names).values()
-    untied = np.nan_to_num(std if weight is None else std * weight[:, None]) ** 2
-    null = np.stack([untied, untied / np.maximum(whole, 1e-150)])
+    names = *_measure.OF_LABELS, *_measure.SCREENED
+    tied = prepared.values(resolved, np.zeros((1, len(rows.labels))), names)
+    scorer = _Scorer.of(prepared, resolved, tied)
     if X.shape[0] * X.shape[1] <= _FEW_CELLS:
         n_jobs = 1
     # processes get several batches at a time, as each task is sent to them
@@ -127,8 +124,11 @@ def feature_statistics(
     directions = np.array(rule.directions)
     # a bar needs results one after another, which not every backend can give
     return_as = "generator" if progress else "list"
-    scorer = _Scorer(prepared, resolved, chance, null, size, taken)
-    score = scorer.sparse if is_sparse else scorer.dense
+    score = partial(_score_dense, scorer, size=size, taken=taken)
+    if is_sparse:
+        score = partial(
+            _score_sparse, scorer, _TiedQueries.of(scorer.terms(tied), weight)
+        )
     parts = Parallel(n_jobs=n_jobs, prefer="threads", return_as=return_as)(
         delayed(score)(X[:, start:stop], directions[start:stop])
         for start, stop in pairwise(ends.tolist())
@@ -142,7 +142,7 @@ def feature_statistics(
         # values in more than their sign
         both_ways = rule.missing == "last"
         correlation = feature_correlation(rows, both_ways, n_jobs, rounded=False)
-    labels = np.stack([chance, ideal], axis=1)
+    labels = np.stack([tied["chance"][0], tied["ideal"][0]], axis=1)
     return FeatureStatistics(
         **columns._asdict(),
         of_labels=_intervals.QueryMoments.of(labels, weight),
@@ -162,6 +162,21 @@ def _log_placements(rows: _prepared.QueryRows) -> FloatArray:
     return _averages.column_sums(ways if weight is None else ways * (weight > 0))
 
 
+@dataclass(frozen=True)
+class _Terms:
+    """Terms of sums over queries, for rankings of the queries.
+
+    Attributes
+    ----------
+    worth : ndarray of shape (n_queries, n_rankings, 4, n_measures)
+    tie_variance, null_variance : ndarray of shape (n_queries, n_rankings, n_measures)
+    """
+
+    worth: FloatArray
+    tie_variance: FloatArray
+    null_variance: FloatArray
+
+
 class _Columns(NamedTuple):
     """Statistics of some features, as `FeatureStatistics` has them of all."""
 
@@ -174,6 +189,30 @@ class _Columns(NamedTuple):
         return len(self.varies)
 
     @classmethod
+    def of(
+        cls,
+        terms: _Terms,
+        weight: FloatArray | None,
+        rankings: Any,
+        varies: NDArray[np.bool_],
+        times: FloatArray | None = None,
+    ) -> _Columns:
+        """Sum the terms of the features' `rankings`, which index all rankings.
+
+        Term q counts ``times[q]`` times, except in `null_variance`.
+        """
+        moments = _intervals.QueryMoments.of(terms.worth, weight, times)
+        tie_variance = _averages.column_sums(terms.tie_variance, times)
+        # sorted, so that the order of queries changes no bit
+        null_variance = np.sort(terms.null_variance, axis=0).sum(axis=0)
+        return cls(
+            moments.some(rankings),
+            tie_variance[rankings],
+            null_variance[rankings],
+            varies,
+        )
+
+    @classmethod
     def join(cls, parts: Iterable[_Columns]) -> _Columns:
         worth, *arrays = zip(*parts, strict=True)
         return cls(_intervals.QueryMoments.join(worth), *map(np.concatenate, arrays))
@@ -181,150 +220,250 @@ class _Columns(NamedTuple):
 
 @dataclass(frozen=True)
 class _Scorer:
-    """Scores columns by the labels of queries.
+    """Ranks queries by columns, and computes the terms of sums over queries.
 
     Attributes
     ----------
     prepared : Prepared
     resolved : ResolvedMeasures
     chance : ndarray of shape (n_queries, n_measures)
-    null : ndarray of shape (2, n_queries, n_measures)
-        Variance of a ranking without ties, labels at random, and what it loses for each
-        unit of spread within ties.
-    size, taken : int
-        Columns that are ranked, and copied, at a time.
+    untied_variance : ndarray of shape (n_queries, n_measures)
+        Variance of a ranking without ties, labels at random, times w².
+    variance_lost : ndarray of shape (n_queries, n_measures)
+        What this variance loses for each unit of spread within ties.
     """
 
     prepared: _prepared.Prepared
     resolved: _resolved.ResolvedMeasures
     chance: FloatArray
-    null: FloatArray
-    size: int
-    taken: int
+    untied_variance: FloatArray
+    variance_lost: FloatArray
 
-    def terms(
-        self, columns: NDArray[Any], down: NDArray[np.bool_], up: NDArray[np.bool_]
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Rank the columns (n_columns, n_rows) down, then up, where they are to be.
+    @classmethod
+    def of(
+        cls,
+        prepared: _prepared.Prepared,
+        resolved: _resolved.ResolvedMeasures,
+        tied: dict[str, FloatArray],
+    ) -> _Scorer:
+        """Make a scorer from the values of queries whose documents all tie."""
+        std, spread = tied["std"][0], tied["spread_within_ties"][0]
+        if prepared.weight is not None:
+            std = std * prepared.weight[:, None]
+        # labels at random vary as the orders of a list that ties as a whole
+        untied = np.nan_to_num(std) ** 2
+        lost = untied / np.maximum(spread, 1e-150)
+        return cls(prepared, resolved, tied["chance"][0], untied, lost)
 
-        Gives terms of sums over queries: worth, of shape (n_queries, n_rankings, 4,
-        n_measures), and variances of tie orders and of random labels, without the 4.
-        """
-        rank = partial(self.prepared.values, self.resolved, names=_measure.SCREENED)
-        parts: dict[str, Any]
-        if down.all() and up.all():
-            parts = rank(columns, both_ways=True)
-        else:
-            ways = [
-                rank(columns[some], ascending=ascending)
-                for some, ascending in ((down, False), (up, True))
-                if some.any()
-            ]
-            parts = {name: [way[name] for way in ways] for name in _measure.SCREENED}
-        values = {name: np.concatenate(part) for name, part in parts.items()}
-        measures, weight = self.resolved.measures, self.prepared.weight
-        sign = np.where([measure.greater_is_better for measure in measures], 1.0, -1)
-        gain = sign * (values["expected"] - self.chance)
-        gain = np.where(np.abs(gain) <= _averages.NO_DIFFERENCE, 0.0, gain)
-        summed = [values["expected"], gain, values["best"], values["worst"]]
-        worth = np.stack(summed, axis=2).swapaxes(0, 1)
-        std = values["std"] if weight is None else values["std"] * weight[:, None]
-        at_random = self.null[0] - self.null[1] * values[_measure.SCREENED[-1]]
-        squares = np.where(np.isnan(std), 0.0, std**2)
-        return worth, squares.swapaxes(0, 1), at_random.swapaxes(0, 1)
-
-    def dense(self, X: Any, directions: NDArray[np.str_]) -> _Columns:
-        """Score each column of X in all queries."""
-        parts, queries = [], self.prepared.queries
-        for start in range(0, X.shape[1], self.size):
-            at = start % self.taken
-            if at == 0:
-                copied = side_by_side(X, slice(start, start + self.taken))
-            columns = copied[at : at + self.size]
-            direction = directions[start : start + self.size]
-            down, up = direction != "ascending", direction != "descending"
-            worths, of_ties, of_null = self.terms(columns, down, up)
-            worth = _intervals.QueryMoments.of(worths, self.prepared.weight)
-            tie_variance = _averages.column_sums(of_ties)
-            # sorted, so that the order of queries changes no bit
-            null_variance = np.sort(of_null, axis=0).sum(axis=0)
-            at_down, at_up = np.cumsum(down) - 1, down.sum() + np.cumsum(up) - 1
-            ways = np.where(down, at_down, at_up), np.where(up, at_up, at_down)
-            each_way = np.stack(ways, axis=1)
-            varies = queries.varying(queries.arrange(columns.T)).any(axis=0)
-            variances = tie_variance[each_way], null_variance[each_way]
-            parts.append(_Columns(worth.some(each_way), *variances, varies))
-        return _Columns.join(parts)
-
-    def sparse(self, X: Any, directions: NDArray[np.str_]) -> _Columns:
-        """Score each column of a CSC matrix, whose rows stand query by query.
-
-        Only queries in which a column has an entry are ranked. In all others its
-        documents tie, with the same values for every column, whose sums are known.
-        """
-        queries, n_features = self.prepared.queries, X.shape[1]
-        one_tie, both = np.zeros((1, queries.n_rows)), np.ones(1, dtype=bool)
-        tied = self.dense(one_tie.T, np.array(["auto"]))
-        # pairs of a column and a query in which it has an entry, and one of a column
-        # behind the last, so that there is one
-        code = segments.owners(np.diff(X.indptr)) * queries.n_queries
-        code += queries.codes[X.indices]
-        pairs, pair = np.unique(
-            np.append(code, n_features * queries.n_queries), return_inverse=True
+    def of_queries(self, chosen: IntArray) -> _Scorer:
+        """The scorer of some queries, which may come several times."""
+        return _Scorer(
+            self.prepared.of_queries(chosen),
+            self.resolved,
+            self.chance[chosen],
+            self.untied_variance[chosen],
+            self.variance_lost[chosen],
         )
-        column, query = np.divmod(pairs, queries.n_queries)
-        n_ranked = np.bincount(column, queries.sizes[query])
-        # columns with entries in most queries are dense
-        light = (n_ranked <= queries.n_rows / 2)[column]
-        light[-1] = True
-        entry, column, query = light[pair[:-1]], column[light], query[light]
-        pair = (np.cumsum(light) - 1)[pair[:-1][entry]]
-        # the queries of all pairs, one after another, are one long ranking
-        some = self.prepared.of_queries(query)
-        row = X.indices[entry] - queries.offsets[query[pair]]
-        row += some.queries.offsets[pair]
-        at, shape = (np.zeros_like(row), row), (1, some.queries.n_rows)
-        scores = sp.coo_array((X.data[entry], at), shape).toarray()
-        chance, null = self.chance[query], self.null[:, query]
-        scorer = replace(self, prepared=some, chance=chance, null=null)
-        new, new_ties, new_null = scorer.terms(scores, both, both)
-        terms = self.terms(one_tie, both, both)
-        old, old_ties, old_null = (one[query] for one in terms)
-        n_pairs = np.bincount(column)
 
-        def added(change: NDArray[Any], power: int = 0) -> FloatArray:
-            if some.weight is not None and power:
-                change = change * _averages.per_column(some.weight**power, change)
-            return segments.sum_segments(change, n_pairs)
+    def rank(
+        self, columns: NDArray[Any], down: NDArray[np.bool_], up: NDArray[np.bool_]
+    ) -> _Terms:
+        """Rank by the columns (n_columns, n_rows) that rank `down`, then by those `up`.
 
-        every = tied.worth
-        x, x0 = (np.nan_to_num(one - every.mean2) for one in (new, old))
-        weight, weight2 = (np.maximum(w, _TINY) for w in (every.weight, every.weight2))
-        gain, gain2 = added(x - x0, 1) / weight, added(x - x0, 2) / weight2
-        excess = weight2 * gain2**2
-        spread2 = every.spread2 + added(x**2 - x0**2, 2) - excess
-        means = every.mean + gain, every.mean2 + gain2
-        sums = np.broadcast_arrays(*list(vars(every).values())[:3], *means, spread2)
-        tie_sums = tied.tie_variance + added(new_ties - old_ties)
-        null_sums = tied.null_variance + added(new_null - old_null)
-        varying = some.queries.varying(scores[0])
-        n_varying = segments.count_segments(varying, some.queries.sizes)
-        varies = segments.sum_segments(n_varying, n_pairs) > 0
-        whole = _Columns(_intervals.QueryMoments(*sums), tie_sums, null_sums, varies)
-        # measures of users may be undefined in some rankings of a query only
-        rough = added(1.0 * (np.isnan(new) ^ np.isnan(old))) > 0
-        rough |= spread2 < _ROUGH * (every.spread2 + excess)
-        rough |= (tie_sums < _ROUGH * tied.tie_variance)[:, :, None]
-        is_dense = rough.any(axis=(1, 2, 3)) | (n_ranked > queries.n_rows / 2)
-        place, is_dense = np.arange(n_features), is_dense[:-1]
-        if is_dense.any():
-            exact = self.dense(X[:, is_dense], directions[is_dense])
-            whole = _Columns.join([whole, exact])
-            place[is_dense] = n_features + 1 + np.arange(is_dense.sum())
-        ways = np.stack([directions == "ascending", directions != "descending"], axis=1)
-        each_way = place[:, None], ways.astype(np.intp)
-        variances = whole.tie_variance[each_way], whole.null_variance[each_way]
-        return _Columns(whole.worth.some(each_way), *variances, whole.varies[place])
+        Down means that higher values rank first.
+        """
+        values = partial(self.prepared.values, self.resolved, names=_measure.SCREENED)
+        if down.all() and up.all():
+            ways = values(columns, both_ways=True)
+            return self.terms({name: np.concatenate(ways[name]) for name in ways})
+        ranked = []
+        if down.any():
+            ranked.append(values(columns[down]))
+        if up.any():
+            ranked.append(values(columns[up], ascending=True))
+        return self.terms(
+            {name: np.concatenate([way[name] for way in ranked]) for name in ranked[0]}
+        )
+
+    def terms(self, values: dict[str, FloatArray]) -> _Terms:
+        """Terms of values of shape (n_rankings, n_queries, n_measures)."""
+        measures, weight = self.resolved.measures, self.prepared.weight
+        expected, std = values["expected"], values["std"]
+        sign = np.where([measure.greater_is_better for measure in measures], 1.0, -1)
+        gain = sign * (expected - self.chance)
+        gain = np.where(np.abs(gain) <= _averages.NO_DIFFERENCE, 0.0, gain)
+        worth = np.stack([expected, gain, values["best"], values["worst"]], axis=2)
+        if weight is not None:
+            std = std * weight[:, None]
+        tie_variance = np.where(np.isnan(std), 0.0, std**2)
+        lost = self.variance_lost * values["spread_within_ties"]
+        return _Terms(
+            worth.swapaxes(0, 1),
+            tie_variance.swapaxes(0, 1),
+            (self.untied_variance - lost).swapaxes(0, 1),
+        )
+
+
+def _score_dense(
+    scorer: _Scorer, X: Any, directions: NDArray[np.str_], *, size: int, taken: int
+) -> _Columns:
+    """Score each column of X in all queries, `size` columns at a time.
+
+    `taken` columns are copied at a time.
+    """
+    parts, queries = [], scorer.prepared.queries
+    for start in range(0, X.shape[1], size):
+        at = start % taken
+        if at == 0:
+            copied = side_by_side(X, slice(start, start + taken))
+        columns = copied[at : at + size]
+        direction = directions[start : start + size]
+        down, up = direction != "ascending", direction != "descending"
+        terms = scorer.rank(columns, down, up)
+        at_down, at_up = np.cumsum(down) - 1, down.sum() + np.cumsum(up) - 1
+        ways = np.where(down, at_down, at_up), np.where(up, at_up, at_down)
+        varies = queries.varying(queries.arrange(columns.T)).any(axis=0)
+        rankings = np.stack(ways, axis=1)
+        parts.append(_Columns.of(terms, scorer.prepared.weight, rankings, varies))
+    return _Columns.join(parts)
+
+
+@dataclass(frozen=True)
+class _TiedQueries:
+    """Queries whose documents all tie, grouped by weight and terms.
+
+    Attributes
+    ----------
+    terms : _Terms
+        Of one ranking.
+    weight : ndarray of shape (n_queries,) or None
+    group : ndarray of shape (n_queries,), int
+        The group of each query.
+    first : ndarray of shape (n_groups,), int
+        A query of each group.
+    sizes : ndarray of shape (n_groups,), int
+    """
+
+    terms: _Terms
+    weight: FloatArray | None
+    group: IntArray
+    first: IntArray
+    sizes: IntArray
+
+    @classmethod
+    def of(cls, terms: _Terms, weight: FloatArray | None) -> _TiedQueries:
+        n_queries = len(terms.worth)
+        keys = [terms.worth.reshape(n_queries, -1), terms.tie_variance[:, 0]]
+        if weight is not None:
+            keys.append(weight[:, None])
+        _, first, group, sizes = np.unique(
+            np.hstack(keys),
+            axis=0,
+            return_index=True,
+            return_inverse=True,
+            return_counts=True,
+        )
+        return cls(terms, weight, group, first, sizes)
+
+    def with_ranked(
+        self,
+        ranked: _Terms,
+        column: IntArray,
+        query: IntArray,
+        shape: tuple[int, int],
+    ) -> tuple[_Terms, FloatArray | None, FloatArray]:
+        """Terms of columns, some of whose queries are ranked; their weights and times.
+
+        The first terms of a column are of the groups, each counted as many times as
+        queries of the group tie. The others are of the queries that are ranked. The
+        terms of `null_variance` are of all queries, because their rounded sum must be
+        the same as for a dense column.
+
+        Parameters
+        ----------
+        ranked : _Terms
+            Of pairs of a column and a query: (n_pairs, n_ways, ...).
+        column, query : ndarray of shape (n_pairs,), int
+            The columns ascend.
+        shape : tuple of int
+            (n_columns, n_ways).
+        """
+        n_groups, n_columns = len(self.first), shape[0]
+        place = n_groups + np.arange(len(column)) - np.searchsorted(column, column)
+        width = int(place.max(initial=n_groups - 1)) + 1
+        times = np.zeros((n_columns, width))
+        times[:, :n_groups] = self.sizes
+        np.subtract.at(times, (column, self.group[query]), 1)
+        times[column, place] = 1
+
+        def fill(
+            tied: FloatArray, ranked: FloatArray, place: IntArray, width: int
+        ) -> FloatArray:
+            filled = np.zeros((*shape, width, *tied.shape[2:]))
+            filled[:, :, : len(tied)] = tied[:, 0]
+            filled[column, :, place] = ranked
+            return np.moveaxis(filled, 2, 0)
+
+        tied, first, n_queries = self.terms, self.first, len(self.group)
+        terms = _Terms(
+            fill(tied.worth[first], ranked.worth, place, width),
+            fill(tied.tie_variance[first], ranked.tie_variance, place, width),
+            fill(tied.null_variance, ranked.null_variance, query, n_queries),
+        )
+        weight = None
+        if self.weight is not None:
+            weight = np.zeros((n_columns, width))
+            weight[:, :n_groups] = self.weight[first]
+            weight[column, place] = self.weight[query]
+            weight = weight.T
+        return terms, weight, times.T
+
+
+def _score_sparse(
+    scorer: _Scorer, tied: _TiedQueries, X: Any, directions: NDArray[np.str_]
+) -> _Columns:
+    """Score each column of a CSC matrix, whose rows stand query by query.
+
+    Only queries in which a column has an entry are ranked. In all others its documents
+    tie.
+    """
+    queries, n_features = scorer.prepared.queries, X.shape[1]
+    # a pair is a column and a query in which the column has an entry
+    code = segments.owners(np.diff(X.indptr)) * queries.n_queries
+    code += queries.codes[X.indices]
+    pairs, pair = np.unique(code, return_inverse=True)
+    column, query = np.divmod(pairs, queries.n_queries)
+    down, up = directions != "ascending", directions != "descending"
+    varies = np.zeros(n_features, dtype=bool)
+    ranked = tied.terms
+    if len(pairs):
+        # the queries of all pairs are ranked as one column, one query after another
+        scorer_of_pairs = scorer.of_queries(query)
+        of_pairs = scorer_of_pairs.prepared.queries
+        row = X.indices - queries.offsets[query[pair]] + of_pairs.offsets[pair]
+        cells = np.zeros_like(row), row
+        # entries of one cell add up
+        scores = sp.coo_array((X.data, cells), (1, of_pairs.n_rows)).toarray()
+        ranked = scorer_of_pairs.rank(
+            scores, down.any(keepdims=True), up.any(keepdims=True)
+        )
+        varying = of_pairs.varying(scores[0])
+        varies[column[of_pairs.codes[varying]]] = True
+    n_ways = ranked.worth.shape[1]
+    # down comes first; where there is one way, it stands for the other, too
+    ways = np.stack([np.where(down, 0, n_ways - 1), np.where(up, n_ways - 1, 0)], 1)
+    parts = []
+    n_columns = max(_CELLS_AVERAGED // scorer.chance.size // n_ways, 1)
+    for start in range(0, n_features, n_columns):
+        stop = min(start + n_columns, n_features)
+        at = slice(*np.searchsorted(column, [start, stop]))
+        ranked_here = _Terms(*(values[at] for values in vars(ranked).values()))
+        terms, weight, times = tied.with_ranked(
+            ranked_here, column[at] - start, query[at], (stop - start, n_ways)
+        )
+        rankings = np.arange(stop - start)[:, None], ways[start:stop]
+        parts.append(_Columns.of(terms, weight, rankings, varies[start:stop], times))
+    return _Columns.join(parts)
 
 
 class FeatureColumns(SelectorMixin):  # type: ignore[misc]
