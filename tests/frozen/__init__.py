@@ -45,6 +45,10 @@ SETTINGS = {
     "shuffled, four threads": Setting(shuffled=True, n_jobs=4),
 }
 
+#: Values whose last bit has changed since, by the beginnings of their names. Sparse
+#: columns are averaged like dense ones, where 1.1 added differences to sums.
+OTHER_BITS = ("selector: sparse/", "sparse_columns: ")
+
 Values = dict[str, np.ndarray]
 
 

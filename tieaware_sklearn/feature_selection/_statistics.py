@@ -322,7 +322,7 @@ def _score_dense(
         terms = scorer.rank(columns, down, up)
         at_down, at_up = np.cumsum(down) - 1, down.sum() + np.cumsum(up) - 1
         ways = np.where(down, at_down, at_up), np.where(up, at_up, at_down)
-        varies = queries.varying(queries.arrange(columns.T)).any(axis=0)
+        varies = np.atleast_1d(queries.varying(queries.arrange(columns.T)).any(axis=0))
         rankings = np.stack(ways, axis=1)
         parts.append(_Columns.of(terms, scorer.prepared.weight, rankings, varies))
     return _Columns.join(parts)
