@@ -389,7 +389,7 @@ def of_bunches(first, second):
         (lambda f, g: [f, f[30:]], {}, r"query \d+ again in batch 1"),
         (lambda f, g: [f[:0]], {}, "at least one row, got none"),
         (lambda f, g: [], {}, "at least one row, got none"),
-        (lambda f, g: f, {}, "got a single DataFrame"),
+        (lambda f, g: f, {}, "got str in batch 0"),
         (lambda f, g: [f.to_numpy()], {}, "got ndarray in batch 0"),
         (lambda f, g: [f], {"features": ["absent"]}, "column 'absent'"),
         (lambda f, g: [f], {"features": []}, "features must name at least one column"),

@@ -303,9 +303,6 @@ def test_files_that_are_left_out_are_told(tmp_path, capsys):
     assert code == 0
     assert "4 files are left out: " in err
     assert "p1.csv.zst (no table by its name)" in err
-    for j in range(6):
-        (folder / f"_{j}.csv").write_text(TABLE)
-    assert run(capsys, "screen", folder)[2].count("and 5 more") == 1
     assert load_table(folder / "p0.csv").left_out_files == {}
 
 

@@ -494,7 +494,6 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
         if batch_rows is not None:
             checks.check_count(batch_rows, "batch_rows")
         weights = [] if query_weight is None else [query_weight]
-        _frames.check_several(batches)
         rest, no_row = iter(batches), "batches must hold at least one row, got none"
         first = next(rest, None)
         messages.require(first is not None, no_row)

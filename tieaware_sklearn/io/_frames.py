@@ -48,15 +48,6 @@ class Piece(NamedTuple):
         return table.cast(_arrow.plain_schema(table.schema))
 
 
-def check_several(batches: Any) -> None:
-    """Check that batches are not a single table."""
-    if not isinstance(batches, Iterator) and to_frame(batches) is not None:
-        raise ValueError(
-            "batches must be an iterable of tables, got a single "
-            f"{type(batches).__name__} (put it into a list)"
-        )
-
-
 def pieces(
     batches: Iterable[Any],
     columns: Sequence[str],
@@ -71,10 +62,9 @@ def pieces(
     Raises
     ------
     ValueError
-        For an object that is no table, for a table of another library than the first
-        one, and for a column that a batch, or the first one, lacks.
+        For an object that is no table, and for a column that a batch, or the first one,
+        lacks.
     """
-    check_several(batches)
     first: nw.DataFrame[Any] | None = None
     for number, table in enumerate(batches):
         frame = to_frame(table)
@@ -84,11 +74,6 @@ def pieces(
                 f"{type(table).__name__} in batch {number}"
             )
         first = frame if first is None else first
-        if frame.implementation != first.implementation:
-            raise ValueError(
-                f"batches must all be of one library, got {first.implementation} first "
-                f"and {frame.implementation} in batch {number}"
-            )
         place = f"batch {number}"
         _arrow.check_columns(place, frame.columns, columns)
         if alike:
@@ -130,8 +115,8 @@ def whole_queries(
     ValueError
         While the batches are read: for a query whose rows are not contiguous (the
         message names it); for missing ids, and ids of another type than in the first
-        batch (such as text and integers); and for batches that are not tables, differ
-        in kind, or have other columns than the first.
+        batch (such as text and integers); and for batches that are not tables, or have
+        other columns than the first.
 
     See Also
     --------
@@ -178,7 +163,6 @@ def as_tables(
     batches: Iterable[Any], *, label: str, qid: str, features: Sequence[str]
 ) -> Iterator[Any]:
     """Yield batches of files as tables with these columns, and tables as they are."""
-    check_several(batches)
     for batch in batches:
         if isinstance(batch, Bunch):
             columns = {label: batch.target, qid: batch.qid}

@@ -117,10 +117,10 @@ def _read(data: Any, kind: _trec_lines.Kind, source: str) -> _trec_lines.TrecLin
                 f"{source} must be a path, a dict of dicts, a data frame or records "
                 f"with query_id and doc_id, got {messages.show(data)}"
             )
-        if len({*map(type, records)}) > 1:
-            raise ValueError(f"{source} must hold records of one type, got several")
-        columns = zip(*records, strict=True)
-        data = dict(zip(records[0]._fields, columns, strict=True))
+        data = {
+            name: [getattr(record, name) for record in records]
+            for name in records[0]._fields
+        }
     return _read_table(data, kind, source)
 
 
@@ -287,16 +287,16 @@ def _ids(
         if joined.isascii() and "\0" not in joined:
             return ids
     for row, value in enumerate(ids):
-        is_integer = isinstance(value, Integral)
-        text = str(value) if is_integer and integer_ids else value
+        text = value
+        if integer_ids and isinstance(value, Integral):
+            text = str(value)
         if isinstance(text, str):
             with suppress(UnicodeEncodeError):
                 text = _trec_lines.as_bytes(text)
         if not isinstance(text, bytes) or not text or b"\0" in text:
-            hint = f" (ids are compared as text: pass '{value}')" if is_integer else ""
             raise ValueError(
                 f"{name} must be a string or bytes, neither empty nor with a NUL or a "
-                f"lone surrogate, got {messages.show(value)} in {place(row)}{hint}"
+                f"lone surrogate, got {messages.show(value)} in {place(row)}"
             )
         ids[row] = text.decode(*_trec_lines.UTF8)
     return ids

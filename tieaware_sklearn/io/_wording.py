@@ -6,8 +6,6 @@ from collections.abc import Iterable, Mapping
 _QUOTED = 60
 #: and of a list of names
 _LISTED = 500
-#: files that are named where they are left out
-_FILES = 5
 
 
 def quoted(cell: str) -> str:
@@ -32,10 +30,8 @@ def listed(names: Iterable[object]) -> str:
 
 
 def with_reasons(files: Mapping[str, str]) -> str:
-    """The first files that are left out, with the reasons, and the number of others."""
-    said = [f"{name} ({why})" for name, why in files.items()]
-    others = f" and {len(said) - _FILES} more" if len(said) > _FILES else ""
-    return ", ".join(said[:_FILES]) + others
+    """The files that are left out, with the reasons."""
+    return listed(f"{name} ({reason})" for name, reason in files.items())
 
 
 def number_as_text(value: float) -> str:
