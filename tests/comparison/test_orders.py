@@ -258,7 +258,3 @@ def test_documents_without_relevance_that_are_not_retrieved():
     for m, name in enumerate(names):
         alone = values_of(labels, scores, qid, [name])
         assert np.array_equal(found[m], alone.draw(30)[0]), name
-    # Fallout and BPref count them
-    assert [numbers for numbers, _ in together._parts] == [[0, 3, 4], [1, 2]]
-    rows = [len(part.scores) for _, part in together._parts]
-    assert rows[0] < rows[1] == 200

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
@@ -69,9 +69,9 @@ class OrderValues:
         if not len(self._open):
             return
         at = rows.queries.rows(self._open)
-        there = np.zeros(len(mixed), dtype=bool)
-        there[at] = True
-        self._of_open = there[mixed]
+        is_open = np.zeros(len(mixed), dtype=bool)
+        is_open[at] = True
+        self._of_open = is_open[mixed]
         tied = at[mixed[at]]
         starts, sizes = segments.runs(rows.group[tied])
         self._tied_labels = np.split(rows.label[tied], starts[1:])
@@ -80,7 +80,15 @@ class OrderValues:
         new[starts] = True
         n_equal = np.diff(np.append(np.flatnonzero(new), len(tied)))
         self._log_orders = gammaln(sizes + 1.0).sum() - gammaln(n_equal + 1.0).sum()
-        self._parts = _parts(rows, self._open, systems.measures)
+        queries = rows.queries.some(self._open)
+        self._measures = systems.measures
+        self._prepared = _prepared.Prepared(rows.label[at], queries, keep=True)
+        # scores that tie as those of the system do: the groups of each query from 0
+        # down, to which a place in a group is added
+        first = rows.group[at][queries.offsets[:-1]]
+        down = (np.repeat(first, queries.sizes) - rows.group[at]).astype(float)
+        self._scores = np.where(rows.retrieved[at], down, -np.inf)
+        self._tied = np.flatnonzero(mixed[at])
 
     def enumerated(self, most: int) -> FloatArray | None:
         """Values in every order of ties, or None if there are more than `most`.
@@ -100,8 +108,7 @@ class OrderValues:
         """Values in `number` further random orders of ties."""
         if not len(self._open):
             return np.repeat(self.expected[:, None], number, axis=1)
-        n_rows = max(len(part.scores) for _, part in self._parts)
-        n_at_once = max(1, _CELLS // max(n_rows, self._n_drawn))
+        n_at_once = max(1, _CELLS // max(len(self._scores), self._n_drawn))
         parts = []
         for start in range(0, number, n_at_once):
             n = min(n_at_once, number - start)
@@ -116,75 +123,13 @@ class OrderValues:
         is worth its exact mean.
         """
         out = np.repeat(self.expected[:, None], len(places), axis=1)
-        for numbers, part in self._parts:
-            scores = np.repeat(part.scores[None], len(places), axis=0)
-            scores[:, part.tied] += places
-            (means,) = part.statistics(numbers, scores, "expected")
-            for m, values in zip(numbers, means, strict=True):
-                there = self.varies[m, self._open]
-                out[m][:, self._open[there]] = values[there].T
+        scores = np.repeat(self._scores[None], len(places), axis=0)
+        scores[:, self._tied] += places
+        statistics = self._prepared.statistics(self._measures, scores, ("expected",))
+        for m, values in enumerate(statistics["expected"].T):
+            varies = self.varies[m, self._open]
+            out[m][:, self._open[varies]] = values[varies].T
         return out
-
-
-class _Part:
-    """Rows of the queries whose values vary with the order of ties.
-
-    Attributes
-    ----------
-    scores : ndarray of shape (n_rows,)
-        They tie as the scores of the system do, and tied ones are 1 apart.
-    tied : ndarray of shape (n_tied,)
-        The rows in tie groups that mix labels.
-    """
-
-    def __init__(
-        self,
-        rows: _sampled.CanonicalRows,
-        chosen: IntArray,
-        at: IntArray,
-        of: list[Measure],
-    ) -> None:
-        """Take the canonical rows `at` of the chosen queries."""
-        sizes = np.diff(np.searchsorted(at, rows.queries.offsets))[chosen]
-        ids, offsets = rows.queries.qid[chosen], segments.offsets_of(sizes)
-        part = checks.Queries(ids, offsets, None)
-        # the groups of each query from 0 down: a place in a group is added to them
-        group = rows.group[at]
-        down = (np.repeat(group[part.offsets[:-1]], part.sizes) - group).astype(float)
-        self._measures = of
-        self._prepared = _prepared.Prepared(rows.label[at], part, keep=True)
-        self.scores = np.where(rows.retrieved[at], down, -np.inf)
-        self.tied = np.flatnonzero(rows.mixed[group])
-
-    def statistics(
-        self, numbers: Sequence[int], scores: FloatArray, *names: str
-    ) -> FloatArray:
-        """Compute statistics, of shape (n_names, n_measures, n_queries, ...)."""
-        chosen = [self._measures[m] for m in numbers]
-        values = self._prepared.statistics(chosen, scores, names)
-        return np.array([values[name].T for name in names])
-
-
-def _parts(
-    rows: _sampled.CanonicalRows, chosen: IntArray, measures: list[Measure]
-) -> list[tuple[list[int], _Part]]:
-    """Group measures by the rows they need: numbers of measures, and their rows.
-
-    A run is often a small part of the documents judged. Most measures have no use for
-    documents without relevance that are not retrieved: those whose mean, best, worst
-    and normaliser are the same without them, to the last bit.
-    """
-    at, numbers = rows.queries.rows(chosen), range(len(measures))
-    every = _Part(rows, chosen, at, measures)
-    of_use = rows.retrieved[at] | (rows.label[at] > 0)
-    if of_use.all():
-        return [(list(numbers), every)]
-    fewer = _Part(rows, chosen, at[of_use], measures)
-    names = ("expected", "best", "worst", "normaliser")
-    a, b = (part.statistics(numbers, part.scores, *names) for part in (every, fewer))
-    same = [m for m in numbers if np.array_equal(a[:, m], b[:, m], equal_nan=True)]
-    parts = (same, fewer), ([m for m in numbers if m not in same], every)
-    return [(members, part) for members, part in parts if members]
 
 
 def _places(labels: FloatArray) -> Iterator[FloatArray]:
