@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -16,10 +16,10 @@ from .._engine.segments import FloatArray, IntArray
 from ..evaluation import Summary, _averages, _intervals
 from . import _shared
 
-#: documents that are looked at together
+#: documents of the reference that are looked at together
 _CELLS = 1 << 16
-#: ids that leave three bits of 64
-_LARGEST, _LARGEST_OF_32_BITS = 2**60, 2**28
+#: the largest id that leaves three bits of 64
+_LARGEST = 2**60
 _PER_QUERY = ("expected", "worst", "best", "std")
 
 
@@ -238,12 +238,16 @@ def top_k_overlap(
         query_ids = np.arange(len(sides[0].sizes))
     equals = (tolerance, relative, metric) if reference_ties != "orders" else None
     figures = np.empty((11, len(query_ids)), dtype=np.int64)
-    for queries in _alike(sides):
-        first = _FirstK.of(sides[0], queries, k, equals)
-        second = _FirstK.of(sides[1], queries, k)
-        shared = _shared_documents(first, second, queries)
-        figures[:8, queries] = *shared, *first.cut, *second.cut
-        figures[8:, queries] = first.n, first.is_open, second.is_open
+    sizes = sides[0].sizes
+    for size in np.unique(sizes).tolist():
+        same_size = np.flatnonzero(sizes == size)
+        n_batches = math.ceil(len(same_size) * size / _CELLS)
+        for queries in np.array_split(same_size, n_batches):
+            first = _FirstK.of(sides[0], queries, k, equals)
+            second = _FirstK.of(sides[1], queries, k)
+            shared = _shared_documents(first, second, queries)
+            figures[:8, queries] = *shared, *first.cut, *second.cut
+            figures[8:, queries] = first.n, first.is_open, second.is_open
     shared = _shared.Shared(*figures[:4])
     cuts = _shared.Cut(*figures[4:6]), _shared.Cut(*figures[6:8])
     least, most = shared.extremes(*cuts)
@@ -324,28 +328,23 @@ def _of_lists(
         matrix, there = exact_numbers.as_array(values, name), documents >= 0
         rule = f"{name} must have the shape of its ids, {shape}, got {matrix.shape}"
         messages.require(matrix.shape == shape, rule)
-        place = partial(_in_list, there)
-        if there.all():
-            score = _nearest_highest(matrix.ravel(), name, metric, place)
-        else:
+        place, is_document = partial(messages.in_cell, width=shape[1]), there.ravel()
+        column = matrix.ravel()
+        if not there.all():
             # nothing is retrieved at empty places, whose ids must differ, too
-            score = np.full(shape, -np.inf)
-            if there.any():
-                floats = exact_numbers.floats_of(matrix[there], name)
-                score[there] = _nearest_highest(floats, name, metric, place)
+            column = np.where(is_document, column, 0)
+            column = exact_numbers.floats_of(column, name, place)
             documents = np.where(there, documents, -1 - np.arange(shape[1]))
+        score = _nearest_highest(column, name, metric, place)
+        if not there.all():
+            score = np.where(is_document, score, -np.inf)
         sizes, is_full = np.full(shape[0], shape[1]), np.asarray(there.all(axis=1))
-        offsets, score = segments.offsets_of(sizes), score.ravel()
+        offsets = segments.offsets_of(sizes)
         sides.append(_Neighbours(sizes, offsets, score, documents.ravel(), is_full))
     first, second = (len(side.sizes) for side in sides)
     rule = f"ids must have as many rows on both sides, got {first} and {second}"
     messages.require(first == second, rule)
     return sides
-
-
-def _in_list(there: NDArray[np.bool_], document: int) -> str:
-    """Where a document of an index stands, for a message."""
-    return messages.in_cell(int(np.flatnonzero(there)[document]), there.shape[1])
 
 
 def _nearest_highest(
@@ -358,18 +357,6 @@ def _nearest_highest(
             return np.asarray(~numbers)
         numbers = -numbers
     return checks.check_scores(numbers, name=name, place=place)
-
-
-def _alike(sides: list[_Neighbours]) -> Iterator[IntArray]:
-    """Numbers of queries with as many documents, a few at a time."""
-    sizes = np.stack([side.sizes for side in sides])
-    by_size = np.lexsort(sizes)
-    new = segments.begins(sizes[:, by_size]).any(axis=0)
-    for queries in np.split(by_size, np.flatnonzero(new)[1:]):
-        # their documents stay in the cache of the processor
-        step = max(1, _CELLS // int(sizes[:, queries[0]].max()))
-        for start in range(0, len(queries), step):
-            yield queries[start : start + step]
 
 
 class _FirstK(NamedTuple):
@@ -409,10 +396,7 @@ class _FirstK(NamedTuple):
         `equals` are a tolerance, whether it is relative, and the metric.
         """
         size, n_queries = int(side.sizes[queries[0]]), len(queries)
-        start, stop = side.offsets[[queries[0], queries[-1] + 1]].tolist()
-        cells: Any = slice(start, stop)
-        if stop - start > size * n_queries:
-            cells = segments.consecutive(side.offsets[queries], side.sizes[queries])
+        cells = segments.consecutive(side.offsets[queries], side.sizes[queries])
         score, ids = side.score[cells].reshape(n_queries, size), side.ids
         if ids is not None:
             ids = ids[cells].reshape(n_queries, size)
@@ -424,7 +408,7 @@ class _FirstK(NamedTuple):
         # fewer than k are retrieved
         few = ~checks.is_retrieved(kth[:, 0])
         near[few] = sure[few]
-        n_near, n_sure = _counts(near), _counts(sure)
+        n_near, n_sure = near.sum(axis=1), sure.sum(axis=1)
         n, tied = np.minimum(k, n_near), n_near - n_sure
         is_full = side.is_full[queries]
         is_open = is_full & (tied > 1)
@@ -448,20 +432,13 @@ class _FirstK(NamedTuple):
         return cls(ids, near, sure, n, cut, is_open)
 
 
-def _counts(flags: NDArray[np.bool_]) -> IntArray:
-    # of 32 bits: twice as fast as count_nonzero
-    return np.asarray(flags.sum(axis=1, dtype=np.int32))
-
-
 def _shared_documents(
     first: _FirstK, second: _FirstK, queries: IntArray
 ) -> _shared.Shared:
     """Count the documents that both rankings have among their first k."""
     a, b = (first.near, first.sure), (second.near, second.sure)
     if first.ids is not None and second.ids is not None:
-        largest = max(int(first.ids.max()), int(second.ids.max()))
-        dtype = np.int32 if largest < _LARGEST_OF_32_BITS else np.int64
-        key: NDArray[Any] = np.concatenate([first.ids, second.ids], axis=1, dtype=dtype)
+        key = np.concatenate([first.ids, second.ids], axis=1, dtype=np.int64)
         # id, ranking and place as one number: in order, an id of both rankings is
         # beside itself
         key <<= 3
@@ -469,7 +446,7 @@ def _shared_documents(
         key += np.concatenate([first.near, second.near], axis=1)
         key += np.concatenate([first.sure, second.sure], axis=1)
         key.sort(axis=1)
-        differ = (key[:, 1:] ^ key[:, :-1]).view(f"u{key.itemsize}")
+        differ = (key[:, 1:] ^ key[:, :-1]).view(np.uint64)
         if (differ < 4).any():
             query, column = np.argwhere(differ < 4)[0].tolist()
             name = "scores" if key[query, column] & 4 else "reference"
@@ -482,7 +459,7 @@ def _shared_documents(
         near, sure = place > 0, place > 1
         a = same & near[:, :-1], same & sure[:, :-1]
         b = near[:, 1:], sure[:, 1:]
-    return _shared.Shared.of(lambda x, y: _counts(x & y), a, b)
+    return _shared.Shared.of(lambda x, y: (x & y).sum(axis=1), a, b)
 
 
 def _warn_of_open(is_open: NDArray[np.bool_], k: int) -> None:
