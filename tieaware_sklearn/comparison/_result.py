@@ -15,7 +15,7 @@ from scipy import stats
 
 from .. import _optional
 from .._display import html, text_tables, words
-from .._engine import checks, messages
+from .._engine import checks
 from .._engine.segments import FloatArray, IntArray
 from ..evaluation import Summary, _averages, _intervals, _multiple_testing, _report
 from ..io import _wording
@@ -310,10 +310,10 @@ class SystemComparison(html.Result):
         by AP; holm: corrected over all pairs and 2 segments together
         no room for same sign (see to_pandas() or --csv)
         """
-        rule = "segment must be given to compare_systems"
-        messages.require(self.segment is not None, rule, self.segment)
-        rule = "correction must not be 'tukey' for segments, whose tests are corrected "
-        messages.require(self.correction != "tukey", f"{rule}together: use 'holm'")
+        if self.segment is None:
+            raise ValueError("segment must be given to compare_systems, got None")
+        if self.correction == "tukey":
+            raise ValueError("correction must not be 'tukey' for segments: use 'holm'")
         checks.check_count(n_resamples, "n_resamples", least=2)
         seed = checks.seed_of(random_state)
         options = _pairs.Options(
@@ -363,8 +363,10 @@ class SystemComparison(html.Result):
 
     def _moments_of_means(self, name: str) -> _intervals.QueryMoments:
         """Moments of the differences of all pairs, for a method `name` of means."""
-        rule = f"{name} is of means: average must be 'macro'"
-        messages.require(self.average == "macro", rule, self.average)
+        if self.average != "macro":
+            raise ValueError(
+                f"{name} is of means: average must be 'macro', got {self.average!r}"
+            )
         first, second = self.pairs.T
         apart = self.expected[:, first] - self.expected[:, second]
         return _intervals.QueryMoments.of(apart, self.query_weight)
@@ -430,13 +432,14 @@ class SystemComparison(html.Result):
         by RR; power 0.8 of the paired t test at alpha = 0.05
         """
         moments = self._moments_of_means("queries_needed")
-        given = difference is None or checks.is_number(difference, above=0)
-        rule = "difference must be a number above 0 or None"
-        messages.require(given, rule, difference)
+        if difference is not None and not checks.is_number(difference, above=0):
+            raise ValueError(
+                f"difference must be a number above 0 or None, got {difference!r}"
+            )
         checks.check_share(power, "power")
         checks.check_share(alpha, "alpha")
-        rule = f"power must be above alpha={alpha:g}"
-        messages.require(power > alpha, rule, power)
+        if power <= alpha:
+            raise ValueError(f"power must be above alpha={alpha:g}, got {power!r}")
         worth = moments.effective()
         std = moments.standard_error() * np.sqrt(worth)
         size = self.difference if difference is None else np.full(len(std), difference)
@@ -516,11 +519,13 @@ class SystemComparison(html.Result):
         equivalent: differences of RR of at most 0.05
         """
         moments = self._moments_of_means("posterior")
-        rule = "posterior is of one measure under one treatment of ties: choose one by "
-        rule += f"its key, such as comparison{list(self._keys()[0])}"
-        messages.require(len(self) == 1, rule)
-        rule = "rope must be a number >= 0"
-        messages.require(checks.is_number(rope, least=0), rule, rope)
+        if len(self) > 1:
+            raise ValueError(
+                "posterior is of one measure under one treatment of ties: choose one "
+                f"by its key, such as comparison{list(self._keys()[0])}"
+            )
+        if not checks.is_number(rope, least=0):
+            raise ValueError(f"rope must be a number >= 0, got {rope!r}")
         average, error = moments.averages(), moments.standard_error()
         worth = moments.effective()
         steady = error <= _averages.NO_DIFFERENCE

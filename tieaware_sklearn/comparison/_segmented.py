@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._display import html, text_tables
-from .._engine import messages
 from ..evaluation import Summary
 
 
@@ -56,8 +55,10 @@ class SegmentedResult(html.Result):
         segment tail
         RR, paired t test, two-sided
         """
-        rule = "segment must be given to the function that made this result"
-        messages.require(self._segments is not None, rule, self._segments)
+        if self._segments is None:
+            raise ValueError(
+                "segment must be given to the function that made this result, got None"
+            )
         names, results = self._segments
         each = [result._figures() for result in results]
         sizes = [len(next(iter(figures.values()))) for figures in each]

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._engine import checks, exact_numbers, feature_matrix, messages
+from .._engine import checks, exact_numbers, feature_matrix
 from .._engine.segments import FloatArray, IntArray
 from ..evaluation import _averages, _intervals, _prepared, _resolved, _ties
 from ..measures import Measure, _parse
@@ -147,8 +147,10 @@ def check_baselines(baseline: Any, names: tuple[str, ...]) -> tuple[str, ...]:
     if baseline is None:
         return ()
     chosen = checks.check_choices(baseline, "baseline", names)
-    rule = "baseline must leave at least one other system to compare with it"
-    messages.require(len(chosen) < len(names), rule, chosen)
+    if len(chosen) == len(names):
+        raise ValueError(
+            f"baseline must leave at least one other system, got {chosen!r}"
+        )
     return tuple(chosen)
 
 
@@ -184,17 +186,21 @@ def list_systems(
             name = getattr(y_score, "name", None)
             alone = ONE_SYSTEM if name is None else str(name)
             return (alone,), {"y_score": y_score}
-        shape = "(n_queries, n_documents" if matrices else "(n_documents"
-        rule = "y_score must be a mapping of system names to scores, or an array of "
-        rule += f"shape {shape}, n_systems), got shape {array.shape}"
-        messages.require(array.ndim == 2 + matrices, rule)
+        if array.ndim != 2 + matrices:
+            shape = "(n_queries, n_documents" if matrices else "(n_documents"
+            raise ValueError(
+                "y_score must be a mapping of system names to scores, or an array of "
+                f"shape {shape}, n_systems), got shape {array.shape}"
+            )
         columns = np.moveaxis(array, -1, 0)
         given = [(f"system {j}", column) for j, column in enumerate(columns)]
-    messages.require(given, "y_score must hold at least one system, got none")
+    if not given:
+        raise ValueError("y_score must hold at least one system, got none")
     names, _ = zip(*given, strict=True)
-    for name in names:
-        rule = f"y_score must have a different name for each system, got {name} twice"
-        messages.require(names.count(name) == 1, rule)
+    if len(set(names)) < len(names):
+        raise ValueError(
+            f"y_score must have a different name for each system, got {names}"
+        )
     return names, {f"y_score[{name!r}]": column for name, column in given}
 
 
@@ -421,27 +427,30 @@ def check_options(
     corrections = (*_paired_test.CORRECTIONS[:-1], "tukey", None)
     checks.check_choice(correction, "correction", corrections)
     if correction == "tukey":
-        must = ("test", test, "t"), ("alternative", alternative, "two-sided")
-        for name, value, needed in must:
-            rule = f"{name} must be {needed!r} with correction='tukey'"
-            messages.require(value == needed, rule, value)
-        rule = "average must be 'macro' or 'geometric' with correction='tukey'"
-        messages.require(average != "median", rule, average)
-        rule = "baseline must be None with correction='tukey', which is a test of all "
-        rule += "pairs (SciPy has Dunnett's test, its like for one baseline, only for "
-        rule += "independent samples; use correction='holm')"
-        messages.require(baseline is None, rule, baseline)
-    if query_weight is not None:
-        without = {"test": "wilcoxon", "correction": "tukey", "average": "median"}
-        given = {"test": test, "correction": correction, "average": average}
-        for name, chosen in given.items():
-            rule = f"{name} must not be {chosen!r} with query_weight"
-            why = "weights are defined for test='t' and 'randomization'"
-            messages.require(chosen != without[name], f"{rule}: {why}")
+        if test != "t" or alternative != "two-sided":
+            raise ValueError(
+                "test must be 't' and alternative 'two-sided' with correction='tukey', "
+                f"got {test!r} and {alternative!r}"
+            )
+        if average == "median" or baseline is not None:
+            raise ValueError(
+                "average must not be 'median' and baseline must be None with "
+                f"correction='tukey', got {average!r} and {baseline!r}"
+            )
+    if query_weight is not None and (
+        test == "wilcoxon" or correction == "tukey" or average == "median"
+    ):
+        raise ValueError(
+            "test must not be 'wilcoxon', correction not 'tukey' and average not "
+            f"'median' with query_weight, got {test!r}, {correction!r}, {average!r}"
+        )
     checks.check_choice(interval, "interval", ("t", "bootstrap"))
     if average == "median":
-        rule = "test must be left at 't' with average='median', whose p-values come "
-        messages.require(test == "t", f"{rule}from a bootstrap", test)
+        if test != "t":
+            raise ValueError(
+                "test must be left at 't' with average='median', whose p-values come "
+                f"from a bootstrap, got {test!r}"
+            )
         test = interval = "bootstrap"
     checks.check_share(confidence, "confidence")
     least = 2 if interval == "bootstrap" else 1

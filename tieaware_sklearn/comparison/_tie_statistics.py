@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._display import html, text_tables
-from .._engine import checks, exact_numbers, lists, messages, tie_groups
+from .._engine import checks, exact_numbers, lists, tie_groups
 from .._engine.segments import FloatArray, IntArray
 from ..evaluation import _averages
 from . import _systems
@@ -280,10 +280,12 @@ def _ranks(
         return [None] * n_systems
     if cells is not None:
         rank = cells.documents(rank, name, several=True)
-    array, shapes = exact_numbers.as_array(rank, name), ((n_rows,), shape)
-    rule = f"{name} must have shape (n_documents,) or (n_documents, n_systems), here "
-    rule += f"({n_rows},) or {shape}"
-    messages.require(array.shape in shapes, rule, array.shape)
+    array = exact_numbers.as_array(rank, name)
+    if array.shape not in ((n_rows,), shape):
+        raise ValueError(
+            f"{name} must have shape (n_documents,) or (n_documents, n_systems), here "
+            f"({n_rows},) or {shape}, got {array.shape}"
+        )
     columns = [rank] * n_systems if array.ndim == 1 else [*array.T]
     ranks = [exact_numbers.floats_of(one, name) for one in columns]
     # NaN stands for documents that are not retrieved

@@ -219,10 +219,13 @@ def top_k_overlap(
     known = ("orders", "interchangeable")
     checks.check_choice(reference_ties, "reference_ties", known)
     checks.check_flag(relative, "relative")
-    rule = "tolerance must be a number >= 0"
-    messages.require(checks.is_number(tolerance, least=0), rule, tolerance)
-    rule = "tolerance must be 0 unless reference_ties='interchangeable'"
-    messages.require(not tolerance or reference_ties != "orders", rule, tolerance)
+    if not checks.is_number(tolerance, least=0):
+        raise ValueError(f"tolerance must be a number >= 0, got {tolerance!r}")
+    if tolerance and reference_ties == "orders":
+        raise ValueError(
+            "tolerance must be 0 unless reference_ties='interchangeable', got "
+            f"{tolerance!r}"
+        )
     if ids is None:
         query_ids, sides = _of_documents(reference, scores, qid, mask, metric)
         if (most := sides[0].sizes.max()) <= k:
@@ -311,23 +314,30 @@ def _of_lists(
     reference: Any, scores: Any, ids: Any, k: int, metric: str
 ) -> list[_Neighbours]:
     """The rankings of the documents that two indexes return."""
-    pair = isinstance(ids, (tuple, list)) and len(ids) == 2
-    messages.require(pair, "ids must be a pair, of the reference and of scores", ids)
+    if not isinstance(ids, (tuple, list)) or len(ids) != 2:
+        raise ValueError(
+            f"ids must be a pair, of the reference and of scores, got {ids!r}"
+        )
     sides, given = [], {"reference": reference, "scores": scores}
     for (name, values), side in zip(given.items(), ids, strict=True):
         documents = exact_numbers.as_array(side, f"ids of {name}")
-        shape, integers = documents.shape, documents.dtype.kind in "iu"
-        rule = f"ids of {name} must be integers of shape (n_queries, depth), got shape "
-        rule += f"{shape} and dtype {documents.dtype}"
-        messages.require(len(shape) == 2 and integers, rule)
-        rule = f"ids of {name} must have at least k={k} columns, got {shape[1]}"
-        messages.require(shape[1] >= k, rule)
-        fits = documents.min(initial=0) >= -1 and documents.max(initial=0) <= _LARGEST
-        rule = f"ids of {name} must be >= -1 and at most 2^60 (-1 of unsigned ids is "
-        messages.require(fits, f"{rule}beyond: astype('int64') first)")
+        shape = documents.shape
+        if len(shape) != 2 or documents.dtype.kind not in "iu":
+            raise ValueError(
+                f"ids of {name} must be integers of shape (n_queries, depth), got "
+                f"shape {shape} and dtype {documents.dtype}"
+            )
+        if shape[1] < k:
+            raise ValueError(
+                f"ids of {name} must have at least k={k} columns, got {shape[1]}"
+            )
+        if documents.min(initial=0) < -1 or documents.max(initial=0) > _LARGEST:
+            raise ValueError(f"ids of {name} must be >= -1 and at most 2^60")
         matrix, there = exact_numbers.as_array(values, name), documents >= 0
-        rule = f"{name} must have the shape of its ids, {shape}, got {matrix.shape}"
-        messages.require(matrix.shape == shape, rule)
+        if matrix.shape != shape:
+            raise ValueError(
+                f"{name} must have the shape of its ids, {shape}, got {matrix.shape}"
+            )
         place, is_document = partial(messages.in_cell, width=shape[1]), there.ravel()
         column = matrix.ravel()
         if not there.all():
@@ -342,8 +352,10 @@ def _of_lists(
         offsets = segments.offsets_of(sizes)
         sides.append(_Neighbours(sizes, offsets, score, documents.ravel(), is_full))
     first, second = (len(side.sizes) for side in sides)
-    rule = f"ids must have as many rows on both sides, got {first} and {second}"
-    messages.require(first == second, rule)
+    if first != second:
+        raise ValueError(
+            f"ids must have as many rows on both sides, got {first} and {second}"
+        )
     return sides
 
 

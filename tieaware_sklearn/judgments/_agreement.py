@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from .._display import html, text_tables, words
-from .._engine import checks, exact_numbers, messages
-from .._engine.segments import FloatArray, IntArray
+from .._engine import checks, exact_numbers
+from .._engine.segments import FloatArray
 
 #: upper ends of the classes of kappa from 0 on, and their names
 _ENDS = (0.2, 0.4, 0.6, 0.8, 1.0)
@@ -24,22 +24,13 @@ _CLASSES = ("slight", "fair", "moderate", "substantial", "almost perfect")
 def given_values(values: ArrayLike, name: str) -> NDArray[Any]:
     """Numbers or texts, none of them missing."""
     array = exact_numbers.as_array(values, name)
-    rule = f"{name} must be a 1-D array of at least one value, got shape {array.shape}"
-    messages.require(array.ndim == 1 and len(array), rule)
+    if array.ndim != 1 or not len(array):
+        raise ValueError(
+            f"{name} must be a 1-D array of at least one value, got shape {array.shape}"
+        )
     missing = np.array([exact_numbers.is_missing(value) for value in array.tolist()])
     checks.reject(missing, array, name, "not be missing")
-    infinite = np.array([value in (np.inf, -np.inf) for value in array.tolist()])
-    checks.reject(infinite, array, name, "be finite")
     return array
-
-
-def _codes(values: NDArray[Any], name: str) -> IntArray:
-    """The place of each value among the distinct ones, sorted."""
-    try:
-        return np.unique(values, return_inverse=True)[1].astype(np.int64)
-    except TypeError as error:
-        rule = f"{name} must hold numbers only or strings only"
-        raise ValueError(f"{rule}: {error}") from None
 
 
 def _contingency(
@@ -48,17 +39,18 @@ def _contingency(
     """Weights of items by the categories that two assessors gave them."""
     first, second = given_values(y1, "y1"), given_values(y2, "y2")
     checks.check_length(second, len(first), "y2")
-    alike = (first.dtype.kind in "US") == (second.dtype.kind in "US")
-    got = f"got {first.dtype} and {second.dtype}"
-    rule = f"y1 and y2 must both hold numbers or both hold strings, {got}"
-    messages.require(alike, rule)
-    code = _codes(np.concatenate([first, second]), "y1 and y2")
+    if (first.dtype.kind in "US") != (second.dtype.kind in "US"):
+        raise ValueError(
+            "y1 and y2 must both hold numbers or both hold strings, got "
+            f"{first.dtype} and {second.dtype}"
+        )
+    _, code = np.unique(np.concatenate([first, second]), return_inverse=True)
     weight = np.ones(len(first))
     if sample_weight is not None:
         weight = exact_numbers.floats_of(sample_weight, "sample_weight")
         checks.check_length(weight, len(first), "sample_weight")
-        fits = (np.isfinite(weight) & (weight >= 0)).all() and weight.any()
-        messages.require(fits, "sample_weight must be finite, >= 0 and not all 0")
+        if not (np.isfinite(weight) & (weight >= 0)).all() or not weight.any():
+            raise ValueError("sample_weight must be finite, >= 0 and not all 0")
     table = np.zeros((code.max() + 1, code.max() + 1))
     np.add.at(table, (code[: len(first)], code[len(first) :]), weight)
     return table
@@ -197,12 +189,11 @@ def fleiss_kappa(counts: ArrayLike) -> float:
     >>> round(fleiss_kappa([[3, 0], [0, 3], [2, 1], [1, 2]]), 4)
     0.3333
     """
-    try:
-        table = exact_numbers.as_array(counts, "counts").astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"counts must hold numbers: {error}") from None
-    rule = f"counts must have shape (n_items, n_categories), got shape {table.shape}"
-    messages.require(table.ndim == 2 and table.size, rule)
+    table = exact_numbers.as_array(counts, "counts").astype(np.float64)
+    if table.ndim != 2 or not table.size:
+        raise ValueError(
+            f"counts must have shape (n_items, n_categories), got shape {table.shape}"
+        )
     wrong = ~(np.isfinite(table) & (table >= 0) & (table == np.floor(table)))
     first = table[np.arange(len(table)), wrong.argmax(axis=1)]
     checks.reject(wrong.any(axis=1), first, "counts", "be whole numbers >= 0")
@@ -244,7 +235,8 @@ def kappa_in_words(kappa: float) -> str:
     >>> kappa_in_words(0.776)
     'substantial'
     """
-    messages.require(-1 <= kappa <= 1, "kappa must be in [-1, 1]", kappa)
+    if not -1 <= kappa <= 1:
+        raise ValueError(f"kappa must be in [-1, 1], got {kappa!r}")
     if kappa < 0:
         return "poor"
     return _CLASSES[int(np.searchsorted(_ENDS, kappa))]
@@ -369,13 +361,17 @@ def assessor_agreement(
     1, 2       0.7500      0.6190  substantial           0.8000
     """
     table = ratings if np.ma.isMaskedArray(ratings) else np.asarray(ratings)
-    fits = table.ndim == 2 and table.shape[1] > 1 and len(table)
-    rule = "ratings must have a row for each item and a column for each of at least two"
-    messages.require(fits, f"{rule} assessors, got shape {table.shape}")
+    if table.ndim != 2 or table.shape[1] < 2 or not len(table):
+        raise ValueError(
+            "ratings must have a row for each item and a column for each of at least "
+            f"two assessors, got shape {table.shape}"
+        )
     count = table.shape[1]
-    named = getattr(ratings, "columns", range(1, count + 1)) if names is None else names
-    shown = tuple(map(str, named))
-    messages.require(len(shown) == count, f"names must hold {count} names", len(shown))
+    if names is None:
+        names = getattr(ratings, "columns", range(1, count + 1))
+    shown = tuple(map(str, names))
+    if len(shown) != count:
+        raise ValueError(f"names must hold {count} names, got {len(shown)}")
     pairs = zip(table.T, shown, strict=True)
     columns = [given_values(column, f"ratings of {name}") for column, name in pairs]
     pairwise = np.ones((3, count, count))
@@ -387,7 +383,7 @@ def assessor_agreement(
         tau = stats.kendalltau(*pair).statistic if ranked else np.nan
         pairwise[:, i, j] = joint_agreement(*pair), scott_pi(*pair), tau
         pairwise[:, j, i] = pairwise[:, i, j]
-    code = _codes(table.ravel(), "ratings").reshape(table.shape)
+    code = np.unique(table, return_inverse=True)[1].reshape(table.shape)
     counts = np.stack([(code == c).sum(axis=1) for c in range(code.max() + 1)], axis=1)
     joint, scott, correlation = pairwise
     return AgreementReport(

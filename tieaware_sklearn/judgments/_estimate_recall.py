@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from .._display import html, text_tables
-from .._engine import checks, messages
+from .._engine import checks
 from .._engine.segments import FloatArray
 
 
@@ -178,8 +178,10 @@ def estimate_recall(
     recall, recalls = np.nan, np.full(2, np.nan)
     if n_found is not None:
         checks.check_count(n_found, "n_found", least=0)
-        rule = f"n_found must be at most n_population ({n_population})"
-        messages.require(n_found <= n_population, rule, n_found)
+        if n_found > n_population:
+            raise ValueError(
+                f"n_found must be at most n_population ({n_population}), got {n_found}"
+            )
         with np.errstate(divide="ignore", invalid="ignore"):
             parts = n_found / (n_population * np.array([share, *ends[::-1]]))
         recall, *recalls = np.fmin(parts, 1.0).tolist()

@@ -142,7 +142,7 @@ def leave_one_out(
     if not isinstance(runs, Mapping):
         runs = {f"run {number}": run for number, run in enumerate(runs)}
     every, names = _pooling.PooledRuns([*runs.values()]), tuple(map(str, runs))
-    judged = _pooling.Documents(judgments, "judgments", "target", "load_qrels")
+    judged = _pooling.Documents(judgments, "judgments", "target")
     n_judged = len(judged.keys)
     name = "judgments target"
     labels = checks.check_labels(judged.values, unjudged="nonrelevant", name=name)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._display import html, text_tables
-from .._engine import checks, messages
+from .._engine import checks
 from .._engine.segments import FloatArray, IntArray
 from ..score_precision import _bands
 from . import _agreement
@@ -100,19 +100,18 @@ class Documents:
         The column of this name, not checked.
     """
 
-    def __init__(self, given: Any, name: str, column: str, loader: str) -> None:
-        try:
-            qid, docno, self.values = given["qid"], given["docno"], given[column]
-        except (KeyError, TypeError, IndexError):
-            rule = f"{name} must have qid, docno and {column}, as {loader} returns"
-            raise ValueError(f"{rule}, got {type(given).__name__}") from None
-        docno = _agreement.given_values(docno, f"{name} docno")
+    def __init__(self, given: Any, name: str, column: str) -> None:
+        qid, self.values = given["qid"], given[column]
+        docno = _agreement.given_values(given["docno"], f"{name} docno")
         self.queries = checks.check_qid(qid, n_rows=len(docno), name=f"{name} qid")
         ids = self.queries.qid[self.queries.row_codes()]
         self.keys = list(zip(ids.tolist(), docno.tolist(), strict=True))
         ((qid, document), count), *_ = Counter(self.keys).most_common(1)
-        rule = f"{name} must hold each document of a query once, got {document!r} twice"
-        messages.require(count == 1, f"{rule} for query {qid!r}")
+        if count > 1:
+            raise ValueError(
+                f"{name} must hold each document of a query once, got {document!r} "
+                f"twice for query {qid!r}"
+            )
 
 
 class _Run(Documents):
@@ -120,7 +119,7 @@ class _Run(Documents):
 
     def __init__(self, run: Mapping[str, Any], number: int) -> None:
         name = f"runs[{number}]"
-        super().__init__(run, name, "score", "load_run")
+        super().__init__(run, name, "score")
         self.score = checks.check_scores(
             self.values, n_rows=len(self.keys), name=f"{name} score"
         )
@@ -145,17 +144,13 @@ class PooledRuns:
     """
 
     def __init__(self, runs: Sequence[Mapping[str, Any]]) -> None:
-        several = not isinstance(runs, Mapping) and len(runs)
-        messages.require(several, "runs must be a sequence of at least one run")
+        if isinstance(runs, Mapping) or not len(runs):
+            raise ValueError("runs must be a sequence of at least one run")
         self.runs = [_Run(run, number) for number, run in enumerate(runs)]
         queries = (qid for run in self.runs for qid in run.queries.qid.tolist())
         place = {qid: i for i, qid in enumerate(dict.fromkeys(queries))}
         keys = {key for run in self.runs for key in run.keys}
-        try:
-            self.keys = sorted(keys, key=lambda key: (place[key[0]], key[1]))
-        except TypeError as error:
-            rule = "docno of runs must hold numbers only or strings only"
-            raise ValueError(f"{rule}: {error}") from None
+        self.keys = sorted(keys, key=lambda key: (place[key[0]], key[1]))
         number = {key: i for i, key in enumerate(self.keys)}
         self.rows = [np.array([number[key] for key in run.keys]) for run in self.runs]
         self.n_runs = np.zeros(len(keys), dtype=np.int64)
@@ -203,8 +198,9 @@ def depth_pool(
     Raises
     ------
     ValueError
-        For runs without these keys or with a document twice in a query, for depth < 1,
-        and for rho <= 1.
+        For runs with a document twice in a query, for depth < 1, and for rho <= 1.
+    KeyError
+        For runs without these keys.
 
     See Also
     --------
@@ -345,7 +341,8 @@ def pseudo_relevance(runs: Sequence[Mapping[str, Any]], m: int) -> PseudoJudgmen
     every = PooledRuns(runs)
     checks.check_count(m, "m", least=0)
     n_runs = len(every.runs)
-    messages.require(m < n_runs, f"m must be below the number of runs ({n_runs})", m)
+    if m >= n_runs:
+        raise ValueError(f"m must be below the number of runs ({n_runs}), got {m!r}")
     columns = every.columns(every.n_runs > 0)
     return PseudoJudgments(**columns, target=(columns["n_runs"] > m).astype(np.int64))
 

@@ -21,7 +21,7 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
-from .._engine import checks, exact_numbers, feature_matrix, messages
+from .._engine import checks, exact_numbers, feature_matrix
 from .._engine.segments import FloatArray
 from ..model_selection import _scorers
 from ..rankers import _query_ranker
@@ -31,8 +31,6 @@ Item = TypeVar("Item")
 
 FORMATS = ("float16", "bfloat16", "float32")
 _LARGEST = float(np.finfo(np.float64).max)
-#: more significant digits, or decimals, change no float
-_MOST_DIGITS, _MOST_DECIMALS = 17, 400
 #: the least number of each kind but rho
 _LEAST = {"decimals": -308, "significant": 1, "bits": 1, "levels": 2}
 KINDS = ("rho", *_LEAST)
@@ -89,10 +87,9 @@ class Coarseness:
         there = np.isfinite(out)
         if self.kind == "decimals":
             # Python rounds the exact value: no product that overflows or rounds twice
-            digits = min(self.value, _MOST_DECIMALS)
-            out[there] = _each(out[there], lambda x: float(round(x, digits)))
+            out[there] = _each(out[there], lambda x: round(x, self.value))
         elif self.kind == "significant":
-            form = f".{min(self.value, _MOST_DIGITS) - 1}e"
+            form = f".{self.value - 1}e"
             out[there] = _each(out[there], lambda x: float(format(x, form)))
         elif not self.is_linear:
             out[there] = _to_format(out[there], self.value)
@@ -164,10 +161,12 @@ def _to_levels(
 
 def parse_coarseness(coarseness: Any) -> Coarseness:
     """The one that a text such as ``"bits=8"`` names."""
-    rule = 'coarseness must be a text such as "rho=1.1", "decimals=2", "significant=3",'
-    is_text = isinstance(coarseness, str) and "=" in coarseness
-    others = '"bits=float16", "bits=8" or "levels=100"'
-    messages.require(is_text, f"{rule} {others}", coarseness)
+    if not isinstance(coarseness, str) or "=" not in coarseness:
+        raise ValueError(
+            'coarseness must be a text such as "rho=1.1", "decimals=2", '
+            '"significant=3", "bits=float16", "bits=8" or "levels=100", got '
+            f"{coarseness!r}"
+        )
     kind, _, given = (part.strip() for part in coarseness.partition("="))
     checks.check_choice(kind, f"coarseness {coarseness!r}: the kind", KINDS)
     value: Fraction | int | str = given
@@ -178,9 +177,11 @@ def parse_coarseness(coarseness: Any) -> Coarseness:
             value = int(given)
         except ValueError:
             value = _LEAST[kind] - 1
-        formats = f"one of {FORMATS} or " if kind == "bits" else ""
-        rule = f"{kind} must be {formats}an integer >= {_LEAST[kind]}"
-        messages.require(value >= _LEAST[kind], rule, given)
+        if value < _LEAST[kind]:
+            formats = f"one of {FORMATS} or " if kind == "bits" else ""
+            raise ValueError(
+                f"{kind} must be {formats}an integer >= {_LEAST[kind]}, got {given!r}"
+            )
     return Coarseness(kind, value, f"{kind}={given}")
 
 
@@ -188,7 +189,8 @@ def several(given: Any, name: str, parse: Callable[[Any], Item]) -> list[Item]:
     """One or several, each parsed, and each once."""
     listed = isinstance(given, Iterable) and not isinstance(given, str)
     parsed = list(dict.fromkeys(map(parse, given if listed else [given])))
-    messages.require(parsed, f"{name} must not be empty")
+    if not parsed:
+        raise ValueError(f"{name} must not be empty")
     return parsed
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._display import html, progress_bars, text_tables, words
-from .._engine import checks, messages
+from .._engine import checks
 from .._engine.segments import FloatArray, IntArray
 from ..comparison import (
     _correlation,
@@ -541,7 +541,8 @@ def precision_study(
         y_true, y_score, qid, [parse_measure(measure)],
         zero_relevance, unjudged, n_jobs, query_weight, segment, mask, external,
     )  # fmt: skip
-    messages.require(isinstance(ties, str), "ties must be one treatment", ties)
+    if not isinstance(ties, str):
+        raise ValueError(f"ties must be one treatment, got {ties!r}")
     systems.rules.check(ties)
     (measured_by,) = systems.measures
     up = measured_by.greater_is_better
