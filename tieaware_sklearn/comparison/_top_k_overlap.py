@@ -430,12 +430,10 @@ class _FirstK(NamedTuple):
         if equals is not None:
             is_cut, (tolerance, relative, metric) = np.zeros_like(few), equals
             if tolerance:
-                turned = metric == "distance" and score.dtype.kind != "f"
-                score, kth = (
-                    -(~one).astype(np.float64) if turned else one.astype(np.float64)
-                    for one in (score, kth)
-                )
-                least = kth - tolerance * (np.abs(kth) if relative else 1)
+                if metric == "distance" and score.dtype.kind != "f":
+                    score, kth = -(~score).astype(float), -(~kth).astype(float)
+                least = kth.astype(float)
+                least -= tolerance * (np.abs(least) if relative else 1)
                 near = (score >= least) & checks.is_retrieved(score)
                 # the list may go on within the tolerance
                 is_open |= is_full & near.all(axis=1)

@@ -278,9 +278,7 @@ def _rbp_loss(p: float, ratio: Fraction) -> float:
     while p ** (first - 1) > _NEGLIGIBLE:
         following = math.ceil(ratio * first)
         size = following - first
-        # further down a relevant document adds nothing
-        deep = math.ceil(math.log(_NEGLIGIBLE) / math.log(p)) + 1
-        relevant = np.arange(1, min(size, deep) + 1, dtype=np.float64)
+        relevant = np.arange(1, size + 1, dtype=np.float64)
         on_top, all_of_it = (-np.expm1(x * math.log(p)) for x in (relevant, size))
         loss = p ** (first - 1) * (on_top - relevant / size * all_of_it)
         losses.append(float(loss.max()))
