@@ -216,8 +216,9 @@ def rank_correlation(
     ends = itertools.pairwise(queries.offsets.tolist())
     results = [_correlate(right[a:b], judged[a:b], names) for a, b in ends]
     values, pvalues = np.moveaxis(np.array(results), 2, 0)
-    of_queries = queries.qid, values, pvalues, queries.sizes
-    return OrderingCorrelation(tuple(names), *of_queries)
+    return OrderingCorrelation(
+        tuple(names), queries.qid, values, pvalues, queries.sizes
+    )
 
 
 def _correlate(

@@ -150,8 +150,17 @@ def _places(labels: FloatArray) -> Iterator[FloatArray]:
 
 
 _FIGURES = (
-    *("pvalues", "share", "share_error", "share_a", "share_b", "smallest", "largest"),
-    *("mean", "combined", "n_orders", "is_exact"),
+    "pvalues",
+    "share",
+    "share_error",
+    "share_a",
+    "share_b",
+    "smallest",
+    "largest",
+    "mean",
+    "combined",
+    "n_orders",
+    "is_exact",
 )
 
 
@@ -258,8 +267,16 @@ class PValuesOverOrders(_segmented.SegmentedResult):
             "p-values over the orders, at most 1",
         }
         n = len(names)
-        how = {"left": n, "drop": [n + 2, n + 5], "terms": terms, "notes": [note]}
-        return [text_tables.Table.of(*names, *figures, **how)]
+        return [
+            text_tables.Table.of(
+                *names,
+                *figures,
+                left=n,
+                drop=[n + 2, n + 5],
+                notes=[note],
+                terms=terms,
+            )
+        ]
 
 
 #: number of values, over systems and measures, that are held at a time
@@ -439,8 +456,12 @@ def _over_orders(
     """Compute the columns of `PValuesOverOrders` for each measure and pair."""
     seed, n_systems = options.drawn["random_state"], len(systems.names)
     each = [OrderValues(systems, j, values, [seed, j]) for j in range(n_systems)]
-    how: dict[str, Any] = {"test": options.test, "alternative": options.alternative}
-    test = partial(_paired_test.paired_tests, **how | options.drawn)
+    test = partial(
+        _paired_test.paired_tests,
+        test=options.test,
+        alternative=options.alternative,
+        **options.drawn,
+    )
     # values are in the order of ids
     given = systems.weight
     weight = None if given is None else given[systems.queries.sorted()]

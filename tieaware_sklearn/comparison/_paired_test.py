@@ -119,8 +119,10 @@ def paired_tests(
             if weight is not None:
                 means = _averages.means(rows.T, weight)
                 rows = rows * (weight / weight.max())
-            drawn = n_resamples, random_state
-            tested = means, randomization_pvalues(rows, alternative, *drawn)
+            tested = (
+                means,
+                randomization_pvalues(rows, alternative, n_resamples, random_state),
+            )
         statistics[differ], pvalues[differ] = tested
     return statistics, pvalues
 

@@ -25,7 +25,7 @@ class Options(NamedTuple):
     confidence: float
     average: str
     #: n_resamples and random_state
-    drawn: dict[str, int]
+    drawn: dict[str, Any]
 
 
 def compare_pairs(
@@ -100,8 +100,7 @@ def _compare(
     a, b = pairs.T
     expected = values["expected"]
     difference, bounds = expected[:, a] - expected[:, b], (-room, room)
-    drawn: dict[str, Any] = options.drawn
-    how = {"confidence": options.confidence, **drawn}
+    how = {"confidence": options.confidence, **options.drawn}
     moments = _intervals.QueryMoments.of(difference, weight)
     middle: Callable[[FloatArray], FloatArray] = _averages.medians
     if options.average != "median":
@@ -117,7 +116,7 @@ def _compare(
         for i, row in enumerate(rows):
             ends[i] = _intervals.bootstrap_interval(row, weight, bounds=bounds, **how)
     if options.test in ("wilcoxon", "randomization"):
-        statistic, pvalues = tests(options.test, **drawn)
+        statistic, pvalues = tests(options.test, **options.drawn)
     tie_std = np.full(len(pairs), np.nan)
     if options.average == "macro" and "std" in values:
         of_pairs = np.hypot(values["std"][:, a], values["std"][:, b])

@@ -33,8 +33,16 @@ _WITH_PVALUES, _NAMED = 3, 160
 #: values of each query and system
 STATISTICS = ("expected", "best", "worst", "std", "chance")
 _OF_PAIRS = (
-    *("difference", "difference_interval", "tie_std", "tie_range", "same_sign"),
-    *("statistic", "pvalues", "adjusted_pvalues", "effect", "n_queries"),
+    "difference",
+    "difference_interval",
+    "tie_std",
+    "tie_range",
+    "same_sign",
+    "statistic",
+    "pvalues",
+    "adjusted_pvalues",
+    "effect",
+    "n_queries",
 )
 
 
@@ -326,8 +334,12 @@ class SystemComparison(html.Result):
         blocks = []
         for one in self:
             values = {name: getattr(one, name) for name in STATISTICS}
-            how = one.pairs, options, one.bounds[0], one.query_weight
-            tested = [_pairs.compare_pairs(values, *how, rows) for rows in parts]
+            tested = [
+                _pairs.compare_pairs(
+                    values, one.pairs, options, one.bounds[0], one.query_weight, rows
+                )
+                for rows in parts
+            ]
             pairs = {n: np.concatenate([t[n] for t in tested]) for n in tested[0]}
             adjusted = _multiple_testing.adjust(pairs["pvalues"], self.correction)
             pairs["adjusted_pvalues"] = adjusted
@@ -461,8 +473,11 @@ class SystemComparison(html.Result):
             "queries_needed": needed,
             "detectable": detectable,
         }
-        about: dict[str, Any] = {"power": float(power), "alpha": float(alpha)}
-        about["alternative"] = self.alternative
+        about = {
+            "power": float(power),
+            "alpha": float(alpha),
+            "alternative": self.alternative,
+        }
         keys = ("measure", "ties", "a", "b")
         return Summary(columns, keys, about, _table_of_queries)
 
@@ -542,16 +557,23 @@ class SystemComparison(html.Result):
 
         above, below = beyond(average), beyond(-average)
         up = self.greater_is_better[0]
-        names = {name: self._names()[name] for name in ("a", "b")}
-        columns = names | {
+        names = self._names()
+        columns = {
+            "a": names["a"],
+            "b": names["b"],
             "difference": average,
             "better": above if up else below,
             "equivalent": np.maximum(1 - (above + below), 0.0),
             "worse": below if up else above,
             "n_queries": moments.count.astype(np.int64),
         }
-        about = {"systems": self.systems, "pairs": self.pairs, "rope": float(rope)}
-        about |= {"measure": self.measures[0], "ties": self.ties[0]}
+        about = {
+            "systems": self.systems,
+            "pairs": self.pairs,
+            "rope": float(rope),
+            "measure": self.measures[0],
+            "ties": self.ties[0],
+        }
         return Summary(columns, ("a", "b"), about, _table_of_posterior)
 
     def by_query(self) -> Any:
@@ -723,8 +745,11 @@ class SystemComparison(html.Result):
         return self._weights() + lines
 
     def _about(self) -> dict[str, Any]:
-        counts = {"queries": len(self.qid), "with a value": int(self._defined().sum())}
-        return counts | super()._about()
+        return {
+            "queries": len(self.qid),
+            "with a value": int(self._defined().sum()),
+            **super()._about(),
+        }
 
 
 def best_first(of: SystemComparison, averages: FloatArray) -> IntArray:
@@ -859,16 +884,24 @@ def _tables_by_segment(of: Summary) -> list[text_tables.Table]:
 def _table_of_queries(of: Summary) -> list[text_tables.Table]:
     names = _names_of_pairs(of.columns, "measure", "ties")
     test = "paired t test" if of.alternative == "two-sided" else "one-sided t test"
-    notes = _by(of, f"power {of.power:g} of the {test} at alpha = {of.alpha:g}")
-    figures = ("difference", of.difference), ("std", of.std), ("queries", of.n_queries)
-    needed = ("needed", of.queries_needed, partial(words.number, digits=0))
-    columns = *names, *figures, needed, ("detectable", of.detectable)
     terms = {
         "std": "standard deviation of the differences of queries",
         "needed": "queries that show the difference with this power",
         "detectable": "smallest difference that these queries show with it",
     }
-    return [text_tables.Table.of(*columns, left=len(names), notes=notes, terms=terms)]
+    return [
+        text_tables.Table.of(
+            *names,
+            ("difference", of.difference),
+            ("std", of.std),
+            ("queries", of.n_queries),
+            ("needed", of.queries_needed, partial(words.number, digits=0)),
+            ("detectable", of.detectable),
+            left=len(names),
+            notes=_by(of, f"power {of.power:g} of the {test} at alpha = {of.alpha:g}"),
+            terms=terms,
+        )
+    ]
 
 
 def _by(of: Summary, note: str) -> list[str]:
@@ -884,8 +917,14 @@ def _table_of_posterior(of: Summary) -> list[text_tables.Table]:
     note = f"equivalent: differences of {of.measure} of at most {of.rope:g}"
     if of.ties != EXPECTED:
         note += f"; ties: {of.ties}"
-    columns = {"A": of.a, "B": of.b, "A - B": of.difference, "A better": of.better}
-    columns |= {"equivalent": of.equivalent, "B better": of.worse}
+    columns = {
+        "A": of.a,
+        "B": of.b,
+        "A - B": of.difference,
+        "A better": of.better,
+        "equivalent": of.equivalent,
+        "B better": of.worse,
+    }
     terms = {
         "A better": "posterior probability that A is better",
         "equivalent": "posterior probability that both are equivalent",
@@ -942,9 +981,14 @@ def _treatments_side_by_side(
         if len(names) == 1:
             worst, mean, best = (columns[name] for name in ("worst", EXPECTED, "best"))
             ranges = text_tables.Ranges(worst, mean, best)
-    options: dict[str, Any] = {"left": len(names), "terms": terms, "ranges": ranges}
-    notes = [average] if of.average != "macro" else []
-    return text_tables.Table.of(*names, *columns.items(), notes=notes, **options)
+    return text_tables.Table.of(
+        *names,
+        *columns.items(),
+        left=len(names),
+        notes=[average] if of.average != "macro" else [],
+        terms=terms,
+        ranges=ranges,
+    )
 
 
 def _is_one_order(ties: str, tie_std: FloatArray) -> bool:
@@ -1044,9 +1088,13 @@ def _side_by_side(of: SystemComparison) -> text_tables.Table:
         columns.append((f"{header} {ties}", pvalues, words.probability))
     if EXPECTED in by:
         columns.append(("same sign", same_sign[by[EXPECTED]]))
-    options: dict[str, Any] = {"terms": terms, "drop": range(len(columns))[::-1]}
-    note = f"{apart} and {header} by treatment of ties"
-    wide = text_tables.Table.of(*columns, left=len(names), notes=[note], **options)
+    wide = text_tables.Table.of(
+        *columns,
+        left=len(names),
+        drop=range(len(columns))[::-1],
+        notes=[f"{apart} and {header} by treatment of ties"],
+        terms=terms,
+    )
     if len(wide.fitted().columns) == len(columns):
         return wide
     columns = [*names, ("ties", treated), (apart, of.difference)]

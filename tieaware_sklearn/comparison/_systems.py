@@ -91,8 +91,9 @@ class MeasuredSystems:
             part, rows = copy(self), queries.given(queries.rows(chosen))
             part.labels, part.queries = self.labels[rows], queries.some(chosen)
             part.weight = None if self.weight is None else self.weight[chosen]
-            of = part.labels, part.queries, part.weight
-            part.prepared = _prepared.Prepared(*of, keep=True)
+            part.prepared = _prepared.Prepared(
+                part.labels, part.queries, part.weight, keep=True
+            )
             part.scores = [scores[rows] for scores in self.scores]
             part.rules = self.rules.of_rows(rows)
             results.append(compute(part))
@@ -106,8 +107,15 @@ class MeasuredSystems:
         self, statistics: Sequence[str] = _result.STATISTICS[1:], ties: str = "expected"
     ) -> dict[str, FloatArray]:
         """Values of every system, of shape (n_measures, n_queries, n_systems)."""
-        of = self.prepared, self.resolved, self.rules, self.scores
-        return values_of_systems(*of, ties, statistics, n_jobs=self.n_jobs)
+        return values_of_systems(
+            self.prepared,
+            self.resolved,
+            self.rules,
+            self.scores,
+            ties,
+            statistics,
+            n_jobs=self.n_jobs,
+        )
 
 
 def values_of_systems(
@@ -404,8 +412,16 @@ def compare_systems(
     treatments = systems.rules.check(ties)
     baselines = systems.baselines(baseline)
     stats = {one: systems.all_values(ties=one) for one in treatments}
-    of = systems.names, systems.resolved, systems.queries
-    return compared(*of, stats, baselines, options, systems.weight, systems.segment)
+    return compared(
+        systems.names,
+        systems.resolved,
+        systems.queries,
+        stats,
+        baselines,
+        options,
+        systems.weight,
+        systems.segment,
+    )
 
 
 def check_options(

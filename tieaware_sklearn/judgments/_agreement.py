@@ -367,9 +367,8 @@ def assessor_agreement(
             f"two assessors, got shape {table.shape}"
         )
     count = table.shape[1]
-    if names is None:
-        names = getattr(ratings, "columns", range(1, count + 1))
-    shown = tuple(map(str, names))
+    named = getattr(ratings, "columns", range(1, count + 1)) if names is None else names
+    shown = tuple(map(str, named))
     if len(shown) != count:
         raise ValueError(f"names must hold {count} names, got {len(shown)}")
     pairs = zip(table.T, shown, strict=True)

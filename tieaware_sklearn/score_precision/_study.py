@@ -280,9 +280,15 @@ class PrecisionStudy(_segmented.SegmentedResult):
         # correlations of the order of systems, and a share between two others
         last = len(columns) - 1
         drop = [last, last - 1, 8] if len(self.pairs) and len(self.keep) > 2 else []
-        how = {"drop": [*drop, 5], "terms": self._terms(), "explains": True}
-        notes = ["", f"{of} on {len(self.qid)} queries"]
-        return [text_tables.Table.of(*columns, notes=notes, **how)]
+        return [
+            text_tables.Table.of(
+                *columns,
+                drop=[*drop, 5],
+                notes=["", f"{of} on {len(self.qid)} queries"],
+                terms=self._terms(),
+                explains=True,
+            )
+        ]
 
     def _counts(self) -> tuple[IntArray, IntArray]:
         """Systems in which enough queries change, and how many of them keep a share."""
@@ -400,8 +406,15 @@ def coarse_values(
     elif existing_ties == "order":
         # the exact ranking has no ties then, either
         scores = _bands.in_order(scores)
-    of = systems.prepared, systems.resolved, scores, ties, statistics
-    columns = systems.rules.values(*of, column=system, n_jobs=systems.n_jobs)
+    columns = systems.rules.values(
+        systems.prepared,
+        systems.resolved,
+        scores,
+        ties,
+        statistics,
+        column=system,
+        n_jobs=systems.n_jobs,
+    )
     values = {name: column[:, 0] for name, column in columns.items()}
     return values, _tie_statistics.score_ties(systems.ranked(scores), queries)
 
@@ -576,18 +589,24 @@ def precision_study(
         pairs = _systems.pairs_with((), systems.names[: shape[1]])
         # by id, so that the order of rows does not matter
         bounds, by_id = systems.resolved.bounds[0], systems.queries.sorted()
-        given = pairs, options, bounds, weight, by_id
         compared = [
-            _pairs.compare_pairs({name: of[i] for name, of in values.items()}, *given)
+            _pairs.compare_pairs(
+                {name: by_level[i] for name, by_level in values.items()},
+                pairs,
+                options,
+                bounds,
+                weight,
+                by_id,
+            )
             for i in range(len(expected))
         ]
         inferiority = np.empty((shape[0], len(shares), shape[1]))
         for i, j in np.ndindex(shape):
-            of_system = expected[0, :, j], expected[i, :, j]
-            losses = _paired_test.QueryLosses.of(*of_system, weight)
+            losses = _paired_test.QueryLosses.of(
+                expected[0, :, j], expected[i, :, j], weight
+            )
             for s, share in enumerate(shares):
-                pvalue = losses.inferiority(share, greater_is_better=up)
-                inferiority[i, s, j] = pvalue
+                inferiority[i, s, j] = losses.inferiority(share, greater_is_better=up)
         taus = [_correlation.order_agreement(averages[0], row, up) for row in averages]
         tau_b, tau_ap = np.transpose(taus)
         return PrecisionStudy(
