@@ -286,6 +286,7 @@ def judged(change):
     (scott_pi, ([1, 0], [1]), r"y2 must have one value per row \(2\), got 1"),
     (scott_pi, ([], []), "y1 must be a 1-D array of at least one value"),
     (scott_pi, ([1, math.nan], [1, 0]), "y1 must not be missing, got nan in"),
+    (scott_pi, ([1, 0], [1, -math.inf]), "y2 must be finite, got -inf in"),
     (partial(scott_pi, sample_weight=[-1]), ([1], [1]), "sample_weight must be finite"),
     (scott_pi, ([1, 2], ["1", "2"]), "y1 and y2 must both hold numbers"),
     (fleiss_kappa, ([1, 2],), r"counts .* shape \(n_items, n_categories\), got"),

@@ -30,6 +30,8 @@ def given_values(values: ArrayLike, name: str) -> NDArray[Any]:
         )
     missing = np.array([exact_numbers.is_missing(value) for value in array.tolist()])
     checks.reject(missing, array, name, "not be missing")
+    infinite = np.array([value in (np.inf, -np.inf) for value in array.tolist()])
+    checks.reject(infinite, array, name, "be finite")
     return array
 
 
