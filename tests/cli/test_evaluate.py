@@ -396,7 +396,6 @@ def test_equal_weights_print_what_no_weights_do(capsys, runs):
          "each topic (0 leaves a topic out), got none for 7, 8\n"),
         ("", "segment", "bad must have a segment for each topic, got none for 0, 1, "),
         ("".join(f"{t} 0\n" for t in range(9)), "weight", "query_weight must not be 0"),
-        ("0 \0\n", "segment", "bad, line 1: must be text in UTF-8"),
     ],
 )  # fmt: skip
 def test_faulty_weights_and_segments(capsys, runs, command, text, option, message):

@@ -84,6 +84,8 @@ class TextSource:
         self._format = format or _locate.format_of_name(self.path)
         self._bytes: bytes | None = None
         if str(path) == "-":
+            if sys.stdin is None:
+                raise ValueError("standard input is closed")
             self._bytes = sys.stdin.buffer.read()
         elif isinstance(self.path, Path) and _locate.is_special(self.path):
             self._bytes = self.path.read_bytes()  # a pipe, which is read only once
