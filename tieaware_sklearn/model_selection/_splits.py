@@ -5,26 +5,24 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from itertools import pairwise
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn import model_selection
 
-from .._engine import checks, exact_numbers, feature_matrix, segments
+from .._engine import checks, exact_numbers, feature_matrix
 from .._engine.segments import FloatArray, IntArray
 
-#: numbers of the training queries and of the test queries
-Part = tuple[NDArray[np.intp], NDArray[np.intp]]
 Rows = NDArray[np.intp]
 
 
 class QuerySplits:
     """A splitter that keeps queries whole, whatever the order of rows.
 
-    A subclass splits the queries, numbered in the order of their ids. So the order of
-    rows changes nothing.
+    scikit-learn's splitters of groups, from which subclasses inherit, get the queries
+    as groups, numbered in the order of their ids. So the order of rows changes nothing.
 
     Attributes
     ----------
@@ -61,8 +59,9 @@ class QuerySplits:
         ValueError
             If there are no query ids, or too few queries.
         """
-        queries = self._gather(X, groups, qid)
-        yield from _rows_of_parts(queries, self._split_queries(queries, y))
+        codes = self._gather(X, groups, qid).row_codes()
+        # scikit-learn's splitter of groups
+        yield from super().split(codes, y, codes)  # type: ignore[misc]
 
     def get_n_splits(
         self, X: Any = None, y: Any = None, groups: Any = None, **routed: Any
@@ -78,10 +77,6 @@ class QuerySplits:
         int
         """
         return int(self.n_splits * getattr(self, "n_repeats", 1))
-
-    def _split_queries(self, queries: checks.Queries, y: Any) -> Iterator[Part]:
-        """Generate the training and test queries of each split."""
-        raise NotImplementedError
 
     def _gather(self, X: Any, groups: Any, qid: Any) -> checks.Queries:
         """Gather rows by query id."""
@@ -111,24 +106,12 @@ def _argument_or_column(
     return feature_matrix.column_of(X, column, name)
 
 
-def _rows_of_parts(
-    queries: checks.Queries, parts: Iterator[Part]
-) -> Iterator[tuple[Rows, Rows]]:
-    """Generate the row numbers of training and test queries."""
-    query = queries.row_codes()
-    for train, test in parts:
-        yield (
-            np.flatnonzero(np.isin(query, train)),
-            np.flatnonzero(np.isin(query, test)),
-        )
-
-
-def _query_means(values: FloatArray, queries: checks.Queries) -> FloatArray:
+def _query_means(values: FloatArray, codes: IntArray) -> FloatArray:
     """Mean over the rows of each query, bit by bit the same in any row order."""
-    arranged = queries.arrange(values)
-    ascending = arranged[np.lexsort((arranged, queries.codes))]
-    sums = np.add.reduceat(ascending, queries.offsets[:-1])
-    return np.asarray(sums / queries.sizes)
+    sizes = np.bincount(codes)
+    ascending = values[np.lexsort((values, codes))]
+    sums = np.add.reduceat(ascending, np.cumsum(sizes) - sizes)
+    return np.asarray(sums / sizes)
 
 
 def _query_ranks(values: Any, queries: checks.Queries, name: str) -> IntArray:
@@ -267,31 +250,33 @@ class QueryKFold(QuerySplits, model_selection.GroupKFold):  # type: ignore[misc]
         self.n_repeats = n_repeats
         self.stratify = stratify
 
-    def _split_queries(self, queries: checks.Queries, y: Any) -> Iterator[Part]:
-        if queries.n_queries < self.n_splits:
+    def _iter_test_masks(
+        self, X: Any, y: Any, groups: IntArray
+    ) -> Iterator[NDArray[np.bool_]]:
+        """Generate masks of the test rows, of which scikit-learn makes the folds."""
+        sizes = np.bincount(groups)
+        if len(sizes) < self.n_splits:
             raise ValueError(
-                f"n_splits must be at most the number of queries "
-                f"({queries.n_queries}), got {self.n_splits}"
+                f"n_splits must be at most the number of queries ({len(sizes)}), got "
+                f"{self.n_splits}"
             )
-        relevance = self._relevance(queries, y) if self.stratify else None
+        relevance = self._relevance(groups, y) if self.stratify else None
         rng = checks.check_seed(self.random_state) if self.shuffle else None
         for _ in range(self.n_repeats):
-            fold = _balanced_folds(self.n_splits, queries.sizes, relevance, rng)
+            fold = _balanced_folds(self.n_splits, sizes, relevance, rng)[groups]
             for number in range(self.n_splits):
-                yield np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+                yield fold == number
 
-    def _relevance(self, queries: checks.Queries, y: Any) -> NDArray[Any]:
+    def _relevance(self, codes: IntArray, y: Any) -> NDArray[Any]:
         """Return the value of each query that stratified folds balance."""
         if y is None:
             raise ValueError(
                 f"y must hold the labels to balance folds by {self.stratify}, got None"
             )
         labels = checks.check_labels(y, unjudged="nonrelevant", name="y")
-        checks.check_length(labels, queries.n_rows, "y")
-        labels = np.maximum(labels, 0.0)
         if self.stratify == "mean_label":
-            return _query_means(labels, queries)
-        return segments.count_segments(queries.arrange(labels) >= 1, queries.sizes)
+            return _query_means(np.maximum(labels, 0.0), codes)
+        return np.bincount(codes[labels >= 1], minlength=codes.max() + 1)
 
 
 # scikit-learn's GroupKFold orders groups of equal size by an unstable sort, which
@@ -359,12 +344,11 @@ def query_folds(
     ValueError
         For no fold, and for one that splits queries or tests on a training query.
     """
-    if isinstance(cv, (int, np.integer)):
-        cv = QueryKFold(int(cv))
-    elif isinstance(cv, str) or not hasattr(cv, "split"):
-        raise ValueError(
-            f"cv must be a number of folds or a cross-validator, got {cv!r}"
-        )
+    cv = (
+        QueryKFold(int(cv))
+        if isinstance(cv, Integral)
+        else model_selection.check_cv(cv)
+    )
     with warnings.catch_warnings():
         # folds by position need no groups
         warnings.filterwarnings("ignore", "The groups parameter is ignored")
@@ -535,11 +519,6 @@ class QueryTimeSeriesSplit(QuerySplits, model_selection.TimeSeriesSplit):  # typ
                     "ids"
                 )
             ranks = _query_ranks(time, queries, "time")
-        yield from _rows_of_parts(queries, self._split_queries(queries, ranks))
-
-    def _split_queries(
-        self, queries: checks.Queries, ranks: IntArray
-    ) -> Iterator[Part]:
         n_queries, n_splits, gap = queries.n_queries, self.n_splits, self.gap
         test_size = self.test_size or n_queries // (n_splits + 1)
         train_size = self.max_train_size or n_queries
@@ -555,10 +534,14 @@ class QueryTimeSeriesSplit(QuerySplits, model_selection.TimeSeriesSplit):  # typ
                 f"{n_splits=}, {test_size=}, {gap=} for {n_queries} queries of "
                 f"{len(changes) + 1} times"
             )
+        # the place in time of the query of each row
+        places = np.argsort(order)[queries.row_codes()]
         for start, end in pairwise([*starts, n_queries]):
             train_end = start - gap
-            train = order[max(0, train_end - train_size) : train_end]
-            yield train, order[start:end]
+            train_start = max(0, train_end - train_size)
+            is_train = (train_start <= places) & (places < train_end)
+            is_test = (start <= places) & (places < end)
+            yield np.flatnonzero(is_train), np.flatnonzero(is_test)
 
 
 def _nearest_changes(changes: IntArray, wanted: IntArray) -> list[int]:
@@ -573,7 +556,7 @@ def _nearest_changes(changes: IntArray, wanted: IntArray) -> list[int]:
     return chosen
 
 
-class QueryShuffleSplit(QuerySplits, model_selection.BaseShuffleSplit):  # type: ignore[misc]
+class QueryShuffleSplit(QuerySplits, model_selection.GroupShuffleSplit):  # type: ignore[misc]
     """Draw training and test sets of whole queries at random, several times.
 
     Parameters
@@ -629,18 +612,13 @@ class QueryShuffleSplit(QuerySplits, model_selection.BaseShuffleSplit):  # type:
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         checks.check_count(n_splits, "n_splits")
-        sizes = {"test_size": test_size, "train_size": train_size}
-        super().__init__(n_splits, random_state=random_state, **sizes)
-        self.qid = qid
-
-    def _split_queries(self, queries: checks.Queries, y: Any) -> Iterator[Part]:
-        n_train, n_test = _part_sizes(
-            queries.n_queries, self.train_size, self.test_size, default=0.2
+        super().__init__(
+            n_splits,
+            test_size=test_size,
+            train_size=train_size,
+            random_state=random_state,
         )
-        rng = checks.check_seed(self.random_state)
-        for _ in range(self.n_splits):
-            order = rng.permutation(queries.n_queries)
-            yield order[n_test : n_test + n_train], order[:n_test]
+        self.qid = qid
 
 
 def train_test_split_queries(
@@ -723,7 +701,13 @@ def train_test_split_queries(
                 f"{n_rows} in array {number}"
             )
     n_queries = queries.n_queries
-    n_train, n_test = _part_sizes(n_queries, train_size, test_size, default=0.25)
+    if train_size is None and test_size is None:
+        test_size = 0.25
+    # only the sizes are used, so any seed does
+    draw = model_selection.ShuffleSplit(
+        1, test_size=test_size, train_size=train_size, random_state=0
+    )
+    n_train, n_test = map(len, next(draw.split(np.empty(n_queries))))
     if shuffle:
         rng = checks.check_seed(random_state)
         order = rng.permutation(n_queries)
@@ -736,7 +720,9 @@ def train_test_split_queries(
         if stratify is not None:
             raise ValueError("stratify must be None with shuffle=False")
         train, test = np.split(np.arange(n_train + n_test), [n_train])
-    train_rows, test_rows = next(_rows_of_parts(queries, iter([(train, test)])))
+    codes = queries.row_codes()
+    train_rows = np.flatnonzero(np.isin(codes, train))
+    test_rows = np.flatnonzero(np.isin(codes, test))
     parts = []
     for array in arrays if is_column else (*arrays, ids):
         parts.append(feature_matrix.take_rows(array, train_rows))
@@ -755,7 +741,7 @@ def _strata(values: Any, queries: checks.Queries) -> FloatArray | IntArray:
     floats = exact_numbers.floats_of(array, "stratify")
     checks.check_length(floats, queries.n_rows, "stratify")
     checks.reject(~np.isfinite(floats), floats, "stratify", "be finite")
-    return _query_means(floats, queries)
+    return _query_means(floats, queries.row_codes())
 
 
 def _spread(
@@ -769,22 +755,3 @@ def _spread(
         return order[~np.isin(order, left_out)]
     ends = np.arange(number + 1) * len(order) // number
     return order[rng.randint(ends[:-1], ends[1:])]
-
-
-def _part_sizes(
-    n_queries: int,
-    train_size: float | int | None,
-    test_size: float | int | None,
-    default: float,
-) -> tuple[int, int]:
-    """Numbers of training and test queries, by scikit-learn's rules for samples."""
-    if train_size is None and test_size is None:
-        test_size = default
-    # only the sizes are used, so any seed does
-    sizes = {"test_size": test_size, "train_size": train_size}
-    draw = model_selection.ShuffleSplit(1, **sizes, random_state=0)
-    try:
-        train, test = next(draw.split(np.empty(n_queries)))
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{error} (the samples are queries here)") from None
-    return len(train), len(test)
