@@ -344,11 +344,12 @@ def query_folds(
     ValueError
         For no fold, and for one that splits queries or tests on a training query.
     """
-    cv = (
-        QueryKFold(int(cv))
-        if isinstance(cv, Integral)
-        else model_selection.check_cv(cv)
-    )
+    if isinstance(cv, Integral):
+        cv = QueryKFold(int(cv))
+    elif isinstance(cv, str) or not hasattr(cv, "split"):
+        raise ValueError(
+            f"cv must be a number of folds or a cross-validator, got {cv!r}"
+        )
     with warnings.catch_warnings():
         # folds by position need no groups
         warnings.filterwarnings("ignore", "The groups parameter is ignored")
