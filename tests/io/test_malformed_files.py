@@ -10,8 +10,9 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from tests.io.helpers import in_batches
+from tests.io.helpers import in_batches, memory_below
 from tieaware_sklearn import datasets
+from tieaware_sklearn.io._source import MAX_LINE, TextSource
 
 LETOR = [b"%d qid:%d 1:%d.5 2:3 # c\n" % (i % 2, i // 4, i) for i in range(20)]
 CSV = [b"label,qid,x,text\n"]
@@ -49,7 +50,6 @@ LETOR_LINES = [
     (b"0 qid:2 1", "need more than 1 value to unpack"),
     (b"0 qid:2 qid:2 1:1", "the query must be written once, as qid:7"),
     (b"0 qid:2 1:1_0", "a number holds an underscore"),
-    (b"0 qid:2 1:\0", "could not convert string to float: b'\\x00'"),
     (b"0 qid:2 one:1", "invalid literal for int() with base 10: b'one'"),
     (b"0 qid:2 -1:2", "Invalid index -1 in SVMlight/LibSVM data file."),
     (b"0 qid:2 1:1 :1", "invalid literal for int() with base 10: b''"),
@@ -65,14 +65,14 @@ LETOR_LINES = [
 ]
 #: format, bytes in the middle of the file, message after file and line
 LINES = [
-    ("run", b"2 Q0 D\0 1 1 r", "must be text in UTF-8, got a NUL byte"),
-    ("qrels", b"2 0 D-8", f"{OF_QRELS}, got 3"),
+    ("letor", b"0 qid:2 1:\0", "must be text in UTF-8, got a NUL byte"),
+    ("qrels", b"2 0 D-8", f"{OF_QRELS}, got 3 (or 3 below the line query-id "),
     ("qrels", b"2 0 D 8 1", f"{OF_QRELS}, got 5"),
     ("qrels", b"2 0 D nan", "label must be a finite number, got 'nan'"),
     ("qrels", b"2 0 D 1_0", "label must be a finite number, got '1_0'"),
     ("qrels", b"2 0 D 1\xa0", r"label must be a finite number, got '1\udca0'"),
     ("qrels", b"2 0 D-9 1", "D-9 is judged twice for topic 2 (line 10 has it too)"),
-    ("run", b"2 Q0 D 1", f"{OF_RUN}, got 4"),
+    ("run", b"2 Q0 D 1", f"{OF_RUN}, got 4 (or 5 on all lines, without the tag)"),
     ("run", b"2 Q0 D x 1 r", "rank must be a finite number, got 'x'"),
     ("run", b"2 Q0 D 1 inf r", "score must be a finite number, got 'inf'"),
     ("run", b"2 Q0 D-9 1 1 r", "D-9 is retrieved twice for topic 2 (line 10 has it"),
@@ -118,6 +118,7 @@ def damaged_page(data: bytes, *, group: int) -> bytes:
 
 
 DAMAGED = ": damaged compressed data"
+NOT_UTF_8 = ", line 1: must be UTF-8, got "
 BZIP2, XZ = bz2.compress(whole("letor")), lzma.compress(whole("letor"))
 TWICE = ": must have each column once, got 'label' twice"
 PAGES = [damaged_page(parquet(), group=group) for group in range(2)]
@@ -146,8 +147,9 @@ FILES = [
         FAR,
         ": feature number 1000000 is far beyond the others (2 different ones",
     ),
-    ("letor", encoded("letor", "utf-16"), f", line 1: {LOOKS_LIKE}"),
-    ("qrels", encoded("qrels", "utf-16"), ", line 1: must be text in UTF-8, got"),
+    ("letor", encoded("letor", "utf-32"), NOT_UTF_8 + "UTF-32"),
+    ("letor", encoded("letor", "utf-16"), NOT_UTF_8 + "UTF-16"),
+    ("letor", b"PK\x03\x04\0\0", NOT_UTF_8 + "a zip archive"),
     ("letor", BZIP2[:-20], DAMAGED),
     ("letor", BZIP2 + damaged(BZIP2, 4), DAMAGED),
     ("letor", XZ + damaged(XZ, 2), DAMAGED),
@@ -172,15 +174,15 @@ FILES = [
     ("qrels", cut("qrels", b" D-19"), ", line 20: must have 4 columns"),
     ("qrels", gzip.compress(whole("qrels"))[:-20], DAMAGED),
     ("qrels", BEIR, " must hold at least one line, got none"),
-    ("qrels", BEIR.replace(b"\t", b" "), f", line 1: {OF_QRELS}, got 3"),
-    ("qrels", BEIR + b"1 0 a 1\n", f", line 2: {OF_BEIR}, got 1"),
+    ("qrels", BEIR.replace(b"\t", b" "), f", line 1: {OF_QRELS}, got 3 (or 3 below"),
+    ("qrels", BEIR + b"1 0 a 1\n", f", line 2: {OF_BEIR}, got 1 (as the first line "),
     ("qrels", BEIR + b"\n1\ta\tx\n", ", line 3: label must be a finite number, got"),
     ("qrels", BEIR + b"1\ta\t\n", ", line 2: label must not be empty"),
     ("qrels", BEIR + b"2\ta\t1\n\ta\t1\n", ", line 3: topic must not be empty"),
     ("qrels", BEIR + b"1\ta\t1\n" * 2, ", line 3: a is judged twice for topic 1 (line"),
     ("run", b"", " must hold at least one line, got none"),
     # a run of one form all through
-    ("run", b"\n1 Q0 a 1 2\n1 Q0 b 2 1 x\n", f", line 3: {UNTAGGED}, got 6"),
+    ("run", b"\n1 Q0 a 1 2\n1 Q0 b 2 1 x\n", f", line 3: {UNTAGGED}, got 6 (as the "),
     # another five columns: the rank is no document
     ("run", b"1 a 1 2.5 7\n", f", line 1: {SECOND}, got 'a'"),
     ("run", b"1 Q0 a 1 2\n1 Q1 b 2 1\n", f", line 2: {SECOND}, got 'Q1'"),
@@ -233,3 +235,34 @@ def test_a_malformed_line_of_letor_is_quoted_with_the_reason(tmp_path, line, rea
         assert reason in message
         assert len(message) < 1000
         assert message.isprintable()
+
+
+@pytest.mark.parametrize("form", ["letor", "qrels"])
+@pytest.mark.parametrize(
+    ("byte", "message"),
+    [(b"\0", "must be text .* NUL byte"), (b"1", "a line must not be longer than")],
+)
+def test_what_unpacks_to_one_endless_line_is_refused_early(
+    tmp_path, form, byte, message
+):
+    path = tmp_path / f"{NAMES.get(form, 'f')}.gz"
+    # streams of gzip may stand one after another
+    path.write_bytes(gzip.compress(byte * (1 << 22), compresslevel=1) * 30)
+    said = f"{path}, line 1: {message}"
+    for reader in READERS[form]:
+        with memory_below(5 * MAX_LINE), pytest.raises(ValueError, match=said):
+            reader(path)
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_the_longest_line_there_may_be(tmp_path, end):
+    path = tmp_path / "long"
+    n_bytes = MAX_LINE + 1 - len(end)
+    path.write_bytes(end.join([b"a", b"b" * n_bytes, b"c"]))
+    with TextSource(path).open_text() as file:
+        assert file.read() == path.read_bytes()
+    path.write_bytes(end.join([b"a", b"b" * (n_bytes + 1), b"c"]))
+    with TextSource(path).open_text() as file:
+        message = f"{path}, line .: a line must not be longer than {MAX_LINE} bytes"
+        with pytest.raises(ValueError, match=message):
+            file.read()

@@ -123,7 +123,7 @@ def read_topic_files(files: dict[str, str]) -> Callable[[NDArray[Any]], dict[str
     read: dict[str, dict[str, Any]] = {what: {} for what in files}
     for what, path in files.items():
         source = _source.TextSource(path)
-        with source.reading(), source.open() as file:
+        with source.reading(), source.open_text() as file:
             for number, line in enumerate(file, 1):
                 if not (cells := line.strip().split(None, 1)):
                     continue

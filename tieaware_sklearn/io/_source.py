@@ -10,12 +10,24 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property, partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
 from .._engine import checks
 from . import _locate, _wording
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+#: how files begin that are no such text; UTF-32 begins as UTF-16 does
+_OTHER_MARKS = {
+    b"\xff\xfe\0\0": "UTF-32 (save the file as UTF-8)",
+    b"\0\0\xfe\xff": "UTF-32 (save the file as UTF-8)",
+    b"\xff\xfe": "UTF-16 (save the file as UTF-8)",
+    b"\xfe\xff": "UTF-16 (save the file as UTF-8)",
+    b"\x28\xb5\x2f\xfd": "text compressed by Zstandard (unpack it, or use gzip)",
+    b"PK\x03\x04": "a zip archive (unpack it, or use gzip)",
+}
+#: bytes of a line at most, so that a small file which unpacks to gigabytes without a
+#: line end is refused before it fills the memory; a million features take as many
+MAX_LINE = 1 << 24
 #: bytes that show how a file is written
 _START = 1 << 12
 #: bytes that are unpacked together
@@ -103,6 +115,10 @@ class TextSource:
         with self.reading(), self.open() as file:
             return file.read(_START)
 
+    def open_text(self) -> IO[bytes]:
+        """Open the file as text; other bytes raise a ValueError with their line."""
+        return io.BufferedReader(Lines(self.open(), str(self)))
+
     def open(self) -> IO[bytes]:
         """Open the file, unpacked and without a byte order mark."""
         if self._bytes is None:
@@ -178,3 +194,41 @@ def sources_of(files: _locate.Files, format: str | None = None) -> list[TextSour
             "'folder/*.csv', or choose by format (--format)"
         )
     return sources
+
+
+class Lines(_locate.Wrapped):
+    """Bytes handed on as they are, as long as they are lines of text."""
+
+    def __init__(self, file: IO[bytes], name: str) -> None:
+        super().__init__(file)
+        self._name = name
+        self._n_ended = 0
+        #: bytes of the line that has not ended; None before the first
+        self._open_line: int | None = None
+
+    def block(self, size: int) -> bytes:
+        block = super().block(size)
+        self.check(block)
+        return block
+
+    def check(self, block: bytes) -> None:
+        if self._open_line is None:
+            self._open_line = 0
+            for mark, what in _OTHER_MARKS.items():
+                if block.startswith(mark):
+                    self._refuse(f"must be UTF-8, got {what}")
+        nul = block.find(b"\0")
+        if nul >= 0:
+            self._n_ended += block.count(b"\n", 0, nul)
+            self._refuse("must be text in UTF-8, got a NUL byte (binary, or UTF-16?)")
+        end = block.find(b"\n")
+        length = self._open_line + (len(block) if end < 0 else end)
+        if length > MAX_LINE:
+            self._refuse(f"a line must not be longer than {MAX_LINE} bytes")
+        if end >= 0:
+            length = len(block) - 1 - block.rfind(b"\n")
+        self._open_line = length
+        self._n_ended += block.count(b"\n")
+
+    def _refuse(self, rule: str) -> NoReturn:
+        raise ValueError(f"{self._name}, line {self._n_ended + 1}: {rule}")

@@ -22,6 +22,13 @@ _BEIR_HEADER = b"query-id\tcorpus-id\tscore"
 _RUN = ("topic", "Q0", "docno", "rank", "score", "tag")
 _UNTAGGED_RUN = _RUN[:5]
 _NUMBERS = ("label", "rank", "score")
+#: for messages: what else a file may have
+_HINTS = {
+    _JUDGMENTS: "or 3 below the line query-id corpus-id score, cut at tabs",
+    _BEIR_JUDGMENTS: "as the first line says: query-id corpus-id score",
+    _RUN: "or 5 on all lines, without the tag",
+    _UNTAGGED_RUN: "as the first line says",
+}
 
 
 def read_file(
@@ -39,7 +46,7 @@ def read_file(
     values = [np.empty(0)]
     ranks = [np.empty(0)]
     tags: set[bytes] = set()
-    with source.reading(), source.open() as file:
+    with source.reading(), source.open_text() as file:
         block = next((line for line in file if line.strip()), b"")
         names: tuple[str, ...] = _JUDGMENTS
         if kind is _trec_lines.RUN:
@@ -72,34 +79,15 @@ def read_file(
 def _parse(block: bytes, names: tuple[str, ...]) -> dict[str, Any]:
     """Return the columns of some lines, labels, ranks and scores as arrays.
 
-    White space is ASCII, as in trec_eval. Blank lines are left out.
-
     Raises
     ------
     ValueError
         If a line is wrong. The message is about the first cell of the column, and so
         about the wrong one only if there is one line: see `_first_error`.
     """
-    if b"\0" in block:
-        raise ValueError("must be text in UTF-8, got a NUL byte")
-    lines = [line.strip(b"\r") for line in block.split(b"\n") if line.strip()]
-    if not lines:
-        return dict.fromkeys(names, ())
-    separator, end = None, b" \0 "
-    if names is _BEIR_JUDGMENTS:
-        separator, end = b"\t", b"\t\0\t"
-    # All lines are split in one call, and a NUL marks the end of each.
-    cells = [*end.join(lines).split(separator), b"\0"]
-    width = len(names) + 1
-    if len(cells) != width * len(lines) or {*cells[len(names) :: width]} != {b"\0"}:
-        raise ValueError(
-            f"must have {len(names)} columns ({' '.join(names)}), got {len(cells) - 1}"
-        )
-    if b"" in cells:
-        raise ValueError(f"{names[cells.index(b'') % width]} must not be empty")
-    columns: dict[str, Any] = {}
-    for column, name in enumerate(names):
-        columns[name] = cells[column::width]
+    cells = _split_block(block, names) or _split_lines(block, names)
+    columns: dict[str, Any] = dict(zip(names, cells, strict=True))
+    for name in names:
         if name in _NUMBERS:
             columns[name] = _numbers(columns[name], name)
     if names is _UNTAGGED_RUN and not {b"Q0", b"q0", b"0"}.issuperset(columns["Q0"]):
@@ -107,6 +95,48 @@ def _parse(block: bytes, names: tuple[str, ...]) -> dict[str, Any]:
         cell = _quoted(columns["Q0"][0])
         raise ValueError(f"the second of 5 columns must be Q0, or 0, got {cell}")
     return columns
+
+
+def _split_block(block: bytes, names: tuple[str, ...]) -> list[list[bytes]]:
+    """Return the columns of some lines, in half the time of `_split_lines`.
+
+    There are none if a line is blank or has too many or too few columns.
+    """
+    if names is _BEIR_JUDGMENTS:
+        return []
+    lines = block.strip()
+    # Text holds no NUL, so that a NUL can mark the end of each line.
+    cells = [*lines.replace(b"\n", b" \0 ").split(), b"\0"]
+    width = len(names) + 1
+    n_cells = width * (lines.count(b"\n") + 1)
+    if len(cells) != n_cells or {*cells[len(names) :: width]} != {b"\0"}:
+        return []
+    return [cells[column::width] for column in range(len(names))]
+
+
+def _split_lines(block: bytes, names: tuple[str, ...]) -> list[tuple[bytes, ...]]:
+    """Return the columns of some lines, split line by line. Blank lines are left out.
+
+    White space is ASCII, as in trec_eval.
+
+    Raises
+    ------
+    ValueError
+        If a line has too many or too few columns, or an empty cell.
+    """
+    rows = []
+    for line in filter(bytes.strip, block.split(b"\n")):
+        is_beir = names is _BEIR_JUDGMENTS
+        cells = line.strip(b"\r").split(b"\t") if is_beir else line.split()
+        if len(cells) != len(names):
+            raise ValueError(
+                f"must have {len(names)} columns ({' '.join(names)}), got "
+                f"{len(cells)} ({_HINTS[names]})"
+            )
+        if b"" in cells:
+            raise ValueError(f"{names[cells.index(b'')]} must not be empty")
+        rows.append(cells)
+    return list(zip(*rows, strict=True)) or [()] * len(names)
 
 
 def _numbers(cells: Sequence[bytes], name: str) -> FloatArray:
@@ -135,7 +165,7 @@ def _numbered_lines(
     source: _source.TextSource, names: tuple[str, ...]
 ) -> Iterator[tuple[int, bytes]]:
     """Yield the lines that are not blank, with their numbers, without the header."""
-    with source.reading(), source.open() as file:
+    with source.reading(), source.open_text() as file:
         lines = (item for item in enumerate(file, start=1) if item[1].strip())
         yield from islice(lines, int(names is _BEIR_JUDGMENTS), None)
 
