@@ -400,6 +400,8 @@ def test_sparse_columns_are_as_dense(engine, sizes, seed, data):
     y = rng.integers(0, 3, n_rows) * (rng.random(n_rows) < 0.6)
     qid = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
     weight = data.draw(st.sampled_from([None, [1, 2, 0.5], [1000, 1, 1e-3, 0]]))
+    # lift divides by what the queries that vary weigh, here a millionth of the others
+    merged_tolerance = 1e-12 if weight is None or min(weight) == 0.5 else 1e-8
     if weight is not None:
         weight = np.resize(weight, len(sizes))[qid]
     options = {
@@ -423,7 +425,7 @@ def test_sparse_columns_are_as_dense(engine, sizes, seed, data):
     for some in (qid % 2 == 0, qid % 2 == 1):
         own = None if weight is None else weight[some]
         parts.partial_fit(convert(sparse.tocsr()[some]), y[some], qid[some], own)
-    assert_same(parts, expected, tolerance=1e-12)
+    assert_same(parts, expected, tolerance=merged_tolerance)
 
 
 def test_missing_values_tie_below_everything(web):
