@@ -459,7 +459,7 @@ def in_time(times=None, **options):
         (lambda: relevant_folds(None, n_splits=3), r"number of queries \(2\), got 3"),
         (lambda: folds_of(4), r"n_splits must be at most .* \(3\), got 4"),
         (lambda: folds_of(True), "n_splits=2 or more, got n_splits=1"),
-        (lambda: folds_of("ab"), "Expected .cv. as an integer.* Got ab"),
+        (lambda: folds_of("ab"), "cv must be .* a cross-validator, got 'ab'"),
         (lambda: folds_of(QueryKFold(2, qid=0)), "qid must be given once: it is col"),
         (lambda: folds_of(Folds()), "cv must make a fold, got none from these"),
         (lambda: folds_of(Folds(([0, 2], [1]), ([0, 1], [3]))), "whole .* 1 of these"),
