@@ -301,7 +301,7 @@ TABLE = pa.table({"qid": [1, 2, 1], "label": [1, 0, 1], "x": [1, 2, 3], "t": [*"
         (None, {}, "path must be a path, .* of data frames, got a builtins NoneType$"),
         (b"a.csv", {}, "got a builtins bytes$"),
         (BytesIO(b"1 qid:1 1:1"), {}, "got a _io BytesIO$"),
-        (pd.Series([1, 2]), {}, "non-struct type int64"),
+        (pd.Series([1, 2]), {}, "non-struct type int64|got a pandas Series"),
         ({"label": [1]}, {}, "got a builtins dict$"),
         ([TABLE.slice(0, 2), "a.csv"], {}, "got str in batch 1"),
         (pa.Table.from_arrays([TABLE["x"]] * 3, ["qid", "label", "label"]), {},

@@ -120,7 +120,7 @@ def _measures_named(names: list[str], measures: Any) -> list[Measure]:
 def _shared_value(table: Any, name: str) -> Any:
     """Return the one value of a column; None if all cells are missing."""
     values: list[Any] = []
-    for value in table.get_column(name).unique(maintain_order=True).to_list():
+    for value in dict.fromkeys(table.get_column(name).to_list()):
         value = None if exact_numbers.is_missing(value) else value
         if value not in values:
             values.append(value)
