@@ -166,7 +166,7 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
     compare values of `diversity` by cross-validation. Without `max_correlation`,
     `diversity` may select copies.
 
-    ``selector.screening_.save(path)`` saves the results. From them, `adopt` fits
+    `Screening.to_bytes` of ``screening_`` keeps the results. From them, `adopt` fits
     another selector with the same parameters, which can `transform`, `partial_fit` and
     `merge`.
 
