@@ -480,9 +480,10 @@ def table_of(screening: Screening, rows: Sequence[dict[str, Any]]) -> text_table
     ]
     selection = screening.selection
     # a selection that is no more than the features that pass a test is not shown
-    if selection is not None and (
+    shows_order = selection is not None and (
         selection.by_number or (selection.repeats >= 0).any()
-    ):
+    )
+    if shows_order:
         columns.append(("chosen", ["", *(row["chosen"] or "" for row in rows)]))
     start = len(columns)
     for m, measure in enumerate(screening.measures):
@@ -501,6 +502,9 @@ def table_of(screening: Screening, rows: Sequence[dict[str, Any]]) -> text_table
     sort = screening.rule.sort
     intervals = [start + 1 + 3 * m for m in range(len(screening.measures))]
     others = [at for m, at in enumerate(intervals) if m != sort]
+    drop = [*others[::-1], *(at + 1 for at in others[::-1]), 1, intervals[sort]]
+    if shows_order:
+        drop.append(3)
     worst, mean, best = (
         np.array([math.nan, *(row[screening.sort_by + end] for row in rows)])
         for end in ("_worst", "", "_best")
@@ -508,8 +512,7 @@ def table_of(screening: Screening, rows: Sequence[dict[str, Any]]) -> text_table
     return text_tables.Table.of(
         *columns,
         names=[len(columns) - 1] if any(alike) else [],
-        drop=[*others[::-1], *(j + 1 for j in others[::-1]), 1, intervals[sort]]
-        + [3] * (start > 3),
+        drop=drop,
         terms={"(chance)": words.meaning("chance")},
         ranges=text_tables.Ranges(worst, mean, best),
     )

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import reduce
-from itertools import chain
+from itertools import chain, compress
 from operator import attrgetter
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils import Bunch
-from sklearn.utils.validation import check_is_fitted
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import Bunch, Tags, check_array
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._display import words
-from .._engine import checks, feature_matrix, hashing, merging, messages, seen_queries
+from .._engine import (
+    checks,
+    exact_numbers,
+    feature_matrix,
+    hashing,
+    merging,
+    messages,
+    seen_queries,
+)
 from .._engine.segments import FloatArray
 from ..evaluation import _prepared, _resolved
 from ..io import _arrow, _batches, _frames, _wording
@@ -30,7 +39,7 @@ _BY_CORRELATION = {"max_correlation": None, "diversity": 0}
 _SPREAD = ("mean", "best", "worst", "tie_std", "lift", "interval", "pvalues", "qvalues")
 
 
-class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type: ignore[misc]
+class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     r"""Select features by the exact score of each feature as a ranking.
 
     Every feature ranks the documents of every query by itself. Discrete features tie
@@ -191,9 +200,14 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
     ('url_length', 'ascending')
     """
 
+    # metadata routing passes ids by default; weights may be meant for a scorer alone
+    __metadata_request__fit: ClassVar = {"qid": True, "query_weight": False}
     __metadata_request__partial_fit: ClassVar = {"qid": True, "query_weight": False}
 
     screening_: Screening
+    support_: NDArray[np.bool_]
+    n_features_in_: int
+    _is_feature_: NDArray[np.bool_]
     _fitted_qid_: str | int | None
 
     def __init__(
@@ -519,7 +533,7 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
         for part in parts:
             merging.gather(gathered, part, Screening.merge, attrgetter("n_queries"))
         messages.require(gathered, no_row)
-        whole = reduce(Screening.merge, gathered)
+        whole = gathered[0].merge(*gathered[1:])
         counts = not weights or whole.statistics.of_labels.weight.any()
         messages.require(counts, f"{query_weight} must not be 0 in every query")
         return self.adopt(whole, columns)
@@ -544,6 +558,87 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
             except ValueError as error:
                 raise ValueError(f"{at}: {error}") from None
 
+    def transform(self, X: Any) -> Any:
+        """Reduce X to the selected features, in the order of their columns.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        array, sparse matrix or data frame of shape (n_rows, n_selected)
+            The selected columns, of the type that `set_output` chooses. No column, with
+            a warning, if no feature is selected.
+
+        Raises
+        ------
+        ValueError
+            If X has other columns than in `fit`.
+        """
+        check_is_fitted(self)
+        exact_numbers.check_not_masked(X, "X")
+        if self.qid is not None:
+            X = feature_matrix.blank_qid_column(X, self.qid)
+        if not self.support_.any():
+            words.warn(self._why_none())
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "No features were selected")
+            chosen = super().transform(X)
+        objects = isinstance(chosen, np.ndarray) and chosen.dtype.kind == "O"
+        if self.qid is None or not objects:
+            return chosen
+        # ids may be texts, which make objects of the numbers beside them
+        finite = "allow-nan" if self.missing == "last" else True
+        return check_array(chosen, ensure_all_finite=finite, ensure_min_features=0)
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        return np.asarray(self.support_)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.positive_only = True
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.missing == "last"
+        return tags
+
+    def _names(self) -> list[str]:
+        """Names of the features; x0, x1, ... by the columns of X if they have none."""
+        default = [f"x{j}" for j in range(self.n_features_in_)]
+        names = getattr(self, "feature_names_in_", default)
+        return [str(name) for name in compress(names, self._is_feature_)]
+
+    def _look_at(self, X: Any, *, reset: bool = True) -> list[str]:
+        """Take, or without `reset` compare, the columns of X; names of the features."""
+        X = feature_matrix.as_matrix(X)
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        if reset:
+            self._is_feature_ = feature_matrix.are_features(X, self.qid)
+        return self._names()
+
+    def _check_features(self, X: Any, qid: Any, reset: bool) -> tuple[Any, Any]:
+        """Check the features, and return them with the query ids."""
+        # NaN is refused below, in words that name `missing`
+        options = {"accept_sparse": ("csc", "csr"), "ensure_all_finite": "allow-nan"}
+        names = self._look_at(X, reset=reset)
+        request = "set_fit_request(qid=False)"
+        X, qid = feature_matrix.resolve_qid(X, self.qid, qid, request=request)
+        hint = "; query ids go into qid={}" if self.qid is None else ""
+        feature_matrix.check_kinds(X, hint=hint)
+        rule = f"X must have a feature beside its qid column {self.qid!r}"
+        messages.require(names or self.qid is None, f"{rule}, got n_features=1")
+        features = X
+        exact_numbers.check_not_masked(X, "X")
+        X = check_array(X, estimator=self, input_name="X", **options)
+        X = feature_matrix.keep_order(X, features)
+        if self.missing == "raise":
+            columns = getattr(self, "feature_names_in_", None)
+            known = None if columns is None else columns[self._is_feature_]
+            feature_matrix.check_no_nan(X, known)
+        return X, qid
+
     def _screened(
         self, *data: Any, reset: bool = True, selects: bool = True, whole: bool = False
     ) -> tuple[Screening, _prepared.QueryRows]:
@@ -556,8 +651,23 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
         rule = self.rule_for(X.shape[1])
         if selects:
             self.check_correlated(rule, has_rows=whole)
-        how = {"unjudged": rule.resolved.unjudged, "allow_zero": not whole}
-        rows = self._rows(X, y, qid, query_weight, given=given, **how)
+        name = type(self).__name__
+        if y is None:
+            raise ValueError(
+                f"{name} requires y to be passed, but the target y is None"
+            )
+        rows = _prepared.QueryRows.of(
+            X,
+            y,
+            qid,
+            query_weight,
+            unjudged=rule.resolved.unjudged,
+            allow_zero=not whole,
+            given=given,
+        )
+        if qid is None:
+            how = f"{feature_matrix.how_to_pass_qid()}, {name}(qid=<name or index>)"
+            feature_matrix.warn_one_query(len(rows.labels), f"pass qid to fit. {how}")
         if whole:
             rule.resolved.warn_below_rel(rows.labels)
         queries, weighted = rows.queries, query_weight is not None
@@ -603,9 +713,12 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
 
     def _needs_correlation(self) -> list[str]:
         """The parameters for which features must be correlated."""
-        needs = ["max_correlation"] * (self.max_correlation is not None)
-        by_number = self.n_features_to_select is not None
-        return needs + ["diversity"] * (by_number and self.diversity > 0)
+        parameters = []
+        if self.max_correlation is not None:
+            parameters.append("max_correlation")
+        if self.n_features_to_select is not None and self.diversity > 0:
+            parameters.append("diversity")
+        return parameters
 
     def check_correlated(
         self, rule: _selection.Rule, *, has_rows: bool = False
@@ -723,7 +836,7 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
         varies, lift = figures.varies, figures.lift[:, sort]
         usable = varies
         if wanted is None and (n_queries := int(figures.n_averaged[sort])) < 2:
-            repeats = " and repeats no other" * (limit is not None)
+            repeats = "" if limit is None else " and repeats no other"
             words.warn(
                 f"p-values need at least two queries, got {n_queries}: every feature "
                 f"that is not constant{repeats} is selected"
@@ -755,9 +868,10 @@ class RankingFeatureSelector(_statistics.FeatureColumns, BaseEstimator):  # type
         return _selection.Selection(order, repeated, rho, wanted is not None)
 
     def _why_none(self) -> str:
+        """Why no feature is selected, for a message."""
         screening, figures = self.screening_, self.screening_.figures
         if not figures.varies.any():
-            return super()._why_none()
+            return "no feature is selected: each is constant within every query"
         best, sort = int(np.argmin(figures.ranking)), screening.rule.sort
         return (
             f"no feature is selected: by {figures.sort_by}, none has a "

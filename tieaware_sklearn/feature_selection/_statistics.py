@@ -1,13 +1,12 @@
-"""Columns of X as features: checked, correlated, and scored in sums to add to."""
+"""Columns of X as features: scored and correlated, in sums to add to."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial, reduce
-from itertools import compress, pairwise
-from typing import Any, ClassVar, NamedTuple
+from functools import partial
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,12 +14,9 @@ from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
 from numpy.typing import NDArray
 from scipy.special import gammaln
-from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import Tags, check_array
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._display import progress_bars, words
-from .._engine import exact_numbers, feature_matrix, merging, messages, segments
+from .._display import progress_bars
+from .._engine import exact_numbers, merging, segments
 from .._engine.segments import FloatArray, IntArray
 from .._kernel import midranks
 from ..evaluation import _averages, _intervals, _prepared, _resolved
@@ -28,7 +24,7 @@ from ..measures import _measure
 from . import _selection
 
 #: tasks of each worker, so that all end at about the same time
-TASKS = 4
+_TASKS = 4
 #: cells of X that one thread scores sooner than several start
 _FEW_CELLS = 1 << 18
 #: columns that are copied at once, as many float64 as a line of the cache holds, and
@@ -104,7 +100,7 @@ def feature_statistics(
     backend, _ = get_active_backend(prefer="threads")
     shared = getattr(backend, "supports_sharedmem", False)
     n_features, n_workers = X.shape[1], effective_n_jobs(n_jobs)
-    n_shares = TASKS * n_workers if n_workers > 1 else 1
+    n_shares = _TASKS * n_workers if n_workers > 1 else 1
     size = _prepared.columns_at_once(queries.n_rows, n_features, n_shares)
     # columns are copied together, a multiple of those that are ranked together
     n_bytes = max(X.shape[0] * X.dtype.itemsize, 1)
@@ -112,7 +108,7 @@ def feature_statistics(
     taken = size * max(min(copied, n_features // n_shares) // size, 1)
     n_tasks = -(-n_features // taken)
     if not shared:
-        n_tasks = min(n_tasks, TASKS * n_workers)
+        n_tasks = min(n_tasks, _TASKS * n_workers)
     ends = np.linspace(0, n_features, n_tasks + 1).astype(int)
     if is_sparse:
         # tasks of about as many rows of queries with an entry
@@ -315,7 +311,7 @@ def _score_dense(
     for start in range(0, X.shape[1], size):
         at = start % taken
         if at == 0:
-            copied = side_by_side(X, slice(start, start + taken))
+            copied = _side_by_side(X, slice(start, start + taken))
         columns = copied[at : at + size]
         direction = directions[start : start + size]
         down, up = direction != "ascending", direction != "descending"
@@ -466,137 +462,10 @@ def _score_sparse(
     return _Columns.join(parts)
 
 
-class FeatureColumns(SelectorMixin):  # type: ignore[misc]
-    """A selector of the columns of X that are features.
-
-    Attributes
-    ----------
-    qid : str, int or None
-        The column of X with query ids.
-    missing : {"raise", "last"}
-        Whether NaN is an error.
-    support_ : ndarray of shape (n_columns,), bool
-        Which columns are selected.
-    """
-
-    # metadata routing passes ids by default; weights may be meant for a scorer alone
-    __metadata_request__fit: ClassVar = {"qid": True, "query_weight": False}
-
-    qid: str | int | None
-    missing: str
-    support_: NDArray[np.bool_]
-    n_features_in_: int
-    _is_feature_: NDArray[np.bool_]
-
-    def _check_features(
-        self, X: Any, qid: Any, reset: bool, request: str = "set_fit_request(qid=False)"
-    ) -> tuple[Any, Any]:
-        """Features and query ids, `request` being what keeps routed ids away."""
-        # NaN is refused below, in words that name `missing`
-        options = {"accept_sparse": ("csc", "csr"), "ensure_all_finite": "allow-nan"}
-        names = self._look_at(X, reset=reset)
-        X, qid = feature_matrix.resolve_qid(X, self.qid, qid, request=request)
-        hint = "; query ids go into qid={}" if self.qid is None else ""
-        feature_matrix.check_kinds(X, hint=hint)
-        rule = f"X must have a feature beside its qid column {self.qid!r}"
-        messages.require(names or self.qid is None, f"{rule}, got n_features=1")
-        features = X
-        exact_numbers.check_not_masked(X, "X")
-        X = check_array(X, estimator=self, input_name="X", **options)
-        X = feature_matrix.keep_order(X, features)
-        if self.missing == "raise":
-            columns = getattr(self, "feature_names_in_", None)
-            known = None if columns is None else columns[self._is_feature_]
-            feature_matrix.check_no_nan(X, known)
-        return X, qid
-
-    def _rows(
-        self, X: Any, y: Any, qid: Any, query_weight: Any, **options: Any
-    ) -> _prepared.QueryRows:
-        """Rows of features that are checked already, as `QueryRows.of` takes them."""
-        name = type(self).__name__
-        rule = f"{name} requires y to be passed, but the target y is None"
-        messages.require(y is not None, rule)
-        rows = _prepared.QueryRows.of(X, y, qid, query_weight, **options)
-        if qid is None:
-            how = f"{feature_matrix.how_to_pass_qid()}, {name}(qid=<name or index>)"
-            feature_matrix.warn_one_query(len(rows.labels), f"pass qid to fit. {how}")
-        return rows
-
-    def transform(self, X: Any) -> Any:
-        """Reduce X to the selected features, in the order of their columns.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_rows, n_features)
-
-        Returns
-        -------
-        array, sparse matrix or data frame of shape (n_rows, n_selected)
-            The selected columns, of the type that `set_output` chooses. No column, with
-            a warning, if no feature is selected.
-
-        Raises
-        ------
-        ValueError
-            If X has other columns than in `fit`.
-        """
-        check_is_fitted(self)
-        exact_numbers.check_not_masked(X, "X")
-        if self.qid is not None:
-            X = feature_matrix.blank_qid_column(X, self.qid)
-        if not self.support_.any():
-            words.warn(self._why_none())
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "No features were selected")
-            chosen = super().transform(X)
-        objects = isinstance(chosen, np.ndarray) and chosen.dtype.kind == "O"
-        if self.qid is None or not objects:
-            return chosen
-        # ids may be texts, which make objects of the numbers beside them
-        finite = "allow-nan" if self.missing == "last" else True
-        return check_array(chosen, ensure_all_finite=finite, ensure_min_features=0)
-
-    def _why_none(self) -> str:
-        """Why no feature is selected, for a message."""
-        return "no feature is selected: each is constant within every query"
-
-    def _get_support_mask(self) -> NDArray[np.bool_]:
-        check_is_fitted(self)
-        return np.asarray(self.support_)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.target_tags.positive_only = True
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = self.missing == "last"
-        return tags
-
-    def _names(self) -> list[str]:
-        """Names of the features; x0, x1, ... by the columns of X if they have none."""
-        default = [f"x{j}" for j in range(self.n_features_in_)]
-        names = getattr(self, "feature_names_in_", default)
-        return [str(name) for name in compress(names, self._is_feature_)]
-
-    def _look_at(self, X: Any, *, reset: bool = True) -> list[str]:
-        """Take, or without `reset` compare, the columns of X; names of the features."""
-        X = feature_matrix.as_matrix(X)
-        validate_data(self, X, reset=reset, skip_check_array=True)
-        if reset:
-            self._is_feature_ = feature_matrix.are_features(X, self.qid)
-        return self._names()
-
-
-def columns_of(X: Any, some: slice) -> NDArray[Any]:
-    """Columns of a dense or sparse matrix, dense."""
-    part = X[:, some]
-    return np.asarray(part.toarray() if sp.issparse(part) else part)
-
-
-def side_by_side(X: Any, some: slice) -> NDArray[Any]:
+def _side_by_side(X: Any, chosen: slice) -> NDArray[Any]:
     """Columns of a dense or sparse matrix, each contiguous: (n_columns, n_rows)."""
-    columns = columns_of(X, some).T
+    part = X[:, chosen]
+    columns = np.asarray(part.toarray() if sp.issparse(part) else part).T
     if columns.flags.c_contiguous:
         return columns
     # NumPy copies column by column, reading all lines of the cache for each of them
@@ -690,7 +559,10 @@ def feature_correlation(
         delayed(_correlate_queries)(rows, some, both_ways, rounded)
         for some in np.split(chosen, np.flatnonzero(np.diff(batch)) + 1)
     )
-    return FeatureCorrelation(*reduce(np.add, parts))
+    sums = next(parts)
+    for part in parts:
+        sums += part
+    return FeatureCorrelation(*sums)
 
 
 def _correlate_queries(
@@ -700,7 +572,7 @@ def _correlate_queries(
     queries, query_weight = rows.queries, rows.weight
     sizes = queries.sizes[chosen]
     offsets = segments.offsets_of(sizes)
-    columns = side_by_side(rows.X[queries.given(queries.rows(chosen))], slice(None))
+    columns = _side_by_side(rows.X[queries.given(queries.rows(chosen))], slice(None))
     ranks = midranks.rank_within(columns, sizes, both_ways=both_ways)
     if rounded:
         length = np.sqrt(np.add.reduceat(ranks**2, offsets[:-1]))
