@@ -14,8 +14,6 @@ from . import messages
 
 #: Every whole number up to here is a 64-bit float.
 LARGEST_EXACT = 2**53
-#: DLPack's numbers of devices whose memory the CPU can read.
-_CPU_DEVICES = {1, 3, 11, 13}
 
 
 def is_missing(value: Any) -> bool:
@@ -46,7 +44,7 @@ def as_array(values: Any, name: str) -> NDArray[Any]:
     ------
     ValueError
         For None, masked arrays, sparse matrices, lists of unequal length, and tensors
-        that are not in the memory of the CPU or have a dtype that NumPy does not have.
+        that NumPy cannot read, such as those on a GPU.
     """
     if type(values) is np.ndarray:
         return values
@@ -61,14 +59,6 @@ def as_array(values: Any, name: str) -> NDArray[Any]:
     if callable(getattr(values, "detach", None)):
         # torch makes no array of a tensor that requires gradients
         values = values.detach()
-    if hasattr(values, "__dlpack_device__"):
-        device_type, device = values.__dlpack_device__()
-        if int(device_type) not in _CPU_DEVICES:
-            raise ValueError(
-                f"{name} must be in the memory of the CPU, got a tensor on device "
-                f"{device} of DLPack type {int(device_type)}: move it there, with "
-                ".cpu() in torch or .get() in CuPy"
-            )
     try:
         if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
             return np.from_dlpack(values)

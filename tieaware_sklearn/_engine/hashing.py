@@ -15,11 +15,6 @@ from .segments import FloatArray, IntArray
 Digests = NDArray[np.uint64]
 #: of the sequence that splitmix64 mixes
 STEP = np.uint64(0x9E3779B97F4A7C15)
-#: parts of a second in units of time
-_PARTS = {
-    unit: 1000**i for i, unit in enumerate(("s", "ms", "us", "ns", "ps", "fs", "as"))
-}
-_NAT = -(2**63)
 #: Durations of NumPy are integers of NumPy, too.
 _TIMES = (datetime.date, datetime.timedelta, np.datetime64, np.timedelta64)
 _NUMBERS = (int, float, np.integer, np.floating, np.bool_)
@@ -122,16 +117,12 @@ def value_bits(values: ArrayLike) -> Digests:
 def _bits_of_times(values: NDArray[Any]) -> Digests:
     """64 bits of each time or duration of an array, the same in every unit."""
     kind = values.dtype.kind
-    unit = np.datetime_data(values.dtype)[0]
-    unit = unit if unit in _PARTS else "s"
-    whole, parts = values.astype(f"{kind}8[{unit}]").view(np.int64), _PARTS[unit]
-    seconds = whole // parts
-    rest = (whole - seconds * parts) * (10**18 // parts)
-    missing = np.isnat(values)
-    seconds, rest = np.where(missing, _NAT, seconds), np.where(missing, 0, rest)
+    seconds = values.astype(f"{kind}8[s]")
+    # in attoseconds, as saved digests are; NumPy converts no seconds to these
+    rest = (values - seconds).astype("m8[fs]").view(np.uint64) * np.uint64(1000)
     # times are numbers of seconds since 1970, but no numbers are times
     tag = np.uint64(_bits_of_text(kind))
-    return mixed(mixed(seconds.view(np.uint64) + tag) ^ rest.view(np.uint64))
+    return mixed(mixed(seconds.view(np.uint64) + tag) ^ rest)
 
 
 def _bits_of_object(value: Any) -> int:
