@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from .._display import html, text_tables, words
-from .._engine import messages, seen_queries
+from .._engine import seen_queries
 from .._engine.segments import FloatArray, IntArray
 from ..evaluation import _chance, _multiple_testing
 from . import _bytes, _selection, _statistics
@@ -233,9 +233,11 @@ class Screening(html.Result):
             If there is not one name for each feature.
         """
         names = tuple(map(str, feature_names))
-        n_features = len(self.feature_names)
-        rule = f"feature_names must have one name per feature ({n_features})"
-        messages.require(len(names) == n_features, rule, len(names))
+        if len(names) != len(self.feature_names):
+            raise ValueError(
+                "feature_names must have one name per feature "
+                f"({len(self.feature_names)}), got {len(names)}"
+            )
         return changed(self, feature_names=names)
 
     def merge(self, *others: Screening) -> Screening:
@@ -261,9 +263,12 @@ class Screening(html.Result):
             The message counts such queries. It cannot name them, because a screening
             contains digests of ids only.
         """
-        rule = "merge takes screenings one by one, Screening.merge(*screenings), got "
-        for one in (self, *others):
-            messages.require(isinstance(one, Screening), rule + type(one).__name__)
+        for screening in (self, *others):
+            if not isinstance(screening, Screening):
+                raise ValueError(
+                    "merge takes screenings one by one, Screening.merge(*screenings), "
+                    f"got {type(screening).__name__}"
+                )
         whole = self
         for other in others:
             whole._check_mergeable(other)

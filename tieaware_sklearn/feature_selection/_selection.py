@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._display import words
-from .._engine import checks, messages
+from .._engine import checks
 from .._engine.segments import FloatArray
 from ..evaluation import _resolved
 from ..measures import Measure
@@ -63,8 +63,11 @@ def each_direction(direction: Any, n_features: int) -> tuple[str, ...]:
     if isinstance(direction, str) or not isinstance(direction, Iterable):
         direction = [direction] * n_features
     directions = tuple(direction)
-    rule = f"direction must have one value per feature ({n_features})"
-    messages.require(len(directions) == n_features, rule, len(directions))
+    if len(directions) != n_features:
+        raise ValueError(
+            f"direction must have one value per feature ({n_features}), got "
+            f"{len(directions)}"
+        )
     for one in directions:
         checks.check_choice(one, "direction", DIRECTIONS)
     return directions

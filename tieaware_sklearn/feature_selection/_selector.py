@@ -23,7 +23,6 @@ from .._engine import (
     feature_matrix,
     hashing,
     merging,
-    messages,
     seen_queries,
 )
 from .._engine.segments import FloatArray
@@ -353,9 +352,10 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
             kept.
         """
         check_is_fitted(self)
-        is_other = isinstance(other, RankingFeatureSelector) and other is not self
-        rule = f"other must be another {type(self).__name__}"
-        messages.require(is_other, rule, other)
+        if not isinstance(other, RankingFeatureSelector) or other is self:
+            raise ValueError(
+                f"other must be another {type(self).__name__}, got {other!r}"
+            )
         check_is_fitted(other)
         self._check_unchanged()
         return self._show(self.screening_.merge(other.screening_))
@@ -502,15 +502,18 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         >>> selector.fit_batches(batches).get_feature_names_out().tolist()
         ['clicks', 'page_visits', 'text_score']
         """
-        rule = "fit_batches needs a selector that does not read query ids from a column"
-        got = f"of X (qid={self.qid!r}): name the column here, qid=..."
-        messages.require(self.qid is None, f"{rule} {got}")
+        if self.qid is not None:
+            raise ValueError(
+                "fit_batches needs a selector that does not read query ids from a "
+                f"column of X (qid={self.qid!r}): name the column here, qid=..."
+            )
         if batch_rows is not None:
             checks.check_count(batch_rows, "batch_rows")
         weights = [] if query_weight is None else [query_weight]
-        rest, no_row = iter(batches), "batches must hold at least one row, got none"
+        rest = iter(batches)
         first = next(rest, None)
-        messages.require(first is not None, no_row)
+        if first is None:
+            raise ValueError("batches must hold at least one row, got none")
         every = chain([first], rest)
         if isinstance(first, Bunch):
             columns, parts = first.data, self._of_bunches(every)
@@ -532,10 +535,11 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         gathered: list[Screening] = []
         for part in parts:
             merging.gather(gathered, part, Screening.merge, attrgetter("n_queries"))
-        messages.require(gathered, no_row)
+        if not gathered:
+            raise ValueError("batches must hold at least one row, got none")
         whole = gathered[0].merge(*gathered[1:])
-        counts = not weights or whole.statistics.of_labels.weight.any()
-        messages.require(counts, f"{query_weight} must not be 0 in every query")
+        if weights and not whole.statistics.of_labels.weight.any():
+            raise ValueError(f"{query_weight} must not be 0 in every query")
         return self.adopt(whole, columns)
 
     def _of_bunches(self, batches: Iterable[Bunch]) -> Iterator[Screening]:
@@ -544,9 +548,12 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
             names = list(batch.feature_names)
             first = names if first is None else first
             at = f"batch {number}"
-            got = f"got {_wording.listed(first)} first and {_wording.listed(names)} in"
-            rule = "batches must all have the same features"
-            messages.require(names == first, f"{rule}, {got} {at}")
+            if names != first:
+                raise ValueError(
+                    "batches must all have the same features, got "
+                    f"{_wording.listed(first)} first and {_wording.listed(names)} in "
+                    f"{at}"
+                )
             kinds.add(type(np.asarray(batch.qid)[:1].tolist()[0]).__name__)
             if len(kinds) > 1:
                 raise ValueError(
@@ -627,8 +634,11 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         X, qid = feature_matrix.resolve_qid(X, self.qid, qid, request=request)
         hint = "; query ids go into qid={}" if self.qid is None else ""
         feature_matrix.check_kinds(X, hint=hint)
-        rule = f"X must have a feature beside its qid column {self.qid!r}"
-        messages.require(names or self.qid is None, f"{rule}, got n_features=1")
+        if not names and self.qid is not None:
+            raise ValueError(
+                f"X must have a feature beside its qid column {self.qid!r}, got "
+                "n_features=1"
+            )
         features = X
         exact_numbers.check_not_masked(X, "X")
         X = check_array(X, estimator=self, input_name="X", **options)
@@ -685,19 +695,22 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         _selection.check_number(self.n_features_to_select)
         for name, low in (("alpha", 0.0), ("min_lift", -np.inf), ("diversity", 0.0)):
             value = getattr(self, name)
-            fits = checks.is_number(value, most=1, least=low)
-            messages.require(fits, f"{name} must be in [{low:g}, 1]", value)
+            if not checks.is_number(value, most=1, least=low):
+                raise ValueError(f"{name} must be in [{low:g}, 1], got {value!r}")
         limit = self.max_correlation
-        fits = limit is None or checks.is_number(limit, most=1, least=0)
-        messages.require(fits, "max_correlation must be in [0, 1] or None", limit)
+        if limit is not None and not checks.is_number(limit, most=1, least=0):
+            raise ValueError(
+                f"max_correlation must be in [0, 1] or None, got {limit!r}"
+            )
         checks.check_choice(self.missing, "missing", ("raise", "last"))
         checks.check_choice(self.redundancy, "redundancy", (True, False, "auto"))
         checks.check_flag(self.progress, "progress")
         measures = tuple(_parse.parse_measures(self.measures))
         first = measures[0] if self.sort_by is None else parse_measure(self.sort_by)
-        names = [str(measure) for measure in measures]
-        rule = f"sort_by must be one of {names}, got {first}"
-        messages.require(first in measures, rule)
+        if first not in measures:
+            raise ValueError(
+                f"sort_by must be one of {list(map(str, measures))}, got {first}"
+            )
         directions = _selection.each_direction(self.direction, n_features)
         _resolved.check_zero_relevance(self.zero_relevance)
         few = self.redundancy == "auto" and n_features <= _selection.AUTO_REDUNDANCY
@@ -757,10 +770,12 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         self, queries: checks.Queries, digests: hashing.Digests, *, weighted: bool
     ) -> None:
         """Refuse queries that came before, and weights where the others have none."""
-        now, before = ("weights", "none") if weighted else ("none", "weights")
-        rule = "query_weight must be given for all queries or for none"
-        got = f"got {now} after queries with {before}"
-        messages.require(weighted == self.screening_.weighted, f"{rule}, {got}")
+        if weighted != self.screening_.weighted:
+            now, before = ("weights", "none") if weighted else ("none", "weights")
+            raise ValueError(
+                "query_weight must be given for all queries or for none, got "
+                f"{now} after queries with {before}"
+            )
         again = seen_queries.known(digests, self.screening_.query_digests)
         if again.any():
             raise ValueError(
@@ -926,7 +941,8 @@ def _features(
             )
     else:
         chosen = list(features)
-    messages.require(chosen, "features must name at least one column, got none")
+    if not chosen:
+        raise ValueError("features must name at least one column, got none")
     columns = [*others, *chosen]
     _arrow.check_columns(f"batch {first.number}", first.frame.columns, columns)
     return chosen
