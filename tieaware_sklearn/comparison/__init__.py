@@ -22,7 +22,3 @@ __all__ = [
     "tie_statistics",
     "top_k_overlap",
 ]
-
-
-def __dir__() -> list[str]:
-    return __all__

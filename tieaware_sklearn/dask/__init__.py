@@ -5,7 +5,3 @@ from ._evaluate import evaluate
 from ._selection import fit_selector
 
 __all__ = ["compare_systems", "evaluate", "fit_selector"]
-
-
-def __dir__() -> list[str]:
-    return __all__

@@ -23,7 +23,3 @@ __all__ = [
     "make_web_search",
     "whole_queries",
 ]
-
-
-def __dir__() -> list[str]:
-    return __all__

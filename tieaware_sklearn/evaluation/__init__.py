@@ -34,7 +34,3 @@ __all__ = [
     "tie_report",
     "tie_treatments",
 ]
-
-
-def __dir__() -> list[str]:
-    return __all__

@@ -4,7 +4,3 @@ from ._screening import Screening
 from ._selector import RankingFeatureSelector
 
 __all__ = ["RankingFeatureSelector", "Screening"]
-
-
-def __dir__() -> list[str]:
-    return __all__

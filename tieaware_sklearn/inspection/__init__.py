@@ -3,7 +3,3 @@
 from ._permutation_importance import PermutationImportance, query_permutation_importance
 
 __all__ = ["PermutationImportance", "query_permutation_importance"]
-
-
-def __dir__() -> list[str]:
-    return __all__

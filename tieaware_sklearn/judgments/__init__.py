@@ -31,7 +31,3 @@ __all__ = [
     "pseudo_relevance",
     "scott_pi",
 ]
-
-
-def __dir__() -> list[str]:
-    return __all__

@@ -53,7 +53,3 @@ __all__ = [
     "Success",
     "parse_measure",
 ]
-
-
-def __dir__() -> list[str]:
-    return __all__

@@ -17,7 +17,3 @@ __all__ = [
     "make_ranking_scorer",
     "train_test_split_queries",
 ]
-
-
-def __dir__() -> list[str]:
-    return __all__

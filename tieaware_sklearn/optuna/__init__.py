@@ -18,7 +18,3 @@ __all__ = [
     "ScoringObjective",
     "coarsest",
 ]
-
-
-def __dir__() -> list[str]:
-    return __all__

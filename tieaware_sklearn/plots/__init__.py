@@ -22,7 +22,3 @@ __all__ = [
     "TopicDifferenceDisplay",
     "UserModelDisplay",
 ]
-
-
-def __dir__() -> list[str]:
-    return __all__

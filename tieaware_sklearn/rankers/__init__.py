@@ -3,7 +3,3 @@
 from ._linear import LinearRanker
 
 __all__ = ["LinearRanker"]
-
-
-def __dir__() -> list[str]:
-    return __all__

@@ -14,7 +14,3 @@ __all__ = [
     "round_scores",
     "worst_case_loss",
 ]
-
-
-def __dir__() -> list[str]:
-    return __all__
