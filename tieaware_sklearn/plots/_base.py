@@ -75,10 +75,10 @@ def short(names: Sequence[str]) -> list[str]:
     """
     names = list(map(words.printable, names))
     if len(set(names)) > 1 and max(map(len, names)) > _LONGEST:
-        start = _common_words(names)
-        end = _common_words([name[start:][::-1] for name in names])
-        dots = "…" * (start > 0), "…" * (end > 0)
-        names = [f"{dots[0]}{n[start : len(n) - end]}{dots[1]}" for n in names]
+        if start := _common_words(names):
+            names = ["…" + name[start:] for name in names]
+        if end := _common_words([name[::-1] for name in names]):
+            names = [name[:-end] + "…" for name in names]
     seen: dict[str, int] = {}
     out = []
     for name in names:
@@ -91,9 +91,12 @@ def short(names: Sequence[str]) -> list[str]:
 def _common_words(names: Sequence[str]) -> int:
     """Number of characters of the words that all names begin with, but for the last."""
     first, last = min(names), max(names)
-    differ = (i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b)
-    ends = [i for i in range(next(differ, len(first))) if first[i] in _ENDS]
-    return ends[-2] + 1 if len(ends) > 1 else 0
+    ends = [
+        i + 1
+        for i, character in enumerate(first)
+        if character in _ENDS and last.startswith(first[: i + 1])
+    ]
+    return ends[-2] if len(ends) > 1 else 0
 
 
 def title(axis: Any, text: str) -> Any:
@@ -130,8 +133,16 @@ def show_rows(
 
 def show_ticks(axis: Any, values: FloatArray, label: str) -> None:
     """Draw a short vertical line in each row."""
-    tick = {"marker": "|", "markersize": 11, "markeredgewidth": 2, "color": BLUE}
-    axis.plot(values, np.arange(len(values)), linestyle="none", label=label, **tick)
+    axis.plot(
+        values,
+        np.arange(len(values)),
+        linestyle="none",
+        marker="|",
+        markersize=11,
+        markeredgewidth=2,
+        color=BLUE,
+        label=label,
+    )
 
 
 def show_intervals(axis: Any, interval: FloatArray, confidence: float = 0.95) -> None:
@@ -237,7 +248,7 @@ class Display(ABC):
         if ax is None:
             self.figure_, self.axes_ = _new_figure(number, width, height, sharey)
         else:
-            self.axes_ = list(np.ravel(np.array(ax, dtype=object)))
+            self.axes_ = list(np.ravel(ax))
             rule = f"ax must be {number} axes, one per panel"
             messages.require(len(self.axes_) == number, rule, len(self.axes_))
             self.figure_ = self.axes_[0].figure
@@ -274,9 +285,14 @@ def _new_figure(
     )
     n_rows = math.ceil(number / _ABREAST)
     n_columns = math.ceil(number / n_rows)
-    size = min(width * n_columns, _WIDEST), height * n_rows
-    style = {"layout": "constrained", "sharey": sharey, "squeeze": False}
-    figure, axes = pyplot.subplots(n_rows, n_columns, figsize=size, **style)
+    figure, axes = pyplot.subplots(
+        n_rows,
+        n_columns,
+        figsize=(min(width * n_columns, _WIDEST), height * n_rows),
+        layout="constrained",
+        sharey=sharey,
+        squeeze=False,
+    )
     for spare in axes.flat[number:]:
         spare.remove()
     return figure, list(axes.flat[:number])
@@ -286,20 +302,16 @@ def _legend_below(figure: Any, entries: dict[str, Any]) -> None:
     """Put one legend for all panels below them, with as many columns as fit."""
     longest = max(map(len, entries), default=0)
     room = figure.get_figwidth() / (_SYMBOL + _CHARACTER * longest)
-    columns = min(max(int(room), 1), max(len(entries), 1))
-    style = {"loc": "outside lower center", "frameon": False, "ncols": columns}
-    figure.legend(entries.values(), entries.keys(), **style)
+    columns = max(min(int(room), len(entries)), 1)
+    figure.legend(
+        entries.values(),
+        entries.keys(),
+        loc="outside lower center",
+        frameon=False,
+        ncols=columns,
+    )
     more = max(math.ceil(len(entries) / columns) - _LINES, 0)
     figure.set_figheight(figure.get_figheight() + _LINE * more)
-
-
-def of_each(compute: Callable[..., Any]) -> Callable[..., dict[str, Any]]:
-    """Make a function of named systems from one that takes the scores of a system."""
-
-    def compute_each(y_true: Any, systems: dict[str, Any], **options: Any) -> Any:
-        return {name: compute(y_true, one, **options) for name, one in systems.items()}
-
-    return compute_each
 
 
 class SystemsDisplay(Display):

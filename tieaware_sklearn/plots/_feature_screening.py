@@ -84,8 +84,14 @@ class FeatureScreeningDisplay(_base.Display, of=[Screening]):
                 bar = {"left": level, "height": 0.55, "color": colour, "alpha": 0.8}
                 if some.any():
                     axis.barh(rows[some], mean[some] - level, label=label, **bar)
-            line = {"color": _base.ink(axis), "linewidth": 1.5, "label": _base.RANGE}
-            axis.hlines(rows, worst, best, **line)
+            axis.hlines(
+                rows,
+                worst,
+                best,
+                color=_base.ink(axis),
+                linewidth=1.5,
+                label=_base.RANGE,
+            )
             axis.axvline(level, color=_base.VERMILLION, linestyle="--", label="chance")
             _base.show_rows(axis, names, ("mean", map(words.number, mean.tolist())))
             axis.set_yticks(rows, names)

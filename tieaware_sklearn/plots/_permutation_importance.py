@@ -72,8 +72,13 @@ class PermutationImportanceDisplay(_base.Display, of=[PermutationImportance]):
         how = "permuted within queries" if result.within_queries else "permuted"
         for m, (axis, measure) in enumerate(zip(axes, result.measures, strict=True)):
             lost = result.importances_mean[shown, m]
-            label = f"column {how}: mean loss"
-            axis.barh(np.arange(len(shown)), lost, 0.62, color=_base.SKY, label=label)
+            axis.barh(
+                np.arange(len(shown)),
+                lost,
+                height=0.62,
+                color=_base.SKY,
+                label=f"column {how}: mean loss",
+            )
             _base.show_intervals(axis, result.interval[shown, m], result.confidence)
             axis.axvline(0, color=_base.GREY, linewidth=1)
             _base.show_rows(axis, names)
@@ -82,8 +87,14 @@ class PermutationImportanceDisplay(_base.Display, of=[PermutationImportance]):
             _base.title(axis, f"{_base.plain(measure)} {unpermuted}")
         if more := len(result.columns) - len(shown):
             # below the names, beside the numbers of the scale
-            corner = {"xy": (0, 0), "xycoords": "axes fraction"}
-            beside = {"xytext": (-20, -4), "textcoords": "offset points"}
-            look = {"color": _base.GREY, "fontsize": "small"}
-            text = f"… {more} more"
-            axes[0].annotate(text, **corner, **beside, **look, ha="right", va="top")
+            axes[0].annotate(
+                f"… {more} more",
+                xy=(0, 0),
+                xycoords="axes fraction",
+                xytext=(-20, -4),
+                textcoords="offset points",
+                color=_base.GREY,
+                fontsize="small",
+                horizontalalignment="right",
+                verticalalignment="top",
+            )

@@ -14,6 +14,16 @@ from . import _base
 _TOGETHER = 3
 
 
+def _curves(
+    y_true: Any, systems: Mapping[str, Any], **options: Any
+) -> dict[str, PrecisionRecallCurve]:
+    """Return the curve of each system."""
+    return {
+        name: precision_recall_curve(y_true, y_score, **options)
+        for name, y_score in systems.items()
+    }
+
+
 @dataclass(eq=False)
 class PrecisionRecallBandDisplay(_base.SystemsDisplay, of=[PrecisionRecallCurve]):
     """Precision-recall curves with bands from the worst to the best order of ties.
@@ -59,7 +69,7 @@ class PrecisionRecallBandDisplay(_base.SystemsDisplay, of=[PrecisionRecallCurve]
     """
 
     curves: Mapping[str, PrecisionRecallCurve]
-    _compute = staticmethod(_base.of_each(precision_recall_curve))
+    _compute = staticmethod(_curves)
 
     def __post_init__(self) -> None:
         if isinstance(self.curves, PrecisionRecallCurve):
@@ -75,18 +85,36 @@ class PrecisionRecallBandDisplay(_base.SystemsDisplay, of=[PrecisionRecallCurve]
                 ends = curve.recall, curve.worst, curve.best
                 axes[0].fill_between(*ends, color=style["color"], **band)
                 axes[0].plot(curve.recall, curve.mean, label=name, **style)
-            sample = band | {"alpha": 0.3, "color": _base.GREY, "label": _base.RANGE}
-            axes[0].fill_between([], [], **sample)
+            axes[0].fill_between(
+                [], [], alpha=0.3, linewidth=0, color=_base.GREY, label=_base.RANGE
+            )
         else:
             axes = self._panels(ax, len(curves), width=3.4, height=2.8, sharey=True)
-            thin = {"color": _base.GREY, "alpha": 0.5, "lw": 0.8}
-            bold = {"color": _base.BLUE, "linewidth": 2, "label": _base.MEAN}
-            blue = band | {"color": _base.BLUE, "label": _base.RANGE}
             for axis, name, curve in zip(axes, names, curves, strict=True):
                 for other in curves:
-                    axis.plot(other.recall, other.mean, label="all systems", **thin)
-                axis.fill_between(curve.recall, curve.worst, curve.best, **blue)
-                axis.plot(curve.recall, curve.mean, **bold)
+                    axis.plot(
+                        other.recall,
+                        other.mean,
+                        color=_base.GREY,
+                        alpha=0.5,
+                        linewidth=0.8,
+                        label="all systems",
+                    )
+                axis.fill_between(
+                    curve.recall,
+                    curve.worst,
+                    curve.best,
+                    color=_base.BLUE,
+                    label=_base.RANGE,
+                    **band,
+                )
+                axis.plot(
+                    curve.recall,
+                    curve.mean,
+                    color=_base.BLUE,
+                    linewidth=2,
+                    label=_base.MEAN,
+                )
                 _base.title(axis, name)
         for axis in axes:
             axis.set(xlim=(-0.02, 1.02), ylim=(0, 1.02), xlabel="recall")

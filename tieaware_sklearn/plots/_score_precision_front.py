@@ -65,24 +65,41 @@ class ScorePrecisionDisplay(_base.Display):
         (axis,) = self._panels(ax, 1, width=6.4, height=4.6)
         trials = search.complete_trials(self.study)
         about = trials[0].user_attrs
-        exact = {"color": _base.GREY, "linestyle": "--", "label": "exact scores"}
-        axis.axhline(about["exact"], **exact)
+        axis.axhline(
+            about["exact"], color=_base.GREY, linestyle="--", label="exact scores"
+        )
         axis.set_xlabel("bits of a score (log2 of a query's number of distinct scores)")
         axis.set_ylabel(f"{about['measure']}, mean over queries")
         points = np.array([trial.values[::-1] for trial in trials])
-        dots = {"color": _base.GREY, "alpha": 0.35, "linewidths": 0, "s": 25}
-        axis.scatter(*points.T, label="trial", **dots)
+        axis.scatter(
+            *points.T, s=25, color=_base.GREY, alpha=0.35, linewidths=0, label="trial"
+        )
         optimal = {trial.number for trial in self.study.best_trials}
         front = points[[trial.number in optimal for trial in trials]]
         front = front[np.argsort(front[:, 0], kind="stable")]
-        line = {"color": _base.BLUE, "linewidth": 1.5, "marker": ".", "where": "post"}
-        axis.step(*front.T, label="best trade-offs (Pareto front)", **line)
+        axis.step(
+            *front.T,
+            where="post",
+            color=_base.BLUE,
+            linewidth=1.5,
+            marker=".",
+            label="best trade-offs (Pareto front)",
+        )
         with suppress(search.AllInferiorError):
             chosen = search.coarsest(self.study, keep=self.keep, alpha=self.alpha)
             point = chosen.values[::-1]
-            label = f"coarsest that keeps {100 * self.keep:g}%"
-            ring = {"facecolors": "none", "edgecolors": _base.VERMILLION}
-            axis.scatter(*point, s=225, label=label, linewidths=2, **ring)
-            beside = {"xytext": (12, -22), "textcoords": "offset points"}
-            text = chosen.user_attrs["coarseness"]
-            axis.annotate(text, point, color=_base.ink(axis), **beside)
+            axis.scatter(
+                *point,
+                s=225,
+                facecolors="none",
+                edgecolors=_base.VERMILLION,
+                linewidths=2,
+                label=f"coarsest that keeps {100 * self.keep:g}%",
+            )
+            axis.annotate(
+                chosen.user_attrs["coarseness"],
+                point,
+                xytext=(12, -22),
+                textcoords="offset points",
+                color=_base.ink(axis),
+            )

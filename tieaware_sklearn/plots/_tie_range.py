@@ -22,9 +22,14 @@ _COLOURS = _base.ORANGE, _base.GREEN, _base.PURPLE
 _MARKERS = "^", "v", "D", "o", "s", "P"
 
 
-def _summary(y_true: Any, y_score: Any, **options: Any) -> Summary:
-    """Summarise the scores of a system over all queries."""
-    return evaluate(y_true, y_score, **options).summary()
+def _summaries(
+    y_true: Any, systems: Mapping[str, Any], **options: Any
+) -> dict[str, Summary]:
+    """Summarise the scores of each system over all queries."""
+    return {
+        name: evaluate(y_true, y_score, **options).summary()
+        for name, y_score in systems.items()
+    }
 
 
 @dataclass(eq=False)
@@ -113,7 +118,7 @@ class TieRangeDisplay(
     chance: FloatArray | None = None
     marks: Mapping[str, FloatArray] = field(default_factory=dict)
     ties: str = _result.EXPECTED
-    _compute = staticmethod(_base.of_each(_summary))
+    _compute = staticmethod(_summaries)
 
     @classmethod
     def from_result(cls, result: Any, *, ax: Any = None, **options: Any) -> Self:
@@ -164,14 +169,20 @@ class TieRangeDisplay(
         names = [self.systems[i] for i in order]
         ends = np.sort([self.worst[order], self.best[order]], axis=0)
         label = _base.MEAN if self.ties == _result.EXPECTED else f"ties: {self.ties}"
-        rows, dashes = np.arange(len(names)), {"color": _base.VERMILLION, "ls": "--"}
+        rows = np.arange(len(names))
         for j, (axis, measure) in enumerate(zip(axes, self.measures, strict=True)):
-            bar = {"color": _base.SKY, "linewidth": 7, "label": _base.RANGE}
-            axis.hlines(rows, *ends[..., j], **bar)
+            axis.hlines(
+                rows, *ends[..., j], color=_base.SKY, linewidth=7, label=_base.RANGE
+            )
             if self.interval is not None:
                 _base.show_intervals(axis, self.interval[order, j])
             if self.chance is not None:
-                axis.axvline(self.chance[j], label="chance", **dashes)
+                axis.axvline(
+                    self.chance[j],
+                    color=_base.VERMILLION,
+                    linestyle="--",
+                    label="chance",
+                )
             _base.show_ticks(axis, self.mean[order, j], label)
             widths = ends[1, :, j] - ends[0, :, j]
             open_ = map(words.number, widths.tolist())
@@ -179,10 +190,16 @@ class TieRangeDisplay(
             for i, (name, values) in enumerate(self.marks.items()):
                 # below and above the bar in turn, where they do not hide the mean
                 apart = 0.27 if i % 2 == 0 else -0.27
-                look = {"marker": _MARKERS[i % len(_MARKERS)], "ms": 5, "mew": 0}
-                look |= {"color": _COLOURS[i % len(_COLOURS)], "linestyle": "none"}
-                label_of_mark = f"ties: {_base.plain(name)}"
-                axis.plot(values[order, j], rows + apart, label=label_of_mark, **look)
+                axis.plot(
+                    values[order, j],
+                    rows + apart,
+                    marker=_MARKERS[i % len(_MARKERS)],
+                    markersize=5,
+                    markeredgewidth=0,
+                    color=_COLOURS[i % len(_COLOURS)],
+                    linestyle="none",
+                    label=f"ties: {_base.plain(name)}",
+                )
             axis.set_xlabel(f"{_base.plain(measure)}, {self.average}")
             widest = np.nanmax(widths, initial=0)
             _base.title(axis, f"ties change it by up to {words.number(widest)}")

@@ -118,19 +118,33 @@ class TopicDifferenceDisplay(_base.SystemsDisplay):
         width = 0.8 if n <= _NAMED else 1.0
         for label, chosen, colour in kinds:
             if chosen.any():
-                bars = places[chosen], difference[chosen], width
-                axis.bar(*bars, color=colour, label=f"{label}: {chosen.sum()}")
+                axis.bar(
+                    places[chosen],
+                    difference[chosen],
+                    width,
+                    color=colour,
+                    label=f"{label}: {chosen.sum()}",
+                )
         tied = high - low > _averages.NO_DIFFERENCE
         if tied.any():
-            thin = min(1.4, 0.5 * _POINTS / n)
-            lines = places[tied], low[tied], high[tied]
-            label = "range over orders of ties"
-            axis.vlines(*lines, color=_base.ink(axis), linewidth=thin, label=label)
+            axis.vlines(
+                places[tied],
+                low[tied],
+                high[tied],
+                color=_base.ink(axis),
+                linewidth=min(1.4, 0.5 * _POINTS / n),
+                label="range over orders of ties",
+            )
         axis.axhline(0, color=_base.GREY, linewidth=1)
         axis.axhline(average, color=_base.ink(axis), linestyle="--", linewidth=1)
-        beside = {"xytext": (3, 0), "textcoords": "offset points", "va": "center"}
-        beside |= {"xycoords": axis.get_yaxis_transform()}
-        axis.annotate(f"mean\n{words.number(average)}", (1, average), **beside)
+        axis.annotate(
+            f"mean\n{words.number(average)}",
+            (1, average),
+            xycoords=axis.get_yaxis_transform(),
+            xytext=(3, 0),
+            textcoords="offset points",
+            verticalalignment="center",
+        )
         axis.set_xlim(-0.5 - 0.01 * n, n - 0.5 + 0.01 * n)
         axis.grid(visible=False, axis="x")
         ids = _base.short([str(one) for one in comparison.qid[order].tolist()])
