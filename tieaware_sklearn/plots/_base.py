@@ -118,9 +118,9 @@ def _fit_titles(figure: Any, axes: list[Any]) -> None:
 def show_rows(
     axis: Any, names: Sequence[str], beside: tuple[str, Iterable[str]] | None = None
 ) -> None:
-    """Label the rows with names, the first on top, and with values beside them."""
+    """Label the rows with short names, the first on top, and values beside them."""
     axis.locator_params(axis="x", nbins=5)
-    axis.set_yticks(range(len(names)), short(names))
+    axis.set_yticks(range(len(names)), names)
     axis.set_ylim(len(names) - 0.4, -0.6)
     axis.tick_params(axis="y", length=0)
     axis.grid(visible=False, axis="y")
@@ -246,7 +246,22 @@ class Display(ABC):
     ) -> list[Any]:
         """Take the axes given, or those of a new figure with panels of this size."""
         if ax is None:
-            self.figure_, self.axes_ = _new_figure(number, width, height, sharey)
+            pyplot = _optional.import_optional(
+                "matplotlib.pyplot", extra="plots", purpose="plotting"
+            )
+            n_rows = math.ceil(number / _ABREAST)
+            n_columns = math.ceil(number / n_rows)
+            self.figure_, axes = pyplot.subplots(
+                n_rows,
+                n_columns,
+                figsize=(min(width * n_columns, _WIDEST), height * n_rows),
+                layout="constrained",
+                sharey=sharey,
+                squeeze=False,
+            )
+            self.axes_ = list(axes.flat[:number])
+            for spare in axes.flat[number:]:
+                spare.remove()
         else:
             self.axes_ = list(np.ravel(ax))
             rule = f"ax must be {number} axes, one per panel"
@@ -274,28 +289,6 @@ def drawing_of(result: Any) -> Callable[[], Display] | None:
         return None
     display = _DISPLAYS.get(type(result))
     return None if display is None else partial(display.from_result, result)
-
-
-def _new_figure(
-    number: int, width: float, height: float, sharey: bool
-) -> tuple[Any, list[Any]]:
-    """Make a figure with axes in rows of three at most."""
-    pyplot = _optional.import_optional(
-        "matplotlib.pyplot", extra="plots", purpose="plotting"
-    )
-    n_rows = math.ceil(number / _ABREAST)
-    n_columns = math.ceil(number / n_rows)
-    figure, axes = pyplot.subplots(
-        n_rows,
-        n_columns,
-        figsize=(min(width * n_columns, _WIDEST), height * n_rows),
-        layout="constrained",
-        sharey=sharey,
-        squeeze=False,
-    )
-    for spare in axes.flat[number:]:
-        spare.remove()
-    return figure, list(axes.flat[:number])
 
 
 def _legend_below(figure: Any, entries: dict[str, Any]) -> None:

@@ -77,13 +77,20 @@ class FeatureScreeningDisplay(_base.Display, of=[Screening]):
         for m, (axis, measure) in enumerate(zip(axes, screening.measures, strict=True)):
             mean, best, worst, q = (values[shown, m] for values in figures)
             level, rows, sure = screening.chance[m], np.arange(len(shown)), q <= _ALPHA
-            for label, some, colour in (
+            for label, subset, colour in (
                 (f"beats chance (q ≤ {_ALPHA})", sure, _base.BLUE),
                 ("does not beat chance", ~sure, _base.GREY),
             ):
-                bar = {"left": level, "height": 0.55, "color": colour, "alpha": 0.8}
-                if some.any():
-                    axis.barh(rows[some], mean[some] - level, label=label, **bar)
+                if subset.any():
+                    axis.barh(
+                        rows[subset],
+                        mean[subset] - level,
+                        left=level,
+                        height=0.55,
+                        color=colour,
+                        alpha=0.8,
+                        label=label,
+                    )
             axis.hlines(
                 rows,
                 worst,
@@ -94,7 +101,6 @@ class FeatureScreeningDisplay(_base.Display, of=[Screening]):
             )
             axis.axvline(level, color=_base.VERMILLION, linestyle="--", label="chance")
             _base.show_rows(axis, names, ("mean", map(words.number, mean.tolist())))
-            axis.set_yticks(rows, names)
             first = int(np.argmax(np.abs(mean - level) * sure))
             text = "no feature beats chance"
             if sure.any():

@@ -75,6 +75,7 @@ class SystemComparisonDisplay(_base.SystemsDisplay):
         every, summary = self.comparison, self.comparison.summary()
         order = _result.best_first(every, summary.mean)
         axes = self._panels_of_rows(ax, len(every), len(order))
+        names = _base.short([every.systems[i] for i in order])
         average = words.AVERAGES[every.average]
         dots = {"color": _base.GREY, "marker": "o", "ms": 4, "clip_on": False}
         level = _result.level(every, ">")
@@ -83,7 +84,7 @@ class SystemComparisonDisplay(_base.SystemsDisplay):
             rows = k * len(order) + order
             _base.show_intervals(axis, summary.interval[rows])
             _base.show_ticks(axis, summary.mean[rows], average)
-            _base.show_rows(axis, [every.systems[i] for i in order])
+            _base.show_rows(axis, names)
             groups = _groups(one, order)
             apart = min(_APART, _ROOM / max(len(groups), 1))
             for i, places in enumerate(groups):

@@ -166,7 +166,7 @@ class TieRangeDisplay(
         axes = self._panels_of_rows(ax, len(self.measures), len(self.systems))
         side = -1 if self.greater_is_better else 1
         order = np.argsort(side * self.mean[:, 0], kind="stable")
-        names = [self.systems[i] for i in order]
+        names = _base.short([self.systems[i] for i in order])
         ends = np.sort([self.worst[order], self.best[order]], axis=0)
         label = _base.MEAN if self.ties == _result.EXPECTED else f"ties: {self.ties}"
         rows = np.arange(len(names))
