@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from .. import _optional
 from .._display import words
-from .._engine import checks, exact_numbers, lists, messages
+from .._engine import checks, exact_numbers, lists
 from .._engine.segments import FloatArray
 from ..comparison import _systems
 from ..evaluation import Summary
@@ -264,8 +264,10 @@ class Display(ABC):
                 spare.remove()
         else:
             self.axes_ = list(np.ravel(ax))
-            rule = f"ax must be {number} axes, one per panel"
-            messages.require(len(self.axes_) == number, rule, len(self.axes_))
+            if len(self.axes_) != number:
+                raise ValueError(
+                    f"ax must be {number} axes, one per panel, got {len(self.axes_)}"
+                )
             self.figure_ = self.axes_[0].figure
         if number == 1:
             self.ax_ = self.axes_[0]

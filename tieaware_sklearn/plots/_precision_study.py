@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._engine import checks, messages
+from .._engine import checks
 from ..score_precision import PrecisionStudy
 from . import _base
 
@@ -157,8 +157,8 @@ class PairwisePValueDisplay(_base.Display):
     level: str | None = None
 
     def __post_init__(self) -> None:
-        pairs = len(self.study.pairs)
-        messages.require(pairs, "study must have at least two systems, got one")
+        if not len(self.study.pairs):
+            raise ValueError("study must have at least two systems, got one")
         if self.level is not None:
             checks.check_choice(self.level, "level", self.study.levels)
 

@@ -150,11 +150,12 @@ class TieRangeDisplay(
         """
         if isinstance(result, RankingReport):
             result = result.summary()
+        if isinstance(result, Summary):
+            result = {"all queries": result}
         if isinstance(result, SystemComparison):
             of, fields = _of_comparison(result)
         else:
-            one = isinstance(result, Summary)
-            of, fields = _of_summaries({"all queries": result} if one else result)
+            of, fields = _of_summaries(result)
         figures = {name: of[name] for name in ("mean", "best", "worst")} | {
             "interval": np.stack([of["interval_low"], of["interval_high"]], axis=-1),
             # chance is the same for all systems; some may lack it
@@ -210,17 +211,18 @@ def _of_comparison(result: SystemComparison) -> tuple[Columns, dict[str, Any]]:
     ties = _result.EXPECTED if _result.EXPECTED in result.ties else result.ties[0]
     shape = len(result.measures), len(result.ties), len(result.systems)
     columns = {
-        name: np.moveaxis(column.reshape(shape), 1, 0)
+        name: column.reshape(shape).transpose(1, 2, 0)
         for name, column in result.summary().columns.items()
     }
-    of = {name: column[result.ties.index(ties)].T for name, column in columns.items()}
-    others = zip(result.ties, columns["mean"], strict=True)
+    of = {name: column[result.ties.index(ties)] for name, column in columns.items()}
+    marks = dict(zip(result.ties, columns["mean"], strict=True))
+    del marks[ties]
     return of, {
         "systems": result.systems,
         "measures": result.measures,
         "average": f"{words.AVERAGES[result.average]} over queries",
         "greater_is_better": bool(result.greater_is_better[0]),
-        "marks": {name: values.T for name, values in others if name != ties},
+        "marks": marks,
         "ties": ties,
     }
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._display import words
-from .._engine import checks, messages
+from .._engine import checks
 from ..comparison import SystemComparison, compare_systems
 from ..evaluation import _averages
 from . import _base
@@ -78,12 +78,16 @@ class TopicDifferenceDisplay(_base.SystemsDisplay):
 
     def __post_init__(self) -> None:
         comparison = self.comparison
-        key = comparison.measures[0], comparison.ties[0]
-        rule = "comparison must be by one measure under one treatment of ties; choose "
-        rule += f"one by its key, such as comparison[{key[0]!r}, {key[1]!r}]"
-        messages.require(len(comparison) == 1, rule)
-        rule = f"comparison must have at least two systems, got {comparison.systems}"
-        messages.require(len(comparison.systems) > 1, rule)
+        if len(comparison) != 1:
+            raise ValueError(
+                "comparison must be by one measure under one treatment of ties; choose "
+                f"one by its key, such as comparison[{comparison.measures[0]!r}, "
+                f"{comparison.ties[0]!r}]"
+            )
+        if len(comparison.systems) < 2:
+            raise ValueError(
+                f"comparison must have at least two systems, got {comparison.systems}"
+            )
         for name in self.pair or ():
             checks.check_choice(name, "pair", comparison.systems)
 
@@ -96,8 +100,11 @@ class TopicDifferenceDisplay(_base.SystemsDisplay):
         side = 1 if comparison.greater_is_better[0] else -1
         # queries where a value is undefined come last
         n = np.count_nonzero(~np.isnan(difference))
-        rule = f"comparison must have a query where {first} and {second} are defined"
-        messages.require(n, f"{rule}, got none")
+        if not n:
+            raise ValueError(
+                f"comparison must have a query where {first} and {second} are defined, "
+                "got none"
+            )
         order = np.argsort(-side * difference, kind="stable")[:n]
         average = _averages.mean(difference, comparison.query_weight)
         difference = difference[order]
