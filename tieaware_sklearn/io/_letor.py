@@ -375,7 +375,7 @@ def _read_sizes(file: _File, path: _locate.PathLike | None) -> list[int]:
             "says what a file is that is no LETOR text)"
         )
     source = _source.TextSource(path)
-    with source.reading(), source.open_text() as text:
+    with source.open_text() as text:
         words = text.read().split()
     for word in words:
         if not re.fullmatch(rb"0*[1-9][0-9]{0,9}", word):
@@ -421,7 +421,7 @@ def _pieces(
     ValueError
         With file and line.
     """
-    with source.reading(), source.open_text() as file:
+    with source.open_text() as file:
         while text := file.read(_CHUNK) + file.readline():
             try:
                 yield _parse(text, n_features)
@@ -478,7 +478,7 @@ def _place(source: _source.TextSource, row: int) -> str:
 
 def _documents(source: _source.TextSource) -> Iterator[tuple[int, bytes]]:
     """Yield the lines with a document, without their comments, and their numbers."""
-    with source.reading(), source.open_text() as file:
+    with source.open_text() as file:
         for number, line in enumerate(file, start=1):
             content = line.partition(b"#")[0].strip()
             if content:

@@ -115,9 +115,11 @@ class TextSource:
         with self.reading(), self.open() as file:
             return file.read(_START)
 
-    def open_text(self) -> IO[bytes]:
+    @contextmanager
+    def open_text(self) -> Iterator[IO[bytes]]:
         """Open the file as text; other bytes raise a ValueError with their line."""
-        return io.BufferedReader(Lines(self.open(), str(self)))
+        with self.reading(), io.BufferedReader(Lines(self.open(), str(self))) as file:
+            yield file
 
     def open(self) -> IO[bytes]:
         """Open the file, unpacked and without a byte order mark."""
@@ -208,10 +210,6 @@ class Lines(_locate.Wrapped):
 
     def block(self, size: int) -> bytes:
         block = super().block(size)
-        self.check(block)
-        return block
-
-    def check(self, block: bytes) -> None:
         if self._open_line is None:
             self._open_line = 0
             for mark, what in _OTHER_MARKS.items():
@@ -229,6 +227,7 @@ class Lines(_locate.Wrapped):
             length = len(block) - 1 - block.rfind(b"\n")
         self._open_line = length
         self._n_ended += block.count(b"\n")
+        return block
 
     def _refuse(self, rule: str) -> NoReturn:
         raise ValueError(f"{self._name}, line {self._n_ended + 1}: {rule}")

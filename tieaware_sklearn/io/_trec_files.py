@@ -46,7 +46,7 @@ def read_file(
     values = [np.empty(0)]
     ranks = [np.empty(0)]
     tags: set[bytes] = set()
-    with source.reading(), source.open_text() as file:
+    with source.open_text() as file:
         block = next((line for line in file if line.strip()), b"")
         names: tuple[str, ...] = _JUDGMENTS
         if kind is _trec_lines.RUN:
@@ -165,7 +165,7 @@ def _numbered_lines(
     source: _source.TextSource, names: tuple[str, ...]
 ) -> Iterator[tuple[int, bytes]]:
     """Yield the lines that are not blank, with their numbers, without the header."""
-    with source.reading(), source.open_text() as file:
+    with source.open_text() as file:
         lines = (item for item in enumerate(file, start=1) if item[1].strip())
         yield from islice(lines, int(names is _BEIR_JUDGMENTS), None)
 
