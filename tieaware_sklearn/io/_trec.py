@@ -193,12 +193,8 @@ def load_run(run: Any, *, as_frame: bool = False) -> Bunch:
     ['FR-2']
     """
     lines = _trec_inputs.read_run(run)
-    columns = lines.columns()
     trec = Bunch(
-        qid=columns["qid"],
-        docno=columns["docno"],
-        score=columns["values"],
-        rank=columns["rank"],
+        **lines.columns("score"),
         DESCR=f"{lines.source}: {len(lines.topics)} topics, {lines.n_lines} documents",
     )
     return _add_frame(trec) if as_frame else trec
@@ -245,11 +241,10 @@ def load_qrels(qrels: Any, *, as_frame: bool = False) -> Bunch:
     [2.0, 0.0]
     """
     lines = _trec_inputs.read_judgments(qrels)
-    columns = lines.columns()
+    columns = lines.columns("target")
+    del columns["rank"]
     trec = Bunch(
-        qid=columns["qid"],
-        docno=columns["docno"],
-        target=columns["values"],
+        **columns,
         DESCR=f"{lines.source}: {len(lines.topics)} topics, {lines.n_lines} judgments",
     )
     return _add_frame(trec) if as_frame else trec

@@ -215,7 +215,6 @@ def lines_of_columns(
         ranks,
         source=source,
         place=place,
-        rows=np.flatnonzero(values != -np.inf).tolist(),
         names=names,
     )
 

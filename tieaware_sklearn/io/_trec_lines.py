@@ -71,8 +71,8 @@ class TrecLines:
     def n_lines(self) -> int:
         return sum(len(topic.docno) for topic in self.topics.values())
 
-    def columns(self) -> dict[str, Any]:
-        """Return the topic, document, value and rank of each line, of which one is."""
+    def columns(self, number: str) -> dict[str, Any]:
+        """Return the topic, document, number and rank of each line, of which one is."""
         if not self.n_lines:
             raise ValueError(f"{self.source} must hold at least one line, got none")
         topics = self.topics.values()
@@ -80,7 +80,7 @@ class TrecLines:
         return {
             "qid": np.repeat(np.array([*self.topics]), sizes),
             "docno": np.array([*chain.from_iterable(t.docno for t in topics)]),
-            "values": np.concatenate([topic.values for topic in topics]),
+            number: np.concatenate([topic.values for topic in topics]),
             "rank": np.concatenate([topic.rank for topic in topics]),
         }
 
@@ -99,7 +99,6 @@ def group_by_topic(
     *,
     source: str,
     place: messages.Place,
-    rows: Iterable[int] | None = None,
     names: Iterable[str] = (),
 ) -> TrecLines:
     """Put the lines of each topic together.
@@ -108,13 +107,12 @@ def group_by_topic(
     ----------
     kind : Kind
     topics, docno, values, rank
-        Columns with one element for each line.
+        Columns with one element for each line. Documents with a score of -inf are not
+        retrieved, and are left out.
     source : str
         The name of the file or of the argument, for messages.
     place : callable
         Returns where a row is, for messages.
-    rows : iterable of int, optional
-        The rows to take, by default all.
     names : iterable of str
         Topics that come first, even if they have no lines.
 
@@ -126,7 +124,7 @@ def group_by_topic(
     rows_by_topic: dict[str, dict[str, int]] = defaultdict(dict)
     for name in names:
         rows_by_topic[name] = {}
-    for row in range(len(topics)) if rows is None else rows:
+    for row in np.flatnonzero(values != -np.inf).tolist():
         first = rows_by_topic[topics[row]].setdefault(docno[row], row)
         if first != row:
             raise ValueError(
