@@ -137,13 +137,12 @@ def are_integers(texts: Any) -> bool:
 def is_number(dtype: Any) -> bool:
     """Return whether a type is of numbers or flags."""
     types = arrow(".types")
-    are_numbers = (
-        types.is_integer,
-        types.is_floating,
-        types.is_boolean,
-        types.is_decimal,
+    return bool(
+        types.is_integer(dtype)
+        or types.is_floating(dtype)
+        or types.is_boolean(dtype)
+        or types.is_decimal(dtype)
     )
-    return any(is_type(dtype) for is_type in are_numbers)
 
 
 def numeric(schema: Any) -> list[str]:

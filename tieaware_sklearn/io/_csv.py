@@ -53,15 +53,17 @@ class CsvFile:
         with self._opened(b"\n") as reader:
             self.names: list[str] = reader.schema.names
             _arrow.check_once(self.names)
-            self.types: dict[str, Any] = {}
-            for name, dtype in zip(self.names, reader.schema.types, strict=True):
-                if not _arrow.is_nameless(name):
-                    self.types[name] = dtype
+            self.types: dict[str, Any] = {
+                field.name: field.type
+                for field in reader.schema
+                if not _arrow.is_nameless(field.name)
+            }
             block: Any = next(reader, None)
-        self.integers = []
-        for name, dtype in self.types.items():
-            if dtype == pa.int64() and name != options.qid:
-                self.integers.append(name)
+        self.integers = [
+            name
+            for name, dtype in self.types.items()
+            if dtype == pa.int64() and name != options.qid
+        ]
         self.has_large = any(
             exact_numbers.any_large(block[name]) for name in self.integers
         )

@@ -23,6 +23,8 @@ from .. import _atomic
 from .._engine import checks, exact_numbers
 from . import _locate, _rows, _source, _wording
 
+#: features, labels and queries of some lines
+_Parsed = tuple[sp.csr_array, NDArray[np.float64], NDArray[np.int64]]
 #: bytes of text that are parsed together
 _CHUNK = 1 << 20
 #: A larger feature number is taken for a mistake if it is so many times the number of
@@ -411,9 +413,7 @@ def _read(
             raise ValueError(f"{file.source}: the file has changed since it was read")
 
 
-def _pieces(
-    source: _source.TextSource, n_features: int
-) -> Iterator[tuple[sp.csr_array, NDArray[np.float64], NDArray[np.int64]]]:
+def _pieces(source: _source.TextSource, n_features: int) -> Iterator[_Parsed]:
     """Yield the features, labels and queries of some lines at a time.
 
     Raises
@@ -429,9 +429,7 @@ def _pieces(
                 raise _first_error(source, n_features, error) from None
 
 
-def _parse(
-    text: bytes, n_features: int
-) -> tuple[sp.csr_array, NDArray[np.float64], NDArray[np.int64]]:
+def _parse(text: bytes, n_features: int) -> _Parsed:
     """Return the features, labels and queries of some lines."""
     data, target, qid = load_svmlight_file(
         io.BytesIO(text), n_features=n_features, zero_based=True, query_id=True

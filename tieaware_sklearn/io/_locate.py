@@ -233,9 +233,8 @@ def _fail(error: OSError) -> NoReturn:
 
 def _urls_of(url: str) -> list[Location]:
     """Return the files of a URL, which may be a folder or a pattern."""
-    has_suffix = PurePosixPath(Url(url).name).suffix
     # the links of a chain are not taken apart
-    if "::" in url or (has_suffix and "*" not in url):
+    if "::" in url or (Url(url).suffix and "*" not in url):
         return [Url(url)]
     with connected(url) as (filesystem, path):
         if "*" in url:

@@ -139,7 +139,7 @@ class Rankings:
         not_read = ""
         if self.left_out_files:
             not_read = f"; not read: {_wording.with_reasons(self.left_out_files)}"
-        ends = list(accumulate(part.n_rows for part in parts))
+        starts = list(accumulate((part.n_rows for part in parts), initial=0))
         batch = Bunch(
             data=data,
             target=np.asarray(target, dtype=np.float64),
@@ -147,7 +147,7 @@ class Rankings:
             feature_names=list(names),
             left_out=list(self.left_out),
             left_out_files=dict(self.left_out_files),
-            place=partial(_place, ends, [(part.place, part.first) for part in parts]),
+            place=partial(_place, starts, [(part.place, part.first) for part in parts]),
             DESCR=f"{self.source_name}: {described.format(row)}, {n_queries} queries, "
             f"{len(names)} features{not_read}",
         )
@@ -202,13 +202,12 @@ def in_whole_queries(
 
 
 def _place(
-    ends: Sequence[int], places: Sequence[tuple[messages.Place, int]], row: int
+    starts: Sequence[int], places: Sequence[tuple[messages.Place, int]], row: int
 ) -> str:
     """Return file and line of a row of a batch. A closure could not be pickled."""
-    part = bisect_right(ends, row)
+    part = bisect_right(starts, row) - 1
     place, first = places[part]
-    start = ends[part - 1] if part else 0
-    return place(first + row - start)
+    return place(first + row - starts[part])
 
 
 def _features(

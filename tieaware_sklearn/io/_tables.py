@@ -141,8 +141,11 @@ class _ParquetFile:
         index = (schema.pandas_metadata or {}).get("index_columns", [])
         self.names = [name for name in schema.names if name not in index]
         _arrow.check_once(self.names)
-        named = [name for name in self.names if not _arrow.is_nameless(name)]
-        self.types = {name: schema.field(name).type for name in named}
+        self.types = {
+            name: schema.field(name).type
+            for name in self.names
+            if not _arrow.is_nameless(name)
+        }
 
     @contextmanager
     def _opened(self) -> Iterator[Any]:
