@@ -219,6 +219,6 @@ def rankings_of(
         )
     columns = [label, qid, *features]
     left_out = [name for name in names if name not in (*columns, *options.ignore)]
-
-    read_rows = partial(read, columns)
-    return _rows.Rankings(source_name, features, left_out, read_rows, n_rows)
+    return _rows.Rankings(
+        source_name, features, left_out, partial(read, columns), n_rows
+    )

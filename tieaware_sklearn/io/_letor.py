@@ -121,7 +121,7 @@ def load_letor(
     sources = _source.sources_of(files, "letor")
     rankings = open_letor(sources, ignore, query_file, n_features, zero_based, sparse)
     rankings.left_out_files.update(files.left_out)
-    return rankings.whole(as_frame=as_frame)
+    return next(rankings.batches(as_frame=as_frame))
 
 
 def dump_letor(

@@ -265,10 +265,11 @@ def _chosen(
         elif format_of_name(file):
             left_out[str(file)] = "a name that begins with _ or ."
     wanted = [format] if format else FORMATS
-    chosen = [file for file in formats if formats[file] in wanted]
-    if not chosen:
-        chosen = [file for file in formats if not (format and formats[file])]
-    chosen = chosen or list(formats)
+    chosen = (
+        [file for file in formats if formats[file] in wanted]
+        or [file for file in formats if formats[file] is None]
+        or list(formats)
+    )
     for file in formats.keys() - chosen:
         left_out[str(file)] = f"{formats[file]} by its name"
         if formats[file] is None:

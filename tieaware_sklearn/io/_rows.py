@@ -46,8 +46,9 @@ class Rows(NamedTuple):
             data = [column[part] for column in self.data]
         else:
             data = self.data[part]
-        target, qid = self.target[part], self.qid[part]
-        return Rows(data, target, qid, self.place, self.first + start)
+        return Rows(
+            data, self.target[part], self.qid[part], self.place, self.first + start
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,26 +92,25 @@ class Rankings:
         of numbers would round some, for callers that compare numbers only within a
         column.
         """
-        start = 0
         if batch_rows is None:
-            yield self._batch(self.read(), self.n_rows or 0, "{} rows", as_frame)
+            yield self._batch(self.read(), self.n_rows or 0, as_frame)
             return
+        start = 0
         for parts in in_whole_queries(self.read(), batch_rows, finely=True):
-            stop = start + sum(part.n_rows for part in parts)
-            rows = f"rows {start} to {stop - 1}"
-            yield self._batch(parts, stop - start, rows, as_frame)
-            start = stop
+            n_rows = sum(part.n_rows for part in parts)
+            yield self._batch(parts, n_rows, as_frame, start)
+            start += n_rows
         if not start:
             raise no_document(self.source_name)
 
-    def whole(self, *, as_frame: bool = False) -> Bunch:
-        """Return all rows as one batch."""
-        (batch,) = self.batches(as_frame=as_frame)
-        return batch
-
     def _batch(
-        self, rows: Iterable[Rows], n_rows: int, described: str, as_frame: bool | None
+        self,
+        rows: Iterable[Rows],
+        n_rows: int,
+        as_frame: bool | None,
+        start: int | None = None,
     ) -> Bunch:
+        """Put rows together to a batch of all rows, or of those from `start`."""
         parts, dense, row = [], None, 0
         for part in rows:
             stop = row + part.n_rows
@@ -136,6 +136,9 @@ class Rankings:
             )
         qid = np.concatenate([part.qid for part in parts])
         n_queries = len(set(qid[segments.run_starts(qid)].tolist()))
+        described = f"{row} rows"
+        if start is not None:
+            described = f"rows {start} to {start + row - 1}"
         not_read = ""
         if self.left_out_files:
             not_read = f"; not read: {_wording.with_reasons(self.left_out_files)}"
@@ -148,7 +151,7 @@ class Rankings:
             left_out=list(self.left_out),
             left_out_files=dict(self.left_out_files),
             place=partial(_place, starts, [(part.place, part.first) for part in parts]),
-            DESCR=f"{self.source_name}: {described.format(row)}, {n_queries} queries, "
+            DESCR=f"{self.source_name}: {described}, {n_queries} queries, "
             f"{len(names)} features{not_read}",
         )
         return framed(batch) if as_frame else batch
@@ -224,7 +227,7 @@ def _features(
     columns = dict(zip(names, zip(*data, strict=True), strict=True))
     dtype = np.result_type(*{array.dtype for part in data for array in part})
     ranked = []
-    for name, arrays in columns.items():
+    for j, (name, arrays) in enumerate(columns.items()):
         if as_frame:
             dtype = np.result_type(*arrays)
         for array in arrays if dtype.kind == "f" else ():
@@ -238,7 +241,7 @@ def _features(
                     f"holds, beside fractions, got {array[row]} (as_frame=True gives "
                     "each column its own dtype; ignore, or --ignore, leaves it out)"
                 )
-            ranked.append(name)
+            ranked.append(j)
             break
     if as_frame:
         return {name: np.concatenate(columns[name]) for name in names}
@@ -250,11 +253,10 @@ def _features(
             rows = part.rows(first, first + step)
             np.stack(rows.data, axis=1, out=matrix[start : start + rows.n_rows])
             start += rows.n_rows
-    for name in ranked:
+    for j in ranked:
         # ranks keep the order of integers that floats would round
-        integers = np.concatenate([array.astype(object) for array in columns[name]])
-        ranks = np.unique(integers, return_inverse=True)[1]
-        matrix[:, list(names).index(name)] = ranks
+        integers = np.concatenate([part[j].astype(object) for part in data])
+        matrix[:, j] = np.unique(integers, return_inverse=True)[1]
     return matrix
 
 
@@ -286,5 +288,7 @@ def check_ignored(ignore: Sequence[Any], features: Sequence[Any]) -> None:
     """Check that features to be ignored exist."""
     for name in ignore:
         if name not in features:
-            got = f"got {name!r} (features: {_wording.listed(features)})"
-            raise ValueError(f"ignore must name a feature, {got}")
+            raise ValueError(
+                f"ignore must name a feature, got {name!r} (features: "
+                f"{_wording.listed(features)})"
+            )

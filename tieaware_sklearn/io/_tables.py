@@ -114,7 +114,7 @@ def load_table(
     rankings = open_tables(sources, options)
     rankings.left_out_files.update(files.left_out)
     warn_left_out(rankings)
-    return rankings.whole(as_frame=as_frame)
+    return next(rankings.batches(as_frame=as_frame))
 
 
 def warn_left_out(rankings: _rows.Rankings) -> None:
@@ -217,8 +217,9 @@ def open_tables(
 
     counts = [file.n_rows for file in files]
     n_rows = None if None in counts else sum(counts)
-    source_names = _wording.listed(sources)
-    return _arrow.rankings_of(source_names, first_names, schema, read, options, n_rows)
+    return _arrow.rankings_of(
+        _wording.listed(sources), first_names, schema, read, options, n_rows
+    )
 
 
 def _schema_of(file: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, Self
@@ -79,11 +80,11 @@ def short(names: Sequence[str]) -> list[str]:
             names = ["…" + name[start:] for name in names]
         if end := _common_words([name[::-1] for name in names]):
             names = [name[:-end] + "…" for name in names]
-    seen: dict[str, int] = {}
+    seen: Counter[str] = Counter()
     out = []
     for name in names:
         name = words.clip(name, _LONGEST)
-        seen[name] = seen.get(name, 0) + 1
+        seen[name] += 1
         out.append(plain(name if seen[name] == 1 else f"{name} ({seen[name]})"))
     return out
 

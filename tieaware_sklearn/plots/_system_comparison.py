@@ -77,9 +77,7 @@ class SystemComparisonDisplay(_base.SystemsDisplay):
         axes = self._panels_of_rows(ax, len(every), len(order))
         names = _base.short([every.systems[i] for i in order])
         average = words.AVERAGES[every.average]
-        dots = {"color": _base.GREY, "marker": "o", "ms": 4, "clip_on": False}
         level = _result.level(every, ">")
-        dots["label"] = f"not significantly different ({level})"
         for k, (axis, one) in enumerate(zip(axes, every, strict=True)):
             rows = k * len(order) + order
             _base.show_intervals(axis, summary.interval[rows])
@@ -90,7 +88,16 @@ class SystemComparisonDisplay(_base.SystemsDisplay):
             for i, places in enumerate(groups):
                 inches = (i + 1) * apart, 0, axis.figure.dpi_scale_trans
                 beside = axis.get_yaxis_transform() + ScaledTranslation(*inches)
-                axis.plot(np.ones(len(places)), places, transform=beside, **dots)
+                axis.plot(
+                    np.ones(len(places)),
+                    places,
+                    transform=beside,
+                    color=_base.GREY,
+                    marker="o",
+                    markersize=4,
+                    clip_on=False,
+                    label=f"not significantly different ({level})",
+                )
             axis.set_xlabel(f"{_base.plain(one.measures[0])}, {average} over queries")
             if one.ties != (_result.EXPECTED,):
                 _base.title(axis, _base.plain(f"ties: {one.ties[0]}"))

@@ -231,9 +231,10 @@ def _of_summaries(named: Mapping[str, Summary]) -> tuple[Columns, dict[str, Any]
     """Columns to draw from summaries of rankings, or of segments of one."""
     every = list(named.values())
     measures = tuple(dict.fromkeys(every[0].measure.tolist()))
-    columns = {name: [one.columns[name] for one in every] for name in every[0].columns}
-    shape = -1, len(measures)
-    of = {name: np.concatenate(parts).reshape(shape) for name, parts in columns.items()}
+    of = {}
+    for name in every[0].columns:
+        values = np.concatenate([summary.columns[name] for summary in every])
+        of[name] = values.reshape(-1, len(measures))
     fields = {
         "systems": tuple(named),
         "measures": measures,
