@@ -105,9 +105,10 @@ class CsvFile:
                     self._check_not_rounded(batch)
         except _arrow.arrow().ArrowInvalid as error:
             # pyarrow numbers columns
-            names = [f"column {name!r}" for name in self.names]
             message = re.sub(
-                r"CSV column #(\d+)", lambda number: names[int(number[1])], str(error)
+                r"CSV column #(\d+)",
+                lambda number: f"column {self.names[int(number[1])]!r}",
+                str(error),
             )
             raise ValueError(message) from None
         if last_line:

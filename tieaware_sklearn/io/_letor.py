@@ -345,13 +345,15 @@ def _find_queries(files: Sequence[_File], query_file: _locate.Paths | None) -> N
             f"query_file must name one file for each path ({len(files)}), got "
             f"{len(paths)}"
         )
-    with_rows = [file for file in files if file.n_rows]
-    if any(file.has_qid for file in files):
-        for file in with_rows:
-            if query_file is not None:
-                rule = "query_file must be None, because the lines have qid:"
-                raise ValueError(f"{file.source}: {rule}")
-            if not file.has_qid:
+    with_qid = [file for file in files if file.has_qid]
+    if with_qid:
+        if query_file is not None:
+            raise ValueError(
+                f"{with_qid[0].source}: query_file must be None, because the lines "
+                "have qid:"
+            )
+        for file in files:
+            if file.n_rows and not file.has_qid:
                 raise ValueError(f"{file.source}: only other files have qid:")
         return
     first = 0

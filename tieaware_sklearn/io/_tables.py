@@ -15,7 +15,6 @@ from . import _arrow, _csv, _locate, _rows, _source, _wording
 #: Rows of Parquet that are read together, and cells.
 _ROWS, _CELLS = 1 << 16, 1 << 21
 _BUFFER = 1 << 16
-_INTEGER = re.compile(_arrow.INTEGER)
 
 
 def load_table(
@@ -232,7 +231,7 @@ def _value_of_folder(text: str, is_id: bool) -> int | float | str | None:
     """Return the value in the name of a folder, as a number if it is one."""
     if text == _locate.MISSING:
         return None
-    if _INTEGER.fullmatch(text):
+    if re.fullmatch(_arrow.INTEGER, text):
         return int(text)
     try:
         return text if is_id else float(text)

@@ -204,8 +204,8 @@ class Display(ABC):
         ValueError
             If a parameter does not go with the result.
         """
-        make: Callable[..., Self] = cls
-        return make(result, **options).plot(ax)
+        # each class has the result and its options for fields
+        return cls(result, **options).plot(ax)  # type: ignore[call-arg]
 
     @abstractmethod
     def _draw(self, ax: Any) -> None:
