@@ -21,7 +21,8 @@ from sklearn.utils import Bunch
 
 from .. import _atomic
 from .._engine import checks, exact_numbers
-from . import _locate, _rows, _source, _wording
+from . import _locate, _rows, _wording
+from ._source import TextSource, sources_of
 
 #: features, labels and queries of some lines
 _Parsed = tuple[sp.csr_array, NDArray[np.float64], NDArray[np.int64]]
@@ -118,7 +119,7 @@ def load_letor(
     (array([2., 0.]), array([7, 7]))
     """
     files = _locate.find_files(path, format="letor")
-    sources = _source.sources_of(files, "letor")
+    sources = sources_of(files, "letor")
     rankings = open_letor(sources, ignore, query_file, n_features, zero_based, sparse)
     rankings.left_out_files.update(files.left_out)
     return next(rankings.batches(as_frame=as_frame))
@@ -217,7 +218,7 @@ def _lines(
 class _File:
     """The rows of a file, and the range of its feature numbers."""
 
-    source: _source.TextSource
+    source: TextSource
     n_rows: int = 0
     has_qid: bool = False
     smallest: int = 1
@@ -227,7 +228,7 @@ class _File:
 
 
 def open_letor(
-    sources: Sequence[_source.TextSource],
+    sources: Sequence[TextSource],
     ignore: Sequence[str],
     query_file: _locate.Paths | None,
     n_features: int | None,
@@ -274,7 +275,7 @@ def open_letor(
     )
 
 
-def _scan(source: _source.TextSource) -> _File:
+def _scan(source: TextSource) -> _File:
     """Count the rows of a file, and find its smallest and largest feature number.
 
     Raises
@@ -378,7 +379,7 @@ def _read_sizes(file: _File, path: _locate.PathLike | None) -> list[int]:
             "(query_file, or --query-file, names another file; format, or --format, "
             "says what a file is that is no LETOR text)"
         )
-    source = _source.TextSource(path)
+    source = TextSource(path)
     with source.open_text() as text:
         words = text.read().split()
     for word in words:
@@ -415,7 +416,7 @@ def _read(
             raise ValueError(f"{file.source}: the file has changed since it was read")
 
 
-def _pieces(source: _source.TextSource, n_features: int) -> Iterator[_Parsed]:
+def _pieces(source: TextSource, n_features: int) -> Iterator[_Parsed]:
     """Yield the features, labels and queries of some lines at a time.
 
     Raises
@@ -445,9 +446,7 @@ def _parse(text: bytes, n_features: int) -> _Parsed:
     return sp.csr_array((data.data, indices, indptr), data.shape), target, qid
 
 
-def _first_error(
-    source: _source.TextSource, n_features: int, error: Exception
-) -> ValueError:
+def _first_error(source: TextSource, n_features: int, error: Exception) -> ValueError:
     """Return the error of the first line that is wrong."""
     for number, content in _documents(source):
         try:
@@ -458,7 +457,7 @@ def _first_error(
 
 
 def _line_error(
-    source: _source.TextSource, number: int, content: bytes, reason: object
+    source: TextSource, number: int, content: bytes, reason: object
 ) -> ValueError:
     return ValueError(
         f"{source}, line {number}: must look like '2 qid:7 1:0.5 2:3', got "
@@ -470,13 +469,13 @@ def _quoted(word: bytes) -> str:
     return _wording.quoted(word.decode("latin-1"))
 
 
-def _place(source: _source.TextSource, row: int) -> str:
+def _place(source: TextSource, row: int) -> str:
     """Return the file and the line of a row, for a message."""
     number, _ = next(islice(_documents(source), row, None))
     return f"{source}, line {number}"
 
 
-def _documents(source: _source.TextSource) -> Iterator[tuple[int, bytes]]:
+def _documents(source: TextSource) -> Iterator[tuple[int, bytes]]:
     """Yield the lines with a document, without their comments, and their numbers."""
     with source.open_text() as file:
         for number, line in enumerate(file, start=1):

@@ -13,8 +13,9 @@ from sklearn.utils import Bunch
 from .. import _optional
 from .._engine import checks, exact_numbers
 from . import _trec_inputs, _trec_lines, _wording
+from ._trec_lines import Topic, TrecLines
 
-_NO_LINES = _trec_lines.Topic([], np.empty(0), np.empty(0))
+_NO_LINES = Topic([], np.empty(0), np.empty(0))
 #: columns of data frames, in their order
 _FRAME_COLUMNS = ("qid", "docno", "target", "score", "rank", "input_order")
 
@@ -283,8 +284,8 @@ def _as_pandas(values: NDArray[Any], pandas: Any) -> Any:
 
 
 def join(
-    judged: _trec_lines.TrecLines,
-    runs: Sequence[_trec_lines.TrecLines],
+    judged: TrecLines,
+    runs: Sequence[TrecLines],
     names: list[str] | None,
     *,
     topics: str,
@@ -351,8 +352,8 @@ def join(
 
 
 def _documents(
-    judged: _trec_lines.Topic,
-    runs: Sequence[_trec_lines.Topic],
+    judged: Topic,
+    runs: Sequence[Topic],
     order: str | None,
     is_single: bool,
 ) -> list[str]:

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from .._engine.segments import FloatArray
-from . import _source, _trec_lines, _wording
+from . import _trec_lines, _wording
+from ._source import TextSource
+from ._trec_lines import Kind, TrecLines
 
 #: Bytes of the lines that are split in one call. More no longer fit the cache.
 _BLOCK = 1 << 17
@@ -31,9 +33,7 @@ _HINTS = {
 }
 
 
-def read_file(
-    source: _source.TextSource, kind: _trec_lines.Kind
-) -> _trec_lines.TrecLines:
+def read_file(source: TextSource, kind: Kind) -> TrecLines:
     """Read judgments or a run. All lines have the columns that the first line shows.
 
     Raises
@@ -162,7 +162,7 @@ def _decoded(cells: Sequence[bytes]) -> list[str]:
 
 
 def _numbered_lines(
-    source: _source.TextSource, names: tuple[str, ...]
+    source: TextSource, names: tuple[str, ...]
 ) -> Iterator[tuple[int, bytes]]:
     """Yield the lines that are not blank, with their numbers, without the header."""
     with source.open_text() as file:
@@ -170,13 +170,13 @@ def _numbered_lines(
         yield from islice(lines, int(names is _BEIR_JUDGMENTS), None)
 
 
-def _place(source: _source.TextSource, names: tuple[str, ...], row: int) -> str:
+def _place(source: TextSource, names: tuple[str, ...], row: int) -> str:
     """Return the line of a row, for a message."""
     number, _ = next(islice(_numbered_lines(source, names), row, None))
     return f"line {number}"
 
 
-def _first_error(source: _source.TextSource, names: tuple[str, ...]) -> ValueError:
+def _first_error(source: TextSource, names: tuple[str, ...]) -> ValueError:
     """Return the error of the first line that is wrong."""
     for number, line in _numbered_lines(source, names):
         try:

@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 
 from .._engine import checks, exact_numbers, feature_matrix, messages
 from .._engine.segments import FloatArray
-from . import _locate, _source, _trec_files, _trec_lines, _wording
+from . import _locate, _trec_files, _trec_lines, _wording
+from ._source import TextSource
+from ._trec_lines import Kind, TrecLines
 
 #: columns of tables as this library, ir_datasets, BEIR and ranx call them
 _TOPIC = ("qid", "query_id", "query-id", "q_id")
@@ -24,17 +26,17 @@ _DOCUMENT = ("docno", "doc_id", "corpus-id")
 _TOPIC_OF_SCORED_LABELS = ("query-id", "q_id")
 
 
-def read_judgments(qrels: Any) -> _trec_lines.TrecLines:
+def read_judgments(qrels: Any) -> TrecLines:
     """Read judgments of any kind."""
     return _read(qrels, _trec_lines.JUDGMENTS, "qrels")
 
 
-def read_run(run: Any, source: str = "run") -> _trec_lines.TrecLines:
+def read_run(run: Any, source: str = "run") -> TrecLines:
     """Read a run of any kind. Messages call it `source`, or a file by its name."""
     return _read(run, _trec_lines.RUN, source)
 
 
-def read_runs(run: Any) -> tuple[list[_trec_lines.TrecLines], list[str] | None]:
+def read_runs(run: Any) -> tuple[list[TrecLines], list[str] | None]:
     """Read one run, or a list or a dict of runs. Return the names of several."""
     if isinstance(run, Mapping) and not is_table(run) and _maps_names_to_runs(run):
         runs = [read_run(value, f"run[{name!r}]") for name, value in run.items()]
@@ -103,10 +105,10 @@ def _is_record(value: Any) -> bool:
     return {"query_id", "doc_id"} <= {*getattr(value, "_fields", ())}
 
 
-def _read(data: Any, kind: _trec_lines.Kind, source: str) -> _trec_lines.TrecLines:
+def _read(data: Any, kind: Kind, source: str) -> TrecLines:
     if isinstance(data, (str, os.PathLike)):
-        data = _source.TextSource(data)
-    if isinstance(data, _source.TextSource):
+        data = TextSource(data)
+    if isinstance(data, TextSource):
         return _trec_files.read_file(data, kind)
     if isinstance(data, Mapping) and not is_table(data):
         return _read_dicts(data, kind, source)
@@ -124,9 +126,7 @@ def _read(data: Any, kind: _trec_lines.Kind, source: str) -> _trec_lines.TrecLin
     return _read_table(data, kind, source)
 
 
-def _read_table(
-    table: Any, kind: _trec_lines.Kind, source: str
-) -> _trec_lines.TrecLines:
+def _read_table(table: Any, kind: Kind, source: str) -> TrecLines:
     """Read a data frame, or a dict of columns."""
     is_mapping = isinstance(table, Mapping)
     names = list(table) if is_mapping else feature_matrix.list_columns(table)
@@ -163,14 +163,14 @@ def _find_column(
 
 def lines_of_columns(
     columns: Mapping[str, Any],
-    kind: _trec_lines.Kind,
+    kind: Kind,
     source: str,
     *,
     allow_missing: bool = False,
     integer_ids: bool = False,
     place: messages.Place = messages.in_row,
     names: Sequence[str] = (),
-) -> _trec_lines.TrecLines:
+) -> TrecLines:
     """Return lines of the columns of topics, documents, numbers and optional ranks.
 
     Parameters
@@ -219,9 +219,7 @@ def lines_of_columns(
     )
 
 
-def _read_dicts(
-    dicts: Mapping[Any, Any], kind: _trec_lines.Kind, source: str
-) -> _trec_lines.TrecLines:
+def _read_dicts(dicts: Mapping[Any, Any], kind: Kind, source: str) -> TrecLines:
     """Read a dict of dicts, topic to document to number. A topic may be empty."""
     if not dicts:
         raise ValueError(f"{source} must hold at least one topic, got an empty dict")
