@@ -75,7 +75,7 @@ class OrderingCorrelation(html.Result):
             ``highest`` value. ``n_significant`` counts the queries with a p-value below
             0.05 (0 for tau_ap_b), ``n_queries`` the queries in the average.
         """
-        columns: dict[str, NDArray[Any]] = {
+        columns = {
             "coefficient": np.array(self.coefficients),
             "mean": _averages.means(self.values),
             "lowest": np.fmin.reduce(self.values),
@@ -366,7 +366,7 @@ def _every_value(right: tuple[int, ...], sizes: tuple[int, ...]) -> FloatArray:
         lo += size
     # a pair that agrees counts 1, one that does not 0, a tie 1/2: signs are twice
     # that, less 1, and so is τ_AP
-    return np.asarray(np.sort(np.abs(total) / (n - 1)))
+    return np.sort(np.abs(total) / (n - 1))
 
 
 def _null_variance(

@@ -346,7 +346,7 @@ class _Pair:
     def minimum(self) -> FloatArray:
         """RBO_MIN, with no document in common below rank l."""
         seen = self._sum(self.weight * (self.mean / (self.place + 1)))
-        return np.asarray(seen + self._last(self.mean) * _tail(self.longer, self.p))
+        return seen + self._last(self.mean) * _tail(self.longer, self.p)
 
     def residual(self) -> FloatArray:
         """RBO_RES, with all documents in common below s and l that could be.

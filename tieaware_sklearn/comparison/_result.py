@@ -254,7 +254,7 @@ class SystemComparison(html.Result):
         worst, best, chance = (averages for averages, _ in others)
         tie_std = _averages.stds_of_means(self.std, self.query_weight)
         low, high = np.clip(ends, bounds[:, :1], bounds[:, 1:]).T
-        columns: dict[str, NDArray[Any]] = {
+        columns = {
             "measure": of[:, 0],
             "ties": of[:, 1],
             "system": np.tile(np.array(self.systems, dtype=object), len(self)),

@@ -29,7 +29,7 @@ class Cut(NamedTuple):
     @property
     def chance(self) -> FloatArray:
         """The chance of a document of the tie to be above the cut."""
-        return np.asarray(self.fit / self.tied)
+        return self.fit / self.tied
 
     @property
     def chance_of_two(self) -> FloatArray:
@@ -69,7 +69,7 @@ class Shared(NamedTuple):
     def mean(self, a: Cut, b: Cut) -> FloatArray:
         """Mean number of documents above both cuts."""
         sure = self.both + self.first * a.chance + self.second * b.chance
-        return np.asarray(sure + self.in_ties * a.chance * b.chance)
+        return sure + self.in_ties * a.chance * b.chance
 
     def variance(self, a: Cut, b: Cut) -> FloatArray:
         """Variance of this number; the formula is in the notes of `top_k_overlap`."""
@@ -77,7 +77,7 @@ class Shared(NamedTuple):
         # covariance of two documents of a tie
         apart, other_apart = a.chance_of_two - one**2, b.chance_of_two - other**2
         two = a.chance_of_two * b.chance_of_two - pair**2
-        return np.asarray(
+        return (
             self.first * (one * (1 - one) + (self.first - 1) * apart)
             + self.second * (other * (1 - other) + (self.second - 1) * other_apart)
             + self.in_ties * (pair * (1 - pair) + (self.in_ties - 1) * two)

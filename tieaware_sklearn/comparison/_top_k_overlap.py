@@ -240,7 +240,8 @@ def top_k_overlap(
         sides = _of_lists(reference, scores, ids, k, metric)
         query_ids = np.arange(len(sides[0].sizes))
     equals = (tolerance, relative, metric) if reference_ties != "orders" else None
-    figures = np.empty((11, len(query_ids)), dtype=np.int64)
+    values = np.empty((4, len(query_ids)))
+    is_open = np.empty((len(query_ids), 2), dtype=bool)
     sizes = sides[0].sizes
     for size in np.unique(sizes).tolist():
         same_size = np.flatnonzero(sizes == size)
@@ -249,17 +250,20 @@ def top_k_overlap(
             first = _FirstK.of(sides[0], queries, k, equals)
             second = _FirstK.of(sides[1], queries, k)
             shared = _shared_documents(first, second, queries)
-            figures[:8, queries] = *shared, *first.cut, *second.cut
-            figures[8:, queries] = first.n, first.is_open, second.is_open
-    shared = _shared.Shared(*figures[:4])
-    cuts = _shared.Cut(*figures[4:6]), _shared.Cut(*figures[6:8])
-    least, most = shared.extremes(*cuts)
-    variance = np.where(least == most, 0.0, np.maximum(shared.variance(*cuts), 0.0))
-    mean = np.clip(shared.mean(*cuts), least, most)
-    with np.errstate(invalid="ignore"):
-        values = np.stack([mean, least, most, np.sqrt(variance)]) / figures[8]
-    is_open = figures[9:].T > 0
-    _warn_of_open(is_open, k)
+            least, most = shared.extremes(first.cut, second.cut)
+            mean = np.clip(shared.mean(first.cut, second.cut), least, most)
+            variance = np.maximum(shared.variance(first.cut, second.cut), 0.0)
+            std = np.where(least == most, 0.0, np.sqrt(variance))
+            with np.errstate(invalid="ignore"):
+                values[:, queries] = np.stack([mean, least, most, std]) / first.n
+            is_open[queries] = np.column_stack([first.is_open, second.is_open])
+    for name, count in zip(("reference", "scores"), is_open.sum(axis=0), strict=True):
+        if count:
+            words.warn(
+                f"{count} of {len(is_open)} lists of {name} end inside the tie of the "
+                f"k-th document, which may go on beyond them: ask the index for more "
+                f"than k={k}"
+            )
     per_query = dict(zip(_PER_QUERY, values, strict=True))
     return TopKOverlap(int(k), reference_ties, query_ids, is_open=is_open, **per_query)
 
@@ -271,7 +275,7 @@ class _Neighbours(NamedTuple):
     ----------
     sizes : ndarray of shape (n_queries,)
         Documents of each query.
-    offsets : ndarray of shape (n_queries + 1,)
+    first : ndarray of shape (n_queries,)
         Where those of each query start.
     score : ndarray of shape (n_documents,)
         Higher is nearer, and -inf not retrieved.
@@ -282,7 +286,7 @@ class _Neighbours(NamedTuple):
     """
 
     sizes: IntArray
-    offsets: IntArray
+    first: IntArray
     score: NDArray[Any]
     ids: IntArray | None
     is_full: NDArray[np.bool_]
@@ -306,7 +310,8 @@ def _of_documents(
         score = _nearest_highest(column, name, metric, place)
         checks.check_length(score, queries.n_rows, name)
         score, never = queries.arrange(score), np.zeros(queries.n_queries, dtype=bool)
-        sides.append(_Neighbours(queries.sizes, queries.offsets, score, None, never))
+        first = queries.offsets[:-1]
+        sides.append(_Neighbours(queries.sizes, first, score, None, never))
     return queries.qid, sides
 
 
@@ -348,13 +353,14 @@ def _of_lists(
         score = _nearest_highest(column, name, metric, place)
         if not there.all():
             score = np.where(is_document, score, -np.inf)
-        sizes, is_full = np.full(shape[0], shape[1]), np.asarray(there.all(axis=1))
-        offsets = segments.offsets_of(sizes)
-        sides.append(_Neighbours(sizes, offsets, score, documents.ravel(), is_full))
-    first, second = (len(side.sizes) for side in sides)
-    if first != second:
+        sizes = np.full(shape[0], shape[1])
+        first, is_full = segments.starts_of(sizes), np.asarray(there.all(axis=1))
+        sides.append(_Neighbours(sizes, first, score, documents.ravel(), is_full))
+    n_reference, n_scores = (len(side.sizes) for side in sides)
+    if n_reference != n_scores:
         raise ValueError(
-            f"ids must have as many rows on both sides, got {first} and {second}"
+            f"ids must have as many rows on both sides, got {n_reference} and "
+            f"{n_scores}"
         )
     return sides
 
@@ -366,7 +372,7 @@ def _nearest_highest(
     numbers = exact_numbers.numbers_of(values, name, place)
     if metric == "distance":
         if numbers.dtype.kind != "f":
-            return np.asarray(~numbers)
+            return ~numbers
         numbers = -numbers
     return checks.check_scores(numbers, name=name, place=place)
 
@@ -408,7 +414,7 @@ class _FirstK(NamedTuple):
         `equals` are a tolerance, whether it is relative, and the metric.
         """
         size, n_queries = int(side.sizes[queries[0]]), len(queries)
-        cells = segments.consecutive(side.offsets[queries], side.sizes[queries])
+        cells = segments.consecutive(side.first[queries], side.sizes[queries])
         score, ids = side.score[cells].reshape(n_queries, size), side.ids
         if ids is not None:
             ids = ids[cells].reshape(n_queries, size)
@@ -470,13 +476,3 @@ def _shared_documents(
         a = same & near[:, :-1], same & sure[:, :-1]
         b = near[:, 1:], sure[:, 1:]
     return _shared.Shared.of(lambda x, y: (x & y).sum(axis=1), a, b)
-
-
-def _warn_of_open(is_open: NDArray[np.bool_], k: int) -> None:
-    for name, count in zip(("reference", "scores"), is_open.sum(axis=0), strict=True):
-        if count:
-            words.warn(
-                f"{count} of {len(is_open)} lists of {name} end inside the tie of the "
-                f"k-th document, which may go on beyond them: ask the index for more "
-                f"than k={k}"
-            )

@@ -129,7 +129,7 @@ class _Run(Documents):
     def inclusion(self, depth: int) -> FloatArray:
         """Chance of each row to stand at rank `depth` or above."""
         inside = np.clip(depth - self.above, 0, self.n)
-        return np.asarray(inside / np.maximum(self.n, 1))
+        return inside / np.maximum(self.n, 1)
 
 
 class PooledRuns:
