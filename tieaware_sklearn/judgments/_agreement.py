@@ -54,7 +54,7 @@ def _contingency(
         if not (np.isfinite(weight) & (weight >= 0)).all() or not weight.any():
             raise ValueError("sample_weight must be finite, >= 0 and not all 0")
     table = np.zeros((code.max() + 1, code.max() + 1))
-    np.add.at(table, (code[: len(first)], code[len(first) :]), weight)
+    np.add.at(table, tuple(code.reshape(2, -1)), weight)
     return table
 
 

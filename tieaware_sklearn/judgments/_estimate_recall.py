@@ -87,21 +87,28 @@ class RecallEstimate(html.Result):
         return min(at + 1, self.n_population)
 
     def _columns(self) -> dict[str, Any]:
-        names = ("share", "n_relevant", "recall")
-        low, high = np.array([getattr(self, f"{one}_interval") for one in names]).T
-        estimates = np.array([getattr(self, one) for one in names])
-        of = np.array(names, dtype=object)
-        return {"of": of, "estimate": estimates, "low": low, "high": high}
+        intervals = self.share_interval, self.n_relevant_interval, self.recall_interval
+        low, high = np.array(intervals).T
+        return {
+            "of": np.array(["share", "n_relevant", "recall"], dtype=object),
+            "estimate": np.array([self.share, self.n_relevant, self.recall]),
+            "low": low,
+            "high": high,
+        }
 
     def _tables(self) -> list[text_tables.Table]:
-        terms = {"estimate": f"from {self.n_judged} of {self.n_population} documents"}
-        ends = f"{100 * self.confidence:g}% interval"
         _, estimate, *interval = self._columns().values()
-        names = ["share relevant", "number relevant", "recall"]
-        cells = [_cell(one) for one in estimate]
         shown = [f"[{_cell(a)}, {_cell(b)}]" for a, b in zip(*interval, strict=True)]
-        columns = ("", names), ("estimate", cells), (ends, shown)
-        return [text_tables.Table.of(*columns, terms=terms)]
+        return [
+            text_tables.Table.of(
+                ("", ["share relevant", "number relevant", "recall"]),
+                ("estimate", map(_cell, estimate)),
+                (f"{100 * self.confidence:g}% interval", shown),
+                terms={
+                    "estimate": f"from {self.n_judged} of {self.n_population} documents"
+                },
+            )
+        ]
 
 
 def _cell(value: float) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -154,18 +155,21 @@ def leave_one_out(
             number.setdefault(key, len(number))
     target = np.full(len(number), np.nan)
     target[:n_judged] = np.where(labels < 0, np.nan, labels)
-    qid = [topic for topic, _ in number]
     place = np.array([number.get(key, -1) for key in every.keys])
     pooled = np.zeros((len(names), len(every.keys)), dtype=bool)
+    # the last is of topics without judgments
     scores = np.full((len(names), len(number) + 1), -np.inf)
     for i, (run, rows) in enumerate(zip(every.runs, every.rows, strict=True)):
         pooled[i, rows] = run.inclusion(depth) > 0
-        # the last is of topics without judgments
         scores[i, place[rows]] = run.score
     alone = pooled & (pooled.sum(axis=0) == 1)
-    options: dict[str, Any] = {"qid": qid, "zero_relevance": zero_relevance}
-    options["unjudged"] = "nonrelevant"
-    whole = PreparedRanking(target, **options)
+    prepare = partial(
+        PreparedRanking,
+        qid=[topic for topic, _ in number],
+        zero_relevance=zero_relevance,
+        unjudged="nonrelevant",
+    )
+    whole = prepare(target)
     n_alone, n_relevant = np.zeros((2, len(names)), dtype=np.int64)
     value, without = np.zeros((2, len(names)))
     for i, score in enumerate(scores[:, :-1]):
@@ -175,7 +179,7 @@ def leave_one_out(
         value[i] = whole.score(score, measure)
         less = target.copy()
         less[at] = np.nan
-        without[i] = PreparedRanking(less, **options).score(score, measure)
+        without[i] = prepare(less).score(score, measure)
     return LeaveOneOut(
         systems=names,
         measure=str(measure),

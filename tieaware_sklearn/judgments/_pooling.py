@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .._display import html, text_tables
 from .._engine import checks
-from .._engine.segments import FloatArray, IntArray
+from .._engine.segments import BoolArray, FloatArray, IntArray
 from ..score_precision import _bands
 from . import _agreement
 
@@ -59,7 +59,7 @@ class Pool(html.Result):
     qid: NDArray[Any]
     docno: NDArray[Any]
     probability: FloatArray
-    certain: NDArray[np.bool_]
+    certain: BoolArray
     stratum: IntArray
     n_runs: IntArray
     depth: int
@@ -71,19 +71,19 @@ class Pool(html.Result):
         return float(self.probability.sum())
 
     def _tables(self) -> list[text_tables.Table]:
-        queries = len(set(self.qid.tolist()))
-        parts = [(f"depth {self.depth}", np.ones(len(self.stratum), dtype=bool))]
+        parts = {f"depth {self.depth}": np.ones(len(self.stratum), dtype=bool)}
         if self.by == "band":
-            bands = np.unique(self.stratum)
-            parts += [(f"band {band}", self.stratum == band) for band in bands.tolist()]
-        names, rows = zip(*parts, strict=True)
+            for band in np.unique(self.stratum):
+                parts[f"band {band}"] = self.stratum == band
+        queries = [len(set(self.qid.tolist())), *[""] * (len(parts) - 1)]
+        rows = parts.values()
         return [
             text_tables.Table.of(
-                ("pool", names),
-                ("queries", [queries] + [""] * (len(names) - 1)),
-                ("expected", [f"{self.probability[part].sum():.1f}" for part in rows]),
-                ("certain", [int(self.certain[part].sum()) for part in rows]),
-                ("possible", [int(part.sum()) for part in rows]),
+                ("pool", parts),
+                ("queries", queries),
+                ("expected", [f"{self.probability[row].sum():.1f}" for row in rows]),
+                ("certain", [self.certain[row].sum() for row in rows]),
+                ("possible", [row.sum() for row in rows]),
             )
         ]
 
@@ -157,7 +157,7 @@ class PooledRuns:
         for run, rows in zip(self.runs, self.rows, strict=True):
             self.n_runs[rows] += run.retrieved
 
-    def columns(self, chosen: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
+    def columns(self, chosen: BoolArray) -> dict[str, NDArray[Any]]:
         """Some of the documents: queries by first appearance, documents sorted."""
         keys = [self.keys[i] for i in np.flatnonzero(chosen)]
         return {
@@ -237,9 +237,10 @@ def depth_pool(
     checks.check_choice(by, "by", ("rank", "band"))
     starts = _bands.geometric_bands(depth, rho)
     every = PooledRuns(runs)
-    missed = np.ones(len(every.keys))
-    certain = np.zeros(len(every.keys), dtype=bool)
-    best = np.full(len(every.keys), depth)
+    n_documents = len(every.keys)
+    missed = np.ones(n_documents)
+    certain = np.zeros(n_documents, dtype=bool)
+    best = np.full(n_documents, depth)
     for run, rows in zip(every.runs, every.rows, strict=True):
         first = np.where(run.retrieved, run.above + 1, depth)
         best[rows] = np.minimum(best[rows], first)
@@ -294,10 +295,14 @@ class PseudoJudgments(html.Result):
     n_runs: IntArray
 
     def _tables(self) -> list[text_tables.Table]:
-        counts = len(set(self.qid.tolist())), len(self.docno), int(self.target.sum())
-        header = ["votes", "queries", "documents", "relevant"]
-        row = zip(header, ["", *counts], strict=True)
-        return [text_tables.Table.of(*((head, [value]) for head, value in row))]
+        return [
+            text_tables.Table.of(
+                ("votes", [""]),
+                ("queries", [len(set(self.qid.tolist()))]),
+                ("documents", [len(self.docno)]),
+                ("relevant", [self.target.sum()]),
+            )
+        ]
 
 
 def pseudo_relevance(runs: Sequence[Mapping[str, Any]], m: int) -> PseudoJudgments:
@@ -340,9 +345,8 @@ def pseudo_relevance(runs: Sequence[Mapping[str, Any]], m: int) -> PseudoJudgmen
     """
     every = PooledRuns(runs)
     checks.check_count(m, "m", least=0)
-    n_runs = len(every.runs)
-    if m >= n_runs:
-        raise ValueError(f"m must be below the number of runs ({n_runs}), got {m!r}")
+    if m >= len(runs):
+        raise ValueError(f"m must be below the number of runs ({len(runs)}), got {m!r}")
     columns = every.columns(every.n_runs > 0)
     return PseudoJudgments(**columns, target=(columns["n_runs"] > m).astype(np.int64))
 
