@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
 
 
 def begins(values: NDArray[Any]) -> NDArray[np.bool_]:

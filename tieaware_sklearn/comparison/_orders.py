@@ -10,12 +10,12 @@ from functools import cache, partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
 from .._display import progress_bars, text_tables, words
 from .._engine import checks, segments, threads
-from .._engine.segments import FloatArray, IntArray
+from .._engine.segments import BoolArray, FloatArray, IntArray
 from ..evaluation import _averages, _prepared, _sampled
 from ..measures import Measure, _parse
 from . import _paired_test, _pairs, _segmented, _systems
@@ -229,7 +229,7 @@ class PValuesOverOrders(_segmented.SegmentedResult):
     mean: FloatArray
     combined: FloatArray
     n_orders: IntArray
-    is_exact: NDArray[np.bool_]
+    is_exact: BoolArray
     test: str
     alternative: str
     alpha: float

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._display import text_tables, words
-from .._engine.segments import IntArray
+from .._engine.segments import BoolArray, IntArray
 
 #: a block of a measure: head, values and how they are shown, of each column
 Block = Sequence[tuple[Any, ...]]
@@ -27,7 +27,7 @@ def letters(order: IntArray) -> NDArray[np.object_]:
     return out
 
 
-def runs(letters_in_order: NDArray[np.object_], chosen: NDArray[np.bool_]) -> str:
+def runs(letters_in_order: NDArray[np.object_], chosen: BoolArray) -> str:
     """Spell the chosen letters, three or more in a row as ``b-d``."""
     places = np.flatnonzero(chosen)
     separator = "," if len(chosen) > len(ascii_letters) else ""

@@ -7,10 +7,9 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
-from .._engine.segments import FloatArray, IntArray
+from .._engine.segments import BoolArray, FloatArray, IntArray
 from ..evaluation import _averages, _intervals, _paired_t_test
 
 #: number of signs, or of resampled values, that are held at a time
@@ -247,8 +246,8 @@ class QueryLosses(NamedTuple):
 
 
 def weighed(
-    there: NDArray[np.bool_], weight: FloatArray | None
-) -> tuple[NDArray[np.bool_], FloatArray | None]:
+    there: BoolArray, weight: FloatArray | None
+) -> tuple[BoolArray, FloatArray | None]:
     """Queries that count, and their weights; equal weights are none."""
     if weight is None:
         return there, None

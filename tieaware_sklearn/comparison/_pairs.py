@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._engine.segments import FloatArray, IntArray
+from .._engine.segments import BoolArray, FloatArray, IntArray
 from ..evaluation import _averages, _intervals, _multiple_testing
 from . import _paired_test
 
@@ -144,7 +144,7 @@ def _compare(
 
 def _on_same_queries(
     values: FloatArray, pairs: IntArray
-) -> Iterator[tuple[IntArray, NDArray[np.bool_]]]:
+) -> Iterator[tuple[IntArray, BoolArray]]:
     """Group pairs of columns by the queries where both are defined.
 
     Yields numbers of pairs and whether each query is defined; no pairs are one group.

@@ -16,7 +16,7 @@ from scipy import stats
 from .. import _optional
 from .._display import html, text_tables, words
 from .._engine import checks
-from .._engine.segments import FloatArray, IntArray
+from .._engine.segments import BoolArray, FloatArray, IntArray
 from ..evaluation import Summary, _averages, _intervals, _multiple_testing, _report
 from ..io import _wording
 from ..measures import parse_measure
@@ -154,7 +154,7 @@ class SystemComparison(html.Result):
     systems: tuple[str, ...]
     measures: tuple[str, ...]
     ties: tuple[str, ...]
-    greater_is_better: NDArray[np.bool_]
+    greater_is_better: BoolArray
     qid: NDArray[Any]
     expected: FloatArray
     best: FloatArray
@@ -167,7 +167,7 @@ class SystemComparison(html.Result):
     difference_interval: FloatArray
     tie_std: FloatArray
     tie_range: FloatArray
-    same_sign: NDArray[np.bool_]
+    same_sign: BoolArray
     statistic: FloatArray
     pvalues: FloatArray
     adjusted_pvalues: FloatArray
@@ -201,12 +201,18 @@ class SystemComparison(html.Result):
         at, n = keys.index(key), len(self.systems)
         n_pairs = len(self.pairs) // len(keys)
         columns, rows = (slice(at * size, (at + 1) * size) for size in (n, n_pairs))
-        j = at // len(self.ties)
-        new: dict[str, Any] = {"measures": (key[0],), "ties": (key[1],)}
-        new |= {n: getattr(self, n)[j : j + 1] for n in ("greater_is_better", "bounds")}
-        new |= {name: getattr(self, name)[:, columns] for name in STATISTICS}
-        new |= {name: getattr(self, name)[rows] for name in _OF_PAIRS}
-        return replace(self, pairs=self.pairs[rows] - at * n, **new)
+        parts = {name: getattr(self, name)[:, columns] for name in STATISTICS}
+        parts |= {name: getattr(self, name)[rows] for name in _OF_PAIRS}
+        measure = at // len(self.ties)
+        return replace(
+            self,
+            measures=(key[0],),
+            ties=(key[1],),
+            greater_is_better=self.greater_is_better[[measure]],
+            bounds=self.bounds[[measure]],
+            pairs=self.pairs[rows] - at * n,
+            **parts,
+        )
 
     def _keys(self) -> list[tuple[str, str]]:
         return [(measure, ties) for measure in self.measures for ties in self.ties]
@@ -272,9 +278,8 @@ class SystemComparison(html.Result):
         worse = [_overview.runs(letters[order], row) for row in won]
         columns["letter"] = np.tile(letters, len(self))
         columns["better_than"] = np.array(worse, dtype=object)
-        about = {"average": self.average}
         keys = ("measure", "ties", "system")
-        return Summary(columns, keys, about, _tables_of_systems)
+        return Summary(columns, keys, {"average": self.average}, _tables_of_systems)
 
     def by_segment(self, *, n_resamples: int = 9999, random_state: Any = 0) -> Summary:
         """Compare each pair on the queries of each segment.
@@ -340,17 +345,20 @@ class SystemComparison(html.Result):
                 )
                 for rows in parts
             ]
-            pairs = {n: np.concatenate([t[n] for t in tested]) for n in tested[0]}
-            adjusted = _multiple_testing.adjust(pairs["pvalues"], self.correction)
-            pairs["adjusted_pvalues"] = adjusted
-            names = {n: np.tile(of, len(parts)) for n, of in one._names().items()}
-            segments = {"segment": np.repeat(named, len(one.pairs))}
-            last = {"interaction": np.tile(one._interactions(parts), len(parts))}
+            block = {"segment": np.repeat(named, len(one.pairs))}
+            for name, column in one._names().items():
+                block[name] = np.tile(column, len(parts))
+            for name in tested[0]:
+                block[name] = np.concatenate([part[name] for part in tested])
+            block["adjusted_pvalues"] = _multiple_testing.adjust(
+                block["pvalues"], self.correction
+            )
+            block["interaction"] = np.tile(one._interactions(parts), len(parts))
             if self.query_weight is not None:
                 weight = self.query_weight * one._defined()
                 worth = [_intervals.effective_number(weight[rows]) for rows in parts]
-                last["n_effective"] = np.repeat(worth, len(one.pairs))
-            blocks.append(segments | names | pairs | last)
+                block["n_effective"] = np.repeat(worth, len(one.pairs))
+            blocks.append(block)
         columns = {
             name.replace("pvalues", "pvalue"): np.concatenate([b[name] for b in blocks])
             for name in blocks[0]
@@ -698,7 +706,7 @@ class SystemComparison(html.Result):
         of_pairs = {name: getattr(self, name)[rows] for name in ("pairs", *_OF_PAIRS)}
         return replace(self, **of_pairs)
 
-    def _defined(self) -> NDArray[np.bool_]:
+    def _defined(self) -> BoolArray:
         """Whether each query has a value of some measure."""
         return np.asarray(~np.isnan(self.expected).all(axis=1))
 
@@ -763,7 +771,7 @@ def level(of: SystemComparison, sign: str = "<=") -> str:
     return f"{_p_header(of)} {sign} {1 - of.confidence:g}"
 
 
-def better(one: SystemComparison) -> NDArray[np.bool_]:
+def better(one: SystemComparison) -> BoolArray:
     """Whether each system, in a row, is significantly better than each in a column.
 
     The comparison is by one measure under one treatment of ties.
@@ -846,14 +854,17 @@ def _in_words(one: SystemComparison, alpha: float) -> str:
 
 def _tables_by_segment(of: Summary) -> list[text_tables.Table]:
     comparison = of.comparison
-    header = _p_header(comparison)
+    header = "pvalue"
     if comparison.correction is not None and len(of) > len(comparison):
         header = comparison.correction
     names = [("segment", list(map(str, of.segment.tolist())))]
     names += _names_of_pairs(of.columns, "measure", "ties")
     level = f"{100 * comparison.confidence:g}% interval"
+    terms = {level: f"{level} over queries of the segment, uncorrected"}
     note = ""
-    if header != "pvalue":
+    if header == "pvalue":
+        terms[header] = words.meaning(f"pvalue ({comparison.test})")
+    else:
         note = f"{header}: corrected over all pairs and "
         note += f"{of.n_segments} segments together"
     last: tuple[Any, ...] = ("interaction", of.interaction, words.probability)
@@ -861,9 +872,7 @@ def _tables_by_segment(of: Summary) -> list[text_tables.Table]:
     if comparison.query_weight is not None:
         last = ("worth", of.n_effective, partial(words.number, digits=1))
         said = "queries of equal weight that those of the segment are worth"
-    terms = {level: f"{level} over queries of the segment, uncorrected", last[0]: said}
-    if header == "pvalue":
-        terms[header] = words.meaning(f"pvalue ({comparison.test})")
+    terms[last[0]] = said
     return [
         text_tables.Table.of(
             *names,
@@ -1016,29 +1025,31 @@ def _table_of_pairs(of: SystemComparison) -> text_tables.Table:
     label, corrected = _difference_header(of), _p_header(of)
     # intervals of Tukey's test hold for all pairs at once
     simultaneous = corrected == "tukey" and of.interval == "t"
-    columns: dict[str, tuple[Any, ...]] = {label: (of.difference,)}
+    names = _names_of_pairs(of._names(), "measure")
+    columns = [*names, (label, of.difference)]
     halves = of.interval == "t" and of.average == "macro"
     if halves:
         interval, text = f"±{level}", f"half of the {level} t interval"
         if simultaneous:
             text = f"half of the simultaneous {level} interval of Tukey's test"
-        columns[interval] = (np.diff(of.difference_interval)[:, 0] / 2,)
+        columns.append((interval, np.diff(of.difference_interval)[:, 0] / 2))
     else:
         interval, text = f"{level} interval", f"{level} {of.interval} interval"
-        columns[interval] = of.difference_interval, partial(words.bracketed, digits=3)
+        show = partial(words.bracketed, digits=3)
+        columns.append((interval, of.difference_interval, show))
     ranges = None
     if not _is_one_order(ties, of.tie_std):
         if of.average == "macro":
-            columns["tie_std"] = (of.tie_std,)
-        columns["tie range"] = (of.tie_range,)
-        columns["same sign"] = (np.where(of.same_sign, "yes", "no"),)
+            columns.append(("tie_std", of.tie_std))
+        columns.append(("tie range", of.tie_range))
+        columns.append(("same sign", np.where(of.same_sign, "yes", "no")))
         if len(of) == 1:
             least, most = of.tie_range.T
             ranges = text_tables.Ranges(least, of.difference, most, head="tie range")
-    columns["pvalue"] = of.pvalues, words.probability
+    columns.append(("pvalue", of.pvalues, words.probability))
     if corrected != "pvalue":
-        columns[corrected] = of.adjusted_pvalues, words.probability
-    columns["d"] = of.effect, partial(words.number, digits=2)
+        columns.append((corrected, of.adjusted_pvalues, words.probability))
+    columns.append(("d", of.effect, partial(words.number, digits=2)))
     # narrow pages drop the column that the user chose last
     last = [interval, "tie range"]
     if not halves or ties != EXPECTED:
@@ -1047,13 +1058,11 @@ def _table_of_pairs(of: SystemComparison) -> text_tables.Table:
     if len(of.pairs) > len(of) and not simultaneous:
         meaning += ", not corrected for the number of pairs"
         notes.append(f"{interval}: not corrected for the number of pairs")
-    names, heads = _names_of_pairs(of._names(), "measure"), list(columns)
-    drop = [heads.index(head) for head in ("d", "tie_std", *last) if head in columns]
+    heads = [head for head, *_ in columns]
     table = text_tables.Table.of(
-        *names,
-        *((head, *cells) for head, cells in columns.items()),
+        *columns,
         left=len(names),
-        drop=[len(names) + place for place in drop],
+        drop=[heads.index(head) for head in ("d", "tie_std", *last) if head in heads],
         terms={
             label: _DIFFERENCES[of.average],
             interval: meaning,
@@ -1074,18 +1083,20 @@ def _side_by_side(of: SystemComparison) -> text_tables.Table:
     """
     of_pairs, header, apart = of._names(), _p_header(of), _difference_header(of)
     treated, names = of_pairs["ties"], _names_of_pairs(of_pairs, "measure")
-    by = {ties: treated == ties for ties in of.ties}
+    by = {ties: np.flatnonzero(treated == ties) for ties in of.ties}
     same_sign = np.where(of.same_sign, "yes", "no")
     meaning = words.meaning(f"pvalue ({of.test})" if header == "pvalue" else header)
     what = f"{words.AVERAGES[of.average]}, or {_DIFFERENCES[of.average]}"
-    terms = {ties: f"{what}, {_treated(ties)}" for ties in by}
-    terms |= dict.fromkeys([header, *(f"{header} {ties}" for ties in by)], meaning)
-    first = by[of.ties[0]]
-    columns: list[tuple[Any, ...]] = [(name, cells[first]) for name, cells in names]
-    columns += [(ties, of.difference[rows]) for ties, rows in by.items()]
+    terms = {header: meaning}
+    columns: list[tuple[Any, ...]]
+    columns = [(name, cells[by[of.ties[0]]]) for name, cells in names]
     for ties, rows in by.items():
-        pvalues = of.adjusted_pvalues[rows]
-        columns.append((f"{header} {ties}", pvalues, words.probability))
+        terms[ties] = f"{what}, {_treated(ties)}"
+        columns.append((ties, of.difference[rows]))
+    for ties, rows in by.items():
+        head, pvalues = f"{header} {ties}", of.adjusted_pvalues[rows]
+        terms[head] = meaning
+        columns.append((head, pvalues, words.probability))
     if EXPECTED in by:
         columns.append(("same sign", same_sign[by[EXPECTED]]))
     wide = text_tables.Table.of(
@@ -1102,7 +1113,7 @@ def _side_by_side(of: SystemComparison) -> text_tables.Table:
     if EXPECTED in by:
         columns.append(("same sign", np.where(treated == EXPECTED, same_sign, "")))
     # each treatment of a pair below the other
-    rows = np.array([np.flatnonzero(places) for places in by.values()]).T.ravel()
+    rows = np.column_stack([*by.values()]).ravel()
     columns = [(head, cells[rows], *show) for head, cells, *show in columns]
     terms = {header: meaning}
     return text_tables.Table.of(*columns, left=len(names) + 1, terms=terms)
@@ -1121,16 +1132,18 @@ def _difference_header(of: SystemComparison) -> str:
 
 def _p_header(of: SystemComparison) -> str:
     """Header of p-values, which names the correction, if there is one."""
-    several = of.correction is not None and len(of.pairs) > len(of)
-    return of.correction if several else "pvalue"  # type: ignore[return-value]
+    if of.correction is None or len(of.pairs) <= len(of):
+        return "pvalue"
+    return of.correction
 
 
 def _names_of_pairs(
     columns: dict[str, NDArray[Any]], *others: str
-) -> list[tuple[str, Any]]:
+) -> list[tuple[Any, ...]]:
     """First columns of a table of pairs: A, B, and before them others that vary."""
-    several = [name for name in others if len(set(columns[name].tolist())) > 1]
-    names = [(name, columns[name]) for name in several]
+    names: list[tuple[Any, ...]] = [
+        (name, columns[name]) for name in others if len(set(columns[name])) > 1
+    ]
     return [*names, ("A", columns["a"]), ("B", columns["b"])]
 
 

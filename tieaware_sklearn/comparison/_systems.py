@@ -411,12 +411,12 @@ def compare_systems(
     )  # fmt: skip
     treatments = systems.rules.check(ties)
     baselines = systems.baselines(baseline)
-    stats = {one: systems.all_values(ties=one) for one in treatments}
+    values = {one: systems.all_values(ties=one) for one in treatments}
     return compared(
         systems.names,
         systems.resolved,
         systems.queries,
-        stats,
+        values,
         baselines,
         options,
         systems.weight,
@@ -510,8 +510,8 @@ def compared(
         for measure, values in zip(measures, analysed, strict=True)
         for a, b in pairs
     )
-    average = "median" if options.average == "median" else "macro"
-    _intervals.warn_of_intervals(named, average, weight)
+    if options.average != "median":
+        _intervals.warn_of_intervals(named, weight=weight)
     # results must not depend on the order of rows
     by_id = queries.sorted()
     bounds = np.repeat(resolved.bounds, len(tables), axis=0)
@@ -519,8 +519,7 @@ def compared(
         _pairs.compare_pairs(block, pairs, options, ends, weight, by_id)
         for block, ends in zip(blocks, bounds, strict=True)
     ]
-    up = [measure.greater_is_better for measure in resolved.measures]
-    values: dict[str, Any] = options._asdict()
+    values = options._asdict()
     del values["drawn"]
     for name in _result.STATISTICS:
         values[name] = np.concatenate([block[name] for block in blocks], axis=1)
@@ -530,7 +529,7 @@ def compared(
         systems=names,
         measures=resolved.names,
         ties=tuple(tables),
-        greater_is_better=np.array(up),
+        greater_is_better=np.array([m.greater_is_better for m in resolved.measures]),
         qid=queries.qid,
         bounds=resolved.bounds,
         pairs=np.concatenate([pairs + i * len(names) for i in range(len(blocks))]),

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._display import html, text_tables, words
 from .._engine import checks, exact_numbers, lists, messages, segments
-from .._engine.segments import FloatArray, IntArray
+from .._engine.segments import BoolArray, FloatArray, IntArray
 from ..evaluation import Summary, _averages, _intervals
 from . import _shared
 
@@ -61,7 +61,7 @@ class TopKOverlap(html.Result):
     worst: FloatArray
     best: FloatArray
     std: FloatArray
-    is_open: NDArray[np.bool_]
+    is_open: BoolArray
 
     def summary(self) -> Summary:
         """Average over queries.
@@ -289,7 +289,7 @@ class _Neighbours(NamedTuple):
     first: IntArray
     score: NDArray[Any]
     ids: IntArray | None
-    is_full: NDArray[np.bool_]
+    is_full: BoolArray
 
 
 def _of_documents(
@@ -395,11 +395,11 @@ class _FirstK(NamedTuple):
     """
 
     ids: IntArray | None
-    near: NDArray[np.bool_]
-    sure: NDArray[np.bool_]
+    near: BoolArray
+    sure: BoolArray
     n: IntArray
     cut: _shared.Cut
-    is_open: NDArray[np.bool_]
+    is_open: BoolArray
 
     @classmethod
     def of(
