@@ -86,18 +86,26 @@ class OrderingCorrelation(html.Result):
         return Summary(columns, ("coefficient",), {}, _tables_of_means)
 
     def _columns(self) -> dict[str, Any]:
-        documents = np.broadcast_to(self.n_documents[:, None], self.values.shape)
-        values: dict[str, NDArray[Any]] = {"value": self.values, "pvalue": self.pvalues}
-        values["n_documents"] = documents
-        keys = {"qid": self.qid, "coefficient": self.coefficients}
-        return html.by_cell(keys, values)
+        n_documents = np.broadcast_to(self.n_documents[:, None], self.values.shape)
+        return html.by_cell(
+            {"qid": self.qid, "coefficient": self.coefficients},
+            {
+                "value": self.values,
+                "pvalue": self.pvalues,
+                "n_documents": n_documents,
+            },
+        )
 
     def _tables(self) -> list[text_tables.Table]:
         if len(self.qid) > 1:
             return self.summary()._tables()
-        named = ("coefficient", self.coefficients), ("value", self.values[0])
-        last = ("pvalue", self.pvalues[0], words.probability)
-        return [text_tables.Table.of(*named, last)]
+        return [
+            text_tables.Table.of(
+                ("coefficient", self.coefficients),
+                ("value", self.values[0]),
+                ("pvalue", self.pvalues[0], words.probability),
+            )
+        ]
 
 
 def _tables_of_means(of: Summary) -> list[text_tables.Table]:
@@ -398,6 +406,8 @@ def order_agreement(exact: FloatArray, coarse: FloatArray, up: bool) -> FloatArr
     there = ~(np.isnan(exact) | np.isnan(coarse))
     if not there.any():
         return np.full(2, np.nan)
-    both = (exact[there], coarse[there]) if up else (-exact[there], -coarse[there])
-    correlation = rank_correlation(*both, coefficients=("tau_b", "tau_ap"))
+    sign = 1 if up else -1
+    correlation = rank_correlation(
+        sign * exact[there], sign * coarse[there], coefficients=("tau_b", "tau_ap")
+    )
     return np.asarray(correlation.values[0])

@@ -243,20 +243,13 @@ class PValuesOverOrders(_segmented.SegmentedResult):
 
     def _tables(self) -> list[text_tables.Table]:
         of, level = self._columns(), f"p < {self.alpha:g}"
-        names = [("measure", of["measure"]), ("A", of["a"]), ("B", of["b"])]
+        names = [("A", of["a"]), ("B", of["b"])]
         note = f"{_paired_test.WORDS_OF_TESTS[self.test]}, {self.alternative}"
         if len(self.measures) == 1:
             # without the column of the measure there is room for the error
-            del names[0]
             note = f"{self.measures[0]}, {note}"
-        figures: list[tuple[Any, ...]] = [
-            ("pvalue", of["pvalues"], words.probability),
-            (level, of["share"]),
-            ("error", of["share_error"]),
-            ("min p", of["smallest"], words.probability),
-            ("max p", of["largest"], words.probability),
-            ("combined", of["combined"], words.probability),
-        ]
+        else:
+            names.insert(0, ("measure", of["measure"]))
         terms = {
             "pvalue": "p-value of the exact means over all orders of ties",
             level: "share of the orders of ties with such a p-value",
@@ -270,7 +263,12 @@ class PValuesOverOrders(_segmented.SegmentedResult):
         return [
             text_tables.Table.of(
                 *names,
-                *figures,
+                ("pvalue", of["pvalues"], words.probability),
+                (level, of["share"]),
+                ("error", of["share_error"]),
+                ("min p", of["smallest"], words.probability),
+                ("max p", of["largest"], words.probability),
+                ("combined", of["combined"], words.probability),
                 left=n,
                 drop=[n + 2, n + 5],
                 notes=[note],

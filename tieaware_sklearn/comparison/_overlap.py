@@ -180,8 +180,12 @@ class RankBiasedOverlap(html.Result):
     def _columns(self) -> dict[str, Any]:
         values = {name: getattr(self, name) for name in (*_OF_QUERIES, "distance")}
         first, second = self.n_retrieved.T
-        counts = {"n_retrieved_true": first, "n_retrieved_score": second}
-        return {"qid": self.qid, **values, **counts}
+        return {
+            "qid": self.qid,
+            **values,
+            "n_retrieved_true": first,
+            "n_retrieved_score": second,
+        }
 
 
 def _tables_of_means(of: Summary) -> list[text_tables.Table]:
@@ -289,13 +293,15 @@ def rank_biased_overlap(
     arranged = map(queries.arrange, columns)
     a, b = (_Ranking.of(scores, queries.sizes, depth) for scores in arranged)
     pair = _Pair(a, b, p)
-    means = dict(zip(_OF_QUERIES[:3], pair.extrapolated(), strict=True))
-    nothing = np.isnan(means["expected"])
+    expected, worst, best = pair.extrapolated()
+    nothing = np.isnan(expected)
     return RankBiasedOverlap(
         p=p,
         depth=depth,
         qid=queries.qid,
-        **means,
+        expected=expected,
+        worst=worst,
+        best=best,
         minimum=np.where(nothing, np.nan, pair.minimum()),
         residual=np.where(nothing | pair.is_cut, np.nan, pair.residual()),
         n_retrieved=np.column_stack([a.retrieved, b.retrieved]),

@@ -26,8 +26,10 @@ def queries_needed(
     effect: float, wanted: float, alpha: float, alternative: str
 ) -> float:
     """Find the least number of queries whose power is `wanted`; inf for no effect."""
-    if math.isnan(effect) or effect**2 == 0:
-        return math.nan if math.isnan(effect) else math.inf
+    if math.isnan(effect):
+        return math.nan
+    if effect**2 == 0:
+        return math.inf
     # that of the normal distribution is hardly less
     sides = 2 if alternative == "two-sided" else 1
     reach = stats.norm.isf(alpha / sides) + stats.norm.ppf(wanted)

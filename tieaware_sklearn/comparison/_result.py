@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -274,8 +273,11 @@ class SystemComparison(html.Result):
         }
         order = best_first(self, average)
         letters = _overview.letters(order)
-        won = [row[order] for one in self for row in better(one)]
-        worse = [_overview.runs(letters[order], row) for row in won]
+        worse = [
+            _overview.runs(letters[order], row[order])
+            for one in self
+            for row in better(one)
+        ]
         columns["letter"] = np.tile(letters, len(self))
         columns["better_than"] = np.array(worse, dtype=object)
         keys = ("measure", "ties", "system")
@@ -372,12 +374,13 @@ class SystemComparison(html.Result):
         pvalues = np.full(len(self.pairs), np.nan)
         if self.query_weight is not None or self.average == "median" or len(parts) < 2:
             return pvalues
-        of_logs, least = self.average == "geometric", _averages.NO_DIFFERENCE
-        values = _averages.logs(self.expected) if of_logs else self.expected
+        values = self.expected
+        if self.average == "geometric":
+            values = _averages.logs(values)
         for i, (a, b) in enumerate(self.pairs):
             apart = values[:, a] - values[:, b]
             samples = [x[~np.isnan(x)] for x in (apart[rows] for rows in parts)]
-            if all(len(x) > 1 and np.ptp(x) > least for x in samples):
+            if all(len(x) > 1 and np.ptp(x) > _averages.NO_DIFFERENCE for x in samples):
                 pvalues[i] = stats.alexandergovern(*samples).pvalue
         return pvalues
 
@@ -464,22 +467,21 @@ class SystemComparison(html.Result):
         std = moments.standard_error() * np.sqrt(worth)
         size = self.difference if difference is None else np.full(len(std), difference)
         side = self.alternative
-        needed, detectable = np.empty((2, len(std)))
+        deviation = np.where(std > _averages.NO_DIFFERENCE, std, np.nan)
+        enough = [
+            _power.queries_needed(effect, power, alpha, side)
+            for effect in np.abs(size) / deviation
+        ]
+        # queries of unequal weights count less
+        needed = np.ceil(moments.count / worth * enough - _averages.NO_DIFFERENCE)
         least_effect = cache(_power.least_effect)
-        for i, (n, deviation) in enumerate(zip(worth, std, strict=True)):
-            # queries of unequal weights count less
-            share = moments.count[i] / n
-            deviation = deviation if deviation > _averages.NO_DIFFERENCE else math.nan
-            effect = abs(size[i]) / deviation
-            enough = _power.queries_needed(effect, power, alpha, side)
-            needed[i] = np.ceil(enough * share - _averages.NO_DIFFERENCE)
-            detectable[i] = least_effect(n, power, alpha, side) * deviation
+        effects = [least_effect(n, power, alpha, side) for n in worth]
         columns = self._names() | {
             "difference": size,
             "std": std,
             "n_queries": moments.count.astype(np.int64),
             "queries_needed": needed,
-            "detectable": detectable,
+            "detectable": deviation * effects,
         }
         about = {
             "power": float(power),

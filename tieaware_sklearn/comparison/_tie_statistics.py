@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -163,12 +164,19 @@ class TieStatistics(html.Result):
             columns.append(("no order", self.unordered_documents, _percent))
         if columns[1:]:
             tables.append(text_tables.Table.of(*columns, terms=_TERMS))
-        names, shares = zip(*self.overall().items(), strict=True)
-        each = {"queries": self.tied_queries, "documents": self.repeated_documents}
-        medians = [np.median(each.get(name, np.nan)) for name in names]
-        share = ("share with ties", names), ("", shares, _percent)
-        middle = ("median system", medians, _percent)
-        return [*tables, text_tables.Table.of(*share, middle, terms=_TERMS)]
+        shares = self.overall()
+        medians = dict.fromkeys(shares, np.nan)
+        medians["queries"] = float(np.median(self.tied_queries))
+        medians["documents"] = float(np.median(self.repeated_documents))
+        tables.append(
+            text_tables.Table.of(
+                ("share with ties", shares),
+                ("", shares.values(), _percent),
+                ("median system", medians.values(), _percent),
+                terms=_TERMS,
+            )
+        )
+        return tables
 
 
 _TERMS = {
@@ -273,7 +281,7 @@ def tie_statistics(
 
 def _ranks(
     rank: Any, name: str, shape: tuple[int, int], cells: lists.Lists | None
-) -> list[FloatArray | None]:
+) -> Sequence[FloatArray | None]:
     """Return the ranks of each system, or the places of its lines."""
     n_rows, n_systems = shape
     if rank is None:
@@ -287,10 +295,13 @@ def _ranks(
             f"({n_rows},) or {shape}, got {array.shape}"
         )
     columns = [rank] * n_systems if array.ndim == 1 else [*array.T]
-    ranks = [exact_numbers.floats_of(one, name) for one in columns]
-    # NaN stands for documents that are not retrieved
-    filled = [np.where(np.isnan(one), -np.inf, one) for one in ranks]
-    return [checks.check_scores(one, name=name) for one in filled]
+    ranks = []
+    for column in columns:
+        values = exact_numbers.floats_of(column, name)
+        # NaN stands for documents that are not retrieved
+        values = np.where(np.isnan(values), -np.inf, values)
+        ranks.append(checks.check_scores(values, name=name))
+    return ranks
 
 
 def _unordered(

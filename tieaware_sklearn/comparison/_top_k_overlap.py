@@ -99,14 +99,26 @@ class TopKOverlap(html.Result):
     def _columns(self) -> dict[str, Any]:
         values = {name: getattr(self, name) for name in _PER_QUERY}
         reference, other = self.is_open.T
-        flags = {"reference_is_open": reference, "is_open": other}
-        return {"qid": self.qid, **values, **flags}
+        return {
+            "qid": self.qid,
+            **values,
+            "reference_is_open": reference,
+            "is_open": other,
+        }
 
 
 def _tables_of_means(of: Summary) -> list[text_tables.Table]:
-    shown = [(name, of.columns[name]) for name in ("mean", "worst", "best", "tie_std")]
-    last = ("95% interval", of.interval), ("queries", of.n_queries)
-    return [text_tables.Table.of(("", of.overlap), *shown, *last)]
+    return [
+        text_tables.Table.of(
+            ("", of.overlap),
+            ("mean", of.mean),
+            ("worst", of.worst),
+            ("best", of.best),
+            ("tie_std", of.tie_std),
+            ("95% interval", of.interval),
+            ("queries", of.n_queries),
+        )
+    ]
 
 
 def top_k_overlap(
@@ -216,8 +228,7 @@ def top_k_overlap(
     """
     checks.check_count(k, "k")
     checks.check_choice(metric, "metric", ("similarity", "distance"))
-    known = ("orders", "interchangeable")
-    checks.check_choice(reference_ties, "reference_ties", known)
+    checks.check_choice(reference_ties, "reference_ties", ("orders", "interchangeable"))
     checks.check_flag(relative, "relative")
     if not checks.is_number(tolerance, least=0):
         raise ValueError(f"tolerance must be a number >= 0, got {tolerance!r}")
