@@ -77,6 +77,15 @@ def test_the_headline_of_a_system_that_beats_all_others():
     assert "and is significantly better than each of the others" in line
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+def test_the_headline_where_no_query_has_a_value():
+    systems = {"a": [1, 2, 1, 2], "b": [2, 1, 1, 1], "c": [1, 1, 1, 1]}
+    found = compare_systems(
+        [0, 0, 0, 0], systems, qid=[1, 1, 2, 2], measure="ap", zero_relevance="skip"
+    )
+    assert "By AP, no system has a value; no difference is significant" in str(found)
+
+
 def test_the_headline_with_a_baseline_is_of_what_was_compared():
     [line] = leads_of(baseline="c")._conclusion()
     assert "2 of 2 systems are significantly better than c, and 0 worse" in line

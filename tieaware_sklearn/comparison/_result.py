@@ -611,10 +611,10 @@ class SystemComparison(html.Result):
         """
         pandas = _optional.import_optional("pandas", extra="io", purpose="by_query")
         parts = []
-        for (measure, ties), one in zip(self._keys(), self, strict=True):
+        for one in self:
             values = {name: getattr(one, name) for name in STATISTICS}
             columns = html.by_cell({"qid": self.qid, "system": self.systems}, values)
-            names = {"measure": measure, "ties": ties}
+            names = {"measure": one.measures[0], "ties": one.ties[0]}
             parts.append(pandas.DataFrame(names | columns))
         return pandas.concat(parts, ignore_index=True)
 
@@ -792,9 +792,12 @@ def _best_of_all(one: SystemComparison, every: SystemComparison) -> str:
 
     Many others go by their letters in `every`, of which `one` is a part.
     """
-    greater, values = one.greater_is_better[0], one.summary().mean
-    first = int(np.nanargmax(values if greater else -values))
-    line = f"{one.systems[first]} has the {'highest' if greater else 'lowest'} "
+    values = one.summary().mean
+    ranked = best_first(one, values)
+    first, highest = ranked[0], one.greater_is_better[0]
+    if np.isnan(values[first]):
+        return "no system has a value"
+    line = f"{one.systems[first]} has the {'highest' if highest else 'lowest'} "
     line += "mean" if one.average == "macro" else "value"
     line += f" ({words.number(values[first])})"
     equal = ~better(one)[first]
@@ -812,7 +815,7 @@ def _best_of_all(one: SystemComparison, every: SystemComparison) -> str:
             for i, p in zip(others, one.adjusted_pvalues[rows], strict=True)
             if equal[i]
         )
-    names = ", ".join(one.systems[i] for i in best_first(one, values) if equal[i])
+    names = ", ".join(one.systems[i] for i in ranked if equal[i])
     if len(names) <= _NAMED:
         return line + names
     order = best_first(every, every.summary().mean)
@@ -917,11 +920,10 @@ def _table_of_queries(of: Summary) -> list[text_tables.Table]:
 
 def _by(of: Summary, note: str) -> list[str]:
     """Extend a note by the measure, where there is one and no column names it."""
-    measures = set(of.measure)
-    if len(measures) == 1:
-        by = f"by {measures.pop()}"
-        note = f"{by}; {note}" if note else by
-    return [note] if note else []
+    notes = [note] if note else []
+    if len(set(of.measure)) == 1:
+        notes.insert(0, f"by {of.measure[0]}")
+    return ["; ".join(notes)] if notes else []
 
 
 def _table_of_posterior(of: Summary) -> list[text_tables.Table]:
@@ -946,23 +948,25 @@ def _table_of_posterior(of: Summary) -> list[text_tables.Table]:
 
 def _tables_of_systems(of: Summary) -> list[text_tables.Table]:
     """Tables of the systems by one or several measures."""
-    treatments = list(dict.fromkeys(of.ties.tolist()))
-    those = {ties: np.flatnonzero(of.ties == ties) for ties in treatments}
-    rows = those[treatments[0]]
+    those = {ties: np.flatnonzero(of.ties == ties) for ties in dict.fromkeys(of.ties)}
+    ties, *others = those
+    rows = those[ties]
     measure, system = of.measure[rows], of.system[rows]
     names: list[tuple[Any, ...]] = [("measure", measure), ("system", system)]
-    largest, every = None, set(measure.tolist())
+    largest, every = None, set(measure)
     if len(every) == 1:
         names = [(measure[0], system)]
-    if len(treatments) > 1:
+    if others:
         return [_treatments_side_by_side(of, those, names)]
-    (ties,), header = treatments, _report.HEADS[of.average]
+    header = _report.HEADS[of.average]
     figures, ranges = {header: of.mean}, None
     if not _is_one_order(ties, of.tie_std):
         if len(every) > 1:
             ends, largest = np.fmax(of.best, of.worst), np.zeros(len(of))
             for name in every:
-                largest[measure == name] = np.fmax.reduce([*ends[measure == name], 0.0])
+                largest[measure == name] = np.fmax.reduce(
+                    ends[measure == name], initial=0.0
+                )
         ranges = text_tables.Ranges(of.worst, of.mean, of.best, largest)
         figures |= {"worst": of.worst, "best": of.best}
         if of.average == "macro":
