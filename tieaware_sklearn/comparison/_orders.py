@@ -461,8 +461,9 @@ def _over_orders(
         **options.drawn,
     )
     # values are in the order of ids
-    given = systems.weight
-    weight = None if given is None else given[systems.queries.sorted()]
+    weight = systems.weight
+    if weight is not None:
+        weight = weight[systems.queries.sorted()]
     cells = [
         _Cell(m, each[a], each[b], test, weight)
         for m in range(len(systems.measures))
@@ -520,8 +521,9 @@ class _Cell:
         significant = pvalues < alpha
         x = int(significant.sum())
         error = math.sqrt((x + 1) * (n - x + 1) / ((n + 2) ** 2 * (n + 3)))
-        better = np.where(significant, signs if up else -signs, 0.0)
-        a, b = np.count_nonzero(better > 0) / n, np.count_nonzero(better < 0) / n
+        a_is_better = 1 if up else -1
+        a = np.mean(significant & (signs == a_is_better))
+        b = np.mean(significant & (signs == -a_is_better))
         shares = x / n, 0.0 if self.is_exact else error, a, b
         ends, mean = (pvalues.min(), pvalues.max()), math.fsum(pvalues) / n
         # a single order needs no correction
@@ -552,8 +554,7 @@ def _draw_orders(
     if not cells:
         return
     systems = list(dict.fromkeys(one for cell in cells for one in (cell.a, cell.b)))
-    of_an_order = systems[0].expected.size * len(systems)
-    step = max(1, _VALUES // max(of_an_order, 1))
+    step = max(1, _VALUES // (systems[0].expected.size * len(systems)))
     sizes = [min(step, number - done) for done in range(0, number, step)]
     for size in progress_bars.show_progress(sizes, progress, number, "order", size=int):
         draw = partial(OrderValues.draw, number=size)

@@ -182,7 +182,7 @@ def estimate_recall(
     checks.check_share(confidence, "confidence")
     k, n = int((labels >= rel).sum()), len(labels)
     share, ends = k / n, _interval(k, n, confidence)
-    recall, recalls = np.nan, np.full(2, np.nan)
+    recalls = np.full(3, np.nan)
     if n_found is not None:
         checks.check_count(n_found, "n_found", least=0)
         if n_found > n_population:
@@ -191,16 +191,17 @@ def estimate_recall(
             )
         with np.errstate(divide="ignore", invalid="ignore"):
             parts = n_found / (n_population * np.array([share, *ends[::-1]]))
-        recall, *recalls = np.fmin(parts, 1.0).tolist()
-        recall = recall if k else np.nan
+        recalls = np.fmin(parts, 1.0)
+        if not k:
+            recalls[0] = np.nan
     return RecallEstimate(
         share=share,
         share_interval=ends,
         n_relevant=share * n_population,
         # what was found is there
         n_relevant_interval=np.maximum(ends * n_population, n_found or 0),
-        recall=float(recall),
-        recall_interval=np.array(recalls),
+        recall=float(recalls[0]),
+        recall_interval=recalls[1:],
         n_judged=n,
         n_population=n_population,
         confidence=confidence,
