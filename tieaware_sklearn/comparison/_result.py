@@ -250,36 +250,36 @@ class SystemComparison(html.Result):
         n = len(self.systems)
         of = np.repeat(np.array(self._keys(), dtype=object), n, axis=0)
         bounds = np.repeat(self.bounds, n * len(self.ties), axis=0)
-        (average, ends), *others = (
-            _intervals.average_interval(
-                getattr(self, name), self.average, self.query_weight, bounds
-            )
-            for name in ("expected", "worst", "best", "chance")
+        averaged = partial(
+            _intervals.average_interval,
+            average=self.average,
+            weight=self.query_weight,
+            bounds=bounds,
         )
-        worst, best, chance = (averages for averages, _ in others)
+        mean, interval = averaged(self.expected)
+        low, high = np.clip(interval, bounds[:, :1], bounds[:, 1:]).T
         tie_std = _averages.stds_of_means(self.std, self.query_weight)
-        low, high = np.clip(ends, bounds[:, :1], bounds[:, 1:]).T
-        columns = {
-            "measure": of[:, 0],
-            "ties": of[:, 1],
-            "system": np.tile(np.array(self.systems, dtype=object), len(self)),
-            "mean": average,
-            "worst": worst,
-            "best": best,
-            "tie_std": tie_std if self.average == "macro" else tie_std * np.nan,
-            "chance": chance,
-            "interval_low": low,
-            "interval_high": high,
-        }
-        order = best_first(self, average)
+        order = best_first(self, mean)
         letters = _overview.letters(order)
         worse = [
             _overview.runs(letters[order], row[order])
             for one in self
             for row in better(one)
         ]
-        columns["letter"] = np.tile(letters, len(self))
-        columns["better_than"] = np.array(worse, dtype=object)
+        columns = {
+            "measure": of[:, 0],
+            "ties": of[:, 1],
+            "system": np.tile(np.array(self.systems, dtype=object), len(self)),
+            "mean": mean,
+            "worst": averaged(self.worst)[0],
+            "best": averaged(self.best)[0],
+            "tie_std": tie_std if self.average == "macro" else tie_std * np.nan,
+            "chance": averaged(self.chance)[0],
+            "interval_low": low,
+            "interval_high": high,
+            "letter": np.tile(letters, len(self)),
+            "better_than": np.array(worse, dtype=object),
+        }
         keys = ("measure", "ties", "system")
         return Summary(columns, keys, {"average": self.average}, _tables_of_systems)
 
@@ -365,9 +365,12 @@ class SystemComparison(html.Result):
             name.replace("pvalues", "pvalue"): np.concatenate([b[name] for b in blocks])
             for name in blocks[0]
         }
-        about = {"comparison": self, "n_segments": len(parts)}
-        keys = ("segment", "measure", "ties", "a", "b")
-        return Summary(html.as_columns(columns), keys, about, _tables_by_segment)
+        return Summary(
+            html.as_columns(columns),
+            ("segment", "measure", "ties", "a", "b"),
+            {"comparison": self, "n_segments": len(parts)},
+            _tables_by_segment,
+        )
 
     def _interactions(self, parts: list[NDArray[np.intp]]) -> FloatArray:
         """p-values of equal mean differences in all of some sets of queries."""
@@ -488,8 +491,7 @@ class SystemComparison(html.Result):
             "alpha": float(alpha),
             "alternative": self.alternative,
         }
-        keys = ("measure", "ties", "a", "b")
-        return Summary(columns, keys, about, _table_of_queries)
+        return Summary(columns, ("measure", "ties", "a", "b"), about, _table_of_queries)
 
     def posterior(self, rope: float = 0.01) -> Summary:
         """Compute the probability that A is better than B, or equivalent to it.
@@ -658,10 +660,10 @@ class SystemComparison(html.Result):
             rows = order + at * n
             head = measure if len(self.ties) == 1 else f"{measure} {ties}"
             mean, interval = summary.mean[rows], summary.interval[rows]
-            # at a bound of the measure, the longer side
-            half = np.abs(interval - mean[:, None]).max(axis=1)
             shown = ("95% interval", interval, partial(words.bracketed, digits=3))
             if halves:
+                # at a bound of the measure, the longer side
+                half = np.abs(interval - mean[:, None]).max(axis=1)
                 shown = ("±", half, partial(words.number, digits=3))
             blocks.append([(head, mean), shown, (">", summary.better_than[rows])])
         note = f"{words.AVERAGES[self.average]} {'± half of' if halves else 'and'} its "
@@ -872,12 +874,15 @@ def _tables_by_segment(of: Summary) -> list[text_tables.Table]:
     else:
         note = f"{header}: corrected over all pairs and "
         note += f"{of.n_segments} segments together"
-    last: tuple[Any, ...] = ("interaction", of.interaction, words.probability)
-    said = "p-value of the hypothesis that the difference is the same in all segments"
-    if comparison.query_weight is not None:
+    last: tuple[Any, ...]
+    if comparison.query_weight is None:
+        last = ("interaction", of.interaction, words.probability)
+        terms["interaction"] = (
+            "p-value of the hypothesis that the difference is the same in all segments"
+        )
+    else:
         last = ("worth", of.n_effective, partial(words.number, digits=1))
-        said = "queries of equal weight that those of the segment are worth"
-    terms[last[0]] = said
+        terms["worth"] = "queries of equal weight that those of the segment are worth"
     return [
         text_tables.Table.of(
             *names,

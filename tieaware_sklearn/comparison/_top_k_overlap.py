@@ -309,19 +309,20 @@ def _of_documents(
     """Query ids and the two rankings, from columns or matrices."""
     given: dict[str, Any] = {"reference": reference, "scores": scores}
     checks.check_same_order({**given, "qid": qid})
-    place = messages.in_row
-    if (cells := lists.Lists.of(given, qid, mask)) is not None:
-        queries = cells.queries
-        given, place = {n: cells.documents(given[n], n) for n in given}, cells.place
-    else:
+    cells = lists.Lists.of(given, qid, mask)
+    if cells is None:
+        place = messages.in_row
         n_rows = len(exact_numbers.numbers_of(reference, "reference"))
         queries = checks.check_qid(qid, n_rows=n_rows)
+    else:
+        place, queries = cells.place, cells.queries
+        given = {name: cells.documents(given[name], name) for name in given}
+    first, never = queries.offsets[:-1], np.zeros(queries.n_queries, dtype=bool)
     sides = []
     for name, column in given.items():
         score = _nearest_highest(column, name, metric, place)
         checks.check_length(score, queries.n_rows, name)
-        score, never = queries.arrange(score), np.zeros(queries.n_queries, dtype=bool)
-        first = queries.offsets[:-1]
+        score = queries.arrange(score)
         sides.append(_Neighbours(queries.sizes, first, score, None, never))
     return queries.qid, sides
 
@@ -334,8 +335,11 @@ def _of_lists(
         raise ValueError(
             f"ids must be a pair, of the reference and of scores, got {ids!r}"
         )
-    sides, given = [], {"reference": reference, "scores": scores}
-    for (name, values), side in zip(given.items(), ids, strict=True):
+    sides = []
+    for name, values, side in [
+        ("reference", reference, ids[0]),
+        ("scores", scores, ids[1]),
+    ]:
         documents = exact_numbers.as_array(side, f"ids of {name}")
         shape = documents.shape
         if len(shape) != 2 or documents.dtype.kind not in "iu":
