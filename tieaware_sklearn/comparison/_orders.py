@@ -426,32 +426,29 @@ def pvalues_over_orders(
     )  # fmt: skip
     pairs = _systems.pairs_with(systems.baselines(baseline), systems.names)
 
-    def tested(systems: _systems.MeasuredSystems) -> PValuesOverOrders:
-        values = systems.all_values(("best", "worst"))
-        _systems.warn_undefined(systems.resolved, values["expected"])
-        return PValuesOverOrders(
-            systems=systems.names,
-            measures=systems.resolved.names,
+    return systems.with_segments(
+        partial(
+            _over_orders,
             pairs=pairs,
-            **_over_orders(systems, pairs, values, options, alpha, n_orders, progress),
-            test=test,
-            alternative=alternative,
+            options=options,
             alpha=float(alpha),
+            n_orders=n_orders,
+            progress=progress,
         )
-
-    return systems.with_segments(tested)
+    )
 
 
 def _over_orders(
     systems: _systems.MeasuredSystems,
     pairs: IntArray,
-    values: dict[str, FloatArray],
     options: _pairs.Options,
     alpha: float,
     n_orders: int,
     progress: bool,
-) -> dict[str, Any]:
-    """Compute the columns of `PValuesOverOrders` for each measure and pair."""
+) -> PValuesOverOrders:
+    """Test each pair by each measure in the orders of ties."""
+    values = systems.all_values(("best", "worst"))
+    _systems.warn_undefined(systems.resolved, values["expected"])
     seed, n_systems = options.drawn["random_state"], len(systems.names)
     each = [OrderValues(systems, j, values, [seed, j]) for j in range(n_systems)]
     test = partial(
@@ -471,14 +468,24 @@ def _over_orders(
     ]
     left = _enumerate_orders(cells, n_orders)
     _draw_orders(left, n_orders, systems.n_jobs, progress)
-    up = [measure.greater_is_better for measure in systems.measures]
-    rows = [cell.figures(alpha, up[cell.m]) for cell in cells]
-    shape = len(_FIGURES), len(up), len(pairs)
+    rows = [
+        cell.figures(alpha, systems.measures[cell.m].greater_is_better)
+        for cell in cells
+    ]
+    shape = len(_FIGURES), len(systems.measures), len(pairs)
     columns = np.array(rows, dtype=float).T.reshape(shape)
-    figures = dict(zip(_FIGURES, columns, strict=True))
+    figures: dict[str, Any] = dict(zip(_FIGURES, columns, strict=True))
     figures["n_orders"] = figures["n_orders"].astype(np.int64)
     figures["is_exact"] = figures["is_exact"].astype(np.bool_)
-    return figures
+    return PValuesOverOrders(
+        systems=systems.names,
+        measures=systems.resolved.names,
+        pairs=pairs,
+        **figures,
+        test=options.test,
+        alternative=options.alternative,
+        alpha=alpha,
+    )
 
 
 class _Cell:

@@ -68,29 +68,6 @@ class _Ranking(NamedTuple):
         return cls(count, n, first, lo, hi, _shared.Cut(tied, fit))
 
 
-def _overlaps(a: _Ranking, b: _Ranking) -> tuple[NDArray[Any], ...]:
-    """Mean, least and greatest overlap at each place.
-
-    The mean over the orders of ties is the sum over documents of P_a(rank <= d)
-    P_b(rank <= d). At any depth at most one tie of each ranking is cut: its documents
-    have P = (d - lo)/n, those above it 1. Counts are exact, and nothing is subtracted
-    from anything but counts.
-
-    One order of all ties has the least overlap at every depth, and one the greatest:
-    see the notes of `rank_biased_overlap`. So the extremes at each depth are those of
-    one order.
-    """
-    ranks = segments.sizes_of(a.first, len(a.cut.fit))
-
-    def count(one: IntArray, other: IntArray) -> IntArray:
-        # documents count from the place on that is below both of their bounds
-        new = np.bincount(np.maximum(one, other), minlength=len(a.cut.fit))
-        return segments.count_before(new, ranks) + new
-
-    shared = _shared.Shared.of(count, (a.lo, a.hi), (b.lo, b.hi))
-    return shared.mean(a.cut, b.cut), *shared.extremes(a.cut, b.cut)
-
-
 _OF_QUERIES = ("expected", "worst", "best", "minimum", "residual")
 _TERMS = {
     "minimum": "lower bound if the lists went on",
@@ -312,6 +289,15 @@ class _Pair:
     """Two rankings of each query, known down to the ranks s and l, s <= l.
 
     Overlaps are those at ranks 1, 2, ... l of each query, one after another.
+
+    The mean over the orders of ties is the sum over documents of P_a(rank <= d)
+    P_b(rank <= d). At any depth at most one tie of each ranking is cut: its documents
+    have P = (d - lo)/n, those above it 1. Counts are exact, and nothing is subtracted
+    from anything but counts.
+
+    One order of all ties has the least overlap at every depth, and one the greatest:
+    see the notes of `rank_biased_overlap`. So the extremes at each depth are those of
+    one order.
     """
 
     def __init__(self, a: _Ranking, b: _Ranking, p: float) -> None:
@@ -319,8 +305,18 @@ class _Pair:
         self.shorter, self.longer = np.minimum(a.n, b.n), np.maximum(a.n, b.n)
         self.owner, self.place = segments.expand(self.longer)
         self.weight = _rank_tables.geometric_weight(self.place, p)
+        ranks = segments.sizes_of(a.first, len(a.cut.fit))
+
+        def count(one: IntArray, other: IntArray) -> IntArray:
+            # documents count from the place on that is below both of their bounds
+            new = np.bincount(np.maximum(one, other), minlength=len(a.cut.fit))
+            return segments.count_before(new, ranks) + new
+
+        shared = _shared.Shared.of(count, (a.lo, a.hi), (b.lo, b.hi))
+        least, most = shared.extremes(a.cut, b.cut)
         at = segments.consecutive(a.first, self.longer)
-        self.mean, self.least, self.most = (x[at] for x in _overlaps(a, b))
+        self.mean = shared.mean(a.cut, b.cut)[at]
+        self.least, self.most = least[at], most[at]
         cut = (a.cut.fit < a.cut.tied) | (b.cut.fit < b.cut.tied)
         self.is_cut = self._last(cut[at]) > 0
 
