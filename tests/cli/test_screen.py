@@ -261,3 +261,10 @@ def test_a_table_comes_through_a_pipe(name):
     done = subprocess.run(command, input="1 1:5\n", **pipes)
     assert done.returncode == 1
     assert "--query-file" in done.stderr
+
+
+def test_a_table_of_gains_needs_no_gain_of_missing_labels(tmp_path, capsys):
+    path = tmp_path / "x.txt"
+    path.write_text("1 qid:1 1:2\nnan qid:1 1:1\n0 qid:1 1:0\n")
+    words = ["--unjudged", "nonrelevant", "--measures", "ndcg(gain={0:0,1:3})"]
+    succeed(capsys, "screen", path, *words)

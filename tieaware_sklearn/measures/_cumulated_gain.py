@@ -115,8 +115,11 @@ def _look_up(table: dict[float, float], level: float) -> float:
 def refused_label(
     measures: Iterable[Any], labels: FloatArray
 ) -> tuple[int, str] | None:
-    """The row of the first label that a measure refuses, and why; None if none does."""
-    distinct = np.unique(labels)
+    """The row of the first label that a measure refuses, and why; None if none does.
+
+    NaN stands for a missing label, which no measure reads.
+    """
+    distinct = np.unique(labels[~np.isnan(labels)])
     for measure in measures:
         if _refusal(measure, distinct):
             refused = [x for x in distinct if _refusal(measure, np.array([x]))]
