@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from .._display import text_tables
-from .._engine import messages
 from ..comparison import SystemComparison, compare_systems
 from ..io import _source, _trec
 from ..measures import _parse
@@ -18,16 +17,15 @@ from . import _evaluate, _outputs
 
 def run(arguments: argparse.Namespace) -> int:
     """Read the files, compare the runs, and print or write the results."""
-    more = _evaluate.topic_files(arguments)
-    _outputs.check_files(arguments, [arguments.qrels, *arguments.runs, *more.values()])
-    rule = f"RUN must name two files or more, got {arguments.runs[0]}"
-    messages.require(len(arguments.runs) > 1, rule)
+    paths, files = arguments.runs, _evaluate.topic_files(arguments)
+    _outputs.check_files(arguments, [arguments.qrels, *paths, *files.values()])
+    if len(paths) == 1:
+        raise ValueError(f"RUN must name two files or more, got {paths[0]}")
     measures = _parse.parse_measures(arguments.measures)
-    topics = "qrels" if arguments.complete else "both"
     trec = _trec.load_trec(
-        arguments.qrels, arguments.runs, topics=topics, order="trec_eval"
+        arguments.qrels, paths, topics=arguments.topics, order="trec_eval"
     )
-    _evaluate.check_labels(trec, measures, _source.TextSource(arguments.qrels))
+    _evaluate.check_labels(trec, measures, str(_source.TextSource(arguments.qrels)))
     orders = {
         # scores for trec_eval's rule are in 32 bits already
         "official": (trec.docno, "descending"),
@@ -44,15 +42,20 @@ def run(arguments: argparse.Namespace) -> int:
         baseline=arguments.baseline or None,
         test=arguments.test,
         correction=None if arguments.correction == "none" else arguments.correction,
-        unjudged=_evaluate.unjudged_of(arguments),
+        unjudged=arguments.unjudged,
         n_jobs=arguments.jobs,
-        **_evaluate.read_topic_files(more)(trec.qid),
+        **_evaluate.topic_options(
+            arguments, _evaluate.read_topic_files(files), trec.qid
+        ),
     )
-    return _outputs.write_findings(arguments, _findings(arguments, trec, result))
+    return _outputs.write_findings(arguments, _findings(arguments, files, trec, result))
 
 
 def _findings(
-    arguments: argparse.Namespace, trec: Bunch, result: SystemComparison
+    arguments: argparse.Namespace,
+    files: dict[str, str],
+    trec: Bunch,
+    result: SystemComparison,
 ) -> _outputs.Findings:
     names, n_topics = trec.run_names, len(np.unique(trec.qid))
     runs = f"{len(names)} runs on {n_topics} topics of {arguments.qrels}"
@@ -102,10 +105,10 @@ def _findings(
             "baseline": arguments.baseline,
             "systems": _outputs.rows_of(systems),
             "pairs": rows,
-            **_evaluate.topic_files(arguments),
+            **files,
         },
         rows=rows,
-        read=[*read, *_evaluate.topic_files(arguments).values()],
+        read=[*read, *files.values()],
         opening="\n".join([runs, *result._conclusion()]),
         tables=[*tables, *parts],
         pages=[*pages, *parts],

@@ -444,13 +444,19 @@ def _add_topics(parser: _Parser) -> None:
     parser.add_argument(
         "-c",
         "--complete",
-        action="store_true",
+        dest="topics",
+        action="store_const",
+        const="qrels",
+        default="both",
         help="average over all judged topics, not only those of a run",
     )
     parser.add_argument(
         "-J",
         "--judged-only",
-        action="store_true",
+        dest="unjudged",
+        action="store_const",
+        const="drop",
+        default="nonrelevant",
         help="""rank judged documents only (default: a document without a judgment is
         not relevant)""",
     )
