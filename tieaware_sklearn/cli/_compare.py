@@ -58,58 +58,57 @@ def _findings(
     result: SystemComparison,
 ) -> _outputs.Findings:
     names, n_topics = trec.run_names, len(np.unique(trec.qid))
-    runs = f"{len(names)} runs on {n_topics} topics of {arguments.qrels}"
+    runs = dict(zip(names, arguments.runs, strict=True))
     read, remarks = [], []
     retrieved = np.isfinite(trec.score).T
-    for name, path, there in zip(names, arguments.runs, retrieved, strict=True):
-        count = len(np.unique(trec.qid[there]))
-        read.append(f"{path}: {name}, {count} topics, {there.sum()} documents")
+    for (name, path), is_retrieved in zip(runs.items(), retrieved, strict=True):
+        count = len(np.unique(trec.qid[is_retrieved]))
+        read.append(f"{path}: {name}, {count} topics, {is_retrieved.sum()} documents")
         if count < n_topics:
             missing = f"{n_topics - count} of {n_topics} topics are not in the run"
             remarks.append(f"{name}: {missing}, and count as empty lists")
     # columns that identify a row come first
-    first = ["measure", "ties", "topic"]
-    first += ["segment"] * (result.segment is not None)
-    pairs = dict.fromkeys(first, np.full(len(result.pairs), "all")) | result._columns()
-    averages = result.summary().columns
+    keys = dict.fromkeys(("measure", "ties", "topic"), "all")
+    if result.segment is not None:
+        keys["segment"] = "all"
+    averages, pairs = result.summary().columns, result._columns()
     for name in ("mean", "interval_low", "interval_high"):
-        of_pairs = averages[name][result.pairs]
-        pairs |= {f"{name}_a": of_pairs[:, 0], f"{name}_b": of_pairs[:, 1]}
-    rows = _outputs.rows_of(pairs)
-    overview, pages = result._at_a_glance(), _titled(result, for_page=True)
+        pairs[f"{name}_a"], pairs[f"{name}_b"] = averages[name][result.pairs].T
+    rows = _outputs.rows_of(pairs, keys)
+    overview, parts = result._at_a_glance(), []
     tables = result._tables() if overview else _titled(result)
-    pages, parts = [*overview, *pages], []
+    pages = [*overview, *_titled(result, for_page=True)]
     if result.segment is not None:
         segments = result.by_segment()
-        whole = dict.fromkeys(first, np.full(len(segments), "all"))
-        of_segments = [name for name in segments.columns if name not in pairs]
-        rows = [row | dict.fromkeys(of_segments, math.nan) for row in rows]
-        rows += _outputs.rows_of(whole | segments.columns)
-        titled = "Pairs of runs by segment"
-        parts += [replace(one, title=titled) for one in segments._tables()]
+        others = [name for name in segments.columns if name not in keys | pairs]
+        rows = [row | dict.fromkeys(others, math.nan) for row in rows]
+        rows += _outputs.rows_of(segments.columns, keys)
+        title = "Pairs of runs by segment"
+        parts += [replace(table, title=title) for table in segments._tables()]
     if arguments.per_topic:
         columns = _by_topic(result)
-        rows += _outputs.rows_of(columns)
+        rows += _outputs.rows_of(columns, keys)
         parts.append(_table_by_topic(columns))
     systems = {"run" if n == "system" else n: column for n, column in averages.items()}
+    opening = f"{len(names)} runs on {n_topics} topics of {arguments.qrels}"
     return _outputs.Findings(
         title=f"{len(names)} runs, compared",
         about={
             "qrels": arguments.qrels,
             "measures": list(result.measures),
             "ties": list(result.ties),
-            "runs": dict(zip(names, arguments.runs, strict=True)),
+            "runs": runs,
             "n_topics": n_topics,
             "test": arguments.test,
             "correction": arguments.correction,
             "baseline": arguments.baseline,
-            "systems": _outputs.rows_of(systems),
+            "systems": _outputs.rows_of(systems, {}),
             "pairs": rows,
             **files,
         },
         rows=rows,
         read=[*read, *files.values()],
-        opening="\n".join([runs, *result._conclusion()]),
+        opening="\n".join([opening, *result._conclusion()]),
         tables=[*tables, *parts],
         pages=[*pages, *parts],
         remarks=remarks,
@@ -122,34 +121,34 @@ def _titled(
 ) -> list[text_tables.Table]:
     """Tables of all comparisons, with treatments of ties side by side."""
     tables = []
-    for one in [result] if len(result.ties) > 1 else result:
-        by, (runs, pairs) = ", ".join(one.measures), one._systems_and_pairs(for_page)
-        tables.append(replace(runs, title=f"Runs by {by}"))
-        tables.append(replace(pairs, title=f"Pairs of runs by {by}"))
+    for part in [result] if len(result.ties) > 1 else result:
+        measures = ", ".join(part.measures)
+        runs, pairs = part._systems_and_pairs(for_page)
+        tables.append(replace(runs, title=f"Runs by {measures}"))
+        tables.append(replace(pairs, title=f"Pairs of runs by {measures}"))
     return tables
 
 
 def _by_topic(result: SystemComparison) -> dict[str, Any]:
     """Differences of all pairs of runs, topic by topic."""
     a, b = result.pairs.T
-    ends = np.stack([result.best, result.worst])
-    low, high = ends.min(axis=0), ends.max(axis=0)
-    names = {
-        name: np.repeat(of_pairs, len(result.qid))
-        for name, of_pairs in result._names().items()
+    low = np.minimum(result.best, result.worst)
+    high = np.maximum(result.best, result.worst)
+    # rows are sorted by pair
+    columns: dict[str, Any] = {
+        name: np.repeat(values, len(result.qid))
+        for name, values in result._names().items()
     }
-    topic = {"topic": np.tile(result.qid.astype(object), len(result.pairs))}
+    columns["topic"] = np.tile(result.qid.astype(object), len(a))
     if result.segment is not None:
-        topic["segment"] = np.tile(result.segment, len(result.pairs))
+        columns["segment"] = np.tile(result.segment, len(a))
     figures = {
         "difference": result.expected[:, a] - result.expected[:, b],
         "tie_std": np.hypot(result.std[:, a], result.std[:, b]),
         "tie_range_low": low[:, a] - high[:, b],
         "tie_range_high": high[:, a] - low[:, b],
     }
-    # rows are sorted by pair
-    columns = {name: values.T.ravel() for name, values in figures.items()}
-    return dict.fromkeys(("measure", "ties")) | topic | names | columns
+    return columns | {name: values.T.ravel() for name, values in figures.items()}
 
 
 def _table_by_topic(columns: dict[str, Any]) -> text_tables.Table:

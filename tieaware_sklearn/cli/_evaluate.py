@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
         shown = {column: columns[column] for column in rows[0] if column in columns}
         shown["topic"] = np.full(len(result.segments), "all")
         shown["n_topics"] = result.segments.n_queries
-        segment_rows += [about | row for row in _outputs.rows_of(shown)]
+        segment_rows += _outputs.rows_of(shown, about)
         for table in result.segments._tables():
             notes = list(table.notes)
             if len(names) > 1:
@@ -248,7 +248,7 @@ def _measured(
         ranked.tag,
         _described(path, ranked, "documents"),
         summary,
-        _outputs.rows_of(columns),
+        _outputs.rows_of(columns, {}),
         segments,
         notes,
     )

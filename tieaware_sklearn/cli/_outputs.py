@@ -146,10 +146,16 @@ class Findings:
         return "\n\n".join(part for part in parts if part)
 
 
-def rows_of(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Convert columns to a dict of plain values for each row."""
-    cells = (np.asarray(values).tolist() for values in columns.values())
-    return [dict(zip(columns, row, strict=True)) for row in zip(*cells, strict=True)]
+def rows_of(
+    columns: Mapping[str, Any], first: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    """Convert columns to a dict of plain values for each row.
+
+    Names of `first` come first, with these values unless they are columns.
+    """
+    cells = [np.asarray(values).tolist() for values in columns.values()]
+    rows = zip(*cells, strict=True)
+    return [{**first, **dict(zip(columns, row, strict=True))} for row in rows]
 
 
 def note(text: str) -> None:
