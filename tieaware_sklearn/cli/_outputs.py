@@ -4,7 +4,6 @@ import argparse
 import csv
 import io
 import json
-import math
 import os
 import re
 import shlex
@@ -20,7 +19,6 @@ import numpy as np
 from .. import _atomic, _optional
 from .._display import html, text_tables
 from .._display import words as _words
-from .._engine import messages
 from ..io import _locate
 
 #: first characters of what spreadsheets take for a formula
@@ -44,13 +42,16 @@ def check_files(
     read: dict[object, str] = {}
     for name in inputs:
         place = _place(name)
-        rule = f"each file must be named once, got {read.get(place)} and {name}, which "
-        messages.require(place not in read, f"{rule}are the same file")
+        if place in read:
+            raise ValueError(
+                f"each file must be named once, got {read[place]} and {name}, which "
+                "are the same file"
+            )
         read[place] = name
     read |= {_place(name): name for name in more}
     written: dict[object, str] = {}
     for option in ("csv", "json", *_FILES):
-        path = getattr(arguments, option, None)
+        path = getattr(arguments, option)
         if path is None:
             continue
         if path != "-":
@@ -61,9 +62,11 @@ def check_files(
         # writing to a device or a pipe destroys nothing
         if place in read and os.path.isfile(path):
             raise ValueError(f"--{option} must not replace an input, got {read[place]}")
-        where = _STANDARD_OUTPUT if path == "-" else path
-        rule = f"only one of --{written.get(place)} and --{option} can go to {where}"
-        messages.require(place not in written, rule)
+        if place in written:
+            raise ValueError(
+                f"only one of --{written[place]} and --{option} can go to "
+                f"{_STANDARD_OUTPUT if path == '-' else path}"
+            )
         written[place] = option
     if arguments.plot is not None:
         _check_plot(arguments.plot)
@@ -84,9 +87,11 @@ def _check_plot(path: str) -> None:
         for name in ("matplotlib", "matplotlib.backend_bases")
     )
     matplotlib.use("Agg")
-    rule = "--plot must name a file that ends in .png, .svg, .pdf or another format "
-    forms = bases.FigureCanvasBase.get_supported_filetypes()
-    messages.require(_form(path) in forms, f"{rule}of matplotlib, got {path}")
+    if _form(path) not in bases.FigureCanvasBase.get_supported_filetypes():
+        raise ValueError(
+            "--plot must name a file that ends in .png, .svg, .pdf or another format "
+            f"of matplotlib, got {path}"
+        )
 
 
 def _form(path: str) -> str:
@@ -179,8 +184,8 @@ def fail(error: Exception, output: str = "") -> int:
     return 1
 
 
-def show(*lines: str) -> None:
-    """Print lines and flush, so that a failure of the output shows here.
+def show(text: str = "") -> None:
+    """Print a text, if any, and flush, so that a failure of the output shows here.
 
     Raises
     ------
@@ -188,7 +193,7 @@ def show(*lines: str) -> None:
         If nothing can be written, such as to a full disk; it names standard output.
     """
     try:
-        print(*lines, sep="\n", end="\n" * bool(lines), flush=True)
+        print(text, end="\n" if text else "", flush=True)
     except OSError as error:
         # keeps Python from flushing once more at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -220,7 +225,7 @@ def write_findings(arguments: argparse.Namespace, findings: Findings) -> int:
     # print first, so that errors of files hide no results
     targets: dict[str, Callable[[str], None]] = {"-": lambda _: show(findings.text())}
     for option, writer in writers.items():
-        if (path := getattr(arguments, option, None)) is not None:
+        if (path := getattr(arguments, option)) is not None:
             targets[path] = writer
     code = 0
     for path, writer in targets.items():
@@ -258,18 +263,11 @@ def _as_picture(draw: Callable[[], Any], form: str) -> bytes:
 
 
 def _as_json(about: dict[str, Any]) -> str:
-    document = json.dumps(_finite(about), indent=2, allow_nan=False)
+    # JSON has neither NaN nor infinity: null stands for them
+    finite = json.loads(json.dumps(about), parse_constant=lambda _: None)
+    document = json.dumps(finite, indent=2)
     # the only control character that JSON does not escape
     return document.replace("\x7f", "\\u007f")
-
-
-def _finite(value: Any) -> Any:
-    """Replace NaN and infinity by None, because JSON has neither."""
-    if isinstance(value, dict):
-        return {key: _finite(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_finite(inner) for inner in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _as_csv(rows: list[dict[str, Any]]) -> str:

@@ -3,13 +3,11 @@
 import argparse
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from sklearn.utils import Bunch
 
 from .._display import progress_bars, words
-from .._engine import messages
 from ..feature_selection import (
     RankingFeatureSelector,
     Screening,
@@ -58,8 +56,8 @@ def _leave_repeats(
     selector: RankingFeatureSelector, arguments: argparse.Namespace, why: str
 ) -> None:
     """Switch the search for repeats off, and note why."""
-    plain = all(getattr(arguments, name, None) is None for name in _SELECTION)
-    messages.require(plain, f"features must be correlated to be selected, but {why}")
+    if any(getattr(arguments, name, None) is not None for name in _SELECTION):
+        raise ValueError(f"features must be correlated to be selected, but {why}")
     selector.set_params(max_correlation=None)
     _outputs.note(f"repeats are not looked for: {why}")
 
@@ -81,9 +79,11 @@ def _opened(arguments: argparse.Namespace, files: _locate.Files) -> _rows.Rankin
         query_file=arguments.query_file,
         n_features=arguments.n_features,
     )
-    rule = "--label and --qid are for CSV and Parquet files, but "
-    rule += f"{files.paths[0]} is read as LETOR text (--format csv reads it as CSV)"
-    messages.require(rankings.is_table or not (arguments.label or arguments.qid), rule)
+    if (arguments.label or arguments.qid) and not rankings.is_table:
+        raise ValueError(
+            f"--label and --qid are for CSV and Parquet files, but {files.paths[0]} is "
+            "read as LETOR text (--format csv reads it as CSV)"
+        )
     return rankings
 
 
@@ -98,8 +98,10 @@ def _screened(
     if wanted or (wanted is None and _locate.size_on_disk(files.paths) > _LARGE):
         rows = _batches.rows_of_batch(wanted, n)
         if n > _selection.AUTO_REDUNDANCY:
-            why = f"of more than {_selection.AUTO_REDUNDANCY} features in batches no "
-            why += f"pairs are correlated, got {n} (--batch-rows 0 reads all at once)"
+            why = (
+                f"of more than {_selection.AUTO_REDUNDANCY} features in batches no "
+                f"pairs are correlated, got {n} (--batch-rows 0 reads all at once)"
+            )
             _leave_repeats(selector, arguments, why)
     # one bar: over documents in batches, over features of all at once
     bar = progress_bars.shows_progress(arguments.quiet)
@@ -122,8 +124,8 @@ def _screened(
         if files.left_out:
             what = words.counted(len(files.left_out), "file is", "files are")
             _outputs.note(f"{what} left out: {_wording.with_reasons(files.left_out)}")
-        rule = f"{arguments.files[0]}: no document has a label"
-        messages.require(n_documents, rule)
+        if not n_documents:
+            raise ValueError(f"{arguments.files[0]}: no document has a label")
 
     if rows is None:
         for batch in batches():
@@ -146,36 +148,44 @@ def _check_values(
     data: Bunch, arguments: argparse.Namespace, measures: list[Measure]
 ) -> None:
     """Raise with the file and line of each value that is refused, and a remedy."""
-    target, names, wrong = data.target, data.feature_names, []
-
-    def tell(row: Any, what: str) -> None:
-        wrong.append(f"{data.place(int(row))}: {what}")
-
+    target = data.target
+    values = np.asarray(data.data, dtype=np.float64)
+    problems: list[tuple[int, str]] = []
     unlabelled = np.isnan(target)
     if arguments.unjudged == "raise" and unlabelled.any():
-        what = f"the label is missing ({int(unlabelled.sum())} of {len(target)} are "
-        what += "missing; --unjudged nonrelevant counts such documents as not "
-        what += "relevant, --unjudged drop leaves them out)"
-        tell(np.argmax(unlabelled), what)
+        what = (
+            f"the label is missing ({unlabelled.sum()} of {len(target)} are missing; "
+            "--unjudged nonrelevant counts such documents as not relevant, --unjudged "
+            "drop leaves them out)"
+        )
+        problems.append((int(np.argmax(unlabelled)), what))
     refused = np.isinf(target) | (target < 0)
     if refused.any():
-        row = np.argmax(refused)
-        tell(row, f"a label must be finite and >= 0, got {target[row]:g}")
+        row = int(np.argmax(refused))
+        what = f"a label must be finite and >= 0, got {target[row]:g}"
+        problems.append((row, what))
     elif of_measure := _cumulated_gain.refused_label(measures, target):
-        tell(*of_measure)
-    values = np.asarray(data.data, dtype=np.float64)
+        problems.append(of_measure)
     infinite = np.isinf(values)
-    for j in np.flatnonzero(infinite.any(axis=0)).tolist():
-        row = np.argmax(infinite[:, j])
-        what = f"feature {names[j]} must be finite, got {values[row, j]:g} "
-        what += "(--missing-values inf reads such cells of CSV as missing; --ignore "
-        tell(row, f"{what}leaves the feature out)")
+    for j in np.flatnonzero(infinite.any(axis=0)):
+        row = int(np.argmax(infinite[:, j]))
+        what = (
+            f"feature {data.feature_names[j]} must be finite, got {values[row, j]:g} "
+            "(--missing-values inf reads such cells of CSV as missing; --ignore leaves "
+            "the feature out)"
+        )
+        problems.append((row, what))
     gaps = np.isnan(values)
     if arguments.missing == "raise" and gaps.any():
-        row, j = np.argwhere(gaps)[0]
-        what = f"feature {names[j]} is missing ({int(gaps.sum())} values are missing "
-        tell(row, f"{what}in all; --missing last ranks them below all others)")
-    messages.require(not wrong, "\n  ".join(wrong[:_PROBLEMS]))
+        row, j = np.argwhere(gaps)[0].tolist()
+        what = (
+            f"feature {data.feature_names[j]} is missing ({gaps.sum()} values are "
+            "missing in all; --missing last ranks them below all others)"
+        )
+        problems.append((row, what))
+    if problems:
+        lines = [f"{data.place(row)}: {what}" for row, what in problems[:_PROBLEMS]]
+        raise ValueError("\n  ".join(lines))
 
 
 def _report(
