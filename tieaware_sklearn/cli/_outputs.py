@@ -201,11 +201,9 @@ def show(text: str = "") -> None:
         raise
 
 
-def write(path: str, content: str | bytes) -> None:
+def write(path: str, content: str) -> None:
     """Write a file as a whole or not at all; ``-`` is standard output."""
-    if isinstance(content, bytes):
-        _atomic.write_whole(Path(path), content)
-    elif path == "-":
+    if path == "-":
         show(content)
     else:
         _atomic.write_whole(Path(path), [content, "\n"])
@@ -216,19 +214,19 @@ def write_findings(arguments: argparse.Namespace, findings: Findings) -> int:
 
     A failure of one output does not stop the others. Returns the exit code.
     """
-    writers: dict[str, Callable[[str], None]] = {
-        "csv": lambda path: write(path, _as_csv(findings.rows)),
-        "json": lambda path: write(path, _as_json(findings.about)),
-        "plot": lambda path: write(path, _as_picture(findings.draw, _form(path))),
-        "report": lambda path: _write_report(path, findings, arguments.words),
-    }
     # print first, so that errors of files hide no results
-    targets: dict[str, Callable[[str], None]] = {"-": lambda _: show(findings.text())}
-    for option, writer in writers.items():
-        if (path := getattr(arguments, option)) is not None:
-            targets[path] = writer
+    writers: dict[str, Callable[[str], None]] = {"-": lambda _: show(findings.text())}
+    if arguments.csv is not None:
+        writers[arguments.csv] = lambda path: write(path, _as_csv(findings.rows))
+    if arguments.json is not None:
+        writers[arguments.json] = lambda path: write(path, _as_json(findings.about))
+    if arguments.plot is not None:
+        writers[arguments.plot] = lambda path: _write_plot(path, findings)
+    if arguments.report is not None:
+        words = arguments.words
+        writers[arguments.report] = lambda path: _write_report(path, findings, words)
     code = 0
-    for path, writer in targets.items():
+    for path, writer in writers.items():
         try:
             writer(path)
         except Exception as error:  # a plot may fail in any way
@@ -256,10 +254,10 @@ def _write_report(path: str, findings: Findings, words: Sequence[str]) -> None:
         raise RuntimeError(f"written without its figure: {failed!r}") from failed
 
 
-def _as_picture(draw: Callable[[], Any], form: str) -> bytes:
+def _write_plot(path: str, findings: Findings) -> None:
     out = io.BytesIO()
-    draw().figure_.savefig(out, format=form, dpi=150)
-    return out.getvalue()
+    findings.draw().figure_.savefig(out, format=_form(path), dpi=150)
+    _atomic.write_whole(Path(path), out.getvalue())
 
 
 def _as_json(about: dict[str, Any]) -> str:
