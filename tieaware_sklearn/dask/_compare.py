@@ -137,9 +137,11 @@ n_resamples, random_state, zero_relevance, unjudged
     # rules are checked before any partition is read
     no_keys = {name: ([0], *how) for name, (_, *how) in keys.items()}
     treatments = _ties.TieRules(no_keys, 1, systems).check(ties)
-    rule = "ties must not be 'input' on a cluster, where rows have no order: a column "
-    rule += "with their numbers can be a rule, external={'input order': column}"
-    messages.require("input" not in treatments, rule)
+    if "input" in treatments:
+        raise ValueError(
+            "ties must not be 'input' on a cluster, where rows have no order: a column "
+            "with their numbers can be a rule, external={'input order': column}"
+        )
     baselines = _systems.check_baselines(baseline, systems)
 
     def values(frame: Any) -> tuple[list[Any], hashing.Digests]:
@@ -165,7 +167,7 @@ n_resamples, random_state, zero_relevance, unjudged
         return [(of_queries, values)], seen_queries.id_digests(ids, qid)
 
     rows = _partitions.gathered(df, names, shuffle, [*chosen, *others])
-    parts, _ = _partitions.merged(rows, values, add, qid, keep=False)
+    parts, _ = _partitions.merged(rows, values, add, qid)
     joined: list[Any] = [
         None if each[0] is None else _report.one_after_another(each)
         for each in zip(*[of_queries for of_queries, _ in parts], strict=True)
@@ -201,8 +203,10 @@ def _check_keys(external: Any) -> dict[str, tuple[Any, ...]]:
     keys = {}
     for name, key in external.items():
         column, *how = key if isinstance(key, tuple) and key else (key,)
-        rule = f"external[{name!r}] must be 'ascending' or 'descending' on a cluster, "
-        rule += "where each partition would draw orders of its own, got 'random'"
-        messages.require("random" not in how, rule)
+        if "random" in how:
+            raise ValueError(
+                f"external[{name!r}] must be 'ascending' or 'descending' on a cluster, "
+                "where each partition would draw orders of its own, got 'random'"
+            )
         keys[name] = (column, *(how or ["ascending"]))
     return keys

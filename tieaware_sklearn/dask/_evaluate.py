@@ -109,7 +109,7 @@ def evaluate(
     # the segment may be the query id or the weight
     others = [] if segment in (None, qid, query_weight) else [segment]
     rows = _partitions.gathered(df, names, shuffle, [score, *others])
-    parts, _ = _partitions.merged(rows, report, add, qid, keep=False)
+    parts, _ = _partitions.merged(rows, report, add, qid)
     merged = _report.concatenate(parts)
     names.check_weight(merged.query_weight)
     return merged._by_id()

@@ -11,7 +11,7 @@ from uuid import uuid4
 import numpy as np
 
 from .. import _optional
-from .._engine import checks, exact_numbers, hashing, messages, seen_queries
+from .._engine import checks, exact_numbers, hashing, seen_queries
 
 dask, dd, pandas = (
     _optional.import_optional(name, extra="dask", purpose="tieaware_sklearn.dask")
@@ -38,25 +38,29 @@ class Names(NamedTuple):
 
     def check_weight(self, total: Any) -> None:
         """Check that the partitions do not all weigh nothing."""
-        weighs = self.weight is None or total.any()
-        messages.require(weighs, f"{self.weight} must not be 0 in every query")
+        if self.weight is not None and not total.any():
+            raise ValueError(f"{self.weight} must not be 0 in every query")
 
 
 def check_frame(df: Any) -> None:
-    rule = "df must be a dask.dataframe.DataFrame"
-    messages.require(isinstance(df, dd.DataFrame), f"{rule}, got {type(df)}")
+    if not isinstance(df, dd.DataFrame):
+        raise ValueError(f"df must be a dask.dataframe.DataFrame, got {type(df)}")
 
 
 def _check_columns(df: Any, columns: list[Any]) -> None:
     """Check that a data frame has the columns, each for one purpose."""
     check_frame(df)
     present = list(df.columns)
-    rule = "label, qid, score, query_weight and others must name different columns"
-    got = ", ".join(map(str, present))
     for name in columns:
-        messages.require(columns.count(name) == 1, f"{rule}, got {name!r} twice")
-        one = present.count(name) == 1
-        messages.require(one, f"df must have one column {name!r}, got {got}")
+        if columns.count(name) > 1:
+            raise ValueError(
+                "label, qid, score, query_weight and others must name different "
+                f"columns, got {name!r} twice"
+            )
+        if present.count(name) != 1:
+            raise ValueError(
+                f"df must have one column {name!r}, got {', '.join(map(str, present))}"
+            )
 
 
 class _Graph(dict[Any, Any]):
@@ -126,13 +130,17 @@ def gathered(
         with _noted(partition_info, n_partitions):
             for name in columns:
                 if name not in frame:
-                    rule = f"a partition must have a column {name!r}, as the meta of df"
-                    got = ", ".join(map(str, frame.columns))
-                    raise ValueError(f"{rule} has, got {got}")
-            for name in frame if only else ():
-                rule = f"a partition must not have a column {name!r}, which the meta "
-                rule += "of df does not have: give df the right meta, or name the "
-                messages.require(name in given, f"{rule}features")
+                    raise ValueError(
+                        f"a partition must have a column {name!r}, as the meta of df "
+                        f"has, got {', '.join(map(str, frame.columns))}"
+                    )
+            for name in frame:
+                if only and name not in given:
+                    raise ValueError(
+                        f"a partition must not have a column {name!r}, which the meta "
+                        "of df does not have: give df the right meta, or name the "
+                        "features"
+                    )
             return _as_meta(frame, meta, names.qid)
 
     # so that readers read these columns only
@@ -162,9 +170,10 @@ def _as_meta(frame: Any, meta: Any, qid: str) -> Any:
         try:
             columns[name] = _of_kind(frame[name], dtype, is_id=name == qid)
         except (TypeError, ValueError, OverflowError) as error:
-            rule = f"column {name!r} must hold {dtype}, as the meta of df says"
-            got = f"got {frame[name].dtype} ({error})"
-            raise ValueError(f"{rule}, {got}") from None
+            raise ValueError(
+                f"column {name!r} must hold {dtype}, as the meta of df says, got "
+                f"{frame[name].dtype} ({error})"
+            ) from None
     return pandas.DataFrame(columns, index=frame.index)
 
 
@@ -217,8 +226,6 @@ def merged(
     of_rows: Callable[[Any], tuple[Any, hashing.Digests]],
     both: Callable[[Any, Any], Any],
     qid: str,
-    *,
-    keep: bool,
 ) -> tuple[Any, hashing.Digests]:
     """Reduce each partition, and merge the results in a tree.
 
@@ -240,8 +247,7 @@ def merged(
     def compare(
         parts: list[hashing.Digests],
     ) -> tuple[list[seen_queries.Repeated], hashing.Digests]:
-        every = np.concatenate(parts) if keep else parts[0][:0]
-        return seen_queries.repeated(parts), np.sort(every)
+        return seen_queries.repeated(parts), np.sort(np.concatenate(parts))
 
     n_partitions, shuffled = len(partitions), rows.df is not rows.rows
     token, measure = uuid4().hex, delayed(of_partition, nout=2)
@@ -258,9 +264,10 @@ def merged(
     except Exception as error:
         _note_source(error, rows)
         raise
-    for again in several:
-        raise ValueError(_repeated_query(again, partitions, qid, shuffled))
-    messages.require(whole is not None, "df must hold at least one row, got none")
+    if several:
+        raise ValueError(_repeated_query(several[0], partitions, qid, shuffled))
+    if whole is None:
+        raise ValueError("df must hold at least one row, got none")
     return whole, digests
 
 

@@ -87,23 +87,29 @@ def fit_selector(
     >>> selector.get_feature_names_out().tolist()
     ['clicks', 'page_visits', 'text_score']
     """
-    rule = "selector must be a RankingFeatureSelector, got "
-    rule += f"{messages.show(selector)}: others need all rows at once"
-    messages.require(isinstance(selector, RankingFeatureSelector), rule)
-    rule = "selector must not read query ids from a column of X "
-    rule += f"(qid={selector.qid!r}): name the column of df here, qid=..."
-    messages.require(selector.qid is None, rule)
+    if not isinstance(selector, RankingFeatureSelector):
+        raise ValueError(
+            "selector must be a RankingFeatureSelector, got "
+            f"{messages.show(selector)}: others need all rows at once"
+        )
+    if selector.qid is not None:
+        raise ValueError(
+            "selector must not read query ids from a column of X "
+            f"(qid={selector.qid!r}): name the column of df here, qid=..."
+        )
     names = _partitions.Names(label, qid, query_weight)
     if features is None:
         _partitions.check_frame(df)
         numbers = df._meta.select_dtypes(["number", "bool"]).columns
         columns = [name for name in numbers if name not in names.given()]
     else:
-        given = isinstance(features, Iterable) and not isinstance(features, str)
-        columns = list(features) if given else []
-    got = repr(features) if features else "none"
-    rule = f"features must be a list of at least one column, got {got}"
-    messages.require(columns, rule)
+        listed = isinstance(features, Iterable) and not isinstance(features, str)
+        columns = list(features) if listed else []
+    if not columns:
+        raise ValueError(
+            "features must be a list of at least one column, got "
+            f"{repr(features) if features else 'none'}"
+        )
     selector.check_correlated(selector.rule_for(len(columns)))
     # unfitted, and without bars in the logs of workers
     plain = clone(selector).set_params(progress=False)
@@ -116,9 +122,7 @@ def fit_selector(
         return replace(part, query_digests=digests[:0], label=str(label)), digests
 
     rows = _partitions.gathered(df, names, shuffle, columns, only=features is None)
-    whole, digests = _partitions.merged(
-        rows, screening, Screening.merge, qid, keep=True
-    )
+    whole, digests = _partitions.merged(rows, screening, Screening.merge, qid)
     names.check_weight(whole.statistics.of_labels.weight)
     fitted: RankingFeatureSelector = clone(selector)
     return fitted.adopt(replace(whole, query_digests=digests), df._meta[columns])
