@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.utils import Bunch
 
-from .._engine import checks, messages
+from .._engine import checks
 from ..io import _rows
 
 _INK = 8  # pixels hold 0..16; half of that is ink
@@ -86,7 +86,8 @@ def load_digits_retrieval(
     images, digit = load_digits(return_X_y=True)
     pixels = images.astype(np.int64)
     n = len(pixels)
-    messages.require(1 <= n_queries <= n, f"n_queries must be in 1..{n}", n_queries)
+    if not 1 <= n_queries <= n:
+        raise ValueError(f"n_queries must be in 1..{n}, got {n_queries!r}")
     chosen = np.sort(checks.check_seed(random_state).permutation(n)[:n_queries])
     parts = [_similarities(pixels, int(query)) for query in chosen]
     others = np.arange(n) != chosen[:, None]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 from sklearn.utils import Bunch
 
-from .._engine import checks, messages
+from .._engine import checks
 from .._engine.segments import FloatArray
 from ..io import _rows
 
@@ -100,16 +100,20 @@ def make_web_search(
     >>> web.feature_names[:6]
     ['in_degree', 'clicks', 'page_visits', 'url_length', 'n_slashes', 'text_score']
     """
-    for name, value, fits, rule in (
-        ("n_queries", n_queries, n_queries >= 1, "be >= 1"),
-        ("n_documents", n_documents, n_documents >= 1, "be >= 1"),
-        ("strength", strength, 0 <= strength <= 1, "be in [0, 1]"),
-        ("tie_rate", tie_rate, 0 <= tie_rate < 1, "be in [0, 1)"),
-        ("n_noise", n_noise, n_noise >= 0, "be >= 0"),
-        ("n_duplicates", n_duplicates, n_duplicates >= 0, "be >= 0"),
-        ("n_duplicates", n_duplicates, n_duplicates <= 3, "be <= 3"),
+    for name, value, least in (
+        ("n_queries", n_queries, 1),
+        ("n_documents", n_documents, 1),
+        ("n_noise", n_noise, 0),
+        ("n_duplicates", n_duplicates, 0),
     ):
-        messages.require(fits, f"{name} must {rule}", value)
+        if not value >= least:
+            raise ValueError(f"{name} must be >= {least}, got {value!r}")
+    if not 0 <= strength <= 1:
+        raise ValueError(f"strength must be in [0, 1], got {strength!r}")
+    if not 0 <= tie_rate < 1:
+        raise ValueError(f"tie_rate must be in [0, 1), got {tie_rate!r}")
+    if n_duplicates > 3:
+        raise ValueError(f"n_duplicates must be <= 3, got {n_duplicates!r}")
     rng = checks.check_seed(random_state)
 
     lengths = np.exp(0.6 * rng.standard_normal(n_queries) - 0.18) * n_documents
@@ -124,7 +128,7 @@ def make_web_search(
     def latent(share: float) -> FloatArray:
         """Standard normal, correlated with quality."""
         weight = strength * share
-        noise: FloatArray = rng.standard_normal(n)
+        noise = rng.standard_normal(n)
         mixed: FloatArray = weight * quality + np.sqrt(1 - weight**2) * noise
         return mixed
 
