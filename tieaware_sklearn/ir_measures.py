@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _optional, measures
-from ._engine import checks, messages
+from ._engine import checks
 from ._engine.segments import FloatArray
 from .evaluation import _relevance_evaluator, _resolved
 
@@ -70,6 +70,14 @@ def _cutoff(measure: Any) -> int | None:
     return measure.params.get("cutoff")  # type: ignore[no-any-return]
 
 
+def _at_cutoff(ours: Callable[..., measures.Measure]) -> Callable[[Any], _Ours]:
+    return lambda measure: ours(_cutoff(measure), measure["rel"])
+
+
+def _of_list(ours: Callable[..., measures.Measure]) -> Callable[[Any], _Ours]:
+    return lambda measure: ours(measure["rel"])
+
+
 def _ndcg(measure: Any) -> measures.Measure:
     gain = {"log2": "linear", "exp-log2": "exponential"}[measure["dcg"]]
     return measures.NDCG(_cutoff(measure), gain)
@@ -94,13 +102,13 @@ def _set_f(measure: Any) -> measures.Measure:
 
 #: measures of ir-measures with the parameters that are supported, and as ours
 _SUPPORTED: list[tuple[Any, Callable[[Any], _Ours]]] = [
-    (theirs._P(**_CUT), lambda m: measures.Precision(m["cutoff"], m["rel"])),
-    (theirs._R(**_CUT), lambda m: measures.Recall(m["cutoff"], m["rel"])),
-    (theirs._Success(**_CUT), lambda m: measures.Success(m["cutoff"], m["rel"])),
-    (theirs._RR(**_RANKED), lambda m: measures.ReciprocalRank(_cutoff(m), m["rel"])),
-    (theirs._AP(**_RANKED), lambda m: measures.AveragePrecision(_cutoff(m), m["rel"])),
-    (theirs._Rprec(**_OF_LIST), lambda m: measures.RPrecision(m["rel"])),
-    (theirs._Bpref(rel=_REL), lambda m: measures.BPref(m["rel"])),
+    (theirs._P(**_CUT), _at_cutoff(measures.Precision)),
+    (theirs._R(**_CUT), _at_cutoff(measures.Recall)),
+    (theirs._Success(**_CUT), _at_cutoff(measures.Success)),
+    (theirs._RR(**_RANKED), _at_cutoff(measures.ReciprocalRank)),
+    (theirs._AP(**_RANKED), _at_cutoff(measures.AveragePrecision)),
+    (theirs._Rprec(**_OF_LIST), _of_list(measures.RPrecision)),
+    (theirs._Bpref(rel=_REL), _of_list(measures.BPref)),
     (theirs._nDCG(cutoff=_MAYBE_K, dcg=_ANY, gains=_Gains(), judged_only=_ANY), _ndcg),
     (
         theirs._ERR(cutoff=_MAYBE_K),
@@ -113,9 +121,10 @@ _SUPPORTED: list[tuple[Any, Callable[[Any], _Ours]]] = [
     ),
     (theirs._IPrec(recall=_Number(least=0, most=1), **_OF_LIST), _iprec),
     (theirs._SetP(relative=_ANY, **_OF_LIST), _set_p),
-    (theirs._SetR(rel=_REL), lambda m: measures.Recall(None, m["rel"])),
+    # without a cut-off
+    (theirs._SetR(rel=_REL), _at_cutoff(measures.Recall)),
     (theirs._SetF(beta=_Number(above=0, below=1e90), **_OF_LIST), _set_f),
-    (theirs._SetAP(**_OF_LIST), lambda m: measures.SetAP(m["rel"])),
+    (theirs._SetAP(**_OF_LIST), _of_list(measures.SetAP)),
     (theirs._Judged(cutoff=_MAYBE_K), lambda m: measures.Judged(_cutoff(m))),
     (
         theirs._NumRet(rel=_MAYBE_REL),
@@ -191,8 +200,8 @@ class TieAwareProvider(providers.Provider):  # type: ignore[misc, name-defined]
     def _evaluator(self, measures: Iterable[Any], qrels: Any) -> _Evaluator:
         resolved = list(dict.fromkeys(measures))
         for measure in resolved:
-            supported = self.supports(measure)
-            messages.require(supported, f"unsupported measure {measure}")
+            if not self.supports(measure):
+                raise ValueError(f"unsupported measure {measure}")
         return _Evaluator(resolved, util.QrelsConverter(qrels).as_dict_of_dict())
 
 
@@ -204,27 +213,30 @@ class _Evaluator(providers.Evaluator):  # type: ignore[misc, name-defined]
         for measure in measures:
             if measure.NAME == "ERR":
                 _check_grades(measure, qrels)
+        #: measures by how they read labels, and whether of judged documents only
         self._groups: dict[tuple[Hashable, bool], list[Any]] = {}
         self._judged: dict[Hashable, _relevance_evaluator.JudgedTopics] = {}
-        for measure in measures if qrels else []:
+        if not qrels:
+            return
+        for measure in measures:
             key, read = _labels_of(measure)
             if key not in self._judged:
                 labels = {
-                    topic: {one: read(label) for one, label in documents.items()}
+                    topic: {docno: read(label) for docno, label in documents.items()}
                     for topic, documents in qrels.items()
                 }
                 self._judged[key] = _relevance_evaluator.JudgedTopics(labels)
-            only = bool(measure.params.get("judged_only"))
-            self._groups.setdefault((key, only), []).append(measure)
+            judged_only = bool(measure.params.get("judged_only"))
+            self._groups.setdefault((key, judged_only), []).append(measure)
 
     def _iter_calc(self, run: Any) -> Iterator[Any]:
         ranked = _by_topic(run)
-        for (key, only), asked_for in self._groups.items():
-            rows = self._judged[key].rows(ranked, "run", judged_only=only)
+        for (key, judged_only), group in self._groups.items():
+            rows = self._judged[key].rows(ranked, "run", judged_only=judged_only)
             if not rows.topics:
                 continue
             exact: dict[Any, measures.Measure] = {}
-            for measure in asked_for:
+            for measure in group:
                 ours = _OURS[measure.NAME](measure)
                 if isinstance(ours, measures.Measure):
                     exact[measure] = ours
