@@ -215,8 +215,8 @@ def _measured(
     official = np.full(report.expected.shape, np.nan)
     for j, measure in enumerate(measures):
         if _is_trec_evals(measure):
-            values: Any = ranking.score(trec.score, measure, ties="input", average=None)
-            official[:, j] = values
+            score: Any = ranking.score(trec.score, measure, ties="input", average=None)
+            official[:, j] = score
     no_interval = np.full(report.expected.shape, np.nan)
     of_each = {
         "mean": report.expected,
@@ -245,12 +245,12 @@ def _measured(
     if (worth < count).any():
         notes.append(_report.queries_in_words(count.max(), worth.min()))
     return _Result(
-        ranked.tag,
-        _described(path, ranked, "documents"),
-        summary,
-        _outputs.rows_of(columns, {}),
-        segments,
-        notes,
+        tag=ranked.tag,
+        read=_described(path, ranked, "documents"),
+        summary=summary,
+        rows=_outputs.rows_of(columns, {}),
+        segments=segments,
+        notes=notes,
     )
 
 
