@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
-from inspect import Parameter, signature
+from inspect import signature
 from typing import Any, TypedDict, Unpack, overload
 from weakref import WeakKeyDictionary
 
@@ -108,74 +108,64 @@ def score_taken_apart(
 def _method_with_qid(estimator: Any, method: str) -> Callable[..., Any] | None:
     """Find a method that takes `qid`, as that of `CoarseRanker` does, if any.
 
-    It may belong to an estimator inside: searches predict without qid.
+    The method may belong to the last step of a pipeline, or to the best estimator of a
+    search, which predicts without qid.
     """
-    bound = getattr(estimator, method, None)
+    transformers: list[Any] = []
+    while not _takes_qid(estimator, method):
+        if hasattr(estimator, "best_estimator_"):
+            estimator = estimator.best_estimator_
+        elif hasattr(estimator, "steps"):
+            transformers += [step for _, step in estimator.steps[:-1]]
+            estimator = estimator.steps[-1][1]
+        else:
+            return None
+
+    def transform_and_call(X: Any, *, qid: Any) -> Any:
+        for transformer in transformers:
+            if transformer not in (None, "passthrough"):
+                X = transformer.transform(X)
+        return getattr(estimator, method)(X, qid=qid)
+
+    return transform_and_call
+
+
+def _takes_qid(estimator: Any, method: str) -> bool:
+    """Return whether a method takes query ids, and reads them from no column of X."""
+    # TransformedTargetRegressor passes arguments on to its regressor
+    ranker = getattr(estimator, "regressor_", estimator)
     try:
-        parameters = {} if bound is None else signature(bound).parameters
-    except (TypeError, ValueError):  # a method that is not written in Python
-        return None
-    if "qid" in parameters:
-        return bound if getattr(estimator, "qid", None) is None else None
-    # estimators inside pipelines, searches and the like
-    steps, wrapped = getattr(estimator, "steps", None), None
-    for name in ("regressor_", "best_estimator_"):
-        wrapped = getattr(estimator, name, wrapped)
-    inner = steps[-1][1] if steps else wrapped
-    by_query = None if inner is None else _method_with_qid(inner, method)
-    if by_query is None:
-        return None
-    kinds = {parameter.kind for parameter in parameters.values()}
-    if Parameter.VAR_KEYWORD in kinds and by_query == getattr(inner, method):
-        return bound  # a pipeline that passes qid on
-    if not steps:
-        return by_query if hasattr(estimator, "best_estimator_") else None
-
-    def after_steps(X: Any, *, qid: Any) -> Any:
-        for _, step in steps[:-1]:
-            if step not in (None, "passthrough"):
-                X = step.transform(X)
-        return by_query(X, qid=qid)
-
-    return after_steps
+        parameters = signature(getattr(ranker, method)).parameters
+    except (AttributeError, TypeError, ValueError):  # not written in Python
+        return False
+    return "qid" in parameters and getattr(ranker, "qid", None) is None
 
 
 def warn_of_learned_ids(estimator: Any, X: Any, column: str | int) -> None:
-    """Warn where the estimator has the column of query ids as a feature."""
+    """Warn if the estimator, or the last step of a pipeline, has ids as a feature.
+
+    An estimator with a `qid` of its own leaves the column out. For an estimator that
+    contains others, it is not known which columns these get.
+    """
     names = feature_matrix.names_of(feature_matrix.as_matrix(X))
     name = names[feature_matrix.qid_index(X, column)]
-    learner = _learner_from(estimator, names, name)
-    if learner is not None:
+    while hasattr(estimator, "steps"):
+        with suppress(Exception):
+            names = list(estimator[:-1].get_feature_names_out(names))
+        # a ColumnTransformer puts the name of the transformer in front
+        name = next((n for n in names if f"{n}".endswith(f"__{name}")), name)
+        estimator = estimator.steps[-1][1]
+    if getattr(estimator, "n_features_in_", None) != len(names) or name not in names:
+        return
+    parameters = estimator.get_params(deep=False)
+    of_others = ("qid", "estimator", "estimators", "regressor")
+    if all(parameters.get(parameter) is None for parameter in of_others):
         words.warn(
-            f"{type(learner).__name__} was fitted on the query ids, column {column!r} "
-            "of X, as on a feature: leave them out, as by "
+            f"{type(estimator).__name__} was fitted on the query ids, column "
+            f"{column!r} of X, as on a feature: leave them out, as by "
             f'make_column_transformer(("drop", [{column!r}]), remainder="passthrough") '
             "in a pipeline, or pass qid through metadata routing"
         )
-
-
-def _learner_from(estimator: Any, names: list[Any], name: Any) -> Any:
-    """Find the estimator, inside others, that was fitted on this column.
-
-    Estimators with a `qid` of their own leave it out, as do steps of pipelines that
-    say so; of others that hold estimators nothing is known.
-    """
-    if getattr(estimator, "qid", None) is not None:
-        return None
-    for fitted in ("best_estimator_", "regressor_"):
-        if hasattr(estimator, fitted):
-            return _learner_from(getattr(estimator, fitted), names, name)
-    for _, step in getattr(estimator, "steps", [])[:-1]:
-        if step not in (None, "passthrough"):
-            with suppress(Exception):
-                names = list(step.get_feature_names_out(names))
-            name = next((n for n in names if f"{n}".endswith(f"__{name}")), name)
-    if hasattr(estimator, "steps"):
-        return _learner_from(estimator.steps[-1][1], names, name)
-    given = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
-    holds = any(given.get(name) is not None for name in ("estimator", "estimators"))
-    is_fitted_on = getattr(estimator, "n_features_in_", None) == len(names)
-    return estimator if is_fitted_on and name in names and not holds else None
 
 
 def check_response_method(response_method: Any) -> str | tuple[str, ...] | None:
