@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from . import _optional
-from ._engine import messages, segments
+from ._engine import segments
 from ._engine.segments import FloatArray
 from .evaluation import _prepared, _resolved
 from .measures import Measure, parse_measure
@@ -53,10 +53,15 @@ class ExactMeasure:
         self.sets: dict[Any, _prepared.Prepared] = {}
         for prepared in sets:
             known = self.sets.setdefault(_key(prepared.labels), prepared)
-            rule = "evaluation sets must differ in their labels, all that a metric sees"
-            rule = f"{rule}, or have the same queries and weights"
-            ours, other = ((a.weight, a.queries.offsets) for a in (prepared, known))
-            messages.require(all(map(np.array_equal, ours, other)), rule)  # type: ignore[arg-type]
+            same_queries = np.array_equal(
+                prepared.queries.offsets, known.queries.offsets
+            )
+            same_weights = np.array_equal(prepared.weight, known.weight)  # type: ignore[arg-type]
+            if not (same_queries and same_weights):
+                raise ValueError(
+                    "evaluation sets must differ in their labels, all that a metric "
+                    "sees, or have the same queries and weights"
+                )
         self._training: bytes | None = None
         self._take_name()
 
@@ -83,9 +88,12 @@ class ExactMeasure:
         if key not in self.sets:
             # training data come in any order, always with the same labels
             training = _key(np.sort(target))
-            rule = f"pools must include every evaluation set, got one of {len(target)}"
-            got = f"{rule} rows whose labels are not those of a pool or of training"
-            messages.require(self._training in (None, training), got)
+            if self._training not in (None, training):
+                raise ValueError(
+                    "pools must include every evaluation set, got one of "
+                    f"{len(target)} rows whose labels are not those of a pool or of "
+                    "training"
+                )
             self._training = training
             return 0.0, 1.0
         prepared = self.sets[key]
@@ -233,8 +241,11 @@ def eval_metric(
     resolved, sets = _resolved.resolve([parse_measure(measure)], zero_relevance), []
     for pool in pools if isinstance(pools, Iterable) else [pools]:
         ids = pool.get_group_id_hash()
-        rule = "pools must have group ids, got one without them: make it with"
-        messages.require(ids is not None, f"{rule} catboost.Pool(X, y, group_id=qid)")
+        if ids is None:
+            raise ValueError(
+                "pools must have group ids, got one without them: make it with "
+                "catboost.Pool(X, y, group_id=qid)"
+            )
         labels = np.asarray(pool.get_label(), np.float32)
         queries = _query_ranker.queries_of(segments.runs(np.asarray(ids))[1])
         # without weights, which a pool does not give out
@@ -421,8 +432,11 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
             params.setdefault("use_best_model", False)
         recorded = None
         if resolved is not None and evals:
-            rule = "eval_metric must be None for an evaluation set on a GPU"
-            messages.require(self.task_type != "GPU", rule, resolved.names)
+            if self.task_type == "GPU":
+                raise ValueError(
+                    "eval_metric must be None for an evaluation set on a GPU, got "
+                    f"{resolved.names}"
+                )
             sets = {name: one.prepared() for name, one in evals.items()}
             recorded = RecordedMeasures(resolved, sets)
             params["eval_metric"] = recorded

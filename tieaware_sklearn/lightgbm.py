@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _optional
-from ._engine import checks, messages
+from ._engine import checks
 from ._engine.segments import FloatArray
 from .measures import Measure
 from .rankers import _query_ranker
@@ -46,8 +46,9 @@ class _Feval(_query_ranker.BoostingMeasures):
 
     def __call__(self, preds: FloatArray, eval_data: Any) -> Any:
         if not hasattr(eval_data, "get_label"):
-            way = "fit of a ranker takes eval_metric"
-            raise TypeError(f"feval is for lightgbm.train and cv: {way}")
+            raise TypeError(
+                "feval is for lightgbm.train and cv: fit of a ranker takes eval_metric"
+            )
         sizes, weight = eval_data.get_group(), eval_data.get_weight()
         return self.results(eval_data.get_label(), sizes, weight, preds)
 
@@ -64,8 +65,9 @@ class _EvalMetric(_query_ranker.BoostingMeasures):
         group: NDArray[Any] | None = None,
     ) -> Any:
         if hasattr(y_pred, "get_label"):
-            way = "lightgbm.train and cv take feval"
-            raise TypeError(f"eval_metric is for fit of a ranker: {way}")
+            raise TypeError(
+                "eval_metric is for fit of a ranker: lightgbm.train and cv take feval"
+            )
         return self.results(y_true, group, weight, y_pred)
 
 
@@ -227,13 +229,15 @@ def _metrics_of(wanted: Any) -> list[Any]:
         try:
             metrics += together if ready else [_EvalMetric(together, 0.0)]
         except ValueError as error:
-            way = "metrics of LightGBM's own are given to the constructor, metric="
-            raise ValueError(f'eval_metric: {error}; {way}"auc"') from None
+            raise ValueError(
+                f"eval_metric: {error}; metrics of LightGBM's own are given to the "
+                'constructor, metric="auc"'
+            ) from None
     # LightGBM merges the values of metrics of one name
     names = [str(m) for metric in metrics for m in getattr(metric, "measures", ())]
     for name in names:
-        rule = f"eval_metric: measures must differ, got {name} twice"
-        messages.require(names.count(name) == 1, rule)
+        if names.count(name) > 1:
+            raise ValueError(f"eval_metric: measures must differ, got {name} twice")
     return metrics
 
 
@@ -507,10 +511,12 @@ validate_features, **kwargs
         advice = 'objective="regression" has no such limit'
         queries = train.queries
         largest = int(np.argmax(queries.sizes))
-        rule = f"qid must have at most {MAX_QUERY_ROWS} rows in a query for LightGBM's"
-        got = f"got {queries.sizes[largest]} in query {queries.name(largest)}"
-        fits = queries.sizes[largest] <= MAX_QUERY_ROWS
-        messages.require(fits, f"{rule} {objective}, {got} ({advice})")
+        if queries.sizes[largest] > MAX_QUERY_ROWS:
+            raise ValueError(
+                f"qid must have at most {MAX_QUERY_ROWS} rows in a query for "
+                f"LightGBM's {objective}, got {queries.sizes[largest]} in query "
+                f"{queries.name(largest)} ({advice})"
+            )
         if objective != "lambdarank":
             return
         labels = train.given_labels
@@ -520,8 +526,10 @@ validate_features, **kwargs
         n_gains = DEFAULT_LABEL_GAINS
         if gains is not None:
             n_gains = len(gains.split(",") if isinstance(gains, str) else gains)
-        way = f"label_gain takes one gain for each label from 0 on; {advice}"
-        rule = f"be below {n_gains} for LightGBM's {objective} ({way})"
+        rule = (
+            f"be below {n_gains} for LightGBM's {objective} (label_gain takes one gain "
+            f"for each label from 0 on; {advice})"
+        )
         checks.reject(labels >= n_gains, labels, "y", rule)
 
 

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from . import _optional
-from ._engine import checks, feature_matrix, messages
+from ._engine import checks, feature_matrix
 from ._engine.segments import FloatArray
 from .evaluation import _prepared, _resolved
 from .measures import Measure
@@ -53,9 +53,11 @@ class _CustomMetric(_query_ranker.BoostingMeasures):
 
     def __call__(self, predictions: FloatArray, data: Any) -> Any:
         if not hasattr(data, "get_uint_info"):
-            rule = "custom_metric takes predictions and a DMatrix, as of xgboost.train"
-            way = "XGBRanker passes single queries, QueryXGBRanker gives exact means"
-            raise TypeError(f"{rule}, got {type(data).__name__}: {way}")
+            raise TypeError(
+                "custom_metric takes predictions and a DMatrix, as of xgboost.train, "
+                f"got {type(data).__name__}: XGBRanker passes single queries, "
+                "QueryXGBRanker gives exact means"
+            )
         starts, weight = data.get_uint_info("group_ptr"), data.get_weight()
         sizes = np.diff(starts.astype(np.int64)) if len(starts) else None
         if not len(weight):
@@ -494,10 +496,11 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
 
     def _check_limits(self, train: _query_ranker.QueryData) -> None:
         """Refuse, in plain words, what XGBoost cannot take."""
-        rule = "X must not have a feature named 'qid', which XGBoost takes for the ids"
-        there = self.qid is None and "qid" in feature_matrix.list_columns(train.X)
-        way = 'give qid="qid" to the constructor, or rename it'
-        messages.require(not there, f"{rule}: {way}")
+        if self.qid is None and "qid" in feature_matrix.list_columns(train.X):
+            raise ValueError(
+                "X must not have a feature named 'qid', which XGBoost takes for the "
+                'ids: give qid="qid" to the constructor, or rename it'
+            )
         labels = train.given_labels
         advice = 'objective="rank:pairwise" has no such limit'
         if self.objective == "rank:map":
@@ -506,7 +509,9 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         # get_params would draw from a RandomState
         exponential = getattr(self, "kwargs", {}).get("ndcg_exp_gain")
         if self.objective == "rank:ndcg" and exponential in (None, True):
-            rule = f"be integers up to {LARGEST_LABEL} for XGBoost's rank:ndcg"
-            rule = f"{rule} (ndcg_exp_gain=False takes any; {advice})"
+            rule = (
+                f"be integers up to {LARGEST_LABEL} for XGBoost's rank:ndcg "
+                f"(ndcg_exp_gain=False takes any; {advice})"
+            )
             wrong = (labels != np.floor(labels)) | (labels > LARGEST_LABEL)
             checks.reject(wrong, labels, "y", rule)

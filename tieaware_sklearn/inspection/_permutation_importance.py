@@ -38,19 +38,25 @@ def column_groups(
     elif isinstance(columns, Mapping):
         chosen = [(str(name), _places(X, group)) for name, group in columns.items()]
     else:
-        several = isinstance(columns, Iterable) and not isinstance(columns, str)
-        rule = "columns must be a list or a mapping of columns"
-        messages.require(several, rule, columns)
+        if isinstance(columns, str) or not isinstance(columns, Iterable):
+            raise ValueError(
+                "columns must be a list or a mapping of columns, got "
+                f"{messages.show(columns)}"
+            )
         groups = [_places(X, group) for group in columns]
         chosen = [(", ".join(names[j] for j in places), places) for places in groups]
     for name, places in chosen:
-        fits = left_out not in places and 0 < len(places) == len(set(places))
-        rule = "columns must have at least one column in each group, each column once"
-        messages.require(fits, f"{rule} and none of query ids", name)
+        if left_out in places or not 0 < len(places) == len(set(places)):
+            raise ValueError(
+                "columns must have at least one column in each group, each column once "
+                f"and none of query ids, got {messages.show(name)}"
+            )
     by_name = dict(chosen)
-    rule = "columns must have at least one entry, and different names"
-    fits = 0 < len(by_name) == len(chosen)
-    messages.require(fits, rule, [name for name, _ in chosen])
+    if not 0 < len(by_name) == len(chosen):
+        raise ValueError(
+            "columns must have at least one entry, and different names, got "
+            f"{[name for name, _ in chosen]}"
+        )
     return by_name
 
 

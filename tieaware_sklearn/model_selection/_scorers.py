@@ -52,12 +52,15 @@ def predicted_scores(
     methods = [methods] if isinstance(methods, str) else methods
     method = next((name for name in methods if hasattr(estimator, name)), None)
     if method is None:
-        advice = "response_method must name a method of the estimator"
+        advice = ""
         if response_method is None and classifies:
-            way = '"predict" ranks by the class, where all documents of a class tie'
-            advice = f"{advice} ({way})"
-        lacking = f"{type(estimator).__name__} has no {' or '.join(methods)}"
-        raise AttributeError(f"{lacking}: {advice}")
+            advice = (
+                ' ("predict" ranks by the class, where all documents of a class tie)'
+            )
+        raise AttributeError(
+            f"{type(estimator).__name__} has no {' or '.join(methods)}: "
+            f"response_method must name a method of the estimator{advice}"
+        )
     with_qid = None if qid is None else _method_with_qid(estimator, method)
     # scikit-learn's way to call a method reads tags, refuses a single class, and has
     # probabilities of classifiers only
@@ -78,17 +81,22 @@ def predicted_scores(
             response = response[:, 1]  # probability of the greater label
         else:
             # Σ probability x class (Li, Burges and Wu 2007)
-            labels = np.asarray(classes := getattr(estimator, "classes_", None))
-            rule = "classes_ of the estimator must be numbers, so that predict_proba"
-            are_numbers = labels.dtype.kind in "biuf"
-            messages.require(are_numbers, f"{rule} gives an expected label", classes)
+            classes = getattr(estimator, "classes_", None)
+            labels = np.asarray(classes)
+            if labels.dtype.kind not in "biuf":
+                raise ValueError(
+                    "classes_ of the estimator must be numbers, so that predict_proba "
+                    f"gives an expected label, got {messages.show(classes)}"
+                )
             # not BLAS: it gives equal rows sums that differ in their last bit
             response = np.einsum("ij,j->i", response, labels.astype(float))
     elif response.ndim == 2:
-        rule = f"{name} must give one score per row, got shape {response.shape}"
-        way = "predict_proba, of the expected label (CalibratedClassifierCV adds it)"
-        more = 'response_method="predict", where all documents of a class tie'
-        raise ValueError(f"{rule}. With more than two classes, rank by {way} or {more}")
+        raise ValueError(
+            f"{name} must give one score per row, got shape {response.shape}. With "
+            "more than two classes, rank by predict_proba, of the expected label "
+            '(CalibratedClassifierCV adds it) or response_method="predict", where all '
+            "documents of a class tie"
+        )
     return checks.check_scores(response, n_rows=feature_matrix.count_rows(X), name=name)
 
 
@@ -99,8 +107,10 @@ def score_taken_apart(
 
     `TunedThresholdClassifierCV` does so with all rows, and with no column of X.
     """
-    way = "Metadata routing brings it: a column of X does not reach those who call it"
-    way = f"{way} with labels and scores, as TunedThresholdClassifierCV does"
+    way = (
+        "Metadata routing brings it: a column of X does not reach those who call it "
+        "with labels and scores, as TunedThresholdClassifierCV does"
+    )
     feature_matrix.need_qid(qid, "the function of the scorer", "", way=way)
     return ranking_score(y_true, y_score, qid=qid, **options)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import count
 from typing import Any
 
 import numpy as np
@@ -92,8 +91,11 @@ class ScoringObjective(QueryObjective):
         **options: Any,
     ) -> None:
         super().__init__(X, y, **options)
-        rule = "score must be a function of a trial and rows of X"
-        messages.require(callable(score), rule, score)
+        if not callable(score):
+            raise ValueError(
+                "score must be a function of a trial and rows of X, got "
+                f"{messages.show(score)}"
+            )
         if block_size is not None:
             checks.check_count(block_size, "block_size")
         self._score = score
@@ -372,8 +374,11 @@ def _check_names(names: Any, X: Any, n_features: int) -> list[str]:
     if names is None:
         names = feature_matrix.list_columns(X) or [f"x{j}" for j in range(n_features)]
     each = [] if isinstance(names, str) else list(map(str, names))
-    rule = f"feature_names must have a different name for each feature ({n_features})"
-    messages.require(len(each) == len(set(each)) == n_features, rule, names)
+    if not len(each) == len(set(each)) == n_features:
+        raise ValueError(
+            "feature_names must have a different name for each feature "
+            f"({n_features}), got {messages.show(names)}"
+        )
     return each
 
 
@@ -381,18 +386,20 @@ def _check_bounds(bounds: Any, names: list[str]) -> FloatArray:
     """Least and greatest value of each weight, of shape (n_features, 2)."""
     each = bounds
     if isinstance(bounds, Mapping):
-        rule = f"bounds must name features ({names})"
         for name in bounds:
-            messages.require(name in names, rule, name)
+            if name not in names:
+                raise ValueError(f"bounds must name features ({names}), got {name!r}")
         each = [bounds.get(name, DEFAULT_BOUNDS) for name in names]
     try:
         ends = np.array(each, dtype=np.float64)
     except (TypeError, ValueError):
         ends = np.array(np.nan)
     fits = ends.shape in ((2,), (len(names), 2)) and np.isfinite(ends).all()
-    fits = fits and (ends[..., 0] < ends[..., 1]).all()
-    rule = "bounds must be two finite ascending numbers, or such a pair for each"
-    messages.require(fits, f"{rule} feature ({len(names)})", bounds)
+    if not (fits and (ends[..., 0] < ends[..., 1]).all()):
+        raise ValueError(
+            "bounds must be two finite ascending numbers, or such a pair for each "
+            f"feature ({len(names)}), got {messages.show(bounds)}"
+        )
     return np.broadcast_to(ends, (len(names), 2))
 
 
@@ -480,26 +487,32 @@ class RankerObjective(QueryObjective):
         self.space = _check_space(space)
         self._response_method = _scorers.check_response_method(response_method)
         self._fit_params = dict(fit_params or {})
-        rule = "fit_params must not hold qid or group: the objective passes them"
-        free = self._fit_params.keys().isdisjoint({"qid", "group"})
-        messages.require(free, rule, [*self._fit_params])
+        if "qid" in self._fit_params or "group" in self._fit_params:
+            raise ValueError(
+                "fit_params must not hold qid or group: the objective passes them, got "
+                f"{list(self._fit_params)}"
+            )
         column = getattr(estimator, "qid", None)
-        got = f"got {type(estimator).__name__}(qid={column!r})"
-        rule = f"qid must be given to the objective alone, {got}: give X without that"
-        messages.require(column is None, f"{rule} column")
+        if column is not None:
+            raise ValueError(
+                "qid must be given to the objective alone, got "
+                f"{type(estimator).__name__}(qid={column!r}): give X without that "
+                "column"
+            )
         y = np.maximum(self._rows.labels, 0)
         self._rows = replace(self._rows, labels=y)
         # where each row of X went, as folds are those of the rows that were given
         place = np.argsort(self._queries.arrange(np.arange(len(y))))
-        codes, numbers = self._queries.codes[place], count()
+        codes = self._queries.codes[place]
         folds = _splits.query_folds(cv, X, y[place], codes, self._queries.qid)
         #: training and test queries of each fold, and the buckets of these
         self._folds: list[tuple[IntArray, IntArray, _query_objective.Buckets]] = []
+        self._dealt = []
         for fold, (train, held_out) in enumerate(folds):
-            dealt = self._buckets(len(held_out), self._seed + fold, n_folds=len(folds))
-            buckets = [(next(numbers), part) for part in dealt]
+            parts = self._buckets(len(held_out), self._seed + fold, len(folds))
+            buckets = list(enumerate(parts, start=len(self._dealt)))
             self._folds.append((train, held_out, buckets))
-        self._dealt = [ids[at] for _, ids, buckets in self._folds for _, at in buckets]
+            self._dealt += [held_out[part] for part in parts]
 
     def _ordered(self, given: _prepared.QueryRows) -> checks.Queries:
         return row_order.by_content(given.X, given.queries, given.labels)
@@ -522,8 +535,11 @@ class RankerObjective(QueryObjective):
         if not callable(self.space):
             return {name: _suggest(trial, name, d) for name, d in self.space.items()}
         parameters = self.space(trial)
-        rule = "space(trial) must give a dict of parameters"
-        messages.require(isinstance(parameters, Mapping), rule, parameters)
+        if not isinstance(parameters, Mapping):
+            raise ValueError(
+                "space(trial) must give a dict of parameters, got "
+                f"{messages.show(parameters)}"
+            )
         return dict(parameters)
 
     def best_estimator(self, study: Any) -> Any:
@@ -552,12 +568,17 @@ class RankerObjective(QueryObjective):
 def _check_space(space: Any) -> Any:
     if callable(space):
         return space
-    rule = "space must be a dict of Optuna distributions or a function of the trial"
-    messages.require(isinstance(space, Mapping) and space, rule, space)
-    for name, given in space.items():
-        known = isinstance(given, optuna.distributions.BaseDistribution)
-        rule = f"space[{name!r}] must be an Optuna distribution"
-        messages.require(known, rule, given)
+    if not isinstance(space, Mapping) or not space:
+        raise ValueError(
+            "space must be a dict of Optuna distributions or a function of the trial, "
+            f"got {messages.show(space)}"
+        )
+    for name, distribution in space.items():
+        if not isinstance(distribution, optuna.distributions.BaseDistribution):
+            raise ValueError(
+                f"space[{name!r}] must be an Optuna distribution, got "
+                f"{messages.show(distribution)}"
+            )
     return dict(space)
 
 

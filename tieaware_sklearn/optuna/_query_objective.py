@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _optional
-from .._engine import checks, hashing, messages
+from .._engine import checks, hashing
 from .._engine.segments import FloatArray, IntArray
 from ..evaluation import _averages, _blocks, _prepared, _resolved
 from ..measures import Measure, _measure, _parse
@@ -111,11 +111,12 @@ class StudyCreator(ABC):
             if len(study.directions) <= len(self.directions):
                 self._check_same(study)
             # a new study remembers it, and those who join go on as it began
-            said = study.user_attrs.get(PRUNE)
-            if said is not None:
-                rule = f"prune must be that of the study, {said!r}"
-                messages.require(said == may_prune, rule, may_prune)
-            elif not study.get_trials(deepcopy=False):
+            known = study.user_attrs.get(PRUNE, may_prune)
+            if known != may_prune:
+                raise ValueError(
+                    f"prune must be that of the study, {known!r}, got {may_prune!r}"
+                )
+            if not study.get_trials(deepcopy=False):
                 study.set_user_attr(PRUNE, may_prune)
             if names := self._metric_names():
                 study.set_metric_names(names)
@@ -137,8 +138,11 @@ class StudyCreator(ABC):
         values, mine = self._trials
         directions = [direction.name.lower() for direction in study.directions]
         aims = " and ".join(map("{} {}".format, self.directions, values))
-        got = f"got directions {directions}, not {self.directions}"
-        messages.require(directions == self.directions, f"the study must {aims}, {got}")
+        if directions != self.directions:
+            raise ValueError(
+                f"the study must {aims}, got directions {directions}, not "
+                f"{self.directions}"
+            )
         check_same(study, TRIALS, mine)
 
     def _metric_names(self) -> list[str]:
@@ -156,21 +160,28 @@ class StudyCreator(ABC):
         """Whether the trials of a study may be pruned."""
         checks.check_flag(prune, "prune")
         if pruner is not None:
-            rule = "prune is for the default and must be left out if pruner is given"
-            messages.require(not prune, f"{rule}, got True and {type(pruner).__name__}")
+            if prune:
+                raise ValueError(
+                    "prune is for the default and must be left out if pruner is given, "
+                    f"got True and {type(pruner).__name__}"
+                )
             prune = not isinstance(pruner, optuna.pruners.NopPruner)
-        got = "prune=True" if pruner is None else type(pruner).__name__
-        rule = f"a study of several objectives cannot prune, got {got}"
-        messages.require(not prune or len(self.directions) == 1, rule)
+        if prune and len(self.directions) > 1:
+            source = "prune=True" if pruner is None else type(pruner).__name__
+            raise ValueError(
+                f"a study of several objectives cannot prune, got {source}"
+            )
         return bool(prune)
 
 
 def best_parameters(study: Any) -> Any:
     """Parameters of the best trial of a study, or of a trial, to suggest once more."""
     if isinstance(study, optuna.study.Study):
-        number, way = len(study.directions), "choose from study.best_trials"
-        rule = f"study must have one objective, or be a trial, got {number} objectives"
-        messages.require(number == 1, f"{rule}: {way}")
+        if len(study.directions) > 1:
+            raise ValueError(
+                "study must have one objective, or be a trial, got "
+                f"{len(study.directions)} objectives: choose from study.best_trials"
+            )
         study = study.best_trial
     return optuna.trial.FixedTrial(study.params)
 
@@ -184,10 +195,11 @@ def check_same(study: Any, name: str, mine: str) -> None:
         theirs = "trials of no objective of this library"
     if theirs is None:
         study.set_user_attr(name, mine)
-    else:
-        rule = f"the study must hold {name} of this objective ({mine})"
-        way = "use another study for another measure or other data"
-        messages.require(theirs == mine, f"{rule}, got {theirs}: {way}")
+    elif theirs != mine:
+        raise ValueError(
+            f"the study must hold {name} of this objective ({mine}), got {theirs}: "
+            "use another study for another measure or other data"
+        )
 
 
 def _join(study: Any, seed: int | None) -> tuple[bool, int | None]:
@@ -372,10 +384,12 @@ class QueryObjective(StudyCreator):
         self._weight = np.ones(len(chance)) if weight is None else weight
         counts = ~np.isnan(chance) & (self._weight > 0)[:, None]
         also = "" if weight is None else " and that has weight"
-        got = f"got none (of {len(counts)} queries)"
-        for one, defined in zip(measures, counts.T, strict=True):
-            rule = f"y must have a query for which {one} is defined{also}"
-            messages.require(defined.any(), f"{rule}, {got}")
+        for parsed, defined in zip(measures, counts.T, strict=True):
+            if not defined.any():
+                raise ValueError(
+                    f"y must have a query for which {parsed} is defined{also}, got "
+                    f"none (of {len(counts)} queries)"
+                )
 
     def _ordered(self, given: _prepared.QueryRows) -> checks.Queries:
         """The queries by id, the rows of each in the order in which they are scored."""
@@ -523,17 +537,20 @@ class QueryObjective(StudyCreator):
             return None
         prunes = not isinstance(study.pruner, optuna.pruners.NopPruner)
         pruner = study.pruner if prunes else None
-        wrapped = is_paired(getattr(pruner, "_wrapped_pruner", None))
-        rule = "the pruner must be WilcoxonPruner itself, got one inside PatientPruner"
-        messages.require(not wrapped, rule)
+        if is_paired(getattr(pruner, "_wrapped_pruner", None)):
+            raise ValueError(
+                "the pruner must be WilcoxonPruner itself, got one inside PatientPruner"
+            )
         if len(study.directions) > len(self.directions):  # it has other values, too
-            got = f"got {type(pruner).__name__}: create it with a NopPruner"
-            rule = f"a study of several objectives cannot prune, {got}"
-            messages.require(len(self._measures) > 1 or pruner is None, rule)
+            if pruner is not None and len(self._measures) == 1:
+                raise ValueError(
+                    "a study of several objectives cannot prune, got "
+                    f"{type(pruner).__name__}: create it with a NopPruner"
+                )
             return None
         self._check_same(study)
-        said = study.user_attrs.get(PRUNE)
-        if pruner is None or said is False or len(self._measures) > 1:
+        may_prune = study.user_attrs.get(PRUNE, True)
+        if pruner is None or not may_prune or len(self._measures) > 1:
             return None
         # nor may other trials have reported something else by the same steps
         kind = "values of buckets" if is_paired(pruner) else "running means"

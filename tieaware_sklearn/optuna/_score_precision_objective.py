@@ -127,12 +127,17 @@ class ScorePrecisionObjective(_query_objective.StudyCreator):
             y_true, y_score, qid, [parse_measure(measure)],
             zero_relevance, unjudged, n_jobs, mask=mask,
         )  # fmt: skip
-        n_systems, rule = len(self._systems.names), "y_score must be the scores of one"
-        messages.require(n_systems == 1, f"{rule} system", n_systems)
+        n_systems = len(self._systems.names)
+        if n_systems != 1:
+            raise ValueError(
+                f"y_score must be the scores of one system, got {n_systems}"
+            )
         (self.measure,) = self._systems.measures
         self.kinds = tuple(checks.check_choices(kinds, "kinds", _coarse_ranker.KINDS))
-        rule = f"max_rho must be a finite number > {_LEAST_RHO}"
-        messages.require(checks.is_number(max_rho, above=_LEAST_RHO), rule, max_rho)
+        if not checks.is_number(max_rho, above=_LEAST_RHO):
+            raise ValueError(
+                f"max_rho must be a finite number > {_LEAST_RHO}, got {max_rho!r}"
+            )
         self.max_rho = float(max_rho)
         self._measured = partial(
             _study.coarse_values,
@@ -180,7 +185,8 @@ class ScorePrecisionObjective(_query_objective.StudyCreator):
         values, ties = self._measured(coarseness, "best", "worst", "std")
         each = values["expected"]
         value = _averages.mean(each)
-        messages.require(value == value, f"{self.measure} is undefined for every query")
+        if math.isnan(value):
+            raise ValueError(f"{self.measure} is undefined for every query")
         attributes = {
             "coarseness": str(coarseness),
             "measure": str(self.measure),
@@ -296,11 +302,13 @@ def coarsest(study: Any, *, keep: float = 0.99, alpha: float = 0.05) -> Any:
     similar = [t for t, pvalue in zip(trials, pvalues, strict=True) if pvalue <= alpha]
     if not similar:
         if trials[0].user_attrs["exact"] == 0:
-            why = "the exact mean is 0: there is no share of it to keep"
-            raise AllInferiorError(why)
-        why = f"no trial of {len(trials)} is shown to keep more than {keep:g} of the"
-        way = "more trials, queries, or a smaller share may do"
-        raise AllInferiorError(f"{why} exact mean: {way}")
+            raise AllInferiorError(
+                "the exact mean is 0: there is no share of it to keep"
+            )
+        raise AllInferiorError(
+            f"no trial of {len(trials)} is shown to keep more than {keep:g} of the "
+            "exact mean: more trials, queries, or a smaller share may do"
+        )
     side = -1.0 if up else 1.0
     chosen = min(similar, key=lambda t: (t.values[1], side * t.values[0], t.number))
     # trials of before have no count
@@ -319,11 +327,16 @@ class AllInferiorError(ValueError):
 
 def complete_trials(study: Any) -> list[Any]:
     """Complete trials of a `ScorePrecisionObjective`."""
-    rule = "study must be an Optuna study of a ScorePrecisionObjective"
-    messages.require(isinstance(study, optuna.study.Study), rule, study)
+    if not isinstance(study, optuna.study.Study):
+        raise ValueError(
+            "study must be an Optuna study of a ScorePrecisionObjective, got "
+            f"{messages.show(study)}"
+        )
     done = (optuna.trial.TrialState.COMPLETE,)
     complete = study.get_trials(deepcopy=False, states=done)
     trials = [trial for trial in complete if "losses" in trial.user_attrs]
-    rule = "study must hold complete trials of a ScorePrecisionObjective, got none"
-    messages.require(trials, rule)
+    if not trials:
+        raise ValueError(
+            "study must hold complete trials of a ScorePrecisionObjective, got none"
+        )
     return trials

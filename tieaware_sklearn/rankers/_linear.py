@@ -204,10 +204,12 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
             above.
         """
         resolved = self._checked()
-        # the message of scikit-learn
-        rule = "y must hold the labels of X: LinearRanker(coef=None) requires y to be"
-        has_labels = self.coef is not None or y is not None
-        messages.require(has_labels, f"{rule} passed, but the target y is None")
+        if self.coef is None and y is None:
+            # the message of scikit-learn
+            raise ValueError(
+                "y must hold the labels of X: LinearRanker(coef=None) requires y to be "
+                "passed, but the target y is None"
+            )
         given, (X, qid) = X, self._features(X, qid, reset=True)
         self._is_feature_ = feature_matrix.are_features(given, self.qid)
         self.transforms_ = check_transforms(self.transforms, X.shape[1])
@@ -222,11 +224,16 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
             rows = _prepared.QueryRows.of(
                 X, labels, qid, query_weight, unjudged=resolved.unjudged, given=given
             )
-            rule = "qid must have at least two queries to tune weights, got one"
-            several = rows.queries.n_queries > 1
-            messages.require(several, f"{rule} (with n_samples = {len(X)})")
-            rule = "y must have a label above 0 to tune weights, got no relevant"
-            messages.require(rows.labels.max() > 0, f"{rule} document")
+            if rows.queries.n_queries == 1:
+                raise ValueError(
+                    "qid must have at least two queries to tune weights, got one (with "
+                    f"n_samples = {len(X)})"
+                )
+            if rows.labels.max() <= 0:
+                raise ValueError(
+                    "y must have a label above 0 to tune weights, got no relevant "
+                    "document"
+                )
             self._tune(rows.sorted(rows.queries.by_id()), resolved)
         elif isinstance(self.coef, str):
             self.coef_ = 1 / scales(self._transform(X))
@@ -234,22 +241,28 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
             coef = exact_numbers.floats_of(self.coef, "coef").copy()
             if len(coef) == self.n_features_in_ and not coef[~self._is_feature_].any():
                 coef = coef[self._is_feature_]
-            rule = f"coef must have one weight per feature ({X.shape[1]})"
-            messages.require(len(coef) == X.shape[1], rule, len(coef))
-            messages.require(np.isfinite(coef).all(), "coef must be finite", coef)
+            if len(coef) != X.shape[1]:
+                raise ValueError(
+                    f"coef must have one weight per feature ({X.shape[1]}), got "
+                    f"{len(coef)}"
+                )
+            if not np.isfinite(coef).all():
+                raise ValueError(f"coef must be finite, got {messages.show(coef)}")
             self.coef_ = coef
         self.coef_ = feature_matrix.spread_features(self.coef_, self._is_feature_, 0.0)
         return self
 
     def _checked(self) -> _resolved.ResolvedMeasures:
         """Check all options, and return the measure."""
-        rule = 'coef must be "equal", one weight per feature, or None to tune them'
-        equal = not isinstance(self.coef, str) or self.coef == "equal"
-        messages.require(equal, rule, self.coef)
+        if isinstance(self.coef, str) and self.coef != "equal":
+            raise ValueError(
+                'coef must be "equal", one weight per feature, or None to tune them, '
+                f"got {messages.show(self.coef)}"
+            )
         checks.check_count(self.n_restarts, "n_restarts", least=0)
         checks.check_count(self.max_iter, "max_iter")
-        fits = checks.is_number(self.tol, least=0)
-        messages.require(fits, "tol must be a number >= 0", self.tol)
+        if not checks.is_number(self.tol, least=0):
+            raise ValueError(f"tol must be a number >= 0, got {self.tol!r}")
         if self.validation_fraction is not None:
             checks.check_share(self.validation_fraction, "validation_fraction")
         checks.check_flag(self.progress, "progress")
@@ -268,8 +281,11 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         features, qid = feature_matrix.resolve_qid(X, self.qid, qid)
         validate_data(self, X, reset=reset, skip_check_array=True)
         feature_matrix.check_kinds(features)
-        rule = f"X must have a feature beside its qid column {self.qid!r}"
-        messages.require(features.shape[1], f"{rule}, got n_features=1")
+        if not features.shape[1]:
+            raise ValueError(
+                f"X must have a feature beside its qid column {self.qid!r}, got "
+                "n_features=1"
+            )
         features = check_array(features, estimator=self, input_name="X", **options)
         return features, qid
 
@@ -362,10 +378,12 @@ def scales(X: FloatArray) -> FloatArray:
     constant = (X[:1] == X).all(axis=0)
     largest = np.abs(X).max(axis=0)
     extreme = ~constant & ((largest < 1e-100) | (largest > 1e100))
-    at = int(np.argmax(extreme))
-    rule = "X must have features whose largest absolute values are from 1e-100 to 1e100"
-    got = f"got {largest[at]:g} in column {at}"
-    messages.require(not extreme.any(), f"{rule}, {got}")
+    if extreme.any():
+        column = int(np.argmax(extreme))
+        raise ValueError(
+            "X must have features whose largest absolute values are from 1e-100 to "
+            f"1e100, got {largest[column]:g} in column {column}"
+        )
     # sorted, because the sum must not depend on the order of rows
     deviations = np.sort(X, axis=0).std(axis=0)
     return np.where(constant, np.inf, deviations)
@@ -377,9 +395,11 @@ def check_transforms(
     """Check the transforms, and return that of each feature."""
     each = "identity" if transforms is None else transforms
     names = (each,) * n_features if isinstance(each, str) else each
-    fits = isinstance(names, (list, tuple, np.ndarray)) and len(names) == n_features
-    rule = "transforms must be a name, or a list with one entry per feature"
-    messages.require(fits, f"{rule} ({n_features})", transforms)
+    if not isinstance(names, (list, tuple, np.ndarray)) or len(names) != n_features:
+        raise ValueError(
+            "transforms must be a name, or a list with one entry per feature "
+            f"({n_features}), got {messages.show(transforms)}"
+        )
     for name in names:
         checks.check_choice(name, "transforms", allowed)
     return tuple(names)
@@ -590,19 +610,25 @@ def split_queries(
     if share is not None:
         n_queries = rows.prepared.queries.n_queries
         number = round(share * n_queries)
-        rule = "validation_fraction must hold out at least one query and leave at least"
-        got = f"got {share!r} of {n_queries} queries"
-        messages.require(0 < number < n_queries, f"{rule} one, {got}")
+        if not 0 < number < n_queries:
+            raise ValueError(
+                "validation_fraction must hold out at least one query and leave at "
+                f"least one, got {share!r} of {n_queries} queries"
+            )
         drawn = draw.permutation(n_queries)
         chosen = drawn[number:], drawn[:number]
         parts = [rows.of_queries(np.sort(one)) for one in chosen]
         which = [" left to tune by", " held out"]
     for part, what in zip(parts, which, strict=True):
-        rule = f"validation_fraction={share!r} must leave relevant documents in both"
-        got = f"got none in the {part.prepared.queries.n_queries} queries{what}"
-        messages.require(part.prepared.labels.max() > 0, f"{rule} parts, {got}")
-        rule = f"{rows.resolved.names[0]} must be defined for a query whose weight is"
-        got = f"got no such query{what}"
-        chance = part.value(np.zeros(rows.X.shape[1]))
-        messages.require(chance == chance, f"{rule} not 0 to tune weights, {got}")
+        if part.prepared.labels.max() <= 0:
+            raise ValueError(
+                f"validation_fraction={share!r} must leave relevant documents in both "
+                f"parts, got none in the {part.prepared.queries.n_queries} "
+                f"queries{what}"
+            )
+        if np.isnan(part.value(np.zeros(rows.X.shape[1]))):
+            raise ValueError(
+                f"{rows.resolved.names[0]} must be defined for a query whose weight is "
+                f"not 0 to tune weights, got no such query{what}"
+            )
     return parts

@@ -108,9 +108,11 @@ class BoostingMeasures:
             Weights of queries.
         scores : ndarray of shape (n_rows,)
         """
-        rule = "the evaluation data must have query groups, got none: make them with"
-        way = "lightgbm.Dataset(X, y, group=sizes) or xgboost.DMatrix(X, y, qid=qid)"
-        messages.require(sizes is not None, f"{rule} {way}")
+        if sizes is None:
+            raise ValueError(
+                "the evaluation data must have query groups, got none: make them with "
+                "lightgbm.Dataset(X, y, group=sizes) or xgboost.DMatrix(X, y, qid=qid)"
+            )
         given = [np.asarray(a) for a in (labels, sizes, weight) if a is not None]
         key = tuple((a.dtype, a.tobytes()) for a in given)
         if key not in self._prepared:
@@ -287,8 +289,10 @@ def check_names(X: Any, fitted: list[Any], name: str = "X") -> None:
     pairs = zip(fitted, feature_matrix.list_columns(X), strict=False)
     for at, (wanted, got) in enumerate(pairs):
         if wanted != got and None not in (wanted, got):
-            what = f"{wanted!r} as column {at}, got {messages.show(got)}"
-            raise ValueError(f"{name} {_COLUMNS}: {what}")
+            raise ValueError(
+                f"{name} {_COLUMNS}: {wanted!r} as column {at}, got "
+                f"{messages.show(got)}"
+            )
 
 
 def split_eval_sets(given: GivenSet) -> list[GivenSet]:
@@ -303,9 +307,11 @@ def split_eval_sets(given: GivenSet) -> list[GivenSet]:
     parts = dict(zip(_EVAL_PARTS, values, strict=True))
     if eval_X is None:
         for name, value in parts.items():
-            messages.require(value is None, f"eval_X must come with {name}", None)
+            if value is not None:
+                raise ValueError(f"eval_X must come with {name}, got None")
         return []
-    messages.require(given.y is not None, "eval_y must hold the labels of eval_X", None)
+    if given.y is None:
+        raise ValueError("eval_y must hold the labels of eval_X, got None")
     # a list of numbers is data, a list of matrices is several sets
     matrices = isinstance(eval_X, list) and all(len(np.shape(X)) == 2 for X in eval_X)
     several = isinstance(eval_X, tuple) or matrices
@@ -316,12 +322,18 @@ def split_eval_sets(given: GivenSet) -> list[GivenSet]:
         flat = isinstance(each, list) and all(isinstance(v, numbers.Real) for v in each)
         whole = flat or (not several and name in ("eval_y", "eval_qid"))
         if whole or not isinstance(each, (tuple, list)):
-            rule = f"{name} must be a tuple of {n_sets} entries, as eval_X is"
-            messages.require(n_sets == 1, rule, value)
+            if n_sets != 1:
+                raise ValueError(
+                    f"{name} must be a tuple of {n_sets} entries, as eval_X is, got "
+                    f"{messages.show(value)}"
+                )
             columns.append([value])
         else:
-            rule = f"{name} must have at most one entry per evaluation set ({n_sets})"
-            messages.require(len(each) <= n_sets, rule, len(each))
+            if len(each) > n_sets:
+                raise ValueError(
+                    f"{name} must have at most one entry per evaluation set "
+                    f"({n_sets}), got {len(each)}"
+                )
             columns.append([*each, *[None] * (n_sets - len(each))])
     return [GivenSet(*one) for one in zip(*columns, strict=True)]
 
@@ -351,13 +363,15 @@ def without_qid(
     X = X if hasattr(X, "shape") else np.asarray(X)
     at, n_columns, features = feature_matrix.qid_index(X, qid), X.shape[1], []
     for feature in given:
-        counted = isinstance(feature, numbers.Integral)
-        rule = f"{name} must hold indices of columns of X, of which there are"
-        there = not counted or 0 <= feature < n_columns
-        messages.require(there, f"{rule} {n_columns}", feature)
-        left_out = feature != (at if counted else qid)
-        messages.require(left_out, f"{name} must leave out the qid column", feature)
-        features.append(feature - 1 if counted and feature > at else feature)
+        is_index = isinstance(feature, numbers.Integral)
+        if is_index and not 0 <= feature < n_columns:
+            raise ValueError(
+                f"{name} must hold indices of columns of X, of which there are "
+                f"{n_columns}, got {feature!r}"
+            )
+        if feature == (at if is_index else qid):
+            raise ValueError(f"{name} must leave out the qid column, got {feature!r}")
+        features.append(feature - 1 if is_index and feature > at else feature)
     return features
 
 
@@ -378,12 +392,17 @@ def name_eval_sets(
     ]
     given, n_sets = default if given is None else given, len(default)
     names = [given] if isinstance(given, str) else list(given)
-    rule = f"eval_names must have a different name for each evaluation set ({n_sets})"
-    messages.require(len(names) == len(set(names)) == n_sets, rule, names)
-    pairs = zip(names, are_training, strict=True)
-    held_out = [name for name, is_training in pairs if not is_training]
-    rule = 'eval_names must have "training" for the training data and for no other set'
-    messages.require("training" not in held_out, rule, names)
+    if not len(names) == len(set(names)) == n_sets:
+        raise ValueError(
+            "eval_names must have a different name for each evaluation set "
+            f"({n_sets}), got {messages.show(names)}"
+        )
+    held_out = list(compress(names, np.logical_not(are_training)))
+    if "training" in held_out:
+        raise ValueError(
+            'eval_names must have "training" for the training data and for no other '
+            f"set, got {messages.show(names)}"
+        )
     return names, held_out
 
 
@@ -406,16 +425,22 @@ class FitData(NamedTuple):
     evals: dict[str, QueryData]
     held_out: list[str]
 
-    def check_stopping(self, rounds: Any, measured: bool = True, way: str = "") -> None:
+    def check_stopping(
+        self,
+        rounds: Any,
+        measured: bool = True,
+        way: str = "give eval_metric to the constructor",
+    ) -> None:
         """Refuse to stop early, after so many rounds, on nothing."""
         if not isinstance(rounds, numbers.Real) or rounds <= 0:
             return
-        rule = "early_stopping_rounds needs an evaluation set other than the training"
-        sets = "pass eval_X, eval_y and eval_qid to fit"
-        messages.require(self.held_out, f"{rule} data, got none: {sets}")
-        rule = "early_stopping_rounds needs a metric, got none"
-        way = way or "give eval_metric to the constructor"
-        messages.require(measured, f"{rule}: {way}")
+        if not self.held_out:
+            raise ValueError(
+                "early_stopping_rounds needs an evaluation set other than the training "
+                "data, got none: pass eval_X, eval_y and eval_qid to fit"
+            )
+        if not measured:
+            raise ValueError(f"early_stopping_rounds needs a metric, got none: {way}")
 
 
 class QueryRankerMixin(RankerMixin):
@@ -474,8 +499,8 @@ class QueryRankerMixin(RankerMixin):
                 continue
             evals.append(self._gather(one, salt, "eval_"))
             wanted, got = train.X.shape[1], evals[-1].X.shape[1]
-            rule = f"eval_X {_COLUMNS}: {wanted} features"
-            messages.require(wanted == got, rule, got)
+            if wanted != got:
+                raise ValueError(f"eval_X {_COLUMNS}: {wanted} features, got {got}")
             check_names(evals[-1].X, feature_matrix.list_columns(train.X), "eval_X")
         names, held_out = name_eval_sets(eval_names, are_training)
         return FitData(X, train, dict(zip(names, evals, strict=True)), held_out)
@@ -483,12 +508,18 @@ class QueryRankerMixin(RankerMixin):
     def _fit_data_of(self, X: Any, y: Any, given: dict[str, Any]) -> FitData:
         """Check arguments of `fit`, whose names may differ between boosters."""
         for name in given.keys() - signature(self._fit_data).parameters:
-            sets = "evaluation sets as eval_X, eval_y, eval_qid and eval_query_weight"
-            way = f"it takes {_CALLED.get(name, f'qid, and {sets}')}"
+            taken = _CALLED.get(
+                name,
+                "qid, and evaluation sets as eval_X, eval_y, eval_qid and "
+                "eval_query_weight",
+            )
+            way = f"it takes {taken}"
             if name in self.get_params():  # type: ignore[attr-defined]
                 way = "give it to the constructor"
-            what = f"got an unexpected keyword argument {name!r}: {way}"
-            raise TypeError(f"{type(self).__name__}.fit() {what}")
+            raise TypeError(
+                f"{type(self).__name__}.fit() got an unexpected keyword argument "
+                f"{name!r}: {way}"
+            )
         return self._fit_data(X, y, **given)
 
     def _given(self, *names: str) -> Any:
@@ -505,11 +536,12 @@ class QueryRankerMixin(RankerMixin):
             return None
         several = np.iterable(wanted) and not isinstance(wanted, str)
         measures = [*wanted] if several else [wanted]
-        if not all(isinstance(one, (str, Measure)) for one in measures):
-            rule = "eval_metric must be the name of a measure, a Measure or a list of"
+        if not all(isinstance(measure, (str, Measure)) for measure in measures):
             library = type(self).__name__.removeprefix("Query")
-            got = messages.show(measures)
-            raise TypeError(f"{rule} these, got {got}: {library} takes others")
+            raise TypeError(
+                "eval_metric must be the name of a measure, a Measure or a list of "
+                f"these, got {messages.show(measures)}: {library} takes others"
+            )
         try:
             parsed = _parse.parse_measures(measures)
         except ValueError as error:
@@ -527,14 +559,19 @@ class QueryRankerMixin(RankerMixin):
         # routing does not apply to evaluation sets
         way = "Or let it be a column of eval_X" if prefix else ""
         feature_matrix.need_qid(qid, "fit", name=f"{prefix}qid", way=way)
-        # the message of scikit-learn
-        rule = f"{prefix}y must hold the labels of {prefix}X: a ranker requires y to be"
-        passed = given.y is not None
-        messages.require(passed, f"{rule} passed, but the target y is None")
+        if given.y is None:
+            # the message of scikit-learn
+            raise ValueError(
+                f"{prefix}y must hold the labels of {prefix}X: a ranker requires y to "
+                "be passed, but the target y is None"
+            )
         X = feature_matrix.as_matrix(X, f"{prefix}X")
-        rule = f"{prefix}X must have features, got 0 feature(s) (shape={X.shape}) while"
-        way = "did a selector before the ranker keep none?"
-        messages.require(X.shape[1], f"{rule} a minimum of 1 is required: {way}")
+        if not X.shape[1]:
+            raise ValueError(
+                f"{prefix}X must have features, got 0 feature(s) (shape={X.shape}) "
+                "while a minimum of 1 is required: did a selector before the ranker "
+                "keep none?"
+            )
         weight, start = given.weight, given.init_score
         name = "eval_query_weight" if prefix else "sample_weight"
         # weights of training rows may differ within a query
@@ -611,10 +648,12 @@ class QueryRankerMixin(RankerMixin):
         check_is_fitted(self)
         X = feature_matrix.as_matrix(X)
         is_feature, column = self._is_feature_, self._qid_column(X)
-        # the message of scikit-learn
-        rule = f"X has {X.shape[1]} features, but {type(self).__name__} is expecting"
-        fits = X.shape[1] == is_feature.sum() + (column is not None)
-        messages.require(fits, f"{rule} {len(is_feature)} features as input")
+        if X.shape[1] != is_feature.sum() + (column is not None):
+            # the message of scikit-learn
+            raise ValueError(
+                f"X has {X.shape[1]} features, but {type(self).__name__} is expecting "
+                f"{len(is_feature)} features as input"
+            )
         if column is not None:
             X = feature_matrix.split_qid_column(X, column)[0]
         check_names(X, list(compress(self._names_, is_feature)))
