@@ -454,7 +454,7 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
 
     def predict(
         self, X: Any, *, ntree_start: int = 0, ntree_end: int = 0
-    ) -> NDArray[np.float64]:
+    ) -> FloatArray:
         """Return the scores of the rows of X, in their order.
 
         Parameters
@@ -476,7 +476,7 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
         """
         X = _readable(self._features(X))
         n_threads = -1 if self.thread_count is None else self.thread_count
-        scores: NDArray[np.float64] = self.model_.predict(
+        scores: FloatArray = self.model_.predict(
             X, ntree_start=ntree_start, ntree_end=ntree_end, thread_count=n_threads
         )
         return scores

@@ -70,7 +70,7 @@ def _places(X: Any, group: Any) -> list[int]:
 
 
 def permuted(
-    X: Any, places: list[int], orders: Iterable[NDArray[np.intp]], spare: list[Any]
+    X: Any, places: list[int], orders: Iterable[IntArray], spare: list[Any]
 ) -> Iterator[Any]:
     """X with some columns taken from the rows of each order.
 
@@ -91,7 +91,7 @@ def permuted(
     spare.append(out)
 
 
-def _with_rows(X: Any, places: list[int], rows: NDArray[np.intp]) -> Any:
+def _with_rows(X: Any, places: list[int], rows: IntArray) -> Any:
     """A table or a sparse matrix with some columns taken from other rows."""
     if hasattr(X, "isetitem"):  # of pandas, where names may come twice
         out = X.copy(deep=False)
@@ -448,7 +448,7 @@ def query_permutation_importance(
 
 def permutations(
     queries: checks.Queries, number: int, rng: np.random.RandomState, *, within: bool
-) -> list[NDArray[np.intp]]:
+) -> list[IntArray]:
     """Rows in random order, all of them or those of each query."""
     n_rows = queries.n_rows
     if not within:

@@ -15,8 +15,6 @@ from sklearn import model_selection
 from .._engine import checks, exact_numbers, feature_matrix
 from .._engine.segments import FloatArray, IntArray
 
-Rows = NDArray[np.intp]
-
 
 class QuerySplits:
     """A splitter that keeps queries whole, whatever the order of rows.
@@ -36,7 +34,7 @@ class QuerySplits:
 
     def split(
         self, X: Any, y: Any = None, groups: Any = None, *, qid: Any = None
-    ) -> Iterator[tuple[Rows, Rows]]:
+    ) -> Iterator[tuple[IntArray, IntArray]]:
         """Generate the rows of each training and test set.
 
         Parameters
@@ -314,8 +312,8 @@ def _balanced_folds(
 
 
 def _groups_of_neighbours(
-    order: NDArray[np.intp], sizes: IntArray, n_splits: int
-) -> list[NDArray[np.intp]]:
+    order: IntArray, sizes: IntArray, n_splits: int
+) -> list[IntArray]:
     """Cut the order into groups of `n_splits` queries, groups of unlike sizes first.
 
     The group of the remainder stands at the start, where queries are least relevant.
@@ -327,7 +325,7 @@ def _groups_of_neighbours(
         if len(group)
     ]
 
-    def size_range(group: NDArray[np.intp]) -> int:
+    def size_range(group: IntArray) -> int:
         smallest = sizes[group[-1]] if len(group) == n_splits else 0
         return int(sizes[group[0]] - smallest)
 
@@ -335,8 +333,8 @@ def _groups_of_neighbours(
 
 
 def query_folds(
-    cv: Any, X: Any, y: ArrayLike, codes: NDArray[np.int64], qid: NDArray[Any]
-) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    cv: Any, X: Any, y: ArrayLike, codes: IntArray, qid: NDArray[Any]
+) -> list[tuple[IntArray, IntArray]]:
     """Training and test queries of each fold; `codes` has the query of each row of X.
 
     Raises
@@ -481,7 +479,7 @@ class QueryTimeSeriesSplit(QuerySplits, model_selection.TimeSeriesSplit):  # typ
         time: Any = None,
         *,
         qid: Any = None,
-    ) -> Iterator[tuple[Rows, Rows]]:
+    ) -> Iterator[tuple[IntArray, IntArray]]:
         """Generate the rows of each training and test set.
 
         Parameters
@@ -745,9 +743,7 @@ def _strata(values: Any, queries: checks.Queries) -> FloatArray | IntArray:
     return _query_means(floats, queries.row_codes())
 
 
-def _spread(
-    order: NDArray[np.intp], number: int, rng: np.random.RandomState
-) -> NDArray[np.intp]:
+def _spread(order: IntArray, number: int, rng: np.random.RandomState) -> IntArray:
     """Draw `number` queries, evenly along their order."""
     if number == 0:
         return order[:0]

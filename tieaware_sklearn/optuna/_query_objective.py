@@ -231,21 +231,27 @@ def digest_of(*parts: bytes) -> str:
 class Measured(NamedTuple):
     """Exact values of some queries.
 
-    `values` have the shape (n_statistics, n_chosen, n_measures), in the order of
-    `STATISTICS`; `tied` and `ranked` count documents.
+    `values` has each statistic, of shape (n_chosen, n_measures). `tied` and `ranked`
+    count documents.
     """
 
     chosen: IntArray
-    values: FloatArray
+    values: dict[str, FloatArray]
     tied: int
     ranked: int
 
     @classmethod
     def together(cls, parts: list[Measured]) -> Measured:
         """Parts that were measured one after another."""
-        chosen, values, tied, ranked = zip(*parts, strict=True)
-        together = np.concatenate(chosen), np.concatenate(values, axis=1)
-        return cls(*together, sum(tied), sum(ranked))
+        return cls(
+            np.concatenate([part.chosen for part in parts]),
+            {
+                name: np.concatenate([part.values[name] for part in parts])
+                for name in _measure.STATISTICS
+            },
+            sum(part.tied for part in parts),
+            sum(part.ranked for part in parts),
+        )
 
 
 #: the number of each bucket, and its places in what is measured together
@@ -470,45 +476,45 @@ class QueryObjective(StudyCreator):
 
     def _measured(self, chosen: IntArray, scores: NDArray[np.generic]) -> Measured:
         """Exact values of these queries, given scores of their rows in order."""
-        some = self._prepared
-        if len(chosen) < some.queries.n_queries or (np.diff(chosen) != 1).any():
-            some = some.of_queries(chosen)
+        prepared = self._prepared
+        if len(chosen) < prepared.queries.n_queries or (np.diff(chosen) != 1).any():
+            prepared = prepared.of_queries(chosen)
 
-        def compute(ranked: _blocks.RankedBlock) -> tuple[FloatArray, int, int]:
-            n = ranked.groups.n
+        def compute(ranked: _blocks.RankedBlock) -> tuple[FloatArray, IntArray]:
             values = ranked.statistics(self._measures, _measure.STATISTICS)
-            return values[:, 0], int(n[n > 1].sum()), int(n.sum())
+            return values[:, 0], ranked.groups.n
 
-        blocks = some.each_block(compute, scores)
-        parts, tied, ranked = zip(*blocks, strict=True)
-        stacked = some.in_order(parts, 1)
-        by_name = dict(zip(_measure.STATISTICS, stacked, strict=True))
-        filled = self._resolved.fill_statistics(by_name, some.queries)
-        return Measured(chosen, np.stack([*filled.values()]), sum(tied), sum(ranked))
+        # the values and the sizes of tie groups
+        parts, sizes = zip(*prepared.each_block(compute, scores), strict=True)
+        stacked = prepared.in_order(parts, 1)
+        values = dict(zip(_measure.STATISTICS, stacked, strict=True))
+        filled = self._resolved.fill_statistics(values, prepared.queries)
+        size = np.concatenate(sizes)
+        return Measured(chosen, filled, int(size[size > 1].sum()), int(size.sum()))
 
     def _means(
         self, measured: Measured, part: IntArray | slice = slice(None)
     ) -> list[float]:
         """Mean values of some of the queries, NaN where none is defined."""
         weight = self._weight[measured.chosen[part]]
-        # of the first statistic, the mean over orders
-        means: list[float] = _averages.means(measured.values[0, part], weight).tolist()
+        values = measured.values["expected"][part]
+        means: list[float] = _averages.means(values, weight).tolist()
         return means
 
     def _attributes(self, measured: Measured) -> dict[str, Any]:
         """Averages over the orders of ties, by measure, which a trial remembers."""
         weight = self._weight[measured.chosen]
-        _, best, worst, std = measured.values
+        values = measured.values
         spreads = {
-            "best": _averages.means(best, weight).tolist(),
-            "worst": _averages.means(worst, weight).tolist(),
-            "tie_std": _averages.stds_of_means(std, weight).tolist(),
+            "best": _averages.means(values["best"], weight).tolist(),
+            "worst": _averages.means(values["worst"], weight).tolist(),
+            "tie_std": _averages.stds_of_means(values["std"], weight).tolist(),
         }
         return {
             # of one measure, the name is left out
-            name if self._is_one else f"{measure} {name}": values[j]
+            name if self._is_one else f"{measure} {name}": averages[j]
             for j, measure in enumerate(self._resolved.names)
-            for name, values in spreads.items()
+            for name, averages in spreads.items()
         }
 
     def _report(
