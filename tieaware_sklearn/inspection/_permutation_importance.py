@@ -69,26 +69,19 @@ def _places(X: Any, group: Any) -> list[int]:
     return [feature_matrix.qid_index(X, column, "columns") for column in group]
 
 
-def permuted(
-    X: Any, places: list[int], orders: Iterable[IntArray], spare: list[Any]
-) -> Iterator[Any]:
+def permuted(X: Any, places: list[int], orders: Iterable[IntArray]) -> Iterator[Any]:
     """X with some columns taken from the rows of each order.
 
-    Arrays are written into a copy, which is `spare` afterwards.
+    Arrays are written into one copy.
     """
     if not isinstance(X, np.ndarray):
         for rows in orders:
             yield _with_rows(X, places, rows)
         return
-    try:
-        out = spare.pop()
-    except IndexError:
-        out = X.copy(order="K")
+    out = X.copy(order="K")
     for rows in orders:
         out[:, places] = X[rows[:, None], places]
         yield out
-    out[:, places] = X[:, places]
-    spare.append(out)
 
 
 def _with_rows(X: Any, places: list[int], rows: IntArray) -> Any:
@@ -389,7 +382,13 @@ def query_permutation_importance(
     # a model that reads ids from a column of X is not given them
     by_row = None if qid is None or is_column else np.repeat(queries.qid, queries.sizes)
     groups = column_groups(rows.X, columns, qid if is_column else None)
-    orders = permutations(queries, n_repeats, rng, within=within_queries)
+    n_rows, codes = queries.n_rows, queries.codes
+    if within_queries:
+        orders = [
+            np.lexsort((rng.random_sample(n_rows), codes)) for _ in range(n_repeats)
+        ]
+    else:
+        orders = [rng.permutation(n_rows) for _ in range(n_repeats)]
 
     def values(X: Any) -> FloatArray:
         """Exact values of each query and measure, ranked by the model."""
@@ -397,8 +396,6 @@ def query_permutation_importance(
         return prepared.values(resolved, scores)["expected"]
 
     baseline = values(rows.X)
-    # copies to permute in, one for each thread
-    spare: list[Any] = []
     sign = np.where([one.greater_is_better for one in resolved.measures], 1.0, -1.0)
 
     def losses(places: list[int]) -> tuple[FloatArray, FloatArray]:
@@ -406,7 +403,7 @@ def query_permutation_importance(
 
         Also the mean of each repeat, (n_measures, n_repeats).
         """
-        worse = [values(X) for X in permuted(rows.X, places, orders, spare)]
+        worse = [values(X) for X in permuted(rows.X, places, orders)]
         lost = sign * (baseline - np.stack(worse))
         # values that differ by rounding alone count as equal
         lost = np.where(np.abs(lost) <= _averages.NO_DIFFERENCE, 0.0, lost)
@@ -444,14 +441,3 @@ def query_permutation_importance(
         confidence=float(confidence),
         correction=correction,
     )
-
-
-def permutations(
-    queries: checks.Queries, number: int, rng: np.random.RandomState, *, within: bool
-) -> list[IntArray]:
-    """Rows in random order, all of them or those of each query."""
-    n_rows = queries.n_rows
-    if not within:
-        return [rng.permutation(n_rows) for _ in range(number)]
-    codes = queries.codes
-    return [np.lexsort((rng.random_sample(n_rows), codes)) for _ in range(number)]
