@@ -505,7 +505,7 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
         keys = [*keys, "learn"] if len(names) != 1 else ["validation", "learn"]
         pairs = zip([*names, "learn"], keys, strict=True)
         results = {name: logged[key] for name, key in pairs if key in logged}
-        self.best_iteration_: int | None = best
+        self.best_iteration_ = best
         self.best_score_: dict[str, dict[str, float]] = {}
         if recorded is not None:
             for values in results.values():

@@ -351,9 +351,13 @@ optional
     checks.check_choice(average, "average", _prepared.AVERAGES[:-1])
     measures = _parse.parse_measures(given)
     source = {"qid": qid, "response_method": check_response_method(response_method)}
-    rules: dict[str, Any] = {"ties": ties, "average": average}
-    rules |= {"zero_relevance": zero_relevance, "unjudged": unjudged}
-    rules["convention"] = convention
+    rules = {
+        "ties": ties,
+        "average": average,
+        "zero_relevance": zero_relevance,
+        "unjudged": unjudged,
+        "convention": convention,
+    }
     family = _Family(measures, [*map(str, given)], single, source, rules)
     _prepared.check_averaging(family.resolved, ties, average)
     scorers = [RankingScorer(family, place) for place in range(len(given))]
@@ -384,8 +388,10 @@ class _Family:
     rules: dict[str, Any]
 
     def resolve(self, *measures: Measure) -> _resolved.ResolvedMeasures:
-        names = ("zero_relevance", "unjudged", "convention")
-        return _resolved.resolve(measures, **{name: self.rules[name] for name in names})
+        rules = self.rules
+        return _resolved.resolve(
+            measures, rules["zero_relevance"], rules["unjudged"], rules["convention"]
+        )
 
     @cached_property
     def resolved(self) -> _resolved.ResolvedMeasures:
@@ -501,19 +507,26 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
         shared = {} if method_caller is None else _SHARED.setdefault(method_caller, {})
         key = (family, *map(id, given))
         if key not in shared:
-            request = "set_score_request(qid=False)"
-            _, ids = feature_matrix.resolve_qid(X, self.qid, qid, request=request)
+            _, ids = feature_matrix.resolve_qid(
+                X, self.qid, qid, request="set_score_request(qid=False)"
+            )
             if self.qid is not None:
                 warn_of_learned_ids(estimator, X, self.qid)
-            column = ", make_ranking_scorer(..., qid=<name or index>)"
-            feature_matrix.need_qid(ids, "the scorer", column)
-            unjudged = family.resolved.unjudged
+            feature_matrix.need_qid(
+                ids, "the scorer", ", make_ranking_scorer(..., qid=<name or index>)"
+            )
             rows = _prepared.QueryRows.of(
-                X, y_true, ids, query_weight, unjudged=unjudged, label="y_true"
+                X,
+                y_true,
+                ids,
+                query_weight,
+                unjudged=family.resolved.unjudged,
+                label="y_true",
             )
             split_queries.check_whole_queries(estimator, rows.queries)
-            method = family.source["response_method"]
-            scores = predicted_scores(estimator, X, method, method_caller, ids)
+            scores = predicted_scores(
+                estimator, X, family.source["response_method"], method_caller, ids
+            )
             averages = partial(
                 rows.prepared(keep=False).averaged,
                 scores=scores,

@@ -109,7 +109,7 @@ def _query_means(values: FloatArray, codes: IntArray) -> FloatArray:
     sizes = np.bincount(codes)
     ascending = values[np.lexsort((values, codes))]
     sums = np.add.reduceat(ascending, np.cumsum(sizes) - sizes)
-    return np.asarray(sums / sizes)
+    return sums / sizes
 
 
 def _query_ranks(values: Any, queries: checks.Queries, name: str) -> IntArray:

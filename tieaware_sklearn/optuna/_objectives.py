@@ -141,10 +141,13 @@ class ScoringObjective(QueryObjective):
                 f"{X.index[:3].tolist()}... (compute all of it from this X)"
             )
 
-        def place(row: int) -> str:
-            return messages.in_row(int(self._queries.given(rows[row : row + 1])[0]))
-
-        return checks.check_scores(scores, n_rows=X.shape[0], name=name, place=place)
+        given = self._queries.given(rows)
+        return checks.check_scores(
+            scores,
+            n_rows=len(rows),
+            name=name,
+            place=lambda row: messages.in_row(given[row]),
+        )
 
 
 class LinearScoringObjective(ScoringObjective):
@@ -233,8 +236,9 @@ class LinearScoringObjective(ScoringObjective):
         )
         n_features = data.shape[1]
         self.feature_names = _check_names(feature_names, X, n_features)
-        advice = "fill in missing values first"
-        feature_matrix.check_no_nan(data, self.feature_names, advice)
+        feature_matrix.check_no_nan(
+            data, self.feature_names, "fill in missing values first"
+        )
         assert_all_finite(data, input_name="X")
         self._bounds = _check_bounds(bounds, self.feature_names)
         allowed = (*_linear.TRANSFORMS, "tune")
@@ -276,11 +280,15 @@ class LinearScoringObjective(ScoringObjective):
             else kind
             for name, kind in zip(self.feature_names, self._transforms, strict=True)
         ]
-        bounds = zip(self.feature_names, self._bounds.tolist(), strict=True)
-        weights = [trial.suggest_float(f"weight_{n}", *ends) for n, ends in bounds]
+        weights = [
+            trial.suggest_float(f"weight_{name}", low, high)
+            for name, (low, high) in zip(
+                self.feature_names, self._bounds.tolist(), strict=True
+            )
+        ]
         coef = self._coef(kinds, np.array(weights))
-        plain = zip(self.feature_names, coef.tolist(), strict=True)
-        trial.set_user_attr("coef", dict(plain))
+        by_name = dict(zip(self.feature_names, coef.tolist(), strict=True))
+        trial.set_user_attr("coef", by_name)
         return kinds, coef
 
     def _coef(self, kinds: Sequence[str], weights: FloatArray) -> FloatArray:
@@ -305,7 +313,7 @@ class LinearScoringObjective(ScoringObjective):
         def values(weights: FloatArray) -> FloatArray:
             scores = self._scores(self._rows.X[:, 0], kinds, self._coef(kinds, weights))
             means = self._means(self._measured(everything, scores))
-            return np.asarray(sign * means)
+            return sign * means
 
         nothing = np.full(len(sign), -np.inf)
         # of shape (n_features, n_measures)

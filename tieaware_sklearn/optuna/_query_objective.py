@@ -30,6 +30,9 @@ _WORKER = "worker "
 class StudyCreator(ABC):
     """An objective that knows what study suits it."""
 
+    #: names for the values of a study; empty where they are left open
+    _metric_names: Sequence[str] = ()
+
     @property
     @abstractmethod
     def directions(self) -> list[str]:
@@ -118,8 +121,8 @@ class StudyCreator(ABC):
                 )
             if not study.get_trials(deepcopy=False):
                 study.set_user_attr(PRUNE, may_prune)
-            if names := self._metric_names():
-                study.set_metric_names(names)
+            if self._metric_names:
+                study.set_metric_names(self._metric_names)
         first, seed = (True, seed) if storage is None else _join(study, seed)
         study.sampler = self._sampler(seed, n_trials) if sampler is None else sampler
         # the first worker alone enqueues them
@@ -144,10 +147,6 @@ class StudyCreator(ABC):
                 f"{self.directions}"
             )
         check_same(study, TRIALS, mine)
-
-    def _metric_names(self) -> list[str]:
-        """Names for the values of a new study; empty where they are left open."""
-        return []
 
     def _first_trials(self) -> list[dict[str, Any]]:
         """Parameters that a new study begins with."""
@@ -371,6 +370,8 @@ class QueryObjective(StudyCreator):
         self._measures = measures
         self._is_one = isinstance(measure, (str, Measure))
         self.measure = measures[0] if self._is_one else measures
+        if not self._is_one:
+            self._metric_names = list(map(str, measures))
         if report_every is not None:
             checks.check_count(report_every, "report_every")
         self._seed = checks.seed_of(random_state)
@@ -416,8 +417,10 @@ class QueryObjective(StudyCreator):
     @property
     def directions(self) -> list[str]:
         """The direction of each measure, as `optuna.create_study` takes them."""
-        ups = [measure.greater_is_better for measure in self._measures]
-        return ["maximize" if up else "minimize" for up in ups]
+        return [
+            "maximize" if measure.greater_is_better else "minimize"
+            for measure in self._measures
+        ]
 
     @abstractmethod
     def _steps(self, trial: Any, order: Order, prune: bool) -> Iterator[Step]:
@@ -470,8 +473,10 @@ class QueryObjective(StudyCreator):
         for name, attribute in attributes.items():
             trial.set_user_attr(name, attribute)
         if pruned and not paired:
-            what = f"{self._measures[0]} of {len(measured.chosen)} queries"
-            raise optuna.TrialPruned(f"{what}: {values[0]:.6g}")
+            raise optuna.TrialPruned(
+                f"{self._measures[0]} of {len(measured.chosen)} queries: "
+                f"{values[0]:.6g}"
+            )
         return values[0] if self._is_one else tuple(values)
 
     def _measured(self, chosen: IntArray, scores: NDArray[np.generic]) -> Measured:
@@ -578,9 +583,6 @@ class QueryObjective(StudyCreator):
         """Tells objectives apart whose steps mean other queries."""
         sized = [np.array([len(one), *one], np.int64).tobytes() for one in self._dealt]
         return f"buckets {digest_of(*sized)}"
-
-    def _metric_names(self) -> list[str]:
-        return [] if self._is_one else list(map(str, self._measures))
 
     def _buckets(self, n_queries: int, seed: int, n_folds: int = 1) -> list[IntArray]:
         """Fixed buckets of about as many queries as share a value, drawn at random."""

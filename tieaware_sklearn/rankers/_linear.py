@@ -218,8 +218,12 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         for name in _OF_TUNED:
             self.__dict__.pop(name, None)
         if self.coef is None:
-            way = ', qid=<name or index> in the constructor. coef="equal" needs no'
-            feature_matrix.need_qid(qid, "fit", f"{way} query ids")
+            feature_matrix.need_qid(
+                qid,
+                "fit",
+                ", qid=<name or index> in the constructor. "
+                'coef="equal" needs no query ids',
+            )
             labels: Any = y  # checked above
             rows = _prepared.QueryRows.of(
                 X, labels, qid, query_weight, unjudged=resolved.unjudged, given=given
@@ -308,9 +312,11 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
             delayed(ascend)(parts, start, seed, self.max_iter, self.tol)
             for start, seed in zip(begin, seeds, strict=True)
         )
-        n = len(begin)
-        bar = progress_bars.show_progress(ends, self.progress, n, "ascent", "tuning")
-        ascents: list[Ascent] = list(bar)
+        ascents: list[Ascent] = list(
+            progress_bars.show_progress(
+                ends, self.progress, len(begin), "ascent", "tuning"
+            )
+        )
         # the first of equally good ones
         tops = np.array([ascent.values[-1][ascent.n_iter] for ascent in ascents])
         best = ascents[int(np.argmax(tops >= tops.max() - SAME))]
@@ -363,13 +369,13 @@ def transformed(
 ) -> FloatArray:
     """Transform one feature; `ordered` are its sorted training values."""
     if kind == "log1p":
-        return np.asarray(np.sign(column) * np.log1p(np.abs(column)))
+        return np.sign(column) * np.log1p(np.abs(column))
     if kind == "rank":
         if ordered is None:
             ordered = np.sort(column)
         below = np.searchsorted(ordered, column, side="left")
         up_to = np.searchsorted(ordered, column, side="right")
-        return np.asarray((below + up_to) / (2 * len(ordered)))
+        return (below + up_to) / (2 * len(ordered))
     return column
 
 
@@ -617,7 +623,7 @@ def split_queries(
             )
         drawn = draw.permutation(n_queries)
         chosen = drawn[number:], drawn[:number]
-        parts = [rows.of_queries(np.sort(one)) for one in chosen]
+        parts = [rows.of_queries(np.sort(queries)) for queries in chosen]
         which = [" left to tune by", " held out"]
     for part, what in zip(parts, which, strict=True):
         if part.prepared.labels.max() <= 0:

@@ -141,7 +141,7 @@ def shortest_decimals(values: ArrayLike) -> NDArray[Any]:
     if values.dtype != np.float32:
         return values
     levels, codes = np.unique(values, return_inverse=True)
-    decimals = np.array([float(str(level)) for level in levels])
+    decimals = levels.astype(str).astype(np.float64)
     # whole numbers are exact already
     return np.where(levels == np.floor(levels), levels, decimals)[codes]
 

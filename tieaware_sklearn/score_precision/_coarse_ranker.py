@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,8 +26,6 @@ from .._engine.segments import FloatArray
 from ..model_selection import _scorers
 from ..rankers import _query_ranker
 from . import _bands
-
-Item = TypeVar("Item")
 
 FORMATS = ("float16", "bfloat16", "float32")
 _LARGEST = float(np.finfo(np.float64).max)
@@ -123,7 +121,7 @@ def _each(scores: FloatArray, rounded: Callable[[float], float]) -> FloatArray:
             return math.copysign(_LARGEST, score)
 
     distinct, at = np.unique(scores, return_inverse=True)
-    return np.array([finite(x) for x in distinct.tolist()], dtype=np.float64)[at]
+    return np.array(list(map(finite, distinct.tolist())), dtype=np.float64)[at]
 
 
 def _to_format(scores: FloatArray, name: str) -> FloatArray:
@@ -185,7 +183,7 @@ def parse_coarseness(coarseness: Any) -> Coarseness:
     return Coarseness(kind, value, f"{kind}={given}")
 
 
-def several(given: Any, name: str, parse: Callable[[Any], Item]) -> list[Item]:
+def several(given: Any, name: str, parse: Callable[[Any], Any]) -> list[Any]:
     """One or several, each parsed, and each once."""
     listed = isinstance(given, Iterable) and not isinstance(given, str)
     parsed = list(dict.fromkeys(map(parse, given if listed else [given])))
@@ -385,8 +383,9 @@ optional
         validate_data(self, given, skip_check_array=True)
         scores = self._exact(X, qid)
         scores = scores[np.isfinite(scores)]
-        ends = (float(scores.min()), float(scores.max())) if len(scores) else None
-        self.limits_ = ends
+        self.limits_ = (
+            (float(scores.min()), float(scores.max())) if len(scores) else None
+        )
         return self
 
     def predict(self, X: Any, *, qid: Any = None) -> FloatArray:
@@ -410,8 +409,10 @@ optional
         """
         check_is_fitted(self)
         coarseness = self._checked()
-        given, request = X, "set_predict_request(qid=False)"
-        X, qid = feature_matrix.resolve_qid(X, self.qid, qid, request=request)
+        given = X
+        X, qid = feature_matrix.resolve_qid(
+            X, self.qid, qid, request="set_predict_request(qid=False)"
+        )
         if self.qid is not None:
             # a feature must not stand in for ids that were left out
             validate_data(self, given, reset=False, skip_check_array=True)
@@ -422,12 +423,17 @@ optional
         scores = self._exact(X, qid)
         if coarseness is None:
             return scores
-        limits, ties = None if by_query else self.limits_, self.existing_ties
-        return coarseness.apply(scores, queries, limits=limits, existing_ties=ties)
+        return coarseness.apply(
+            scores,
+            queries,
+            limits=None if by_query else self.limits_,
+            existing_ties=self.existing_ties,
+        )
 
     def _exact(self, X: Any, qid: Any) -> FloatArray:
-        method = self.response_method
-        return _scorers.predicted_scores(self.estimator_, X, method, qid=qid)
+        return _scorers.predicted_scores(
+            self.estimator_, X, self.response_method, qid=qid
+        )
 
     def _checked(self) -> Coarseness | None:
         """The coarseness, if there is one, and all options checked."""

@@ -187,7 +187,7 @@ class PrecisionStudy(_segmented.SegmentedResult):
         -------
         ndarray of shape (n_levels, n_pairs), bool
         """
-        return np.asarray(self.pvalues <= self.alpha)
+        return self.pvalues <= self.alpha
 
     def discrimination(self) -> FloatArray:
         """Return the share of pairs that differ significantly; NaN without a pair.
@@ -338,16 +338,16 @@ class PrecisionStudy(_segmented.SegmentedResult):
 
 def _tables_of_means(of: Summary) -> list[text_tables.Table]:
     (_, levels), *rest = of.columns.items()
-    named = [
-        (_of_share(name), column, words.probability)
-        if name.startswith(_PVALUE)
-        else (name.replace("_", " "), column)
-        for name, column in rest
-    ]
+    columns: list[tuple[Any, ...]] = [(of.measure, levels)]
+    for name, column in rest:
+        if name.startswith(_PVALUE):
+            share = float(name.removeprefix(_PVALUE))
+            columns.append((f"pvalue ({_more(share)})", column, words.probability))
+        else:
+            columns.append((name.replace("_", " "), column))
     # narrow texts leave out the last columns first, then the imprecision
-    drop = (*range(len(named), 6, -1), 5)
+    drop = (*range(len(rest), 6, -1), 5)
     ranges = text_tables.Ranges(of.worst, of.mean, of.best)
-    columns = (of.measure, levels), *named
     return [text_tables.Table.of(*columns, left=2, drop=drop, ranges=ranges)]
 
 
@@ -360,11 +360,6 @@ def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
     """part / whole; NaN for a whole of 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(whole != 0, part / whole, np.nan)
-
-
-def _of_share(name: str) -> str:
-    """The head of a column of p-values: the share that they are of."""
-    return f"pvalue ({_more(float(name.removeprefix(_PVALUE)))})"
 
 
 def _out_of(count: int, n_tested: int, n_systems: int) -> str:
