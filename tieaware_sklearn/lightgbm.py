@@ -29,16 +29,31 @@ __all__ = ["QueryLGBMRanker", "eval_metric", "feval"]
 #: the names that LightGBM has for one parameter, in the order in which it prefers them
 _OBJECTIVE = ["app", "application", "loss", "objective_type", "objective"]
 _METRIC = ["metric_types", "metrics", "metric"]
-_STOPPING = ["early_stopping", "early_stopping_rounds", "n_iter_no_change"]
-_STOPPING += ["early_stopping_round"]
-_KINDS = ["cat_feature", "categorical_column", "cat_column", "categorical_features"]
-_KINDS += ["categorical_feature"]
+_STOPPING = [
+    "early_stopping",
+    "early_stopping_rounds",
+    "n_iter_no_change",
+    "early_stopping_round",
+]
+_KINDS = [
+    "cat_feature",
+    "categorical_column",
+    "cat_column",
+    "categorical_features",
+    "categorical_feature",
+]
 #: largest number of rows of a query in LightGBM's ranking objectives
 MAX_QUERY_ROWS = 10_000
 #: their number of default gains: 2^label - 1 for labels 0 to 30
 DEFAULT_LABEL_GAINS = 31
-_RANKING = {"lambdarank", "rank_xendcg", "xendcg", "xe_ndcg", "xe_ndcg_mart"}
-_RANKING |= {"xendcg_mart"}
+_RANKING = {
+    "lambdarank",
+    "rank_xendcg",
+    "xendcg",
+    "xe_ndcg",
+    "xe_ndcg_mart",
+    "xendcg_mart",
+}
 
 
 class _Feval(_query_ranker.BoostingMeasures):
@@ -545,7 +560,14 @@ def _trained(name: str) -> property:
 
 
 for _name in (
-    *("best_iteration_", "best_score_", "booster_", "evals_result_", "feature_name_"),
-    *("n_estimators_", "n_features_", "n_iter_", "objective_"),
+    "best_iteration_",
+    "best_score_",
+    "booster_",
+    "evals_result_",
+    "feature_name_",
+    "n_estimators_",
+    "n_features_",
+    "n_iter_",
+    "objective_",
 ):
     setattr(QueryLGBMRanker, _name, _trained(_name))

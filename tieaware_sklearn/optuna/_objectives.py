@@ -342,8 +342,10 @@ class LinearScoringObjective(ScoringObjective):
             if kind == "tune"
         }
         names = [f"weight_{name}" for name in self.feature_names]
-        each = (dict(zip(names, w.tolist(), strict=True)) for w in candidates)
-        return [fixed | weights for weights in each]
+        return [
+            fixed | dict(zip(names, weights.tolist(), strict=True))
+            for weights in candidates
+        ]
 
     def _first_trials(self) -> list[dict[str, Any]]:
         return self.starts()

@@ -297,9 +297,11 @@ def coarsest(study: Any, *, keep: float = 0.99, alpha: float = 0.05) -> Any:
     checks.check_share(keep, "keep", up_to_one=True)
     trials = complete_trials(study)
     up = study.directions[0].name == "MAXIMIZE"
-    losses = [_paired_test.QueryLosses(*trial.user_attrs["losses"]) for trial in trials]
-    pvalues = [one.inferiority(keep, greater_is_better=up) for one in losses]
-    similar = [t for t, pvalue in zip(trials, pvalues, strict=True) if pvalue <= alpha]
+    similar = []
+    for trial in trials:
+        losses = _paired_test.QueryLosses(*trial.user_attrs["losses"])
+        if losses.inferiority(keep, greater_is_better=up) <= alpha:
+            similar.append(trial)
     if not similar:
         if trials[0].user_attrs["exact"] == 0:
             raise AllInferiorError(

@@ -160,8 +160,13 @@ _SEEDS = ("random_seed", "seed", "random_state")
 _COLUMNS = "must have the columns that the ranker was fitted on, in order"
 
 #: arguments of fit that have other names in the libraries
-_CALLED = {"xgb_model": "init_model", "cat_features": "categorical_feature"}
-_CALLED |= {"base_margin": "init_score", "baseline": "init_score", "group_id": "qid"}
+_CALLED = {
+    "xgb_model": "init_model",
+    "cat_features": "categorical_feature",
+    "base_margin": "init_score",
+    "baseline": "init_score",
+    "group_id": "qid",
+}
 
 Init = TypeVar("Init", bound=Callable[..., Any])
 
@@ -360,8 +365,8 @@ def without_qid(
         given = [int(one) if one.isdigit() else one for one in names]
     if qid is None or isinstance(given, str) or given is None:
         return given
-    X = X if hasattr(X, "shape") else np.asarray(X)
-    at, n_columns, features = feature_matrix.qid_index(X, qid), X.shape[1], []
+    at, features = feature_matrix.qid_index(X, qid), []
+    n_columns = feature_matrix.as_matrix(X).shape[1]
     for feature in given:
         is_index = isinstance(feature, numbers.Integral)
         if is_index and not 0 <= feature < n_columns:
