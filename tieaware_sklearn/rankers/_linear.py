@@ -612,7 +612,7 @@ def split_queries(
     ValueError
         If one of the two has no query, no relevant document, or no mean.
     """
-    parts, which = [rows], [""]
+    parts = {"": rows}
     if share is not None:
         n_queries = rows.prepared.queries.n_queries
         number = round(share * n_queries)
@@ -622,10 +622,11 @@ def split_queries(
                 f"least one, got {share!r} of {n_queries} queries"
             )
         drawn = draw.permutation(n_queries)
-        chosen = drawn[number:], drawn[:number]
-        parts = [rows.of_queries(np.sort(queries)) for queries in chosen]
-        which = [" left to tune by", " held out"]
-    for part, what in zip(parts, which, strict=True):
+        parts = {
+            " left to tune by": rows.of_queries(np.sort(drawn[number:])),
+            " held out": rows.of_queries(np.sort(drawn[:number])),
+        }
+    for what, part in parts.items():
         if part.prepared.labels.max() <= 0:
             raise ValueError(
                 f"validation_fraction={share!r} must leave relevant documents in both "
@@ -637,4 +638,4 @@ def split_queries(
                 f"{rows.resolved.names[0]} must be defined for a query whose weight is "
                 f"not 0 to tune weights, got no such query{what}"
             )
-    return parts
+    return list(parts.values())

@@ -247,13 +247,13 @@ class PrecisionStudy(_segmented.SegmentedResult):
         )
 
     def _tables(self) -> list[text_tables.Table]:
-        summary, shape = self.summary(), self.bits.shape
-        average, imprecision = (
-            summary.columns[name].reshape(shape) for name in ("mean", "imprecision")
-        )
+        summary, shape = self.summary().columns, self.bits.shape
+        average = summary["mean"].reshape(shape)
+        imprecision = summary["imprecision"].reshape(shape)
         changes = _share(average - average[0], average[0])
         largest = np.nan_to_num(np.abs(self.changes())).max(axis=(1, 2))
-        change, width = (list(map(_averages.mean, of)) for of in (changes, imprecision))
+        change = list(map(_averages.mean, changes))
+        width = list(map(_averages.mean, imprecision))
         columns: list[tuple[Any, ...]] = [
             (self.measure, self.levels),
             ("bits", self.bits.mean(axis=1), partial(words.number, digits=1)),
@@ -600,8 +600,9 @@ def precision_study(
             losses = _paired_test.QueryLosses.of(
                 expected[0, :, j], expected[i, :, j], weight
             )
-            for s, share in enumerate(shares):
-                inferiority[i, s, j] = losses.inferiority(share, greater_is_better=up)
+            inferiority[i, :, j] = [
+                losses.inferiority(share, greater_is_better=up) for share in shares
+            ]
         taus = [_correlation.order_agreement(averages[0], row, up) for row in averages]
         tau_b, tau_ap = np.transpose(taus)
         return PrecisionStudy(
