@@ -198,6 +198,8 @@ class RankerMixin:
     # scikit-learn reads default requests of metadata routing here
     __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True}
 
+    qid: str | int | None
+
     def score(
         self,
         X: Any,
@@ -239,20 +241,23 @@ class RankerMixin:
         """
         check_is_fitted(self)
         column = self._qid_column(X)
-        request = "set_score_request(qid=False)"
-        _, ids = feature_matrix.resolve_qid(X, column, qid, request=request)
-        feature_matrix.need_qid(ids, "score", *([] if hasattr(self, "qid") else [""]))
+        _, ids = feature_matrix.resolve_qid(
+            X, column, qid, request="set_score_request(qid=False)"
+        )
+        feature_matrix.need_qid(ids, "score")
         rows = _prepared.QueryRows.of(X, y, ids, sample_weight, weight="sample_weight")
         split_queries.check_whole_queries(self, rows.queries)
         predict: Any = self.predict  # type: ignore[attr-defined]
-        by_query = column is None and "qid" in signature(predict).parameters
-        scores = predict(X, **({"qid": ids} if by_query else {}))
+        if column is None and "qid" in signature(predict).parameters:
+            scores = predict(X, qid=ids)
+        else:
+            scores = predict(X)
         resolved = _resolved.resolve([parse_measure("ndcg@10")], 0.0)
         return measured(resolved, rows.prepared(keep=False), scores)[0]
 
     def _qid_column(self, X: Any) -> str | int | None:
         """Column of X that holds query ids."""
-        return getattr(self, "qid", None)
+        return self.qid
 
 
 class GivenSet(NamedTuple):
@@ -460,7 +465,6 @@ class QueryRankerMixin(RankerMixin):
         ("qid", "eval_X", "eval_y", "eval_qid"), True
     )
 
-    qid: str | int | None
     row_order: str
     #: names of the columns of X in fit, none if X had none, and which are features
     _names_: list[Any]
