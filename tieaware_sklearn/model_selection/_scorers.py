@@ -146,8 +146,8 @@ def _takes_qid(estimator: Any, method: str) -> bool:
     ranker = getattr(estimator, "regressor_", estimator)
     try:
         parameters = signature(getattr(ranker, method)).parameters
-    except (AttributeError, TypeError, ValueError):  # not written in Python
-        return False
+    except (AttributeError, TypeError, ValueError):
+        return False  # no such method, or one that is not written in Python
     return "qid" in parameters and getattr(ranker, "qid", None) is None
 
 
@@ -166,6 +166,8 @@ def warn_of_learned_ids(estimator: Any, X: Any, column: str | int) -> None:
         name = next((n for n in names if f"{n}".endswith(f"__{name}")), name)
         estimator = estimator.steps[-1][1]
     if getattr(estimator, "n_features_in_", None) != len(names) or name not in names:
+        return
+    if not hasattr(estimator, "get_params"):
         return
     parameters = estimator.get_params(deep=False)
     of_others = ("qid", "estimator", "estimators", "regressor")
