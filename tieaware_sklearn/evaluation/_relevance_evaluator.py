@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, replace
-from functools import partial
 from itertools import chain, repeat
 from typing import Any, NamedTuple, overload
 
@@ -64,6 +63,20 @@ class TopicRows(NamedTuple):
         counts = segments.count_segments(self.labels >= least, self.sizes)
         return counts.astype(np.float64)
 
+    def counts(self, rel: float) -> dict[str, FloatArray]:
+        """Compute each topic's counts, and ratios of counts, by trec_eval's names."""
+        retrieved, hits = self.n_retrieved(), self.n_retrieved(rel)
+        return {
+            "runid": np.zeros(len(self.topics)),
+            "num_q": np.ones(len(self.topics)),
+            "num_ret": retrieved,
+            "num_rel": self.n_judged(rel),
+            "num_rel_ret": hits,
+            "utility": 2 * hits - retrieved,
+            "set_relative_P": share_of_possible(self, rel),
+            "num_nonrel_judged_ret": self.n_retrieved(0.0) - hits,
+        }
+
 
 class JudgedTopics:
     """The labels of each topic that has any.
@@ -83,8 +96,7 @@ class JudgedTopics:
         self.labels = {}
         for name, topic in lines.topics.items():
             if topic.docno:
-                unjudged = np.isnan(topic.values)
-                labels = np.where(unjudged, checks.UNJUDGED_LABEL, topic.values)
+                labels = np.nan_to_num(topic.values, nan=checks.UNJUDGED_LABEL)
                 self.labels[name] = dict(zip(topic.docno, labels.tolist(), strict=True))
 
     def rows(self, run: Any, name: str, *, judged_only: bool = False) -> TopicRows:
@@ -134,21 +146,16 @@ def _is_plain(run: Any) -> bool:
 
     To look at types alone takes a tenth of the time of reading it as a file.
     """
-    if not isinstance(run, dict) or _trec_inputs.is_table(run):
+    if not isinstance(run, dict):
         return False
     if not all(type(documents) is dict for documents in run.values()):
         return False
     if {*map(type, run), *map(type, chain.from_iterable(run.values()))} - {str}:
         return False
     scores = [*chain.from_iterable(documents.values() for documents in run.values())]
-    kinds = set(map(type, scores))
-    if kinds - {float, int, np.float64}:
+    if {*map(type, scores)} - {float, int, np.float64}:
         return False
     return bool(np.isfinite(np.array(scores, dtype=np.float64)).all())
-
-
-#: values per topic, from the documents and the least relevant label
-OfCounts = Callable[[TopicRows, float], FloatArray]
 
 
 class Named(NamedTuple):
@@ -159,16 +166,16 @@ class Named(NamedTuple):
     key : str
         Its name in results.
     measure : Measure, optional
-        None is a measure of value 1.
-    factor : callable, optional
-        What its values are multiplied with, of each topic.
+        None is one of `TopicRows.counts`.
+    cutoff : float, optional
+        The k of relative_P, hits / min(k, R), whose measure is recall at k.
     is_log : bool
         Whether values are logarithms, as for a geometric mean.
     """
 
     key: str
     measure: Measure | None = None
-    factor: OfCounts | None = None
+    cutoff: float | None = None
     is_log: bool = False
 
 
@@ -183,34 +190,15 @@ def share_of_possible(rows: TopicRows, rel: float) -> FloatArray:
     return _ratio(rows.n_retrieved(rel), most)
 
 
-def _zero(rows: TopicRows, rel: float) -> FloatArray:
-    return np.zeros(len(rows.topics))
-
-
-def _one(rows: TopicRows, rel: float) -> FloatArray:
-    return np.ones(len(rows.topics))
-
-
-def _retrieved(rows: TopicRows, rel: float) -> FloatArray:
-    return rows.n_retrieved()
-
-
-def _others(rows: TopicRows, rel: float) -> FloatArray:
-    return rows.n_retrieved(0.0) - rows.n_retrieved(rel)
-
-
-def _utility(rows: TopicRows, rel: float) -> FloatArray:
-    return 2 * rows.n_retrieved(rel) - rows.n_retrieved()
-
-
 _CUTOFFS = ("5", "10", "15", "20", "30", "100", "200", "500", "1000")
-#: measures of trec_eval in its order: a count, the name of ours, or default numbers
-_TREC_EVAL: dict[str, OfCounts | str | tuple[str, ...]] = {
-    "runid": _zero,
-    "num_q": _one,
-    "num_ret": _retrieved,
-    "num_rel": TopicRows.n_judged,
-    "num_rel_ret": TopicRows.n_retrieved,
+#: measures of trec_eval in its order: the name of ours, default numbers, or None for a
+#: count
+_TREC_EVAL: dict[str, str | tuple[str, ...] | None] = {
+    "runid": None,
+    "num_q": None,
+    "num_ret": None,
+    "num_rel": None,
+    "num_rel_ret": None,
     "map": "map",
     "gm_map": "map",
     "Rprec": "Rprec",
@@ -220,7 +208,7 @@ _TREC_EVAL: dict[str, OfCounts | str | tuple[str, ...]] = {
     "P": _CUTOFFS,
     "recall": _CUTOFFS,
     "gm_bpref": "bpref",
-    "utility": _utility,
+    "utility": None,
     "11pt_avg": "11pt_avg",
     "ndcg": "ndcg(gain=linear)",
     "ndcg_cut": _CUTOFFS,
@@ -228,11 +216,11 @@ _TREC_EVAL: dict[str, OfCounts | str | tuple[str, ...]] = {
     "relative_P": _CUTOFFS,
     "success": ("1", "5", "10"),
     "set_P": "set_P",
-    "set_relative_P": share_of_possible,
+    "set_relative_P": None,
     "set_recall": "set_recall",
     "set_map": "SetAP",
     "set_F": ("1",),
-    "num_nonrel_judged_ret": _others,
+    "num_nonrel_judged_ret": None,
 }
 #: further names of pytrec_eval
 _NOT_HERE = (
@@ -273,25 +261,25 @@ def named_measures(measures: Any, rel: float) -> list[Named]:
     for given in _listed(measures):
         name = given if isinstance(given, str) else ""
         match = _WITH_NUMBERS.fullmatch(name)
-        rule = f"measures must have a definition here, got {name!r} (of those of "
-        rule += f"pytrec_eval these have none: {' '.join(_NOT_HERE)})"
-        messages.require(name not in _NOT_HERE, rule)
+        if name in _NOT_HERE:
+            raise ValueError(
+                f"measures must have a definition here, got {name!r} (of those of "
+                f"pytrec_eval these have none: {' '.join(_NOT_HERE)})"
+            )
         if name in _TREC_EVAL:
             numbers.setdefault(name, [])
         elif match is not None and isinstance(_TREC_EVAL.get(match[1]), tuple):
             numbers.setdefault(match[1], []).extend(match[2].split(","))
         else:
             ours[str(given)] = parse_measure(given)
-    official = (
-        named
-        for name in _TREC_EVAL
-        if name in numbers
-        for named in _theirs(name, numbers[name])
-    )
-    every = [*official, *(Named(key, measure) for key, measure in ours.items())]
+    every: list[Named] = []
+    for name in _TREC_EVAL:
+        if name in numbers:
+            every += _theirs(name, numbers[name])
+    every += [Named(key, measure) for key, measure in ours.items()]
     for key, times in Counter(named.key for named in every).items():
-        rule = f"measures must differ in results, got {key} twice"
-        messages.require(times == 1, rule)
+        if times > 1:
+            raise ValueError(f"measures must differ in results, got {key} twice")
     return [named._replace(measure=_at_level(named.measure, rel)) for named in every]
 
 
@@ -299,10 +287,11 @@ def _listed(measures: Any) -> Iterator[Any]:
     """List names one by one, with nicknames spelled out and sets in a fixed order."""
     if isinstance(measures, (str, Measure)):
         measures = [measures]
-    rule = "measures must be a name or several names"
-    messages.require(isinstance(measures, Iterable), rule, measures)
+    if not isinstance(measures, Iterable):
+        raise ValueError(f"measures must be a name or several names, got {measures!r}")
     names = list(measures)
-    messages.require(names, "measures must name at least one measure, got none")
+    if not names:
+        raise ValueError("measures must name at least one measure, got none")
     if isinstance(measures, (set, frozenset)):
         names.sort(key=str)
     for name in names:
@@ -312,30 +301,25 @@ def _listed(measures: Any) -> Iterator[Any]:
 def _theirs(name: str, numbers: list[str]) -> Iterator[Named]:
     """Measures of one of trec_eval's names, by ascending number."""
     meaning = _TREC_EVAL[name]
-    if isinstance(meaning, str):
+    if meaning is None:
+        yield Named(name)
+    elif isinstance(meaning, str):
         yield Named(name, parse_measure(meaning), is_log=name.startswith("gm_"))
-    elif not isinstance(meaning, tuple):
-        yield Named(name, factor=meaning)
     else:
         chosen = sorted(set(map(float, numbers or meaning)))
-        rule = f"measures must hold set_F with one number, got {len(chosen)}"
-        messages.require(name != "set_F" or len(chosen) == 1, rule)
+        if name == "set_F" and len(chosen) > 1:
+            raise ValueError(
+                f"measures must hold set_F with one number, got {len(chosen)}"
+            )
         for number in chosen:
             text = f"{int(number)}" if number.is_integer() else repr(number)
             key = f"{name}_{number:.{2 if name == 'iprec_at_recall' else 0}f}"
             if name == "set_F":  # its parameter is β²
                 yield Named(name, FBeta(beta=number**0.5))
             elif name == "relative_P":
-                factor = partial(_over_possible, cutoff=number)
-                yield Named(key, parse_measure(f"recall_{text}"), factor)
+                yield Named(key, parse_measure(f"recall_{text}"), cutoff=number)
             else:
                 yield Named(key, parse_measure(f"{name}_{text}"))
-
-
-def _over_possible(rows: TopicRows, rel: float, *, cutoff: float) -> FloatArray:
-    """Return relative_P, hits / min(k, R), from recall at k."""
-    total = rows.n_judged(rel)
-    return _ratio(total, np.minimum(total, cutoff))
 
 
 def _at_level(measure: Measure | None, rel: float) -> Measure | None:
@@ -422,13 +406,17 @@ class RelevanceEvaluator:
         relevance_level: float = 1,
         judged_docs_only_flag: bool = False,
     ) -> None:
-        fits = checks.is_number(relevance_level, above=0)
-        rule = "relevance_level must be a finite number > 0"
-        messages.require(fits, rule, relevance_level)
+        if not checks.is_number(relevance_level, above=0):
+            raise ValueError(
+                "relevance_level must be a finite number > 0, got "
+                f"{messages.show(relevance_level)}"
+            )
         # pytrec_eval takes 1 for True
-        fits = judged_docs_only_flag in (False, True)
-        rule = "judged_docs_only_flag must be True or False"
-        messages.require(fits, rule, judged_docs_only_flag)
+        if judged_docs_only_flag not in (False, True):
+            raise ValueError(
+                "judged_docs_only_flag must be True or False, got "
+                f"{messages.show(judged_docs_only_flag)}"
+            )
         self._rel = float(relevance_level)
         self._judged_only = bool(judged_docs_only_flag)
         self._named = named_measures(measures, self._rel)
@@ -511,7 +499,8 @@ class RelevanceEvaluator:
             As in `evaluate`, and for a run without topics.
         """
         topics, tables = self._computed(scores, statistics)
-        messages.require(topics, "scores must hold at least one topic, got none")
+        if not topics:
+            raise ValueError("scores must hold at least one topic, got none")
         out = {}
         for name, values in tables.items():
             pairs = zip(self._named, values.T, strict=True)
@@ -524,34 +513,42 @@ class RelevanceEvaluator:
         """Topics, and each statistic of shape (n_topics, n_measures)."""
         chosen = checks.check_choices(statistics, "statistics", _measure.STATISTICS)
         for named in self._named:
-            rule = f'statistics must not hold "std" with {named.key}, whose standard '
-            rule += "deviation has no closed form"
-            messages.require("std" not in chosen or not named.is_log, rule)
+            if named.is_log and "std" in chosen:
+                raise ValueError(
+                    f'statistics must not hold "std" with {named.key}, whose standard '
+                    "deviation has no closed form"
+                )
         rows = self._judged.rows(scores, "scores", judged_only=self._judged_only)
         empty = isinstance(scores, Mapping) and not scores
-        rule = "scores must hold a topic that is judged, got none of the "
-        rule += f"{len(self._judged.labels)} topics of query_relevance"
-        messages.require(rows.topics or empty, rule)
+        if not (rows.topics or empty):
+            raise ValueError(
+                "scores must hold a topic that is judged, got none of the "
+                f"{len(self._judged.labels)} topics of query_relevance"
+            )
         tables = np.empty((len(chosen), len(rows.topics), len(self._named)))
         if rows.topics:
             ours = np.array(rows.values(self._resolved, tuple(chosen)))
             columns = iter(np.moveaxis(ours, -1, 0))
-            # 1 does not vary
-            fixed = np.array([[float(name != "std")] for name in chosen])
+            counts = rows.counts(self._rel)
+            # counts have no standard deviation
+            is_value = np.array([[float(name != "std")] for name in chosen])
             for j, named in enumerate(self._named):
-                column = fixed if named.measure is None else next(columns)
-                if named.factor is not None:
-                    column = column * named.factor(rows, self._rel)
+                if named.measure is None:
+                    column = is_value * counts[named.key]
+                else:
+                    column = next(columns)
+                if named.cutoff is not None:
+                    total = counts["num_rel"]
+                    column = column * _ratio(total, np.minimum(total, named.cutoff))
                 tables[..., j] = _averages.logs(column) if named.is_log else column
         return rows.topics, dict(zip(chosen, tables, strict=True))
 
 
 def _of_all(named: Named, values: FloatArray, statistic: str) -> float:
     """Aggregate the values of topics to one: counts are added up."""
-    is_sum = named.measure is None and named.key.startswith("num_")
-    if statistic == "std":
-        variance = math.fsum((values**2).tolist())
-        return math.sqrt(variance) / (1 if is_sum else len(values))
-    if is_sum:
+    if named.measure is None and named.key.startswith("num_"):
         return math.fsum(values.tolist())
-    return math.exp(_averages.mean(values)) if named.is_log else _averages.mean(values)
+    if statistic == "std":
+        return math.sqrt(math.fsum((values**2).tolist())) / len(values)
+    average = _averages.mean(values)
+    return math.exp(average) if named.is_log else average
