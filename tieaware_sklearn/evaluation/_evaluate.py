@@ -12,7 +12,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 
-from .._engine import checks, exact_numbers, feature_matrix, messages, threads
+from .._engine import checks, exact_numbers, feature_matrix, threads
 from .._engine.segments import FloatArray
 from ..measures import Distribution, Measure, _parse, parse_measure
 from . import _prepared, _resolved
@@ -560,16 +560,20 @@ class PreparedRanking:
         if is_mapping or hasattr(y_score, "columns"):
             keys = [*y_score] if is_mapping else feature_matrix.list_columns(y_score)
             if len(set(keys)) < len(keys):
-                rule = "y_score must have columns of different names"
-                raise ValueError(f"{rule}, got {keys}")
+                raise ValueError(
+                    f"y_score must have columns of different names, got {keys}"
+                )
             given = [(key, y_score[key]) for key in keys]
         else:
             array = exact_numbers.as_array(y_score, "y_score")
-            n_axes = 2 if self._prepared.lists is None else 3
-            rule = "y_score must have one axis more than y_true, for the columns, got "
-            messages.require(array.ndim == n_axes, f"{rule}shape {array.shape}")
+            if array.ndim != (2 if self._prepared.lists is None else 3):
+                raise ValueError(
+                    "y_score must have one axis more than y_true, for the columns, got "
+                    f"shape {array.shape}"
+                )
             given = list(enumerate(np.moveaxis(array, -1, 0)))
-        messages.require(given, "y_score must hold at least one column, got none")
+        if not given:
+            raise ValueError("y_score must hold at least one column, got none")
         return [(f"y_score[{key!r}]", column) for key, column in given]
 
     def evaluate(

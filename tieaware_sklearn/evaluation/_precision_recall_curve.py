@@ -156,7 +156,10 @@ def _levels(recall: ArrayLike) -> list[float]:
     except (TypeError, ValueError) as error:
         raise ValueError(f"recall must hold numbers in [0, 1]: {error}") from None
     levels: list[float] = array.tolist()
-    messages.require(levels, "recall must hold at least one level, got none")
-    distinct = len(set(levels)) == len(levels)
-    messages.require(distinct, "recall must hold each level once", levels)
+    if not levels:
+        raise ValueError("recall must hold at least one level, got none")
+    if len(set(levels)) < len(levels):
+        raise ValueError(
+            f"recall must hold each level once, got {messages.show(levels)}"
+        )
     return levels

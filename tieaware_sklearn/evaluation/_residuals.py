@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._display import html, text_tables
-from .._engine import checks, messages, segments
+from .._engine import checks, segments
 from .._engine.segments import FloatArray, IntArray
 from ..measures import (
     CWL,
@@ -150,10 +150,13 @@ def residuals(
     RBP(p=0.5)  0.5000    0.3750  0.5000  0.8750
     """
     parsed = _parse.parse_measures(measures)
-    rule = "measures must be P, RBP, CWL, RR, Success or ERR (others "
-    rule += "depend on the number of relevant documents, or on their grades), got "
     for measure in parsed:
-        messages.require(isinstance(measure, BOUNDED), f"{rule}{measure}")
+        if not isinstance(measure, BOUNDED):
+            raise ValueError(
+                "measures must be P, RBP, CWL, RR, Success or ERR (others depend on "
+                "the number of relevant documents, or on their grades), got "
+                f"{measure}"
+            )
     resolved = _resolved.resolve(parsed, unjudged="nonrelevant")
     prepared, scores = _prepared.prepare(
         resolved, y_true, y_score, qid, query_weight, mask=mask

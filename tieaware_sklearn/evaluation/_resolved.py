@@ -137,10 +137,11 @@ def define(measure: Measure, convention: str) -> tuple[Measure, Definition]:
         For a measure that the tool does not have, or not as the user spells it out.
     """
     definitions = CONVENTIONS[convention]
-    has_it = measure.name in definitions and _measure.is_ours(type(measure))
-    names = " ".join(sorted(definitions, key=str.lower))
-    rule = f"measure must be one that {convention} has ({names}), got {measure}"
-    messages.require(has_it, rule)
+    if measure.name not in definitions or not _measure.is_ours(type(measure)):
+        names = " ".join(sorted(definitions, key=str.lower))
+        raise ValueError(
+            f"measure must be one that {convention} has ({names}), got {measure}"
+        )
     spelled, changes = _measure.spelled_out(measure), {}
     for name, (value, modes) in definitions[measure.name].parameters.items():
         if name not in spelled:
@@ -168,8 +169,10 @@ def check_zero_relevance(zero_relevance: Any) -> None:
     if isinstance(zero_relevance, str):
         checks.check_choice(zero_relevance, "zero_relevance", ("skip", "raise"))
     elif not checks.is_number(zero_relevance):
-        rule = 'zero_relevance must be a finite number, "skip" or "raise"'
-        raise ValueError(f"{rule}, got {messages.show(zero_relevance)}")
+        raise ValueError(
+            'zero_relevance must be a finite number, "skip" or "raise", got '
+            f"{messages.show(zero_relevance)}"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,9 +273,11 @@ class ResolvedMeasures:
                 )
             if weight is None:
                 continue
-            rule = f"query_weight must be None for {measure} with convention="
-            why = definition.unweighted.format(convention)
-            messages.require(not why, f"{rule}{convention!r}: {why}")
+            if definition.unweighted:
+                raise ValueError(
+                    f"query_weight must be None for {measure} with convention="
+                    f"{convention!r}: {definition.unweighted.format(convention)}"
+                )
             other = undefined[..., j] & (weight != 1)
             if definition.counts_undefined_once and other.any():
                 *_, query = np.argwhere(other)[0]
@@ -334,10 +339,11 @@ def resolve(
     }
     if convention is not None:
         checks.check_choice(convention, "convention", tuple(CONVENTIONS))
-        at_default = not named and zero_relevance == 0
-        rule = "zero_relevance must be left at its default with convention="
-        rule += f"{convention!r}, which sets it"
-        messages.require(at_default, rule, zero_relevance)
+        if named or zero_relevance != 0:
+            raise ValueError(
+                "zero_relevance must be left at its default with convention="
+                f"{convention!r}, which sets it, got {zero_relevance!r}"
+            )
         defined = [define(measure, convention) for measure in resolved]
         resolved = tuple(measure for measure, _ in defined)
         definitions = tuple(definition for _, definition in defined)
