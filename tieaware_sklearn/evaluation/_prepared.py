@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import cycle
-from operator import methodcaller
 from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -25,7 +24,6 @@ DEFAULT_MEASURE = "ndcg@10"
 DEFAULT_MEASURES = (DEFAULT_MEASURE, "ap", "rr")
 #: scores ranked in one call; more no longer pay
 _CELLS = 1 << 15
-_OF_SAMPLES = ("sampling_error", "std_is_estimate")
 
 
 def columns_at_once(n_rows: int, n_columns: int, n_tasks: int) -> int:
@@ -154,8 +152,13 @@ class Prepared:
 
     def __getstate__(self) -> dict[str, Any]:
         # blocks are made faster than they travel, and may arrive without a kernel
-        names = "labels", "queries", "weight", "lists"
-        return {"keep": self._keep} | {name: getattr(self, name) for name in names}
+        return {
+            "labels": self.labels,
+            "queries": self.queries,
+            "weight": self.weight,
+            "lists": self.lists,
+            "keep": self._keep,
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         Prepared.__init__(self, **state)
@@ -245,10 +248,12 @@ class Prepared:
         axis is of higher scores first, then of lower ones. `options` are those of
         `each_block`.
         """
-        method = "both_ways" if both_ways else "statistics"
-        compute: Callable[[_blocks.RankedBlock], FloatArray] = methodcaller(
-            method, measures, names
-        )
+
+        def compute(ranked: _blocks.RankedBlock) -> FloatArray:
+            if both_ways:
+                return ranked.both_ways(measures, names)
+            return ranked.statistics(measures, names)
+
         depth = None if both_ways else _blocks.deepest(measures)
         parts = self.each_block(compute, scores, depth=depth, **options)
         values = self.in_order(parts, 3 if both_ways else 2)
@@ -292,10 +297,7 @@ class Prepared:
         is_input_order = ties == "input"
         name = "expected" if is_input_order else ties
         names = [name, "normaliser"] if average == "micro" else [name]
-        raw = self.statistics(
-            resolved.measures, scores, names, input_order=is_input_order
-        )
-        filled = resolved.fill_statistics(raw, self.queries, self.weight)
+        filled = self.values(resolved, scores, names, input_order=is_input_order)
         # a row for each column of scores and each measure
         values, *normaliser = [
             table.swapaxes(-2, -1).reshape(-1, table.shape[-2])
@@ -329,9 +331,9 @@ class Prepared:
         n_jobs: int | None = None,
     ) -> RankingReport:
         """All that ties leave open, query by query."""
-        names = *_report.PER_QUERY, *_OF_SAMPLES
-        raw = self.statistics(resolved.measures, scores, names, n_jobs=n_jobs)
-        sampling_error, std_is_estimate = map(raw.pop, _OF_SAMPLES)
+        raw = self.statistics(resolved.measures, scores, _report.COLUMNS, n_jobs=n_jobs)
+        sampling_error = raw.pop("sampling_error")
+        std_is_estimate = raw.pop("std_is_estimate")
         return RankingReport(
             measures=resolved.names,
             qid=self.queries.qid.copy(),
@@ -405,14 +407,19 @@ def prepare_labels(
     y_true = exact_numbers.as_array(y_true, names.label)
     given = {names.label: y_true, **(scores or {})}
     lists = _lists.Lists.of(given, qid, mask, qid_name=names.qid, full=scores is None)
+    place = messages.in_row
+    if lists is not None:
+        y_true, place = lists.documents(y_true, names.label), lists.place
+    labels = checks.check_labels(
+        y_true,
+        name=names.label,
+        unjudged=unjudged,
+        place=place,
+        padded=lists is not None,
+    )
     if lists is None:
-        labels = checks.check_labels(y_true, name=names.label, unjudged=unjudged)
         queries = weighted = checks.check_qid(qid, n_rows=len(labels), name=names.qid)
     else:
-        flat, place = lists.documents(y_true, names.label), lists.place
-        labels = checks.check_labels(
-            flat, name=names.label, unjudged=unjudged, place=place, padded=True
-        )
         queries, weighted = lists.queries, lists.rows
     weight = checks.check_query_weight(
         query_weight, weighted, allow_zero=allow_zero, name=names.weight

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import repeat
 from typing import Any, Self
 
 import numpy as np
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
 from .._display import html, text_tables, words
-from .._engine import checks, messages
+from .._engine import checks
 from .._engine.segments import FloatArray
 from . import _averages, _chance, _intervals, _report_table
 
@@ -62,8 +61,9 @@ class Summary(html.Result):
     def __getattr__(self, name: str) -> Any:
         # an object that is being unpickled has no fields yet
         columns, about = (vars(self).get(part, {}) for part in ("columns", "about"))
-        if name in columns or name in about:
-            return columns[name] if name in columns else about[name]
+        for values in (columns, about):
+            if name in values:
+                return values[name]
         if f"{name}_low" in columns:
             ends = columns[f"{name}_low"], columns[f"{name}_high"]
             return np.stack(ends, axis=-1)
@@ -138,23 +138,23 @@ class Summary(html.Result):
         return self.about
 
 
-def _plain(key: str, values: Sequence[Any] | NDArray[Any]) -> list[str]:
+def _plain(key: str, values: NDArray[Any]) -> list[str]:
     """Replace the characters that trackers of experiments refuse in names."""
-    names = list(map(str, np.asarray(values).tolist()))
+    names = [str(value) for value in values.tolist()]
     spelled = [name.replace("@", "_at_") for name in names]
     plain = [_NOT_PLAIN.sub("_", name).strip("_") for name in spelled]
-    rule = f"{key}s must have names that differ in ASCII letters and digits, got "
-    distinct = set(np.asarray(values).tolist())
-    differ = len(set(plain)) == len(distinct) and all(plain)
-    messages.require(differ, f"{rule}{', '.join(dict.fromkeys(names))}")
+    if len(set(plain)) != len(set(values.tolist())) or not all(plain):
+        raise ValueError(
+            f"{key}s must have names that differ in ASCII letters and digits, got "
+            f"{', '.join(dict.fromkeys(names))}"
+        )
     return plain
 
 
 #: Fields of `RankingReport` by query and measure, which are columns of its table.
-PER_QUERY = ("expected", "best", "worst", "std", "chance", "ideal")
-_COLUMNS = (*PER_QUERY, "sampling_error", "std_is_estimate")
+COLUMNS = (*_report_table.VALUES, "std_is_estimate")
 #: All fields with a row for each query.
-_FIELDS_BY_QUERY = (*_COLUMNS, "undefined", "qid", "query_weight", "segment")
+_FIELDS_BY_QUERY = (*COLUMNS, "undefined", "qid", "query_weight", "segment")
 #: averages in tables, and their decimals by segment
 _SHOWN = ("mean", "worst", "best", "tie_std", "chance", "lift")
 _DIGITS = 3
@@ -315,12 +315,15 @@ class RankingReport(html.Result):
         checks.check_choice(average, "average", ("macro", "geometric", "median"))
         checks.check_choice(interval, "interval", ("t", "bootstrap"))
         checks.check_count(n_resamples, "n_resamples", least=2)
-        rule = "interval must be 't' with average='median' (it then comes from the "
-        rule += "ranks of the values)"
-        messages.require(average != "median" or interval == "t", rule, interval)
+        if average == "median" and interval != "t":
+            raise ValueError(
+                "interval must be 't' with average='median' (it then comes from the "
+                f"ranks of the values), got {interval!r}"
+            )
         if self.query_weight is not None and not self.query_weight.any():
-            text = "every query has weight 0: averages are NaN"
-            words.warn(text, UndefinedMetricWarning)
+            words.warn(
+                "every query has weight 0: averages are NaN", UndefinedMetricWarning
+            )
         _intervals.warn_of_intervals(self._named_values(), average, self.query_weight)
         return self._summary(average, interval, n_resamples, random_state)
 
@@ -405,8 +408,8 @@ class RankingReport(html.Result):
         short        1  1.000  1.000  1.000    0.000   0.750   1.000          [-, -]
         all          3  0.750  0.667  0.833    0.083   0.750   0.000  [0.500, 1.000]
         """
-        rule = "segment must be given to evaluate"
-        messages.require(self.segment is not None, rule, self.segment)
+        if self.segment is None:
+            raise ValueError("segment must be given to evaluate, got None")
         seed = checks.seed_of(random_state)
         how: dict[str, Any] = {"interval": interval, "n_resamples": n_resamples}
         how["random_state"] = seed
@@ -541,18 +544,22 @@ class RankingReport(html.Result):
         values, bounds = self.expected, self.bounds
         if average == "geometric":
             values, bounds = _averages.logs(values), _averages.logs(bounds)
-        interval = partial(
-            _intervals.bootstrap_interval,
-            weight=self.query_weight,
-            n_resamples=n_resamples,
-            random_state=seed,
+        ends = np.array(
+            [
+                _intervals.bootstrap_interval(
+                    column,
+                    self.query_weight,
+                    n_resamples=n_resamples,
+                    random_state=seed,
+                    bounds=ends,
+                )
+                for column, ends in zip(values.T, bounds, strict=True)
+            ]
         )
-        pairs = zip(values.T, bounds, strict=True)
-        ends = np.array([interval(column, bounds=both) for column, both in pairs])
         return np.exp(ends) if average == "geometric" else ends
 
     def _columns(self) -> dict[str, Any]:
-        values = {name: getattr(self, name) for name in _COLUMNS}
+        values = {name: getattr(self, name) for name in COLUMNS}
         keys = {"qid": self.qid, "measure": self.measures}
         columns = html.by_cell(keys, values)
         if self.segment is None:
@@ -620,8 +627,10 @@ def estimates(of: Summary) -> list[str]:
             )
         if count := of.n_estimated[i]:
             queries = words.counted(count, "query", "queries")
-            how = "is estimated from sampled orders of ties"
-            notes.append(f"{name}: the tie_std of {queries} {how}")
+            notes.append(
+                f"{name}: the tie_std of {queries} is estimated from sampled orders of "
+                "ties"
+            )
     return notes
 
 
@@ -641,16 +650,18 @@ def _tables_by_segment(of: Summary) -> list[text_tables.Table]:
             name: np.append(getattr(of, name)[rows], getattr(of.overall, name)[j])
             for name in ("n_queries", *_SHOWN)
         }
-        averages = zip(heads, map(figures.get, _SHOWN), repeat(number), strict=False)
+        shown = zip(heads, _SHOWN, strict=True)
+        averages = [(head, figures[name], number) for head, name in shown]
         intervals = [*of.interval[rows], of.overall.interval[j]]
-        worst, mean, best = (figures[name] for name in ("worst", "mean", "best"))
         table = text_tables.Table.of(
             (measure, [*map(str, of.segment[rows].tolist()), "all"]),
             ("queries", figures["n_queries"]),
             *averages,
             ("95% interval", intervals, interval),
             drop=(5, 6, 7, 1),
-            ranges=text_tables.Ranges(worst, mean, best),
+            ranges=text_tables.Ranges(
+                figures["worst"], figures["mean"], figures["best"]
+            ),
         )
         tables.append(table)
     tables[-1] = replace(tables[-1], notes=estimates(of.overall))
