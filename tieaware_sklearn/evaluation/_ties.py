@@ -128,9 +128,11 @@ class _TieRule:
             direction = "ascending" if key == "input" else "random"
             key = np.arange(n_rows)
         elif _is_rule(key):
-            rule = f"{name} must be an array, or a tuple of an array, a direction and "
-            rule += f"'float32', got a tuple of {len(key)} elements"
-            messages.require(len(key) < 4, rule)
+            if len(key) > 3:
+                raise ValueError(
+                    f"{name} must be an array, or a tuple of an array, a direction and "
+                    f"'float32', got a tuple of {len(key)} elements"
+                )
             key, direction, *equality = key
             checks.check_choice(direction, name, DIRECTIONS)
             for self._equality in equality:
@@ -148,35 +150,38 @@ class _TieRule:
         try:
             array = exact_numbers.as_array(key, self.name)
         except ValueError:
-            rule = f"{self.name} must be an array, or a tuple of an array and one of "
-            rule += f"{DIRECTIONS}, got {messages.show(key)}"
-            raise ValueError(rule) from None
+            raise ValueError(
+                f"{self.name} must be an array, or a tuple of an array and one of "
+                f"{DIRECTIONS}, got {messages.show(key)}"
+            ) from None
         if array.ndim == 1:
             return [key]
-        shapes = "(n_documents,)" if n_columns == 1 else "(n_documents, n_systems)"
-        rule = f"{self.name} must be 1-dimensional, or have the shape of the scores, "
-        rule += f"{shapes}, got shape {array.shape}"
-        messages.require(array.ndim == 2 and n_columns == array.shape[1], rule)
+        if array.ndim != 2 or array.shape[1] != n_columns:
+            shape = "(n_documents,)" if n_columns == 1 else "(n_documents, n_systems)"
+            raise ValueError(
+                f"{self.name} must be 1-dimensional, or have the shape of the scores, "
+                f"{shape}, got shape {array.shape}"
+            )
         return [*array.T]
 
     def _read(
         self, key: Any, direction: str, n_rows: int, random_state: Any
-    ) -> tuple[IntArray, Sequence[Any]]:
-        """Encode keys as numbers, the highest first; return the keys as given, too."""
+    ) -> tuple[IntArray, NDArray[Any]]:
+        """Encode keys as numbers, the highest first; return the keys, too."""
         array = exact_numbers.as_array(key, self.name)
         checks.check_length(array, n_rows, self.name)
         rule = f"{self.name} must hold numbers only or strings only"
-        values: Any = array
         if array.dtype.kind in "biuf" and not isinstance(key, list):
             there = array == array
             comparable = array[there]
         else:
             # the keys as given: an array of a mixed list would turn numbers into texts
-            values = array.tolist() if not isinstance(key, list) else key
+            values = key if isinstance(key, list) else array.tolist()
             there = ~np.fromiter(map(exact_numbers.is_missing, values), bool, n_rows)
             some = list(compress(values, there))
-            alike = len({issubclass(of, (str, bytes)) for of in {*map(type, some)}}) < 2
-            messages.require(alike, rule, key)
+            are_texts = {issubclass(kind, (str, bytes)) for kind in {*map(type, some)}}
+            if len(are_texts) > 1:
+                raise ValueError(f"{rule}, got {messages.show(key)}")
             comparable = _comparable(array[there], some)
         try:
             keys, inverse = np.unique(comparable, return_inverse=True)
@@ -189,15 +194,12 @@ class _TieRule:
             place = checks.check_seed(random_state).permutation(len(keys))
         codes = np.full(n_rows, -1, dtype=np.int64)
         codes[there] = place[inverse]
-        return codes, values
+        return codes, array
 
     def of_rows(self, rows: IntArray) -> _TieRule:
         """Return the rule for some of the documents."""
         part = copy(self)
-        part._columns = [
-            (codes[rows], [keys[row] for row in rows.tolist()])
-            for codes, keys in self._columns
-        ]
+        part._columns = [(codes[rows], keys[rows]) for codes, keys in self._columns]
         return part
 
     def broken(
@@ -289,11 +291,16 @@ class TieRules:
     ) -> None:
         self._systems = systems
         rules = {} if external is None else external
-        named = isinstance(rules, Mapping) and all(isinstance(n, str) for n in rules)
-        messages.require(named, "external must map names to keys", external)
+        if not isinstance(rules, Mapping) or not all(isinstance(n, str) for n in rules):
+            raise ValueError(
+                f"external must map names to keys, got {messages.show(external)}"
+            )
         for name in rules:
-            rule = "external must not use the name of a built-in treatment"
-            messages.require(name not in _prepared.TIES, rule, name)
+            if name in _prepared.TIES:
+                raise ValueError(
+                    "external must not use the name of a built-in treatment, got "
+                    f"{name!r}"
+                )
         self.external = {
             name: _TieRule(key, f"external[{name!r}]", n_rows, len(systems), lists)
             for name, key in rules.items()
@@ -686,8 +693,7 @@ def tie_report(
     treatments = rules.check(ties) if ties else ()
     queries = prepared.queries
 
-    def count(ranked: _blocks.RankedBlock) -> tuple[list[int], int, FloatArray]:
-        extremes = ranked.statistics(resolved.measures, ("best", "worst"))[:, 0]
+    def count(ranked: _blocks.RankedBlock) -> tuple[list[int], int]:
         groups = ranked.groups
         n, first, last = groups.n, groups.start, groups.start + groups.n - 1
         tied = n > 1
@@ -696,9 +702,11 @@ def tie_report(
         cut = (groups.lo < k) & (k < groups.hi)
         counts = [n.sum(), n[tied].sum(), n[mixed].sum(), (n - 1).sum()]
         counts += [len(np.unique(groups.query[tied])), cut.sum()]
-        return counts, int(n.max(initial=0)), extremes.swapaxes(0, 1)
+        return counts, int(n.max(initial=0))
 
-    counts, sizes, extremes = zip(*prepared.each_block(count, scores), strict=True)
+    counts, sizes = zip(*prepared.each_block(count, scores), strict=True)
+    extremes = prepared.values(resolved, scores, ("best", "worst"))
+    gaps = np.abs(extremes["best"] - extremes["worst"])
     mean = [
         _averages.means(
             rules.values(prepared, resolved, scores, one)["expected"], prepared.weight
@@ -709,9 +717,6 @@ def tie_report(
         scores, queries = judged.scores(scores), judged.queries
     sums = np.sum(counts, axis=0).tolist()
     documents, tied, mixed, repeated, tied_queries, cut = sums
-    best, worst = prepared.in_order(extremes).swapaxes(0, 1)
-    filled = resolved.fill_statistics({"best": best, "worst": worst}, queries)
-    gaps = np.abs(filled["best"] - filled["worst"])
     retrieved = max(documents, 1)
     return TieReport(
         n_queries=queries.n_queries,
