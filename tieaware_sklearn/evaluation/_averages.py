@@ -83,9 +83,9 @@ def median(values: FloatArray, weight: FloatArray | None = None) -> float:
     return float(ascending[at])
 
 
-def medians(values: FloatArray) -> FloatArray:
+def medians(values: FloatArray, weight: FloatArray | None = None) -> FloatArray:
     """`median` of each column of `values` (n_queries, n_columns)."""
-    return np.array([median(column) for column in values.T])
+    return np.array([median(column, weight) for column in values.T])
 
 
 def _whole_numbers(values: FloatArray) -> list[int]:

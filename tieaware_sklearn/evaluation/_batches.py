@@ -111,8 +111,7 @@ def evaluate_batches(
             resolved, rows.column(label), rows.column(score), rows.column(qid), weight,
             names=names, allow_zero=True,
         )  # fmt: skip
-        if segment is not None:
-            segments = checks.check_segment(segments, prepared.queries, name=segment)
+        segments = prepared.segments(segments, str(segment))
         largest.append(prepared.labels.max())
         return prepared.report(resolved, scores, segment=segments, n_jobs=n_jobs)
 

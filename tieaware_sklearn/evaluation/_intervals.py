@@ -249,7 +249,7 @@ def average_interval(
 ) -> tuple[FloatArray, FloatArray]:
     """Averages of columns, and their 95 % intervals over queries, (n_columns, 2)."""
     if average == "median":
-        medians = np.array([_averages.median(column, weight) for column in values.T])
+        medians = _averages.medians(values, weight)
         if weight is not None:
             return medians, np.full((len(medians), 2), np.nan)
         return medians, np.array([*map(median_interval, values.T)]).reshape(-1, 2)
