@@ -312,7 +312,7 @@ def _theirs(name: str, numbers: list[str]) -> Iterator[Named]:
                 f"measures must hold set_F with one number, got {len(chosen)}"
             )
         for number in chosen:
-            text = f"{int(number)}" if number.is_integer() else repr(number)
+            text = _measure.shortest(number)
             key = f"{name}_{number:.{2 if name == 'iprec_at_recall' else 0}f}"
             if name == "set_F":  # its parameter is β²
                 yield Named(name, FBeta(beta=number**0.5))

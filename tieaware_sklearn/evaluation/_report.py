@@ -411,14 +411,15 @@ class RankingReport(html.Result):
         if self.segment is None:
             raise ValueError("segment must be given to evaluate, got None")
         seed = checks.seed_of(random_state)
-        how: dict[str, Any] = {"interval": interval, "n_resamples": n_resamples}
-        how["random_state"] = seed
-        overall = self.summary(average, **how)
+        overall = self.summary(
+            average, interval=interval, n_resamples=n_resamples, random_state=seed
+        )
         names, queries = checks.queries_by_segment(self.segment)
         parts = [self._some(chosen) for chosen in queries]
-        each = [part._summary(average, **how) for part in parts]
-        of = zip(parts, names, strict=True)
-        named = (pair for part, one in of for pair in part._named_values(f" of {one}"))
+        each = [part._summary(average, interval, n_resamples, seed) for part in parts]
+        named = []
+        for part, name in zip(parts, names, strict=True):
+            named += part._named_values(f" of {name}")
         _intervals.warn_of_intervals(named, average)
         columns = {"segment": np.repeat(names, len(self.measures))}
         columns |= {

@@ -128,7 +128,7 @@ CONVENTIONS: dict[str, dict[str, Definition]] = {
 }
 
 
-def define(measure: Measure, convention: str) -> tuple[Measure, Definition]:
+def define(measure: Measure, convention: str) -> Measure:
     """A measure whose parameters are the tool's, but for those it lets the user set.
 
     Raises
@@ -155,7 +155,7 @@ def define(measure: Measure, convention: str) -> tuple[Measure, Definition]:
                 f"{name} must be {known} with convention={convention!r}, got "
                 f"{given!r} in {measure}"
             )
-    return replace(measure, **changes), definitions[measure.name]
+    return replace(measure, **changes)
 
 
 #: statistics that a value put in has none of: it does not vary
@@ -289,16 +289,18 @@ class ResolvedMeasures:
 
     def warn_below_rel(self, labels: FloatArray) -> None:
         """Warn of measures for which no document is relevant, if labels are above 0."""
+        largest = float(labels.max())
         rels = {
             str(measure): measure.rel
             for measure in self.measures
-            if hasattr(measure, "rel") and getattr(measure, "gain", None) is None
+            if hasattr(measure, "rel")
+            and getattr(measure, "gain", None) is None
+            and measure.rel > largest
         }
-        if rels and 0 < (largest := float(labels.max())) < max(rels.values()):
-            below = {name: rel for name, rel in rels.items() if largest < rel}
+        if rels and largest > 0:
             words.warn(
-                f"no document is relevant for {', '.join(below)}: the largest label "
-                f"is {largest!r}, below rel={min(below.values()):g} (rel= of a measure "
+                f"no document is relevant for {', '.join(rels)}: the largest label "
+                f"is {largest!r}, below rel={min(rels.values()):g} (rel= of a measure "
                 "is the least label that is relevant)",
                 UndefinedMetricWarning,
             )
@@ -344,9 +346,10 @@ def resolve(
                 "zero_relevance must be left at its default with convention="
                 f"{convention!r}, which sets it, got {zero_relevance!r}"
             )
-        defined = [define(measure, convention) for measure in resolved]
-        resolved = tuple(measure for measure, _ in defined)
-        definitions = tuple(definition for _, definition in defined)
+        resolved = tuple(define(measure, convention) for measure in resolved)
+        definitions = tuple(
+            CONVENTIONS[convention][measure.name] for measure in resolved
+        )
         values = [definition.undefined for definition in definitions]
         if unjudged == "raise" and convention.startswith("trec_eval"):
             # which takes documents without a judgment
@@ -356,8 +359,8 @@ def resolve(
     for j, measure in enumerate(resolved):
         if not measure.takes_zero_relevance:
             values[j] = math.nan
-    know_unjudged = [measure.takes_unjudged for measure in resolved]
-    if resolved and all(know_unjudged) and unjudged == "raise":
+    takes_unjudged = [measure.takes_unjudged for measure in resolved]
+    if unjudged == "raise" and resolved and all(takes_unjudged):
         # measures that know of documents without a judgment deal with them
         unjudged = "nonrelevant"
     return ResolvedMeasures(resolved, np.array(values), unjudged, definitions, options)

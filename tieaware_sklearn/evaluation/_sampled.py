@@ -128,10 +128,10 @@ def sample_orderings(
     random = checks.check_seed(random_state)
     # from the order of ids back to that of first appearance
     back = ranked.queries.rows(np.argsort(ranked.by_id))
-    cells = None if prepared.lists is None else prepared.lists.cells
+    lists = prepared.lists
+    cells = np.arange(len(labels)) if lists is None else lists.cells
     # a generator expression: options are checked now, and orders drawn one by one
-    drawn = (ranked.shuffled(random)[back] for _ in range(n_orders))
-    return drawn if cells is None else (cells[rows] for rows in drawn)
+    return (cells[ranked.shuffled(random)[back]] for _ in range(n_orders))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -122,11 +122,11 @@ class _TieRule:
         random_state: Any = 0,
     ) -> None:
         self.name = name
-        direction, self._equality, given = "ascending", "exact", key
+        direction, self._equality = "ascending", "exact"
         if isinstance(key, str):
             checks.check_choice(key, name, ("input", "random"))
             direction = "ascending" if key == "input" else "random"
-            key = np.arange(n_rows)
+            key, lists = np.arange(n_rows), None
         elif _is_rule(key):
             if len(key) > 3:
                 raise ValueError(
@@ -137,7 +137,7 @@ class _TieRule:
             checks.check_choice(direction, name, DIRECTIONS)
             for self._equality in equality:
                 checks.check_choice(self._equality, name, EQUALITIES)
-        if lists is not None and not isinstance(given, str):
+        if lists is not None:
             key = lists.documents(key, name, several=True)
         self._columns = [
             self._read(column, direction, n_rows, random_state)
