@@ -423,7 +423,6 @@ class PreparedRanking:
             y_true, qid, query_weight, mask=mask, unjudged=taken, keep=True
         )
         self._segment = self._prepared.segments(segment)
-        self._missing = bool((self._prepared.labels == checks.UNJUDGED_LABEL).any())
         self._resolved: dict[tuple[Measure, ...], _resolved.ResolvedMeasures] = {}
         self._rules = (zero_relevance, unjudged, convention)
 
@@ -620,7 +619,7 @@ class PreparedRanking:
         if key in self._resolved:
             return self._resolved[key]
         resolved = _resolved.resolve(measures, *self._rules)
-        if resolved.unjudged == "raise" and self._missing:
+        if resolved.unjudged == "raise":
             # in the words, and by the rows, of those who check at once
             labels = self._prepared.labels
             checks.check_labels(

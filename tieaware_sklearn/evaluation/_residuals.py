@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -185,12 +186,11 @@ def residuals(
 def _tail(measure: Measure, retrieved: IntArray) -> FloatArray:
     """Weight of the ranks beyond the end of each list."""
     if isinstance(measure, RBP):
-        end = retrieved.astype(np.float64)
-        if measure.k is None:
-            return np.asarray(measure.p**end)
         # ranks below a cut-off have no weight
-        last = measure.p**measure.k
-        return np.asarray(measure.p ** np.minimum(end, measure.k) - last)
+        cutoff = math.inf if measure.k is None else float(measure.k)
+        return np.asarray(
+            measure.p ** np.minimum(retrieved, cutoff) - measure.p**cutoff
+        )
     if isinstance(measure, CWL):
         weights = measure.weight(np.arange(1, len(measure.chances) + 2))
         after = np.concatenate([np.cumsum(np.asarray(weights)[::-1])[::-1], [0.0]])

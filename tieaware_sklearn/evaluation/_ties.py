@@ -469,9 +469,7 @@ def tie_treatments(
         name: rules.values(prepared, resolved, scores, name)["expected"]
         for name in ("input", *rules.external)
     }
-    every_order = ("best", "worst", "expected")
-    values = rules.values(prepared, resolved, scores, "expected", every_order[:2])
-    treatments |= {name: values[name] for name in every_order}
+    treatments |= prepared.values(resolved, scores, ("best", "worst", "expected"))
     per_query = np.stack(list(treatments.values()))
     return TieTreatments(
         treatments=tuple(treatments),
