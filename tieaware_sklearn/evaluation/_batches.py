@@ -100,7 +100,7 @@ def evaluate_batches(
     columns = [label, qid, *features]
     _frames.check_different(columns, "score, label, qid, query_weight and segment")
     names = _prepared.ColumnNames(label, score, qid, query_weight or "query_weight")
-    largest: list[float] = []
+    largest = []
 
     def of_rows(rows: Any) -> RankingReport:
         weight, segments = (

@@ -223,7 +223,7 @@ class SortedBlock(tie_groups.Totals):
 
     @tie_groups.once_per_block
     def relevant(self, rel: float) -> IntArray:
-        out: IntArray = np.empty(self.n_queries, dtype=np.int64)
+        out = np.empty(self.n_queries, dtype=np.int64)
         least = int(self.levels.searchsorted(rel))
         engines.compiled.relevant(self.by_level[1], self.offsets, least, out)
         return out
@@ -311,8 +311,8 @@ class _RankedByKernel(RankedBlock):
         everything, columns = self.block.ties, []
         n_queries = everything.n_queries
         for column, retrieved in enumerate(self.retrieved):
-            n_groups: IntArray = np.empty(n_queries, dtype=np.int64)
-            start: IntArray = np.empty(retrieved.sum(), dtype=np.int64)
+            n_groups = np.empty(n_queries, dtype=np.int64)
+            start = np.empty(retrieved.sum(), dtype=np.int64)
             label = np.empty(len(start), dtype=np.int32)
             total = engines.compiled.tie_groups(
                 self.keys, column, self.label, n_groups, start, label,

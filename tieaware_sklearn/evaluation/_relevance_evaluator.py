@@ -115,7 +115,7 @@ class JudgedTopics:
         ValueError
             As `load_trec`, but for runs without a topic that is judged.
         """
-        ranked: Mapping[str, Mapping[str, float]] = run
+        ranked = run
         if not _is_plain(run):
             lines = _trec_inputs.read_run(run, name)
             ranked = {
@@ -125,7 +125,7 @@ class JudgedTopics:
         known = [topic for topic in ranked if topic in self.labels]
         labels: list[float] = []
         scores: list[float] = []
-        sizes: list[int] = []
+        sizes = []
         for topic in known:
             judged, documents = self.labels[topic], ranked[topic]
             missed = [label for one, label in judged.items() if one not in documents]
@@ -257,7 +257,7 @@ def named_measures(measures: Any, rel: float) -> list[Named]:
         For no names, unknown ones, and measures of pytrec_eval that are not here.
     """
     numbers: dict[str, list[str]] = {}
-    ours: dict[str, Measure] = {}
+    ours = {}
     for given in _listed(measures):
         name = given if isinstance(given, str) else ""
         match = _WITH_NUMBERS.fullmatch(name)
@@ -329,8 +329,7 @@ def _at_level(measure: Measure | None, rel: float) -> Measure | None:
     takes = any(field.name == "rel" and field.init for field in fields(measure))
     if not takes or "rel" in _measure.spelled_out(measure):
         return measure
-    changes: dict[str, Any] = {"rel": rel}
-    return replace(measure, **changes)
+    return replace(measure, **{"rel": rel})
 
 
 #: of several names; `Sequence[str]` would include a string
@@ -463,7 +462,7 @@ class RelevanceEvaluator:
         """
         topics, tables = self._computed(scores, statistics)
         keys = [named.key for named in self._named]
-        results: dict[str, dict[str, dict[str, float]]] = {}
+        results = {}
         for name, values in tables.items():
             each = (dict(zip(keys, row, strict=True)) for row in values.tolist())
             results[name] = dict(zip(topics, each, strict=True))

@@ -593,7 +593,7 @@ def one_after_another(values: Sequence[NDArray[Any]]) -> NDArray[Any]:
 
 
 def _tables_of_means(of: Summary) -> list[text_tables.Table]:
-    columns: list[tuple[str, Any]] = [
+    columns = [
         ({"macro": "measure"}.get(of.average, of.average), of.measure),
         ("median" if of.average == "median" else "mean", of.mean),
         *((name, getattr(of, name)) for name in _SHOWN[1:]),

@@ -87,7 +87,7 @@ def read_fields(frame: Any, measures: Any = None) -> dict[str, Any]:
 def _collected(frame: Any) -> Any:
     """Return a table of any library; a lazy one is computed."""
     try:
-        table: Any = nw.from_native(frame)
+        table = nw.from_native(frame)
     except TypeError:
         raise ValueError(
             "frame must be a data frame of pandas, polars, Arrow or another library "
@@ -119,7 +119,7 @@ def _measures_named(names: list[str], measures: Any) -> list[Measure]:
 
 def _shared_value(table: Any, name: str) -> Any:
     """Return the one value of a column; None if all cells are missing."""
-    values: list[Any] = []
+    values = []
     for value in dict.fromkeys(table.get_column(name).to_list()):
         value = None if exact_numbers.is_missing(value) else value
         if value not in values:

@@ -561,7 +561,7 @@ class TieReport(html.Result):
         figures = dict(vars(self))
         means = zip(self.treatments, figures.pop("mean"), strict=True)
         figures |= {f"mean ({treatment})": averages for treatment, averages in means}
-        rows: list[tuple[str, str, float]] = []
+        rows = []
         for name, value in figures.items():
             if isinstance(value, np.ndarray):
                 each = zip(self.measures, value.tolist(), strict=True)
