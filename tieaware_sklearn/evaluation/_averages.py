@@ -75,8 +75,9 @@ def median(values: FloatArray, weight: FloatArray | None = None) -> float:
         return float(np.median(values))
     order = np.lexsort((weight[there], values))
     ascending = values[order]
-    reached = list(accumulate(_whole_numbers(weight[there][order])))
-    half = Fraction(reached[-1], 2)
+    # sums of fractions are not rounded
+    reached = list(accumulate(map(Fraction, weight[there][order].tolist())))
+    half = reached[-1] / 2
     at = bisect_left(reached, half)
     if reached[at] == half:
         return float((ascending[at] + ascending[at + 1]) / 2)
@@ -86,14 +87,6 @@ def median(values: FloatArray, weight: FloatArray | None = None) -> float:
 def medians(values: FloatArray, weight: FloatArray | None = None) -> FloatArray:
     """`median` of each column of `values` (n_queries, n_columns)."""
     return np.array([median(column, weight) for column in values.T])
-
-
-def _whole_numbers(values: FloatArray) -> list[int]:
-    """The values, exactly, times a number that makes them whole."""
-    ratios = [value.as_integer_ratio() for value in values.tolist()]
-    # powers of 2, all of them
-    scale = max(denominator for _, denominator in ratios)
-    return [numerator * (scale // denominator) for numerator, denominator in ratios]
 
 
 def std_of_mean(std: FloatArray) -> float:

@@ -182,7 +182,7 @@ class _TieRule:
             are_texts = {issubclass(kind, (str, bytes)) for kind in {*map(type, some)}}
             if len(are_texts) > 1:
                 raise ValueError(f"{rule}, got {messages.show(key)}")
-            comparable = _comparable(array[there], some)
+            comparable = _encoded(some) if True in are_texts else array[there]
         try:
             keys, inverse = np.unique(comparable, return_inverse=True)
         except TypeError as error:
@@ -245,15 +245,8 @@ def _is_rule(key: Any) -> bool:
     return False
 
 
-def _comparable(array: NDArray[Any], values: Sequence[Any]) -> NDArray[Any]:
-    """Encode strings as the bytes that trec_eval compares, and keep numbers."""
-    kinds = set(map(type, values))
-    if not kinds or not all(issubclass(one, (str, bytes)) for one in kinds):
-        return array
-    if array.dtype.kind == "U" and all(issubclass(one, str) for one in kinds):
-        joined = "".join(values)
-        if joined.isascii() and "\0" not in joined:
-            return array
+def _encoded(values: Sequence[str | bytes]) -> NDArray[Any]:
+    """Encode strings as the bytes that trec_eval compares."""
     encoded = [
         one if isinstance(one, bytes) else one.encode("utf-8", "surrogateescape")
         for one in values
