@@ -380,8 +380,14 @@ def prepare(
     and without ids. Cells that `mask` leaves out, or that are missing in both
     matrices, are padding.
     """
-    columns = {names.label: y_true, names.score: y_score, names.qid: qid}
-    checks.check_same_order({**columns, "query_weight": query_weight})
+    checks.check_same_order(
+        {
+            names.label: y_true,
+            names.score: y_score,
+            names.qid: qid,
+            "query_weight": query_weight,
+        }
+    )
     prepared = prepare_labels(
         y_true, qid, query_weight, mask=mask, scores={names.score: y_score},
         names=names, unjudged=resolved.unjudged, allow_zero=allow_zero, keep=keep,
@@ -477,9 +483,14 @@ class QueryRows:
 
         `given` is the data frame of which X was made, if it was.
         """
-        columns = {f"{prefix}X": X if given is None else given, f"{prefix}{label}": y}
-        columns |= {f"{prefix}qid": qid, weight: query_weight}
-        checks.check_same_order(columns)
+        checks.check_same_order(
+            {
+                f"{prefix}X": X if given is None else given,
+                f"{prefix}{label}": y,
+                f"{prefix}qid": qid,
+                weight: query_weight,
+            }
+        )
         labels = checks.check_labels(y, unjudged=unjudged, name=f"{prefix}{label}")
         checks.check_length(labels, feature_matrix.count_rows(X), f"{prefix}{label}")
         queries = checks.check_qid(qid, n_rows=len(labels), name=f"{prefix}qid")

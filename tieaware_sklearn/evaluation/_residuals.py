@@ -92,11 +92,16 @@ class ResidualReport(html.Result):
             _averages.means(getattr(self, name), self.query_weight)
             for name in _PER_QUERY
         )
-        heads = "measure", "mean", "residual", "worst", "best"
-        columns = self.measures, mean, residual, worst, best
-        ranges = text_tables.Ranges(worst, mean, best)
-        pairs = zip(heads, columns, strict=True)
-        return [text_tables.Table.of(*pairs, ranges=ranges, terms=_TERMS)]
+        table = text_tables.Table.of(
+            ("measure", self.measures),
+            ("mean", mean),
+            ("residual", residual),
+            ("worst", worst),
+            ("best", best),
+            ranges=text_tables.Ranges(worst, mean, best),
+            terms=_TERMS,
+        )
+        return [table]
 
 
 def residuals(
