@@ -252,7 +252,7 @@ def average_interval(
         medians = _averages.medians(values, weight)
         if weight is not None:
             return medians, np.full((len(medians), 2), np.nan)
-        return medians, np.array([*map(median_interval, values.T)]).reshape(-1, 2)
+        return medians, np.array([*map(median_interval, values.T)])
     if average == "geometric":
         moments = QueryMoments.of(_averages.logs(values), weight)
         interval = moments.interval(bounds=_averages.logs(bounds))
