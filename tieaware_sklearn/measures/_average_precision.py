@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -159,8 +158,8 @@ class AveragePrecision(_SumOverPairs, _measure.CappedMeasure):
     0.8333333333333333
     """
 
-    name: ClassVar[str] = "AP"
-    aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"map": ()}
+    name = "AP"
+    aliases: ClassVar = {"map": ()}
 
     def walk(self, levels: FloatArray, longest: int) -> arranged.Walk | None:
         tables = _rank_tables.harmonic_tables(_rank_tables.n_ranks(self.k, longest))
@@ -269,7 +268,7 @@ class PrecisionRecallArea(_SumOverPairs, _measure.MeasureOverRelevant):
     0.7916666666666666
     """
 
-    name: ClassVar[str] = "AUPRC"
+    name = "AUPRC"
 
     def numerator(self, groups: tie_groups.TieGroups) -> FloatArray:
         places = groups.documents(None)
@@ -364,8 +363,8 @@ class BPref(_measure.MeasureOverRelevant):
     0.75
     """
 
-    name: ClassVar[str] = "BPref"
-    takes_unjudged: ClassVar[bool] = True
+    name = "BPref"
+    takes_unjudged = True
 
     def _most(self, groups: tie_groups.TieGroups) -> IntArray:
         """M of each query."""

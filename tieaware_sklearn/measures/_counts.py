@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
@@ -33,7 +33,7 @@ _LARGEST = 2**1023
 class _CountMeasure(_measure.RelevanceMeasure):
     """A count of documents above a cut-off, over a total."""
 
-    is_ratio: ClassVar[bool] = True
+    is_ratio = True
     #: the cut-off is the number of relevant documents of the query
     at_relevant: ClassVar[bool] = False
     #: documents that are not relevant are counted
@@ -136,9 +136,9 @@ class Precision(_CountMeasure, _measure.BinaryMeasure):
     0.6666666666666666
     """
 
-    name: ClassVar[str] = "P"
+    name = "P"
     # with Set in front: ir-measures' names for measures of the whole list
-    aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"precision": (), "SetP": ("k",)}
+    aliases: ClassVar = {"precision": (), "SetP": ("k",)}
     denominator: str = _measure.choice("cutoff", "retrieved")
 
     def normaliser(self, groups: tie_groups.Totals) -> FloatArray:
@@ -190,8 +190,8 @@ class Recall(_CountMeasure, _measure.CappedMeasure):
     0.6666666666666666
     """
 
-    name: ClassVar[str] = "R"
-    aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"recall": (), "SetR": ("k",)}
+    name = "R"
+    aliases: ClassVar = {"recall": (), "SetR": ("k",)}
 
 
 @dataclass(frozen=True)
@@ -234,8 +234,8 @@ class FBeta(_CountMeasure, _measure.BinaryMeasure):
     0.6666666666666666
     """
 
-    name: ClassVar[str] = "F"
-    aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"F1": ("beta",), "SetF": ("k",)}
+    name = "F"
+    aliases: ClassVar = {"F1": ("beta",), "SetF": ("k",)}
     beta: float = _measure.number(1.0, above=0, below=1e50)
 
     @property
@@ -280,10 +280,10 @@ class Fallout(_CountMeasure, _measure.BinaryMeasure):
     0.3333333333333333
     """
 
-    name: ClassVar[str] = "Fallout"
-    greater_is_better: ClassVar[bool] = False
-    undefined_over_zero: ClassVar[bool] = True
-    others: ClassVar[bool] = True
+    name = "Fallout"
+    greater_is_better = False
+    undefined_over_zero = True
+    others = True
 
     def normaliser(self, groups: tie_groups.Totals) -> FloatArray:
         # a query whose documents are all dropped has none
@@ -323,9 +323,9 @@ class RPrecision(_CountMeasure, _measure.MeasureOverRelevant):
     0.6666666666666666
     """
 
-    name: ClassVar[str] = "Rprec"
-    at_relevant: ClassVar[bool] = True
-    k: ClassVar[int | None] = None  # type: ignore[misc]
+    name = "Rprec"
+    at_relevant = True
+    k = None
 
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
         return _measure.even(int((self._needed(labels) >= self.rel).sum()))
@@ -367,10 +367,10 @@ class Judged(_CountMeasure):
     0.6666666666666666
     """
 
-    name: ClassVar[str] = "Judged"
-    takes_unjudged: ClassVar[bool] = True
+    name = "Judged"
+    takes_unjudged = True
     #: every judged document has a label of at least 0
-    rel: ClassVar[float] = 0.0  # type: ignore[misc]
+    rel = 0.0
     k: int | None = _measure.cutoff()
 
     def normaliser(self, groups: tie_groups.Totals) -> FloatArray:
@@ -413,7 +413,7 @@ class SetAP(_measure.MeasureOverRelevant):
     0.3333333333333333
     """
 
-    name: ClassVar[str] = "SetAP"
+    name = "SetAP"
 
     def numerator(self, groups: tie_groups.TieGroups) -> FloatArray:
         return groups.sum_groups(groups.relevant(self.rel)) ** 2
@@ -581,8 +581,8 @@ class ReciprocalRank(FirstRelevantMeasure):
     0.75
     """
 
-    name: ClassVar[str] = "RR"
-    aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"mrr": ()}
+    name = "RR"
+    aliases: ClassVar = {"mrr": ()}
 
     def walk(self, levels: FloatArray, longest: int) -> arranged.Walk | None:
         return self._walk("first", levels, depth=self.k)
@@ -651,8 +651,8 @@ class Success(FirstRelevantMeasure):
     0.33333333333333337
     """
 
-    name: ClassVar[str] = "Success"
-    aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"hit": (), "HR": ()}
+    name = "Success"
+    aliases: ClassVar = {"hit": (), "HR": ()}
 
     def walk(self, levels: FloatArray, longest: int) -> arranged.Walk | None:
         return self._walk("found", levels, depth=self.k)
@@ -797,10 +797,10 @@ class SearchLength(_IthRelevant):
     2.0
     """
 
-    name: ClassVar[str] = "ESL"
-    greater_is_better: ClassVar[bool] = False
-    takes_zero_relevance: ClassVar[bool] = False
-    maximum: ClassVar[float] = math.inf
+    name = "ESL"
+    greater_is_better = False
+    takes_zero_relevance = False
+    maximum = math.inf
 
     def _worth(self, above: FloatArray) -> FloatArray:
         return above
@@ -848,7 +848,7 @@ class Rank(SearchLength):
     3.0
     """
 
-    name: ClassVar[str] = "Rank"
+    name = "Rank"
 
     @property
     def minimum(self) -> float:  # type: ignore[override]
@@ -896,7 +896,7 @@ class RaghavanPrecision(_IthRelevant):
     0.3333333333333333
     """
 
-    name: ClassVar[str] = "PRR"
+    name = "PRR"
 
     def _worth(self, above: FloatArray) -> FloatArray:
         return self.i / (self.i + above)

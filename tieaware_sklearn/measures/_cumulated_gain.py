@@ -318,7 +318,7 @@ class CG(_GainMeasure):
     8.0
     """
 
-    name: ClassVar[str] = "CG"
+    name = "CG"
     gain: Any = field(default="linear", metadata={"check": normalise_gain})
 
     def _rank_weights(self, rank: IntArray) -> FloatArray:
@@ -406,7 +406,7 @@ class DCG(_DiscountedGain):
     7.0
     """
 
-    name: ClassVar[str] = "DCG"
+    name = "DCG"
 
 
 @dataclass(frozen=True)
@@ -452,11 +452,11 @@ class NDCG(_DiscountedGain):
     0.9639404333166532
     """
 
-    name: ClassVar[str] = "NDCG"
-    maximum: ClassVar[float] = 1.0
-    undefined_over_zero: ClassVar[bool] = True
+    name = "NDCG"
+    maximum = 1.0
+    undefined_over_zero = True
     #: ir-measures' names for the gains of its nDCG
-    synonyms: ClassVar[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
+    synonyms: ClassVar = {
         "dcg": ("gain", {"log2": "linear", "exp-log2": "exponential"})
     }
 
@@ -541,8 +541,8 @@ class RBP(_AttentionMeasure):
     0.625
     """
 
-    name: ClassVar[str] = "RBP"
-    always_shown: ClassVar[tuple[str, ...]] = ("p",)
+    name = "RBP"
+    always_shown = ("p",)
     p: float = _measure.number(0.8, above=0, below=1)
     k: int | None = _measure.cutoff()
     rel: float = _measure.number(1.0, above=0)
@@ -595,8 +595,8 @@ class CWL(_AttentionMeasure):
     0.6667
     """
 
-    name: ClassVar[str] = "CWL"
-    example: ClassVar[str] = "CWL(chances=[0.9,0.5])"
+    name = "CWL"
+    example = "CWL(chances=[0.9,0.5])"
     chances: tuple[float, ...] = field(metadata={"check": _chances})
     k: int | None = _measure.cutoff()
     rel: float = _measure.number(1.0, above=0)

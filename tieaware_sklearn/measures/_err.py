@@ -10,7 +10,7 @@ that depends on the order of the group.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -212,8 +212,8 @@ class ERR(Measure):
     0.703125
     """
 
-    name: ClassVar[str] = "ERR"
-    maximum: ClassVar[float] = 1.0
+    name = "ERR"
+    maximum = 1.0
     k: int | None = _measure.cutoff()
     max_label: float = _measure.number(
         4.0, above=0, most=_cumulated_gain.MAX_EXPONENTIAL_LABEL

@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache, cached_property, lru_cache
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -452,9 +452,9 @@ class InterpolatedPrecision(_Interpolated):
     0.6666666666666666
     """
 
-    name: ClassVar[str] = "IPrec"
-    at: ClassVar[str] = "recall"
-    example: ClassVar[str] = "IPrec@0.1"
+    name = "IPrec"
+    at = "recall"
+    example = "IPrec@0.1"
     recall: float = _measure.number(least=0, most=1)
     rel: float = _measure.number(1.0, above=0)
     rounding: str = _measure.choice(*_ROUNDING)
@@ -532,7 +532,7 @@ class InterpolatedAveragePrecision(_Interpolated):
     0.7273
     """
 
-    name: ClassVar[str] = "IAP"
+    name = "IAP"
     points: int | str = field(default=11, metadata={"check": _points})
     rel: float = _measure.number(1.0, above=0)
     rounding: str = _measure.choice(*_ROUNDING)

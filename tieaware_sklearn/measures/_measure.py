@@ -596,7 +596,7 @@ def _is_outdated(cls: type[Measure], method: str) -> bool:
 class RelevanceMeasure(Measure):
     """A measure of binary relevance: labels of at least `rel` are relevant."""
 
-    maximum: ClassVar[float] = 1.0
+    maximum = 1.0
     rel: float
 
     def gains(self, levels: FloatArray) -> FloatArray:
@@ -628,7 +628,7 @@ class BinaryMeasure(RelevanceMeasure):
 class CappedMeasure(BinaryMeasure):
     """A measure divided by R, or by no more than the cut-off; undefined if R is 0."""
 
-    undefined_over_zero: ClassVar[bool] = True
+    undefined_over_zero = True
     denominator: str = choice("relevant", "cutoff")
 
     def _divisor(self, relevant: Any) -> Any:
@@ -645,7 +645,7 @@ class CappedMeasure(BinaryMeasure):
 class MeasureOverRelevant(RelevanceMeasure):
     """A measure divided by R, the number of relevant documents; undefined if R is 0."""
 
-    undefined_over_zero: ClassVar[bool] = True
+    undefined_over_zero = True
     rel: float = number(1.0, above=0)
 
     def normaliser(self, groups: tie_groups.Totals) -> FloatArray:
