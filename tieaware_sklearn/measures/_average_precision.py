@@ -8,9 +8,10 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from .._engine import messages, segments, tie_groups
+from .._engine import messages, segments
 from .._engine.segments import FloatArray, IntArray
-from .._kernel import arranged
+from .._engine.tie_groups import TieGroups, once_per_block
+from .._kernel.arranged import Walk
 from . import _measure, _places, _rank_tables
 
 #: the last rank of the group of each place, if any
@@ -47,7 +48,7 @@ class _SumOverPairs(_measure.RelevanceMeasure):
     def _later(self, rank: IntArray, end: IntArray) -> FloatArray:
         """The sum of u over the places below each one, down to rank `end`."""
 
-    def numerator_variance(self, groups: tie_groups.TieGroups) -> FloatArray:
+    def numerator_variance(self, groups: TieGroups) -> FloatArray:
         """Groups are independent; so are places and pairs of places in one.
 
         With n places in a group, those beyond the cut-off weighing 0,
@@ -161,7 +162,7 @@ class AveragePrecision(_SumOverPairs, _measure.CappedMeasure):
     name = "AP"
     aliases: ClassVar = {"map": ()}
 
-    def walk(self, levels: FloatArray, longest: int) -> arranged.Walk | None:
+    def walk(self, levels: FloatArray, longest: int) -> Walk | None:
         tables = _rank_tables.harmonic_tables(_rank_tables.n_ranks(self.k, longest))
         return self._walk("precisions", levels, depth=self.k, tables=tables)
 
@@ -169,7 +170,7 @@ class AveragePrecision(_SumOverPairs, _measure.CappedMeasure):
         # between 1/rank, of one relevant document, and -log(rank), of many
         return 1 / np.sqrt(rank + 1)
 
-    def numerator(self, groups: tie_groups.TieGroups) -> FloatArray:
+    def numerator(self, groups: TieGroups) -> FloatArray:
         # other groups add nothing
         chosen, per_query = groups.holding(self.rel)
         if self.k is not None:
@@ -270,7 +271,7 @@ class PrecisionRecallArea(_SumOverPairs, _measure.MeasureOverRelevant):
 
     name = "AUPRC"
 
-    def numerator(self, groups: tie_groups.TieGroups) -> FloatArray:
+    def numerator(self, groups: TieGroups) -> FloatArray:
         places = groups.documents(None)
         group, rank = places.group, places.rank
         r = groups.relevant(self.rel)
@@ -366,14 +367,14 @@ class BPref(_measure.MeasureOverRelevant):
     name = "BPref"
     takes_unjudged = True
 
-    def _most(self, groups: tie_groups.TieGroups) -> IntArray:
+    def _most(self, groups: TieGroups) -> IntArray:
         """M of each query."""
         total = groups.total_relevant(self.rel)
         # every judged document has a label of at least 0
         return np.asarray(np.minimum(total, groups.total_relevant(0.0) - total))
 
-    @tie_groups.once_per_block
-    def _judged(self, groups: tie_groups.TieGroups) -> _Judged:
+    @once_per_block
+    def _judged(self, groups: TieGroups) -> _Judged:
         r = groups.relevant(self.rel)
         s = groups.relevant(0.0) - r
         above = groups.relevant_above(0.0) - groups.relevant_above(self.rel)
@@ -390,18 +391,18 @@ class BPref(_measure.MeasureOverRelevant):
         share[none], mean[none], variance[none] = 1.0, 1.0, 0.0
         return _Judged(r, s, headroom, share, mean, variance)
 
-    def numerator(self, groups: tie_groups.TieGroups) -> FloatArray:
+    def numerator(self, groups: TieGroups) -> FloatArray:
         judged = self._judged(groups)
         return groups.sum_groups(judged.r * (judged.share * judged.mean))
 
-    def numerator_variance(self, groups: tie_groups.TieGroups) -> FloatArray:
+    def numerator_variance(self, groups: TieGroups) -> FloatArray:
         judged = self._judged(groups)
         spread = judged.share * judged.variance
         spread += judged.share * (1 - judged.share) * judged.mean**2
         together = (judged.r + judged.s + 1) / (judged.s + 2)
         return groups.sum_groups(judged.r * spread * together)
 
-    def _outcomes(self, groups: tie_groups.TieGroups) -> _measure.Outcomes:
+    def _outcomes(self, groups: TieGroups) -> _measure.Outcomes:
         judged = self._judged(groups)
         most, total = self._most(groups).tolist(), groups.total_relevant(self.rel)
         sums = [np.ones(1) for _ in range(groups.n_queries)]

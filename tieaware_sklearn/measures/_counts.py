@@ -20,17 +20,25 @@ import numpy as np
 from scipy import stats
 from scipy.special import gammaln
 
-from .._engine import checks, exact_numbers, segments, tie_groups
+from .._engine import checks, exact_numbers, segments
 from .._engine.segments import FloatArray, IntArray
-from .._kernel import arranged
+from .._engine.tie_groups import TieGroups, Totals
+from .._kernel.arranged import Walk
 from . import _measure, _places
-from ._measure import BoolArray
+from ._measure import (
+    BinaryMeasure,
+    BoolArray,
+    CappedMeasure,
+    MeasureOverRelevant,
+    Outcomes,
+    RelevanceMeasure,
+)
 
 #: larger cut-offs are no floats; a count divided by one is nearly 0
 _LARGEST = 2**1023
 
 
-class _CountMeasure(_measure.RelevanceMeasure):
+class _CountMeasure(RelevanceMeasure):
     """A count of documents above a cut-off, over a total."""
 
     is_ratio = True
@@ -45,27 +53,27 @@ class _CountMeasure(_measure.RelevanceMeasure):
         """The amount that one document adds to the numerator."""
         return 1.0
 
-    def _cutoff(self, groups: tie_groups.TieGroups) -> int | IntArray | None:
+    def _cutoff(self, groups: TieGroups) -> int | IntArray | None:
         return groups.total_relevant(self.rel) if self.at_relevant else self.k
 
-    def _counted(self, groups: tie_groups.TieGroups) -> IntArray:
+    def _counted(self, groups: TieGroups) -> IntArray:
         """Documents of each group that the measure counts."""
         relevant = groups.relevant(self.rel)
         return groups.n - relevant if self.others else relevant
 
-    def walk(self, levels: FloatArray, longest: int) -> arranged.Walk | None:
+    def walk(self, levels: FloatArray, longest: int) -> Walk | None:
         kinds = {"at_relevant": self.at_relevant, "others": self.others}
         return self._walk("counted", levels, depth=self.k, scale=self.worth, **kinds)
 
     def rank_worth(self, rank: IntArray) -> FloatArray:
         return np.ones(len(rank))
 
-    def numerator(self, groups: tie_groups.TieGroups) -> FloatArray:
+    def numerator(self, groups: TieGroups) -> FloatArray:
         counted = self._counted(groups)
         inside = groups.inside(self._cutoff(groups))
         return self.worth * groups.sum_groups(counted * inside / groups.n)
 
-    def numerator_variance(self, groups: tie_groups.TieGroups) -> FloatArray:
+    def numerator_variance(self, groups: TieGroups) -> FloatArray:
         # in floats: the product of four counts leaves 64-bit integers behind
         n = groups.n.astype(np.float64)
         counted = self._counted(groups) / n
@@ -74,7 +82,7 @@ class _CountMeasure(_measure.RelevanceMeasure):
         variance = groups.sum_groups(spread * n * n / np.maximum(n - 1, 1))
         return self.worth**2 * variance
 
-    def _outcomes(self, groups: tie_groups.TieGroups) -> _measure.Outcomes:
+    def _outcomes(self, groups: TieGroups) -> Outcomes:
         counted, inside = self._counted(groups), groups.inside(self._cutoff(groups))
         cut = (inside > 0) & (inside < groups.n)
         whole = groups.sum_groups(np.where(cut, 0, counted * (inside > 0)))
@@ -91,7 +99,7 @@ class _CountMeasure(_measure.RelevanceMeasure):
             worth = self.worth * (whole[query] + hits)
             yield query, worth / normaliser[query], chance
 
-    def _places(self, groups: tie_groups.Totals) -> FloatArray:
+    def _places(self, groups: Totals) -> FloatArray:
         """Places down to the cut-off, filled or not; without one, those filled."""
         if self.k is None:
             return groups.retrieved.astype(np.float64)
@@ -99,7 +107,7 @@ class _CountMeasure(_measure.RelevanceMeasure):
 
 
 @dataclass(frozen=True)
-class Precision(_CountMeasure, _measure.BinaryMeasure):
+class Precision(_CountMeasure, BinaryMeasure):
     """Precision: the share of the first k documents that are relevant.
 
     Parameters
@@ -141,7 +149,7 @@ class Precision(_CountMeasure, _measure.BinaryMeasure):
     aliases: ClassVar = {"precision": (), "SetP": ("k",)}
     denominator: str = _measure.choice("cutoff", "retrieved")
 
-    def normaliser(self, groups: tie_groups.Totals) -> FloatArray:
+    def normaliser(self, groups: Totals) -> FloatArray:
         if self.denominator == "retrieved":
             return np.minimum(self._places(groups), groups.retrieved)
         return self._places(groups)
@@ -153,7 +161,7 @@ class Precision(_CountMeasure, _measure.BinaryMeasure):
 
 
 @dataclass(frozen=True)
-class Recall(_CountMeasure, _measure.CappedMeasure):
+class Recall(_CountMeasure, CappedMeasure):
     """Recall: the share of the relevant documents found down to rank k.
 
     Parameters
@@ -195,7 +203,7 @@ class Recall(_CountMeasure, _measure.CappedMeasure):
 
 
 @dataclass(frozen=True)
-class FBeta(_CountMeasure, _measure.BinaryMeasure):
+class FBeta(_CountMeasure, BinaryMeasure):
     """F: the weighted harmonic mean of precision and recall at rank k.
 
     F = (1 + β²) h / (k + β² R), with h relevant documents down to rank k and R relevant
@@ -242,12 +250,12 @@ class FBeta(_CountMeasure, _measure.BinaryMeasure):
     def worth(self) -> float:
         return 1 + self.beta**2
 
-    def normaliser(self, groups: tie_groups.Totals) -> FloatArray:
+    def normaliser(self, groups: Totals) -> FloatArray:
         return self._places(groups) + self.beta**2 * self.total(groups)
 
 
 @dataclass(frozen=True)
-class Fallout(_CountMeasure, _measure.BinaryMeasure):
+class Fallout(_CountMeasure, BinaryMeasure):
     """Fallout: the share of the non-relevant documents found down to rank k.
 
     Parameters
@@ -285,14 +293,14 @@ class Fallout(_CountMeasure, _measure.BinaryMeasure):
     undefined_over_zero = True
     others = True
 
-    def normaliser(self, groups: tie_groups.Totals) -> FloatArray:
+    def normaliser(self, groups: Totals) -> FloatArray:
         # a query whose documents are all dropped has none
         documents = groups.total_relevant(checks.UNJUDGED_LABEL)
         return documents - self.total(groups)
 
 
 @dataclass(frozen=True)
-class RPrecision(_CountMeasure, _measure.MeasureOverRelevant):
+class RPrecision(_CountMeasure, MeasureOverRelevant):
     """R-precision: precision at rank R, the number of relevant documents.
 
     Parameters
@@ -373,12 +381,12 @@ class Judged(_CountMeasure):
     rel = 0.0
     k: int | None = _measure.cutoff()
 
-    def normaliser(self, groups: tie_groups.Totals) -> FloatArray:
+    def normaliser(self, groups: Totals) -> FloatArray:
         return np.minimum(self._places(groups), groups.retrieved)
 
 
 @dataclass(frozen=True)
-class SetAP(_measure.MeasureOverRelevant):
+class SetAP(MeasureOverRelevant):
     """SetAP: precision times recall of all documents retrieved.
 
     Parameters
@@ -415,20 +423,20 @@ class SetAP(_measure.MeasureOverRelevant):
 
     name = "SetAP"
 
-    def numerator(self, groups: tie_groups.TieGroups) -> FloatArray:
+    def numerator(self, groups: TieGroups) -> FloatArray:
         return groups.sum_groups(groups.relevant(self.rel)) ** 2
 
-    def numerator_variance(self, groups: tie_groups.TieGroups) -> FloatArray:
+    def numerator_variance(self, groups: TieGroups) -> FloatArray:
         return np.zeros(groups.n_queries)
 
-    def normaliser(self, groups: tie_groups.Totals) -> FloatArray:
+    def normaliser(self, groups: Totals) -> FloatArray:
         return self.total(groups) * groups.retrieved
 
-    def defined(self, groups: tie_groups.TieGroups) -> BoolArray:
+    def defined(self, groups: TieGroups) -> BoolArray:
         # a list without documents has none of the relevant ones
         return self.total(groups) > 0
 
-    def _outcomes(self, groups: tie_groups.TieGroups) -> _measure.Outcomes:
+    def _outcomes(self, groups: TieGroups) -> Outcomes:
         (values,) = self.statistics(groups, ["expected"])
         for query, value in enumerate(values.tolist()):
             yield query, np.array([value]), np.ones(1)
@@ -465,10 +473,10 @@ def _log_binomial(n: IntArray, k: IntArray) -> FloatArray:
     return np.asarray(gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0))
 
 
-class FirstRelevantMeasure(_measure.BinaryMeasure):
+class FirstRelevantMeasure(BinaryMeasure):
     """A measure of the place of the first relevant document."""
 
-    def spread_within_ties(self, groups: tie_groups.TieGroups) -> FloatArray:
+    def spread_within_ties(self, groups: TieGroups) -> FloatArray:
         """The variance over orders of ties, the mean over all places of the labels.
 
         Of r relevant among n documents, c are in a tie of m, and none of the lo above
@@ -498,7 +506,7 @@ class FirstRelevantMeasure(_measure.BinaryMeasure):
             spread[some] = (chance * variance).sum(axis=1)
         return groups.sum_groups(spread)
 
-    def _walks(self, groups: tie_groups.TieGroups) -> Iterator[_Walks]:
+    def _walks(self, groups: TieGroups) -> Iterator[_Walks]:
         """Where the first relevant document stands.
 
         It is in the first group that holds one, of n documents, r of them relevant,
@@ -534,7 +542,7 @@ class FirstRelevantMeasure(_measure.BinaryMeasure):
             yield _Walks(query, rank, chance, never)
 
     def _of_walks(
-        self, groups: tie_groups.TieGroups, of: Callable[[_Walks], FloatArray]
+        self, groups: TieGroups, of: Callable[[_Walks], FloatArray]
     ) -> FloatArray:
         """Values of `of` for each query, 0 for those without a walk."""
         values = np.zeros(groups.n_queries)
@@ -584,16 +592,16 @@ class ReciprocalRank(FirstRelevantMeasure):
     name = "RR"
     aliases: ClassVar = {"mrr": ()}
 
-    def walk(self, levels: FloatArray, longest: int) -> arranged.Walk | None:
+    def walk(self, levels: FloatArray, longest: int) -> Walk | None:
         return self._walk("first", levels, depth=self.k)
 
     def rank_worth(self, rank: IntArray) -> FloatArray:
         return 1 / (rank + 1)
 
-    def numerator(self, groups: tie_groups.TieGroups) -> FloatArray:
+    def numerator(self, groups: TieGroups) -> FloatArray:
         return self._of_walks(groups, lambda w: (w.chance / w.rank).sum(axis=1))
 
-    def numerator_variance(self, groups: tie_groups.TieGroups) -> FloatArray:
+    def numerator_variance(self, groups: TieGroups) -> FloatArray:
         mean = self._mean(groups)
 
         def variance(walk: _Walks) -> FloatArray:
@@ -608,7 +616,7 @@ class ReciprocalRank(FirstRelevantMeasure):
         shown = self._needed(labels)[: self.k] >= self.rel
         return _measure.even(int(np.argmax(shown)) + 1 if shown.any() else len(shown))
 
-    def _outcomes(self, groups: tie_groups.TieGroups) -> _measure.Outcomes:
+    def _outcomes(self, groups: TieGroups) -> Outcomes:
         for walk in self._walks(groups):
             for row, query in enumerate(walk.query.tolist()):
                 values = np.append(1 / walk.rank[row], 0.0)
@@ -654,19 +662,19 @@ class Success(FirstRelevantMeasure):
     name = "Success"
     aliases: ClassVar = {"hit": (), "HR": ()}
 
-    def walk(self, levels: FloatArray, longest: int) -> arranged.Walk | None:
+    def walk(self, levels: FloatArray, longest: int) -> Walk | None:
         return self._walk("found", levels, depth=self.k)
 
     def rank_worth(self, rank: IntArray) -> FloatArray:
         return np.ones(rank.shape)
 
-    def numerator(self, groups: tie_groups.TieGroups) -> FloatArray:
+    def numerator(self, groups: TieGroups) -> FloatArray:
         return self._of_walks(groups, lambda walk: 1 - walk.missed)
 
-    def numerator_variance(self, groups: tie_groups.TieGroups) -> FloatArray:
+    def numerator_variance(self, groups: TieGroups) -> FloatArray:
         return self._of_walks(groups, lambda walk: walk.missed * (1 - walk.missed))
 
-    def _outcomes(self, groups: tie_groups.TieGroups) -> _measure.Outcomes:
+    def _outcomes(self, groups: TieGroups) -> Outcomes:
         for query, chance in enumerate(self.numerator(groups).tolist()):
             yield query, np.arange(2.0), np.array([1 - chance, chance])
 
@@ -709,7 +717,7 @@ def _count(value: Any, name: str) -> int:
 
 
 @dataclass(frozen=True)
-class _IthRelevant(_measure.RelevanceMeasure):
+class _IthRelevant(RelevanceMeasure):
     i: int = field(default=1, metadata={"check": _count})
     rel: float = _measure.number(1.0, above=0)
 
@@ -725,21 +733,19 @@ class _IthRelevant(_measure.RelevanceMeasure):
         deviation = value - mean[owner]
         return segments.sum_segments(chance * deviation**2, stop.s + 1)
 
-    def _column(
-        self, groups: tie_groups.TieGroups, of: Callable[[_Stop], Any]
-    ) -> FloatArray:
+    def _column(self, groups: TieGroups, of: Callable[[_Stop], Any]) -> FloatArray:
         """Values of `of` for queries with so many relevant documents, else 0."""
         values, stop = np.zeros(groups.n_queries), self._stop(groups)
         values[stop.query] = of(stop)
         return values
 
-    def numerator(self, groups: tie_groups.TieGroups) -> FloatArray:
+    def numerator(self, groups: TieGroups) -> FloatArray:
         return self._column(groups, lambda stop: self._worth(stop.mean()))
 
-    def numerator_variance(self, groups: tie_groups.TieGroups) -> FloatArray:
+    def numerator_variance(self, groups: TieGroups) -> FloatArray:
         return self._column(groups, self._variances)
 
-    def _outcomes(self, groups: tie_groups.TieGroups) -> _measure.Outcomes:
+    def _outcomes(self, groups: TieGroups) -> Outcomes:
         stop = self._stop(groups)
         owner, x, chance = stop.chances()
         worth = np.asarray(self._worth(stop.before[owner] + x))
@@ -748,7 +754,7 @@ class _IthRelevant(_measure.RelevanceMeasure):
         for query, place in zip(stop.query.tolist(), places, strict=True):
             yield query, worth[place], chance[place]
 
-    def _stop(self, groups: tie_groups.TieGroups) -> _Stop:
+    def _stop(self, groups: TieGroups) -> _Stop:
         r = groups.relevant(self.rel)
         above = groups.relevant_above(self.rel)
         chosen = np.flatnonzero((above < self.i) & (self.i <= above + r))
@@ -810,7 +816,7 @@ class SearchLength(_IthRelevant):
         share = j / (r + 1) * (r - j + 1) / (r + 1)
         return np.asarray(share * s * (r + s + 1) / (r + 2))
 
-    def defined(self, groups: tie_groups.TieGroups) -> BoolArray:
+    def defined(self, groups: TieGroups) -> BoolArray:
         return self._column(groups, lambda _: 1) > 0
 
 
@@ -901,5 +907,5 @@ class RaghavanPrecision(_IthRelevant):
     def _worth(self, above: FloatArray) -> FloatArray:
         return self.i / (self.i + above)
 
-    def defined(self, groups: tie_groups.TieGroups) -> BoolArray:
+    def defined(self, groups: TieGroups) -> BoolArray:
         return groups.total_relevant(self.rel) >= self.i

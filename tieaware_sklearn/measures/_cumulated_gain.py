@@ -10,9 +10,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._engine import checks, messages, segments, tie_groups
+from .._engine import checks, messages, segments
 from .._engine.segments import FloatArray, IntArray
-from .._kernel import arranged
+from .._engine.tie_groups import TieGroups, Totals, once_per_block
+from .._kernel.arranged import Walk
 from . import _measure, _rank_tables
 from ._measure import Measure
 
@@ -227,20 +228,20 @@ class WeightedSum(Measure):
         messages.require(self.k <= _measure.DEEPEST, rule, self.k)
         return _measure.from_views(self._rank_weights(np.arange(self.k)))
 
-    def walk(self, levels: FloatArray, longest: int) -> arranged.Walk | None:
+    def walk(self, levels: FloatArray, longest: int) -> Walk | None:
         gain = np.asarray(self.gains(levels), dtype=np.float64)
         if gain[0] < 0 or np.count_nonzero(gain[1:] < gain[:-1]):
             # the best order is not that of the labels, or gains are negative
             return None
         tables = self._tables(_rank_tables.n_ranks(self.k, longest))
         least = int(gain.searchsorted(0.0, side="right"))
-        return arranged.Walk("weighted", self.k, least, gain, tables)
+        return Walk("weighted", self.k, least, gain, tables)
 
     @lru_cache(maxsize=64)  # noqa: B019 (measures are small, and compare by value)
     def _tables(self, size: int) -> FloatArray:
         return _rank_tables.rank_tables(self._rank_weights(np.arange(size)))
 
-    def numerator(self, groups: tie_groups.TieGroups) -> FloatArray:
+    def numerator(self, groups: TieGroups) -> FloatArray:
         """Each place down to rank k holds the mean gain of its group.
 
         McSherry and Najork (2008), section 2.6.
@@ -253,7 +254,7 @@ class WeightedSum(Measure):
         values = means[filled] * self._rank_weights(rank[filled])
         return segments.sum_segments(values, segments.count_segments(filled, counts))
 
-    def numerator_variance(self, groups: tie_groups.TieGroups) -> FloatArray:
+    def numerator_variance(self, groups: TieGroups) -> FloatArray:
         """A group of n documents is a sample without replacement.
 
         It adds S² [Σ_{j<=kk} (w_j - w̄)² + (n - kk) w̄²], the places beyond the
@@ -324,11 +325,11 @@ class CG(_GainMeasure):
     def _rank_weights(self, rank: IntArray) -> FloatArray:
         return np.ones(len(rank))
 
-    def walk(self, levels: FloatArray, longest: int) -> arranged.Walk | None:
+    def walk(self, levels: FloatArray, longest: int) -> Walk | None:
         walk = WeightedSum.walk(self, levels, longest)
         return None if walk is None else walk._replace(flat=True)
 
-    def numerator(self, groups: tie_groups.TieGroups) -> FloatArray:
+    def numerator(self, groups: TieGroups) -> FloatArray:
         # a group that is whole adds its sum of gains, not n times their mean
         gains, inside = self.gains_of(groups), groups.inside(self.k)
         sums = groups.gain_sums(gains)
@@ -460,13 +461,13 @@ class NDCG(_DiscountedGain):
         "dcg": ("gain", {"log2": "linear", "exp-log2": "exponential"})
     }
 
-    def normaliser(self, groups: tie_groups.Totals) -> FloatArray:
+    def normaliser(self, groups: Totals) -> FloatArray:
         # added up as numerators are, so that a perfect ranking is worth just 1
         walked = groups.everything.walked(self)
         return self._ideal(groups.everything) if walked is None else walked[1]
 
-    @tie_groups.once_per_block
-    def _ideal(self, everything: tie_groups.TieGroups) -> FloatArray:
+    @once_per_block
+    def _ideal(self, everything: TieGroups) -> FloatArray:
         return self.over_orders(everything, "best")
 
 

@@ -14,9 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._engine import segments, tie_groups
+from .._engine import segments
 from .._engine.segments import FloatArray, IntArray
-from .._kernel import arranged
+from .._engine.tie_groups import TieGroups, once_per_block
+from .._kernel.arranged import Walk
 from . import _cumulated_gain, _measure, _places, _sampled_orders
 from ._measure import BoolArray, Measure
 
@@ -229,12 +230,12 @@ class ERR(Measure):
         gains = _cumulated_gain.gains_of("exponential", levels)
         return np.asarray(gains / 2.0**self.max_label)
 
-    def walk(self, levels: FloatArray, longest: int) -> arranged.Walk | None:
+    def walk(self, levels: FloatArray, longest: int) -> Walk | None:
         if min(self.k or longest, longest) > _DEEPEST_WALK:
             return None
         gain = self.gains(levels)
         least = int(gain.searchsorted(0.0, side="right"))
-        return arranged.Walk("satisfied", self.k, least, gain)
+        return Walk("satisfied", self.k, least, gain)
 
     def rank_worth(self, rank: IntArray) -> FloatArray:
         return 1 / (rank + 1)
@@ -247,8 +248,8 @@ class ERR(Measure):
         views = np.concatenate([[1.0], np.cumprod(1 - stops)])[: len(shown)]
         return _measure.from_views(views)
 
-    @tie_groups.once_per_block
-    def _passed(self, groups: tie_groups.TieGroups) -> FloatArray:
+    @once_per_block
+    def _passed(self, groups: TieGroups) -> FloatArray:
         """Chance to get past all documents above each group."""
         passed = np.ones(len(groups.n))
         go_on = 1 - self.gains_of(groups)[groups.label]
@@ -261,8 +262,8 @@ class ERR(Measure):
             np.multiply.accumulate(through[above], out=passed[1:][above])
         return passed
 
-    @tie_groups.once_per_block
-    def _mixed(self, groups: tie_groups.TieGroups) -> _Mixed:
+    @once_per_block
+    def _mixed(self, groups: TieGroups) -> _Mixed:
         gains = self.gains_of(groups)
         gain = gains[groups.label]
         inside = groups.inside(self.k)
@@ -287,7 +288,7 @@ class ERR(Measure):
             segments.sizes_of(first, len(owner)),
         )
 
-    def numerator(self, groups: tie_groups.TieGroups) -> FloatArray:
+    def numerator(self, groups: TieGroups) -> FloatArray:
         gains = self.gains_of(groups)
         mixed = self._mixed(groups)
 
@@ -315,7 +316,7 @@ class ERR(Measure):
             worth[mixed.group[part]] = stopped.sum(axis=1)
         return groups.sum_groups(self._passed(groups) * worth)
 
-    def numerator_variance(self, groups: tie_groups.TieGroups) -> FloatArray:
+    def numerator_variance(self, groups: TieGroups) -> FloatArray:
         """The variance of the numerator, a sum over independent groups.
 
         With P_x the chance to pass the first x of a group, its part is
@@ -337,7 +338,7 @@ class ERR(Measure):
         best, worst = (self.over_orders(groups, end) for end in ("best", "worst"))
         return np.minimum(of_queries, ((best - worst) / 2) ** 2)
 
-    def std_is_estimate(self, groups: tie_groups.TieGroups) -> FloatArray:
+    def std_is_estimate(self, groups: TieGroups) -> FloatArray:
         mixed = self._mixed(groups)
         sampled = np.zeros(len(groups.n))
         sampled[mixed.group] = mixed.places > _MOST_PLACES

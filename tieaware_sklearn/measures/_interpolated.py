@@ -31,8 +31,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._engine import messages, segments, tie_groups
+from .._engine import messages, segments
 from .._engine.segments import FloatArray, IntArray
+from .._engine.tie_groups import TieGroups, once_per_block
 from .._kernel import engines
 from . import _measure, _places, _sampled_orders
 from ._measure import BoolArray
@@ -325,8 +326,8 @@ class RelevantInTies:
             yield np.maximum.accumulate(reverse, axis=1, out=reverse)[:, ::-1]
 
 
-@tie_groups.once_per_block
-def relevant_in_ties(groups: tie_groups.TieGroups, rel: float) -> list[RelevantInTies]:
+@once_per_block
+def relevant_in_ties(groups: TieGroups, rel: float) -> list[RelevantInTies]:
     """Of each query. Equal ones are one, and so share what is worked out of them."""
     holding, per_query = groups.holding(rel)
     r, above = groups.relevant(rel)[holding], groups.relevant_above(rel)[holding]
@@ -371,32 +372,30 @@ class _Interpolated(_measure.RelevanceMeasure):
     def _depths(self, total: int) -> tuple[IntArray, FloatArray]:
         """Depths c, ascending, and their weights, for `total` relevant documents."""
 
-    @tie_groups.once_per_block
-    def _queries(self, groups: tie_groups.TieGroups) -> list[_Query | None]:
+    @once_per_block
+    def _queries(self, groups: TieGroups) -> list[_Query | None]:
         """Each query, None without a relevant document."""
         totals, averaged = groups.total_relevant(self.rel).tolist(), cache(self._depths)
         each = zip(relevant_in_ties(groups, self.rel), totals, strict=True)
         return [(ties, *averaged(total)) if total else None for ties, total in each]
 
-    def _column(
-        self, groups: tie_groups.TieGroups, of: Callable[..., float]
-    ) -> FloatArray:
+    def _column(self, groups: TieGroups, of: Callable[..., float]) -> FloatArray:
         queries = self._queries(groups)
         return np.array([0.0 if q is None else of(*q) for q in queries])
 
-    def numerator(self, groups: tie_groups.TieGroups) -> FloatArray:
+    def numerator(self, groups: TieGroups) -> FloatArray:
         return self._column(groups, RelevantInTies.mean)
 
-    def numerator_variance(self, groups: tie_groups.TieGroups) -> FloatArray:
+    def numerator_variance(self, groups: TieGroups) -> FloatArray:
         return self._column(groups, RelevantInTies.variance)
 
-    def sampling_error(self, groups: tie_groups.TieGroups) -> FloatArray:
+    def sampling_error(self, groups: TieGroups) -> FloatArray:
         return self._column(groups, RelevantInTies.error)
 
-    def std_is_estimate(self, groups: tie_groups.TieGroups) -> FloatArray:
+    def std_is_estimate(self, groups: TieGroups) -> FloatArray:
         return self._column(groups, RelevantInTies.is_estimate)
 
-    def defined(self, groups: tie_groups.TieGroups) -> BoolArray:
+    def defined(self, groups: TieGroups) -> BoolArray:
         return groups.total_relevant(self.rel) > 0
 
 
@@ -468,7 +467,7 @@ class InterpolatedPrecision(_Interpolated):
     def _depths(self, total: int) -> tuple[IntArray, FloatArray]:
         return np.array([_depth(self.recall, total, self.rounding)]), np.ones(1)
 
-    def _outcomes(self, groups: tie_groups.TieGroups) -> _measure.Outcomes:
+    def _outcomes(self, groups: TieGroups) -> _measure.Outcomes:
         for number_of_query, query in enumerate(self._queries(groups)):
             if query is None:
                 continue

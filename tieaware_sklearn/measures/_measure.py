@@ -28,9 +28,10 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._engine import checks, messages, tie_groups
+from .._engine import checks, messages
 from .._engine.segments import FloatArray, IntArray
-from .._kernel import arranged
+from .._engine.tie_groups import LONGEST, TieGroups, Totals, once_per_block
+from .._kernel.arranged import Walk
 
 
 class Named(NamedTuple):
@@ -453,7 +454,7 @@ class Measure(UserModel, ABC):
     def __str__(self) -> str:
         return spelled(self)
 
-    def walk(self, levels: FloatArray, longest: int) -> arranged.Walk | None:
+    def walk(self, levels: FloatArray, longest: int) -> Walk | None:
         """The sum that the kernel computes for `numerator`; None leaves it to NumPy.
 
         Labels are `levels`. Queries have up to `longest` documents. A user's subclass
@@ -462,18 +463,18 @@ class Measure(UserModel, ABC):
         return None
 
     @abstractmethod
-    def numerator(self, groups: tie_groups.TieGroups) -> FloatArray:
+    def numerator(self, groups: TieGroups) -> FloatArray:
         """The mean numerator of each query over the orders of its tied documents."""
 
     @abstractmethod
-    def numerator_variance(self, groups: tie_groups.TieGroups) -> FloatArray:
+    def numerator_variance(self, groups: TieGroups) -> FloatArray:
         """The variance of the numerator over the same orders."""
 
-    def normaliser(self, groups: tie_groups.Totals) -> FloatArray:
+    def normaliser(self, groups: Totals) -> FloatArray:
         """The denominator of each query, which is the same in every order."""
         return np.ones(groups.n_queries)
 
-    def defined(self, groups: tie_groups.TieGroups) -> BoolArray:
+    def defined(self, groups: TieGroups) -> BoolArray:
         """Whether the measure is defined, for each query."""
         if self.undefined_over_zero:
             return self.normaliser(groups) > 0
@@ -483,17 +484,17 @@ class Measure(UserModel, ABC):
     def gains(self, levels: FloatArray) -> FloatArray:
         """The gain of each label; the best order ranks documents by gain."""
 
-    @tie_groups.once_per_block
-    def gains_of(self, groups: tie_groups.TieGroups) -> FloatArray:
+    @once_per_block
+    def gains_of(self, groups: TieGroups) -> FloatArray:
         """The gain of each label, computed once per block."""
         return self.gains(groups.levels)
 
-    @tie_groups.once_per_block
-    def _mean(self, groups: tie_groups.TieGroups) -> FloatArray:
+    @once_per_block
+    def _mean(self, groups: TieGroups) -> FloatArray:
         """The `numerator`, computed once per block."""
         return self.numerator(groups)
 
-    def over_orders(self, groups: tie_groups.TieGroups, name: str) -> FloatArray:
+    def over_orders(self, groups: TieGroups, name: str) -> FloatArray:
         """The `expected`, `best` or `worst` numerator of each query, or its `std`."""
         if name == "std":
             return np.sqrt(self.numerator_variance(groups))
@@ -507,9 +508,7 @@ class Measure(UserModel, ABC):
         bound = np.maximum if best == self.greater_is_better else np.minimum
         return np.asarray(bound(one, mean))
 
-    def statistics(
-        self, groups: tie_groups.TieGroups, names: Sequence[str]
-    ) -> FloatArray:
+    def statistics(self, groups: TieGroups, names: Sequence[str]) -> FloatArray:
         """Values of each query, of shape (n_names, n_queries); NaN where undefined.
 
         `expected` (the mean), `best`, `worst` and `std` are over all orders of the tied
@@ -529,15 +528,15 @@ class Measure(UserModel, ABC):
                 values[:] = getattr(self, name)(groups)
         return out
 
-    @tie_groups.once_per_block
-    def _of_labels(self, everything: tie_groups.TieGroups) -> FloatArray:
+    @once_per_block
+    def _of_labels(self, everything: TieGroups) -> FloatArray:
         return self.statistics(everything, STATISTICS[: len(OF_LABELS)])
 
     def rank_worth(self, rank: IntArray) -> FloatArray:
         """The worth of one relevant document at ranks from 0; 0 if it is not known."""
         return np.zeros(len(rank))
 
-    def spread_within_ties(self, groups: tie_groups.TieGroups) -> FloatArray:
+    def spread_within_ties(self, groups: TieGroups) -> FloatArray:
         """Σ (w - w̄)² within ties of what ranks are worth, for each query."""
         ends = np.array([groups.lo, groups.hi])
         sums = rank_sums((self,), int(ends.max(initial=0)))[:, 0, ends]
@@ -545,15 +544,15 @@ class Measure(UserModel, ABC):
         spread = np.where(groups.n > 1, squares - added**2 / groups.n, 0.0)
         return groups.sum_groups(spread)
 
-    def sampling_error(self, groups: tie_groups.TieGroups) -> FloatArray:
+    def sampling_error(self, groups: TieGroups) -> FloatArray:
         """The standard error of the mean where it is an estimate, 0 where exact."""
         return np.zeros(groups.n_queries)
 
-    def std_is_estimate(self, groups: tie_groups.TieGroups) -> FloatArray:
+    def std_is_estimate(self, groups: TieGroups) -> FloatArray:
         """1 for queries whose `std` comes from sampled orders, 0 where exact."""
         return np.zeros(groups.n_queries)
 
-    def distributions(self, groups: tie_groups.TieGroups) -> list[Distribution]:
+    def distributions(self, groups: TieGroups) -> list[Distribution]:
         """The distribution of each query over orders of ties.
 
         Raises
@@ -569,7 +568,7 @@ class Measure(UserModel, ABC):
                 out[query] = Distribution.of(values, chances)
         return out
 
-    def _outcomes(self, groups: tie_groups.TieGroups) -> Outcomes:
+    def _outcomes(self, groups: TieGroups) -> Outcomes:
         """The parts of `distributions`; queries that are left out have the value 0."""
         known = names_where(lambda cls: cls._outcomes is not Measure._outcomes)
         raise ValueError(
@@ -602,16 +601,14 @@ class RelevanceMeasure(Measure):
     def gains(self, levels: FloatArray) -> FloatArray:
         return (levels >= self.rel).astype(np.float64)
 
-    def _walk(
-        self, kind: str, levels: FloatArray, **options: Any
-    ) -> arranged.Walk | None:
+    def _walk(self, kind: str, levels: FloatArray, **options: Any) -> Walk | None:
         """A walk that counts the levels from the first relevant one on."""
         if type(self).gains is not RelevanceMeasure.gains:
             # the best order is another
             return None
-        return arranged.Walk(kind, least=int(levels.searchsorted(self.rel)), **options)
+        return Walk(kind, least=int(levels.searchsorted(self.rel)), **options)
 
-    def total(self, groups: tie_groups.Totals) -> FloatArray:
+    def total(self, groups: Totals) -> FloatArray:
         """R, the relevant documents of each query, retrieved or not."""
         return groups.total_relevant(self.rel).astype(np.float64)
 
@@ -634,10 +631,10 @@ class CappedMeasure(BinaryMeasure):
     def _divisor(self, relevant: Any) -> Any:
         """The denominator of queries with so many relevant documents."""
         if self.denominator == "cutoff" and self.k is not None:
-            return np.minimum(relevant, min(self.k, tie_groups.LONGEST))
+            return np.minimum(relevant, min(self.k, LONGEST))
         return relevant
 
-    def normaliser(self, groups: tie_groups.Totals) -> FloatArray:
+    def normaliser(self, groups: Totals) -> FloatArray:
         return np.asarray(self._divisor(self.total(groups)))
 
 
@@ -648,7 +645,7 @@ class MeasureOverRelevant(RelevanceMeasure):
     undefined_over_zero = True
     rel: float = number(1.0, above=0)
 
-    def normaliser(self, groups: tie_groups.Totals) -> FloatArray:
+    def normaliser(self, groups: Totals) -> FloatArray:
         return self.total(groups)
 
 
