@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from .._engine import messages, segments
+from .._engine import segments
 from .._engine.segments import FloatArray, IntArray
 from .._engine.tie_groups import TieGroups, once_per_block
 from .._kernel.arranged import Walk
@@ -180,7 +180,7 @@ class AveragePrecision(_SumOverPairs, _measure.CappedMeasure):
         r, lo = groups.relevant(self.rel)[chosen], groups.lo[chosen]
         above = segments.count_before(r, per_query)
         values = (above + 1) / (lo + 1)
-        tied = np.flatnonzero([] if groups.untied else groups.n[chosen] > 1)
+        tied = np.flatnonzero(groups.n[chosen] > 1)
         if len(tied):
             of = chosen[tied]
             values[tied] = _tied_part(
@@ -421,9 +421,12 @@ def _sums(r: int, s: int, headroom: int) -> FloatArray:
     """Chances of Σ max(headroom - x, 0) over r relevant documents among s others."""
     most = r * headroom
     steps = (r + 1) * (s + 1) * (most + 1)
-    rule = f"the distribution of BPref is computed in at most {_MOST_STEPS:.0e} steps, "
-    got = f"got {steps:.0e} for a tie of {r} relevant and {s} other judged documents"
-    messages.require(steps <= _MOST_STEPS, f"{rule}{got} (sampled() estimates it)")
+    if steps > _MOST_STEPS:
+        raise ValueError(
+            f"the distribution of BPref is computed in at most {_MOST_STEPS:.0e} "
+            f"steps, got {steps:.0e} for a tie of {r} relevant and {s} other judged "
+            "documents (sampled() estimates it)"
+        )
     # rows: relevant documents met so far; columns: their sum
     state = np.zeros((r + 1, most + 1))
     state[0, 0] = 1.0

@@ -62,8 +62,14 @@ class _CountMeasure(RelevanceMeasure):
         return groups.n - relevant if self.others else relevant
 
     def walk(self, levels: FloatArray, longest: int) -> Walk | None:
-        kinds = {"at_relevant": self.at_relevant, "others": self.others}
-        return self._walk("counted", levels, depth=self.k, scale=self.worth, **kinds)
+        return self._walk(
+            "counted",
+            levels,
+            depth=self.k,
+            scale=self.worth,
+            at_relevant=self.at_relevant,
+            others=self.others,
+        )
 
     def rank_worth(self, rank: IntArray) -> FloatArray:
         return np.ones(len(rank))
@@ -748,11 +754,11 @@ class _IthRelevant(RelevanceMeasure):
     def _outcomes(self, groups: TieGroups) -> Outcomes:
         stop = self._stop(groups)
         owner, x, chance = stop.chances()
-        worth = np.asarray(self._worth(stop.before[owner] + x))
+        worth = self._worth(stop.before[owner] + x)
         ends = np.cumsum(stop.s + 1)
-        places = map(slice, (ends - stop.s - 1).tolist(), ends.tolist())
-        for query, place in zip(stop.query.tolist(), places, strict=True):
-            yield query, worth[place], chance[place]
+        # nothing is behind the last end
+        values, chances = np.split(worth, ends), np.split(chance, ends)
+        yield from zip(stop.query.tolist(), values, chances, strict=False)
 
     def _stop(self, groups: TieGroups) -> _Stop:
         r = groups.relevant(self.rel)

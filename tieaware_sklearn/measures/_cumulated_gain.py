@@ -32,8 +32,11 @@ def normalise_gain(gain: Any, name: str = "gain") -> Any:
             f"{name} must be one of {tuple(_NAMED)}, a table of gains by label or a "
             f"callable, got {gain!r}"
         )
-    rule = f"{name} must be a table of at least one label, with each label once, got "
-    messages.require(table and len(dict(table)) == len(table), f"{rule}{gain!r}")
+    if not table or len(dict(table)) < len(table):
+        raise ValueError(
+            f"{name} must be a table of at least one label, with each label once, got "
+            f"{gain!r}"
+        )
     for label, worth in table:
         if not (math.isfinite(label) and label >= 0):
             raise ValueError(f"labels of {name} must be finite and >= 0, got {label}")
@@ -90,10 +93,7 @@ def _exponential(levels: FloatArray) -> FloatArray:
     # NaN, where labels are missing, is no integer
     whole = np.fmin(levels, MAX_EXPONENTIAL_LABEL).astype(np.int64)
     gains = np.ldexp(1.0, whole) - 1
-    others = whole != levels
-    if np.count_nonzero(others):
-        gains = np.where(others, np.expm1(levels * math.log(2)), gains)
-    return np.asarray(gains)
+    return np.where(whole == levels, gains, np.expm1(levels * math.log(2)))
 
 
 #: gains by name, of ascending levels >= 0
@@ -224,8 +224,11 @@ class WeightedSum(Measure):
                 f"{self} needs a cut-off, as in {self}@10, for its user model: without "
                 "one, its weights have no finite sum"
             )
-        rule = f"k must be at most {_measure.DEEPEST} for a user model"
-        messages.require(self.k <= _measure.DEEPEST, rule, self.k)
+        if self.k > _measure.DEEPEST:
+            raise ValueError(
+                f"k must be at most {_measure.DEEPEST} for a user model, got "
+                f"{messages.show(self.k)}"
+            )
         return _measure.from_views(self._rank_weights(np.arange(self.k)))
 
     def walk(self, levels: FloatArray, longest: int) -> Walk | None:
@@ -326,7 +329,7 @@ class CG(_GainMeasure):
         return np.ones(len(rank))
 
     def walk(self, levels: FloatArray, longest: int) -> Walk | None:
-        walk = WeightedSum.walk(self, levels, longest)
+        walk = super().walk(levels, longest)
         return None if walk is None else walk._replace(flat=True)
 
     def numerator(self, groups: TieGroups) -> FloatArray:
@@ -344,7 +347,7 @@ class _DiscountedGain(_GainMeasure):
     def _rank_weights(self, rank: IntArray) -> FloatArray:
         if isinstance(self.discount, str):
             return _DISCOUNTS[self.discount](rank)
-        size = _rank_tables.n_ranks(None, int(rank.max(initial=0)))
+        size = _rank_tables.size_for(rank)
         return np.asarray(_discounts_of(self.discount, size)[rank])
 
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
@@ -365,8 +368,11 @@ def _discounts_of(discount: Any, size: int) -> FloatArray:
     except (IndexError, TypeError):
         weights = discount(ranks.astype(np.int64))
     weights = np.asarray(weights, dtype=np.float64)
-    rule = f"discount must give one weight per rank, got shape {weights.shape} for "
-    messages.require(weights.shape == (size,), f"{rule}{size} ranks")
+    if weights.shape != (size,):
+        raise ValueError(
+            f"discount must give one weight per rank, got shape {weights.shape} for "
+            f"{size} ranks"
+        )
     return _check_discount(weights)
 
 

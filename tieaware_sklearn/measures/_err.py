@@ -304,7 +304,7 @@ class ERR(Measure):
         long = mixed.whole & (mixed.places > _LONG)
         for i in np.flatnonzero(long).tolist():
             counts, chances = mixed.classes(np.array([i]))
-            mean = mean_of_long_group(int(mixed.lo[i]), counts[0], chances[0])
+            mean = mean_of_long_group(mixed.lo[i], counts[0], chances[0])
             worth[mixed.group[i]] = mean
         short = np.flatnonzero(~long)
         for width, batch in _places.widths(mixed.places[short]):
@@ -330,8 +330,9 @@ class ERR(Measure):
             variance[mixed.group[part]] = exact
         for i in np.flatnonzero(mixed.places > _MOST_PLACES).tolist():
             counts, chances = mixed.classes(np.array([i]))
-            of_group = int(mixed.lo[i]), int(mixed.places[i]), counts[0], chances[0]
-            variance[mixed.group[i]] += _sampled_variance(*of_group)
+            variance[mixed.group[i]] += _sampled_variance(
+                mixed.lo[i], mixed.places[i], counts[0], chances[0]
+            )
         variance = np.maximum(variance, 0.0)
         of_queries = groups.sum_groups(self._passed(groups) ** 2 * variance)
         # nothing spreads beyond half its range (Popoviciu), whatever the rounding

@@ -31,7 +31,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._engine import messages, segments
+from .._engine import segments
 from .._engine.segments import FloatArray, IntArray
 from .._engine.tie_groups import TieGroups, once_per_block
 from .._kernel import engines
@@ -200,7 +200,7 @@ class RelevantInTies:
 
     def __init__(self, columns: IntArray) -> None:
         self._columns = columns
-        _, n, r, self.above = columns
+        _, n, r, _ = columns
         self._is_mixed = r < n
         self._any_mixed = bool(self._is_mixed.any())
         #: retrieved
@@ -214,8 +214,6 @@ class RelevantInTies:
     def mean(self, depths: IntArray, weights: FloatArray) -> float:
         if self.is_long:
             return self._sampled(depths, weights)[0]
-        if len(depths) == 1:
-            return weights.item() * self._moments[0].item(self._at(depths))
         at = np.minimum(depths - 1, self.total)
         return float((weights * self._moments[0][at]).sum())
 
@@ -224,7 +222,7 @@ class RelevantInTies:
             return self._sampled(depths, weights)[1]
         if not self._any_mixed:
             return 0.0
-        return self._moments[1].item(self._at(depths))
+        return float(self._moments[1, self._at(depths)])
 
     def is_estimate(self, depths: IntArray, _: Any = None) -> bool:
         """Whether the variance comes from sampled orders."""
@@ -248,7 +246,7 @@ class RelevantInTies:
         return min(depths.item(0) - 1, self.total)
 
     @cached_property
-    def _moments(self) -> tuple[FloatArray, FloatArray]:
+    def _moments(self) -> FloatArray:
         """Mean and variance from each relevant document on, and 0 behind the last.
 
         Not for long ties.
@@ -256,30 +254,28 @@ class RelevantInTies:
         out = np.zeros((2, self.total + 1))
         if engines.engine == "compiled":
             engines.compiled.interpolated(self._columns, out)
-            return out[0], out[1]
-        for first, part in self._parts():
-            moments = np.array(part.moments())
-            out[:, first : first + moments.shape[1]] = moments
-        return out[0], out[1]
+        else:
+            for first, part in self._parts():
+                moments = np.array(part.moments())
+                out[:, first : first + moments.shape[1]] = moments
+        return out
 
     def _parts(self) -> Iterator[tuple[int, _Pure | _Mixed]]:
         """From the last to the first: each mixed group, and runs of pure ones.
 
         With the number of relevant documents above it.
         """
-        tail = _NO_DOCUMENT
-        runs = np.transpose(segments.runs(self._is_mixed))
-        for start, size in runs[::-1].tolist():
-            step = 1 if self._is_mixed[start] else size
-            for at in range(start + size - step, start - 1, -step):
-                part: _Pure | _Mixed
-                if self._is_mixed[start]:
-                    lo, n, r, above = self._columns[:, at].tolist()
-                    part = _Mixed(lo, n, r, above, tail)
-                else:
-                    part = _Pure(self._columns[:, at : at + step], tail)
-                yield int(self.above[at]), part
-                tail = part.distribution(0)
+        starts = np.flatnonzero(self._is_mixed | segments.begins(self._is_mixed))
+        end, tail = len(self._is_mixed), _NO_DOCUMENT
+        for start in starts[::-1].tolist():
+            lo, n, r, above = self._columns[:, start].tolist()
+            part: _Pure | _Mixed
+            if r < n:
+                part = _Mixed(lo, n, r, above, tail)
+            else:
+                part = _Pure(self._columns[:, start:end], tail)
+            yield above, part
+            end, tail = start, part.distribution(0)
 
     def _sampled(self, depths: IntArray, weights: FloatArray) -> tuple[float, float]:
         """Mean and variance over sampled orders, which are the same for all depths."""
@@ -334,11 +330,11 @@ def relevant_in_ties(groups: TieGroups, rel: float) -> list[RelevantInTies]:
     columns = np.array([groups.lo[holding], groups.n[holding], r, above])
     known: dict[bytes, RelevantInTies] = {}
     out = []
-    ends = np.cumsum(per_query).tolist()
-    for start, end in zip([0, *ends], ends, strict=False):
-        of_query = columns[:, start:end]
-        if end - start == 1 and not of_query[0, 0] and of_query[1:3].prod() <= REACH:
-            out.append(_one_tie(*of_query[1:3, 0].tolist()))
+    # nothing is behind the last end
+    for of_query in np.split(columns, np.cumsum(per_query), axis=1)[:-1]:
+        lo, n, r, _ = of_query
+        if len(lo) == 1 and lo[0] == 0 and n[0] * r[0] <= REACH:
+            out.append(_one_tie(int(n[0]), int(r[0])))
         else:
             key = of_query.tobytes()
             if key not in known:
@@ -472,20 +468,24 @@ class InterpolatedPrecision(_Interpolated):
             if query is None:
                 continue
             ties, depths, _ = query
-            rule = f"the distribution of {self} is computed where the sum of n r over"
-            rule += " the tie groups of a query (n documents, r of them relevant) is at"
-            got = f"got {ties.cost} (sampled() estimates it)"
-            messages.require(not ties.is_long, f"{rule} most {REACH}, {got}")
+            if ties.is_long:
+                raise ValueError(
+                    f"the distribution of {self} is computed where the sum of n r over "
+                    "the tie groups of a query (n documents, r of them relevant) is at "
+                    f"most {REACH}, got {ties.cost} (sampled() estimates it)"
+                )
             distribution = ties.distribution(int(depths[0]))
             yield number_of_query, distribution.values, distribution.chances()
 
 
 def _points(value: Any, name: str) -> int | str:
-    whole = isinstance(value, numbers.Integral) and 2 <= int(value) <= 1001
-    every = isinstance(value, str) and value == "all"
-    rule = f'{name} must be an integer from 2 to 1001 or "all", got {value!r}'
-    messages.require(whole or every, rule)
-    return int(value) if whole else value
+    if isinstance(value, numbers.Integral) and 2 <= int(value) <= 1001:
+        return int(value)
+    if isinstance(value, str) and value == "all":
+        return value
+    raise ValueError(
+        f'{name} must be an integer from 2 to 1001 or "all", got {value!r}'
+    )
 
 
 @dataclass(frozen=True)

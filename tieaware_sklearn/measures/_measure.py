@@ -43,8 +43,9 @@ class Named(NamedTuple):
     @property
     def parameters(self) -> dict[str, Field[Any]]:
         """The parameters that may stand beside the name."""
-        taken = [f for f in fields(self.cls) if f.init and f.name not in self.without]
-        return {f.name: f for f in taken}
+        return {
+            f.name: f for f in fields(self.cls) if f.init and f.name not in self.without
+        }
 
 
 _READABLE = re.compile(r"[A-Za-z]\w*", re.ASCII)
@@ -93,7 +94,7 @@ def names_where(holds: Callable[[type[Any]], bool]) -> str:
     ours = {named.cls for named in NAMED.values() if is_ours(named.cls)}
     names = (cls.name for cls in ours if holds(cls))
     *others, last = sorted(names, key=str.lower)
-    return f"{', '.join(others)} and {last}" if others else last
+    return f"{', '.join(others)} and {last}"
 
 
 #: how the bounds that `is_number` takes are spelled
@@ -162,16 +163,15 @@ def spelling(value: Any) -> str:
 @lru_cache(maxsize=256)
 def spelled(measure: Any) -> str:
     """The name of a measure, with the parameters that are not at their defaults."""
-    values = {f.name: getattr(measure, f.name) for f in fields(measure)}
-    after = values.pop(measure.at, None)
-    shown = ",".join(
-        f"{f.name}={spelling(values[f.name])}"
-        for f in fields(measure)
-        if f.name in values
-        and (f.name in measure.always_shown or values[f.name] != f.default)
-    )
-    inside = f"({shown})" if shown else ""
-    return str(measure.name) + inside + ("" if after is None else f"@{after}")
+    shown, after = [], ""
+    for f in fields(measure):
+        value = getattr(measure, f.name)
+        if f.name == measure.at:
+            after = "" if value is None else f"@{value}"
+        elif f.name in measure.always_shown or value != f.default:
+            shown.append(f"{f.name}={spelling(value)}")
+    inside = f"({','.join(shown)})" if shown else ""
+    return f"{measure.name}{inside}{after}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -323,11 +323,8 @@ class UserModel:
             given = checks.check_labels(ranking, unjudged="nonrelevant", name="ranking")
             labels = np.maximum(given, 0)
         longest = int(ranks.max(initial=1)) + 1
-        known = self._attention(longest, labels)
-        weights = np.zeros(longest)
-        weights[: len(known)] = known[:longest]
-        at = ranks.astype(np.int64)
-        return weights[at - 1], weights[at], weights[0]
+        weights = np.append(self._attention(longest, labels), np.zeros(longest))
+        return weights[ranks - 1], weights[ranks], weights[0]
 
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
         """W of at least the first n ranks, or of all with a weight above 0."""
@@ -667,10 +664,7 @@ def divide(
 
     Nothing over nothing is 0 where a measure is defined (P of an empty list).
     """
-    there = denominator > 0
-    if (there > undefined).all():
-        return np.asarray(numerators / denominator)
     values = np.zeros(numerators.shape)
-    np.divide(numerators, denominator, out=values, where=there)
+    np.divide(numerators, denominator, out=values, where=denominator > 0)
     np.copyto(values, np.nan, where=undefined)
     return values

@@ -97,18 +97,18 @@ def parse_measure(measure: str | Measure) -> Measure:
     """
     if isinstance(measure, Measure):
         return measure
-    if isinstance(measure, str) and measure in _measure.READ:
-        return _measure.READ[measure]
     if not isinstance(measure, str):
         way = ": sampled(y_true, y_score, function) estimates functions"
         raise ValueError(
             f'measure must be a name such as "ndcg@10" or a Measure, got {measure!r}'
             f"{way if callable(measure) else ''}"
         )
+    if measure in _measure.READ:
+        return _measure.READ[measure]
     if len(measure) > _LONGEST:
         raise ValueError(
             f"measure must be at most {_LONGEST} characters long, got {len(measure)}: "
-            f"{_short(measure)}"
+            f"{messages.show(measure)}"
         )
     text = _from_trec_eval(measure) or measure
     parsed = _read(text, measure)
@@ -126,7 +126,9 @@ def _read(text: str, measure: str) -> Measure:
     head, at, after = (part.strip() for part in text.partition("@"))
     match = _HEAD.fullmatch(head)
     if match is None or (at and not after):
-        raise ValueError(f"measure must look like {_EXAMPLE}, got {_short(measure)}")
+        raise ValueError(
+            f"measure must look like {_EXAMPLE}, got {messages.show(measure)}"
+        )
     name, inside = match[1], match[2] or ""
     named = _measure.NAMED.get(name.lower())
     if named is None:
@@ -137,7 +139,7 @@ def _read(text: str, measure: str) -> Measure:
             values.append((named.cls.at, _after_at(after, named.cls.at)))
         parsed: Measure = named.cls(**_checked(values, name, named))
     except (ValueError, TypeError) as error:
-        raise ValueError(f"measure {_short(measure)}: {error}") from None
+        raise ValueError(f"measure {messages.show(measure)}: {error}") from None
     # a name spells out what it takes no value for
     _measure.spell_out(parsed, _measure.spelled_out(parsed).union(named.without))
     return parsed
@@ -145,53 +147,57 @@ def _read(text: str, measure: str) -> Measure:
 
 def parse_measures(measures: Any, *, name: str = "measures") -> list[Measure]:
     """One measure or several as a list: at least one, and no measure twice."""
-    single = isinstance(measures, (str, Measure))
-    if single or not isinstance(measures, Iterable):
+    if isinstance(measures, (str, Measure)) or not isinstance(measures, Iterable):
         return [parse_measure(measures)]
     parsed = list(map(parse_measure, measures))
     if not parsed:
         raise ValueError(f"{name} must name at least one measure, got none")
     names = list(map(str, parsed))
-    twice = [again for again in parsed if names.count(str(again)) > 1]
-    if twice:
-        text = f"{name} must differ, got {twice[0]} twice"
-        for field, value in vars(twice[0]).items():
-            if callable(value):
-                raise ValueError(f"{text} (each {field} needs a __name__ of its own)")
-        raise ValueError(text)
+    for measure in parsed:
+        if names.count(str(measure)) > 1:
+            text = f"{name} must differ, got {measure} twice"
+            for field, value in vars(measure).items():
+                if callable(value):
+                    raise ValueError(
+                        f"{text} (each {field} needs a __name__ of its own)"
+                    )
+            raise ValueError(text)
     return parsed
 
 
 def _from_trec_eval(measure: str) -> str | None:
     """The name here of a measure of trec_eval; None for other names."""
     match = _TREC_EVAL.fullmatch(measure.strip().lower())
-    if match is None:
+    if match is None or match[1] not in _OF_TREC_EVAL:
         return None
-    ours, number = _OF_TREC_EVAL.get(match[1], ""), match[2] or ""
+    name, number = _OF_TREC_EVAL[match[1]], match[2] or ""
     # all that take a number need one
-    return ours + number if ours.endswith("@") == bool(number) and ours else None
+    return name + number if name.endswith("@") == bool(number) else None
 
 
 def _unknown(name: str, measure: str) -> str:
     lower = name.lower()
     if mean_of := _GEOMETRIC.get(lower):
         return (
-            f"measure {_short(measure)} is an average over queries, not a measure: ask "
-            f'for "{mean_of}" with average="geometric" (--average)'
+            f"measure {messages.show(measure)} is an average over queries, not a "
+            f'measure: ask for "{mean_of}" with average="geometric" (--average)'
         )
     without_number = "0.1" if lower == "iprec_at_recall" else "10"
     ours = _from_trec_eval(name) or _from_trec_eval(f"{name}_{without_number}")
     if ours is not None:
-        return f"unknown measure {_short(measure)}; trec_eval's is called {ours!r} here"
+        return (
+            f"unknown measure {messages.show(measure)}; trec_eval's is called {ours!r} "
+            "here"
+        )
     spelled = {key: named.cls.name for key, named in _measure.NAMED.items()}
     rest = measure[len(name) :]
     bare = name.rstrip("0123456789")
     if bare != name and not rest:
         name, rest = bare, f"@{name[len(bare) :]}"
     near = difflib.get_close_matches(name.lower(), spelled, n=1, cutoff=0.5)
-    hint = f"; did you mean {_short(spelled[near[0]] + rest)}?" if near else ""
+    hint = f"; did you mean {messages.show(spelled[near[0]] + rest)}?" if near else ""
     known = " ".join(sorted(set(spelled.values()), key=str.lower))
-    return f"unknown measure {_short(measure)}{hint} (known: {known})"
+    return f"unknown measure {messages.show(measure)}{hint} (known: {known})"
 
 
 def _keywords(inside: str) -> list[tuple[str, Any]]:
@@ -225,7 +231,7 @@ def _after_at(text: str, parameter: str) -> int | float:
     if text.isascii() and "_" not in text:
         with suppress(ValueError):
             return number(text)
-    raise ValueError(f"{parameter} must be {rule}, got {_short(text)}")
+    raise ValueError(f"{parameter} must be {rule}, got {messages.show(text)}")
 
 
 def _checked(
@@ -250,7 +256,3 @@ def _checked(
             example = f", as in {named.cls.example!r}" if named.cls.example else ""
             raise ValueError(f"{named.cls.name} needs {field.name}{example}")
     return out
-
-
-def _short(text: str) -> str:
-    return repr(text if len(text) <= 100 else text[:97] + "...")

@@ -41,15 +41,19 @@ def n_ranks(depth: int | None, longest: int) -> int:
     return max(_SMALLEST, 1 << ranks.bit_length())
 
 
+def size_for(rank: IntArray) -> int:
+    """Ranks of a table that holds all of these."""
+    return n_ranks(None, int(rank.max(initial=0)))
+
+
 def log_discount(rank: IntArray) -> FloatArray:
     """1 / log2(rank + 2), ranks counted from 0 (Järvelin and Kekäläinen 2002)."""
-    return np.asarray(_discounts(n_ranks(None, int(rank.max(initial=0))))[rank])
+    return np.asarray(_discounts(size_for(rank))[rank])
 
 
 def geometric_weight(rank: IntArray, p: float) -> FloatArray:
     """(1 - p) p^rank, ranks counted from 0."""
-    powers = _powers(p, n_ranks(None, int(rank.max(initial=0))))
-    return np.asarray((1.0 - p) * powers[rank])
+    return np.asarray((1.0 - p) * _powers(p, size_for(rank))[rank])
 
 
 def harmonic_difference(low: IntArray, high: IntArray) -> FloatArray:
@@ -58,5 +62,5 @@ def harmonic_difference(low: IntArray, high: IntArray) -> FloatArray:
     The table keeps what each of its additions lost, so that the difference of
     two large entries is as good as the short sum it stands for.
     """
-    _, sums, errors = harmonic_tables(n_ranks(None, int(high.max(initial=0))))
+    _, sums, errors = harmonic_tables(size_for(high))
     return np.asarray((sums[high] - sums[low]) + (errors[high] - errors[low]))
