@@ -187,10 +187,10 @@ BAD_NAMES = [
     ("NDCG(dcg=[1])", r"dcg must be one of .* got \[1\]"),
     ("NDCG(dcg=log10)", "dcg must be one of .* got 'log10'"),
     ("AP(denominator=all)", "denominator must be one of .* got 'all'"),
-    ("NDCG(gain=" + "-" * 9000 + "1)", "-[.]{3}': parameters .* name=value$"),
-    ("NDCG(gain=" + "[" * 9000, "[.]{3}', got|[.]{3}'$"),
-    ("rr" + " " * 20_000 + "!", "at most 10000 .* got 20003: 'rr {95}[.]{3}'$"),
-    ("rr" + " " * 9000 + "!", r"must look like .* got 'rr {95}[.]{3}'$"),
+    ("NDCG(gain=" + "-" * 9000 + "1)", r"-[.]{3} \(.*\): parameters .* name=value$"),
+    ("NDCG(gain=" + "[" * 9000, r"[.]{3} \(.*\)(, got|$)"),
+    ("rr" + " " * 20_000 + "!", "at most 10000 .* got 20003: 'rr {57}[.]{3} "),
+    ("rr" + " " * 9000 + "!", r"must look like .* got 'rr {57}[.]{3} "),
 ]
 
 

@@ -27,8 +27,8 @@ _DEEP_SPREAD = 64
 def _reciprocal(rank: IntArray, last: Last) -> FloatArray:
     """1 / rank, or what that is more than 1 / last, to the last digit."""
     if last is None:
-        return np.asarray(1.0 / rank)
-    return np.asarray((last - rank) / (rank * last.astype(np.float64)))
+        return 1.0 / rank
+    return (last - rank) / (rank * last.astype(np.float64))
 
 
 class _SumOverPairs(_measure.RelevanceMeasure):
@@ -223,7 +223,7 @@ def _tied_part(
         group = deep[owner]
         worth = (above[group] + 1 + before * s[group]) / (lo[group] + before + 1)
         sums[deep] = segments.sum_segments(worth, inside[deep])
-    return np.asarray(r / n * sums)
+    return r / n * sums
 
 
 @dataclass(frozen=True)

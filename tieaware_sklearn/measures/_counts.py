@@ -538,7 +538,7 @@ class FirstRelevantMeasure(BinaryMeasure):
             steps = np.maximum(left - r[part, None], 0.0)
             steps /= left
             steps[~inside] = 1.0
-            missed = np.asarray(np.multiply.accumulate(steps, axis=1))
+            missed = np.multiply.accumulate(steps, axis=1)
             chance: FloatArray = r[part, None] / left
             chance[:, 1:] *= missed[:, :-1]
             chance[~inside] = 0.0
@@ -706,13 +706,13 @@ class _Stop(NamedTuple):
     j: IntArray
 
     def mean(self) -> FloatArray:
-        return np.asarray(self.before + self.j * (self.s / (self.r + 1)))
+        return self.before + self.j * (self.s / (self.r + 1))
 
     def chances(self) -> tuple[IntArray, IntArray, FloatArray]:
         """Owners, x and the chance of x of the group's s above: 0 ... s each."""
         owner, x = segments.expand(self.s + 1)
         n, s, j = (self.r + self.s)[owner], self.s[owner], self.j[owner]
-        return owner, x, np.asarray(stats.nhypergeom.pmf(x, n, s, j))
+        return owner, x, stats.nhypergeom.pmf(x, n, s, j)
 
 
 def _count(value: Any, name: str) -> int:
@@ -820,7 +820,7 @@ class SearchLength(_IthRelevant):
     def _variances(self, stop: _Stop) -> FloatArray:
         r, s, j = (a.astype(np.float64) for a in (stop.r, stop.s, stop.j))
         share = j / (r + 1) * (r - j + 1) / (r + 1)
-        return np.asarray(share * s * (r + s + 1) / (r + 2))
+        return share * s * (r + s + 1) / (r + 2)
 
     def defined(self, groups: TieGroups) -> BoolArray:
         return self._column(groups, lambda _: 1) > 0

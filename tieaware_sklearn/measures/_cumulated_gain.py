@@ -348,7 +348,7 @@ class _DiscountedGain(_GainMeasure):
         if isinstance(self.discount, str):
             return _DISCOUNTS[self.discount](rank)
         size = _rank_tables.size_for(rank)
-        return np.asarray(_discounts_of(self.discount, size)[rank])
+        return _discounts_of(self.discount, size)[rank]
 
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
         if self.k is None and isinstance(self.discount, tuple):
@@ -614,7 +614,7 @@ class CWL(_AttentionMeasure):
 
     def _rank_weights(self, rank: IntArray) -> FloatArray:
         known = np.append(_cwl_attention(self.chances), 0.0)
-        return np.asarray(known[np.minimum(rank, len(known) - 1)])
+        return known[np.minimum(rank, len(known) - 1)]
 
 
 @lru_cache(maxsize=64)

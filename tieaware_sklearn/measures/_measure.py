@@ -503,7 +503,7 @@ class Measure(UserModel, ABC):
         one = self.numerator(groups.ordered(self.gains_of(groups), descending=best))
         # worst <= expected <= best holds in floats too, not only on paper
         bound = np.maximum if best == self.greater_is_better else np.minimum
-        return np.asarray(bound(one, mean))
+        return bound(one, mean)
 
     def statistics(self, groups: TieGroups, names: Sequence[str]) -> FloatArray:
         """Values of each query, of shape (n_names, n_queries); NaN where undefined.

@@ -11,12 +11,12 @@ _SMALLEST = 1024
 
 @lru_cache(maxsize=64)
 def _discounts(size: int) -> FloatArray:
-    return np.asarray(1.0 / np.log2(np.arange(2, size + 2)))
+    return 1.0 / np.log2(np.arange(2, size + 2))
 
 
 @lru_cache(maxsize=8)
 def _powers(p: float, size: int) -> FloatArray:
-    return np.asarray(np.power(p, np.arange(size)))
+    return np.power(p, np.arange(size))
 
 
 def rank_tables(weights: FloatArray) -> FloatArray:
@@ -48,12 +48,12 @@ def size_for(rank: IntArray) -> int:
 
 def log_discount(rank: IntArray) -> FloatArray:
     """1 / log2(rank + 2), ranks counted from 0 (Järvelin and Kekäläinen 2002)."""
-    return np.asarray(_discounts(size_for(rank))[rank])
+    return _discounts(size_for(rank))[rank]
 
 
 def geometric_weight(rank: IntArray, p: float) -> FloatArray:
     """(1 - p) p^rank, ranks counted from 0."""
-    return np.asarray((1.0 - p) * _powers(p, size_for(rank))[rank])
+    return (1.0 - p) * _powers(p, size_for(rank))[rank]
 
 
 def harmonic_difference(low: IntArray, high: IntArray) -> FloatArray:

@@ -59,7 +59,7 @@ def places_of(rng: np.random.Generator, n: int, chosen: int, orders: int) -> Int
     """Where `chosen` of n documents stand in random orders, ascending, from 1."""
     if 8 * chosen < n and n * orders > _SAMPLED_CELLS:
         drawn = [rng.choice(n, chosen, False, shuffle=False) for _ in range(orders)]
-        return np.asarray(np.sort(np.stack(drawn), axis=1) + 1)
+        return np.sort(np.stack(drawn), axis=1) + 1
     rows = _shuffled(rng, np.arange(n) < chosen, orders)
     places = [np.nonzero(part)[1].reshape(-1, chosen) + 1 for part in rows]
     return np.concatenate(places)
@@ -92,4 +92,4 @@ def _subsets(rng: np.random.Generator, n: int, chosen: int, orders: int) -> IntA
     if few < chosen:
         np.logical_not(taken, out=taken)
     places = np.flatnonzero(taken).reshape(orders, chosen)
-    return np.asarray(places - start[:, None] + 1)
+    return places - start[:, None] + 1
