@@ -23,7 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _atomic, _optional
-from . import text_tables, words
+from . import words
+from .text_tables import WIDTH, Ranges, Table
 
 #: rows of a table in a notebook
 _ROWS = 60
@@ -35,7 +36,7 @@ _LISTED = 8
 #: sentences that a page begins with
 _SENTENCES = 3
 #: columns and lines of the drawing of a bar
-_WIDE, _HIGH = text_tables.WIDTH, 12
+_WIDE, _HIGH = WIDTH, 12
 #: heads of columns whose smallest values come first, as do those of p-values
 _RISING = ("rank", "chosen", "#")
 #: libraries on whose versions results may depend
@@ -52,6 +53,28 @@ _POLICY = (
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
     "script-src 'unsafe-inline'"
 )
+#: a page: what stands around its body and its footer
+_PAGE = """\
+<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<title>{title}</title>
+<style>{style}</style>
+</head>
+<body>
+<h1>{title}</h1>
+<p><time>{date}</time></p>
+{body}
+<footer>
+{footer}
+</footer>
+<script>{script}</script>
+</body>
+</html>
+"""
 
 
 def _read(name: str) -> str:
@@ -59,15 +82,13 @@ def _read(name: str) -> str:
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
-def fragment(tables: Sequence[text_tables.Table]) -> str:
+def fragment(tables: Sequence[Table]) -> str:
     """Format tables for a notebook, with their style."""
     body = "".join(table_html(table, table.title, most=_ROWS) for table in tables)
     return f'<div class="tieaware"><style>{_read("tables.css")}</style>{body}</div>'
 
 
-def table_html(
-    table: text_tables.Table, caption: str = "", *, most: int | None = None
-) -> str:
+def table_html(table: Table, caption: str = "", *, most: int | None = None) -> str:
     """Format a table with its notes; cells have the numbers that they sort by."""
     names = {*range(table.left), *table.names}
     heads, body = [], []
@@ -105,7 +126,7 @@ def table_html(
     return "\n".join(lines)
 
 
-def _head_of_bars(ranges: text_tables.Ranges) -> str:
+def _head_of_bars(ranges: Ranges) -> str:
     head, scales = _text(ranges.head), set(zip(*ranges.scales, strict=True))
     if len(scales) == 1:  # else each bar says it
         ((low, high),) = scales
@@ -133,7 +154,7 @@ def _sort_key(value: Any) -> str:
     return "" if math.isnan(key) else f' data-key="{key:.6g}"'
 
 
-def _bars(ranges: text_tables.Ranges) -> list[str]:
+def _bars(ranges: Ranges) -> list[str]:
     """A drawing for each row."""
     figures = ranges.worst, ranges.mean, ranges.best, *ranges.scales
     rows = zip(*(column.tolist() for column in figures), strict=True)
@@ -192,7 +213,7 @@ def page(
     title: str,
     conclusion: Sequence[str],
     figure: str,
-    tables: Sequence[text_tables.Table],
+    tables: Sequence[Table],
     remarks: Sequence[str] = (),
     about: Sequence[tuple[str, str]] = (),
     command: str = "",
@@ -215,31 +236,19 @@ def page(
         The command that made it, if any.
     """
     lead = [f'<p class="lead">{_text(line)}</p>' for line in conclusion if line]
-    first, more = lead[:_SENTENCES], lead[_SENTENCES:]
-    summary = f"<details><summary>{len(more)} more</summary>"
-    parts = [
-        "<!DOCTYPE html>",
-        '<html lang="en">',
-        "<head>",
-        '<meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
-        f"<title>{_text(title)}</title>",
-        f"<style>{_read('tables.css')}{_read('page.css')}</style>",
-        "</head>",
-        "<body>",
-        f"<h1>{_text(title)}</h1>",
-        f"<p><time>{date.today().isoformat()}</time></p>",
-        *first,
-        *([summary, *more, "</details>"] if more else []),
-        figure,
-    ]
+    parts, more = lead[:_SENTENCES], lead[_SENTENCES:]
+    if more:
+        summary = f"<details><summary>{len(more)} more</summary>"
+        parts += [summary, *more, "</details>"]
+    parts.append(figure)
     for table in chain.from_iterable(table.by_measure() for table in tables):
-        parts += [f"<h2>{_text(table.title)}</h2>"] * bool(table.title)
+        if table.title:
+            parts.append(f"<h2>{_text(table.title)}</h2>")
         body = table_html(table, table.title or title)
         parts += ['<div class="tieaware">', body, "</div>"]
     lines = [f"<li>{_text(line)}</li>" for line in remarks if line]
-    parts += ["<ul>", *lines, "</ul>"] * bool(lines)
+    if lines:
+        parts += ["<ul>", *lines, "</ul>"]
     columns = [column for table in tables for column in table.columns]
     shown = [column.head for column in columns]
     shown += [name for one in columns if one.head == "measure" for name in one.values]
@@ -249,20 +258,24 @@ def page(
     lists = {"What was compared": about, "What the columns mean": terms.items()}
     for heading, pairs in lists.items():
         items = [f"<dt>{_text(a)}</dt><dd>{_text(b)}</dd>" for a, b in pairs]
-        parts += [f"<h2>{heading}</h2>", "<dl>", *items, "</dl>"] * bool(items)
-    drawn = ["matplotlib"] * ("<img" in figure)
-    versions = [("Python", python_version())]
-    versions += [(name, version(name)) for name in (*_LIBRARIES, *drawn)]
-    parts += [
-        "<footer>",
-        f"<p>Made by {_text(', '.join(map(' '.join, versions)))}</p>",
-        *([f"<pre>{_text(command)}</pre>"] if command else []),
-        "</footer>",
-        f"<script>{_read('page.js')}</script>",
-        "</body>",
-        "</html>",
-    ]
-    return "\n".join(parts) + "\n"
+        if items:
+            parts += [f"<h2>{heading}</h2>", "<dl>", *items, "</dl>"]
+    versions = [f"Python {python_version()}"]
+    versions += [f"{name} {version(name)}" for name in _LIBRARIES]
+    if "<img" in figure:
+        versions.append(f"matplotlib {version('matplotlib')}")
+    footer = [f"<p>Made by {_text(', '.join(versions))}</p>"]
+    if command:
+        footer.append(f"<pre>{_text(command)}</pre>")
+    return _PAGE.format(
+        title=_text(title),
+        policy=_POLICY,
+        style=_read("tables.css") + _read("page.css"),
+        date=date.today().isoformat(),
+        body="\n".join(parts),
+        footer="\n".join(footer),
+        script=_read("page.js"),
+    )
 
 
 class Result:
@@ -273,12 +286,12 @@ class Result:
     index is only a number.
     """
 
-    def _tables(self) -> list[text_tables.Table]:
+    def _tables(self) -> list[Table]:
         """The tables that print and notebooks show."""
-        tables: list[text_tables.Table] = cast(Any, self).summary()._tables()
+        tables: list[Table] = cast(Any, self).summary()._tables()
         return tables
 
-    def _whole(self) -> list[text_tables.Table]:
+    def _whole(self) -> list[Table]:
         """The tables of a page, which has room for all rows."""
         return self._tables()
 

@@ -9,7 +9,6 @@ import unicodedata
 import warnings
 from collections.abc import Collection
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,7 +20,6 @@ DIGITS = 4
 #: larger values are shown with a power of ten
 _LARGE = 1e9
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
-_PLAIN: Any = {"break_on_hyphens": False}
 
 #: averages over queries
 AVERAGES = {"macro": "mean", "geometric": "geometric mean", "median": "median"}
@@ -91,8 +89,12 @@ def meaning_for_readers(term: str) -> str:
 
 
 #: what pages have in place of short heads
-_SPELLED_OUT = {"d": "Cohen's d", "disc": "discrimination"}
-_SPELLED_OUT |= {"FP": "false positives", "FN": "false negatives"}
+_SPELLED_OUT = {
+    "d": "Cohen's d",
+    "disc": "discrimination",
+    "FP": "false positives",
+    "FN": "false negatives",
+}
 
 
 def spelled_out(head: str) -> str:
@@ -160,15 +162,20 @@ def width(text: str) -> int:
 
 def paragraph(text: str) -> str:
     """Wrap a text to 80 columns."""
-    return textwrap.fill(text, COLUMNS, **_PLAIN)
+    return textwrap.fill(text, COLUMNS, break_on_hyphens=False)
 
 
 def definitions(terms: Collection[tuple[str, str]]) -> str:
     """List terms with their meanings, which are aligned."""
     indent = max((len(term) for term, _ in terms), default=0) + 2
-    layout = _PLAIN | {"width": COLUMNS, "subsequent_indent": " " * indent}
     return "\n".join(
-        textwrap.fill(said, initial_indent=term.ljust(indent), **layout)
+        textwrap.fill(
+            said,
+            COLUMNS,
+            initial_indent=term.ljust(indent),
+            subsequent_indent=" " * indent,
+            break_on_hyphens=False,
+        )
         for term, said in terms
     )
 
@@ -176,7 +183,6 @@ def definitions(terms: Collection[tuple[str, str]]) -> str:
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn at the caller's line outside this package, as far as Python 3.11 can."""
     if sys.version_info >= (3, 12):
-        prefixes = {"skip_file_prefixes": (_PACKAGE,)}
-        warnings.warn(printable(message), category, **prefixes)
+        warnings.warn(printable(message), category, skip_file_prefixes=(_PACKAGE,))
     else:
         warnings.warn(printable(message), category, stacklevel=2)

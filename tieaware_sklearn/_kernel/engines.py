@@ -58,9 +58,20 @@ def use_engine(name: str) -> Iterator[None]:
 
 _NEEDED = ("numpy", "scipy", "scikit-learn", "joblib")
 _OPTIONAL = (
-    *("pandas", "polars", "pyarrow", "tqdm", "matplotlib"),
-    *("lightgbm", "xgboost", "catboost", "optuna", "cmaes", "dask", "distributed"),
-    *("ir-measures", "pytrec-eval-terrier"),
+    "pandas",
+    "polars",
+    "pyarrow",
+    "tqdm",
+    "matplotlib",
+    "lightgbm",
+    "xgboost",
+    "catboost",
+    "optuna",
+    "cmaes",
+    "dask",
+    "distributed",
+    "ir-measures",
+    "pytrec-eval-terrier",
 )
 
 
