@@ -350,7 +350,7 @@ def test_every_name_has_instances_and_stands_in_the_help():
 
 def row_of_the_reference(cls):
     """What a measure is called, and what it takes."""
-    given = _base.NAMED[called(cls)].parameters
+    given = {f.name: f for f in fields(cls) if f.init}
     after = f"@{cls.at}" if cls.at in given else ""
     shown = ", ".join(
         name if f.default is MISSING else f"{name}={_base.spelling(f.default)}"

@@ -16,7 +16,7 @@ from importlib.resources import files
 from itertools import chain
 from pathlib import Path
 from platform import python_version
-from typing import Any, cast, overload
+from typing import Any, overload
 from urllib.parse import quote
 
 import numpy as np
@@ -101,7 +101,9 @@ def table_html(table: Table, caption: str = "", *, most: int | None = None) -> s
         title = f' title="{_text(said)}"' if said else ""
         rising = column.show is words.probability or column.head in _RISING
         first = " data-rising" * rising
-        shown = column.head if most is not None else words.spelled_out(column.head)
+        shown = column.head
+        if most is None:
+            shown = words.SPELLED_OUT.get(shown, shown)
         heads.append(f'<th scope="col"{kind}{first}{title}>{_text(shown)}</th>')
         tag, of = ("th", ' scope="row"') if j < table.left else ("td", kind)
         body.append(
@@ -115,7 +117,9 @@ def table_html(table: Table, caption: str = "", *, most: int | None = None) -> s
     if most is not None and len(rows) > most:
         notes.insert(0, f"... and {len(rows) - most} more rows (to_pandas has all)")
         rows = rows[:most]
-    lines = ["<table>", *([f"<caption>{_text(caption)}</caption>"] if caption else [])]
+    lines = ["<table>"]
+    if caption:
+        lines.append(f"<caption>{_text(caption)}</caption>")
     lines += [f"<thead><tr>{''.join(heads)}</tr></thead>", "<tbody>"]
     lines += [f"<tr>{''.join(row)}</tr>" for row in rows]
     lines += ["</tbody>", "</table>"]
@@ -254,7 +258,7 @@ def page(
     shown += [name for one in columns if one.head == "measure" for name in one.values]
     terms = {term: said for term in shown if (said := words.meaning_for_readers(term))}
     legends = chain.from_iterable(table.legend().items() for table in tables)
-    terms |= {words.spelled_out(head): said for head, said in legends}
+    terms |= {words.SPELLED_OUT.get(head, head): said for head, said in legends}
     lists = {"What was compared": about, "What the columns mean": terms.items()}
     for heading, pairs in lists.items():
         items = [f"<dt>{_text(a)}</dt><dd>{_text(b)}</dd>" for a, b in pairs]
@@ -288,8 +292,7 @@ class Result:
 
     def _tables(self) -> list[Table]:
         """The tables that print and notebooks show."""
-        tables: list[Table] = cast(Any, self).summary()._tables()
-        return tables
+        return self.summary()._tables()  # type: ignore[attr-defined, no-any-return]
 
     def _whole(self) -> list[Table]:
         """The tables of a page, which has room for all rows."""
@@ -301,7 +304,7 @@ class Result:
 
     def _about(self) -> dict[str, Any]:
         """Facts on what was compared, for a page: names, numbers and ids of queries."""
-        return {one.name: getattr(self, one.name) for one in fields(cast(Any, self))}
+        return {one.name: getattr(self, one.name) for one in fields(self)}  # type: ignore[arg-type]
 
     def __repr__(self) -> str:
         return "\n\n".join(table.text() for table in self._tables())

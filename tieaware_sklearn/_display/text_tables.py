@@ -125,7 +125,7 @@ class Table:
         """Make a table of heads with their values, and functions that show a value."""
         made = []
         for head, values, *show in columns:
-            made.append(Column(words.printable(head), list(values), *show))
+            made.append(Column(head, list(values), *show))
         return cls(made, **others)
 
     def of_rows(self, rows: Sequence[int] | NDArray[np.intp]) -> Table:
@@ -153,8 +153,12 @@ class Table:
             part = self.of_rows(np.flatnonzero([one == measure for one in of]))
             columns = [*part.columns[:at], *part.columns[at + 1 :]]
             title = f"{self.title} by {measure}".strip()
-            part = replace(part, columns=columns, left=self.left - 1, title=title)
-            parts.append(replace(part, drop=(), notes=()))
+            left = self.left - 1
+            parts.append(
+                replace(
+                    part, columns=columns, left=left, title=title, drop=(), notes=()
+                )
+            )
         return [*parts[:-1], replace(parts[-1], notes=self.notes)]
 
     def fitted(self) -> Table:

@@ -88,18 +88,13 @@ def meaning_for_readers(term: str) -> str:
     return _FOR_READERS.get(re.split("[(@]", term)[0], "")
 
 
-#: what pages have in place of short heads
-_SPELLED_OUT = {
+#: what pages, which have room for words, have in place of short heads
+SPELLED_OUT = {
     "d": "Cohen's d",
     "disc": "discrimination",
     "FP": "false positives",
     "FN": "false negatives",
 }
-
-
-def spelled_out(head: str) -> str:
-    """The head of a column on a page, which has room for words."""
-    return _SPELLED_OUT.get(head, head)
 
 
 def meaning(head: str) -> str:

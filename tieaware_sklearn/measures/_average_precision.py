@@ -78,41 +78,27 @@ class _SumOverPairs(_measure.RelevanceMeasure):
             alone[at], shared[at] = self._parts(above[at], rank[at], last)
             rho[at] = before[at] * shared[at] + _places.sums_after(shared[at], sizes)
 
+        n, relevant = groups.n[chosen].astype(np.float64), r[chosen].astype(np.float64)
+        other, fewer = n - relevant, np.maximum(n - 2, 1)
+        slope = (relevant - 1) / fewer
+        b = alone + rho * slope[owner]
+        mean = segments.sum_segments(b, inside) / n
+        deviation = b - mean[owner]
+        places = segments.sum_segments(deviation * deviation, inside)
+        places += (n - inside) * mean * mean
+        places *= relevant * other / (n * (n - 1))
+
+        pairs = segments.sum_segments(before * shared * shared, inside)
+        pairs -= segments.sum_segments(rho * rho, inside) / fewer
+        ways = np.maximum(2 * (n - 1) * (n - 2), 1)
+        pairs += segments.sum_segments(rho, inside) ** 2 / ways
+        # 0 where r or n - r is 1: there are no pairs to choose
+        chance = (relevant / n) * ((relevant - 1) / (n - 1))
+        chance *= (other / fewer) * ((other - 1) / np.maximum(n - 3, 1))
+
         variance = np.zeros(len(groups.n))
-        variance[chosen] = _variances_over_pairs(
-            groups.n[chosen], r[chosen], inside, alone, shared, rho
-        )
+        variance[chosen] = places + chance * np.maximum(pairs, 0)
         return groups.sum_groups(variance)
-
-
-def _variances_over_pairs(
-    n: IntArray,
-    r: IntArray,
-    inside: IntArray,
-    alone: FloatArray,
-    shared: FloatArray,
-    rho: FloatArray,
-) -> FloatArray:
-    """The variances of such sums over the orders of ties, from what stands there."""
-    owner, before = segments.expand(inside)
-    n, relevant = n.astype(np.float64), r.astype(np.float64)
-    other, fewer = n - relevant, np.maximum(n - 2, 1)
-    slope = (relevant - 1) / fewer
-    b = alone + rho * slope[owner]
-    mean = segments.sum_segments(b, inside) / n
-    deviation = b - mean[owner]
-    places = segments.sum_segments(deviation * deviation, inside)
-    places += (n - inside) * mean * mean
-    places *= relevant * other / (n * (n - 1))
-
-    pairs = segments.sum_segments(before * shared * shared, inside)
-    pairs -= segments.sum_segments(rho * rho, inside) / fewer
-    ways = np.maximum(2 * (n - 1) * (n - 2), 1)
-    pairs += segments.sum_segments(rho, inside) ** 2 / ways
-    # 0 where r or n - r is 1: there are no pairs to choose
-    chance = (relevant / n) * ((relevant - 1) / (n - 1))
-    chance *= (other / fewer) * ((other - 1) / np.maximum(n - 3, 1))
-    return np.asarray(places + chance * np.maximum(pairs, 0))
 
 
 @dataclass(frozen=True)
@@ -173,10 +159,9 @@ class AveragePrecision(_SumOverPairs, _measure.CappedMeasure):
     def numerator(self, groups: TieGroups) -> FloatArray:
         # other groups add nothing
         chosen, per_query = groups.holding(self.rel)
-        if self.k is not None:
-            near = groups.lo[chosen] < self.k
-            per_query = segments.count_segments(near, per_query)
-            chosen = chosen[near]
+        near = groups.inside(self.k, chosen) > 0
+        per_query = segments.count_segments(near, per_query)
+        chosen = chosen[near]
         r, lo = groups.relevant(self.rel)[chosen], groups.lo[chosen]
         above = segments.count_before(r, per_query)
         values = (above + 1) / (lo + 1)

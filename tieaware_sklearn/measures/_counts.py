@@ -482,6 +482,11 @@ def _log_binomial(n: IntArray, k: IntArray) -> FloatArray:
 class FirstRelevantMeasure(BinaryMeasure):
     """A measure of the place of the first relevant document."""
 
+    walk_kind: ClassVar[str]
+
+    def walk(self, levels: FloatArray, longest: int) -> Walk | None:
+        return self._walk(self.walk_kind, levels, depth=self.k)
+
     def spread_within_ties(self, groups: TieGroups) -> FloatArray:
         """The variance over orders of ties, the mean over all places of the labels.
 
@@ -597,9 +602,7 @@ class ReciprocalRank(FirstRelevantMeasure):
 
     name = "RR"
     aliases: ClassVar = {"mrr": ()}
-
-    def walk(self, levels: FloatArray, longest: int) -> Walk | None:
-        return self._walk("first", levels, depth=self.k)
+    walk_kind = "first"
 
     def rank_worth(self, rank: IntArray) -> FloatArray:
         return 1 / (rank + 1)
@@ -667,9 +670,7 @@ class Success(FirstRelevantMeasure):
 
     name = "Success"
     aliases: ClassVar = {"hit": (), "HR": ()}
-
-    def walk(self, levels: FloatArray, longest: int) -> Walk | None:
-        return self._walk("found", levels, depth=self.k)
+    walk_kind = "found"
 
     def rank_worth(self, rank: IntArray) -> FloatArray:
         return np.ones(rank.shape)

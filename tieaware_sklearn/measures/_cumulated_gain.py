@@ -22,7 +22,7 @@ MAX_EXPONENTIAL_LABEL = 60
 _LEAST, _MOST = 1e-100, 1e100
 
 
-def normalise_gain(gain: Any, name: str = "gain") -> Any:
+def normalise_gain(gain: Any, name: str) -> Any:
     """A hashable form of `gain`: a name, a callable, or (label, gain) pairs."""
     if _is_function(gain, name, _NAMED):
         return gain

@@ -20,7 +20,7 @@ import numbers
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, Field, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from functools import lru_cache
 from itertools import takewhile
 from typing import Any, ClassVar, NamedTuple, Self
@@ -39,13 +39,6 @@ class Named(NamedTuple):
 
     cls: type[Any]
     without: tuple[str, ...]
-
-    @property
-    def parameters(self) -> dict[str, Field[Any]]:
-        """The parameters that may stand beside the name."""
-        return {
-            f.name: f for f in fields(self.cls) if f.init and f.name not in self.without
-        }
 
 
 _READABLE = re.compile(r"[A-Za-z]\w*", re.ASCII)
@@ -158,20 +151,6 @@ def spelling(value: Any) -> str:
     if callable(value):
         return getattr(value, "__name__", type(value).__name__)
     return str(value)
-
-
-@lru_cache(maxsize=256)
-def spelled(measure: Any) -> str:
-    """The name of a measure, with the parameters that are not at their defaults."""
-    shown, after = [], ""
-    for f in fields(measure):
-        value = getattr(measure, f.name)
-        if f.name == measure.at:
-            after = "" if value is None else f"@{value}"
-        elif f.name in measure.always_shown or value != f.default:
-            shown.append(f"{f.name}={spelling(value)}")
-    inside = f"({','.join(shown)})" if shown else ""
-    return f"{measure.name}{inside}{after}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -448,8 +427,18 @@ class Measure(UserModel, ABC):
         """The rank down to which this measure looks: deeper documents do not count."""
         return getattr(self, "k", None)
 
+    @lru_cache(maxsize=256)  # noqa: B019 (measures are small, and compare by value)
     def __str__(self) -> str:
-        return spelled(self)
+        """The name, with the parameters that are not at their defaults."""
+        shown, after = [], ""
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if f.name == self.at:
+                after = "" if value is None else f"@{value}"
+            elif f.name in self.always_shown or value != f.default:
+                shown.append(f"{f.name}={spelling(value)}")
+        inside = f"({','.join(shown)})" if shown else ""
+        return f"{self.name}{inside}{after}"
 
     def walk(self, levels: FloatArray, longest: int) -> Walk | None:
         """The sum that the kernel computes for `numerator`; None leaves it to NumPy.

@@ -7,7 +7,7 @@ import difflib
 import re
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import MISSING
+from dataclasses import MISSING, fields
 from typing import Any
 
 from .._engine import checks, messages
@@ -238,7 +238,12 @@ def _checked(
     values_of_words: Iterable[tuple[str, Any]], name: str, named: _measure.Named
 ) -> dict[str, Any]:
     """Parameters by the names of the fields, each once and all that there must be."""
-    takes, out = named.parameters, dict[str, Any]()
+    takes = {
+        field.name: field
+        for field in fields(named.cls)
+        if field.init and field.name not in named.without
+    }
+    out: dict[str, Any] = {}
     for word, value in values_of_words:
         parameter, values = named.cls.synonyms.get(word, (word, None))
         if values is not None:
