@@ -16,8 +16,6 @@ Floats = NDArray[np.floating[Any]]
 WIDTH = 90
 #: names of more characters lose their middle in text
 _LONGEST = 36
-#: the last line of a table that lost columns
-_NO_ROOM = "no room for {} (see to_pandas() or --csv)"
 
 
 def shown(value: Any) -> str:
@@ -178,7 +176,7 @@ class Table:
         notes = list(self.notes)
         if len(fitting) < len(widths):
             lost = (self._called(j) for j in sorted(self.drop) if j not in fitting)
-            notes.append(_NO_ROOM.format(", ".join(lost)))
+            notes.append(f"no room for {', '.join(lost)} (see to_pandas() or --csv)")
         return replace(self, columns=columns, names=names, drop=(), notes=notes)
 
     def _called(self, j: int) -> str:

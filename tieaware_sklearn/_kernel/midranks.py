@@ -42,7 +42,7 @@ def rank_within(
             ascending=False,
         )
         keys.keys.sort(axis=1)
-        both: FloatArray = np.empty((n_rows, n_ways * n_columns))
+        both = np.empty((n_rows, n_ways * n_columns))
         engines.compiled.midranks(keys, both[:, :n_columns])
         if both_ways:
             engines.compiled.midranks(keys, both[:, n_columns:], backwards=True)
@@ -50,7 +50,7 @@ def rank_within(
     query = segments.owners(sizes)
     # twice the mean of the midranks of a query, and what queries before it add
     others = 2 * segments.starts_of(sizes) + sizes + 1
-    out: FloatArray = np.empty((n_ways, n_rows, n_columns))
+    out = np.empty((n_ways, n_rows, n_columns))
     for j, column in enumerate(columns):
         ranks, n_ranks = tie_groups.dense_ranks(column)
         for way, place in zip(out, (n_ranks - 1 - ranks, ranks), strict=False):

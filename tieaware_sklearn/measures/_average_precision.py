@@ -150,7 +150,7 @@ class AveragePrecision(_SumOverPairs, _measure.CappedMeasure):
 
     def walk(self, levels: FloatArray, longest: int) -> Walk | None:
         tables = _rank_tables.harmonic_tables(_rank_tables.n_ranks(self.k, longest))
-        return self._walk("precisions", levels, depth=self.k, tables=tables)
+        return self._walk("precisions", levels, tables=tables)
 
     def rank_worth(self, rank: IntArray) -> FloatArray:
         # between 1/rank, of one relevant document, and -log(rank), of many

@@ -65,7 +65,6 @@ class _CountMeasure(RelevanceMeasure):
         return self._walk(
             "counted",
             levels,
-            depth=self.k,
             scale=self.worth,
             at_relevant=self.at_relevant,
             others=self.others,
@@ -485,7 +484,7 @@ class FirstRelevantMeasure(BinaryMeasure):
     walk_kind: ClassVar[str]
 
     def walk(self, levels: FloatArray, longest: int) -> Walk | None:
-        return self._walk(self.walk_kind, levels, depth=self.k)
+        return self._walk(self.walk_kind, levels)
 
     def spread_within_ties(self, groups: TieGroups) -> FloatArray:
         """The variance over orders of ties, the mean over all places of the labels.
@@ -544,7 +543,7 @@ class FirstRelevantMeasure(BinaryMeasure):
             steps /= left
             steps[~inside] = 1.0
             missed = np.multiply.accumulate(steps, axis=1)
-            chance: FloatArray = r[part, None] / left
+            chance = r[part, None] / left
             chance[:, 1:] *= missed[:, :-1]
             chance[~inside] = 0.0
             # the chance beyond `_FAR` is taken as 0

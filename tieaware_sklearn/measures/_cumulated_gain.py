@@ -209,6 +209,8 @@ def _at_rank(row: int) -> str:
 class WeightedSum(Measure):
     """A sum of gains, each weighted by its rank."""
 
+    #: all ranks weigh the same
+    flat: ClassVar[bool] = False
     k: int | None
 
     def _rank_weights(self, rank: IntArray) -> FloatArray:
@@ -238,7 +240,7 @@ class WeightedSum(Measure):
             return None
         tables = self._tables(_rank_tables.n_ranks(self.k, longest))
         least = int(gain.searchsorted(0.0, side="right"))
-        return Walk("weighted", self.k, least, gain, tables)
+        return Walk("weighted", self.k, least, gain, tables, flat=self.flat)
 
     @lru_cache(maxsize=64)  # noqa: B019 (measures are small, and compare by value)
     def _tables(self, size: int) -> FloatArray:
@@ -323,14 +325,11 @@ class CG(_GainMeasure):
     """
 
     name = "CG"
+    flat = True
     gain: Any = field(default="linear", metadata={"check": normalise_gain})
 
     def _rank_weights(self, rank: IntArray) -> FloatArray:
         return np.ones(len(rank))
-
-    def walk(self, levels: FloatArray, longest: int) -> Walk | None:
-        walk = super().walk(levels, longest)
-        return None if walk is None else walk._replace(flat=True)
 
     def numerator(self, groups: TieGroups) -> FloatArray:
         # a group that is whole adds its sum of gains, not n times their mean

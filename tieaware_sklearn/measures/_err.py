@@ -304,8 +304,9 @@ class ERR(Measure):
         long = mixed.whole & (mixed.places > _LONG)
         for i in np.flatnonzero(long).tolist():
             counts, chances = mixed.classes(np.array([i]))
-            mean = mean_of_long_group(mixed.lo[i], counts[0], chances[0])
-            worth[mixed.group[i]] = mean
+            worth[mixed.group[i]] = mean_of_long_group(
+                mixed.lo[i], counts[0], chances[0]
+            )
         short = np.flatnonzero(~long)
         for width, batch in _places.widths(mixed.places[short]):
             part = short[batch]

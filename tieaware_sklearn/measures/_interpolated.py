@@ -236,10 +236,11 @@ class RelevantInTies:
 
     def distribution(self, depth: int) -> Values:
         """The distribution of precision interpolated at a depth; not for long ties."""
-        if depth > self.total:
-            return _NO_DOCUMENT
-        at, part = next((at, part) for at, part in self._parts() if depth > at)
-        return part.distribution(depth - 1 - at)
+        if depth <= self.total:
+            for first, part in self._parts():
+                if depth > first:
+                    return part.distribution(depth - 1 - first)
+        return _NO_DOCUMENT
 
     def _at(self, depths: IntArray) -> int:
         """The number of the first from 0, `total` for what is not retrieved."""
@@ -328,7 +329,7 @@ def relevant_in_ties(groups: TieGroups, rel: float) -> list[RelevantInTies]:
     holding, per_query = groups.holding(rel)
     r, above = groups.relevant(rel)[holding], groups.relevant_above(rel)[holding]
     columns = np.array([groups.lo[holding], groups.n[holding], r, above])
-    known: dict[bytes, RelevantInTies] = {}
+    known = {}
     out = []
     # nothing is behind the last end
     for of_query in np.split(columns, np.cumsum(per_query), axis=1)[:-1]:

@@ -60,12 +60,12 @@ def register(cls: type[Any]) -> None:
         For a name of another measure of this library.
     """
     names = {**vars(cls).get("aliases", {}), getattr(cls, "name", None): ()}
-    taken: dict[str, Named] = {}
+    taken = {}
     for name, without in names.items():
         if not (isinstance(name, str) and _READABLE.fullmatch(name)):
             continue
         other = NAMED.get(name.lower())
-        if other is not None and other.cls in cls.__mro__[1:]:
+        if other is not None and other.cls in cls.__mro__:
             continue
         if other is not None and is_ours(other.cls) and not is_ours(cls):
             raise ValueError(
@@ -104,8 +104,10 @@ def number(default: Any = MISSING, **bounds: float) -> Any:
     rule = " and ".join(f"{_SIGNS[b]} {x:g}" for b, x in bounds.items())
 
     def check(value: Any, name: str) -> float:
-        is_right = checks.is_number(value, **bounds)
-        messages.require(is_right, f"{name} must be a finite number {rule}", value)
+        if not checks.is_number(value, **bounds):
+            raise ValueError(
+                f"{name} must be a finite number {rule}, got {messages.show(value)}"
+            )
         return float(value)
 
     return field(default=default, metadata={"check": check})
@@ -216,7 +218,8 @@ class Distribution:
         ValueError
             For q outside [0, 1].
         """
-        messages.require(0 <= q <= 1, "q must be in [0, 1]", q)
+        if not 0 <= q <= 1:
+            raise ValueError(f"q must be in [0, 1], got {q!r}")
         if not len(self):
             return float("nan")
         reached = np.cumsum(self.probability)
@@ -592,7 +595,8 @@ class RelevanceMeasure(Measure):
         if type(self).gains is not RelevanceMeasure.gains:
             # the best order is another
             return None
-        return Walk(kind, least=int(levels.searchsorted(self.rel)), **options)
+        least = int(levels.searchsorted(self.rel))
+        return Walk(kind, self.reach, least, **options)
 
     def total(self, groups: Totals) -> FloatArray:
         """R, the relevant documents of each query, retrieved or not."""

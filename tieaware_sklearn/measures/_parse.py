@@ -243,7 +243,7 @@ def _checked(
         for field in fields(named.cls)
         if field.init and field.name not in named.without
     }
-    out: dict[str, Any] = {}
+    out = {}
     for word, value in values_of_words:
         parameter, values = named.cls.synonyms.get(word, (word, None))
         if values is not None:
@@ -254,7 +254,8 @@ def _checked(
         if parameter not in takes:
             known = ", ".join(takes) or "none"
             raise ValueError(f"{name} has no parameter {word!r} (it takes: {known})")
-        messages.require(parameter not in out, f"{parameter} must be given once")
+        if parameter in out:
+            raise ValueError(f"{parameter} must be given once")
         out[parameter] = value
     for field in takes.values():
         if field.default is MISSING and field.name not in out:
