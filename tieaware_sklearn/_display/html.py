@@ -175,18 +175,19 @@ def _bar(
         return round(1 + (_WIDE - 2) * (value - low) / ((high - low) or 1.0), 1)
 
     first, last = sorted((place(worst), place(best)))
-    middle, there = _HIGH // 2, place(mean)
-    ends = f"{words.number(worst)} to {words.number(best)}"
-    said = f"{head}: {ends}, mean {words.number(mean)}"
-    said += f" (scale: {words.number(low)} to {words.number(high)})"
+    middle = _HIGH // 2
+    said = (
+        f"{head}: {words.number(worst)} to {words.number(best)}, mean "
+        f"{words.number(mean)} (scale: {words.number(low)} to {words.number(high)})"
+    )
     return (
         f'<td data-key="{mean:.6g}"><svg role="img" width="{_WIDE}" height="{_HIGH}" '
         f'viewBox="0 0 {_WIDE} {_HIGH}"><title>{_text(said)}</title>'
         f'<line class="track" x1="0" x2="{_WIDE}" y1="{middle}" y2="{middle}"/>'
         f'<rect class="range" x="{first}" y="3" width="{max(last - first, 1):.1f}" '
         f'height="{_HIGH - 6}"/>'
-        f'<line class="mean" x1="{there}" x2="{there}" y1="0" y2="{_HIGH}"/></svg>'
-        "</td>"
+        f'<line class="mean" x1="{place(mean)}" x2="{place(mean)}" y1="0" '
+        f'y2="{_HIGH}"/></svg></td>'
     )
 
 
@@ -195,8 +196,10 @@ def figure_html(draw: Callable[[], Any], conclusion: Sequence[str], title: str) 
     try:
         from matplotlib import pyplot, rc_context
     except ImportError:
-        missing = "there is no figure because matplotlib is not installed"
-        return f"<p>{missing} (pip install matplotlib)</p>"
+        return (
+            "<p>there is no figure because matplotlib is not installed (pip install "
+            "matplotlib)</p>"
+        )
     drawn, file = draw().figure_, io.StringIO()
     # equal results have equal pages
     with rc_context({"svg.hashsalt": "tieaware"}):

@@ -121,9 +121,7 @@ class Table:
     @classmethod
     def of(cls, *columns: Iterable[Any], **others: Any) -> Table:
         """Make a table of heads with their values, and functions that show a value."""
-        made = []
-        for head, values, *show in columns:
-            made.append(Column(head, list(values), *show))
+        made = [Column(head, list(values), *show) for head, values, *show in columns]
         return cls(made, **others)
 
     def of_rows(self, rows: Sequence[int] | NDArray[np.intp]) -> Table:

@@ -725,7 +725,7 @@ def _count(value: Any, name: str) -> int:
 @dataclass(frozen=True)
 class _IthRelevant(RelevanceMeasure):
     i: int = field(default=1, metadata={"check": _count})
-    rel: float = _measure.number(1.0, above=0)
+    rel: float = _measure.relevant_label()
 
     @abstractmethod
     def _worth(self, above: Any) -> FloatArray:

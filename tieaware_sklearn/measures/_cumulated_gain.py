@@ -551,7 +551,7 @@ class RBP(_AttentionMeasure):
     always_shown = ("p",)
     p: float = _measure.number(0.8, above=0, below=1)
     k: int | None = _measure.cutoff()
-    rel: float = _measure.number(1.0, above=0)
+    rel: float = _measure.relevant_label()
     gain: Any = field(default=None, metadata={"check": _gain})
 
     def _rank_weights(self, rank: IntArray) -> FloatArray:
@@ -605,7 +605,7 @@ class CWL(_AttentionMeasure):
     example = "CWL(chances=[0.9,0.5])"
     chances: tuple[float, ...] = field(metadata={"check": _chances})
     k: int | None = _measure.cutoff()
-    rel: float = _measure.number(1.0, above=0)
+    rel: float = _measure.relevant_label()
     gain: Any = field(default=None, metadata={"check": _gain})
 
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:

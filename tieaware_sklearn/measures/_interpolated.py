@@ -452,7 +452,7 @@ class InterpolatedPrecision(_Interpolated):
     at = "recall"
     example = "IPrec@0.1"
     recall: float = _measure.number(least=0, most=1)
-    rel: float = _measure.number(1.0, above=0)
+    rel: float = _measure.relevant_label()
     rounding: str = _measure.choice(*_ROUNDING)
 
     def __post_init__(self) -> None:
@@ -534,7 +534,7 @@ class InterpolatedAveragePrecision(_Interpolated):
 
     name = "IAP"
     points: int | str = field(default=11, metadata={"check": _points})
-    rel: float = _measure.number(1.0, above=0)
+    rel: float = _measure.relevant_label()
     rounding: str = _measure.choice(*_ROUNDING)
 
     def _depths(self, total: int) -> tuple[IntArray, FloatArray]:

@@ -113,6 +113,11 @@ def number(default: Any = MISSING, **bounds: float) -> Any:
     return field(default=default, metadata={"check": check})
 
 
+def relevant_label() -> Any:
+    """The least label of relevant documents."""
+    return number(1.0, above=0)
+
+
 def choice(*choices: str) -> Any:
     """One of some texts; the first is the default."""
 
@@ -608,7 +613,7 @@ class BinaryMeasure(RelevanceMeasure):
     """A measure of binary relevance with a cut-off."""
 
     k: int | None = cutoff()
-    rel: float = number(1.0, above=0)
+    rel: float = relevant_label()
 
 
 @dataclass(frozen=True)
@@ -633,7 +638,7 @@ class MeasureOverRelevant(RelevanceMeasure):
     """A measure divided by R, the number of relevant documents; undefined if R is 0."""
 
     undefined_over_zero = True
-    rel: float = number(1.0, above=0)
+    rel: float = relevant_label()
 
     def normaliser(self, groups: Totals) -> FloatArray:
         return self.total(groups)
