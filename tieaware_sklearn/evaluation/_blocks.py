@@ -256,10 +256,10 @@ class SortedBlock(tie_groups.Totals):
     def walked(self, measure: Hashable) -> FloatArray:
         """Mean and best of a walk where all documents tie, (2, n_queries)."""
         if measure not in self._one_tie:
-            # of all measures at once
+            # of all measures at once; other threads may add walks meanwhile
             new = {
                 one: walk
-                for one, walk in self._walks.items()
+                for one, walk in list(self._walks.items())
                 if walk is not None and one not in self._one_tie
             }
             out = np.empty((2, self.n_queries, len(new)))
