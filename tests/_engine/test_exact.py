@@ -313,9 +313,9 @@ def test_tensors_in_one_dimension_and_in_two(tensor):
 def test_other_tensors():
     # memory that the CPU shares, dtypes that NumPy has not, and what is no tensor
     assert np.array_equal(exact.as_array(OfDLPack(LISTS[1], (3, 0)), "y"), LISTS[1])
-    with pytest.raises(ValueError, match="y_score must be an array that NumPy.*BFloat"):
+    with pytest.raises(ValueError, match=r"y_score must be an array that NumPy.*BFlo"):
         ta.ranking_score([1, 0], NoDtype([1.0, 2.0]))
-    with pytest.raises(ValueError, match="y_true must be an array that NumPy.*cuda:0"):
+    with pytest.raises(ValueError, match=r"y_true must be an array that NumPy.*cuda:"):
         ta.ranking_score(OnDevice([1, 0]), [1.0, 2.0])
     for value in (7, "text"):
         with pytest.raises(ValueError, match=r"y_true must be 1-dim.*, got shape \(\)"):

@@ -352,6 +352,8 @@ class _RankedByKernel(RankedBlock):
                 backwards=self.backwards, split=self.split,
             )  # fmt: skip
         values = _measure.divide(numerators, below, undefined)
+        if n_numerators == len(names) == 1:
+            return values
         known = {"normaliser": below}
         known.update(zip(_measure.STATISTICS, values, strict=False))
         spread = _measure.SCREENED[-1]

@@ -220,6 +220,8 @@ class Prepared:
                     self._blocks[number] = block
             return compute(block.ranked(given, depth))
 
+        if len(self._ranges) == 1:
+            return [result(0)]
         return threads.in_threads(result, range(len(self._ranges)), n_jobs)
 
     def in_order(self, parts: Iterable[NDArray[Any]], axis: int = 0) -> NDArray[Any]:

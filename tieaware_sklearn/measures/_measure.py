@@ -662,7 +662,10 @@ def divide(
 
     Nothing over nothing is 0 where a measure is defined (P of an empty list).
     """
+    is_positive = denominator > 0
+    if (is_positive > undefined).all():
+        return numerators / denominator
     values = np.zeros(numerators.shape)
-    np.divide(numerators, denominator, out=values, where=denominator > 0)
+    np.divide(numerators, denominator, out=values, where=is_positive)
     np.copyto(values, np.nan, where=undefined)
     return values
