@@ -289,18 +289,19 @@ class ResolvedMeasures:
 
     def warn_below_rel(self, labels: FloatArray) -> None:
         """Warn of measures for which no document is relevant, if labels are above 0."""
-        largest = float(labels.max())
         rels = {
             str(measure): measure.rel
             for measure in self.measures
-            if hasattr(measure, "rel")
-            and getattr(measure, "gain", None) is None
-            and measure.rel > largest
+            if hasattr(measure, "rel") and getattr(measure, "gain", None) is None
         }
-        if rels and largest > 0:
+        if not rels:
+            return
+        largest = float(labels.max())
+        below = {name: rel for name, rel in rels.items() if largest < rel}
+        if below and largest > 0:
             words.warn(
-                f"no document is relevant for {', '.join(rels)}: the largest label "
-                f"is {largest!r}, below rel={min(rels.values()):g} (rel= of a measure "
+                f"no document is relevant for {', '.join(below)}: the largest label "
+                f"is {largest!r}, below rel={min(below.values()):g} (rel= of a measure "
                 "is the least label that is relevant)",
                 UndefinedMetricWarning,
             )
