@@ -8,14 +8,14 @@ from inspect import signature
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse import csr_matrix, safely_cast_index_arrays
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from . import _optional
 from ._engine import segments
-from ._engine.segments import FloatArray
+from ._typing import Array, FloatArray
 from .evaluation import _prepared, _resolved
 from .measures import Measure, parse_measure
 from .rankers import _query_ranker
@@ -81,7 +81,7 @@ class ExactMeasure:
         return self.resolved.measures[0].greater_is_better
 
     def evaluate(
-        self, approxes: Sequence[FloatArray], target: NDArray[Any], weight: Any
+        self, approxes: Sequence[FloatArray], target: Array, weight: Any
     ) -> tuple[float, float]:
         """Compute the measure of an evaluation set; training data get 0."""
         key = _key(target)
@@ -476,13 +476,12 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
         """
         X = _readable(self._features(X))
         n_threads = -1 if self.thread_count is None else self.thread_count
-        scores: FloatArray = self.model_.predict(
+        return self.model_.predict(
             X, ntree_start=ntree_start, ntree_end=ntree_end, thread_count=n_threads
         )
-        return scores
 
     @property
-    def feature_importances_(self) -> NDArray[Any]:
+    def feature_importances_(self) -> Array:
         """One value per column of X, 0 for `qid`."""
         check_is_fitted(self)
         values = self.model_.get_feature_importance(type="PredictionValuesChange")

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _optional, measures
 from ._engine import checks
-from ._engine.segments import FloatArray
+from ._typing import FloatArray
 from .evaluation import _relevance_evaluator, _resolved
 
 ir_measures, providers, theirs, util = (
@@ -67,7 +67,7 @@ _OF_LIST = {"rel": _REL, "judged_only": _ANY}
 
 
 def _cutoff(measure: Any) -> int | None:
-    return measure.params.get("cutoff")  # type: ignore[no-any-return]
+    return measure.params.get("cutoff")
 
 
 def _at_cutoff(ours: Callable[..., measures.Measure]) -> Callable[[Any], _Ours]:

@@ -14,11 +14,11 @@ from itertools import groupby
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from . import _optional
 from ._engine import checks
-from ._engine.segments import FloatArray
+from ._typing import Array, FloatArray
 from .measures import Measure
 from .rankers import _query_ranker
 
@@ -74,10 +74,10 @@ class _EvalMetric(_query_ranker.BoostingMeasures):
     # LightGBM counts the parameters: it passes weights and groups to four
     def __call__(
         self,
-        y_true: NDArray[Any],
+        y_true: Array,
         y_pred: FloatArray,
-        weight: NDArray[Any] | None = None,
-        group: NDArray[Any] | None = None,
+        weight: Array | None = None,
+        group: Array | None = None,
     ) -> Any:
         if hasattr(y_pred, "get_label"):
             raise TypeError(
@@ -501,13 +501,13 @@ validate_features, **kwargs
         return self._model_.set_params(**now).predict(X, *args, **options)
 
     @property
-    def feature_importances_(self) -> NDArray[Any]:
+    def feature_importances_(self) -> Array:
         """One value per column of X, 0 for `qid`."""
         return self._per_column(self.booster_.feature_importance(self.importance_type))
 
     def _model_params(self) -> dict[str, Any]:
         """Parameters of the LGBMRanker that is trained."""
-        params: dict[str, Any] = self.get_params()
+        params = self.get_params()
         for name in ("qid", "row_order", "eval_metric", *_KINDS):
             params.pop(name, None)
         params.setdefault("first_metric_only", True)

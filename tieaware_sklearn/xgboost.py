@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _optional
 from ._engine import checks, feature_matrix
-from ._engine.segments import FloatArray
+from ._typing import Array, FloatArray
 from .evaluation import _prepared, _resolved
 from .measures import Measure
 from .rankers import _query_ranker
@@ -399,7 +399,7 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         ValueError
             If a data frame has other columns than in `fit`, or another order.
         """
-        return super().predict(self._features(X), **options)  # type: ignore[no-any-return]
+        return super().predict(self._features(X), **options)
 
     @wraps(xgboost.XGBRanker.apply, assigned=())
     def apply(self, X: Any, iteration_range: Any = None) -> NDArray[np.float32]:
@@ -416,7 +416,7 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         -------
         ndarray of shape (n_rows, n_trees)
         """
-        return super().apply(self._features(X), iteration_range)  # type: ignore[no-any-return]
+        return super().apply(self._features(X), iteration_range)
 
     def get_booster(self) -> Any:
         """Return the trained `xgboost.Booster`.
@@ -440,7 +440,7 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         -------
         dict
         """
-        return xgboost.XGBRanker(**self._model_params()).get_xgb_params()  # type: ignore[no-any-return]
+        return xgboost.XGBRanker(**self._model_params()).get_xgb_params()
 
     def load_model(self, fname: Any) -> None:
         """Load a model saved by `save_model` of this class or of `XGBRanker`.
@@ -466,21 +466,21 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         return getattr(self._model_, "evals_result_", {})
 
     @property
-    def feature_importances_(self) -> NDArray[Any]:
+    def feature_importances_(self) -> Array:
         """One value per column of X, 0 for `qid`."""
         check_is_fitted(self)
         self._model_.importance_type = self.importance_type
         return self._per_column(self._model_.feature_importances_)
 
     @property
-    def coef_(self) -> NDArray[Any]:
+    def coef_(self) -> Array:
         """Coefficients of ``booster="gblinear"``, 0 for the column of `qid`."""
         check_is_fitted(self)
         return self._per_column(self._model_.coef_)
 
     def _model_params(self) -> dict[str, Any]:
         """Parameters of the XGBRanker that is trained."""
-        params: dict[str, Any] = self.get_params()
+        params = self.get_params()
         return {name: value for name, value in params.items() if name not in _OURS}
 
     def _matrix(self, data: _query_ranker.QueryData) -> Any:

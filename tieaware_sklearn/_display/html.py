@@ -20,9 +20,9 @@ from typing import Any, overload
 from urllib.parse import quote
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import _atomic, _optional
+from .._typing import Array
 from . import words
 from .text_tables import WIDTH, Ranges, Table
 
@@ -295,7 +295,7 @@ class Result:
 
     def _tables(self) -> list[Table]:
         """The tables that print and notebooks show."""
-        return self.summary()._tables()  # type: ignore[attr-defined, no-any-return]
+        return self.summary()._tables()  # type: ignore[attr-defined]
 
     def _whole(self) -> list[Table]:
         """The tables of a page, which has room for all rows."""
@@ -409,9 +409,7 @@ def as_columns(values: Mapping[str, Any]) -> dict[str, Any]:
     return columns
 
 
-def by_cell(
-    keys: Mapping[str, Any], values: Mapping[str, NDArray[Any]]
-) -> dict[str, Any]:
+def by_cell(keys: Mapping[str, Any], values: Mapping[str, Array]) -> dict[str, Any]:
     """Columns with a row for each cell of arrays, whose axes have these keys."""
     axes = (
         np.array(key, dtype=object) if isinstance(key, tuple) else key

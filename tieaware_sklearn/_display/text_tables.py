@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._typing import IndexArray
 from . import words
 
 Floats = NDArray[np.floating[Any]]
@@ -124,7 +125,7 @@ class Table:
         made = [Column(head, list(values), *show) for head, values, *show in columns]
         return cls(made, **others)
 
-    def of_rows(self, rows: Sequence[int] | NDArray[np.intp]) -> Table:
+    def of_rows(self, rows: Sequence[int] | IndexArray) -> Table:
         """Keep these rows, in this order."""
         columns = [
             column._replace(values=[column.values[i] for i in rows])

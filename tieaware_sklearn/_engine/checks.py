@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from .._display import words
+from .._typing import Array, BoolArray, FloatArray, IndexArray, IntArray
 from . import exact_numbers, messages, segments
 
 #: integers are looked up in a table of at most so many places for each of them
@@ -33,7 +34,7 @@ def check_seed(random_state: Any) -> np.random.RandomState:
     if isinstance(random_state, np.random.Generator):
         return np.random.RandomState(random_state.bit_generator)
     try:
-        return check_random_state(random_state)  # type: ignore[no-any-return]
+        return check_random_state(random_state)
     except ValueError:
         raise ValueError(
             "random_state must be an integer from 0 to 2**32 - 1, a Generator, a "
@@ -68,9 +69,9 @@ class Queries:
         The rows, query by query; None where they already stand so.
     """
 
-    qid: NDArray[Any]
-    offsets: NDArray[np.int64]
-    order: NDArray[np.intp] | None
+    qid: Array
+    offsets: IntArray
+    order: IndexArray | None
 
     def __getstate__(self) -> dict[str, Any]:
         # sizes are counted faster than they travel
@@ -85,18 +86,18 @@ class Queries:
         return int(self.offsets[-1])
 
     @cached_property
-    def sizes(self) -> NDArray[np.int64]:
+    def sizes(self) -> IntArray:
         return self.offsets[1:] - self.offsets[:-1]
 
     def name(self, query: int) -> str:
         """The id of a query as a message shows it."""
         return repr(self.qid[query : query + 1].tolist()[0])
 
-    def arrange(self, values: NDArray[Any]) -> NDArray[Any]:
+    def arrange(self, values: Array) -> Array:
         """`values`, one per row, query by query."""
         return values if self.order is None else values[self.order]
 
-    def sorted(self) -> NDArray[np.intp]:
+    def sorted(self) -> IndexArray:
         """The queries by id: an order that no permutation of the rows changes."""
         if self.qid.dtype.kind != "O":
             return np.argsort(self.qid, kind="stable")
@@ -107,38 +108,38 @@ class Queries:
             by_id = sorted(queries, key=lambda q: (type(ids[q]).__name__, str(ids[q])))
         return np.array(by_id, dtype=np.intp)
 
-    def shortest_first(self) -> NDArray[np.intp]:
+    def shortest_first(self) -> IndexArray:
         """The queries by length, then by id: no permutation of the rows changes it."""
         by_id = self.sorted()
         return by_id[np.argsort(self.sizes[by_id], kind="stable")]
 
-    def given(self, arranged: NDArray[np.intp]) -> NDArray[np.intp]:
+    def given(self, arranged: IndexArray) -> IndexArray:
         """Where arranged rows stand among the rows as they came."""
         return arranged if self.order is None else self.order[arranged]
 
     @property
-    def codes(self) -> NDArray[np.int64]:
+    def codes(self) -> IntArray:
         """The number of the query of each arranged row."""
         return segments.owners(self.sizes)
 
-    def row_codes(self) -> NDArray[np.int64]:
+    def row_codes(self) -> IntArray:
         """The number of the query of each row, the rows as they came."""
         codes = np.empty(self.n_rows, dtype=np.int64)
         codes[slice(None) if self.order is None else self.order] = self.codes
         return codes
 
-    def varying(self, arranged: NDArray[Any]) -> NDArray[np.bool_]:
+    def varying(self, arranged: Array) -> BoolArray:
         """Arranged rows whose value is not that of the first row of their query.
 
         Of one column or of several. NaN is equal to NaN.
         """
         first = np.repeat(arranged[self.offsets[:-1]], self.sizes, axis=0)
-        differs: NDArray[np.bool_] = arranged != first
+        differs = arranged != first
         if arranged.dtype.kind == "f" and np.isnan(first).any():
             differs &= ~(np.isnan(arranged) & np.isnan(first))
         return differs
 
-    def rows(self, chosen: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
+    def rows(self, chosen: NDArray[np.integer[Any]]) -> IndexArray:
         """The arranged rows of these queries, one query after another."""
         return segments.consecutive(self.offsets[:-1][chosen], self.sizes[chosen])
 
@@ -155,8 +156,8 @@ class Queries:
 
 
 def reject(
-    bad: NDArray[np.bool_],
-    values: NDArray[Any],
+    bad: BoolArray,
+    values: Array,
     name: str,
     rule: str,
     place: messages.Place = messages.in_row,
@@ -175,7 +176,7 @@ def check_labels(
     name: str = "y_true",
     place: messages.Place = messages.in_row,
     padded: bool = False,
-) -> NDArray[np.float64]:
+) -> FloatArray:
     """Labels as finite, non-negative float64.
 
     Documents without a judgment get `UNJUDGED_LABEL`, or `DROPPED_LABEL` with
@@ -212,7 +213,7 @@ def check_scores(
     n_rows: int | None = None,
     name: str = "y_score",
     place: messages.Place = messages.in_row,
-) -> NDArray[Any]:
+) -> Array:
     """Scores in the dtype they came in, objects as floats; -inf is "not retrieved"."""
     scores = exact_numbers.numbers_of(y_score, name, place)
     if n_rows is not None:
@@ -241,12 +242,12 @@ def _warn_of_turned(scores: NDArray[np.unsignedinteger[Any]], name: str) -> None
             )
 
 
-def is_retrieved(scores: NDArray[Any]) -> NDArray[np.bool_]:
+def is_retrieved(scores: Array) -> BoolArray:
     """Where documents are in the ranking: scores of any dtype other than -inf."""
-    return np.asarray(scores != -np.inf)
+    return scores != -np.inf
 
 
-def check_length(values: NDArray[Any], n_rows: int, name: str) -> None:
+def check_length(values: Array, n_rows: int, name: str) -> None:
     if len(values) != n_rows:
         raise ValueError(
             f"{name} must have one value per row ({n_rows}), got {len(values)}"
@@ -291,13 +292,13 @@ def check_same_order(columns: Mapping[str, Any]) -> None:
             )
 
 
-def _objects(values: Any) -> NDArray[Any]:
+def _objects(values: Any) -> Array:
     array = np.empty(len(values), dtype=object)
     array[:] = list(values)
     return array
 
 
-def _keys_of_ids(qid: Any, name: str) -> tuple[NDArray[Any], NDArray[Any] | None]:
+def _keys_of_ids(qid: Any, name: str) -> tuple[Array, Array | None]:
     """Return a key for each row, and the ids that integer keys stand for, if any."""
     if isinstance(qid, (str, bytes, int, np.integer)):
         column = f"X[{qid!r}]" if isinstance(qid, str) else f"X[:, {qid!r}]"
@@ -328,7 +329,7 @@ def _keys_of_ids(qid: Any, name: str) -> tuple[NDArray[Any], NDArray[Any] | None
     return array, None
 
 
-def _first_of_each(keys: NDArray[Any], name: str) -> NDArray[np.intp]:
+def _first_of_each(keys: Array, name: str) -> IndexArray:
     """Return the place of the first key that is equal to each key."""
     places = np.arange(len(keys))
     if keys.dtype.kind in "OSU":
@@ -349,12 +350,10 @@ def _first_of_each(keys: NDArray[Any], name: str) -> NDArray[np.intp]:
             table[above[::-1]] = places[::-1]
             return table[above]
     _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    return np.asarray(first[inverse])
+    return first[inverse]
 
 
-def _check_ids(
-    ids: NDArray[Any], rows: NDArray[np.intp], name: str, *, empty: bool
-) -> None:
+def _check_ids(ids: Array, rows: IndexArray, name: str, *, empty: bool) -> None:
     """Refuse ids that are missing, sets, or empty texts, unless `empty` allows these.
 
     Text files do not tell an empty text from an id that is missing.
@@ -417,7 +416,7 @@ def check_query_weight(
     *,
     allow_zero: bool = False,
     name: str = "query_weight",
-) -> NDArray[np.float64] | None:
+) -> FloatArray | None:
     """One weight per query out of one per row; not all 0 unless `allow_zero`."""
     if query_weight is None:
         return None
@@ -434,17 +433,14 @@ def check_query_weight(
     return per_query
 
 
-def check_segment(
-    segment: Any, queries: Queries, *, name: str = "segment"
-) -> NDArray[Any]:
+def check_segment(segment: Any, queries: Queries, *, name: str = "segment") -> Array:
     """One segment per query, of any hashable values, out of one per row."""
     segments = check_qid(segment, n_rows=queries.n_rows, name=name, empty=True)
     codes = one_per_query(segments.row_codes(), queries, name, segments.name)
-    per_query: NDArray[Any] = segments.qid[codes]
-    return per_query
+    return segments.qid[codes]
 
 
-def queries_by_segment(segment: Any) -> tuple[NDArray[Any], list[NDArray[np.intp]]]:
+def queries_by_segment(segment: Any) -> tuple[Array, list[IndexArray]]:
     """Segments in ascending order, and the numbers of the queries of each."""
     ids = check_qid(segment, n_rows=len(segment), name="segment", empty=True)
     ascending = ids.sorted()
@@ -453,11 +449,11 @@ def queries_by_segment(segment: Any) -> tuple[NDArray[Any], list[NDArray[np.intp
 
 
 def one_per_query(
-    values: NDArray[Any], queries: Queries, name: str, show: Callable[[Any], str]
-) -> NDArray[Any]:
+    values: Array, queries: Queries, name: str, show: Callable[[Any], str]
+) -> Array:
     """One value per query, out of values that are constant within each."""
     arranged = queries.arrange(values)
-    per_query: NDArray[Any] = arranged[queries.offsets[:-1]]
+    per_query = arranged[queries.offsets[:-1]]
     varies = queries.varying(arranged)
     if varies.any():
         row = int(np.argmax(varies))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 
 from .._display import words
+from .._typing import Array, FloatArray
 from . import messages
 
 #: Every whole number up to here is a 64-bit float.
@@ -37,7 +38,7 @@ def check_not_masked(values: Any, name: str) -> None:
         )
 
 
-def as_array(values: Any, name: str) -> NDArray[Any]:
+def as_array(values: Any, name: str) -> Array:
     """Return an array of any values, by `numpy.asarray` or DLPack.
 
     Raises
@@ -70,7 +71,7 @@ def as_array(values: Any, name: str) -> NDArray[Any]:
         ) from None
 
 
-def one_dimensional(values: Any, name: str) -> NDArray[Any]:
+def one_dimensional(values: Any, name: str) -> Array:
     """Return an array of one value per row. One column is flattened, with a warning."""
     array = as_array(values, name)
     if array.ndim == 2 and array.shape[1] == 1:
@@ -98,7 +99,7 @@ def are_lists(y_true: Any, *, masked: bool) -> bool:
 
 def numbers_of(
     values: Any, name: str, place: messages.Place = messages.in_row
-) -> NDArray[Any]:
+) -> Array:
     """Return one number per row, in the dtype of an array of numbers.
 
     Objects become 64-bit floats, and missing values among them NaN.
@@ -118,14 +119,12 @@ def numbers_of(
 
 def floats_of(
     values: Any, name: str, place: messages.Place = messages.in_row
-) -> NDArray[np.float64]:
+) -> FloatArray:
     """Return one 64-bit float per row. Errors are those of `numbers_of`."""
     return numbers_of(values, name, place).astype(np.float64, copy=False)
 
 
-def _floats_of_objects(
-    objects: NDArray[Any], name: str, place: messages.Place
-) -> NDArray[np.float64]:
+def _floats_of_objects(objects: Array, name: str, place: messages.Place) -> FloatArray:
     values = objects.tolist()
     if set(map(type, values)) <= {int, float}:
         with suppress(OverflowError):  # NumPy is faster, but names no row
@@ -155,7 +154,7 @@ def _not_numeric(value: Any, dtype: str, name: str, place: str) -> ValueError:
     )
 
 
-def in_32_bits(values: NDArray[Any]) -> NDArray[np.float32]:
+def in_32_bits(values: Array) -> NDArray[np.float32]:
     """Return numbers as trec_eval holds them. Those beyond its range are equal."""
     # trec_eval reads 64-bit floats first
     floats, limit = values.astype(np.float64), float(np.finfo(np.float32).max)
@@ -163,7 +162,7 @@ def in_32_bits(values: NDArray[Any]) -> NDArray[np.float32]:
     return np.where(floats == -np.inf, -np.inf, clipped).astype(np.float32)
 
 
-def fits_floats(values: NDArray[Any]) -> bool:
+def fits_floats(values: Array) -> bool:
     """Return whether 64-bit floats tell all numbers of such an array apart."""
     kind, itemsize = values.dtype.kind, values.dtype.itemsize
     if itemsize < 8 or kind not in "iuf" or (kind == "f" and itemsize == 8):
@@ -173,7 +172,7 @@ def fits_floats(values: NDArray[Any]) -> bool:
     return max(int(values.max(initial=0)), -int(values.min(initial=0))) <= LARGEST_EXACT
 
 
-def first_rounded(values: NDArray[Any]) -> int | None:
+def first_rounded(values: Array) -> int | None:
     """Return the row of the first number that is another one as a 64-bit float."""
     if fits_floats(values):
         return None

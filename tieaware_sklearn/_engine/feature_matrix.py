@@ -6,10 +6,10 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
 from sklearn import get_config
 
 from .._display import words
+from .._typing import Array, BoolArray, IndexArray
 from . import exact_numbers, messages
 
 
@@ -189,7 +189,7 @@ def qid_index(X: Any, column: str | int, name: str = "qid") -> int:
     return int(column % n_columns)
 
 
-def are_features(X: Any, qid: str | int | None) -> NDArray[np.bool_]:
+def are_features(X: Any, qid: str | int | None) -> BoolArray:
     """Which columns of X are features, and not query ids."""
     X = as_matrix(X)
     is_feature = np.ones(X.shape[1], dtype=bool)
@@ -257,7 +257,7 @@ def warn_one_query(n_rows: int, how: str) -> None:
     )
 
 
-def take_rows(X: Any, rows: NDArray[np.intp] | None) -> Any:
+def take_rows(X: Any, rows: IndexArray | None) -> Any:
     """These rows of a matrix or column of any kind, or of a list; all for None."""
     if rows is None:
         return X
@@ -270,9 +270,7 @@ def take_rows(X: Any, rows: NDArray[np.intp] | None) -> Any:
     return X[rows]
 
 
-def spread_features(
-    values: NDArray[Any], is_feature: NDArray[np.bool_], other: Any
-) -> Any:
+def spread_features(values: Array, is_feature: BoolArray, other: Any) -> Any:
     """`values` of the features at their columns of X, `other` at the qid column."""
     if is_feature.all():
         return values

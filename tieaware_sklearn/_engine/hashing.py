@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._typing import Array, FloatArray, IntArray
 from . import exact_numbers, feature_matrix, segments
-from .segments import FloatArray, IntArray
 
 Digests = NDArray[np.uint64]
 #: of the sequence that splitmix64 mixes
@@ -24,10 +24,10 @@ def mixed(bits: Digests) -> Digests:
     """The finaliser of splitmix64 (Steele, Lea and Flood 2014)."""
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(bits ^ (bits >> np.uint64(31)))
+    return bits ^ (bits >> np.uint64(31))
 
 
-def bits_of(values: NDArray[Any]) -> Digests:
+def bits_of(values: Array) -> Digests:
     """64 mixed bits of each number, the same for equal ones, of any dtype.
 
     -0.0 is 0.0, and all kinds of NaN are one.
@@ -69,7 +69,7 @@ def stored_once(X: Any) -> Any:
     return X
 
 
-def columns_of(X: Any) -> Iterator[NDArray[Any]]:
+def columns_of(X: Any) -> Iterator[Array]:
     """The cells of each column of an array, data frame or Arrow table."""
     if not feature_matrix.list_columns(X):
         values = np.asarray(X)
@@ -83,7 +83,7 @@ def columns_of(X: Any) -> Iterator[NDArray[Any]]:
         yield np.asarray(cells)
 
 
-def _placed(cells: NDArray[Any], column: Any) -> Digests:
+def _placed(cells: Array, column: Any) -> Digests:
     """Digests to be added to those of the rows of cells: 0 where the cell is 0."""
     bits = value_bits(cells)
     place = mixed(np.atleast_1d(column).astype(np.uint64) + STEP)
@@ -114,7 +114,7 @@ def value_bits(values: ArrayLike) -> Digests:
     return np.array([bits[value] for value in objects], dtype=np.uint64)
 
 
-def _bits_of_times(values: NDArray[Any]) -> Digests:
+def _bits_of_times(values: Array) -> Digests:
     """64 bits of each time or duration of an array, the same in every unit."""
     kind = values.dtype.kind
     seconds = values.astype(f"{kind}8[s]")

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._display import words
+from .._typing import Array, BoolArray, IndexArray
 from . import checks, exact_numbers, messages, segments
 
 
@@ -25,7 +25,7 @@ class Lists:
         The name of a matrix of this shape.
     """
 
-    there: NDArray[np.bool_]
+    there: BoolArray
     like: str
 
     @classmethod
@@ -87,13 +87,11 @@ class Lists:
         return checks.Queries(numbers[:-1], numbers, None)
 
     @property
-    def cells(self) -> NDArray[np.intp]:
+    def cells(self) -> IndexArray:
         """The places of documents in the flattened matrix."""
         return np.flatnonzero(self.there)
 
-    def documents(
-        self, values: Any, name: str, *, several: bool = False
-    ) -> NDArray[Any]:
+    def documents(self, values: Any, name: str, *, several: bool = False) -> Array:
         """Return the values of the documents in a matrix of this shape.
 
         They stand query by query. A document may have `several`, along a last axis.
@@ -103,15 +101,14 @@ class Lists:
         _check_shape(shape, self.there.shape, name, self.like)
         if self.there.all():  # a view is faster
             return matrix.reshape(-1, *matrix.shape[2:])
-        documents: NDArray[Any] = matrix[self.there]
-        return documents
+        return matrix[self.there]
 
     def place(self, document: int) -> str:
         """Return where a document stands, for a message."""
         return messages.in_cell(int(self.cells[document]), self.there.shape[1])
 
 
-def _check_mask(mask: Any, labels: NDArray[Any], name: str) -> NDArray[np.bool_]:
+def _check_mask(mask: Any, labels: Array, name: str) -> BoolArray:
     """Return the mask as an array. Warn if it leaves out all relevant documents."""
     is_document = exact_numbers.as_array(mask, "mask")
     if is_document.dtype.kind != "b":
@@ -139,9 +136,9 @@ def _check_shape(
         )
 
 
-def _is_missing(matrix: NDArray[Any]) -> NDArray[np.bool_]:
+def _is_missing(matrix: Array) -> BoolArray:
     if matrix.dtype.kind == "f":
-        return np.asarray(np.isnan(matrix))
+        return np.isnan(matrix)
     if matrix.dtype.kind == "O":
         return np.asarray(np.vectorize(exact_numbers.is_missing, [bool])(matrix))
     return np.zeros(matrix.shape, dtype=bool)
@@ -149,7 +146,7 @@ def _is_missing(matrix: NDArray[Any]) -> NDArray[np.bool_]:
 
 def check_rankings(
     rankings: Mapping[str, Any], qid: Any, mask: Any
-) -> tuple[list[NDArray[Any]], checks.Queries, Lists | None]:
+) -> tuple[list[Array], checks.Queries, Lists | None]:
     """Return the scores of the same documents by several rankings, as columns."""
     lists, columns, n_rows = Lists.of(rankings, qid, mask), [], None
     place = messages.in_row if lists is None else lists.place

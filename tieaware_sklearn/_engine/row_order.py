@@ -6,14 +6,13 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._typing import Array, IntArray
 from . import checks, hashing, segments
-from .segments import IntArray
 
 
 def by_content(
-    X: Any, queries: checks.Queries, labels: NDArray[Any], *values: Any, salt: int = 0
+    X: Any, queries: checks.Queries, labels: Array, *values: Any, salt: int = 0
 ) -> checks.Queries:
     """Queries by id, the rows of each in an order that depends on little.
 
@@ -54,7 +53,7 @@ def by_content(
 
 
 def _apart(
-    rows: IntArray, first: IntArray, key: NDArray[Any], digests: hashing.Digests
+    rows: IntArray, first: IntArray, key: Array, digests: hashing.Digests
 ) -> IntArray:
     """Tell rows apart by a key; returns those that it does not tell apart.
 
@@ -81,10 +80,10 @@ def _apart(
     first[rows] = np.repeat((place + np.arange(len(rows)) - block)[starts], sizes)
     digests = digests[rows]
     equal = np.minimum.reduceat(digests, starts) == np.maximum.reduceat(digests, starts)
-    return np.asarray(rows[np.repeat(~equal, sizes)])
+    return rows[np.repeat(~equal, sizes)]
 
 
-def _columns(X: Any, *, narrow: bool) -> Iterator[NDArray[Any]]:
+def _columns(X: Any, *, narrow: bool) -> Iterator[Array]:
     """Columns from the first to the last."""
     for cells in hashing.columns_of(X):
         if narrow:
@@ -93,7 +92,7 @@ def _columns(X: Any, *, narrow: bool) -> Iterator[NDArray[Any]]:
             yield cells if cells.dtype.kind in "biuf" else hashing.value_bits(cells)
 
 
-def _stored(X: Any, *, narrow: bool) -> Iterator[NDArray[Any]]:
+def _stored(X: Any, *, narrow: bool) -> Iterator[Array]:
     """Keys that sort the rows of a sparse matrix as their columns do.
 
     The first two keys are the place and the value of the first cell of a row that is
@@ -113,7 +112,7 @@ def _stored(X: Any, *, narrow: bool) -> Iterator[NDArray[Any]]:
         yield cells
 
 
-def _narrow(cells: NDArray[Any]) -> NDArray[Any]:
+def _narrow(cells: Array) -> Array:
     """Numbers as 32-bit floats, anything else by bits of its value."""
     with np.errstate(over="ignore"):
         try:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._typing import Array, BoolArray
 from . import hashing, merging, segments
 
 
@@ -27,7 +27,7 @@ class Repeated(NamedTuple):
     n_queries: int
 
 
-def id_digests(qid: NDArray[Any], name: str = "qid") -> hashing.Digests:
+def id_digests(qid: Array, name: str = "qid") -> hashing.Digests:
     """Digests of different query ids, in their order.
 
     Raises
@@ -65,12 +65,12 @@ def are_ascending(digests: hashing.Digests) -> bool:
     return bool((digests[1:] > digests[:-1]).all())
 
 
-def known(digests: hashing.Digests, before: hashing.Digests) -> NDArray[np.bool_]:
+def known(digests: hashing.Digests, before: hashing.Digests) -> BoolArray:
     """Which of these are among those retained before."""
     if not len(before):
         return np.zeros(len(digests), dtype=bool)
     at = np.minimum(np.searchsorted(before, digests), len(before) - 1)
-    return np.asarray(before[at] == digests)
+    return before[at] == digests
 
 
 def repeated(parts: Sequence[hashing.Digests]) -> list[Repeated]:
@@ -105,7 +105,7 @@ class SeenQueries:
         # each sorted
         self._sorted: list[hashing.Digests] = []
 
-    def add(self, ids: NDArray[Any]) -> int | None:
+    def add(self, ids: Array) -> int | None:
         """Add the queries of a batch, each of which must be there once.
 
         Returns the place in `ids` of the first that came before; nothing is added then.

@@ -4,29 +4,24 @@ What belongs to one query, or to one tie group, stands together; a segment is gi
 its size, one after another, or by where it starts.
 """
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
+from .._typing import Array, BoolArray, IntArray
 
 
-def begins(values: NDArray[Any]) -> NDArray[np.bool_]:
+def begins(values: Array) -> BoolArray:
     """Where runs of equal values begin, along the last axis."""
     flags = np.ones(values.shape, dtype=bool)
     np.not_equal(values[..., 1:], values[..., :-1], out=flags[..., 1:])
     return flags
 
 
-def run_starts(values: NDArray[Any]) -> IntArray:
+def run_starts(values: Array) -> IntArray:
     """The places at which runs of equal values start."""
     return begins(values).nonzero()[0]
 
 
-def runs(values: NDArray[Any]) -> tuple[IntArray, IntArray]:
+def runs(values: Array) -> tuple[IntArray, IntArray]:
     """Starts and sizes of runs of equal values."""
     starts = run_starts(values)
     return starts, sizes_of(starts, len(values))
@@ -39,10 +34,10 @@ def sizes_of(starts: IntArray, end: int) -> IntArray:
 
 def starts_of(sizes: IntArray) -> IntArray:
     """Where segments of these sizes start."""
-    return np.asarray(np.cumsum(sizes) - sizes)
+    return np.cumsum(sizes) - sizes
 
 
-def offsets_of(sizes: NDArray[Any]) -> IntArray:
+def offsets_of(sizes: Array) -> IntArray:
     """Where segments of these sizes start, and the end of the last.
 
     They are the sums of the first 0, 1, ... sizes.
@@ -70,15 +65,13 @@ def expand(sizes: IntArray) -> tuple[IntArray, IntArray]:
     return owner, np.arange(len(owner)) - starts_of(sizes)[owner]
 
 
-def sum_segments(
-    values: NDArray[Any], sizes: IntArray, dtype: type = np.float64
-) -> NDArray[Any]:
+def sum_segments(values: Array, sizes: IntArray, dtype: type = np.float64) -> Array:
     """Sums of segments along the first axis, empty ones included.
 
     A segment's sum depends on its own values alone, to the last bit; the
     difference of two running sums would depend on what stands before it.
     """
-    out: NDArray[Any] = np.zeros((len(sizes), *values.shape[1:]), dtype=dtype)
+    out = np.zeros((len(sizes), *values.shape[1:]), dtype=dtype)
     filled = sizes > 0
     starts = starts_of(sizes)[filled]
     if len(starts):
@@ -86,15 +79,15 @@ def sum_segments(
     return out
 
 
-def count_segments(flags: NDArray[np.bool_], sizes: IntArray) -> IntArray:
+def count_segments(flags: BoolArray, sizes: IntArray) -> IntArray:
     """Numbers of true flags in segments, empty ones included."""
     # whole numbers: here differences of a running sum lose nothing
     before = offsets_of(flags)
     ends = np.cumsum(sizes)
-    return np.asarray(before[ends] - before[ends - sizes])
+    return before[ends] - before[ends - sizes]
 
 
 def count_before(values: IntArray, sizes: IntArray) -> IntArray:
     """Sums of what stands before each of `values` in its segment."""
     before = offsets_of(values)
-    return np.asarray(before[:-1] - np.repeat(before[starts_of(sizes)], sizes))
+    return before[:-1] - np.repeat(before[starts_of(sizes)], sizes)

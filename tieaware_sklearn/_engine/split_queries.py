@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from .._display import words
+from .._typing import IntArray
 from . import checks, hashing
-from .segments import IntArray
 
 
 class SplitQueriesWarning(UserWarning):

@@ -25,8 +25,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from .._typing import Array, BoolArray, FloatArray, IntArray
 from . import exact_numbers, segments
-from .segments import FloatArray, IntArray
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -75,7 +75,7 @@ def once_per_block(compute: Callable[[A, B], Result]) -> Callable[[A, B], Result
     def remembered(first: A, second: B) -> Result:
         of_groups = isinstance(first, Totals)
         groups, argument = (first, second) if of_groups else (second, first)
-        memo: dict[Hashable, Result] = groups.memo  # type: ignore[union-attr]
+        memo = groups.memo  # type: ignore[union-attr]
         result = memo.get((compute, argument))
         if result is None:
             result = memo[compute, argument] = compute(first, second)
@@ -116,7 +116,7 @@ class Totals:
 
     def total_relevant(self, rel: float) -> IntArray:
         """Relevant documents of each query, retrieved or not."""
-        return self.everything.relevant(rel)  # type: ignore[no-any-return]
+        return self.everything.relevant(rel)
 
 
 class TieGroups(Totals):
@@ -159,10 +159,10 @@ class TieGroups(Totals):
             retrieved = np.bincount(query, self.n, n_queries).astype(np.int64)
         super().__init__(everything, n_queries, retrieved)
         self.untied = len(start) == len(label)
-        self.n_groups_of_query: IntArray = (
+        self.n_groups_of_query = (
             retrieved if self.untied else np.bincount(query, minlength=n_queries)
         )
-        self.lo: IntArray = start - np.repeat(
+        self.lo = start - np.repeat(
             segments.starts_of(retrieved), self.n_groups_of_query
         )
         # as large as the ranking itself: see `forget`
@@ -216,7 +216,7 @@ class TieGroups(Totals):
             documents = self._documents[k] = Documents(near, owner, rank, per_query)
         return documents
 
-    def sum_groups(self, values: NDArray[Any]) -> FloatArray:
+    def sum_groups(self, values: Array) -> FloatArray:
         """Per query, the sum of one value per group."""
         filled = values != 0
         # without its zeros, a sum has the same bits however many of them there are
@@ -258,7 +258,7 @@ class TieGroups(Totals):
             n, start = n[chosen], start[chosen]
         if not self.mixed:
             # the label of any one of its documents
-            return np.asarray(gains[label[start]])
+            return gains[label[start]]
         if part:
             label, start = label[segments.consecutive(start, n)], segments.starts_of(n)
         gain = gains[label]
@@ -273,7 +273,7 @@ class TieGroups(Totals):
         """S² = Σ(g - ḡ)²/(n - 1) of each group, 0 for a single document."""
         deviation = gains[self.label] - np.repeat(self.gain_means(gains), self.n)
         squares = segments.sum_segments(deviation * deviation, self.n)
-        return np.asarray(squares / np.maximum(self.n - 1, 1))
+        return squares / np.maximum(self.n - 1, 1)
 
     def ordered(self, gains: FloatArray, *, descending: bool) -> TieGroups:
         """Each group split by gain, the larger gains first or last in it.
@@ -308,7 +308,7 @@ class TieGroups(Totals):
         level = np.argsort(gains)
         place = np.argsort(level)
         key = segments.owners(self.n) * len(gains) + place[self.label]
-        return np.asarray(level[np.sort(key) % len(gains)])
+        return level[np.sort(key) % len(gains)]
 
 
 def _sums_are_exact(gains: FloatArray, n: int) -> bool:
@@ -333,7 +333,7 @@ def all_tied(
     )
 
 
-def dense_ranks(score: NDArray[Any]) -> tuple[IntArray, int]:
+def dense_ranks(score: Array) -> tuple[IntArray, int]:
     """Ranks 0, 1, ... of the distinct scores, ascending; NaN gets -1.
 
     Returns the ranks and their number. Ranks compare as the scores do, so that
@@ -367,9 +367,7 @@ class RowTies(NamedTuple):
     n: IntArray
 
 
-def ties_of_rows(
-    score: NDArray[Any], retrieved: NDArray[np.bool_], sizes: IntArray
-) -> RowTies:
+def ties_of_rows(score: Array, retrieved: BoolArray, sizes: IntArray) -> RowTies:
     """Find the ties of scores of any dtype, in queries of these sizes."""
     rank, n_ranks = dense_ranks(score)
     shown = np.flatnonzero(retrieved)
@@ -388,7 +386,7 @@ def find_ties(
     label: NDArray[np.integer[Any]],
     everything: TieGroups,
     *,
-    retrieved: NDArray[np.bool_],
+    retrieved: BoolArray,
     input_order: bool,
 ) -> TieGroups:
     """The tie groups of a block of queries, by one sort.

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._engine import checks, exact_numbers, segments, tie_groups
-from .._engine.segments import FloatArray
+from .._typing import Array, FloatArray
 from . import engines
 
 #: rows are numbered by integers of 32 bits
@@ -73,7 +73,7 @@ def level_codes(labels: FloatArray) -> tuple[FloatArray, NDArray[np.int32]]:
     return ascending[is_first], code
 
 
-def score_columns(scores: NDArray[Any]) -> NDArray[np.floating[Any]]:
+def score_columns(scores: Array) -> NDArray[np.floating[Any]]:
     """Columns (n_columns, n_rows) as floats that compare as the scores do."""
     few = scores.shape[-1] <= _MOST_OF_32_BITS
     if scores.dtype == np.float64 or (scores.dtype == np.float32 and few):

@@ -1,19 +1,14 @@
 """Midranks of columns within queries."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
 from .._engine import segments, tie_groups
-from .._engine.segments import FloatArray, IntArray
+from .._typing import Array, FloatArray, IntArray
 from . import arranged, engines
 
 
-def rank_within(
-    columns: NDArray[Any], sizes: IntArray, *, both_ways: bool
-) -> FloatArray:
+def rank_within(columns: Array, sizes: IntArray, *, both_ways: bool) -> FloatArray:
     """Twice the midranks in the ranking of each query, less their mean.
 
     They are whole numbers. NaN is last.

@@ -135,7 +135,7 @@ def _by_topic(result: SystemComparison) -> dict[str, Any]:
     low = np.minimum(result.best, result.worst)
     high = np.maximum(result.best, result.worst)
     # rows are sorted by pair
-    columns: dict[str, Any] = {
+    columns = {
         name: np.repeat(values, len(result.qid))
         for name, values in result._names().items()
     }

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
 from .._display import html, progress_bars, text_tables, words
+from .._typing import Array
 from ..comparison import tie_statistics
 from ..evaluation import PreparedRanking, Summary, _averages, _report, _resolved
 from ..io import _source, _trec, _trec_inputs, _trec_lines, _wording
@@ -135,7 +135,7 @@ def _topic_values(path: str, what: str) -> dict[str, Any]:
 def topic_options(
     arguments: argparse.Namespace,
     topic_values: dict[str, dict[str, Any]],
-    topics: NDArray[Any],
+    topics: Array,
 ) -> dict[str, Any]:
     """Look up the topics of documents, as arguments of `compare_systems`.
 
@@ -215,7 +215,7 @@ def _measured(
     official = np.full(report.expected.shape, np.nan)
     for j, measure in enumerate(measures):
         if _is_trec_evals(measure):
-            score: Any = ranking.score(trec.score, measure, ties="input", average=None)
+            score = ranking.score(trec.score, measure, ties="input", average=None)
             official[:, j] = score
     no_interval = np.full(report.expected.shape, np.nan)
     of_each = {

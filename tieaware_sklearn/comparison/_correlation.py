@@ -10,12 +10,12 @@ from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
 from .._display import html, text_tables, words
 from .._engine import checks, exact_numbers, lists, segments, tie_groups
-from .._engine.segments import FloatArray, IntArray
+from .._typing import Array, FloatArray, IntArray
 from ..evaluation import Summary, _averages
 
 COEFFICIENTS = ("tau_a", "tau_b", "tau_ap", "spearman", "pearson")
@@ -60,7 +60,7 @@ class OrderingCorrelation(html.Result):
     """
 
     coefficients: tuple[str, ...]
-    qid: NDArray[Any]
+    qid: Array
     values: FloatArray
     pvalues: FloatArray
     n_documents: IntArray
@@ -230,7 +230,7 @@ def rank_correlation(
 
 
 def _correlate(
-    right: NDArray[Any], judged: NDArray[Any], names: list[str]
+    right: Array, judged: Array, names: list[str]
 ) -> list[tuple[float, float]]:
     """Compute the coefficients and p-values of one query."""
     first, second = tie_groups.dense_ranks(right)[0], tie_groups.dense_ranks(judged)[0]
@@ -244,7 +244,7 @@ def _correlate(
 
 
 def _of_scipy(
-    function: Callable[..., Any], first: NDArray[Any], second: NDArray[Any]
+    function: Callable[..., Any], first: Array, second: Array
 ) -> tuple[float, float]:
     """A coefficient of scipy and its p-value; NaN where nothing varies."""
     if len(first) < 2 or (first == first[0]).all() or (second == second[0]).all():
@@ -253,7 +253,7 @@ def _of_scipy(
     return float(result.statistic), float(result.pvalue)
 
 
-def _scaled(column: NDArray[Any]) -> FloatArray:
+def _scaled(column: Array) -> FloatArray:
     """Scale values to at most 1, so that squares neither overflow nor vanish."""
     if not exact_numbers.fits_floats(column) and column.dtype.kind in "iu":
         # differences fit into 64 unsigned bits
@@ -410,4 +410,4 @@ def order_agreement(exact: FloatArray, coarse: FloatArray, up: bool) -> FloatArr
     correlation = rank_correlation(
         sign * exact[there], sign * coarse[there], coefficients=("tau_b", "tau_ap")
     )
-    return np.asarray(correlation.values[0])
+    return correlation.values[0]

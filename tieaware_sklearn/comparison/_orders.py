@@ -15,7 +15,7 @@ from scipy.special import gammaln
 
 from .._display import progress_bars, text_tables, words
 from .._engine import checks, segments, threads
-from .._engine.segments import BoolArray, FloatArray, IntArray
+from .._typing import BoolArray, FloatArray, IntArray
 from ..evaluation import _averages, _prepared, _sampled
 from ..measures import Measure, _parse
 from . import _paired_test, _pairs, _segmented, _systems
@@ -474,7 +474,7 @@ def _over_orders(
     ]
     shape = len(_FIGURES), len(systems.measures), len(pairs)
     columns = np.array(rows, dtype=float).T.reshape(shape)
-    figures: dict[str, Any] = dict(zip(_FIGURES, columns, strict=True))
+    figures = dict(zip(_FIGURES, columns, strict=True))
     figures["n_orders"] = figures["n_orders"].astype(np.int64)
     figures["is_exact"] = figures["is_exact"].astype(np.bool_)
     return PValuesOverOrders(

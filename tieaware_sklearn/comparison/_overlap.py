@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import exp1
 
 from .._display import html, text_tables
 from .._engine import checks, segments, tie_groups
 from .._engine import lists as _lists
-from .._engine.segments import FloatArray, IntArray
+from .._typing import Array, FloatArray, IntArray
 from ..evaluation import Summary, _averages
 from ..measures import _rank_tables
 from . import _shared
@@ -44,7 +44,7 @@ class _Ranking(NamedTuple):
     cut: _shared.Cut
 
     @classmethod
-    def of(cls, scores: NDArray[Any], sizes: IntArray, depth: int | None) -> _Ranking:
+    def of(cls, scores: Array, sizes: IntArray, depth: int | None) -> _Ranking:
         """Rank scores of any dtype, which stand query by query."""
         retrieved = checks.is_retrieved(scores)
         ties = tie_groups.ties_of_rows(scores, retrieved, sizes)
@@ -119,7 +119,7 @@ class RankBiasedOverlap(html.Result):
 
     p: float
     depth: int | None
-    qid: NDArray[Any]
+    qid: Array
     expected: FloatArray
     worst: FloatArray
     best: FloatArray
@@ -366,12 +366,12 @@ class _Pair:
         gained = weight * (added / (rank + 1))
         below = segments.sum_segments(gained, full - self.shorter)
         beyond = self.p**full - total * _tail(full, self.p)
-        return np.asarray(below + np.maximum(beyond, 0.0))
+        return below + np.maximum(beyond, 0.0)
 
     def _sum(self, values: FloatArray) -> FloatArray:
         return segments.sum_segments(values, self.longer)
 
-    def _last(self, values: NDArray[Any]) -> FloatArray:
+    def _last(self, values: Array) -> FloatArray:
         """Value at rank l of each query; 0 where nothing is retrieved."""
         out = np.zeros(len(self.longer))
         filled = self.longer > 0
@@ -403,4 +403,4 @@ def _tail(above: IntArray, p: float) -> FloatArray:
         if m % 2:
             correction = correction + _BERNOULLI[m // 2] * derivative
     integral = integral + np.exp(-rate * start) * correction
-    return np.asarray((1.0 - p) * (direct + integral / p))
+    return (1.0 - p) * (direct + integral / p)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._display import text_tables, words
-from .._engine.segments import BoolArray, IntArray
+from .._typing import BoolArray, IntArray
 
 #: a block of a measure: head, values and how they are shown, of each column
 Block = Sequence[tuple[Any, ...]]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
-from .._engine.segments import BoolArray, FloatArray, IntArray
+from .._typing import BoolArray, FloatArray, IntArray
 from ..evaluation import _averages, _intervals, _paired_t_test
 
 #: number of signs, or of resampled values, that are held at a time
@@ -50,8 +50,8 @@ def randomization_pvalues(
 def _of_tails(tails: FloatArray, alternative: str) -> FloatArray:
     """p-values from the shares of samples that are as small, and as large."""
     if alternative == "two-sided":
-        return np.asarray(np.minimum(2 * tails.min(axis=0), 1.0))
-    return np.asarray(tails[0 if alternative == "less" else 1])
+        return np.minimum(2 * tails.min(axis=0), 1.0)
+    return tails[0 if alternative == "less" else 1]
 
 
 def whole_numbers(rows: FloatArray) -> FloatArray:
@@ -63,7 +63,7 @@ def whole_numbers(rows: FloatArray) -> FloatArray:
     largest = np.abs(rows).max(axis=1, keepdims=True)
     spare = _BITS - int(np.ceil(np.log2(rows.shape[1])))
     _, exponent = np.frexp(largest)
-    return np.asarray(np.rint(np.ldexp(rows, spare - exponent)))
+    return np.rint(np.ldexp(rows, spare - exponent))
 
 
 #: the tests of pairs, by the names that users give
@@ -130,7 +130,7 @@ def _wilcoxon(rows: FloatArray, alternative: str) -> tuple[FloatArray, FloatArra
     """Wilcoxon tests by scipy, with the method chosen for each row."""
     n, test = rows.shape[1], partial(stats.wilcoxon, alternative=alternative, axis=1)
     if n > _MAY_BE_EXACT:
-        return test(rows)  # type: ignore[no-any-return]
+        return test(rows)
     sizes = np.sort(np.abs(rows), axis=1)
     tied = (sizes[:, 0] == 0) | (sizes[:, 1:] == sizes[:, :-1]).any(axis=1)
     statistics, pvalues = test(rows, method="asymptotic")

@@ -1,13 +1,12 @@
 """Pairs of systems: differences, their intervals, and paired tests."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .._engine.segments import BoolArray, FloatArray, IntArray
+from .._typing import BoolArray, FloatArray, IndexArray, IntArray
 from ..evaluation import _averages, _intervals, _multiple_testing
 from . import _paired_test
 
@@ -34,7 +33,7 @@ def compare_pairs(
     options: Options,
     bounds: FloatArray,
     weight: FloatArray | None,
-    by_id: NDArray[np.intp],
+    by_id: IndexArray,
 ) -> dict[str, Any]:
     """Compare pairs of systems by one measure under one treatment of ties.
 
@@ -102,7 +101,7 @@ def _compare(
     difference, bounds = expected[:, a] - expected[:, b], (-room, room)
     how = {"confidence": options.confidence, **options.drawn}
     moments = _intervals.QueryMoments.of(difference, weight)
-    middle: Callable[[FloatArray], FloatArray] = _averages.medians
+    middle = _averages.medians
     if options.average != "median":
         middle = partial(_averages.means, weight=weight)
     average, rows, side = middle(expected), difference.T, options.alternative

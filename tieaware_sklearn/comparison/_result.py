@@ -9,13 +9,12 @@ from functools import cache, partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
 from .. import _optional
 from .._display import html, text_tables, words
 from .._engine import checks
-from .._engine.segments import BoolArray, FloatArray, IntArray
+from .._typing import Array, BoolArray, FloatArray, IndexArray, IntArray
 from ..evaluation import Summary, _averages, _intervals, _multiple_testing, _report
 from ..io import _wording
 from ..measures import parse_measure
@@ -154,7 +153,7 @@ class SystemComparison(html.Result):
     measures: tuple[str, ...]
     ties: tuple[str, ...]
     greater_is_better: BoolArray
-    qid: NDArray[Any]
+    qid: Array
     expected: FloatArray
     best: FloatArray
     worst: FloatArray
@@ -180,7 +179,7 @@ class SystemComparison(html.Result):
     confidence: float
     average: str
     query_weight: FloatArray | None = None
-    segment: NDArray[Any] | None = None
+    segment: Array | None = None
 
     def __iter__(self) -> Iterator[SystemComparison]:
         """Iterate over comparisons by one measure under one treatment of ties."""
@@ -372,7 +371,7 @@ class SystemComparison(html.Result):
             _tables_by_segment,
         )
 
-    def _interactions(self, parts: list[NDArray[np.intp]]) -> FloatArray:
+    def _interactions(self, parts: list[IndexArray]) -> FloatArray:
         """p-values of equal mean differences in all of some sets of queries."""
         pvalues = np.full(len(self.pairs), np.nan)
         if self.query_weight is not None or self.average == "median" or len(parts) < 2:
@@ -620,7 +619,7 @@ class SystemComparison(html.Result):
             parts.append(pandas.DataFrame(names | columns))
         return pandas.concat(parts, ignore_index=True)
 
-    def _names(self) -> dict[str, NDArray[Any]]:
+    def _names(self) -> dict[str, Array]:
         """Columns that identify each pair: measure, treatment of ties, A and B."""
         n, names = len(self.systems), np.array(self.systems, dtype=object)
         keys = np.array(self._keys(), dtype=object)[self.pairs[:, 0] // n]
@@ -957,7 +956,7 @@ def _tables_of_systems(of: Summary) -> list[text_tables.Table]:
     ties, *others = those
     rows = those[ties]
     measure, system = of.measure[rows], of.system[rows]
-    names: list[tuple[Any, ...]] = [("measure", measure), ("system", system)]
+    names = [("measure", measure), ("system", system)]
     largest, every = None, set(measure)
     if len(every) == 1:
         names = [(measure[0], system)]
@@ -1148,13 +1147,9 @@ def _p_header(of: SystemComparison) -> str:
     return of.correction
 
 
-def _names_of_pairs(
-    columns: dict[str, NDArray[Any]], *others: str
-) -> list[tuple[Any, ...]]:
+def _names_of_pairs(columns: dict[str, Array], *others: str) -> list[tuple[Any, ...]]:
     """First columns of a table of pairs: A, B, and before them others that vary."""
-    names: list[tuple[Any, ...]] = [
-        (name, columns[name]) for name in others if len(set(columns[name])) > 1
-    ]
+    names = [(name, columns[name]) for name in others if len(set(columns[name])) > 1]
     return [*names, ("A", columns["a"]), ("B", columns["b"])]
 
 

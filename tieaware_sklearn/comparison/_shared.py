@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .._engine.segments import FloatArray, IntArray
+from .._typing import Array, FloatArray, IntArray
 
 #: what documents are in a cut tie or above it, and what are above it
-Bounds = tuple[NDArray[Any], NDArray[Any]]
+Bounds = tuple[Array, Array]
 
 
 class Cut(NamedTuple):

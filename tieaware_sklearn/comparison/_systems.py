@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._engine import checks, exact_numbers, feature_matrix
-from .._engine.segments import FloatArray, IntArray
+from .._typing import Array, FloatArray, IntArray
 from ..evaluation import _averages, _intervals, _prepared, _resolved, _ties
 from ..measures import Measure, _parse
 from . import _paired_test, _pairs, _result
@@ -99,7 +99,7 @@ class MeasuredSystems:
             results.append(compute(part))
         return replace(whole, _segments=(names, results))
 
-    def ranked(self, scores: NDArray[Any]) -> NDArray[Any]:
+    def ranked(self, scores: Array) -> Array:
         """Scores of the documents that ``unjudged="drop"`` leaves."""
         return _prepared.without_dropped(scores, self.labels)
 
@@ -122,7 +122,7 @@ def values_of_systems(
     prepared: _prepared.Prepared,
     resolved: _resolved.ResolvedMeasures,
     rules: _ties.TieRules,
-    columns: Sequence[NDArray[Any]],
+    columns: Sequence[Array],
     ties: str,
     statistics: Sequence[str] = _result.STATISTICS[1:],
     *,
@@ -486,7 +486,7 @@ def compared(
     baselines: tuple[str, ...],
     options: _pairs.Options,
     weight: FloatArray | None = None,
-    segment: NDArray[Any] | None = None,
+    segment: Array | None = None,
 ) -> SystemComparison:
     """Compare values of shape (n_measures, n_queries, n_systems), by treatment.
 

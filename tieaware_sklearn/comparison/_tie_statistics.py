@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._display import html, text_tables
 from .._engine import checks, exact_numbers, lists, tie_groups
-from .._engine.segments import FloatArray, IntArray
+from .._typing import Array, FloatArray, IntArray
 from ..evaluation import _averages
 from . import _systems
 
@@ -39,7 +39,7 @@ class ScoreTies(NamedTuple):
     bits: float
 
 
-def score_ties(scores: NDArray[Any], queries: checks.Queries) -> ScoreTies:
+def score_ties(scores: Array, queries: checks.Queries) -> ScoreTies:
     """Count the ties of a system within queries."""
     there = checks.is_retrieved(scores)
     ranks, n_ranks = tie_groups.dense_ranks(scores[there])
@@ -305,7 +305,7 @@ def _ranks(
 
 
 def _unordered(
-    scores: NDArray[Any], rank: FloatArray | None, queries: checks.Queries
+    scores: Array, rank: FloatArray | None, queries: checks.Queries
 ) -> tuple[float, float]:
     """Shares of documents that share their rank, and rank and score, with others."""
     if rank is None:
@@ -321,7 +321,7 @@ def _unordered(
 
 
 def _contradictions(
-    scores: NDArray[Any], rank: FloatArray | None, queries: checks.Queries, name: str
+    scores: Array, rank: FloatArray | None, queries: checks.Queries, name: str
 ) -> tuple[int, int]:
     """Count neighbours by rank whose scores rise, and the queries with any."""
     if rank is None:

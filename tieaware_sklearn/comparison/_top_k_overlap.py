@@ -8,11 +8,11 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._display import html, text_tables, words
 from .._engine import checks, exact_numbers, lists, messages, segments
-from .._engine.segments import BoolArray, FloatArray, IntArray
+from .._typing import Array, BoolArray, FloatArray, IntArray
 from ..evaluation import Summary, _averages, _intervals
 from . import _shared
 
@@ -56,7 +56,7 @@ class TopKOverlap(html.Result):
 
     k: int
     reference_ties: str
-    qid: NDArray[Any]
+    qid: Array
     expected: FloatArray
     worst: FloatArray
     best: FloatArray
@@ -298,16 +298,16 @@ class _Neighbours(NamedTuple):
 
     sizes: IntArray
     first: IntArray
-    score: NDArray[Any]
+    score: Array
     ids: IntArray | None
     is_full: BoolArray
 
 
 def _of_documents(
     reference: ArrayLike, scores: ArrayLike, qid: Any, mask: Any, metric: str
-) -> tuple[NDArray[Any], list[_Neighbours]]:
+) -> tuple[Array, list[_Neighbours]]:
     """Query ids and the two rankings, from columns or matrices."""
-    given: dict[str, Any] = {"reference": reference, "scores": scores}
+    given = {"reference": reference, "scores": scores}
     checks.check_same_order({**given, "qid": qid})
     cells = lists.Lists.of(given, qid, mask)
     if cells is None:
@@ -382,7 +382,7 @@ def _of_lists(
 
 def _nearest_highest(
     values: Any, name: str, metric: str, place: messages.Place
-) -> NDArray[Any]:
+) -> Array:
     """Scores for which higher is nearer, in an order that no rounding changes."""
     numbers = exact_numbers.numbers_of(values, name, place)
     if metric == "distance":

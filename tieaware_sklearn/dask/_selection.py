@@ -124,5 +124,5 @@ def fit_selector(
     rows = _partitions.gathered(df, names, shuffle, columns, only=features is None)
     whole, digests = _partitions.merged(rows, screening, Screening.merge, qid)
     names.check_weight(whole.statistics.of_labels.weight)
-    fitted: RankingFeatureSelector = clone(selector)
+    fitted = clone(selector)
     return fitted.adopt(replace(whole, query_digests=digests), df._meta[columns])

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr
 from sklearn.utils import Bunch
 
 from .._engine import checks
-from .._engine.segments import FloatArray
+from .._typing import FloatArray
 from ..io import _rows
 
 # share of documents of each grade, about those of MSLR-WEB30K
@@ -129,8 +128,7 @@ def make_web_search(
         """Standard normal, correlated with quality."""
         weight = strength * share
         noise = rng.standard_normal(n)
-        mixed: FloatArray = weight * quality + np.sqrt(1 - weight**2) * noise
-        return mixed
+        return weight * quality + np.sqrt(1 - weight**2) * noise
 
     def count(share: float, exponent: float) -> FloatArray:
         above = (ndtr(latent(share)) - tie_rate) / (1 - tie_rate)
@@ -144,7 +142,7 @@ def make_web_search(
     }
     step = 1 + np.round(8 * tie_rate)
     length = 15 + 25 * np.exp(-0.5 * latent(0.6))
-    features: dict[str, NDArray[Any]] = {
+    features = {
         **counts,
         "url_length": np.floor(length / step) * step,
         "n_slashes": np.floor(2.5 * np.exp(-0.5 * latent(0.5))),

@@ -10,7 +10,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from .._engine.segments import FloatArray
+from .._typing import FloatArray
 
 #: a difference this small is rounding
 NO_DIFFERENCE = 1e-12
@@ -49,7 +49,7 @@ def means(values: FloatArray, weight: FloatArray | None = None) -> FloatArray:
 
 def logs(values: FloatArray) -> FloatArray:
     """Logarithms for a geometric mean: values below 1e-5 count as 1e-5."""
-    return np.asarray(np.log(np.maximum(values, GEOMETRIC_FLOOR)))
+    return np.log(np.maximum(values, GEOMETRIC_FLOOR))
 
 
 def geometric_mean(values: FloatArray, weight: FloatArray | None = None) -> float:
@@ -103,7 +103,7 @@ def stds_of_means(std: FloatArray, weight: FloatArray | None = None) -> FloatArr
 
 def _ratios(sums: FloatArray, total: FloatArray) -> FloatArray:
     unknown = np.full(total.shape, np.nan)
-    return np.asarray(np.divide(sums, total, out=unknown, where=total > 0))
+    return np.divide(sums, total, out=unknown, where=total > 0)
 
 
 def sums_of_squares(std: FloatArray, weight: FloatArray | None) -> FloatArray:
@@ -133,7 +133,7 @@ def column_sums(values: FloatArray, times: FloatArray | None = None) -> FloatArr
     parts = _exact_parts(columns) if columns.size > _FEW else None
     if parts is not None and len(parts) <= 2:
         # the sum of two numbers is rounded once, too
-        return np.asarray(parts.sum(axis=0).reshape(shape))
+        return parts.sum(axis=0).reshape(shape)
     summed = columns if parts is None else parts.T
     # lists of lists would keep the garbage collector busy
     return np.array([math.fsum(one.tolist()) for one in summed]).reshape(shape)

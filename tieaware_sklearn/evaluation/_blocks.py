@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from .._engine import checks, segments, tie_groups
-from .._engine.segments import FloatArray, IntArray
 from .._kernel import arranged, engines
+from .._typing import Array, BoolArray, FloatArray, IntArray
 from ..measures import Measure, _measure
 
 #: how many numerators the kernel gives to have one of them
@@ -76,7 +76,7 @@ class RankedBlock(ABC):
 class ScoreColumns(NamedTuple):
     """Scores of all rows, a row for each column, and which way they rank."""
 
-    scores: NDArray[Any]
+    scores: Array
     ascending: bool
     input_order: bool
 
@@ -85,7 +85,7 @@ class CodedLabels(NamedTuple):
     """The distinct labels, ascending, and the place of each label among them."""
 
     levels: FloatArray
-    code: NDArray[Any]
+    code: Array
 
 
 class FlatBlock:
@@ -123,7 +123,7 @@ class _RankedByNumpy(RankedBlock):
     def columns(self) -> list[tie_groups.TieGroups]:
         return [self._ties_of(column[self.block.rows]) for column in self.given.scores]
 
-    def _ties_of(self, scores: NDArray[Any]) -> tie_groups.TieGroups:
+    def _ties_of(self, scores: Array) -> tie_groups.TieGroups:
         ranks, n_ranks = tie_groups.dense_ranks(scores)
         place = ranks if self.backwards else n_ranks - 1 - ranks
         place[ranks < 0] = n_ranks
@@ -394,7 +394,7 @@ def _log_factorials(longest: int) -> FloatArray:
 @tie_groups.once_per_block
 def _divisors(
     totals: tie_groups.Totals, measures: tuple[Measure, ...]
-) -> tuple[FloatArray, NDArray[np.bool_]]:
+) -> tuple[FloatArray, BoolArray]:
     """Denominators, and where measures with a walk are undefined."""
     denominator = np.empty((*totals.retrieved.shape, len(measures)))
     over_zero = np.empty(len(measures), dtype=bool)

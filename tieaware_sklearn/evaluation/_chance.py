@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .._engine.segments import FloatArray
+from .._typing import FloatArray
 
 
 def lift(score: FloatArray, chance: FloatArray, ideal: FloatArray) -> FloatArray:

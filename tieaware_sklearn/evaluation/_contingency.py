@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._display import html, text_tables
 from .._engine import checks
-from .._engine.segments import FloatArray
+from .._typing import Array, FloatArray
 from ..measures import Precision
 from . import _blocks, _prepared, _resolved
 
@@ -45,7 +45,7 @@ class ContingencyTable(html.Result):
     (array([1.5]), array([0.5]))
     """
 
-    qid: NDArray[Any]
+    qid: Array
     k: int | None
     true_positive: FloatArray
     false_positive: FloatArray

@@ -10,10 +10,10 @@ from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 from joblib import effective_n_jobs
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._engine import checks, exact_numbers, feature_matrix, threads
-from .._engine.segments import FloatArray
+from .._typing import Array, FloatArray
 from ..measures import Distribution, Measure, _parse, parse_measure
 from . import _prepared, _resolved
 from ._report import RankingReport
@@ -427,7 +427,7 @@ class PreparedRanking:
         self._rules = (zero_relevance, unjudged, convention)
 
     @property
-    def qid(self) -> NDArray[Any]:
+    def qid(self) -> Array:
         return self._prepared.queries.qid.copy()
 
     @property
@@ -542,7 +542,7 @@ class PreparedRanking:
         n_tasks = _TASKS * n_workers if n_workers > 1 else 1
         size = _prepared.columns_at_once(self.n_documents, len(columns), n_tasks)
 
-        def averaged(batch: list[NDArray[Any]]) -> list[float] | FloatArray:
+        def averaged(batch: list[Array]) -> list[float] | FloatArray:
             scores = np.stack(batch)
             return prepared.averaged(resolved, scores, ties, average, warns=False)
 
@@ -634,7 +634,7 @@ class PreparedRanking:
         return resolved
 
 
-def _batches(columns: list[NDArray[Any]], size: int) -> Iterator[list[NDArray[Any]]]:
+def _batches(columns: list[Array], size: int) -> Iterator[list[Array]]:
     """Neighbouring columns of one dtype: another might round them."""
     for _, neighbours in groupby(columns, attrgetter("dtype")):
         alike = list(neighbours)

@@ -15,7 +15,7 @@ from scipy.special import ndtr, ndtri
 
 from .._display import words
 from .._engine import merging
-from .._engine.segments import FloatArray
+from .._typing import FloatArray
 from ..io import _wording
 from . import _averages, _paired_t_test
 
@@ -335,5 +335,5 @@ def _resampled_mean(
     x: FloatArray, weight: FloatArray | None = None, *, axis: int
 ) -> FloatArray:
     if weight is None:
-        return np.asarray(x.mean(axis=axis))
-    return np.asarray((weight * x).sum(axis=axis) / weight.sum(axis=axis))
+        return x.mean(axis=axis)
+    return (weight * x).sum(axis=axis) / weight.sum(axis=axis)

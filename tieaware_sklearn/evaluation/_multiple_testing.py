@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 from scipy import integrate, stats
 
-from .._engine.segments import FloatArray, IntArray
+from .._typing import FloatArray, IntArray
 from . import _averages, _paired_t_test
 
 

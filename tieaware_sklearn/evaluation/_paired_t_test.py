@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from .._engine.segments import FloatArray
+from .._typing import FloatArray
 from . import _averages
 
 

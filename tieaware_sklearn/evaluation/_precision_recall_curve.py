@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from .._display import html, text_tables
 from .._engine import messages
-from .._engine.segments import FloatArray
+from .._typing import FloatArray
 from ..measures import InterpolatedPrecision, _measure
 from . import _averages, _prepared, _resolved
 
@@ -155,7 +155,7 @@ def _levels(recall: ArrayLike) -> list[float]:
         array = array.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"recall must hold numbers in [0, 1]: {error}") from None
-    levels: list[float] = array.tolist()
+    levels = array.tolist()
     if not levels:
         raise ValueError("recall must hold at least one level, got none")
     if len(set(levels)) < len(levels):

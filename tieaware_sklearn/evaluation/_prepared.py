@@ -8,12 +8,12 @@ from itertools import cycle
 from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._engine import checks, exact_numbers, feature_matrix, messages, segments, threads
 from .._engine import lists as _lists
-from .._engine.segments import FloatArray, IntArray
 from .._kernel import arranged, engines
+from .._typing import Array, FloatArray, IntArray
 from ..measures import Measure, _measure
 from . import _averages, _blocks, _report, _resolved
 from ._report import RankingReport
@@ -73,12 +73,12 @@ class JudgedRows(NamedTuple):
         offsets = segments.offsets_of(np.maximum(counts, 1))
         return cls(rows, labels[rows], checks.Queries(queries.qid, offsets, None))
 
-    def scores(self, scores: NDArray[Any]) -> NDArray[Any]:
+    def scores(self, scores: Array) -> Array:
         """Scores of these rows, of (n_rows,) or (n_columns, n_rows) of all."""
         return without_dropped(scores[..., self.rows], self.labels)
 
 
-def without_dropped(scores: NDArray[Any], labels: FloatArray) -> NDArray[Any]:
+def without_dropped(scores: Array, labels: FloatArray) -> Array:
     """Scores that rank the same, but retrieve no row of `DROPPED_LABEL`."""
     dropped = labels == checks.DROPPED_LABEL
     if not dropped.any():
@@ -139,7 +139,7 @@ class Prepared:
             self.judged = JudgedRows.of(labels, queries)
             labels, queries = self.judged.labels, self.judged.queries
         self._ranked = queries
-        self._kind: type[_blocks.SortedBlock] | type[_blocks.FlatBlock] = (
+        self._kind = (
             _blocks.SortedBlock
             if engines.engine == "compiled" and len(labels) <= arranged.MOST_ROWS
             else _blocks.FlatBlock
@@ -163,14 +163,14 @@ class Prepared:
     def __setstate__(self, state: dict[str, Any]) -> None:
         Prepared.__init__(self, **state)
 
-    def segments(self, segment: Any, name: str = "segment") -> NDArray[Any] | None:
+    def segments(self, segment: Any, name: str = "segment") -> Array | None:
         """The segment of each query, if there are segments."""
         if segment is None:
             return None
         rows = self.queries if self.lists is None else self.lists.rows
         return checks.check_segment(segment, rows, name=name)
 
-    def scores(self, y_score: ArrayLike, name: str = NAMES.score) -> NDArray[Any]:
+    def scores(self, y_score: ArrayLike, name: str = NAMES.score) -> Array:
         """Scores of the documents, in the dtype they came in, checked."""
         if self.lists is not None:
             y_score = self.lists.documents(y_score, name)
@@ -181,7 +181,7 @@ class Prepared:
     def each_block(
         self,
         compute: Callable[[_blocks.RankedBlock], Result],
-        scores: NDArray[Any],
+        scores: Array,
         *,
         n_jobs: int | None = None,
         ascending: bool = False,
@@ -224,7 +224,7 @@ class Prepared:
             return [result(0)]
         return threads.in_threads(result, range(len(self._ranges)), n_jobs)
 
-    def in_order(self, parts: Iterable[NDArray[Any]], axis: int = 0) -> NDArray[Any]:
+    def in_order(self, parts: Iterable[Array], axis: int = 0) -> Array:
         """Arrays of each block, a row per query, as one in the order of the queries."""
         blocks = list(parts)
         stacked = blocks[0] if len(blocks) == 1 else np.concatenate(blocks, axis=axis)
@@ -235,7 +235,7 @@ class Prepared:
     def statistics(
         self,
         measures: Sequence[Measure],
-        scores: NDArray[Any],
+        scores: Array,
         names: Sequence[str] = _measure.STATISTICS,
         *,
         both_ways: bool = False,
@@ -264,7 +264,7 @@ class Prepared:
     def values(
         self,
         resolved: _resolved.ResolvedMeasures,
-        scores: NDArray[Any],
+        scores: Array,
         names: Sequence[str] = ("expected",),
         **options: Any,
     ) -> dict[str, FloatArray]:
@@ -276,14 +276,14 @@ class Prepared:
         self, resolved: _resolved.ResolvedMeasures, values: FloatArray
     ) -> list[float]:
         """Means over queries of one column per measure; warns where there is none."""
-        averages: list[float] = _averages.means(values, self.weight).tolist()
+        averages = _averages.means(values, self.weight).tolist()
         _resolved.warn_of_nan(resolved.measures, averages)
         return averages
 
     def averaged(
         self,
         resolved: _resolved.ResolvedMeasures,
-        scores: NDArray[Any],
+        scores: Array,
         ties: str,
         average: str | None,
         *,
@@ -325,9 +325,9 @@ class Prepared:
     def report(
         self,
         resolved: _resolved.ResolvedMeasures,
-        scores: NDArray[Any],
+        scores: Array,
         *,
-        segment: NDArray[Any] | None = None,
+        segment: Array | None = None,
         n_jobs: int | None = None,
     ) -> RankingReport:
         """All that ties leave open, query by query."""
@@ -375,7 +375,7 @@ def prepare(
     names: ColumnNames = NAMES,
     allow_zero: bool = False,
     keep: bool = False,
-) -> tuple[Prepared, NDArray[Any]]:
+) -> tuple[Prepared, Array]:
     """Check labels, scores and weights, and gather them by query.
 
     Labels and scores are columns of documents, or matrices with a query in each row

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 
 from .._engine import checks, messages, segments
-from .._engine.segments import FloatArray, IntArray
+from .._typing import FloatArray, IntArray
 from ..io import _trec_inputs
 from ..measures import FBeta, Measure, _measure, parse_measure
 from . import _averages, _prepared, _resolved

@@ -9,12 +9,11 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
 from .._display import html, text_tables, words
 from .._engine import checks
-from .._engine.segments import FloatArray
+from .._typing import Array, BoolArray, FloatArray, IndexArray, IntArray
 from . import _averages, _chance, _intervals, _report_table
 
 #: characters that trackers of experiments refuse in names
@@ -53,7 +52,7 @@ class Summary(html.Result):
     (array([0.875]), array([0.75]), 'macro')
     """
 
-    columns: dict[str, NDArray[Any]]
+    columns: dict[str, Array]
     keys: tuple[str, ...]
     about: dict[str, Any]
     _show: Callable[[Summary], list[text_tables.Table]]
@@ -138,7 +137,7 @@ class Summary(html.Result):
         return self.about
 
 
-def _plain(key: str, values: NDArray[Any]) -> list[str]:
+def _plain(key: str, values: Array) -> list[str]:
     """Replace the characters that trackers of experiments refuse in names."""
     names = [str(value) for value in values.tolist()]
     spelled = [name.replace("@", "_at_") for name in names]
@@ -218,24 +217,24 @@ class RankingReport(html.Result):
     """
 
     measures: tuple[str, ...]
-    qid: NDArray[Any]
+    qid: Array
     expected: FloatArray
     best: FloatArray
     worst: FloatArray
     std: FloatArray
     sampling_error: FloatArray
-    std_is_estimate: NDArray[np.bool_]
+    std_is_estimate: BoolArray
     chance: FloatArray
     ideal: FloatArray
-    undefined: NDArray[np.bool_]
+    undefined: BoolArray
     bounds: FloatArray
     query_weight: FloatArray | None = None
-    segment: NDArray[Any] | None = None
+    segment: Array | None = None
     options: dict[str, Any] = field(default_factory=dict)
 
     @property
-    def n_undefined(self) -> NDArray[np.int64]:
-        return np.asarray(self.undefined.sum(axis=0))
+    def n_undefined(self) -> IntArray:
+        return self.undefined.sum(axis=0)
 
     def summary(
         self,
@@ -526,7 +525,7 @@ class RankingReport(html.Result):
         """Return the report with queries in ascending order of their ids."""
         return self._some(checks.check_qid(self.qid, n_rows=len(self.qid)).sorted())
 
-    def _some(self, queries: NDArray[np.intp]) -> RankingReport:
+    def _some(self, queries: IndexArray) -> RankingReport:
         """Select the values and weights of some of the queries."""
         values: dict[str, Any] = {
             name: None if (array := getattr(self, name)) is None else array[queries]
@@ -585,7 +584,7 @@ def concatenate(reports: Sequence[RankingReport]) -> RankingReport:
     return replace(reports[0], **fields)
 
 
-def one_after_another(values: Sequence[NDArray[Any]]) -> NDArray[Any]:
+def one_after_another(values: Sequence[Array]) -> Array:
     """Join arrays; those of several kinds become objects, to keep all values."""
     if len({array.dtype.kind for array in values}) > 1:
         values = [array.astype(object) for array in values]

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._display import html, text_tables
 from .._engine import checks, segments
-from .._engine.segments import FloatArray, IntArray
+from .._typing import Array, FloatArray, IntArray
 from ..measures import (
     CWL,
     ERR,
@@ -73,12 +73,12 @@ class ResidualReport(html.Result):
     """
 
     measures: tuple[str, ...]
-    qid: NDArray[Any]
+    qid: Array
     expected: FloatArray
     residual: FloatArray
     worst: FloatArray
     best: FloatArray
-    n_unjudged: NDArray[np.int64]
+    n_unjudged: IntArray
     query_weight: FloatArray | None = None
 
     def _columns(self) -> dict[str, Any]:
@@ -193,11 +193,9 @@ def _tail(measure: Measure, retrieved: IntArray) -> FloatArray:
     if isinstance(measure, RBP):
         # ranks below a cut-off have no weight
         cutoff = math.inf if measure.k is None else float(measure.k)
-        return np.asarray(
-            measure.p ** np.minimum(retrieved, cutoff) - measure.p**cutoff
-        )
+        return measure.p ** np.minimum(retrieved, cutoff) - measure.p**cutoff
     if isinstance(measure, CWL):
         weights = measure.weight(np.arange(1, len(measure.chances) + 2))
         after = np.concatenate([np.cumsum(np.asarray(weights)[::-1])[::-1], [0.0]])
-        return np.asarray(after[np.minimum(retrieved, len(after) - 1)])
+        return after[np.minimum(retrieved, len(after) - 1)]
     return np.zeros(len(retrieved))

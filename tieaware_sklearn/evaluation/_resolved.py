@@ -6,12 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
 from .._display import words
 from .._engine import checks, messages
-from .._engine.segments import FloatArray
+from .._typing import BoolArray, FloatArray
 from ..measures import Measure, _measure
 
 
@@ -78,7 +77,7 @@ _IGNORED = "{} ignores weights for this measure"
 def _trec_eval(rounding: str) -> dict[str, Definition]:
     """Conventions of trec_eval 9 and 10, which differ in recall levels."""
     levels = {"rounding": Parameter(rounding)}
-    parameters: dict[str, Mapping[str, Parameter]] = {
+    parameters = {
         "NDCG": _LINEAR,
         "AP": _OVER_RELEVANT,
         "P": _OVER_CUTOFF,
@@ -252,7 +251,7 @@ class ResolvedMeasures:
         self,
         queries: checks.Queries,
         weight: FloatArray | None,
-        undefined: NDArray[np.bool_],
+        undefined: BoolArray,
     ) -> None:
         """Refuse queries, and weights, with which the tool gives another number.
 

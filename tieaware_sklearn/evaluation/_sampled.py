@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._display import html, progress_bars, text_tables
 from .._engine import checks, messages, segments, tie_groups
-from .._engine.segments import FloatArray
+from .._typing import Array, FloatArray, IndexArray
 from ..measures import Measure, parse_measure
 from . import _averages, _prepared, _resolved
 
@@ -44,7 +44,7 @@ class CanonicalRows:
     """
 
     def __init__(
-        self, labels: FloatArray, scores: NDArray[Any], given: checks.Queries
+        self, labels: FloatArray, scores: Array, given: checks.Queries
     ) -> None:
         self.queries = queries = given.by_id()
         self.by_id = given.sorted()
@@ -64,11 +64,11 @@ class CanonicalRows:
         self.mixed = differ & self.retrieved[starts]
         self.tied = np.bincount(query[starts], self.mixed, queries.n_queries) > 0
 
-    def shuffled(self, random: np.random.RandomState) -> NDArray[np.intp]:
+    def shuffled(self, random: np.random.RandomState) -> IndexArray:
         """The rows with those of each tie group in a random order."""
         # rows that are not retrieved have no order to draw
         jitter = random.random_sample(len(self.rows)) * self.retrieved
-        return np.asarray(self.rows[np.argsort(self.group + jitter, kind="stable")])
+        return self.rows[np.argsort(self.group + jitter, kind="stable")]
 
 
 def sample_orderings(
@@ -80,7 +80,7 @@ def sample_orderings(
     n_orders: int = 1000,
     random_state: Any = 0,
     unjudged: str = "raise",
-) -> Iterator[NDArray[np.intp]]:
+) -> Iterator[IndexArray]:
     """Draw random orders of a ranking, with tied documents shuffled.
 
     Parameters
@@ -182,7 +182,7 @@ class SampledScore(html.Result):
     min: float
     max: float
     n_orders: int
-    qid: NDArray[Any]
+    qid: Array
     expected: FloatArray
     std: FloatArray
     query_sampling_error: FloatArray
@@ -320,7 +320,7 @@ def sampled(
     bounds = canonical.queries.offsets
     values = np.empty((n_orders, len(canonical.tied)))
 
-    def measured(rows: NDArray[np.intp], query: int) -> float:
+    def measured(rows: IndexArray, query: int) -> float:
         part = slice(int(bounds[query]), int(bounds[query + 1]))
         result = function(labels[rows[part]], falling[part].copy())
         try:
@@ -338,14 +338,14 @@ def sampled(
         checked = np.maximum(checked, 0.0)
     labelled = _prepared.Prepared(checked, queries, keep=True)
 
-    def of_queries(rows: NDArray[np.intp], some: NDArray[np.intp]) -> FloatArray:
+    def of_queries(rows: IndexArray, some: IndexArray) -> FloatArray:
         """Values of some queries, by id, in one order of the rows."""
         if not measures:
             return np.array([measured(rows, query) for query in some.tolist()])
         column = np.empty(len(rows))
         column[rows] = falling
         exact = labelled.statistics(measures, column, ["expected"])["expected"]
-        return np.asarray(exact[canonical.by_id[some], 0])
+        return exact[canonical.by_id[some], 0]
 
     same, open_queries = map(np.flatnonzero, (~canonical.tied, canonical.tied))
     values[:, same] = of_queries(canonical.rows, same)

@@ -9,7 +9,7 @@ from itertools import compress
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._display import html, text_tables, words
 from .._engine import (
@@ -20,7 +20,7 @@ from .._engine import (
     segments,
     tie_groups,
 )
-from .._engine.segments import FloatArray, IntArray
+from .._typing import Array, FloatArray, IntArray
 from ..measures import Measure, _parse
 from . import _averages, _blocks, _prepared, _resolved
 
@@ -166,7 +166,7 @@ class _TieRule:
 
     def _read(
         self, key: Any, direction: str, n_rows: int, random_state: Any
-    ) -> tuple[IntArray, NDArray[Any]]:
+    ) -> tuple[IntArray, Array]:
         """Encode keys as numbers, the highest first; return the keys, too."""
         array = exact_numbers.as_array(key, self.name)
         checks.check_length(array, n_rows, self.name)
@@ -204,7 +204,7 @@ class _TieRule:
 
     def broken(
         self,
-        scores: NDArray[Any],
+        scores: Array,
         queries: checks.Queries,
         column: int = 0,
         system: str = "",
@@ -245,7 +245,7 @@ def _is_rule(key: Any) -> bool:
     return False
 
 
-def _encoded(values: Sequence[str | bytes]) -> NDArray[Any]:
+def _encoded(values: Sequence[str | bytes]) -> Array:
     """Encode strings as the bytes that trec_eval compares."""
     encoded = [
         one if isinstance(one, bytes) else one.encode("utf-8", "surrogateescape")
@@ -314,7 +314,7 @@ class TieRules:
         self,
         prepared: _prepared.Prepared,
         resolved: _resolved.ResolvedMeasures,
-        scores: NDArray[Any],
+        scores: Array,
         ties: str = "expected",
         statistics: Sequence[str] = (),
         *,
@@ -376,7 +376,7 @@ class TieTreatments(html.Result):
 
     treatments: tuple[str, ...]
     measures: tuple[str, ...]
-    qid: NDArray[Any]
+    qid: Array
     per_query: FloatArray
     mean: FloatArray
 
@@ -729,7 +729,7 @@ def tie_report(
     )
 
 
-def _warn_nearly_tied(scores: NDArray[Any], queries: checks.Queries) -> int:
+def _warn_nearly_tied(scores: Array, queries: checks.Queries) -> int:
     """Count neighbours that only rounding tells apart, and warn of them."""
     if scores.dtype.kind != "f" or scores.dtype.itemsize < 4:
         return 0

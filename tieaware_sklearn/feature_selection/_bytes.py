@@ -9,10 +9,10 @@ from dataclasses import fields
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._display import words
 from .._engine import checks, merging, seen_queries
+from .._typing import Array
 from .._version import __version__
 from ..evaluation import _intervals, _resolved
 from ..measures import Measure, _parse
@@ -33,7 +33,7 @@ def to_bytes(screening: Any) -> bytes:
     zero_relevance = rule.zero_relevance
     if isinstance(zero_relevance, np.generic):
         zero_relevance = zero_relevance.item()
-    content: dict[str, Any] = {
+    content = {
         "feature_names": list(screening.feature_names),
         "weighted": screening.weighted,
         "label": screening.label,
@@ -90,7 +90,7 @@ def read_fields(data: Any) -> dict[str, Any]:
         ) from None
 
 
-def _unpacked(data: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def _unpacked(data: bytes) -> tuple[dict[str, Any], dict[str, Array]]:
     """Return the header and the arrays, by name."""
     if not data.startswith(_MAGIC):
         raise ValueError(
@@ -123,7 +123,7 @@ def _unpacked(data: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     return header, arrays
 
 
-def _fields(content: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
+def _fields(content: dict[str, Any], arrays: dict[str, Array]) -> dict[str, Any]:
     """Return the fields of a screening, checked."""
     names = _texts(content, "feature_names")
     rule = _rule_of(_value(content, "rule", dict), len(names))
@@ -165,7 +165,7 @@ def _rule_of(header: dict[str, Any], n_features: int) -> _selection.Rule:
 
 
 def _statistics_of(
-    arrays: dict[str, NDArray[Any]], rule: _selection.Rule, n_queries: int
+    arrays: dict[str, Array], rule: _selection.Rule, n_queries: int
 ) -> _statistics.FeatureStatistics:
     n_features, n_measures = len(rule.directions), len(rule.measures)
     shape, moments = (n_features, 2, n_measures), _intervals.QueryMoments
@@ -196,7 +196,7 @@ def _statistics_of(
 
 
 def _selection_of(
-    arrays: dict[str, NDArray[Any]], by_number: bool, n_features: int
+    arrays: dict[str, Array], by_number: bool, n_features: int
 ) -> _selection.Selection:
     order = _array(arrays, "selection/order", "<i8", None).astype(np.intp)
     repeats = _array(arrays, "selection/repeats", "<i8", n_features).astype(np.intp)
@@ -226,9 +226,9 @@ def _names_of(measures: tuple[Measure, ...]) -> list[str]:
     return names
 
 
-def _arrays_of_sums(sums: merging.AddedUp, part: str) -> dict[str, NDArray[Any]]:
+def _arrays_of_sums(sums: merging.AddedUp, part: str) -> dict[str, Array]:
     """Return the arrays of sums, by the names of their fields."""
-    arrays: dict[str, NDArray[Any]] = {}
+    arrays: dict[str, Array] = {}
     for field in fields(sums):  # type: ignore[arg-type]
         name, value = f"{part}/{field.name}", getattr(sums, field.name)
         if isinstance(value, merging.AddedUp):
@@ -239,7 +239,7 @@ def _arrays_of_sums(sums: merging.AddedUp, part: str) -> dict[str, NDArray[Any]]
 
 
 def _sums_of(
-    cls: Any, arrays: dict[str, NDArray[Any]], part: str, shape: tuple[int, ...]
+    cls: Any, arrays: dict[str, Array], part: str, shape: tuple[int, ...]
 ) -> Any:
     """Return sums of which each field is an array of floats of this shape."""
     names = (f"{part}/{field.name}" for field in fields(cls))
@@ -263,8 +263,8 @@ def _texts(header: dict[str, Any], name: str) -> tuple[str, ...]:
 
 
 def _array(
-    arrays: dict[str, NDArray[Any]], name: str, dtype: str, *shape: int | None
-) -> NDArray[Any]:
+    arrays: dict[str, Array], name: str, dtype: str, *shape: int | None
+) -> Array:
     """Return an array of this dtype and shape; a length of None is any length."""
     array = arrays.get(name)
     if array is None:

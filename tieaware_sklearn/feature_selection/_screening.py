@@ -15,7 +15,7 @@ from scipy.special import ndtr
 
 from .._display import html, text_tables, words
 from .._engine import seen_queries
-from .._engine.segments import FloatArray, IntArray
+from .._typing import BoolArray, FloatArray, IntArray
 from ..evaluation import _chance, _multiple_testing
 from . import _bytes, _selection, _statistics
 
@@ -48,12 +48,12 @@ class Figures:
     ideal: FloatArray
     n_averaged: IntArray
     ranking: IntArray
-    ascending: NDArray[np.bool_]
+    ascending: BoolArray
     directions: tuple[str, ...]
     rank_correlation: FloatArray | None
     measures: tuple[str, ...]
     sort_by: str
-    varies: NDArray[np.bool_]
+    varies: BoolArray
 
     @classmethod
     def of(cls, rule: _selection.Rule, sums: _statistics.FeatureStatistics) -> Figures:
@@ -387,7 +387,7 @@ class Screening(html.Result):
         places = None if self.selection is None else self.selection.places()
         rows = []
         for rank, j in enumerate(order.tolist(), start=1):
-            row: dict[str, Any] = {"rank": rank, "feature": self.feature_names[j]}
+            row = {"rank": rank, "feature": self.feature_names[j]}
             row["direction"] = directions[j]
             if places is not None:
                 row["selected"] = bool(places[j])
@@ -398,7 +398,7 @@ class Screening(html.Result):
             rows.append(row | self._repeats(j, order[: rank - 1]))
         return rows
 
-    def _repeats(self, feature: int, better: NDArray[np.int64]) -> dict[str, Any]:
+    def _repeats(self, feature: int, better: IntArray) -> dict[str, Any]:
         """The chosen feature that this one repeats, or the better one most like it."""
         selection = self.selection
         if selection is not None and (like := int(selection.repeats[feature])) >= 0:

@@ -6,15 +6,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._display import words
 from .._engine import checks
-from .._engine.segments import FloatArray
+from .._typing import BoolArray, FloatArray, IndexArray
 from ..evaluation import _resolved
 from ..measures import Measure
 
-Indices = NDArray[np.intp]
 DIRECTIONS = ("auto", "descending", "ascending")
 #: features up to which redundancy="auto" correlates all pairs
 AUTO_REDUNDANCY = 1000
@@ -115,12 +113,12 @@ class Selection:
         Whether they are a number of features, not those that pass a test.
     """
 
-    order: Indices
-    repeats: Indices
+    order: IndexArray
+    repeats: IndexArray
     correlation: FloatArray
     by_number: bool
 
-    def places(self) -> Indices:
+    def places(self) -> IndexArray:
         """For each feature its place in the order, 1 for the first, 0 if left out."""
         places = np.zeros(len(self.repeats), dtype=np.intp)
         places[self.order] = np.arange(1, len(self.order) + 1)
@@ -148,11 +146,11 @@ class Similarity:
     """
 
     rho: FloatArray
-    place: Indices
+    place: IndexArray
     most: float
-    correlate: Callable[[Indices], FloatArray] | None = None
+    correlate: Callable[[IndexArray], FloatArray] | None = None
 
-    def prepare(self, features: Indices, others: Indices) -> Indices:
+    def prepare(self, features: IndexArray, others: IndexArray) -> IndexArray:
         """Correlate some of the features, the first one included, with the others.
 
         The first features matter most. Returns those for which ρ is known now.
@@ -168,20 +166,20 @@ class Similarity:
         self.place[both] = np.arange(len(both))
         return some
 
-    def between(self, features: Indices, others: Indices) -> FloatArray:
+    def between(self, features: IndexArray, others: IndexArray) -> FloatArray:
         """ρ of shape (len(features), len(others))."""
-        return np.asarray(self.rho[np.ix_(self.place[features], self.place[others])])
+        return self.rho[np.ix_(self.place[features], self.place[others])]
 
 
 def choose_greedily(
-    candidates: Indices,
+    candidates: IndexArray,
     lift: FloatArray,
     number: int,
     *,
     diversity: float,
     similarity: Similarity | None,
     fill: bool,
-) -> tuple[Indices, int]:
+) -> tuple[IndexArray, int]:
     """Choose features one after another, each compared with those chosen before it.
 
     The next one is the candidate with the greatest (1 - diversity) · relevance -
@@ -222,7 +220,7 @@ def choose_greedily(
     is_open = np.ones(len(candidates), dtype=bool)
     chosen: list[int] = []
 
-    def compare(some: Indices) -> None:
+    def compare(some: IndexArray) -> None:
         """Compare some candidates with the chosen ones; repeats are out."""
         if similarity is None:
             return
@@ -262,8 +260,8 @@ def choose_greedily(
 
 
 def find_repeats(
-    usable: NDArray[np.bool_], order: Indices, similarity: Similarity | None
-) -> tuple[Indices, FloatArray]:
+    usable: BoolArray, order: IndexArray, similarity: Similarity | None
+) -> tuple[IndexArray, FloatArray]:
     """Which chosen feature each usable one repeats, and their ρ, as in `Selection`.
 
     Of several chosen features above the limit it is the most similar one, of equals

@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Bunch, Tags, check_array
@@ -25,7 +25,7 @@ from .._engine import (
     merging,
     seen_queries,
 )
-from .._engine.segments import FloatArray
+from .._typing import Array, BoolArray, FloatArray, IndexArray
 from ..evaluation import _prepared, _resolved
 from ..io import _arrow, _batches, _frames, _wording
 from ..measures import Measure, _parse, parse_measure
@@ -204,9 +204,9 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
     __metadata_request__partial_fit: ClassVar = {"qid": True, "query_weight": False}
 
     screening_: Screening
-    support_: NDArray[np.bool_]
+    support_: BoolArray
     n_features_in_: int
-    _is_feature_: NDArray[np.bool_]
+    _is_feature_: BoolArray
     _fitted_qid_: str | int | None
 
     def __init__(
@@ -386,7 +386,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         ValueError
             As in `fit`.
         """
-        copy: Self = clone(self)
+        copy = clone(self)
         return copy._screened(X, y, qid, query_weight, selects=False)[0]
 
     def adopt(self, screening: Screening, X: Any) -> Self:
@@ -599,7 +599,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         finite = "allow-nan" if self.missing == "last" else True
         return check_array(chosen, ensure_all_finite=finite, ensure_min_features=0)
 
-    def _get_support_mask(self) -> NDArray[np.bool_]:
+    def _get_support_mask(self) -> BoolArray:
         check_is_fitted(self)
         return np.asarray(self.support_)
 
@@ -803,7 +803,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         screening = _screening.changed(screening, selection=selection)
         figures, features = screening.figures, self._is_feature_
 
-        def spread(values: NDArray[Any], of_qid: Any = np.nan) -> Any:
+        def spread(values: Array, of_qid: Any = np.nan) -> Any:
             # copies, because others may hold the arrays of the screening
             return feature_matrix.spread_features(values.copy(), features, of_qid)
 
@@ -839,7 +839,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         elif self._needs_correlation() and rows is not None:
             both_ways = self.missing == "last"
 
-            def correlate(some: NDArray[np.intp]) -> FloatArray:
+            def correlate(some: IndexArray) -> FloatArray:
                 of_some = replace(rows, X=rows.X[:, some])
                 return _statistics.feature_correlation(
                     of_some, both_ways, self.n_jobs, rounded=True

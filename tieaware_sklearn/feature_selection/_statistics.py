@@ -17,8 +17,8 @@ from scipy.special import gammaln
 
 from .._display import progress_bars
 from .._engine import exact_numbers, merging, segments
-from .._engine.segments import FloatArray, IntArray
 from .._kernel import midranks
+from .._typing import Array, BoolArray, FloatArray, IntArray
 from ..evaluation import _averages, _intervals, _prepared, _resolved
 from ..measures import _measure
 from . import _selection
@@ -70,7 +70,7 @@ class FeatureStatistics(merging.AddedUp):
     worth: _intervals.QueryMoments
     tie_variance: FloatArray
     of_labels: _intervals.QueryMoments
-    varies: NDArray[np.bool_]
+    varies: BoolArray
     correlation: FeatureCorrelation | None
     n_queries: int
     null_variance: FloatArray | None
@@ -190,7 +190,7 @@ class _Columns(NamedTuple):
         terms: _Terms,
         weight: FloatArray | None,
         rankings: Any,
-        varies: NDArray[np.bool_],
+        varies: BoolArray,
         times: FloatArray | None = None,
     ) -> _Columns:
         """Sum the terms of the features' `rankings`, which index all rankings.
@@ -261,9 +261,7 @@ class _Scorer:
             self.variance_lost[chosen],
         )
 
-    def rank(
-        self, columns: NDArray[Any], down: NDArray[np.bool_], up: NDArray[np.bool_]
-    ) -> _Terms:
+    def rank(self, columns: Array, down: BoolArray, up: BoolArray) -> _Terms:
         """Rank by the columns (n_columns, n_rows) that rank `down`, then by those `up`.
 
         Down means that higher values rank first.
@@ -462,7 +460,7 @@ def _score_sparse(
     return _Columns.join(parts)
 
 
-def _side_by_side(X: Any, chosen: slice) -> NDArray[Any]:
+def _side_by_side(X: Any, chosen: slice) -> Array:
     """Columns of a dense or sparse matrix, each contiguous: (n_columns, n_rows)."""
     part = X[:, chosen]
     columns = np.asarray(part.toarray() if sp.issparse(part) else part).T
@@ -503,7 +501,7 @@ class FeatureCorrelation(merging.AddedUp):
     total: FloatArray
     weight: FloatArray
 
-    def of_directions(self, ascending: NDArray[np.bool_]) -> FloatArray:
+    def of_directions(self, ascending: BoolArray) -> FloatArray:
         """Mean ρ over queries of the features, each ranked in its direction.
 
         0 where no query has both vary.
@@ -517,11 +515,11 @@ class FeatureCorrelation(merging.AddedUp):
 
     def _means(self, at: Any) -> FloatArray:
         total, weight = self.total[at], self.weight[at]
-        out: FloatArray = np.zeros(total.shape)
+        out = np.zeros(total.shape)
         np.divide(total, weight, out=out, where=weight > 0)
         return out
 
-    def similarity(self, ascending: NDArray[np.bool_]) -> FloatArray:
+    def similarity(self, ascending: BoolArray) -> FloatArray:
         """The mean ρ by which copies are found.
 
         It is that `of_directions`, but where missing values rank last either way, a

@@ -8,12 +8,12 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.parallel import Parallel, delayed
 
 from .._display import html, progress_bars, text_tables, words
 from .._engine import checks, feature_matrix, messages, row_order
-from .._engine.segments import FloatArray, IntArray
+from .._typing import Array, FloatArray, IntArray
 from ..comparison import _paired_test
 from ..evaluation import _averages, _intervals, _multiple_testing, _prepared, _resolved
 from ..measures import Measure, _parse
@@ -173,7 +173,7 @@ class PermutationImportance(html.Result):
     interval: FloatArray
     pvalues: FloatArray
     adjusted_pvalues: FloatArray
-    qid: NDArray[Any]
+    qid: Array
     differences: FloatArray
     query_weight: FloatArray | None
     within_queries: bool
@@ -182,7 +182,7 @@ class PermutationImportance(html.Result):
 
     @property
     def importances_std(self) -> FloatArray:
-        return np.asarray(self.importances.std(axis=2))
+        return self.importances.std(axis=2)
 
     @property
     def ranking(self) -> IntArray:

@@ -9,10 +9,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import _optional
 from .._engine import checks, messages
+from .._typing import Array
 from . import _rows, _wording
 
 #: 64-bit integers as Python writes them
@@ -150,7 +150,7 @@ def numeric(schema: Any) -> list[str]:
     return [field.name for field in schema if is_number(field.type)]
 
 
-def numbers(column: Any) -> NDArray[Any]:
+def numbers(column: Any) -> Array:
     """Return a column of numbers in their own dtype, as float64 if some are missing."""
     types = arrow(".types")
     if types.is_decimal(column.type):
@@ -161,7 +161,7 @@ def numbers(column: Any) -> NDArray[Any]:
     return np.asarray(column)
 
 
-def query_ids(column: Any, place: messages.Place, first_row: int) -> NDArray[Any]:
+def query_ids(column: Any, place: messages.Place, first_row: int) -> Array:
     """Return a column of query ids.
 
     Raises

@@ -15,17 +15,17 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 from sklearn.utils import Bunch
 
 from .. import _atomic
 from .._engine import checks, exact_numbers
+from .._typing import Array, FloatArray, IntArray
 from . import _locate, _rows, _wording
 from ._source import TextSource, sources_of
 
 #: features, labels and queries of some lines
-_Parsed = tuple[sp.csr_array, NDArray[np.float64], NDArray[np.int64]]
+_Parsed = tuple[sp.csr_array, FloatArray, IntArray]
 #: bytes of text that are parsed together
 _CHUNK = 1 << 20
 #: A larger feature number is taken for a mistake if it is so many times the number of
@@ -196,9 +196,7 @@ def dump_letor(
     _atomic.write_whole(Path(path), lines)
 
 
-def _lines(
-    rows: Any, labels: NDArray[Any], queries: NDArray[Any], first: int
-) -> Iterator[str]:
+def _lines(rows: Any, labels: Array, queries: Array, first: int) -> Iterator[str]:
     """Yield lines of text, with the stored values of a CSR array."""
     columns = np.arange(rows.shape[1])
     for i, (label, query) in enumerate(zip(labels.tolist(), queries, strict=True)):
@@ -224,7 +222,7 @@ class _File:
     smallest: int = 1
     largest: int = -1
     #: the query of each row, if the lines do not name them
-    qid: NDArray[np.int64] | None = None
+    qid: IntArray | None = None
 
 
 def open_letor(
@@ -398,7 +396,7 @@ def _read_sizes(file: _File, path: _locate.PathLike | None) -> list[int]:
 
 
 def _read(
-    files: Sequence[_File], columns: NDArray[np.int64], n_features: int
+    files: Sequence[_File], columns: IntArray, n_features: int
 ) -> Iterator[_rows.Rows]:
     """Yield all rows, some lines at a time."""
     for file in files:

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
 from .. import _optional
 from .._engine import exact_numbers, messages, seen_queries, segments
+from .._typing import Array
 from . import _wording
 
 #: Numbers of a matrix that are written together, as many as a cache holds.
@@ -30,8 +30,8 @@ class Rows(NamedTuple):
     """
 
     data: Any
-    target: NDArray[Any]
-    qid: NDArray[Any]
+    target: Array
+    qid: Array
     place: messages.Place
     first: int = 0
 

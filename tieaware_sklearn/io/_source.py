@@ -137,7 +137,7 @@ class TextSource:
         except BaseException:
             file.close()
             raise
-        return file  # type: ignore[no-any-return]
+        return file
 
     @contextmanager
     def reading(self) -> Iterator[None]:

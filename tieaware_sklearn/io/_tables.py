@@ -136,7 +136,7 @@ class _ParquetFile:
         self.folders: dict[str, Any] = {}
         with self._opened() as parquet:
             schema = parquet.schema_arrow
-            self.n_rows: int = parquet.metadata.num_rows
+            self.n_rows = parquet.metadata.num_rows
         index = (schema.pandas_metadata or {}).get("index_columns", [])
         self.names = [name for name in schema.names if name not in index]
         _arrow.check_once(self.names)
@@ -177,7 +177,7 @@ def open_tables(
     for source in sources:
         opener = _ParquetFile if source.format == "parquet" else _csv.CsvFile
         with _named(source):
-            file: Any = opener(source, options)
+            file = opener(source, options)
         for name, text in _locate.columns_of_folders(source.path).items():
             if name not in file.names:
                 file.folders[name] = pa.scalar(_value_of_folder(text, name == qid))

@@ -7,11 +7,11 @@ from itertools import count
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
 from .. import _optional
 from .._engine import checks, exact_numbers
+from .._typing import Array
 from . import _trec_inputs, _trec_lines, _wording
 from ._trec_lines import Topic, TrecLines
 
@@ -273,7 +273,7 @@ def _add_frame(trec: Bunch) -> Bunch:
     return trec
 
 
-def _as_pandas(values: NDArray[Any], pandas: Any) -> Any:
+def _as_pandas(values: Array, pandas: Any) -> Any:
     """Return a column as pandas takes it: its strings hold no surrogate escapes."""
     if values.dtype.kind == "U":
         try:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._engine.segments import FloatArray
+from .._typing import FloatArray
 from . import _trec_lines, _wording
 from ._source import TextSource
 from ._trec_lines import Kind, TrecLines

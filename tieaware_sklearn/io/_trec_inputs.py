@@ -11,10 +11,9 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._engine import checks, exact_numbers, feature_matrix, messages
-from .._engine.segments import FloatArray
+from .._typing import BoolArray, FloatArray
 from . import _locate, _trec_files, _trec_lines, _wording
 from ._source import TextSource
 from ._trec_lines import Kind, TrecLines
@@ -248,7 +247,7 @@ def _finite(
     values: Any,
     name: str,
     place: messages.Place,
-    is_missing: Callable[[FloatArray], NDArray[np.bool_]] | None,
+    is_missing: Callable[[FloatArray], BoolArray] | None,
 ) -> FloatArray:
     """Return numbers that are finite or missing."""
     if isinstance(values, (list, tuple)):
@@ -277,7 +276,7 @@ def _ids(
         raise ValueError(
             f"{name} must have one value per row, got {messages.show(column)}"
         )
-    ids: list[Any] = values.tolist()
+    ids = values.tolist()
     if {*map(type, ids)} == {str} and all(ids):
         joined = "".join(ids)
         # to look at each id takes ten times as long

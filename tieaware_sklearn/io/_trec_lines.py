@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._engine import exact_numbers, messages
-from .._engine.segments import FloatArray, IntArray
+from .._typing import FloatArray, IntArray
 
 #: Ids are strings. Bytes that are not UTF-8 become surrogate escapes, so that different
 #: bytes are different ids.

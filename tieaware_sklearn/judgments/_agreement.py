@@ -9,19 +9,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
 from .._display import html, text_tables, words
 from .._engine import checks, exact_numbers
-from .._engine.segments import FloatArray
+from .._typing import Array, FloatArray
 
 #: upper ends of the classes of kappa from 0 on, and their names
 _ENDS = (0.2, 0.4, 0.6, 0.8, 1.0)
 _CLASSES = ("slight", "fair", "moderate", "substantial", "almost perfect")
 
 
-def given_values(values: ArrayLike, name: str) -> NDArray[Any]:
+def given_values(values: ArrayLike, name: str) -> Array:
     """Numbers or texts, none of them missing."""
     array = exact_numbers.as_array(values, name)
     if array.ndim != 1 or not len(array):

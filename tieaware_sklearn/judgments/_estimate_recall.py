@@ -12,7 +12,7 @@ from scipy import stats
 
 from .._display import html, text_tables
 from .._engine import checks
-from .._engine.segments import FloatArray
+from .._typing import FloatArray
 
 
 @dataclass(frozen=True, eq=False, repr=False)

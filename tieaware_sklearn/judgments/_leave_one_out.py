@@ -11,7 +11,7 @@ import numpy as np
 
 from .._display import html, text_tables
 from .._engine import checks
-from .._engine.segments import FloatArray, IntArray
+from .._typing import FloatArray, IntArray
 from ..evaluation import PreparedRanking
 from ..measures import Measure, parse_measure
 from . import _pooling

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._display import html, text_tables
 from .._engine import checks
-from .._engine.segments import BoolArray, FloatArray, IntArray
+from .._typing import Array, BoolArray, FloatArray, IntArray
 from ..score_precision import _bands
 from . import _agreement
 
@@ -56,8 +55,8 @@ class Pool(html.Result):
     (['a', 'b', 'c', 'd'], [True, False, True, True])
     """
 
-    qid: NDArray[Any]
-    docno: NDArray[Any]
+    qid: Array
+    docno: Array
     probability: FloatArray
     certain: BoolArray
     stratum: IntArray
@@ -157,7 +156,7 @@ class PooledRuns:
         for run, rows in zip(self.runs, self.rows, strict=True):
             self.n_runs[rows] += run.retrieved
 
-    def columns(self, chosen: BoolArray) -> dict[str, NDArray[Any]]:
+    def columns(self, chosen: BoolArray) -> dict[str, Array]:
         """Some of the documents: queries by first appearance, documents sorted."""
         keys = [self.keys[i] for i in np.flatnonzero(chosen)]
         return {
@@ -289,8 +288,8 @@ class PseudoJudgments(html.Result):
     {'a': 0, 'b': 1, 'c': 0}
     """
 
-    qid: NDArray[Any]
-    docno: NDArray[Any]
+    qid: Array
+    docno: Array
     target: IntArray
     n_runs: IntArray
 
@@ -351,7 +350,7 @@ def pseudo_relevance(runs: Sequence[Mapping[str, Any]], m: int) -> PseudoJudgmen
     return PseudoJudgments(**columns, target=(columns["n_runs"] > m).astype(np.int64))
 
 
-def _column(values: list[Any]) -> NDArray[Any]:
+def _column(values: list[Any]) -> Array:
     """Ids as an array of their own kind."""
     kinds = {type(value) for value in values}
     if len(kinds) == 1 and issubclass(kinds.pop(), (int, float, str)):

@@ -9,9 +9,9 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from .._engine import segments
-from .._engine.segments import FloatArray, IntArray
 from .._engine.tie_groups import TieGroups, once_per_block
 from .._kernel.arranged import Walk
+from .._typing import FloatArray, IntArray
 from . import _measure, _places, _rank_tables
 
 #: the last rank of the group of each place, if any
@@ -185,7 +185,7 @@ class AveragePrecision(_SumOverPairs, _measure.CappedMeasure):
         parts = relevant[: self.k] / np.arange(1, len(relevant[: self.k]) + 1)
         # slides on C/W/L have a misprint: their sum starts at 1, and not at i
         from_here = np.cumsum(parts[::-1])[::-1]
-        return np.asarray(from_here / max(self._divisor(relevant.sum()), 1))
+        return from_here / max(self._divisor(relevant.sum()), 1)
 
 
 def _tied_part(
@@ -356,7 +356,7 @@ class BPref(_measure.MeasureOverRelevant):
         """M of each query."""
         total = groups.total_relevant(self.rel)
         # every judged document has a label of at least 0
-        return np.asarray(np.minimum(total, groups.total_relevant(0.0) - total))
+        return np.minimum(total, groups.total_relevant(0.0) - total)
 
     @once_per_block
     def _judged(self, groups: TieGroups) -> _Judged:
@@ -422,4 +422,4 @@ def _sums(r: int, s: int, headroom: int) -> FloatArray:
             moved = chance * state[met]
             state[met + 1, worth:] += moved[: most + 1 - worth]
             state[met] -= moved
-    return np.asarray(state[r])
+    return state[r]

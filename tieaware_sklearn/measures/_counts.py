@@ -21,13 +21,12 @@ from scipy import stats
 from scipy.special import gammaln
 
 from .._engine import checks, exact_numbers, segments
-from .._engine.segments import FloatArray, IntArray
 from .._engine.tie_groups import TieGroups, Totals
 from .._kernel.arranged import Walk
+from .._typing import BoolArray, FloatArray, IntArray
 from . import _measure, _places
 from ._measure import (
     BinaryMeasure,
-    BoolArray,
     CappedMeasure,
     MeasureOverRelevant,
     Outcomes,
@@ -475,7 +474,7 @@ class _Walks(NamedTuple):
 
 def _log_binomial(n: IntArray, k: IntArray) -> FloatArray:
     """log C(n, k), which is -inf for k > n and for k < 0."""
-    return np.asarray(gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0))
+    return gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
 
 
 class FirstRelevantMeasure(BinaryMeasure):
@@ -616,7 +615,7 @@ class ReciprocalRank(FirstRelevantMeasure):
             m = mean[walk.query]
             deviation = 1 / walk.rank - m[:, None]
             spread = (walk.chance * deviation * deviation).sum(axis=1)
-            return np.asarray(spread + walk.missed * m * m)
+            return spread + walk.missed * m * m
 
         return self._of_walks(groups, variance)
 

@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._engine import checks, messages, segments
-from .._engine.segments import FloatArray, IntArray
 from .._engine.tie_groups import TieGroups, Totals, once_per_block
 from .._kernel.arranged import Walk
+from .._typing import FloatArray, IntArray
 from . import _measure, _rank_tables
 from ._measure import Measure
 

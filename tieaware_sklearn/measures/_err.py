@@ -15,11 +15,11 @@ from typing import NamedTuple
 import numpy as np
 
 from .._engine import segments
-from .._engine.segments import FloatArray, IntArray
 from .._engine.tie_groups import TieGroups, once_per_block
 from .._kernel.arranged import Walk
+from .._typing import BoolArray, FloatArray, IntArray
 from . import _cumulated_gain, _measure, _places, _sampled_orders
-from ._measure import BoolArray, Measure
+from ._measure import Measure
 
 
 def mean_products(counts: IntArray, q: FloatArray, width: int) -> FloatArray:
@@ -228,7 +228,7 @@ class ERR(Measure):
                 f"{levels[-1]:g} (set ERR(max_label=...) to the top of the scale)"
             )
         gains = _cumulated_gain.gains_of("exponential", levels)
-        return np.asarray(gains / 2.0**self.max_label)
+        return gains / 2.0**self.max_label
 
     def walk(self, levels: FloatArray, longest: int) -> Walk | None:
         if min(self.k or longest, longest) > _DEEPEST_WALK:
@@ -364,7 +364,7 @@ def _exact_variance(
     # one row per group in memory: a row's sum is then the same in any batch
     terms = np.ascontiguousarray(weight[:, at] * weight[:, after] * covariance)
     terms[:, at < after] *= 2.0
-    return np.asarray(np.maximum(terms.sum(axis=1), 0.0))
+    return np.maximum(terms.sum(axis=1), 0.0)
 
 
 def _sampled_variance(lo: int, places: int, counts: IntArray, q: FloatArray) -> float:

@@ -32,11 +32,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._engine import segments
-from .._engine.segments import FloatArray, IntArray
 from .._engine.tie_groups import TieGroups, once_per_block
 from .._kernel import engines
+from .._typing import BoolArray, FloatArray, IntArray
 from . import _measure, _places, _sampled_orders
-from ._measure import BoolArray
 
 #: orders are sampled if Σ n r over the mixed groups of a query is larger; binomials of
 #: smaller groups fit floats
@@ -129,7 +128,7 @@ class _Mixed:
         self.values = np.union1d(distinct, tail.values[tail.values > least])
         of_tail = np.searchsorted(tail.values, self.values, side="right") - 1
         of_group = np.searchsorted(distinct, self.values, side="right") - 1
-        self.below: FloatArray = below[:, of_group] * tail.below[of_tail]
+        self.below = below[:, of_group] * tail.below[of_tail]
 
     def distribution(self, document: int) -> Values:
         """As of `_Pure`."""
@@ -164,12 +163,12 @@ def _last_above(lo: int, n: int, r: int, above: int, t: FloatArray) -> FloatArra
         at += row[: r - 1 - i]
         less = (flat[at] * ways[i + 1 :]).sum(axis=0)
         ways[i] -= np.where(d[i] > i, less, 0.0)
-    return np.asarray(np.maximum(ways, 0.0) * choose[x, d] / choose[r, n])
+    return np.maximum(ways, 0.0) * choose[x, d] / choose[r, n]
 
 
 def _places_above(lo: int, n: int, i: IntArray, t: FloatArray) -> IntArray:
     """At how many of n places below rank `lo` a document is worth more than t."""
-    d: IntArray = np.clip(np.ceil(i / t) - (lo + 1), 0, n).astype(np.int64)
+    d = np.clip(np.ceil(i / t) - (lo + 1), 0, n).astype(np.int64)
     # what is rounded may be off by one; equal fractions are equal floats
     d += (d < n) & (i / (lo + d + 1) > t)
     d -= (d > 0) & ~(i / np.maximum(lo + d, 1) > t)

@@ -26,12 +26,12 @@ from itertools import takewhile
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._engine import checks, messages
-from .._engine.segments import FloatArray, IntArray
 from .._engine.tie_groups import LONGEST, TieGroups, Totals, once_per_block
 from .._kernel.arranged import Walk
+from .._typing import BoolArray, FloatArray, IntArray
 
 
 class Named(NamedTuple):
@@ -343,10 +343,9 @@ def even(n: int, shown: int | None = None) -> FloatArray:
 
 def from_views(views: FloatArray) -> FloatArray:
     """Weights of ranks reached with these chances."""
-    return np.asarray(views / views.sum())
+    return views / views.sum()
 
 
-BoolArray = NDArray[np.bool_]
 #: statistics over the orders of ties, and those of labels alone, as if all tied
 STATISTICS = ("expected", "best", "worst", "std")
 OF_LABELS = ("chance", "ideal")
@@ -630,7 +629,7 @@ class CappedMeasure(BinaryMeasure):
         return relevant
 
     def normaliser(self, groups: Totals) -> FloatArray:
-        return np.asarray(self._divisor(self.total(groups)))
+        return self._divisor(self.total(groups))
 
 
 @dataclass(frozen=True)

@@ -137,7 +137,7 @@ def _read(text: str, measure: str) -> Measure:
         values = _keywords(inside)
         if after:
             values.append((named.cls.at, _after_at(after, named.cls.at)))
-        parsed: Measure = named.cls(**_checked(values, name, named))
+        parsed = named.cls(**_checked(values, name, named))
     except (ValueError, TypeError) as error:
         raise ValueError(f"measure {messages.show(measure)}: {error}") from None
     # a name spells out what it takes no value for

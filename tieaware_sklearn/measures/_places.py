@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from .._engine import segments
-from .._engine.segments import FloatArray, IntArray
+from .._typing import FloatArray, IntArray
 
 #: smaller products are taken as 0
 NOTHING = 1e-18

@@ -4,7 +4,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from .._engine.segments import FloatArray, IntArray
+from .._typing import FloatArray, IntArray
 
 _SMALLEST = 1024
 
@@ -63,4 +63,4 @@ def harmonic_difference(low: IntArray, high: IntArray) -> FloatArray:
     two large entries is as good as the short sum it stands for.
     """
     _, sums, errors = harmonic_tables(size_for(high))
-    return np.asarray((sums[high] - sums[low]) + (errors[high] - errors[low]))
+    return (sums[high] - sums[low]) + (errors[high] - errors[low])

@@ -2,12 +2,10 @@
 
 import hashlib
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .._engine.segments import FloatArray, IntArray
+from .._typing import Array, FloatArray, IntArray
 
 #: orders drawn of a group, fewer of very long ones
 MOST_ORDERS = 1000
@@ -36,9 +34,7 @@ def parts(n: int, most: int) -> list[int]:
     return [min(most, n - at) for at in range(0, n, most)]
 
 
-def _shuffled(
-    rng: np.random.Generator, values: NDArray[Any], orders: int
-) -> Iterator[NDArray[Any]]:
+def _shuffled(rng: np.random.Generator, values: Array, orders: int) -> Iterator[Array]:
     """`values` in so many random orders, some rows at a time."""
     for size in parts(orders, max(1, _SAMPLED_CELLS // len(values))):
         yield rng.permuted(np.tile(values, (size, 1)), axis=1)

@@ -11,7 +11,7 @@ from typing import Any, TypedDict, Unpack, overload
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn import config_context
 from sklearn.base import is_classifier
 from sklearn.metrics._scorer import _BaseScorer
@@ -23,6 +23,7 @@ from sklearn.utils.metadata_routing import (
 
 from .._display import words
 from .._engine import checks, exact_numbers, feature_matrix, messages, split_queries
+from .._typing import Array
 from ..evaluation import _prepared, _resolved, ranking_score
 from ..measures import Measure, _parse
 
@@ -37,7 +38,7 @@ def predicted_scores(
     response_method: str | Sequence[str] | None = None,
     method_caller: Callable[..., Any] | None = None,
     qid: Any = None,
-) -> NDArray[Any]:
+) -> Array:
     """Predict one score per row by the first of these methods that the estimator has.
 
     None is the expected label of a classifier, and what others predict. The
@@ -348,7 +349,7 @@ optional
     ['ndcg@10', 'neg_fallout@10']
     """
     single = isinstance(measure, str) or not isinstance(measure, Iterable)
-    given: list[Any] = [measure] if single else list(measure)  # type: ignore[arg-type]
+    given = [measure] if single else list(measure)  # type: ignore[arg-type]
     checks.check_choice(unjudged, "unjudged", checks.UNJUDGED)
     checks.check_choice(average, "average", _prepared.AVERAGES[:-1])
     measures = _parse.parse_measures(given)
@@ -445,9 +446,9 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
     def __init__(self, family: Any, place: int) -> None:
         self._family = family
         self._place = place
-        self.measure: Measure = family.measures[place]
+        self.measure = family.measures[place]
         better = self.measure.greater_is_better
-        self.key: str = ("" if better else "neg_") + family.names[place]
+        self.key = ("" if better else "neg_") + family.names[place]
         self.qid = family.source["qid"]
         super().__init__(
             score_func=score_taken_apart,
@@ -544,7 +545,7 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
             shared[key] = averages, together, given
         averages, together, _ = shared[key]
         if together is None:
-            value: float = averages(family.resolve(self.measure))[0]
+            value = averages(family.resolve(self.measure))[0]
         else:
             value = together[self._place]
         return value if self.measure.greater_is_better else 0.0 - value

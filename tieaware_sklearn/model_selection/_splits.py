@@ -9,11 +9,11 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn import model_selection
 
 from .._engine import checks, exact_numbers, feature_matrix
-from .._engine.segments import FloatArray, IntArray
+from .._typing import Array, BoolArray, FloatArray, IntArray
 
 
 class QuerySplits:
@@ -248,9 +248,7 @@ class QueryKFold(QuerySplits, model_selection.GroupKFold):  # type: ignore[misc]
         self.n_repeats = n_repeats
         self.stratify = stratify
 
-    def _iter_test_masks(
-        self, X: Any, y: Any, groups: IntArray
-    ) -> Iterator[NDArray[np.bool_]]:
+    def _iter_test_masks(self, X: Any, y: Any, groups: IntArray) -> Iterator[BoolArray]:
         """Generate masks of the test rows, of which scikit-learn makes the folds."""
         sizes = np.bincount(groups)
         if len(sizes) < self.n_splits:
@@ -265,7 +263,7 @@ class QueryKFold(QuerySplits, model_selection.GroupKFold):  # type: ignore[misc]
             for number in range(self.n_splits):
                 yield fold == number
 
-    def _relevance(self, codes: IntArray, y: Any) -> NDArray[Any]:
+    def _relevance(self, codes: IntArray, y: Any) -> Array:
         """Return the value of each query that stratified folds balance."""
         if y is None:
             raise ValueError(
@@ -283,7 +281,7 @@ class QueryKFold(QuerySplits, model_selection.GroupKFold):  # type: ignore[misc]
 def _balanced_folds(
     n_splits: int,
     sizes: IntArray,
-    relevance: NDArray[Any] | None,
+    relevance: Array | None,
     rng: np.random.RandomState | None,
 ) -> IntArray:
     """Assign queries to folds that are balanced in rows and, if given, relevance."""
@@ -333,7 +331,7 @@ def _groups_of_neighbours(
 
 
 def query_folds(
-    cv: Any, X: Any, y: ArrayLike, codes: IntArray, qid: NDArray[Any]
+    cv: Any, X: Any, y: ArrayLike, codes: IntArray, qid: Array
 ) -> list[tuple[IntArray, IntArray]]:
     """Training and test queries of each fold; `codes` has the query of each row of X.
 

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.utils import assert_all_finite, check_array
 
 from .._engine import checks, exact_numbers, feature_matrix, messages, row_order
-from .._engine.segments import FloatArray, IntArray
+from .._typing import FloatArray, IntArray
 from ..evaluation import _prepared
 from ..model_selection import _scorers, _splits
 from ..rankers import LinearRanker, _linear, _query_ranker
@@ -293,7 +293,7 @@ class LinearScoringObjective(ScoringObjective):
 
     def _coef(self, kinds: Sequence[str], weights: FloatArray) -> FloatArray:
         scale = [self._scales[kind][j] for j, kind in enumerate(kinds)]
-        return np.asarray(weights / np.array(scale))
+        return weights / np.array(scale)
 
     def starts(self) -> list[dict[str, Any]]:
         """Return the parameters that a study begins with, the best last.

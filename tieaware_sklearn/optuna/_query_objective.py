@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _optional
 from .._engine import checks, hashing
-from .._engine.segments import FloatArray, IntArray
+from .._typing import FloatArray, IntArray
 from ..evaluation import _averages, _blocks, _prepared, _resolved
 from ..measures import Measure, _measure, _parse
 
@@ -503,8 +503,7 @@ class QueryObjective(StudyCreator):
         """Mean values of some of the queries, NaN where none is defined."""
         weight = self._weight[measured.chosen[part]]
         values = measured.values["expected"][part]
-        means: list[float] = _averages.means(values, weight).tolist()
-        return means
+        return _averages.means(values, weight).tolist()
 
     def _attributes(self, measured: Measured) -> dict[str, Any]:
         """Averages over the orders of ties, by measure, which a trial remembers."""

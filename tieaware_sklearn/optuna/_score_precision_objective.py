@@ -208,7 +208,7 @@ class ScorePrecisionObjective(_query_objective.StudyCreator):
         ends = {"decimals": self._decimals, "significant": (1, 8), "levels": (2, 1024)}
         if kind == "rho":
             growth = trial.suggest_float("rho", _LEAST_RHO, self.max_rho, log=True)
-            value: Any = round(growth, 3)
+            value = round(growth, 3)
         elif kind == "bits":
             formats = [*_coarse_ranker.FORMATS, _LINEAR]
             value = trial.suggest_categorical("format", formats)

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from .. import _optional
 from .._display import words
 from .._engine import checks, exact_numbers, lists
-from .._engine.segments import FloatArray
+from .._typing import FloatArray
 from ..comparison import _systems
 from ..evaluation import Summary
 from ..model_selection import _scorers

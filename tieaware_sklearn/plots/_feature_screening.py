@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._display import words
 from .._engine import checks
+from .._typing import IndexArray
 from ..feature_selection import Screening
 from . import _base
 
@@ -115,7 +115,7 @@ class FeatureScreeningDisplay(_base.Display, of=[Screening]):
                     label.set_color(_base.GREY)
             axis.set_xlabel(f"{_base.plain(measure)}, mean over queries")
 
-    def _names(self, shown: NDArray[np.intp]) -> tuple[list[str], list[int]]:
+    def _names(self, shown: IndexArray) -> tuple[list[str], list[int]]:
         """Label features: selected ones by number, others with those they repeat."""
         result, selection = self.screening, self.screening.selection
         features = []

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._display import words
+from .._typing import IndexArray
 from ..comparison import SystemComparison, _result, compare_systems
 from . import _base
 
@@ -103,7 +103,7 @@ class SystemComparisonDisplay(_base.SystemsDisplay):
                 _base.title(axis, _base.plain(f"ties: {one.ties[0]}"))
 
 
-def _groups(one: SystemComparison, order: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+def _groups(one: SystemComparison, order: IndexArray) -> list[IndexArray]:
     """Rows of systems without a significant difference: each such pair shares one.
 
     The groups are as large as they can be, and cover the pairs from the top down.

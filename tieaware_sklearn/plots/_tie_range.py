@@ -7,16 +7,15 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._display import words
-from .._engine.segments import FloatArray
+from .._typing import Array, FloatArray
 from ..comparison import SystemComparison, _result
 from ..evaluation import RankingReport, Summary, evaluate
 from . import _base
 
 #: columns by name, of shape (n_systems, n_measures)
-Columns = dict[str, NDArray[Any]]
+Columns = dict[str, Array]
 #: of the marks of treatments of ties
 _COLOURS = _base.ORANGE, _base.GREEN, _base.PURPLE
 _MARKERS = "^", "v", "D", "o", "s", "P"

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._engine import checks
-from .._engine.segments import FloatArray
+from .._typing import FloatArray
 from ..measures import Measure, _parse
 from . import _base
 

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._display import progress_bars
 from .._engine import checks, exact_numbers, feature_matrix, messages
 from .._engine import split_queries as _split_queries
-from .._engine.segments import FloatArray, IntArray
+from .._typing import FloatArray, IntArray
 from ..evaluation import _averages, _prepared, _resolved
 from ..measures import Measure, parse_measure
 from . import _query_ranker
@@ -278,7 +278,7 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
     ) -> tuple[FloatArray, Any]:
         """Return features as floats, and query ids."""
         exact_numbers.check_not_masked(X, "X")
-        options: dict[str, Any] = {"dtype": np.float64, "order": "C"}
+        options = {"dtype": np.float64, "order": "C"}
         if self.qid is None:
             feature_matrix.check_kinds(X, hint="; query ids go into qid={}")
             return validate_data(self, X, reset=reset, **options), qid
@@ -312,7 +312,7 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
             delayed(ascend)(parts, start, seed, self.max_iter, self.tol)
             for start, seed in zip(begin, seeds, strict=True)
         )
-        ascents: list[Ascent] = list(
+        ascents = list(
             progress_bars.show_progress(
                 ends, self.progress, len(begin), "ascent", "tuning"
             )

@@ -11,7 +11,7 @@ from itertools import compress
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from .._engine import (
@@ -22,7 +22,7 @@ from .._engine import (
     segments,
     split_queries,
 )
-from .._engine.segments import FloatArray
+from .._typing import Array, BoolArray, FloatArray
 from ..evaluation import _prepared, _resolved
 from ..measures import Measure, _parse, parse_measure
 
@@ -92,10 +92,10 @@ class BoostingMeasures:
 
     def results(
         self,
-        labels: NDArray[Any],
-        sizes: NDArray[Any] | None,
-        weight: NDArray[Any] | None,
-        scores: NDArray[Any],
+        labels: Array,
+        sizes: Array | None,
+        weight: Array | None,
+        scores: Array,
     ) -> Any:
         """Compute the result of each measure; of one measure, the result alone.
 
@@ -131,7 +131,7 @@ class BoostingMeasures:
         return f"{self.made_by}({', '.join(self._resolved.names)})"
 
 
-def shortest_decimals(values: ArrayLike) -> NDArray[Any]:
+def shortest_decimals(values: ArrayLike) -> Array:
     """Convert 32-bit values to the shortest decimals: 0.7, and not 0.699999988.
 
     LightGBM and XGBoost keep labels and weights in 32 bits; the shortest decimal
@@ -468,7 +468,7 @@ class QueryRankerMixin(RankerMixin):
     row_order: str
     #: names of the columns of X in fit, none if X had none, and which are features
     _names_: list[Any]
-    _is_feature_: NDArray[np.bool_]
+    _is_feature_: BoolArray
 
     def _fit_data(
         self,
@@ -628,14 +628,14 @@ class QueryRankerMixin(RankerMixin):
         return len(self._is_feature_)
 
     @property
-    def feature_names_in_(self) -> NDArray[Any]:
+    def feature_names_in_(self) -> Array:
         """Column names of X in `fit`, if all are strings."""
         check_is_fitted(self)
         if not self._names_ or not all(isinstance(name, str) for name in self._names_):
             raise AttributeError("X had no column names in fit")
         return np.array(self._names_, dtype=object)
 
-    def _per_column(self, values: NDArray[Any]) -> NDArray[Any]:
+    def _per_column(self, values: Array) -> Array:
         """One value per feature at the columns of X, 0 at that of `qid`."""
         if not self._is_feature_.all():
             values = values.astype(float)

@@ -7,11 +7,11 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import digamma
 
 from .._engine import checks, tie_groups
-from .._engine.segments import FloatArray, IntArray
+from .._typing import Array, FloatArray, IntArray
 from ..measures import RBP, Measure, ReciprocalRank, parse_measure
 
 #: bands of less attention than this can lose nothing
@@ -171,7 +171,7 @@ def band_scores(
 
 
 def banded(
-    scores: NDArray[Any], queries: checks.Queries, ratio: Fraction, existing_ties: str
+    scores: Array, queries: checks.Queries, ratio: Fraction, existing_ties: str
 ) -> FloatArray:
     """1/g for documents of band g of their query; -inf stays."""
     if existing_ties == "order":
@@ -185,16 +185,14 @@ def banded(
     return out
 
 
-def in_order(scores: NDArray[Any]) -> FloatArray:
+def in_order(scores: Array) -> FloatArray:
     """Scores that rank as these do, and as the rows stand where those tie."""
     rows, place = np.arange(len(scores)), np.empty(len(scores))
     place[np.lexsort((-rows, scores))] = rows
     return np.where(checks.is_retrieved(scores), place, -np.inf)
 
 
-def above_and_tied(
-    scores: NDArray[Any], queries: checks.Queries
-) -> tuple[IntArray, IntArray]:
+def above_and_tied(scores: Array, queries: checks.Queries) -> tuple[IntArray, IntArray]:
     """Documents above the tie of each document, and in it; none if not retrieved."""
     arranged, rows = queries.arrange(scores), queries.given(np.arange(len(scores)))
     retrieved = checks.is_retrieved(arranged)

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn import get_config
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
@@ -22,7 +22,7 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from .._engine import checks, exact_numbers, feature_matrix
-from .._engine.segments import FloatArray
+from .._typing import Array, FloatArray
 from ..model_selection import _scorers
 from ..rankers import _query_ranker
 from . import _bands
@@ -68,7 +68,7 @@ class Coarseness:
 
     def apply(
         self,
-        scores: NDArray[Any],
+        scores: Array,
         queries: checks.Queries,
         *,
         limits: Any = None,
@@ -135,7 +135,7 @@ def _to_format(scores: FloatArray, name: str) -> FloatArray:
     _, exponent = np.frexp(inside)
     unit = np.ldexp(1.0, np.maximum(exponent, -125) - 8)
     # whole units: to the nearest, halves to even
-    return np.asarray(np.clip(np.rint(inside / unit) * unit, -largest, largest))
+    return np.clip(np.rint(inside / unit) * unit, -largest, largest)
 
 
 def _to_levels(

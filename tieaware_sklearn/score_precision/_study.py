@@ -10,11 +10,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._display import html, progress_bars, text_tables, words
 from .._engine import checks
-from .._engine.segments import FloatArray, IntArray
+from .._typing import Array, BoolArray, FloatArray, IntArray
 from ..comparison import (
     _correlation,
     _paired_test,
@@ -98,7 +98,7 @@ class PrecisionStudy(_segmented.SegmentedResult):
     greater_is_better: bool
     levels: tuple[str, ...]
     systems: tuple[str, ...]
-    qid: NDArray[Any]
+    qid: Array
     expected: FloatArray
     best: FloatArray
     worst: FloatArray
@@ -157,7 +157,7 @@ class PrecisionStudy(_segmented.SegmentedResult):
         -------
         ndarray of shape (n_levels, n_queries, n_systems)
         """
-        return np.asarray(self.expected - self.expected[0])
+        return self.expected - self.expected[0]
 
     def changed(self) -> IntArray:
         """Count the queries whose value changes.
@@ -178,9 +178,9 @@ class PrecisionStudy(_segmented.SegmentedResult):
         -------
         ndarray of shape (n_levels, n_shares), int
         """
-        return np.asarray((self.inferiority <= self.alpha).sum(axis=2))
+        return (self.inferiority <= self.alpha).sum(axis=2)
 
-    def significant(self) -> NDArray[np.bool_]:
+    def significant(self) -> BoolArray:
         """Return which pairs differ significantly.
 
         Returns
@@ -200,9 +200,9 @@ class PrecisionStudy(_segmented.SegmentedResult):
         """
         if not len(self.pairs):
             return np.full(len(self.levels), np.nan)
-        return np.asarray(self.significant().mean(axis=1))
+        return self.significant().mean(axis=1)
 
-    def turned(self) -> NDArray[np.bool_]:
+    def turned(self) -> BoolArray:
         """Return which pairs have a different winner than under exact scores.
 
         Returns
@@ -210,7 +210,7 @@ class PrecisionStudy(_segmented.SegmentedResult):
         ndarray of shape (n_levels, n_pairs), bool
         """
         signs = np.sign(self.difference)
-        return np.asarray(signs * signs[0] < 0)
+        return signs * signs[0] < 0
 
     def false_positives(self) -> IntArray:
         """Count the pairs that are significant under coarser but not exact scores.
@@ -223,7 +223,7 @@ class PrecisionStudy(_segmented.SegmentedResult):
         ndarray of shape (n_levels,), int
         """
         significant, turned = self.significant(), self.turned()
-        return np.asarray((significant & (~significant[0] | turned)).sum(axis=1))
+        return (significant & (~significant[0] | turned)).sum(axis=1)
 
     def false_negatives(self) -> IntArray:
         """Count the pairs that are significant under exact but not coarser scores.
@@ -236,7 +236,7 @@ class PrecisionStudy(_segmented.SegmentedResult):
         ndarray of shape (n_levels,), int
         """
         significant = self.significant()
-        return np.asarray((~significant & significant[0]).sum(axis=1))
+        return (~significant & significant[0]).sum(axis=1)
 
     def _columns(self) -> dict[str, Any]:
         values = {name: getattr(self, name) for name in ("expected", "best", "worst")}
@@ -254,7 +254,7 @@ class PrecisionStudy(_segmented.SegmentedResult):
         largest = np.nan_to_num(np.abs(self.changes())).max(axis=(1, 2))
         change = list(map(_averages.mean, changes))
         width = list(map(_averages.mean, imprecision))
-        columns: list[tuple[Any, ...]] = [
+        columns = [
             (self.measure, self.levels),
             ("bits", self.bits.mean(axis=1), partial(words.number, digits=1)),
             ("tied", self.tied_documents.mean(axis=1), _percent),
@@ -353,7 +353,7 @@ def _tables_of_means(of: Summary) -> list[text_tables.Table]:
 
 def count_changes(changes: FloatArray, axis: int = 0) -> IntArray:
     """Count the queries along an axis whose value changes."""
-    return np.asarray((np.abs(changes) > _averages.NO_DIFFERENCE).sum(axis=axis))
+    return (np.abs(changes) > _averages.NO_DIFFERENCE).sum(axis=axis)
 
 
 def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
