@@ -360,7 +360,7 @@ def resolve(
         if not measure.takes_zero_relevance:
             values[j] = math.nan
     takes_unjudged = [measure.takes_unjudged for measure in resolved]
-    if unjudged == "raise" and resolved and all(takes_unjudged):
+    if resolved and all(takes_unjudged) and unjudged == "raise":
         # measures that know of documents without a judgment deal with them
         unjudged = "nonrelevant"
     return ResolvedMeasures(resolved, np.array(values), unjudged, definitions, options)
