@@ -42,16 +42,18 @@ MODELS = {
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 
-#: they take minutes
-SLOW = {"early_stopping"}
-
-
 class Command(NamedTuple):
     """What a section tells to run, and what that prints."""
 
     module: str
     arguments: list[str]
     lines: list[str]
+
+    def __str__(self) -> str:
+        return " ".join([self.module, *self.arguments])
+
+    def trains_models(self) -> bool:
+        return str(self).startswith(tuple(MODELS))
 
 
 def plain(text: str) -> list[str]:
@@ -97,13 +99,13 @@ def test_a_page_of_thirteen_findings():
 
 
 @pytest.mark.parametrize("command", [
-    pytest.param(one, marks=[pytest.mark.weekly] * (one.module in SLOW))
+    # training takes minutes
+    pytest.param(one, marks=[pytest.mark.weekly] if one.trains_models() else [])
     for one in commands()
 ], ids=lambda command: command.module)  # fmt: skip
 def test_commands_print_what_the_page_shows(command, shared_data, monkeypatch, printed):
     module, arguments, lines = command
-    words = " ".join([module, *arguments])
-    of_models = [own for start, own in MODELS.items() if words.startswith(start)]
+    of_models = [own for start, own in MODELS.items() if str(command).startswith(start)]
     package, tried, tolerance = (*of_models, ("tieaware-sklearn", "", 0))[0]
     if not version(package).startswith(tried):
         pytest.skip(f"figures are those of {package} {tried}")
