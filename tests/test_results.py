@@ -39,6 +39,8 @@ MODELS = {
     "score_precision --letor": ("lightgbm", "4.7", 0.5),
     "split_queries": ("scikit-learn", "1.9", 0.03),
 }
+#: modules of commands that take more than ten seconds, as those that train models do
+LONG = {"score_precision", "tracks", "yang2016"}
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 
@@ -52,8 +54,8 @@ class Command(NamedTuple):
     def __str__(self) -> str:
         return " ".join([self.module, *self.arguments])
 
-    def trains_models(self) -> bool:
-        return str(self).startswith(tuple(MODELS))
+    def takes_long(self) -> bool:
+        return self.module in LONG or str(self).startswith(tuple(MODELS))
 
 
 def plain(text: str) -> list[str]:
@@ -99,8 +101,7 @@ def test_a_page_of_thirteen_findings():
 
 
 @pytest.mark.parametrize("command", [
-    # training takes minutes
-    pytest.param(one, marks=[pytest.mark.weekly] if one.trains_models() else [])
+    pytest.param(one, marks=[pytest.mark.weekly] if one.takes_long() else [])
     for one in commands()
 ], ids=lambda command: command.module)  # fmt: skip
 def test_commands_print_what_the_page_shows(command, shared_data, monkeypatch, printed):

@@ -74,7 +74,7 @@ def test_labels_come_first_then_scores_and_options_by_name(owner, call):
 def test_types_hold_for_users():
     mypy = pytest.importorskip("mypy.api")
     script = str(Path(__file__).parent / "typed.py")
-    # of the library, only what it tells of itself
-    found, _, code = mypy.run(["--strict", "--follow-imports=silent", script])
+    # with the settings of the library, whose results may be in the cache
+    found, _, code = mypy.run([script])
     assert code == 0, found
     runpy.run_path(script)

@@ -329,7 +329,7 @@ def _at_level(measure: Measure | None, rel: float) -> Measure | None:
     takes = any(field.name == "rel" and field.init for field in fields(measure))
     if not takes or "rel" in _measure.spelled_out(measure):
         return measure
-    return replace(measure, **{"rel": rel})
+    return replace(measure, rel=rel)  # type: ignore[call-arg]
 
 
 #: of several names; `Sequence[str]` would include a string
