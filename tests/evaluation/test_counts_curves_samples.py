@@ -290,6 +290,7 @@ def test_a_measure_is_averaged_as_anywhere_else(options, mean):
     np.testing.assert_array_equal(frame["expected"], found.expected)
 
 
+@pytest.mark.slow
 def test_averages_of_orders():
     # two queries have a value of 1 or 0.5, with equal chances; the third has 0.5
     given = {"qid": [1, 1, 2, 2, 3, 3], "n_orders": 4000}

@@ -381,6 +381,7 @@ def test_many_measures_leave_nothing_behind(named):
 # -- without the documents that nobody judged
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(case=queries())
 def test_dropping_is_leaving_rows_out_to_the_bit(case):

@@ -248,6 +248,7 @@ def test_what_is_written(tmp_path):
     assert path.read_text() == f"1 qid:{2**63 - 1} 1:1\n"
 
 
+@pytest.mark.slow
 def test_memory_is_that_of_what_is_read(tmp_path):
     line = " ".join(f"{j}:{j}" for j in range(1, 41))
     text = "".join(f"{i % 2} qid:{i // 20} {line}\n" for i in range(20_000))

@@ -168,6 +168,7 @@ def moments_of_a_tie(name, lo, n, r, above, inside) -> tuple[Fraction, Fraction]
     return mean, sum(value * value for value in values) / len(values) - mean**2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["AP", "AP@{cut}", "AUPRC"])
 @pytest.mark.parametrize(
     ("lo", "above", "n", "r"),
@@ -305,6 +306,7 @@ def test_all_levels_and_the_chance_level_are_worked_out_once(monkeypatch):
         assert len(walks) == 4
 
 
+@pytest.mark.slow
 def test_long_ties_are_sampled_in_little_memory():
     labels = np.arange(20_000) % 3 == 0
     tracemalloc.start()

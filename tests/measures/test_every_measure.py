@@ -238,6 +238,7 @@ def exact_values(n, r):
     return expected, variances
 
 
+@pytest.mark.slow
 def test_a_million_tied_documents_are_exact():
     expected, variances = exact_values(1_000_000, 50_000)
     report = all_tied([*expected], 1_000_000, 50_000)
