@@ -21,9 +21,3 @@ def show(value: Any) -> str:
     except ValueError:  # Python spells no integer of more than 4300 digits
         return f"an integer of {value.bit_length()} bits"
     return text if len(text) <= 80 else f"{text[:60]}... ({len(text)} characters)"
-
-
-def require(holds: object, rule: str, *got: object) -> None:
-    """A ValueError with the rule that does not hold, and what there is instead."""
-    if not holds:
-        raise ValueError(", got ".join([rule, *map(show, got)]))

@@ -115,7 +115,7 @@ def read_topic_files(files: dict[str, str]) -> dict[str, dict[str, Any]]:
 def _topic_values(path: str, what: str) -> dict[str, Any]:
     values: dict[str, Any] = {}
     source = _source.TextSource(path)
-    with source.reading(), source.open_text() as file:
+    with source.open_text() as file:
         for number, line in enumerate(file, 1):
             place = f"{source}, line {number}"
             cells = line.strip().split(None, 1)

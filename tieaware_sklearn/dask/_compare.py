@@ -126,7 +126,10 @@ n_resamples, random_state, zero_relevance, unjudged
     resolved = _resolved.resolve(parsed, zero_relevance, unjudged)
     listed = isinstance(scores, Iterable) and not isinstance(scores, (str, Mapping))
     chosen = list(scores) if listed else []
-    messages.require(chosen, "scores must be a list of columns", scores)
+    if not chosen:
+        raise ValueError(
+            f"scores must be a list of columns, got {messages.show(scores)}"
+        )
     systems = tuple(map(str, chosen))
     names = _partitions.Names(label, qid, query_weight)
     keys = _check_keys(external)

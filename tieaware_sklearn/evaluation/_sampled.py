@@ -207,6 +207,18 @@ class SampledScore(html.Result):
         return [text_tables.Table.of(*((head, [value]) for head, value in figures))]
 
 
+def _measures_of(score_func: Any) -> list[Measure]:
+    """The measure to sample, as a list; no measure for a function."""
+    if isinstance(score_func, (str, Measure)):
+        return [parse_measure(score_func)]
+    if not callable(score_func):
+        raise ValueError(
+            "score_func must be a function of labels and scores, the name of a measure "
+            f"or a Measure, got {messages.show(score_func)}"
+        )
+    return []
+
+
 def sampled(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -295,12 +307,10 @@ def sampled(
     checks.check_flag(progress, "progress")
     checks.check_choice(average, "average", _prepared.AVERAGES[:3])
     function: Any = score_func
-    name, measures = getattr(function, "__name__", type(function).__name__), []
-    if isinstance(score_func, (str, Measure)):
-        measures = [parse_measure(score_func)]
+    measures = _measures_of(score_func)
+    name = getattr(function, "__name__", type(function).__name__)
+    if measures:
         name = str(measures[0])
-    rule = "score_func must be a function of labels and scores, the name of a measure "
-    messages.require(measures or callable(function), f"{rule}or a Measure", function)
     keep = unjudged == "keep"
     if keep:
         # a function may take any label
